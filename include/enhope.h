@@ -1,0 +1,289 @@
+/* enhope: exemplar-centred supervised embedding (en-HOPE, HOPE) in C.
+ *
+ * The whole public interface. Read it top to bottom: a context, data, settings, training, a model.
+ *
+ *   enhope_context *ctx = enhope_context_create();
+ *   enhope_source src = {.path = "mnist", .part = "train"};
+ *   enhope_dataset *data = NULL;
+ *   enhope_model *model = NULL;
+ *   if (enhope_dataset_read(ctx, &src, &data) || enhope_train(ctx, data, NULL, NULL, NULL, &model) ||
+ *       enhope_model_save(ctx, model, "digits.safetensors"))
+ *       fprintf(stderr, "%s\n", enhope_error(ctx));
+ *
+ * Rules that hold everywhere:
+ *  - A function that can fail returns an enhope_status; 0 is success. The context then holds a sentence that
+ *    says what was wrong and where (enhope_error). Outputs are untouched on failure.
+ *  - The library never prints, never exits and never aborts on input.
+ *  - What a function named _create, _read, _load or _train gives you is yours: give it back to the matching _free.
+ *    Every _free takes NULL.
+ *  - A context serves one thread at a time; different contexts are independent.
+ *  - Matrices are row-major, one sample a row. Sizes are 64-bit.
+ *
+ * Dimension letters, the same in all documentation: n samples, H inputs, F factors, m hidden units, h outputs,
+ * O order, z exemplars, c classes.
+ */
+#ifndef ENHOPE_H
+#define ENHOPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ENHOPE_VERSION_MAJOR 0
+#define ENHOPE_VERSION_MINOR 1
+#define ENHOPE_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define ENHOPE_API __attribute__((visibility("default")))
+#else
+#define ENHOPE_API
+#endif
+
+/* ---- status ------------------------------------------------------------------------------------------------ */
+
+/* Numbers are stable and never reused; gaps leave room for kin. */
+typedef enum enhope_status {
+    ENHOPE_OK = 0,
+    ENHOPE_STOPPED = 1,         /* not an error: the caller's progress function asked to stop */
+    ENHOPE_ERROR_ARGUMENT = 10, /* a setting or an argument is out of its bounds */
+    ENHOPE_ERROR_DATA = 20,     /* the data is malformed or does not fit (a row, a label, a width) */
+    ENHOPE_ERROR_FORMAT = 21,   /* a file is not what it should be (magic, truncation, lengths) */
+    ENHOPE_ERROR_MODEL = 30,    /* a model file is corrupt, hostile or of another kind */
+    ENHOPE_ERROR_IO = 40,       /* the system could not open, read, write or rename */
+    ENHOPE_ERROR_MEMORY = 50,   /* no memory */
+    ENHOPE_ERROR_COMPUTE = 60   /* the compute backend is missing or failed */
+} enhope_status;
+
+/* A short name for a status, e.g. "data error". Never NULL. */
+ENHOPE_API const char *enhope_status_text(enhope_status status);
+
+/* "0.1.0" */
+ENHOPE_API const char *enhope_version(void);
+
+/* ---- context ----------------------------------------------------------------------------------------------- */
+
+typedef struct enhope_context enhope_context;
+
+/* NULL only when there is no memory. */
+ENHOPE_API enhope_context *enhope_context_create(void);
+ENHOPE_API void enhope_context_free(enhope_context *ctx);
+
+/* The sentence of the last failure in this context; "" when there was none. Valid until the next call. */
+ENHOPE_API const char *enhope_error(const enhope_context *ctx);
+
+/* Receives one line (no newline) for everything worth telling that is not an error. NULL: silence, the default. */
+typedef void (*enhope_log_fn)(const char *line, void *user);
+ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, void *user);
+
+/* Number of threads; 0 (the default) means all cores. */
+ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int threads);
+
+/* "cpu" (the default) or "ref" (plain loops in double: slow, the oracle). */
+ENHOPE_API enhope_status enhope_context_set_compute(enhope_context *ctx, const char *name);
+
+/* Process-wide memory functions, to be set before anything is created; NULL, NULL restores malloc and free. */
+typedef void *(*enhope_malloc_fn)(size_t bytes);
+typedef void (*enhope_free_fn)(void *block);
+ENHOPE_API void enhope_set_allocator(enhope_malloc_fn alloc, enhope_free_fn release);
+
+/* ---- data -------------------------------------------------------------------------------------------------- */
+
+typedef struct enhope_dataset enhope_dataset;
+
+/* Where data comes from. Zero or NULL means the default of every field but path. */
+typedef struct enhope_source {
+    const char *path;      /* a file, a folder of IDX files, "X,y" (two files), "-" (CSV on stdin),
+                              "synthetic:digits,n=6000,seed=1", "synthetic:blobs,n=600,classes=3,inputs=5,seed=1" */
+    const char *part;      /* "train" or "test": the half of a folder, of an .npz or of a split; NULL: train, or all
+                              where there are no parts */
+    const char *label;     /* CSV: label column by name or 1-based index; "none": there is none; NULL: found by name */
+    const char *split;     /* "N@SEED": shuffle, the first N are the train part, the rest the test part */
+    const char *variables; /* MAT, NPZ: "X,y" names of the variables; NULL: found by shape and name */
+    int64_t limit;         /* the first so many samples of the part; 0: all */
+} enhope_source;
+
+/* Reads a data set. Everything is validated here: shapes, labels, finite values. */
+ENHOPE_API enhope_status enhope_dataset_read(enhope_context *ctx, const enhope_source *source, enhope_dataset **out);
+
+typedef enum enhope_kind { ENHOPE_U8 = 0, ENHOPE_F32 = 1, ENHOPE_CSR = 2 } enhope_kind;
+
+/* A view of the caller's memory: x is not copied and must outlive the data set. labels (n) hold class numbers
+ * 0..c-1 (c is their maximum + 1; -1: unlabelled) and may be NULL (unlabelled); class_names (c) may be NULL ("0", "1", ...). Labels and names
+ * are copied. */
+ENHOPE_API enhope_status enhope_dataset_view_f32(enhope_context *ctx, int64_t n, int64_t H, const float *x,
+                                                 const int32_t *labels, int32_t c, const char *const *class_names,
+                                                 enhope_dataset **out);
+ENHOPE_API enhope_status enhope_dataset_view_u8(enhope_context *ctx, int64_t n, int64_t H, const uint8_t *x,
+                                                const int32_t *labels, int32_t c, const char *const *class_names,
+                                                enhope_dataset **out);
+/* row_start (n+1), column and value (row_start[n]); columns ascend within a row. */
+ENHOPE_API enhope_status enhope_dataset_view_csr(enhope_context *ctx, int64_t n, int64_t H, const int64_t *row_start,
+                                                 const int32_t *column, const float *value, const int32_t *labels,
+                                                 int32_t c, const char *const *class_names, enhope_dataset **out);
+
+ENHOPE_API void enhope_dataset_free(enhope_dataset *data);
+
+typedef struct enhope_dataset_info {
+    int64_t n;             /* samples */
+    int64_t inputs;        /* H */
+    int32_t classes;       /* c; 0: unlabelled */
+    enhope_kind kind;      /* how the values are held in memory */
+    int64_t stored;        /* values held (n * H unless sparse) */
+    int64_t bytes;         /* memory of the values */
+    int64_t image_rows;    /* 0: not known to be images */
+    int64_t image_columns;
+    double minimum, maximum, mean;
+} enhope_dataset_info;
+/* One pass over the data. */
+ENHOPE_API void enhope_dataset_get_info(const enhope_dataset *data, enhope_dataset_info *info);
+ENHOPE_API const int32_t *enhope_dataset_labels(const enhope_dataset *data); /* (n) class numbers; NULL: unlabelled */
+ENHOPE_API const char *enhope_dataset_class_name(const enhope_dataset *data, int32_t k); /* NULL outside 0..c-1 */
+ENHOPE_API const char *enhope_dataset_input_name(const enhope_dataset *data, int64_t j); /* NULL: none known */
+/* Row i as H floats, unscaled. */
+ENHOPE_API enhope_status enhope_dataset_row(enhope_context *ctx, const enhope_dataset *data, int64_t i, float *x);
+
+/* ---- methods and settings: the two tables ------------------------------------------------------------------ */
+
+typedef struct enhope_method_info {
+    const char *name;       /* "en-hope" */
+    const char *summary;    /* one line */
+    const char *map;        /* "hope(F, m, O)" */
+    const char *similarity; /* "student", "gaussian", "-" */
+    const char *normaliser; /* "joint", "row", "-" */
+    const char *target;     /* "same class", "NCA", "-" */
+    const char *compared;   /* "z exemplars", "the batch itself", ... */
+    const char *solver;     /* "cg", ... the default */
+} enhope_method_info;
+ENHOPE_API int enhope_method_count(void);
+ENHOPE_API const enhope_method_info *enhope_method_get(int i); /* NULL outside 0..count-1 */
+
+typedef enum enhope_setting_type {
+    ENHOPE_SETTING_INTEGER = 0,
+    ENHOPE_SETTING_REAL = 1,
+    ENHOPE_SETTING_CHOICE = 2
+} enhope_setting_type;
+
+typedef struct enhope_setting_info {
+    const char *name; /* "factors" */
+    enhope_setting_type type;
+    const char *initial;    /* the default as text */
+    double minimum, maximum; /* inclusive bounds of numbers */
+    const char *choices;    /* "joint|row" for a choice, else NULL */
+    const char *applies;    /* what it belongs to: "all", "hope map", "exemplars", "cg", ... */
+    const char *help;       /* one line */
+} enhope_setting_info;
+ENHOPE_API int enhope_setting_count(void);
+ENHOPE_API const enhope_setting_info *enhope_setting_get(int i); /* NULL outside 0..count-1 */
+
+typedef struct enhope_settings enhope_settings;
+/* All defaults. NULL only when there is no memory. */
+ENHOPE_API enhope_settings *enhope_settings_create(void);
+ENHOPE_API void enhope_settings_free(enhope_settings *settings);
+/* Values are text, as on the command line: set(ctx, s, "factors", "200"). */
+ENHOPE_API enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings, const char *name,
+                                             const char *value);
+/* Writes the value as text into buffer (always terminated). */
+ENHOPE_API enhope_status enhope_settings_get(enhope_context *ctx, const enhope_settings *settings, const char *name,
+                                             char *buffer, size_t size);
+
+/* ---- training ---------------------------------------------------------------------------------------------- */
+
+typedef struct enhope_model enhope_model;
+
+typedef struct enhope_progress {
+    int64_t epoch, epochs;  /* epochs done, epochs planned */
+    int64_t batch, batches; /* batches done in this epoch, batches of an epoch */
+    double loss;            /* mean over the batches of the epoch so far; of the last batch before the first ends */
+    double valid_error;     /* fraction of the validation part, after the last whole epoch; NaN before or without one */
+    double best_error;      /* the lowest so far; NaN before or without a validation part */
+    double seconds;         /* since training began */
+    double seconds_left;    /* an estimate; 0 when done */
+    int epoch_done;         /* 1 when this call closes an epoch */
+} enhope_progress;
+
+/* Called after each batch. Non-zero stops: the best model so far is kept. */
+typedef int (*enhope_progress_fn)(const enhope_progress *progress, void *user);
+
+/* Trains and gives the model. settings NULL: all defaults. progress may be NULL.
+ * Returns ENHOPE_STOPPED, with a usable model, when progress asked to stop. */
+ENHOPE_API enhope_status enhope_train(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
+                                      enhope_progress_fn progress, void *user, enhope_model **out);
+
+/* The same in steps, for callers with a loop of their own. data must outlive the trainer. */
+typedef struct enhope_trainer enhope_trainer;
+ENHOPE_API enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data,
+                                               const enhope_settings *settings, enhope_trainer **out);
+/* One batch. *done becomes 1 when training is over (epochs, time, or no improvement); progress may be NULL. */
+ENHOPE_API enhope_status enhope_trainer_step(enhope_trainer *trainer, enhope_progress *progress, int *done);
+/* The best state so far as a model of its own; may be called at any time. */
+ENHOPE_API enhope_status enhope_trainer_model(enhope_trainer *trainer, enhope_model **out);
+ENHOPE_API void enhope_trainer_free(enhope_trainer *trainer);
+
+/* ---- models ------------------------------------------------------------------------------------------------ */
+
+/* Writes to a temporary file beside path, syncs, renames: path holds the old model or the new one, never half. */
+ENHOPE_API enhope_status enhope_model_save(enhope_context *ctx, const enhope_model *model, const char *path);
+ENHOPE_API enhope_status enhope_model_load(enhope_context *ctx, const char *path, enhope_model **out);
+ENHOPE_API void enhope_model_free(enhope_model *model);
+
+typedef struct enhope_model_info {
+    const char *method;    /* valid as long as the model */
+    const char *map;       /* "hope", "linear", "identity" */
+    int64_t inputs;        /* H */
+    int64_t outputs;       /* h */
+    int64_t factors;       /* F; 0 unless the map has them */
+    int64_t hidden;        /* m */
+    int64_t order;         /* O */
+    int64_t parameters;    /* numbers in the map */
+    int64_t references;    /* exemplars, or embedded training points, that new points are compared with */
+    int references_are_exemplars;
+    int32_t classes;       /* c */
+    int32_t neighbours;    /* k used by default */
+    int64_t epochs;        /* rows of the history */
+} enhope_model_info;
+ENHOPE_API void enhope_model_get_info(const enhope_model *model, enhope_model_info *info);
+ENHOPE_API const char *enhope_model_class_name(const enhope_model *model, int32_t k); /* NULL outside 0..c-1 */
+ENHOPE_API const char *enhope_model_setting(const enhope_model *model, const char *name); /* NULL: unknown */
+
+typedef struct enhope_history {
+    int64_t epoch;
+    double seconds, loss, valid_error; /* valid_error NaN: no validation part */
+} enhope_history;
+ENHOPE_API const enhope_history *enhope_model_history(const enhope_model *model, int64_t *rows);
+
+/* Embeds the references: Y (references, h), labels (references); either may be NULL. */
+ENHOPE_API enhope_status enhope_model_references(enhope_context *ctx, const enhope_model *model, float *Y,
+                                                 int32_t *labels);
+
+/* Y (n, h). The data's own scaling is not asked: the model scales as it learned. */
+ENHOPE_API enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                            float *Y);
+
+typedef struct enhope_prediction {
+    int32_t *label;    /* (n) class numbers of the model */
+    float *proba;      /* (n, c) share of each class in the similarity to all references */
+    int64_t *winner;   /* (n) the nearest reference */
+    float *distance;   /* (n) Euclidean distance to it in the embedding */
+    float *Y;          /* (n, h) */
+} enhope_prediction;
+/* Fills the arrays that are not NULL. k: neighbours that vote; 0: the model's own. */
+ENHOPE_API enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *model,
+                                              const enhope_dataset *data, int32_t k, const enhope_prediction *out);
+
+typedef struct enhope_evaluation {
+    int64_t n, errors;
+    double seconds;     /* embedding and classifying all n; no reading */
+    int64_t *confusion; /* (c, c), row = true class, column = predicted; the caller's, may be NULL */
+    int64_t unknown;    /* samples of a class that the model never saw: counted as errors, in no row of confusion */
+} enhope_evaluation;
+/* Classes are matched by name. confusion is read as input, the other fields are set. */
+ENHOPE_API enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *model,
+                                               const enhope_dataset *data, int32_t k, enhope_evaluation *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* ENHOPE_H */

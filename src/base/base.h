@@ -1,0 +1,92 @@
+/* What every room may use: status with a sentence, checked memory, arenas, the matrix view, random numbers, a clock. */
+#ifndef EH_BASE_H
+#define EH_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "enhope.h"
+
+/* ---- context and errors (context.c) ---- */
+
+struct enhope_context {
+    char error[1024];
+    enhope_log_fn log;
+    void *log_user;
+    int threads;     /* 0: all cores */
+    char compute[8]; /* name of the backend */
+};
+
+/* Sets the sentence and returns status, so that a failure is one line: return eh_fail(ctx, ENHOPE_ERROR_DATA, ...). */
+enhope_status eh_fail(enhope_context *ctx, enhope_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Puts "prefix: " before the present sentence (which file, which part) and returns status. */
+enhope_status eh_fail_in(enhope_context *ctx, enhope_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The sentence for no memory: "out of memory: WHAT needs N bytes". */
+enhope_status eh_fail_memory(enhope_context *ctx, const char *what, size_t count, size_t size);
+void eh_log(enhope_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Returns from the calling function when expression fails. */
+#define EH_TRY(expression)                              \
+    do {                                                \
+        const enhope_status eh_try_status = (expression); \
+        if (eh_try_status) return eh_try_status;        \
+    } while (0)
+/* The same where there is something to clean up: needs `enhope_status status` and a label `cleanup`. */
+#define EH_CHECK(expression)       \
+    do {                           \
+        status = (expression);     \
+        if (status) goto cleanup;  \
+    } while (0)
+
+/* ---- memory (memory.c) ---- */
+
+/* 64-byte aligned, zeroed; NULL when count * size overflows or memory is out. count 0 gives a valid block. */
+void *eh_alloc(size_t count, size_t size);
+/* Grows a block got from eh_alloc from old_count to new_count elements (new part zeroed); NULL leaves it as it was. */
+void *eh_grow(void *block, size_t old_count, size_t new_count, size_t size);
+void eh_free(void *block);
+char *eh_strdup(const char *text);
+/* out = a * b, false on overflow or a negative factor. */
+bool eh_mul(int64_t a, int64_t b, int64_t *out);
+
+/* Allocates through the status channel: EH_TRY(eh_new(ctx, "labels", n, sizeof *p, (void **)&p)). */
+enhope_status eh_new(enhope_context *ctx, const char *what, int64_t count, size_t size, void **out);
+
+/* ---- the matrix view (matrix.c) ---- */
+
+/* Samples in host memory, one a row; owns nothing. */
+typedef struct eh_matrix {
+    enhope_kind kind;
+    int64_t n, H;
+    const uint8_t *u8;        /* (n, H) ENHOPE_U8 */
+    const float *f32;         /* (n, H) ENHOPE_F32 */
+    const int64_t *row_start; /* (n + 1) ENHOPE_CSR */
+    const int32_t *column;    /* (row_start[n]) ascending in a row */
+    const float *value;       /* (row_start[n]) */
+} eh_matrix;
+
+/* Row i as dense floats, unscaled. */
+void eh_matrix_row(const eh_matrix *x, int64_t i, float *out /* (H) */);
+
+/* ---- random numbers (random.c): Philox4x32-10, a function of (seed, stream, index) ---- */
+
+enum { /* streams, so that no two uses share numbers */
+    EH_STREAM_INIT = 1,
+    EH_STREAM_SHUFFLE = 2,
+    EH_STREAM_EXEMPLAR = 3,
+    EH_STREAM_VALID = 4,
+    EH_STREAM_SYNTHETIC = 5
+};
+uint64_t eh_random_u64(uint64_t seed, uint32_t stream, uint64_t index);
+double eh_random_unit(uint64_t seed, uint32_t stream, uint64_t index);   /* [0, 1) */
+double eh_random_normal(uint64_t seed, uint32_t stream, uint64_t index); /* N(0, 1) */
+/* A permutation of 0..n-1; round separates successive shuffles of one stream. */
+void eh_shuffle(uint64_t seed, uint32_t stream, uint64_t round, int64_t n, int64_t *order);
+
+/* ---- clock (clock.c) ---- */
+double eh_seconds(void); /* monotonic */
+
+#endif

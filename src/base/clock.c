@@ -1,0 +1,12 @@
+/* A monotonic clock. */
+#define _POSIX_C_SOURCE 200809L
+#include <time.h>
+
+#include "base/base.h"
+
+double eh_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

@@ -1,0 +1,108 @@
+/* The context: the last error's sentence, where log lines go, how many threads, which backend. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+
+enhope_context *enhope_context_create(void)
+{
+    enhope_context *ctx = eh_alloc(1, sizeof *ctx);
+    if (ctx) strcpy(ctx->compute, "cpu");
+    return ctx;
+}
+
+void enhope_context_free(enhope_context *ctx)
+{
+    eh_free(ctx);
+}
+
+const char *enhope_error(const enhope_context *ctx)
+{
+    return ctx ? ctx->error : "";
+}
+
+void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, void *user)
+{
+    ctx->log = fn;
+    ctx->log_user = user;
+}
+
+enhope_status enhope_context_set_threads(enhope_context *ctx, int threads)
+{
+    if (threads < 0 || threads > 1024)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "threads is %d: expected 0 (all cores) to 1024", threads);
+    ctx->threads = threads;
+    return ENHOPE_OK;
+}
+
+enhope_status enhope_context_set_compute(enhope_context *ctx, const char *name)
+{
+    if (!name || (strcmp(name, "cpu") && strcmp(name, "ref")))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "compute backend '%s' is not known: expected cpu or ref",
+                       name ? name : "");
+    strcpy(ctx->compute, name);
+    return ENHOPE_OK;
+}
+
+enhope_status eh_fail(enhope_context *ctx, enhope_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(ctx->error, sizeof ctx->error, format, args);
+    va_end(args);
+    return status;
+}
+
+enhope_status eh_fail_in(enhope_context *ctx, enhope_status status, const char *format, ...)
+{
+    char text[2 * sizeof ctx->error];
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(text, sizeof ctx->error, format, args);
+    va_end(args);
+    const size_t at = length < 0 ? 0 : (size_t)length < sizeof ctx->error ? (size_t)length : sizeof ctx->error - 1;
+    snprintf(text + at, sizeof text - at, ": %s", ctx->error);
+    memcpy(ctx->error, text, sizeof ctx->error);
+    ctx->error[sizeof ctx->error - 1] = '\0';
+    return status;
+}
+
+enhope_status eh_fail_memory(enhope_context *ctx, const char *what, size_t count, size_t size)
+{
+    return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "out of memory: %s needs %.0f bytes", what, (double)count * (double)size);
+}
+
+void eh_log(enhope_context *ctx, const char *format, ...)
+{
+    if (!ctx->log) return;
+    char line[sizeof ctx->error];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    ctx->log(line, ctx->log_user);
+}
+
+const char *enhope_status_text(enhope_status status)
+{
+    switch (status) {
+    case ENHOPE_OK: return "ok";
+    case ENHOPE_STOPPED: return "stopped";
+    case ENHOPE_ERROR_ARGUMENT: return "argument error";
+    case ENHOPE_ERROR_DATA: return "data error";
+    case ENHOPE_ERROR_FORMAT: return "format error";
+    case ENHOPE_ERROR_MODEL: return "model error";
+    case ENHOPE_ERROR_IO: return "i/o error";
+    case ENHOPE_ERROR_MEMORY: return "out of memory";
+    case ENHOPE_ERROR_COMPUTE: return "compute error";
+    }
+    return "unknown status";
+}
+
+#define TEXT_OF(x) #x
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+const char *enhope_version(void)
+{
+    return VERSION_TEXT(ENHOPE_VERSION_MAJOR, ENHOPE_VERSION_MINOR, ENHOPE_VERSION_PATCH);
+}
