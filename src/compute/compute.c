@@ -1,0 +1,70 @@
+/* Opening a backend by name, and what is common to all of them. */
+#include <omp.h>
+#include <string.h>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+#include "compute/compute.h"
+
+enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c); /* cpu/cpu.c */
+
+enhope_status eh_compute_open(enhope_context *ctx, eh_compute **out)
+{
+    eh_compute *c = NULL;
+    EH_TRY(eh_new(ctx, "compute backend", 1, sizeof *c, (void **)&c));
+    c->threads = ctx->threads ? ctx->threads : omp_get_num_procs();
+    enhope_status status = ENHOPE_OK;
+    if (!strcmp(ctx->compute, "ref"))
+        c->op = &eh_compute_ref;
+    else
+        status = eh_compute_cpu_open(ctx, c);
+    if (status) {
+        eh_free(c);
+        return status;
+    }
+    *out = c;
+    return ENHOPE_OK;
+}
+
+void eh_compute_close(eh_compute *c)
+{
+    if (!c) return;
+    c->op->close(c);
+    eh_free(c);
+}
+
+enhope_status eh_compute_new(eh_compute *c, enhope_context *ctx, const char *what, int64_t count, eh_real **out)
+{
+    eh_real *v = count < 0 ? NULL : c->op->alloc(c, count);
+    if (!v) return eh_fail_memory(ctx, what, (size_t)count, c->op->size);
+    *out = v;
+    return ENHOPE_OK;
+}
+
+#if defined(__SSE2__)
+enum { FLUSH_TO_ZERO = 0x8000, DENORMALS_ARE_ZERO = 0x0040 };
+
+void eh_compute_begin(eh_compute *c)
+{
+    c->float_mode = _mm_getcsr();
+#pragma omp parallel num_threads(c->threads)
+    _mm_setcsr(_mm_getcsr() | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
+}
+
+void eh_compute_end(eh_compute *c)
+{
+#pragma omp parallel num_threads(c->threads)
+    _mm_setcsr(c->float_mode);
+}
+#else
+void eh_compute_begin(eh_compute *c)
+{
+    (void)c;
+}
+
+void eh_compute_end(eh_compute *c)
+{
+    (void)c;
+}
+#endif

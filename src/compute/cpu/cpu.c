@@ -1,0 +1,216 @@
+/* The cpu backend: memory, data, products; and the table. */
+#include <cblas.h>
+#include <string.h>
+
+#include "compute/cpu/cpu.h"
+
+enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c);
+
+static void cpu_close(eh_compute *c)
+{
+    eh_cpu_state *state = c->state;
+    eh_free(state->block);
+    eh_free(state->norm);
+    eh_free(state);
+}
+
+enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c)
+{
+    eh_cpu_state *state = NULL;
+    enhope_status status;
+    EH_TRY(eh_new(ctx, "cpu backend", 1, sizeof *state, (void **)&state));
+    c->state = state;
+    EH_CHECK(eh_new(ctx, "cpu backend", EH_NEAREST_Q * EH_NEAREST_R, sizeof(float), (void **)&state->block));
+    EH_CHECK(eh_new(ctx, "cpu backend", EH_NEAREST_Q + EH_NEAREST_R, sizeof(float), (void **)&state->norm));
+    c->op = &eh_compute_cpu;
+    openblas_set_num_threads(c->threads);
+    return ENHOPE_OK;
+cleanup:
+    cpu_close(c);
+    return status;
+}
+
+static enhope_status cpu_sync(eh_compute *c, enhope_context *ctx)
+{
+    (void)c, (void)ctx;
+    return ENHOPE_OK;
+}
+
+static eh_real *cpu_alloc(eh_compute *c, int64_t count)
+{
+    (void)c;
+    return eh_alloc((size_t)count, sizeof(float));
+}
+
+static void cpu_release(eh_compute *c, eh_real *v)
+{
+    (void)c;
+    eh_free(v);
+}
+
+static void cpu_write(eh_compute *c, eh_real *to, const float *from, int64_t count)
+{
+    (void)c;
+    memcpy(to, from, (size_t)count * sizeof(float));
+}
+
+static void cpu_read(eh_compute *c, float *to, const eh_real *from, int64_t count)
+{
+    (void)c;
+    memcpy(to, from, (size_t)count * sizeof(float));
+}
+
+/* ---- data ---- */
+
+static void cpu_unplace(eh_compute *c, eh_table *t)
+{
+    (void)c;
+    eh_free(t->shift);
+    eh_free(t->mul);
+    memset(t, 0, sizeof *t);
+}
+
+static enhope_status cpu_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
+                               const float *shift, const float *mul, eh_table *out)
+{
+    eh_table t = {.x = *x, .label = label};
+    enhope_status status;
+    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, &t.shift));
+    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, &t.mul));
+    cpu_write(c, t.shift, shift, x->H);
+    cpu_write(c, t.mul, mul, x->H);
+    *out = t;
+    return ENHOPE_OK;
+cleanup:
+    cpu_unplace(c, &t);
+    return status;
+}
+
+EH_SIMD static void scale_u8(int64_t H, const uint8_t *restrict x, const float *restrict shift,
+                             const float *restrict mul, float *restrict to)
+{
+    for (int64_t j = 0; j < H; j++) to[j] = ((float)x[j] - shift[j]) * mul[j];
+}
+
+EH_SIMD static void scale_f32(int64_t H, const float *restrict x, const float *restrict shift,
+                              const float *restrict mul, float *restrict to)
+{
+    for (int64_t j = 0; j < H; j++) to[j] = (x[j] - shift[j]) * mul[j];
+}
+
+static void gather_row(const eh_table *t, int64_t row, float *to)
+{
+    const eh_matrix *x = &t->x;
+    const int64_t H = x->H;
+    const float *shift = eh_f(t->shift), *mul = eh_f(t->mul);
+    switch (x->kind) {
+    case ENHOPE_U8:
+        scale_u8(H, x->u8 + row * H, shift, mul, to);
+        break;
+    case ENHOPE_F32:
+        scale_f32(H, x->f32 + row * H, shift, mul, to);
+        break;
+    case ENHOPE_CSR:
+        for (int64_t j = 0; j < H; j++) to[j] = -shift[j] * mul[j];
+        for (int64_t s = x->row_start[row]; s < x->row_start[row + 1]; s++) {
+            const int32_t j = x->column[s];
+            to[j] = (x->value[s] - shift[j]) * mul[j];
+        }
+        break;
+    }
+    to[H] = 1;
+}
+
+static void cpu_gather(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, eh_real *X, int64_t ld,
+                       int32_t *label)
+{
+#pragma omp parallel for num_threads(c->threads) if (n * t->x.H > EH_CPU_ALONE) schedule(static)
+    for (int64_t i = 0; i < n; i++) gather_row(t, rows[i], eh_f(X) + i * ld);
+    if (label)
+        for (int64_t i = 0; i < n; i++) label[i] = t->label[rows[i]];
+}
+
+EH_SIMD static void add_scaled(int64_t count, float a, const float *restrict x, float *restrict y)
+{
+    for (int64_t i = 0; i < count; i++) y[i] += a * x[i];
+}
+
+static void cpu_sparse_apply(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, const eh_real *C,
+                             int64_t F, eh_real *U)
+{
+    const eh_matrix *x = &t->x;
+    const float *mul = eh_f(t->mul);
+#pragma omp parallel for num_threads(c->threads) if (n * F > EH_CPU_ALONE) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        float *u = eh_f(U) + i * F;
+        memcpy(u, eh_f(C) + x->H * F, (size_t)F * sizeof *u);
+        for (int64_t s = x->row_start[rows[i]]; s < x->row_start[rows[i] + 1]; s++)
+            add_scaled(F, x->value[s] * mul[x->column[s]], eh_f(C) + x->column[s] * F, u);
+    }
+}
+
+/* Each thread owns a range of factors, so that no two write the same place and the order of sums is fixed. */
+static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, const eh_real *dU,
+                            int64_t F, eh_real *dC)
+{
+    const eh_matrix *x = &t->x;
+    const float *mul = eh_f(t->mul);
+#pragma omp parallel for num_threads(c->threads) if (n * F > EH_CPU_ALONE) schedule(static)
+    for (int part = 0; part < c->threads; part++) {
+        const int64_t from = eh_share_start(F, part, c->threads), count = eh_share_start(F, part + 1, c->threads) - from;
+        for (int64_t i = 0; i < n; i++) {
+            const float *du = eh_f(dU) + i * F + from;
+            add_scaled(count, 1, du, eh_f(dC) + x->H * F + from);
+            for (int64_t s = x->row_start[rows[i]]; s < x->row_start[rows[i] + 1]; s++)
+                add_scaled(count, x->value[s] * mul[x->column[s]], du, eh_f(dC) + x->column[s] * F + from);
+        }
+    }
+}
+
+/* ---- products ---- */
+
+/* BLAS counts in 32 bits: rows beyond that go in blocks. */
+enum { GEMM_ROWS = 1 << 20 };
+
+static void cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
+                     int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc)
+{
+    (void)c;
+    for (int64_t i = 0; i < M; i += GEMM_ROWS) {
+        const int64_t rows = M - i < GEMM_ROWS ? M - i : GEMM_ROWS;
+        cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)rows, (int)N,
+                    (int)K, (float)alpha, eh_f(A) + (ta ? i : i * lda), (int)lda, eh_f(B), (int)ldb, (float)beta,
+                    eh_f(C) + i * ldc, (int)ldc);
+    }
+}
+
+const eh_compute_ops eh_compute_cpu = {
+    .name = "cpu",
+    .size = sizeof(float),
+    .close = cpu_close,
+    .sync = cpu_sync,
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .write = cpu_write,
+    .read = cpu_read,
+    .place = cpu_place,
+    .unplace = cpu_unplace,
+    .gather = cpu_gather,
+    .sparse_apply = cpu_sparse_apply,
+    .sparse_grad = cpu_sparse_grad,
+    .gemm = cpu_gemm,
+    .power = eh_cpu_power,
+    .power_grad = eh_cpu_power_grad,
+    .sigmoid = eh_cpu_sigmoid,
+    .sigmoid_grad = eh_cpu_sigmoid_grad,
+    .column_sums = eh_cpu_column_sums,
+    .fill = eh_cpu_fill,
+    .copy = eh_cpu_copy,
+    .scale = eh_cpu_scale,
+    .axpy = eh_cpu_axpy,
+    .dot = eh_cpu_dot,
+    .adam = eh_cpu_adam,
+    .pair_sums = eh_cpu_pair_sums,
+    .pair_grad = eh_cpu_pair_grad,
+    .nearest = eh_cpu_nearest,
+};

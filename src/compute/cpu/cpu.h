@@ -1,0 +1,82 @@
+/* The cpu backend's own header: float32, OpenBLAS for products, OpenMP over rows, SIMD picked at run time. */
+#ifndef EH_CPU_H
+#define EH_CPU_H
+
+#include "compute/compute.h"
+
+/* Functions so marked are compiled for several instruction sets; the loader picks one for the machine at hand.
+ * Sanitizers instrument the picker before they are ready, so there the plain version serves. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    defined(__GNUC__) && !defined(__clang__)
+#define EH_SIMD __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#else
+#define EH_SIMD
+#endif
+
+/* eh_real is float here */
+static inline float *eh_f(const eh_real *v)
+{
+    return (float *)(uintptr_t)v;
+}
+
+/* Work smaller than this many numbers stays in one thread: waking another costs more. */
+enum { EH_CPU_ALONE = 8192 };
+
+/* A share of [0, count) in `parts` equal shares. */
+static inline int64_t eh_share_start(int64_t count, int64_t part, int64_t parts)
+{
+    return count / parts * part + (part < count % parts ? part : count % parts);
+}
+
+typedef struct eh_cpu_state {
+    float *block; /* nearest: (EH_NEAREST_Q, EH_NEAREST_R) products */
+    float *norm;  /* nearest: squared lengths of a block of Q, then of R */
+} eh_cpu_state;
+enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
+
+/* math.c */
+void eh_cpu_power(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *s);
+void eh_cpu_power_grad(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *d);
+void eh_cpu_sigmoid(eh_compute *c, int64_t n, int64_t m, const eh_real *b, eh_real *A);
+void eh_cpu_sigmoid_grad(eh_compute *c, int64_t count, const eh_real *t, eh_real *d);
+void eh_cpu_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
+void eh_cpu_fill(eh_compute *c, int64_t count, double value, eh_real *x);
+void eh_cpu_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
+void eh_cpu_scale(eh_compute *c, int64_t count, double a, eh_real *x);
+void eh_cpu_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
+double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
+void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
+                 const eh_real *g, eh_real *m1, eh_real *m2, eh_real *x);
+/* pairs.c */
+void eh_cpu_pair_sums(eh_compute *c, const eh_pairs *p, double *log_all, double *same);
+void eh_cpu_pair_grad(eh_compute *c, const eh_pairs *p, const double *attract, const double *repel, eh_real *dY,
+                      eh_real *dG);
+/* nearest.c */
+void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
+                    int64_t *index, float *distance);
+
+/* e^x to 2e-7 relative, without a call, so that loops over it become SIMD. NaN stays NaN; beyond +-87 it saturates. */
+static inline __attribute__((always_inline)) float eh_exp(float x)
+{
+    const float clamped = x > 87.0f ? 87.0f : x < -87.0f ? -87.0f : x;
+    const float magic = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer in the low bits */
+    const float shifted = clamped * 1.44269504088896341f + magic;
+    const float k = shifted - magic;
+    /* r = x - k log 2, in two pieces so that it is exact */
+    const float r = (clamped - k * 0.693359375f) + k * 2.12194440e-4f;
+    float p = 1.0f / 720;
+    p = p * r + 1.0f / 120;
+    p = p * r + 1.0f / 24;
+    p = p * r + 1.0f / 6;
+    p = p * r + 0.5f;
+    p = p * r + 1.0f;
+    p = p * r + 1.0f;
+    uint32_t bits;
+    __builtin_memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits + 127u) << 23; /* 2^k: the low bits of magic's pattern are zero */
+    float power;
+    __builtin_memcpy(&power, &bits, sizeof power);
+    return p * power;
+}
+
+#endif

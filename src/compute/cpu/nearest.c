@@ -1,0 +1,136 @@
+/* The k nearest rows, exactly.
+ *
+ * In few dimensions by differences, a strip of references at a time. In many, blocks of Q against blocks of R by one
+ * product each, |q - r|^2 = |q|^2 - 2 q.r + |r|^2; memory is one block whatever the sizes. */
+#include <cblas.h>
+
+#include "compute/cpu/cpu.h"
+
+enum { FEW_DIMS = 16, STRIP = 256 };
+
+/* Takes count candidates d[j] with index first + j into the sorted lists of one query, `found` of k filled. Candidates
+ * come in ascending index, so that an equal distance never displaces an earlier one. */
+static int64_t insert(int64_t count, int64_t first, const float *d, int64_t found, int64_t k, int64_t *index,
+                      float *distance)
+{
+    for (int64_t j = 0; j < count; j++) {
+        const float candidate = d[j];
+        if (found == k && !(candidate < distance[k - 1])) continue;
+        int64_t at = found < k ? found++ : k - 1;
+        for (; at > 0 && candidate < distance[at - 1]; at--) {
+            distance[at] = distance[at - 1];
+            index[at] = index[at - 1];
+        }
+        distance[at] = candidate;
+        index[at] = first + j;
+    }
+    return found;
+}
+
+/* Like insert for a full list, but skips sixteen candidates at once where none is near enough: almost always. */
+static void insert_full(int64_t count, int64_t first, const float *d, int64_t k, int64_t *index, float *distance)
+{
+    enum { SKIP = 16 };
+    int64_t j = 0;
+    for (; j + SKIP <= count; j += SKIP) {
+        const float worst = distance[k - 1];
+        int near = 0;
+        for (int l = 0; l < SKIP; l++) near |= d[j + l] < worst;
+        if (near) insert(SKIP, first + j, d + j, k, k, index, distance);
+    }
+    insert(count - j, first + j, d + j, k, k, index, distance);
+}
+
+static int64_t offer(int64_t count, int64_t first, const float *d, int64_t found, int64_t k, int64_t *index,
+                     float *distance)
+{
+    int64_t filling = found < k ? k - found : 0;
+    if (filling > count) filling = count;
+    found = insert(filling, first, d, found, k, index, distance);
+    if (count > filling) insert_full(count - filling, first + filling, d + filling, k, index, distance);
+    return found;
+}
+
+EH_SIMD static void strip_distances(int64_t count, int64_t dims, const float *restrict q, const float *restrict R,
+                                    float *restrict d)
+{
+    if (dims == 2) {
+        for (int64_t j = 0; j < count; j++) {
+            const float u = q[0] - R[2 * j], v = q[1] - R[2 * j + 1];
+            d[j] = u * u + v * v;
+        }
+        return;
+    }
+    for (int64_t j = 0; j < count; j++) {
+        float sum = 0;
+        for (int64_t k = 0; k < dims; k++) sum += (q[k] - R[j * dims + k]) * (q[k] - R[j * dims + k]);
+        d[j] = sum;
+    }
+}
+
+static void nearest_few(eh_compute *c, const float *Q, int64_t q, const float *R, int64_t r, int64_t dims, int64_t k,
+                        int64_t *index, float *distance)
+{
+#pragma omp parallel for num_threads(c->threads) if (q * r * dims > EH_CPU_ALONE) schedule(static)
+    for (int64_t i = 0; i < q; i++) {
+        int64_t found = 0;
+        float d[STRIP];
+        for (int64_t j = 0; j < r; j += STRIP) {
+            const int64_t count = r - j < STRIP ? r - j : STRIP;
+            strip_distances(count, dims, Q + i * dims, R + j * dims, d);
+            found = offer(count, j, d, found, k, index + i * k, distance + i * k);
+        }
+    }
+}
+
+/* norm[i] = |A_i|^2 */
+EH_SIMD static void squared_lengths(int64_t count, int64_t dims, const float *restrict A, float *restrict norm)
+{
+    for (int64_t i = 0; i < count; i++) {
+        float lane[16] = {0};
+        int64_t k = 0;
+        for (; k + 16 <= dims; k += 16)
+            for (int l = 0; l < 16; l++) lane[l] += A[i * dims + k + l] * A[i * dims + k + l];
+        for (; k < dims; k++) lane[0] += A[i * dims + k] * A[i * dims + k];
+        float sum = 0;
+        for (int l = 0; l < 16; l++) sum += lane[l];
+        norm[i] = sum;
+    }
+}
+
+/* The product q.r becomes the squared distance, never negative. */
+EH_SIMD static void finish_distances(int64_t count, float q_norm, const float *restrict r_norm, float *restrict d)
+{
+    for (int64_t j = 0; j < count; j++) {
+        const float value = q_norm + r_norm[j] - 2 * d[j];
+        d[j] = value > 0 ? value : 0;
+    }
+}
+
+static void nearest_many(eh_compute *c, const float *Q, int64_t q, const float *R, int64_t r, int64_t dims, int64_t k,
+                         int64_t *index, float *distance)
+{
+    const eh_cpu_state *state = c->state;
+    float *q_norm = state->norm, *r_norm = state->norm + EH_NEAREST_Q;
+    for (int64_t j = 0; j < r; j += EH_NEAREST_R) {
+        const int64_t rs = r - j < EH_NEAREST_R ? r - j : EH_NEAREST_R;
+        squared_lengths(rs, dims, R + j * dims, r_norm);
+        for (int64_t i = 0; i < q; i += EH_NEAREST_Q) {
+            const int64_t qs = q - i < EH_NEAREST_Q ? q - i : EH_NEAREST_Q;
+            squared_lengths(qs, dims, Q + i * dims, q_norm);
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)qs, (int)rs, (int)dims, 1, Q + i * dims,
+                        (int)dims, R + j * dims, (int)dims, 0, state->block, (int)rs);
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+            for (int64_t s = 0; s < qs; s++) {
+                finish_distances(rs, q_norm[s], r_norm, state->block + s * rs);
+                offer(rs, j, state->block + s * rs, j < k ? j : k, k, index + (i + s) * k, distance + (i + s) * k);
+            }
+        }
+    }
+}
+
+void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
+                    int64_t *index, float *distance)
+{
+    (dims <= FEW_DIMS ? nearest_few : nearest_many)(c, eh_f(Q), q, eh_f(R), r, dims, k, index, distance);
+}

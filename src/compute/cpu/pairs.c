@@ -1,0 +1,192 @@
+/* The cpu backend's pair kernels (compute.h says what they compute).
+ *
+ * Distances are taken by differences, a strip of compared points at a time, and made anew in each pass: nothing of
+ * size n x z is ever held. Rows are shared out to threads; a gradient of compared points is a second pass with the
+ * roles swapped, so that every sum has one owner and one order. */
+#include <math.h>
+#include <string.h>
+
+#include "compute/cpu/cpu.h"
+
+enum { STRIP = 256 };
+
+/* d[j] = |a - B_j|^2 for B (count, h) */
+EH_SIMD static void distances(int64_t count, int64_t h, const float *restrict a, const float *restrict B,
+                              float *restrict d)
+{
+    if (h == 2) {
+        for (int64_t j = 0; j < count; j++) {
+            const float u = a[0] - B[2 * j], v = a[1] - B[2 * j + 1];
+            d[j] = u * u + v * v;
+        }
+        return;
+    }
+    for (int64_t j = 0; j < count; j++) {
+        float sum = 0;
+        for (int64_t k = 0; k < h; k++) sum += (a[k] - B[j * h + k]) * (a[k] - B[j * h + k]);
+        d[j] = sum;
+    }
+}
+
+EH_SIMD static void inverse(int64_t count, const float *restrict d, float *restrict w)
+{
+    for (int64_t j = 0; j < count; j++) w[j] = 1 / (1 + d[j]);
+}
+
+/* ---- sums ---- */
+
+static void student_row(const eh_pairs *p, int64_t i, double *log_all, double *same)
+{
+    const float *y = eh_f(p->Y) + i * p->h;
+    double all = 0, mine = 0;
+    for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
+        const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
+        float d[STRIP], w[STRIP];
+        distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        inverse(count, d, w);
+        for (int64_t j = 0; j < count; j++) {
+            if (p->self && j0 + j == i) continue;
+            all += w[j];
+            if (p->label[i] == p->other_label[j0 + j]) mine += p->nca ? w[j] : -log1pf(d[j]);
+        }
+    }
+    *log_all = log(all);
+    *same = p->nca ? log(mine) : mine;
+}
+
+/* Two walks: the smallest distances first, so that the sums of exponentials neither overflow nor vanish. */
+static void gaussian_row(const eh_pairs *p, int64_t i, double *log_all, double *same)
+{
+    const float *y = eh_f(p->Y) + i * p->h;
+    float least = INFINITY, least_same = INFINITY;
+    double mine = 0;
+    for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
+        const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
+        float d[STRIP];
+        distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        for (int64_t j = 0; j < count; j++) {
+            if (p->self && j0 + j == i) continue;
+            least = d[j] < least ? d[j] : least;
+            if (p->label[i] != p->other_label[j0 + j]) continue;
+            least_same = d[j] < least_same ? d[j] : least_same;
+            mine -= d[j];
+        }
+    }
+    double all = 0, all_same = 0;
+    for (int64_t j0 = 0; j0 < p->z && least < INFINITY; j0 += STRIP) {
+        const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
+        float d[STRIP];
+        distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        for (int64_t j = 0; j < count; j++) {
+            if (p->self && j0 + j == i) continue;
+            all += eh_exp(least - d[j]);
+            if (p->nca && p->label[i] == p->other_label[j0 + j]) all_same += eh_exp(least_same - d[j]);
+        }
+    }
+    *log_all = log(all) - (least < INFINITY ? least : 0);
+    *same = !p->nca ? mine : log(all_same) - (least_same < INFINITY ? least_same : 0);
+}
+
+void eh_cpu_pair_sums(eh_compute *c, const eh_pairs *p, double *log_all, double *same)
+{
+#pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
+    for (int64_t i = 0; i < p->n; i++)
+        (p->gaussian ? gaussian_row : student_row)(p, i, log_all + i, same + i);
+}
+
+/* ---- gradients ---- */
+
+/* Slopes D of a strip of pairs, in place of the distances in d. First for one sample i against compared points ... */
+EH_SIMD static void slopes_of_sample(const eh_pairs *p, int64_t count, int32_t label, const int32_t *restrict other,
+                                     float attract, float repel, float *restrict d)
+{
+    if (p->gaussian) {
+        const float pull = p->nca ? 0 : eh_exp(attract);
+        for (int64_t t = 0; t < count; t++) {
+            const float a = p->nca ? eh_exp(attract - d[t]) : pull;
+            d[t] = (other[t] == label ? a : 0) - eh_exp(repel - d[t]);
+        }
+        return;
+    }
+    const float constant = p->nca ? 0 : attract, per_w = p->nca ? attract : 0;
+    for (int64_t t = 0; t < count; t++) {
+        const float w = 1 / (1 + d[t]);
+        d[t] = ((other[t] == label ? constant + per_w * w : 0) - repel * w) * w;
+    }
+}
+
+/* ... then for one compared point j against samples, each with its own weights. */
+EH_SIMD static void slopes_of_compared(const eh_pairs *p, int64_t count, int32_t other, const int32_t *restrict label,
+                                       const double *restrict attract, const double *restrict repel, float *restrict d)
+{
+    if (p->gaussian) {
+        for (int64_t t = 0; t < count; t++) {
+            const float a = eh_exp((float)attract[t] - (p->nca ? d[t] : 0));
+            d[t] = (label[t] == other ? a : 0) - eh_exp((float)repel[t] - d[t]);
+        }
+        return;
+    }
+    for (int64_t t = 0; t < count; t++) {
+        const float w = 1 / (1 + d[t]), a = (float)attract[t];
+        d[t] = ((label[t] == other ? (p->nca ? a * w : a) : 0) - (float)repel[t] * w) * w;
+    }
+}
+
+/* out += 2 sum_t D_t (a - B_t) */
+EH_SIMD static void pull_towards(int64_t count, int64_t h, const float *restrict slope, const float *restrict a,
+                                 const float *restrict B, float *restrict out)
+{
+    for (int64_t k = 0; k < h; k++) {
+        float lane[8] = {0};
+        int64_t t = 0;
+        for (; t + 8 <= count; t += 8)
+            for (int l = 0; l < 8; l++) lane[l] += slope[t + l] * (a[k] - B[(t + l) * h + k]);
+        for (; t < count; t++) lane[0] += slope[t] * (a[k] - B[t * h + k]);
+        out[k] += 2 * (((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7])));
+    }
+}
+
+static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double repel, float *out)
+{
+    const int64_t h = p->h;
+    const float *y = eh_f(p->Y) + i * h;
+    for (int64_t from = 0; from < p->z; from += STRIP) {
+        const int64_t count = p->z - from < STRIP ? p->z - from : STRIP;
+        const float *G = eh_f(p->G) + from * h;
+        float d[STRIP];
+        distances(count, h, y, G, d);
+        slopes_of_sample(p, count, p->label[i], p->other_label + from, (float)attract, (float)repel, d);
+        pull_towards(count, h, d, y, G, out);
+    }
+}
+
+static void add_compared_side(const eh_pairs *p, int64_t j, const double *attract, const double *repel, float *out)
+{
+    const int64_t h = p->h;
+    const float *g = eh_f(p->G) + j * h;
+    for (int64_t from = 0; from < p->n; from += STRIP) {
+        const int64_t count = p->n - from < STRIP ? p->n - from : STRIP;
+        const float *Y = eh_f(p->Y) + from * h;
+        float d[STRIP];
+        distances(count, h, g, Y, d);
+        slopes_of_compared(p, count, p->other_label[j], p->label + from, attract + from, repel + from, d);
+        pull_towards(count, h, d, g, Y, out);
+    }
+}
+
+/* A pair of a point with itself adds nothing, since its difference is zero. */
+void eh_cpu_pair_grad(eh_compute *c, const eh_pairs *p, const double *attract, const double *repel, eh_real *dY,
+                      eh_real *dG)
+{
+    const int64_t h = p->h;
+    memset(dY, 0, (size_t)(p->n * h) * sizeof(float));
+#pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
+    for (int64_t i = 0; i < p->n; i++) {
+        add_sample_side(p, i, attract[i], repel[i], eh_f(dY) + i * h);
+        if (p->self) add_compared_side(p, i, attract, repel, eh_f(dY) + i * h);
+    }
+    if (p->self) return;
+    memset(dG, 0, (size_t)(p->z * h) * sizeof(float));
+#pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
+    for (int64_t j = 0; j < p->z; j++) add_compared_side(p, j, attract, repel, eh_f(dG) + j * h);
+}
