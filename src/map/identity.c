@@ -1,0 +1,45 @@
+/* y = x: no parameters (kNN in the input space, exemplars learned there). Only for dense rows: what compares points in
+ * the input space gathers them first. */
+#include "map/map.h"
+
+static eh_tensor identity_tensor(const eh_map_shape *s, int i)
+{
+    (void)s, (void)i;
+    return (eh_tensor){.name = ""};
+}
+
+static int64_t identity_work(const eh_map_shape *s, int64_t n)
+{
+    (void)s, (void)n;
+    return 0;
+}
+
+static void identity_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, const eh_real *X, int64_t ld, int64_t n,
+                          float *host, eh_real *theta, eh_real *work)
+{
+    (void)s, (void)c, (void)seed, (void)X, (void)ld, (void)n, (void)host, (void)theta, (void)work;
+}
+
+static void identity_forward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x,
+                             eh_real *work, eh_real *Y)
+{
+    (void)theta, (void)work;
+    for (int64_t i = 0; i < x->dense_n; i++) c->op->copy(c, s->H, eh_at(c, x->X, i * x->ld), eh_at(c, Y, i * s->H));
+}
+
+static void identity_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x,
+                              eh_real *work, const eh_real *dY, eh_real *dtheta, int64_t dx_n, eh_real *dX)
+{
+    (void)theta, (void)work, (void)dtheta;
+    if (dx_n) c->op->copy(c, dx_n * s->H, eh_at(c, dY, (x->dense_n - dx_n) * s->H), dX);
+}
+
+const eh_map eh_map_identity = {
+    .name = "identity",
+    .tensors = 0,
+    .tensor = identity_tensor,
+    .work = identity_work,
+    .init = identity_init,
+    .forward = identity_forward,
+    .backward = identity_backward,
+};

@@ -1,0 +1,37 @@
+/* Maps by name, and where tensors lie in theta. */
+#include <string.h>
+
+#include "map/map.h"
+
+const eh_map *eh_map_find(const char *name)
+{
+    static const eh_map *const all[] = {&eh_map_hope, &eh_map_linear, &eh_map_identity};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!strcmp(all[i]->name, name)) return all[i];
+    return NULL;
+}
+
+/* Numbers in tensor i; -1 on overflow. */
+static int64_t tensor_count(const eh_map *map, const eh_map_shape *s, int i)
+{
+    const eh_tensor t = map->tensor(s, i);
+    int64_t count = 1;
+    for (int r = 0; r < t.rank; r++)
+        if (!eh_mul(count, t.shape[r], &count)) return -1;
+    return count;
+}
+
+int64_t eh_map_offset(const eh_map *map, const eh_map_shape *s, int i)
+{
+    int64_t offset = 0;
+    for (int t = 0; t < i; t++) {
+        const int64_t count = tensor_count(map, s, t);
+        if (count < 0 || __builtin_add_overflow(offset, count, &offset)) return -1;
+    }
+    return offset;
+}
+
+int64_t eh_map_parameters(const eh_map *map, const eh_map_shape *s)
+{
+    return eh_map_offset(map, s, map->tensors);
+}

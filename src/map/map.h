@@ -1,0 +1,66 @@
+/* The maps y = f(x; theta): forward, backward, input gradient. A map never sees a label.
+ *
+ * All parameters live in one block theta, tensor after tensor in the order that tensor() lists them.
+ */
+#ifndef EH_MAP_H
+#define EH_MAP_H
+
+#include "compute/compute.h"
+
+/* The rows that a map is applied to: first sparse rows of a placed table, then dense rows [x; 1]. A batch of dense data
+ * has no sparse rows; exemplars are always dense and follow the batch. */
+typedef struct eh_rows {
+    const eh_table *sparse; /* rows sparse_rows[0..sparse_n) of it */
+    const int64_t *sparse_rows;
+    int64_t sparse_n;
+    const eh_real *X; /* (dense_n, H+1) */
+    int64_t ld, dense_n;
+} eh_rows;
+
+typedef struct eh_map_shape {
+    int64_t H, h;
+    int64_t F, m; /* hope */
+    int order;    /* hope */
+} eh_map_shape;
+
+typedef struct eh_tensor {
+    const char *name; /* "map.C" */
+    int rank;
+    int64_t shape[2];
+} eh_tensor;
+
+typedef struct eh_map {
+    const char *name;
+    int tensors;
+    /* Tensor i of theta. */
+    eh_tensor (*tensor)(const eh_map_shape *s, int i);
+    /* Numbers of workspace that forward leaves for backward, for n rows. */
+    int64_t (*work)(const eh_map_shape *s, int64_t n);
+    /* A start that suits the data. X (n, H+1) is a dense sample of scaled rows, work for n rows. theta is on the
+     * backend. */
+    void (*init)(const eh_map_shape *s, eh_compute *c, uint64_t seed, const eh_real *X, int64_t ld, int64_t n,
+                 float *host /* (parameters) scratch */, eh_real *theta, eh_real *work);
+    /* Y (n, h), n = sparse_n + dense_n. */
+    void (*forward)(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
+                    eh_real *Y);
+    /* After forward on the same x and work. Sets dtheta; dX (dx_n, H) receives the gradient of the last dx_n dense rows, or
+     * is NULL. */
+    void (*backward)(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
+                     const eh_real *dY, eh_real *dtheta, int64_t dx_n, eh_real *dX);
+} eh_map;
+
+extern const eh_map eh_map_hope, eh_map_linear, eh_map_identity;
+
+/* NULL: no such map. */
+const eh_map *eh_map_find(const char *name);
+/* Numbers in theta; -1 on overflow. */
+int64_t eh_map_parameters(const eh_map *map, const eh_map_shape *s);
+/* Where tensor i begins in theta. */
+int64_t eh_map_offset(const eh_map *map, const eh_map_shape *s, int i);
+
+/* first.c: the product with the inputs that every map begins with. */
+void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, int64_t F, eh_real *U);
+void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, int64_t F, const eh_real *dU,
+                       eh_real *dC, int64_t dx_n, eh_real *dX);
+
+#endif
