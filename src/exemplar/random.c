@@ -1,0 +1,57 @@
+/* Random exemplars: of each class as many different samples as its share, every choice equally likely. */
+#include <string.h>
+
+#include "exemplar/exemplar.h"
+
+enum { BLOCK = 256 }; /* rows gathered at a time */
+
+/* The samples rows[0..z) into E (z, H). */
+static enhope_status read_rows(enhope_context *ctx, eh_compute *cp, const eh_table *t, const int64_t *rows, int64_t z,
+                               float *E)
+{
+    const int64_t H = t->x.H, block = z < BLOCK ? z : BLOCK;
+    enhope_status status;
+    int64_t numbers;
+    eh_real *X = NULL; /* (block, H + 1) */
+    if (!eh_mul(block, H + 1, &numbers)) return eh_fail_memory(ctx, "exemplars", (size_t)block, cp->op->size);
+    EH_TRY(eh_compute_new(cp, ctx, "exemplars", numbers, &X));
+    for (int64_t from = 0; from < z; from += block) {
+        const int64_t q = z - from < block ? z - from : block;
+        cp->op->gather(cp, t, rows + from, q, X, H + 1, NULL);
+        for (int64_t i = 0; i < q; i++) cp->op->read(cp, E + (from + i) * H, eh_at(cp, X, i * (H + 1)), H);
+    }
+    status = cp->op->sync(cp, ctx);
+    cp->op->release(cp, X);
+    return status;
+}
+
+enhope_status eh_exemplar_random(enhope_context *ctx, eh_compute *cp, const eh_table *t, const int64_t *rows, int64_t n,
+                                 int32_t c, int64_t z, uint64_t seed, float *E, int32_t *label)
+{
+    enhope_status status;
+    eh_exemplar_plan plan = {0};
+    int64_t *order = NULL, *chosen = NULL, numbers; /* (n), (z) */
+    float *drawn = NULL;                            /* (z, H) */
+    EH_CHECK(eh_exemplar_plan_create(ctx, t, rows, n, c, z, &plan));
+    if (!eh_mul(z, t->x.H, &numbers)) {
+        status = eh_fail_memory(ctx, "exemplars", (size_t)z, sizeof *drawn);
+        goto cleanup;
+    }
+    EH_CHECK(eh_new(ctx, "order of rows", n, sizeof *order, (void **)&order));
+    EH_CHECK(eh_new(ctx, "exemplars", z, sizeof *chosen, (void **)&chosen));
+    EH_CHECK(eh_new(ctx, "exemplars", numbers, sizeof *drawn, (void **)&drawn));
+    for (int32_t k = 0; k < c; k++) {
+        eh_shuffle(seed, EH_STREAM_EXEMPLAR, (uint64_t)k, plan.start[k + 1] - plan.start[k], order);
+        for (int64_t j = plan.first[k]; j < plan.first[k + 1]; j++)
+            chosen[j] = plan.rows[plan.start[k] + order[j - plan.first[k]]];
+    }
+    EH_CHECK(read_rows(ctx, cp, t, chosen, z, drawn));
+    memcpy(E, drawn, (size_t)numbers * sizeof *E);
+    eh_exemplar_plan_labels(&plan, c, label);
+cleanup:
+    eh_free(order);
+    eh_free(chosen);
+    eh_free(drawn);
+    eh_exemplar_plan_free(&plan);
+    return status;
+}

@@ -1,0 +1,160 @@
+/* Descent by line searches: what conjugate gradients and L-BFGS share.
+ *
+ * A line search looks along x + t d for a point that meets the Wolfe-Powell conditions
+ *     phi(t) <= phi(0) + rho t phi'(0)      and      |phi'(t)| <= sigma |phi'(0)|,      phi(t) = f(x + t d).
+ * It holds `low`, the lowest point so far from which the way still leads down, and, once it has gone too far, `high`
+ * behind which it need not look: too high, rising, or not finite. Without `high` it goes on by the minimiser of the
+ * cubic through the last two points, at most EXTEND times as far; between `low` and `high` by the minimiser of the
+ * parabola (where `high` is above the start) or the cubic, kept away from both ends; where `high` is not finite by
+ * halves. A search ends after MOST_EVALUATIONS whatever it has found.
+ *
+ * Whether a search meets the conditions or not, x moves to the lowest point that it met, so that the value never rises
+ * even where phi has several valleys. After a search that failed the next one starts from steepest descent; two that
+ * fail in a row end the run.
+ *
+ * The constants are those in use in the literature on training embeddings by conjugate gradients. Only directions and
+ * gradients are vectors: the lowest point itself is x + t d again, so that five vectors do. */
+#include <math.h>
+
+#include "optim/optim.h"
+
+enum { MOST_EVALUATIONS = 20 };   /* in one line search */
+static const double INSIDE = 0.1; /* new points stay this part of an interval away from its ends */
+static const double EXTEND = 3.0; /* at most so many times the step in one extrapolation */
+
+typedef struct point {
+    double step, value, slope;
+    bool finite;
+} point;
+
+static void swap(eh_real **a, eh_real **b)
+{
+    eh_real *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* f at x + step d; where that is lower than *lowest, it becomes *lowest and its gradient goes to last_g. */
+static point evaluate(eh_descent *s, double step, point *lowest)
+{
+    eh_optim *o = s->o;
+    const eh_compute_ops *op = o->c->op;
+    point p = {.step = step};
+    op->copy(o->c, o->count, s->x, s->trial);
+    op->axpy(o->c, o->count, step, s->d, s->trial);
+    p.value = s->f(s->user, s->trial, s->trial_g);
+    o->evaluations++;
+    p.slope = op->dot(o->c, o->count, s->trial_g, s->d);
+    p.finite = isfinite(p.value) && isfinite(p.slope);
+    if (p.finite && p.value < lowest->value) {
+        *lowest = p;
+        swap(&s->trial_g, &s->last_g);
+    }
+    return p;
+}
+
+/* The minimiser of the cubic with the values and slopes of a and b, as (t - a) / (b - a); NaN or negative where there
+ * is none ahead. With w = b - a and theta = 3 (f_a - f_b) / w + f'_a + f'_b the cubic's slope at r is
+ * f'_a - 2 (f'_a + theta) r + (f'_a + f'_b + 2 theta) r^2; of the two forms of its upper root the one without
+ * cancellation is taken. */
+static double cubic_minimiser(point a, point b)
+{
+    const double theta = 3 * (a.value - b.value) / (b.step - a.step) + a.slope + b.slope;
+    const double middle = a.slope + theta, root = sqrt(theta * theta - a.slope * b.slope);
+    if (middle < 0) return a.slope / (middle - root);
+    return (middle + root) / (a.slope + b.slope + 2 * theta);
+}
+
+/* The minimiser of the parabola with the value and slope of a and the value of b, as (t - a) / (b - a). */
+static double parabola_minimiser(point a, point b)
+{
+    const double w = b.step - a.step;
+    return -a.slope * w / (2 * (b.value - a.value - a.slope * w));
+}
+
+/* A step beyond `to`, where `from` is the point before it. */
+static double extrapolate(point from, point to)
+{
+    const double width = to.step - from.step, step = from.step + cubic_minimiser(from, to) * width;
+    const double farthest = EXTEND * to.step, nearest = to.step + INSIDE * width;
+    if (!isfinite(step) || step < 0 || step > farthest) return farthest;
+    return step > nearest ? step : nearest;
+}
+
+/* A step between low and high. */
+static double interpolate(point low, point high, double start_value)
+{
+    double part = 0.5;
+    if (high.finite) part = high.value > start_value ? parabola_minimiser(low, high) : cubic_minimiser(low, high);
+    if (!isfinite(part)) part = 0.5;
+    part = fmin(fmax(part, INSIDE), 1 - INSIDE);
+    return low.step + part * (high.step - low.step);
+}
+
+/* One line search along d, starting with `step`; s->slope is g.d < 0. Moves to the lowest point met: x, value and g;
+ * last_g is the gradient left behind, step the step made (0: none was lower). True when the conditions were met. */
+static bool line_search(eh_descent *s, double step)
+{
+    const point start = {0, s->value, s->slope, true};
+    point lowest = start, low = start, high = start, before = start;
+    bool found = false, closed = false;
+    for (int k = 0; k < MOST_EVALUATIONS && !found && isfinite(step); k++) {
+        const point p = evaluate(s, step, &lowest);
+        const bool enough = p.finite && p.value <= start.value + s->rho * step * start.slope;
+        found = enough && p.value < start.value && fabs(p.slope) <= -s->sigma * start.slope;
+        if (!enough || p.slope > 0 || p.value >= low.value) {
+            high = p;
+            closed = true;
+        } else {
+            before = low;
+            low = p;
+        }
+        step = closed ? interpolate(low, high, start.value) : extrapolate(before, low);
+    }
+    s->step = lowest.step;
+    if (lowest.value < start.value) {
+        s->o->c->op->axpy(s->o->c, s->o->count, lowest.step, s->d, s->x);
+        s->value = lowest.value;
+        swap(&s->g, &s->last_g);
+    }
+    return found;
+}
+
+/* d = -g; returns the first step. */
+static double steepest(eh_descent *s)
+{
+    const eh_optim *o = s->o;
+    const eh_compute_ops *op = o->c->op;
+    if (s->forget) s->forget(s);
+    op->copy(o->c, o->count, s->g, s->d);
+    op->scale(o->c, o->count, -1, s->d);
+    s->slope = -op->dot(o->c, o->count, s->g, s->g);
+    return 1 / (1 - s->slope);
+}
+
+double eh_descend(eh_optim *o, eh_descent *s, eh_real *x)
+{
+    s->o = o;
+    s->x = x;
+    s->g = eh_optim_vector(o, 0);
+    s->last_g = eh_optim_vector(o, 1);
+    s->d = eh_optim_vector(o, 2);
+    s->trial = eh_optim_vector(o, 3);
+    s->trial_g = eh_optim_vector(o, 4);
+    o->stuck = true;
+    s->value = s->f(s->user, x, s->g);
+    o->evaluations++;
+    if (!isfinite(s->value)) return s->value;
+
+    double step = steepest(s);
+    bool failed = false;
+    for (int64_t i = 0; i < o->set.iterations && s->slope < 0 && isfinite(s->slope); i++) {
+        const bool found = line_search(s, step);
+        if (s->step > 0) o->stuck = false;
+        if (!found && failed) break;
+        failed = !found;
+        if (found) step = s->direct(s);
+        if (!found || !(s->slope < 0 && isfinite(s->slope) && isfinite(step))) step = steepest(s);
+    }
+    return s->value;
+}
