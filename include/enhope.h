@@ -78,7 +78,7 @@ ENHOPE_API const char *enhope_error(const enhope_context *ctx);
 typedef void (*enhope_log_fn)(const char *line, void *user);
 ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, void *user);
 
-/* Number of threads; 0 (the default) means all cores. */
+/* Number of threads; 0 (the default) means all cores, or OMP_NUM_THREADS where that is set. */
 ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int threads);
 
 /* "cpu" (the default) or "ref" (plain loops in double: slow, the oracle). */
@@ -250,7 +250,7 @@ ENHOPE_API const char *enhope_model_setting(const enhope_model *model, const cha
 
 typedef struct enhope_history {
     int64_t epoch;
-    double seconds, loss, valid_error; /* valid_error NaN: no validation part */
+    double seconds, loss, valid_error; /* valid_error NaN: no validation part; seconds NaN: read from a file */
 } enhope_history;
 ENHOPE_API const enhope_history *enhope_model_history(const enhope_model *model, int64_t *rows);
 
@@ -274,7 +274,7 @@ ENHOPE_API enhope_status enhope_model_predict(enhope_context *ctx, const enhope_
                                               const enhope_dataset *data, int32_t k, const enhope_prediction *out);
 
 typedef struct enhope_evaluation {
-    int64_t n, errors;
+    int64_t n, errors;  /* labelled samples, and those among them that are misclassified */
     double seconds;     /* embedding and classifying all n; no reading */
     int64_t *confusion; /* (c, c), row = true class, column = predicted; the caller's, may be NULL */
     int64_t unknown;    /* samples of a class that the model never saw: counted as errors, in no row of confusion */

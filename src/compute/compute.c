@@ -13,7 +13,7 @@ enhope_status eh_compute_open(enhope_context *ctx, eh_compute **out)
 {
     eh_compute *c = NULL;
     EH_TRY(eh_new(ctx, "compute backend", 1, sizeof *c, (void **)&c));
-    c->threads = ctx->threads ? ctx->threads : omp_get_num_procs();
+    c->threads = ctx->threads ? ctx->threads : omp_get_max_threads();
     enhope_status status = ENHOPE_OK;
     if (!strcmp(ctx->compute, "ref"))
         c->op = &eh_compute_ref;

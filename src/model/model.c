@@ -1,0 +1,116 @@
+/* Making a model, freeing it, and looking into it. */
+#include <math.h>
+#include <string.h>
+
+#include "model/model.h"
+
+int64_t eh_model_reference_width(const enhope_model *model)
+{
+    return model->exemplars ? model->shape.H : model->shape.h;
+}
+
+enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_map *map, const eh_map_shape *shape,
+                              int64_t r, bool exemplars, int32_t c, int32_t settings, int64_t epochs,
+                              enhope_model **out)
+{
+    enhope_model *model = NULL;
+    EH_TRY(eh_new(ctx, "the model", 1, sizeof *model, (void **)&model));
+    model->map = map;
+    model->shape = *shape;
+    model->r = r;
+    model->exemplars = exemplars;
+    model->c = c;
+    model->settings = settings;
+    model->epochs = epochs;
+    enhope_status status = ENHOPE_OK;
+    const int64_t parameters = eh_map_parameters(map, shape);
+    int64_t references = 0;
+    if (parameters < 0 || !eh_mul(r, eh_model_reference_width(model), &references)) {
+        status = eh_fail(ctx, ENHOPE_ERROR_MEMORY,
+                         "out of memory: a model of %lld inputs, %lld outputs and %lld references", (long long)shape->H,
+                         (long long)shape->h, (long long)r);
+        goto cleanup;
+    }
+    model->method = eh_strdup(method);
+    if (!model->method) EH_CHECK(eh_fail_memory(ctx, "the method's name", strlen(method) + 1, 1));
+    EH_CHECK(eh_new(ctx, "the map", parameters, sizeof *model->theta, (void **)&model->theta));
+    EH_CHECK(eh_new(ctx, "the scaling", shape->H, sizeof *model->shift, (void **)&model->shift));
+    EH_CHECK(eh_new(ctx, "the scaling", shape->H, sizeof *model->mul, (void **)&model->mul));
+    EH_CHECK(eh_new(ctx, "the references", references, sizeof *model->reference, (void **)&model->reference));
+    EH_CHECK(
+        eh_new(ctx, "the references' labels", r, sizeof *model->reference_label, (void **)&model->reference_label));
+    EH_CHECK(eh_new(ctx, "the class names", c, sizeof *model->class_name, (void **)&model->class_name));
+    EH_CHECK(eh_new(ctx, "the settings", settings, sizeof *model->setting, (void **)&model->setting));
+    EH_CHECK(eh_new(ctx, "the history", epochs, sizeof *model->history, (void **)&model->history));
+    *out = model;
+    return ENHOPE_OK;
+cleanup:
+    enhope_model_free(model);
+    return status;
+}
+
+void enhope_model_free(enhope_model *model)
+{
+    if (!model) return;
+    for (int32_t k = 0; model->class_name && k < model->c; k++) eh_free(model->class_name[k]);
+    for (int64_t j = 0; model->input_name && j < model->shape.H; j++) eh_free(model->input_name[j]);
+    for (int32_t i = 0; model->setting && i < model->settings; i++) {
+        eh_free(model->setting[i].name);
+        eh_free(model->setting[i].value);
+    }
+    eh_free(model->method);
+    eh_free(model->theta);
+    eh_free(model->shift);
+    eh_free(model->mul);
+    eh_free(model->reference);
+    eh_free(model->reference_label);
+    eh_free(model->class_name);
+    eh_free(model->input_name);
+    eh_free(model->setting);
+    eh_free(model->history);
+    eh_free(model);
+}
+
+int64_t eh_model_not_finite(const float *x, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(x[i])) return i;
+    return -1;
+}
+
+void enhope_model_get_info(const enhope_model *model, enhope_model_info *info)
+{
+    *info = (enhope_model_info){
+        .method = model->method,
+        .map = model->map->name,
+        .inputs = model->shape.H,
+        .outputs = model->shape.h,
+        .factors = model->shape.F,
+        .hidden = model->shape.m,
+        .order = model->shape.order,
+        .parameters = eh_map_parameters(model->map, &model->shape),
+        .references = model->r,
+        .references_are_exemplars = model->exemplars,
+        .classes = model->c,
+        .neighbours = model->k,
+        .epochs = model->epochs,
+    };
+}
+
+const char *enhope_model_class_name(const enhope_model *model, int32_t k)
+{
+    return k >= 0 && k < model->c ? model->class_name[k] : NULL;
+}
+
+const char *enhope_model_setting(const enhope_model *model, const char *name)
+{
+    for (int32_t i = 0; i < model->settings; i++)
+        if (!strcmp(model->setting[i].name, name)) return model->setting[i].value;
+    return NULL;
+}
+
+const enhope_history *enhope_model_history(const enhope_model *model, int64_t *rows)
+{
+    if (rows) *rows = model->epochs;
+    return model->history;
+}

@@ -1,0 +1,50 @@
+/* The trained thing: a map's parameters, what new points are compared with, the scaling, class names, settings,
+ * history. */
+#ifndef EH_MODEL_H
+#define EH_MODEL_H
+
+#include "base/base.h"
+#include "map/map.h"
+
+typedef struct eh_pair_text {
+    char *name, *value;
+} eh_pair_text;
+
+struct enhope_model {
+    char *method;      /* "en-hope" */
+    const eh_map *map; /* its name is in the file */
+    eh_map_shape shape;
+    bool gaussian;      /* similarity for probabilities */
+    int32_t k;          /* neighbours that vote */
+    float *theta;       /* (eh_map_parameters) */
+    float *shift, *mul; /* (H) scaling */
+    int64_t r;          /* references */
+    bool exemplars;     /* true: reference is (r, H) in scaled input space; false: (r, h) in the embedding */
+    float *reference;
+    int32_t *reference_label; /* (r) */
+    int32_t c;
+    char **class_name; /* (c) */
+    char **input_name; /* (H) or NULL */
+    int64_t image_rows, image_columns;
+    eh_pair_text *setting; /* every setting as text */
+    int32_t settings;
+    enhope_history *history;
+    int64_t epochs;
+};
+
+/* An empty model with every array allocated for these sizes: numbers zero, names NULL, input_name NULL itself. Texts
+ * put into it come from eh_strdup; enhope_model_free frees a model that is filled in part as well. */
+enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_map *map, const eh_map_shape *shape,
+                              int64_t r, bool exemplars, int32_t c, int32_t settings, int64_t epochs,
+                              enhope_model **out);
+/* Columns of reference: H for exemplars, h for embedded points. */
+int64_t eh_model_reference_width(const enhope_model *model);
+
+/* A model file (docs/model-format.md), model_save.c and model_load.c: the names both sides share. */
+#define EH_MODEL_FORMAT "enhope"
+#define EH_MODEL_FORMAT_VERSION "1"
+enum { EH_MODEL_MAX_MAP_TENSORS = 16, EH_MODEL_MAX_ORDER = 1000 };
+/* Index of the first number that is not finite; -1: all are. */
+int64_t eh_model_not_finite(const float *x, int64_t count);
+
+#endif

@@ -1,0 +1,325 @@
+/* A model from a file: the container is sound (safetensors.c), now it must be a model. All sizes are proved against the
+ * file before the model is made, so a hostile header cannot ask for memory that the file does not fill. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "model/safetensors.h"
+
+enum { /* JSON values in the lists of the metadata */
+    MAX_CLASSES = 1000000,
+    MAX_SETTINGS = 10000,
+    MAX_HISTORY = 5000000 /* four a row */
+};
+
+/* What the header says, gathered before anything is allocated for the model. */
+typedef struct plan {
+    const char *method;
+    const eh_map *map;
+    eh_map_shape shape;
+    bool gaussian, exemplars;
+    int64_t k, r;
+    int64_t image_rows, image_columns;
+    cJSON *classes, *inputs, *settings, *history; /* inputs NULL: not known */
+    const eh_st_tensor *map_tensor[EH_MODEL_MAX_MAP_TENSORS];
+    const eh_st_tensor *reference, *label, *shift, *mul;
+} plan;
+
+static enhope_status text(enhope_context *ctx, const eh_safetensors *st, const char *key, const char **out)
+{
+    *out = eh_safetensors_text(st, key);
+    return *out ? ENHOPE_OK : eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata '%s' is missing", key);
+}
+
+/* Decimal digits only; -1: something else, or above 2^53. *end is left after them. */
+static int64_t digits(const char *from, const char **end)
+{
+    int64_t value = 0;
+    const char *at = from;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        value = value * 10 + (*at - '0');
+        if (value > INT64_C(1) << 53) return -1;
+    }
+    *end = at;
+    return at == from ? -1 : value;
+}
+
+static enhope_status number(enhope_context *ctx, const eh_safetensors *st, const char *key, int64_t least, int64_t most,
+                            int64_t *out)
+{
+    const char *value, *end = "";
+    EH_TRY(text(ctx, st, key, &value));
+    const int64_t found = digits(value, &end);
+    char quote[EH_QUOTE];
+    if (found < least || found > most || *end)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata '%s' is '%s': expected a whole number from %lld to %lld", key,
+                       eh_json_quote(value, quote), (long long)least, (long long)most);
+    *out = found;
+    return ENHOPE_OK;
+}
+
+static enhope_status list(enhope_context *ctx, const eh_safetensors *st, const char *key, int64_t max_values,
+                          cJSON **out)
+{
+    const char *value;
+    EH_TRY(text(ctx, st, key, &value));
+    char what[64] = "metadata '";
+    strcat(strcat(what, key), "'");
+    return eh_json_parse(ctx, what, value, strlen(value), max_values, out);
+}
+
+static enhope_status read_identity(enhope_context *ctx, const eh_safetensors *st, plan *p)
+{
+    const char *value;
+    char quote[EH_QUOTE];
+    EH_TRY(text(ctx, st, "format", &value));
+    if (strcmp(value, EH_MODEL_FORMAT))
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'format' is '%s': expected '" EH_MODEL_FORMAT "'",
+                       eh_json_quote(value, quote));
+    EH_TRY(text(ctx, st, "format_version", &value));
+    if (strcmp(value, EH_MODEL_FORMAT_VERSION))
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL,
+                       "metadata 'format_version' is '%s': this enhope reads version " EH_MODEL_FORMAT_VERSION,
+                       eh_json_quote(value, quote));
+    EH_TRY(text(ctx, st, "enhope_version", &value));
+    EH_TRY(text(ctx, st, "method", &p->method));
+    EH_TRY(text(ctx, st, "map", &value));
+    p->map = eh_map_find(value);
+    if (!p->map)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'map' is '%s': not a map that this enhope knows",
+                       eh_json_quote(value, quote));
+    EH_TRY(text(ctx, st, "similarity", &value));
+    p->gaussian = !strcmp(value, "gaussian");
+    if (!p->gaussian && strcmp(value, "student"))
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'similarity' is '%s': expected student or gaussian",
+                       eh_json_quote(value, quote));
+    return ENHOPE_OK;
+}
+
+static enhope_status find_tensor(enhope_context *ctx, const eh_safetensors *st, const eh_tensor *want,
+                                 const char *dtype, const eh_st_tensor **out)
+{
+    const eh_st_tensor *found = eh_safetensors_find(st, want->name);
+    if (!found) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s is missing", want->name);
+    if (strcmp(found->dtype, dtype))
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s is %s: expected %s", want->name, found->dtype, dtype);
+    if (found->rank != want->rank)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s has %lld dimensions: expected %d", want->name,
+                       (long long)found->rank, want->rank);
+    for (int i = 0; i < want->rank; i++)
+        if (found->shape[i] != want->shape[i])
+            return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s has %lld in dimension %d: expected %lld", want->name,
+                           (long long)found->shape[i], i + 1, (long long)want->shape[i]);
+    if (found->end == found->begin) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s is empty", want->name);
+    *out = found;
+    return ENHOPE_OK;
+}
+
+static enhope_status read_shape(enhope_context *ctx, const eh_safetensors *st, plan *p)
+{
+    const int64_t most = INT64_C(1) << 40;
+    const bool hope = p->map == &eh_map_hope;
+    eh_map_shape *s = &p->shape;
+    int64_t order;
+    EH_TRY(number(ctx, st, "inputs", 1, most, &s->H));
+    EH_TRY(number(ctx, st, "outputs", 1, most, &s->h));
+    EH_TRY(number(ctx, st, "factors", hope, most, &s->F));
+    EH_TRY(number(ctx, st, "hidden", hope, most, &s->m));
+    EH_TRY(number(ctx, st, "order", hope, EH_MODEL_MAX_ORDER, &order));
+    s->order = (int)order;
+    if (p->map == &eh_map_identity && s->H != s->h)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "the identity map has %lld inputs and %lld outputs: expected the same",
+                       (long long)s->H, (long long)s->h);
+    EH_TRY(find_tensor(ctx, st, &(eh_tensor){"scale.shift", 1, {s->H, 1}}, "F32", &p->shift));
+    EH_TRY(find_tensor(ctx, st, &(eh_tensor){"scale.mul", 1, {s->H, 1}}, "F32", &p->mul));
+    for (int i = 0; i < p->map->tensors; i++) {
+        const eh_tensor want = p->map->tensor(s, i);
+        EH_TRY(find_tensor(ctx, st, &want, "F32", &p->map_tensor[i]));
+    }
+    return ENHOPE_OK;
+}
+
+static enhope_status read_references(enhope_context *ctx, const eh_safetensors *st, plan *p)
+{
+    p->exemplars = eh_safetensors_find(st, "exemplars") != NULL;
+    const char *name = p->exemplars ? "exemplars" : "points";
+    const eh_st_tensor *found = eh_safetensors_find(st, name);
+    if (!found) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "neither tensor exemplars nor tensor points is there");
+    p->r = found->rank == 2 ? found->shape[0] : 1;
+    EH_TRY(find_tensor(ctx, st, &(eh_tensor){name, 2, {p->r, p->exemplars ? p->shape.H : p->shape.h}}, "F32",
+                       &p->reference));
+    EH_TRY(find_tensor(ctx, st, &(eh_tensor){p->exemplars ? "exemplar_labels" : "point_labels", 1, {p->r, 1}}, "I32",
+                       &p->label));
+    return number(ctx, st, "neighbours", 1, p->r < INT32_MAX ? p->r : INT32_MAX, &p->k);
+}
+
+static enhope_status check_strings(enhope_context *ctx, const char *key, const cJSON *json)
+{
+    bool strings = cJSON_IsArray(json);
+    for (const cJSON *item = strings ? json->child : NULL; item && strings; item = item->next)
+        strings = cJSON_IsString(item);
+    return strings ? ENHOPE_OK : eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata '%s' is not an array of strings", key);
+}
+
+static enhope_status check_settings(enhope_context *ctx, const cJSON *json)
+{
+    bool strings = cJSON_IsObject(json);
+    for (const cJSON *item = strings ? json->child : NULL; item && strings; item = item->next)
+        strings = cJSON_IsString(item);
+    if (!strings) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'settings' is not an object of strings");
+    return eh_json_distinct(ctx, "metadata 'settings'", json);
+}
+
+static enhope_status check_history(enhope_context *ctx, const cJSON *json)
+{
+    bool rows = cJSON_IsArray(json);
+    for (const cJSON *row = rows ? json->child : NULL; row && rows; row = row->next) {
+        const cJSON *epoch = cJSON_IsArray(row) ? row->child : NULL;
+        const cJSON *loss = epoch ? epoch->next : NULL, *error = loss ? loss->next : NULL;
+        int64_t ignored;
+        rows = error && !error->next && eh_json_size(epoch, &ignored) && (cJSON_IsNumber(loss) || cJSON_IsNull(loss)) &&
+               (cJSON_IsNumber(error) || cJSON_IsNull(error));
+    }
+    if (rows) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'history' is not an array of [epoch, loss, valid_error]");
+}
+
+static enhope_status read_image(enhope_context *ctx, const eh_safetensors *st, plan *p)
+{
+    const char *value = eh_safetensors_text(st, "image"), *x = "", *end = "";
+    if (!value) return ENHOPE_OK;
+    const int64_t rows = digits(value, &x), columns = *x == 'x' ? digits(x + 1, &end) : -1;
+    int64_t pixels;
+    char quote[EH_QUOTE];
+    if (rows < 1 || columns < 1 || *end || !eh_mul(rows, columns, &pixels) || pixels != p->shape.H)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'image' is '%s': expected ROWSxCOLUMNS of %lld inputs",
+                       eh_json_quote(value, quote), (long long)p->shape.H);
+    p->image_rows = rows;
+    p->image_columns = columns;
+    return ENHOPE_OK;
+}
+
+static enhope_status read_lists(enhope_context *ctx, const eh_safetensors *st, plan *p)
+{
+    EH_TRY(list(ctx, st, "classes", MAX_CLASSES, &p->classes));
+    EH_TRY(check_strings(ctx, "classes", p->classes));
+    if (!p->classes->child) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'classes' has no class");
+    EH_TRY(eh_json_distinct(ctx, "metadata 'classes'", p->classes));
+    if (eh_safetensors_text(st, "input_names")) {
+        EH_TRY(list(ctx, st, "input_names", p->shape.H + 2, &p->inputs));
+        EH_TRY(check_strings(ctx, "input_names", p->inputs));
+        const int64_t count = cJSON_GetArraySize(p->inputs);
+        if (count != p->shape.H)
+            return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'input_names' has %lld names: expected %lld",
+                           (long long)count, (long long)p->shape.H);
+    }
+    EH_TRY(list(ctx, st, "settings", MAX_SETTINGS, &p->settings));
+    EH_TRY(check_settings(ctx, p->settings));
+    EH_TRY(list(ctx, st, "history", MAX_HISTORY, &p->history));
+    return check_history(ctx, p->history);
+}
+
+/* ---- filling the model ---- */
+
+static enhope_status read_floats(enhope_context *ctx, eh_safetensors *st, const eh_st_tensor *t, float *to)
+{
+    EH_TRY(eh_safetensors_read(ctx, st, t, to));
+    const int64_t at = eh_model_not_finite(to, (t->end - t->begin) / (int64_t)sizeof *to);
+    if (at < 0) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s has a number that is not finite (element %lld)", t->name,
+                   (long long)at);
+}
+
+static enhope_status read_tensors(enhope_context *ctx, eh_safetensors *st, const plan *p, enhope_model *model)
+{
+    for (int i = 0; i < p->map->tensors; i++)
+        EH_TRY(read_floats(ctx, st, p->map_tensor[i], model->theta + eh_map_offset(p->map, &p->shape, i)));
+    EH_TRY(read_floats(ctx, st, p->reference, model->reference));
+    EH_TRY(read_floats(ctx, st, p->shift, model->shift));
+    EH_TRY(read_floats(ctx, st, p->mul, model->mul));
+    EH_TRY(eh_safetensors_read(ctx, st, p->label, model->reference_label));
+    for (int64_t i = 0; i < model->r; i++)
+        if (model->reference_label[i] < 0 || model->reference_label[i] >= model->c)
+            return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s has label %d (element %lld): expected 0 to %d",
+                           p->label->name, (int)model->reference_label[i], (long long)i, (int)model->c - 1);
+    return ENHOPE_OK;
+}
+
+static enhope_status copy_text(enhope_context *ctx, const char *from, char **to)
+{
+    *to = eh_strdup(from);
+    return *to ? ENHOPE_OK : eh_fail_memory(ctx, "a name", strlen(from) + 1, 1);
+}
+
+static double number_or_nan(const cJSON *item)
+{
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+static enhope_status copy_lists(enhope_context *ctx, const plan *p, enhope_model *model)
+{
+    int64_t i = 0;
+    for (const cJSON *item = p->classes->child; item; item = item->next)
+        EH_TRY(copy_text(ctx, item->valuestring, &model->class_name[i++]));
+    if (p->inputs) {
+        EH_TRY(eh_new(ctx, "the input names", p->shape.H, sizeof *model->input_name, (void **)&model->input_name));
+        i = 0;
+        for (const cJSON *item = p->inputs->child; item; item = item->next)
+            EH_TRY(copy_text(ctx, item->valuestring, &model->input_name[i++]));
+    }
+    i = 0;
+    for (const cJSON *item = p->settings->child; item; item = item->next, i++) {
+        EH_TRY(copy_text(ctx, item->string, &model->setting[i].name));
+        EH_TRY(copy_text(ctx, item->valuestring, &model->setting[i].value));
+    }
+    i = 0;
+    for (const cJSON *row = p->history->child; row; row = row->next) {
+        enhope_history *to = &model->history[i++];
+        (void)eh_json_size(row->child, &to->epoch);
+        to->seconds = NAN;
+        to->loss = number_or_nan(row->child->next);
+        to->valid_error = number_or_nan(row->child->next->next);
+    }
+    return ENHOPE_OK;
+}
+
+static enhope_status load(enhope_context *ctx, eh_safetensors *st, enhope_model **out)
+{
+    plan p = {0};
+    enhope_model *model = NULL;
+    enhope_status status;
+    EH_CHECK(read_identity(ctx, st, &p));
+    EH_CHECK(read_shape(ctx, st, &p));
+    EH_CHECK(read_references(ctx, st, &p));
+    EH_CHECK(read_image(ctx, st, &p));
+    EH_CHECK(read_lists(ctx, st, &p));
+    EH_CHECK(eh_model_create(ctx, p.method, p.map, &p.shape, p.r, p.exemplars, cJSON_GetArraySize(p.classes),
+                             cJSON_GetArraySize(p.settings), cJSON_GetArraySize(p.history), &model));
+    model->gaussian = p.gaussian;
+    model->k = (int32_t)p.k;
+    model->image_rows = p.image_rows;
+    model->image_columns = p.image_columns;
+    EH_CHECK(copy_lists(ctx, &p, model));
+    EH_CHECK(read_tensors(ctx, st, &p, model));
+    *out = model;
+    model = NULL;
+cleanup:
+    enhope_model_free(model);
+    cJSON_Delete(p.classes);
+    cJSON_Delete(p.inputs);
+    cJSON_Delete(p.settings);
+    cJSON_Delete(p.history);
+    return status;
+}
+
+enhope_status enhope_model_load(enhope_context *ctx, const char *path, enhope_model **out)
+{
+    eh_safetensors st;
+    enhope_status status = eh_safetensors_open(ctx, path, &st);
+    if (!status) {
+        status = load(ctx, &st, out);
+        eh_safetensors_close(&st);
+    }
+    return status ? eh_fail_in(ctx, status, "%s", path) : ENHOPE_OK;
+}

@@ -1,0 +1,191 @@
+/* A model as a file: which tensors and which texts (docs/model-format.md lists them), in a fixed order, so that the
+ * same model gives the same bytes. Wall-clock seconds are left out for that reason. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "model/safetensors.h"
+
+/* A failure of cJSON is always lack of memory. */
+static enhope_status no_memory(enhope_context *ctx)
+{
+    return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "out of memory: the model's metadata");
+}
+
+static enhope_status add_text(enhope_context *ctx, cJSON *object, const char *key, const char *value)
+{
+    char *text = eh_json_utf8(value);
+    const bool added = text && cJSON_AddStringToObject(object, key, text);
+    eh_free(text);
+    return added ? ENHOPE_OK : no_memory(ctx);
+}
+
+static enhope_status add_number(enhope_context *ctx, cJSON *object, const char *key, int64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    return add_text(ctx, object, key, text);
+}
+
+/* Appends item to array; owns it either way. NULL (no memory to make it) is a failure. */
+static enhope_status append(enhope_context *ctx, cJSON *array, cJSON *item)
+{
+    if (item && cJSON_AddItemToArray(array, item)) return ENHOPE_OK;
+    cJSON_Delete(item);
+    return no_memory(ctx);
+}
+
+/* Metadata values are texts, so lists go in as JSON inside a text. */
+static enhope_status add_printed(enhope_context *ctx, cJSON *object, const char *key, const cJSON *json)
+{
+    char *text = cJSON_PrintUnformatted(json);
+    const bool added = text && cJSON_AddStringToObject(object, key, text);
+    cJSON_free(text);
+    return added ? ENHOPE_OK : no_memory(ctx);
+}
+
+static enhope_status fill_names(enhope_context *ctx, cJSON *array, char *const *name, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        char *text = eh_json_utf8(name[i]);
+        cJSON *item = text ? cJSON_CreateString(text) : NULL;
+        eh_free(text);
+        EH_TRY(append(ctx, array, item));
+    }
+    return ENHOPE_OK;
+}
+
+/* The shortest text that reads back as the same number (cJSON's own stops at 15 digits); null where there is none. The
+ * decimal point is a point whatever the process's locale. */
+static cJSON *exact_number(double value)
+{
+    if (!isfinite(value)) return cJSON_CreateNull();
+    char text[40];
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(text, sizeof text, "%.*g", precision, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    const size_t whole = strspn(text, "-0123456789");
+    const size_t point = strcspn(text + whole, "e0123456789"); /* bytes of the locale's point */
+    if (point > 0) {
+        text[whole] = '.';
+        memmove(text + whole + 1, text + whole + point, strlen(text + whole + point) + 1);
+    }
+    return cJSON_CreateRaw(text);
+}
+
+/* Rows [epoch, loss, valid_error]. */
+static enhope_status fill_history(enhope_context *ctx, cJSON *array, const enhope_model *model)
+{
+    for (int64_t i = 0; i < model->epochs; i++) {
+        cJSON *row = cJSON_CreateArray();
+        EH_TRY(append(ctx, array, row));
+        EH_TRY(append(ctx, row, cJSON_CreateNumber((double)model->history[i].epoch)));
+        EH_TRY(append(ctx, row, exact_number(model->history[i].loss)));
+        EH_TRY(append(ctx, row, exact_number(model->history[i].valid_error)));
+    }
+    return ENHOPE_OK;
+}
+
+static enhope_status fill_settings(enhope_context *ctx, cJSON *object, const enhope_model *model)
+{
+    for (int32_t i = 0; i < model->settings; i++)
+        EH_TRY(add_text(ctx, object, model->setting[i].name, model->setting[i].value));
+    return ENHOPE_OK;
+}
+
+static enhope_status add_lists(enhope_context *ctx, cJSON *meta, const enhope_model *model)
+{
+    cJSON *classes = cJSON_CreateArray(), *inputs = cJSON_CreateArray(), *history = cJSON_CreateArray();
+    cJSON *settings = cJSON_CreateObject();
+    enhope_status status = classes && inputs && history && settings ? ENHOPE_OK : no_memory(ctx);
+    if (status) goto cleanup;
+    EH_CHECK(fill_names(ctx, classes, model->class_name, model->c));
+    EH_CHECK(add_printed(ctx, meta, "classes", classes));
+    if (model->input_name) {
+        EH_CHECK(fill_names(ctx, inputs, model->input_name, model->shape.H));
+        EH_CHECK(add_printed(ctx, meta, "input_names", inputs));
+    }
+    EH_CHECK(fill_settings(ctx, settings, model));
+    EH_CHECK(add_printed(ctx, meta, "settings", settings));
+    EH_CHECK(fill_history(ctx, history, model));
+    EH_CHECK(add_printed(ctx, meta, "history", history));
+cleanup:
+    cJSON_Delete(classes);
+    cJSON_Delete(inputs);
+    cJSON_Delete(history);
+    cJSON_Delete(settings);
+    return status;
+}
+
+static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope_model *model)
+{
+    const eh_map_shape *s = &model->shape;
+    EH_TRY(add_text(ctx, meta, "format", EH_MODEL_FORMAT));
+    EH_TRY(add_text(ctx, meta, "format_version", EH_MODEL_FORMAT_VERSION));
+    EH_TRY(add_text(ctx, meta, "enhope_version", enhope_version()));
+    EH_TRY(add_text(ctx, meta, "method", model->method));
+    EH_TRY(add_text(ctx, meta, "map", model->map->name));
+    EH_TRY(add_number(ctx, meta, "inputs", s->H));
+    EH_TRY(add_number(ctx, meta, "outputs", s->h));
+    EH_TRY(add_number(ctx, meta, "factors", s->F));
+    EH_TRY(add_number(ctx, meta, "hidden", s->m));
+    EH_TRY(add_number(ctx, meta, "order", s->order));
+    EH_TRY(add_text(ctx, meta, "similarity", model->gaussian ? "gaussian" : "student"));
+    EH_TRY(add_number(ctx, meta, "neighbours", model->k));
+    if (model->image_rows > 0) {
+        char text[48];
+        snprintf(text, sizeof text, "%" PRId64 "x%" PRId64, model->image_rows, model->image_columns);
+        EH_TRY(add_text(ctx, meta, "image", text));
+    }
+    return add_lists(ctx, meta, model);
+}
+
+/* A model that could not be loaded again is not written over one that can. */
+static enhope_status check_finite(enhope_context *ctx, const char *path, const eh_st_tensor *t)
+{
+    const int64_t count = t->shape[0] * (t->rank > 1 ? t->shape[1] : 1);
+    const int64_t at = strcmp(t->dtype, "F32") ? -1 : eh_model_not_finite(t->data, count);
+    if (at < 0) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "%s: not written: tensor %s has a number that is not finite (element %lld)",
+                   path, t->name, (long long)at);
+}
+
+enhope_status enhope_model_save(enhope_context *ctx, const enhope_model *model, const char *path)
+{
+    const eh_map_shape *s = &model->shape;
+    eh_st_tensor tensor[EH_MODEL_MAX_MAP_TENSORS + 4];
+    int64_t tensors = 0;
+    for (int i = 0; i < model->map->tensors; i++) {
+        const eh_tensor t = model->map->tensor(s, i);
+        tensor[tensors++] = (eh_st_tensor){.name = t.name,
+                                           .dtype = "F32",
+                                           .rank = t.rank,
+                                           .shape = {t.shape[0], t.shape[1]},
+                                           .data = model->theta + eh_map_offset(model->map, s, i)};
+    }
+    tensor[tensors++] = (eh_st_tensor){.name = model->exemplars ? "exemplars" : "points",
+                                       .dtype = "F32",
+                                       .rank = 2,
+                                       .shape = {model->r, eh_model_reference_width(model)},
+                                       .data = model->reference};
+    tensor[tensors++] = (eh_st_tensor){.name = model->exemplars ? "exemplar_labels" : "point_labels",
+                                       .dtype = "I32",
+                                       .rank = 1,
+                                       .shape = {model->r, 1},
+                                       .data = model->reference_label};
+    tensor[tensors++] =
+        (eh_st_tensor){.name = "scale.shift", .dtype = "F32", .rank = 1, .shape = {s->H, 1}, .data = model->shift};
+    tensor[tensors++] =
+        (eh_st_tensor){.name = "scale.mul", .dtype = "F32", .rank = 1, .shape = {s->H, 1}, .data = model->mul};
+    for (int64_t i = 0; i < tensors; i++) EH_TRY(check_finite(ctx, path, &tensor[i]));
+
+    cJSON *meta = cJSON_CreateObject();
+    enhope_status status = meta ? add_metadata(ctx, meta, model) : no_memory(ctx);
+    if (!status) status = eh_safetensors_write(ctx, path, meta, tensor, tensors);
+    cJSON_Delete(meta);
+    return status;
+}

@@ -1,0 +1,451 @@
+/* Model files: what is saved is loaded bit for bit, the same model gives the same bytes, and everything that is not a
+ * whole model is refused with a sentence. */
+#define _XOPEN_SOURCE 700
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "model_fixture.h"
+
+static void assert_same_text(const char *a, const char *b)
+{
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_string_equal(a, b);
+}
+
+static void assert_same_model(const enhope_model *a, const enhope_model *b)
+{
+    const size_t H = (size_t)a->shape.H, r = (size_t)a->r;
+    assert_same_text(a->method, b->method);
+    assert_ptr_equal(a->map, b->map);
+    assert_int_equal(a->shape.H, b->shape.H);
+    assert_int_equal(a->shape.h, b->shape.h);
+    assert_int_equal(a->shape.F, b->shape.F);
+    assert_int_equal(a->shape.m, b->shape.m);
+    assert_int_equal(a->shape.order, b->shape.order);
+    assert_int_equal(a->gaussian, b->gaussian);
+    assert_int_equal(a->k, b->k);
+    assert_int_equal(a->r, b->r);
+    assert_int_equal(a->exemplars, b->exemplars);
+    assert_int_equal(a->c, b->c);
+    assert_int_equal(a->image_rows, b->image_rows);
+    assert_int_equal(a->image_columns, b->image_columns);
+    assert_int_equal(a->settings, b->settings);
+    assert_int_equal(a->epochs, b->epochs);
+    const size_t parameters = (size_t)eh_map_parameters(a->map, &a->shape);
+    if (parameters) assert_memory_equal(a->theta, b->theta, parameters * sizeof(float));
+    assert_memory_equal(a->shift, b->shift, H * sizeof(float));
+    assert_memory_equal(a->mul, b->mul, H * sizeof(float));
+    assert_memory_equal(a->reference, b->reference, r * (size_t)eh_model_reference_width(a) * sizeof(float));
+    assert_memory_equal(a->reference_label, b->reference_label, r * sizeof(int32_t));
+    for (int32_t k = 0; k < a->c; k++) assert_same_text(a->class_name[k], b->class_name[k]);
+    assert_int_equal(!a->input_name, !b->input_name);
+    for (size_t j = 0; a->input_name && j < H; j++) assert_same_text(a->input_name[j], b->input_name[j]);
+    for (int32_t i = 0; i < a->settings; i++) {
+        assert_same_text(a->setting[i].name, b->setting[i].name);
+        assert_same_text(a->setting[i].value, b->setting[i].value);
+    }
+    for (int64_t i = 0; i < a->epochs; i++) {
+        assert_int_equal(a->history[i].epoch, b->history[i].epoch);
+        assert_memory_equal(&a->history[i].loss, &b->history[i].loss, sizeof(double));
+        assert_int_equal(isnan(a->history[i].valid_error), isnan(b->history[i].valid_error));
+        if (!isnan(a->history[i].valid_error))
+            assert_memory_equal(&a->history[i].valid_error, &b->history[i].valid_error, sizeof(double));
+        assert_true(isnan(b->history[i].seconds));
+    }
+}
+
+static void what_is_saved_is_loaded_bit_for_bit(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    const eh_map *const maps[] = {&eh_map_hope, &eh_map_linear, &eh_map_identity};
+    const char *path = in_folder("m.safetensors"), *again = in_folder("again.safetensors");
+    for (int i = 0; i < 6; i++) {
+        enhope_model *model = make_model(ctx, maps[i / 2], i % 2, 7, 5), *loaded = NULL;
+        if (i == 3) { /* names of inputs and the image are not always known */
+            for (int64_t j = 0; j < 7; j++) eh_free(model->input_name[j]);
+            eh_free(model->input_name);
+            model->input_name = NULL;
+            model->image_rows = model->image_columns = 0;
+        }
+        assert_int_equal(enhope_model_save(ctx, model, path), ENHOPE_OK);
+        assert_int_equal(enhope_model_load(ctx, path, &loaded), ENHOPE_OK);
+        assert_same_model(model, loaded);
+        assert_int_equal(enhope_model_save(ctx, loaded, again), ENHOPE_OK);
+        size_t size, size_again;
+        unsigned char *bytes = read_all(path, &size), *bytes_again = read_all(again, &size_again);
+        assert_int_equal(size, size_again);
+        assert_memory_equal(bytes, bytes_again, size);
+        assert_int_equal((8 + bytes[0] + (bytes[1] << 8)) % 8, 0); /* where tensors begin */
+        free(bytes);
+        free(bytes_again);
+        enhope_model_free(model);
+        enhope_model_free(loaded);
+    }
+    unlink(path);
+    unlink(again);
+    enhope_context_free(ctx);
+}
+
+static void a_model_tells_what_it_is(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    enhope_model *model = make_model(ctx, &eh_map_hope, true, 3, 4);
+    enhope_model_info info;
+    enhope_model_get_info(model, &info);
+    assert_string_equal(info.method, "en-hope");
+    assert_string_equal(info.map, "hope");
+    assert_int_equal(info.inputs, 3);
+    assert_int_equal(info.outputs, 2);
+    assert_int_equal(info.factors, 4);
+    assert_int_equal(info.hidden, 5);
+    assert_int_equal(info.order, 2);
+    assert_int_equal(info.parameters, 4 * 4 + 4 * 5 + 5 + 2 * 5);
+    assert_int_equal(info.references, 4);
+    assert_int_equal(info.references_are_exemplars, 1);
+    assert_int_equal(info.classes, 3);
+    assert_int_equal(info.neighbours, 3);
+    assert_int_equal(info.epochs, 2);
+    assert_string_equal(enhope_model_class_name(model, 2), "gr\xc3\xbcn");
+    assert_null(enhope_model_class_name(model, 3));
+    assert_null(enhope_model_class_name(model, -1));
+    assert_string_equal(enhope_model_setting(model, "rate"), "0.0125");
+    assert_null(enhope_model_setting(model, "speed"));
+    int64_t rows = 0;
+    assert_int_equal(enhope_model_history(model, &rows)[1].epoch, 2);
+    assert_int_equal(rows, 2);
+    enhope_model_free(model);
+    enhope_model_free(NULL);
+    enhope_context_free(ctx);
+}
+
+/* ---- a sound file with one thing changed ---- */
+
+typedef struct image {
+    char header[4096];
+    unsigned char data[1024];
+    size_t data_size;
+} image;
+
+static image sound_file(enhope_context *ctx, bool exemplars)
+{
+    image out = {0};
+    enhope_model *model = make_model(ctx, &eh_map_hope, exemplars, 3, 4);
+    const char *path = in_folder("sound");
+    assert_int_equal(enhope_model_save(ctx, model, path), ENHOPE_OK);
+    size_t size;
+    unsigned char *bytes = read_all(path, &size);
+    const size_t length = (size_t)bytes[0] + ((size_t)bytes[1] << 8);
+    assert_true(length < sizeof out.header);
+    memcpy(out.header, bytes + 8, length);
+    out.data_size = size - 8 - length;
+    assert_true(out.data_size <= sizeof out.data);
+    memcpy(out.data, bytes + 8 + length, out.data_size);
+    free(bytes);
+    unlink(path);
+    enhope_model_free(model);
+    return out;
+}
+
+static void replace(char *text, const char *from, const char *to)
+{
+    char *at = strstr(text, from);
+    if (!at) fail_msg("'%s' is not in the header", from);
+    memmove(at + strlen(to), at + strlen(from), strlen(at + strlen(from)) + 1);
+    memcpy(at, to, strlen(to));
+}
+
+static void a_header_that_is_not_a_model_is_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *sentence;
+    } cases[] = {
+        {"\"format\":", "\"form\":", "metadata 'format' is missing"},
+        {"\"format\":\"enhope\"", "\"format\":\"pt\"", "metadata 'format' is 'pt': expected 'enhope'"},
+        {"\"format_version\"", "\"version\"", "metadata 'format_version' is missing"},
+        {"\"format_version\":\"1\"", "\"format_version\":\"2\"",
+         "metadata 'format_version' is '2': this enhope reads version 1"},
+        {"\"enhope_version\"", "\"x\"", "metadata 'enhope_version' is missing"},
+        {"\"method\"", "\"x\"", "metadata 'method' is missing"},
+        {"\"map\"", "\"x\"", "metadata 'map' is missing"},
+        {"\"map\":\"hope\"", "\"map\":\"tree\"", "metadata 'map' is 'tree': not a map that this enhope knows"},
+        {"\"map\":\"hope\"", "\"map\":\"linear\"", "tensor map.A is missing"},
+        {"\"map\":\"hope\"", "\"map\":\"identity\"",
+         "the identity map has 3 inputs and 2 outputs: expected the same"},
+        {"\"inputs\"", "\"x\"", "metadata 'inputs' is missing"},
+        {"\"inputs\":\"3\"", "\"inputs\":\"0\"",
+         "metadata 'inputs' is '0': expected a whole number from 1 to 1099511627776"},
+        {"\"inputs\":\"3\"", "\"inputs\":\"-3\"",
+         "metadata 'inputs' is '-3': expected a whole number from 1 to 1099511627776"},
+        {"\"inputs\":\"3\"", "\"inputs\":\"3 \"",
+         "metadata 'inputs' is '3 ': expected a whole number from 1 to 1099511627776"},
+        {"\"inputs\":\"3\"", "\"inputs\":\"99999999999999999999999999\"",
+         "metadata 'inputs' is '99999999999999999999999999': expected a whole number from 1 to 1099511627776"},
+        {"\"inputs\":\"3\"", "\"inputs\":\"4\"", "tensor scale.shift has 3 in dimension 1: expected 4"},
+        {"\"outputs\":\"2\"", "\"outputs\":\"1000000000000\"",
+         "tensor map.V has 2 in dimension 1: expected 1000000000000"},
+        {"\"outputs\":\"2\"", "\"outputs\":\"\"",
+         "metadata 'outputs' is '': expected a whole number from 1 to 1099511627776"},
+        {"\"factors\":\"4\"", "\"factors\":\"0\"",
+         "metadata 'factors' is '0': expected a whole number from 1 to 1099511627776"},
+        {"\"hidden\":\"5\"", "\"hidden\":\"6\"", "tensor map.W has 5 in dimension 2: expected 6"},
+        {"\"order\":\"2\"", "\"order\":\"0\"", "metadata 'order' is '0': expected a whole number from 1 to 1000"},
+        {"\"order\":\"2\"", "\"order\":\"2.5\"", "metadata 'order' is '2.5': expected a whole number from 1 to 1000"},
+        {"\"student\"", "\"cauchy\"", "metadata 'similarity' is 'cauchy': expected student or gaussian"},
+        {"\"neighbours\":\"3\"", "\"neighbours\":\"0\"",
+         "metadata 'neighbours' is '0': expected a whole number from 1 to 4"},
+        {"\"neighbours\":\"3\"", "\"neighbours\":\"5\"",
+         "metadata 'neighbours' is '5': expected a whole number from 1 to 4"},
+        {"\"image\":\"1x3\"", "\"image\":\"2x3\"", "metadata 'image' is '2x3': expected ROWSxCOLUMNS of 3 inputs"},
+        {"\"image\":\"1x3\"", "\"image\":\"1x\"", "metadata 'image' is '1x': expected ROWSxCOLUMNS of 3 inputs"},
+        {"\"image\":\"1x3\"", "\"image\":\"3\"", "metadata 'image' is '3': expected ROWSxCOLUMNS of 3 inputs"},
+        {"\"classes\"", "\"x\"", "metadata 'classes' is missing"},
+        {"[\\\"cat\\\"", "{\\\"cat\\\"", "metadata 'classes' is not valid JSON"},
+        {"[\\\"cat\\\"", "[7", "metadata 'classes' is not an array of strings"},
+        {"\"classes\":\"", "\"classes\":\"{}\",\"x\":\"", "metadata 'classes' is not an array of strings"},
+        {"\"classes\":\"", "\"classes\":\"[]\",\"x\":\"", "metadata 'classes' has no class"},
+        {"\"classes\":\"", "\"classes\":\"[\\\"a\\\",\\\"b\\\",\\\"a\\\"]\",\"x\":\"",
+         "metadata 'classes' names 'a' twice"},
+        {"\"classes\":\"", "\"classes\":\"[\\\"a\\\",\\\"b\\\"]\",\"x\":\"",
+         "tensor exemplar_labels has label 2 (element 2): expected 0 to 1"},
+        {"\"classes\":\"", "\"classes\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\",\"x\":\"",
+         "metadata 'classes' nests deeper than 32 levels"},
+        {"[\\\"in 0\\\"", "[\\\"a\\\",\\\"in 0\\\"", "metadata 'input_names' has 4 names: expected 3"},
+        {"[\\\"in 0\\\"", "[1,2,3,4,5,6,7", "metadata 'input_names' holds more than 5 values"},
+        {"[\\\"in 0\\\"", "[null", "metadata 'input_names' is not an array of strings"},
+        {"\"settings\"", "\"x\"", "metadata 'settings' is missing"},
+        {"\\\"0.0125\\\"", "0.0125", "metadata 'settings' is not an object of strings"},
+        {"\\\"rate\\\"", "\\\"factors\\\"", "metadata 'settings' names 'factors' twice"},
+        {"\"history\"", "\"x\"", "metadata 'history' is missing"},
+        {"[[1,", "[[\\\"1\\\",", "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"[[1,", "[[1,1,", "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"[[1,", "[[-1,", "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"[[1,", "[[],[1,", "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"\"map.C\":{", "\"map.D\":{", "tensor map.C is missing"},
+        {"\"map.C\":{\"dtype\":\"F32\"", "\"map.C\":{\"dtype\":\"I32\"", "tensor map.C is I32: expected F32"},
+        {"\"shape\":[4,4]", "\"shape\":[16]", "tensor map.C has 1 dimensions: expected 2"},
+        {"\"shape\":[4,4]", "\"shape\":[2,8]", "tensor map.C has 2 in dimension 1: expected 4"},
+        {"\"shape\":[4,4]", "\"shape\":[4,2,2]", "tensor map.C has 3 dimensions: expected 2"},
+        {"\"scale.mul\"", "\"scale.x\"", "tensor scale.mul is missing"},
+        {"\"exemplars\":{", "\"examples\":{", "neither tensor exemplars nor tensor points is there"},
+        {"\"exemplars\":{", "\"exemplars\":{\"dtype\":\"F32\",\"shape\":[0,3],\"data_offsets\":[0,0]},\"x\":{",
+         "tensor exemplars is empty"},
+        {"\"shape\":[4,3]", "\"shape\":[3,4]", "tensor exemplars has 4 in dimension 2: expected 3"},
+        {"\"shape\":[4,3]", "\"shape\":[12]", "tensor exemplars has 1 dimensions: expected 2"},
+        {"\"exemplar_labels\"", "\"labels\"", "tensor exemplar_labels is missing"},
+        {"\"dtype\":\"I32\"", "\"dtype\":\"F32\"", "tensor exemplar_labels is F32: expected I32"},
+        {"\"map.b\":{", "\"map.W\":{", "the header names 'map.W' twice"},
+    };
+    enhope_context *ctx = enhope_context_create();
+    const image sound = sound_file(ctx, true);
+    const char *path = in_folder("hostile");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        image changed = sound;
+        replace(changed.header, cases[i].from, cases[i].to);
+        write_container(path, changed.header, strlen(changed.header), changed.data, changed.data_size);
+        enhope_model *untouched = (enhope_model *)&changed, *model = untouched;
+        assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_ERROR_MODEL);
+        assert_sentence(ctx, path, cases[i].sentence);
+        assert_ptr_equal(model, untouched);
+    }
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
+static void numbers_are_checked_one_by_one(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    const char *path = in_folder("numbers");
+    for (int exemplars = 0; exemplars < 2; exemplars++) {
+        /* bytes: C 64, W 80, b 20, V 40, then references, 4 labels, shift 12, mul 12 */
+        const size_t reference = 204, label = reference + (exemplars ? 48 : 32), shift = label + 16;
+        const struct {
+            size_t at;
+            uint32_t bits;
+            const char *sentence;
+        } cases[] = {
+            {4 * 3, 0x7fc00000, "tensor map.C has a number that is not finite (element 3)"},
+            {64 + 80, 0xff800000, "tensor map.b has a number that is not finite (element 0)"},
+            {reference + 4 * 5, 0x7f800000,
+             exemplars ? "tensor exemplars has a number that is not finite (element 5)"
+                       : "tensor points has a number that is not finite (element 5)"},
+            {label + 4, 3,
+             exemplars ? "tensor exemplar_labels has label 3 (element 1): expected 0 to 2"
+                       : "tensor point_labels has label 3 (element 1): expected 0 to 2"},
+            {label, 0xffffffff,
+             exemplars ? "tensor exemplar_labels has label -1 (element 0): expected 0 to 2"
+                       : "tensor point_labels has label -1 (element 0): expected 0 to 2"},
+            {shift + 8, 0x7fffffff, "tensor scale.shift has a number that is not finite (element 2)"},
+            {shift + 12, 0x7f800001, "tensor scale.mul has a number that is not finite (element 0)"},
+        };
+        const image sound = sound_file(ctx, exemplars);
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            image changed = sound;
+            memcpy(changed.data + cases[i].at, &cases[i].bits, 4);
+            write_container(path, changed.header, strlen(changed.header), changed.data, changed.data_size);
+            enhope_model *model = NULL;
+            assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_ERROR_MODEL);
+            assert_sentence(ctx, path, cases[i].sentence);
+        }
+    }
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
+static void extra_tensors_and_texts_are_ignored(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    image file = sound_file(ctx, true);
+    const char *path = in_folder("extra");
+    replace(file.header, "{\"format\"", "{\"author\":\"someone\",\"format\"");
+    char extra[128];
+    snprintf(extra, sizeof extra, "},\"extra\":{\"dtype\":\"U8\",\"shape\":[1,3],\"data_offsets\":[%zu,%zu]},\"map.C\"",
+             file.data_size, file.data_size + 3);
+    replace(file.header, "},\"map.C\"", extra);
+    write_container(path, file.header, strlen(file.header), file.data, file.data_size + 3);
+    enhope_model *model = NULL, *expected = make_model(ctx, &eh_map_hope, true, 3, 4);
+    assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_OK);
+    assert_same_model(expected, model);
+    enhope_model_free(model);
+    enhope_model_free(expected);
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
+static void flipped_and_cut_files_load_or_are_refused(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    enhope_model *model = make_model(ctx, &eh_map_hope, false, 3, 4);
+    const char *path = in_folder("flips");
+    assert_int_equal(enhope_model_save(ctx, model, path), ENHOPE_OK);
+    enhope_model_free(model);
+    size_t size;
+    unsigned char *bytes = read_all(path, &size), *changed = malloc(size);
+    for (uint64_t round = 0; round < 1200; round++) {
+        memcpy(changed, bytes, size);
+        size_t length = size;
+        if (round % 4 == 3) length = eh_random_u64(SEED, 8, round) % size;
+        for (uint64_t flip = 0; flip <= round % 3; flip++) {
+            const uint64_t random = eh_random_u64(SEED, 9, 3 * round + flip);
+            changed[(random >> 16) % size] ^= (unsigned char)(1 << random % 8);
+        }
+        write_all(path, changed, length);
+        enhope_model *loaded = NULL;
+        const enhope_status status = enhope_model_load(ctx, path, &loaded);
+        assert_true(status == ENHOPE_OK || status == ENHOPE_ERROR_MODEL);
+        assert_int_equal(loaded != NULL, status == ENHOPE_OK);
+        enhope_model_free(loaded);
+    }
+    for (size_t length = 0; length < size; length += 7) { /* no part of a file is a file */
+        write_all(path, bytes, length);
+        enhope_model *loaded = NULL;
+        assert_int_equal(enhope_model_load(ctx, path, &loaded), ENHOPE_ERROR_MODEL);
+    }
+    free(bytes);
+    free(changed);
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
+static void a_missing_file_is_named(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    enhope_model *model = NULL;
+    const char *path = in_folder("missing.safetensors");
+    assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_ERROR_IO);
+    assert_sentence(ctx, path, "cannot open: No such file or directory");
+    enhope_context_free(ctx);
+}
+
+static void a_failed_save_leaves_the_old_model(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    enhope_model *old = make_model(ctx, &eh_map_linear, true, 3, 4), *new = make_model(ctx, &eh_map_hope, true, 7, 5);
+    const char *path = in_folder("kept");
+    assert_int_equal(enhope_model_save(ctx, old, path), ENHOPE_OK);
+    size_t size, size_after;
+    unsigned char *bytes = read_all(path, &size);
+
+    struct rlimit limit, tight;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    tight = limit;
+    tight.rlim_cur = 1000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    const enhope_status full = enhope_model_save(ctx, new, path);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(full, ENHOPE_ERROR_IO);
+    assert_sentence(ctx, path, "cannot write: File too large");
+
+    new->theta[17] = NAN; /* could not be loaded again */
+    assert_int_equal(enhope_model_save(ctx, new, path), ENHOPE_ERROR_MODEL);
+    assert_sentence(ctx, path, "not written: tensor map.C has a number that is not finite (element 17)");
+
+    unsigned char *after = read_all(path, &size_after);
+    assert_int_equal(size, size_after);
+    assert_memory_equal(bytes, after, size);
+    free(bytes);
+    free(after);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0); /* no temporary file */
+    assert_int_equal(mkdir(folder, 0700), 0);
+    enhope_model_free(old);
+    enhope_model_free(new);
+    enhope_context_free(ctx);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    enhope_model *model = make_model(ctx, &eh_map_hope, true, 3, 4);
+    const char *path = in_folder("memory");
+    assert_int_equal(enhope_model_save(ctx, model, path), ENHOPE_OK);
+    enhope_set_allocator(counted_malloc, counted_free);
+    for (int save = 0; save < 2; save++) {
+        enhope_status status = ENHOPE_ERROR_MEMORY;
+        long fails = 0;
+        for (; status; fails++) {
+            enhope_model *loaded = NULL;
+            calls_left = fails;
+            blocks = 0;
+            status = save ? enhope_model_save(ctx, model, path) : enhope_model_load(ctx, path, &loaded);
+            calls_left = -1;
+            if (status) assert_int_equal(status, ENHOPE_ERROR_MEMORY);
+            if (status) assert_non_null(strstr(enhope_error(ctx), "out of memory"));
+            enhope_model_free(loaded);
+            assert_int_equal(blocks, 0);
+        }
+        assert_true(fails > 10);
+    }
+    enhope_set_allocator(NULL, NULL);
+    enhope_model_free(model);
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_saved_is_loaded_bit_for_bit),
+        cmocka_unit_test(a_model_tells_what_it_is),
+        cmocka_unit_test(a_header_that_is_not_a_model_is_refused_with_a_sentence),
+        cmocka_unit_test(numbers_are_checked_one_by_one),
+        cmocka_unit_test(extra_tensors_and_texts_are_ignored),
+        cmocka_unit_test(flipped_and_cut_files_load_or_are_refused),
+        cmocka_unit_test(a_missing_file_is_named),
+        cmocka_unit_test(a_failed_save_leaves_the_old_model),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,376 @@
+/* A model at work, against the formulas recomputed in double from the model's own numbers. */
+#define _XOPEN_SOURCE 700
+#include "model_fixture.h"
+
+#include "data/data.h"
+
+enum { N = 2357, H = 7, R = 20 }; /* two whole blocks and a part */
+
+/* Samples of every kind with the same values: whole numbers 0..255, most of them zero. */
+typedef struct samples {
+    uint8_t u8[N * H];
+    float f32[N * H];
+    int64_t row_start[N + 1];
+    int32_t column[N * H];
+    float value[N * H];
+    int32_t label[N];
+} samples;
+
+static samples *make_samples(void)
+{
+    samples *s = calloc(1, sizeof *s);
+    int64_t stored = 0;
+    for (int64_t i = 0; i < N; i++) {
+        for (int32_t j = 0; j < H; j++) {
+            const uint64_t random = eh_random_u64(SEED, 31, (uint64_t)(i * H + j));
+            const uint8_t value = random % 3 ? 0 : (uint8_t)(random >> 20 & 0xFF);
+            s->u8[i * H + j] = value;
+            s->f32[i * H + j] = value;
+            if (!value) continue;
+            s->column[stored] = j;
+            s->value[stored++] = value;
+        }
+        s->row_start[i + 1] = stored;
+        s->label[i] = (int32_t)(eh_random_u64(SEED, 32, (uint64_t)i) % 3);
+    }
+    return s;
+}
+
+static enhope_dataset *view(enhope_context *ctx, const samples *s, enhope_kind kind, const int32_t *label,
+                            const char *const *names)
+{
+    enhope_dataset *data = NULL;
+    const int32_t c = label ? 3 : 0;
+    if (kind == ENHOPE_U8)
+        assert_int_equal(enhope_dataset_view_u8(ctx, N, H, s->u8, label, c, names, &data), 0);
+    else if (kind == ENHOPE_F32)
+        assert_int_equal(enhope_dataset_view_f32(ctx, N, H, s->f32, label, c, names, &data), 0);
+    else
+        assert_int_equal(
+            enhope_dataset_view_csr(ctx, N, H, s->row_start, s->column, s->value, label, c, names, &data), 0);
+    return data;
+}
+
+/* A model for such samples: scaled to about [0, 1]. */
+static enhope_model *model_for_samples(enhope_context *ctx, const eh_map *map, bool exemplars, bool shifted)
+{
+    enhope_model *model = make_model(ctx, map, exemplars, H, R);
+    for (int j = 0; j < H; j++) {
+        model->mul[j] /= 255;
+        model->shift[j] = shifted ? 40 * model->shift[j] : 0;
+    }
+    return model;
+}
+
+/* y of one row of scaled inputs, straight from the formula. */
+static void plain_map(const enhope_model *model, const double *x, double *y)
+{
+    const int64_t F = model->shape.F, m = model->shape.m, h = model->shape.h;
+    const float *C = model->theta, *W = C + (H + 1) * F, *b = W + F * m, *V = b + m;
+    for (int64_t k = 0; k < h; k++) {
+        y[k] = 0;
+        if (model->map == &eh_map_identity) y[k] = x[k];
+        for (int64_t j = 0; j <= H && model->map == &eh_map_linear; j++)
+            y[k] += (j < H ? x[j] : 1) * (double)model->theta[j * h + k];
+        for (int64_t u = 0; u < m; u++) {
+            double a = b[u];
+            for (int64_t f = 0; f < F; f++) {
+                double factor = C[H * F + f];
+                for (int64_t j = 0; j < H; j++) factor += x[j] * (double)C[j * F + f];
+                a += pow(factor, model->shape.order) * (double)W[f * m + u];
+            }
+            y[k] += (double)V[k * m + u] / (1 + exp(-a));
+        }
+    }
+}
+
+static double plain_distance2(const double *a, const double *b, int64_t h)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < h; k++) sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sum;
+}
+
+/* Everything about sample i in double: y (h), proba (3), the nearest; false where the order of neighbours hangs on less
+ * than float can tell. */
+static bool plain_predict(const enhope_model *model, const samples *s, int64_t i, const double *G, int64_t k, double *y,
+                          double *proba, int64_t *winner, double *distance, int32_t *label)
+{
+    const int64_t h = model->shape.h;
+    double x[H], d[R], all = 0;
+    for (int j = 0; j < H; j++) x[j] = ((double)s->f32[i * H + j] - (double)model->shift[j]) * (double)model->mul[j];
+    plain_map(model, x, y);
+    int64_t order[R];
+    bool clear = true;
+    for (int c = 0; c < 3; c++) proba[c] = 0;
+    for (int64_t j = 0; j < R; j++) {
+        d[j] = plain_distance2(y, G + j * h, h);
+        const double w = model->gaussian ? exp(-d[j]) : 1 / (1 + d[j]);
+        proba[model->reference_label[j]] += w;
+        all += w;
+        int64_t at = j;
+        for (; at > 0 && d[j] < d[order[at - 1]]; at--) order[at] = order[at - 1];
+        order[at] = j;
+    }
+    for (int c = 0; c < 3; c++) proba[c] /= all;
+    for (int64_t j = 1; j <= k && j < R; j++) clear = clear && d[order[j]] - d[order[j - 1]] > 1e-3 * d[order[j]];
+    int votes[3] = {0}, most = 0;
+    for (int64_t j = 0; j < k; j++) {
+        const int count = ++votes[model->reference_label[order[j]]];
+        if (count > most) most = count;
+    }
+    int64_t first = 0;
+    while (votes[model->reference_label[order[first]]] < most) first++;
+    *label = model->reference_label[order[first]];
+    *winner = order[0];
+    *distance = sqrt(d[order[0]]);
+    return clear;
+}
+
+static void check_against_plain(const eh_map *map, bool exemplars, bool shifted, enhope_kind kind, const char *backend)
+{
+    enhope_context *ctx = enhope_context_create();
+    assert_int_equal(enhope_context_set_compute(ctx, backend), 0);
+    samples *s = make_samples();
+    enhope_dataset *data = view(ctx, s, kind, NULL, NULL);
+    enhope_model *model = model_for_samples(ctx, map, exemplars, shifted);
+    const int64_t h = model->shape.h;
+    float *Y = malloc(sizeof *Y * (size_t)(N * h)), *embedded = malloc(sizeof *Y * (size_t)(N * h));
+    float *proba = malloc(sizeof *proba * N * 3), *distance = malloc(sizeof *distance * N);
+    int32_t *label = malloc(sizeof *label * N);
+    int64_t *winner = malloc(sizeof *winner * N);
+    const enhope_prediction out = {.label = label, .proba = proba, .winner = winner, .distance = distance, .Y = Y};
+    assert_int_equal(enhope_model_predict(ctx, model, data, 5, &out), ENHOPE_OK);
+    assert_int_equal(enhope_model_embed(ctx, model, data, embedded), ENHOPE_OK);
+    assert_memory_equal(Y, embedded, sizeof *Y * (size_t)(N * h));
+
+    double G[R * H];
+    for (int64_t j = 0; j < R; j++) {
+        double e[H];
+        for (int64_t i = 0; i < (exemplars ? H : h); i++) e[i] = model->reference[j * (exemplars ? H : h) + i];
+        if (exemplars)
+            plain_map(model, e, G + j * h);
+        else
+            memcpy(G + j * h, e, sizeof *e * (size_t)h);
+    }
+    float references[R * H];
+    int32_t reference_label[R];
+    assert_int_equal(enhope_model_references(ctx, model, references, reference_label), ENHOPE_OK);
+    for (int64_t i = 0; i < R * h; i++) assert_float_equal(references[i], G[i], 2e-5 * (1 + fabs(G[i])));
+    assert_memory_equal(reference_label, model->reference_label, sizeof reference_label);
+
+    int64_t unclear = 0;
+    for (int64_t i = 0; i < N; i++) {
+        double y[H], p[3], d;
+        int64_t nearest;
+        int32_t class;
+        const bool clear = plain_predict(model, s, i, G, 5, y, p, &nearest, &d, &class);
+        for (int64_t k = 0; k < h; k++) assert_float_equal(Y[i * h + k], y[k], 2e-5 * (1 + fabs(y[k])));
+        for (int c = 0; c < 3; c++) assert_float_equal(proba[i * 3 + c], p[c], 2e-4);
+        assert_float_equal(distance[i], d, 2e-3);
+        unclear += !clear;
+        if (!clear) continue;
+        assert_int_equal(winner[i], nearest);
+        assert_int_equal(label[i], class);
+    }
+    assert_true(unclear < N / 5);
+    free(Y);
+    free(embedded);
+    free(proba);
+    free(distance);
+    free(label);
+    free(winner);
+    free(s);
+    enhope_model_free(model);
+    enhope_dataset_free(data);
+    enhope_context_free(ctx);
+}
+
+static void predictions_are_those_of_the_formula(void **state)
+{
+    (void)state;
+    check_against_plain(&eh_map_hope, true, true, ENHOPE_U8, "cpu");
+    check_against_plain(&eh_map_hope, true, false, ENHOPE_CSR, "cpu"); /* stays sparse */
+    check_against_plain(&eh_map_hope, false, true, ENHOPE_F32, "ref");
+    check_against_plain(&eh_map_linear, true, true, ENHOPE_F32, "cpu");
+    check_against_plain(&eh_map_linear, false, true, ENHOPE_CSR, "cpu"); /* shifted, so it cannot stay sparse */
+    check_against_plain(&eh_map_identity, false, true, ENHOPE_U8, "cpu");
+    check_against_plain(&eh_map_identity, true, false, ENHOPE_CSR, "ref");
+}
+
+/* More references than a block has rows: they are embedded in blocks too. */
+static void many_exemplars_are_embedded_like_samples(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    enhope_model *model = make_model(ctx, &eh_map_linear, true, H, N);
+    for (int j = 0; j < H; j++) model->shift[j] = 0, model->mul[j] = 1;
+    enhope_dataset *data = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, model->reference, NULL, 0, NULL, &data), 0);
+    float *Y = malloc(sizeof *Y * N * 2), *G = malloc(sizeof *G * N * 2);
+    int64_t *winner = malloc(sizeof *winner * N);
+    assert_int_equal(enhope_model_references(ctx, model, G, NULL), ENHOPE_OK);
+    assert_int_equal(enhope_model_predict(ctx, model, data, 1, &(enhope_prediction){.winner = winner, .Y = Y}), 0);
+    for (int64_t i = 0; i < 2 * N; i++) assert_float_equal(Y[i], G[i], 1e-5);
+    for (int64_t i = 0; i < N; i++) assert_int_equal(winner[i], i); /* each is its own nearest */
+    free(Y);
+    free(G);
+    free(winner);
+    enhope_dataset_free(data);
+    enhope_model_free(model);
+    enhope_context_free(ctx);
+}
+
+static void the_model_s_own_k_is_used_for_zero(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    samples *s = make_samples();
+    enhope_dataset *data = view(ctx, s, ENHOPE_U8, NULL, NULL);
+    enhope_model *model = model_for_samples(ctx, &eh_map_linear, true, true);
+    int32_t *own = malloc(sizeof *own * N), *three = malloc(sizeof *three * N), *one = malloc(sizeof *one * N);
+    model->k = 3;
+    assert_int_equal(enhope_model_predict(ctx, model, data, 0, &(enhope_prediction){.label = own}), 0);
+    assert_int_equal(enhope_model_predict(ctx, model, data, 3, &(enhope_prediction){.label = three}), 0);
+    assert_int_equal(enhope_model_predict(ctx, model, data, 1, &(enhope_prediction){.label = one}), 0);
+    assert_int_equal(enhope_model_predict(ctx, model, data, R, &(enhope_prediction){0}), 0);
+    assert_memory_equal(own, three, sizeof *own * N);
+    assert_memory_not_equal(own, one, sizeof *own * N);
+    free(own);
+    free(three);
+    free(one);
+    free(s);
+    enhope_dataset_free(data);
+    enhope_model_free(model);
+    enhope_context_free(ctx);
+}
+
+static void what_does_not_fit_is_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    samples *s = make_samples();
+    enhope_dataset *data = view(ctx, s, ENHOPE_U8, NULL, NULL), *narrow = NULL;
+    enhope_model *model = model_for_samples(ctx, &eh_map_hope, true, true);
+    int32_t label[1] = {-7};
+    float Y[2] = {2.5f, 3.5f};
+    assert_int_equal(enhope_dataset_view_u8(ctx, 1, 5, s->u8, (int32_t[]){0}, 1, NULL, &narrow), 0);
+    const enhope_prediction out = {.label = label};
+    assert_int_equal(enhope_model_predict(ctx, model, narrow, 0, &out), ENHOPE_ERROR_DATA);
+    assert_string_equal(enhope_error(ctx), "data has 5 inputs, the model expects 7");
+    assert_int_equal(enhope_model_embed(ctx, model, narrow, Y), ENHOPE_ERROR_DATA);
+    assert_string_equal(enhope_error(ctx), "data has 5 inputs, the model expects 7");
+    enhope_evaluation evaluation = {.n = -3};
+    assert_int_equal(enhope_model_evaluate(ctx, model, narrow, 0, &evaluation), ENHOPE_ERROR_DATA);
+    assert_string_equal(enhope_error(ctx), "data has 5 inputs, the model expects 7");
+    assert_int_equal(enhope_model_evaluate(ctx, model, data, 0, &evaluation), ENHOPE_ERROR_DATA);
+    assert_string_equal(enhope_error(ctx), "data has no labels: there is nothing to compare predictions with");
+    assert_int_equal(enhope_model_predict(ctx, model, data, 30, &out), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx), "k = 30 neighbours asked for, the model has 20 references");
+    assert_int_equal(enhope_model_predict(ctx, model, data, -1, &out), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx), "k = -1 neighbours asked for: expected at least 1");
+    assert_int_equal(label[0], -7); /* outputs are untouched */
+    assert_float_equal(Y[0], 2.5, 0);
+    assert_int_equal(evaluation.n, -3);
+    free(s);
+    enhope_dataset_free(data);
+    enhope_dataset_free(narrow);
+    enhope_model_free(model);
+    enhope_context_free(ctx);
+}
+
+/* The data numbers its classes otherwise and has one that the model never saw; some samples have no label. */
+static void evaluation_matches_classes_by_name(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    samples *s = make_samples();
+    for (int64_t i = 0; i < N; i += 11) s->label[i] = -1;
+    static const char *const names[] = {"gr\xfcn", "never seen", "cat"}; /* the first in Latin-1 */
+    static const int32_t known[] = {2, -1, 0};
+    enhope_dataset *data = view(ctx, s, ENHOPE_F32, s->label, names);
+    enhope_model *model = model_for_samples(ctx, &eh_map_hope, true, true);
+    int32_t *label = malloc(sizeof *label * N);
+    assert_int_equal(enhope_model_predict(ctx, model, data, 0, &(enhope_prediction){.label = label}), ENHOPE_OK);
+    int64_t n = 0, errors = 0, unknown = 0, expected[9] = {0}, confusion[9];
+    for (int64_t i = 0; i < N; i++) {
+        if (s->label[i] < 0) continue;
+        const int32_t truth = known[s->label[i]];
+        n++;
+        unknown += truth < 0;
+        errors += truth != label[i];
+        if (truth >= 0) expected[truth * 3 + label[i]]++;
+    }
+    memset(confusion, 0x55, sizeof confusion);
+    enhope_evaluation evaluation = {.confusion = confusion};
+    assert_int_equal(enhope_model_evaluate(ctx, model, data, 0, &evaluation), ENHOPE_OK);
+    assert_int_equal(evaluation.n, n);
+    assert_int_equal(evaluation.errors, errors);
+    assert_int_equal(evaluation.unknown, unknown);
+    assert_true(unknown > 0 && errors > unknown && errors < n);
+    assert_ptr_equal(evaluation.confusion, confusion);
+    assert_memory_equal(confusion, expected, sizeof expected);
+    assert_true(evaluation.seconds > 0 && evaluation.seconds < 60);
+    free(label);
+    free(s);
+    enhope_dataset_free(data);
+    enhope_model_free(model);
+    enhope_context_free(ctx);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    samples *s = make_samples();
+    for (int64_t i = 0; i < N; i += 11) s->label[i] = -1;
+    enhope_dataset *data = view(ctx, s, ENHOPE_U8, s->label, NULL);
+    enhope_model *model = model_for_samples(ctx, &eh_map_hope, true, true);
+    int32_t *label = malloc(sizeof *label * N);
+    float *proba = malloc(sizeof *proba * N * 3), *Y = malloc(sizeof *Y * N * 2);
+    enhope_set_allocator(counted_malloc, counted_free);
+    for (int what = 0; what < 4; what++) {
+        enhope_status status = ENHOPE_ERROR_MEMORY;
+        long fails = 0;
+        for (; status; fails++) {
+            enhope_evaluation evaluation = {0};
+            calls_left = fails;
+            blocks = 0;
+            const enhope_prediction out = {.label = label, .proba = proba};
+            if (what == 0)
+                status = enhope_model_predict(ctx, model, data, 0, &out);
+            else if (what == 1)
+                status = enhope_model_embed(ctx, model, data, Y);
+            else if (what == 2)
+                status = enhope_model_references(ctx, model, Y, label);
+            else
+                status = enhope_model_evaluate(ctx, model, data, 0, &evaluation);
+            calls_left = -1;
+            if (status) assert_int_equal(status, ENHOPE_ERROR_MEMORY);
+            if (status) assert_non_null(strstr(enhope_error(ctx), "out of memory"));
+            assert_int_equal(blocks, 0);
+        }
+        assert_true(fails > 5);
+    }
+    enhope_set_allocator(NULL, NULL);
+    free(label);
+    free(proba);
+    free(Y);
+    free(s);
+    enhope_dataset_free(data);
+    enhope_model_free(model);
+    enhope_context_free(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(predictions_are_those_of_the_formula),
+        cmocka_unit_test(many_exemplars_are_embedded_like_samples),
+        cmocka_unit_test(the_model_s_own_k_is_used_for_zero),
+        cmocka_unit_test(what_does_not_fit_is_refused_with_a_sentence),
+        cmocka_unit_test(evaluation_matches_classes_by_name),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
