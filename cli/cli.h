@@ -1,0 +1,209 @@
+/* What the files of the command share. The command knows the library by enhope.h alone.
+ *
+ * main.c finds the subcommand, options.c parses, cmd_*.c act; help.c and manual.c tell what the tables hold. */
+#ifndef ENHOPE_CLI_H
+#define ENHOPE_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "enhope.h"
+
+/* Exit codes, beside 0 and 128 + signal. */
+enum { CLI_FAILED = 1, CLI_USAGE = 2, CLI_BROKEN_PIPE = 141 };
+
+/* ---- options (options.c) ---- */
+
+enum { CLI_POSITIONALS = 2 };
+
+typedef struct cli_pair {
+    const char *name, *value;
+} cli_pair;
+
+/* Everything a command line can say. Zero or NULL: not said. */
+typedef struct cli_options {
+    const struct cli_command *command;
+    const char *positional[CLI_POSITIONALS];
+    int positionals;
+    cli_pair *setting; /* settings in the order given */
+    int settings;
+
+    const char *data, *part, *split, *label, *variables;
+    int64_t limit;
+    int64_t threads;
+    const char *compute;
+    const char *output, *log, *title;
+    int64_t neighbours;
+    int64_t width, height;
+    double point;
+    bool quiet, json, proba, winner, list_settings, manual, help, version;
+} cli_options;
+
+typedef struct cli_command {
+    const char *name;
+    const char *arguments; /* "MODEL --data SPEC", after the name in the usage line */
+    const char *summary;   /* one line */
+    const char *text;      /* paragraphs, separated by newlines */
+    const char *example;   /* lines of shell */
+    int least, most;       /* positional arguments */
+    bool takes_settings;
+    int (*run)(const cli_options *options);
+} cli_command;
+
+/* The table of subcommands (main.c). NULL outside it, or for an unknown name. */
+const cli_command *cli_command_get(int i);
+const cli_command *cli_command_find(const char *name);
+
+typedef enum cli_type { CLI_FLAG, CLI_TEXT, CLI_INTEGER, CLI_REAL, CLI_SETTING } cli_type;
+
+typedef struct cli_option {
+    const char *name;
+    char letter; /* 0: none */
+    const char *value;
+    cli_type type;
+    size_t offset; /* of the field in cli_options */
+    double minimum, maximum;
+    const char *commands; /* " train eval " */
+    const char *help;     /* NULL: a letter for a setting, which brings its own help */
+} cli_option;
+
+/* The table of the command's own options; NULL outside it. Settings come from the library's table. */
+const cli_option *cli_option_get(int i);
+bool cli_option_serves(const cli_option *option, const cli_command *command);
+/* The letter of a setting, 0 where it has none. */
+char cli_setting_letter(const enhope_setting_info *setting);
+
+/* Parses argv[0..argc) after the subcommand's name. 0, or an exit code after a sentence on stderr. */
+int cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out);
+void cli_options_free(cli_options *options);
+/* "; did you mean 'train'?" for a subcommand, or "". */
+void cli_suggest_command(const char *name, char *buffer, size_t size);
+
+/* ---- help (help.c), the manual page (manual.c) ---- */
+
+void cli_help_overview(FILE *out);
+void cli_help_command(FILE *out, const cli_command *command);
+/* "-z N", "--factors N": how an option is written. */
+void cli_option_usage(const cli_option *option, char *buffer, size_t size);
+void cli_setting_usage(const enhope_setting_info *setting, char *buffer, size_t size);
+/* "1 to 100000", "joint|row" */
+void cli_setting_range(const enhope_setting_info *setting, char *buffer, size_t size);
+/* "hope map; 1 to 100000; default 800" */
+void cli_setting_note(const enhope_setting_info *setting, char *buffer, size_t size);
+void cli_manual(FILE *out);
+
+/* ---- sessions: a context, data, a model (session.c) ---- */
+
+/* "enhope: SENTENCE" on stderr; the exit code that the status stands for. */
+int cli_fail(const enhope_context *ctx, enhope_status status);
+/* "enhope: ..." on stderr; returns CLI_FAILED. */
+int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "enhope COMMAND: ..." on stderr; returns CLI_USAGE. */
+int cli_usage_error(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Zeroed; NULL after a sentence on stderr. */
+void *cli_alloc(const char *what, int64_t rows, int64_t columns, size_t size);
+
+/* What most commands need; each function returns 0 or an exit code after a sentence. */
+typedef struct cli_session {
+    enhope_context *ctx;
+    enhope_dataset *data;
+    enhope_model *model;
+    const char *part; /* of the data: "train", "test", NULL: it has none */
+    enhope_dataset_info data_info;
+    enhope_model_info model_info;
+} cli_session;
+int cli_session_open(cli_session *session, const cli_options *options);
+/* other_part is what an unsaid --part means where the data has parts. */
+int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *other_part);
+int cli_session_model(cli_session *session, const char *path);
+void cli_session_close(cli_session *session);
+/* The class of each sample by the model's numbering, matched by name; -1: unlabelled, -2: a class that the model does
+ * not know. */
+int cli_session_true_classes(const cli_session *session, int32_t **out /* (n) */);
+
+/* ---- output (output.c) ---- */
+
+typedef struct cli_output {
+    FILE *file;
+    const char *name; /* as given, for sentences; NULL: stdout */
+    char *path;       /* behind links; NULL: stdout */
+    char *temporary;  /* NULL: written in place (stdout, a device, a pipe) */
+} cli_output;
+/* path NULL or "-" is stdout. A regular file is written beside itself and renamed by close. */
+int cli_output_open(cli_output *output, const char *path);
+int cli_output_close(cli_output *output);
+/* Closes without replacing the file; fine on a closed or never opened one that is zeroed. */
+void cli_output_abandon(cli_output *output);
+/* 0 where a file can be created beside path, or path is a device that can be written; otherwise a sentence. */
+int cli_output_check(const char *path);
+/* Flushes stdout at the end of a command: code, or a failure that came up in writing. */
+int cli_stdout_finish(int code);
+
+/* ---- text (text.c) ---- */
+
+/* Next code point; a byte that is not UTF-8 is taken as Latin-1, as model files take it. */
+uint32_t cli_utf8_next(const char **text);
+bool cli_same_text(const char *a, const char *b);
+int cli_text_width(const char *text);
+/* Padded to width columns (negative: left-aligned), control characters as '?'. */
+void cli_put_text(FILE *out, const char *text, int width);
+void cli_put_json(FILE *out, const char *text);    /* with its quotes; NULL is null */
+void cli_put_json_number(FILE *out, double value); /* NaN and infinity are null */
+void cli_put_csv(FILE *out, const char *text);
+void cli_put_xml(FILE *out, const char *text);
+/* Filled to width columns; every line but the first is indented, and the first is taken to begin at column `at`. */
+void cli_put_wrapped(FILE *out, const char *text, int at, int indent, int width);
+void cli_bytes_text(double bytes, char *buffer, size_t size);     /* "1.4 MB" */
+void cli_seconds_text(double seconds, char *buffer, size_t size); /* "1:07" */
+int cli_edit_distance(const char *a, const char *b);
+
+/* ---- progress (progress.c) ---- */
+
+typedef struct cli_progress {
+    bool quiet, bar;
+    FILE *log;
+    const char *log_path;
+    double drawn;   /* when the bar was last drawn */
+    double seconds; /* of training so far */
+} cli_progress;
+/* Catches SIGINT, SIGTERM and SIGHUP; a second one of a kind ends the program. */
+void cli_catch_signals(void);
+/* The signal that asked to stop; 0: none. */
+int cli_caught_signal(void);
+/* log_path may be NULL. */
+int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path);
+int cli_progress_step(const enhope_progress *at, void *user); /* an enhope_progress_fn */
+void cli_progress_line(const char *line, void *user);         /* an enhope_log_fn */
+void cli_progress_clear(cli_progress *progress);
+void cli_progress_close(cli_progress *progress);
+
+/* ---- the picture (svg.c) ---- */
+
+typedef struct cli_map_picture {
+    int64_t n, r;
+    int64_t h;            /* outputs; the first two are drawn */
+    const float *Y;       /* (n, h) */
+    const int32_t *group; /* (n) 0..groups-1; others are not drawn */
+    int32_t groups;
+    const char *const *name; /* (groups) */
+    const float *exemplar;   /* (r, h), or NULL: none drawn */
+    const char *title;
+    int64_t width, height; /* of the whole picture, in pixels */
+    double point;          /* diameter of a dot */
+} cli_map_picture;
+int cli_svg_write(FILE *out, const cli_map_picture *picture);
+
+/* ---- subcommands (cmd_*.c) ---- */
+
+int cmd_train(const cli_options *options);
+int cmd_embed(const cli_options *options);
+int cmd_predict(const cli_options *options);
+int cmd_eval(const cli_options *options);
+int cmd_plot(const cli_options *options);
+int cmd_info(const cli_options *options);
+int cmd_data(const cli_options *options);
+int cmd_methods(const cli_options *options);
+int cmd_help(const cli_options *options);
+
+#endif

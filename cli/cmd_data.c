@@ -1,0 +1,126 @@
+/* enhope data: what a data file holds. */
+#include <stdlib.h>
+
+#include "cli.h"
+
+static const char *kind_text(enhope_kind kind)
+{
+    switch (kind) {
+    case ENHOPE_U8: return "uint8";
+    case ENHOPE_F32: return "float32";
+    case ENHOPE_CSR: return "sparse";
+    }
+    return "unknown";
+}
+
+static void put_json(const cli_session *session, const char *spec, const int64_t *count, int64_t unlabelled)
+{
+    const enhope_dataset_info *info = &session->data_info;
+    fputs("{\n  \"data\": ", stdout);
+    cli_put_json(stdout, spec);
+    printf(",\n  \"n\": %lld,\n  \"inputs\": %lld,\n  \"kind\": \"%s\",\n  \"stored\": %lld,\n  \"bytes\": %lld,\n",
+           (long long)info->n, (long long)info->inputs, kind_text(info->kind), (long long)info->stored,
+           (long long)info->bytes);
+    if (info->image_rows > 0)
+        printf("  \"image\": [%lld, %lld],\n", (long long)info->image_rows, (long long)info->image_columns);
+    else
+        fputs("  \"image\": null,\n", stdout);
+    fputs("  \"minimum\": ", stdout);
+    cli_put_json_number(stdout, info->minimum);
+    fputs(",\n  \"maximum\": ", stdout);
+    cli_put_json_number(stdout, info->maximum);
+    fputs(",\n  \"mean\": ", stdout);
+    cli_put_json_number(stdout, info->mean);
+    printf(",\n  \"unlabelled\": %lld,\n  \"classes\": [", (long long)unlabelled);
+    for (int32_t k = 0; k < info->classes; k++) {
+        printf("%s\n    {\"class\": ", k ? "," : "");
+        cli_put_json(stdout, enhope_dataset_class_name(session->data, k));
+        printf(", \"n\": %lld}", (long long)count[k]);
+    }
+    printf("%s],\n  \"input_names\": ", info->classes ? "\n  " : "");
+    if (!enhope_dataset_input_name(session->data, 0)) {
+        fputs("null\n}\n", stdout);
+        return;
+    }
+    for (int64_t j = 0; j < info->inputs; j++) {
+        fputs(j ? ", " : "[", stdout);
+        cli_put_json(stdout, enhope_dataset_input_name(session->data, j));
+    }
+    fputs("]\n}\n", stdout);
+}
+
+static void put_names(const cli_session *session)
+{
+    enum { SHOWN = 8 };
+    if (!enhope_dataset_input_name(session->data, 0)) return;
+    fputs("names     ", stdout);
+    const int64_t H = session->data_info.inputs;
+    for (int64_t j = 0; j < H && j < SHOWN; j++) {
+        const char *name = enhope_dataset_input_name(session->data, j);
+        fputs(j ? ", " : "", stdout);
+        cli_put_text(stdout, name ? name : "", 0);
+    }
+    if (H > SHOWN) printf(", ... (%lld more)", (long long)(H - SHOWN));
+    putchar('\n');
+}
+
+static void put_report(const cli_session *session, const char *spec, const int64_t *count, int64_t unlabelled)
+{
+    const enhope_dataset_info *info = &session->data_info;
+    char bytes[32];
+    cli_bytes_text((double)info->bytes, bytes, sizeof bytes);
+    printf("data      %s\nsamples   %lld\ninputs    %lld", spec, (long long)info->n, (long long)info->inputs);
+    if (info->image_rows > 0)
+        printf(" (images of %lld x %lld)", (long long)info->image_rows, (long long)info->image_columns);
+    printf("\nvalues    %s", kind_text(info->kind));
+    if (info->kind == ENHOPE_CSR)
+        printf(", %lld stored (%.2f %%)", (long long)info->stored,
+               100.0 * (double)info->stored / ((double)info->n * (double)info->inputs));
+    printf(", %s, from %.6g to %.6g, mean %.6g\n", bytes, info->minimum, info->maximum, info->mean);
+    put_names(session);
+    if (!info->classes) {
+        puts("classes   none: the data is unlabelled");
+        return;
+    }
+    printf("classes   %d\n", (int)info->classes);
+    int width = 5;
+    for (int32_t k = 0; k < info->classes; k++) {
+        const int wide = cli_text_width(enhope_dataset_class_name(session->data, k));
+        if (wide > width) width = wide;
+    }
+    for (int32_t k = 0; k < info->classes; k++) {
+        fputs("  ", stdout);
+        cli_put_text(stdout, enhope_dataset_class_name(session->data, k), -width);
+        printf(" %9lld  %6.2f %%\n", (long long)count[k], 100.0 * (double)count[k] / (double)info->n);
+    }
+    if (unlabelled) printf("unlabelled %lld\n", (long long)unlabelled);
+}
+
+int cmd_data(const cli_options *options)
+{
+    cli_session session;
+    int64_t *count = NULL; /* (c) samples of a class */
+    const char *spec = options->positionals ? options->positional[0] : options->data;
+    int code = cli_session_open(&session, options);
+    if (!code && !spec)
+        code = cli_usage_error(options->command, "an argument is missing; usage: enhope data %s",
+                               options->command->arguments);
+    if (!code) code = cli_session_data(&session, options, spec, "train");
+    if (!code) {
+        count = cli_alloc("counts", session.data_info.classes, 1, sizeof *count);
+        if (!count) code = CLI_FAILED;
+    }
+    if (!code) {
+        const int32_t *label = enhope_dataset_labels(session.data);
+        int64_t unlabelled = 0;
+        for (int64_t i = 0; i < session.data_info.n; i++)
+            if (label && label[i] >= 0)
+                count[label[i]]++;
+            else
+                unlabelled++;
+        (options->json ? put_json : put_report)(&session, spec, count, unlabelled);
+    }
+    free(count);
+    cli_session_close(&session);
+    return code;
+}

@@ -1,0 +1,77 @@
+/* enhope embed: where the map places points, as CSV or as a NumPy array. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static bool ends_in_npy(const char *path)
+{
+    const size_t length = path ? strlen(path) : 0;
+    return length >= 4 && !strcmp(path + length - 4, ".npy");
+}
+
+/* NPY 1.0: magic, version, a 2-byte little-endian length, and a dictionary padded so that the data begins at a multiple
+ * of 64. */
+static void put_npy(FILE *out, const float *Y, int64_t n, int64_t h)
+{
+    const uint16_t probe = 1;
+    const bool little = *(const unsigned char *)&probe == 1;
+    char header[128];
+    memset(header, ' ', sizeof header);
+    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    header[8] = (char)(sizeof header - 10);
+    header[9] = 0;
+    char text[100];
+    const int length = snprintf(text, sizeof text, "{'descr': '%cf4', 'fortran_order': False, 'shape': (%lld, %lld), }",
+                                little ? '<' : '>', (long long)n, (long long)h);
+    memcpy(header + 10, text, (size_t)length);
+    header[sizeof header - 1] = '\n';
+    fwrite(header, 1, sizeof header, out);
+    fwrite(Y, sizeof *Y, (size_t)(n * h), out);
+}
+
+static void put_csv(FILE *out, const cli_session *session, const float *Y)
+{
+    const int64_t n = session->data_info.n, h = session->model_info.outputs;
+    const int32_t *label = enhope_dataset_labels(session->data);
+    for (int64_t j = 0; j < h; j++) fprintf(out, "%sy%lld", j ? "," : "", (long long)(j + 1));
+    fputs(label ? ",label\n" : "\n", out);
+    for (int64_t i = 0; i < n && !ferror(out); i++) {
+        for (int64_t j = 0; j < h; j++) fprintf(out, "%s%.9g", j ? "," : "", (double)Y[i * h + j]);
+        if (label) {
+            putc(',', out);
+            if (label[i] >= 0) cli_put_csv(out, enhope_dataset_class_name(session->data, label[i]));
+        }
+        putc('\n', out);
+    }
+}
+
+int cmd_embed(const cli_options *options)
+{
+    cli_session session;
+    cli_output output = {0};
+    float *Y = NULL; /* (n, h) */
+    int code = cli_session_open(&session, options);
+    if (!code) code = cli_session_model(&session, options->positional[0]);
+    if (!code) code = cli_session_data(&session, options, options->data, "test");
+    if (!code) code = cli_output_open(&output, options->output);
+    if (!code) {
+        Y = cli_alloc("the embedding", session.data_info.n, session.model_info.outputs, sizeof *Y);
+        if (!Y) code = CLI_FAILED;
+    }
+    if (!code) {
+        const enhope_status status = enhope_model_embed(session.ctx, session.model, session.data, Y);
+        if (status) code = cli_fail(session.ctx, status);
+    }
+    if (!code) {
+        if (ends_in_npy(options->output))
+            put_npy(output.file, Y, session.data_info.n, session.model_info.outputs);
+        else
+            put_csv(output.file, &session, Y);
+        code = cli_output_close(&output);
+    }
+    cli_output_abandon(&output);
+    free(Y);
+    cli_session_close(&session);
+    return code;
+}

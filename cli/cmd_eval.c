@@ -1,0 +1,176 @@
+/* enhope eval: the error on labelled data, class by class, with its confusions and its cost. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+enum { MATRIX_CLASSES = 20, LISTED_CONFUSIONS = 20 }; /* more classes than that: the commonest confusions as a list */
+
+/* Wilson's 95 % interval of a proportion, in percent. */
+static void wilson_interval(int64_t errors, int64_t n, double *low, double *high)
+{
+    const double z = 1.959963984540054;
+    const double count = n > 0 ? (double)n : 1.0, p = (double)errors / count;
+    const double centre = p + z * z / (2 * count);
+    const double half = z * sqrt(p * (1 - p) / count + z * z / (4 * count * count));
+    const double scale = 100.0 / (1 + z * z / count);
+    *low = fmax(0.0, (centre - half) * scale);
+    *high = fmin(100.0, (centre + half) * scale);
+    if (errors == 0) *low = 0; /* exactly, where rounding leaves 1e-17 */
+    if (errors == n) *high = 100;
+}
+
+static double percent(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static int64_t class_total(const enhope_evaluation *e, int32_t c, int32_t k)
+{
+    int64_t total = 0;
+    for (int32_t j = 0; j < c; j++) total += e->confusion[(int64_t)k * c + j];
+    return total;
+}
+
+static void put_json(const cli_session *session, const enhope_evaluation *e)
+{
+    const int32_t c = session->model_info.classes;
+    double low, high;
+    wilson_interval(e->errors, e->n, &low, &high);
+    printf("{\n  \"n\": %lld,\n  \"errors\": %lld,\n  \"error_percent\": ", (long long)e->n, (long long)e->errors);
+    cli_put_json_number(stdout, percent(e->errors, e->n));
+    printf(",\n  \"interval_percent\": [%.6g, %.6g],\n  \"unknown\": %lld,\n  \"seconds\": ", low, high,
+           (long long)e->unknown);
+    cli_put_json_number(stdout, e->seconds);
+    fputs(",\n  \"microseconds_per_point\": ", stdout);
+    cli_put_json_number(stdout, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0);
+    fputs(",\n  \"classes\": [", stdout);
+    for (int32_t k = 0; k < c; k++) {
+        if (k) fputs(", ", stdout);
+        cli_put_json(stdout, enhope_model_class_name(session->model, k));
+    }
+    fputs("],\n  \"per_class\": [", stdout);
+    for (int32_t k = 0; k < c; k++) {
+        const int64_t total = class_total(e, c, k), errors = total - e->confusion[(int64_t)k * c + k];
+        printf("%s\n    {\"class\": ", k ? "," : "");
+        cli_put_json(stdout, enhope_model_class_name(session->model, k));
+        printf(", \"n\": %lld, \"errors\": %lld, \"error_percent\": ", (long long)total, (long long)errors);
+        cli_put_json_number(stdout, percent(errors, total));
+        putchar('}');
+    }
+    fputs("\n  ],\n  \"confusion\": [", stdout);
+    for (int32_t k = 0; k < c; k++) {
+        printf("%s\n    [", k ? "," : "");
+        for (int32_t j = 0; j < c; j++) printf("%s%lld", j ? ", " : "", (long long)e->confusion[(int64_t)k * c + j]);
+        putchar(']');
+    }
+    fputs("\n  ]\n}\n", stdout);
+}
+
+static int name_width(const cli_session *session, int least)
+{
+    int width = least;
+    for (int32_t k = 0; k < session->model_info.classes; k++) {
+        const int wide = cli_text_width(enhope_model_class_name(session->model, k));
+        if (wide > width) width = wide;
+    }
+    return width;
+}
+
+static void put_matrix(const cli_session *session, const enhope_evaluation *e)
+{
+    const int32_t c = session->model_info.classes;
+    const int names = name_width(session, 1);
+    char largest[32];
+    int cell = snprintf(largest, sizeof largest, "%lld", (long long)e->n);
+    cell = (cell > names ? cell : names) + 1;
+    printf("\nconfusion: a row is the true class, a column the predicted one\n%*s", names, "");
+    for (int32_t j = 0; j < c; j++) cli_put_text(stdout, enhope_model_class_name(session->model, j), cell);
+    putchar('\n');
+    for (int32_t k = 0; k < c; k++) {
+        cli_put_text(stdout, enhope_model_class_name(session->model, k), -names);
+        for (int32_t j = 0; j < c; j++) printf("%*lld", cell, (long long)e->confusion[(int64_t)k * c + j]);
+        putchar('\n');
+    }
+}
+
+/* The commonest confusions, found one after the other; ties in the order of the classes. */
+static void put_commonest(const cli_session *session, const enhope_evaluation *e)
+{
+    const int32_t c = session->model_info.classes;
+    const int names = name_width(session, 4);
+    printf("\nthe commonest confusions\n");
+    cli_put_text(stdout, "true", -names);
+    fputs("  ", stdout);
+    cli_put_text(stdout, "predicted", -(names > 9 ? names : 9));
+    fputs("       n\n", stdout);
+    int64_t last = INT64_MAX, last_at = -1;
+    for (int i = 0; i < LISTED_CONFUSIONS; i++) {
+        int64_t most = 0, at = -1;
+        for (int64_t cell = 0; cell < (int64_t)c * c; cell++) {
+            const int64_t count = e->confusion[cell];
+            const bool listed = count > last || (count == last && cell <= last_at);
+            if (cell / c != cell % c && !listed && count > most) {
+                most = count;
+                at = cell;
+            }
+        }
+        if (at < 0) break;
+        cli_put_text(stdout, enhope_model_class_name(session->model, (int32_t)(at / c)), -names);
+        fputs("  ", stdout);
+        cli_put_text(stdout, enhope_model_class_name(session->model, (int32_t)(at % c)), -(names > 9 ? names : 9));
+        printf("%8lld\n", (long long)most);
+        last = most;
+        last_at = at;
+    }
+}
+
+static void put_report(const cli_session *session, const enhope_evaluation *e)
+{
+    const int32_t c = session->model_info.classes;
+    const int names = name_width(session, 5);
+    double low, high;
+    wilson_interval(e->errors, e->n, &low, &high);
+    printf("error: %.2f %% (%lld of %lld points; 95 %% interval %.2f to %.2f %%)\n", percent(e->errors, e->n),
+           (long long)e->errors, (long long)e->n, low, high);
+    printf("time: %.3f s, %.1f microseconds a point\n", e->seconds, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0);
+    if (e->unknown)
+        printf("unknown: %lld point%s of classes that the model never saw, counted as errors\n", (long long)e->unknown,
+               e->unknown == 1 ? "" : "s");
+    putchar('\n');
+    cli_put_text(stdout, "class", -names);
+    fputs("        n    errors   error %\n", stdout);
+    for (int32_t k = 0; k < c; k++) {
+        const int64_t total = class_total(e, c, k), errors = total - e->confusion[(int64_t)k * c + k];
+        cli_put_text(stdout, enhope_model_class_name(session->model, k), -names);
+        printf(" %8lld  %8lld  %8.2f\n", (long long)total, (long long)errors, percent(errors, total));
+    }
+    if (c <= MATRIX_CLASSES)
+        put_matrix(session, e);
+    else
+        put_commonest(session, e);
+}
+
+int cmd_eval(const cli_options *options)
+{
+    cli_session session;
+    enhope_evaluation e = {0};
+    int code = cli_session_open(&session, options);
+    if (!code) code = cli_session_model(&session, options->positional[0]);
+    if (!code) code = cli_session_data(&session, options, options->data, "test");
+    if (!code) {
+        e.confusion =
+            cli_alloc("confusions", session.model_info.classes, session.model_info.classes, sizeof *e.confusion);
+        if (!e.confusion) code = CLI_FAILED;
+    }
+    if (!code) {
+        const enhope_status status =
+            enhope_model_evaluate(session.ctx, session.model, session.data, (int32_t)options->neighbours, &e);
+        if (status) code = cli_fail(session.ctx, status);
+    }
+    if (!code && options->json) put_json(&session, &e);
+    if (!code && !options->json) put_report(&session, &e);
+    free(e.confusion);
+    cli_session_close(&session);
+    return code;
+}

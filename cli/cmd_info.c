@@ -1,0 +1,143 @@
+/* enhope info: what a model file holds. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+/* The first epoch with the lowest validation error; -1: there was no validation part. */
+static int64_t best_row(const enhope_history *history, int64_t rows)
+{
+    int64_t best = -1;
+    for (int64_t i = 0; i < rows; i++)
+        if (isfinite(history[i].valid_error) && (best < 0 || history[i].valid_error < history[best].valid_error))
+            best = i;
+    return best;
+}
+
+static void put_json_epoch(const char *key, const enhope_history *row)
+{
+    printf(",\n  \"%s\": ", key);
+    if (!row) {
+        fputs("null", stdout);
+        return;
+    }
+    printf("{\"epoch\": %lld, \"seconds\": ", (long long)row->epoch);
+    cli_put_json_number(stdout, row->seconds);
+    fputs(", \"loss\": ", stdout);
+    cli_put_json_number(stdout, row->loss);
+    fputs(", \"valid_error\": ", stdout);
+    cli_put_json_number(stdout, row->valid_error);
+    putchar('}');
+}
+
+static void put_json(const cli_session *session, const int64_t *count)
+{
+    const enhope_model_info *info = &session->model_info;
+    int64_t rows = 0;
+    const enhope_history *history = enhope_model_history(session->model, &rows);
+    const int64_t best = best_row(history, rows);
+    fputs("{\n  \"method\": ", stdout);
+    cli_put_json(stdout, info->method);
+    fputs(",\n  \"map\": ", stdout);
+    cli_put_json(stdout, info->map);
+    printf(
+        ",\n  \"inputs\": %lld,\n  \"outputs\": %lld,\n  \"factors\": %lld,\n  \"hidden\": %lld,\n  \"order\": %lld,\n"
+        "  \"parameters\": %lld,\n  \"references\": %lld,\n  \"references_are_exemplars\": %s,\n  \"neighbours\": %d,\n"
+        "  \"epochs\": %lld",
+        (long long)info->inputs, (long long)info->outputs, (long long)info->factors, (long long)info->hidden,
+        (long long)info->order, (long long)info->parameters, (long long)info->references,
+        info->references_are_exemplars ? "true" : "false", (int)info->neighbours, (long long)info->epochs);
+    fputs(",\n  \"classes\": [", stdout);
+    for (int32_t k = 0; k < info->classes; k++) {
+        printf("%s\n    {\"class\": ", k ? "," : "");
+        cli_put_json(stdout, enhope_model_class_name(session->model, k));
+        printf(", \"references\": %lld}", (long long)count[k]);
+    }
+    fputs("\n  ],\n  \"settings\": {", stdout);
+    bool first = true;
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        const char *name = enhope_setting_get(i)->name, *value = enhope_model_setting(session->model, name);
+        if (!value) continue;
+        fputs(first ? "\n    " : ",\n    ", stdout);
+        first = false;
+        cli_put_json(stdout, name);
+        fputs(": ", stdout);
+        cli_put_json(stdout, value);
+    }
+    fputs("\n  }", stdout);
+    put_json_epoch("best", best >= 0 ? &history[best] : NULL);
+    put_json_epoch("last", rows > 0 ? &history[rows - 1] : NULL);
+    puts("\n}");
+}
+
+static void put_epoch(const char *title, const enhope_history *row)
+{
+    printf("%-11sepoch %lld: loss %.5g", title, (long long)row->epoch, row->loss);
+    if (isfinite(row->valid_error)) printf(", validation error %.2f %%", 100 * row->valid_error);
+    if (row->seconds > 0) printf(", after %.1f s", row->seconds);
+    putchar('\n');
+}
+
+static void put_report(const cli_session *session, const int64_t *count)
+{
+    const enhope_model_info *info = &session->model_info;
+    const char *reference = info->references_are_exemplars ? "exemplars" : "points";
+    const char *scale = enhope_model_setting(session->model, "scale");
+    printf("method     %s\nmap        %s: %lld inputs, ", info->method, info->map, (long long)info->inputs);
+    if (info->factors > 0) printf("%lld factors, ", (long long)info->factors);
+    if (info->hidden > 0) printf("%lld hidden, ", (long long)info->hidden);
+    printf("%lld outputs", (long long)info->outputs);
+    if (info->order > 0) printf(", order %lld", (long long)info->order);
+    printf("\nparameters %lld\ncompares   with %lld %s, %d neighbour%s\n", (long long)info->parameters,
+           (long long)info->references, reference, (int)info->neighbours, info->neighbours == 1 ? "" : "s");
+    if (scale) printf("scaling    %s\n", scale);
+
+    int64_t rows = 0;
+    const enhope_history *history = enhope_model_history(session->model, &rows);
+    const int64_t best = best_row(history, rows);
+    if (best >= 0) put_epoch("best", &history[best]);
+    if (rows > 0) put_epoch("last", &history[rows - 1]);
+
+    int width = 5;
+    for (int32_t k = 0; k < info->classes; k++) {
+        const int wide = cli_text_width(enhope_model_class_name(session->model, k));
+        if (wide > width) width = wide;
+    }
+    printf("classes    %d\n", (int)info->classes);
+    for (int32_t k = 0; k < info->classes; k++) {
+        fputs("  ", stdout);
+        cli_put_text(stdout, enhope_model_class_name(session->model, k), -width);
+        printf(" %7lld %s\n", (long long)count[k], reference);
+    }
+    puts("settings");
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        const char *name = enhope_setting_get(i)->name, *value = enhope_model_setting(session->model, name);
+        if (value) printf("  %-12s %s\n", name, value);
+    }
+}
+
+int cmd_info(const cli_options *options)
+{
+    cli_session session;
+    int64_t *count = NULL; /* (c) references of a class */
+    int32_t *label = NULL; /* (references) */
+    int code = cli_session_open(&session, options);
+    if (!code) code = cli_session_model(&session, options->positional[0]);
+    if (!code) {
+        count = cli_alloc("counts", session.model_info.classes, 1, sizeof *count);
+        label = cli_alloc("labels", session.model_info.references, 1, sizeof *label);
+        if (!count || !label) code = CLI_FAILED;
+    }
+    if (!code) {
+        const enhope_status status = enhope_model_references(session.ctx, session.model, NULL, label);
+        if (status) code = cli_fail(session.ctx, status);
+    }
+    if (!code) {
+        for (int64_t i = 0; i < session.model_info.references; i++) count[label[i]]++;
+        (options->json ? put_json : put_report)(&session, count);
+    }
+    free(count);
+    free(label);
+    cli_session_close(&session);
+    return code;
+}

@@ -1,0 +1,129 @@
+/* enhope methods: the two tables of the library, methods and settings, as text or JSON. */
+#include <stddef.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* A column: its heading, its JSON key, and the field it shows. */
+typedef struct column {
+    const char *title, *key;
+    size_t offset; /* of a const char * in enhope_method_info */
+} column;
+
+static const column columns[] = {
+    {"method", "name", offsetof(enhope_method_info, name)},
+    {"map", "map", offsetof(enhope_method_info, map)},
+    {"similarity", "similarity", offsetof(enhope_method_info, similarity)},
+    {"normaliser", "normaliser", offsetof(enhope_method_info, normaliser)},
+    {"target", "target", offsetof(enhope_method_info, target)},
+    {"compared with", "compared", offsetof(enhope_method_info, compared)},
+    {"solver", "solver", offsetof(enhope_method_info, solver)},
+    {"summary", "summary", offsetof(enhope_method_info, summary)},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static const char *field(const enhope_method_info *method, const column *at)
+{
+    const char *text = *(const char *const *)(const void *)((const char *)method + at->offset);
+    return text ? text : "-";
+}
+
+static void put_methods_json(void)
+{
+    putchar('[');
+    for (int i = 0; i < enhope_method_count(); i++) {
+        fputs(i ? ",\n  {" : "\n  {", stdout);
+        for (int j = 0; j < COLUMNS; j++) {
+            printf("%s\"%s\": ", j ? ", " : "", columns[j].key);
+            cli_put_json(stdout, field(enhope_method_get(i), &columns[j]));
+        }
+        putchar('}');
+    }
+    puts("\n]");
+}
+
+static void put_methods(void)
+{
+    int width[COLUMNS];
+    for (int j = 0; j < COLUMNS; j++) {
+        width[j] = cli_text_width(columns[j].title);
+        for (int i = 0; i < enhope_method_count(); i++) {
+            const int wide = cli_text_width(field(enhope_method_get(i), &columns[j]));
+            if (wide > width[j]) width[j] = wide;
+        }
+    }
+    for (int i = -1; i < enhope_method_count(); i++) {
+        for (int j = 0; j < COLUMNS; j++) {
+            const bool last = j + 1 == COLUMNS;
+            cli_put_text(stdout, i < 0 ? columns[j].title : field(enhope_method_get(i), &columns[j]),
+                         last ? 0 : -width[j]);
+            fputs(last ? "\n" : "  ", stdout);
+        }
+    }
+}
+
+static const char *type_text(enhope_setting_type type)
+{
+    return type == ENHOPE_SETTING_INTEGER ? "integer" : type == ENHOPE_SETTING_REAL ? "real" : "choice";
+}
+
+static void put_settings_json(void)
+{
+    putchar('[');
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        const enhope_setting_info *s = enhope_setting_get(i);
+        const bool choice = s->type == ENHOPE_SETTING_CHOICE;
+        fputs(i ? ",\n  {\"name\": " : "\n  {\"name\": ", stdout);
+        cli_put_json(stdout, s->name);
+        printf(", \"type\": \"%s\", \"default\": ", type_text(s->type));
+        cli_put_json(stdout, s->initial);
+        if (choice) {
+            fputs(", \"choices\": ", stdout);
+            cli_put_json(stdout, s->choices);
+        } else {
+            fputs(", \"minimum\": ", stdout);
+            cli_put_json_number(stdout, s->minimum);
+            fputs(", \"maximum\": ", stdout);
+            cli_put_json_number(stdout, s->maximum);
+        }
+        fputs(", \"applies\": ", stdout);
+        cli_put_json(stdout, s->applies);
+        fputs(", \"help\": ", stdout);
+        cli_put_json(stdout, s->help);
+        putchar('}');
+    }
+    puts("\n]");
+}
+
+static void put_settings(void)
+{
+    char range[512];
+    int name = 7, initial = 7, ranges = 6, applies = 7;
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        const enhope_setting_info *s = enhope_setting_get(i);
+        cli_setting_range(s, range, sizeof range);
+        const int wide[4] = {(int)strlen(s->name), (int)strlen(s->initial), (int)strlen(range),
+                             (int)strlen(s->applies)};
+        if (wide[0] > name) name = wide[0];
+        if (wide[1] > initial) initial = wide[1];
+        if (wide[2] > ranges && wide[2] <= 50) ranges = wide[2]; /* a long list of choices pushes its own line only */
+        if (wide[3] > applies) applies = wide[3];
+    }
+    printf("%-*s  %-7s  %-*s  %-*s  %-*s  %s\n", name, "setting", "type", initial, "default", ranges, "values", applies,
+           "applies", "help");
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        const enhope_setting_info *s = enhope_setting_get(i);
+        cli_setting_range(s, range, sizeof range);
+        printf("%-*s  %-7s  %-*s  %-*s  %-*s  %s\n", name, s->name, type_text(s->type), initial, s->initial, ranges,
+               range, applies, s->applies, s->help);
+    }
+}
+
+int cmd_methods(const cli_options *options)
+{
+    if (options->list_settings)
+        (options->json ? put_settings_json : put_settings)();
+    else
+        (options->json ? put_methods_json : put_methods)();
+    return 0;
+}

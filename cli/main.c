@@ -1,0 +1,108 @@
+/* enhope: the command. A table of subcommands and the way to them. */
+#define _DEFAULT_SOURCE 1
+#include <signal.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* clang-format off */
+static const cli_command table[] = {
+    {"train", "--data SPEC [-o FILE] [OPTIONS] [SETTINGS]", "train a map on labelled data and save the model",
+     "Learns a map from the inputs to a few dimensions in which points of a class lie together, with a few "
+     "exemplars of each class, and writes the model as one safetensors file. A part of the data (--valid) is held "
+     "back; the state with the lowest error on it is what is saved.\n"
+     "Progress goes to standard error: a bar on a terminal, a line per epoch otherwise. Ctrl-C finishes the batch, "
+     "saves the best model so far and exits with 130; a second Ctrl-C stops at once.",
+     "enhope train --data mnist --exemplars learned -z 20 --seed 1 -o digits.safetensors\n"
+     "enhope train --data flowers.csv --label species --scale standard -o flowers.safetensors",
+     0, 0, true, cmd_train},
+    {"embed", "MODEL --data SPEC [-o FILE] [OPTIONS]", "place points with a trained map",
+     "Writes CSV with the columns y1, y2, ... and, where the data is labelled, label; or a float32 array where the "
+     "name of the output ends in .npy.",
+     "enhope embed digits.safetensors --data mnist --part test -o map.csv", 1, 1, false, cmd_embed},
+    {"predict", "MODEL --data SPEC [-o FILE] [OPTIONS]", "classify points",
+     "Writes CSV with the column label; --proba adds a column for each class, --winner the nearest exemplar and the "
+     "distance to it.",
+     "enhope predict digits.safetensors --data new.csv --label none --proba -o answers.csv\n"
+     "cut -d, -f2- points.csv | enhope predict flowers.safetensors --data - --label none",
+     1, 1, false, cmd_predict},
+    {"eval", "MODEL --data SPEC [OPTIONS]", "measure the error on labelled data",
+     "Prints the error with its 95 % interval (Wilson's), the error of each class, the confusions and the time per "
+     "point. Classes are matched by name; a class that the model never saw counts as an error.",
+     "enhope eval digits.safetensors --data mnist --part test --json", 1, 1, false, cmd_eval},
+    {"plot", "MODEL --data SPEC [-o map.svg] [OPTIONS]", "draw the embedding as an SVG picture",
+     "A dot for each point, coloured by its class (by the predicted one where the data is unlabelled), and an open "
+     "circle for each exemplar. Of more than two dimensions the first two are drawn.",
+     "enhope plot digits.safetensors --data mnist --part test -o map.svg", 1, 1, false, cmd_plot},
+    {"info", "MODEL [--json]", "tell what is in a model file",
+     "Prints the method, the map and its sizes, the classes and their exemplars, every setting, and how training went.",
+     "enhope info digits.safetensors", 1, 1, false, cmd_info},
+    {"data", "SPEC [OPTIONS]", "tell what is in a data file",
+     "Reads and checks the data as training would, and prints its size, kind, range and classes.",
+     "enhope data mnist --part test\nenhope data usps_all.mat --split 8000@1 --json", 0, 1, false, cmd_data},
+    {"methods", "[--settings] [--json]", "list the methods, or the settings",
+     "Every method is a choice of a map, a similarity, a normaliser, a target and what points are compared with.",
+     "enhope methods\nenhope methods --settings", 0, 0, false, cmd_methods},
+    {"help", "[COMMAND]", "tell what a command does and takes", "Without a command: the list of commands.",
+     "enhope help train", 0, 1, false, cmd_help},
+};
+/* clang-format on */
+enum { COMMANDS = sizeof table / sizeof *table };
+
+const cli_command *cli_command_get(int i)
+{
+    return i >= 0 && i < COMMANDS ? &table[i] : NULL;
+}
+
+const cli_command *cli_command_find(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (!strcmp(table[i].name, name)) return &table[i];
+    return NULL;
+}
+
+static int print_version(void)
+{
+    printf("enhope %s\n", enhope_version());
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        cli_help_overview(stderr);
+        return CLI_USAGE;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "--version") || !strcmp(name, "-V")) return print_version();
+    if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
+        cli_help_overview(stdout);
+        return 0;
+    }
+    const cli_command *command = cli_command_find(name);
+    if (!command) {
+        char meant[64];
+        cli_suggest_command(name, meant, sizeof meant);
+        fprintf(stderr, "enhope: unknown command '%s'%s\n", name,
+                *meant ? meant : "; 'enhope help' lists the commands");
+        return CLI_USAGE;
+    }
+    cli_options options = {0};
+    int code = cli_options_parse(command, argc - 2, argv + 2, &options);
+    if (!code && options.help)
+        cli_help_command(stdout, command);
+    else if (!code && options.version)
+        code = print_version();
+    else if (!code)
+        code = command->run(&options);
+    cli_options_free(&options);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    /* Closed pipes and file size limits come back as errors of write, so that they are told and nothing is lost. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    return cli_stdout_finish(run(argc, argv));
+}

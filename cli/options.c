@@ -1,0 +1,282 @@
+/* The command line: one table of options, one parser. Settings of training are options too, out of the library's own
+ * table, so that nothing is listed twice. */
+#define _DEFAULT_SOURCE 1
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define AT(field)  offsetof(cli_options, field)
+#define EVERY      " train embed predict eval plot info data methods help "
+#define WITH_DATA  " train embed predict eval plot data "
+#define WITH_MODEL " embed predict eval plot "
+
+#define WHOLE_MOST 9007199254740992.0 /* 2^53: every whole number up to it is a double */
+
+/* clang-format off */
+static const cli_option table[] = {
+    {"data", 0, "SPEC", CLI_TEXT, AT(data), 0, 0, WITH_DATA,
+     "the data: a file (IDX, CSV, TSV, LIBSVM, NPY, NPZ, MAT; .gz where usual), a folder of MNIST-named IDX files, "
+     "a pair X,y of files, - for CSV on standard input, synthetic:digits,n=6000,seed=1 or "
+     "synthetic:blobs,n=600,classes=3,inputs=5,seed=1"},
+    {"part", 0, "train|test", CLI_TEXT, AT(part), 0, 0, WITH_DATA,
+     "the half of a folder, of an .npz file, of synthetic data or of a --split; default: train for train and data, "
+     "test for the others"},
+    {"split", 0, "N@SEED", CLI_TEXT, AT(split), 0, 0, WITH_DATA,
+     "shuffle with this seed; the first N samples are the train part, the rest the test part"},
+    {"label", 0, "COLUMN", CLI_TEXT, AT(label), 0, 0, WITH_DATA,
+     "the label column of CSV by name or number (from 1), or none; default: found by its name"},
+    {"variables", 0, "X,y", CLI_TEXT, AT(variables), 0, 0, WITH_DATA,
+     "the names of values and labels in a MAT or NPZ file; default: found by shape and name"},
+    {"limit", 0, "N", CLI_INTEGER, AT(limit), 0, WHOLE_MOST, WITH_DATA, "only the first N samples; 0: all"},
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), 0, 0, " train embed predict plot ",
+     "where the result goes: default model.safetensors for train, map.svg for plot, standard output (-) for the "
+     "others; embed writes float32 NPY where the name ends in .npy"},
+    {"neighbours", 'k', "N", CLI_SETTING, 0, 0, 0, " train ", NULL},
+    {"neighbours", 'k', "N", CLI_INTEGER, AT(neighbours), 1, 2147483647.0, " predict eval plot ",
+     "neighbours that vote; default: the model's own"},
+    {"proba", 0, NULL, CLI_FLAG, AT(proba), 0, 0, " predict ", "add a column with the share of each class"},
+    {"winner", 0, NULL, CLI_FLAG, AT(winner), 0, 0, " predict ",
+     "add the nearest exemplar (its row in the model, from 0) and the distance to it in the embedding"},
+    {"json", 0, NULL, CLI_FLAG, AT(json), 0, 0, " eval info data methods ", "print JSON"},
+    {"settings", 0, NULL, CLI_FLAG, AT(list_settings), 0, 0, " methods ", "print the table of settings instead"},
+    {"width", 0, "N", CLI_INTEGER, AT(width), 200, 10000, " plot ", "width of the picture in pixels; default 760"},
+    {"height", 0, "N", CLI_INTEGER, AT(height), 200, 10000, " plot ", "height of the picture in pixels; default 640"},
+    {"point", 0, "SIZE", CLI_REAL, AT(point), 0.1, 100, " plot ",
+     "diameter of a dot in pixels; default: 2 to 6, smaller for more points"},
+    {"title", 0, "TEXT", CLI_TEXT, AT(title), 0, 0, " plot ", "title; default: the method, the points and the error"},
+    {"log", 0, "FILE", CLI_TEXT, AT(log), 0, 0, " train ",
+     "write one JSON object per epoch (epoch, loss, valid_error, seconds) to FILE"},
+    {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train ", "no progress and no summary"},
+    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train embed predict eval plot ",
+     "number of threads; 0: all cores"},
+    {"compute", 0, "cpu|ref", CLI_TEXT, AT(compute), 0, 0, " train embed predict eval plot ",
+     "the arithmetic: cpu, or ref (plain loops in double, slow, the yardstick)"},
+    {"help", 'h', NULL, CLI_FLAG, AT(help), 0, 0, EVERY, "tell what the subcommand does and takes"},
+    {"version", 'V', NULL, CLI_FLAG, AT(version), 0, 0, EVERY, "print the version"},
+    {"man", 0, NULL, CLI_FLAG, AT(manual), 0, 0, " help ", "print the manual page in roff"},
+};
+/* clang-format on */
+enum { OPTIONS = sizeof table / sizeof *table };
+
+const cli_option *cli_option_get(int i)
+{
+    return i >= 0 && i < OPTIONS ? &table[i] : NULL;
+}
+
+bool cli_option_serves(const cli_option *option, const cli_command *command)
+{
+    char word[32];
+    snprintf(word, sizeof word, " %s ", command->name);
+    return strstr(option->commands, word) != NULL;
+}
+
+char cli_setting_letter(const enhope_setting_info *setting)
+{
+    if (!setting->name[1]) return setting->name[0];
+    for (int i = 0; i < OPTIONS; i++)
+        if (table[i].type == CLI_SETTING && !strcmp(table[i].name, setting->name)) return table[i].letter;
+    return 0;
+}
+
+static const enhope_setting_info *find_setting(const char *name)
+{
+    for (int i = 0; i < enhope_setting_count(); i++)
+        if (!strcmp(enhope_setting_get(i)->name, name)) return enhope_setting_get(i);
+    return NULL;
+}
+
+/* ---- what was meant ---- */
+
+typedef struct guess {
+    const char *name;
+    int distance;
+} guess;
+
+static void consider(guess *best, const char *said, const char *name)
+{
+    const int distance = cli_edit_distance(said, name);
+    if (distance < best->distance) *best = (guess){name, distance};
+}
+
+/* A guess is worth telling when no more than a third of the word, and at least one letter, differs. */
+static guess no_guess(const char *said)
+{
+    const int length = (int)strnlen(said, 64);
+    return (guess){NULL, (length < 6 ? 2 : length / 3) + 1};
+}
+
+void cli_suggest_command(const char *name, char *buffer, size_t size)
+{
+    guess best = no_guess(name);
+    for (int i = 0; cli_command_get(i); i++) consider(&best, name, cli_command_get(i)->name);
+    buffer[0] = '\0';
+    if (best.name) snprintf(buffer, size, "; did you mean '%s'?", best.name);
+}
+
+static int unknown_option(const cli_command *command, const char *said, const char *name)
+{
+    if (find_setting(name) && !command->takes_settings)
+        return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope train'", said);
+    for (int i = 0; i < OPTIONS; i++)
+        if (!strcmp(table[i].name, name)) {
+            const char *owner = table[i].commands + 1; /* the first that takes it */
+            return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope %.*s'", said,
+                                   (int)strcspn(owner, " "), owner);
+        }
+    guess best = no_guess(name);
+    for (int i = 0; i < OPTIONS; i++)
+        if (cli_option_serves(&table[i], command)) consider(&best, name, table[i].name);
+    if (command->takes_settings)
+        for (int i = 0; i < enhope_setting_count(); i++)
+            if (enhope_setting_get(i)->name[1]) consider(&best, name, enhope_setting_get(i)->name);
+    if (best.name && name[1])
+        return cli_usage_error(command, "unknown option '%s'; did you mean '--%s'?", said, best.name);
+    return cli_usage_error(command, "unknown option '%s'; 'enhope help %s' lists the options", said, command->name);
+}
+
+/* ---- parsing ---- */
+
+static int store_number(const cli_command *command, const cli_option *option, const char *said, const char *value,
+                        cli_options *out)
+{
+    char *end = NULL;
+    errno = 0;
+    const double number = strtod(value, &end);
+    const bool whole = option->type == CLI_INTEGER;
+    const bool bad = end == value || *end || errno || !isfinite(number) || (whole && number != floor(number));
+    if (bad || number < option->minimum || number > option->maximum) {
+        char bounds[64] = "";
+        if (option->maximum >= WHOLE_MOST)
+            snprintf(bounds, sizeof bounds, "from %g", option->minimum);
+        else
+            snprintf(bounds, sizeof bounds, "from %.10g to %.10g", option->minimum, option->maximum);
+        return cli_usage_error(command, "%s is '%s': expected a %s %s", said, value, whole ? "whole number" : "number",
+                               bounds);
+    }
+    char *field = (char *)out + option->offset;
+    if (whole)
+        *(int64_t *)(void *)field = (int64_t)number;
+    else
+        *(double *)(void *)field = number;
+    return 0;
+}
+
+static int store_setting(const cli_command *command, const char *name, const char *value, cli_options *out)
+{
+    cli_pair *grown = realloc(out->setting, (size_t)(out->settings + 1) * sizeof *grown);
+    if (!grown) return cli_usage_error(command, "out of memory");
+    out->setting = grown;
+    grown[out->settings++] = (cli_pair){name, value};
+    return 0;
+}
+
+/* An option as said on the command line: "--factors" and the rest of its word. */
+typedef struct word {
+    const char *said;  /* for sentences */
+    const char *name;  /* "factors", or "z" */
+    const char *value; /* joined by '=' or to its letter; NULL: none */
+    bool letter;
+} word;
+
+static const cli_option *find_option(const cli_command *command, const word *w)
+{
+    for (int i = 0; i < OPTIONS; i++)
+        if (cli_option_serves(&table[i], command) &&
+            (w->letter ? table[i].letter && table[i].letter == w->name[0] : !strcmp(table[i].name, w->name)))
+            return &table[i];
+    return NULL;
+}
+
+/* Takes one option; *next is the word after it and is passed over where it is the value. */
+static int take(const cli_command *command, const word *w, char **argv, int argc, int *next, cli_options *out)
+{
+    const cli_option *option = find_option(command, w);
+    const enhope_setting_info *setting = NULL;
+    if (!option && command->takes_settings) setting = find_setting(w->name);
+    if (option && option->type == CLI_SETTING) setting = find_setting(option->name);
+    if ((!option && !setting) || (option && option->type == CLI_SETTING && !setting))
+        return unknown_option(command, w->said, w->name);
+
+    if (option && option->type == CLI_FLAG) {
+        if (w->value) return cli_usage_error(command, "option '%s' takes no value", w->said);
+        *(bool *)(void *)((char *)out + option->offset) = true;
+        return 0;
+    }
+    const char *value = w->value;
+    if (!value) {
+        if (*next >= argc) return cli_usage_error(command, "option '%s' needs a value", w->said);
+        value = argv[(*next)++];
+    }
+    if (setting) return store_setting(command, setting->name, value, out);
+    if (option->type == CLI_TEXT) {
+        *(const char **)(void *)((char *)out + option->offset) = value;
+        return 0;
+    }
+    return store_number(command, option, w->said, value, out);
+}
+
+static int take_long(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
+{
+    const char *text = argv[(*next)++];
+    char said[80], *equals;
+    snprintf(said, sizeof said, "%s", text);
+    if ((equals = strchr(said, '='))) *equals = '\0';
+    const char *value = strchr(text, '=');
+    const word w = {said, said + 2, value ? value + 1 : NULL, false};
+    return take(command, &w, argv, argc, next, out);
+}
+
+/* "-q", "-z 20", "-z20" and "-qz20": a flag's letter may be followed by others. */
+static int take_letters(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
+{
+    const char *text = argv[(*next)++] + 1;
+    while (*text) {
+        const char said[3] = {'-', *text, '\0'}, name[2] = {*text, '\0'};
+        word w = {said, name, NULL, true};
+        const cli_option *option = find_option(command, &w);
+        text++;
+        const bool flag = option && option->type == CLI_FLAG;
+        if (!flag && *text) w.value = *text == '=' ? text + 1 : text;
+        const int code = take(command, &w, argv, argc, next, out);
+        if (code || !flag) return code;
+    }
+    return 0;
+}
+
+int cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out)
+{
+    out->command = command;
+    bool only_positionals = false;
+    for (int next = 0; next < argc;) {
+        const char *text = argv[next];
+        int code = 0;
+        if (!only_positionals && !strcmp(text, "--")) {
+            only_positionals = true;
+            next++;
+        } else if (!only_positionals && text[0] == '-' && text[1] == '-') {
+            code = take_long(command, argv, argc, &next, out);
+        } else if (!only_positionals && text[0] == '-' && text[1]) {
+            code = take_letters(command, argv, argc, &next, out);
+        } else if (out->positionals >= command->most) {
+            return cli_usage_error(command, "unexpected argument '%s'; usage: enhope %s %s", text, command->name,
+                                   command->arguments);
+        } else {
+            out->positional[out->positionals++] = text;
+            next++;
+        }
+        if (code) return code;
+    }
+    if (out->help || out->version || out->positionals >= command->least) return 0;
+    return cli_usage_error(command, "an argument is missing; usage: enhope %s %s", command->name, command->arguments);
+}
+
+void cli_options_free(cli_options *options)
+{
+    free(options->setting);
+    options->setting = NULL;
+    options->settings = 0;
+}

@@ -1,0 +1,138 @@
+/* A command's session with the library: a context, perhaps data, perhaps a model, and how failures reach the user. */
+#define _DEFAULT_SOURCE 1
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+
+int cli_fail(const enhope_context *ctx, enhope_status status)
+{
+    const char *sentence = enhope_error(ctx);
+    fprintf(stderr, "enhope: %s\n", *sentence ? sentence : enhope_status_text(status));
+    return status == ENHOPE_ERROR_ARGUMENT ? CLI_USAGE : CLI_FAILED;
+}
+
+int cli_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("enhope: ", stderr);
+    vfprintf(stderr, format, args);
+    putc('\n', stderr);
+    va_end(args);
+    return CLI_FAILED;
+}
+
+int cli_usage_error(const cli_command *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "enhope %s: ", command->name);
+    vfprintf(stderr, format, args);
+    putc('\n', stderr);
+    va_end(args);
+    return CLI_USAGE;
+}
+
+void *cli_alloc(const char *what, int64_t rows, int64_t columns, size_t size)
+{
+    const bool fits = rows >= 0 && columns >= 0 && (columns == 0 || rows <= INT64_MAX / columns);
+    const size_t count = fits ? (size_t)(rows * columns) : 0;
+    void *block = fits ? calloc(count ? count : 1, size) : NULL;
+    if (!block) cli_error("out of memory: %s needs %.0f bytes", what, (double)rows * (double)columns * (double)size);
+    return block;
+}
+
+int cli_session_open(cli_session *session, const cli_options *options)
+{
+    *session = (cli_session){0};
+    session->ctx = enhope_context_create();
+    if (!session->ctx) return cli_error("out of memory");
+    enhope_status status = enhope_context_set_threads(session->ctx, (int)options->threads);
+    if (!status && options->compute) status = enhope_context_set_compute(session->ctx, options->compute);
+    return status ? cli_fail(session->ctx, status) : 0;
+}
+
+static bool ends_in(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && !strcmp(text + length - tail, ending);
+}
+
+/* Whether the data has a train and a test part; of an .npz file only reading tells. */
+typedef enum parts { WITHOUT_PARTS, WITH_PARTS, PERHAPS_PARTS } parts;
+
+static parts find_parts(const cli_options *options, const char *spec)
+{
+    static const char made[] = "synthetic:";
+    struct stat at;
+    if (options->split) return WITH_PARTS;
+    if (!strncmp(spec, made, sizeof made - 1)) return strstr(spec, ",part=") ? WITHOUT_PARTS : WITH_PARTS;
+    if (stat(spec, &at) == 0 && S_ISDIR(at.st_mode)) return WITH_PARTS;
+    return ends_in(spec, ".npz") ? PERHAPS_PARTS : WITHOUT_PARTS;
+}
+
+int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *other_part)
+{
+    if (!spec) return cli_usage_error(options->command, "--data SPEC is missing");
+    enhope_source source = {
+        .path = spec,
+        .part = options->part,
+        .label = options->label,
+        .split = options->split,
+        .variables = options->variables,
+        .limit = options->limit,
+    };
+    const parts found = options->part ? WITHOUT_PARTS : find_parts(options, spec);
+    if (found != WITHOUT_PARTS) source.part = other_part;
+    enhope_status status = enhope_dataset_read(session->ctx, &source, &session->data);
+    if (status == ENHOPE_ERROR_ARGUMENT && found == PERHAPS_PARTS) {
+        source.part = NULL;
+        status = enhope_dataset_read(session->ctx, &source, &session->data);
+    }
+    if (status) return cli_fail(session->ctx, status);
+    session->part = source.part;
+    enhope_dataset_get_info(session->data, &session->data_info);
+    return 0;
+}
+
+int cli_session_model(cli_session *session, const char *path)
+{
+    const enhope_status status = enhope_model_load(session->ctx, path, &session->model);
+    if (status) return cli_fail(session->ctx, status);
+    enhope_model_get_info(session->model, &session->model_info);
+    return 0;
+}
+
+void cli_session_close(cli_session *session)
+{
+    enhope_model_free(session->model);
+    enhope_dataset_free(session->data);
+    enhope_context_free(session->ctx);
+    *session = (cli_session){0};
+}
+
+int cli_session_true_classes(const cli_session *session, int32_t **out)
+{
+    const int64_t n = session->data_info.n;
+    const int32_t c = session->data_info.classes, known = session->model_info.classes;
+    const int32_t *label = enhope_dataset_labels(session->data);
+    int32_t *class_of = cli_alloc("classes", c, 1, sizeof *class_of); /* (c) model's number of a class of the data */
+    int32_t *result = class_of ? cli_alloc("labels", n, 1, sizeof *result) : NULL;
+    if (!result) {
+        free(class_of);
+        return CLI_FAILED;
+    }
+    for (int32_t k = 0; k < c; k++) {
+        class_of[k] = -2;
+        for (int32_t j = 0; j < known && class_of[k] < 0; j++)
+            if (cli_same_text(enhope_dataset_class_name(session->data, k), enhope_model_class_name(session->model, j)))
+                class_of[k] = j;
+    }
+    for (int64_t i = 0; i < n; i++) result[i] = label && label[i] >= 0 ? class_of[label[i]] : -1;
+    free(class_of);
+    *out = result;
+    return 0;
+}

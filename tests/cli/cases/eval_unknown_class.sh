@@ -1,0 +1,22 @@
+# A class that the model never saw counts as an error and is told; unlabelled data cannot be judged.
+cat > train.csv <<'END'
+a,b,label
+0.1,0.2,red
+0.15,0.22,red
+0.12,0.19,red
+9.1,9.3,blue
+9.4,9.2,blue
+9.2,9.1,blue
+END
+cat > test.csv <<'END'
+a,b,label
+0.13,0.21,red
+9.3,9.2,blue
+4.4,4.5,green
+END
+enhope train --data train.csv --factors 4 --hidden 3 --epochs 10 --valid 0 --batch 0 --neighbours 1 -z 2 --quiet
+enhope eval model.safetensors --data test.csv | sed '/^time:/d'
+enhope plot model.safetensors --data test.csv -o - | grep -c '<path'
+cut -d, -f1,2 test.csv > points.csv
+enhope eval model.safetensors --data points.csv --label none
+echo "exit $?"

@@ -1,0 +1,26 @@
+# What is wrong with a command line is told in one sentence, with the nearest name where there is one; exit code 2.
+try() { enhope "$@"; echo "exit $?"; }
+try train --factor 8
+try train --data x.csv --epoch=3
+try train --zzzzzz
+try train -x
+try eval m.safetensors --factors 8
+try train --proba
+try train --data
+try train --quiet=yes
+try train --data x.csv --threads many
+try train --data x.csv --threads 2.5
+try train --data x.csv --epochs many
+try train --data x.csv --solver newton
+try train --data x.csv --order 0
+try train --data x.csv -z -1
+try train --data x.csv --compute abacus
+try train
+try train extra
+try train --data x.csv -o -
+try eval
+try eval m.safetensors --neighbours 0
+try eval one two
+try trian
+try frobnicate
+try help trian

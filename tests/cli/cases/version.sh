@@ -1,0 +1,2 @@
+# The version is told on standard output.
+enhope --version
