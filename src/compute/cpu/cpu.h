@@ -1,4 +1,4 @@
-/* The cpu backend's own header: float32, OpenBLAS for products, OpenMP over rows, SIMD picked at run time. */
+/* The cpu backend's own header: float32, OpenBLAS for products, OpenMP over rows and tiles, SIMD picked at run time. */
 #ifndef EH_CPU_H
 #define EH_CPU_H
 
@@ -29,8 +29,8 @@ static inline int64_t eh_share_start(int64_t count, int64_t part, int64_t parts)
 }
 
 typedef struct eh_cpu_state {
-    float *block; /* nearest: (EH_NEAREST_Q, EH_NEAREST_R) products */
-    float *norm;  /* nearest: squared lengths of a block of Q, then of R */
+    float *block; /* nearest: for each thread (EH_NEAREST_Q, EH_NEAREST_R) products */
+    float *norm;  /* nearest: (EH_NEAREST_R) squared lengths */
 } eh_cpu_state;
 enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
 

@@ -3,6 +3,7 @@
  * In few dimensions by differences, a strip of references at a time. In many, blocks of Q against blocks of R by one
  * product each, |q - r|^2 = |q|^2 - 2 q.r + |r|^2; memory is one block whatever the sizes. */
 #include <cblas.h>
+#include <omp.h>
 
 #include "compute/cpu/cpu.h"
 
@@ -83,19 +84,16 @@ static void nearest_few(eh_compute *c, const float *Q, int64_t q, const float *R
     }
 }
 
-/* norm[i] = |A_i|^2 */
-EH_SIMD static void squared_lengths(int64_t count, int64_t dims, const float *restrict A, float *restrict norm)
+EH_SIMD static float squared_length(int64_t dims, const float *restrict a)
 {
-    for (int64_t i = 0; i < count; i++) {
-        float lane[16] = {0};
-        int64_t k = 0;
-        for (; k + 16 <= dims; k += 16)
-            for (int l = 0; l < 16; l++) lane[l] += A[i * dims + k + l] * A[i * dims + k + l];
-        for (; k < dims; k++) lane[0] += A[i * dims + k] * A[i * dims + k];
-        float sum = 0;
-        for (int l = 0; l < 16; l++) sum += lane[l];
-        norm[i] = sum;
-    }
+    float lane[16] = {0};
+    int64_t k = 0;
+    for (; k + 16 <= dims; k += 16)
+        for (int l = 0; l < 16; l++) lane[l] += a[k + l] * a[k + l];
+    for (; k < dims; k++) lane[0] += a[k] * a[k];
+    float sum = 0;
+    for (int l = 0; l < 16; l++) sum += lane[l];
+    return sum;
 }
 
 /* The product q.r becomes the squared distance, never negative. */
@@ -111,19 +109,18 @@ static void nearest_many(eh_compute *c, const float *Q, int64_t q, const float *
                          int64_t *index, float *distance)
 {
     const eh_cpu_state *state = c->state;
-    float *q_norm = state->norm, *r_norm = state->norm + EH_NEAREST_Q;
     for (int64_t j = 0; j < r; j += EH_NEAREST_R) {
         const int64_t rs = r - j < EH_NEAREST_R ? r - j : EH_NEAREST_R;
-        squared_lengths(rs, dims, R + j * dims, r_norm);
+        for (int64_t s = 0; s < rs; s++) state->norm[s] = squared_length(dims, R + (j + s) * dims);
+#pragma omp parallel for num_threads(c->threads) if (q > EH_NEAREST_Q) schedule(dynamic)
         for (int64_t i = 0; i < q; i += EH_NEAREST_Q) {
             const int64_t qs = q - i < EH_NEAREST_Q ? q - i : EH_NEAREST_Q;
-            squared_lengths(qs, dims, Q + i * dims, q_norm);
+            float *block = state->block + (int64_t)omp_get_thread_num() * EH_NEAREST_Q * EH_NEAREST_R;
             cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)qs, (int)rs, (int)dims, 1, Q + i * dims,
-                        (int)dims, R + j * dims, (int)dims, 0, state->block, (int)rs);
-#pragma omp parallel for num_threads(c->threads) schedule(static)
+                        (int)dims, R + j * dims, (int)dims, 0, block, (int)rs);
             for (int64_t s = 0; s < qs; s++) {
-                finish_distances(rs, q_norm[s], r_norm, state->block + s * rs);
-                offer(rs, j, state->block + s * rs, j < k ? j : k, k, index + (i + s) * k, distance + (i + s) * k);
+                finish_distances(rs, squared_length(dims, Q + (i + s) * dims), state->norm, block + s * rs);
+                offer(rs, j, block + s * rs, j < k ? j : k, k, index + (i + s) * k, distance + (i + s) * k);
             }
         }
     }
