@@ -172,20 +172,24 @@ static void probabilities_stay_finite_far_away(void **state)
     for (int i = 0; i < 4; i++) assert_float_equal(proba[3 * i] + proba[3 * i + 1] + proba[3 * i + 2], 1, 1e-6);
 }
 
-static void the_default_k_is_one_for_one_reference_a_class(void **state)
+static void the_default_k_lets_no_class_be_outvoted_on_its_own_ground(void **state)
 {
     (void)state;
     static const struct {
-        int32_t label[8];
+        int32_t label[20];
         int64_t r;
-        int32_t c, k;
+        int32_t k;
     } cases[] = {
-        {{0, 1, 2}, 3, 3, 1},    {{2, 0, 1}, 3, 3, 1},          {{0, 2}, 2, 3, 1},          {{0, 0}, 2, 2, 2},
-        {{2, 0, 2}, 3, 4, 3},    {{0, 0, 1, 1, 2, 2}, 6, 3, 5}, {{0, 1, 2, 3, 0}, 5, 4, 5}, {{0}, 1, 1, 1},
-        {{1, 3, 0, 3}, 4, 5, 4},
+        {{0, 1, 2}, 3, 1},
+        {{0}, 1, 1},
+        {{0, 0}, 2, 2},
+        {{0, 0, 1, 1, 2, 2}, 6, 5},
+        {{0, 0, 0, 1, 1, 2, 2, 3, 3, 3}, 10, 1},                               /* two against three */
+        {{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3}, 20, 5}, /* three hold against two */
+        {{0, 0, 1}, 3, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(eh_default_neighbours(cases[i].label, cases[i].r, cases[i].c), cases[i].k);
+        assert_int_equal(eh_default_neighbours(cases[i].label, cases[i].r), cases[i].k);
 }
 
 static void workspace_that_overflows_is_minus_one(void **state)
@@ -202,7 +206,7 @@ int main(void)
         cmocka_unit_test(classification_is_that_of_brute_force),
         cmocka_unit_test(probabilities_are_shares_of_the_similarity),
         cmocka_unit_test(probabilities_stay_finite_far_away),
-        cmocka_unit_test(the_default_k_is_one_for_one_reference_a_class),
+        cmocka_unit_test(the_default_k_lets_no_class_be_outvoted_on_its_own_ground),
         cmocka_unit_test(workspace_that_overflows_is_minus_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

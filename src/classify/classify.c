@@ -87,22 +87,18 @@ void eh_probabilities(bool gaussian, const float *G, const int32_t *label, int64
     }
 }
 
-static bool one_each(const int32_t *label, int64_t r, int32_t c)
+/* The paper takes one neighbour where a class has one exemplar, else five. But with exemplars shared out unevenly, say
+ * 3, 2, 2, 3, a point amid all of a small class's exemplars would be outvoted by a larger class next door. */
+int32_t eh_default_neighbours(const int32_t *label, int64_t r)
 {
-    if (r > c) return false;
-    bool ascending = true; /* as exemplars lie: then a class's references are beside each other */
-    for (int64_t j = 1; j < r; j++) {
-        if (label[j] == label[j - 1]) return false;
-        ascending = ascending && label[j] > label[j - 1];
+    int64_t fewest = r, most = 0;
+    for (int64_t from = 0, to; from < r; from = to) {
+        for (to = from + 1; to < r && label[to] == label[from]; to++) {
+        }
+        fewest = to - from < fewest ? to - from : fewest;
+        most = to - from > most ? to - from : most;
     }
-    for (int64_t j = 1; j < r && !ascending; j++)
-        for (int64_t i = 0; i < j; i++)
-            if (label[i] == label[j]) return false;
-    return true;
-}
-
-int32_t eh_default_neighbours(const int32_t *label, int64_t r, int32_t c)
-{
-    if (one_each(label, r, c)) return 1;
-    return r < DEFAULT_NEIGHBOURS ? (int32_t)r : DEFAULT_NEIGHBOURS;
+    const int64_t k = r < DEFAULT_NEIGHBOURS ? r : DEFAULT_NEIGHBOURS, strangers = k - fewest;
+    const bool outvoted = (strangers < most ? strangers : most) > fewest;
+    return most <= 1 || outvoted ? 1 : (int32_t)k;
 }

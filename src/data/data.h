@@ -1,0 +1,61 @@
+/* The data set: samples, labels, class names; its scaling; its split. */
+#ifndef EH_DATA_H
+#define EH_DATA_H
+
+#include "base/base.h"
+
+struct enhope_dataset {
+    eh_matrix x;
+    int32_t *label;     /* (n) 0..c-1, -1: unlabelled; NULL: no labels at all */
+    int32_t c;
+    char **class_name;  /* (c) */
+    char **input_name;  /* (H), or NULL */
+    int64_t image_rows, image_columns;
+    void *owned[3];     /* blocks behind x that are ours (eh_alloc); NULL for views */
+};
+
+/* ---- dataset.c ---- */
+
+/* Checks finite values (names row and column), that labels are in range, and frees nothing on failure. `where` is the
+ * file for the sentence. */
+enhope_status eh_dataset_check(enhope_context *ctx, const enhope_dataset *data, const char *where);
+/* Keeps the rows rows[0..n) in that order (copies values; labels and names follow; classes stay as they are). */
+enhope_status eh_dataset_take(enhope_context *ctx, enhope_dataset *data, const int64_t *rows, int64_t n);
+
+/* ---- scaling.c ---- */
+
+typedef enum eh_scale {
+    EH_SCALE_AUTO,    /* range for uint8, sparse and float data within [0, 1]; standard for other float data */
+    EH_SCALE_NONE,
+    EH_SCALE_RANGE,   /* one range for the whole matrix -> [0, 1] */
+    EH_SCALE_MINMAX,  /* each column -> [0, 1] */
+    EH_SCALE_STANDARD /* each column -> mean 0, standard deviation 1 */
+} eh_scale;
+
+/* x_scaled = (x - shift) * mul, column by column, fitted on the rows rows[0..n) of x (NULL: the first n) and on no
+ * other. *kind is replaced when it was auto. shift and mul are (H), the caller's.
+ *
+ *             dense shift   dense mul               sparse mul (shift is always 0, so that sparse stays sparse)
+ *   none      0             1                       1
+ *   range     min of all    1 / (max - min) of all  1 / max |x| of all
+ *   minmax    min_j         1 / (max_j - min_j)     1 / max |x_j|
+ *   standard  mean_j        1 / sd_j (of n)         1 / root mean square of x_j, zeros counted
+ *
+ * Where the divisor is 0 (a constant column or matrix, an empty sparse column) mul is 1. */
+enhope_status eh_scaling_fit(enhope_context *ctx, eh_scale *kind, const eh_matrix *x, const int64_t *rows, int64_t n,
+                             float *shift, float *mul);
+
+/* ---- split.c ---- */
+
+/* Parses "N@SEED"; shuffles 0..n-1 by Fisher-Yates from the end, j = SplitMix64() % (i + 1); the first N are train.
+ * Gives the rows of `part` ("train", "test"; NULL: train) in *rows (eh_alloc'ed) and their number, at least 1. */
+enhope_status eh_split_rows(enhope_context *ctx, const char *split, const char *part, int64_t n, int64_t **rows,
+                            int64_t *count);
+
+/* ---- synthetic.c ---- */
+
+/* "digits,n=6000,seed=1,part=train" or "blobs,n=600,classes=3,inputs=5,spread=1,seed=1,part=train": every key may be
+ * left out. The test part is a draw of its own that shares no sample with the train part of the same seed. */
+enhope_status eh_synthetic(enhope_context *ctx, const char *spec /* after "synthetic:" */, enhope_dataset **out);
+
+#endif

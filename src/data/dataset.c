@@ -1,0 +1,325 @@
+/* The data set: views of the caller's memory, its validation, what is in it, and keeping a selection of rows. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/data.h"
+
+/* ---- names ---- */
+
+static void free_names(char **name, int64_t count)
+{
+    if (!name) return;
+    for (int64_t i = 0; i < count; i++) eh_free(name[i]);
+    eh_free(name);
+}
+
+void enhope_dataset_free(enhope_dataset *data)
+{
+    if (!data) return;
+    eh_free(data->label);
+    free_names(data->class_name, data->c);
+    free_names(data->input_name, data->x.H);
+    for (int i = 0; i < 3; i++) eh_free(data->owned[i]);
+    eh_free(data);
+}
+
+/* ---- checking ---- */
+
+/* "column 3" or "column 3 ('width')", for sentences. */
+static const char *column_text(const enhope_dataset *data, int64_t j, char *buffer, size_t size)
+{
+    const char *name = enhope_dataset_input_name(data, j);
+    if (name)
+        snprintf(buffer, size, "column %lld ('%.60s')", (long long)j + 1, name);
+    else
+        snprintf(buffer, size, "column %lld", (long long)j + 1);
+    return buffer;
+}
+
+static enhope_status fail_value(enhope_context *ctx, const enhope_dataset *data, const char *where, int64_t i,
+                                int64_t j, double value)
+{
+    char column[128];
+    return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: sample %lld, %s is %s: expected a finite number", where,
+                   (long long)i + 1, column_text(data, j, column, sizeof column),
+                   isnan(value) ? "NaN"
+                   : value > 0  ? "infinite"
+                                : "-infinite");
+}
+
+static enhope_status check_dense(enhope_context *ctx, const enhope_dataset *data, const char *where)
+{
+    const eh_matrix *x = &data->x;
+    for (int64_t i = 0; i < x->n; i++) {
+        const float *row = x->f32 + i * x->H;
+        float sum = 0; /* x * 0 is 0 for finite x and NaN otherwise: one branch a row */
+        for (int64_t j = 0; j < x->H; j++) sum += row[j] * 0.0f;
+        if (sum == 0) continue;
+        for (int64_t j = 0; j < x->H; j++)
+            if (!isfinite(row[j])) return fail_value(ctx, data, where, i, j, row[j]);
+    }
+    return ENHOPE_OK;
+}
+
+static enhope_status check_sparse(enhope_context *ctx, const enhope_dataset *data, const char *where)
+{
+    const eh_matrix *x = &data->x;
+    if (x->row_start[0] != 0)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: row_start begins with %lld: expected 0", where,
+                       (long long)x->row_start[0]);
+    for (int64_t i = 0; i < x->n; i++)
+        if (x->row_start[i + 1] < x->row_start[i])
+            return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: sample %lld: row_start falls from %lld to %lld", where,
+                           (long long)i + 1, (long long)x->row_start[i], (long long)x->row_start[i + 1]);
+    if (x->row_start[x->n] > 0 && (!x->column || !x->value))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: there are %lld values but column or value is NULL", where,
+                       (long long)x->row_start[x->n]);
+    for (int64_t i = 0; i < x->n; i++) {
+        for (int64_t t = x->row_start[i]; t < x->row_start[i + 1]; t++) {
+            const int32_t j = x->column[t];
+            if (j < 0 || j >= x->H)
+                return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: sample %lld: column number %lld is outside 0 to %lld",
+                               where, (long long)i + 1, (long long)j, (long long)x->H - 1);
+            if (t > x->row_start[i] && j <= x->column[t - 1])
+                return eh_fail(ctx, ENHOPE_ERROR_DATA,
+                               "%s: sample %lld: column number %lld follows %lld: expected ascending columns", where,
+                               (long long)i + 1, (long long)j, (long long)x->column[t - 1]);
+            if (!isfinite(x->value[t])) return fail_value(ctx, data, where, i, j, x->value[t]);
+        }
+    }
+    return ENHOPE_OK;
+}
+
+enhope_status eh_dataset_check(enhope_context *ctx, const enhope_dataset *data, const char *where)
+{
+    const eh_matrix *x = &data->x;
+    int64_t count;
+    if (x->n < 1) return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are no samples", where);
+    if (x->H < 1) return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are no inputs, only samples", where);
+    if (!eh_mul(x->n, x->H, &count))
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld samples of %lld inputs are more than memory can hold", where,
+                       (long long)x->n, (long long)x->H);
+    if (x->kind == ENHOPE_F32) EH_TRY(check_dense(ctx, data, where));
+    if (x->kind == ENHOPE_CSR) EH_TRY(check_sparse(ctx, data, where));
+    for (int64_t i = 0; data->label && i < x->n; i++)
+        if (data->label[i] < -1 || data->label[i] >= data->c)
+            return eh_fail(ctx, ENHOPE_ERROR_DATA,
+                           "%s: sample %lld: class number %lld is outside 0 to %lld (-1: unlabelled)", where,
+                           (long long)i + 1, (long long)data->label[i], (long long)data->c - 1);
+    return ENHOPE_OK;
+}
+
+/* ---- views ---- */
+
+static enhope_status copy_names(enhope_context *ctx, int32_t c, const char *const *from, char **to)
+{
+    for (int32_t k = 0; k < c; k++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", k);
+        if (from && !from[k]) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "view: the name of class %d is NULL", k);
+        const char *name = from ? from[k] : number;
+        to[k] = eh_strdup(name);
+        if (!to[k]) return eh_fail_memory(ctx, "a class name", strlen(name) + 1, 1);
+    }
+    return ENHOPE_OK;
+}
+
+static enhope_status view(enhope_context *ctx, eh_matrix x, const void *values, const int32_t *labels, int32_t c,
+                          const char *const *class_names, enhope_dataset **out)
+{
+    enhope_status status = ENHOPE_OK;
+    enhope_dataset *data = NULL;
+    if (!values) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "view: the address of the values is NULL");
+    if (x.n < 0 || x.H < 0 || x.H > INT32_MAX)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "view: n is %lld and H is %lld: expected sizes from 1, H below 2^31",
+                       (long long)x.n, (long long)x.H);
+    if (c < 0 || (labels && c < 1))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "view: c is %d: expected at least 1 class with labels", c);
+    EH_TRY(eh_new(ctx, "a data set", 1, sizeof *data, (void **)&data));
+    data->x = x;
+    if (labels) {
+        EH_CHECK(eh_new(ctx, "class names", c, sizeof *data->class_name, (void **)&data->class_name));
+        data->c = c;
+        EH_CHECK(copy_names(ctx, c, class_names, data->class_name));
+        EH_CHECK(eh_new(ctx, "labels", x.n, sizeof *data->label, (void **)&data->label));
+        memcpy(data->label, labels, (size_t)x.n * sizeof *labels);
+    }
+    EH_CHECK(eh_dataset_check(ctx, data, "view"));
+    *out = data;
+    data = NULL;
+cleanup:
+    enhope_dataset_free(data);
+    return status;
+}
+
+enhope_status enhope_dataset_view_f32(enhope_context *ctx, int64_t n, int64_t H, const float *x, const int32_t *labels,
+                                      int32_t c, const char *const *class_names, enhope_dataset **out)
+{
+    return view(ctx, (eh_matrix){.kind = ENHOPE_F32, .n = n, .H = H, .f32 = x}, x, labels, c, class_names, out);
+}
+
+enhope_status enhope_dataset_view_u8(enhope_context *ctx, int64_t n, int64_t H, const uint8_t *x, const int32_t *labels,
+                                     int32_t c, const char *const *class_names, enhope_dataset **out)
+{
+    return view(ctx, (eh_matrix){.kind = ENHOPE_U8, .n = n, .H = H, .u8 = x}, x, labels, c, class_names, out);
+}
+
+enhope_status enhope_dataset_view_csr(enhope_context *ctx, int64_t n, int64_t H, const int64_t *row_start,
+                                      const int32_t *column, const float *value, const int32_t *labels, int32_t c,
+                                      const char *const *class_names, enhope_dataset **out)
+{
+    const eh_matrix x = {.kind = ENHOPE_CSR, .n = n, .H = H, .row_start = row_start, .column = column, .value = value};
+    return view(ctx, x, row_start, labels, c, class_names, out);
+}
+
+/* ---- what is in it ---- */
+
+/* Running minimum, maximum and sum. */
+typedef struct extent {
+    double minimum, maximum, sum;
+} extent;
+
+static void extend(extent *e, double value)
+{
+    if (value < e->minimum) e->minimum = value;
+    if (value > e->maximum) e->maximum = value;
+    e->sum += value;
+}
+
+void enhope_dataset_get_info(const enhope_dataset *data, enhope_dataset_info *info)
+{
+    const eh_matrix *x = &data->x;
+    const int64_t all = x->n * x->H;
+    const int64_t stored = x->kind == ENHOPE_CSR ? x->row_start[x->n] : all;
+    extent e = {INFINITY, -INFINITY, 0};
+    int64_t bytes = 0;
+    switch (x->kind) {
+    case ENHOPE_U8: {
+        int64_t count[256] = {0};
+        for (int64_t t = 0; t < all; t++) count[x->u8[t]]++;
+        for (int v = 0; v < 256; v++) {
+            if (!count[v]) continue;
+            extend(&e, v);
+            e.sum += (double)v * (double)(count[v] - 1);
+        }
+        bytes = all;
+        break;
+    }
+    case ENHOPE_F32:
+        for (int64_t t = 0; t < all; t++) extend(&e, x->f32[t]);
+        bytes = all * (int64_t)sizeof *x->f32;
+        break;
+    case ENHOPE_CSR:
+        for (int64_t t = 0; t < stored; t++) extend(&e, x->value[t]);
+        if (stored < all) extend(&e, 0);
+        bytes = stored * (int64_t)(sizeof *x->value + sizeof *x->column) + (x->n + 1) * (int64_t)sizeof *x->row_start;
+        break;
+    }
+    *info = (enhope_dataset_info){.n = x->n,
+                                  .inputs = x->H,
+                                  .classes = data->c,
+                                  .kind = x->kind,
+                                  .stored = stored,
+                                  .bytes = bytes,
+                                  .image_rows = data->image_rows,
+                                  .image_columns = data->image_columns,
+                                  .minimum = e.minimum,
+                                  .maximum = e.maximum,
+                                  .mean = e.sum / (double)all};
+}
+
+const int32_t *enhope_dataset_labels(const enhope_dataset *data)
+{
+    return data->label;
+}
+
+const char *enhope_dataset_class_name(const enhope_dataset *data, int32_t k)
+{
+    return k >= 0 && k < data->c ? data->class_name[k] : NULL;
+}
+
+const char *enhope_dataset_input_name(const enhope_dataset *data, int64_t j)
+{
+    return data->input_name && j >= 0 && j < data->x.H ? data->input_name[j] : NULL;
+}
+
+enhope_status enhope_dataset_row(enhope_context *ctx, const enhope_dataset *data, int64_t i, float *x)
+{
+    if (i < 0 || i >= data->x.n)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "row %lld is outside the data: expected 0 to %lld", (long long)i,
+                       (long long)data->x.n - 1);
+    eh_matrix_row(&data->x, i, x);
+    return ENHOPE_OK;
+}
+
+/* ---- a selection of rows ---- */
+
+static enhope_status take_sparse(enhope_context *ctx, const eh_matrix *x, const int64_t *rows, int64_t n,
+                                 eh_matrix *taken, void *owned[3])
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) count += x->row_start[rows[i] + 1] - x->row_start[rows[i]];
+    EH_TRY(eh_new(ctx, "row starts", n + 1, sizeof(int64_t), &owned[0]));
+    EH_TRY(eh_new(ctx, "column numbers", count, sizeof(int32_t), &owned[1]));
+    EH_TRY(eh_new(ctx, "values", count, sizeof(float), &owned[2]));
+    int64_t *row_start = owned[0];
+    int32_t *column = owned[1];
+    float *value = owned[2];
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t from = x->row_start[rows[i]], length = x->row_start[rows[i] + 1] - from;
+        row_start[i + 1] = row_start[i] + length;
+        if (length == 0) continue;
+        memcpy(column + row_start[i], x->column + from, (size_t)length * sizeof *column);
+        memcpy(value + row_start[i], x->value + from, (size_t)length * sizeof *value);
+    }
+    taken->row_start = row_start, taken->column = column, taken->value = value;
+    return ENHOPE_OK;
+}
+
+static enhope_status take_dense(enhope_context *ctx, const eh_matrix *x, const int64_t *rows, int64_t n,
+                                eh_matrix *taken, void *owned[3])
+{
+    const bool bytes = x->kind == ENHOPE_U8;
+    const size_t width = (size_t)x->H * (bytes ? sizeof *x->u8 : sizeof *x->f32);
+    const char *from = bytes ? (const char *)x->u8 : (const char *)x->f32;
+    EH_TRY(eh_new(ctx, "values", n, width, &owned[0]));
+    for (int64_t i = 0; i < n; i++) memcpy((char *)owned[0] + (size_t)i * width, from + (size_t)rows[i] * width, width);
+    if (bytes)
+        taken->u8 = owned[0];
+    else
+        taken->f32 = owned[0];
+    return ENHOPE_OK;
+}
+
+enhope_status eh_dataset_take(enhope_context *ctx, enhope_dataset *data, const int64_t *rows, int64_t n)
+{
+    enhope_status status = ENHOPE_OK;
+    void *owned[3] = {NULL, NULL, NULL};
+    int32_t *label = NULL;
+    eh_matrix taken = data->x;
+    taken.n = n;
+    for (int64_t i = 0; i < n; i++)
+        if (rows[i] < 0 || rows[i] >= data->x.n)
+            return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "row %lld is outside the data: expected 0 to %lld",
+                           (long long)rows[i], (long long)data->x.n - 1);
+    if (data->label) {
+        EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
+        for (int64_t i = 0; i < n; i++) label[i] = data->label[rows[i]];
+    }
+    EH_CHECK(data->x.kind == ENHOPE_CSR ? take_sparse(ctx, &data->x, rows, n, &taken, owned)
+                                        : take_dense(ctx, &data->x, rows, n, &taken, owned));
+    for (int i = 0; i < 3; i++) {
+        void *old = data->owned[i];
+        data->owned[i] = owned[i];
+        owned[i] = old;
+    }
+    data->x = taken;
+    eh_free(data->label);
+    data->label = label;
+    label = NULL;
+cleanup:
+    for (int i = 0; i < 3; i++) eh_free(owned[i]);
+    eh_free(label);
+    return status;
+}

@@ -1,0 +1,280 @@
+/* Arrays of binary files (IDX, NPY): elements of any type and byte order become samples or labels.
+ *
+ * A header may claim any size. What it claims is compared with the file where the file's size is known; where it is not
+ * (gzip), memory grows with the bytes that really arrive. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/read/read.h"
+
+enum {
+    CHUNK = 1 << 16,  /* elements converted at a time */
+    LIKELY_RATIO = 16 /* a gzip file rarely unpacks to more: room taken ahead is at most this times the file */
+};
+
+/* ---- one element ---- */
+
+static uint64_t bits(const eh_array *a, const unsigned char *p)
+{
+    uint64_t v = 0;
+    for (int64_t i = 0; i < a->size; i++) v = v << 8 | p[a->big ? i : a->size - 1 - i];
+    return v;
+}
+
+static double half_value(uint64_t v)
+{
+    const int exponent = (int)(v >> 10 & 31), fraction = (int)(v & 1023);
+    const double size = exponent == 0    ? ldexp(fraction, -24)
+                        : exponent == 31 ? (fraction ? NAN : INFINITY)
+                                         : ldexp(1024 + fraction, exponent - 25);
+    return v >> 15 ? -size : size;
+}
+
+static int64_t signed_value(const eh_array *a, uint64_t v)
+{
+    const uint64_t sign = (uint64_t)1 << (8 * a->size - 1);
+    return (int64_t)((v ^ sign) - sign); /* two's complement of any width */
+}
+
+static double element(const eh_array *a, const unsigned char *p)
+{
+    const uint64_t v = bits(a, p);
+    if (a->kind == 'f') {
+        if (a->size == 2) return half_value(v);
+        if (a->size == 4) {
+            const uint32_t word = (uint32_t)v;
+            float f;
+            memcpy(&f, &word, sizeof f);
+            return f;
+        }
+        double d;
+        memcpy(&d, &v, sizeof d);
+        return d;
+    }
+    if (a->kind == 'i') return (double)signed_value(a, v);
+    if (a->kind == 'b') return v != 0;
+    return (double)v;
+}
+
+/* ---- the stream against the header ---- */
+
+static const char *shape_text(const eh_array *a, char *text, size_t size)
+{
+    size_t n = 0;
+    for (int i = 0; i < a->rank && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%lld", i ? " x " : "", (long long)a->shape[i]);
+    return text;
+}
+
+static enhope_status fail_short(enhope_context *ctx, const eh_array *a, const eh_stream *s, int64_t bytes, int64_t have)
+{
+    char shape[EH_RANK * 24];
+    return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
+                   "%s: the header announces %s values (%lld bytes) but only %lld bytes follow: the file is truncated",
+                   s->name, shape_text(a, shape, sizeof shape), (long long)bytes, (long long)have);
+}
+
+/* Number of elements; refuses what overflows or exceeds a file of known size. */
+static enhope_status measure(enhope_context *ctx, const eh_array *a, const eh_stream *s, int64_t *count)
+{
+    int64_t all = 1, bytes;
+    char shape[EH_RANK * 24];
+    bool fits = true, empty = false;
+    for (int i = 0; i < a->rank; i++) {
+        empty = empty || a->shape[i] == 0;
+        fits = fits && eh_mul(all, a->shape[i], &all);
+    }
+    if (empty)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: the array of %s values is empty", s->name,
+                       shape_text(a, shape, sizeof shape));
+    /* the values are held as floats at most, so 4 bytes an element must be countable too */
+    if (!fits || !eh_mul(all, a->size > 4 ? a->size : 4, &bytes) || !eh_mul(all, a->size, &bytes))
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the dimensions %s overflow: the header is damaged", s->name,
+                       shape_text(a, shape, sizeof shape));
+    if (s->left >= 0 && bytes > s->left) return fail_short(ctx, a, s, bytes, s->left);
+    *count = all;
+    return ENHOPE_OK;
+}
+
+static enhope_status expect_end(enhope_context *ctx, eh_stream *s)
+{
+    char byte;
+    size_t got;
+    EH_TRY(eh_stream_read(ctx, s, &byte, 1, &got));
+    if (got)
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: bytes follow the last value that the header announces", s->name);
+    return ENHOPE_OK;
+}
+
+/* ---- inputs ---- */
+
+/* All elements, as bytes or as floats, in the order of the stream. */
+static enhope_status read_values(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t count, bool as_bytes,
+                                 void **values)
+{
+    const size_t width = as_bytes ? 1 : sizeof(float);
+    const int64_t ahead = s->left >= 0 ? count : s->stored * LIKELY_RATIO / a->size + CHUNK;
+    int64_t room = count < ahead ? count : ahead, done = 0;
+    enhope_status status = ENHOPE_OK;
+    unsigned char *raw = NULL;
+    EH_CHECK(eh_new(ctx, "values", room, width, values));
+    EH_CHECK(eh_new(ctx, "a reading buffer", CHUNK, (size_t)a->size, (void **)&raw));
+    while (done < count) {
+        if (done == room) {
+            room = count - room < room ? count : 2 * room;
+            void *grown = eh_grow(*values, (size_t)done, (size_t)room, width);
+            if (!grown) EH_CHECK(eh_fail_memory(ctx, "values", (size_t)room, width));
+            *values = grown;
+        }
+        const int64_t step = room - done < CHUNK ? room - done : CHUNK;
+        size_t got;
+        EH_CHECK(eh_stream_read(ctx, s, raw, (size_t)(step * a->size), &got));
+        if ((int64_t)got < step * a->size)
+            EH_CHECK(fail_short(ctx, a, s, count * a->size, done * a->size + (int64_t)got));
+        if (as_bytes) {
+            uint8_t *to = (uint8_t *)*values + done;
+            for (int64_t i = 0; i < step; i++) to[i] = a->kind == 'b' ? raw[i] != 0 : raw[i];
+        } else {
+            float *to = (float *)*values + done;
+            for (int64_t i = 0; i < step; i++) to[i] = (float)element(a, raw + i * a->size);
+        }
+        done += step;
+    }
+    EH_CHECK(expect_end(ctx, s));
+cleanup:
+    eh_free(raw);
+    return status;
+}
+
+/* From "first index fastest" to "last index fastest". */
+static enhope_status reorder(enhope_context *ctx, const eh_array *a, int64_t count, size_t width, void **values)
+{
+    char *to = NULL;
+    const char *from = *values;
+    int64_t index[EH_RANK] = {0}, stride[EH_RANK];
+    EH_TRY(eh_new(ctx, "values in row order", count, width, (void **)&to));
+    for (int i = 0; i < a->rank; i++) stride[i] = i ? stride[i - 1] * a->shape[i - 1] : 1;
+    int64_t at = 0;
+    for (int64_t t = 0; t < count; t++) {
+        memcpy(to + (size_t)t * width, from + (size_t)at * width, width);
+        for (int i = a->rank - 1; i >= 0; i--) {
+            at += stride[i];
+            if (++index[i] < a->shape[i]) break;
+            at -= stride[i] * a->shape[i];
+            index[i] = 0;
+        }
+    }
+    eh_free(*values);
+    *values = to;
+    return ENHOPE_OK;
+}
+
+enhope_status eh_array_inputs(enhope_context *ctx, const eh_array *a, eh_stream *s, enhope_dataset *data)
+{
+    int64_t count;
+    if (a->kind == 'S' || a->kind == 'U')
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds text: expected numbers", s->name);
+    EH_TRY(measure(ctx, a, s, &count));
+    const bool as_bytes = (a->kind == 'u' || a->kind == 'b') && a->size == 1;
+    if (count / a->shape[0] > INT32_MAX)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld inputs a sample: expected fewer than 2^31", s->name,
+                       (long long)(count / a->shape[0]));
+    EH_TRY(read_values(ctx, a, s, count, as_bytes, &data->owned[0]));
+    if (a->fortran && a->rank > 1) EH_TRY(reorder(ctx, a, count, as_bytes ? 1 : sizeof(float), &data->owned[0]));
+    data->x = (eh_matrix){.kind = as_bytes ? ENHOPE_U8 : ENHOPE_F32, .n = a->shape[0], .H = count / a->shape[0]};
+    if (as_bytes)
+        data->x.u8 = data->owned[0];
+    else
+        data->x.f32 = data->owned[0];
+    if (a->rank == 3) {
+        data->image_rows = a->shape[1];
+        data->image_columns = a->shape[2];
+    }
+    return ENHOPE_OK;
+}
+
+/* ---- labels ---- */
+
+/* UCS-4 to UTF-8, up to the closing zeros. False where a code is none. */
+static bool decode_text(const eh_array *a, const unsigned char *p, char *text, size_t *length)
+{
+    const eh_array code = {.kind = 'u', .size = 4, .big = a->big};
+    size_t n = 0;
+    for (int64_t i = 0; i < a->size / 4; i++) {
+        const uint32_t c = (uint32_t)bits(&code, p + 4 * i);
+        if (c > 0x10FFFF) return false;
+        if (c < 0x80) {
+            text[n++] = (char)c;
+        } else if (c < 0x800) {
+            text[n++] = (char)(0xC0 | c >> 6);
+            text[n++] = (char)(0x80 | (c & 63));
+        } else if (c < 0x10000) {
+            text[n++] = (char)(0xE0 | c >> 12);
+            text[n++] = (char)(0x80 | (c >> 6 & 63));
+            text[n++] = (char)(0x80 | (c & 63));
+        } else {
+            text[n++] = (char)(0xF0 | c >> 18);
+            text[n++] = (char)(0x80 | (c >> 12 & 63));
+            text[n++] = (char)(0x80 | (c >> 6 & 63));
+            text[n++] = (char)(0x80 | (c & 63));
+        }
+    }
+    while (n > 0 && text[n - 1] == '\0') n--;
+    *length = n;
+    return true;
+}
+
+static enhope_status add_label(enhope_context *ctx, const eh_array *a, const unsigned char *p, char *text,
+                               eh_labels *labels)
+{
+    size_t length = (size_t)a->size;
+    if (a->kind == 'U') {
+        if (!decode_text(a, p, text, &length))
+            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "label %lld is not Unicode text", (long long)labels->n + 1);
+        return eh_labels_add(ctx, labels, text, length);
+    }
+    if (a->kind == 'S') {
+        while (length > 0 && p[length - 1] == '\0') length--;
+        return eh_labels_add(ctx, labels, (const char *)p, length);
+    }
+    if (a->kind == 'f') return eh_labels_add_number(ctx, labels, element(a, p));
+    char number[24]; /* whole numbers beyond 2^53 stay apart */
+    const uint64_t v = bits(a, p);
+    if (a->kind == 'i')
+        snprintf(number, sizeof number, "%lld", (long long)signed_value(a, v));
+    else
+        snprintf(number, sizeof number, "%llu", (unsigned long long)v);
+    return eh_labels_add(ctx, labels, number, strlen(number));
+}
+
+enhope_status eh_array_labels(enhope_context *ctx, const eh_array *a, eh_stream *s, eh_labels *labels)
+{
+    enhope_status status = ENHOPE_OK;
+    unsigned char *raw = NULL;
+    char *text = NULL;
+    int64_t count;
+    size_t got;
+    EH_TRY(measure(ctx, a, s, &count));
+    if (count != a->shape[0] && !(a->rank == 2 && a->shape[0] == 1)) {
+        char shape[EH_RANK * 24];
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %s values cannot be labels: expected one a sample", s->name,
+                       shape_text(a, shape, sizeof shape));
+    }
+    EH_CHECK(eh_new(ctx, "a label", a->size, 1, (void **)&raw));
+    EH_CHECK(eh_new(ctx, "a label", a->size, 1, (void **)&text));
+    for (int64_t i = 0; i < count; i++) {
+        EH_CHECK(eh_stream_read(ctx, s, raw, (size_t)a->size, &got));
+        if ((int64_t)got < a->size) EH_CHECK(fail_short(ctx, a, s, count * a->size, i * a->size + (int64_t)got));
+        status = add_label(ctx, a, raw, text, labels);
+        if (status) {
+            eh_fail_in(ctx, status, "%s", s->name);
+            goto cleanup;
+        }
+    }
+    EH_CHECK(expect_end(ctx, s));
+cleanup:
+    eh_free(raw);
+    eh_free(text);
+    return status;
+}

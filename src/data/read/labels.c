@@ -1,0 +1,150 @@
+/* Label texts become class numbers: a hash table while reading, sorted classes at the end. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/read/read.h"
+
+static uint64_t hash(const char *text, size_t length)
+{
+    uint64_t h = 0xCBF29CE484222325u; /* FNV-1a */
+    for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * 0x100000001B3u;
+    return h ^ h >> 32;
+}
+
+/* The slot of the text: where it is, or the free one where it belongs. */
+static int64_t find_slot(const eh_labels *l, const char *text, size_t length)
+{
+    const uint64_t mask = (uint64_t)l->slots - 1;
+    for (uint64_t at = hash(text, length) & mask;; at = (at + 1) & mask) {
+        const int32_t k = l->slot[at];
+        if (k == 0) return (int64_t)at;
+        const char *name = l->name[k - 1];
+        if (strlen(name) == length && memcmp(name, text, length) == 0) return (int64_t)at;
+    }
+}
+
+static enhope_status grow_slots(enhope_context *ctx, eh_labels *l)
+{
+    const int64_t slots = l->slots ? 2 * l->slots : 64;
+    int32_t *slot = NULL;
+    EH_TRY(eh_new(ctx, "the table of classes", slots, sizeof *slot, (void **)&slot));
+    eh_free(l->slot);
+    l->slot = slot;
+    l->slots = slots;
+    for (int32_t k = 0; k < l->c; k++) l->slot[find_slot(l, l->name[k], strlen(l->name[k]))] = k + 1;
+    return ENHOPE_OK;
+}
+
+static enhope_status add_class(enhope_context *ctx, eh_labels *l, const char *text, size_t length, int64_t slot)
+{
+    if (!eh_utf8_valid(text, length))
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "a label is not UTF-8 text: convert the file first");
+    if (l->c == l->name_room) {
+        const int32_t room = l->name_room ? 2 * l->name_room : 16;
+        if (l->name_room > INT32_MAX / 2) return eh_fail(ctx, ENHOPE_ERROR_DATA, "more than %d classes", l->name_room);
+        char **name = eh_grow(l->name, (size_t)l->c, (size_t)room, sizeof *name);
+        if (!name) return eh_fail_memory(ctx, "class names", (size_t)room, sizeof *name);
+        l->name = name;
+        l->name_room = room;
+    }
+    char *name = eh_alloc(length + 1, 1);
+    if (!name) return eh_fail_memory(ctx, "a class name", length + 1, 1);
+    memcpy(name, text, length);
+    l->name[l->c++] = name;
+    l->slot[slot] = l->c;
+    return ENHOPE_OK;
+}
+
+enhope_status eh_labels_add(enhope_context *ctx, eh_labels *l, const char *text, size_t length)
+{
+    if (length == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is empty", (long long)l->n + 1);
+    if (l->n == l->room) {
+        const int64_t room = l->room ? 2 * l->room : 1024;
+        int32_t *id = eh_grow(l->id, (size_t)l->n, (size_t)room, sizeof *id);
+        if (!id) return eh_fail_memory(ctx, "labels", (size_t)room, sizeof *id);
+        l->id = id;
+        l->room = room;
+    }
+    if (2 * ((int64_t)l->c + 1) > l->slots) EH_TRY(grow_slots(ctx, l));
+    const int64_t slot = find_slot(l, text, length);
+    if (l->slot[slot] == 0) EH_TRY(add_class(ctx, l, text, length, slot));
+    l->id[l->n++] = l->slot[slot] - 1;
+    return ENHOPE_OK;
+}
+
+enhope_status eh_labels_add_number(enhope_context *ctx, eh_labels *l, double value)
+{
+    char text[40];
+    if (!isfinite(value))
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is %s: expected a finite number", (long long)l->n + 1,
+                       isnan(value) ? "NaN" : "infinite");
+    eh_number_print(value, text, sizeof text);
+    return eh_labels_add(ctx, l, text, strlen(text));
+}
+
+/* ---- the order of classes ---- */
+
+typedef struct class_key {
+    const char *name;
+    double value;
+    int32_t id;
+} class_key;
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(((const class_key *)a)->name, ((const class_key *)b)->name);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = ((const class_key *)a)->value, y = ((const class_key *)b)->value;
+    return x < y ? -1 : x > y ? 1 : by_bytes(a, b);
+}
+
+enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *l, enhope_dataset *data, const char *samples_from,
+                               const char *labels_from)
+{
+    enhope_status status = ENHOPE_OK;
+    class_key *key = NULL;
+    int32_t *rank = NULL; /* (c) new number of a class */
+    char **name = NULL;
+    if (l->n != data->x.n)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", samples_from,
+                       (long long)data->x.n, labels_from, (long long)l->n);
+    EH_CHECK(eh_new(ctx, "classes", l->c, sizeof *key, (void **)&key));
+    EH_CHECK(eh_new(ctx, "classes", l->c, sizeof *rank, (void **)&rank));
+    EH_CHECK(eh_new(ctx, "class names", l->c, sizeof *name, (void **)&name));
+    bool numbers = true;
+    for (int32_t k = 0; k < l->c; k++) {
+        key[k] = (class_key){l->name[k], 0, k};
+        numbers = numbers && eh_number_parse(l->name[k], strlen(l->name[k]), &key[k].value) == EH_NUMBER;
+    }
+    qsort(key, (size_t)l->c, sizeof *key, numbers ? by_value : by_bytes);
+    for (int32_t k = 0; k < l->c; k++) {
+        rank[key[k].id] = k;
+        name[k] = l->name[key[k].id];
+    }
+    for (int64_t i = 0; i < l->n; i++) l->id[i] = rank[l->id[i]];
+    data->label = l->id;
+    data->class_name = name;
+    data->c = l->c;
+    l->id = NULL;
+    l->c = 0;
+    l->n = l->room = 0;
+    name = NULL;
+cleanup:
+    eh_free(key);
+    eh_free(rank);
+    eh_free(name);
+    return status;
+}
+
+void eh_labels_free(eh_labels *l)
+{
+    for (int32_t k = 0; k < l->c; k++) eh_free(l->name[k]);
+    eh_free(l->name);
+    eh_free(l->slot);
+    eh_free(l->id);
+    *l = (eh_labels){.id = NULL};
+}

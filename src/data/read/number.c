@@ -1,0 +1,144 @@
+/* Numbers as text and back, the same in every locale; and a check of UTF-8. */
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/read/read.h"
+
+static bool digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The C library's correctly rounded conversion, for the few numbers that do not fit the exact short cut. It expects
+ * the locale's decimal point. */
+static double convert(const char *text, size_t length)
+{
+    char small[128], *copy = small;
+    const char *point = localeconv()->decimal_point;
+    const size_t extra = strlen(point);
+    if (length + extra + 1 > sizeof small) copy = eh_alloc(length + extra + 1, 1);
+    if (!copy) return NAN;
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '.') {
+            memcpy(copy + n, point, extra);
+            n += extra;
+        } else {
+            copy[n++] = text[i];
+        }
+    }
+    copy[n] = '\0';
+    const double value = strtod(copy, NULL);
+    if (copy != small) eh_free(copy);
+    return value;
+}
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return length == strlen(word) && strncasecmp(text, word, length) == 0;
+}
+
+eh_number_kind eh_number_parse(const char *text, size_t length, double *out)
+{
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char *at = text, *const end = text + length;
+    const bool negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    if (at == end) return EH_NOT_NUMBER;
+    if (!digit(*at) && *at != '.') {
+        const size_t rest = (size_t)(end - at);
+        const bool word = is_word(at, rest, "nan") || is_word(at, rest, "inf") || is_word(at, rest, "infinity");
+        return word ? EH_NOT_FINITE : EH_NOT_NUMBER;
+    }
+    uint64_t mantissa = 0;
+    int digits = 0; /* of the mantissa, leading zeros left out */
+    int64_t exponent = 0;
+    bool any = false, exact = true;
+    for (; at < end && digit(*at); at++) {
+        any = true;
+        if (digits < 19) {
+            mantissa = mantissa * 10 + (uint64_t)(*at - '0');
+            digits += mantissa > 0;
+        } else {
+            exact = false;
+        }
+    }
+    if (at < end && *at == '.') {
+        for (at++; at < end && digit(*at); at++) {
+            any = true;
+            if (digits < 19) {
+                mantissa = mantissa * 10 + (uint64_t)(*at - '0');
+                digits += mantissa > 0;
+                exponent--;
+            } else {
+                exact = false;
+            }
+        }
+    }
+    if (!any) return EH_NOT_NUMBER;
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        const bool down = ++at < end && *at == '-';
+        if (at < end && (*at == '-' || *at == '+')) at++;
+        if (at == end || !digit(*at)) return EH_NOT_NUMBER;
+        int64_t e = 0;
+        for (; at < end && digit(*at); at++)
+            if (e < 100000) e = e * 10 + (*at - '0');
+        exponent += down ? -e : e;
+    }
+    if (at != end) return EH_NOT_NUMBER;
+    /* a mantissa below 2^53 and a power of ten up to 22 are exact doubles, so their product is rounded once */
+    if (exact && mantissa <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
+        const double m = (double)mantissa;
+        const double value = exponent < 0 ? m / power[-exponent] : m * power[exponent];
+        *out = negative ? -value : value;
+        return EH_NUMBER;
+    }
+    const double value = convert(text, length);
+    if (!isfinite(value)) return EH_NOT_FINITE;
+    *out = value;
+    return EH_NUMBER;
+}
+
+void eh_number_print(double value, char *text, size_t size)
+{
+    if (value == 0) value = 0; /* no "-0" */
+    if (fabs(value) < 1e15 && value == floor(value)) {
+        snprintf(text, size, "%.0f", value);
+        return;
+    }
+    for (int precision = 6; precision <= 17; precision++) {
+        snprintf(text, size, "%.*g", precision, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    const char *point = localeconv()->decimal_point;
+    char *found = strcmp(point, ".") ? strstr(text, point) : NULL;
+    if (!found) return;
+    *found = '.';
+    memmove(found + 1, found + strlen(point), strlen(found + strlen(point)) + 1);
+}
+
+bool eh_utf8_valid(const char *text, size_t length)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t i = 0;
+    while (i < length) {
+        const unsigned char c = s[i++];
+        if (c == 0) return false;
+        if (c < 0x80) continue;
+        const int more = c >= 0xF0 && c < 0xF5 ? 3 : c >= 0xE0 && c < 0xF0 ? 2 : c >= 0xC2 && c < 0xE0 ? 1 : 0;
+        if (more == 0 || length - i < (size_t)more) return false;
+        uint32_t code = c & (0x3Fu >> more);
+        for (int k = 0; k < more; k++) {
+            if ((s[i] & 0xC0) != 0x80) return false;
+            code = code << 6 | (s[i++] & 0x3Fu);
+        }
+        const bool overlong = (more == 2 && code < 0x800) || (more == 3 && code < 0x10000);
+        if (overlong || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return false;
+    }
+    return true;
+}

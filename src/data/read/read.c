@@ -1,0 +1,291 @@
+/* enhope_dataset_read: which reader, which part, which rows.
+ *
+ * The format is told by the name (digits.csv.gz, train-images-idx3-ubyte), and where the name says nothing by the first
+ * bytes. Parts: a folder and an .npz may have a train and a test half of their own; with a split, the train half is
+ * read and the split makes the parts. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "data/read/read.h"
+
+enum { PATH_SIZE = 4096 };
+
+typedef enum format { IDX, CSV, LIBSVM, NPY, NPZ, MAT, UNKNOWN } format;
+
+/* ---- which format ---- */
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+    const size_t n = strlen(end);
+    return length > n && strncasecmp(text + length - n, end, n) == 0;
+}
+
+static format format_of_name(const char *path)
+{
+    static const struct {
+        const char *end;
+        format format;
+    } ends[] = {{".csv", CSV},    {".tsv", CSV},         {".txt", CSV},   {".libsvm", LIBSVM},
+                {".svm", LIBSVM}, {".svmlight", LIBSVM}, {".npy", NPY},   {".npz", NPZ},
+                {".mat", MAT},    {".idx", IDX},         {"-ubyte", IDX}, {".ubyte", IDX}};
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+    if (strcmp(path, "-") == 0) return CSV;
+    if (ends_with(name, length, ".gz")) length -= 3;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(name, length, ends[i].end)) return ends[i].format;
+    return UNKNOWN;
+}
+
+/* True when the second word of the line is INDEX:VALUE. */
+static bool looks_like_libsvm(const char *text, size_t length)
+{
+    const char *end = memchr(text, '\n', length);
+    if (!end) end = text + length;
+    const char *space = memchr(text, ' ', (size_t)(end - text));
+    if (!space) return false;
+    const char *at = space + 1;
+    while (at < end && *at >= '0' && *at <= '9') at++;
+    return at > space + 1 && at < end && *at == ':';
+}
+
+static enhope_status format_of_content(enhope_context *ctx, const char *path, format *out)
+{
+    char head[512];
+    size_t got = 0;
+    eh_stream s = {.name = NULL};
+    EH_TRY(eh_stream_open(ctx, path, &s));
+    const enhope_status status = eh_stream_read(ctx, &s, head, sizeof head, &got);
+    eh_stream_close(&s);
+    if (status) return status;
+    if (got >= 6 && memcmp(head, "\x93NUMPY", 6) == 0)
+        *out = NPY;
+    else if (got >= 4 && memcmp(head, "PK\3\4", 4) == 0)
+        *out = NPZ;
+    else if (got >= 6 && memcmp(head, "MATLAB", 6) == 0)
+        *out = MAT;
+    else if (got >= 4 && head[0] == 0 && head[1] == 0 && head[2] >= 8 && head[2] <= 14)
+        *out = IDX;
+    else if (!memchr(head, '\0', got))
+        *out = looks_like_libsvm(head, got) ? LIBSVM : CSV;
+    else
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
+                       "%s: the format is not known: expected IDX, CSV, TSV, LIBSVM, NPY, NPZ or MAT", path);
+    return ENHOPE_OK;
+}
+
+static enhope_status find_format(enhope_context *ctx, const char *path, format *out)
+{
+    *out = format_of_name(path);
+    return *out == UNKNOWN ? format_of_content(ctx, path, out) : ENHOPE_OK;
+}
+
+/* ---- one file, a pair, a folder ---- */
+
+static bool wants_labels(const enhope_source *source)
+{
+    return !source->label || strcmp(source->label, "none") != 0;
+}
+
+static enhope_status read_npy_file(enhope_context *ctx, const char *path, enhope_dataset *data, eh_labels *labels)
+{
+    eh_stream s = {.name = NULL};
+    EH_TRY(eh_stream_open(ctx, path, &s));
+    const enhope_status status = eh_read_npy(ctx, &s, data, labels);
+    eh_stream_close(&s);
+    return status;
+}
+
+static enhope_status read_file(enhope_context *ctx, const char *path, const enhope_source *source, const char *part,
+                               enhope_dataset *data, bool *parts)
+{
+    const bool labelled = wants_labels(source);
+    format kind;
+    EH_TRY(find_format(ctx, path, &kind));
+    if (source->label && labelled && kind != CSV)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: the label column '%.60s' is for CSV alone", path,
+                       source->label);
+    if (source->variables && kind != NPZ && kind != MAT)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: the variables '%.60s' are for NPZ and MAT alone", path,
+                       source->variables);
+    switch (kind) {
+    case IDX: return eh_read_idx(ctx, path, data, NULL);
+    case CSV: return eh_read_csv(ctx, path, source->label, data);
+    case LIBSVM: return eh_read_libsvm(ctx, path, labelled, data);
+    case NPY: return read_npy_file(ctx, path, data, NULL);
+    case NPZ: return eh_read_npz(ctx, path, part, source->variables, labelled, data, parts);
+    case MAT: return eh_read_mat(ctx, path, source->variables, labelled, data);
+    case UNKNOWN: break;
+    }
+    return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the format is not known", path);
+}
+
+static enhope_status read_pair(enhope_context *ctx, const char *x_path, const char *y_path, bool labelled,
+                               enhope_dataset *data)
+{
+    enhope_status status = ENHOPE_OK;
+    eh_labels labels = {.n = 0};
+    const enhope_source plain = {.label = "none"};
+    bool parts = false;
+    format kind;
+    EH_TRY(read_file(ctx, x_path, &plain, NULL, data, &parts));
+    if (!labelled) return ENHOPE_OK;
+    EH_TRY(find_format(ctx, y_path, &kind));
+    switch (kind) {
+    case IDX: EH_CHECK(eh_read_idx(ctx, y_path, NULL, &labels)); break;
+    case NPY: EH_CHECK(read_npy_file(ctx, y_path, NULL, &labels)); break;
+    case CSV: EH_CHECK(eh_read_csv_labels(ctx, y_path, &labels)); break;
+    default:
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: labels of a pair are read from IDX, NPY or a column of CSV",
+                         y_path));
+    }
+    EH_CHECK(eh_labels_attach(ctx, &labels, data, x_path, y_path));
+cleanup:
+    eh_labels_free(&labels);
+    return status;
+}
+
+static bool is_there(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* The first of folder/name and folder/name.gz that is there. */
+static bool find_in_folder(const char *folder, const char *name, char *path)
+{
+    static const char *const ends[] = {"", ".gz"};
+    for (int i = 0; i < 2; i++)
+        if (snprintf(path, PATH_SIZE, "%s/%s%s", folder, name, ends[i]) < PATH_SIZE && is_there(path)) return true;
+    return false;
+}
+
+static enhope_status read_folder(enhope_context *ctx, const char *folder, const char *part, bool labelled,
+                                 enhope_dataset *data)
+{
+    static const char *const inputs[] = {"images-idx3-ubyte", "images.idx3-ubyte", "features-idx2-ubyte",
+                                         "features.idx2-ubyte"};
+    static const char *const labels[] = {"labels-idx1-ubyte", "labels.idx1-ubyte"};
+    const char *half = part && strcmp(part, "test") == 0 ? "t10k" : "train";
+    char name[64], x_path[PATH_SIZE], y_path[PATH_SIZE];
+    bool found = false;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs && !found; i++) {
+        snprintf(name, sizeof name, "%s-%s", half, inputs[i]);
+        found = find_in_folder(folder, name, x_path);
+    }
+    if (!found)
+        return eh_fail(ctx, ENHOPE_ERROR_IO,
+                       "%s: is a folder without %s-images-idx3-ubyte or %s-features-idx2-ubyte (or these with .gz)",
+                       folder, half, half);
+    if (!labelled) return eh_read_idx(ctx, x_path, data, NULL);
+    found = false;
+    for (size_t i = 0; i < sizeof labels / sizeof *labels && !found; i++) {
+        snprintf(name, sizeof name, "%s-%s", half, labels[i]);
+        found = find_in_folder(folder, name, y_path);
+    }
+    if (!found)
+        return eh_fail(ctx, ENHOPE_ERROR_IO,
+                       "%s: is a folder without %s-labels-idx1-ubyte (or with .gz): name the pair of files X,y", folder,
+                       half);
+    return read_pair(ctx, x_path, y_path, true, data);
+}
+
+/* "X,y": the comma after which both halves are files; without such a one, the first comma. NULL: no comma. */
+static const char *find_comma(const char *path, char *x_path)
+{
+    const char *first = strchr(path, ',');
+    if (!first || strlen(path) >= PATH_SIZE) return NULL;
+    for (const char *comma = first; comma; comma = strchr(comma + 1, ',')) {
+        snprintf(x_path, PATH_SIZE, "%.*s", (int)(comma - path), path);
+        if (is_there(x_path) && is_there(comma + 1)) return comma;
+    }
+    snprintf(x_path, PATH_SIZE, "%.*s", (int)(first - path), path);
+    return first;
+}
+
+static enhope_status read_synthetic(enhope_context *ctx, const char *text, const char *part, enhope_dataset **out)
+{
+    char with_part[512];
+    if (!part) return eh_synthetic(ctx, text, out);
+    snprintf(with_part, sizeof with_part, "%.400s,part=%s", text, part);
+    return eh_synthetic(ctx, with_part, out);
+}
+
+/* Everything but the split and the limit. *parts: the source has a train and a test half of its own. */
+static enhope_status read_source(enhope_context *ctx, const enhope_source *source, const char *part,
+                                 enhope_dataset **out, bool *parts)
+{
+    static const char scheme[] = "synthetic:";
+    const char *path = source->path;
+    enhope_status status = ENHOPE_OK;
+    enhope_dataset *data = NULL;
+    char x_path[PATH_SIZE];
+    *parts = true;
+    if (strncmp(path, scheme, sizeof scheme - 1) == 0) return read_synthetic(ctx, path + sizeof scheme - 1, part, out);
+    EH_TRY(eh_new(ctx, "a data set", 1, sizeof *data, (void **)&data));
+    if (is_folder(path)) {
+        EH_CHECK(read_folder(ctx, path, part, wants_labels(source), data));
+    } else {
+        const char *comma = is_there(path) ? NULL : find_comma(path, x_path);
+        *parts = false;
+        EH_CHECK(comma ? read_pair(ctx, x_path, comma + 1, wants_labels(source), data)
+                       : read_file(ctx, path, source, part, data, parts));
+    }
+    *out = data;
+    data = NULL;
+cleanup:
+    enhope_dataset_free(data);
+    return status;
+}
+
+/* ---- which rows ---- */
+
+static enhope_status keep_rows(enhope_context *ctx, const enhope_source *source, enhope_dataset *data)
+{
+    enhope_status status = ENHOPE_OK;
+    int64_t *rows = NULL, n = data->x.n;
+    if (source->split) {
+        EH_TRY(eh_split_rows(ctx, source->split, source->part, n, &rows, &n));
+    } else if (source->limit > 0 && source->limit < n) {
+        EH_TRY(eh_new(ctx, "rows", source->limit, sizeof *rows, (void **)&rows));
+        for (int64_t i = 0; i < source->limit; i++) rows[i] = i;
+    }
+    if (source->limit > 0 && source->limit < n) n = source->limit;
+    if (rows) status = eh_dataset_take(ctx, data, rows, n);
+    eh_free(rows);
+    return status;
+}
+
+enhope_status enhope_dataset_read(enhope_context *ctx, const enhope_source *source, enhope_dataset **out)
+{
+    enhope_status status = ENHOPE_OK;
+    enhope_dataset *data = NULL;
+    bool parts = false;
+    if (!source || !source->path || !*source->path)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "no data is named: expected a path");
+    if (source->part && strcmp(source->part, "train") != 0 && strcmp(source->part, "test") != 0)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "part '%.60s' is not known: expected train or test", source->part);
+    if (source->limit < 0)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "limit is %lld: expected 0 (all samples) or more",
+                       (long long)source->limit);
+    EH_CHECK(read_source(ctx, source, source->split ? NULL : source->part, &data, &parts));
+    if (!parts && !source->split && source->part && strcmp(source->part, "test") == 0)
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: has no test part: name a split N@SEED", source->path));
+    EH_CHECK(eh_dataset_check(ctx, data, source->path));
+    EH_CHECK(keep_rows(ctx, source, data));
+    *out = data;
+    data = NULL;
+cleanup:
+    enhope_dataset_free(data);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* Bytes of a file, plain or gzip (zlib tells them apart by content), or of standard input. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "data/read/read.h"
+
+enum { MAX_STEP = 1 << 30, GZ_BUFFER = 1 << 17 };
+
+static enhope_status gz_read(enhope_context *ctx, eh_stream *s, void *to, size_t want, size_t *got)
+{
+    gzFile gz = s->state;
+    size_t done = 0;
+    while (done < want) {
+        const size_t step = want - done < MAX_STEP ? want - done : MAX_STEP;
+        const int n = gzread(gz, (char *)to + done, (unsigned)step);
+        if (n > 0) done += (size_t)n;
+        if (n == (int)step) continue;
+        int code;
+        const char *message = gzerror(gz, &code);
+        if (code == Z_BUF_ERROR)
+            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the gzip data ends early: the file is truncated", s->name);
+        if (code == Z_ERRNO) return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be read: %s", s->name, strerror(errno));
+        if (code == Z_MEM_ERROR) return eh_fail_memory(ctx, "gzip", GZ_BUFFER, 1);
+        if (code != Z_OK && code != Z_STREAM_END) {
+            const char *reason = strstr(message, ">: "); /* zlib puts "<fd:3>: " before it */
+            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the gzip data is damaged: %s", s->name,
+                           reason ? reason + 3 : message);
+        }
+        break;
+    }
+    *got = done;
+    return ENHOPE_OK;
+}
+
+static void gz_close(eh_stream *s)
+{
+    gzclose_r((gzFile)s->state);
+}
+
+enhope_status eh_stream_open(enhope_context *ctx, const char *path, eh_stream *s)
+{
+    const bool input = strcmp(path, "-") == 0;
+    const char *name = input ? "standard input" : path;
+    struct stat info;
+    const int fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        const int reason = errno;
+        if (fd >= 0) close(fd);
+        return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be opened: %s", name, strerror(reason));
+    }
+    if (S_ISDIR(info.st_mode)) {
+        close(fd);
+        return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: is a folder: expected a file", name);
+    }
+    if (S_ISREG(info.st_mode) && info.st_size == 0) {
+        close(fd);
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the file is empty", name);
+    }
+    gzFile gz = gzdopen(fd, "rb");
+    if (!gz) {
+        close(fd);
+        return eh_fail_memory(ctx, "gzip", GZ_BUFFER, 1);
+    }
+    gzbuffer(gz, GZ_BUFFER);
+    const bool sized = S_ISREG(info.st_mode) && !input;
+    *s = (eh_stream){.name = name,
+                     .state = gz,
+                     .read = gz_read,
+                     .close = gz_close,
+                     .left = sized && gzdirect(gz) ? (int64_t)info.st_size : -1,
+                     .stored = sized ? (int64_t)info.st_size : 0};
+    return ENHOPE_OK;
+}
+
+enhope_status eh_stream_read(enhope_context *ctx, eh_stream *s, void *to, size_t want, size_t *got)
+{
+    EH_TRY(s->read(ctx, s, to, want, got));
+    if (s->left >= 0) s->left = s->left > (int64_t)*got ? s->left - (int64_t)*got : 0;
+    return ENHOPE_OK;
+}
+
+void eh_stream_close(eh_stream *s)
+{
+    if (s->close) s->close(s);
+    *s = (eh_stream){.name = NULL};
+}

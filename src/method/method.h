@@ -1,0 +1,49 @@
+/* The table of methods, the table of settings, and training: the only place where map, objective and optimiser meet. */
+#ifndef EH_METHOD_H
+#define EH_METHOD_H
+
+#include "data/data.h"
+#include "map/map.h"
+#include "model/model.h"
+#include "objective/objective.h"
+#include "optim/optim.h"
+
+/* ---- methods.c ---- */
+
+typedef enum eh_compared { EH_EXEMPLARS, EH_BATCH, EH_NOTHING } eh_compared;
+
+typedef struct eh_method {
+    enhope_method_info info;
+    const eh_map *map;
+    bool gaussian, row, nca; /* of the objective, unless the settings say otherwise */
+    eh_compared compared;
+} eh_method;
+
+/* NULL: no such method. */
+const eh_method *eh_method_find(const char *name);
+
+/* ---- settings.c ---- */
+
+enum { EH_START_RANDOM, EH_START_KMEANS, EH_START_LEARNED };
+enum { EH_FORM_AUTO, EH_FORM_JOINT, EH_FORM_ROW };
+enum { EH_SIMILARITY_AUTO, EH_SIMILARITY_STUDENT, EH_SIMILARITY_GAUSSIAN };
+enum { EH_TARGET_AUTO, EH_TARGET_MCML, EH_TARGET_NCA };
+enum { EH_WEIGHT_SAMPLE, EH_WEIGHT_PAIR };
+enum { EH_SOLVER_CG, EH_SOLVER_LBFGS, EH_SOLVER_ADAM };
+
+/* Fields in the order of the table in settings.c; choices are numbers of the enums above. */
+struct enhope_settings {
+    char method[24];
+    int64_t dims, factors, hidden, order;
+    int64_t exemplars, z, form, similarity, target, weight;
+    int64_t solver, epochs, batch, iterations, memory;
+    double rate, warmup, beta1, beta2;
+    double valid, time;
+    int64_t patience;
+    int64_t scale, neighbours, seed;
+};
+
+/* Fills one name-and-text pair for every setting: pairs (enhope_setting_count()). */
+enhope_status eh_settings_texts(enhope_context *ctx, const enhope_settings *s, eh_pair_text *pairs);
+
+#endif

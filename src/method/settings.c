@@ -1,0 +1,176 @@
+/* The table of settings. The library, the command line, the manual and the model file all read it. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "method/method.h"
+
+typedef struct row {
+    enhope_setting_info info;
+    size_t at; /* of the field in enhope_settings: int64_t for an integer or a choice, double for a real */
+} row;
+
+#define INTEGER(field, initial_, minimum_, maximum_, applies_, help_)                                             \
+    {{#field, ENHOPE_SETTING_INTEGER, initial_, minimum_, maximum_, NULL, applies_, help_}, \
+     offsetof(enhope_settings, field)}
+#define REAL(field, initial_, minimum_, maximum_, applies_, help_)                                             \
+    {{#field, ENHOPE_SETTING_REAL, initial_, minimum_, maximum_, NULL, applies_, help_}, \
+     offsetof(enhope_settings, field)}
+#define CHOICE(field, choices_, initial_, applies_, help_) \
+    {{#field, ENHOPE_SETTING_CHOICE, initial_, 0, 0, choices_, applies_, help_}, offsetof(enhope_settings, field)}
+
+/* The method's own choices are the names in methods.c; it is the one setting that is held as text. */
+static const row rows[] = {
+    {{"method", ENHOPE_SETTING_CHOICE, "en-hope", 0, 0, "en-hope|hope|linear-en-hope|mcml+|nca|knn", "all",
+      "what to train: a row of the table of methods"},
+     offsetof(enhope_settings, method)},
+    INTEGER(dims, "2", 1, 65536, "all but knn", "outputs h of the map"),
+    INTEGER(factors, "800", 1, 1048576, "hope map", "factors F"),
+    INTEGER(hidden, "400", 1, 1048576, "hope map", "hidden units m"),
+    INTEGER(order, "2", 1, 16, "hope map", "order O of the feature interactions"),
+    CHOICE(exemplars, "random|kmeans|learned", "learned", "exemplar methods",
+           "training points, k-means centres, or k-means centres that are then learned"),
+    INTEGER(z, "0", 0, 1048576, "exemplar methods", "number of exemplars, shared over the classes; 0: two a class"),
+    CHOICE(form, "auto|joint|row", "auto", "gradient methods", "normaliser of q: over all pairs, or row by row"),
+    CHOICE(similarity, "auto|student|gaussian", "auto", "gradient methods", "1 / (1 + d) or exp(-d)"),
+    CHOICE(target, "auto|mcml|nca", "auto", "gradient methods",
+           "collapse onto all same-class points, or any of them"),
+    CHOICE(weight, "sample|pair", "sample", "joint form, mcml target",
+           "what weighs the same: every sample, or every same-class pair (the paper's indicator)"),
+    CHOICE(solver, "cg|lbfgs|adam", "cg", "gradient methods", "how the parameters are learned"),
+    INTEGER(epochs, "30", 1, 1000000, "gradient methods", "walks through the training data, at most"),
+    INTEGER(batch, "1000", 0, 1073741824, "gradient methods", "samples in a mini-batch; 0: all"),
+    INTEGER(iterations, "3", 1, 1000000, "cg, lbfgs", "line searches on each mini-batch"),
+    INTEGER(memory, "10", 1, 1000, "lbfgs", "curvature pairs kept"),
+    REAL(rate, "0.003", 0, 1e6, "adam", "peak learning rate"),
+    REAL(warmup, "0.05", 0, 1, "adam", "part of all steps in which the rate rises"),
+    REAL(beta1, "0.9", 0, 0.9999999, "adam", "decay of the gradient's mean"),
+    REAL(beta2, "0.99", 0, 0.9999999, "adam", "decay of the gradient's square"),
+    REAL(valid, "0.1", 0, 0.9, "gradient methods", "part of the training data that is held out to choose the best epoch"),
+    REAL(time, "0", 0, 1e9, "gradient methods", "seconds after which training ends; 0: no limit"),
+    INTEGER(patience, "10", 0, 1000000, "gradient methods",
+            "epochs without a lower validation error after which training ends; 0: never"),
+    CHOICE(scale, "auto|none|range|minmax|standard", "auto", "all",
+           "scaling of the inputs: one range, each column's range, each column's mean and deviation"),
+    INTEGER(neighbours, "0", 0, 1048576, "all", "neighbours k that vote; 0: 5, or 1 where a class has too few references"),
+    INTEGER(seed, "1", 0, 9007199254740992.0, "all", "of every random choice"),
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+int enhope_setting_count(void)
+{
+    return ROWS;
+}
+
+const enhope_setting_info *enhope_setting_get(int i)
+{
+    return i >= 0 && i < ROWS ? &rows[i].info : NULL;
+}
+
+static void *field(const enhope_settings *s, const row *r)
+{
+    return (char *)(uintptr_t)s + r->at;
+}
+
+/* The number of `value` in "a|b|c"; -1: not one of them. */
+static int64_t choice_number(const char *choices, const char *value)
+{
+    const size_t length = strlen(value);
+    int64_t number = 0;
+    for (const char *at = choices;; number++) {
+        const size_t width = strcspn(at, "|");
+        if (width == length && !strncmp(at, value, length)) return number;
+        if (!at[width]) return -1;
+        at += width + 1;
+    }
+}
+
+static const row *find(const char *name)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (!strcmp(rows[i].info.name, name)) return &rows[i];
+    return NULL;
+}
+
+enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings, const char *name, const char *value)
+{
+    const row *r = find(name);
+    if (!r) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no setting '%s'", name);
+    const enhope_setting_info *info = &r->info;
+    if (info->type == ENHOPE_SETTING_CHOICE) {
+        const int64_t number = choice_number(info->choices, value);
+        if (number < 0)
+            return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s is '%s': expected one of %s", name, value, info->choices);
+        if (r->at == offsetof(enhope_settings, method))
+            snprintf(settings->method, sizeof settings->method, "%s", value);
+        else
+            *(int64_t *)field(settings, r) = number;
+        return ENHOPE_OK;
+    }
+    char *end = NULL;
+    errno = 0;
+    const double real = strtod(value, &end);
+    const bool whole = info->type == ENHOPE_SETTING_INTEGER;
+    if (end == value || *end || !isfinite(real) || (whole && real != floor(real)))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s is '%s': expected a %s", name, value,
+                       whole ? "whole number" : "number");
+    if (real < info->minimum || real > info->maximum)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s is %s: expected %.15g to %.15g", name, value, info->minimum,
+                       info->maximum);
+    if (whole)
+        *(int64_t *)field(settings, r) = (int64_t)real;
+    else
+        *(double *)field(settings, r) = real;
+    return ENHOPE_OK;
+}
+
+static void write_text(const enhope_settings *s, const row *r, char *buffer, size_t size)
+{
+    if (r->at == offsetof(enhope_settings, method)) {
+        snprintf(buffer, size, "%s", s->method);
+    } else if (r->info.type == ENHOPE_SETTING_CHOICE) {
+        const char *at = r->info.choices;
+        for (int64_t skip = *(int64_t *)field(s, r); skip > 0; skip--) at += strcspn(at, "|") + 1;
+        snprintf(buffer, size, "%.*s", (int)strcspn(at, "|"), at);
+    } else if (r->info.type == ENHOPE_SETTING_INTEGER) {
+        snprintf(buffer, size, "%lld", (long long)*(int64_t *)field(s, r));
+    } else {
+        snprintf(buffer, size, "%.15g", *(double *)field(s, r));
+    }
+}
+
+enhope_status enhope_settings_get(enhope_context *ctx, const enhope_settings *settings, const char *name, char *buffer,
+                                  size_t size)
+{
+    const row *r = find(name);
+    if (!r) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no setting '%s'", name);
+    write_text(settings, r, buffer, size);
+    return ENHOPE_OK;
+}
+
+enhope_status eh_settings_texts(enhope_context *ctx, const enhope_settings *s, eh_pair_text *pairs)
+{
+    for (int i = 0; i < ROWS; i++) {
+        char text[64];
+        write_text(s, &rows[i], text, sizeof text);
+        pairs[i].name = eh_strdup(rows[i].info.name);
+        pairs[i].value = eh_strdup(text);
+        if (!pairs[i].name || !pairs[i].value) return eh_fail_memory(ctx, "settings", sizeof text, 1);
+    }
+    return ENHOPE_OK;
+}
+
+enhope_settings *enhope_settings_create(void)
+{
+    enhope_settings *s = eh_alloc(1, sizeof *s);
+    enhope_context quiet = {0};
+    for (int i = 0; s && i < ROWS; i++) enhope_settings_set(&quiet, s, rows[i].info.name, rows[i].info.initial);
+    return s;
+}
+
+void enhope_settings_free(enhope_settings *settings)
+{
+    eh_free(settings);
+}

@@ -1,0 +1,291 @@
+/* Training: the only place where map, objective and optimiser meet.
+ *
+ * A step is one mini-batch: its rows are gathered and scaled, and the optimiser is let loose on loss_at(), which maps
+ * batch and exemplars in one go, asks the objective for the loss and its gradient in the embedding, and carries that
+ * back through the map. An epoch ends with the validation error; the best state by it is what is kept. */
+#include <math.h>
+#include <string.h>
+
+#include "method/train.h"
+
+/* The embedding's rows are the batch's, then the exemplars'. Dense batches lie in X before the exemplars; sparse ones
+ * stay where they are. */
+static eh_rows batch_with_exemplars(const enhope_trainer *t, int64_t z)
+{
+    eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = t->batch_n + z};
+    if (t->sparse) {
+        rows.sparse = &t->table;
+        rows.sparse_rows = t->batch_rows;
+        rows.sparse_n = t->batch_n;
+        rows.dense_n = z;
+    }
+    return rows;
+}
+
+static void lay_exemplars(const enhope_trainer *t, const eh_real *E, int64_t first)
+{
+    eh_compute *c = t->c;
+    const int64_t H = t->shape.H;
+    for (int64_t j = 0; j < t->z; j++) {
+        eh_real *row = eh_at(c, t->X, (first + j) * t->ld);
+        c->op->copy(c, H, eh_at(c, E, j * H), row);
+        c->op->fill(c, 1, 1, eh_at(c, row, H));
+    }
+}
+
+/* The loss of the present batch at parameters x, and its gradient. */
+static double loss_at(void *user, const eh_real *x, eh_real *gradient)
+{
+    enhope_trainer *t = user;
+    eh_compute *c = t->c;
+    const eh_map *map = t->method->map;
+    const int64_t n = t->batch_n, z = t->z, h = t->shape.h;
+    const eh_rows rows = batch_with_exemplars(t, z);
+    lay_exemplars(t, eh_at(c, t->learned ? x : t->theta, t->P), rows.dense_n - z);
+    map->forward(&t->shape, c, x, &rows, t->work, t->Y);
+    const bool self = t->objective.self;
+    const double loss =
+        self ? eh_neighbour_loss(&t->objective, c, n, n, h, t->data->c, t->Y, t->label, t->Y, t->label, t->dY, NULL,
+                                 t->loss_work)
+             : eh_neighbour_loss(&t->objective, c, n, z, h, t->data->c, t->Y, t->label, eh_at(c, t->Y, n * h),
+                                 t->exemplar_label, t->dY, eh_at(c, t->dY, n * h), t->loss_work);
+    map->backward(&t->shape, c, x, &rows, t->work, t->dY, gradient, t->learned ? z : 0,
+                  t->learned ? eh_at(c, gradient, t->P) : NULL);
+    return loss;
+}
+
+static void take_batch(enhope_trainer *t, const int64_t *rows, int64_t n)
+{
+    t->batch_n = n;
+    memcpy(t->batch_rows, rows, (size_t)n * sizeof *rows);
+    if (!t->sparse) t->c->op->gather(t->c, &t->table, rows, n, t->X, t->ld, NULL);
+    for (int64_t i = 0; i < n; i++) t->label[i] = t->data->label[rows[i]];
+}
+
+void eh_train_embed(enhope_trainer *t, const eh_real *theta, const int64_t *rows, int64_t count, eh_real *Y)
+{
+    for (int64_t i = 0; i < count; i += t->capacity) {
+        take_batch(t, rows + i, count - i < t->capacity ? count - i : t->capacity);
+        const eh_rows block = batch_with_exemplars(t, 0);
+        t->method->map->forward(&t->shape, t->c, theta, &block, t->work, eh_at(t->c, Y, i * t->shape.h));
+    }
+}
+
+/* The error on the validation part with parameters theta; NaN without one. */
+static double validate(enhope_trainer *t, const eh_real *theta)
+{
+    if (!t->valid_n) return NAN;
+    eh_compute *c = t->c;
+    const int64_t h = t->shape.h;
+    eh_references ref = {.h = h, .c = t->data->c};
+    if (t->z) {
+        /* embedded exemplars are kept at the end of dY, which is free here */
+        ref.G = eh_at(c, t->dY, t->capacity * h);
+        ref.label = t->exemplar_label;
+        ref.r = t->z;
+        lay_exemplars(t, eh_at(c, theta, t->P), 0);
+        const eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = t->z};
+        t->method->map->forward(&t->shape, c, theta, &rows, t->work, eh_at(c, t->dY, t->capacity * h));
+    } else {
+        eh_train_embed(t, theta, t->rows, t->n, t->points);
+        ref.G = t->points;
+        ref.label = t->point_label;
+        ref.r = t->n;
+    }
+    int64_t errors = 0;
+    for (int64_t i = 0; i < t->valid_n; i += t->capacity) {
+        const int64_t n = t->valid_n - i < t->capacity ? t->valid_n - i : t->capacity;
+        eh_train_embed(t, theta, t->rows + t->n + i, n, t->Y);
+        eh_classify(c, &ref, t->Y, n, t->k, t->classify_work, t->guess, NULL, NULL);
+        for (int64_t s = 0; s < n; s++) errors += t->guess[s] != t->label[s];
+    }
+    return (double)errors / (double)t->valid_n;
+}
+
+static double seconds(const enhope_trainer *t)
+{
+    return t->spent + (eh_seconds() - t->started);
+}
+
+static enhope_status add_history(enhope_trainer *t)
+{
+    if (t->epoch > t->history_room) {
+        const int64_t room = t->history_room ? 2 * t->history_room : 64;
+        enhope_history *grown =
+            eh_grow(t->history, (size_t)t->history_room, (size_t)room, sizeof *t->history);
+        if (!grown) return eh_fail_memory(t->ctx, "history", (size_t)room, sizeof *t->history);
+        t->history = grown;
+        t->history_room = room;
+    }
+    t->history[t->epoch - 1] = (enhope_history){
+        .epoch = t->epoch, .seconds = seconds(t), .loss = t->loss, .valid_error = t->valid_error};
+    return ENHOPE_OK;
+}
+
+static enhope_status end_epoch(enhope_trainer *t)
+{
+    t->epoch++;
+    t->batch = 0;
+    t->loss = t->loss_sum / (double)t->batches;
+    t->loss_sum = 0;
+    t->valid_error = validate(t, t->theta);
+    if (!t->valid_n || !(t->valid_error >= t->best_error)) {
+        t->best_error = t->valid_error;
+        t->best_epoch = t->epoch;
+        t->c->op->copy(t->c, t->P + t->z * t->shape.H, t->theta, t->best);
+    }
+    const bool stale = t->valid_n && t->set.patience && t->epoch - t->best_epoch >= t->set.patience;
+    if (t->epoch == t->set.epochs || stale) t->done = true;
+    return add_history(t);
+}
+
+static enhope_status step(enhope_trainer *t)
+{
+    if (t->batch == 0) eh_shuffle((uint64_t)t->set.seed, EH_STREAM_SHUFFLE, (uint64_t)t->epoch, t->n, t->order);
+    /* batches of equal size, give or take one */
+    const int64_t from = t->n * t->batch / t->batches, to = t->n * (t->batch + 1) / t->batches;
+    for (int64_t i = from; i < to; i++) t->order[i] = t->rows[t->order[i]];
+    take_batch(t, t->order + from, to - from);
+    const double loss = t->optim->type->run(t->optim, loss_at, t, t->theta);
+    EH_TRY(t->c->op->sync(t->c, t->ctx));
+    if (!isfinite(loss))
+        return eh_fail(t->ctx, ENHOPE_ERROR_COMPUTE,
+                       "training diverged: the loss is not finite in epoch %lld, batch %lld; try a lower rate or "
+                       "another scale",
+                       (long long)t->epoch + 1, (long long)t->batch + 1);
+    t->batch++;
+    t->loss_sum += loss;
+    t->loss = t->loss_sum / (double)t->batch;
+    if (t->batch == t->batches) EH_TRY(end_epoch(t));
+    if (t->set.time > 0 && seconds(t) >= t->set.time) t->done = true;
+    return ENHOPE_OK;
+}
+
+static void tell(const enhope_trainer *t, bool epoch_done, enhope_progress *p)
+{
+    const double parts = (double)t->epoch + (double)t->batch / (double)t->batches, all = (double)t->set.epochs;
+    double left = parts > 0 ? t->spent / parts * (all - parts) : 0;
+    if (t->set.time > 0 && t->set.time - t->spent < left) left = t->set.time - t->spent;
+    *p = (enhope_progress){
+        .epoch = t->epoch,
+        .epochs = t->set.epochs,
+        .batch = epoch_done ? t->batches : t->batch,
+        .batches = t->batches,
+        .loss = t->loss,
+        .valid_error = t->valid_error,
+        .best_error = t->best_error,
+        .seconds = t->spent,
+        .seconds_left = t->done || left < 0 ? 0 : left,
+        .epoch_done = epoch_done,
+    };
+}
+
+enhope_status enhope_trainer_step(enhope_trainer *t, enhope_progress *progress, int *done)
+{
+    enhope_status status = ENHOPE_OK;
+    const int64_t before = t->epoch;
+    if (!t->done) {
+        t->started = eh_seconds();
+        eh_compute_begin(t->c);
+        status = step(t);
+        eh_compute_end(t->c);
+        t->spent = seconds(t);
+        if (status) return status;
+    }
+    if (progress) tell(t, t->epoch > before, progress);
+    *done = t->done;
+    return ENHOPE_OK;
+}
+
+/* ---- the model ---- */
+
+static enhope_status copy_names(enhope_context *ctx, char *const *from, int64_t count, char **to)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!(to[i] = eh_strdup(from[i]))) return eh_fail_memory(ctx, "names", strlen(from[i]) + 1, 1);
+    return ENHOPE_OK;
+}
+
+/* What the model compares with: exemplars in input space, embedded training points, or the scaled inputs (knn). */
+static enhope_status fill_references(enhope_trainer *t, const eh_real *theta, enhope_model *m)
+{
+    if (t->method->compared == EH_EXEMPLARS) {
+        t->c->op->read(t->c, m->reference, eh_at(t->c, theta, t->P), t->z * t->shape.H);
+        memcpy(m->reference_label, t->exemplar_label, (size_t)t->z * sizeof *m->reference_label);
+        return ENHOPE_OK;
+    }
+    for (int64_t i = 0; i < t->n; i++) m->reference_label[i] = t->data->label[t->rows[i]];
+    if (t->method->compared == EH_BATCH) {
+        eh_train_embed(t, theta, t->rows, t->n, t->points);
+        t->c->op->read(t->c, m->reference, t->points, t->n * t->shape.h);
+        return ENHOPE_OK;
+    }
+    const int64_t H = t->shape.H;
+    for (int64_t i = 0; i < t->n; i++) {
+        float *row = m->reference + i * H;
+        eh_matrix_row(&t->data->x, t->rows[i], row);
+        for (int64_t j = 0; j < H; j++) row[j] = (row[j] - t->shift[j]) * t->mul[j];
+    }
+    return ENHOPE_OK;
+}
+
+static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
+{
+    enhope_context *ctx = t->ctx;
+    const enhope_dataset *data = t->data;
+    const int64_t H = data->x.H;
+    m->gaussian = t->objective.gaussian;
+    m->k = t->k;
+    memcpy(m->shift, t->shift, (size_t)H * sizeof *m->shift);
+    memcpy(m->mul, t->mul, (size_t)H * sizeof *m->mul);
+    m->image_rows = data->image_rows;
+    m->image_columns = data->image_columns;
+    EH_TRY(copy_names(ctx, data->class_name, data->c, m->class_name));
+    if (data->input_name) {
+        EH_TRY(eh_new(ctx, "names", H, sizeof *m->input_name, (void **)&m->input_name));
+        EH_TRY(copy_names(ctx, data->input_name, H, m->input_name));
+    }
+    EH_TRY(eh_settings_texts(ctx, &t->set, m->setting));
+    if (m->epochs) memcpy(m->history, t->history, (size_t)m->epochs * sizeof *m->history);
+    if (!t->c) return fill_references(t, NULL, m);
+    const eh_real *theta = t->best_epoch ? t->best : t->theta;
+    t->c->op->read(t->c, m->theta, theta, t->P);
+    eh_compute_begin(t->c);
+    const enhope_status status = fill_references(t, theta, m);
+    eh_compute_end(t->c);
+    return status ? status : t->c->op->sync(t->c, ctx);
+}
+
+enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
+{
+    enhope_model *m = NULL;
+    const bool exemplars = t->method->compared == EH_EXEMPLARS;
+    EH_TRY(eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape, exemplars ? t->z : t->n, exemplars,
+                           t->data->c, enhope_setting_count(), t->epoch, &m));
+    const enhope_status status = fill_model(t, m);
+    if (status) {
+        enhope_model_free(m);
+        return status;
+    }
+    *out = m;
+    return ENHOPE_OK;
+}
+
+enhope_status enhope_train(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
+                           enhope_progress_fn progress, void *user, enhope_model **out)
+{
+    enhope_trainer *t = NULL;
+    EH_TRY(enhope_trainer_create(ctx, data, settings, &t));
+    enhope_status status = ENHOPE_OK;
+    bool stopped = false;
+    int done = t->done;
+    while (!done && !stopped) {
+        enhope_progress p;
+        EH_CHECK(enhope_trainer_step(t, &p, &done));
+        stopped = progress && progress(&p, user) && !done;
+    }
+    EH_CHECK(enhope_trainer_model(t, out));
+cleanup:
+    enhope_trainer_free(t);
+    return status ? status : stopped ? ENHOPE_STOPPED : ENHOPE_OK;
+}

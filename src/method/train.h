@@ -1,0 +1,66 @@
+/* The trainer, between its two files: train_setup.c makes one, train.c runs it. */
+#ifndef EH_TRAIN_H
+#define EH_TRAIN_H
+
+#include "classify/classify.h"
+#include "exemplar/exemplar.h"
+#include "method/method.h"
+
+struct enhope_trainer {
+    enhope_context *ctx;
+    const enhope_dataset *data;
+    enhope_settings set;
+    const eh_method *method;
+    eh_compute *c;
+
+    /* the data: training rows, then validation rows */
+    eh_table table;
+    float *shift, *mul; /* (H) */
+    int64_t *rows;      /* (n + valid_n) */
+    int64_t n, valid_n;
+    int32_t present; /* classes that have samples */
+    bool sparse;
+
+    /* the parts that meet here */
+    eh_map_shape shape;
+    eh_neighbour objective;
+    eh_optim *optim;
+
+    /* parameters: the map's P numbers, then z x H of exemplars. The optimiser sees the latter only when learned. */
+    int64_t P, z;
+    bool learned;
+    eh_real *theta, *best;   /* (P + z H) */
+    int32_t *exemplar_label; /* (z) */
+
+    /* a batch, and blocks of any other rows that are embedded */
+    int64_t capacity;
+    int64_t ld;
+    eh_real *X;       /* (capacity + z, ld), ld >= H + 1 */
+    eh_real *work;    /* the map's, for capacity + z rows */
+    eh_real *Y, *dY;  /* (capacity + z, h) */
+    eh_real *points;  /* (n, h) embedded training points, where they are what points are compared with */
+    int32_t *label;   /* (capacity) */
+    int32_t *point_label; /* (n), likewise */
+    double *loss_work;
+    void *classify_work;
+    int32_t *guess;   /* (capacity) */
+    int64_t *order;   /* (n) this epoch's shuffle */
+    int64_t *batch_rows; /* (capacity) */
+    int64_t batch_n, batches;
+
+    /* where we are */
+    int64_t epoch, batch;
+    double started, spent; /* clock at the running step's start, seconds of steps before it */
+    double loss_sum, loss;
+    double valid_error, best_error; /* NaN: none yet */
+    int64_t best_epoch;
+    int32_t k;
+    enhope_history *history;
+    int64_t history_room;
+    bool done;
+};
+
+/* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; train.c. */
+void eh_train_embed(enhope_trainer *t, const eh_real *theta, const int64_t *rows, int64_t count, eh_real *Y);
+
+#endif

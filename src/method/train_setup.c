@@ -1,0 +1,280 @@
+/* Making a trainer: settings checked against the data, the validation part taken, scaling fitted, data placed,
+ * exemplars and parameters started, and all memory allocated, once. */
+#include <math.h>
+#include <string.h>
+
+#include "method/train.h"
+
+/* ---- which rows ---- */
+
+static enhope_status count_classes(enhope_trainer *t, int64_t *counts)
+{
+    enhope_context *ctx = t->ctx;
+    const enhope_dataset *data = t->data;
+    if (!data->label)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample");
+    for (int64_t i = 0; i < data->x.n; i++)
+        if (data->label[i] >= 0) counts[data->label[i]]++;
+    int32_t last = 0;
+    for (int32_t k = 0; k < data->c; k++)
+        if (counts[k]) t->present++, last = k;
+    if (t->present == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has no labelled sample to train on");
+    if (t->present == 1)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has a single class ('%s'): training needs at least two",
+                       data->class_name[last]);
+    return ENHOPE_OK;
+}
+
+/* Labelled rows in a seeded order, the first valid_n of each class apart: every class keeps its part of the
+ * validation rows, and none is moved there whole. */
+static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t *taken)
+{
+    const enhope_dataset *data = t->data;
+    enhope_context *ctx = t->ctx;
+    const int64_t all = data->x.n;
+    int64_t labelled = 0;
+    for (int32_t k = 0; k < data->c; k++) labelled += counts[k];
+    const bool held_out = t->method->compared != EH_NOTHING && t->set.valid > 0;
+    int64_t *order = NULL;
+    enhope_status status;
+    EH_CHECK(eh_new(ctx, "order of samples", all, sizeof *order, (void **)&order));
+    EH_CHECK(eh_new(ctx, "rows of samples", labelled, sizeof *t->rows, (void **)&t->rows));
+    eh_shuffle((uint64_t)t->set.seed, EH_STREAM_VALID, 0, all, order);
+    int64_t train = 0, valid = labelled;
+    for (int64_t i = 0; i < all; i++) {
+        const int32_t k = data->label[order[i]];
+        if (k < 0) continue;
+        if (held_out && taken[k] < (int64_t)(t->set.valid * (double)counts[k])) {
+            taken[k]++;
+            t->rows[--valid] = order[i];
+        } else {
+            t->rows[train++] = order[i];
+        }
+    }
+    t->n = train;
+    t->valid_n = labelled - train;
+cleanup:
+    eh_free(order);
+    return status;
+}
+
+static enhope_status choose_rows(enhope_trainer *t)
+{
+    int64_t *counts = NULL;
+    enhope_status status;
+    EH_CHECK(eh_new(t->ctx, "class counts", 2 * (int64_t)t->data->c, sizeof *counts, (void **)&counts));
+    EH_CHECK(count_classes(t, counts));
+    EH_CHECK(take_rows(t, counts, counts + t->data->c));
+cleanup:
+    eh_free(counts);
+    return status;
+}
+
+/* ---- settings against data ---- */
+
+static enhope_status settle(enhope_trainer *t)
+{
+    const enhope_settings *s = &t->set;
+    const eh_method *method = t->method;
+    const int64_t H = t->data->x.H;
+    t->sparse = t->data->x.kind == ENHOPE_CSR;
+    t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims, .order = 0};
+    if (method->map == &eh_map_hope) t->shape.F = s->factors, t->shape.m = s->hidden, t->shape.order = (int)s->order;
+    t->objective = (eh_neighbour){
+        .gaussian = s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN,
+        .row = s->form == EH_FORM_AUTO ? method->row : s->form == EH_FORM_ROW,
+        .nca = s->target == EH_TARGET_AUTO ? method->nca : s->target == EH_TARGET_NCA,
+        .self = method->compared == EH_BATCH,
+        .indicator = s->weight == EH_WEIGHT_PAIR,
+    };
+    if (method->compared == EH_EXEMPLARS) {
+        t->z = s->z ? s->z : 2 * (int64_t)t->present;
+        t->learned = s->exemplars == EH_START_LEARNED;
+    }
+    /* what auto came to is what the model tells */
+    t->set.form = t->objective.row ? EH_FORM_ROW : EH_FORM_JOINT;
+    t->set.similarity = t->objective.gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
+    t->set.target = t->objective.nca ? EH_TARGET_NCA : EH_TARGET_MCML;
+    t->set.z = t->z;
+    t->P = eh_map_parameters(method->map, &t->shape);
+    int64_t exemplar_numbers, all;
+    if (t->P < 0 || !eh_mul(t->z, H, &exemplar_numbers) || __builtin_add_overflow(t->P, exemplar_numbers, &all))
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                       "a map of %lld inputs, %lld factors, %lld hidden units and %lld outputs is too large",
+                       (long long)H, (long long)s->factors, (long long)s->hidden, (long long)s->dims);
+    const int64_t batch = s->batch && s->batch < t->n ? s->batch : t->n;
+    t->batches = (t->n + batch - 1) / batch;
+    enum { BLOCK = 1000 }; /* rows embedded at a time when the batch itself is smaller */
+    const int64_t block = t->n < BLOCK ? t->n : BLOCK;
+    t->capacity = batch > block ? batch : block;
+    return ENHOPE_OK;
+}
+
+/* ---- the start ---- */
+
+static enhope_status start_exemplars(enhope_trainer *t)
+{
+    if (!t->z) return ENHOPE_OK;
+    const int64_t H = t->shape.H;
+    float *E = NULL;
+    enhope_status status;
+    EH_CHECK(eh_new(t->ctx, "exemplars", t->z * H, sizeof *E, (void **)&E));
+    EH_CHECK((t->set.exemplars == EH_START_RANDOM ? eh_exemplar_random : eh_exemplar_kmeans)(
+        t->ctx, t->c, &t->table, t->rows, t->n, t->data->c, t->z, (uint64_t)t->set.seed, E, t->exemplar_label));
+    t->c->op->write(t->c, eh_at(t->c, t->theta, t->P), E, t->z * H);
+cleanup:
+    eh_free(E);
+    return status;
+}
+
+static enhope_status start_map(enhope_trainer *t)
+{
+    float *host = NULL;
+    EH_TRY(eh_new(t->ctx, "parameters", t->P, sizeof *host, (void **)&host));
+    /* rows are in a seeded order, so that the first are a sample */
+    const int64_t n = t->n < t->capacity ? t->n : t->capacity;
+    t->c->op->gather(t->c, &t->table, t->rows, n, t->X, t->ld, NULL);
+    t->method->map->init(&t->shape, t->c, (uint64_t)t->set.seed, t->X, t->ld, n, host, t->theta, t->work);
+    eh_free(host);
+    return ENHOPE_OK;
+}
+
+static enhope_status start_optimiser(enhope_trainer *t)
+{
+    static const eh_optim_type *const types[] = {&eh_optim_cg, &eh_optim_lbfgs, &eh_optim_adam};
+    const enhope_settings *s = &t->set;
+    const eh_optim_type *type = types[s->solver];
+    const int64_t steps = s->epochs * t->batches;
+    const eh_optim_settings set = {
+        .iterations = type == &eh_optim_adam ? 1 : s->iterations,
+        .memory = s->memory,
+        .rate = s->rate,
+        .beta1 = s->beta1,
+        .beta2 = s->beta2,
+        .epsilon = 1e-8,
+        .warmup = (int64_t)(s->warmup * (double)steps),
+        .total = steps,
+    };
+    return eh_optim_create(t->ctx, t->c, type, &set, t->P + (t->learned ? t->z * t->shape.H : 0), &t->optim);
+}
+
+static enhope_status allocate(enhope_trainer *t)
+{
+    enhope_context *ctx = t->ctx;
+    eh_compute *c = t->c;
+    const int64_t rows = t->capacity + t->z, H = t->shape.H, h = t->shape.h;
+    enum { ROW_ALIGN = 16 }; /* rows of X begin on a cache line */
+    t->ld = (H + 1 + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
+    int64_t x_count, y_count;
+    if (!eh_mul(rows, t->ld, &x_count) || !eh_mul(rows, h, &y_count))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a batch of %lld rows of %lld inputs is too large", (long long)rows,
+                       (long long)H);
+    EH_TRY(eh_compute_new(c, ctx, "parameters", t->P + t->z * H, &t->theta));
+    EH_TRY(eh_compute_new(c, ctx, "parameters", t->P + t->z * H, &t->best));
+    EH_TRY(eh_compute_new(c, ctx, "batch", x_count, &t->X));
+    EH_TRY(eh_compute_new(c, ctx, "activations", t->method->map->work(&t->shape, rows), &t->work));
+    EH_TRY(eh_compute_new(c, ctx, "embedding", y_count, &t->Y));
+    EH_TRY(eh_compute_new(c, ctx, "embedding", y_count, &t->dY));
+    EH_TRY(eh_new(ctx, "labels", t->z, sizeof *t->exemplar_label, (void **)&t->exemplar_label));
+    EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->label, (void **)&t->label));
+    EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->guess, (void **)&t->guess));
+    EH_TRY(eh_new(ctx, "batch", t->capacity, sizeof *t->batch_rows, (void **)&t->batch_rows));
+    EH_TRY(eh_new(ctx, "order of samples", t->n, sizeof *t->order, (void **)&t->order));
+    EH_TRY(eh_new(ctx, "loss", eh_neighbour_work(t->capacity, t->data->c), sizeof *t->loss_work,
+                  (void **)&t->loss_work));
+    if (t->method->compared == EH_BATCH) {
+        EH_TRY(eh_compute_new(c, ctx, "embedded training points", t->n * h, &t->points));
+        EH_TRY(eh_new(ctx, "labels", t->n, sizeof *t->point_label, (void **)&t->point_label));
+        for (int64_t i = 0; i < t->n; i++) t->point_label[i] = t->data->label[t->rows[i]];
+    }
+    return ENHOPE_OK;
+}
+
+static enhope_status settle_neighbours(enhope_trainer *t)
+{
+    const bool exemplars = t->method->compared == EH_EXEMPLARS;
+    const int64_t r = exemplars ? t->z : t->n, k = t->set.neighbours;
+    if (k > r)
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "k = %lld neighbours asked for, but there are %lld %s",
+                       (long long)k, (long long)r, exemplars ? "exemplars" : "training points");
+    if (k)
+        t->k = (int32_t)k;
+    else if (exemplars)
+        t->k = eh_default_neighbours(t->exemplar_label, r);
+    else
+        t->k = r < 5 ? (int32_t)r : 5;
+    t->set.neighbours = t->k;
+    return eh_new(t->ctx, "votes", eh_classify_work(t->capacity, t->k, t->data->c), 1, &t->classify_work);
+}
+
+static enhope_status build(enhope_trainer *t)
+{
+    enhope_context *ctx = t->ctx;
+    const int64_t H = t->data->x.H;
+    EH_TRY(choose_rows(t));
+    EH_TRY(settle(t));
+    EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->shift, (void **)&t->shift));
+    EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->mul, (void **)&t->mul));
+    eh_scale scale = (eh_scale)t->set.scale;
+    EH_TRY(eh_scaling_fit(ctx, &scale, &t->data->x, t->rows, t->n, t->shift, t->mul));
+    t->set.scale = scale;
+    if (t->method->compared == EH_NOTHING) {
+        t->done = true;
+        return settle_neighbours(t);
+    }
+    EH_TRY(eh_compute_open(ctx, &t->c));
+    EH_TRY(t->c->op->place(t->c, ctx, &t->data->x, t->data->label, t->shift, t->mul, &t->table));
+    EH_TRY(allocate(t));
+    eh_compute_begin(t->c);
+    enhope_status status;
+    EH_CHECK(start_exemplars(t));
+    EH_CHECK(start_map(t));
+    EH_CHECK(start_optimiser(t));
+    EH_CHECK(settle_neighbours(t));
+    EH_CHECK(t->c->op->sync(t->c, ctx));
+cleanup:
+    eh_compute_end(t->c);
+    return status;
+}
+
+enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
+                                    enhope_trainer **out)
+{
+    enhope_trainer *t = NULL;
+    enhope_settings *defaults = NULL;
+    enhope_status status;
+    EH_CHECK(eh_new(ctx, "trainer", 1, sizeof *t, (void **)&t));
+    t->ctx = ctx;
+    t->data = data;
+    t->valid_error = t->best_error = t->loss = NAN;
+    if (!settings) {
+        defaults = enhope_settings_create();
+        if (!defaults) EH_CHECK(eh_fail_memory(ctx, "settings", 1, sizeof *defaults));
+        settings = defaults;
+    }
+    t->set = *settings;
+    t->method = eh_method_find(t->set.method);
+    EH_CHECK(build(t));
+    *out = t;
+    t = NULL;
+cleanup:
+    enhope_settings_free(defaults);
+    enhope_trainer_free(t);
+    return status;
+}
+
+void enhope_trainer_free(enhope_trainer *t)
+{
+    if (!t) return;
+    if (t->c) {
+        eh_optim_free(t->optim);
+        eh_real *const vectors[] = {t->theta, t->best, t->X, t->work, t->Y, t->dY, t->points};
+        for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) t->c->op->release(t->c, vectors[i]);
+        t->c->op->unplace(t->c, &t->table);
+        eh_compute_close(t->c);
+    }
+    void *const blocks[] = {t->shift,     t->mul,           t->rows,  t->exemplar_label, t->label,  t->point_label,
+                            t->loss_work, t->classify_work, t->guess, t->order,          t->batch_rows, t->history};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
+    eh_free(t);
+}

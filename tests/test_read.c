@@ -1,0 +1,381 @@
+/* The readers of IDX, of folders and pairs, and of LIBSVM: what they promise, and the sentence for what is wrong. */
+#define _XOPEN_SOURCE 700
+
+#include "read_support.h"
+
+/* ---- IDX ---- */
+
+static const uint8_t pixels[3 * 2 * 4] = {0, 255, 17, 3,  9,  200, 31,  64,  1, 2,  3,   5,
+                                          8, 13,  21, 34, 55, 89,  144, 233, 7, 77, 177, 250};
+static const uint32_t image_sizes[3] = {3, 2, 4};
+static const uint8_t digits[3] = {7, 0, 9};
+static const uint32_t label_sizes[1] = {3};
+
+static void write_images(const char *name, int gz)
+{
+    unsigned char file[64];
+    const size_t size = make_idx(file, 8, 3, image_sizes, pixels, sizeof pixels);
+    (gz ? write_gz : write_bytes)(name, file, size);
+}
+
+static void write_labels(const char *name, int gz)
+{
+    unsigned char file[64];
+    const size_t size = make_idx(file, 8, 1, label_sizes, digits, sizeof digits);
+    (gz ? write_gz : write_bytes)(name, file, size);
+}
+
+static void idx_images_stay_uint8_and_know_their_shape(void **state)
+{
+    (void)state;
+    for (int gz = 0; gz < 2; gz++) {
+        const char *name = gz ? "im-idx3-ubyte.gz" : "im-idx3-ubyte";
+        write_images(name, gz);
+        enhope_dataset *data = read_ok((enhope_source){.path = name});
+        enhope_dataset_info info;
+        enhope_dataset_get_info(data, &info);
+        assert_int_equal(info.kind, ENHOPE_U8);
+        assert_int_equal(info.n, 3);
+        assert_int_equal(info.inputs, 8);
+        assert_int_equal(info.bytes, 24);
+        assert_int_equal(info.image_rows, 2);
+        assert_int_equal(info.image_columns, 4);
+        assert_int_equal(info.classes, 0);
+        assert_null(enhope_dataset_labels(data));
+        assert_memory_equal(data->x.u8, pixels, sizeof pixels);
+        enhope_dataset_free(data);
+    }
+}
+
+static void idx_reads_every_number_type(void **state)
+{
+    (void)state;
+    const uint32_t sizes[2] = {2, 1};
+    const struct {
+        int type;
+        size_t bytes;
+        const char *values;
+        float expected[2];
+    } cases[] = {
+        {0x09, 2, "\xFE\x7F", {-2, 127}},
+        {0x0B, 4, "\xFF\x00\x01\x02", {-256, 258}},
+        {0x0C, 8, "\xFF\xFF\xFF\xF6\x00\x01\x00\x00", {-10, 65536}},
+        {0x0D, 8, "\x40\x18\x8B\x44\xBF\x80\x00\x00", {2.3835f, -1}},
+        {0x0E, 16, "\x40\x03\x14\x7A\xE1\x47\xAE\x14\xC0\x59\x00\x00\x00\x00\x00\x00", {2.385f, -100}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char file[64];
+        write_bytes("a.idx", file, make_idx(file, cases[i].type, 2, sizes, cases[i].values, cases[i].bytes));
+        enhope_dataset *data = read_ok((enhope_source){.path = "a.idx"});
+        assert_int_equal(data->x.kind, ENHOPE_F32);
+        for (int64_t k = 0; k < 2; k++) assert_float_equal(data->x.f32[k], cases[i].expected[k], 1e-4);
+        enhope_dataset_free(data);
+    }
+}
+
+static void folder_of_mnist_names_is_a_data_set_with_two_parts(void **state)
+{
+    (void)state;
+    mkdir("mnist", 0700);
+    write_images("mnist/train-images-idx3-ubyte.gz", 1);
+    write_labels("mnist/train-labels-idx1-ubyte", 0);
+    enhope_dataset *data = read_ok((enhope_source){.path = "mnist"});
+    assert_labels(data, (int32_t[]){1, 0, 2});
+    assert_string_equal(enhope_dataset_class_name(data, 0), "0");
+    assert_string_equal(enhope_dataset_class_name(data, 1), "7");
+    assert_string_equal(enhope_dataset_class_name(data, 2), "9");
+    enhope_dataset_free(data);
+    read_fails((enhope_source){.path = "mnist", .part = "test"}, ENHOPE_ERROR_IO,
+               "mnist: is a folder without t10k-images-idx3-ubyte or t10k-features-idx2-ubyte (or these with .gz)");
+    write_images("mnist/t10k-images-idx3-ubyte", 0);
+    read_fails((enhope_source){.path = "mnist", .part = "test"}, ENHOPE_ERROR_IO,
+               "mnist: is a folder without t10k-labels-idx1-ubyte (or with .gz): name the pair of files X,y");
+    write_labels("mnist/t10k-labels-idx1-ubyte.gz", 1);
+    data = read_ok((enhope_source){.path = "mnist", .part = "test", .limit = 2});
+    assert_int_equal(data->x.n, 2);
+    assert_int_equal(data->c, 3); /* classes are those of the file, before the limit */
+    enhope_dataset_free(data);
+}
+
+static void pair_of_files_joins_samples_and_labels(void **state)
+{
+    (void)state;
+    write_images("x-idx3-ubyte", 0);
+    write_labels("y-idx1-ubyte", 0);
+    write_text("y.csv", "species\r\n2\r\n10\r\n2\r\n");
+    write_text("z.csv", "ant\nbee\nant\n");
+    enhope_dataset *data = read_ok((enhope_source){.path = "x-idx3-ubyte,y-idx1-ubyte"});
+    assert_labels(data, (int32_t[]){1, 0, 2});
+    enhope_dataset_free(data);
+    data = read_ok((enhope_source){.path = "x-idx3-ubyte,y.csv"});
+    assert_labels(data, (int32_t[]){0, 1, 0});
+    assert_string_equal(enhope_dataset_class_name(data, 1), "10"); /* 2 before 10: as numbers */
+    enhope_dataset_free(data);
+    data = read_ok((enhope_source){.path = "x-idx3-ubyte,z.csv"});
+    assert_labels(data, (int32_t[]){0, 1, 0});
+    assert_string_equal(enhope_dataset_class_name(data, 1), "bee");
+    enhope_dataset_free(data);
+    data = read_ok((enhope_source){.path = "x-idx3-ubyte,z.csv", .label = "none"});
+    assert_null(enhope_dataset_labels(data));
+    enhope_dataset_free(data);
+
+    write_text("short.csv", "ant\nbee\n");
+    read_fails((enhope_source){.path = "x-idx3-ubyte,short.csv"}, ENHOPE_ERROR_DATA,
+               "x-idx3-ubyte holds 3 samples but short.csv holds 2 labels");
+    write_text("wide.csv", "ant,1\nbee,2\n");
+    read_fails((enhope_source){.path = "x-idx3-ubyte,wide.csv"}, ENHOPE_ERROR_DATA,
+               "wide.csv:1: 2 fields, expected 1 (a label)");
+    read_fails((enhope_source){.path = "x-idx3-ubyte,x-idx3-ubyte"}, ENHOPE_ERROR_DATA,
+               "x-idx3-ubyte: 3 x 2 x 4 values cannot be labels: expected one a sample");
+    read_fails((enhope_source){.path = "x-idx3-ubyte,none.csv"}, ENHOPE_ERROR_IO,
+               "none.csv: cannot be opened: No such file or directory");
+}
+
+static void damaged_idx_is_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    unsigned char file[128];
+    size_t size = make_idx(file, 8, 3, image_sizes, pixels, sizeof pixels);
+    write_bytes("short-ubyte", file, size - 5);
+    read_fails((enhope_source){.path = "short-ubyte"}, ENHOPE_ERROR_FORMAT,
+               "short-ubyte: the header announces 3 x 2 x 4 values (24 bytes) but only 19 bytes follow: the file is "
+               "truncated");
+    write_gz("short-ubyte.gz", file, size - 5);
+    read_fails((enhope_source){.path = "short-ubyte.gz"}, ENHOPE_ERROR_FORMAT,
+               "short-ubyte.gz: the header announces 3 x 2 x 4 values (24 bytes) but only 19 bytes follow: the file is "
+               "truncated");
+    write_bytes("head-ubyte", file, 10);
+    read_fails((enhope_source){.path = "head-ubyte"}, ENHOPE_ERROR_FORMAT,
+               "head-ubyte: ends within the IDX header: the file is truncated");
+    file[size] = 1;
+    write_bytes("long-ubyte", file, size + 1);
+    read_fails((enhope_source){.path = "long-ubyte"}, ENHOPE_ERROR_FORMAT,
+               "long-ubyte: bytes follow the last value that the header announces");
+
+    write_gz("cut-ubyte.gz", file, size);
+    size_t packed;
+    unsigned char *gz = slurp("cut-ubyte.gz", &packed);
+    write_bytes("cut-ubyte.gz", gz, packed - 9);
+    read_fails((enhope_source){.path = "cut-ubyte.gz"}, ENHOPE_ERROR_FORMAT,
+               "cut-ubyte.gz: the gzip data ends early: the file is truncated");
+    gz[packed - 6] ^= 0x55; /* the checksum */
+    write_bytes("flip-ubyte.gz", gz, packed);
+    read_fails((enhope_source){.path = "flip-ubyte.gz"}, ENHOPE_ERROR_FORMAT,
+               "flip-ubyte.gz: the gzip data is damaged: incorrect data check");
+    free(gz);
+
+    write_text("magic-ubyte", "PK\x03\x04 and more");
+    read_fails((enhope_source){.path = "magic-ubyte"}, ENHOPE_ERROR_FORMAT,
+               "magic-ubyte: wrong magic 50 4b 03 04: expected IDX, 00 00, a type (08, 09, 0b to 0e), 1 to 8 "
+               "dimensions");
+    const uint32_t huge[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}, large[2] = {60000, 784};
+    write_bytes("huge-ubyte", file, make_idx(file, 8, 4, huge, pixels, sizeof pixels));
+    read_fails((enhope_source){.path = "huge-ubyte"}, ENHOPE_ERROR_FORMAT,
+               "huge-ubyte: the dimensions 4294967295 x 4294967295 x 4294967295 x 4294967295 overflow: the header is "
+               "damaged");
+    write_gz("large-ubyte.gz", file, make_idx(file, 14, 2, large, pixels, sizeof pixels));
+    read_fails((enhope_source){.path = "large-ubyte.gz"}, ENHOPE_ERROR_FORMAT,
+               "large-ubyte.gz: the header announces 60000 x 784 values (376320000 bytes) but only 24 bytes follow: "
+               "the file is truncated");
+    const uint32_t none[2] = {0, 784};
+    write_bytes("none-ubyte", file, make_idx(file, 8, 2, none, pixels, 0));
+    read_fails((enhope_source){.path = "none-ubyte"}, ENHOPE_ERROR_DATA,
+               "none-ubyte: the array of 0 x 784 values is empty");
+    const uint32_t one[2] = {1, 2};
+    write_bytes("nan-ubyte", file, make_idx(file, 13, 2, one, "\x3F\x80\x00\x00\x7F\xC0\x00\x00", 8));
+    read_fails((enhope_source){.path = "nan-ubyte"}, ENHOPE_ERROR_DATA,
+               "nan-ubyte: sample 1, column 2 is NaN: expected a finite number");
+}
+
+/* ---- what is wrong with the file itself, or with the request ---- */
+
+static void sources_that_cannot_be_are_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    write_text("empty.csv", "");
+    write_text("blank.csv", "\n \r\n\n");
+    write_text("ok.csv", "1.5,a\n2.5,b\n");
+    write_bytes("strange", "\1\2\0\3", 4);
+    read_fails((enhope_source){.path = "missing.csv"}, ENHOPE_ERROR_IO,
+               "missing.csv: cannot be opened: No such file or directory");
+    read_fails((enhope_source){.path = "missing.mat"}, ENHOPE_ERROR_IO,
+               "missing.mat: cannot be opened: No such file or directory");
+    read_fails((enhope_source){.path = "empty.csv"}, ENHOPE_ERROR_FORMAT, "empty.csv: the file is empty");
+    read_fails((enhope_source){.path = "blank.csv"}, ENHOPE_ERROR_DATA, "blank.csv: there are only blank lines");
+    read_fails((enhope_source){.path = "strange"}, ENHOPE_ERROR_FORMAT,
+               "strange: the format is not known: expected IDX, CSV, TSV, LIBSVM, NPY, NPZ or MAT");
+    read_fails((enhope_source){.path = NULL}, ENHOPE_ERROR_ARGUMENT, "no data is named: expected a path");
+    read_fails((enhope_source){.path = "ok.csv", .part = "dev"}, ENHOPE_ERROR_ARGUMENT,
+               "part 'dev' is not known: expected train or test");
+    read_fails((enhope_source){.path = "ok.csv", .part = "test"}, ENHOPE_ERROR_ARGUMENT,
+               "ok.csv: has no test part: name a split N@SEED");
+    read_fails((enhope_source){.path = "ok.csv", .limit = -3}, ENHOPE_ERROR_ARGUMENT,
+               "limit is -3: expected 0 (all samples) or more");
+    read_fails((enhope_source){.path = "ok.csv", .variables = "X"}, ENHOPE_ERROR_ARGUMENT,
+               "ok.csv: the variables 'X' are for NPZ and MAT alone");
+    mkdir("folder", 0700);
+    read_fails((enhope_source){.path = "folder"}, ENHOPE_ERROR_IO,
+               "folder: is a folder without train-images-idx3-ubyte or train-features-idx2-ubyte (or these with .gz)");
+    read_fails((enhope_source){.path = "ok.csv,folder"}, ENHOPE_ERROR_DATA,
+               "ok.csv:2: column 2 ('a'): 'b' is not a number");
+    write_images("x-idx3-ubyte", 0);
+    read_fails((enhope_source){.path = "x-idx3-ubyte,folder"}, ENHOPE_ERROR_IO, "folder: is a folder: expected a file");
+    read_fails((enhope_source){.path = "x-idx3-ubyte", .label = "2"}, ENHOPE_ERROR_ARGUMENT,
+               "x-idx3-ubyte: the label column '2' is for CSV alone");
+}
+
+static void split_and_limit_choose_rows_after_reading(void **state)
+{
+    (void)state;
+    write_text("s.csv", "10,a\n11,b\n12,a\n13,c\n14,b\n");
+    enhope_dataset *train = read_ok((enhope_source){.path = "s.csv", .split = "3@7"});
+    enhope_dataset *test = read_ok((enhope_source){.path = "s.csv", .split = "3@7", .part = "test"});
+    enhope_dataset *first = read_ok((enhope_source){.path = "s.csv", .split = "3@7", .part = "train", .limit = 1});
+    assert_int_equal(train->x.n, 3);
+    assert_int_equal(test->x.n, 2);
+    assert_int_equal(first->x.n, 1);
+    assert_int_equal(first->x.f32[0], train->x.f32[0]);
+    assert_int_equal(test->c, 3);
+    int seen = 0;
+    for (int i = 0; i < 3; i++) seen |= 1 << ((int)train->x.f32[i] - 10);
+    for (int i = 0; i < 2; i++) seen |= 1 << ((int)test->x.f32[i] - 10);
+    assert_int_equal(seen, 31);
+    enhope_dataset_free(train);
+    enhope_dataset_free(test);
+    enhope_dataset_free(first);
+    enhope_dataset *all = read_ok((enhope_source){.path = "s.csv", .limit = 100});
+    assert_int_equal(all->x.n, 5);
+    enhope_dataset_free(all);
+}
+
+/* ---- LIBSVM ---- */
+
+static void libsvm_stays_sparse(void **state)
+{
+    (void)state;
+    static const char text[] = "# a comment\n+1 1:0.5 4:-2.25e0 # tail\n\n-1 qid:3 2:7\n+1\n-1 1:1 2:2 5:0.125";
+    write_text("a.libsvm", text);
+    write_gz("a.svm.gz", text, strlen(text));
+    write_text("a9a", text + 12);
+    const char *names[] = {"a.libsvm", "a.svm.gz", "a9a"};
+    for (int k = 0; k < 3; k++) {
+        enhope_dataset *data = read_ok((enhope_source){.path = names[k]});
+        assert_int_equal(data->x.kind, ENHOPE_CSR);
+        assert_int_equal(data->x.n, 4);
+        assert_int_equal(data->x.H, 5);
+        assert_memory_equal(data->x.row_start, ((int64_t[]){0, 2, 3, 3, 6}), 5 * sizeof(int64_t));
+        assert_row(data, 0, (float[]){0.5f, 0, 0, -2.25f, 0});
+        assert_row(data, 2, (float[]){0, 0, 0, 0, 0});
+        assert_row(data, 3, (float[]){1, 2, 0, 0, 0.125f});
+        assert_labels(data, (int32_t[]){1, 0, 1, 0});
+        assert_string_equal(enhope_dataset_class_name(data, 1), "+1"); /* as written */
+        enhope_dataset_free(data);
+    }
+    const enhope_source part = {.path = "a.libsvm", .label = "none", .split = "2@5", .part = "test"};
+    enhope_dataset *data = read_ok(part);
+    assert_int_equal(data->x.kind, ENHOPE_CSR);
+    assert_int_equal(data->x.n, 2);
+    assert_null(enhope_dataset_labels(data));
+    enhope_dataset_free(data);
+}
+
+static void libsvm_errors_name_the_line(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text, *sentence;
+    } cases[] = {
+        {"1 1:2\n1 3:1 2:5\n", "b.svm:2: '2:5' does not follow in order: expected ascending indices"},
+        {"1 1:2\n\n1 0:1\n", "b.svm:3: '0:1' has an index outside 1 to 2147483647"},
+        {"1 1:2 9999999999:1\n", "b.svm:1: '9999999999:1' has an index outside 1 to 2147483647"},
+        {"1 1:x\n", "b.svm:1: '1:x' has no number as value"},
+        {"1 1:nan\n", "b.svm:1: '1:nan' has a value that is not a finite number"},
+        {"1 1:1e39\n", "b.svm:1: '1:1e39' has a value that is not a finite number"},
+        {"1 2\n", "b.svm:1: '2' is not understood: expected INDEX:VALUE"},
+        {"1 a:2\n", "b.svm:1: 'a:2' is not understood: expected INDEX:VALUE"},
+        {"1:2 2:3\n", "b.svm:1: '1:2' stands where the label should be"},
+        {"1\n2\n", "b.svm: there are no inputs, only samples"},
+        {"# nothing\n", "b.svm: there are no samples"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_text("b.svm", cases[i].text);
+        read_fails((enhope_source){.path = "b.svm"}, ENHOPE_ERROR_DATA, cases[i].sentence);
+    }
+}
+
+/* ---- the real data, where it is ---- */
+
+static void the_papers_data_sets_read_as_they_should(void **state)
+{
+    (void)state;
+    const char *folder = getenv("ENHOPE_DATA");
+    if (!folder) {
+        print_message("ENHOPE_DATA is not set: the data sets of the paper are not read\n");
+        skip();
+    }
+    char path[8192], base[2048];
+    if (folder[0] == '/')
+        snprintf(base, sizeof base, "%.2000s", folder);
+    else
+        snprintf(base, sizeof base, "%.1000s/%.1000s", start_folder, folder);
+    enhope_dataset_info info;
+
+    snprintf(path, sizeof path, "%s/mnist", base);
+    for (int test = 0; test < 2; test++) {
+        enhope_dataset *data = read_ok((enhope_source){.path = path, .part = test ? "test" : "train"});
+        enhope_dataset_get_info(data, &info);
+        assert_int_equal(info.n, test ? 10000 : 60000);
+        assert_int_equal(info.classes, 10);
+        assert_int_equal(info.kind, ENHOPE_U8);
+        assert_float_equal(info.mean / 255, test ? 0.1325 : 0.1307, 1e-4);
+        enhope_dataset_free(data);
+    }
+    snprintf(path, sizeof path, "%s/usps/usps_all.mat", base);
+    enhope_dataset *data = read_ok((enhope_source){.path = path});
+    enhope_dataset_get_info(data, &info);
+    assert_int_equal(info.n, 11000);
+    assert_int_equal(info.inputs, 256);
+    assert_int_equal(info.kind, ENHOPE_U8);
+    assert_int_equal(info.image_rows, 16);
+    assert_int_equal(data->label[0], 1);     /* the first block of 1100 is the digit 1 */
+    assert_int_equal(data->label[10999], 0); /* the last is 0 */
+    enhope_dataset_free(data);
+
+    snprintf(path, sizeof path, "%s/20news/20news_w100.mat", base);
+    data = read_ok((enhope_source){.path = path});
+    enhope_dataset_get_info(data, &info);
+    assert_int_equal(info.n, 16242);
+    assert_int_equal(info.inputs, 100);
+    assert_int_equal(info.kind, ENHOPE_CSR);
+    int64_t counts[4] = {0};
+    for (int64_t i = 0; i < info.n; i++) counts[data->label[i]]++;
+    assert_memory_equal(counts, ((int64_t[]){4605, 3519, 2657, 5461}), sizeof counts);
+    assert_string_equal(enhope_dataset_class_name(data, 0), "comp.*");
+    assert_string_equal(enhope_dataset_input_name(data, 0), "aids");
+    enhope_dataset_free(data);
+
+    snprintf(path, sizeof path, "%s/mnist-vgg512/t10k-features-idx2-ubyte.gz,%s/mnist/t10k-labels-idx1-ubyte.gz", base,
+             base);
+    data = read_ok((enhope_source){.path = path});
+    assert_int_equal(data->x.n, 10000);
+    assert_int_equal(data->x.H, 512);
+    assert_int_equal(data->c, 10);
+    enhope_dataset_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(idx_images_stay_uint8_and_know_their_shape),
+        cmocka_unit_test(idx_reads_every_number_type),
+        cmocka_unit_test(folder_of_mnist_names_is_a_data_set_with_two_parts),
+        cmocka_unit_test(pair_of_files_joins_samples_and_labels),
+        cmocka_unit_test(damaged_idx_is_refused_with_a_sentence),
+        cmocka_unit_test(sources_that_cannot_be_are_refused_with_a_sentence),
+        cmocka_unit_test(split_and_limit_choose_rows_after_reading),
+        cmocka_unit_test(libsvm_stays_sparse),
+        cmocka_unit_test(libsvm_errors_name_the_line),
+        cmocka_unit_test(the_papers_data_sets_read_as_they_should),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

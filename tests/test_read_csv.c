@@ -1,0 +1,274 @@
+/* The reader of CSV and TSV: headers, delimiters, quotes, label columns, numbers in any locale, and its sentences. */
+#define _XOPEN_SOURCE 700
+#include <fcntl.h>
+#include <locale.h>
+
+#include "read_support.h"
+
+static void header_and_label_column_are_found(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text, *label;
+        int64_t H;
+        float row0[3];
+        int32_t label0, c;
+        const char *class0, *input0;
+    } cases[] = {
+        /* no header: the last column */
+        {"1.5,2,no\n3,4,yes\n", NULL, 2, {1.5f, 2}, 0, 2, "no", NULL},
+        /* a header, none of the usual names: the last column */
+        {"w,h,kind\n1.5,2,no\n3,4,yes\n", NULL, 2, {1.5f, 2}, 0, 2, "no", "w"},
+        /* the usual names, in any case */
+        {"Class,w,h\nb,1.5,2\na,3,4\n", NULL, 2, {1.5f, 2}, 1, 2, "a", "w"},
+        {"w,Y,h\n1.5,b,2\n3,a,4\n", NULL, 2, {1.5f, 2}, 1, 2, "a", "w"},
+        /* names of columns that are numbers */
+        {"0,1,label\n1.5,2,7\n3,4,5\n", NULL, 2, {1.5f, 2}, 1, 2, "5", "0"},
+        /* a class called y is no header */
+        {"1.5,2,y\n3,4,n\n", NULL, 2, {1.5f, 2}, 1, 2, "n", NULL},
+        /* by name and by index */
+        {"w,kind,h\n1.5,no,2\n3,yes,4\n", "kind", 2, {1.5f, 2}, 0, 2, "no", "w"},
+        {"no,1.5,2\nyes,3,4\n", "1", 2, {1.5f, 2}, 0, 2, "no", NULL},
+        {"k,w,h\nno,1.5,2\nyes,3,4\n", "1", 2, {1.5f, 2}, 0, 2, "no", "w"},
+        /* no label */
+        {"1.5,2,7\n3,4,5\n", "none", 3, {1.5f, 2, 7}, -1, 0, NULL, NULL},
+        {"a,b,label\n1.5,2,7\n3,4,5\n", "none", 3, {1.5f, 2, 7}, -1, 0, NULL, "a"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_text("h.csv", cases[i].text);
+        enhope_dataset *data = read_ok((enhope_source){.path = "h.csv", .label = cases[i].label});
+        assert_int_equal(data->x.kind, ENHOPE_F32);
+        assert_int_equal(data->x.n, 2);
+        assert_int_equal(data->x.H, cases[i].H);
+        assert_row(data, 0, cases[i].row0);
+        assert_int_equal(data->c, cases[i].c);
+        if (cases[i].c) {
+            assert_int_equal(data->label[0], cases[i].label0);
+            assert_string_equal(enhope_dataset_class_name(data, 0), cases[i].class0);
+        } else {
+            assert_null(enhope_dataset_labels(data));
+        }
+        if (cases[i].input0)
+            assert_string_equal(enhope_dataset_input_name(data, 0), cases[i].input0);
+        else
+            assert_null(enhope_dataset_input_name(data, 0));
+        enhope_dataset_free(data);
+    }
+}
+
+static void delimiters_line_ends_and_quotes_are_understood(void **state)
+{
+    (void)state;
+    const float expected[2][2] = {{-1.25f, 20}, {3e-3f, 4}};
+    const struct {
+        const char *name, *text, *class0;
+    } cases[] = {
+        {"d.csv", "-1.25,20,a b\n3e-3,4,c\n", "a b"},
+        {"d.csv", "-1.25;20;a,b\r\n3e-3;4;c\r\n\r\n", "a,b"},
+        {"d.tsv", "-1.25\t20\ta,b\n\n3e-3\t4\tc", "a,b"},
+        {"d.txt", "-1.25\t20\ta\n3e-3\t4\tc\n", "a"},
+        {"iris.data", "-1.25,20,a\n3e-3,4,c\n", "a"},
+        {"d.csv", "\xEF\xBB\xBF-1.25 , +20. ,  a  \n.003,4,c\n", "a"},
+        {"d.csv", "\"-1.25\",\"20\",\"a \"\"x\"\", b\"\n3E-3,4.0,c\n", "a \"x\", b"},
+        {"d.csv", "-1.25,20,\"a\nb\" \r\n3e-3,4,c\n", "a\nb"},
+        {"d.csv", "-1.25,20,5\" disk\n3e-3,4,c\n", "5\" disk"},
+        {"d.csv", "-1.25,20,\xC3\xA4\n3e-3,4,\xE2\x82\xAC\n", "\xC3\xA4"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int gz = 0; gz < 2; gz++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s%s", cases[i].name, gz ? ".gz" : "");
+            (gz ? write_gz : write_bytes)(name, cases[i].text, strlen(cases[i].text));
+            enhope_dataset *data = read_ok((enhope_source){.path = name});
+            assert_int_equal(data->x.n, 2);
+            assert_row(data, 0, expected[0]);
+            assert_row(data, 1, expected[1]);
+            assert_int_equal(data->c, 2);
+            assert_string_equal(enhope_dataset_class_name(data, data->label[0]), cases[i].class0);
+            enhope_dataset_free(data);
+        }
+    }
+}
+
+static void classes_keep_their_spelling_and_are_ordered(void **state)
+{
+    (void)state;
+    write_text("c.csv", "1,10\n2,9\n3,9.0\n4,-1\n5,9\n");
+    enhope_dataset *data = read_ok((enhope_source){.path = "c.csv"});
+    assert_labels(data, (int32_t[]){3, 1, 2, 0, 1}); /* numbers by value, equal values by spelling */
+    assert_string_equal(enhope_dataset_class_name(data, 2), "9.0");
+    enhope_dataset_free(data);
+    write_text("c.csv", "1,10\n2,9\n3,b\n4,B\n5,9\n");
+    data = read_ok((enhope_source){.path = "c.csv"});
+    assert_labels(data, (int32_t[]){0, 1, 3, 2, 1}); /* one text: all by bytes */
+    assert_null(enhope_dataset_class_name(data, 4));
+    assert_null(enhope_dataset_class_name(data, -1));
+    enhope_dataset_free(data);
+}
+
+static void errors_name_line_and_column(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text, *label, *sentence;
+        enhope_status status;
+    } cases[] = {
+        {"a,b,c,d,label\n1,2,3,4,x\n1,2,3,x\n", NULL, "e.csv:3: 4 fields, expected 5 (as in line 1)", 0},
+        {"\n1,2,x\n\n1,2,3,x\n", NULL, "e.csv:4: 4 fields, expected 3 (as in line 2)", 0},
+        {"l,h,width,label\n1,2,3,x\n1,2,abc,x\n", NULL, "e.csv:3: column 3 ('width'): 'abc' is not a number", 0},
+        {"1,2,x\n3,0x10,y\n", NULL, "e.csv:2: column 2: '0x10' is not a number", 0},
+        {"1,?,x\n3,2,y\n", NULL, "e.csv:1: column 2: '?' is not a number", 0},
+        {"1,2,\"x\n\ny\"\n3,1e,y\n", NULL, "e.csv:4: column 2: '1e' is not a number", 0},
+        {"1,2,x\n3,NaN,y\n", NULL, "e.csv:2: column 2: 'NaN' is not a finite number", 0},
+        {"1,2,x\n-inf,2,y\n", NULL, "e.csv:2: column 1: '-inf' is not a finite number", 0},
+        {"1,2,x\n1e39,2,y\n", NULL, "e.csv:2: column 1: '1e39' is not a finite number", 0},
+        {"1,2,x\n1e999,2,y\n", NULL, "e.csv:2: column 1: '1e999' is not a finite number", 0},
+        {"w,label\n1,x\n,y\n", NULL, "e.csv:3: column 1 ('w'): the value is missing", 0},
+        {"w,label\n1,x\n2,\n", NULL, "e.csv:3: column 2 ('label'): the value is missing", 0},
+        {"1,x\n2,\"y\n3,z\n", NULL, "e.csv:2: a quoted field is not closed", ENHOPE_ERROR_FORMAT},
+        {"1,x\n\"2\"0,y\n", NULL, "e.csv:2: text follows a closing quote: expected ',' or the line's end",
+         ENHOPE_ERROR_FORMAT},
+        {"1,x\n2,\xE4\n", NULL, "e.csv:2: column 2: a label is not UTF-8 text: convert the file first", 0},
+        {"w\xE4,label\n2,a\n", NULL, "e.csv:1: the name of column 1 is not UTF-8 text: convert the file", 0},
+        {"w,label\n", NULL, "e.csv: there are no samples", 0},
+        {"x\ny\n", NULL, "e.csv: line 1 has one column, the label: there are no inputs", 0},
+        {"w,h\n1,2\n", "kind", "e.csv: there is no label column 'kind': expected a name of line 1 or 1 to 2",
+         ENHOPE_ERROR_ARGUMENT},
+        {"w,h\n1,2\n", "3", "e.csv: there is no label column '3': expected a name of line 1 or 1 to 2",
+         ENHOPE_ERROR_ARGUMENT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_text("e.csv", cases[i].text);
+        read_fails((enhope_source){.path = "e.csv", .label = cases[i].label},
+                   cases[i].status ? cases[i].status : ENHOPE_ERROR_DATA, cases[i].sentence);
+    }
+    write_bytes("nul.csv", "1,2\n3\0,4\n", 9);
+    read_fails((enhope_source){.path = "nul.csv"}, ENHOPE_ERROR_FORMAT,
+               "nul.csv: holds NUL bytes: this is no text file");
+}
+
+static void standard_input_is_csv(void **state)
+{
+    (void)state;
+    write_text("in", "w,label\n1.5,a\n2.5,b\n");
+    const int saved = dup(STDIN_FILENO), fd = open("in", O_RDONLY);
+    assert_true(saved >= 0 && fd >= 0);
+    dup2(fd, STDIN_FILENO);
+    enhope_dataset *data = read_ok((enhope_source){.path = "-"});
+    assert_int_equal(data->x.n, 2);
+    assert_row(data, 1, (float[]){2.5f});
+    enhope_dataset_free(data);
+    read_fails((enhope_source){.path = "-"}, ENHOPE_ERROR_FORMAT, "standard input: the file is empty");
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(fd);
+}
+
+/* More than a window of text, records across its edges, more columns than the first room of fields. */
+static void long_files_are_read_whole(void **state)
+{
+    (void)state;
+    enum { ROWS = 3000, COLUMNS = 97 };
+    for (int gz = 0; gz < 2; gz++) {
+        const char *name = gz ? "long.csv.gz" : "long.csv";
+        char *text = malloc((size_t)ROWS * COLUMNS * 16), *at = text;
+        assert_non_null(text);
+        for (int i = 0; i < ROWS; i++) {
+            for (int j = 0; j < COLUMNS; j++) at += sprintf(at, "%d.%03d,", i - j, (i * 7 + j) % 1000);
+            at += sprintf(at, i % 3 ? "c%d\n" : "\"c%d\"\n", i % 5);
+        }
+        (gz ? write_gz : write_bytes)(name, text, (size_t)(at - text));
+        enhope_dataset *data = read_ok((enhope_source){.path = name});
+        assert_int_equal(data->x.n, ROWS);
+        assert_int_equal(data->x.H, COLUMNS);
+        assert_int_equal(data->c, 5);
+        char *line = text;
+        for (int i = 0; i < ROWS; i++) {
+            for (int j = 0; j < COLUMNS; j++, line++)
+                assert_true(data->x.f32[i * COLUMNS + j] == (float)strtod(line, &line));
+            line = strchr(line, '\n') + 1;
+            assert_int_equal(data->label[i], i % 5);
+        }
+        enhope_dataset_free(data);
+        free(text);
+    }
+    /* one line longer than the window */
+    enum { WIDE = 120000 };
+    char *text = malloc(WIDE * 8), *at = text;
+    assert_non_null(text);
+    for (int j = 0; j < WIDE; j++) at += sprintf(at, "%d;", j);
+    sprintf(at, "\"end; of line\"\n");
+    write_text("wide.csv", text);
+    free(text);
+    enhope_dataset *data = read_ok((enhope_source){.path = "wide.csv"});
+    assert_int_equal(data->x.H, WIDE);
+    assert_true(data->x.f32[WIDE - 1] == WIDE - 1);
+    assert_string_equal(enhope_dataset_class_name(data, 0), "end; of line");
+    enhope_dataset_free(data);
+}
+
+static void numbers_are_those_of_strtod_in_any_locale(void **state)
+{
+    (void)state;
+    const char *good[] = {"0",
+                          "-0",
+                          "7",
+                          "+7.",
+                          ".5",
+                          "-.25e1",
+                          "2.385",
+                          "1e22",
+                          "1e23",
+                          "1E-22",
+                          "1e-23",
+                          "123456789012345678",
+                          "0.12345678901234567",
+                          "179769313486231570000000000000000000000e270",
+                          "4.9e-324",
+                          "1e-400",
+                          "00000000000000000000000000001.5",
+                          "0.000000000000000000000000000000000012345",
+                          "9007199254740993",
+                          "12345678901234567890123456789.123456789e-10"};
+    const char *bad[] = {"", "-", "+", ".", "e5", "1e", "1e+", "1,5", "1 ", " 1", "0x1p3", "1.2.3", "--1", "1d5", "na"};
+    const char *endless[] = {"nan", "NaN", "-inf", "+Infinity", "1e309", "-1e99999999999999999999"};
+    const char *locales[] = {"C", "de_DE.UTF-8", "fr_FR.UTF-8"};
+    for (size_t k = 0; k < sizeof locales / sizeof *locales; k++) {
+        double expected[sizeof good / sizeof *good], value;
+        setlocale(LC_NUMERIC, "C");
+        for (size_t i = 0; i < sizeof good / sizeof *good; i++) expected[i] = strtod(good[i], NULL);
+        setlocale(LC_NUMERIC, locales[k]); /* stays C where the locale is not installed */
+        for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+            assert_int_equal(eh_number_parse(good[i], strlen(good[i]), &value), EH_NUMBER);
+            assert_memory_equal(&value, &expected[i], sizeof value);
+        }
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+            assert_int_equal(eh_number_parse(bad[i], strlen(bad[i]), &value), EH_NOT_NUMBER);
+        for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
+            assert_int_equal(eh_number_parse(endless[i], strlen(endless[i]), &value), EH_NOT_FINITE);
+        char text[40];
+        eh_number_print(-0.0, text, sizeof text);
+        assert_string_equal(text, "0");
+        eh_number_print(-12, text, sizeof text);
+        assert_string_equal(text, "-12");
+        eh_number_print(0.1, text, sizeof text);
+        assert_string_equal(text, "0.1");
+        eh_number_print(1.0 / 3, text, sizeof text);
+        assert_string_equal(text, "0.3333333333333333");
+    }
+    setlocale(LC_NUMERIC, "C");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(header_and_label_column_are_found),
+        cmocka_unit_test(delimiters_line_ends_and_quotes_are_understood),
+        cmocka_unit_test(classes_keep_their_spelling_and_are_ordered),
+        cmocka_unit_test(errors_name_line_and_column),
+        cmocka_unit_test(standard_input_is_csv),
+        cmocka_unit_test(long_files_are_read_whole),
+        cmocka_unit_test(numbers_are_those_of_strtod_in_any_locale),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

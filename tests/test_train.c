@@ -1,0 +1,376 @@
+/* Training, from the public side: every method learns, runs repeat bit by bit, the best epoch is kept, stopping works,
+ * bad settings and data are refused with a sentence, and no failed allocation leaks or crashes. */
+#include <math.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "data/data.h"
+#include "method/train.h"
+
+enum { N = 300, H = 6, C = 3 };
+
+static enhope_context *ctx;
+static float X[N * H];
+static int32_t LABEL[N];
+static enhope_dataset *blobs, *sparse_blobs;
+static int64_t row_start[N + 1];
+static int32_t column[N * H];
+
+/* Three classes that no linear rule separates: class 2 lies on both sides of the others. */
+static void make_data(void)
+{
+    for (int i = 0; i < N; i++) {
+        LABEL[i] = i % C;
+        const double centre = LABEL[i] == 0 ? 0.8 : LABEL[i] == 1 ? -0.8 : i / C % 2 ? 2.6 : -2.6;
+        for (int j = 0; j < H; j++)
+            X[i * H + j] = (float)((j < 2 ? centre : 0) + 0.35 * eh_random_normal(7, 1, (uint64_t)(i * H + j)));
+        row_start[i + 1] = row_start[i] + H;
+        for (int j = 0; j < H; j++) column[i * H + j] = j;
+    }
+}
+
+static enhope_settings *with(const char *first, ...)
+{
+    enhope_settings *s = enhope_settings_create();
+    static const char *const small[] = {"factors", "12", "hidden", "8", "batch", "100", "epochs", "25", "z", "6"};
+    for (int i = 0; i < 10; i += 2) assert_int_equal(enhope_settings_set(ctx, s, small[i], small[i + 1]), ENHOPE_OK);
+    va_list args;
+    va_start(args, first);
+    for (const char *name = first; name; name = va_arg(args, const char *)) {
+        const char *value = va_arg(args, const char *);
+        if (enhope_settings_set(ctx, s, name, value)) fail_msg("%s", enhope_error(ctx));
+    }
+    va_end(args);
+    return s;
+}
+
+static enhope_model *train(const enhope_dataset *data, enhope_settings *s)
+{
+    enhope_model *m = NULL;
+    if (enhope_train(ctx, data, s, NULL, NULL, &m)) fail_msg("%s", enhope_error(ctx));
+    enhope_settings_free(s);
+    return m;
+}
+
+static double error_of(enhope_model *m, const enhope_dataset *data)
+{
+    enhope_evaluation e = {0};
+    if (enhope_model_evaluate(ctx, m, data, 0, &e)) fail_msg("%s", enhope_error(ctx));
+    enhope_model_free(m);
+    return (double)e.errors / (double)e.n;
+}
+
+static void every_exemplar_choice_solver_and_form_learns(void **state)
+{
+    (void)state;
+    static const char *const exemplars[] = {"random", "kmeans", "learned"}, *const solvers[] = {"cg", "lbfgs", "adam"},
+                              *const forms[] = {"joint", "row"};
+    for (int e = 0; e < 3; e++)
+        for (int s = 0; s < 3; s++)
+            for (int f = 0; f < 2; f++) {
+                const double error = error_of(train(blobs, with("exemplars", exemplars[e], "solver", solvers[s], "form",
+                                                                forms[f], "rate", "0.03", NULL)),
+                                              blobs);
+                if (error > 0.12) fail_msg("%s %s %s: %g", exemplars[e], solvers[s], forms[f], error);
+            }
+}
+
+static void every_member_of_the_objective_family_learns(void **state)
+{
+    (void)state;
+    static const char *const similarities[] = {"student", "gaussian"}, *const targets[] = {"mcml", "nca"},
+                              *const weights[] = {"sample", "pair"};
+    for (int s = 0; s < 2; s++)
+        for (int t = 0; t < 2; t++)
+            for (int w = 0; w < 2; w++) {
+                const double error = error_of(train(blobs, with("similarity", similarities[s], "target", targets[t],
+                                                                "weight", weights[w], NULL)),
+                                              blobs);
+                if (error > 0.12) fail_msg("%s %s %s: %g", similarities[s], targets[t], weights[w], error);
+            }
+}
+
+static void every_method_of_the_table_learns(void **state)
+{
+    (void)state;
+    for (int i = 0; i < enhope_method_count(); i++) {
+        const enhope_method_info *info = enhope_method_get(i);
+        assert_non_null(eh_method_find(info->name));
+        const double error = error_of(train(blobs, with("method", info->name, "dims", "2", NULL)), blobs);
+        /* a linear map onto few exemplars cannot bend: class 2 needs its two sides */
+        const double most = strcmp(info->name, "linear-en-hope") ? 0.12 : 0.4;
+        if (error > most) fail_msg("%s: %g", info->name, error);
+    }
+    assert_null(enhope_method_get(enhope_method_count()));
+}
+
+static void sparse_data_trains_to_the_same_map_as_dense(void **state)
+{
+    (void)state;
+    enhope_model *a = train(blobs, with("scale", "none", "solver", "adam", "epochs", "3", NULL));
+    enhope_model *b = train(sparse_blobs, with("scale", "none", "solver", "adam", "epochs", "3", NULL));
+    float Ya[N * 2], Yb[N * 2];
+    assert_int_equal(enhope_model_embed(ctx, a, blobs, Ya), ENHOPE_OK);
+    assert_int_equal(enhope_model_embed(ctx, b, sparse_blobs, Yb), ENHOPE_OK);
+    for (int i = 0; i < N * 2; i++) assert_true(fabsf(Ya[i] - Yb[i]) < 1e-3f * (1 + fabsf(Ya[i])));
+    enhope_model_free(a);
+    enhope_model_free(b);
+}
+
+static void the_reference_backend_trains_alike(void **state)
+{
+    (void)state;
+    enhope_model *fast = train(blobs, with("epochs", "2", "solver", "adam", NULL));
+    assert_int_equal(enhope_context_set_compute(ctx, "ref"), ENHOPE_OK);
+    enhope_model *slow = train(blobs, with("epochs", "2", "solver", "adam", NULL));
+    assert_int_equal(enhope_context_set_compute(ctx, "cpu"), ENHOPE_OK);
+    int64_t rows;
+    const enhope_history *a = enhope_model_history(fast, &rows), *b = enhope_model_history(slow, &rows);
+    assert_int_equal(rows, 2);
+    for (int i = 0; i < 2; i++) assert_true(fabs(a[i].loss - b[i].loss) < 1e-4 * b[i].loss);
+    enhope_model_free(fast);
+    enhope_model_free(slow);
+}
+
+static void the_same_seed_gives_the_same_numbers_and_another_seed_others(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"cg", "adam"};
+    for (int s = 0; s < 2; s++) {
+        enhope_model *a = train(blobs, with("solver", solvers[s], "epochs", "4", NULL));
+        enhope_model *b = train(blobs, with("solver", solvers[s], "epochs", "4", NULL));
+        enhope_model *other = train(blobs, with("solver", solvers[s], "epochs", "4", "seed", "2", NULL));
+        const size_t bytes = (size_t)eh_map_parameters(a->map, &a->shape) * sizeof(float);
+        assert_memory_equal(a->theta, b->theta, bytes);
+        assert_memory_equal(a->reference, b->reference, (size_t)(a->r * H) * sizeof(float));
+        assert_memory_not_equal(a->theta, other->theta, bytes);
+        enhope_model_free(a);
+        enhope_model_free(b);
+        enhope_model_free(other);
+    }
+}
+
+static void the_best_epoch_on_validation_is_what_is_kept(void **state)
+{
+    (void)state;
+    /* a rate that shakes: the last epoch is rarely the best */
+    enhope_settings *s = with("solver", "adam", "rate", "0.5", "warmup", "0", "epochs", "12", "valid", "0.3", "patience", "0", NULL);
+    enhope_trainer *t = NULL;
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    assert_int_equal(t->n + t->valid_n, N);
+    assert_true(t->valid_n >= 0.29 * N && t->valid_n <= 0.3 * N);
+    enhope_progress p;
+    double lowest = 2;
+    for (int done = 0; !done;) {
+        assert_int_equal(enhope_trainer_step(t, &p, &done), ENHOPE_OK);
+        if (p.epoch_done && p.valid_error < lowest) lowest = p.valid_error;
+    }
+    assert_true(p.best_error == lowest && p.epoch == 12 && p.seconds_left == 0);
+    enhope_model *m = NULL;
+    assert_int_equal(enhope_trainer_model(t, &m), ENHOPE_OK);
+    /* recount the kept model's error on the very rows that were held out */
+    int32_t guess[N];
+    assert_int_equal(enhope_model_predict(ctx, m, blobs, 0, &(enhope_prediction){.label = guess}), ENHOPE_OK);
+    int64_t errors = 0;
+    for (int64_t i = 0; i < t->valid_n; i++) errors += guess[t->rows[t->n + i]] != LABEL[t->rows[t->n + i]];
+    assert_true((double)errors / (double)t->valid_n == lowest);
+    /* no row is in both parts, every class in each */
+    int seen[N] = {0};
+    for (int i = 0; i < N; i++) seen[t->rows[i]]++;
+    for (int i = 0; i < N; i++) assert_int_equal(seen[i], 1);
+    enhope_model_free(m);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+}
+
+static int stop_after_two(const enhope_progress *p, void *user)
+{
+    (void)p;
+    return ++*(int *)user == 2;
+}
+
+static void stopping_gives_a_usable_model(void **state)
+{
+    (void)state;
+    enhope_settings *s = with(NULL);
+    enhope_model *m = NULL;
+    int calls = 0;
+    assert_int_equal(enhope_train(ctx, blobs, s, stop_after_two, &calls, &m), ENHOPE_STOPPED);
+    assert_int_equal(calls, 2);
+    assert_true(error_of(m, blobs) < 0.7);
+    enhope_settings_free(s);
+
+    enhope_model *timed = train(blobs, with("time", "0.000001", "epochs", "1000000", NULL));
+    enhope_model_info info;
+    enhope_model_get_info(timed, &info);
+    assert_int_equal(info.epochs, 0); /* one batch of three was made */
+    enhope_model_free(timed);
+
+    enhope_model *patient = train(blobs, with("patience", "3", "epochs", "500", NULL));
+    enhope_model_get_info(patient, &info);
+    assert_true(info.epochs < 500);
+    enhope_model_free(patient);
+}
+
+static void refused(const enhope_dataset *data, enhope_settings *s, enhope_status status, const char *sentence)
+{
+    enhope_model *m = NULL;
+    assert_int_equal(enhope_train(ctx, data, s, NULL, NULL, &m), status);
+    assert_null(m);
+    assert_string_equal(enhope_error(ctx), sentence);
+    enhope_settings_free(s);
+}
+
+static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    enhope_dataset *bare = NULL, *single = NULL, *unknown = NULL;
+    int32_t zeros[N] = {0}, none[N];
+    for (int i = 0; i < N; i++) none[i] = -1;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, NULL, 0, NULL, &bare), ENHOPE_OK);
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, zeros, 1, (const char *const[]){"oak"}, &single), ENHOPE_OK);
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, none, 2, NULL, &unknown), ENHOPE_OK);
+    refused(bare, with(NULL), ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample");
+    refused(single, with(NULL), ENHOPE_ERROR_DATA, "the data has a single class ('oak'): training needs at least two");
+    refused(unknown, with(NULL), ENHOPE_ERROR_DATA, "the data has no labelled sample to train on");
+    refused(blobs, with("z", "2", NULL), ENHOPE_ERROR_ARGUMENT,
+            "z = 2 exemplars for 3 classes: expected at least one for each class");
+    refused(blobs, with("neighbours", "7", NULL), ENHOPE_ERROR_ARGUMENT,
+            "k = 7 neighbours asked for, but there are 6 exemplars");
+    refused(blobs, with("method", "knn", "neighbours", "301", NULL), ENHOPE_ERROR_ARGUMENT,
+            "k = 301 neighbours asked for, but there are 300 training points");
+    enhope_dataset_free(bare);
+    enhope_dataset_free(single);
+    enhope_dataset_free(unknown);
+}
+
+static void samples_without_a_label_are_passed_over(void **state)
+{
+    (void)state;
+    int32_t some[N];
+    for (int i = 0; i < N; i++) some[i] = i % 5 ? LABEL[i] : -1;
+    enhope_dataset *data = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, some, C, NULL, &data), ENHOPE_OK);
+    assert_true(error_of(train(data, with(NULL)), blobs) < 0.12);
+    enhope_dataset_free(data);
+}
+
+/* ---- settings ---- */
+
+static void settings_are_one_table_with_working_defaults_and_bounds(void **state)
+{
+    (void)state;
+    enhope_settings *s = enhope_settings_create();
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        const enhope_setting_info *info = enhope_setting_get(i);
+        char text[64];
+        assert_int_equal(enhope_settings_get(ctx, s, info->name, text, sizeof text), ENHOPE_OK);
+        assert_string_equal(text, info->initial);
+        assert_int_equal(enhope_settings_set(ctx, s, info->name, text), ENHOPE_OK);
+        assert_int_equal(enhope_settings_set(ctx, s, info->name, "x-y"), ENHOPE_ERROR_ARGUMENT);
+        assert_int_equal(enhope_settings_set(ctx, s, info->name, ""), ENHOPE_ERROR_ARGUMENT);
+        if (info->type != ENHOPE_SETTING_CHOICE) {
+            assert_int_equal(enhope_settings_set(ctx, s, info->name, "-3"), ENHOPE_ERROR_ARGUMENT);
+            assert_int_equal(enhope_settings_set(ctx, s, info->name, "1e300"), ENHOPE_ERROR_ARGUMENT);
+            assert_int_equal(enhope_settings_set(ctx, s, info->name, "nan"), ENHOPE_ERROR_ARGUMENT);
+        }
+        assert_int_equal(enhope_settings_get(ctx, s, info->name, text, sizeof text), ENHOPE_OK);
+        assert_string_equal(text, info->initial); /* a refused value changes nothing */
+    }
+    assert_null(enhope_setting_get(-1));
+    assert_int_equal(enhope_settings_set(ctx, s, "factor", "3"), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx), "there is no setting 'factor'");
+    enhope_settings_set(ctx, s, "factors", "2.5");
+    assert_string_equal(enhope_error(ctx), "factors is '2.5': expected a whole number");
+    enhope_settings_set(ctx, s, "order", "17");
+    assert_string_equal(enhope_error(ctx), "order is 17: expected 1 to 16");
+    enhope_settings_set(ctx, s, "form", "joints");
+    assert_string_equal(enhope_error(ctx), "form is 'joints': expected one of auto|joint|row");
+    enhope_settings_free(s);
+}
+
+static void the_choices_of_method_are_the_table_of_methods(void **state)
+{
+    (void)state;
+    char names[512] = "";
+    for (int i = 0; i < enhope_method_count(); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? "|" : "", enhope_method_get(i)->name);
+    assert_string_equal(names, enhope_setting_get(0)->choices);
+}
+
+/* ---- memory ---- */
+
+static long allocations_left, alive;
+
+static void *counting_malloc(size_t bytes)
+{
+    if (allocations_left-- <= 0) return NULL;
+    alive++;
+    return malloc(bytes);
+}
+
+static void counting_free(void *block)
+{
+    alive--;
+    free(block);
+}
+
+static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"en-hope", "hope", "knn"};
+    for (int i = 0; i < 3; i++) {
+        enhope_settings *s = with("method", methods[i], "epochs", "1", "batch", "300", NULL);
+        long k = 0;
+        enhope_status status = ENHOPE_ERROR_MEMORY;
+        for (; status; k++) {
+            enhope_model *m = NULL;
+            allocations_left = k;
+            alive = 0;
+            enhope_set_allocator(counting_malloc, counting_free);
+            status = enhope_train(ctx, blobs, s, NULL, NULL, &m);
+            enhope_model_free(m);
+            enhope_set_allocator(NULL, NULL);
+            assert_int_equal(alive, 0);
+            if (status) {
+                assert_int_equal(status, ENHOPE_ERROR_MEMORY);
+                assert_non_null(strstr(enhope_error(ctx), "out of memory"));
+            }
+        }
+        assert_true(k > 15);
+        enhope_settings_free(s);
+    }
+}
+
+int main(void)
+{
+    ctx = enhope_context_create();
+    make_data();
+    if (enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, NULL, &blobs) ||
+        enhope_dataset_view_csr(ctx, N, H, row_start, column, X, LABEL, C, NULL, &sparse_blobs))
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_exemplar_choice_solver_and_form_learns),
+        cmocka_unit_test(every_member_of_the_objective_family_learns),
+        cmocka_unit_test(every_method_of_the_table_learns),
+        cmocka_unit_test(sparse_data_trains_to_the_same_map_as_dense),
+        cmocka_unit_test(the_reference_backend_trains_alike),
+        cmocka_unit_test(the_same_seed_gives_the_same_numbers_and_another_seed_others),
+        cmocka_unit_test(the_best_epoch_on_validation_is_what_is_kept),
+        cmocka_unit_test(stopping_gives_a_usable_model),
+        cmocka_unit_test(what_cannot_be_trained_is_refused_with_a_sentence),
+        cmocka_unit_test(samples_without_a_label_are_passed_over),
+        cmocka_unit_test(settings_are_one_table_with_working_defaults_and_bounds),
+        cmocka_unit_test(the_choices_of_method_are_the_table_of_methods),
+        cmocka_unit_test(every_failed_allocation_is_a_sentence_and_no_leak),
+    };
+    const int failed = cmocka_run_group_tests_name("train", tests, NULL, NULL);
+    enhope_dataset_free(blobs);
+    enhope_dataset_free(sparse_blobs);
+    enhope_context_free(ctx);
+    return failed;
+}
