@@ -1,0 +1,51 @@
+# The front door. The work is done by CMake (CMakePresets.json) and by the scripts in scripts/.
+PREFIX ?= /usr/local
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test bench asan install format clean
+
+help: ## say what there is to make
+	@echo 'enhope: exemplar-centred supervised embedding'
+	@echo
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
+	@echo
+	@echo 'JOBS=2 sets how many things are built or tested at once, PREFIX=/usr/local where to install.'
+
+setup: ## install the Debian packages that are missing for building and testing
+	@scripts/setup build test
+
+build: ## build the library and the command in build/release
+	@scripts/setup build
+	@scripts/build release
+
+demo: ## train on MNIST and leave a model, an embedding and a picture in out/
+	@scripts/setup build
+	@scripts/build release
+	@scripts/demo
+
+test: ## build with gcc, with sanitizers and with clang, and run every test
+	@scripts/setup build test
+	@scripts/build --tests release asan clang
+	@scripts/test
+
+bench: ## measure speed, memory and error (ENHOPE_DATA names a folder of data sets)
+	@scripts/setup build
+	@scripts/build release
+	@scripts/bench
+
+asan: ## build with sanitizers and run the tests of that build
+	@scripts/setup build test
+	@scripts/build --tests asan
+	@ctest --test-dir build/asan -j $(JOBS) --no-tests=error --output-on-failure
+
+install: build ## install under PREFIX
+	@cmake --install build/release --prefix '$(PREFIX)'
+
+format: ## lay out the C sources with clang-format
+	@clang-format -i $$(find include src cli bench tests examples -name '*.[ch]')
+
+clean: ## remove build/ and out/, keep data/
+	rm -rf build out
+
+export JOBS

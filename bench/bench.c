@@ -1,0 +1,237 @@
+/* What the machine can do and how near we come: `make bench`.
+ *
+ *   bench [--data SPEC] [--command PATH] [--faiss SCRIPT] [step] [predict] [linear] [memory]
+ *
+ * Every figure is a ratio to something measured in the same run: the rate of SGEMM (the best of repeats, interleaved
+ * with ours), exact nearest neighbours, an epoch of another size. Nothing here passes or fails. */
+#define _GNU_SOURCE
+#include <cblas.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "enhope.h"
+
+extern char **environ;
+
+enum { REPEATS = 7 };
+
+static enhope_context *ctx;
+static const char *data_path = "synthetic:digits,n=60000,seed=1";
+static const char *command = "enhope";
+static const char *faiss_script;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void must(enhope_status status)
+{
+    if (!status || status == ENHOPE_STOPPED) return;
+    fprintf(stderr, "bench: %s\n", enhope_error(ctx));
+    exit(1);
+}
+
+static enhope_dataset *read_part(const char *part, int64_t limit)
+{
+    enhope_dataset *data = NULL;
+    must(enhope_dataset_read(ctx, &(enhope_source){.path = data_path, .part = part, .limit = limit}, &data));
+    return data;
+}
+
+static enhope_settings *settings(const char *const *pairs)
+{
+    enhope_settings *s = enhope_settings_create();
+    for (; *pairs; pairs += 2) must(enhope_settings_set(ctx, s, pairs[0], pairs[1]));
+    return s;
+}
+
+/* GFLOP/s of one square product that fits no cache; the number others are compared with. */
+static double sgemm_rate(void)
+{
+    enum { S = 2048 };
+    static float *A, *B, *C;
+    if (!A) {
+        A = malloc(sizeof *A * S * S), B = malloc(sizeof *B * S * S), C = malloc(sizeof *C * S * S);
+        if (!A || !B || !C) exit(1);
+        for (int i = 0; i < S * S; i++) A[i] = (float)(i % 17) - 8, B[i] = (float)(i % 13) - 6, C[i] = 0;
+    }
+    const double start = now();
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, S, S, S, 1, A, S, B, S, 0, C, S);
+    return 2.0 * S * S * S / (now() - start) * 1e-9;
+}
+
+static double best(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static const char *const PAPER[] = {"factors", "800", "hidden", "400", "z", "20", "solver", "adam",
+                                    "valid",   "0",   "epochs", "1000", "batch", "1000", NULL};
+
+/* Floating-point operations of a forward pass over `rows` rows, and of forward and backward. */
+static double forward_flops(double rows, double H, double F, double m, double h)
+{
+    return rows * 2 * ((H + 1) * F + F * m + m * h);
+}
+
+static double step_flops(double rows, double z, double H, double F, double m, double h)
+{
+    return forward_flops(rows + z, H, F, m, h) + (rows + z) * 2 * ((H + 1) * F + 2 * F * m + 2 * m * h) + z * 2 * H * F;
+}
+
+static void bench_step(void)
+{
+    enhope_dataset *data = read_part("train", 0);
+    enhope_dataset_info info;
+    enhope_dataset_get_info(data, &info);
+    enhope_settings *s = settings(PAPER);
+    enhope_trainer *t = NULL;
+    must(enhope_trainer_create(ctx, data, s, &t));
+    double gemm = 0, ours = 0;
+    for (int r = 0; r < REPEATS; r++) {
+        gemm = best(gemm, sgemm_rate());
+        for (int i = 0; i < 8; i++) {
+            int done;
+            const double start = now();
+            must(enhope_trainer_step(t, NULL, &done));
+            ours = best(ours, step_flops(1000, 20, (double)info.inputs, 800, 400, 2) / (now() - start) * 1e-9);
+        }
+    }
+    printf("training step   B=1000 F=800 m=400 H=%lld   %7.1f GFLOP/s   SGEMM %7.1f   ratio %.2f\n",
+           (long long)info.inputs, ours, gemm, ours / gemm);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+    enhope_dataset_free(data);
+}
+
+static void bench_predict(void)
+{
+    enhope_dataset *train = read_part("train", 0), *test = read_part("test", 0);
+    enhope_dataset_info info;
+    enhope_dataset_get_info(test, &info);
+    static const char *const brief[] = {"factors", "800", "hidden", "400",  "z",    "20",  "solver",
+                                        "adam",    "valid", "0",    "time", "0.01", "epochs", "1", NULL};
+    enhope_settings *s = settings(brief), *k = settings((const char *const[]){"method", "knn", NULL});
+    enhope_model *model = NULL, *knn = NULL;
+    must(enhope_train(ctx, train, s, NULL, NULL, &model));
+    must(enhope_train(ctx, train, k, NULL, NULL, &knn));
+    const double flops = forward_flops((double)info.n, (double)info.inputs, 800, 400, 2);
+    double gemm = 0, ours = 0, seconds = 1e30, knn_seconds = 1e30;
+    for (int r = 0; r < REPEATS; r++) {
+        enhope_evaluation e = {0};
+        gemm = best(gemm, sgemm_rate());
+        must(enhope_model_evaluate(ctx, model, test, 0, &e));
+        ours = best(ours, flops / e.seconds * 1e-9);
+        seconds = e.seconds < seconds ? e.seconds : seconds;
+        if (r < 2) {
+            must(enhope_model_evaluate(ctx, knn, test, 0, &e));
+            knn_seconds = e.seconds < knn_seconds ? e.seconds : knn_seconds;
+        }
+    }
+    printf("prediction      n=%lld F=800 m=400 z=20   %7.1f GFLOP/s   SGEMM %7.1f   ratio %.2f   (%.4f s)\n",
+           (long long)info.n, ours, gemm, ours / gemm, seconds);
+    printf("exact kNN       the same points against all training points: %.3f s, %.0f times as long\n", knn_seconds,
+           knn_seconds / seconds);
+    enhope_model_free(model), enhope_model_free(knn);
+    enhope_settings_free(s), enhope_settings_free(k);
+    enhope_dataset_free(train), enhope_dataset_free(test);
+    fflush(stdout);
+    if (!faiss_script) return;
+    char ours_text[32];
+    snprintf(ours_text, sizeof ours_text, "%.6f", seconds);
+    char *const argv[] = {"python3", (char *)(uintptr_t)faiss_script, (char *)(uintptr_t)data_path, ours_text, NULL};
+    pid_t child;
+    int status;
+    if (posix_spawn(&child, "/usr/bin/python3", NULL, NULL, argv, environ) || waitpid(child, &status, 0) < 0)
+        printf("faiss-flat      not measured: python3 could not be started\n");
+}
+
+static void bench_linear(void)
+{
+    static const int64_t sizes[] = {7500, 15000, 30000, 60000};
+    static const char *const brief[] = {"factors", "800", "hidden", "400", "z",     "20",
+                                        "solver",  "adam", "valid", "0",   "batch", "500", "epochs", "3", NULL};
+    printf("cost of an epoch, F=800 m=400 B=500\n");
+    double per_row[4] = {0};
+    enhope_settings *s = settings(brief);
+    for (int round = 0; round < 2; round++) /* all sizes twice, so that a slow spell hits no size alone */
+        for (int i = 0; i < 4; i++) {
+            enhope_dataset *data = read_part("train", sizes[i]);
+            enhope_dataset_info info;
+            enhope_dataset_get_info(data, &info);
+            enhope_trainer *t = NULL;
+            must(enhope_trainer_create(ctx, data, s, &t));
+            double start = now();
+            int done = 0;
+            while (!done) {
+                enhope_progress p;
+                must(enhope_trainer_step(t, &p, &done));
+                if (!p.epoch_done) continue;
+                const double us = (now() - start) / (double)info.n * 1e6;
+                per_row[i] = per_row[i] == 0 || us < per_row[i] ? us : per_row[i];
+                start = now();
+            }
+            enhope_trainer_free(t);
+            enhope_dataset_free(data);
+        }
+    for (int i = 0; i < 4; i++)
+        printf("  n = %6lld   %6.2f us a row   ratio to the first %.3f\n", (long long)sizes[i], per_row[i],
+               per_row[i] / per_row[0]);
+    enhope_settings_free(s);
+}
+
+static void bench_memory(void)
+{
+    char path[] = "/tmp/enhope-bench-XXXXXX";
+    const int fd = mkstemp(path);
+    if (fd < 0) return;
+    char *const argv[] = {(char *)(uintptr_t)command, "train", "--data", (char *)(uintptr_t)data_path, "--epochs", "1",
+                          "--time", "20", "--quiet", "-o", path, NULL};
+    pid_t child;
+    int status = 1;
+    struct rusage usage;
+    if (posix_spawnp(&child, command, NULL, NULL, argv, environ) == 0 && wait4(child, &status, 0, &usage) == child &&
+        status == 0)
+        printf("peak memory     enhope train, the paper's settings: %.0f MB\n", (double)usage.ru_maxrss / 1024);
+    else
+        printf("peak memory     not measured: '%s train' failed\n", command);
+    unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+    ctx = enhope_context_create();
+    bool some = false;
+    const char *names[] = {"step", "predict", "linear", "memory"};
+    void (*const run[])(void) = {bench_step, bench_predict, bench_linear, bench_memory};
+    for (int i = 1; i < argc; i++)
+        if (!strncmp(argv[i], "--", 2) && i + 1 < argc) {
+            const char *value = argv[++i];
+            if (!strcmp(argv[i - 1], "--data")) data_path = value;
+            if (!strcmp(argv[i - 1], "--command")) command = value;
+            if (!strcmp(argv[i - 1], "--faiss")) faiss_script = value;
+        }
+    printf("data: %s\n", data_path);
+    fflush(stdout);
+    for (int pass = 0; pass < 2 && !some; pass++) /* the named ones; all where none is named */
+        for (int b = 0; b < 4; b++) {
+            bool wanted = pass == 1;
+            for (int i = 1; i < argc; i++) wanted |= !strcmp(argv[i], names[b]);
+            if (!wanted) continue;
+            some = true;
+            run[b]();
+            fflush(stdout);
+        }
+    enhope_context_free(ctx);
+    return 0;
+}

@@ -1,0 +1,37 @@
+# cmake --install: header, both libraries, command, manual page, documents, pkg-config file, CMake package.
+include(CMakePackageConfigHelpers)
+
+install(FILES include/enhope.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS enhope_shared EXPORT enhope_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS enhope_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET enhope_command)
+  install(TARGETS enhope_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+file(GLOB manuals CONFIGURE_DEPENDS man/*.1)
+install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+file(GLOB documents CONFIGURE_DEPENDS README.md CHANGELOG.md LICENSE docs/*.md)
+install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c" PATTERN "CMakeLists.txt"
+        PATTERN "Makefile")
+
+# Paths in the pkg-config file are relative to the file, so that an installed tree can be moved. The static library names
+# its libraries itself: through Requires.private it would ask for all that these need when they are static as well.
+list(JOIN openblas_LDFLAGS " " private_libs)
+foreach(module matio cjson zlib)
+  list(JOIN ${module}_LDFLAGS " " flags)
+  string(APPEND private_libs " ${flags}")
+endforeach()
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pkgconfig_to_prefix /p/${pkgconfig_dir} /p)
+string(REGEX REPLACE "/$" "" pkgconfig_to_prefix "${pkgconfig_to_prefix}")
+configure_file(cmake/enhope.pc.in ${PROJECT_BINARY_DIR}/enhope.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/enhope.pc DESTINATION ${pkgconfig_dir})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/enhope)
+configure_package_config_file(cmake/enhope-config.cmake.in ${PROJECT_BINARY_DIR}/enhope-config.cmake
+                              INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/enhope-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/enhope-config.cmake ${PROJECT_BINARY_DIR}/enhope-config-version.cmake
+        DESTINATION ${package_dir})
+install(EXPORT enhope_shared NAMESPACE enhope:: FILE enhope-shared.cmake DESTINATION ${package_dir})
