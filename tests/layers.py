@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 # Bottom to top: a room may include itself and the rooms before it, less the pairs below.
-ROOMS = ["base", "compute", "data", "map", "objective", "optim", "exemplar", "classify", "model", "method", "api"]
+ROOMS = ["base", "compute", "data", "map", "objective", "optim", "exemplar", "classify", "model", "method"]
 STRANGERS = [{"data", "compute"}] + [
     {a, b}
     for side in [["map", "objective", "optim", "exemplar", "classify"]]

@@ -271,6 +271,18 @@ static void what_does_not_fit_is_refused_with_a_sentence(void **state)
     assert_string_equal(enhope_error(ctx), "k = -1 neighbours asked for: expected at least 1");
     assert_int_equal(label[0], -7); /* outputs are untouched */
     assert_float_equal(Y[0], 2.5, 0);
+    /* but a sparse file that ends before the last input has zeros there */
+    enhope_dataset *sparse = NULL, *dense = NULL;
+    const float row[7] = {0, 2.5f};
+    float other[2];
+    assert_int_equal(enhope_dataset_view_csr(ctx, 1, 2, (int64_t[]){0, 1}, (int32_t[]){1}, row + 1, NULL, 0, NULL, &sparse),
+                     0);
+    assert_int_equal(enhope_dataset_view_f32(ctx, 1, 7, row, NULL, 0, NULL, &dense), 0);
+    assert_int_equal(enhope_model_embed(ctx, model, sparse, Y), 0);
+    assert_int_equal(enhope_model_embed(ctx, model, dense, other), 0);
+    for (int k = 0; k < 2; k++) assert_float_equal(Y[k], other[k], 1e-5);
+    enhope_dataset_free(sparse);
+    enhope_dataset_free(dense);
     assert_int_equal(evaluation.n, -3);
     free(s);
     enhope_dataset_free(data);

@@ -75,18 +75,20 @@ static enhope_status walk_open(enhope_context *ctx, const enhope_model *model, c
 {
     const eh_map_shape *s = &model->shape;
     *w = (walk){.model = model, .rows = rows, .n = n};
-    if (data && data->x.H != s->H)
+    eh_matrix x = data ? data->x : (eh_matrix){0};
+    if (x.kind == ENHOPE_CSR && x.H < s->H) x.H = s->H; /* a sparse file is as wide as its last non-zero */
+    if (data && x.H != s->H)
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "data has %lld inputs, the model expects %lld", (long long)data->x.H,
                        (long long)s->H);
     const int64_t parameters = eh_map_parameters(model->map, s);
     w->ld = (s->H + ALIGN) / ALIGN * ALIGN;
     w->block = block_rows(model, w->ld, n, k);
-    w->sparse = data && stays_sparse(model, &data->x);
+    w->sparse = data && stays_sparse(model, &x);
     const int64_t dense = w->sparse ? smaller(w->block, model->exemplars ? model->r : 0) : w->block;
     enhope_status status;
     EH_CHECK(eh_compute_open(ctx, &w->cp));
     if (data) {
-        EH_CHECK(w->cp->op->place(w->cp, ctx, &data->x, NULL, model->shift, model->mul, &w->table));
+        EH_CHECK(w->cp->op->place(w->cp, ctx, &x, NULL, model->shift, model->mul, &w->table));
         w->placed = true;
     }
     EH_CHECK(eh_compute_new(w->cp, ctx, "the map", parameters, &w->theta));
