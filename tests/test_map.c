@@ -146,7 +146,7 @@ static void the_start_centres_the_hidden_units_and_scales_the_factors(void **sta
         assert_true(eh_map_parameters(&eh_map_hope, &s) <= 700);
         for (int i = 0; i < n * (H + 1); i++)
             X[i] = i % (H + 1) == H ? 1 : (big ? 100 : 1) * eh_random_unit(8, 1, (uint64_t)i);
-        eh_map_hope.init(&s, ref, 11, R(X), H + 1, n, host, R(theta), R(work));
+        eh_map_hope.init(&s, ref, 11, 1, R(X), H + 1, n, host, R(theta), R(work));
         const eh_rows rows = {.X = R(X), .ld = H + 1, .dense_n = n};
         eh_map_hope.forward(&s, ref, R(theta), &rows, R(work), R(Y));
         double response = 0, hidden = 0;

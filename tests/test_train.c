@@ -276,6 +276,7 @@ static void settings_are_one_table_with_working_defaults_and_bounds(void **state
         if (info->type != ENHOPE_SETTING_CHOICE) {
             assert_int_equal(enhope_settings_set(ctx, s, info->name, "-3"), ENHOPE_ERROR_ARGUMENT);
             assert_int_equal(enhope_settings_set(ctx, s, info->name, "1e300"), ENHOPE_ERROR_ARGUMENT);
+            assert_int_equal(enhope_settings_set(ctx, s, info->name, "1e-300x"), ENHOPE_ERROR_ARGUMENT);
             assert_int_equal(enhope_settings_set(ctx, s, info->name, "nan"), ENHOPE_ERROR_ARGUMENT);
         }
         assert_int_equal(enhope_settings_get(ctx, s, info->name, text, sizeof text), ENHOPE_OK);

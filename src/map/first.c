@@ -1,5 +1,14 @@
 /* The product with the inputs that every map begins with, U = X' C, over sparse and dense rows. */
+#include <math.h>
+
 #include "map/map.h"
+
+double eh_first_deviation(eh_compute *c, double response, const eh_real *X, int64_t ld, int64_t n, int64_t H)
+{
+    double square = 0;
+    for (int64_t i = 0; i < n; i++) square += c->op->dot(c, H + 1, eh_at(c, X, i * ld), eh_at(c, X, i * ld));
+    return sqrt(response / (n ? square / (double)n : 1));
+}
 
 void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, int64_t F, eh_real *U)
 {

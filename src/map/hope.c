@@ -83,19 +83,17 @@ static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *t
     eh_first_backward(c, x, s->H, C, F, a.S, dC, dx_n, dX);                /* dC = sum x' du^T, dx = C du */
 }
 
-/* The start matters more than the solver. Factor responses of order one (u^2 ~ 1 over the sample), W so that the
- * centred inputs of the sigmoids have a spread near one, b = -W^T mean(s) so that the sigmoids start centred, and a V
+/* The start matters more than the solver. Factor responses of a given mean square (of order one), W so that the centred
+ * inputs of the sigmoids then have a spread near one, b = -W^T mean(s) so that the sigmoids start centred, and a V
  * so small that no point is stuck near a wrong exemplar where the Student slope has flattened. */
-static const double START_RESPONSE = 1.0, START_W = 0.7, START_V = 0.2;
+static const double START_W = 0.7, START_V = 0.2;
 
-static void hope_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, const eh_real *X, int64_t ld, int64_t n,
-                      float *host, eh_real *theta, eh_real *work)
+static void hope_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
+                      int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
 {
     const int64_t F = s->F, m = s->m, H1 = s->H + 1;
     const int64_t at_W = H1 * F, at_b = at_W + F * m, at_V = at_b + m, all = at_V + s->h * m;
-    double square = 0;
-    for (int64_t i = 0; i < n; i++) square += c->op->dot(c, H1, eh_at(c, X, i * ld), eh_at(c, X, i * ld));
-    const double sd_C = sqrt(START_RESPONSE / (n ? square / (double)n : 1));
+    const double sd_C = eh_first_deviation(c, response, X, ld, n, s->H);
     const double sd_W = START_W / sqrt((double)F);
     for (int64_t i = 0; i < all; i++) {
         const double sd = i < at_W ? sd_C : i < at_b ? sd_W : i < at_V ? 0 : START_V;

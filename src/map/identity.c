@@ -14,10 +14,10 @@ static int64_t identity_work(const eh_map_shape *s, int64_t n)
     return 0;
 }
 
-static void identity_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, const eh_real *X, int64_t ld, int64_t n,
-                          float *host, eh_real *theta, eh_real *work)
+static void identity_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
+                          int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
 {
-    (void)s, (void)c, (void)seed, (void)X, (void)ld, (void)n, (void)host, (void)theta, (void)work;
+    (void)s, (void)c, (void)seed, (void)response, (void)X, (void)ld, (void)n, (void)host, (void)theta, (void)work;
 }
 
 static void identity_forward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x,

@@ -1,7 +1,5 @@
 /* y = A^T x': a linear map (NCA, MCML+, linear en-HOPE). The row of A that meets the closing 1 shifts all points
  * alike, which no neighbour objective sees; it is kept so that every map reads the same rows. */
-#include <math.h>
-
 #include "map/map.h"
 
 static eh_tensor linear_tensor(const eh_map_shape *s, int i)
@@ -16,14 +14,11 @@ static int64_t linear_work(const eh_map_shape *s, int64_t n)
     return 0;
 }
 
-/* Outputs of variance about one over the sample. */
-static void linear_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, const eh_real *X, int64_t ld, int64_t n,
-                        float *host, eh_real *theta, eh_real *work)
+static void linear_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
+                        int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
 {
     (void)work;
-    double square = 0;
-    for (int64_t i = 0; i < n; i++) square += c->op->dot(c, s->H + 1, eh_at(c, X, i * ld), eh_at(c, X, i * ld));
-    const double sd = 1 / sqrt(n ? square / (double)n : 1);
+    const double sd = eh_first_deviation(c, response, X, ld, n, s->H);
     const int64_t count = (s->H + 1) * s->h;
     for (int64_t i = 0; i < count; i++) host[i] = (float)(sd * eh_random_normal(seed, EH_STREAM_INIT, (uint64_t)i));
     c->op->write(c, theta, host, count);

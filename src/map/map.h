@@ -36,10 +36,10 @@ typedef struct eh_map {
     eh_tensor (*tensor)(const eh_map_shape *s, int i);
     /* Numbers of workspace that forward leaves for backward, for n rows. */
     int64_t (*work)(const eh_map_shape *s, int64_t n);
-    /* A start that suits the data. X (n, H+1) is a dense sample of scaled rows, work for n rows. theta is on the
-     * backend. */
-    void (*init)(const eh_map_shape *s, eh_compute *c, uint64_t seed, const eh_real *X, int64_t ld, int64_t n,
-                 float *host /* (parameters) scratch */, eh_real *theta, eh_real *work);
+    /* A start that suits the data: the first responses to the sample have mean square `response`. X (n, H+1) is a dense
+     * sample of scaled rows, work for n rows. theta is on the backend. */
+    void (*init)(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X, int64_t ld,
+                 int64_t n, float *host /* (parameters) scratch */, eh_real *theta, eh_real *work);
     /* Y (n, h), n = sparse_n + dense_n. */
     void (*forward)(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
                     eh_real *Y);
@@ -59,6 +59,8 @@ int64_t eh_map_parameters(const eh_map *map, const eh_map_shape *s);
 int64_t eh_map_offset(const eh_map *map, const eh_map_shape *s, int i);
 
 /* first.c: the product with the inputs that every map begins with. */
+/* The deviation of random weights whose responses to the rows of X have mean square `response`. */
+double eh_first_deviation(eh_compute *c, double response, const eh_real *X, int64_t ld, int64_t n, int64_t H);
 void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, int64_t F, eh_real *U);
 void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, int64_t F, const eh_real *dU,
                        eh_real *dC, int64_t dx_n, eh_real *dX);

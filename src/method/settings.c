@@ -30,6 +30,7 @@ static const row rows[] = {
     INTEGER(factors, "800", 1, 1048576, "hope map", "factors F"),
     INTEGER(hidden, "400", 1, 1048576, "hope map", "hidden units m"),
     INTEGER(order, "2", 1, 16, "hope map", "order O of the feature interactions"),
+    REAL(start, "1", 1e-9, 1e9, "hope and linear maps", "mean square of the first responses at the start, over the data"),
     CHOICE(exemplars, "random|kmeans|learned", "learned", "exemplar methods",
            "training points, k-means centres, or k-means centres that are then learned"),
     INTEGER(z, "0", 0, 1048576, "exemplar methods", "number of exemplars, shared over the classes; 0: two a class"),

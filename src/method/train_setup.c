@@ -134,7 +134,7 @@ static enhope_status start_map(enhope_trainer *t)
     /* rows are in a seeded order, so that the first are a sample */
     const int64_t n = t->n < t->capacity ? t->n : t->capacity;
     t->c->op->gather(t->c, &t->table, t->rows, n, t->X, t->ld, NULL);
-    t->method->map->init(&t->shape, t->c, (uint64_t)t->set.seed, t->X, t->ld, n, host, t->theta, t->work);
+    t->method->map->init(&t->shape, t->c, (uint64_t)t->set.seed, t->set.start, t->X, t->ld, n, host, t->theta, t->work);
     eh_free(host);
     return ENHOPE_OK;
 }
