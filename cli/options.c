@@ -53,7 +53,7 @@ static const cli_option table[] = {
     {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train ", "no progress and no summary"},
     {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train embed predict eval plot ",
      "number of threads; 0: all cores"},
-    {"compute", 0, "cpu|ref", CLI_TEXT, AT(compute), 0, 0, " train embed predict eval plot ",
+    {"compute", 0, "cpu|cuda|ref", CLI_TEXT, AT(compute), 0, 0, " train embed predict eval plot ",
      "the arithmetic: cpu, or ref (plain loops in double, slow, the yardstick)"},
     {"help", 'h', NULL, CLI_FLAG, AT(help), 0, 0, EVERY, "tell what the subcommand does and takes"},
     {"version", 'V', NULL, CLI_FLAG, AT(version), 0, 0, EVERY, "print the version"},

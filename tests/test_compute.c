@@ -1,8 +1,9 @@
-/* The cpu backend against the reference, operation by operation, on irregular shapes; and the same bits for any number
- * of threads where the operation is ours. */
+/* A backend against the reference, operation by operation, on irregular shapes; and the same bits again: on the cpu from
+ * another number of threads, on cuda from another run. The tests run for the cpu, then for cuda where there is one. */
 #include <math.h>
 #include <stdarg.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -10,7 +11,7 @@
 #include "compute/compute.h"
 
 static enhope_context *ctx;
-static eh_compute *cpu, *ref, *one; /* one: cpu with a single thread */
+static eh_compute *cpu, *ref, *one; /* the backend under test, the oracle, the backend with a single thread */
 
 /* The same irregular numbers on every backend. */
 typedef struct twin {
@@ -37,21 +38,32 @@ static void drop(twin t)
     one->op->release(one, t.one);
 }
 
+static float *on_host(eh_compute *c, const eh_real *v, int64_t count)
+{
+    float *host = malloc((size_t)(count + 1) * sizeof *host);
+    c->op->read(c, host, v, count);
+    return host;
+}
+
 /* Every number within 1e-5 of the largest. */
 static void close_enough(twin t)
 {
+    float *mine = on_host(cpu, t.cpu, t.count);
     double largest = 1e-30, worst = 0;
     for (int64_t i = 0; i < t.count; i++) {
-        const double want = ((double *)t.ref)[i], got = ((float *)t.cpu)[i];
+        const double want = ((double *)t.ref)[i], got = mine[i];
         largest = fmax(largest, fabs(want));
         worst = fmax(worst, fabs(want - got));
     }
+    free(mine);
     assert_true(worst <= 1e-5 * largest);
 }
 
 static void same_bits(twin t)
 {
-    assert_memory_equal(t.cpu, t.one, (size_t)t.count * sizeof(float));
+    float *a = on_host(cpu, t.cpu, t.count), *b = on_host(one, t.one, t.count);
+    assert_memory_equal(a, b, (size_t)t.count * sizeof *a);
+    free(a), free(b);
 }
 
 /* Runs one call on all three backends: c is the backend, T(x) its copy of a twin. */
@@ -312,19 +324,13 @@ static void an_unknown_backend_is_refused_with_the_known_names(void **state)
 {
     (void)state;
     assert_int_equal(enhope_context_set_compute(ctx, "abacus"), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "compute backend 'abacus' is not known: expected cpu or ref");
+    assert_string_equal(enhope_error(ctx), "compute backend 'abacus' is not known: expected cpu, cuda or ref");
     assert_int_equal(enhope_context_set_threads(ctx, -1), ENHOPE_ERROR_ARGUMENT);
 }
 
-int main(void)
+/* Opens the backend under test twice, and runs the group on it. */
+static int run_on(const char *name)
 {
-    ctx = enhope_context_create();
-    enhope_context_set_threads(ctx, 3);
-    if (eh_compute_open(ctx, &cpu)) return 1;
-    enhope_context_set_threads(ctx, 1);
-    if (eh_compute_open(ctx, &one)) return 1;
-    enhope_context_set_compute(ctx, "ref");
-    if (eh_compute_open(ctx, &ref)) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elementwise_operations_agree),
         cmocka_unit_test(sigmoids_agree_also_where_they_saturate),
@@ -336,9 +342,27 @@ int main(void)
         cmocka_unit_test(equal_distances_are_ordered_by_index),
         cmocka_unit_test(an_unknown_backend_is_refused_with_the_known_names),
     };
-    const int failed = cmocka_run_group_tests_name("compute", tests, NULL, NULL);
+    enhope_context_set_compute(ctx, name);
+    enhope_context_set_threads(ctx, 3);
+    if (eh_compute_open(ctx, &cpu)) {
+        printf("%s: skipped: no CUDA device: %s\n", name, enhope_error(ctx));
+        return strcmp(name, "cuda") != 0;
+    }
+    enhope_context_set_threads(ctx, 1);
+    int failed = eh_compute_open(ctx, &one) != ENHOPE_OK;
+    if (!failed) failed = cmocka_run_group_tests_name(name, tests, NULL, NULL);
+    if (!failed) failed = cpu->op->sync(cpu, ctx) != ENHOPE_OK || one->op->sync(one, ctx) != ENHOPE_OK;
     eh_compute_close(cpu);
     eh_compute_close(one);
+    return failed;
+}
+
+int main(void)
+{
+    ctx = enhope_context_create();
+    enhope_context_set_compute(ctx, "ref");
+    if (eh_compute_open(ctx, &ref)) return 1;
+    const int failed = run_on("cuda") + run_on("cpu");
     eh_compute_close(ref);
     enhope_context_free(ctx);
     return failed;

@@ -38,8 +38,8 @@ enhope_status enhope_context_set_threads(enhope_context *ctx, int threads)
 
 enhope_status enhope_context_set_compute(enhope_context *ctx, const char *name)
 {
-    if (!name || (strcmp(name, "cpu") && strcmp(name, "ref")))
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "compute backend '%s' is not known: expected cpu or ref",
+    if (!name || (strcmp(name, "cpu") && strcmp(name, "ref") && strcmp(name, "cuda")))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "compute backend '%s' is not known: expected cpu, cuda or ref",
                        name ? name : "");
     strcpy(ctx->compute, name);
     return ENHOPE_OK;

@@ -1,4 +1,5 @@
 /* Opening a backend by name, and what is common to all of them. */
+#include <dlfcn.h>
 #include <omp.h>
 #include <string.h>
 #if defined(__SSE2__)
@@ -9,6 +10,21 @@
 
 enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c); /* cpu/cpu.c */
 
+/* The cuda backend is a library of its own beside this one, so that nothing here needs CUDA. It stays open: its driver
+ * threads outlive a backend. */
+static enhope_status open_cuda(enhope_context *ctx, eh_compute *c)
+{
+    void *library = dlopen("libenhope_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the cuda backend is not there: %s", dlerror());
+    enhope_status (*open)(enhope_context *, eh_compute *);
+    void *symbol = dlsym(library, "eh_compute_cuda_open");
+    if (!symbol)
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version: %s", dlerror());
+    memcpy(&open, &symbol, sizeof open); /* ISO C has no cast from an object to a function */
+    return open(ctx, c);
+}
+
 enhope_status eh_compute_open(enhope_context *ctx, eh_compute **out)
 {
     eh_compute *c = NULL;
@@ -17,6 +33,8 @@ enhope_status eh_compute_open(enhope_context *ctx, eh_compute **out)
     enhope_status status = ENHOPE_OK;
     if (!strcmp(ctx->compute, "ref"))
         c->op = &eh_compute_ref;
+    else if (!strcmp(ctx->compute, "cuda"))
+        status = open_cuda(ctx, c);
     else
         status = eh_compute_cpu_open(ctx, c);
     if (status) {

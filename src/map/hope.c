@@ -84,8 +84,8 @@ static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *t
 }
 
 /* The start matters more than the solver. Factor responses of a given mean square (of order one), W so that the centred
- * inputs of the sigmoids then have a spread near one, b = -W^T mean(s) so that the sigmoids start centred, and a V
- * so small that no point is stuck near a wrong exemplar where the Student slope has flattened. */
+ * inputs of the sigmoids then have a spread near one, b = -W^T mean(s) so that the sigmoids start centred, and a V so
+ * small that no point is stuck near a wrong exemplar, where the Student slope has flattened. */
 static const double START_W = 0.7, START_V = 0.2;
 
 static void hope_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
