@@ -19,11 +19,14 @@ static void cuda_close(eh_compute *c)
 
 enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c)
 {
-    int devices = 0;
+    int devices = 0, driver = 0;
+    cudaDriverGetVersion(&driver); /* 0: there is none */
+    if (!driver) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no CUDA device was found: there is no NVIDIA driver");
     const cudaError_t found = cudaGetDeviceCount(&devices);
     if (found == cudaErrorInsufficientDriver)
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the NVIDIA driver is too old for this CUDA backend: expected one "
-                       "for CUDA %d.%d or newer", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
+                       "the NVIDIA driver is for CUDA %d.%d: this backend needs one for CUDA %d.%d or newer",
+                       driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
     if (found != cudaSuccess || devices == 0)
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no CUDA device was found (%s)", cudaGetErrorString(found));
     cuda_state *s = NULL;
