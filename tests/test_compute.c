@@ -345,12 +345,14 @@ static int run_on(const char *name)
     enhope_context_set_compute(ctx, name);
     enhope_context_set_threads(ctx, 3);
     if (eh_compute_open(ctx, &cpu)) {
-        printf("%s: skipped: no CUDA device: %s\n", name, enhope_error(ctx));
+        printf("%s: skipped: no CUDA device (%s)\n", name, enhope_error(ctx));
         return strcmp(name, "cuda") != 0;
     }
     enhope_context_set_threads(ctx, 1);
     int failed = eh_compute_open(ctx, &one) != ENHOPE_OK;
+    eh_compute_begin(cpu);
     if (!failed) failed = cmocka_run_group_tests_name(name, tests, NULL, NULL);
+    eh_compute_end(cpu);
     if (!failed) failed = cpu->op->sync(cpu, ctx) != ENHOPE_OK || one->op->sync(one, ctx) != ENHOPE_OK;
     eh_compute_close(cpu);
     eh_compute_close(one);

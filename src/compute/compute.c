@@ -60,11 +60,25 @@ enhope_status eh_compute_new(eh_compute *c, enhope_context *ctx, const char *wha
     return ENHOPE_OK;
 }
 
+/* BLAS must not start threads of its own between begin and end: the tiles of a product are shared out by us. OpenBLAS on
+ * OpenMP asks omp_get_max_threads() before each call; our own regions name their number of threads. */
+static void hold_blas(eh_compute *c)
+{
+    c->omp_threads = omp_get_max_threads();
+    omp_set_num_threads(1);
+}
+
+static void release_blas(const eh_compute *c)
+{
+    omp_set_num_threads(c->omp_threads);
+}
+
 #if defined(__SSE2__)
 enum { FLUSH_TO_ZERO = 0x8000, DENORMALS_ARE_ZERO = 0x0040 };
 
 void eh_compute_begin(eh_compute *c)
 {
+    hold_blas(c);
     c->float_mode = _mm_getcsr();
 #pragma omp parallel num_threads(c->threads)
     _mm_setcsr(_mm_getcsr() | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
@@ -74,15 +88,16 @@ void eh_compute_end(eh_compute *c)
 {
 #pragma omp parallel num_threads(c->threads)
     _mm_setcsr(c->float_mode);
+    release_blas(c);
 }
 #else
 void eh_compute_begin(eh_compute *c)
 {
-    (void)c;
+    hold_blas(c);
 }
 
 void eh_compute_end(eh_compute *c)
 {
-    (void)c;
+    release_blas(c);
 }
 #endif

@@ -102,11 +102,13 @@ struct eh_compute {
     const eh_compute_ops *op;
     int threads;
     unsigned float_mode; /* the caller's, between begin and end */
+    int omp_threads;     /* likewise */
     void *state;         /* the backend's own */
 };
 
-/* Tiny numbers are flushed to zero between begin and end, in the calling thread and in the workers: a saturated
- * sigmoid's gradient would otherwise cost a hundred cycles a product. */
+/* Operations are called between begin and end. There tiny numbers are flushed to zero, in the calling thread and in the
+ * workers (a saturated sigmoid's gradient would otherwise cost a hundred cycles a product), and BLAS starts no threads of
+ * its own. end() puts the caller's modes back. */
 void eh_compute_begin(eh_compute *c);
 void eh_compute_end(eh_compute *c);
 

@@ -24,7 +24,7 @@ enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c)
                     (void **)&state->block));
     EH_CHECK(eh_new(ctx, "cpu backend", EH_NEAREST_R, sizeof(float), (void **)&state->norm));
     c->op = &eh_compute_cpu;
-    openblas_set_num_threads(1); /* the threads are ours */
+    if (openblas_get_parallel() == OPENBLAS_THREAD) openblas_set_num_threads(1); /* built on threads of its own */
     return ENHOPE_OK;
 cleanup:
     cpu_close(c);
@@ -171,13 +171,14 @@ static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const int64_t *row
 /* ---- products ---- */
 
 /* Products are cut into tiles whose size does not depend on the threads, each one call of a single-threaded BLAS: so
- * the bits are the same for any number of threads. A tile this large loses about four percent to packing. */
-enum { TILE = 256 };
+ * the bits are the same for any number of threads. Tiles this large lose a few percent to packing, and
+ * leave eight for the widest product of a batch of 1,000. */
+enum { TILE_ROWS = 256, TILE_COLUMNS = 512 };
 
 static void cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
                      int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc)
 {
-    const int64_t down = (M + TILE - 1) / TILE, across = (N + TILE - 1) / TILE;
+    const int64_t down = (M + TILE_ROWS - 1) / TILE_ROWS, across = (N + TILE_COLUMNS - 1) / TILE_COLUMNS;
 #pragma omp parallel for num_threads(c->threads) if (down * across > 1) schedule(dynamic)
     for (int64_t tile = 0; tile < down * across; tile++) {
         const int64_t i = eh_share_start(M, tile / across, down), rows = eh_share_start(M, tile / across + 1, down) - i;

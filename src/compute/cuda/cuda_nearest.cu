@@ -2,7 +2,8 @@
  * queries and |q - r|^2 = |q|^2 - 2 q.r + |r|^2. A thread owns a query and walks the references in order. */
 #include "compute/cuda/cuda.h"
 
-enum { FEW_DIMS = 16, THREADS = 64, QUERIES = 1024, REFERENCES = 8192 };
+enum { FEW_DIMS = 16, THREADS = 64 };
+static const int64_t QUERIES = 1024, REFERENCES = 8192; /* of a block of products */
 
 __device__ static int64_t offer(float d, int64_t j, int64_t found, int64_t k, int64_t *index, float *distance)
 {
