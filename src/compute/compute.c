@@ -60,6 +60,29 @@ enhope_status eh_compute_new(eh_compute *c, enhope_context *ctx, const char *wha
     return ENHOPE_OK;
 }
 
+void eh_host_unplace(eh_compute *c, eh_table *t)
+{
+    c->op->release(c, t->shift);
+    c->op->release(c, t->mul);
+    memset(t, 0, sizeof *t);
+}
+
+enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
+                            const float *shift, const float *mul, eh_table *out)
+{
+    eh_table t = {.x = *x, .label = label};
+    enhope_status status;
+    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, &t.shift));
+    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, &t.mul));
+    c->op->write(c, t.shift, shift, x->H);
+    c->op->write(c, t.mul, mul, x->H);
+    *out = t;
+    return ENHOPE_OK;
+cleanup:
+    eh_host_unplace(c, &t);
+    return status;
+}
+
 /* BLAS must not start threads of its own between begin and end: the tiles of a product are shared out by us. OpenBLAS on
  * OpenMP asks omp_get_max_threads() before each call; our own regions name their number of threads. */
 static void hold_blas(eh_compute *c)

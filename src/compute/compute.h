@@ -124,6 +124,11 @@ static inline eh_real *eh_at(const eh_compute *c, const eh_real *v, int64_t i)
     return (eh_real *)((char *)(uintptr_t)v + i * (int64_t)c->op->size);
 }
 
+/* place and unplace of the backends that compute in the host's memory: the view itself, and the scaling. */
+enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
+                            const float *shift, const float *mul, eh_table *out);
+void eh_host_unplace(eh_compute *c, eh_table *t);
+
 extern const eh_compute_ops eh_compute_ref, eh_compute_cpu;
 
 #endif

@@ -63,30 +63,6 @@ static void cpu_read(eh_compute *c, float *to, const eh_real *from, int64_t coun
 
 /* ---- data ---- */
 
-static void cpu_unplace(eh_compute *c, eh_table *t)
-{
-    (void)c;
-    eh_free(t->shift);
-    eh_free(t->mul);
-    memset(t, 0, sizeof *t);
-}
-
-static enhope_status cpu_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
-                               const float *shift, const float *mul, eh_table *out)
-{
-    eh_table t = {.x = *x, .label = label};
-    enhope_status status;
-    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, &t.shift));
-    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, &t.mul));
-    cpu_write(c, t.shift, shift, x->H);
-    cpu_write(c, t.mul, mul, x->H);
-    *out = t;
-    return ENHOPE_OK;
-cleanup:
-    cpu_unplace(c, &t);
-    return status;
-}
-
 EH_SIMD static void scale_u8(int64_t H, const uint8_t *restrict x, const float *restrict shift,
                              const float *restrict mul, float *restrict to)
 {
@@ -199,8 +175,8 @@ const eh_compute_ops eh_compute_cpu = {
     .release = cpu_release,
     .write = cpu_write,
     .read = cpu_read,
-    .place = cpu_place,
-    .unplace = cpu_unplace,
+    .place = eh_host_place,
+    .unplace = eh_host_unplace,
     .gather = cpu_gather,
     .sparse_apply = cpu_sparse_apply,
     .sparse_grad = cpu_sparse_grad,

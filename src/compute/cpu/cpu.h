@@ -48,6 +48,8 @@ double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real 
 void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
                  const eh_real *g, eh_real *m1, eh_real *m2, eh_real *x);
 /* pairs.c */
+/* d[j] = |a - B_j|^2 by differences, for B (count, dims) */
+void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B, float *restrict d);
 void eh_cpu_pair_sums(eh_compute *c, const eh_pairs *p, double *log_all, double *same);
 void eh_cpu_pair_grad(eh_compute *c, const eh_pairs *p, const double *attract, const double *repel, eh_real *dY,
                       eh_real *dG);

@@ -52,23 +52,6 @@ static int64_t offer(int64_t count, int64_t first, const float *d, int64_t found
     return found;
 }
 
-EH_SIMD static void strip_distances(int64_t count, int64_t dims, const float *restrict q, const float *restrict R,
-                                    float *restrict d)
-{
-    if (dims == 2) {
-        for (int64_t j = 0; j < count; j++) {
-            const float u = q[0] - R[2 * j], v = q[1] - R[2 * j + 1];
-            d[j] = u * u + v * v;
-        }
-        return;
-    }
-    for (int64_t j = 0; j < count; j++) {
-        float sum = 0;
-        for (int64_t k = 0; k < dims; k++) sum += (q[k] - R[j * dims + k]) * (q[k] - R[j * dims + k]);
-        d[j] = sum;
-    }
-}
-
 static void nearest_few(eh_compute *c, const float *Q, int64_t q, const float *R, int64_t r, int64_t dims, int64_t k,
                         int64_t *index, float *distance)
 {
@@ -78,7 +61,7 @@ static void nearest_few(eh_compute *c, const float *Q, int64_t q, const float *R
         float d[STRIP];
         for (int64_t j = 0; j < r; j += STRIP) {
             const int64_t count = r - j < STRIP ? r - j : STRIP;
-            strip_distances(count, dims, Q + i * dims, R + j * dims, d);
+            eh_cpu_distances(count, dims, Q + i * dims, R + j * dims, d);
             found = offer(count, j, d, found, k, index + i * k, distance + i * k);
         }
     }

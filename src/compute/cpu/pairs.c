@@ -10,11 +10,10 @@
 
 enum { STRIP = 256 };
 
-/* d[j] = |a - B_j|^2 for B (count, h) */
-EH_SIMD static void distances(int64_t count, int64_t h, const float *restrict a, const float *restrict B,
+EH_SIMD void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B,
                               float *restrict d)
 {
-    if (h == 2) {
+    if (dims == 2) {
         for (int64_t j = 0; j < count; j++) {
             const float u = a[0] - B[2 * j], v = a[1] - B[2 * j + 1];
             d[j] = u * u + v * v;
@@ -23,7 +22,7 @@ EH_SIMD static void distances(int64_t count, int64_t h, const float *restrict a,
     }
     for (int64_t j = 0; j < count; j++) {
         float sum = 0;
-        for (int64_t k = 0; k < h; k++) sum += (a[k] - B[j * h + k]) * (a[k] - B[j * h + k]);
+        for (int64_t k = 0; k < dims; k++) sum += (a[k] - B[j * dims + k]) * (a[k] - B[j * dims + k]);
         d[j] = sum;
     }
 }
@@ -42,7 +41,7 @@ static void student_row(const eh_pairs *p, int64_t i, double *log_all, double *s
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP], w[STRIP];
-        distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        eh_cpu_distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
         inverse(count, d, w);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
@@ -63,7 +62,7 @@ static void gaussian_row(const eh_pairs *p, int64_t i, double *log_all, double *
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP];
-        distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        eh_cpu_distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             least = d[j] < least ? d[j] : least;
@@ -76,7 +75,7 @@ static void gaussian_row(const eh_pairs *p, int64_t i, double *log_all, double *
     for (int64_t j0 = 0; j0 < p->z && least < INFINITY; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP];
-        distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        eh_cpu_distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             all += eh_exp(least - d[j]);
@@ -154,7 +153,7 @@ static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double
         const int64_t count = p->z - from < STRIP ? p->z - from : STRIP;
         const float *G = eh_f(p->G) + from * h;
         float d[STRIP];
-        distances(count, h, y, G, d);
+        eh_cpu_distances(count, h, y, G, d);
         slopes_of_sample(p, count, p->label[i], p->other_label + from, (float)attract, (float)repel, d);
         pull_towards(count, h, d, y, G, out);
     }
@@ -168,7 +167,7 @@ static void add_compared_side(const eh_pairs *p, int64_t j, const double *attrac
         const int64_t count = p->n - from < STRIP ? p->n - from : STRIP;
         const float *Y = eh_f(p->Y) + from * h;
         float d[STRIP];
-        distances(count, h, g, Y, d);
+        eh_cpu_distances(count, h, g, Y, d);
         slopes_of_compared(p, count, p->other_label[j], p->label + from, attract + from, repel + from, d);
         pull_towards(count, h, d, g, Y, out);
     }

@@ -48,30 +48,6 @@ static void ref_read(eh_compute *c, float *to, const eh_real *from, int64_t coun
 
 /* ---- data ---- */
 
-static void ref_unplace(eh_compute *c, eh_table *t)
-{
-    (void)c;
-    eh_free(t->shift);
-    eh_free(t->mul);
-    memset(t, 0, sizeof *t);
-}
-
-static enhope_status ref_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
-                               const float *shift, const float *mul, eh_table *out)
-{
-    eh_table t = {.x = *x, .label = label};
-    enhope_status status;
-    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, &t.shift));
-    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, &t.mul));
-    ref_write(c, t.shift, shift, x->H);
-    ref_write(c, t.mul, mul, x->H);
-    *out = t;
-    return ENHOPE_OK;
-cleanup:
-    ref_unplace(c, &t);
-    return status;
-}
-
 static void ref_gather(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, eh_real *X, int64_t ld,
                        int32_t *label)
 {
@@ -328,8 +304,8 @@ const eh_compute_ops eh_compute_ref = {
     .release = ref_release,
     .write = ref_write,
     .read = ref_read,
-    .place = ref_place,
-    .unplace = ref_unplace,
+    .place = eh_host_place,
+    .unplace = eh_host_unplace,
     .gather = ref_gather,
     .sparse_apply = ref_sparse_apply,
     .sparse_grad = ref_sparse_grad,
