@@ -75,7 +75,7 @@ static double best(double a, double b)
     return a > b ? a : b;
 }
 
-static const char *const PAPER[] = {"factors", "800", "hidden", "400", "z", "20", "solver", "adam",
+static const char *const PAPER[] = {"factors", "800", "hidden", "400",  "z",     "20",   "solver", "adam",
                                     "valid",   "0",   "epochs", "1000", "batch", "1000", NULL};
 
 /* Floating-point operations of a forward pass over `rows` rows, and of forward and backward. */
@@ -119,8 +119,8 @@ static void bench_predict(void)
     enhope_dataset *train = read_part("train", 0), *test = read_part("test", 0);
     enhope_dataset_info info;
     enhope_dataset_get_info(test, &info);
-    static const char *const brief[] = {"factors", "800", "hidden", "400",  "z",    "20",  "solver",
-                                        "adam",    "valid", "0",    "time", "0.01", "epochs", "1", NULL};
+    static const char *const brief[] = {"factors", "800", "hidden", "400",  "z",      "20", "solver", "adam",
+                                        "valid",   "0",   "time",   "0.01", "epochs", "1",  NULL};
     enhope_settings *s = settings(brief), *k = settings((const char *const[]){"method", "knn", NULL});
     enhope_model *model = NULL, *knn = NULL;
     must(enhope_train(ctx, train, s, NULL, NULL, &model));
@@ -159,8 +159,8 @@ static void bench_predict(void)
 static void bench_linear(void)
 {
     static const int64_t sizes[] = {7500, 15000, 30000, 60000};
-    static const char *const brief[] = {"factors", "800", "hidden", "400", "z",     "20",
-                                        "solver",  "adam", "valid", "0",   "batch", "500", "epochs", "3", NULL};
+    static const char *const brief[] = {"factors", "800", "hidden", "400", "z",      "20", "solver", "adam",
+                                        "valid",   "0",   "batch",  "500", "epochs", "3",  NULL};
     printf("cost of an epoch, F=800 m=400 B=500\n");
     double per_row[4] = {0};
     enhope_settings *s = settings(brief);
@@ -195,8 +195,18 @@ static void bench_memory(void)
     char path[] = "/tmp/enhope-bench-XXXXXX";
     const int fd = mkstemp(path);
     if (fd < 0) return;
-    char *const argv[] = {(char *)(uintptr_t)command, "train", "--data", (char *)(uintptr_t)data_path, "--epochs", "1",
-                          "--time", "20", "--quiet", "-o", path, NULL};
+    char *const argv[] = {(char *)(uintptr_t)command,
+                          "train",
+                          "--data",
+                          (char *)(uintptr_t)data_path,
+                          "--epochs",
+                          "1",
+                          "--time",
+                          "20",
+                          "--quiet",
+                          "-o",
+                          path,
+                          NULL};
     pid_t child;
     int status = 1;
     struct rusage usage;

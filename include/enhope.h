@@ -127,13 +127,13 @@ ENHOPE_API enhope_status enhope_dataset_view_csr(enhope_context *ctx, int64_t n,
 ENHOPE_API void enhope_dataset_free(enhope_dataset *data);
 
 typedef struct enhope_dataset_info {
-    int64_t n;             /* samples */
-    int64_t inputs;        /* H */
-    int32_t classes;       /* c; 0: unlabelled */
-    enhope_kind kind;      /* how the values are held in memory */
-    int64_t stored;        /* values held (n * H unless sparse) */
-    int64_t bytes;         /* memory of the values */
-    int64_t image_rows;    /* 0: not known to be images */
+    int64_t n;          /* samples */
+    int64_t inputs;     /* H */
+    int32_t classes;    /* c; 0: unlabelled */
+    enhope_kind kind;   /* how the values are held in memory */
+    int64_t stored;     /* values held (n * H unless sparse) */
+    int64_t bytes;      /* memory of the values */
+    int64_t image_rows; /* 0: not known to be images */
     int64_t image_columns;
     double minimum, maximum, mean;
 } enhope_dataset_info;
@@ -169,11 +169,11 @@ typedef enum enhope_setting_type {
 typedef struct enhope_setting_info {
     const char *name; /* "factors" */
     enhope_setting_type type;
-    const char *initial;    /* the default as text */
+    const char *initial;     /* the default as text */
     double minimum, maximum; /* inclusive bounds of numbers */
-    const char *choices;    /* "joint|row" for a choice, else NULL */
-    const char *applies;    /* what it belongs to: "all", "hope map", "exemplars", "cg", ... */
-    const char *help;       /* one line */
+    const char *choices;     /* "joint|row" for a choice, else NULL */
+    const char *applies;     /* what it belongs to: "all", "hope map", "exemplars", "cg", ... */
+    const char *help;        /* one line */
 } enhope_setting_info;
 ENHOPE_API int enhope_setting_count(void);
 ENHOPE_API const enhope_setting_info *enhope_setting_get(int i); /* NULL outside 0..count-1 */
@@ -230,22 +230,22 @@ ENHOPE_API enhope_status enhope_model_load(enhope_context *ctx, const char *path
 ENHOPE_API void enhope_model_free(enhope_model *model);
 
 typedef struct enhope_model_info {
-    const char *method;    /* valid as long as the model */
-    const char *map;       /* "hope", "linear", "identity" */
-    int64_t inputs;        /* H */
-    int64_t outputs;       /* h */
-    int64_t factors;       /* F; 0 unless the map has them */
-    int64_t hidden;        /* m */
-    int64_t order;         /* O */
-    int64_t parameters;    /* numbers in the map */
-    int64_t references;    /* exemplars, or embedded training points, that new points are compared with */
+    const char *method; /* valid as long as the model */
+    const char *map;    /* "hope", "linear", "identity" */
+    int64_t inputs;     /* H */
+    int64_t outputs;    /* h */
+    int64_t factors;    /* F; 0 unless the map has them */
+    int64_t hidden;     /* m */
+    int64_t order;      /* O */
+    int64_t parameters; /* numbers in the map */
+    int64_t references; /* exemplars, or embedded training points, that new points are compared with */
     int references_are_exemplars;
-    int32_t classes;       /* c */
-    int32_t neighbours;    /* k used by default */
-    int64_t epochs;        /* rows of the history */
+    int32_t classes;    /* c */
+    int32_t neighbours; /* k used by default */
+    int64_t epochs;     /* rows of the history */
 } enhope_model_info;
 ENHOPE_API void enhope_model_get_info(const enhope_model *model, enhope_model_info *info);
-ENHOPE_API const char *enhope_model_class_name(const enhope_model *model, int32_t k); /* NULL outside 0..c-1 */
+ENHOPE_API const char *enhope_model_class_name(const enhope_model *model, int32_t k);     /* NULL outside 0..c-1 */
 ENHOPE_API const char *enhope_model_setting(const enhope_model *model, const char *name); /* NULL: unknown */
 
 typedef struct enhope_history {
@@ -263,11 +263,11 @@ ENHOPE_API enhope_status enhope_model_embed(enhope_context *ctx, const enhope_mo
                                             float *Y);
 
 typedef struct enhope_prediction {
-    int32_t *label;    /* (n) class numbers of the model */
-    float *proba;      /* (n, c) share of each class in the similarity to all references */
-    int64_t *winner;   /* (n) the nearest reference */
-    float *distance;   /* (n) Euclidean distance to it in the embedding */
-    float *Y;          /* (n, h) */
+    int32_t *label;  /* (n) class numbers of the model */
+    float *proba;    /* (n, c) share of each class in the similarity to all references */
+    int64_t *winner; /* (n) the nearest reference */
+    float *distance; /* (n) Euclidean distance to it in the embedding */
+    float *Y;        /* (n, h) */
 } enhope_prediction;
 /* Fills the arrays that are not NULL. k: neighbours that vote; 0: the model's own. */
 ENHOPE_API enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *model,

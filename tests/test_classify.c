@@ -20,9 +20,15 @@ static void the_majority_wins_and_ties_go_to_the_nearest(void **state)
         int64_t index[6], k;
         int32_t winner;
     } cases[] = {
-        {{6}, 1, 3},                {{2, 1, 3}, 3, 0},          {{2, 1}, 2, 1},
-        {{0, 1, 3, 4}, 4, 2},       {{6, 1, 0, 4, 3}, 5, 0},    {{6, 0, 1, 3, 4}, 5, 2},
-        {{5, 0, 2, 4, 1, 3}, 6, 1}, {{6, 4, 1, 2}, 4, 3},       {{6, 4, 1, 3, 5, 2}, 6, 0},
+        {{6}, 1, 3},
+        {{2, 1, 3}, 3, 0},
+        {{2, 1}, 2, 1},
+        {{0, 1, 3, 4}, 4, 2},
+        {{6, 1, 0, 4, 3}, 5, 0},
+        {{6, 0, 1, 3, 4}, 5, 2},
+        {{5, 0, 2, 4, 1, 3}, 6, 1},
+        {{6, 4, 1, 2}, 4, 3},
+        {{6, 4, 1, 3, 5, 2}, 6, 0},
     };
     int32_t votes[4] = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -53,7 +59,12 @@ typedef struct problem {
 
 static problem make_problem(int64_t n, int64_t r, int64_t h, int32_t c)
 {
-    problem p = {n, r, h, c, malloc(sizeof(float) * (size_t)(n * h)), malloc(sizeof(float) * (size_t)(r * h)),
+    problem p = {n,
+                 r,
+                 h,
+                 c,
+                 malloc(sizeof(float) * (size_t)(n * h)),
+                 malloc(sizeof(float) * (size_t)(r * h)),
                  malloc(sizeof(int32_t) * (size_t)r)};
     for (int64_t i = 0; i < n * h; i++) p.Y[i] = (float)eh_random_normal(SEED, 1, (uint64_t)i);
     for (int64_t i = 0; i < r * h; i++) p.G[i] = (float)eh_random_normal(SEED, 2, (uint64_t)i);

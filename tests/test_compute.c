@@ -1,12 +1,12 @@
 /* A backend against the reference, operation by operation, on irregular shapes; and the same bits again: on the cpu from
  * another number of threads, on cuda from another run. The tests run for the cpu, then for cuda where there is one. */
+#include <cmocka.h>
 #include <math.h>
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "compute/compute.h"
 
@@ -67,12 +67,12 @@ static void same_bits(twin t)
 }
 
 /* Runs one call on all three backends: c is the backend, T(x) its copy of a twin. */
-#define ON_EACH(call)                                                           \
-    do {                                                                        \
-        for (int which = 0; which < 3; which++) {                               \
-            eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;          \
-            (call);                                                             \
-        }                                                                       \
+#define ON_EACH(call)                                                  \
+    do {                                                               \
+        for (int which = 0; which < 3; which++) {                      \
+            eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one; \
+            (call);                                                    \
+        }                                                              \
     } while (0)
 #define T(x) (which == 0 ? (x).cpu : which == 1 ? (x).ref : (x).one)
 
@@ -144,7 +144,8 @@ static void adam_steps_agree(void **state)
 static void products_agree_for_every_transpose_and_stride(void **state)
 {
     (void)state;
-    static const int64_t shapes[][3] = {{1, 1, 1}, {7, 13, 5}, {33, 2, 129}, {2, 70, 64}, {65, 129, 17}, {300, 520, 90}};
+    static const int64_t shapes[][3] = {{1, 1, 1},   {7, 13, 5},    {33, 2, 129},
+                                        {2, 70, 64}, {65, 129, 17}, {300, 520, 90}};
     for (int s = 0; s < 6; s++)
         for (int flags = 0; flags < 4; flags++) {
             const bool ta = flags & 1, tb = flags & 2;
@@ -185,8 +186,14 @@ static void rows_gather_scaled_from_every_kind(void **state)
     }
     const int64_t rows[take] = {8, 0, 3, 3, 5, 1};
     for (int kind = 0; kind < 3; kind++) {
-        const eh_matrix x = {.kind = (enhope_kind)kind, .n = n, .H = H, .u8 = bytes, .f32 = numbers,
-                             .row_start = row_start, .column = column, .value = value};
+        const eh_matrix x = {.kind = (enhope_kind)kind,
+                             .n = n,
+                             .H = H,
+                             .u8 = bytes,
+                             .f32 = numbers,
+                             .row_start = row_start,
+                             .column = column,
+                             .value = value};
         float none[H] = {0};
         const float *by = kind == ENHOPE_CSR ? none : shift;
         eh_table tc, tr, to;
@@ -248,8 +255,16 @@ static void pair_sums_and_gradients_agree(void **state)
             }
             for (int which = 0; which < 3; which++) {
                 eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
-                const eh_pairs p = {.gaussian = bits & 1, .nca = bits & 2, .self = self, .n = n, .z = z, .h = h,
-                                    .Y = T(Y), .G = self ? T(Y) : T(G), .label = label, .other_label = other};
+                const eh_pairs p = {.gaussian = bits & 1,
+                                    .nca = bits & 2,
+                                    .self = self,
+                                    .n = n,
+                                    .z = z,
+                                    .h = h,
+                                    .Y = T(Y),
+                                    .G = self ? T(Y) : T(G),
+                                    .label = label,
+                                    .other_label = other};
                 sums[which] = malloc(2 * (size_t)n * sizeof **sums);
                 c->op->pair_sums(c, &p, sums[which], sums[which] + n);
                 c->op->pair_grad(c, &p, attract, repel, T(dY), self ? NULL : T(dG));
@@ -272,7 +287,8 @@ static void pair_sums_and_gradients_agree(void **state)
 static void nearest_rows_agree_in_few_and_many_dimensions(void **state)
 {
     (void)state;
-    static const int64_t shapes[][4] = {{1, 1, 1, 1}, {7, 20, 2, 5}, {3, 700, 2, 5}, {600, 1100, 23, 7}, {5, 40, 16, 40}};
+    static const int64_t shapes[][4] = {
+        {1, 1, 1, 1}, {7, 20, 2, 5}, {3, 700, 2, 5}, {600, 1100, 23, 7}, {5, 40, 16, 40}};
     for (int s = 0; s < 5; s++) {
         const int64_t q = shapes[s][0], r = shapes[s][1], dims = shapes[s][2], k = shapes[s][3];
         twin Q = make(q * dims, 21, 1), R = make(r * dims, 22, 1);

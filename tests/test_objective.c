@@ -1,15 +1,14 @@
 /* The neighbour objectives: worked cases by hand, invariances, and gradients against central differences in double. */
-#include <math.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <string.h>
 #include <cmocka.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
 
 #include "objective/objective.h"
 
 static enhope_context *ctx;
 static eh_compute *ref;
-
 
 #define R(p) ((eh_real *)(p))
 
@@ -19,8 +18,9 @@ static double loss_of(const eh_neighbour *o, int64_t n, int64_t z, int64_t h, in
 {
     double work[512], spare_y[256], spare_g[256];
     assert_true(eh_neighbour_work(n, c) <= 512 && n * h <= 256 && z * h <= 256);
-    return eh_neighbour_loss(o, ref, n, o->self ? n : z, h, c, (const eh_real *)Y, label, (const eh_real *)(o->self ? Y : G),
-                             o->self ? label : other, R(dY ? dY : spare_y), o->self ? NULL : R(dG ? dG : spare_g), work);
+    return eh_neighbour_loss(o, ref, n, o->self ? n : z, h, c, (const eh_real *)Y, label,
+                             (const eh_real *)(o->self ? Y : G), o->self ? label : other, R(dY ? dY : spare_y),
+                             o->self ? NULL : R(dG ? dG : spare_g), work);
 }
 
 static void one_sample_one_dimension_is_log_one_and_a_half(void **state)
@@ -135,7 +135,8 @@ static void gradients_match_central_differences(void **state)
     irregular(Y, label, G, other);
     label[4] = -1; /* unlabelled */
     for (int bits = 0; bits < 32; bits++) {
-        const eh_neighbour o = {.gaussian = bits & 1, .row = bits & 2, .nca = bits & 4, .self = bits & 8, .indicator = bits & 16};
+        const eh_neighbour o = {
+            .gaussian = bits & 1, .row = bits & 2, .nca = bits & 4, .self = bits & 8, .indicator = bits & 16};
         loss_of(&o, N, Z, DIMS, CLASSES, Y, label, G, other, dY, dG);
         const double step = 1e-5;
         double worst = 0, size = 0;

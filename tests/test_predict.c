@@ -46,8 +46,8 @@ static enhope_dataset *view(enhope_context *ctx, const samples *s, enhope_kind k
     else if (kind == ENHOPE_F32)
         assert_int_equal(enhope_dataset_view_f32(ctx, N, H, s->f32, label, c, names, &data), 0);
     else
-        assert_int_equal(
-            enhope_dataset_view_csr(ctx, N, H, s->row_start, s->column, s->value, label, c, names, &data), 0);
+        assert_int_equal(enhope_dataset_view_csr(ctx, N, H, s->row_start, s->column, s->value, label, c, names, &data),
+                         0);
     return data;
 }
 
@@ -275,8 +275,8 @@ static void what_does_not_fit_is_refused_with_a_sentence(void **state)
     enhope_dataset *sparse = NULL, *dense = NULL;
     const float row[7] = {0, 2.5f};
     float other[2];
-    assert_int_equal(enhope_dataset_view_csr(ctx, 1, 2, (int64_t[]){0, 1}, (int32_t[]){1}, row + 1, NULL, 0, NULL, &sparse),
-                     0);
+    assert_int_equal(
+        enhope_dataset_view_csr(ctx, 1, 2, (int64_t[]){0, 1}, (int32_t[]){1}, row + 1, NULL, 0, NULL, &sparse), 0);
     assert_int_equal(enhope_dataset_view_f32(ctx, 1, 7, row, NULL, 0, NULL, &dense), 0);
     assert_int_equal(enhope_model_embed(ctx, model, sparse, Y), 0);
     assert_int_equal(enhope_model_embed(ctx, model, dense, other), 0);

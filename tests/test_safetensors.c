@@ -89,12 +89,12 @@ static void bytes_are_those_of_the_format(void **state)
 }
 
 #define ONE(dtype, shape, range) "{\"a\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" range "}}"
-#define TWO(first, second)                                                                                  \
+#define TWO(first, second)                                                                                        \
     "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":" first "},\"b\":{\"dtype\":\"F32\",\"shape\":[2]," \
     "\"data_offsets\":" second "}}"
-#define UNDESCRIBED "tensor 'a' is not described by dtype, shape and data_offsets"
+#define UNDESCRIBED   "tensor 'a' is not described by dtype, shape and data_offsets"
 #define NOT_ASCENDING "tensor 'a' has data_offsets that are not two ascending whole numbers >= 0"
-#define NOT_WHOLE "tensor 'a' has a shape that is not of whole numbers >= 0"
+#define NOT_WHOLE     "tensor 'a' has a shape that is not of whole numbers >= 0"
 
 static void hostile_headers_are_refused_with_a_sentence(void **state)
 {
@@ -148,7 +148,9 @@ static void hostile_headers_are_refused_with_a_sentence(void **state)
         {"{\"__metadata__\":[]}", 0, "__metadata__ is not a JSON object"},
         {"{\"__metadata__\":{\"k\":1}}", 0, "__metadata__ 'k' is not a string"},
         {"{\"__metadata__\":{\"k\":\"1\",\"j\":\"\",\"k\":\"1\"}}", 0, "__metadata__ names 'k' twice"},
-        {"{\"\\u001b[31m" "0123456789012345678901234567890123456789012345678901234567890\":1}", 0,
+        {"{\"\\u001b[31m"
+         "0123456789012345678901234567890123456789012345678901234567890\":1}",
+         0,
          "tensor '?[31m012345678901234567890123456789012345678...' is not described by dtype, shape and data_offsets"},
     };
     enhope_context *ctx = enhope_context_create();

@@ -1,12 +1,12 @@
 /* Training, from the public side: every method learns, runs repeat bit by bit, the best epoch is kept, stopping works,
  * bad settings and data are refused with a sentence, and no failed allocation leaks or crashes. */
+#include <cmocka.h>
 #include <math.h>
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "data/data.h"
 #include "method/train.h"
@@ -68,7 +68,7 @@ static void every_exemplar_choice_solver_and_form_learns(void **state)
 {
     (void)state;
     static const char *const exemplars[] = {"random", "kmeans", "learned"}, *const solvers[] = {"cg", "lbfgs", "adam"},
-                              *const forms[] = {"joint", "row"};
+                             *const forms[] = {"joint", "row"};
     for (int e = 0; e < 3; e++)
         for (int s = 0; s < 3; s++)
             for (int f = 0; f < 2; f++) {
@@ -83,13 +83,13 @@ static void every_member_of_the_objective_family_learns(void **state)
 {
     (void)state;
     static const char *const similarities[] = {"student", "gaussian"}, *const targets[] = {"mcml", "nca"},
-                              *const weights[] = {"sample", "pair"};
+                             *const weights[] = {"sample", "pair"};
     for (int s = 0; s < 2; s++)
         for (int t = 0; t < 2; t++)
             for (int w = 0; w < 2; w++) {
-                const double error = error_of(train(blobs, with("similarity", similarities[s], "target", targets[t],
-                                                                "weight", weights[w], NULL)),
-                                              blobs);
+                const double error = error_of(
+                    train(blobs, with("similarity", similarities[s], "target", targets[t], "weight", weights[w], NULL)),
+                    blobs);
                 if (error > 0.12) fail_msg("%s %s %s: %g", similarities[s], targets[t], weights[w], error);
             }
 }
@@ -158,7 +158,8 @@ static void the_best_epoch_on_validation_is_what_is_kept(void **state)
 {
     (void)state;
     /* a rate that shakes: the last epoch is rarely the best */
-    enhope_settings *s = with("solver", "adam", "rate", "0.5", "warmup", "0", "epochs", "12", "valid", "0.3", "patience", "0", NULL);
+    enhope_settings *s =
+        with("solver", "adam", "rate", "0.5", "warmup", "0", "epochs", "12", "valid", "0.3", "patience", "0", NULL);
     enhope_trainer *t = NULL;
     assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
     assert_int_equal(t->n + t->valid_n, N);

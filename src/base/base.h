@@ -29,16 +29,16 @@ enhope_status eh_fail_memory(enhope_context *ctx, const char *what, size_t count
 void eh_log(enhope_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns from the calling function when expression fails. */
-#define EH_TRY(expression)                              \
-    do {                                                \
+#define EH_TRY(expression)                                \
+    do {                                                  \
         const enhope_status eh_try_status = (expression); \
-        if (eh_try_status) return eh_try_status;        \
+        if (eh_try_status) return eh_try_status;          \
     } while (0)
 /* The same where there is something to clean up: needs `enhope_status status` and a label `cleanup`. */
-#define EH_CHECK(expression)       \
-    do {                           \
-        status = (expression);     \
-        if (status) goto cleanup;  \
+#define EH_CHECK(expression)      \
+    do {                          \
+        status = (expression);    \
+        if (status) goto cleanup; \
     } while (0)
 
 /* ---- memory (memory.c) ---- */
@@ -74,11 +74,11 @@ void eh_matrix_row(const eh_matrix *x, int64_t i, float *out /* (H) */);
 /* ---- random numbers (random.c): Philox4x32-10, a function of (seed, stream, index) ---- */
 
 enum { /* streams, so that no two uses share numbers */
-    EH_STREAM_INIT = 1,
-    EH_STREAM_SHUFFLE = 2,
-    EH_STREAM_EXEMPLAR = 3,
-    EH_STREAM_VALID = 4,
-    EH_STREAM_SYNTHETIC = 5
+       EH_STREAM_INIT = 1,
+       EH_STREAM_SHUFFLE = 2,
+       EH_STREAM_EXEMPLAR = 3,
+       EH_STREAM_VALID = 4,
+       EH_STREAM_SYNTHETIC = 5
 };
 uint64_t eh_random_u64(uint64_t seed, uint32_t stream, uint64_t index);
 double eh_random_unit(uint64_t seed, uint32_t stream, uint64_t index);   /* [0, 1) */

@@ -100,7 +100,7 @@ const char *enhope_status_text(enhope_status status)
     return "unknown status";
 }
 
-#define TEXT_OF(x) #x
+#define TEXT_OF(x)                        #x
 #define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
 const char *enhope_version(void)
 {

@@ -15,12 +15,10 @@ enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c); /* cpu/cp
 static enhope_status open_cuda(enhope_context *ctx, eh_compute *c)
 {
     void *library = dlopen("libenhope_cuda.so", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the cuda backend is not there: %s", dlerror());
+    if (!library) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the cuda backend is not there: %s", dlerror());
     enhope_status (*open)(enhope_context *, eh_compute *);
     void *symbol = dlsym(library, "eh_compute_cuda_open");
-    if (!symbol)
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version: %s", dlerror());
+    if (!symbol) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version: %s", dlerror());
     memcpy(&open, &symbol, sizeof open); /* ISO C has no cast from an object to a function */
     return open(ctx, c);
 }

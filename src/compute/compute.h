@@ -64,7 +64,7 @@ typedef struct eh_compute_ops {
                  int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc);
 
     /* elementwise */
-    void (*power)(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *s); /* s = u^O */
+    void (*power)(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *s);      /* s = u^O */
     void (*power_grad)(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *d); /* d *= O u^(O-1) */
     void (*sigmoid)(eh_compute *c, int64_t n, int64_t m, const eh_real *b, eh_real *A); /* A = sigmoid(A + b) by rows */
     void (*sigmoid_grad)(eh_compute *c, int64_t count, const eh_real *t, eh_real *d);   /* d *= t (1 - t) */

@@ -6,12 +6,12 @@
 
 struct enhope_dataset {
     eh_matrix x;
-    int32_t *label;     /* (n) 0..c-1, -1: unlabelled; NULL: no labels at all */
+    int32_t *label; /* (n) 0..c-1, -1: unlabelled; NULL: no labels at all */
     int32_t c;
-    char **class_name;  /* (c) */
-    char **input_name;  /* (H), or NULL */
+    char **class_name; /* (c) */
+    char **input_name; /* (H), or NULL */
     int64_t image_rows, image_columns;
-    void *owned[3];     /* blocks behind x that are ours (eh_alloc); NULL for views */
+    void *owned[3]; /* blocks behind x that are ours (eh_alloc); NULL for views */
 };
 
 /* ---- dataset.c ---- */
@@ -25,7 +25,7 @@ enhope_status eh_dataset_take(enhope_context *ctx, enhope_dataset *data, const i
 /* ---- scaling.c ---- */
 
 typedef enum eh_scale {
-    EH_SCALE_AUTO,    /* range for uint8, sparse and float data within [0, 1]; standard for other float data */
+    EH_SCALE_AUTO, /* range for uint8, sparse and float data within [0, 1]; standard for other float data */
     EH_SCALE_NONE,
     EH_SCALE_RANGE,   /* one range for the whole matrix -> [0, 1] */
     EH_SCALE_MINMAX,  /* each column -> [0, 1] */

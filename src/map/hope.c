@@ -73,14 +73,14 @@ static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *t
     eh_real *dW = eh_at(c, dC, (s->H + 1) * F);
     eh_real *db = eh_at(c, dW, F * m);
     eh_real *dV = eh_at(c, db, m);
-    c->op->gemm(c, true, false, h, m, n, 1, dY, h, a.T, m, 0, dV, m);      /* dV = sum dy t^T */
-    c->op->gemm(c, false, false, n, m, h, 1, dY, h, V, m, 0, a.dA, m);     /* dt = V^T dy */
-    c->op->sigmoid_grad(c, n * m, a.T, a.dA);                              /* da = dt t (1 - t) */
-    c->op->column_sums(c, n, m, a.dA, 0, db);                              /* db = sum da */
-    c->op->gemm(c, true, false, F, m, n, 1, a.S, F, a.dA, m, 0, dW, m);    /* dW = sum s da^T */
-    c->op->gemm(c, false, true, n, F, m, 1, a.dA, m, W, m, 0, a.S, F);     /* ds = W da */
-    c->op->power_grad(c, n * F, s->order, a.U, a.S);                       /* du = O u^(O-1) ds */
-    eh_first_backward(c, x, s->H, C, F, a.S, dC, dx_n, dX);                /* dC = sum x' du^T, dx = C du */
+    c->op->gemm(c, true, false, h, m, n, 1, dY, h, a.T, m, 0, dV, m);   /* dV = sum dy t^T */
+    c->op->gemm(c, false, false, n, m, h, 1, dY, h, V, m, 0, a.dA, m);  /* dt = V^T dy */
+    c->op->sigmoid_grad(c, n * m, a.T, a.dA);                           /* da = dt t (1 - t) */
+    c->op->column_sums(c, n, m, a.dA, 0, db);                           /* db = sum da */
+    c->op->gemm(c, true, false, F, m, n, 1, a.S, F, a.dA, m, 0, dW, m); /* dW = sum s da^T */
+    c->op->gemm(c, false, true, n, F, m, 1, a.dA, m, W, m, 0, a.S, F);  /* ds = W da */
+    c->op->power_grad(c, n * F, s->order, a.U, a.S);                    /* du = O u^(O-1) ds */
+    eh_first_backward(c, x, s->H, C, F, a.S, dC, dx_n, dX);             /* dC = sum x' du^T, dx = C du */
 }
 
 /* The start matters more than the solver. Factor responses of a given mean square (of order one), W so that the centred

@@ -12,14 +12,20 @@ typedef struct row {
     size_t at; /* of the field in enhope_settings: int64_t for an integer or a choice, double for a real */
 } row;
 
-#define INTEGER(field, initial_, minimum_, maximum_, applies_, help_)                                             \
-    {{#field, ENHOPE_SETTING_INTEGER, initial_, minimum_, maximum_, NULL, applies_, help_}, \
-     offsetof(enhope_settings, field)}
-#define REAL(field, initial_, minimum_, maximum_, applies_, help_)                                             \
-    {{#field, ENHOPE_SETTING_REAL, initial_, minimum_, maximum_, NULL, applies_, help_}, \
-     offsetof(enhope_settings, field)}
-#define CHOICE(field, choices_, initial_, applies_, help_) \
-    {{#field, ENHOPE_SETTING_CHOICE, initial_, 0, 0, choices_, applies_, help_}, offsetof(enhope_settings, field)}
+#define INTEGER(field, initial_, minimum_, maximum_, applies_, help_)                          \
+    {                                                                                          \
+        {#field, ENHOPE_SETTING_INTEGER, initial_, minimum_, maximum_, NULL, applies_, help_}, \
+            offsetof(enhope_settings, field)                                                   \
+    }
+#define REAL(field, initial_, minimum_, maximum_, applies_, help_)                          \
+    {                                                                                       \
+        {#field, ENHOPE_SETTING_REAL, initial_, minimum_, maximum_, NULL, applies_, help_}, \
+            offsetof(enhope_settings, field)                                                \
+    }
+#define CHOICE(field, choices_, initial_, applies_, help_)                                                           \
+    {                                                                                                                \
+        {#field, ENHOPE_SETTING_CHOICE, initial_, 0, 0, choices_, applies_, help_}, offsetof(enhope_settings, field) \
+    }
 
 /* The method's own choices are the names in methods.c; it is the one setting that is held as text. */
 static const row rows[] = {
@@ -30,14 +36,14 @@ static const row rows[] = {
     INTEGER(factors, "800", 1, 1048576, "hope map", "factors F"),
     INTEGER(hidden, "400", 1, 1048576, "hope map", "hidden units m"),
     INTEGER(order, "2", 1, 16, "hope map", "order O of the feature interactions"),
-    REAL(start, "1", 1e-9, 1e9, "hope and linear maps", "mean square of the first responses at the start, over the data"),
+    REAL(start, "1", 1e-9, 1e9, "hope and linear maps",
+         "mean square of the first responses at the start, over the data"),
     CHOICE(exemplars, "random|kmeans|learned", "learned", "exemplar methods",
            "training points, k-means centres, or k-means centres that are then learned"),
     INTEGER(z, "0", 0, 1048576, "exemplar methods", "number of exemplars, shared over the classes; 0: two a class"),
     CHOICE(form, "auto|joint|row", "auto", "gradient methods", "normaliser of q: over all pairs, or row by row"),
     CHOICE(similarity, "auto|student|gaussian", "auto", "gradient methods", "1 / (1 + d) or exp(-d)"),
-    CHOICE(target, "auto|mcml|nca", "auto", "gradient methods",
-           "collapse onto all same-class points, or any of them"),
+    CHOICE(target, "auto|mcml|nca", "auto", "gradient methods", "collapse onto all same-class points, or any of them"),
     CHOICE(weight, "sample|pair", "sample", "joint form, mcml target",
            "what weighs the same: every sample, or every same-class pair (the paper's indicator)"),
     CHOICE(solver, "cg|lbfgs|adam", "cg", "gradient methods", "how the parameters are learned"),
@@ -49,13 +55,15 @@ static const row rows[] = {
     REAL(warmup, "0.05", 0, 1, "adam", "part of all steps in which the rate rises"),
     REAL(beta1, "0.9", 0, 0.9999999, "adam", "decay of the gradient's mean"),
     REAL(beta2, "0.99", 0, 0.9999999, "adam", "decay of the gradient's square"),
-    REAL(valid, "0.1", 0, 0.9, "gradient methods", "part of the training data that is held out to choose the best epoch"),
+    REAL(valid, "0.1", 0, 0.9, "gradient methods",
+         "part of the training data that is held out to choose the best epoch"),
     REAL(time, "0", 0, 1e9, "gradient methods", "seconds after which training ends; 0: no limit"),
     INTEGER(patience, "10", 0, 1000000, "gradient methods",
             "epochs without a lower validation error after which training ends; 0: never"),
     CHOICE(scale, "auto|none|range|minmax|standard", "auto", "all",
            "scaling of the inputs: one range, each column's range, each column's mean and deviation"),
-    INTEGER(neighbours, "0", 0, 1048576, "all", "neighbours k that vote; 0: 5, or 1 where a class has too few references"),
+    INTEGER(neighbours, "0", 0, 1048576, "all",
+            "neighbours k that vote; 0: 5, or 1 where a class has too few references"),
     INTEGER(seed, "1", 0, 9007199254740992.0, "all", "of every random choice"),
 };
 enum { ROWS = sizeof rows / sizeof *rows };

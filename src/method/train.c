@@ -111,14 +111,13 @@ static enhope_status add_history(enhope_trainer *t)
 {
     if (t->epoch > t->history_room) {
         const int64_t room = t->history_room ? 2 * t->history_room : 64;
-        enhope_history *grown =
-            eh_grow(t->history, (size_t)t->history_room, (size_t)room, sizeof *t->history);
+        enhope_history *grown = eh_grow(t->history, (size_t)t->history_room, (size_t)room, sizeof *t->history);
         if (!grown) return eh_fail_memory(t->ctx, "history", (size_t)room, sizeof *t->history);
         t->history = grown;
         t->history_room = room;
     }
-    t->history[t->epoch - 1] = (enhope_history){
-        .epoch = t->epoch, .seconds = seconds(t), .loss = t->loss, .valid_error = t->valid_error};
+    t->history[t->epoch - 1] =
+        (enhope_history){.epoch = t->epoch, .seconds = seconds(t), .loss = t->loss, .valid_error = t->valid_error};
     return ENHOPE_OK;
 }
 

@@ -35,16 +35,16 @@ struct enhope_trainer {
     /* a batch, and blocks of any other rows that are embedded */
     int64_t capacity;
     int64_t ld;
-    eh_real *X;       /* (capacity + z, ld), ld >= H + 1 */
-    eh_real *work;    /* the map's, for capacity + z rows */
-    eh_real *Y, *dY;  /* (capacity + z, h) */
-    eh_real *points;  /* (n, h) embedded training points, where they are what points are compared with */
-    int32_t *label;   /* (capacity) */
+    eh_real *X;           /* (capacity + z, ld), ld >= H + 1 */
+    eh_real *work;        /* the map's, for capacity + z rows */
+    eh_real *Y, *dY;      /* (capacity + z, h) */
+    eh_real *points;      /* (n, h) embedded training points, where they are what points are compared with */
+    int32_t *label;       /* (capacity) */
     int32_t *point_label; /* (n), likewise */
     double *loss_work;
     void *classify_work;
-    int32_t *guess;   /* (capacity) */
-    int64_t *order;   /* (n) this epoch's shuffle */
+    int32_t *guess;      /* (capacity) */
+    int64_t *order;      /* (n) this epoch's shuffle */
     int64_t *batch_rows; /* (capacity) */
     int64_t batch_n, batches;
 

@@ -180,8 +180,8 @@ static enhope_status allocate(enhope_trainer *t)
     EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->guess, (void **)&t->guess));
     EH_TRY(eh_new(ctx, "batch", t->capacity, sizeof *t->batch_rows, (void **)&t->batch_rows));
     EH_TRY(eh_new(ctx, "order of samples", t->n, sizeof *t->order, (void **)&t->order));
-    EH_TRY(eh_new(ctx, "loss", eh_neighbour_work(t->capacity, t->data->c), sizeof *t->loss_work,
-                  (void **)&t->loss_work));
+    EH_TRY(
+        eh_new(ctx, "loss", eh_neighbour_work(t->capacity, t->data->c), sizeof *t->loss_work, (void **)&t->loss_work));
     if (t->method->compared == EH_BATCH) {
         EH_TRY(eh_compute_new(c, ctx, "embedded training points", t->n * h, &t->points));
         EH_TRY(eh_new(ctx, "labels", t->n, sizeof *t->point_label, (void **)&t->point_label));
@@ -273,7 +273,7 @@ void enhope_trainer_free(enhope_trainer *t)
         t->c->op->unplace(t->c, &t->table);
         eh_compute_close(t->c);
     }
-    void *const blocks[] = {t->shift,     t->mul,           t->rows,  t->exemplar_label, t->label,  t->point_label,
+    void *const blocks[] = {t->shift,     t->mul,           t->rows,  t->exemplar_label, t->label,      t->point_label,
                             t->loss_work, t->classify_work, t->guess, t->order,          t->batch_rows, t->history};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
     eh_free(t);

@@ -26,9 +26,9 @@ enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_
     const int64_t parameters = eh_map_parameters(map, shape);
     int64_t references = 0;
     if (parameters < 0 || !eh_mul(r, eh_model_reference_width(model), &references)) {
-        status = eh_fail(ctx, ENHOPE_ERROR_MEMORY,
-                         "out of memory: a model of %lld inputs, %lld outputs and %lld references", (long long)shape->H,
-                         (long long)shape->h, (long long)r);
+        status =
+            eh_fail(ctx, ENHOPE_ERROR_MEMORY, "out of memory: a model of %lld inputs, %lld outputs and %lld references",
+                    (long long)shape->H, (long long)shape->h, (long long)r);
         goto cleanup;
     }
     model->method = eh_strdup(method);

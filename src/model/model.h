@@ -41,7 +41,7 @@ enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_
 int64_t eh_model_reference_width(const enhope_model *model);
 
 /* A model file (docs/model-format.md), model_save.c and model_load.c: the names both sides share. */
-#define EH_MODEL_FORMAT "enhope"
+#define EH_MODEL_FORMAT         "enhope"
 #define EH_MODEL_FORMAT_VERSION "1"
 enum { EH_MODEL_MAX_MAP_TENSORS = 16, EH_MODEL_MAX_ORDER = 1000 };
 /* Index of the first number that is not finite; -1: all are. */

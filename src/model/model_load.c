@@ -8,9 +8,9 @@
 #include "model/safetensors.h"
 
 enum { /* JSON values in the lists of the metadata */
-    MAX_CLASSES = 1000000,
-    MAX_SETTINGS = 10000,
-    MAX_HISTORY = 5000000 /* four a row */
+       MAX_CLASSES = 1000000,
+       MAX_SETTINGS = 10000,
+       MAX_HISTORY = 5000000 /* four a row */
 };
 
 /* What the header says, gathered before anything is allocated for the model. */

@@ -106,8 +106,7 @@ static enhope_status read_entries(enhope_context *ctx, eh_safetensors *st, int64
     EH_TRY(read_metadata(ctx, st));
     EH_TRY(eh_new(ctx, "the list of tensors", members, sizeof *st->tensor, (void **)&st->tensor));
     for (const cJSON *entry = st->header->child; entry; entry = entry->next)
-        if (entry != st->metadata)
-            EH_TRY(read_entry(ctx, entry, data, &st->tensor[st->tensors++]));
+        if (entry != st->metadata) EH_TRY(read_entry(ctx, entry, data, &st->tensor[st->tensors++]));
     qsort(st->tensor, (size_t)st->tensors, sizeof *st->tensor, compare_offsets);
     int64_t at = 0;
     for (int64_t i = 0; i < st->tensors; i++) {
@@ -116,8 +115,7 @@ static enhope_status read_entries(enhope_context *ctx, eh_safetensors *st, int64
         if (t->begin > at) return bad_tensor(ctx, t->name, "leaves a gap before it");
         at = t->end;
     }
-    if (at < data)
-        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "%lld bytes after the last tensor", (long long)(data - at));
+    if (at < data) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "%lld bytes after the last tensor", (long long)(data - at));
     return ENHOPE_OK;
 }
 

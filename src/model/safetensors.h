@@ -18,7 +18,7 @@ typedef struct eh_st_tensor {
     const char *name;
     const char *dtype; /* "F32", "I32", ... */
     int64_t rank;
-    int64_t shape[2]; /* the first extents; those of higher ranks are checked but not kept */
+    int64_t shape[2];   /* the first extents; those of higher ranks are checked but not kept */
     int64_t begin, end; /* bytes; set by reading, not asked by writing */
     const void *data;   /* asked by writing */
 } eh_st_tensor;

@@ -81,12 +81,8 @@ static void gather_row(const eh_table *t, int64_t row, float *to)
     const int64_t H = x->H;
     const float *shift = eh_f(t->shift), *mul = eh_f(t->mul);
     switch (x->kind) {
-    case ENHOPE_U8:
-        scale_u8(H, x->u8 + row * H, shift, mul, to);
-        break;
-    case ENHOPE_F32:
-        scale_f32(H, x->f32 + row * H, shift, mul, to);
-        break;
+    case ENHOPE_U8: scale_u8(H, x->u8 + row * H, shift, mul, to); break;
+    case ENHOPE_F32: scale_f32(H, x->f32 + row * H, shift, mul, to); break;
     case ENHOPE_CSR:
         for (int64_t j = 0; j < H; j++) to[j] = -shift[j] * mul[j];
         for (int64_t s = x->row_start[row]; s < x->row_start[row + 1]; s++) {
@@ -134,7 +130,8 @@ static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const int64_t *row
     const float *mul = eh_f(t->mul);
 #pragma omp parallel for num_threads(c->threads) if (n * F > EH_CPU_ALONE) schedule(static)
     for (int part = 0; part < c->threads; part++) {
-        const int64_t from = eh_share_start(F, part, c->threads), count = eh_share_start(F, part + 1, c->threads) - from;
+        const int64_t from = eh_share_start(F, part, c->threads),
+                      count = eh_share_start(F, part + 1, c->threads) - from;
         for (int64_t i = 0; i < n; i++) {
             const float *du = eh_f(dU) + i * F + from;
             add_scaled(count, 1, du, eh_f(dC) + x->H * F + from);

@@ -6,8 +6,8 @@
 
 /* Functions so marked are compiled for several instruction sets; the loader picks one for the machine at hand.
  * Sanitizers instrument the picker before they are ready, so there the plain version serves. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
-    defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__) && defined(__GNUC__) && !defined(__clang__)
 #define EH_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define EH_SIMD

@@ -9,9 +9,11 @@
 enum { PARTS = 64 };
 
 /* Over the parts of `count` numbers, in the threads of `c`. */
-#define FOR_PARTS                                                                                   \
-    _Pragma("omp parallel for num_threads(c->threads) if (count > EH_CPU_ALONE) schedule(static)") \
-    for (int64_t part = 0; part < PARTS; part++)
+#define FOR_PARTS                                                                                                      \
+    _Pragma("omp parallel for num_threads(c->threads) if (count > EH_CPU_ALONE) schedule(static)") for (int64_t part = \
+                                                                                                            0;         \
+                                                                                                        part < PARTS;  \
+                                                                                                        part++)
 
 EH_SIMD static void square(int64_t count, const float *restrict u, float *restrict s)
 {

@@ -89,8 +89,7 @@ static void gaussian_row(const eh_pairs *p, int64_t i, double *log_all, double *
 void eh_cpu_pair_sums(eh_compute *c, const eh_pairs *p, double *log_all, double *same)
 {
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
-    for (int64_t i = 0; i < p->n; i++)
-        (p->gaussian ? gaussian_row : student_row)(p, i, log_all + i, same + i);
+    for (int64_t i = 0; i < p->n; i++) (p->gaussian ? gaussian_row : student_row)(p, i, log_all + i, same + i);
 }
 
 /* ---- gradients ---- */

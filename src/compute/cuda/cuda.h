@@ -21,10 +21,10 @@ struct cuda_room {
 struct cuda_state {
     cudaStream_t stream;
     cublasHandle_t blas;
-    int failed;         /* cudaError_t or 0 */
-    int blas_failed;    /* cublasStatus_t or 0 */
+    int failed;          /* cudaError_t or 0 */
+    int blas_failed;     /* cublasStatus_t or 0 */
     const char *failing; /* the operation that failed first */
-    double *sums;       /* device: partial sums of dot, then the sum */
+    double *sums;        /* device: partial sums of dot, then the sum */
     cuda_room rows, labels, weights, found, product;
 };
 
@@ -57,9 +57,8 @@ static inline unsigned blocks_for(int64_t count, int64_t threads)
     return (unsigned)(blocks < 1 ? 1 : blocks > 1048576 ? 1048576 : blocks);
 }
 
-#define CUDA_EACH(i, count)                                                              \
-    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (count);        \
-         i += (int64_t)gridDim.x * blockDim.x)
+#define CUDA_EACH(i, count) \
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (count); i += (int64_t)gridDim.x * blockDim.x)
 
 /* cuda_math.cu */
 void cuda_power(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *s);

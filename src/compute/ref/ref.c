@@ -247,8 +247,7 @@ static double pair_slope(const eh_pairs *p, const double *attract, const double 
 {
     const bool same = p->label[i] == p->other_label[j];
     const double lw = log_weight(p, i, j);
-    if (p->gaussian)
-        return (same ? exp(p->nca ? attract[i] + lw : attract[i]) : 0) - exp(repel[i] + lw);
+    if (p->gaussian) return (same ? exp(p->nca ? attract[i] + lw : attract[i]) : 0) - exp(repel[i] + lw);
     const double w = exp(lw);
     return ((same ? (p->nca ? attract[i] * w : attract[i]) : 0) - repel[i] * w) * w;
 }
