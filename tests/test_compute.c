@@ -1,12 +1,12 @@
 /* A backend against the reference, operation by operation, on irregular shapes; and the same bits again: on the cpu from
  * another number of threads, on cuda from another run. The tests run for the cpu, then for cuda where there is one. */
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "compute/compute.h"
 

@@ -1,9 +1,9 @@
 /* The maps: a worked case by hand, every gradient against central differences in double, and invariances. */
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "map/map.h"
 

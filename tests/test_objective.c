@@ -1,9 +1,9 @@
 /* The neighbour objectives: worked cases by hand, invariances, and gradients against central differences in double. */
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "objective/objective.h"
 

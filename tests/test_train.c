@@ -1,12 +1,12 @@
 /* Training, from the public side: every method learns, runs repeat bit by bit, the best epoch is kept, stopping works,
  * bad settings and data are refused with a sentence, and no failed allocation leaks or crashes. */
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "data/data.h"
 #include "method/train.h"
