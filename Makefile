@@ -29,7 +29,7 @@ test: ## build with gcc, with sanitizers and with clang, and run every test
 	@scripts/build --tests release asan clang
 	@scripts/test
 
-bench: ## measure speed, memory and error (ENHOPE_DATA names a folder of data sets)
+bench: ## measure speed and memory (ENHOPE_DATA names a folder of data sets)
 	@scripts/setup build
 	@scripts/build release
 	@scripts/bench

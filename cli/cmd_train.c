@@ -51,6 +51,11 @@ static void put_summary(const cli_session *session, double seconds, const char *
     const int64_t rows = session->model_info.epochs;
     describe_best(session->model, best, sizeof best);
     cli_bytes_text(stat(path, &at) == 0 ? (double)at.st_size : 0.0, bytes, sizeof bytes);
+    if (!strcmp(session->model_info.map, "identity")) { /* nothing was learned */
+        printf("Kept %lld points for %s; the model is in %s (%s).\n", (long long)session->model_info.references,
+               session->model_info.method, path, bytes);
+        return;
+    }
     printf("Trained %s for %lld epoch%s in %.1f s: %s; the model is in %s (%s).\n", session->model_info.method,
            (long long)rows, rows == 1 ? "" : "s", seconds, best, path, bytes);
 }

@@ -81,7 +81,8 @@ ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, vo
 /* Number of threads; 0 (the default) means all cores, or OMP_NUM_THREADS where that is set. */
 ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int threads);
 
-/* "cpu" (the default) or "ref" (plain loops in double: slow, the oracle). */
+/* "cpu" (the default), "cuda" (an NVIDIA GPU, where the plug-in libenhope_cuda is installed), or "ref" (plain loops in
+ * double: slow, the oracle). Whether there is a device is told by the first call that computes. */
 ENHOPE_API enhope_status enhope_context_set_compute(enhope_context *ctx, const char *name);
 
 /* Process-wide memory functions, to be set before anything is created; NULL, NULL restores malloc and free. */
@@ -212,7 +213,7 @@ typedef int (*enhope_progress_fn)(const enhope_progress *progress, void *user);
 ENHOPE_API enhope_status enhope_train(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
                                       enhope_progress_fn progress, void *user, enhope_model **out);
 
-/* The same in steps, for callers with a loop of their own. data must outlive the trainer. */
+/* The same in steps, for callers with a loop of their own. ctx and data must outlive the trainer. */
 typedef struct enhope_trainer enhope_trainer;
 ENHOPE_API enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data,
                                                const enhope_settings *settings, enhope_trainer **out);

@@ -40,7 +40,7 @@ def sources(root):
         for folder, folders, names in os.walk(os.path.join(root, top)):
             folders.sort()
             for name in sorted(names):
-                if name.endswith((".c", ".h")):
+                if name.endswith((".c", ".h", ".cu")):
                     yield os.path.relpath(os.path.join(folder, name), root)
 
 

@@ -319,6 +319,30 @@ static void nearest_rows_agree_in_few_and_many_dimensions(void **state)
     }
 }
 
+/* Distances that a norm expansion about the origin would drown in rounding. */
+static void nearest_rows_are_found_far_from_the_origin(void **state)
+{
+    (void)state;
+    enum { q = 70, r = 1100, dims = 24, k = 3 };
+    float *Q = malloc(sizeof *Q * q * dims), *R = malloc(sizeof *R * r * dims);
+    for (int i = 0; i < q * dims; i++) Q[i] = (float)(1e4 + eh_random_normal(9, 1, (uint64_t)i));
+    for (int i = 0; i < r * dims; i++) R[i] = (float)(1e4 + eh_random_normal(9, 2, (uint64_t)i));
+    int64_t got[q * k], want[q * k];
+    float near[q * k];
+    for (int which = 0; which < 2; which++) {
+        eh_compute *c = which ? ref : cpu;
+        eh_real *a = c->op->alloc(c, q * dims), *b = c->op->alloc(c, r * dims);
+        c->op->write(c, a, Q, q * dims);
+        c->op->write(c, b, R, r * dims);
+        c->op->nearest(c, a, q, b, r, dims, k, which ? want : got, near);
+        c->op->release(c, a), c->op->release(c, b);
+    }
+    int other = 0;
+    for (int i = 0; i < q * k; i++) other += got[i] != want[i];
+    free(Q), free(R);
+    assert_true(other <= q * k / 50); /* but for near ties */
+}
+
 static void equal_distances_are_ordered_by_index(void **state)
 {
     (void)state;
@@ -355,6 +379,7 @@ static int run_on(const char *name)
         cmocka_unit_test(rows_gather_scaled_from_every_kind),
         cmocka_unit_test(pair_sums_and_gradients_agree),
         cmocka_unit_test(nearest_rows_agree_in_few_and_many_dimensions),
+        cmocka_unit_test(nearest_rows_are_found_far_from_the_origin),
         cmocka_unit_test(equal_distances_are_ordered_by_index),
         cmocka_unit_test(an_unknown_backend_is_refused_with_the_known_names),
     };

@@ -155,6 +155,55 @@ static void gradients_match_central_differences(void **state)
     }
 }
 
+/* The loss again, from its definition: q and p as tables, then sums over them. */
+static double plain_loss(const eh_neighbour *o, const double *Y, const int32_t *label, const double *G,
+                         const int32_t *other)
+{
+    const int z = o->self ? N : Z;
+    double w[N][N] = {{0}}, Z_all = 0, Z_row[N] = {0}, kin[N] = {0}, kin_pairs = 0, with_target = 0, loss = 0;
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < z; j++) {
+            if (o->self && i == j) continue;
+            double d = 0;
+            for (int k = 0; k < DIMS; k++) d += pow(Y[i * DIMS + k] - (o->self ? Y : G)[j * DIMS + k], 2);
+            w[i][j] = o->gaussian ? exp(-d) : 1 / (1 + d);
+            Z_row[i] += w[i][j];
+            kin[i] += label[i] == (o->self ? label : other)[j];
+        }
+        Z_all += Z_row[i];
+        kin_pairs += kin[i];
+        with_target += kin[i] > 0;
+    }
+    for (int i = 0; i < N; i++) {
+        double same_mass = 0;
+        for (int j = 0; j < z; j++) {
+            if (w[i][j] == 0 || label[i] != (o->self ? label : other)[j]) continue;
+            const double q = w[i][j] / (o->row ? Z_row[i] : Z_all);
+            const double weight = o->indicator && !o->row ? kin[i] / kin_pairs : 1 / with_target;
+            const double p = (o->row ? 1 : weight) / kin[i];
+            same_mass += q;
+            if (!o->nca) loss += (o->row ? weight : 1) * p * log(p / q);
+        }
+        if (o->nca && kin[i] > 0) loss -= log(same_mass) / with_target;
+    }
+    return loss;
+}
+
+static void losses_match_their_definition_on_irregular_points(void **state)
+{
+    (void)state;
+    double Y[N * DIMS], G[Z * DIMS];
+    int32_t label[N], other[Z];
+    irregular(Y, label, G, other);
+    for (int bits = 0; bits < 32; bits++) {
+        const eh_neighbour o = {
+            .gaussian = bits & 1, .row = bits & 2, .nca = bits & 4, .self = bits & 8, .indicator = bits & 16};
+        const double want = plain_loss(&o, Y, label, G, other);
+        const double got = loss_of(&o, N, Z, DIMS, CLASSES, Y, label, G, other, NULL, NULL);
+        assert_true(fabs(want - got) < 1e-9 * (1 + fabs(want)));
+    }
+}
+
 static void losses_see_neither_rotation_nor_translation_nor_order(void **state)
 {
     (void)state;
@@ -229,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_perfect_collapse_reads_the_log_of_its_leak),
         cmocka_unit_test(all_points_in_one_place_read_log_of_exemplars_per_class),
         cmocka_unit_test(gradients_match_central_differences),
+        cmocka_unit_test(losses_match_their_definition_on_irregular_points),
         cmocka_unit_test(losses_see_neither_rotation_nor_translation_nor_order),
         cmocka_unit_test(doubling_all_samples_or_all_exemplars_changes_nothing),
         cmocka_unit_test(far_gaussian_points_neither_overflow_nor_vanish),

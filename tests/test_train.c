@@ -111,14 +111,54 @@ static void every_method_of_the_table_learns(void **state)
 static void sparse_data_trains_to_the_same_map_as_dense(void **state)
 {
     (void)state;
-    enhope_model *a = train(blobs, with("scale", "none", "solver", "adam", "epochs", "3", NULL));
-    enhope_model *b = train(sparse_blobs, with("scale", "none", "solver", "adam", "epochs", "3", NULL));
+    enhope_model *a = train(blobs, with("scale", "none", "solver", "adam", "epochs", "3", "valid", "0.2", NULL));
+    enhope_model *b = train(sparse_blobs, with("scale", "none", "solver", "adam", "epochs", "3", "valid", "0.2", NULL));
     float Ya[N * 2], Yb[N * 2];
     assert_int_equal(enhope_model_embed(ctx, a, blobs, Ya), ENHOPE_OK);
     assert_int_equal(enhope_model_embed(ctx, b, sparse_blobs, Yb), ENHOPE_OK);
     for (int i = 0; i < N * 2; i++) assert_true(fabsf(Ya[i] - Yb[i]) < 1e-3f * (1 + fabsf(Ya[i])));
     enhope_model_free(a);
     enhope_model_free(b);
+}
+
+/* The whole composition, batch and exemplars through map and objective and back, in double. */
+static void the_gradient_of_training_matches_central_differences(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {{"en-hope", "learned", "joint"}, {"en-hope", "kmeans", "row"},
+                                           {"hope", "learned", "joint"},    {"hope", "learned", "row"},
+                                           {"linear-en-hope", "learned", "row"}, {"linear-en-hope", "random", "joint"},
+                                           {"nca", "learned", "auto"},      {"mcml+", "learned", "joint"}};
+    assert_int_equal(enhope_context_set_compute(ctx, "ref"), ENHOPE_OK);
+    for (int i = 0; i < 2 * 8; i++) {
+        const char *const *choice = cases[i / 2];
+        enhope_settings *s = with("method", choice[0], "exemplars", choice[1], "form", choice[2], "factors", "4", "hidden",
+                                  "3", "order", "3", "batch", "30", "scale", "none", NULL);
+        enhope_trainer *t = NULL;
+        int done;
+        assert_int_equal(enhope_trainer_create(ctx, i % 2 ? sparse_blobs : blobs, s, &t), ENHOPE_OK);
+        assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* a batch is in place */
+        const int64_t count = t->optim->count;
+        double *g = malloc((size_t)count * sizeof *g), *spare = malloc((size_t)count * sizeof *g);
+        double *x = (double *)t->theta, worst = 0, size = 0;
+        eh_train_loss(t, t->theta, (eh_real *)g);
+        for (int64_t v = 0; v < count; v++) {
+            const double kept = x[v], step = 1e-5;
+            x[v] = kept + step;
+            const double up = eh_train_loss(t, t->theta, (eh_real *)spare);
+            x[v] = kept - step;
+            const double down = eh_train_loss(t, t->theta, (eh_real *)spare);
+            x[v] = kept;
+            worst = fmax(worst, fabs(g[v] - (up - down) / (2 * step)));
+            size = fmax(size, fabs(g[v]));
+        }
+        if (worst > 1e-6 * size + 1e-10) /* the differences round */
+            fail_msg("%s %s %s: %g of %g", choice[0], choice[1], choice[2], worst, size);
+        free(g), free(spare);
+        enhope_trainer_free(t);
+        enhope_settings_free(s);
+    }
+    assert_int_equal(enhope_context_set_compute(ctx, "cpu"), ENHOPE_OK);
 }
 
 static void the_reference_backend_trains_alike(void **state)
@@ -163,7 +203,7 @@ static void the_best_epoch_on_validation_is_what_is_kept(void **state)
     enhope_trainer *t = NULL;
     assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
     assert_int_equal(t->n + t->valid_n, N);
-    assert_true(t->valid_n >= 0.29 * N && t->valid_n <= 0.3 * N);
+    assert_int_equal(t->valid_n, 90);
     enhope_progress p;
     double lowest = 2;
     for (int done = 0; !done;) {
@@ -217,6 +257,39 @@ static void stopping_gives_a_usable_model(void **state)
     enhope_model_free(patient);
 }
 
+static void small_data_keeps_a_validation_part_and_a_default_number_of_exemplars(void **state)
+{
+    (void)state;
+    enhope_dataset *few = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, 24, H, X, LABEL, C, NULL, &few), ENHOPE_OK);
+    enhope_settings *s = with("z", "0", "epochs", "1", NULL);
+    enhope_trainer *t = NULL;
+    assert_int_equal(enhope_trainer_create(ctx, few, s, &t), ENHOPE_OK);
+    assert_int_equal(t->valid_n, 2); /* a tenth of 24, though no class has ten */
+    assert_int_equal(t->z, 6);
+    enhope_trainer_free(t);
+    enhope_dataset_free(few);
+    assert_int_equal(enhope_dataset_view_f32(ctx, 3, H, X, LABEL, C, NULL, &few), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, few, s, &t), ENHOPE_OK);
+    assert_true(t->valid_n == 0 && t->z == 3);
+    enhope_trainer_free(t);
+    enhope_dataset_free(few);
+    enhope_settings_free(s);
+}
+
+static void a_time_budget_ends_a_long_step(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("solver", "lbfgs", "batch", "0", "iterations", "1000000", "time", "0.05", "epochs", "1", NULL);
+    enhope_trainer *t = NULL;
+    int done = 0;
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+    assert_true(done && t->optim->evaluations < 1000000);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+}
+
 static void refused(const enhope_dataset *data, enhope_settings *s, enhope_status status, const char *sentence)
 {
     enhope_model *m = NULL;
@@ -242,6 +315,8 @@ static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
             "z = 2 exemplars for 3 classes: expected at least one for each class");
     refused(blobs, with("neighbours", "7", NULL), ENHOPE_ERROR_ARGUMENT,
             "k = 7 neighbours asked for, but there are 6 exemplars");
+    refused(blobs, with("method", "hope", "batch", "1", NULL), ENHOPE_ERROR_ARGUMENT,
+            "batch is 1: hope compares the samples of a batch, expected at least 2");
     refused(blobs, with("method", "knn", "neighbours", "301", NULL), ENHOPE_ERROR_ARGUMENT,
             "k = 301 neighbours asked for, but there are 300 training points");
     enhope_dataset_free(bare);
@@ -360,10 +435,13 @@ int main(void)
         cmocka_unit_test(every_member_of_the_objective_family_learns),
         cmocka_unit_test(every_method_of_the_table_learns),
         cmocka_unit_test(sparse_data_trains_to_the_same_map_as_dense),
+        cmocka_unit_test(the_gradient_of_training_matches_central_differences),
         cmocka_unit_test(the_reference_backend_trains_alike),
         cmocka_unit_test(the_same_seed_gives_the_same_numbers_and_another_seed_others),
         cmocka_unit_test(the_best_epoch_on_validation_is_what_is_kept),
         cmocka_unit_test(stopping_gives_a_usable_model),
+        cmocka_unit_test(small_data_keeps_a_validation_part_and_a_default_number_of_exemplars),
+        cmocka_unit_test(a_time_budget_ends_a_long_step),
         cmocka_unit_test(what_cannot_be_trained_is_refused_with_a_sentence),
         cmocka_unit_test(samples_without_a_label_are_passed_over),
         cmocka_unit_test(settings_are_one_table_with_working_defaults_and_bounds),

@@ -86,6 +86,16 @@ double eh_random_normal(uint64_t seed, uint32_t stream, uint64_t index); /* N(0,
 /* A permutation of 0..n-1; round separates successive shuffles of one stream. */
 void eh_shuffle(uint64_t seed, uint32_t stream, uint64_t round, int64_t n, int64_t *order);
 
+/* ---- numbers as text, whatever the locale (number.c) ---- */
+
+typedef enum eh_number_kind { EH_NUMBER, EH_NOT_NUMBER, EH_NOT_FINITE } eh_number_kind;
+/* [+-]digits[.digits][e[+-]digits], or nan, inf, infinity in any case (not finite, like 1e999). No spaces. */
+eh_number_kind eh_number_parse(const char *text, size_t length, double *out);
+/* The shortest text that reads back as value; whole numbers without a point. */
+void eh_number_print(double value, char *text, size_t size);
+/* True for well-formed UTF-8 without NUL. */
+bool eh_utf8_valid(const char *text, size_t length);
+
 /* ---- clock (clock.c) ---- */
 double eh_seconds(void); /* monotonic */
 

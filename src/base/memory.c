@@ -1,4 +1,5 @@
-/* Memory: one door for all of it, aligned for SIMD, sizes checked, replaceable by the caller. */
+/* Memory: one door for all that this library takes itself, aligned for SIMD, sizes checked, replaceable by the caller.
+ * The libraries below (zlib, matio, cJSON, BLAS) take their own. */
 #include <stdlib.h>
 #include <string.h>
 

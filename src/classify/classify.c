@@ -7,7 +7,6 @@
 
 #include "classify/classify.h"
 
-enum { DEFAULT_NEIGHBOURS = 5 };
 
 int32_t eh_vote(const int64_t *index, int64_t k, const int32_t *reference_label, int32_t *votes)
 {
@@ -98,7 +97,7 @@ int32_t eh_default_neighbours(const int32_t *label, int64_t r)
         fewest = to - from < fewest ? to - from : fewest;
         most = to - from > most ? to - from : most;
     }
-    const int64_t k = r < DEFAULT_NEIGHBOURS ? r : DEFAULT_NEIGHBOURS, strangers = k - fewest;
+    const int64_t k = r < EH_NEIGHBOURS ? r : EH_NEIGHBOURS, strangers = k - fewest;
     const bool outvoted = (strangers < most ? strangers : most) > fewest;
     return most <= 1 || outvoted ? 1 : (int32_t)k;
 }

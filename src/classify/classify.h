@@ -25,6 +25,7 @@ void eh_classify(eh_compute *cp, const eh_references *ref, const eh_real *Y, int
  * the sum over all. Y (n, h) and G (r, h) host. sums: (c) scratch. A point that is not finite gets equal shares. */
 void eh_probabilities(bool gaussian, const float *G, const int32_t *label, int64_t r, int64_t h, int32_t c,
                       const float *Y, int64_t n, double *sums, float *proba);
+enum { EH_NEIGHBOURS = 5 }; /* that vote, where there are enough */
 /* Neighbours that vote by default among references grouped by class: 5 (r, where there are fewer); 1 where no class has
  * two references, or where a class might be outvoted on its own ground for want of them. */
 int32_t eh_default_neighbours(const int32_t *label, int64_t r);

@@ -16,11 +16,11 @@ static enhope_status open_cuda(enhope_context *ctx, eh_compute *c)
 {
     void *library = dlopen("libenhope_cuda.so", RTLD_NOW | RTLD_LOCAL);
     if (!library) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the cuda backend is not there: %s", dlerror());
-    enhope_status (*open)(enhope_context *, eh_compute *);
+    enhope_status (*open)(enhope_context *, eh_compute *, size_t);
     void *symbol = dlsym(library, "eh_compute_cuda_open");
     if (!symbol) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version: %s", dlerror());
     memcpy(&open, &symbol, sizeof open); /* ISO C has no cast from an object to a function */
-    return open(ctx, c);
+    return open(ctx, c, sizeof(eh_compute_ops)); /* a table of another size is another version's */
 }
 
 enhope_status eh_compute_open(enhope_context *ctx, eh_compute **out)

@@ -122,6 +122,10 @@ static enhope_status copy_names(enhope_context *ctx, int32_t c, const char *cons
         to[k] = eh_strdup(name);
         if (!to[k]) return eh_fail_memory(ctx, "a class name", strlen(name) + 1, 1);
     }
+    for (int32_t k = 1; from && k < c; k++)
+        for (int32_t j = 0; j < k; j++)
+            if (!strcmp(from[j], from[k]))
+                return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "view: classes %d and %d are both named '%s'", j, k, from[k]);
     return ENHOPE_OK;
 }
 

@@ -88,13 +88,22 @@ static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *t
  * small that no point is stuck near a wrong exemplar, where the Student slope has flattened. */
 static const double START_W = 0.7, START_V = 0.2;
 
+/* The variance of u^O for a normal u of variance one: E u^2O - (E u^O)^2, where E u^2k = 1 3 5 ... (2k - 1). */
+static double power_variance(int order)
+{
+    double square = 1, mean = 1;
+    for (int odd = 1; odd < 2 * order; odd += 2) square *= odd;
+    for (int odd = 1; odd < order; odd += 2) mean *= odd;
+    return square - (order % 2 ? 0 : mean * mean);
+}
+
 static void hope_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
                       int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
 {
     const int64_t F = s->F, m = s->m, H1 = s->H + 1;
     const int64_t at_W = H1 * F, at_b = at_W + F * m, at_V = at_b + m, all = at_V + s->h * m;
     const double sd_C = eh_first_deviation(c, response, X, ld, n, s->H);
-    const double sd_W = START_W / sqrt((double)F);
+    const double sd_W = START_W * sqrt(power_variance(2) / power_variance(s->order)) / sqrt((double)F);
     for (int64_t i = 0; i < all; i++) {
         const double sd = i < at_W ? sd_C : i < at_b ? sd_W : i < at_V ? 0 : START_V;
         host[i] = sd == 0 ? 0 : (float)(sd * eh_random_normal(seed, EH_STREAM_INIT, (uint64_t)i));

@@ -1,8 +1,6 @@
 /* The table of settings. The library, the command line, the manual and the model file all read it. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "method/method.h"
@@ -118,11 +116,10 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
             *(int64_t *)field(settings, r) = number;
         return ENHOPE_OK;
     }
-    char *end = NULL;
-    errno = 0;
-    const double real = strtod(value, &end);
+    double real = 0;
+    const bool number = eh_number_parse(value, strlen(value), &real) == EH_NUMBER;
     const bool whole = info->type == ENHOPE_SETTING_INTEGER;
-    if (end == value || *end || !isfinite(real) || (whole && real != floor(real)))
+    if (!number || (whole && real != floor(real)))
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s is '%s': expected a %s", name, value,
                        whole ? "whole number" : "number");
     if (real < info->minimum || real > info->maximum)
@@ -146,7 +143,7 @@ static void write_text(const enhope_settings *s, const row *r, char *buffer, siz
     } else if (r->info.type == ENHOPE_SETTING_INTEGER) {
         snprintf(buffer, size, "%lld", (long long)*(int64_t *)field(s, r));
     } else {
-        snprintf(buffer, size, "%.15g", *(double *)field(s, r));
+        eh_number_print(*(double *)field(s, r), buffer, size);
     }
 }
 

@@ -1,6 +1,7 @@
 /* Training: the only place where map, objective and optimiser meet.
  *
- * A step is one mini-batch: its rows are gathered and scaled, and the optimiser is let loose on loss_at(), which maps
+ * A step is one mini-batch: its rows are gathered and scaled, and the optimiser is let loose on eh_train_loss(), which
+ * maps
  * batch and exemplars in one go, asks the objective for the loss and its gradient in the embedding, and carries that
  * back through the map. An epoch ends with the validation error; the best state by it is what is kept. */
 #include <math.h>
@@ -34,7 +35,7 @@ static void lay_exemplars(const enhope_trainer *t, const eh_real *E, int64_t fir
 }
 
 /* The loss of the present batch at parameters x, and its gradient. */
-static double loss_at(void *user, const eh_real *x, eh_real *gradient)
+double eh_train_loss(void *user, const eh_real *x, eh_real *gradient)
 {
     enhope_trainer *t = user;
     eh_compute *c = t->c;
@@ -54,18 +55,21 @@ static double loss_at(void *user, const eh_real *x, eh_real *gradient)
     return loss;
 }
 
-static void take_batch(enhope_trainer *t, const int64_t *rows, int64_t n)
+/* The rows rows[order[0..n)], or rows[0..n) where order is NULL, become the batch. */
+static void take_batch(enhope_trainer *t, const int64_t *rows, const int64_t *order, int64_t n)
 {
     t->batch_n = n;
-    memcpy(t->batch_rows, rows, (size_t)n * sizeof *rows);
-    if (!t->sparse) t->c->op->gather(t->c, &t->table, rows, n, t->X, t->ld, NULL);
-    for (int64_t i = 0; i < n; i++) t->label[i] = t->data->label[rows[i]];
+    for (int64_t i = 0; i < n; i++) {
+        t->batch_rows[i] = rows[order ? order[i] : i];
+        t->label[i] = t->data->label[t->batch_rows[i]];
+    }
+    if (!t->sparse) t->c->op->gather(t->c, &t->table, t->batch_rows, n, t->X, t->ld, NULL);
 }
 
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const int64_t *rows, int64_t count, eh_real *Y)
 {
     for (int64_t i = 0; i < count; i += t->capacity) {
-        take_batch(t, rows + i, count - i < t->capacity ? count - i : t->capacity);
+        take_batch(t, rows + i, NULL, count - i < t->capacity ? count - i : t->capacity);
         const eh_rows block = batch_with_exemplars(t, 0);
         t->method->map->forward(&t->shape, t->c, theta, &block, t->work, eh_at(t->c, Y, i * t->shape.h));
     }
@@ -107,22 +111,28 @@ static double seconds(const enhope_trainer *t)
     return t->spent + (eh_seconds() - t->started);
 }
 
-static enhope_status add_history(enhope_trainer *t)
+/* Room for one more row: made before the epoch counts, so that a failure leaves all as it was. */
+static enhope_status make_room(enhope_trainer *t)
 {
-    if (t->epoch > t->history_room) {
+    if (t->epoch == t->history_room) {
         const int64_t room = t->history_room ? 2 * t->history_room : 64;
         enhope_history *grown = eh_grow(t->history, (size_t)t->history_room, (size_t)room, sizeof *t->history);
         if (!grown) return eh_fail_memory(t->ctx, "history", (size_t)room, sizeof *t->history);
         t->history = grown;
         t->history_room = room;
     }
+    return ENHOPE_OK;
+}
+
+static void add_history(enhope_trainer *t)
+{
     t->history[t->epoch - 1] =
         (enhope_history){.epoch = t->epoch, .seconds = seconds(t), .loss = t->loss, .valid_error = t->valid_error};
-    return ENHOPE_OK;
 }
 
 static enhope_status end_epoch(enhope_trainer *t)
 {
+    EH_TRY(make_room(t));
     t->epoch++;
     t->batch = 0;
     t->loss = t->loss_sum / (double)t->batches;
@@ -135,7 +145,15 @@ static enhope_status end_epoch(enhope_trainer *t)
     }
     const bool stale = t->valid_n && t->set.patience && t->epoch - t->best_epoch >= t->set.patience;
     if (t->epoch == t->set.epochs || stale) t->done = true;
-    return add_history(t);
+    add_history(t);
+    return ENHOPE_OK;
+}
+
+/* A time budget also ends the line searches of a long step. */
+bool eh_train_out_of_time(void *user)
+{
+    const enhope_trainer *t = user;
+    return t->set.time > 0 && seconds(t) >= t->set.time;
 }
 
 static enhope_status step(enhope_trainer *t)
@@ -143,10 +161,15 @@ static enhope_status step(enhope_trainer *t)
     if (t->batch == 0) eh_shuffle((uint64_t)t->set.seed, EH_STREAM_SHUFFLE, (uint64_t)t->epoch, t->n, t->order);
     /* batches of equal size, give or take one */
     const int64_t from = t->n * t->batch / t->batches, to = t->n * (t->batch + 1) / t->batches;
-    for (int64_t i = from; i < to; i++) t->order[i] = t->rows[t->order[i]];
-    take_batch(t, t->order + from, to - from);
-    const double loss = t->optim->type->run(t->optim, loss_at, t, t->theta);
+    take_batch(t, t->rows, t->order + from, to - from);
+    const double loss = t->optim->type->run(t->optim, eh_train_loss, t, t->theta);
     EH_TRY(t->c->op->sync(t->c, t->ctx));
+    if (!isfinite(loss) && t->best_epoch) {
+        eh_log(t->ctx, "training diverged in epoch %lld: the best state so far, of epoch %lld, is kept",
+               (long long)t->epoch + 1, (long long)t->best_epoch);
+        t->done = true;
+        return ENHOPE_OK;
+    }
     if (!isfinite(loss))
         return eh_fail(t->ctx, ENHOPE_ERROR_COMPUTE,
                        "training diverged: the loss is not finite in epoch %lld, batch %lld; try a lower rate or "
@@ -156,7 +179,7 @@ static enhope_status step(enhope_trainer *t)
     t->loss_sum += loss;
     t->loss = t->loss_sum / (double)t->batch;
     if (t->batch == t->batches) EH_TRY(end_epoch(t));
-    if (t->set.time > 0 && seconds(t) >= t->set.time) t->done = true;
+    if (eh_train_out_of_time(t)) t->done = true;
     return ENHOPE_OK;
 }
 
@@ -205,7 +228,8 @@ static enhope_status copy_names(enhope_context *ctx, char *const *from, int64_t 
     return ENHOPE_OK;
 }
 
-/* What the model compares with: exemplars in input space, embedded training points, or the scaled inputs (knn). */
+/* What the model compares with: exemplars in input space, all embedded training points (those of the validation part
+ * too, now that it has served), or the scaled inputs (knn). */
 static enhope_status fill_references(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     if (t->method->compared == EH_EXEMPLARS) {
@@ -213,14 +237,14 @@ static enhope_status fill_references(enhope_trainer *t, const eh_real *theta, en
         memcpy(m->reference_label, t->exemplar_label, (size_t)t->z * sizeof *m->reference_label);
         return ENHOPE_OK;
     }
-    for (int64_t i = 0; i < t->n; i++) m->reference_label[i] = t->data->label[t->rows[i]];
+    for (int64_t i = 0; i < m->r; i++) m->reference_label[i] = t->data->label[t->rows[i]];
     if (t->method->compared == EH_BATCH) {
-        eh_train_embed(t, theta, t->rows, t->n, t->points);
-        t->c->op->read(t->c, m->reference, t->points, t->n * t->shape.h);
+        eh_train_embed(t, theta, t->rows, m->r, t->points);
+        t->c->op->read(t->c, m->reference, t->points, m->r * t->shape.h);
         return ENHOPE_OK;
     }
     const int64_t H = t->shape.H;
-    for (int64_t i = 0; i < t->n; i++) {
+    for (int64_t i = 0; i < m->r; i++) {
         float *row = m->reference + i * H;
         eh_matrix_row(&t->data->x, t->rows[i], row);
         for (int64_t j = 0; j < H; j++) row[j] = (row[j] - t->shift[j]) * t->mul[j];
@@ -259,8 +283,8 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
 {
     enhope_model *m = NULL;
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
-    EH_TRY(eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape, exemplars ? t->z : t->n, exemplars,
-                           t->data->c, enhope_setting_count(), t->epoch, &m));
+    EH_TRY(eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape, exemplars ? t->z : t->n + t->valid_n,
+                           exemplars, t->data->c, enhope_setting_count(), t->epoch, &m));
     const enhope_status status = fill_model(t, m);
     if (status) {
         enhope_model_free(m);

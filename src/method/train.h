@@ -33,12 +33,12 @@ struct enhope_trainer {
     int32_t *exemplar_label; /* (z) */
 
     /* a batch, and blocks of any other rows that are embedded */
-    int64_t capacity;
+    int64_t capacity, sample; /* rows of a batch or block; of the start */
     int64_t ld;
     eh_real *X;           /* (capacity + z, ld), ld >= H + 1 */
     eh_real *work;        /* the map's, for capacity + z rows */
     eh_real *Y, *dY;      /* (capacity + z, h) */
-    eh_real *points;      /* (n, h) embedded training points, where they are what points are compared with */
+    eh_real *points;      /* (n + valid_n, h) embedded training points, where they are what points are compared with */
     int32_t *label;       /* (capacity) */
     int32_t *point_label; /* (n), likewise */
     double *loss_work;
@@ -60,6 +60,10 @@ struct enhope_trainer {
     bool done;
 };
 
+/* What the optimiser minimises and when it must stop; user is the trainer. The loss of the present batch at parameters
+ * x, and its gradient; train.c. */
+double eh_train_loss(void *user, const eh_real *x, eh_real *gradient);
+bool eh_train_out_of_time(void *user);
 /* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; train.c. */
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const int64_t *rows, int64_t count, eh_real *Y);
 

@@ -25,9 +25,23 @@ static enhope_status count_classes(enhope_trainer *t, int64_t *counts)
     return ENHOPE_OK;
 }
 
-/* Labelled rows in a seeded order, the first valid_n of each class apart: every class keeps its part of the
- * validation rows, and none is moved there whole. */
-static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t *taken)
+/* How many of each class go to the validation part: its fraction rounded down, then one more for classes as they come in
+ * the seeded order until the whole part is filled. A class keeps at least one training sample. */
+static void share_validation(const enhope_trainer *t, const int64_t *counts, int64_t labelled, const int64_t *order,
+                             int64_t *quota)
+{
+    int64_t left = (int64_t)(t->set.valid * (double)labelled);
+    for (int32_t k = 0; k < t->data->c; k++) left -= quota[k] = (int64_t)(t->set.valid * (double)counts[k]);
+    for (int64_t i = 0; i < t->data->x.n && left > 0; i++) {
+        const int32_t k = t->data->label[order[i]];
+        if (k < 0 || quota[k] + 1 >= counts[k]) continue;
+        quota[k]++;
+        left--;
+    }
+}
+
+/* Labelled rows in a seeded order, those of the validation part last. */
+static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t *quota)
 {
     const enhope_dataset *data = t->data;
     enhope_context *ctx = t->ctx;
@@ -40,12 +54,13 @@ static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t
     EH_CHECK(eh_new(ctx, "order of samples", all, sizeof *order, (void **)&order));
     EH_CHECK(eh_new(ctx, "rows of samples", labelled, sizeof *t->rows, (void **)&t->rows));
     eh_shuffle((uint64_t)t->set.seed, EH_STREAM_VALID, 0, all, order);
+    if (held_out) share_validation(t, counts, labelled, order, quota);
     int64_t train = 0, valid = labelled;
     for (int64_t i = 0; i < all; i++) {
         const int32_t k = data->label[order[i]];
         if (k < 0) continue;
-        if (held_out && taken[k] < (int64_t)(t->set.valid * (double)counts[k])) {
-            taken[k]++;
+        if (quota[k] > 0) {
+            quota[k]--;
             t->rows[--valid] = order[i];
         } else {
             t->rows[train++] = order[i];
@@ -53,6 +68,9 @@ static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t
     }
     t->n = train;
     t->valid_n = labelled - train;
+    if (held_out && !t->valid_n)
+        eh_log(ctx, "no validation part: %lld samples are too few for one of %g; the last epoch is kept",
+               (long long)labelled, t->set.valid);
 cleanup:
     eh_free(order);
     return status;
@@ -88,7 +106,7 @@ static enhope_status settle(enhope_trainer *t)
         .indicator = s->weight == EH_WEIGHT_PAIR,
     };
     if (method->compared == EH_EXEMPLARS) {
-        t->z = s->z ? s->z : 2 * (int64_t)t->present;
+        t->z = s->z ? s->z : 2 * (int64_t)t->present < t->n ? 2 * (int64_t)t->present : t->n;
         t->learned = s->exemplars == EH_START_LEARNED;
     }
     /* what auto came to is what the model tells */
@@ -107,6 +125,12 @@ static enhope_status settle(enhope_trainer *t)
     enum { BLOCK = 1000 }; /* rows embedded at a time when the batch itself is smaller */
     const int64_t block = t->n < BLOCK ? t->n : BLOCK;
     t->capacity = batch > block ? batch : block;
+    enum { SPARSE_SAMPLE = 256 }; /* dense rows of wide sparse data are large */
+    t->sample = t->n < t->capacity ? t->n : t->capacity;
+    if (t->sparse && t->sample > SPARSE_SAMPLE) t->sample = SPARSE_SAMPLE;
+    if (method->compared == EH_BATCH && batch < 2)
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "batch is %lld: %s compares the samples of a batch, expected at least 2",
+                       (long long)batch, method->info.name);
     return ENHOPE_OK;
 }
 
@@ -132,7 +156,7 @@ static enhope_status start_map(enhope_trainer *t)
     float *host = NULL;
     EH_TRY(eh_new(t->ctx, "parameters", t->P, sizeof *host, (void **)&host));
     /* rows are in a seeded order, so that the first are a sample */
-    const int64_t n = t->n < t->capacity ? t->n : t->capacity;
+    const int64_t n = t->sample;
     t->c->op->gather(t->c, &t->table, t->rows, n, t->X, t->ld, NULL);
     t->method->map->init(&t->shape, t->c, (uint64_t)t->set.seed, t->set.start, t->X, t->ld, n, host, t->theta, t->work);
     eh_free(host);
@@ -155,7 +179,9 @@ static enhope_status start_optimiser(enhope_trainer *t)
         .warmup = (int64_t)(s->warmup * (double)steps),
         .total = steps,
     };
-    return eh_optim_create(t->ctx, t->c, type, &set, t->P + (t->learned ? t->z * t->shape.H : 0), &t->optim);
+    EH_TRY(eh_optim_create(t->ctx, t->c, type, &set, t->P + (t->learned ? t->z * t->shape.H : 0), &t->optim));
+    t->optim->stop = eh_train_out_of_time;
+    return ENHOPE_OK;
 }
 
 static enhope_status allocate(enhope_trainer *t)
@@ -165,8 +191,11 @@ static enhope_status allocate(enhope_trainer *t)
     const int64_t rows = t->capacity + t->z, H = t->shape.H, h = t->shape.h;
     enum { ROW_ALIGN = 16 }; /* rows of X begin on a cache line */
     t->ld = (H + 1 + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
-    int64_t x_count, y_count;
-    if (!eh_mul(rows, t->ld, &x_count) || !eh_mul(rows, h, &y_count))
+    /* sparse batches never enter X, only exemplars and the sample of the start do */
+    const int64_t x_rows = !t->sparse ? rows : t->z > t->sample ? t->z : t->sample;
+    int64_t x_count, y_count, all;
+    if (!eh_mul(x_rows, t->ld, &x_count) || !eh_mul(rows, h, &y_count) || !eh_mul(t->n + t->valid_n, h, &all) ||
+        rows > INT32_MAX || t->ld > INT32_MAX) /* BLAS counts in 32 bits */
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a batch of %lld rows of %lld inputs is too large", (long long)rows,
                        (long long)H);
     EH_TRY(eh_compute_new(c, ctx, "parameters", t->P + t->z * H, &t->theta));
@@ -183,7 +212,7 @@ static enhope_status allocate(enhope_trainer *t)
     EH_TRY(
         eh_new(ctx, "loss", eh_neighbour_work(t->capacity, t->data->c), sizeof *t->loss_work, (void **)&t->loss_work));
     if (t->method->compared == EH_BATCH) {
-        EH_TRY(eh_compute_new(c, ctx, "embedded training points", t->n * h, &t->points));
+        EH_TRY(eh_compute_new(c, ctx, "embedded training points", all, &t->points));
         EH_TRY(eh_new(ctx, "labels", t->n, sizeof *t->point_label, (void **)&t->point_label));
         for (int64_t i = 0; i < t->n; i++) t->point_label[i] = t->data->label[t->rows[i]];
     }
@@ -202,7 +231,7 @@ static enhope_status settle_neighbours(enhope_trainer *t)
     else if (exemplars)
         t->k = eh_default_neighbours(t->exemplar_label, r);
     else
-        t->k = r < 5 ? (int32_t)r : 5;
+        t->k = r < EH_NEIGHBOURS ? (int32_t)r : EH_NEIGHBOURS;
     t->set.neighbours = t->k;
     return eh_new(t->ctx, "votes", eh_classify_work(t->capacity, t->k, t->data->c), 1, &t->classify_work);
 }

@@ -81,6 +81,10 @@ static enhope_status walk_open(enhope_context *ctx, const enhope_model *model, c
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "data has %lld inputs, the model expects %lld", (long long)data->x.H,
                        (long long)s->H);
     const int64_t parameters = eh_map_parameters(model->map, s);
+    int64_t embedded;
+    if (s->H > INT32_MAX - ALIGN || !eh_mul(model->r, s->h, &embedded)) /* BLAS counts in 32 bits */
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "a model of %lld inputs and %lld references is too large",
+                       (long long)s->H, (long long)model->r);
     w->ld = (s->H + ALIGN) / ALIGN * ALIGN;
     w->block = block_rows(model, w->ld, n, k);
     w->sparse = data && stays_sparse(model, &x);

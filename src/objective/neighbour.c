@@ -13,7 +13,7 @@
  *
  * Readings where the paper is silent: p and q both sum to one over the whole batch; every sample weighs the same
  * (the paper's indicator weighs it by its class's number of exemplars: `indicator`); a sample without a same-class
- * compared point has no target, but its pairs count in the joint Z; one without a label takes no part at all.
+ * compared point has no target, but its pairs count in the joint Z; one without a label has no row of its own.
  */
 #include <math.h>
 

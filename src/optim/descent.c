@@ -151,7 +151,7 @@ double eh_descend(eh_optim *o, eh_descent *s, eh_real *x)
     for (int64_t i = 0; i < o->set.iterations && s->slope < 0 && isfinite(s->slope); i++) {
         const bool found = line_search(s, step);
         if (s->step > 0) o->stuck = false;
-        if (!found && failed) break;
+        if ((!found && failed) || (o->stop && o->stop(s->user))) break;
         failed = !found;
         if (found) step = s->direct(s);
         if (!found || !(s->slope < 0 && isfinite(s->slope) && isfinite(step))) step = steepest(s);

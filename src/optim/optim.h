@@ -40,6 +40,7 @@ struct eh_optim {
     double *scalars;     /* (2, memory) lbfgs: of each pair 1 / s.y and the first loop's factor */
     int64_t step;        /* adam: steps made */
     int64_t evaluations; /* of f, in all runs */
+    bool (*stop)(void *user); /* asked after each line search with f's user; NULL: never */
     bool stuck;          /* the last run() left x as it was */
 };
 

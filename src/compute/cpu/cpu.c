@@ -9,26 +9,17 @@ enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c);
 static void cpu_close(eh_compute *c)
 {
     eh_cpu_state *state = c->state;
-    eh_free(state->block);
-    eh_free(state->norm);
+    eh_free(state->blocks);
     eh_free(state);
 }
 
 enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c)
 {
-    eh_cpu_state *state = NULL;
-    enhope_status status;
-    EH_TRY(eh_new(ctx, "cpu backend", 1, sizeof *state, (void **)&state));
-    c->state = state;
-    EH_CHECK(eh_new(ctx, "cpu backend", (int64_t)c->threads * EH_NEAREST_Q * EH_NEAREST_R, sizeof(float),
-                    (void **)&state->block));
-    EH_CHECK(eh_new(ctx, "cpu backend", EH_NEAREST_R, sizeof(float), (void **)&state->norm));
+    EH_TRY(eh_new(ctx, "cpu backend", 1, sizeof(eh_cpu_state), &c->state));
     c->op = &eh_compute_cpu;
-    if (openblas_get_parallel() == OPENBLAS_THREAD) openblas_set_num_threads(1); /* built on threads of its own */
+    /* an OpenBLAS with threads of its own must not use them inside ours */
+    if (openblas_get_parallel() == OPENBLAS_THREAD) openblas_set_num_threads(1);
     return ENHOPE_OK;
-cleanup:
-    cpu_close(c);
-    return status;
 }
 
 static enhope_status cpu_sync(eh_compute *c, enhope_context *ctx)

@@ -29,8 +29,8 @@ static inline int64_t eh_share_start(int64_t count, int64_t part, int64_t parts)
 }
 
 typedef struct eh_cpu_state {
-    float *block; /* nearest: for each thread (EH_NEAREST_Q, EH_NEAREST_R) products */
-    float *norm;  /* nearest: (EH_NEAREST_R) squared lengths */
+    float *blocks; /* nearest.c's, for rows of `dims` dimensions; NULL before their first use */
+    int64_t dims;
 } eh_cpu_state;
 enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
 

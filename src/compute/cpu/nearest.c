@@ -1,7 +1,9 @@
 /* The k nearest rows, exactly.
  *
  * In few dimensions by differences, a strip of references at a time. In many, blocks of Q against blocks of R by one
- * product each, |q - r|^2 = |q|^2 - 2 q.r + |r|^2; memory is one block whatever the sizes. */
+ * product each, |q - r|^2 = |q|^2 - 2 q.r + |r|^2, after the first reference has been taken from all rows: data that lies
+ * far from the origin would otherwise lose its distances to rounding. Memory is a few blocks whatever the sizes, taken at
+ * the first use; where there is none, differences serve in many dimensions as well. */
 #include <cblas.h>
 #include <omp.h>
 
@@ -88,22 +90,48 @@ EH_SIMD static void finish_distances(int64_t count, float q_norm, const float *r
     }
 }
 
+/* to = from - origin, row by row */
+EH_SIMD static void centre_rows(int64_t count, int64_t dims, const float *restrict from, const float *restrict origin,
+                                float *restrict to)
+{
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k < dims; k++) to[i * dims + k] = from[i * dims + k] - origin[k];
+}
+
+/* The blocks for rows of so many dimensions; false: no memory. */
+static bool make_blocks(eh_compute *c, int64_t dims)
+{
+    eh_cpu_state *state = c->state;
+    if (dims <= state->dims) return true;
+    eh_free(state->blocks);
+    const size_t threads = (size_t)c->threads, width = (size_t)dims;
+    state->blocks = eh_alloc(threads * EH_NEAREST_Q * (EH_NEAREST_R + width) + EH_NEAREST_R * (width + 1), sizeof(float));
+    state->dims = state->blocks ? dims : 0;
+    return state->blocks;
+}
+
 static void nearest_many(eh_compute *c, const float *Q, int64_t q, const float *R, int64_t r, int64_t dims, int64_t k,
                          int64_t *index, float *distance)
 {
     const eh_cpu_state *state = c->state;
+    float *centred_R = state->blocks;                    /* (EH_NEAREST_R, dims) */
+    float *r_norm = centred_R + EH_NEAREST_R * dims;     /* (EH_NEAREST_R) */
+    float *threads = r_norm + EH_NEAREST_R;              /* for each thread, products and centred queries */
     for (int64_t j = 0; j < r; j += EH_NEAREST_R) {
         const int64_t rs = r - j < EH_NEAREST_R ? r - j : EH_NEAREST_R;
-        for (int64_t s = 0; s < rs; s++) state->norm[s] = squared_length(dims, R + (j + s) * dims);
+        centre_rows(rs, dims, R + j * dims, R, centred_R);
+        for (int64_t s = 0; s < rs; s++) r_norm[s] = squared_length(dims, centred_R + s * dims);
 #pragma omp parallel for num_threads(c->threads) if (q > EH_NEAREST_Q) schedule(dynamic)
         for (int64_t i = 0; i < q; i += EH_NEAREST_Q) {
             const int64_t qs = q - i < EH_NEAREST_Q ? q - i : EH_NEAREST_Q;
-            float *block = state->block + (int64_t)omp_get_thread_num() * EH_NEAREST_Q * EH_NEAREST_R;
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)qs, (int)rs, (int)dims, 1, Q + i * dims,
-                        (int)dims, R + j * dims, (int)dims, 0, block, (int)rs);
+            float *product = threads + (int64_t)omp_get_thread_num() * EH_NEAREST_Q * (EH_NEAREST_R + dims);
+            float *centred_Q = product + EH_NEAREST_Q * EH_NEAREST_R;
+            centre_rows(qs, dims, Q + i * dims, R, centred_Q);
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)qs, (int)rs, (int)dims, 1, centred_Q, (int)dims,
+                        centred_R, (int)dims, 0, product, (int)rs);
             for (int64_t s = 0; s < qs; s++) {
-                finish_distances(rs, squared_length(dims, Q + (i + s) * dims), state->norm, block + s * rs);
-                offer(rs, j, block + s * rs, j < k ? j : k, k, index + (i + s) * k, distance + (i + s) * k);
+                finish_distances(rs, squared_length(dims, centred_Q + s * dims), r_norm, product + s * rs);
+                offer(rs, j, product + s * rs, j < k ? j : k, k, index + (i + s) * k, distance + (i + s) * k);
             }
         }
     }
@@ -112,5 +140,6 @@ static void nearest_many(eh_compute *c, const float *Q, int64_t q, const float *
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                     int64_t *index, float *distance)
 {
-    (dims <= FEW_DIMS ? nearest_few : nearest_many)(c, eh_f(Q), q, eh_f(R), r, dims, k, index, distance);
+    const bool few = dims <= FEW_DIMS || !make_blocks(c, dims);
+    (few ? nearest_few : nearest_many)(c, eh_f(Q), q, eh_f(R), r, dims, k, index, distance);
 }

@@ -3,7 +3,7 @@
 
 #include "compute/cuda/cuda.h"
 
-extern "C" __attribute__((visibility("default"))) enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c);
+extern "C" __attribute__((visibility("default"))) enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t size);
 extern const eh_compute_ops cuda_ops;
 
 static void cuda_close(eh_compute *c)
@@ -17,8 +17,10 @@ static void cuda_close(eh_compute *c)
     eh_free(s);
 }
 
-enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c)
+enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t size)
 {
+    if (size != sizeof(eh_compute_ops))
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version than libenhope");
     int devices = 0, driver = 0;
     cudaDriverGetVersion(&driver); /* 0: there is none */
     if (!driver) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no CUDA device was found: there is no NVIDIA driver");
@@ -46,6 +48,7 @@ enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c)
 static enhope_status cuda_sync(eh_compute *c, enhope_context *ctx)
 {
     cuda_state *s = state_of(c);
+    cuda_ok(s, cudaGetLastError(), "starting a kernel");
     cuda_ok(s, cudaStreamSynchronize(s->stream), "computing");
     if (s->failed == cudaErrorMemoryAllocation)
         return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "out of memory on the CUDA device: %s; try a smaller batch", s->failing);
@@ -115,40 +118,43 @@ static void cuda_unplace(eh_compute *c, eh_table *t)
     memset(t, 0, sizeof *t);
 }
 
-static bool to_device(const void *from, int64_t count, size_t size, const void **out)
+static bool to_device(cuda_state *s, const void *from, int64_t count, size_t size, const void **out)
 {
     void *block = NULL;
     const size_t bytes = (size_t)(count ? count : 1) * size;
     if (cudaMalloc(&block, bytes) != cudaSuccess) return false;
     *out = block;
-    return count == 0 || cudaMemcpy(block, from, (size_t)count * size, cudaMemcpyHostToDevice) == cudaSuccess;
+    if (count == 0) return true;
+    return cudaMemcpyAsync(block, from, (size_t)count * size, cudaMemcpyHostToDevice, s->stream) == cudaSuccess &&
+           cudaStreamSynchronize(s->stream) == cudaSuccess;
 }
 
 static enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
                                 const float *shift, const float *mul, eh_table *out)
 {
+    cuda_state *s = state_of(c);
     eh_table t = {};
     t.x.kind = x->kind;
     t.x.n = x->n;
     t.x.H = x->H;
     t.label = label;
-    bool placed = to_device(shift, x->H, sizeof *shift, (const void **)&t.shift) &&
-                  to_device(mul, x->H, sizeof *mul, (const void **)&t.mul);
+    bool placed = to_device(s, shift, x->H, sizeof *shift, (const void **)&t.shift) &&
+                  to_device(s, mul, x->H, sizeof *mul, (const void **)&t.mul);
     int64_t bytes = 0;
     switch (x->kind) {
     case ENHOPE_U8:
         bytes = x->n * x->H;
-        placed = placed && to_device(x->u8, x->n * x->H, 1, (const void **)&t.x.u8);
+        placed = placed && to_device(s, x->u8, x->n * x->H, 1, (const void **)&t.x.u8);
         break;
     case ENHOPE_F32:
         bytes = x->n * x->H * (int64_t)sizeof(float);
-        placed = placed && to_device(x->f32, x->n * x->H, sizeof(float), (const void **)&t.x.f32);
+        placed = placed && to_device(s, x->f32, x->n * x->H, sizeof(float), (const void **)&t.x.f32);
         break;
     case ENHOPE_CSR:
         bytes = x->row_start[x->n] * 8 + x->n * 8;
-        placed = placed && to_device(x->row_start, x->n + 1, sizeof *x->row_start, (const void **)&t.x.row_start) &&
-                 to_device(x->column, x->row_start[x->n], sizeof *x->column, (const void **)&t.x.column) &&
-                 to_device(x->value, x->row_start[x->n], sizeof *x->value, (const void **)&t.x.value);
+        placed = placed && to_device(s, x->row_start, x->n + 1, sizeof *x->row_start, (const void **)&t.x.row_start) &&
+                 to_device(s, x->column, x->row_start[x->n], sizeof *x->column, (const void **)&t.x.column) &&
+                 to_device(s, x->value, x->row_start[x->n], sizeof *x->value, (const void **)&t.x.value);
         break;
     }
     if (!placed) {

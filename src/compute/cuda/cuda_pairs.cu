@@ -84,7 +84,7 @@ __device__ static float slope(const device_pairs &p, const double *attract, cons
     return ((kin ? (p.nca ? A * w : A) : 0) - R * w) * w;
 }
 
-/* out (rows, h) = 2 sum over others of D (own - other), a block a row; a pair of a point with itself adds zero. */
+/* out (rows, h) = 2 sum over others of D (own - other), a block a row. */
 __global__ void row_grads(device_pairs p, const double *attract, const double *repel, bool of_samples, bool add_to,
                           float *out)
 {
@@ -93,6 +93,7 @@ __global__ void row_grads(device_pairs p, const double *attract, const double *r
     for (int64_t k = 0; k < p.h; k++) {
         double sum = 0;
         for (int64_t t = threadIdx.x; t < others; t += THREADS) {
+            if (p.self && t == row) continue; /* its slope may be infinite, its difference is zero */
             const float d = distance2(own, other + t * p.h, p.h);
             const float D = slope(p, attract, repel, of_samples ? row : t, of_samples ? t : row, d);
             sum += (double)D * (own[k] - other[t * p.h + k]);

@@ -42,16 +42,6 @@ enhope_status eh_text_more(enhope_context *ctx, eh_text *text);
 int64_t eh_text_guess(const eh_text *text, int64_t items);
 void eh_text_close(eh_text *text);
 
-/* ---- number.c: numbers as text, whatever the locale ---- */
-
-typedef enum eh_number_kind { EH_NUMBER, EH_NOT_NUMBER, EH_NOT_FINITE } eh_number_kind;
-/* [+-]digits[.digits][e[+-]digits], or nan, inf, infinity in any case (not finite, like 1e999). No spaces. */
-eh_number_kind eh_number_parse(const char *text, size_t length, double *out);
-/* The shortest text that reads back as value; whole numbers without a point. */
-void eh_number_print(double value, char *text, size_t size);
-/* True for well-formed UTF-8 without NUL. */
-bool eh_utf8_valid(const char *text, size_t length);
-
 /* ---- labels.c: label texts become class numbers ---- */
 
 typedef struct eh_labels {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "data/read/read.h"
+#include "base/base.h"
 
 static bool digit(char c)
 {
