@@ -135,6 +135,8 @@ int cli_output_open(cli_output *output, const char *path);
 int cli_output_close(cli_output *output);
 /* Closes without replacing the file; fine on a closed or never opened one that is zeroed. */
 void cli_output_abandon(cli_output *output);
+/* 0 unless path is the very file `input`: then a sentence, since it would be lost. Either may be NULL. */
+int cli_output_differs(const char *path, const char *input);
 /* 0 where a file can be created beside path, or path is a device that can be written; otherwise a sentence. */
 int cli_output_check(const char *path);
 /* Flushes stdout at the end of a command: code, or a failure that came up in writing. */

@@ -45,6 +45,8 @@ int cmd_predict(const cli_options *options)
     int code = cli_session_open(&session, options);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
+    if (!code) code = cli_output_differs(options->output, options->data);
+    if (!code) code = cli_output_differs(options->output, options->positional[0]);
     if (!code) code = cli_output_open(&output, options->output);
     if (!code) code = allocate(&session, options, &prediction);
     if (!code) {

@@ -1,5 +1,6 @@
 /* enhope train: data and settings in, a model file out. */
 #define _DEFAULT_SOURCE 1
+#include <stdlib.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,8 +57,10 @@ static void put_summary(const cli_session *session, double seconds, const char *
                session->model_info.method, path, bytes);
         return;
     }
-    printf("Trained %s for %lld epoch%s in %.1f s: %s; the model is in %s (%s).\n", session->model_info.method,
-           (long long)rows, rows == 1 ? "" : "s", seconds, best, path, bytes);
+    const char *limit = enhope_model_setting(session->model, "time");
+    const bool cut = limit && atof(limit) > 0 && seconds >= atof(limit);
+    printf("Trained %s for %lld epoch%s in %.1f s%s: %s; the model is in %s (%s).\n", session->model_info.method,
+           (long long)rows, rows == 1 ? "" : "s", seconds, cut ? " (ended by --time)" : "", best, path, bytes);
 }
 
 static int train_and_save(cli_session *session, const cli_options *options, const enhope_settings *settings,
@@ -93,6 +96,7 @@ int cmd_train(const cli_options *options)
     int code = cli_session_open(&session, options);
     if (!code) code = make_settings(session.ctx, options, &settings);
     if (!code && !options->data) code = cli_usage_error(options->command, "--data SPEC is missing");
+    if (!code) code = cli_output_differs(path, options->data);
     if (!code) code = cli_output_check(path); /* before the work, not after it */
     if (!code) code = cli_progress_open(&progress, options->quiet, options->log);
     if (!code) enhope_context_set_log(session.ctx, cli_progress_line, &progress);

@@ -123,6 +123,14 @@ void cli_output_abandon(cli_output *output)
     *output = (cli_output){0};
 }
 
+int cli_output_differs(const char *path, const char *input)
+{
+    struct stat a, b;
+    if (!path || !input || stat(path, &a) != 0 || stat(input, &b) != 0 || !S_ISREG(a.st_mode)) return 0;
+    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) return 0;
+    return cli_error("%s is read: expected another file to write to", path);
+}
+
 int cli_output_check(const char *path)
 {
     struct stat at;

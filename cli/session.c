@@ -82,6 +82,7 @@ int cli_session_data(cli_session *session, const cli_options *options, const cha
         .part = options->part,
         .label = options->label,
         .split = options->split,
+        .inputs = session->model ? session->model_info.inputs : 0,
         .variables = options->variables,
         .limit = options->limit,
     };

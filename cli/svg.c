@@ -96,7 +96,7 @@ static void put_mark(FILE *out, dot at, const mark *m, double point)
     put_tenths(out, at.y);
     const double arm = 0.6 * point, tip = 0.7071 * arm;
     if (m->arms == 0)
-        fputs("h0", out);
+        fputs(m->cap[0] == 's' ? "h.01" : "h0", out); /* some renderers draw no square without a direction */
     else if (m->arms == 1)
         fprintf(out, "m-%.1f 0h%.1fm-%.1f-%.1fv%.1f", arm, 2 * arm, arm, arm, 2 * arm);
     else

@@ -102,6 +102,7 @@ typedef struct enhope_source {
                               where there are no parts */
     const char *label;     /* CSV: label column by name or 1-based index; "none": there is none; NULL: found by name */
     const char *split;     /* "N@SEED": shuffle, the first N are the train part, the rest the test part */
+    int64_t inputs;        /* CSV: inputs that are expected (a model's); a table of just so many columns has no label */
     const char *variables; /* MAT, NPZ: "X,y" names of the variables; NULL: found by shape and name */
     int64_t limit;         /* the first so many samples of the part; 0: all */
 } enhope_source;
@@ -265,7 +266,7 @@ ENHOPE_API enhope_status enhope_model_embed(enhope_context *ctx, const enhope_mo
 
 typedef struct enhope_prediction {
     int32_t *label;  /* (n) class numbers of the model */
-    float *proba;    /* (n, c) share of each class in the similarity to all references */
+    float *proba;    /* (n, c) share of each class: in the similarity to all exemplars; in the vote of k points */
     int64_t *winner; /* (n) the nearest reference */
     float *distance; /* (n) Euclidean distance to it in the embedding */
     float *Y;        /* (n, h) */

@@ -113,14 +113,21 @@ static void classes_are_those_of_brute_force(const char *backend, int64_t n, int
     int64_t *winner = malloc(sizeof *winner * (size_t)n), *order = malloc(sizeof *order * (size_t)r);
     float *distance = malloc(sizeof *distance * (size_t)n);
     void *work = malloc((size_t)eh_classify_work(n, k, c)); /* not zeroed */
-    eh_classify(cp, &ref, Y, n, k, work, label, winner, distance);
+    float *shares = malloc((size_t)(n * ref.c) * sizeof *shares);
+    eh_classify(cp, &ref, Y, n, k, work, label, winner, distance, shares);
     for (int64_t i = 0; i < n; i++) {
         plain_order(&p, i, order);
+        for (int32_t s = 0; s < ref.c; s++) {
+            int64_t votes = 0;
+            for (int64_t j = 0; j < k; j++) votes += ref.label[order[j]] == s;
+            assert_float_equal(shares[i * ref.c + s], (double)votes / (double)k, 1e-6);
+        }
         assert_int_equal(winner[i], order[0]);
         assert_int_equal(label[i], plain_vote(order, k, p.label));
         assert_float_equal(distance[i], sqrt(distance2(&p, i, order[0])), 1e-4);
     }
-    eh_classify(cp, &ref, Y, n, k, work, NULL, NULL, NULL); /* each output may be left out */
+    eh_classify(cp, &ref, Y, n, k, work, NULL, NULL, NULL, NULL); /* each output may be left out */
+    free(shares);
     free(work);
     free(label);
     free(winner);

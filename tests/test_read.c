@@ -268,7 +268,7 @@ static void libsvm_stays_sparse(void **state)
         assert_row(data, 2, (float[]){0, 0, 0, 0, 0});
         assert_row(data, 3, (float[]){1, 2, 0, 0, 0.125f});
         assert_labels(data, (int32_t[]){1, 0, 1, 0});
-        assert_string_equal(enhope_dataset_class_name(data, 1), "+1"); /* as written */
+        assert_string_equal(enhope_dataset_class_name(data, 1), "1"); /* +1 is 1 */
         enhope_dataset_free(data);
     }
     const enhope_source part = {.path = "a.libsvm", .label = "none", .split = "2@5", .part = "test"};

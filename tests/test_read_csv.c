@@ -93,16 +93,30 @@ static void delimiters_line_ends_and_quotes_are_understood(void **state)
 static void classes_keep_their_spelling_and_are_ordered(void **state)
 {
     (void)state;
-    write_text("c.csv", "1,10\n2,9\n3,9.0\n4,-1\n5,9\n");
+    write_text("c.csv", "1,10\n2,9\n3,9.0\n4,-1\n5,+9\n6,09\n");
     enhope_dataset *data = read_ok((enhope_source){.path = "c.csv"});
-    assert_labels(data, (int32_t[]){3, 1, 2, 0, 1}); /* numbers by value, equal values by spelling */
-    assert_string_equal(enhope_dataset_class_name(data, 2), "9.0");
+    assert_labels(data,
+                  (int32_t[]){3, 2, 2, 0, 2, 1}); /* numbers by value; 9, 9.0 and +9 are one class, 09 is a code */
+    assert_string_equal(enhope_dataset_class_name(data, 1), "09");
+    assert_string_equal(enhope_dataset_class_name(data, 2), "9");
     enhope_dataset_free(data);
     write_text("c.csv", "1,10\n2,9\n3,b\n4,B\n5,9\n");
     data = read_ok((enhope_source){.path = "c.csv"});
     assert_labels(data, (int32_t[]){0, 1, 3, 2, 1}); /* one text: all by bytes */
     assert_null(enhope_dataset_class_name(data, 4));
     assert_null(enhope_dataset_class_name(data, -1));
+    enhope_dataset_free(data);
+}
+
+static void a_table_as_wide_as_a_model_has_no_label(void **state)
+{
+    (void)state;
+    write_text("w.csv", "1,10,4\n2,9,5\n");
+    enhope_dataset *data = read_ok((enhope_source){.path = "w.csv", .inputs = 3});
+    assert_null(enhope_dataset_labels(data));
+    enhope_dataset_free(data);
+    data = read_ok((enhope_source){.path = "w.csv", .inputs = 2});
+    assert_non_null(enhope_dataset_labels(data));
     enhope_dataset_free(data);
 }
 
@@ -265,6 +279,7 @@ int main(void)
         cmocka_unit_test(header_and_label_column_are_found),
         cmocka_unit_test(delimiters_line_ends_and_quotes_are_understood),
         cmocka_unit_test(classes_keep_their_spelling_and_are_ordered),
+        cmocka_unit_test(a_table_as_wide_as_a_model_has_no_label),
         cmocka_unit_test(errors_name_line_and_column),
         cmocka_unit_test(standard_input_is_csv),
         cmocka_unit_test(long_files_are_read_whole),

@@ -125,15 +125,15 @@ static void sparse_data_trains_to_the_same_map_as_dense(void **state)
 static void the_gradient_of_training_matches_central_differences(void **state)
 {
     (void)state;
-    static const char *const cases[][3] = {{"en-hope", "learned", "joint"}, {"en-hope", "kmeans", "row"},
-                                           {"hope", "learned", "joint"},    {"hope", "learned", "row"},
+    static const char *const cases[][3] = {{"en-hope", "learned", "joint"},      {"en-hope", "kmeans", "row"},
+                                           {"hope", "learned", "joint"},         {"hope", "learned", "row"},
                                            {"linear-en-hope", "learned", "row"}, {"linear-en-hope", "random", "joint"},
-                                           {"nca", "learned", "auto"},      {"mcml+", "learned", "joint"}};
+                                           {"nca", "learned", "auto"},           {"mcml+", "learned", "joint"}};
     assert_int_equal(enhope_context_set_compute(ctx, "ref"), ENHOPE_OK);
     for (int i = 0; i < 2 * 8; i++) {
         const char *const *choice = cases[i / 2];
-        enhope_settings *s = with("method", choice[0], "exemplars", choice[1], "form", choice[2], "factors", "4", "hidden",
-                                  "3", "order", "3", "batch", "30", "scale", "none", NULL);
+        enhope_settings *s = with("method", choice[0], "exemplars", choice[1], "form", choice[2], "factors", "4",
+                                  "hidden", "3", "order", "3", "batch", "30", "scale", "none", NULL);
         enhope_trainer *t = NULL;
         int done;
         assert_int_equal(enhope_trainer_create(ctx, i % 2 ? sparse_blobs : blobs, s, &t), ENHOPE_OK);
@@ -280,7 +280,8 @@ static void small_data_keeps_a_validation_part_and_a_default_number_of_exemplars
 static void a_time_budget_ends_a_long_step(void **state)
 {
     (void)state;
-    enhope_settings *s = with("solver", "lbfgs", "batch", "0", "iterations", "1000000", "time", "0.05", "epochs", "1", NULL);
+    enhope_settings *s =
+        with("solver", "lbfgs", "batch", "0", "iterations", "1000000", "time", "0.05", "epochs", "1", NULL);
     enhope_trainer *t = NULL;
     int done = 0;
     assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);

@@ -7,7 +7,6 @@
 
 #include "classify/classify.h"
 
-
 int32_t eh_vote(const int64_t *index, int64_t k, const int32_t *reference_label, int32_t *votes)
 {
     int32_t most = 0;
@@ -32,7 +31,7 @@ int64_t eh_classify_work(int64_t n, int64_t k, int32_t c)
 }
 
 void eh_classify(eh_compute *cp, const eh_references *ref, const eh_real *Y, int64_t n, int64_t k, void *work,
-                 int32_t *label, int64_t *winner, float *distance)
+                 int32_t *label, int64_t *winner, float *distance, float *shares)
 {
     int64_t *index = work;
     float *square = (float *)(index + n * k);
@@ -43,6 +42,9 @@ void eh_classify(eh_compute *cp, const eh_references *ref, const eh_real *Y, int
         if (label) label[i] = eh_vote(index + i * k, k, ref->label, votes);
         if (winner) winner[i] = index[i * k];
         if (distance) distance[i] = sqrtf(square[i * k]);
+        if (!shares) continue;
+        for (int32_t s = 0; s < ref->c; s++) shares[i * ref->c + s] = 0;
+        for (int64_t j = 0; j < k; j++) shares[i * ref->c + ref->label[index[i * k + j]]] += 1 / (float)k;
     }
 }
 

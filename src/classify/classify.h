@@ -18,9 +18,10 @@ int32_t eh_vote(const int64_t *index, int64_t k, const int32_t *reference_label,
 
 /* Host workspace in bytes for blocks of n points; -1 on overflow. */
 int64_t eh_classify_work(int64_t n, int64_t k, int32_t c);
-/* Classifies Y (n, h) on the backend. label (n), winner (n), distance (n; Euclidean) are host, each may be NULL. */
+/* Classifies Y (n, h) on the backend. label (n), winner (n), distance (n; Euclidean) and
+ * shares (n, c; of the votes) are host, each may be NULL. */
 void eh_classify(eh_compute *cp, const eh_references *ref, const eh_real *Y, int64_t n, int64_t k, void *work,
-                 int32_t *label, int64_t *winner, float *distance);
+                 int32_t *label, int64_t *winner, float *distance, float *shares);
 /* proba (n, c): for each class the sum of 1/(1+d) (gaussian: exp(-d)), d squared distances, over its references, over
  * the sum over all. Y (n, h) and G (r, h) host. sums: (c) scratch. A point that is not finite gets equal shares. */
 void eh_probabilities(bool gaussian, const float *G, const int32_t *label, int64_t r, int64_t h, int32_t c,

@@ -19,7 +19,7 @@ static enhope_status open_cuda(enhope_context *ctx, eh_compute *c)
     enhope_status (*open)(enhope_context *, eh_compute *, size_t);
     void *symbol = dlsym(library, "eh_compute_cuda_open");
     if (!symbol) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version: %s", dlerror());
-    memcpy(&open, &symbol, sizeof open); /* ISO C has no cast from an object to a function */
+    memcpy(&open, &symbol, sizeof open);         /* ISO C has no cast from an object to a function */
     return open(ctx, c, sizeof(eh_compute_ops)); /* a table of another size is another version's */
 }
 

@@ -125,7 +125,8 @@ static enhope_status copy_names(enhope_context *ctx, int32_t c, const char *cons
     for (int32_t k = 1; from && k < c; k++)
         for (int32_t j = 0; j < k; j++)
             if (!strcmp(from[j], from[k]))
-                return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "view: classes %d and %d are both named '%s'", j, k, from[k]);
+                return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "view: classes %d and %d are both named '%s'", j, k,
+                               from[k]);
     return ENHOPE_OK;
 }
 

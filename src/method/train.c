@@ -100,7 +100,7 @@ static double validate(enhope_trainer *t, const eh_real *theta)
     for (int64_t i = 0; i < t->valid_n; i += t->capacity) {
         const int64_t n = t->valid_n - i < t->capacity ? t->valid_n - i : t->capacity;
         eh_train_embed(t, theta, t->rows + t->n + i, n, t->Y);
-        eh_classify(c, &ref, t->Y, n, t->k, t->classify_work, t->guess, NULL, NULL);
+        eh_classify(c, &ref, t->Y, n, t->k, t->classify_work, t->guess, NULL, NULL, NULL);
         for (int64_t s = 0; s < n; s++) errors += t->guess[s] != t->label[s];
     }
     return (double)errors / (double)t->valid_n;
@@ -138,12 +138,15 @@ static enhope_status end_epoch(enhope_trainer *t)
     t->loss = t->loss_sum / (double)t->batches;
     t->loss_sum = 0;
     t->valid_error = validate(t, t->theta);
-    if (!t->valid_n || !(t->valid_error >= t->best_error)) {
+    const bool better = !(t->valid_error >= t->best_error), equal = t->valid_error == t->best_error;
+    if (better) t->improved = t->epoch;
+    if (!t->valid_n || better || (equal && t->loss < t->best_loss)) {
         t->best_error = t->valid_error;
+        t->best_loss = t->loss;
         t->best_epoch = t->epoch;
         t->c->op->copy(t->c, t->P + t->z * t->shape.H, t->theta, t->best);
     }
-    const bool stale = t->valid_n && t->set.patience && t->epoch - t->best_epoch >= t->set.patience;
+    const bool stale = t->valid_n && t->set.patience && t->epoch - t->improved >= t->set.patience;
     if (t->epoch == t->set.epochs || stale) t->done = true;
     add_history(t);
     return ENHOPE_OK;
@@ -283,8 +286,9 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
 {
     enhope_model *m = NULL;
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
-    EH_TRY(eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape, exemplars ? t->z : t->n + t->valid_n,
-                           exemplars, t->data->c, enhope_setting_count(), t->epoch, &m));
+    EH_TRY(eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape,
+                           exemplars ? t->z : t->n + t->valid_n, exemplars, t->data->c, enhope_setting_count(),
+                           t->epoch, &m));
     const enhope_status status = fill_model(t, m);
     if (status) {
         enhope_model_free(m);

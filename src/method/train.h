@@ -53,7 +53,9 @@ struct enhope_trainer {
     double started, spent; /* clock at the running step's start, seconds of steps before it */
     double loss_sum, loss;
     double valid_error, best_error; /* NaN: none yet */
-    int64_t best_epoch;
+    double best_loss;
+    int64_t best_epoch,
+        improved; /* what is kept; the last that lowered the error: of equal ones the lower loss is kept */
     int32_t k;
     enhope_history *history;
     int64_t history_room;

@@ -129,8 +129,9 @@ static enhope_status settle(enhope_trainer *t)
     t->sample = t->n < t->capacity ? t->n : t->capacity;
     if (t->sparse && t->sample > SPARSE_SAMPLE) t->sample = SPARSE_SAMPLE;
     if (method->compared == EH_BATCH && batch < 2)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "batch is %lld: %s compares the samples of a batch, expected at least 2",
-                       (long long)batch, method->info.name);
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                       "batch is %lld: %s compares the samples of a batch, expected at least 2", (long long)batch,
+                       method->info.name);
     return ENHOPE_OK;
 }
 

@@ -80,6 +80,13 @@ static enhope_status walk_open(enhope_context *ctx, const enhope_model *model, c
     if (data && x.H != s->H)
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "data has %lld inputs, the model expects %lld", (long long)data->x.H,
                        (long long)s->H);
+    for (int64_t j = 0; data && data->input_name && model->input_name && j < data->x.H; j++)
+        if (strcmp(data->input_name[j], model->input_name[j]))
+            return eh_fail(
+                ctx, ENHOPE_ERROR_DATA,
+                "input %lld of the data is '%.60s', of the model '%.60s': expected the inputs of training, in "
+                "their order",
+                (long long)j + 1, data->input_name[j], model->input_name[j]);
     const int64_t parameters = eh_map_parameters(model->map, s);
     int64_t embedded;
     if (s->H > INT32_MAX - ALIGN || !eh_mul(model->r, s->h, &embedded)) /* BLAS counts in 32 bits */
@@ -188,9 +195,10 @@ static enhope_status votes_open(enhope_context *ctx, const walk *w, int64_t k, c
 {
     const enhope_model *model = w->model;
     const int64_t h = model->shape.h;
-    if (out->label || out->winner || out->distance)
+    const bool shares = out->proba && !model->exemplars; /* of the votes */
+    if (out->label || out->winner || out->distance || shares)
         EH_TRY(eh_new(ctx, "the neighbours", eh_classify_work(w->block, k, model->c), 1, &v->work));
-    if (!out->proba) return ENHOPE_OK;
+    if (!out->proba || shares) return ENHOPE_OK;
     EH_TRY(eh_new(ctx, "the similarities", model->c, sizeof *v->sums, (void **)&v->sums));
     EH_TRY(eh_new(ctx, "the embedded references", model->r * h, sizeof *v->G, (void **)&v->G));
     if (!out->Y) EH_TRY(eh_new(ctx, "a block of the embedding", w->block * h, sizeof *v->Y, (void **)&v->Y));
@@ -214,10 +222,11 @@ static void classify_block(const walk *w, int64_t first, int64_t count, int64_t 
     const eh_references ref = {.G = w->G, .label = model->reference_label, .r = model->r, .h = h, .c = model->c};
     if (v->work)
         eh_classify(w->cp, &ref, w->Y, count, k, v->work, out->label ? out->label + first : NULL,
-                    out->winner ? out->winner + first : NULL, out->distance ? out->distance + first : NULL);
+                    out->winner ? out->winner + first : NULL, out->distance ? out->distance + first : NULL,
+                    out->proba && !model->exemplars ? out->proba + first * model->c : NULL);
     float *Y = out->Y ? out->Y + first * h : v->Y;
     if (Y) w->cp->op->read(w->cp, Y, w->Y, count * h);
-    if (out->proba)
+    if (out->proba && model->exemplars)
         eh_probabilities(model->gaussian, v->G, model->reference_label, model->r, h, model->c, Y, count, v->sums,
                          out->proba + first * model->c);
 }

@@ -36,12 +36,12 @@ struct eh_optim {
     eh_optim_settings set;
     eh_compute *c;
     int64_t count;
-    eh_real *work;       /* (vectors, count) */
-    double *scalars;     /* (2, memory) lbfgs: of each pair 1 / s.y and the first loop's factor */
-    int64_t step;        /* adam: steps made */
-    int64_t evaluations; /* of f, in all runs */
+    eh_real *work;            /* (vectors, count) */
+    double *scalars;          /* (2, memory) lbfgs: of each pair 1 / s.y and the first loop's factor */
+    int64_t step;             /* adam: steps made */
+    int64_t evaluations;      /* of f, in all runs */
     bool (*stop)(void *user); /* asked after each line search with f's user; NULL: never */
-    bool stuck;          /* the last run() left x as it was */
+    bool stuck;               /* the last run() left x as it was */
 };
 
 extern const eh_optim_type eh_optim_cg, eh_optim_lbfgs, eh_optim_adam;

@@ -105,7 +105,8 @@ static bool make_blocks(eh_compute *c, int64_t dims)
     if (dims <= state->dims) return true;
     eh_free(state->blocks);
     const size_t threads = (size_t)c->threads, width = (size_t)dims;
-    state->blocks = eh_alloc(threads * EH_NEAREST_Q * (EH_NEAREST_R + width) + EH_NEAREST_R * (width + 1), sizeof(float));
+    state->blocks =
+        eh_alloc(threads * EH_NEAREST_Q * (EH_NEAREST_R + width) + EH_NEAREST_R * (width + 1), sizeof(float));
     state->dims = state->blocks ? dims : 0;
     return state->blocks;
 }
@@ -114,9 +115,9 @@ static void nearest_many(eh_compute *c, const float *Q, int64_t q, const float *
                          int64_t *index, float *distance)
 {
     const eh_cpu_state *state = c->state;
-    float *centred_R = state->blocks;                    /* (EH_NEAREST_R, dims) */
-    float *r_norm = centred_R + EH_NEAREST_R * dims;     /* (EH_NEAREST_R) */
-    float *threads = r_norm + EH_NEAREST_R;              /* for each thread, products and centred queries */
+    float *centred_R = state->blocks;                /* (EH_NEAREST_R, dims) */
+    float *r_norm = centred_R + EH_NEAREST_R * dims; /* (EH_NEAREST_R) */
+    float *threads = r_norm + EH_NEAREST_R;          /* for each thread, products and centred queries */
     for (int64_t j = 0; j < r; j += EH_NEAREST_R) {
         const int64_t rs = r - j < EH_NEAREST_R ? r - j : EH_NEAREST_R;
         centre_rows(rs, dims, R + j * dims, R, centred_R);

@@ -56,9 +56,23 @@ static enhope_status add_class(enhope_context *ctx, eh_labels *l, const char *te
     return ENHOPE_OK;
 }
 
+/* +1 and 1.0 are the class 1, as files of one set are not always written by one hand. Leading zeros stay: 01 is a code. */
+static void plain_number(const char **text, size_t *length)
+{
+    double value;
+    if (eh_number_parse(*text, *length, &value) != EH_NUMBER) return;
+    if (**text == '+') ++*text, --*length;
+    const char *point = memchr(*text, '.', *length);
+    if (!point || point == *text || point[-1] == '-') return;
+    for (const char *at = point + 1; at < *text + *length; at++)
+        if (*at != '0') return;
+    *length = (size_t)(point - *text);
+}
+
 enhope_status eh_labels_add(enhope_context *ctx, eh_labels *l, const char *text, size_t length)
 {
     if (length == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is empty", (long long)l->n + 1);
+    plain_number(&text, &length);
     if (l->n == l->room) {
         const int64_t room = l->room ? 2 * l->room : 1024;
         int32_t *id = eh_grow(l->id, (size_t)l->n, (size_t)room, sizeof *id);

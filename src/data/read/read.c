@@ -80,8 +80,14 @@ static enhope_status format_of_content(enhope_context *ctx, const char *path, fo
 
 static enhope_status find_format(enhope_context *ctx, const char *path, format *out)
 {
+    struct stat at;
     *out = format_of_name(path);
-    return *out == UNKNOWN ? format_of_content(ctx, path, out) : ENHOPE_OK;
+    if (*out != UNKNOWN) return ENHOPE_OK;
+    if (stat(path, &at) == 0 && !S_ISREG(at.st_mode) && !S_ISDIR(at.st_mode)) { /* a pipe cannot be read twice */
+        *out = CSV;
+        return ENHOPE_OK;
+    }
+    return format_of_content(ctx, path, out);
 }
 
 /* ---- one file, a pair, a folder ---- */
@@ -114,7 +120,7 @@ static enhope_status read_file(enhope_context *ctx, const char *path, const enho
                        source->variables);
     switch (kind) {
     case IDX: return eh_read_idx(ctx, path, data, NULL);
-    case CSV: return eh_read_csv(ctx, path, source->label, data);
+    case CSV: return eh_read_csv(ctx, path, source->label, source->inputs, data);
     case LIBSVM: return eh_read_libsvm(ctx, path, labelled, data);
     case NPY: return read_npy_file(ctx, path, data, NULL);
     case NPZ: return eh_read_npz(ctx, path, part, source->variables, labelled, data, parts);

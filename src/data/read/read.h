@@ -87,7 +87,8 @@ enhope_status eh_read_idx(enhope_context *ctx, const char *path, enhope_dataset 
 enhope_status eh_read_npy(enhope_context *ctx, eh_stream *s, enhope_dataset *data, eh_labels *labels);
 
 /* label: name or 1-based index of the column; "none"; NULL: found by name, else the last. */
-enhope_status eh_read_csv(enhope_context *ctx, const char *path, const char *label, enhope_dataset *data);
+enhope_status eh_read_csv(enhope_context *ctx, const char *path, const char *label, int64_t inputs,
+                          enhope_dataset *data);
 enhope_status eh_read_csv_labels(enhope_context *ctx, const char *path, eh_labels *labels); /* one column */
 
 enhope_status eh_read_libsvm(enhope_context *ctx, const char *path, bool labelled, enhope_dataset *data);

@@ -207,14 +207,14 @@ static enhope_status keep_names(enhope_context *ctx, csv *f)
 }
 
 /* With the first record in hand: which column is the label, and is this a header? */
-static enhope_status decide_columns(enhope_context *ctx, csv *f, const char *label)
+static enhope_status decide_columns(enhope_context *ctx, csv *f, const char *label, int64_t inputs)
 {
     static const char *const usual[] = {"label", "class", "target", "labels", "y"};
     const bool none = label && strcmp(label, "none") == 0;
     bool header = false;
     f->columns = f->fields;
     f->first_line = f->line;
-    f->label = none ? -1 : f->fields - 1;
+    f->label = none || (!label && f->fields == inputs) ? -1 : f->fields - 1;
     if (label && !none) {
         f->label = -1;
         for (int64_t j = 0; j < f->fields && f->label < 0; j++)
@@ -319,7 +319,8 @@ static enhope_status give_names(enhope_context *ctx, csv *f, enhope_dataset *dat
     return ENHOPE_OK;
 }
 
-enhope_status eh_read_csv(enhope_context *ctx, const char *path, const char *label, enhope_dataset *data)
+enhope_status eh_read_csv(enhope_context *ctx, const char *path, const char *label, int64_t inputs,
+                          enhope_dataset *data)
 {
     enhope_status status = ENHOPE_OK;
     eh_labels labels = {.n = 0};
@@ -329,7 +330,7 @@ enhope_status eh_read_csv(enhope_context *ctx, const char *path, const char *lab
     EH_TRY(open_csv(ctx, path, &f));
     EH_CHECK(next_record(ctx, &f, &found));
     if (!found) EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are only blank lines", f.text.stream.name));
-    EH_CHECK(decide_columns(ctx, &f, label));
+    EH_CHECK(decide_columns(ctx, &f, label, inputs));
     H = f.columns - (f.label >= 0);
     if (H == 0)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: line %lld has one column, the label: there are no inputs",

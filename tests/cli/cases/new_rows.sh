@@ -1,0 +1,28 @@
+# What people do next: rows without a label, columns in another order, a pipe as a file, an output that is the input.
+cat > t.csv <<END
+petal,sepal,species
+1.1,5.0,oak
+1.3,5.2,oak
+1.2,4.9,oak
+3.9,2.1,elm
+4.1,2.0,elm
+4.0,2.3,elm
+END
+enhope train --data t.csv --label species --factors 4 --hidden 3 --valid 0 --epochs 10 --quiet -o m.safetensors > /dev/null
+printf '1.2,5.1\n4.0,2.2\n' | enhope predict m.safetensors --data -
+printf 'sepal,petal\n5.1,1.2\n' > swapped.csv
+enhope predict m.safetensors --data swapped.csv
+echo $?
+mkfifo pipe
+cat t.csv > pipe &
+enhope data pipe | head -n 2
+cp t.csv kept.csv
+enhope train --data t.csv --quiet -o t.csv
+echo $?
+enhope predict m.safetensors --data t.csv -o t.csv
+echo $?
+enhope plot m.safetensors --data t.csv -o m.safetensors
+echo $?
+cmp t.csv kept.csv && echo kept
+enhope train --data t.csv --method knn -o k.safetensors 2> /dev/null
+enhope predict k.safetensors --data t.csv --proba -k 3 | head -n 2
