@@ -10,7 +10,7 @@
 
 enum { STRIP = 256 };
 
-EH_SIMD void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B,
+EH_SIMD static void distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B,
                               float *restrict d)
 {
     if (dims == 2) {
@@ -27,6 +27,12 @@ EH_SIMD void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict
     }
 }
 
+/* A function of several versions cannot be hidden, so the one that others see calls it. */
+void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B, float *restrict d)
+{
+    distances(count, dims, a, B, d);
+}
+
 EH_SIMD static void inverse(int64_t count, const float *restrict d, float *restrict w)
 {
     for (int64_t j = 0; j < count; j++) w[j] = 1 / (1 + d[j]);
@@ -41,7 +47,7 @@ static void student_row(const eh_pairs *p, int64_t i, double *log_all, double *s
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP], w[STRIP];
-        eh_cpu_distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
         inverse(count, d, w);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
@@ -62,7 +68,7 @@ static void gaussian_row(const eh_pairs *p, int64_t i, double *log_all, double *
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP];
-        eh_cpu_distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             least = d[j] < least ? d[j] : least;
@@ -75,7 +81,7 @@ static void gaussian_row(const eh_pairs *p, int64_t i, double *log_all, double *
     for (int64_t j0 = 0; j0 < p->z && least < INFINITY; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP];
-        eh_cpu_distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             all += eh_exp(least - d[j]);
@@ -152,7 +158,7 @@ static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double
         const int64_t count = p->z - from < STRIP ? p->z - from : STRIP;
         const float *G = eh_f(p->G) + from * h;
         float d[STRIP];
-        eh_cpu_distances(count, h, y, G, d);
+        distances(count, h, y, G, d);
         slopes_of_sample(p, count, p->label[i], p->other_label + from, (float)attract, (float)repel, d);
         pull_towards(count, h, d, y, G, out);
     }
@@ -166,7 +172,7 @@ static void add_compared_side(const eh_pairs *p, int64_t j, const double *attrac
         const int64_t count = p->n - from < STRIP ? p->n - from : STRIP;
         const float *Y = eh_f(p->Y) + from * h;
         float d[STRIP];
-        eh_cpu_distances(count, h, g, Y, d);
+        distances(count, h, g, Y, d);
         slopes_of_compared(p, count, p->other_label[j], p->label + from, attract + from, repel + from, d);
         pull_towards(count, h, d, g, Y, out);
     }
