@@ -3,8 +3,8 @@
  * A number's type is the backend's: `ref` computes in double with plain loops and is the oracle, `cpu` in float. Code
  * above this room therefore holds vectors as `eh_real *`, an opaque address, moves along them with eh_at() and never
  * looks inside; it reads and writes them through read() and write(). All matrices are row-major with a leading
- * dimension (elements from one row to the next). No operation allocates. An operation that can fail keeps the failure
- * until sync() reports it.
+ * dimension (elements from one row to the next). Operations allocate nothing but room of the backend's own, which is kept
+ * for the next call. An operation that can fail keeps the failure until sync() reports it.
  */
 #ifndef EH_COMPUTE_H
 #define EH_COMPUTE_H

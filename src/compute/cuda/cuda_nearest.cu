@@ -1,5 +1,6 @@
 /* The k nearest rows on the device, exactly: in few dimensions by differences, in many by one product a block of
- * queries and |q - r|^2 = |q|^2 - 2 q.r + |r|^2. A thread owns a query and walks the references in order. */
+ * queries and |q - r|^2 = |q|^2 - 2 q.r + |r|^2, after the first reference has been taken from all rows (cpu/nearest.c
+ * says why). A thread owns a query and walks the references in order. */
 #include "compute/cuda/cuda.h"
 
 enum { FEW_DIMS = 16, THREADS = 64 };
@@ -32,6 +33,12 @@ __global__ void nearest_few(const float *Q, int64_t q, const float *R, int64_t r
     }
 }
 
+/* to = from - origin, row by row */
+__global__ void centre_rows(int64_t count, int64_t dims, const float *from, const float *origin, float *to)
+{
+    CUDA_EACH(i, count * dims) to[i] = from[i] - origin[i % dims];
+}
+
 __global__ void squared_lengths(int64_t count, int64_t dims, const float *A, float *norm)
 {
     CUDA_EACH(i, count)
@@ -50,7 +57,7 @@ __global__ void take_products(const float *P, int64_t qs, int64_t rs, int64_t fi
     {
         int64_t found = first_r < k ? first_r : k;
         for (int64_t j = 0; j < rs; j++) {
-            const float d = q_norm[first_q + i] + r_norm[first_r + j] - 2 * P[i * rs + j];
+            const float d = q_norm[i] + r_norm[j] - 2 * P[i * rs + j];
             found = offer(d > 0 ? d : 0, first_r + j, found, k, index + (first_q + i) * k, distance + (first_q + i) * k);
         }
     }
@@ -69,19 +76,25 @@ void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, 
         nearest_few<<<blocks_for(q, THREADS), THREADS, 0, s->stream>>>(F(Q), q, F(R), r, dims, k, found, near);
     } else {
         const int64_t qs = q < QUERIES ? q : QUERIES, rs = r < REFERENCES ? r : REFERENCES;
-        float *P = (float *)cuda_room_get(s, &s->product, (size_t)(qs * rs + q + r) * sizeof *P, "distances");
+        const size_t room = (size_t)(qs * rs + (qs + rs) * (dims + 1));
+        float *P = (float *)cuda_room_get(s, &s->product, room * sizeof *P, "distances");
         if (!P) return;
-        float *q_norm = P + qs * rs, *r_norm = q_norm + q;
-        squared_lengths<<<blocks_for(q, THREADS), THREADS, 0, s->stream>>>(q, dims, F(Q), q_norm);
-        squared_lengths<<<blocks_for(r, THREADS), THREADS, 0, s->stream>>>(r, dims, F(R), r_norm);
-        for (int64_t j = 0; j < r; j += rs)
+        float *near_Q = P + qs * rs, *near_R = near_Q + qs * dims; /* centred */
+        float *q_norm = near_R + rs * dims, *r_norm = q_norm + qs;
+        for (int64_t j = 0; j < r; j += rs) {
+            const int64_t across = r - j < rs ? r - j : rs;
+            centre_rows<<<blocks_for(across * dims, 256), 256, 0, s->stream>>>(across, dims, F(R) + j * dims, F(R), near_R);
+            squared_lengths<<<blocks_for(across, THREADS), THREADS, 0, s->stream>>>(across, dims, near_R, r_norm);
             for (int64_t i = 0; i < q; i += qs) {
-                const int64_t down = q - i < qs ? q - i : qs, across = r - j < rs ? r - j : rs;
-                c->op->gemm(c, false, true, down, across, dims, 1, eh_at(c, Q, i * dims), dims, eh_at(c, R, j * dims),
-                            dims, 0, (eh_real *)P, across);
+                const int64_t down = q - i < qs ? q - i : qs;
+                centre_rows<<<blocks_for(down * dims, 256), 256, 0, s->stream>>>(down, dims, F(Q) + i * dims, F(R), near_Q);
+                squared_lengths<<<blocks_for(down, THREADS), THREADS, 0, s->stream>>>(down, dims, near_Q, q_norm);
+                c->op->gemm(c, false, true, down, across, dims, 1, (eh_real *)near_Q, dims, (eh_real *)near_R, dims, 0,
+                            (eh_real *)P, across);
                 take_products<<<blocks_for(down, THREADS), THREADS, 0, s->stream>>>(P, down, across, i, j, k, q_norm,
                                                                                      r_norm, found, near);
             }
+        }
     }
     cuda_ok(s, cudaMemcpyAsync(index, found, lists * sizeof *index, cudaMemcpyDeviceToHost, s->stream), "copying from it");
     cuda_ok(s, cudaMemcpyAsync(distance, near, lists * sizeof *distance, cudaMemcpyDeviceToHost, s->stream), "copying from it");
