@@ -30,7 +30,7 @@ void cli_setting_range(const enhope_setting_info *setting, char *buffer, size_t 
     if (setting->type == ENHOPE_SETTING_CHOICE)
         snprintf(buffer, size, "%s", setting->choices ? setting->choices : "");
     else
-        snprintf(buffer, size, "%.16g to %.16g", setting->minimum, setting->maximum);
+        snprintf(buffer, size, "%.15g to %.15g", setting->minimum, setting->maximum);
 }
 
 void cli_setting_note(const enhope_setting_info *setting, char *buffer, size_t size)

@@ -206,7 +206,7 @@ typedef struct enhope_progress {
     int epoch_done;         /* 1 when this call closes an epoch */
 } enhope_progress;
 
-/* Called after each batch. Non-zero stops: the best model so far is kept. */
+/* Called after each batch, and between the line searches of one that takes long. Non-zero stops: the best model so far is kept. */
 typedef int (*enhope_progress_fn)(const enhope_progress *progress, void *user);
 
 /* Trains and gives the model. settings NULL: all defaults. progress may be NULL.

@@ -277,6 +277,29 @@ static void small_data_keeps_a_validation_part_and_a_default_number_of_exemplars
     enhope_settings_free(s);
 }
 
+static void within_a_long_step_progress_is_told_and_may_stop(void **state)
+{
+    (void)state;
+    enhope_settings *s = with(NULL);
+    enhope_trainer *t = NULL;
+    int calls = 0;
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    t->progress = stop_after_two;
+    t->progress_user = &calls;
+    eh_compute_begin(t->c);
+    t->started = eh_seconds();
+    assert_false(eh_train_stop(t)); /* the step has just begun */
+    assert_int_equal(calls, 0);
+    t->started -= 100;
+    assert_false(eh_train_stop(t));
+    assert_true(eh_train_stop(t));
+    assert_true(eh_train_stop(t)); /* it is not asked again */
+    assert_int_equal(calls, 2);
+    eh_compute_end(t->c);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+}
+
 static void a_time_budget_ends_a_long_step(void **state)
 {
     (void)state;
@@ -443,6 +466,7 @@ int main(void)
         cmocka_unit_test(stopping_gives_a_usable_model),
         cmocka_unit_test(small_data_keeps_a_validation_part_and_a_default_number_of_exemplars),
         cmocka_unit_test(a_time_budget_ends_a_long_step),
+        cmocka_unit_test(within_a_long_step_progress_is_told_and_may_stop),
         cmocka_unit_test(what_cannot_be_trained_is_refused_with_a_sentence),
         cmocka_unit_test(samples_without_a_label_are_passed_over),
         cmocka_unit_test(settings_are_one_table_with_working_defaults_and_bounds),

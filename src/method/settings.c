@@ -51,8 +51,8 @@ static const row rows[] = {
     INTEGER(memory, "10", 1, 1000, "lbfgs", "curvature pairs kept"),
     REAL(rate, "0.003", 0, 1e6, "adam", "peak learning rate"),
     REAL(warmup, "0.05", 0, 1, "adam", "part of all steps in which the rate rises"),
-    REAL(beta1, "0.9", 0, 0.9999999, "adam", "decay of the gradient's mean"),
-    REAL(beta2, "0.99", 0, 0.9999999, "adam", "decay of the gradient's square"),
+    REAL(beta1, "0.9", 0, 0.999999, "adam", "decay of the gradient's mean"),
+    REAL(beta2, "0.99", 0, 0.999999, "adam", "decay of the gradient's square"),
     REAL(valid, "0.1", 0, 0.9, "gradient methods",
          "part of the training data that is held out to choose the best epoch"),
     REAL(time, "0", 0, 1e9, "gradient methods", "seconds after which training ends; 0: no limit"),
@@ -62,7 +62,7 @@ static const row rows[] = {
            "scaling of the inputs: one range, each column's range, each column's mean and deviation"),
     INTEGER(neighbours, "0", 0, 1048576, "all",
             "neighbours k that vote; 0: 5, or 1 where a class has too few references"),
-    INTEGER(seed, "1", 0, 9007199254740992.0, "all", "of every random choice"),
+    INTEGER(seed, "1", 0, 999999999999999.0, "all", "of every random choice"),
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

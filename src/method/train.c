@@ -106,6 +106,8 @@ static double validate(enhope_trainer *t, const eh_real *theta)
     return (double)errors / (double)t->valid_n;
 }
 
+static const double LONG_STEP = 1; /* seconds, after which progress is told within a step as well */
+
 static double seconds(const enhope_trainer *t)
 {
     return t->spent + (eh_seconds() - t->started);
@@ -152,10 +154,8 @@ static enhope_status end_epoch(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-/* A time budget also ends the line searches of a long step. */
-bool eh_train_out_of_time(void *user)
+static bool out_of_time(const enhope_trainer *t)
 {
-    const enhope_trainer *t = user;
     return t->set.time > 0 && seconds(t) >= t->set.time;
 }
 
@@ -182,7 +182,7 @@ static enhope_status step(enhope_trainer *t)
     t->loss_sum += loss;
     t->loss = t->loss_sum / (double)t->batch;
     if (t->batch == t->batches) EH_TRY(end_epoch(t));
-    if (eh_train_out_of_time(t)) t->done = true;
+    if (out_of_time(t)) t->done = true;
     return ENHOPE_OK;
 }
 
@@ -203,6 +203,20 @@ static void tell(const enhope_trainer *t, bool epoch_done, enhope_progress *p)
         .seconds_left = t->done || left < 0 ? 0 : left,
         .epoch_done = epoch_done,
     };
+}
+
+bool eh_train_stop(void *user)
+{
+    enhope_trainer *t = user;
+    if (t->progress && !t->stopping && eh_seconds() - t->started > LONG_STEP) {
+        enhope_progress p;
+        tell(t, false, &p);
+        p.seconds = seconds(t);
+        eh_compute_end(t->c); /* the caller computes in modes of its own */
+        t->stopping = t->progress(&p, t->progress_user) != 0;
+        eh_compute_begin(t->c);
+    }
+    return t->stopping || out_of_time(t);
 }
 
 enhope_status enhope_trainer_step(enhope_trainer *t, enhope_progress *progress, int *done)
@@ -303,13 +317,15 @@ enhope_status enhope_train(enhope_context *ctx, const enhope_dataset *data, cons
 {
     enhope_trainer *t = NULL;
     EH_TRY(enhope_trainer_create(ctx, data, settings, &t));
+    t->progress = progress;
+    t->progress_user = user;
     enhope_status status = ENHOPE_OK;
     bool stopped = false;
     int done = t->done;
     while (!done && !stopped) {
         enhope_progress p;
         EH_CHECK(enhope_trainer_step(t, &p, &done));
-        stopped = progress && progress(&p, user) && !done;
+        stopped = t->stopping || (progress && progress(&p, user) && !done);
     }
     EH_CHECK(enhope_trainer_model(t, out));
 cleanup:

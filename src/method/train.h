@@ -60,12 +60,15 @@ struct enhope_trainer {
     enhope_history *history;
     int64_t history_room;
     bool done;
+    enhope_progress_fn progress; /* of enhope_train, asked within long steps; NULL: none */
+    void *progress_user;
+    bool stopping; /* it said so */
 };
 
 /* What the optimiser minimises and when it must stop; user is the trainer. The loss of the present batch at parameters
  * x, and its gradient; train.c. */
 double eh_train_loss(void *user, const eh_real *x, eh_real *gradient);
-bool eh_train_out_of_time(void *user);
+bool eh_train_stop(void *user);
 /* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; train.c. */
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const int64_t *rows, int64_t count, eh_real *Y);
 

@@ -181,7 +181,7 @@ static enhope_status start_optimiser(enhope_trainer *t)
         .total = steps,
     };
     EH_TRY(eh_optim_create(t->ctx, t->c, type, &set, t->P + (t->learned ? t->z * t->shape.H : 0), &t->optim));
-    t->optim->stop = eh_train_out_of_time;
+    t->optim->stop = eh_train_stop;
     return ENHOPE_OK;
 }
 
