@@ -277,6 +277,48 @@ static void small_data_keeps_a_validation_part_and_a_default_number_of_exemplars
     enhope_settings_free(s);
 }
 
+/* ---- memory ---- */
+
+static long allocations_left, alive;
+
+static void *counting_malloc(size_t bytes)
+{
+    if (allocations_left-- <= 0) return NULL;
+    alive++;
+    return malloc(bytes);
+}
+
+static void counting_free(void *block)
+{
+    alive--;
+    free(block);
+}
+
+static void a_failed_step_leaves_the_trainer_usable(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("epochs", "70", "solver", "adam", "patience", "0", "batch", "300", NULL);
+    enhope_trainer *t = NULL;
+    enhope_model *m = NULL;
+    int done = 0, failures = 0;
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    while (!done) {
+        allocations_left = 0; /* the history grows at epochs 1 and 65 */
+        enhope_set_allocator(counting_malloc, counting_free);
+        const enhope_status status = enhope_trainer_step(t, NULL, &done);
+        enhope_set_allocator(NULL, NULL);
+        if (!status) continue;
+        failures++;
+        assert_int_equal(status, ENHOPE_ERROR_MEMORY);
+        assert_int_equal(enhope_trainer_model(t, &m), ENHOPE_OK);
+        enhope_model_free(m);
+        assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+    }
+    assert_int_equal(failures, 2);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+}
+
 static void within_a_long_step_progress_is_told_and_may_stop(void **state)
 {
     (void)state;
@@ -403,23 +445,6 @@ static void the_choices_of_method_are_the_table_of_methods(void **state)
     assert_string_equal(names, enhope_setting_get(0)->choices);
 }
 
-/* ---- memory ---- */
-
-static long allocations_left, alive;
-
-static void *counting_malloc(size_t bytes)
-{
-    if (allocations_left-- <= 0) return NULL;
-    alive++;
-    return malloc(bytes);
-}
-
-static void counting_free(void *block)
-{
-    alive--;
-    free(block);
-}
-
 static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
 {
     (void)state;
@@ -466,6 +491,7 @@ int main(void)
         cmocka_unit_test(stopping_gives_a_usable_model),
         cmocka_unit_test(small_data_keeps_a_validation_part_and_a_default_number_of_exemplars),
         cmocka_unit_test(a_time_budget_ends_a_long_step),
+        cmocka_unit_test(a_failed_step_leaves_the_trainer_usable),
         cmocka_unit_test(within_a_long_step_progress_is_told_and_may_stop),
         cmocka_unit_test(what_cannot_be_trained_is_refused_with_a_sentence),
         cmocka_unit_test(samples_without_a_label_are_passed_over),

@@ -1,9 +1,8 @@
 /* Training: the only place where map, objective and optimiser meet.
  *
  * A step is one mini-batch: its rows are gathered and scaled, and the optimiser is let loose on eh_train_loss(), which
- * maps
- * batch and exemplars in one go, asks the objective for the loss and its gradient in the embedding, and carries that
- * back through the map. An epoch ends with the validation error; the best state by it is what is kept. */
+ * maps batch and exemplars in one go, asks the objective for the loss and its gradient in the embedding, and carries
+ * that back through the map. An epoch ends with the validation error; the best state by it is what is kept. */
 #include <math.h>
 #include <string.h>
 
@@ -113,7 +112,7 @@ static double seconds(const enhope_trainer *t)
     return t->spent + (eh_seconds() - t->started);
 }
 
-/* Room for one more row: made before the epoch counts, so that a failure leaves all as it was. */
+/* Room for one more row of history: made before a step, so that a failure leaves all as it was. */
 static enhope_status make_room(enhope_trainer *t)
 {
     if (t->epoch == t->history_room) {
@@ -132,9 +131,8 @@ static void add_history(enhope_trainer *t)
         (enhope_history){.epoch = t->epoch, .seconds = seconds(t), .loss = t->loss, .valid_error = t->valid_error};
 }
 
-static enhope_status end_epoch(enhope_trainer *t)
+static void end_epoch(enhope_trainer *t)
 {
-    EH_TRY(make_room(t));
     t->epoch++;
     t->batch = 0;
     t->loss = t->loss_sum / (double)t->batches;
@@ -151,7 +149,6 @@ static enhope_status end_epoch(enhope_trainer *t)
     const bool stale = t->valid_n && t->set.patience && t->epoch - t->improved >= t->set.patience;
     if (t->epoch == t->set.epochs || stale) t->done = true;
     add_history(t);
-    return ENHOPE_OK;
 }
 
 static bool out_of_time(const enhope_trainer *t)
@@ -161,6 +158,7 @@ static bool out_of_time(const enhope_trainer *t)
 
 static enhope_status step(enhope_trainer *t)
 {
+    EH_TRY(make_room(t));
     if (t->batch == 0) eh_shuffle((uint64_t)t->set.seed, EH_STREAM_SHUFFLE, (uint64_t)t->epoch, t->n, t->order);
     /* batches of equal size, give or take one */
     const int64_t from = t->n * t->batch / t->batches, to = t->n * (t->batch + 1) / t->batches;
@@ -181,7 +179,7 @@ static enhope_status step(enhope_trainer *t)
     t->batch++;
     t->loss_sum += loss;
     t->loss = t->loss_sum / (double)t->batch;
-    if (t->batch == t->batches) EH_TRY(end_epoch(t));
+    if (t->batch == t->batches) end_epoch(t);
     if (out_of_time(t)) t->done = true;
     return ENHOPE_OK;
 }
@@ -247,18 +245,18 @@ static enhope_status copy_names(enhope_context *ctx, char *const *from, int64_t 
 
 /* What the model compares with: exemplars in input space, all embedded training points (those of the validation part
  * too, now that it has served), or the scaled inputs (knn). */
-static enhope_status fill_references(enhope_trainer *t, const eh_real *theta, enhope_model *m)
+static void fill_references(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     if (t->method->compared == EH_EXEMPLARS) {
         t->c->op->read(t->c, m->reference, eh_at(t->c, theta, t->P), t->z * t->shape.H);
         memcpy(m->reference_label, t->exemplar_label, (size_t)t->z * sizeof *m->reference_label);
-        return ENHOPE_OK;
+        return;
     }
     for (int64_t i = 0; i < m->r; i++) m->reference_label[i] = t->data->label[t->rows[i]];
     if (t->method->compared == EH_BATCH) {
         eh_train_embed(t, theta, t->rows, m->r, t->points);
         t->c->op->read(t->c, m->reference, t->points, m->r * t->shape.h);
-        return ENHOPE_OK;
+        return;
     }
     const int64_t H = t->shape.H;
     for (int64_t i = 0; i < m->r; i++) {
@@ -266,7 +264,6 @@ static enhope_status fill_references(enhope_trainer *t, const eh_real *theta, en
         eh_matrix_row(&t->data->x, t->rows[i], row);
         for (int64_t j = 0; j < H; j++) row[j] = (row[j] - t->shift[j]) * t->mul[j];
     }
-    return ENHOPE_OK;
 }
 
 static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
@@ -287,13 +284,16 @@ static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
     }
     EH_TRY(eh_settings_texts(ctx, &t->set, m->setting));
     if (m->epochs) memcpy(m->history, t->history, (size_t)m->epochs * sizeof *m->history);
-    if (!t->c) return fill_references(t, NULL, m);
+    if (!t->c) {
+        fill_references(t, NULL, m);
+        return ENHOPE_OK;
+    }
     const eh_real *theta = t->best_epoch ? t->best : t->theta;
     t->c->op->read(t->c, m->theta, theta, t->P);
     eh_compute_begin(t->c);
-    const enhope_status status = fill_references(t, theta, m);
+    fill_references(t, theta, m);
     eh_compute_end(t->c);
-    return status ? status : t->c->op->sync(t->c, ctx);
+    return t->c->op->sync(t->c, ctx);
 }
 
 enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
