@@ -68,18 +68,24 @@ static enhope_status fetch_plain(cursor *c, unsigned char *to, size_t n)
     return ENHOPE_OK;
 }
 
+/* More compressed bytes where all are used. */
+static enhope_status refill(cursor *c)
+{
+    if (c->z.avail_in > 0) return ENHOPE_OK;
+    const size_t want = c->left < CHUNK ? (size_t)c->left : CHUNK;
+    EH_TRY(fetch_plain(c, c->in, want));
+    c->z.next_in = c->in;
+    c->z.avail_in = (unsigned)want;
+    return ENHOPE_OK;
+}
+
 static enhope_status fetch_packed(cursor *c, unsigned char *to, size_t n)
 {
     c->z.next_out = to;
     c->z.avail_out = (unsigned)n;
     while (c->z.avail_out > 0) {
         if (c->ended) return damaged(c, "it ends early");
-        if (c->z.avail_in == 0) {
-            const size_t want = c->left < CHUNK ? (size_t)c->left : CHUNK;
-            EH_TRY(fetch_plain(c, c->in, want));
-            c->z.next_in = c->in;
-            c->z.avail_in = (unsigned)want;
-        }
+        EH_TRY(refill(c));
         const int code = inflate(&c->z, Z_NO_FLUSH);
         if (code == Z_STREAM_END)
             c->ended = true;
@@ -272,12 +278,7 @@ static enhope_status check_packed(cursor *c)
     c->z.next_out = &more;
     c->z.avail_out = 1;
     while (!c->ended) {
-        if (c->z.avail_in == 0) {
-            const size_t want = c->left < CHUNK ? (size_t)c->left : CHUNK;
-            EH_TRY(fetch_plain(c, c->in, want));
-            c->z.next_in = c->in;
-            c->z.avail_in = (unsigned)want;
-        }
+        EH_TRY(refill(c));
         const int code = inflate(&c->z, Z_NO_FLUSH);
         if (code == Z_STREAM_END)
             c->ended = true;
