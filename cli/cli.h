@@ -117,6 +117,8 @@ int cli_session_open(cli_session *session, const cli_options *options);
 /* other_part is what an unsaid --part means where the data has parts. */
 int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *other_part);
 int cli_session_model(cli_session *session, const char *path);
+/* The row of the history that the model was kept at; NULL: none. */
+const enhope_history *cli_session_best(const cli_session *session);
 void cli_session_close(cli_session *session);
 /* The class of each sample by the model's numbering, matched by name; -1: unlabelled, -2: a class that the model does
  * not know. */

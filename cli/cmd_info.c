@@ -4,16 +4,6 @@
 
 #include "cli.h"
 
-/* The first epoch with the lowest validation error; -1: there was no validation part. */
-static int64_t best_row(const enhope_history *history, int64_t rows)
-{
-    int64_t best = -1;
-    for (int64_t i = 0; i < rows; i++)
-        if (isfinite(history[i].valid_error) && (best < 0 || history[i].valid_error < history[best].valid_error))
-            best = i;
-    return best;
-}
-
 static void put_json_epoch(const char *key, const enhope_history *row)
 {
     printf(",\n  \"%s\": ", key);
@@ -35,7 +25,7 @@ static void put_json(const cli_session *session, const int64_t *count)
     const enhope_model_info *info = &session->model_info;
     int64_t rows = 0;
     const enhope_history *history = enhope_model_history(session->model, &rows);
-    const int64_t best = best_row(history, rows);
+    const enhope_history *best = cli_session_best(session);
     fputs("{\n  \"method\": ", stdout);
     cli_put_json(stdout, info->method);
     fputs(",\n  \"map\": ", stdout);
@@ -65,7 +55,7 @@ static void put_json(const cli_session *session, const int64_t *count)
         cli_put_json(stdout, value);
     }
     fputs("\n  }", stdout);
-    put_json_epoch("best", best >= 0 ? &history[best] : NULL);
+    put_json_epoch("best", best && isfinite(best->valid_error) ? best : NULL);
     put_json_epoch("last", rows > 0 ? &history[rows - 1] : NULL);
     puts("\n}");
 }
@@ -94,8 +84,8 @@ static void put_report(const cli_session *session, const int64_t *count)
 
     int64_t rows = 0;
     const enhope_history *history = enhope_model_history(session->model, &rows);
-    const int64_t best = best_row(history, rows);
-    if (best >= 0) put_epoch("best", &history[best]);
+    const enhope_history *best = cli_session_best(session);
+    if (best && isfinite(best->valid_error)) put_epoch("best", best);
     if (rows > 0) put_epoch("last", &history[rows - 1]);
 
     int width = 5;

@@ -21,21 +21,9 @@ static int make_settings(enhope_context *ctx, const cli_options *options, enhope
     return 0;
 }
 
-/* The epoch that was kept: the first with the lowest validation error, the last where there is none. */
-static const enhope_history *best_epoch(const enhope_model *model)
+static void describe_best(const cli_session *session, char *buffer, size_t size)
 {
-    int64_t rows = 0;
-    const enhope_history *history = enhope_model_history(model, &rows);
-    const enhope_history *best = NULL;
-    for (int64_t i = 0; i < rows; i++)
-        if (!best || !isfinite(history[i].valid_error) || history[i].valid_error < best->valid_error)
-            best = &history[i];
-    return best;
-}
-
-static void describe_best(const enhope_model *model, char *buffer, size_t size)
-{
-    const enhope_history *best = best_epoch(model);
+    const enhope_history *best = cli_session_best(session);
     if (best && isfinite(best->valid_error))
         snprintf(buffer, size, "validation error %.2f %% at epoch %lld", 100 * best->valid_error,
                  (long long)best->epoch);
@@ -50,7 +38,7 @@ static void put_summary(const cli_session *session, double seconds, const char *
     char best[96], bytes[32];
     struct stat at = {0};
     const int64_t rows = session->model_info.epochs;
-    describe_best(session->model, best, sizeof best);
+    describe_best(session, best, sizeof best);
     cli_bytes_text(stat(path, &at) == 0 ? (double)at.st_size : 0.0, bytes, sizeof bytes);
     if (!strcmp(session->model_info.map, "identity")) { /* nothing was learned */
         printf("Kept %lld points for %s; the model is in %s (%s).\n", (long long)session->model_info.references,
@@ -76,7 +64,7 @@ static int train_and_save(cli_session *session, const cli_options *options, cons
     if (saved) return cli_fail(session->ctx, saved);
     if (status == ENHOPE_STOPPED) {
         char best[96];
-        describe_best(session->model, best, sizeof best);
+        describe_best(session, best, sizeof best);
         cli_error("stopped; the best model so far (%s) is saved in %s", best, path);
         return 128 + cli_caught_signal();
     }

@@ -107,6 +107,13 @@ int cli_session_model(cli_session *session, const char *path)
     return 0;
 }
 
+const enhope_history *cli_session_best(const cli_session *session)
+{
+    int64_t rows = 0;
+    const enhope_history *history = enhope_model_history(session->model, &rows);
+    return session->model_info.best < 0 ? NULL : &history[session->model_info.best];
+}
+
 void cli_session_close(cli_session *session)
 {
     enhope_model_free(session->model);

@@ -245,6 +245,8 @@ typedef struct enhope_model_info {
     int32_t classes;    /* c */
     int32_t neighbours; /* k used by default */
     int64_t epochs;     /* rows of the history */
+    int64_t best; /* row of the history that was kept: lowest validation error, of equal ones lowest loss; without a
+                           validation part the last; -1: none */
 } enhope_model_info;
 ENHOPE_API void enhope_model_get_info(const enhope_model *model, enhope_model_info *info);
 ENHOPE_API const char *enhope_model_class_name(const enhope_model *model, int32_t k);     /* NULL outside 0..c-1 */

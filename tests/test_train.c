@@ -219,6 +219,9 @@ static void the_best_epoch_on_validation_is_what_is_kept(void **state)
     int64_t errors = 0;
     for (int64_t i = 0; i < t->valid_n; i++) errors += guess[t->rows[t->n + i]] != LABEL[t->rows[t->n + i]];
     assert_true((double)errors / (double)t->valid_n == lowest);
+    enhope_model_info info;
+    enhope_model_get_info(m, &info);
+    assert_int_equal(info.best + 1, t->best_epoch); /* what the model tells is what was kept */
     /* no row is in both parts, every class in each */
     int seen[N] = {0};
     for (int i = 0; i < N; i++) seen[t->rows[i]]++;

@@ -126,8 +126,7 @@ static enhope_status settle(enhope_trainer *t)
     const int64_t block = t->n < BLOCK ? t->n : BLOCK;
     t->capacity = batch > block ? batch : block;
     enum { SPARSE_SAMPLE = 256 }; /* dense rows of wide sparse data are large */
-    t->sample = t->n < t->capacity ? t->n : t->capacity;
-    if (t->sparse && t->sample > SPARSE_SAMPLE) t->sample = SPARSE_SAMPLE;
+    t->sample = t->sparse && t->capacity > SPARSE_SAMPLE ? SPARSE_SAMPLE : t->capacity;
     if (method->compared == EH_BATCH && batch < 2)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "batch is %lld: %s compares the samples of a batch, expected at least 2", (long long)batch,

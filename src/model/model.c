@@ -78,6 +78,20 @@ int64_t eh_model_not_finite(const float *x, int64_t count)
     return -1;
 }
 
+/* The rule by which training keeps a state (method/train.c). */
+static int64_t best_row(const enhope_model *model)
+{
+    int64_t best = -1;
+    for (int64_t i = 0; i < model->epochs; i++) {
+        const enhope_history *row = &model->history[i], *kept = &model->history[best < 0 ? i : best];
+        const bool equal = row->valid_error == kept->valid_error;
+        if (best < 0 || !isfinite(row->valid_error) || row->valid_error < kept->valid_error ||
+            (equal && row->loss < kept->loss))
+            best = i;
+    }
+    return best;
+}
+
 void enhope_model_get_info(const enhope_model *model, enhope_model_info *info)
 {
     *info = (enhope_model_info){
@@ -94,6 +108,7 @@ void enhope_model_get_info(const enhope_model *model, enhope_model_info *info)
         .classes = model->c,
         .neighbours = model->k,
         .epochs = model->epochs,
+        .best = best_row(model),
     };
 }
 

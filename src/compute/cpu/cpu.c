@@ -94,11 +94,6 @@ static void cpu_gather(eh_compute *c, const eh_table *t, const int64_t *rows, in
         for (int64_t i = 0; i < n; i++) label[i] = t->label[rows[i]];
 }
 
-EH_SIMD static void add_scaled(int64_t count, float a, const float *restrict x, float *restrict y)
-{
-    for (int64_t i = 0; i < count; i++) y[i] += a * x[i];
-}
-
 static void cpu_sparse_apply(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, const eh_real *C,
                              int64_t F, eh_real *U)
 {
@@ -109,7 +104,7 @@ static void cpu_sparse_apply(eh_compute *c, const eh_table *t, const int64_t *ro
         float *u = eh_f(U) + i * F;
         memcpy(u, eh_f(C) + x->H * F, (size_t)F * sizeof *u);
         for (int64_t s = x->row_start[rows[i]]; s < x->row_start[rows[i] + 1]; s++)
-            add_scaled(F, x->value[s] * mul[x->column[s]], eh_f(C) + x->column[s] * F, u);
+            eh_cpu_add_scaled(F, x->value[s] * mul[x->column[s]], eh_f(C) + x->column[s] * F, u);
     }
 }
 
@@ -125,9 +120,9 @@ static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const int64_t *row
                       count = eh_share_start(F, part + 1, c->threads) - from;
         for (int64_t i = 0; i < n; i++) {
             const float *du = eh_f(dU) + i * F + from;
-            add_scaled(count, 1, du, eh_f(dC) + x->H * F + from);
+            eh_cpu_add_scaled(count, 1, du, eh_f(dC) + x->H * F + from);
             for (int64_t s = x->row_start[rows[i]]; s < x->row_start[rows[i] + 1]; s++)
-                add_scaled(count, x->value[s] * mul[x->column[s]], du, eh_f(dC) + x->column[s] * F + from);
+                eh_cpu_add_scaled(count, x->value[s] * mul[x->column[s]], du, eh_f(dC) + x->column[s] * F + from);
         }
     }
 }

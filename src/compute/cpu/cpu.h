@@ -47,6 +47,8 @@ void eh_cpu_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_re
 double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
 void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
                  const eh_real *g, eh_real *m1, eh_real *m2, eh_real *x);
+/* y += a x in the calling thread */
+void eh_cpu_add_scaled(int64_t count, float a, const float *restrict x, float *restrict y);
 /* pairs.c */
 /* d[j] = |a - B_j|^2 by differences, for B (count, dims) */
 void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B, float *restrict d);

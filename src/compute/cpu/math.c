@@ -149,6 +149,11 @@ EH_SIMD static void axpy_range(int64_t count, float a, const float *restrict x, 
     for (int64_t i = 0; i < count; i++) y[i] += a * x[i];
 }
 
+void eh_cpu_add_scaled(int64_t count, float a, const float *restrict x, float *restrict y)
+{
+    axpy_range(count, a, x, y);
+}
+
 void eh_cpu_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y)
 {
     FOR_PARTS
