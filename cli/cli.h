@@ -32,12 +32,12 @@ typedef struct cli_options {
     const char *data, *part, *split, *label, *variables;
     int64_t limit;
     int64_t threads;
-    const char *compute;
+    const char *device, *precision;
     const char *output, *log, *title;
     int64_t neighbours;
     int64_t width, height;
     double point;
-    bool quiet, json, proba, winner, list_settings, manual, help, version;
+    bool quiet, json, proba, winner, list_settings, devices, manual, help, version;
 } cli_options;
 
 typedef struct cli_command {

@@ -1,4 +1,4 @@
-/* enhope info: what a model file holds. */
+/* enhope info: what a model file holds, or which devices there are. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -106,8 +106,52 @@ static void put_report(const cli_session *session, const int64_t *count)
     }
 }
 
+static void put_device_json(const enhope_device_info *device, bool first)
+{
+    fputs(first ? "[\n  {\"name\": " : ",\n  {\"name\": ", stdout);
+    cli_put_json(stdout, device->name);
+    printf(", \"available\": %s, \"text\": ", device->available ? "true" : "false");
+    cli_put_json(stdout, device->text);
+    putchar('}');
+}
+
+static void put_device(const enhope_device_info *device)
+{
+    cli_put_text(stdout, device->name, -8);
+    fputs(device->available ? " " : " not available: ", stdout);
+    cli_put_text(stdout, device->text, 0);
+    putchar('\n');
+}
+
+static int list_devices(const cli_options *options)
+{
+    cli_session session;
+    int code = cli_session_open(&session, options);
+    const int count = code ? 0 : enhope_device_count(session.ctx);
+    for (int i = 0; i < count && !code; i++) {
+        enhope_device_info device;
+        const enhope_status status = enhope_device_get(session.ctx, i, &device);
+        if (status)
+            code = cli_fail(session.ctx, status);
+        else if (options->json)
+            put_device_json(&device, i == 0);
+        else
+            put_device(&device);
+    }
+    if (!code && options->json) puts("\n]");
+    cli_session_close(&session);
+    return code;
+}
+
 int cmd_info(const cli_options *options)
 {
+    if (options->devices && options->positionals)
+        return cli_usage_error(options->command, "--devices goes without a model, not with '%s'",
+                               options->positional[0]);
+    if (options->devices) return list_devices(options);
+    if (!options->positionals)
+        return cli_usage_error(options->command, "an argument is missing; usage: enhope info %s",
+                               options->command->arguments);
     cli_session session;
     int64_t *count = NULL; /* (c) references of a class */
     int32_t *label = NULL; /* (references) */

@@ -34,9 +34,10 @@ static const cli_command table[] = {
      "A dot for each point, coloured by its class (by the predicted one where the data is unlabelled), and an open "
      "circle for each exemplar. Of more than two dimensions the first two are drawn.",
      "enhope plot digits.safetensors --data mnist --part test -o map.svg", 1, 1, false, cmd_plot},
-    {"info", "MODEL [--json]", "tell what is in a model file",
-     "Prints the method, the map and its sizes, the classes and their exemplars, every setting, and how training went.",
-     "enhope info digits.safetensors", 1, 1, false, cmd_info},
+    {"info", "MODEL|--devices [--json]", "tell what is in a model file, or what can compute",
+     "Prints the method, the map and its sizes, the classes and their exemplars, every setting, and how training "
+     "went; with --devices, what this machine can compute on.",
+     "enhope info digits.safetensors\nenhope info --devices", 0, 1, false, cmd_info},
     {"data", "SPEC [OPTIONS]", "tell what is in a data file",
      "Reads and checks the data as training would, and prints its size, kind, range and classes.",
      "enhope data mnist --part test\nenhope data usps_all.mat --split 8000@1 --json", 0, 1, false, cmd_data},

@@ -45,13 +45,21 @@ void *cli_alloc(const char *what, int64_t rows, int64_t columns, size_t size)
     return block;
 }
 
+static void put_log_line(const char *line, void *user)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", line);
+}
+
 int cli_session_open(cli_session *session, const cli_options *options)
 {
     *session = (cli_session){0};
     session->ctx = enhope_context_create();
     if (!session->ctx) return cli_error("out of memory");
     enhope_status status = enhope_context_set_threads(session->ctx, (int)options->threads);
-    if (!status && options->compute) status = enhope_context_set_compute(session->ctx, options->compute);
+    if (!status && options->device) status = enhope_context_set_device(session->ctx, options->device);
+    if (!status && options->precision) status = enhope_context_set_precision(session->ctx, options->precision);
+    enhope_context_set_log(session->ctx, put_log_line, NULL);
     return status ? cli_fail(session->ctx, status) : 0;
 }
 

@@ -81,9 +81,24 @@ ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, vo
 /* Number of threads; 0 (the default) means all cores, or OMP_NUM_THREADS where that is set. */
 ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int threads);
 
-/* "cpu" (the default), "cuda" (an NVIDIA GPU, where the plug-in libenhope_cuda is installed), or "ref" (plain loops in
- * double: slow, the oracle). Whether there is a device is told by the first call that computes. */
-ENHOPE_API enhope_status enhope_context_set_compute(enhope_context *ctx, const char *name);
+/* Where to compute: "cpu" (the default), "cuda" (an NVIDIA GPU, where the plug-in libenhope_cuda is installed), "cuda:1"
+ * (the second GPU; "cuda" is "cuda:0"), "auto" (cuda where it can be opened, else cpu, and a log line says why), or "ref"
+ * (plain loops in double: slow, the oracle). Whether the device can be used is told by the first call that computes. */
+ENHOPE_API enhope_status enhope_context_set_device(enhope_context *ctx, const char *name);
+
+/* How the inputs of matrix products are rounded on a GPU: "fp32" (not at all, the default), "tf32" or "bf16" (10 or 7 bits
+ * of fraction; faster). Sums are float32 always; the cpu computes in float32 whatever is asked. */
+ENHOPE_API enhope_status enhope_context_set_precision(enhope_context *ctx, const char *name);
+
+/* What this machine has: the cpu is device 0, the GPUs follow. Where no GPU can be used, one entry "cuda" says why. */
+typedef struct enhope_device_info {
+    char name[16];  /* as enhope_context_set_device takes it: "cpu", "cuda:0" */
+    int available;  /* 1: it can be used */
+    char text[256]; /* what it is, e.g. "2 threads, x86-64-v4"; or why it is not available */
+} enhope_device_info;
+/* Looks anew at each call. */
+ENHOPE_API int enhope_device_count(enhope_context *ctx);
+ENHOPE_API enhope_status enhope_device_get(enhope_context *ctx, int i, enhope_device_info *out); /* 0..count-1 */
 
 /* Process-wide memory functions, to be set before anything is created; NULL, NULL restores malloc and free. */
 typedef void *(*enhope_malloc_fn)(size_t bytes);

@@ -12,31 +12,6 @@
 
 enum { SEED = 421 };
 
-static void the_majority_wins_and_ties_go_to_the_nearest(void **state)
-{
-    (void)state;
-    static const int32_t label[] = {2, 0, 1, 0, 2, 1, 3};
-    static const struct {
-        int64_t index[6], k;
-        int32_t winner;
-    } cases[] = {
-        {{6}, 1, 3},
-        {{2, 1, 3}, 3, 0},
-        {{2, 1}, 2, 1},
-        {{0, 1, 3, 4}, 4, 2},
-        {{6, 1, 0, 4, 3}, 5, 0},
-        {{6, 0, 1, 3, 4}, 5, 2},
-        {{5, 0, 2, 4, 1, 3}, 6, 1},
-        {{6, 4, 1, 2}, 4, 3},
-        {{6, 4, 1, 3, 5, 2}, 6, 0},
-    };
-    int32_t votes[4] = {0};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(eh_vote(cases[i].index, cases[i].k, label, votes), cases[i].winner);
-        for (int k = 0; k < 4; k++) assert_int_equal(votes[k], 0);
-    }
-}
-
 /* The vote again, the slow way: count each class, prefer the one met first. */
 static int32_t plain_vote(const int64_t *index, int64_t k, const int32_t *label)
 {
@@ -99,42 +74,58 @@ static void plain_order(const problem *p, int64_t i, int64_t *index)
 static void classes_are_those_of_brute_force(const char *backend, int64_t n, int64_t r, int64_t h, int32_t c, int64_t k)
 {
     enhope_context *ctx = enhope_context_create();
-    assert_int_equal(enhope_context_set_compute(ctx, backend), 0);
+    assert_int_equal(enhope_context_set_device(ctx, backend), 0);
     eh_compute *cp = NULL;
-    assert_int_equal(eh_compute_open(ctx, &cp), 0);
+    assert_int_equal(eh_compute_open(ctx, false, &cp), 0);
     problem p = make_problem(n, r, h, c);
     eh_real *Y = NULL, *G = NULL;
-    assert_int_equal(eh_compute_new(cp, ctx, "Y", n * h, &Y), 0);
-    assert_int_equal(eh_compute_new(cp, ctx, "G", r * h, &G), 0);
+    eh_label *classes = NULL;
+    assert_int_equal(eh_compute_new(cp, ctx, "Y", n * h, cp->op->size, &Y), 0);
+    assert_int_equal(eh_compute_new(cp, ctx, "G", r * h, cp->op->size, &G), 0);
+    assert_int_equal(eh_compute_new(cp, ctx, "classes", r, sizeof *p.label, &classes), 0);
     cp->op->write(cp, Y, p.Y, n * h);
     cp->op->write(cp, G, p.G, r * h);
-    const eh_references ref = {.G = G, .label = p.label, .r = r, .h = h, .c = c};
+    cp->op->send(cp, classes, p.label, (size_t)r * sizeof *p.label);
+    const eh_references ref = {.G = G, .label = classes, .r = r, .h = h};
     int32_t *label = malloc(sizeof *label * (size_t)n);
     int64_t *winner = malloc(sizeof *winner * (size_t)n), *order = malloc(sizeof *order * (size_t)r);
     float *distance = malloc(sizeof *distance * (size_t)n);
-    void *work = malloc((size_t)eh_classify_work(n, k, c)); /* not zeroed */
-    float *shares = malloc((size_t)(n * ref.c) * sizeof *shares);
-    eh_classify(cp, &ref, Y, n, k, work, label, winner, distance, shares);
+    float *shares = malloc((size_t)(n * c) * sizeof *shares);
+    const eh_classes all = {.label = label, .winner = winner, .distance = distance, .shares = shares};
+    eh_found found;
+    assert_int_equal(eh_found_create(ctx, cp, n, k, &all, &found), 0);
+    const int64_t half = n / 2; /* in two blocks */
+    eh_classify(&found, &ref, Y, half, 0);
+    eh_classify(&found, &ref, eh_at(cp, Y, half * h), n - half, half);
+    assert_int_equal(eh_classify_fetch(&found, ctx, n, p.label, c, &all), 0);
     for (int64_t i = 0; i < n; i++) {
         plain_order(&p, i, order);
-        for (int32_t s = 0; s < ref.c; s++) {
+        for (int32_t s = 0; s < c; s++) {
             int64_t votes = 0;
-            for (int64_t j = 0; j < k; j++) votes += ref.label[order[j]] == s;
-            assert_float_equal(shares[i * ref.c + s], (double)votes / (double)k, 1e-6);
+            for (int64_t j = 0; j < k; j++) votes += p.label[order[j]] == s;
+            assert_float_equal(shares[i * c + s], (double)votes / (double)k, 1e-6);
         }
         assert_int_equal(winner[i], order[0]);
         assert_int_equal(label[i], plain_vote(order, k, p.label));
         assert_float_equal(distance[i], sqrt(distance2(&p, i, order[0])), 1e-4);
     }
-    eh_classify(cp, &ref, Y, n, k, work, NULL, NULL, NULL, NULL); /* each output may be left out */
+    /* each output may be left out */
+    assert_int_equal(eh_classify_fetch(&found, ctx, n, NULL, 0, &(eh_classes){0}), 0);
+    eh_found_free(&found);
+    assert_int_equal(eh_found_create(ctx, cp, n, k, &(eh_classes){.label = label}, &found), 0);
+    eh_classify(&found, &ref, Y, n, 0);
+    for (int64_t i = 0; i < n; i++) winner[i] = label[i], label[i] = -1;
+    assert_int_equal(eh_classify_fetch(&found, ctx, n, NULL, 0, &(eh_classes){.label = label}), 0);
+    for (int64_t i = 0; i < n; i++) assert_int_equal(winner[i], label[i]);
+    eh_found_free(&found);
     free(shares);
-    free(work);
     free(label);
     free(winner);
     free(order);
     free(distance);
     cp->op->release(cp, Y);
     cp->op->release(cp, G);
+    cp->op->release(cp, classes);
     free_problem(&p);
     eh_compute_close(cp);
     enhope_context_free(ctx);
@@ -210,22 +201,34 @@ static void the_default_k_lets_no_class_be_outvoted_on_its_own_ground(void **sta
         assert_int_equal(eh_default_neighbours(cases[i].label, cases[i].r), cases[i].k);
 }
 
-static void workspace_that_overflows_is_minus_one(void **state)
+static void room_that_cannot_be_had_is_refused_with_a_sentence(void **state)
 {
     (void)state;
-    assert_int_equal(eh_classify_work(INT64_C(1) << 40, INT64_C(1) << 30, 3), -1);
-    assert_int_equal(eh_classify_work(10, 5, 3), 10 * 5 * 12 + 12);
+    enhope_context *ctx = enhope_context_create();
+    assert_int_equal(enhope_context_set_device(ctx, "cpu"), 0);
+    eh_compute *cp = NULL;
+    eh_found found = {0};
+    int32_t label;
+    assert_int_equal(eh_compute_open(ctx, false, &cp), 0);
+    const eh_classes wanted = {.label = &label};
+    assert_int_equal(eh_found_create(ctx, cp, INT64_C(1) << 40, INT64_C(1) << 30, &wanted, &found),
+                     ENHOPE_ERROR_MEMORY);
+    assert_string_equal(enhope_error(ctx), "out of memory: the neighbours needs 1180591620717411303424 bytes");
+    assert_int_equal(eh_found_create(ctx, cp, INT64_C(1) << 40, INT64_C(1) << 21, &wanted, &found),
+                     ENHOPE_ERROR_MEMORY);
+    assert_null(found.cp);
+    eh_compute_close(cp);
+    enhope_context_free(ctx);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_majority_wins_and_ties_go_to_the_nearest),
         cmocka_unit_test(classification_is_that_of_brute_force),
         cmocka_unit_test(probabilities_are_shares_of_the_similarity),
         cmocka_unit_test(probabilities_stay_finite_far_away),
         cmocka_unit_test(the_default_k_lets_no_class_be_outvoted_on_its_own_ground),
-        cmocka_unit_test(workspace_that_overflows_is_minus_one),
+        cmocka_unit_test(room_that_cannot_be_had_is_refused_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,9 +122,9 @@ static scene scene_open(const char *backend, int threads, enhope_kind kind, int6
 {
     scene s = {.n = n, .H = H, .c = c, .ctx = enhope_context_create()};
     const size_t all = (size_t)(n * H);
-    assert_int_equal(enhope_context_set_compute(s.ctx, backend), ENHOPE_OK);
+    assert_int_equal(enhope_context_set_device(s.ctx, backend), ENHOPE_OK);
     assert_int_equal(enhope_context_set_threads(s.ctx, threads), ENHOPE_OK);
-    assert_int_equal(eh_compute_open(s.ctx, &s.cp), ENHOPE_OK);
+    assert_int_equal(eh_compute_open(s.ctx, false, &s.cp), ENHOPE_OK);
     s.u8 = calloc(all, 1);
     s.f32 = calloc(all, sizeof(float));
     s.value = calloc(all, sizeof(float));

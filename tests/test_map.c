@@ -11,16 +11,17 @@ static enhope_context *ctx;
 static eh_compute *ref;
 
 #define R(p) ((eh_real *)(p))
+#define O(p) ((eh_operand *)(p)) /* operands are numbers there */
 
 static void one_number_through_the_map_matches_the_worked_case(void **state)
 {
     (void)state;
     const eh_map_shape s = {.H = 1, .h = 1, .F = 1, .m = 1, .order = 2};
-    double theta[] = {.5, -.25, 2, -1, 3}, X[] = {2, 1}, work[4], y, dy = 1, d[5], dx;
-    const eh_rows rows = {.X = R(X), .ld = 2, .dense_n = 1};
+    double theta[] = {.5, -.25, 2, -1, 3}, X[] = {2, 1}, work[32], y, dy = 1, d[5], dx;
+    const eh_rows rows = {.X = O(X), .ld = 2, .dense_n = 1};
     assert_int_equal(eh_map_parameters(&eh_map_hope, &s), 5);
-    assert_int_equal(eh_map_hope.work(&s, 1), 4);
-    eh_map_hope.forward(&s, ref, R(theta), &rows, R(work), R(&y));
+    assert_int_equal(eh_map_hope.work(&s, ref, 1, true), 32); /* four vectors of a cache line each */
+    eh_map_hope.forward(&s, ref, R(theta), &rows, R(work), R(&y), true);
     assert_true(fabs(y - 1.5936281201) < 1e-9);
     eh_map_hope.backward(&s, ref, R(theta), &rows, R(work), R(&dy), R(d), 1, R(&dx));
     const double want[] = {4.4824675502, 2.2412337751, .4202313328, .7470779250, .5312093734};
@@ -43,9 +44,13 @@ typedef struct problem {
 
 static double value(problem *p, double *work)
 {
-    double Y[MAX_Y], sum = 0;
-    p->map->forward(&p->s, ref, R(p->theta), &p->rows, R(work), R(Y));
-    for (int64_t i = 0; i < (p->rows.sparse_n + p->rows.dense_n) * p->s.h; i++) sum += p->weight[i] * Y[i];
+    double Y[MAX_Y], again[MAX_Y], sum = 0;
+    p->map->forward(&p->s, ref, R(p->theta), &p->rows, R(work), R(again), false);
+    p->map->forward(&p->s, ref, R(p->theta), &p->rows, R(work), R(Y), true);
+    for (int64_t i = 0; i < (p->rows.sparse_n + p->rows.dense_n) * p->s.h; i++) {
+        assert_true(Y[i] == again[i]); /* whether or not backward follows */
+        sum += p->weight[i] * Y[i];
+    }
     return sum;
 }
 
@@ -65,7 +70,8 @@ static void check_gradient(problem *p)
 {
     double work[MAX_WORK], dtheta[MAX_THETA], dX[DENSE * H];
     const int64_t P = eh_map_parameters(p->map, &p->s), dx_n = p->rows.dense_n ? p->rows.dense_n - 1 : 0;
-    assert_true(P <= MAX_THETA && p->map->work(&p->s, SPARSE + DENSE) <= MAX_WORK);
+    assert_true(P <= MAX_THETA && p->map->work(&p->s, ref, SPARSE + DENSE, true) <= MAX_WORK);
+    assert_true(p->map->work(&p->s, ref, SPARSE + DENSE, false) <= p->map->work(&p->s, ref, SPARSE + DENSE, true));
     for (int64_t i = 0; i < P; i++) p->theta[i] = 0.6 * eh_random_normal(3, 1, (uint64_t)i), dtheta[i] = 7.7;
     for (int64_t i = 0; i < MAX_Y; i++) p->weight[i] = eh_random_normal(3, 2, (uint64_t)i);
     value(p, work);
@@ -89,7 +95,8 @@ static void check_gradient(problem *p)
 static void every_gradient_matches_central_differences(void **state)
 {
     (void)state;
-    const int64_t row_start[] = {0, 2, 2, 5}, rows[] = {2, 0, 1};
+    int64_t rows[] = {2, 0, 1};
+    const int64_t row_start[] = {0, 2, 2, 5};
     const int32_t column[] = {1, 4, 0, 2, 3};
     const float number[] = {0.7f, -1.3f, 2.1f, 0.4f, -0.9f}, shift[H] = {0}, mul[H] = {1.5f, 0.7f, 1.1f, 0.3f, 2.2f};
     const eh_matrix sparse = {
@@ -102,8 +109,8 @@ static void every_gradient_matches_central_differences(void **state)
     for (int i = 0; i < DENSE; i++) p.X[i * (H + 2) + H] = 1;
     p.s = (eh_map_shape){.H = H, .h = 3, .F = 6, .m = 4};
     for (int mixed = 0; mixed < 3; mixed++) { /* dense, both, sparse only */
-        p.rows = (eh_rows){.X = R(p.X), .ld = H + 2, .dense_n = mixed < 2 ? DENSE : 0};
-        if (mixed) p.rows.sparse = &table, p.rows.sparse_rows = rows, p.rows.sparse_n = SPARSE;
+        p.rows = (eh_rows){.X = O(p.X), .ld = H + 2, .dense_n = mixed < 2 ? DENSE : 0};
+        if (mixed) p.rows.sparse = &table, p.rows.sparse_rows = (eh_row *)rows, p.rows.sparse_n = SPARSE;
         p.map = &eh_map_linear;
         check_gradient(&p);
         p.map = &eh_map_hope;
@@ -111,7 +118,7 @@ static void every_gradient_matches_central_differences(void **state)
     }
     p.map = &eh_map_identity;
     p.s.h = H;
-    p.rows = (eh_rows){.X = R(p.X), .ld = H + 2, .dense_n = DENSE};
+    p.rows = (eh_rows){.X = O(p.X), .ld = H + 2, .dense_n = DENSE};
     check_gradient(&p);
     ref->op->unplace(ref, &table);
 }
@@ -123,7 +130,7 @@ static void factors_may_be_rescaled_and_even_orders_ignore_their_sign(void **sta
     p.map = &eh_map_hope;
     for (int order = 2; order <= 3; order++) {
         p.s = (eh_map_shape){.H = H, .h = 2, .F = 3, .m = 4, .order = order};
-        p.rows = (eh_rows){.X = R(p.X), .ld = H + 2, .dense_n = DENSE};
+        p.rows = (eh_rows){.X = O(p.X), .ld = H + 2, .dense_n = DENSE};
         for (int i = 0; i < DENSE * (H + 2); i++) p.X[i] = eh_random_normal(4, 1, (uint64_t)i);
         for (int i = 0; i < MAX_THETA; i++) p.theta[i] = 0.5 * eh_random_normal(4, 2, (uint64_t)i);
         for (int i = 0; i < MAX_Y; i++) p.weight[i] = 1 + i;
@@ -141,14 +148,15 @@ static void the_start_centres_the_hidden_units_and_scales_the_factors(void **sta
     enum { n = 40 };
     const eh_map_shape s = {.H = H, .h = 2, .F = 30, .m = 8, .order = 2};
     for (int big = 0; big < 2; big++) { /* inputs a hundred times larger start the same way */
-        double X[n * (H + 1)], work[n * 2 * (30 + 8)], theta[700], Y[n * 2];
+        double X[n * (H + 1)], work[n * 2 * (30 + 8)], theta[700], Y[n * 2]; /* all of whole cache lines */
         float host[700];
         assert_true(eh_map_parameters(&eh_map_hope, &s) <= 700);
         for (int i = 0; i < n * (H + 1); i++)
             X[i] = i % (H + 1) == H ? 1 : (big ? 100 : 1) * eh_random_unit(8, 1, (uint64_t)i);
-        eh_map_hope.init(&s, ref, 11, 1, R(X), H + 1, n, host, R(theta), R(work));
-        const eh_rows rows = {.X = R(X), .ld = H + 1, .dense_n = n};
-        eh_map_hope.forward(&s, ref, R(theta), &rows, R(work), R(Y));
+        assert_int_equal(eh_map_hope.work(&s, ref, n, true), n * 2 * (30 + 8));
+        eh_map_hope.init(&s, ref, 11, 1, R(X), O(X), H + 1, n, host, R(theta), R(work));
+        const eh_rows rows = {.X = O(X), .ld = H + 1, .dense_n = n};
+        eh_map_hope.forward(&s, ref, R(theta), &rows, R(work), R(Y), true);
         double response = 0, hidden = 0;
         for (int i = 0; i < n * 30; i++) response += work[i] * work[i] / (n * 30);
         for (int i = 0; i < n * 8; i++) hidden += work[2 * n * 30 + i] / (n * 8);
@@ -162,7 +170,8 @@ static void oversized_maps_are_refused_not_wrapped(void **state)
     (void)state;
     const eh_map_shape s = {.H = INT64_C(1) << 40, .h = 2, .F = INT64_C(1) << 40, .m = 3, .order = 2};
     assert_int_equal(eh_map_parameters(&eh_map_hope, &s), -1);
-    assert_int_equal(eh_map_hope.work(&s, INT64_C(1) << 40), -1);
+    assert_int_equal(eh_map_hope.work(&s, ref, INT64_C(1) << 40, true), -1);
+    assert_int_equal(eh_map_hope.work(&s, ref, INT64_C(1) << 22, false), -1);
     assert_ptr_equal(eh_map_find("linear"), &eh_map_linear);
     assert_null(eh_map_find("cubic"));
 }
@@ -170,7 +179,7 @@ static void oversized_maps_are_refused_not_wrapped(void **state)
 int main(void)
 {
     ctx = enhope_context_create();
-    if (enhope_context_set_compute(ctx, "ref") || eh_compute_open(ctx, &ref)) return 1;
+    if (enhope_context_set_device(ctx, "ref") || eh_compute_open(ctx, false, &ref)) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_number_through_the_map_matches_the_worked_case),
         cmocka_unit_test(every_gradient_matches_central_differences),

@@ -13,14 +13,17 @@ static eh_compute *ref;
 #define R(p) ((eh_real *)(p))
 
 /* Loss and gradients of points given in full; a NULL gradient is not wanted. */
-static double loss_of(const eh_neighbour *o, int64_t n, int64_t z, int64_t h, int32_t c, const double *Y,
-                      const int32_t *label, const double *G, const int32_t *other, double *dY, double *dG)
+static double loss_of(const eh_neighbour *o, int64_t n, int64_t z, int64_t h, const double *Y, const int32_t *label,
+                      const double *G, const int32_t *other, double *dY, double *dG)
 {
-    double work[512], spare_y[256], spare_g[256];
-    assert_true(eh_neighbour_work(n, c) <= 512 && n * h <= 256 && z * h <= 256);
-    return eh_neighbour_loss(o, ref, n, o->self ? n : z, h, c, (const eh_real *)Y, label,
-                             (const eh_real *)(o->self ? Y : G), o->self ? label : other, R(dY ? dY : spare_y),
-                             o->self ? NULL : R(dG ? dG : spare_g), work);
+    double spare_y[256], spare_g[256];
+    eh_value loss = {-7.7, 1};
+    assert_true(n * h <= 256 && z * h <= 256);
+    eh_neighbour_loss(o, ref, n, o->self ? n : z, h, (const eh_real *)Y, (const eh_label *)label,
+                      (const eh_real *)(o->self ? Y : G), (const eh_label *)(o->self ? label : other),
+                      (eh_scalar *)&loss, R(dY ? dY : spare_y), o->self ? NULL : R(dG ? dG : spare_g));
+    assert_true(loss.spoilt == 0);
+    return loss.value;
 }
 
 static void one_sample_one_dimension_is_log_one_and_a_half(void **state)
@@ -30,7 +33,7 @@ static void one_sample_one_dimension_is_log_one_and_a_half(void **state)
     const double Y[] = {0}, G[] = {0, 1};
     const int32_t label[] = {0}, other[] = {0, 1};
     double dY[1], dG[2];
-    assert_true(fabs(loss_of(&o, 1, 2, 1, 2, Y, label, G, other, dY, dG) - log(1.5)) < 1e-12);
+    assert_true(fabs(loss_of(&o, 1, 2, 1, Y, label, G, other, dY, dG) - log(1.5)) < 1e-12);
     assert_true(fabs(dY[0] - 1.0 / 3) < 1e-12);
 }
 
@@ -42,7 +45,7 @@ static void one_sample_in_the_plane_matches_the_worked_case(void **state)
     for (int row = 0; row < 2; row++) { /* one sample: both forms agree */
         const eh_neighbour o = {.row = row};
         double dY[2], dG[4];
-        assert_true(fabs(loss_of(&o, 1, 2, 2, 2, Y, label, G, other, dY, dG) - .3364722366) < 1e-9);
+        assert_true(fabs(loss_of(&o, 1, 2, 2, Y, label, G, other, dY, dG) - .3364722366) < 1e-9);
         const double want_y[] = {-.2857142857, .2285714286}, want_g[] = {.2857142857, 0, 0, -.2285714286};
         for (int k = 0; k < 2; k++) assert_true(fabs(dY[k] - want_y[k]) < 1e-9);
         for (int k = 0; k < 4; k++) assert_true(fabs(dG[k] - want_g[k]) < 1e-9);
@@ -56,16 +59,16 @@ static void three_points_on_a_line_match_the_pairwise_cases(void **state)
     const int32_t label[] = {0, 0, 1};
     double dY[3];
     const eh_neighbour hope = {.self = true};
-    assert_true(fabs(loss_of(&hope, 3, 3, 1, 2, Y, label, NULL, NULL, dY, NULL) - .4700036292) < 1e-9);
+    assert_true(fabs(loss_of(&hope, 3, 3, 1, Y, label, NULL, NULL, dY, NULL) - .4700036292) < 1e-9);
     const double want[] = {-.3, .575, -.275};
     for (int k = 0; k < 3; k++) assert_true(fabs(dY[k] - want[k]) < 1e-12);
 
     /* by hand: same-class mass of rows one and two is 5/6 and 5/7 (student); the third has none and is left out */
     const eh_neighbour dt_nca = {.self = true, .row = true, .nca = true};
-    assert_true(fabs(loss_of(&dt_nca, 3, 3, 1, 2, Y, label, NULL, NULL, NULL, NULL) -
-                     -(log(5.0 / 6) + log(5.0 / 7)) / 2) < 1e-12);
+    assert_true(fabs(loss_of(&dt_nca, 3, 3, 1, Y, label, NULL, NULL, NULL, NULL) - -(log(5.0 / 6) + log(5.0 / 7)) / 2) <
+                1e-12);
     const eh_neighbour mcml = {.self = true, .row = true, .gaussian = true};
-    assert_true(fabs(2 * loss_of(&mcml, 3, 3, 1, 2, Y, label, NULL, NULL, NULL, NULL) - .0489227579) < 1e-9);
+    assert_true(fabs(2 * loss_of(&mcml, 3, 3, 1, Y, label, NULL, NULL, NULL, NULL) - .0489227579) < 1e-9);
 }
 
 /* Row masses of gaussian NCA on 0, 1, 3: 1 - mass summed is the classical objective. */
@@ -78,7 +81,7 @@ static void gaussian_nca_matches_its_masses(void **state)
     const double one = exp(-1), nine = exp(-9), four = exp(-4);
     const double masses[] = {one / (one + nine), one / (one + four)};
     assert_true(fabs(masses[0] + masses[1] - 1.9522387767) < 1e-9);
-    assert_true(fabs(loss_of(&nca, 3, 3, 1, 2, Y, label, NULL, NULL, NULL, NULL) -
+    assert_true(fabs(loss_of(&nca, 3, 3, 1, Y, label, NULL, NULL, NULL, NULL) -
                      -(log(masses[0]) + log(masses[1])) / 2) < 1e-12);
 }
 
@@ -89,7 +92,7 @@ static void exemplars_in_input_space_match_the_compression_case(void **state)
     const double Y[] = {0}, G[] = {0, 1};
     const int32_t label[] = {0}, other[] = {0, 1};
     double dY[1], dG[2];
-    assert_true(fabs(loss_of(&snc, 1, 2, 1, 2, Y, label, G, other, dY, dG) - .3132616875) < 1e-9);
+    assert_true(fabs(loss_of(&snc, 1, 2, 1, Y, label, G, other, dY, dG) - .3132616875) < 1e-9);
     assert_true(fabs(dG[1] - -.5378828427) < 1e-9);
 }
 
@@ -101,7 +104,7 @@ static void a_perfect_collapse_reads_the_log_of_its_leak(void **state)
     const int32_t label[] = {0, 0, 0, 1, 1, 1}, other[] = {0, 1};
     for (int row = 0; row < 2; row++) {
         const eh_neighbour o = {.row = row};
-        assert_true(fabs(loss_of(&o, 6, 2, 1, 2, Y, label, G, other, NULL, NULL) - .2231435513) < 1e-9);
+        assert_true(fabs(loss_of(&o, 6, 2, 1, Y, label, G, other, NULL, NULL) - .2231435513) < 1e-9);
     }
 }
 
@@ -112,7 +115,7 @@ static void all_points_in_one_place_read_log_of_exemplars_per_class(void **state
     const int32_t label[] = {0, 1, 2, 1, 0}, other[] = {0, 0, 1, 1, 2, 2};
     for (int row = 0; row < 2; row++) {
         const eh_neighbour o = {.row = row};
-        assert_true(fabs(loss_of(&o, 5, 6, 2, 3, Y, label, G, other, NULL, NULL) - log(6.0 / 2)) < 1e-12);
+        assert_true(fabs(loss_of(&o, 5, 6, 2, Y, label, G, other, NULL, NULL) - log(6.0 / 2)) < 1e-12);
     }
 }
 
@@ -137,16 +140,16 @@ static void gradients_match_central_differences(void **state)
     for (int bits = 0; bits < 32; bits++) {
         const eh_neighbour o = {
             .gaussian = bits & 1, .row = bits & 2, .nca = bits & 4, .self = bits & 8, .indicator = bits & 16};
-        loss_of(&o, N, Z, DIMS, CLASSES, Y, label, G, other, dY, dG);
+        loss_of(&o, N, Z, DIMS, Y, label, G, other, dY, dG);
         const double step = 1e-5;
         double worst = 0, size = 0;
         for (int v = 0; v < (o.self ? N : N + Z) * DIMS; v++) {
             double *x = v < N * DIMS ? Y + v : G + v - N * DIMS;
             const double kept = *x, got = v < N * DIMS ? dY[v] : dG[v - N * DIMS];
             *x = kept + step;
-            const double up = loss_of(&o, N, Z, DIMS, CLASSES, Y, label, G, other, NULL, NULL);
+            const double up = loss_of(&o, N, Z, DIMS, Y, label, G, other, NULL, NULL);
             *x = kept - step;
-            const double down = loss_of(&o, N, Z, DIMS, CLASSES, Y, label, G, other, NULL, NULL);
+            const double down = loss_of(&o, N, Z, DIMS, Y, label, G, other, NULL, NULL);
             *x = kept;
             worst = fmax(worst, fabs(got - (up - down) / (2 * step)));
             size = fmax(size, fabs(got));
@@ -199,7 +202,7 @@ static void losses_match_their_definition_on_irregular_points(void **state)
         const eh_neighbour o = {
             .gaussian = bits & 1, .row = bits & 2, .nca = bits & 4, .self = bits & 8, .indicator = bits & 16};
         const double want = plain_loss(&o, Y, label, G, other);
-        const double got = loss_of(&o, N, Z, DIMS, CLASSES, Y, label, G, other, NULL, NULL);
+        const double got = loss_of(&o, N, Z, DIMS, Y, label, G, other, NULL, NULL);
         assert_true(fabs(want - got) < 1e-9 * (1 + fabs(want)));
     }
 }
@@ -222,8 +225,8 @@ static void losses_see_neither_rotation_nor_translation_nor_order(void **state)
     }
     for (int bits = 0; bits < 16; bits++) {
         const eh_neighbour o = {.gaussian = bits & 1, .row = bits & 2, .nca = bits & 4, .self = bits & 8};
-        const double a = loss_of(&o, N, Z, DIMS, CLASSES, Y, label, G, other, dY, dG);
-        const double b = loss_of(&o, N, Z, DIMS, CLASSES, Y2, label2, G2, other, NULL, NULL);
+        const double a = loss_of(&o, N, Z, DIMS, Y, label, G, other, dY, dG);
+        const double b = loss_of(&o, N, Z, DIMS, Y2, label2, G2, other, NULL, NULL);
         assert_true(fabs(a - b) < 1e-9 * (1 + fabs(a)));
         for (int d = 0; d < DIMS; d++) { /* all forces sum to zero */
             double sum = 0;
@@ -246,9 +249,9 @@ static void doubling_all_samples_or_all_exemplars_changes_nothing(void **state)
     memcpy(other + Z, other, sizeof *other * Z);
     for (int row = 0; row < 2; row++) {
         const eh_neighbour o = {.row = row};
-        const double one = loss_of(&o, N, Z, DIMS, CLASSES, Y, label, G, other, NULL, NULL);
-        assert_true(fabs(one - loss_of(&o, 2 * N, Z, DIMS, CLASSES, Y, label, G, other, NULL, NULL)) < 1e-12);
-        assert_true(fabs(one - loss_of(&o, N, 2 * Z, DIMS, CLASSES, Y, label, G, other, NULL, NULL)) < 1e-12);
+        const double one = loss_of(&o, N, Z, DIMS, Y, label, G, other, NULL, NULL);
+        assert_true(fabs(one - loss_of(&o, 2 * N, Z, DIMS, Y, label, G, other, NULL, NULL)) < 1e-12);
+        assert_true(fabs(one - loss_of(&o, N, 2 * Z, DIMS, Y, label, G, other, NULL, NULL)) < 1e-12);
     }
 }
 
@@ -260,15 +263,29 @@ static void far_gaussian_points_neither_overflow_nor_vanish(void **state)
     for (int bits = 0; bits < 4; bits++) {
         const eh_neighbour o = {.gaussian = true, .row = bits & 1, .nca = bits & 2};
         double dY[2], dG[2];
-        const double loss = loss_of(&o, 2, 2, 1, 2, Y, label, G, other, dY, dG);
+        const double loss = loss_of(&o, 2, 2, 1, Y, label, G, other, dY, dG);
         assert_true(isfinite(loss) && isfinite(dY[0]) && isfinite(dY[1]) && isfinite(dG[0]) && isfinite(dG[1]));
+    }
+}
+
+static void without_a_target_loss_and_gradient_are_zero(void **state)
+{
+    (void)state;
+    const double Y[] = {0.3, 1.7}, G[] = {0.2, -0.9};
+    const int32_t label[] = {0, -1}, other[] = {1, 2};
+    for (int bits = 0; bits < 32; bits++) {
+        const eh_neighbour o = {
+            .gaussian = bits & 1, .row = bits & 2, .nca = bits & 4, .self = bits & 8, .indicator = bits & 16};
+        double dY[] = {7.7, 7.7}, dG[] = {7.7, 7.7};
+        assert_true(loss_of(&o, 2, 2, 1, Y, label, G, other, dY, dG) == 0);
+        assert_true(dY[0] == 0 && dY[1] == 0 && (o.self || (dG[0] == 0 && dG[1] == 0)));
     }
 }
 
 int main(void)
 {
     ctx = enhope_context_create();
-    if (enhope_context_set_compute(ctx, "ref") || eh_compute_open(ctx, &ref)) return 1;
+    if (enhope_context_set_device(ctx, "ref") || eh_compute_open(ctx, false, &ref)) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_sample_one_dimension_is_log_one_and_a_half),
         cmocka_unit_test(one_sample_in_the_plane_matches_the_worked_case),
@@ -282,6 +299,7 @@ int main(void)
         cmocka_unit_test(losses_see_neither_rotation_nor_translation_nor_order),
         cmocka_unit_test(doubling_all_samples_or_all_exemplars_changes_nothing),
         cmocka_unit_test(far_gaussian_points_neither_overflow_nor_vanish),
+        cmocka_unit_test(without_a_target_loss_and_gradient_are_zero),
     };
     const int failed = cmocka_run_group_tests_name("objective", tests, NULL, NULL);
     eh_compute_close(ref);

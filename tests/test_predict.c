@@ -131,7 +131,7 @@ static bool plain_predict(const enhope_model *model, const samples *s, int64_t i
 static void check_against_plain(const eh_map *map, bool exemplars, bool shifted, enhope_kind kind, const char *backend)
 {
     enhope_context *ctx = enhope_context_create();
-    assert_int_equal(enhope_context_set_compute(ctx, backend), 0);
+    assert_int_equal(enhope_context_set_device(ctx, backend), 0);
     samples *s = make_samples();
     enhope_dataset *data = view(ctx, s, kind, NULL, NULL);
     enhope_model *model = model_for_samples(ctx, map, exemplars, shifted);

@@ -121,6 +121,14 @@ static void sparse_data_trains_to_the_same_map_as_dense(void **state)
     enhope_model_free(b);
 }
 
+/* In double. */
+static double loss_of_batch(enhope_trainer *t, double *gradient)
+{
+    eh_value loss;
+    eh_train_loss(t, t->theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    return loss.value;
+}
+
 /* The whole composition, batch and exemplars through map and objective and back, in double. */
 static void the_gradient_of_training_matches_central_differences(void **state)
 {
@@ -129,7 +137,7 @@ static void the_gradient_of_training_matches_central_differences(void **state)
                                            {"hope", "learned", "joint"},         {"hope", "learned", "row"},
                                            {"linear-en-hope", "learned", "row"}, {"linear-en-hope", "random", "joint"},
                                            {"nca", "learned", "auto"},           {"mcml+", "learned", "joint"}};
-    assert_int_equal(enhope_context_set_compute(ctx, "ref"), ENHOPE_OK);
+    assert_int_equal(enhope_context_set_device(ctx, "ref"), ENHOPE_OK);
     for (int i = 0; i < 2 * 8; i++) {
         const char *const *choice = cases[i / 2];
         enhope_settings *s = with("method", choice[0], "exemplars", choice[1], "form", choice[2], "factors", "4",
@@ -141,13 +149,13 @@ static void the_gradient_of_training_matches_central_differences(void **state)
         const int64_t count = t->optim->count;
         double *g = malloc((size_t)count * sizeof *g), *spare = malloc((size_t)count * sizeof *g);
         double *x = (double *)t->theta, worst = 0, size = 0;
-        eh_train_loss(t, t->theta, (eh_real *)g);
+        loss_of_batch(t, g);
         for (int64_t v = 0; v < count; v++) {
             const double kept = x[v], step = 1e-5;
             x[v] = kept + step;
-            const double up = eh_train_loss(t, t->theta, (eh_real *)spare);
+            const double up = loss_of_batch(t, spare);
             x[v] = kept - step;
-            const double down = eh_train_loss(t, t->theta, (eh_real *)spare);
+            const double down = loss_of_batch(t, spare);
             x[v] = kept;
             worst = fmax(worst, fabs(g[v] - (up - down) / (2 * step)));
             size = fmax(size, fabs(g[v]));
@@ -158,22 +166,102 @@ static void the_gradient_of_training_matches_central_differences(void **state)
         enhope_trainer_free(t);
         enhope_settings_free(s);
     }
-    assert_int_equal(enhope_context_set_compute(ctx, "cpu"), ENHOPE_OK);
+    assert_int_equal(enhope_context_set_device(ctx, "cpu"), ENHOPE_OK);
 }
 
 static void the_reference_backend_trains_alike(void **state)
 {
     (void)state;
     enhope_model *fast = train(blobs, with("epochs", "2", "solver", "adam", NULL));
-    assert_int_equal(enhope_context_set_compute(ctx, "ref"), ENHOPE_OK);
+    assert_int_equal(enhope_context_set_device(ctx, "ref"), ENHOPE_OK);
     enhope_model *slow = train(blobs, with("epochs", "2", "solver", "adam", NULL));
-    assert_int_equal(enhope_context_set_compute(ctx, "cpu"), ENHOPE_OK);
+    assert_int_equal(enhope_context_set_device(ctx, "cpu"), ENHOPE_OK);
     int64_t rows;
     const enhope_history *a = enhope_model_history(fast, &rows), *b = enhope_model_history(slow, &rows);
     assert_int_equal(rows, 2);
     for (int i = 0; i < 2; i++) assert_true(fabs(a[i].loss - b[i].loss) < 1e-4 * b[i].loss);
     enhope_model_free(fast);
     enhope_model_free(slow);
+}
+
+/* ---- running behind: the cpu, with another table ---- */
+
+static int64_t fetches, problems, bad_problem;
+
+static void counting_fetch(eh_compute *c, void *to, const void *from, size_t bytes)
+{
+    fetches++;
+    eh_compute_cpu.fetch(c, to, from, bytes);
+}
+
+static void bad_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)
+{
+    eh_compute_cpu.pairs(c, p, loss, dY, dG);
+    if (++problems == bad_problem) ((eh_value *)loss)->value = NAN;
+}
+
+static enhope_trainer *trainer_behind(eh_compute_ops *op, enhope_settings *s)
+{
+    enhope_trainer *t = NULL;
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    *op = eh_compute_cpu;
+    op->ahead = 4;
+    op->fetch = counting_fetch;
+    op->pairs = bad_pairs;
+    t->c->op = op;
+    fetches = problems = 0;
+    bad_problem = -1;
+    return t;
+}
+
+static void losses_are_asked_for_when_due_and_change_nothing(void **state)
+{
+    (void)state;
+    eh_compute_ops op;
+    enhope_settings *s = with("solver", "adam", "epochs", "2", "batch", "50", "valid", "0", NULL); /* 6 batches */
+    enhope_trainer *t = trainer_behind(&op, s), *plain = NULL;
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &plain), ENHOPE_OK);
+    static const int64_t asked[] = {0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
+    enhope_progress p, q = {0};
+    int done = 0;
+    for (int i = 0; i < 12; i++) {
+        const double before = q.loss;
+        assert_int_equal(enhope_trainer_step(t, &p, &done), ENHOPE_OK);
+        assert_int_equal(fetches, asked[i]);
+        assert_int_equal(enhope_trainer_step(plain, &q, &done), ENHOPE_OK);
+        assert_true(p.epoch == q.epoch && p.batch == q.batch && p.epoch_done == q.epoch_done);
+        if (t->known == t->batch) assert_true(p.loss == q.loss); /* also at the end of an epoch */
+        if (i == 6) assert_true(p.loss == before);               /* none is known: that of the epoch before */
+    }
+    assert_true(done && isfinite(p.loss));
+    assert_memory_equal(t->theta, plain->theta, (size_t)(t->P + t->z * H) * sizeof(float));
+    enhope_trainer_free(t);
+    enhope_trainer_free(plain);
+    enhope_settings_free(s);
+}
+
+static void divergence_is_told_for_the_batch_that_it_was_in(void **state)
+{
+    (void)state;
+    eh_compute_ops op;
+    enhope_settings *s = with("solver", "adam", "epochs", "3", "batch", "50", "valid", "0", NULL);
+    int done = 0;
+    enhope_trainer *t = trainer_behind(&op, s);
+    bad_problem = 3;
+    for (int i = 0; i < 3; i++) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_ERROR_COMPUTE);
+    assert_string_equal(enhope_error(ctx), "training diverged: the loss is not finite in epoch 1, batch 3; try a lower "
+                                           "rate or another scale");
+    while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* it can go on from there */
+    assert_int_equal(t->epoch, 3);
+    enhope_trainer_free(t);
+
+    t = trainer_behind(&op, s);
+    bad_problem = 6 + 2;
+    for (done = 0; !done;) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+    assert_true(t->epoch == 1 && t->best_epoch == 1); /* the first epoch is kept */
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
 }
 
 static void the_same_seed_gives_the_same_numbers_and_another_seed_others(void **state)
@@ -489,6 +577,8 @@ int main(void)
         cmocka_unit_test(sparse_data_trains_to_the_same_map_as_dense),
         cmocka_unit_test(the_gradient_of_training_matches_central_differences),
         cmocka_unit_test(the_reference_backend_trains_alike),
+        cmocka_unit_test(losses_are_asked_for_when_due_and_change_nothing),
+        cmocka_unit_test(divergence_is_told_for_the_batch_that_it_was_in),
         cmocka_unit_test(the_same_seed_gives_the_same_numbers_and_another_seed_others),
         cmocka_unit_test(the_best_epoch_on_validation_is_what_is_kept),
         cmocka_unit_test(stopping_gives_a_usable_model),

@@ -14,9 +14,19 @@ struct enhope_context {
     char error[1024];
     enhope_log_fn log;
     void *log_user;
-    int threads;     /* 0: all cores */
-    char compute[8]; /* name of the backend */
+    int threads;        /* 0: all cores */
+    char device[16];    /* "cpu", "cuda", "cuda:1", "auto", "ref" */
+    int precision;      /* an eh_precision */
+    bool told_fallback; /* auto: that the cpu computes, and why, was logged */
 };
+
+/* How the inputs of products are rounded on a GPU; sums are float32. */
+typedef enum eh_precision {
+    EH_FP32 = 0,
+    EH_TF32 = 1,
+    EH_BF16 = 2,
+    EH_NUMBERS = 3 /* not for products at all: operands are numbers */
+} eh_precision;
 
 /* Sets the sentence and returns status, so that a failure is one line: return eh_fail(ctx, ENHOPE_ERROR_DATA, ...). */
 enhope_status eh_fail(enhope_context *ctx, enhope_status status, const char *format, ...)

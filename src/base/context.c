@@ -1,4 +1,4 @@
-/* The context: the last error's sentence, where log lines go, how many threads, which backend. */
+/* The context: the last error's sentence, where log lines go, how many threads, which device. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 enhope_context *enhope_context_create(void)
 {
     enhope_context *ctx = eh_alloc(1, sizeof *ctx);
-    if (ctx) strcpy(ctx->compute, "cpu");
+    if (ctx) strcpy(ctx->device, "cpu");
     return ctx;
 }
 
@@ -36,13 +36,38 @@ enhope_status enhope_context_set_threads(enhope_context *ctx, int threads)
     return ENHOPE_OK;
 }
 
-enhope_status enhope_context_set_compute(enhope_context *ctx, const char *name)
+/* "cuda:" and one to three digits */
+static bool names_gpu(const char *name)
 {
-    if (!name || (strcmp(name, "cpu") && strcmp(name, "ref") && strcmp(name, "cuda")))
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "compute backend '%s' is not known: expected cpu, cuda or ref",
+    if (strncmp(name, "cuda:", 5)) return false;
+    const size_t digits = strspn(name + 5, "0123456789");
+    return digits >= 1 && digits <= 3 && !name[5 + digits];
+}
+
+enhope_status enhope_context_set_device(enhope_context *ctx, const char *name)
+{
+    static const char *const known[] = {"cpu", "cuda", "auto", "ref"};
+    bool found = name && names_gpu(name);
+    for (size_t i = 0; i < sizeof known / sizeof *known && name; i++) found = found || !strcmp(name, known[i]);
+    if (!found)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                       "device '%s' is not known: expected cpu, cuda, cuda:N (the N-th GPU, from 0), auto or ref",
                        name ? name : "");
-    strcpy(ctx->compute, name);
+    strcpy(ctx->device, name);
+    ctx->told_fallback = false;
     return ENHOPE_OK;
+}
+
+enhope_status enhope_context_set_precision(enhope_context *ctx, const char *name)
+{
+    static const char *const known[] = {[EH_FP32] = "fp32", [EH_TF32] = "tf32", [EH_BF16] = "bf16"};
+    for (int i = 0; i < (int)(sizeof known / sizeof *known) && name; i++)
+        if (!strcmp(name, known[i])) {
+            ctx->precision = i;
+            return ENHOPE_OK;
+        }
+    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "precision '%s' is not known: expected fp32, tf32 or bf16",
+                   name ? name : "");
 }
 
 enhope_status eh_fail(enhope_context *ctx, enhope_status status, const char *format, ...)

@@ -7,45 +7,62 @@
 
 #include "classify/classify.h"
 
-int32_t eh_vote(const int64_t *index, int64_t k, const int32_t *reference_label, int32_t *votes)
+void eh_found_free(eh_found *f)
 {
-    int32_t most = 0;
-    for (int64_t j = 0; j < k; j++) {
-        const int32_t count = ++votes[reference_label[index[j]]];
-        if (count > most) most = count;
-    }
-    int64_t first = 0;
-    while (votes[reference_label[index[first]]] < most) first++;
-    for (int64_t j = 0; j < k; j++) votes[reference_label[index[j]]] = 0;
-    return reference_label[index[first]];
+    void *const placed[] = {f->index, f->distance, f->label};
+    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
+        if (placed[i]) f->cp->op->release(f->cp, placed[i]);
+    eh_free(f->host_index);
+    eh_free(f->host_distance);
+    *f = (eh_found){0};
 }
 
-/* The workspace: index (n, k), then distance (n, k), then votes (c). */
-int64_t eh_classify_work(int64_t n, int64_t k, int32_t c)
+enhope_status eh_found_create(enhope_context *ctx, eh_compute *cp, int64_t n, int64_t k, const eh_classes *wanted,
+                              eh_found *out)
 {
-    int64_t found, bytes;
-    if (!eh_mul(n, k, &found) || !eh_mul(found, (int64_t)(sizeof(int64_t) + sizeof(float)), &bytes) ||
-        __builtin_add_overflow(bytes, (int64_t)c * (int64_t)sizeof(int32_t), &bytes))
-        return -1;
-    return bytes;
+    enhope_status status;
+    eh_found f = {.cp = cp, .k = k};
+    int64_t all;
+    if (!eh_mul(n, k, &all)) return eh_fail_memory(ctx, "the neighbours", (size_t)n, (size_t)k);
+    EH_CHECK(eh_compute_new(cp, ctx, "the neighbours", all, sizeof(int64_t), &f.index));
+    EH_CHECK(eh_compute_new(cp, ctx, "the neighbours", all, cp->op->size, &f.distance));
+    if (wanted->label) EH_CHECK(eh_compute_new(cp, ctx, "the votes", n, sizeof(int32_t), &f.label));
+    if (wanted->winner || wanted->shares)
+        EH_CHECK(eh_new(ctx, "the neighbours", all, sizeof *f.host_index, (void **)&f.host_index));
+    if (wanted->distance)
+        EH_CHECK(eh_new(ctx, "the neighbours", all, sizeof *f.host_distance, (void **)&f.host_distance));
+    *out = f;
+    return ENHOPE_OK;
+cleanup:
+    eh_found_free(&f);
+    return status;
 }
 
-void eh_classify(eh_compute *cp, const eh_references *ref, const eh_real *Y, int64_t n, int64_t k, void *work,
-                 int32_t *label, int64_t *winner, float *distance, float *shares)
+void eh_classify(eh_found *f, const eh_references *ref, const eh_real *Y, int64_t n, int64_t first)
 {
-    int64_t *index = work;
-    float *square = (float *)(index + n * k);
-    int32_t *votes = (int32_t *)(square + n * k);
-    for (int32_t i = 0; i < ref->c; i++) votes[i] = 0; /* a shorter last block lays the workspace out anew */
-    cp->op->nearest(cp, Y, n, ref->G, ref->r, ref->h, k, index, square);
+    const eh_compute_ops *op = f->cp->op;
+    eh_row *index = eh_row_at(f->index, first * f->k);
+    op->nearest(f->cp, Y, n, ref->G, ref->r, ref->h, f->k, index, eh_at(f->cp, f->distance, first * f->k));
+    if (f->label) op->vote(f->cp, index, n, f->k, ref->label, eh_label_at(f->label, first));
+}
+
+enhope_status eh_classify_fetch(eh_found *f, enhope_context *ctx, int64_t n, const int32_t *reference_label, int32_t c,
+                                const eh_classes *out)
+{
+    const eh_compute_ops *op = f->cp->op;
+    const int64_t k = f->k;
+    if (out->label) op->fetch(f->cp, out->label, f->label, (size_t)n * sizeof *out->label);
+    if (f->host_index) op->fetch(f->cp, f->host_index, f->index, (size_t)(n * k) * sizeof *f->host_index);
+    if (f->host_distance) op->read(f->cp, f->host_distance, f->distance, n * k);
+    EH_TRY(op->sync(f->cp, ctx)); /* what a failure leaves is no index */
     for (int64_t i = 0; i < n; i++) {
-        if (label) label[i] = eh_vote(index + i * k, k, ref->label, votes);
-        if (winner) winner[i] = index[i * k];
-        if (distance) distance[i] = sqrtf(square[i * k]);
-        if (!shares) continue;
-        for (int32_t s = 0; s < ref->c; s++) shares[i * ref->c + s] = 0;
-        for (int64_t j = 0; j < k; j++) shares[i * ref->c + ref->label[index[i * k + j]]] += 1 / (float)k;
+        if (out->winner) out->winner[i] = f->host_index[i * k];
+        if (out->distance) out->distance[i] = sqrtf(f->host_distance[i * k]);
+        if (!out->shares) continue;
+        for (int32_t s = 0; s < c; s++) out->shares[i * c + s] = 0;
+        for (int64_t j = 0; j < k; j++) out->shares[i * c + reference_label[f->host_index[i * k + j]]] += 1 / (float)k;
     }
+    return ENHOPE_OK;
 }
 
 static double squared_distance(const float *a, const float *b, int64_t h)

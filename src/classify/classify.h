@@ -4,24 +4,41 @@
 
 #include "compute/compute.h"
 
-/* What embedded points are compared with. */
+/* What embedded points are compared with, on the backend. */
 typedef struct eh_references {
-    const eh_real *G;     /* (r, h) on the backend */
-    const int32_t *label; /* (r) host */
+    const eh_real *G;      /* (r, h) */
+    const eh_label *label; /* (r) */
     int64_t r, h;
-    int32_t c;
 } eh_references;
 
-/* Majority among the k nearest; equal counts: the class of the nearest among the tied. index (k) nearest first; votes
- * (c) scratch, zeroed and left zeroed. */
-int32_t eh_vote(const int64_t *index, int64_t k, const int32_t *reference_label, int32_t *votes);
+/* Room for the k nearest references of n points, and their vote. */
+typedef struct eh_found {
+    eh_compute *cp;
+    int64_t k;
+    eh_row *index;        /* (n, k) on the backend, like the next two */
+    eh_real *distance;    /* (n, k) squared */
+    eh_label *label;      /* (n), where labels are asked for */
+    int64_t *host_index;  /* (n, k), where winners or shares are asked for */
+    float *host_distance; /* (n, k), where distances are */
+} eh_found;
 
-/* Host workspace in bytes for blocks of n points; -1 on overflow. */
-int64_t eh_classify_work(int64_t n, int64_t k, int32_t c);
-/* Classifies Y (n, h) on the backend. label (n), winner (n), distance (n; Euclidean) and
- * shares (n, c; of the votes) are host, each may be NULL. */
-void eh_classify(eh_compute *cp, const eh_references *ref, const eh_real *Y, int64_t n, int64_t k, void *work,
-                 int32_t *label, int64_t *winner, float *distance, float *shares);
+/* What may be asked for, on the host; each may be NULL. */
+typedef struct eh_classes {
+    int32_t *label;  /* (n) */
+    int64_t *winner; /* (n) the nearest reference */
+    float *distance; /* (n) its Euclidean distance */
+    float *shares;   /* (n, c) of the votes */
+} eh_classes;
+
+/* What `wanted` has pointers for will be asked for. */
+enhope_status eh_found_create(enhope_context *ctx, eh_compute *cp, int64_t n, int64_t k, const eh_classes *wanted,
+                              eh_found *out);
+void eh_found_free(eh_found *f);
+/* Classifies Y (n, h) on the backend: f's points first .. first + n. Waits for nothing. */
+void eh_classify(eh_found *f, const eh_references *ref, const eh_real *Y, int64_t n, int64_t first);
+/* The first n points of f to the host. reference_label (r) and c: for shares. Fails as sync() does. */
+enhope_status eh_classify_fetch(eh_found *f, enhope_context *ctx, int64_t n, const int32_t *reference_label, int32_t c,
+                                const eh_classes *out);
 /* proba (n, c): for each class the sum of 1/(1+d) (gaussian: exp(-d)), d squared distances, over its references, over
  * the sum over all. Y (n, h) and G (r, h) host. sums: (c) scratch. A point that is not finite gets equal shares. */
 void eh_probabilities(bool gaussian, const float *G, const int32_t *label, int64_t r, int64_t h, int32_t c,

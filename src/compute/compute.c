@@ -1,5 +1,4 @@
-/* Opening a backend by name, and what is common to all of them. */
-#include <dlfcn.h>
+/* What is common to all backends; devices.c opens them. */
 #include <omp.h>
 #include <string.h>
 #if defined(__SSE2__)
@@ -8,41 +7,6 @@
 
 #include "compute/compute.h"
 
-enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c); /* cpu/cpu.c */
-
-/* The cuda backend is a library of its own beside this one, so that nothing here needs CUDA. It stays open: its driver
- * threads outlive a backend. */
-static enhope_status open_cuda(enhope_context *ctx, eh_compute *c)
-{
-    void *library = dlopen("libenhope_cuda.so", RTLD_NOW | RTLD_LOCAL);
-    if (!library) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the cuda backend is not there: %s", dlerror());
-    enhope_status (*open)(enhope_context *, eh_compute *, size_t);
-    void *symbol = dlsym(library, "eh_compute_cuda_open");
-    if (!symbol) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version: %s", dlerror());
-    memcpy(&open, &symbol, sizeof open);         /* ISO C has no cast from an object to a function */
-    return open(ctx, c, sizeof(eh_compute_ops)); /* a table of another size is another version's */
-}
-
-enhope_status eh_compute_open(enhope_context *ctx, eh_compute **out)
-{
-    eh_compute *c = NULL;
-    EH_TRY(eh_new(ctx, "compute backend", 1, sizeof *c, (void **)&c));
-    c->threads = ctx->threads ? ctx->threads : omp_get_max_threads();
-    enhope_status status = ENHOPE_OK;
-    if (!strcmp(ctx->compute, "ref"))
-        c->op = &eh_compute_ref;
-    else if (!strcmp(ctx->compute, "cuda"))
-        status = open_cuda(ctx, c);
-    else
-        status = eh_compute_cpu_open(ctx, c);
-    if (status) {
-        eh_free(c);
-        return status;
-    }
-    *out = c;
-    return ENHOPE_OK;
-}
-
 void eh_compute_close(eh_compute *c)
 {
     if (!c) return;
@@ -50,35 +14,20 @@ void eh_compute_close(eh_compute *c)
     eh_free(c);
 }
 
-enhope_status eh_compute_new(eh_compute *c, enhope_context *ctx, const char *what, int64_t count, eh_real **out)
+enhope_status eh_compute_new(eh_compute *c, enhope_context *ctx, const char *what, int64_t count, size_t size,
+                             void *out)
 {
-    eh_real *v = count < 0 ? NULL : c->op->alloc(c, count);
-    if (!v) return eh_fail_memory(ctx, what, (size_t)count, c->op->size);
-    *out = v;
-    return ENHOPE_OK;
-}
-
-void eh_host_unplace(eh_compute *c, eh_table *t)
-{
-    c->op->release(c, t->shift);
-    c->op->release(c, t->mul);
-    memset(t, 0, sizeof *t);
-}
-
-enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
-                            const float *shift, const float *mul, eh_table *out)
-{
-    eh_table t = {.x = *x, .label = label};
-    enhope_status status;
-    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, &t.shift));
-    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, &t.mul));
-    c->op->write(c, t.shift, shift, x->H);
-    c->op->write(c, t.mul, mul, x->H);
-    *out = t;
-    return ENHOPE_OK;
-cleanup:
-    eh_host_unplace(c, &t);
-    return status;
+    size_t bytes;
+    const bool fits = count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes);
+    void *block = fits ? c->op->alloc(c, bytes) : NULL;
+    if (block) {
+        memcpy(out, &block, sizeof block);
+        return ENHOPE_OK;
+    }
+    if (!c->op->room) return eh_fail_memory(ctx, what, (size_t)count, size);
+    return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
+                   "out of memory on the CUDA device: %s needs %.0f bytes, %.0f are free; try a smaller batch", what,
+                   (double)(size_t)count * (double)size, (double)c->op->room(c));
 }
 
 /* BLAS must not start threads of its own between begin and end: the tiles of a product are shared out by us. OpenBLAS on
@@ -99,6 +48,7 @@ enum { FLUSH_TO_ZERO = 0x8000, DENORMALS_ARE_ZERO = 0x0040 };
 
 void eh_compute_begin(eh_compute *c)
 {
+    if (!c->op->host) return;
     hold_blas(c);
     c->float_mode = _mm_getcsr();
 #pragma omp parallel num_threads(c->threads)
@@ -107,6 +57,7 @@ void eh_compute_begin(eh_compute *c)
 
 void eh_compute_end(eh_compute *c)
 {
+    if (!c->op->host) return;
 #pragma omp parallel num_threads(c->threads)
     _mm_setcsr(c->float_mode);
     release_blas(c);
@@ -114,11 +65,12 @@ void eh_compute_end(eh_compute *c)
 #else
 void eh_compute_begin(eh_compute *c)
 {
+    if (!c->op->host) return;
     hold_blas(c);
 }
 
 void eh_compute_end(eh_compute *c)
 {
-    release_blas(c);
+    if (c->op->host) release_blas(c);
 }
 #endif

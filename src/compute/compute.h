@@ -1,73 +1,137 @@
 /* The operations that all maths here is written in: a table of functions per backend.
  *
- * A number's type is the backend's: `ref` computes in double with plain loops and is the oracle, `cpu` in float. Code
- * above this room therefore holds vectors as `eh_real *`, an opaque address, moves along them with eh_at() and never
- * looks inside; it reads and writes them through read() and write(). All matrices are row-major with a leading
- * dimension (elements from one row to the next). Operations allocate nothing but room of the backend's own, which is kept
- * for the next call. An operation that can fail keeps the failure until sync() reports it.
+ * A number's type and place are the backend's: `ref` computes in double with plain loops and is the oracle, `cpu` in
+ * float, `cuda` in float on a GPU. Code above this room therefore holds everything that operations read and write under
+ * opaque types, moves along it with the eh_*_at() functions and never looks inside. All matrices are row-major with a
+ * leading dimension (elements from one row to the next).
+ *
+ * A backend may run behind: an operation returns when it is noted, not when it is done. Only fetch(), read(), dot() and
+ * sync() wait. Operations allocate nothing but room of the backend's own, which is kept for the next call. An operation
+ * that can fail keeps the failure until sync() reports it; what it should have made is then not to be used.
  */
 #ifndef EH_COMPUTE_H
 #define EH_COMPUTE_H
 
 #include "base/base.h"
 
-typedef struct eh_real eh_real; /* never defined: float or double, here or on a device */
+/* In the backend's memory; none of these is ever defined. */
+typedef struct eh_real eh_real;       /* a number: float or double */
+typedef struct eh_operand eh_operand; /* an entry of a matrix that only products read; on a device, rows are moved by whole */
+typedef struct eh_label eh_label;     /* a class: int32 */
+typedef struct eh_row eh_row;         /* a row of a table: int64 */
+typedef struct eh_scalar eh_scalar;   /* an eh_value */
+
 typedef struct eh_compute eh_compute;
 
-/* Data placed where the backend computes, with its scaling. Filled by place(); fields are the backend's. */
+/* A loss, and whether (not 0) a step that was made from it met a gradient that is not finite. */
+typedef struct eh_value {
+    double value, spoilt;
+} eh_value;
+
+/* Data placed where the backend computes, with its scaling. Filled by place(); fields are the backend's, but for x.kind,
+ * x.n, x.H and label, which all may read. */
 typedef struct eh_table {
     eh_matrix x;
-    const int32_t *label; /* (n), or NULL */
+    const int32_t *label; /* (n) on the host, or NULL */
+    eh_label *classes;    /* the same in the backend's memory */
     eh_real *shift, *mul; /* (H) x_scaled = (x - shift) * mul */
+    void *stream;         /* cuda: the windows on data that is not on the device as a whole; NULL: it is */
 } eh_table;
 
-/* One neighbour problem over pairs (i, j): d_ij = |y_i - g_j|^2, w = 1 / (1 + d) or exp(-d). */
+/* What becomes of each entry v of a product before it is stored. */
+typedef enum eh_finish {
+    EH_PLAIN,       /* C = P = v */
+    EH_POWER,       /* C = v, P = v^order */
+    EH_SIGMOID,     /* C = P = sigmoid(v + with[column]) */
+    EH_POWER_GRAD,  /* C = P = v order u^(order - 1), u the entry of `with` (M, N; ldc) */
+    EH_SIGMOID_GRAD /* C = P = v t (1 - t), t the entry of `with` (M, N; ldc) */
+} eh_finish;
+
+/* op(A) op(B), (M, K) x (K, N), and its finish. C and P (M, N; ldc both) may be NULL, one of them. */
+typedef struct eh_product {
+    bool ta, tb;
+    int64_t M, N, K;
+    const eh_operand *A, *B;
+    int64_t lda, ldb;
+    eh_finish finish;
+    int order;
+    const eh_real *with;
+    eh_real *C;
+    eh_operand *P;
+    int64_t ldc;
+} eh_product;
+
+/* One neighbour problem over pairs (i, j): d_ij = |y_i - g_j|^2, w = 1 / (1 + d) or exp(-d). objective/neighbour.c has the
+ * formulas. */
 typedef struct eh_pairs {
-    bool gaussian; /* else student */
-    bool nca;      /* attraction r_ij ~ w_ij instead of constant over the class */
-    bool self;     /* G is Y: pairs i = j are left out */
+    bool gaussian;  /* else student */
+    bool row;       /* normalised row by row, else jointly */
+    bool nca;       /* attraction r_ij ~ w_ij instead of constant over the class */
+    bool self;      /* G is Y: pairs i = j are left out */
+    bool indicator; /* MCML, joint: every same-class pair weighs the same, else every sample does */
     int64_t n, z, h;
-    const eh_real *Y;           /* (n, h) */
-    const eh_real *G;           /* (z, h) */
-    const int32_t *label;       /* (n) */
-    const int32_t *other_label; /* (z) */
+    const eh_real *Y;            /* (n, h) */
+    const eh_real *G;            /* (z, h) */
+    const eh_label *label;       /* (n) */
+    const eh_label *other_label; /* (z) */
 } eh_pairs;
 
 typedef struct eh_compute_ops {
     const char *name;
-    size_t size; /* bytes of a number */
+    size_t size;   /* bytes of a number */
+    bool host;     /* computes in the host's memory and threads */
+    int64_t block; /* rows at a time that suit it */
+    int64_t ahead; /* blocks or batches that it may run behind the caller before results are asked for */
 
     void (*close)(eh_compute *c);
+    /* Waits for everything; tells the first failure. */
     enhope_status (*sync)(eh_compute *c, enhope_context *ctx);
 
-    /* memory: zeroed vectors; NULL when there is none */
-    eh_real *(*alloc)(eh_compute *c, int64_t count);
-    void (*release)(eh_compute *c, eh_real *v);
+    /* memory: zeroed; NULL when there is none */
+    void *(*alloc)(eh_compute *c, size_t bytes);
+    void (*release)(eh_compute *c, void *block);
+    /* bytes as they are; `from` may be changed as soon as send() returns, fetch() waits */
+    void (*send)(eh_compute *c, void *to, const void *from, size_t bytes);
+    void (*fetch)(eh_compute *c, void *to, const void *from, size_t bytes);
+    /* floats to numbers and back, like send and fetch */
     void (*write)(eh_compute *c, eh_real *to, const float *from, int64_t count);
     void (*read)(eh_compute *c, float *to, const eh_real *from, int64_t count);
+    /* Bytes that could still be had; NULL: not known. */
+    size_t (*room)(eh_compute *c);
 
     /* data: the view must outlive the table */
     enhope_status (*place)(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
                            const float *shift, const float *mul, eh_table *out);
     void (*unplace)(eh_compute *c, eh_table *t);
-    /* X (n, H+1) leading dimension ld: scaled rows with a closing 1; label (n) unless NULL. Any kind of x. */
-    void (*gather)(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, eh_real *X, int64_t ld,
-                   int32_t *label);
+    /* Says that the rows first .. first + n of the table will be asked for next, in this order; may be NULL. */
+    void (*stage)(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
+    /* X (n, H+1; ld): scaled rows with a closing 1, zeros from there to ld; label (n) unless NULL. Any kind of x. As
+     * numbers, or as operands. */
+    void (*gather)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
+                   eh_label *label);
+    void (*gather_operands)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X, int64_t ld,
+                            eh_label *label);
+    /* X (n, H+1; ld): the rows of E (n, H) with a closing 1, zeros from there to ld */
+    void (*close_rows)(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld);
     /* sparse rows: U (n, F) = [x; 1]^T C with C (H+1, F); and dC (H+1, F) += x' dU^T */
-    void (*sparse_apply)(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, const eh_real *C, int64_t F,
+    void (*sparse_apply)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C, int64_t F,
                          eh_real *U);
-    void (*sparse_grad)(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, const eh_real *dU, int64_t F,
+    void (*sparse_grad)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU, int64_t F,
                         eh_real *dC);
 
-    /* C (M, N) = alpha op(A) op(B) + beta C, inner size K */
+    /* products. gemm: C (M, N) = alpha op(A) op(B) + beta C, inner size K, of numbers, as exact as numbers are */
     void (*gemm)(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
                  int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc);
+    void (*product)(eh_compute *c, const eh_product *p);
+    /* to = from as operands, both (rows, columns) without gaps */
+    void (*operands)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to);
+    /* Behind an output layer Y = T V^T with T = sigmoid(A), T (n, m), V (h, m): from dY (n, h)
+     * dA (n, m) = (dY V) t (1 - t),   db (m) = column sums of dA,   dV (h, m) = dY^T T */
+    void (*output_grad)(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
+                        const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
 
     /* elementwise */
-    void (*power)(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *s);      /* s = u^O */
-    void (*power_grad)(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *d); /* d *= O u^(O-1) */
-    void (*sigmoid)(eh_compute *c, int64_t n, int64_t m, const eh_real *b, eh_real *A); /* A = sigmoid(A + b) by rows */
-    void (*sigmoid_grad)(eh_compute *c, int64_t count, const eh_real *t, eh_real *d);   /* d *= t (1 - t) */
+    void (*power)(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s); /* s = u^O */
     void (*column_sums)(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 
     /* vectors */
@@ -76,30 +140,28 @@ typedef struct eh_compute_ops {
     void (*scale)(eh_compute *c, int64_t count, double a, eh_real *x);
     void (*axpy)(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y); /* y += a x */
     double (*dot)(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);    /* double accumulator */
-    /* One Adam step with step counter t >= 1 (for the bias correction). */
+    /* One Adam step with step counter t >= 1 (for the bias correction). None where the value at `loss` is not finite; a
+     * number whose gradient is not finite stays, and spoils `loss`. */
     void (*adam)(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
-                 const eh_real *g, eh_real *m1, eh_real *m2, eh_real *x);
+                 const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
 
-    /* pairs (objective/neighbour.c says what for). pair_sums, for each row i over its pairs, outputs on the host:
-     *   log_all[i]  = log sum_j w_ij
-     *   same[i]     = sum over same-class j of log w_ij; with nca log sum over same-class j of w_ij
-     * (-inf for an empty log-sum). */
-    void (*pair_sums)(eh_compute *c, const eh_pairs *p, double *log_all, double *same);
-    /* D_ij = (a_ij - R_i w_ij) k_ij, k = w (student) or 1 (gaussian), where a_ij is A_i for same-class pairs (with nca
-     * A_i w_ij), else 0. attract and repel (n) hold A and R; their logarithms where gaussian, since R_i w_ij is of
-     * order one while both factors may be out of range. Then dY_i = 2 sum_j D_ij (y_i - g_j) and
-     * dG_j = 2 sum_i D_ij (g_j - y_i); with self, dG is NULL and dY gets both. */
-    void (*pair_grad)(eh_compute *c, const eh_pairs *p, const double *attract, const double *repel, eh_real *dY,
-                      eh_real *dG);
+    /* The loss of a neighbour problem (spoilt 0), and its gradient: dY (n, h), dG (z, h); with self, dG is NULL and dY gets
+     * both sides. NaN where an embedding is not finite. */
+    void (*pairs)(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
 
     /* The k nearest rows of R (r, dims) for each row of Q (q, dims), nearest first, equal distances by index:
      * index (q, k), distance (q, k) squared Euclidean. k <= r. */
     void (*nearest)(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
-                    int64_t *index, float *distance);
+                    eh_row *index, eh_real *distance);
+    /* The majority among each row of index (q, k), nearest first; equal counts: the class of the nearest among the tied. */
+    void (*vote)(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
+                 eh_label *label);
 } eh_compute_ops;
 
 struct eh_compute {
     const eh_compute_ops *op;
+    size_t operand; /* bytes of an operand */
+    bool numbers;   /* an operand is a number, and eh_operand * may be taken for eh_real * */
     int threads;
     unsigned float_mode; /* the caller's, between begin and end */
     int omp_threads;     /* likewise */
@@ -112,22 +174,44 @@ struct eh_compute {
 void eh_compute_begin(eh_compute *c);
 void eh_compute_end(eh_compute *c);
 
-/* Opens the backend that the context names. */
-enhope_status eh_compute_open(enhope_context *ctx, eh_compute **out);
+/* Opens the backend that the context names. plain: operands are numbers, whatever precision the context asks for. */
+enhope_status eh_compute_open(enhope_context *ctx, bool plain, eh_compute **out);
 void eh_compute_close(eh_compute *c);
-/* A vector through the status channel. */
-enhope_status eh_compute_new(eh_compute *c, enhope_context *ctx, const char *what, int64_t count, eh_real **out);
+/* A zeroed block of count elements through the status channel; *out is a pointer to any of the types above. */
+enhope_status eh_compute_new(eh_compute *c, enhope_context *ctx, const char *what, int64_t count, size_t size,
+                             void *out);
 
 /* Element i of v. */
 static inline eh_real *eh_at(const eh_compute *c, const eh_real *v, int64_t i)
 {
     return (eh_real *)((char *)(uintptr_t)v + i * (int64_t)c->op->size);
 }
+static inline eh_operand *eh_operand_at(const eh_compute *c, const eh_operand *v, int64_t i)
+{
+    return (eh_operand *)((char *)(uintptr_t)v + i * (int64_t)c->operand);
+}
+static inline eh_label *eh_label_at(const eh_label *v, int64_t i)
+{
+    return (eh_label *)((char *)(uintptr_t)v + i * (int64_t)sizeof(int32_t));
+}
+static inline eh_row *eh_row_at(const eh_row *v, int64_t i)
+{
+    return (eh_row *)((char *)(uintptr_t)v + i * (int64_t)sizeof(int64_t));
+}
+static inline eh_scalar *eh_scalar_at(const eh_scalar *v, int64_t i)
+{
+    return (eh_scalar *)((char *)(uintptr_t)v + i * (int64_t)sizeof(eh_value));
+}
 
 /* place and unplace of the backends that compute in the host's memory: the view itself, and the scaling. */
 enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
                             const float *shift, const float *mul, eh_table *out);
 void eh_host_unplace(eh_compute *c, eh_table *t);
+/* output_grad and vote of these backends (host.c). */
+void eh_host_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
+                         const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
+void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
+                  eh_label *label);
 
 extern const eh_compute_ops eh_compute_ref, eh_compute_cpu;
 

@@ -21,24 +21,27 @@ typedef struct kmeans {
     const eh_table *t;
     int64_t width; /* H + 1 */
     int64_t block;
-    eh_real *X;          /* (block, H+1) samples */
-    eh_real *R;          /* (k, H+1) centres */
-    const int64_t *held; /* the rows that X holds: held[0..held_count) */
-    int64_t held_count;
-    float *run;            /* (RUN, H+1) */
-    float *centre;         /* (k, H+1) the centres on the host */
-    double *sum;           /* (k, H+1) of each cluster's members */
-    int64_t *near;         /* (block) nearest centre */
-    float *near_distance;  /* (block) */
-    int64_t *cluster;      /* (n) of each sample; -1: none yet */
-    int64_t *last_cluster; /* (n) an iteration before */
-    float *distance;       /* (n) squared, to the nearest centre */
+    eh_row *rows;             /* (n) the samples of the class */
+    eh_real *X;               /* (block, H+1) samples */
+    eh_real *R;               /* (k, H+1) centres */
+    eh_row *found;            /* (block) nearest centre */
+    eh_real *found_at;        /* (block) its squared distance */
+    int64_t held, held_count; /* the samples that X holds, as numbers in the class: the first, how many */
+    float *run;               /* (RUN, H+1) */
+    float *centre;            /* (k, H+1) the centres on the host */
+    double *sum;              /* (k, H+1) of each cluster's members */
+    int64_t *near;            /* (block) found, on the host */
+    float *near_distance;     /* (block) found_at, likewise */
+    int64_t *cluster;         /* (n) of each sample; -1: none yet */
+    int64_t *last_cluster;    /* (n) an iteration before */
+    float *distance;          /* (n) squared, to the nearest centre */
 } kmeans;
 
 static void kmeans_free(kmeans *m)
 {
-    if (m->X) m->cp->op->release(m->cp, m->X);
-    if (m->R) m->cp->op->release(m->cp, m->R);
+    void *const placed[] = {m->rows, m->X, m->R, m->found, m->found_at};
+    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
+        if (placed[i]) m->cp->op->release(m->cp, placed[i]);
     eh_free(m->run);
     eh_free(m->centre);
     eh_free(m->sum);
@@ -60,8 +63,11 @@ static enhope_status kmeans_create(enhope_context *ctx, eh_compute *cp, const eh
     if (m.block > n) m.block = n;
     if (!eh_mul(m.block, m.width, &samples) || !eh_mul(k, m.width, &centres) || !eh_mul(RUN, m.width, &run))
         return eh_fail_memory(ctx, "k-means", (size_t)m.width, (size_t)k);
-    EH_CHECK(eh_compute_new(cp, ctx, "k-means samples", samples, &m.X));
-    EH_CHECK(eh_compute_new(cp, ctx, "k-means centres", centres, &m.R));
+    EH_CHECK(eh_compute_new(cp, ctx, "k-means rows", n, sizeof(int64_t), &m.rows));
+    EH_CHECK(eh_compute_new(cp, ctx, "k-means samples", samples, cp->op->size, &m.X));
+    EH_CHECK(eh_compute_new(cp, ctx, "k-means centres", centres, cp->op->size, &m.R));
+    EH_CHECK(eh_compute_new(cp, ctx, "k-means clusters", m.block, sizeof(int64_t), &m.found));
+    EH_CHECK(eh_compute_new(cp, ctx, "k-means distances", m.block, cp->op->size, &m.found_at));
     EH_CHECK(eh_new(ctx, "k-means samples", run, sizeof *m.run, (void **)&m.run));
     EH_CHECK(eh_new(ctx, "k-means centres", centres, sizeof *m.centre, (void **)&m.centre));
     EH_CHECK(eh_new(ctx, "k-means sums", centres, sizeof *m.sum, (void **)&m.sum));
@@ -77,13 +83,28 @@ cleanup:
     return status;
 }
 
-/* X = the samples rows[0..count). */
-static void hold(kmeans *m, const int64_t *rows, int64_t count)
+/* Sample i of the class to X. */
+static void take(kmeans *m, int64_t i, eh_real *X)
 {
-    if (m->held == rows && m->held_count == count) return;
-    m->cp->op->gather(m->cp, m->t, rows, count, m->X, m->width, NULL);
-    m->held = rows;
+    m->cp->op->gather(m->cp, m->t, eh_row_at(m->rows, i), 1, X, m->width, NULL);
+}
+
+/* X = the samples first .. first + count of the class. */
+static void hold(kmeans *m, int64_t first, int64_t count)
+{
+    if (m->held == first && m->held_count == count) return;
+    m->cp->op->gather(m->cp, m->t, eh_row_at(m->rows, first), count, m->X, m->width, NULL);
+    m->held = first;
     m->held_count = count;
+}
+
+/* near and near_distance of the q samples in X, among the k centres at R. */
+static void find(kmeans *m, int64_t q, const eh_real *R, int64_t k)
+{
+    const eh_compute_ops *op = m->cp->op;
+    op->nearest(m->cp, m->X, q, R, k, m->width, 1, m->found, m->found_at);
+    op->fetch(m->cp, m->near, m->found, (size_t)q * sizeof *m->near);
+    op->read(m->cp, m->near_distance, m->found_at, q);
 }
 
 static double *sum_of(const kmeans *m, int64_t j)
@@ -125,19 +146,18 @@ static int64_t draw(const kmeans *m, int64_t n, double u)
 
 /* k-means++ (Arthur and Vassilvitskii 2007): each next centre is a sample drawn by its squared distance to the nearest
  * centre so far. */
-static enhope_status start(kmeans *m, enhope_context *ctx, const int64_t *rows, int64_t n, int64_t k, uint64_t seed,
-                           uint64_t class)
+static enhope_status start(kmeans *m, enhope_context *ctx, int64_t n, int64_t k, uint64_t seed, uint64_t class)
 {
     eh_compute *cp = m->cp;
     for (int64_t j = 0; j < k; j++) {
         const double u = eh_random_unit(seed, EH_STREAM_EXEMPLAR, class << 40 ^ (uint64_t)j);
         const int64_t i = j ? draw(m, n, u) : (int64_t)(u * (double)n);
         eh_real *centre = eh_at(cp, m->R, j * m->width);
-        cp->op->gather(cp, m->t, rows + i, 1, centre, m->width, NULL);
+        take(m, i, centre);
         for (int64_t from = 0; from < n && j + 1 < k; from += m->block) {
             const int64_t q = n - from < m->block ? n - from : m->block;
-            hold(m, rows + from, q);
-            cp->op->nearest(cp, m->X, q, centre, 1, m->width, 1, m->near, m->near_distance);
+            hold(m, from, q);
+            find(m, q, centre, 1);
             EH_TRY(cp->op->sync(cp, ctx));
             for (int64_t s = 0; s < q; s++)
                 if (j == 0 || m->near_distance[s] < m->distance[from + s]) m->distance[from + s] = m->near_distance[s];
@@ -149,14 +169,14 @@ static enhope_status start(kmeans *m, enhope_context *ctx, const int64_t *rows, 
 }
 
 /* Every sample goes to its nearest centre. With one centre there is nothing to compare. */
-static enhope_status assign(kmeans *m, enhope_context *ctx, const int64_t *rows, int64_t n, int64_t k)
+static enhope_status assign(kmeans *m, enhope_context *ctx, int64_t n, int64_t k)
 {
     eh_compute *cp = m->cp;
     if (k == 1) memset(m->near, 0, (size_t)m->block * sizeof *m->near);
     for (int64_t from = 0; from < n; from += m->block) {
         const int64_t q = n - from < m->block ? n - from : m->block;
-        hold(m, rows + from, q);
-        if (k > 1) cp->op->nearest(cp, m->X, q, m->R, k, m->width, 1, m->near, m->near_distance);
+        hold(m, from, q);
+        if (k > 1) find(m, q, m->R, k);
         EH_TRY(cp->op->sync(cp, ctx));
         memcpy(m->distance + from, m->near_distance, (size_t)q * sizeof *m->distance);
         for (int64_t i = 0, end; i < q; i = end) {
@@ -170,7 +190,7 @@ static enhope_status assign(kmeans *m, enhope_context *ctx, const int64_t *rows,
 }
 
 /* A cluster without members takes the sample that is farthest from its centre and not alone there. */
-static enhope_status fill_empty(kmeans *m, enhope_context *ctx, const int64_t *rows, int64_t n, int64_t k)
+static enhope_status fill_empty(kmeans *m, enhope_context *ctx, int64_t n, int64_t k)
 {
     for (int64_t j = 0; j < k; j++) {
         if (members(m, j) > 0) continue;
@@ -178,7 +198,7 @@ static enhope_status fill_empty(kmeans *m, enhope_context *ctx, const int64_t *r
         for (int64_t i = 0; i < n; i++)
             if (members(m, m->cluster[i]) > 1 && (far < 0 || m->distance[i] > m->distance[far])) far = i;
         eh_real *x = eh_at(m->cp, m->R, j * m->width); /* the centre there is of no more use */
-        m->cp->op->gather(m->cp, m->t, rows + far, 1, x, m->width, NULL);
+        take(m, far, x);
         m->cp->op->read(m->cp, m->run, x, m->width);
         EH_TRY(m->cp->op->sync(m->cp, ctx));
         memset(sum_of(m, j), 0, (size_t)m->width * sizeof *m->sum); /* rounding left of former members */
@@ -192,16 +212,18 @@ static enhope_status fill_empty(kmeans *m, enhope_context *ctx, const int64_t *r
 static enhope_status class_centres(kmeans *m, enhope_context *ctx, const int64_t *rows, int64_t n, int64_t k,
                                    uint64_t seed, uint64_t class, int64_t iterations)
 {
+    m->cp->op->send(m->cp, m->rows, rows, (size_t)n * sizeof *rows);
+    m->held_count = 0;
     memset(m->sum, 0, (size_t)(k * m->width) * sizeof *m->sum);
     for (int64_t i = 0; i < n; i++) m->cluster[i] = -1;
     if (k == 1)
         iterations = 1;
     else
-        EH_TRY(start(m, ctx, rows, n, k, seed, class));
+        EH_TRY(start(m, ctx, n, k, seed, class));
     for (int64_t step = 0; step < iterations; step++) {
         memcpy(m->last_cluster, m->cluster, (size_t)n * sizeof *m->cluster);
-        EH_TRY(assign(m, ctx, rows, n, k));
-        EH_TRY(fill_empty(m, ctx, rows, n, k));
+        EH_TRY(assign(m, ctx, n, k));
+        EH_TRY(fill_empty(m, ctx, n, k));
         if (!memcmp(m->last_cluster, m->cluster, (size_t)n * sizeof *m->cluster)) break;
         for (int64_t j = 0; j < k; j++)
             for (int64_t a = 0; a < m->width; a++)

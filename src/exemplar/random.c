@@ -12,16 +12,25 @@ static enhope_status read_rows(enhope_context *ctx, eh_compute *cp, const eh_tab
     const int64_t H = t->x.H, block = z < BLOCK ? z : BLOCK;
     enhope_status status;
     int64_t numbers;
-    eh_real *X = NULL; /* (block, H + 1) */
+    eh_row *chosen = NULL; /* (z) */
+    eh_real *X = NULL;     /* (block, H + 1) */
+    float *host = NULL;    /* the same */
     if (!eh_mul(block, H + 1, &numbers)) return eh_fail_memory(ctx, "exemplars", (size_t)block, cp->op->size);
-    EH_TRY(eh_compute_new(cp, ctx, "exemplars", numbers, &X));
+    EH_CHECK(eh_compute_new(cp, ctx, "exemplars", z, sizeof *rows, &chosen));
+    EH_CHECK(eh_compute_new(cp, ctx, "exemplars", numbers, cp->op->size, &X));
+    EH_CHECK(eh_new(ctx, "exemplars", numbers, sizeof *host, (void **)&host));
+    cp->op->send(cp, chosen, rows, (size_t)z * sizeof *rows);
     for (int64_t from = 0; from < z; from += block) {
         const int64_t q = z - from < block ? z - from : block;
-        cp->op->gather(cp, t, rows + from, q, X, H + 1, NULL);
-        for (int64_t i = 0; i < q; i++) cp->op->read(cp, E + (from + i) * H, eh_at(cp, X, i * (H + 1)), H);
+        cp->op->gather(cp, t, eh_row_at(chosen, from), q, X, H + 1, NULL);
+        cp->op->read(cp, host, X, q * (H + 1));
+        for (int64_t i = 0; i < q; i++) memcpy(E + (from + i) * H, host + i * (H + 1), (size_t)H * sizeof *E);
     }
     status = cp->op->sync(cp, ctx);
-    cp->op->release(cp, X);
+cleanup:
+    if (chosen) cp->op->release(cp, chosen);
+    if (X) cp->op->release(cp, X);
+    eh_free(host);
     return status;
 }
 

@@ -10,22 +10,54 @@ double eh_first_deviation(eh_compute *c, double response, const eh_real *X, int6
     return sqrt(response / (n ? square / (double)n : 1));
 }
 
-void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, int64_t F, eh_real *U)
+void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, const eh_operand *C_operand,
+                      int64_t F, int order, eh_real *U, eh_operand *S, bool keep)
 {
+    const int64_t first = x->sparse_n * F; /* of the dense rows */
     if (x->sparse_n) c->op->sparse_apply(c, x->sparse, x->sparse_rows, x->sparse_n, C, F, U);
+    if (x->sparse_n && S) c->op->power(c, x->sparse_n, F, order, U, S);
     if (x->dense_n)
-        c->op->gemm(c, false, false, x->dense_n, F, H + 1, 1, x->X, x->ld, C, F, 0, eh_at(c, U, x->sparse_n * F), F);
+        c->op->product(c, &(eh_product){.M = x->dense_n,
+                                        .N = F,
+                                        .K = H + 1,
+                                        .A = x->X,
+                                        .lda = x->ld,
+                                        .B = C_operand,
+                                        .ldb = F,
+                                        .finish = S ? EH_POWER : EH_PLAIN,
+                                        .order = order,
+                                        .C = keep || !S ? eh_at(c, U, first) : NULL,
+                                        .P = S ? eh_operand_at(c, S, first) : NULL,
+                                        .ldc = F});
 }
 
-void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, int64_t F, const eh_real *dU,
-                       eh_real *dC, int64_t dx_n, eh_real *dX)
+void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_operand *C_operand, int64_t F,
+                       const eh_operand *dU, eh_real *dC, int64_t dx_n, eh_real *dX)
 {
-    const eh_real *dense = eh_at(c, dU, x->sparse_n * F);
-    if (x->dense_n)
-        c->op->gemm(c, true, false, H + 1, F, x->dense_n, 1, x->X, x->ld, dense, F, 0, dC, F);
+    const eh_operand *dense = eh_operand_at(c, dU, x->sparse_n * F);
+    if (x->dense_n) /* dC = sum x' du^T */
+        c->op->product(c, &(eh_product){.ta = true,
+                                        .M = H + 1,
+                                        .N = F,
+                                        .K = x->dense_n,
+                                        .A = x->X,
+                                        .lda = x->ld,
+                                        .B = dense,
+                                        .ldb = F,
+                                        .C = dC,
+                                        .ldc = F});
     else
         c->op->fill(c, (H + 1) * F, 0, dC);
+    if (dx_n) /* dx = C du; the row of C that meets the closing 1 has no input behind it */
+        c->op->product(c, &(eh_product){.tb = true,
+                                        .M = dx_n,
+                                        .N = H,
+                                        .K = F,
+                                        .A = eh_operand_at(c, dense, (x->dense_n - dx_n) * F),
+                                        .lda = F,
+                                        .B = C_operand,
+                                        .ldb = F,
+                                        .C = dX,
+                                        .ldc = H});
     if (x->sparse_n) c->op->sparse_grad(c, x->sparse, x->sparse_rows, x->sparse_n, dU, F, dC);
-    if (dx_n) /* the row of C that meets the closing 1 has no input behind it */
-        c->op->gemm(c, false, true, dx_n, H, F, 1, eh_at(c, dense, (x->dense_n - dx_n) * F), F, C, F, 0, dX, H);
 }

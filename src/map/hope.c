@@ -20,67 +20,131 @@ static eh_tensor hope_tensor(const eh_map_shape *s, int i)
     }
 }
 
-/* What forward leaves: U, S, T; backward reuses S for dU. And its own dT. */
-typedef struct activations {
-    eh_real *U;  /* (n, F) */
-    eh_real *S;  /* (n, F) */
-    eh_real *T;  /* (n, m) */
-    eh_real *dA; /* (n, m) */
-} activations;
-
-static activations lay_out(const eh_map_shape *s, const eh_compute *c, int64_t n, eh_real *work)
+/* C and W, which products read, come first in theta: so many numbers. */
+static int64_t operands_of(const eh_map_shape *s)
 {
-    activations a;
-    a.U = work;
-    a.S = eh_at(c, a.U, n * s->F);
-    a.T = eh_at(c, a.S, n * s->F);
-    a.dA = eh_at(c, a.T, n * s->m);
-    return a;
+    return eh_map_offset(&eh_map_hope, s, TENSOR_B);
 }
 
-static int64_t hope_work(const eh_map_shape *s, int64_t n)
+/* A workspace. On a host backward reuses S for dU; elsewhere dU has room of its own, so that it may be made beside dW,
+ * which reads S. Without backward U and T share their room, since U is gone when T is made. */
+typedef struct activations {
+    eh_operand *weights; /* C, W as operands, where these are not numbers */
+    eh_real *U;          /* (n, F) */
+    eh_operand *S;       /* (n, F) */
+    eh_real *T;          /* (n, m) */
+    eh_operand *dA;      /* (n, m) */
+    eh_operand *dU;      /* (n, F) */
+} activations;
+
+/* Lays them out from `work` on, unless that is NULL; the numbers that takes, -1 on overflow. */
+static int64_t lay_out(const eh_map_shape *s, const eh_compute *c, int64_t n, bool keep, eh_real *work, activations *a)
 {
-    int64_t width, count;
-    if (__builtin_add_overflow(s->F, s->m, &width) || !eh_mul(width, 2, &width) || !eh_mul(width, n, &count)) return -1;
-    return count;
+    int64_t U, T;
+    if (!eh_mul(n, s->F, &U) || !eh_mul(n, s->m, &T)) return -1;
+    if (!keep) T = T > U ? T : U;
+    const int64_t parts[] = {eh_map_operands_room(c, operands_of(s)), eh_map_room(c, keep ? U : 0, c->op->size),
+                             eh_map_room(c, U, c->operand), eh_map_room(c, T, c->op->size),
+                             eh_map_room(c, keep ? T : 0, c->operand),
+                             eh_map_room(c, keep && !c->op->host ? U : 0, c->operand)};
+    enum { PARTS = sizeof parts / sizeof *parts };
+    int64_t from[PARTS], end = 0;
+    for (int i = 0; i < PARTS; i++) {
+        from[i] = end;
+        if (parts[i] < 0 || __builtin_add_overflow(end, parts[i], &end)) return -1;
+    }
+    if (!work) return end;
+    a->weights = (eh_operand *)work;
+    a->S = (eh_operand *)eh_at(c, work, from[2]);
+    a->T = eh_at(c, work, from[3]);
+    a->U = keep ? eh_at(c, work, from[1]) : a->T;
+    a->dA = (eh_operand *)eh_at(c, work, from[4]);
+    a->dU = c->op->host ? a->S : (eh_operand *)eh_at(c, work, from[5]);
+    return end;
+}
+
+static int64_t hope_work(const eh_map_shape *s, const eh_compute *c, int64_t n, bool keep)
+{
+    return lay_out(s, c, n, keep, NULL, NULL);
+}
+
+/* C as operands, and W behind it. */
+static const eh_operand *weights(const eh_map_shape *s, eh_compute *c, const eh_real *theta, eh_operand *room,
+                                 bool fresh)
+{
+    const int64_t at_W = (s->H + 1) * s->F;
+    eh_map_operands(c, s->F, s->m, eh_at(c, theta, at_W), eh_operand_at(c, room, at_W), fresh);
+    return eh_map_operands(c, s->H + 1, s->F, theta, room, fresh);
+}
+
+/* S = (X' C)^O, then A = S W and what `finish` makes of it, into T. */
+static void hidden_units(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x,
+                         const activations *a, bool keep, eh_finish finish)
+{
+    const int64_t n = x->sparse_n + x->dense_n, F = s->F, m = s->m, at_W = (s->H + 1) * F;
+    const eh_operand *C = weights(s, c, theta, a->weights, true);
+    eh_first_forward(c, x, s->H, theta, C, F, s->order, a->U, a->S, keep);
+    c->op->product(c, &(eh_product){.M = n,
+                                    .N = m,
+                                    .K = F,
+                                    .A = a->S,
+                                    .lda = F,
+                                    .B = eh_operand_at(c, C, at_W),
+                                    .ldb = m,
+                                    .finish = finish,
+                                    .with = eh_at(c, theta, at_W + F * m),
+                                    .C = a->T,
+                                    .ldc = m});
 }
 
 static void hope_forward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
-                         eh_real *Y)
+                         eh_real *Y, bool keep)
 {
-    const int64_t n = x->sparse_n + x->dense_n, F = s->F, m = s->m;
-    const activations a = lay_out(s, c, n, work);
-    const eh_real *C = theta;
-    const eh_real *W = eh_at(c, C, (s->H + 1) * F);
-    const eh_real *b = eh_at(c, W, F * m);
-    const eh_real *V = eh_at(c, b, m);
-    eh_first_forward(c, x, s->H, C, F, a.U);
-    c->op->power(c, n * F, s->order, a.U, a.S);
-    c->op->gemm(c, false, false, n, m, F, 1, a.S, F, W, m, 0, a.T, m);
-    c->op->sigmoid(c, n, m, b, a.T);
+    const int64_t n = x->sparse_n + x->dense_n, m = s->m;
+    const eh_real *V = eh_at(c, theta, operands_of(s) + m);
+    activations a;
+    lay_out(s, c, n, keep, work, &a);
+    hidden_units(s, c, theta, x, &a, keep, EH_SIGMOID);
     c->op->gemm(c, false, true, n, s->h, m, 1, a.T, m, V, m, 0, Y, s->h);
 }
 
 static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
                           const eh_real *dY, eh_real *dtheta, int64_t dx_n, eh_real *dX)
 {
-    const int64_t n = x->sparse_n + x->dense_n, F = s->F, m = s->m, h = s->h;
-    const activations a = lay_out(s, c, n, work);
-    const eh_real *C = theta;
-    const eh_real *W = eh_at(c, C, (s->H + 1) * F);
-    const eh_real *V = eh_at(c, W, F * m + m);
+    const int64_t n = x->sparse_n + x->dense_n, F = s->F, m = s->m, at_W = (s->H + 1) * F;
+    activations a;
+    lay_out(s, c, n, true, work, &a);
+    const eh_operand *C = weights(s, c, theta, a.weights, false);
+    const eh_real *V = eh_at(c, theta, at_W + F * m + m);
     eh_real *dC = dtheta;
-    eh_real *dW = eh_at(c, dC, (s->H + 1) * F);
+    eh_real *dW = eh_at(c, dC, at_W);
     eh_real *db = eh_at(c, dW, F * m);
     eh_real *dV = eh_at(c, db, m);
-    c->op->gemm(c, true, false, h, m, n, 1, dY, h, a.T, m, 0, dV, m);   /* dV = sum dy t^T */
-    c->op->gemm(c, false, false, n, m, h, 1, dY, h, V, m, 0, a.dA, m);  /* dt = V^T dy */
-    c->op->sigmoid_grad(c, n * m, a.T, a.dA);                           /* da = dt t (1 - t) */
-    c->op->column_sums(c, n, m, a.dA, 0, db);                           /* db = sum da */
-    c->op->gemm(c, true, false, F, m, n, 1, a.S, F, a.dA, m, 0, dW, m); /* dW = sum s da^T */
-    c->op->gemm(c, false, true, n, F, m, 1, a.dA, m, W, m, 0, a.S, F);  /* ds = W da */
-    c->op->power_grad(c, n * F, s->order, a.U, a.S);                    /* du = O u^(O-1) ds */
-    eh_first_backward(c, x, s->H, C, F, a.S, dC, dx_n, dX);             /* dC = sum x' du^T, dx = C du */
+    c->op->output_grad(c, n, m, s->h, dY, V, a.T, a.dA, db, dV); /* da, db = sum da, dV = sum dy t^T */
+    c->op->product(c, &(eh_product){.ta = true,
+                                    .M = F,
+                                    .N = m,
+                                    .K = n,
+                                    .A = a.S,
+                                    .lda = F,
+                                    .B = a.dA,
+                                    .ldb = m,
+                                    .C = dW,
+                                    .ldc = m}); /* dW = sum s da^T */
+    c->op->product(c, &(eh_product){.tb = true,
+                                    .M = n,
+                                    .N = F,
+                                    .K = m,
+                                    .A = a.dA,
+                                    .lda = m,
+                                    .B = eh_operand_at(c, C, at_W),
+                                    .ldb = m,
+                                    .finish = EH_POWER_GRAD,
+                                    .order = s->order,
+                                    .with = a.U,
+                                    .P = a.dU,
+                                    .ldc = F});              /* du = O u^(O-1) W da */
+    eh_first_backward(c, x, s->H, C, F, a.dU, dC, dx_n, dX); /* dC = sum x' du^T, dx = C du */
 }
 
 /* The start matters more than the solver. Factor responses of a given mean square (of order one), W so that the centred
@@ -98,7 +162,7 @@ static double power_variance(int order)
 }
 
 static void hope_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
-                      int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
+                      const eh_operand *sample, int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
 {
     const int64_t F = s->F, m = s->m, H1 = s->H + 1;
     const int64_t at_W = H1 * F, at_b = at_W + F * m, at_V = at_b + m, all = at_V + s->h * m;
@@ -111,12 +175,11 @@ static void hope_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, doubl
     c->op->write(c, theta, host, all);
     if (!n) return;
     /* b = -mean over the sample of W^T s */
-    const activations a = lay_out(s, c, n, work);
-    const eh_rows rows = {.X = X, .ld = ld, .dense_n = n};
+    activations a;
+    lay_out(s, c, n, true, work, &a);
+    const eh_rows rows = {.X = sample, .ld = ld, .dense_n = n};
     eh_real *b = eh_at(c, theta, at_b);
-    eh_first_forward(c, &rows, s->H, theta, F, a.U);
-    c->op->power(c, n * F, s->order, a.U, a.S);
-    c->op->gemm(c, false, false, n, m, F, 1, a.S, F, eh_at(c, theta, at_W), m, 0, a.T, m);
+    hidden_units(s, c, theta, &rows, &a, true, EH_PLAIN);
     c->op->column_sums(c, n, m, a.T, 0, b);
     c->op->scale(c, m, -1.0 / (double)n, b);
 }

@@ -1,5 +1,5 @@
 /* y = x: no parameters (kNN in the input space, exemplars learned there). Only for dense rows: what compares points in
- * the input space gathers them first. */
+ * the input space gathers them first. And only on a plain backend, where operands are numbers. */
 #include "map/map.h"
 
 static eh_tensor identity_tensor(const eh_map_shape *s, int i)
@@ -8,23 +8,25 @@ static eh_tensor identity_tensor(const eh_map_shape *s, int i)
     return (eh_tensor){.name = ""};
 }
 
-static int64_t identity_work(const eh_map_shape *s, int64_t n)
+static int64_t identity_work(const eh_map_shape *s, const eh_compute *c, int64_t n, bool keep)
 {
-    (void)s, (void)n;
+    (void)s, (void)c, (void)n, (void)keep;
     return 0;
 }
 
 static void identity_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
-                          int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
+                          const eh_operand *sample, int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
 {
-    (void)s, (void)c, (void)seed, (void)response, (void)X, (void)ld, (void)n, (void)host, (void)theta, (void)work;
+    (void)s, (void)c, (void)seed, (void)response, (void)X, (void)sample, (void)ld, (void)n, (void)host;
+    (void)theta, (void)work;
 }
 
 static void identity_forward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x,
-                             eh_real *work, eh_real *Y)
+                             eh_real *work, eh_real *Y, bool keep)
 {
-    (void)theta, (void)work;
-    for (int64_t i = 0; i < x->dense_n; i++) c->op->copy(c, s->H, eh_at(c, x->X, i * x->ld), eh_at(c, Y, i * s->H));
+    (void)theta, (void)work, (void)keep;
+    const eh_real *X = (const eh_real *)x->X;
+    for (int64_t i = 0; i < x->dense_n; i++) c->op->copy(c, s->H, eh_at(c, X, i * x->ld), eh_at(c, Y, i * s->H));
 }
 
 static void identity_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x,

@@ -1,4 +1,4 @@
-/* Maps by name, and where tensors lie in theta. */
+/* Maps by name, where tensors lie in theta, and what workspaces are made of. */
 #include <string.h>
 
 #include "map/map.h"
@@ -34,4 +34,25 @@ int64_t eh_map_offset(const eh_map *map, const eh_map_shape *s, int i)
 int64_t eh_map_parameters(const eh_map *map, const eh_map_shape *s)
 {
     return eh_map_offset(map, s, map->tensors);
+}
+
+int64_t eh_map_room(const eh_compute *c, int64_t count, size_t size)
+{
+    enum { LINE = 64 };
+    int64_t bytes;
+    if (!eh_mul(count, (int64_t)size, &bytes) || bytes > INT64_MAX - LINE) return -1;
+    return (bytes + LINE - 1) / LINE * (int64_t)(LINE / c->op->size);
+}
+
+int64_t eh_map_operands_room(const eh_compute *c, int64_t count)
+{
+    return c->numbers ? 0 : eh_map_room(c, count, c->operand);
+}
+
+const eh_operand *eh_map_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *room,
+                                  bool fresh)
+{
+    if (c->numbers) return (const eh_operand *)from;
+    if (fresh) c->op->operands(c, rows, columns, from, room);
+    return room;
 }

@@ -11,9 +11,9 @@
  * has no sparse rows; exemplars are always dense and follow the batch. */
 typedef struct eh_rows {
     const eh_table *sparse; /* rows sparse_rows[0..sparse_n) of it */
-    const int64_t *sparse_rows;
+    const eh_row *sparse_rows;
     int64_t sparse_n;
-    const eh_real *X; /* (dense_n, H+1) */
+    const eh_operand *X; /* (dense_n, H+1) */
     int64_t ld, dense_n;
 } eh_rows;
 
@@ -34,16 +34,17 @@ typedef struct eh_map {
     int tensors;
     /* Tensor i of theta. */
     eh_tensor (*tensor)(const eh_map_shape *s, int i);
-    /* Numbers of workspace that forward leaves for backward, for n rows. */
-    int64_t (*work)(const eh_map_shape *s, int64_t n);
+    /* Numbers of workspace for n rows, -1 on overflow. keep: backward will follow, on what forward leaves there. */
+    int64_t (*work)(const eh_map_shape *s, const eh_compute *c, int64_t n, bool keep);
     /* A start that suits the data: the first responses to the sample have mean square `response`. X (n, H+1) is a dense
-     * sample of scaled rows, work for n rows. theta is on the backend. */
-    void (*init)(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X, int64_t ld,
-                 int64_t n, float *host /* (parameters) scratch */, eh_real *theta, eh_real *work);
+     * sample of scaled rows, sample the same as operands, work for n rows to keep. theta is on the backend. */
+    void (*init)(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
+                 const eh_operand *sample, int64_t ld, int64_t n, float *host /* (parameters) scratch */,
+                 eh_real *theta, eh_real *work);
     /* Y (n, h), n = sparse_n + dense_n. */
     void (*forward)(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
-                    eh_real *Y);
-    /* After forward on the same x and work. Sets dtheta; dX (dx_n, H) receives the gradient of the last dx_n dense rows, or
+                    eh_real *Y, bool keep);
+    /* After forward on the same theta, x and work, with keep. Sets dtheta; dX (dx_n, H) receives the gradient of the last dx_n dense rows, or
      * is NULL. */
     void (*backward)(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
                      const eh_real *dY, eh_real *dtheta, int64_t dx_n, eh_real *dX);
@@ -61,8 +62,20 @@ int64_t eh_map_offset(const eh_map *map, const eh_map_shape *s, int i);
 /* first.c: the product with the inputs that every map begins with. */
 /* The deviation of random weights whose responses to the rows of X have mean square `response`. */
 double eh_first_deviation(eh_compute *c, double response, const eh_real *X, int64_t ld, int64_t n, int64_t H);
-void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, int64_t F, eh_real *U);
-void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, int64_t F, const eh_real *dU,
-                       eh_real *dC, int64_t dx_n, eh_real *dX);
+/* U (n, F) = X' C and S = U^order, for C (H+1, F), given as numbers and as operands. S NULL: U alone. Without keep U is
+ * room for sparse rows only and is left undefined. */
+void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, const eh_operand *C_operand,
+                      int64_t F, int order, eh_real *U, eh_operand *S, bool keep);
+void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_operand *C_operand, int64_t F,
+                       const eh_operand *dU, eh_real *dC, int64_t dx_n, eh_real *dX);
+
+/* map.c: workspaces. */
+/* Numbers of room that `count` elements of `size` bytes take, up to a whole cache line; -1 on overflow. */
+int64_t eh_map_room(const eh_compute *c, int64_t count, size_t size);
+/* A matrix (rows, columns) as operands: the matrix itself where operands are numbers, else room (eh_map_operands_room
+ * numbers of it), which `fresh` fills. */
+const eh_operand *eh_map_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *room,
+                                  bool fresh);
+int64_t eh_map_operands_room(const eh_compute *c, int64_t count);
 
 #endif

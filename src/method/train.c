@@ -2,7 +2,9 @@
  *
  * A step is one mini-batch: its rows are gathered and scaled, and the optimiser is let loose on eh_train_loss(), which
  * maps batch and exemplars in one go, asks the objective for the loss and its gradient in the embedding, and carries
- * that back through the map. An epoch ends with the validation error; the best state by it is what is kept. */
+ * that back through the map. An epoch ends with the validation error; the best state by it is what is kept.
+ *
+ * A backend may run behind: the losses of batches stay there until the optimiser, the clock or the epoch's end asks. */
 #include <math.h>
 #include <string.h>
 
@@ -24,17 +26,11 @@ static eh_rows batch_with_exemplars(const enhope_trainer *t, int64_t z)
 
 static void lay_exemplars(const enhope_trainer *t, const eh_real *E, int64_t first)
 {
-    eh_compute *c = t->c;
-    const int64_t H = t->shape.H;
-    for (int64_t j = 0; j < t->z; j++) {
-        eh_real *row = eh_at(c, t->X, (first + j) * t->ld);
-        c->op->copy(c, H, eh_at(c, E, j * H), row);
-        c->op->fill(c, 1, 1, eh_at(c, row, H));
-    }
+    if (t->z) t->c->op->close_rows(t->c, t->z, t->shape.H, E, eh_operand_at(t->c, t->X, first * t->ld), t->ld);
 }
 
 /* The loss of the present batch at parameters x, and its gradient. */
-double eh_train_loss(void *user, const eh_real *x, eh_real *gradient)
+void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss)
 {
     enhope_trainer *t = user;
     eh_compute *c = t->c;
@@ -42,67 +38,67 @@ double eh_train_loss(void *user, const eh_real *x, eh_real *gradient)
     const int64_t n = t->batch_n, z = t->z, h = t->shape.h;
     const eh_rows rows = batch_with_exemplars(t, z);
     lay_exemplars(t, eh_at(c, t->learned ? x : t->theta, t->P), rows.dense_n - z);
-    map->forward(&t->shape, c, x, &rows, t->work, t->Y);
-    const bool self = t->objective.self;
-    const double loss =
-        self ? eh_neighbour_loss(&t->objective, c, n, n, h, t->data->c, t->Y, t->label, t->Y, t->label, t->dY, NULL,
-                                 t->loss_work)
-             : eh_neighbour_loss(&t->objective, c, n, z, h, t->data->c, t->Y, t->label, eh_at(c, t->Y, n * h),
-                                 t->exemplar_label, t->dY, eh_at(c, t->dY, n * h), t->loss_work);
+    map->forward(&t->shape, c, x, &rows, t->work, t->Y, true);
+    if (t->objective.self)
+        eh_neighbour_loss(&t->objective, c, n, n, h, t->Y, t->batch_label, t->Y, t->batch_label, loss, t->dY, NULL);
+    else
+        eh_neighbour_loss(&t->objective, c, n, z, h, t->Y, t->batch_label, eh_at(c, t->Y, n * h), t->exemplar_class,
+                          loss, t->dY, eh_at(c, t->dY, n * h));
     map->backward(&t->shape, c, x, &rows, t->work, t->dY, gradient, t->learned ? z : 0,
                   t->learned ? eh_at(c, gradient, t->P) : NULL);
-    return loss;
 }
 
-/* The rows rows[order[0..n)], or rows[0..n) where order is NULL, become the batch. */
-static void take_batch(enhope_trainer *t, const int64_t *rows, const int64_t *order, int64_t n)
+/* These rows become the batch; label may be NULL where no loss will be asked for. */
+static void take_batch(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n)
 {
     t->batch_n = n;
-    for (int64_t i = 0; i < n; i++) {
-        t->batch_rows[i] = rows[order ? order[i] : i];
-        t->label[i] = t->data->label[t->batch_rows[i]];
-    }
-    if (!t->sparse) t->c->op->gather(t->c, &t->table, t->batch_rows, n, t->X, t->ld, NULL);
+    t->batch_rows = rows;
+    t->batch_label = label;
+    if (!t->sparse) t->c->op->gather_operands(t->c, &t->table, rows, n, t->X, t->ld, NULL);
 }
 
-void eh_train_embed(enhope_trainer *t, const eh_real *theta, const int64_t *rows, int64_t count, eh_real *Y)
+void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)
 {
     for (int64_t i = 0; i < count; i += t->capacity) {
-        take_batch(t, rows + i, NULL, count - i < t->capacity ? count - i : t->capacity);
+        take_batch(t, eh_row_at(rows, i), NULL, count - i < t->capacity ? count - i : t->capacity);
         const eh_rows block = batch_with_exemplars(t, 0);
-        t->method->map->forward(&t->shape, t->c, theta, &block, t->work, eh_at(t->c, Y, i * t->shape.h));
+        t->method->map->forward(&t->shape, t->c, theta, &block, t->work, eh_at(t->c, Y, i * t->shape.h), false);
     }
+}
+
+/* What validation points are compared with, embedded by theta. */
+static eh_references embed_references(enhope_trainer *t, const eh_real *theta)
+{
+    eh_compute *c = t->c;
+    const int64_t h = t->shape.h;
+    if (!t->z) {
+        eh_train_embed(t, theta, t->row_list, t->n, t->points);
+        return (eh_references){.G = t->points, .label = t->point_label, .r = t->n, .h = h};
+    }
+    /* embedded exemplars are kept at the end of dY, which is free here */
+    eh_real *G = eh_at(c, t->dY, t->capacity * h);
+    const eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = t->z};
+    lay_exemplars(t, eh_at(c, theta, t->P), 0);
+    t->method->map->forward(&t->shape, c, theta, &rows, t->work, G, false);
+    return (eh_references){.G = G, .label = t->exemplar_class, .r = t->z, .h = h};
 }
 
 /* The error on the validation part with parameters theta; NaN without one. */
-static double validate(enhope_trainer *t, const eh_real *theta)
+static enhope_status validate(enhope_trainer *t, const eh_real *theta, double *error)
 {
-    if (!t->valid_n) return NAN;
-    eh_compute *c = t->c;
-    const int64_t h = t->shape.h;
-    eh_references ref = {.h = h, .c = t->data->c};
-    if (t->z) {
-        /* embedded exemplars are kept at the end of dY, which is free here */
-        ref.G = eh_at(c, t->dY, t->capacity * h);
-        ref.label = t->exemplar_label;
-        ref.r = t->z;
-        lay_exemplars(t, eh_at(c, theta, t->P), 0);
-        const eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = t->z};
-        t->method->map->forward(&t->shape, c, theta, &rows, t->work, eh_at(c, t->dY, t->capacity * h));
-    } else {
-        eh_train_embed(t, theta, t->rows, t->n, t->points);
-        ref.G = t->points;
-        ref.label = t->point_label;
-        ref.r = t->n;
-    }
+    *error = NAN;
+    if (!t->valid_n) return ENHOPE_OK;
+    const eh_references ref = embed_references(t, theta);
     int64_t errors = 0;
     for (int64_t i = 0; i < t->valid_n; i += t->capacity) {
         const int64_t n = t->valid_n - i < t->capacity ? t->valid_n - i : t->capacity;
-        eh_train_embed(t, theta, t->rows + t->n + i, n, t->Y);
-        eh_classify(c, &ref, t->Y, n, t->k, t->classify_work, t->guess, NULL, NULL, NULL);
-        for (int64_t s = 0; s < n; s++) errors += t->guess[s] != t->label[s];
+        eh_train_embed(t, theta, eh_row_at(t->row_list, t->n + i), n, t->Y);
+        eh_classify(&t->found, &ref, t->Y, n, 0);
+        EH_TRY(eh_classify_fetch(&t->found, t->ctx, n, NULL, 0, &(eh_classes){.label = t->guess}));
+        for (int64_t s = 0; s < n; s++) errors += t->guess[s] != t->data->label[t->rows[t->n + i + s]];
     }
-    return (double)errors / (double)t->valid_n;
+    *error = (double)errors / (double)t->valid_n;
+    return ENHOPE_OK;
 }
 
 static const double LONG_STEP = 1; /* seconds, after which progress is told within a step as well */
@@ -131,13 +127,14 @@ static void add_history(enhope_trainer *t)
         (enhope_history){.epoch = t->epoch, .seconds = seconds(t), .loss = t->loss, .valid_error = t->valid_error};
 }
 
-static void end_epoch(enhope_trainer *t)
+static enhope_status end_epoch(enhope_trainer *t)
 {
+    double error;
+    EH_TRY(validate(t, t->theta, &error));
+    t->valid_error = error;
     t->epoch++;
-    t->batch = 0;
-    t->loss = t->loss_sum / (double)t->batches;
+    t->batch = t->known = 0;
     t->loss_sum = 0;
-    t->valid_error = validate(t, t->theta);
     const bool better = !(t->valid_error >= t->best_error), equal = t->valid_error == t->best_error;
     if (better) t->improved = t->epoch;
     if (!t->valid_n || better || (equal && t->loss < t->best_loss)) {
@@ -149,6 +146,7 @@ static void end_epoch(enhope_trainer *t)
     const bool stale = t->valid_n && t->set.patience && t->epoch - t->improved >= t->set.patience;
     if (t->epoch == t->set.epochs || stale) t->done = true;
     add_history(t);
+    return ENHOPE_OK;
 }
 
 static bool out_of_time(const enhope_trainer *t)
@@ -156,32 +154,80 @@ static bool out_of_time(const enhope_trainer *t)
     return t->set.time > 0 && seconds(t) >= t->set.time;
 }
 
+/* The rows of an epoch in their order, and their classes, on the host. */
+static void shuffle(enhope_trainer *t, int64_t epoch)
+{
+    if (t->shuffled == epoch || epoch >= t->set.epochs) return;
+    eh_shuffle((uint64_t)t->set.seed, EH_STREAM_SHUFFLE, (uint64_t)epoch, t->n, t->order);
+    for (int64_t i = 0; i < t->n; i++) {
+        t->order[i] = t->rows[t->order[i]];
+        t->order_label[i] = t->data->label[t->order[i]];
+    }
+    t->shuffled = epoch;
+}
+
+static void begin_epoch(enhope_trainer *t)
+{
+    shuffle(t, t->epoch);
+    t->c->op->send(t->c, t->epoch_rows, t->order, (size_t)t->n * sizeof *t->order);
+    t->c->op->send(t->c, t->epoch_label, t->order_label, (size_t)t->n * sizeof *t->order_label);
+}
+
+/* Ends training in the first batch that is not known, whose loss or gradient is not finite. */
+static enhope_status diverge(enhope_trainer *t, const char *what)
+{
+    if (!t->best_epoch)
+        return eh_fail(t->ctx, ENHOPE_ERROR_COMPUTE,
+                       "training diverged: %s is not finite in epoch %lld, batch %lld; try a lower rate or another "
+                       "scale",
+                       what, (long long)t->epoch + 1, (long long)t->known + 1);
+    eh_log(t->ctx, "training diverged in epoch %lld: the best state so far, of epoch %lld, is kept",
+           (long long)t->epoch + 1, (long long)t->best_epoch);
+    t->done = true;
+    return ENHOPE_OK;
+}
+
+/* Asks for the losses of the batches that are not known yet. */
+static enhope_status take_losses(enhope_trainer *t)
+{
+    const int64_t pending = t->batch - t->known;
+    t->c->op->fetch(t->c, t->fetched, eh_scalar_at(t->losses, t->known), (size_t)pending * sizeof *t->fetched);
+    EH_TRY(t->c->op->sync(t->c, t->ctx));
+    for (int64_t i = 0; i < pending; i++) {
+        const eh_value v = t->fetched[i];
+        if (!isfinite(v.value)) return diverge(t, "the loss");
+        if (v.spoilt != 0) return diverge(t, "a gradient");
+        t->loss_sum += v.value;
+        t->known++;
+    }
+    t->loss = t->loss_sum / (double)t->known;
+    return ENHOPE_OK;
+}
+
+/* Hands the next batch to the optimiser. */
+static void run_batch(enhope_trainer *t)
+{
+    /* batches of equal size, give or take one */
+    const int64_t from = t->n * t->batch / t->batches, to = t->n * (t->batch + 1) / t->batches;
+    if (t->batch == 0) begin_epoch(t);
+    take_batch(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from);
+    t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
+    t->batch++;
+    if (t->batch == t->batches) shuffle(t, t->epoch + 1);
+}
+
 static enhope_status step(enhope_trainer *t)
 {
     EH_TRY(make_room(t));
-    if (t->batch == 0) eh_shuffle((uint64_t)t->set.seed, EH_STREAM_SHUFFLE, (uint64_t)t->epoch, t->n, t->order);
-    /* batches of equal size, give or take one */
-    const int64_t from = t->n * t->batch / t->batches, to = t->n * (t->batch + 1) / t->batches;
-    take_batch(t, t->rows, t->order + from, to - from);
-    const double loss = t->optim->type->run(t->optim, eh_train_loss, t, t->theta);
-    EH_TRY(t->c->op->sync(t->c, t->ctx));
-    if (!isfinite(loss) && t->best_epoch) {
-        eh_log(t->ctx, "training diverged in epoch %lld: the best state so far, of epoch %lld, is kept",
-               (long long)t->epoch + 1, (long long)t->best_epoch);
-        t->done = true;
-        return ENHOPE_OK;
-    }
-    if (!isfinite(loss))
-        return eh_fail(t->ctx, ENHOPE_ERROR_COMPUTE,
-                       "training diverged: the loss is not finite in epoch %lld, batch %lld; try a lower rate or "
-                       "another scale",
-                       (long long)t->epoch + 1, (long long)t->batch + 1);
-    t->batch++;
-    t->loss_sum += loss;
-    t->loss = t->loss_sum / (double)t->batch;
-    if (t->batch == t->batches) end_epoch(t);
-    if (out_of_time(t)) t->done = true;
-    return ENHOPE_OK;
+    if (t->batch < t->batches) run_batch(t); /* else the end of the epoch has failed before */
+    const bool last = t->batch == t->batches, due = t->batch - t->known >= t->c->op->ahead;
+    if (t->optim->type->deferred && !due && !last && !t->stopping && !out_of_time(t)) return ENHOPE_OK;
+    enhope_status status = take_losses(t);
+    if (!status && t->known == t->batches) status = end_epoch(t);
+    /* what is not known is not done: a failed step may be made again */
+    if (status || t->done) t->batch = t->known < t->batch ? t->known : t->batch;
+    if (!status && out_of_time(t)) t->done = true;
+    return status;
 }
 
 static void tell(const enhope_trainer *t, bool epoch_done, enhope_progress *p)
@@ -254,7 +300,7 @@ static void fill_references(enhope_trainer *t, const eh_real *theta, enhope_mode
     }
     for (int64_t i = 0; i < m->r; i++) m->reference_label[i] = t->data->label[t->rows[i]];
     if (t->method->compared == EH_BATCH) {
-        eh_train_embed(t, theta, t->rows, m->r, t->points);
+        eh_train_embed(t, theta, t->row_list, m->r, t->points);
         t->c->op->read(t->c, m->reference, t->points, m->r * t->shape.h);
         return;
     }

@@ -17,6 +17,7 @@ struct enhope_trainer {
     eh_table table;
     float *shift, *mul; /* (H) */
     int64_t *rows;      /* (n + valid_n) */
+    eh_row *row_list;   /* the same on the backend */
     int64_t n, valid_n;
     int32_t present; /* classes that have samples */
     bool sparse;
@@ -29,29 +30,39 @@ struct enhope_trainer {
     /* parameters: the map's P numbers, then z x H of exemplars. The optimiser sees the latter only when learned. */
     int64_t P, z;
     bool learned;
-    eh_real *theta, *best;   /* (P + z H) */
-    int32_t *exemplar_label; /* (z) */
+    eh_real *theta, *best;    /* (P + z H) */
+    int32_t *exemplar_label;  /* (z) */
+    eh_label *exemplar_class; /* the same on the backend */
+
+    /* an epoch: its shuffle, and the loss of each batch. What is on the host is made while the backend is still at work
+     * on the epoch before. */
+    int64_t batches;
+    int64_t *order;        /* (n) rows */
+    int32_t *order_label;  /* (n) their classes */
+    int64_t shuffled;      /* the epoch that they are for; -1: none */
+    eh_row *epoch_rows;    /* (n) the same on the backend, of the epoch under way */
+    eh_label *epoch_label; /* (n) */
+    eh_scalar *losses;     /* (batches) */
+    eh_value *fetched;     /* (batches) the same on the host */
 
     /* a batch, and blocks of any other rows that are embedded */
     int64_t capacity, sample; /* rows of a batch or block; of the start */
     int64_t ld;
-    eh_real *X;           /* (capacity + z, ld), ld >= H + 1 */
-    eh_real *work;        /* the map's, for capacity + z rows */
-    eh_real *Y, *dY;      /* (capacity + z, h) */
-    eh_real *points;      /* (n + valid_n, h) embedded training points, where they are what points are compared with */
-    int32_t *label;       /* (capacity) */
-    int32_t *point_label; /* (n), likewise */
-    double *loss_work;
-    void *classify_work;
-    int32_t *guess;      /* (capacity) */
-    int64_t *order;      /* (n) this epoch's shuffle */
-    int64_t *batch_rows; /* (capacity) */
-    int64_t batch_n, batches;
+    int64_t batch_n;
+    const eh_row *batch_rows;    /* (batch_n) */
+    const eh_label *batch_label; /* (batch_n) */
+    eh_operand *X;               /* (capacity + z, ld), ld >= H + 1 */
+    eh_real *work;               /* the map's, for capacity + z rows */
+    eh_real *Y, *dY;             /* (capacity + z, h) */
+    eh_real *points;       /* (n + valid_n, h) embedded training points, where they are what points are compared with */
+    eh_label *point_label; /* (n), likewise */
+    eh_found found;        /* for (capacity) points */
+    int32_t *guess;        /* (capacity) */
 
     /* where we are */
-    int64_t epoch, batch;
-    double started, spent; /* clock at the running step's start, seconds of steps before it */
-    double loss_sum, loss;
+    int64_t epoch, batch, known; /* of the epoch's batches: handed to the optimiser, and those whose loss was fetched */
+    double started, spent;       /* clock at the running step's start, seconds of steps before it */
+    double loss_sum, loss;       /* of the known batches: sum, mean; until one is known, the mean of the epoch before */
     double valid_error, best_error; /* NaN: none yet */
     double best_loss;
     int64_t best_epoch,
@@ -66,10 +77,10 @@ struct enhope_trainer {
 };
 
 /* What the optimiser minimises and when it must stop; user is the trainer. The loss of the present batch at parameters
- * x, and its gradient; train.c. */
-double eh_train_loss(void *user, const eh_real *x, eh_real *gradient);
+ * x, and its gradient, all on the backend; train.c. */
+void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss);
 bool eh_train_stop(void *user);
 /* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; train.c. */
-void eh_train_embed(enhope_trainer *t, const eh_real *theta, const int64_t *rows, int64_t count, eh_real *Y);
+void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y);
 
 #endif

@@ -122,11 +122,13 @@ static enhope_status settle(enhope_trainer *t)
                        (long long)H, (long long)s->factors, (long long)s->hidden, (long long)s->dims);
     const int64_t batch = s->batch && s->batch < t->n ? s->batch : t->n;
     t->batches = (t->n + batch - 1) / batch;
-    enum { BLOCK = 1000 }; /* rows embedded at a time when the batch itself is smaller */
-    const int64_t block = t->n < BLOCK ? t->n : BLOCK;
+    /* rows embedded at a time when the batch itself is smaller */
+    const int64_t block = !t->c || t->n < t->c->op->block ? t->n : t->c->op->block;
     t->capacity = batch > block ? batch : block;
-    enum { SPARSE_SAMPLE = 256 }; /* dense rows of wide sparse data are large */
-    t->sample = t->sparse && t->capacity > SPARSE_SAMPLE ? SPARSE_SAMPLE : t->capacity;
+    /* a sample that does not depend on the backend; dense rows of wide sparse data are large */
+    enum { SAMPLE = 1000, SPARSE_SAMPLE = 256 };
+    const int64_t sample = t->sparse ? SPARSE_SAMPLE : batch > SAMPLE ? batch : SAMPLE;
+    t->sample = sample < t->capacity ? sample : t->capacity;
     if (method->compared == EH_BATCH && batch < 2)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "batch is %lld: %s compares the samples of a batch, expected at least 2", (long long)batch,
@@ -146,6 +148,7 @@ static enhope_status start_exemplars(enhope_trainer *t)
     EH_CHECK((t->set.exemplars == EH_START_RANDOM ? eh_exemplar_random : eh_exemplar_kmeans)(
         t->ctx, t->c, &t->table, t->rows, t->n, t->data->c, t->z, (uint64_t)t->set.seed, E, t->exemplar_label));
     t->c->op->write(t->c, eh_at(t->c, t->theta, t->P), E, t->z * H);
+    t->c->op->send(t->c, t->exemplar_class, t->exemplar_label, (size_t)t->z * sizeof *t->exemplar_label);
 cleanup:
     eh_free(E);
     return status;
@@ -153,14 +156,23 @@ cleanup:
 
 static enhope_status start_map(enhope_trainer *t)
 {
-    float *host = NULL;
-    EH_TRY(eh_new(t->ctx, "parameters", t->P, sizeof *host, (void **)&host));
+    eh_compute *c = t->c;
     /* rows are in a seeded order, so that the first are a sample */
     const int64_t n = t->sample;
-    t->c->op->gather(t->c, &t->table, t->rows, n, t->X, t->ld, NULL);
-    t->method->map->init(&t->shape, t->c, (uint64_t)t->set.seed, t->set.start, t->X, t->ld, n, host, t->theta, t->work);
+    const bool narrow = !c->numbers;
+    float *host = NULL;
+    eh_real *X = NULL; /* (n, ld) the sample as numbers, where operands are not */
+    enhope_status status;
+    EH_CHECK(eh_new(t->ctx, "parameters", t->P, sizeof *host, (void **)&host));
+    if (narrow) EH_CHECK(eh_compute_new(c, t->ctx, "a sample", n * t->ld, c->op->size, &X));
+    if (narrow) c->op->gather(c, &t->table, t->row_list, n, X, t->ld, NULL);
+    c->op->gather_operands(c, &t->table, t->row_list, n, t->X, t->ld, NULL);
+    t->method->map->init(&t->shape, c, (uint64_t)t->set.seed, t->set.start, narrow ? X : (eh_real *)t->X, t->X, t->ld,
+                         n, host, t->theta, t->work);
+cleanup:
+    if (X) c->op->release(c, X);
     eh_free(host);
-    return ENHOPE_OK;
+    return status;
 }
 
 static enhope_status start_optimiser(enhope_trainer *t)
@@ -184,6 +196,34 @@ static enhope_status start_optimiser(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
+/* An epoch's rows and losses; and all rows, placed. */
+static enhope_status allocate_epoch(enhope_trainer *t)
+{
+    enhope_context *ctx = t->ctx;
+    eh_compute *c = t->c;
+    const int64_t all = t->n + t->valid_n;
+    EH_TRY(eh_new(ctx, "order of samples", t->n, sizeof *t->order, (void **)&t->order));
+    EH_TRY(eh_new(ctx, "order of samples", t->n, sizeof *t->order_label, (void **)&t->order_label));
+    EH_TRY(eh_new(ctx, "losses", t->batches, sizeof *t->fetched, (void **)&t->fetched));
+    EH_TRY(eh_compute_new(c, ctx, "losses", t->batches, sizeof *t->fetched, &t->losses));
+    EH_TRY(eh_compute_new(c, ctx, "order of samples", t->n, sizeof *t->order, &t->epoch_rows));
+    EH_TRY(eh_compute_new(c, ctx, "order of samples", t->n, sizeof *t->order_label, &t->epoch_label));
+    EH_TRY(eh_compute_new(c, ctx, "rows of samples", all, sizeof *t->rows, &t->row_list));
+    c->op->send(c, t->row_list, t->rows, (size_t)all * sizeof *t->rows);
+    return ENHOPE_OK;
+}
+
+/* The classes of the training points, where these are what points are compared with. */
+static enhope_status place_point_labels(enhope_trainer *t)
+{
+    const int64_t n = t->n;
+    int32_t *label = t->order_label; /* free until the first epoch */
+    EH_TRY(eh_compute_new(t->c, t->ctx, "labels", n, sizeof *label, &t->point_label));
+    for (int64_t i = 0; i < n; i++) label[i] = t->data->label[t->rows[i]];
+    t->c->op->send(t->c, t->point_label, label, (size_t)n * sizeof *label);
+    return ENHOPE_OK;
+}
+
 static enhope_status allocate(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
@@ -198,25 +238,20 @@ static enhope_status allocate(enhope_trainer *t)
         rows > INT32_MAX || t->ld > INT32_MAX) /* BLAS counts in 32 bits */
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a batch of %lld rows of %lld inputs is too large", (long long)rows,
                        (long long)H);
-    EH_TRY(eh_compute_new(c, ctx, "parameters", t->P + t->z * H, &t->theta));
-    EH_TRY(eh_compute_new(c, ctx, "parameters", t->P + t->z * H, &t->best));
-    EH_TRY(eh_compute_new(c, ctx, "batch", x_count, &t->X));
-    EH_TRY(eh_compute_new(c, ctx, "activations", t->method->map->work(&t->shape, rows), &t->work));
-    EH_TRY(eh_compute_new(c, ctx, "embedding", y_count, &t->Y));
-    EH_TRY(eh_compute_new(c, ctx, "embedding", y_count, &t->dY));
+    const size_t size = c->op->size;
+    EH_TRY(eh_compute_new(c, ctx, "parameters", t->P + t->z * H, size, &t->theta));
+    EH_TRY(eh_compute_new(c, ctx, "parameters", t->P + t->z * H, size, &t->best));
+    EH_TRY(eh_compute_new(c, ctx, "batch", x_count, c->operand, &t->X));
+    EH_TRY(eh_compute_new(c, ctx, "activations", t->method->map->work(&t->shape, c, rows, true), size, &t->work));
+    EH_TRY(eh_compute_new(c, ctx, "embedding", y_count, size, &t->Y));
+    EH_TRY(eh_compute_new(c, ctx, "embedding", y_count, size, &t->dY));
+    EH_TRY(eh_compute_new(c, ctx, "labels", t->z, sizeof(int32_t), &t->exemplar_class));
     EH_TRY(eh_new(ctx, "labels", t->z, sizeof *t->exemplar_label, (void **)&t->exemplar_label));
-    EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->label, (void **)&t->label));
     EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->guess, (void **)&t->guess));
-    EH_TRY(eh_new(ctx, "batch", t->capacity, sizeof *t->batch_rows, (void **)&t->batch_rows));
-    EH_TRY(eh_new(ctx, "order of samples", t->n, sizeof *t->order, (void **)&t->order));
-    EH_TRY(
-        eh_new(ctx, "loss", eh_neighbour_work(t->capacity, t->data->c), sizeof *t->loss_work, (void **)&t->loss_work));
-    if (t->method->compared == EH_BATCH) {
-        EH_TRY(eh_compute_new(c, ctx, "embedded training points", all, &t->points));
-        EH_TRY(eh_new(ctx, "labels", t->n, sizeof *t->point_label, (void **)&t->point_label));
-        for (int64_t i = 0; i < t->n; i++) t->point_label[i] = t->data->label[t->rows[i]];
-    }
-    return ENHOPE_OK;
+    EH_TRY(allocate_epoch(t));
+    if (t->method->compared != EH_BATCH) return ENHOPE_OK;
+    EH_TRY(eh_compute_new(c, ctx, "embedded training points", all, size, &t->points));
+    return place_point_labels(t);
 }
 
 static enhope_status settle_neighbours(enhope_trainer *t)
@@ -233,7 +268,8 @@ static enhope_status settle_neighbours(enhope_trainer *t)
     else
         t->k = r < EH_NEIGHBOURS ? (int32_t)r : EH_NEIGHBOURS;
     t->set.neighbours = t->k;
-    return eh_new(t->ctx, "votes", eh_classify_work(t->capacity, t->k, t->data->c), 1, &t->classify_work);
+    if (!t->c) return ENHOPE_OK;
+    return eh_found_create(t->ctx, t->c, t->capacity, t->k, &(eh_classes){.label = t->guess}, &t->found);
 }
 
 static enhope_status build(enhope_trainer *t)
@@ -241,6 +277,7 @@ static enhope_status build(enhope_trainer *t)
     enhope_context *ctx = t->ctx;
     const int64_t H = t->data->x.H;
     EH_TRY(choose_rows(t));
+    if (t->method->compared != EH_NOTHING) EH_TRY(eh_compute_open(ctx, t->method->map == &eh_map_identity, &t->c));
     EH_TRY(settle(t));
     EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->shift, (void **)&t->shift));
     EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->mul, (void **)&t->mul));
@@ -251,7 +288,6 @@ static enhope_status build(enhope_trainer *t)
         t->done = true;
         return settle_neighbours(t);
     }
-    EH_TRY(eh_compute_open(ctx, &t->c));
     EH_TRY(t->c->op->place(t->c, ctx, &t->data->x, t->data->label, t->shift, t->mul, &t->table));
     EH_TRY(allocate(t));
     eh_compute_begin(t->c);
@@ -276,6 +312,7 @@ enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *d
     t->ctx = ctx;
     t->data = data;
     t->valid_error = t->best_error = t->loss = NAN;
+    t->shuffled = -1;
     if (!settings) {
         defaults = enhope_settings_create();
         if (!defaults) EH_CHECK(eh_fail_memory(ctx, "settings", 1, sizeof *defaults));
@@ -297,13 +334,17 @@ void enhope_trainer_free(enhope_trainer *t)
     if (!t) return;
     if (t->c) {
         eh_optim_free(t->optim);
-        eh_real *const vectors[] = {t->theta, t->best, t->X, t->work, t->Y, t->dY, t->points};
-        for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) t->c->op->release(t->c, vectors[i]);
+        eh_found_free(&t->found);
+        void *const placed[] = {t->theta,      t->best,        t->X,          t->work,   t->Y,
+                                t->dY,         t->points,      t->row_list,   t->losses, t->exemplar_class,
+                                t->epoch_rows, t->epoch_label, t->point_label};
+        for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
+            if (placed[i]) t->c->op->release(t->c, placed[i]);
         t->c->op->unplace(t->c, &t->table);
         eh_compute_close(t->c);
     }
-    void *const blocks[] = {t->shift,     t->mul,           t->rows,  t->exemplar_label, t->label,      t->point_label,
-                            t->loss_work, t->classify_work, t->guess, t->order,          t->batch_rows, t->history};
+    void *const blocks[] = {t->shift, t->mul,         t->rows,    t->exemplar_label, t->guess,
+                            t->order, t->order_label, t->fetched, t->history};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
     eh_free(t);
 }

@@ -1,7 +1,8 @@
 /* A model at work: embedding, classifying and evaluating data, block by block.
  *
- * One walk serves all: open it (everything is allocated there), embed the references, then take block after block of
- * embedded samples from it. Nothing is allocated on the way. */
+ * One walk serves all: open it (everything is allocated there), embed the references, then take span after span of
+ * embedded samples from it. A span is as many blocks as the backend may run behind; its results are fetched together.
+ * Nothing is allocated on the way. */
 #include <string.h>
 
 #include "classify/classify.h"
@@ -10,9 +11,9 @@
 #include "model/model.h"
 
 enum {
-    BLOCK = 1000,            /* rows: products this high run at full speed */
-    BLOCK_NUMBERS = 1 << 26, /* in all buffers of a block, so that wide data does not take all memory */
-    ALIGN = 16               /* rows of X begin at multiples of it */
+    HOST_NUMBERS = 1 << 26,   /* in all buffers of a block, so that wide data does not take all memory ... */
+    DEVICE_NUMBERS = 1 << 29, /* ... and the same on a device, which wants larger blocks */
+    ALIGN = 16                /* rows of X begin at multiples of it */
 };
 
 typedef struct walk {
@@ -22,24 +23,28 @@ typedef struct walk {
     bool placed;
     const int64_t *rows; /* (n) which samples; NULL: the first n */
     int64_t n, next;     /* samples, the first that has not been embedded */
-    int64_t block, ld;
-    bool sparse;    /* samples go into the map as sparse rows */
-    eh_real *theta; /* the map's parameters */
-    eh_real *X;     /* (block, ld) */
-    eh_real *work;  /* the map's */
-    eh_real *Y;     /* (block, h) */
-    eh_real *G;     /* (r, h) the embedded references */
-    int64_t *row;   /* (block) */
+    int64_t block, span; /* rows at a time; rows whose results are fetched together */
+    int64_t ld;
+    bool sparse;               /* samples go into the map as sparse rows */
+    eh_real *theta;            /* the map's parameters */
+    eh_operand *X;             /* (block, ld) */
+    eh_real *work;             /* the map's */
+    eh_real *Y;                /* (span, h) */
+    eh_real *E;                /* (block, H) references on their way to X */
+    eh_real *G;                /* (r, h) the embedded references */
+    eh_label *reference_label; /* (r) */
+    eh_row *row;               /* (span) */
+    int64_t *host_row;         /* (span) */
 } walk;
 
 static void walk_close(walk *w)
 {
     if (!w->cp) return;
     if (w->placed) w->cp->op->unplace(w->cp, &w->table);
-    eh_real *vector[] = {w->theta, w->X, w->work, w->Y, w->G};
-    for (size_t i = 0; i < sizeof vector / sizeof *vector; i++)
-        if (vector[i]) w->cp->op->release(w->cp, vector[i]);
-    eh_free(w->row);
+    void *const placed[] = {w->theta, w->X, w->work, w->Y, w->E, w->G, w->reference_label, w->row};
+    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
+        if (placed[i]) w->cp->op->release(w->cp, placed[i]);
+    eh_free(w->host_row);
     eh_compute_close(w->cp);
     w->cp = NULL;
 }
@@ -49,14 +54,18 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Rows of a block: enough for speed, no more than there are, and not so many that they exceed BLOCK_NUMBERS. k:
+/* Rows of a block: enough for speed, no more than there are, and not so many that they take too much memory. k:
  * neighbours kept for each row. */
-static int64_t block_rows(const enhope_model *model, int64_t ld, int64_t n, int64_t k)
+static int64_t block_rows(const walk *w, int64_t k)
 {
-    const int64_t wanted = model->exemplars && model->r > n ? model->r : n;
-    const int64_t width = ld + model->map->work(&model->shape, 1) + model->shape.h + 3 * k;
-    const int64_t most = BLOCK_NUMBERS / width;
-    const int64_t rows = smaller(smaller(BLOCK, wanted), most);
+    const enhope_model *model = w->model;
+    const eh_compute_ops *op = w->cp->op;
+    const eh_map_shape *s = &model->shape;
+    const int64_t wanted = model->exemplars && model->r > w->n ? model->r : w->n;
+    const int64_t work = model->map->work(s, w->cp, 1, false) - model->map->work(s, w->cp, 0, false);
+    const int64_t width = w->ld + work + op->ahead * (s->h + 3 * k);
+    const int64_t most = (op->host ? HOST_NUMBERS : DEVICE_NUMBERS) / width;
+    const int64_t rows = smaller(smaller(op->block, wanted), most);
     return rows > 0 ? rows : 1;
 }
 
@@ -69,15 +78,13 @@ static bool stays_sparse(const enhope_model *model, const eh_matrix *x)
     return true;
 }
 
-/* data NULL: only the references will be embedded. k: neighbours of each sample; 0: no references are needed. */
-static enhope_status walk_open(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                               const int64_t *rows, int64_t n, int64_t k, walk *w)
+/* x: the data as the model sees it. */
+static enhope_status check_inputs(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                  const eh_matrix *x)
 {
     const eh_map_shape *s = &model->shape;
-    *w = (walk){.model = model, .rows = rows, .n = n};
-    eh_matrix x = data ? data->x : (eh_matrix){0};
-    if (x.kind == ENHOPE_CSR && x.H < s->H) x.H = s->H; /* a sparse file is as wide as its last non-zero */
-    if (data && x.H != s->H)
+    int64_t embedded;
+    if (data && x->H != s->H)
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "data has %lld inputs, the model expects %lld", (long long)data->x.H,
                        (long long)s->H);
     for (int64_t j = 0; data && data->input_name && model->input_name && j < data->x.H; j++)
@@ -87,28 +94,55 @@ static enhope_status walk_open(enhope_context *ctx, const enhope_model *model, c
                 "input %lld of the data is '%.60s', of the model '%.60s': expected the inputs of training, in "
                 "their order",
                 (long long)j + 1, data->input_name[j], model->input_name[j]);
-    const int64_t parameters = eh_map_parameters(model->map, s);
-    int64_t embedded;
     if (s->H > INT32_MAX - ALIGN || !eh_mul(model->r, s->h, &embedded)) /* BLAS counts in 32 bits */
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "a model of %lld inputs and %lld references is too large",
                        (long long)s->H, (long long)model->r);
-    w->ld = (s->H + ALIGN) / ALIGN * ALIGN;
-    w->block = block_rows(model, w->ld, n, k);
-    w->sparse = data && stays_sparse(model, &x);
-    const int64_t dense = w->sparse ? smaller(w->block, model->exemplars ? model->r : 0) : w->block;
+    return ENHOPE_OK;
+}
+
+/* Everything that the walk works in. */
+static enhope_status walk_allocate(walk *w, enhope_context *ctx, int64_t k)
+{
+    const enhope_model *model = w->model;
+    const eh_map_shape *s = &model->shape;
+    eh_compute *cp = w->cp;
+    const size_t size = cp->op->size;
+    const int64_t exemplars = model->exemplars && k > 0 ? smaller(w->block, model->r) : 0; /* of a block */
+    const int64_t dense = w->sparse ? exemplars : w->block;
+    EH_TRY(eh_compute_new(cp, ctx, "the map", eh_map_parameters(model->map, s), size, &w->theta));
+    EH_TRY(eh_compute_new(cp, ctx, "a block of samples", dense * w->ld, cp->operand, &w->X));
+    EH_TRY(eh_compute_new(cp, ctx, "the map's workspace", model->map->work(s, cp, w->block, false), size, &w->work));
+    EH_TRY(eh_compute_new(cp, ctx, "a block of the embedding", w->span * s->h, size, &w->Y));
+    EH_TRY(eh_compute_new(cp, ctx, "row numbers", w->span, sizeof *w->host_row, &w->row));
+    EH_TRY(eh_new(ctx, "row numbers", w->span, sizeof *w->host_row, (void **)&w->host_row));
+    if (exemplars) EH_TRY(eh_compute_new(cp, ctx, "a block of exemplars", exemplars * s->H, size, &w->E));
+    if (k == 0) return ENHOPE_OK;
+    EH_TRY(eh_compute_new(cp, ctx, "the embedded references", model->r * s->h, size, &w->G));
+    return eh_compute_new(cp, ctx, "the references' classes", model->r, sizeof *model->reference_label,
+                          &w->reference_label);
+}
+
+/* data NULL: only the references will be embedded. k: neighbours of each sample; 0: no references are needed. */
+static enhope_status walk_open(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                               const int64_t *rows, int64_t n, int64_t k, walk *w)
+{
+    const eh_map_shape *s = &model->shape;
+    *w = (walk){.model = model, .rows = rows, .n = n};
+    eh_matrix x = data ? data->x : (eh_matrix){0};
+    if (x.kind == ENHOPE_CSR && x.H < s->H) x.H = s->H; /* a sparse file is as wide as its last non-zero */
+    EH_TRY(check_inputs(ctx, model, data, &x));
     enhope_status status;
-    EH_CHECK(eh_compute_open(ctx, &w->cp));
+    EH_CHECK(eh_compute_open(ctx, model->map == &eh_map_identity, &w->cp));
     if (data) {
         EH_CHECK(w->cp->op->place(w->cp, ctx, &x, NULL, model->shift, model->mul, &w->table));
         w->placed = true;
     }
-    EH_CHECK(eh_compute_new(w->cp, ctx, "the map", parameters, &w->theta));
-    EH_CHECK(eh_compute_new(w->cp, ctx, "a block of samples", dense * w->ld, &w->X));
-    EH_CHECK(eh_compute_new(w->cp, ctx, "the map's workspace", model->map->work(s, w->block), &w->work));
-    EH_CHECK(eh_compute_new(w->cp, ctx, "a block of the embedding", w->block * s->h, &w->Y));
-    if (k > 0) EH_CHECK(eh_compute_new(w->cp, ctx, "the embedded references", model->r * s->h, &w->G));
-    EH_CHECK(eh_new(ctx, "row numbers", w->block, sizeof *w->row, (void **)&w->row));
-    w->cp->op->write(w->cp, w->theta, model->theta, parameters);
+    w->ld = (s->H + ALIGN) / ALIGN * ALIGN;
+    w->block = block_rows(w, k);
+    w->span = smaller(w->cp->op->ahead * w->block, n > 0 ? n : 1);
+    w->sparse = data && stays_sparse(model, &x);
+    EH_CHECK(walk_allocate(w, ctx, k));
+    w->cp->op->write(w->cp, w->theta, model->theta, eh_map_parameters(model->map, s));
     return ENHOPE_OK;
 cleanup:
     walk_close(w);
@@ -121,36 +155,57 @@ static void walk_references(walk *w)
     const enhope_model *model = w->model;
     const eh_compute_ops *op = w->cp->op;
     const int64_t H = model->shape.H, h = model->shape.h;
-    const float one = 1;
+    op->send(w->cp, w->reference_label, model->reference_label, (size_t)model->r * sizeof *model->reference_label);
     if (!model->exemplars) {
         op->write(w->cp, w->G, model->reference, model->r * h);
         return;
     }
     for (int64_t first = 0; first < model->r; first += w->block) {
         const int64_t count = smaller(w->block, model->r - first);
-        for (int64_t i = 0; i < count; i++) {
-            op->write(w->cp, eh_at(w->cp, w->X, i * w->ld), model->reference + (first + i) * H, H);
-            op->write(w->cp, eh_at(w->cp, w->X, i * w->ld + H), &one, 1);
-        }
+        op->write(w->cp, w->E, model->reference + first * H, count * H);
+        op->close_rows(w->cp, count, H, w->E, w->X, w->ld);
         const eh_rows x = {.X = w->X, .ld = w->ld, .dense_n = count};
-        model->map->forward(&model->shape, w->cp, w->theta, &x, w->work, eh_at(w->cp, w->G, first * h));
+        model->map->forward(&model->shape, w->cp, w->theta, &x, w->work, eh_at(w->cp, w->G, first * h), false);
     }
 }
 
-/* Embeds the next block into Y and returns its rows; 0: there are no more. */
-static int64_t walk_next(walk *w)
+static int64_t sample_row(const walk *w, int64_t i)
 {
-    const int64_t count = smaller(w->block, w->n - w->next);
-    if (count == 0) return 0;
-    for (int64_t i = 0; i < count; i++) w->row[i] = w->rows ? w->rows[w->next + i] : w->next + i;
-    eh_rows x = {.sparse = &w->table, .sparse_rows = w->row, .sparse_n = count};
+    return w->rows ? w->rows[i] : i;
+}
+
+/* Says which rows the block that begins with sample `first` will ask for, where they follow each other. */
+static void walk_stage(const walk *w, int64_t first)
+{
+    const int64_t count = smaller(w->block, w->n - first);
+    if (!w->cp->op->stage || count <= 0) return;
+    if (sample_row(w, first + count - 1) - sample_row(w, first) == count - 1)
+        w->cp->op->stage(w->cp, &w->table, sample_row(w, first), count);
+}
+
+/* The rows of the span that comes next, to the backend; how many they are, 0: there are no more. */
+static int64_t walk_span(walk *w)
+{
+    const int64_t count = smaller(w->span, w->n - w->next);
+    if (count <= 0) return 0;
+    for (int64_t i = 0; i < count; i++) w->host_row[i] = sample_row(w, w->next + i);
+    w->cp->op->send(w->cp, w->row, w->host_row, (size_t)count * sizeof *w->host_row);
+    return count;
+}
+
+/* Embeds a block, rows from .. from + count of the span, into Y. */
+static void walk_block(walk *w, int64_t from, int64_t count)
+{
+    const eh_row *row = eh_row_at(w->row, from);
+    eh_rows x = {.sparse = &w->table, .sparse_rows = row, .sparse_n = count};
     if (!w->sparse) {
-        w->cp->op->gather(w->cp, &w->table, w->row, count, w->X, w->ld, NULL);
+        w->cp->op->gather_operands(w->cp, &w->table, row, count, w->X, w->ld, NULL);
         x = (eh_rows){.X = w->X, .ld = w->ld, .dense_n = count};
     }
-    w->model->map->forward(&w->model->shape, w->cp, w->theta, &x, w->work, w->Y);
+    w->model->map->forward(&w->model->shape, w->cp, w->theta, &x, w->work, eh_at(w->cp, w->Y, from * w->model->shape.h),
+                           false);
     w->next += count;
-    return count;
+    walk_stage(w, w->next);
 }
 
 enhope_status enhope_model_references(enhope_context *ctx, const enhope_model *model, float *Y, int32_t *labels)
@@ -172,11 +227,15 @@ enhope_status enhope_model_references(enhope_context *ctx, const enhope_model *m
 
 enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, float *Y)
 {
+    const int64_t h = model->shape.h;
     walk w;
     EH_TRY(walk_open(ctx, model, data, NULL, data->x.n, 0, &w));
     eh_compute_begin(w.cp);
-    for (int64_t count; (count = walk_next(&w)) > 0;)
-        w.cp->op->read(w.cp, Y + (w.next - count) * model->shape.h, w.Y, count * model->shape.h);
+    walk_stage(&w, 0);
+    for (int64_t count; (count = walk_span(&w)) > 0;) {
+        for (int64_t from = 0; from < count; from += w.block) walk_block(&w, from, smaller(w.block, count - from));
+        w.cp->op->read(w.cp, Y + (w.next - count) * h, w.Y, count * h);
+    }
     eh_compute_end(w.cp);
     const enhope_status status = w.cp->op->sync(w.cp, ctx);
     walk_close(&w);
@@ -185,50 +244,69 @@ enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model,
 
 /* What classifying needs besides the walk. */
 typedef struct votes {
-    void *work;   /* eh_classify's */
-    float *Y;     /* (block, h) on the host, where probabilities are asked for and Y is not */
-    float *G;     /* (r, h) on the host, where probabilities are asked for */
-    double *sums; /* (c) */
+    eh_found found; /* where labels, winners, distances or shares are asked for */
+    float *Y;       /* (span, h) on the host, where probabilities are asked for and Y is not */
+    float *G;       /* (r, h) on the host, where probabilities are asked for */
+    double *sums;   /* (c) */
 } votes;
+
+/* What is asked of the neighbours; points that are no exemplars have shares of the votes for probabilities. */
+static eh_classes classes_of(const enhope_model *model, const enhope_prediction *out, int64_t first)
+{
+    return (eh_classes){.label = out->label ? out->label + first : NULL,
+                        .winner = out->winner ? out->winner + first : NULL,
+                        .distance = out->distance ? out->distance + first : NULL,
+                        .shares = out->proba && !model->exemplars ? out->proba + first * model->c : NULL};
+}
 
 static enhope_status votes_open(enhope_context *ctx, const walk *w, int64_t k, const enhope_prediction *out, votes *v)
 {
     const enhope_model *model = w->model;
     const int64_t h = model->shape.h;
-    const bool shares = out->proba && !model->exemplars; /* of the votes */
-    if (out->label || out->winner || out->distance || shares)
-        EH_TRY(eh_new(ctx, "the neighbours", eh_classify_work(w->block, k, model->c), 1, &v->work));
-    if (!out->proba || shares) return ENHOPE_OK;
+    const eh_classes wanted = classes_of(model, out, 0);
+    if (wanted.label || wanted.winner || wanted.distance || wanted.shares)
+        EH_TRY(eh_found_create(ctx, w->cp, w->span, k, &wanted, &v->found));
+    if (!out->proba || wanted.shares) return ENHOPE_OK;
     EH_TRY(eh_new(ctx, "the similarities", model->c, sizeof *v->sums, (void **)&v->sums));
     EH_TRY(eh_new(ctx, "the embedded references", model->r * h, sizeof *v->G, (void **)&v->G));
-    if (!out->Y) EH_TRY(eh_new(ctx, "a block of the embedding", w->block * h, sizeof *v->Y, (void **)&v->Y));
+    if (!out->Y) EH_TRY(eh_new(ctx, "a block of the embedding", w->span * h, sizeof *v->Y, (void **)&v->Y));
     return ENHOPE_OK;
 }
 
 static void votes_close(votes *v)
 {
-    eh_free(v->work);
+    eh_found_free(&v->found);
     eh_free(v->Y);
     eh_free(v->G);
     eh_free(v->sums);
 }
 
-/* The outputs of one block of `count` samples that begins with sample `first`. */
-static void classify_block(const walk *w, int64_t first, int64_t count, int64_t k, const votes *v,
-                           const enhope_prediction *out)
+/* Embeds and classifies a span of `count` samples, block by block. */
+static void classify_span(walk *w, int64_t count, votes *v)
+{
+    const int64_t h = w->model->shape.h;
+    const eh_references ref = {.G = w->G, .label = w->reference_label, .r = w->model->r, .h = h};
+    for (int64_t from = 0; from < count; from += w->block) {
+        const int64_t rows = smaller(w->block, count - from);
+        walk_block(w, from, rows);
+        if (v->found.cp) eh_classify(&v->found, &ref, eh_at(w->cp, w->Y, from * h), rows, from);
+    }
+}
+
+/* The outputs of a span of `count` samples that begins with sample `first`. */
+static enhope_status fetch_span(const walk *w, enhope_context *ctx, int64_t first, int64_t count, votes *v,
+                                const enhope_prediction *out)
 {
     const enhope_model *model = w->model;
     const int64_t h = model->shape.h;
-    const eh_references ref = {.G = w->G, .label = model->reference_label, .r = model->r, .h = h, .c = model->c};
-    if (v->work)
-        eh_classify(w->cp, &ref, w->Y, count, k, v->work, out->label ? out->label + first : NULL,
-                    out->winner ? out->winner + first : NULL, out->distance ? out->distance + first : NULL,
-                    out->proba && !model->exemplars ? out->proba + first * model->c : NULL);
+    const eh_classes classes = classes_of(model, out, first);
+    if (v->found.cp) EH_TRY(eh_classify_fetch(&v->found, ctx, count, model->reference_label, model->c, &classes));
     float *Y = out->Y ? out->Y + first * h : v->Y;
     if (Y) w->cp->op->read(w->cp, Y, w->Y, count * h);
     if (out->proba && model->exemplars)
         eh_probabilities(model->gaussian, v->G, model->reference_label, model->r, h, model->c, Y, count, v->sums,
                          out->proba + first * model->c);
+    return ENHOPE_OK;
 }
 
 /* The samples rows[0..n), or the first n. *seconds (unless NULL): embedding and classifying, without making room. */
@@ -247,11 +325,15 @@ static enhope_status predict(enhope_context *ctx, const enhope_model *model, con
     if (!status) {
         const double start = eh_seconds();
         eh_compute_begin(w.cp);
+        walk_stage(&w, 0);
         walk_references(&w);
         if (v.G) w.cp->op->read(w.cp, v.G, w.G, model->r * model->shape.h);
-        for (int64_t count; (count = walk_next(&w)) > 0;) classify_block(&w, w.next - count, count, k, &v, out);
+        for (int64_t count; !status && (count = walk_span(&w)) > 0;) {
+            classify_span(&w, count, &v);
+            status = fetch_span(&w, ctx, w.next - count, count, &v, out);
+        }
         eh_compute_end(w.cp);
-        status = w.cp->op->sync(w.cp, ctx);
+        if (!status) status = w.cp->op->sync(w.cp, ctx);
         if (seconds) *seconds = eh_seconds() - start;
     }
     votes_close(&v);

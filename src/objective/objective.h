@@ -13,13 +13,10 @@ typedef struct eh_neighbour {
                        sample does */
 } eh_neighbour;
 
-/* Numbers of host workspace for n samples and c classes. */
-int64_t eh_neighbour_work(int64_t n, int32_t c);
-
-/* Loss of Y (n, h) against G (z, h), and dY (n, h), dG (z, h). With self pass G = Y, z = n, other_label = label and
- * dG NULL. c classes. Returns NaN where the embedding is not finite. */
-double eh_neighbour_loss(const eh_neighbour *o, eh_compute *cp, int64_t n, int64_t z, int64_t h, int32_t c,
-                         const eh_real *Y, const int32_t *label, const eh_real *G, const int32_t *other_label,
-                         eh_real *dY, eh_real *dG, double *work);
+/* The loss of Y (n, h) against G (z, h), left in *loss, and dY (n, h), dG (z, h). With self pass G = Y, z = n,
+ * other_label = label and dG NULL. The loss is NaN where the embedding is not finite. All on the backend. */
+void eh_neighbour_loss(const eh_neighbour *o, eh_compute *cp, int64_t n, int64_t z, int64_t h, const eh_real *Y,
+                       const eh_label *label, const eh_real *G, const eh_label *other_label, eh_scalar *loss,
+                       eh_real *dY, eh_real *dG);
 
 #endif

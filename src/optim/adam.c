@@ -2,7 +2,10 @@
  *
  * The rate of step t = 0, 1, ... is
  *     rate * min(1, (t + 1) / warmup) * (1 + cos(pi min(1, t / total))) / 2
- * so that it rises linearly while the running means are young and falls to zero at the end of training. */
+ * so that it rises linearly while the running means are young and falls to zero at the end of training.
+ *
+ * The value is never asked for, so that a backend may run behind: that nothing is stepped where value or gradient is not
+ * finite, which would stay in the running means for good, is the operation's care. */
 #include <math.h>
 
 #include "optim/optim.h"
@@ -23,23 +26,18 @@ static double rate_of(const eh_optim_settings *s, int64_t t)
     return rate;
 }
 
-static double adam_run(eh_optim *o, eh_function f, void *user, eh_real *x)
+static void adam_run(eh_optim *o, eh_function f, void *user, eh_real *x, eh_scalar *value)
 {
     const eh_compute_ops *op = o->c->op;
     const eh_optim_settings *s = &o->set;
     eh_real *g = eh_optim_vector(o, 0), *m1 = eh_optim_vector(o, 1), *m2 = eh_optim_vector(o, 2);
-    double value = NAN;
-    o->stuck = true;
+    o->stuck = false;
     for (int64_t i = 0; i < s->iterations; i++) {
-        value = f(user, x, g);
+        f(user, x, g, value);
         o->evaluations++;
-        /* one bad number in the running means would stay there for good */
-        if (!isfinite(value) || !isfinite(op->dot(o->c, o->count, g, g))) break;
-        op->adam(o->c, o->count, rate_of(s, o->step), s->beta1, s->beta2, s->epsilon, o->step + 1, g, m1, m2, x);
+        op->adam(o->c, o->count, rate_of(s, o->step), s->beta1, s->beta2, s->epsilon, o->step + 1, g, value, m1, m2, x);
         o->step++;
-        o->stuck = false;
     }
-    return value;
 }
 
-const eh_optim_type eh_optim_adam = {"adam", adam_vectors, adam_run};
+const eh_optim_type eh_optim_adam = {"adam", adam_vectors, adam_run, .deferred = true};

@@ -32,10 +32,10 @@ static double conjugate(eh_descent *s)
     return s->step * fmin(GROWTH, before / s->slope);
 }
 
-static double cg_run(eh_optim *o, eh_function f, void *user, eh_real *x)
+static void cg_run(eh_optim *o, eh_function f, void *user, eh_real *x, eh_scalar *value)
 {
     eh_descent s = {.f = f, .user = user, .direct = conjugate, .sigma = SIGMA, .rho = RHO};
-    return eh_descend(o, &s, x);
+    eh_descend(o, &s, x, value);
 }
 
-const eh_optim_type eh_optim_cg = {"cg", cg_vectors, cg_run};
+const eh_optim_type eh_optim_cg = {"cg", cg_vectors, cg_run, .deferred = false};

@@ -34,6 +34,17 @@ static void swap(eh_real **a, eh_real **b)
     *b = t;
 }
 
+/* f at x, its gradient to g; NaN where that is not finite. */
+static double value_at(eh_descent *s, const eh_real *x, eh_real *g)
+{
+    eh_optim *o = s->o;
+    eh_value v;
+    s->f(s->user, x, g, o->value);
+    o->c->op->fetch(o->c, &v, o->value, sizeof v);
+    o->evaluations++;
+    return v.spoilt != 0 ? NAN : v.value;
+}
+
 /* f at x + step d; where that is lower than *lowest, it becomes *lowest and its gradient goes to last_g. */
 static point evaluate(eh_descent *s, double step, point *lowest)
 {
@@ -42,8 +53,7 @@ static point evaluate(eh_descent *s, double step, point *lowest)
     point p = {.step = step};
     op->copy(o->c, o->count, s->x, s->trial);
     op->axpy(o->c, o->count, step, s->d, s->trial);
-    p.value = s->f(s->user, s->trial, s->trial_g);
-    o->evaluations++;
+    p.value = value_at(s, s->trial, s->trial_g);
     p.slope = op->dot(o->c, o->count, s->trial_g, s->d);
     p.finite = isfinite(p.value) && isfinite(p.slope);
     if (p.finite && p.value < lowest->value) {
@@ -132,19 +142,16 @@ static double steepest(eh_descent *s)
     return 1 / (1 - s->slope);
 }
 
-double eh_descend(eh_optim *o, eh_descent *s, eh_real *x)
+static void descend(eh_optim *o, eh_descent *s)
 {
-    s->o = o;
-    s->x = x;
     s->g = eh_optim_vector(o, 0);
     s->last_g = eh_optim_vector(o, 1);
     s->d = eh_optim_vector(o, 2);
     s->trial = eh_optim_vector(o, 3);
     s->trial_g = eh_optim_vector(o, 4);
     o->stuck = true;
-    s->value = s->f(s->user, x, s->g);
-    o->evaluations++;
-    if (!isfinite(s->value)) return s->value;
+    s->value = value_at(s, s->x, s->g);
+    if (!isfinite(s->value)) return;
 
     double step = steepest(s);
     bool failed = false;
@@ -156,5 +163,13 @@ double eh_descend(eh_optim *o, eh_descent *s, eh_real *x)
         if (found) step = s->direct(s);
         if (!found || !(s->slope < 0 && isfinite(s->slope) && isfinite(step))) step = steepest(s);
     }
-    return s->value;
+}
+
+void eh_descend(eh_optim *o, eh_descent *s, eh_real *x, eh_scalar *value)
+{
+    s->o = o;
+    s->x = x;
+    descend(o, s);
+    const eh_value reached = {.value = s->value};
+    o->c->op->send(o->c, value, &reached, sizeof reached);
 }

@@ -87,10 +87,10 @@ static double quasi_newton(eh_descent *s)
     return 1;
 }
 
-static double lbfgs_run(eh_optim *o, eh_function f, void *user, eh_real *x)
+static void lbfgs_run(eh_optim *o, eh_function f, void *user, eh_real *x, eh_scalar *value)
 {
     eh_descent s = {.f = f, .user = user, .direct = quasi_newton, .forget = forget_pairs, .sigma = SIGMA, .rho = RHO};
-    return eh_descend(o, &s, x);
+    eh_descend(o, &s, x, value);
 }
 
-const eh_optim_type eh_optim_lbfgs = {"lbfgs", lbfgs_vectors, lbfgs_run};
+const eh_optim_type eh_optim_lbfgs = {"lbfgs", lbfgs_vectors, lbfgs_run, .deferred = false};

@@ -18,7 +18,8 @@ enhope_status eh_optim_create(enhope_context *ctx, eh_compute *c, const eh_optim
     o->c = c;
     o->count = count;
     EH_CHECK(eh_new(ctx, "solver's factors", scalars, sizeof *o->scalars, (void **)&o->scalars));
-    EH_CHECK(eh_compute_new(c, ctx, "solver's vectors", numbers, &o->work));
+    EH_CHECK(eh_compute_new(c, ctx, "solver's value", 1, sizeof(eh_value), &o->value));
+    EH_CHECK(eh_compute_new(c, ctx, "solver's vectors", numbers, c->op->size, &o->work));
     *out = o;
     return ENHOPE_OK;
 cleanup:
@@ -29,6 +30,7 @@ cleanup:
 void eh_optim_free(eh_optim *o)
 {
     if (!o) return;
+    if (o->value) o->c->op->release(o->c, o->value);
     if (o->work) o->c->op->release(o->c, o->work);
     eh_free(o->scalars);
     eh_free(o);

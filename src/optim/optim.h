@@ -1,6 +1,6 @@
 /* Minimisers of f over one flat vector. They know {f, gradient, count} only: no map, no label, no batch.
  *
- * A minimiser is a table {name, vectors, run}. The trainer calls run() once per mini-batch; `iterations` says how many
+ * A minimiser is a table {name, vectors, run, deferred}. The trainer calls run() once per mini-batch; `iterations` says how many
  * line searches (cg, lbfgs) or steps (adam) one call makes. Each mini-batch is another function, so cg and lbfgs start
  * afresh with each run(); adam's moments and step counter live on from run to run.
  */
@@ -9,8 +9,8 @@
 
 #include "compute/compute.h"
 
-/* Value and gradient at x; NaN or infinity is allowed and means "not here". */
-typedef double (*eh_function)(void *user, const eh_real *x, eh_real *gradient);
+/* Value and gradient at x, left on the backend; NaN or infinity is allowed and means "not here". */
+typedef void (*eh_function)(void *user, const eh_real *x, eh_real *gradient, eh_scalar *value);
 
 typedef struct eh_optim_settings {
     int64_t iterations; /* line searches or steps in one run() */
@@ -26,9 +26,11 @@ typedef struct eh_optim_type {
     const char *name;
     /* vectors of length count that it works in */
     int64_t (*vectors)(const eh_optim_settings *s);
-    /* Improves x in place. cg, lbfgs: x is left at the lowest point met, whose value is returned; it never rises.
-     * adam: returns the value before the last step; where value or gradient is not finite it stops without stepping. */
-    double (*run)(eh_optim *o, eh_function f, void *user, eh_real *x);
+    /* Improves x in place and leaves a value at *value, on the backend. cg, lbfgs: x is left at the lowest point met,
+     * whose value it is; it never rises. adam: the value before the last step; where the value is not finite no step is
+     * made, and a gradient that is not finite moves nothing and spoils *value. */
+    void (*run)(eh_optim *o, eh_function f, void *user, eh_real *x, eh_scalar *value);
+    bool deferred; /* run() never waits for a value: a backend may run behind it */
 } eh_optim_type;
 
 struct eh_optim {
@@ -38,10 +40,11 @@ struct eh_optim {
     int64_t count;
     eh_real *work;            /* (vectors, count) */
     double *scalars;          /* (2, memory) lbfgs: of each pair 1 / s.y and the first loop's factor */
-    int64_t step;             /* adam: steps made */
+    eh_scalar *value;         /* of one evaluation in a line search */
+    int64_t step;             /* adam: steps made, or left out where the value was not finite */
     int64_t evaluations;      /* of f, in all runs */
     bool (*stop)(void *user); /* asked after each line search with f's user; NULL: never */
-    bool stuck;               /* the last run() left x as it was */
+    bool stuck;               /* cg, lbfgs: the last run() left x as it was; adam cannot know and says false */
 };
 
 extern const eh_optim_type eh_optim_cg, eh_optim_lbfgs, eh_optim_adam;
@@ -86,8 +89,8 @@ struct eh_descent {
 /* vectors 0 .. EH_DESCENT_VECTORS - 1 of the workspace are the descent's */
 enum { EH_DESCENT_VECTORS = 5 };
 
-/* Makes set.iterations line searches from x; returns the value reached. The caller fills f, user, direct, forget, sigma
- * and rho; the rest is set here. */
-double eh_descend(eh_optim *o, eh_descent *s, eh_real *x);
+/* Makes set.iterations line searches from x; leaves the value reached at *value. The caller fills f, user, direct,
+ * forget, sigma and rho; the rest is set here. */
+void eh_descend(eh_optim *o, eh_descent *s, eh_real *x, eh_scalar *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* The cpu backend: memory, data, products; and the table. */
+/* The cpu backend: memory and data; and the table. */
 #include <cblas.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@ static void cpu_close(eh_compute *c)
 {
     eh_cpu_state *state = c->state;
     eh_free(state->blocks);
+    eh_free(state->sums);
     eh_free(state);
 }
 
@@ -24,20 +25,22 @@ enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c)
 
 static enhope_status cpu_sync(eh_compute *c, enhope_context *ctx)
 {
-    (void)c, (void)ctx;
-    return ENHOPE_OK;
+    eh_cpu_state *state = c->state;
+    const int64_t lacked = state->lacked;
+    state->lacked = 0;
+    return lacked ? eh_fail_memory(ctx, "the weights of pairs", (size_t)lacked, 1) : ENHOPE_OK;
 }
 
-static eh_real *cpu_alloc(eh_compute *c, int64_t count)
+static void *cpu_alloc(eh_compute *c, size_t bytes)
 {
     (void)c;
-    return eh_alloc((size_t)count, sizeof(float));
+    return eh_alloc(bytes, 1);
 }
 
-static void cpu_release(eh_compute *c, eh_real *v)
+static void cpu_release(eh_compute *c, void *block)
 {
     (void)c;
-    eh_free(v);
+    eh_free(block);
 }
 
 static void cpu_write(eh_compute *c, eh_real *to, const float *from, int64_t count)
@@ -66,6 +69,12 @@ EH_SIMD static void scale_f32(int64_t H, const float *restrict x, const float *r
     for (int64_t j = 0; j < H; j++) to[j] = (x[j] - shift[j]) * mul[j];
 }
 
+static void close_row(float *row, int64_t H, int64_t ld)
+{
+    row[H] = 1;
+    memset(row + H + 1, 0, (size_t)(ld - H - 1) * sizeof *row);
+}
+
 static void gather_row(const eh_table *t, int64_t row, float *to)
 {
     const eh_matrix *x = &t->x;
@@ -82,19 +91,42 @@ static void gather_row(const eh_table *t, int64_t row, float *to)
         }
         break;
     }
-    to[H] = 1;
 }
 
-static void cpu_gather(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, eh_real *X, int64_t ld,
-                       int32_t *label)
+static void cpu_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X,
+                                int64_t ld, eh_label *label)
 {
+    const int64_t *from = eh_host_rows(rows);
 #pragma omp parallel for num_threads(c->threads) if (n * t->x.H > EH_CPU_ALONE) schedule(static)
-    for (int64_t i = 0; i < n; i++) gather_row(t, rows[i], eh_f(X) + i * ld);
-    if (label)
-        for (int64_t i = 0; i < n; i++) label[i] = t->label[rows[i]];
+    for (int64_t i = 0; i < n; i++) {
+        gather_row(t, from[i], eh_f(X) + i * ld);
+        close_row(eh_f(X) + i * ld, t->x.H, ld);
+    }
+    for (int64_t i = 0; label && i < n; i++) eh_host_labels(label)[i] = eh_host_labels(t->classes)[from[i]];
 }
 
-static void cpu_sparse_apply(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, const eh_real *C,
+static void cpu_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
+                       eh_label *label)
+{
+    cpu_gather_operands(c, t, rows, n, eh_host_operands(X), ld, label);
+}
+
+static void cpu_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld)
+{
+#pragma omp parallel for num_threads(c->threads) if (n * H > EH_CPU_ALONE) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(eh_f(X) + i * ld, eh_f(E) + i * H, (size_t)H * sizeof(float));
+        close_row(eh_f(X) + i * ld, H, ld);
+    }
+}
+
+static void cpu_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to)
+{
+    (void)c;
+    memcpy(to, from, (size_t)(rows * columns) * sizeof(float));
+}
+
+static void cpu_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C,
                              int64_t F, eh_real *U)
 {
     const eh_matrix *x = &t->x;
@@ -102,14 +134,15 @@ static void cpu_sparse_apply(eh_compute *c, const eh_table *t, const int64_t *ro
 #pragma omp parallel for num_threads(c->threads) if (n * F > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         float *u = eh_f(U) + i * F;
+        const int64_t *ends = x->row_start + eh_host_rows(rows)[i];
         memcpy(u, eh_f(C) + x->H * F, (size_t)F * sizeof *u);
-        for (int64_t s = x->row_start[rows[i]]; s < x->row_start[rows[i] + 1]; s++)
+        for (int64_t s = ends[0]; s < ends[1]; s++)
             eh_cpu_add_scaled(F, x->value[s] * mul[x->column[s]], eh_f(C) + x->column[s] * F, u);
     }
 }
 
 /* Each thread owns a range of factors, so that no two write the same place and the order of sums is fixed. */
-static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, const eh_real *dU,
+static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU,
                             int64_t F, eh_real *dC)
 {
     const eh_matrix *x = &t->x;
@@ -120,54 +153,40 @@ static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const int64_t *row
                       count = eh_share_start(F, part + 1, c->threads) - from;
         for (int64_t i = 0; i < n; i++) {
             const float *du = eh_f(dU) + i * F + from;
+            const int64_t *ends = x->row_start + eh_host_rows(rows)[i];
             eh_cpu_add_scaled(count, 1, du, eh_f(dC) + x->H * F + from);
-            for (int64_t s = x->row_start[rows[i]]; s < x->row_start[rows[i] + 1]; s++)
+            for (int64_t s = ends[0]; s < ends[1]; s++)
                 eh_cpu_add_scaled(count, x->value[s] * mul[x->column[s]], du, eh_f(dC) + x->column[s] * F + from);
         }
-    }
-}
-
-/* ---- products ---- */
-
-/* Products are cut into tiles whose size does not depend on the threads, each one call of a single-threaded BLAS: so
- * the bits are the same for any number of threads. Tiles this large lose a few percent to packing, and
- * leave eight for the widest product of a batch of 1,000. */
-enum { TILE_ROWS = 256, TILE_COLUMNS = 512 };
-
-static void cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
-                     int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc)
-{
-    const int64_t down = (M + TILE_ROWS - 1) / TILE_ROWS, across = (N + TILE_COLUMNS - 1) / TILE_COLUMNS;
-#pragma omp parallel for num_threads(c->threads) if (down * across > 1) schedule(dynamic)
-    for (int64_t tile = 0; tile < down * across; tile++) {
-        const int64_t i = eh_share_start(M, tile / across, down), rows = eh_share_start(M, tile / across + 1, down) - i;
-        const int64_t j = eh_share_start(N, tile % across, across);
-        const int64_t columns = eh_share_start(N, tile % across + 1, across) - j;
-        cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)rows,
-                    (int)columns, (int)K, (float)alpha, eh_f(A) + (ta ? i : i * lda), (int)lda,
-                    eh_f(B) + (tb ? j * ldb : j), (int)ldb, (float)beta, eh_f(C) + i * ldc + j, (int)ldc);
     }
 }
 
 const eh_compute_ops eh_compute_cpu = {
     .name = "cpu",
     .size = sizeof(float),
+    .host = true,
+    .block = 1000, /* products this high run at full speed */
+    .ahead = 1,
     .close = cpu_close,
     .sync = cpu_sync,
     .alloc = cpu_alloc,
     .release = cpu_release,
+    .send = eh_host_copy,
+    .fetch = eh_host_copy,
     .write = cpu_write,
     .read = cpu_read,
     .place = eh_host_place,
     .unplace = eh_host_unplace,
     .gather = cpu_gather,
+    .gather_operands = cpu_gather_operands,
+    .close_rows = cpu_close_rows,
     .sparse_apply = cpu_sparse_apply,
     .sparse_grad = cpu_sparse_grad,
-    .gemm = cpu_gemm,
+    .gemm = eh_cpu_gemm,
+    .product = eh_cpu_product,
+    .operands = cpu_operands,
+    .output_grad = eh_host_output_grad,
     .power = eh_cpu_power,
-    .power_grad = eh_cpu_power_grad,
-    .sigmoid = eh_cpu_sigmoid,
-    .sigmoid_grad = eh_cpu_sigmoid_grad,
     .column_sums = eh_cpu_column_sums,
     .fill = eh_cpu_fill,
     .copy = eh_cpu_copy,
@@ -175,7 +194,7 @@ const eh_compute_ops eh_compute_cpu = {
     .axpy = eh_cpu_axpy,
     .dot = eh_cpu_dot,
     .adam = eh_cpu_adam,
-    .pair_sums = eh_cpu_pair_sums,
-    .pair_grad = eh_cpu_pair_grad,
+    .pairs = eh_cpu_pairs,
     .nearest = eh_cpu_nearest,
+    .vote = eh_host_vote,
 };

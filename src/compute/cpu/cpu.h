@@ -2,7 +2,7 @@
 #ifndef EH_CPU_H
 #define EH_CPU_H
 
-#include "compute/compute.h"
+#include "compute/host.h"
 
 /* Functions so marked are compiled for several instruction sets; the loader picks one for the machine at hand.
  * Sanitizers instrument the picker before they are ready, so there the plain version serves. */
@@ -13,8 +13,8 @@
 #define EH_SIMD
 #endif
 
-/* eh_real is float here */
-static inline float *eh_f(const eh_real *v)
+/* eh_real and eh_operand are float here */
+static inline float *eh_f(const void *v)
 {
     return (float *)(uintptr_t)v;
 }
@@ -31,14 +31,14 @@ static inline int64_t eh_share_start(int64_t count, int64_t part, int64_t parts)
 typedef struct eh_cpu_state {
     float *blocks; /* nearest.c's, for rows of `dims` dimensions; NULL before their first use */
     int64_t dims;
+    eh_pair_sums *sums; /* (samples) pairs.c's, likewise; then attract (samples), repel (samples) */
+    int64_t samples;
+    int64_t lacked; /* bytes that an operation did not get, until sync() tells; 0: none */
 } eh_cpu_state;
 enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
 
 /* math.c */
-void eh_cpu_power(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *s);
-void eh_cpu_power_grad(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *d);
-void eh_cpu_sigmoid(eh_compute *c, int64_t n, int64_t m, const eh_real *b, eh_real *A);
-void eh_cpu_sigmoid_grad(eh_compute *c, int64_t count, const eh_real *t, eh_real *d);
+void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
 void eh_cpu_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 void eh_cpu_fill(eh_compute *c, int64_t count, double value, eh_real *x);
 void eh_cpu_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
@@ -46,18 +46,22 @@ void eh_cpu_scale(eh_compute *c, int64_t count, double a, eh_real *x);
 void eh_cpu_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
 void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
-                 const eh_real *g, eh_real *m1, eh_real *m2, eh_real *x);
+                 const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* y += a x in the calling thread */
 void eh_cpu_add_scaled(int64_t count, float a, const float *restrict x, float *restrict y);
+/* product.c */
+void eh_cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
+                 int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc);
+void eh_cpu_product(eh_compute *c, const eh_product *p);
+/* s = u^order in the calling thread */
+void eh_cpu_power_range(int64_t count, int order, const float *u, float *s);
 /* pairs.c */
 /* d[j] = |a - B_j|^2 by differences, for B (count, dims) */
 void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B, float *restrict d);
-void eh_cpu_pair_sums(eh_compute *c, const eh_pairs *p, double *log_all, double *same);
-void eh_cpu_pair_grad(eh_compute *c, const eh_pairs *p, const double *attract, const double *repel, eh_real *dY,
-                      eh_real *dG);
+void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
 /* nearest.c */
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
-                    int64_t *index, float *distance);
+                    eh_row *index, eh_real *distance);
 
 /* e^x to 2e-7 relative, without a call, so that loops over it become SIMD. NaN stays NaN; beyond +-87 it saturates. */
 static inline __attribute__((always_inline)) float eh_exp(float x)

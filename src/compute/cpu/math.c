@@ -1,6 +1,7 @@
 /* The cpu backend's elementwise operations and vectors: a SIMD kernel on a range, and OpenMP over ranges.
  *
  * Ranges are cut in a number that does not depend on the threads, so that sums are the same for any number of them. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,85 +16,13 @@ enum { PARTS = 64 };
                                                                                                         part < PARTS;  \
                                                                                                         part++)
 
-EH_SIMD static void square(int64_t count, const float *restrict u, float *restrict s)
+void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
 {
-    for (int64_t i = 0; i < count; i++) s[i] = u[i] * u[i];
-}
-
-EH_SIMD static void power_any(int64_t count, int order, const float *restrict u, float *restrict s)
-{
-    for (int64_t i = 0; i < count; i++) {
-        float p = 1;
-        for (int o = 0; o < order; o++) p *= u[i];
-        s[i] = p;
-    }
-}
-
-void eh_cpu_power(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *s)
-{
-    FOR_PARTS
-    {
-        const int64_t from = eh_share_start(count, part, PARTS), n = eh_share_start(count, part + 1, PARTS) - from;
-        if (order == 2)
-            square(n, eh_f(u) + from, eh_f(s) + from);
-        else
-            power_any(n, order, eh_f(u) + from, eh_f(s) + from);
-    }
-}
-
-EH_SIMD static void square_grad(int64_t count, const float *restrict u, float *restrict d)
-{
-    for (int64_t i = 0; i < count; i++) d[i] *= 2 * u[i];
-}
-
-EH_SIMD static void power_any_grad(int64_t count, int order, const float *restrict u, float *restrict d)
-{
-    for (int64_t i = 0; i < count; i++) {
-        float p = (float)order;
-        for (int o = 1; o < order; o++) p *= u[i];
-        d[i] *= p;
-    }
-}
-
-void eh_cpu_power_grad(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *d)
-{
-    FOR_PARTS
-    {
-        const int64_t from = eh_share_start(count, part, PARTS), n = eh_share_start(count, part + 1, PARTS) - from;
-        if (order == 2)
-            square_grad(n, eh_f(u) + from, eh_f(d) + from);
-        else
-            power_any_grad(n, order, eh_f(u) + from, eh_f(d) + from);
-    }
-}
-
-EH_SIMD static void sigmoid_rows(int64_t rows, int64_t m, const float *restrict b, float *restrict A)
-{
-    for (int64_t i = 0; i < rows; i++, A += m)
-        for (int64_t k = 0; k < m; k++) A[k] = 1 / (1 + eh_exp(-(A[k] + b[k])));
-}
-
-void eh_cpu_sigmoid(eh_compute *c, int64_t n, int64_t m, const eh_real *b, eh_real *A)
-{
-    const int64_t count = n * m;
-    FOR_PARTS
-    {
-        const int64_t from = eh_share_start(n, part, PARTS);
-        sigmoid_rows(eh_share_start(n, part + 1, PARTS) - from, m, eh_f(b), eh_f(A) + from * m);
-    }
-}
-
-EH_SIMD static void sigmoid_slope(int64_t count, const float *restrict t, float *restrict d)
-{
-    for (int64_t i = 0; i < count; i++) d[i] *= t[i] * (1 - t[i]);
-}
-
-void eh_cpu_sigmoid_grad(eh_compute *c, int64_t count, const eh_real *t, eh_real *d)
-{
+    const int64_t count = rows * columns;
     FOR_PARTS
     {
         const int64_t from = eh_share_start(count, part, PARTS);
-        sigmoid_slope(eh_share_start(count, part + 1, PARTS) - from, eh_f(t) + from, eh_f(d) + from);
+        eh_cpu_power_range(eh_share_start(count, part + 1, PARTS) - from, order, eh_f(u) + from, eh_f(s) + from);
     }
 }
 
@@ -187,25 +116,38 @@ double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real 
     return sum;
 }
 
-EH_SIMD static void adam_range(int64_t count, float step, float beta1, float beta2, float root_fix, float epsilon,
+/* Whether a gradient was not finite. */
+EH_SIMD static bool adam_range(int64_t count, float step, float beta1, float beta2, float root_fix, float epsilon,
                                const float *restrict g, float *restrict m1, float *restrict m2, float *restrict x)
 {
+    int bad = 0;
     for (int64_t i = 0; i < count; i++) {
-        m1[i] = beta1 * m1[i] + (1 - beta1) * g[i];
-        m2[i] = beta2 * m2[i] + (1 - beta2) * g[i] * g[i];
-        x[i] -= step * m1[i] / (sqrtf(m2[i]) * root_fix + epsilon);
+        const bool good = fabsf(g[i]) <= FLT_MAX;
+        const float first = beta1 * m1[i] + (1 - beta1) * g[i];
+        const float second = beta2 * m2[i] + (1 - beta2) * g[i] * g[i];
+        const float moved = x[i] - step * first / (sqrtf(second) * root_fix + epsilon);
+        m1[i] = good ? first : m1[i];
+        m2[i] = good ? second : m2[i];
+        x[i] = good ? moved : x[i];
+        bad |= !good;
     }
+    return bad;
 }
 
 void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
-                 const eh_real *g, eh_real *m1, eh_real *m2, eh_real *x)
+                 const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x)
 {
     const float step = (float)(rate / (1 - pow(beta1, (double)t)));
     const float root_fix = (float)(1 / sqrt(1 - pow(beta2, (double)t)));
+    bool bad[PARTS];
+    if (!isfinite(eh_host_value(loss)->value)) return;
     FOR_PARTS
     {
         const int64_t from = eh_share_start(count, part, PARTS);
-        adam_range(eh_share_start(count, part + 1, PARTS) - from, step, (float)beta1, (float)beta2, root_fix,
-                   (float)epsilon, eh_f(g) + from, eh_f(m1) + from, eh_f(m2) + from, eh_f(x) + from);
+        bad[part] =
+            adam_range(eh_share_start(count, part + 1, PARTS) - from, step, (float)beta1, (float)beta2, root_fix,
+                       (float)epsilon, eh_f(g) + from, eh_f(m1) + from, eh_f(m2) + from, eh_f(x) + from);
     }
+    for (int part = 0; part < PARTS; part++)
+        if (bad[part]) eh_host_value(loss)->spoilt = 1;
 }

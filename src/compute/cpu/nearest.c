@@ -139,8 +139,8 @@ static void nearest_many(eh_compute *c, const float *Q, int64_t q, const float *
 }
 
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
-                    int64_t *index, float *distance)
+                    eh_row *index, eh_real *distance)
 {
     const bool few = dims <= FEW_DIMS || !make_blocks(c, dims);
-    (few ? nearest_few : nearest_many)(c, eh_f(Q), q, eh_f(R), r, dims, k, index, distance);
+    (few ? nearest_few : nearest_many)(c, eh_f(Q), q, eh_f(R), r, dims, k, eh_host_rows(index), eh_f(distance));
 }

@@ -1,4 +1,4 @@
-/* The cpu backend's pair kernels (compute.h says what they compute).
+/* The cpu backend's neighbour problems: sums over pairs, weights from them (host.c), gradients.
  *
  * Distances are taken by differences, a strip of compared points at a time, and made anew in each pass: nothing of
  * size n x z is ever held. Rows are shared out to threads; a gradient of compared points is a second pass with the
@@ -40,10 +40,11 @@ EH_SIMD static void inverse(int64_t count, const float *restrict d, float *restr
 
 /* ---- sums ---- */
 
-static void student_row(const eh_pairs *p, int64_t i, double *log_all, double *same)
+static eh_pair_sums student_row(const eh_pairs *p, int64_t i)
 {
     const float *y = eh_f(p->Y) + i * p->h;
-    double all = 0, mine = 0;
+    const int32_t label = eh_host_labels(p->label)[i], *other = eh_host_labels(p->other_label);
+    double all = 0, mine = 0, kin = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP], w[STRIP];
@@ -52,19 +53,21 @@ static void student_row(const eh_pairs *p, int64_t i, double *log_all, double *s
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             all += w[j];
-            if (p->label[i] == p->other_label[j0 + j]) mine += p->nca ? w[j] : -log1pf(d[j]);
+            if (label != other[j0 + j]) continue;
+            mine += p->nca ? w[j] : -log1pf(d[j]);
+            kin += 1;
         }
     }
-    *log_all = log(all);
-    *same = p->nca ? log(mine) : mine;
+    return (eh_pair_sums){.log_all = log(all), .same = p->nca ? log(mine) : mine, .count = label < 0 ? 0 : kin};
 }
 
 /* Two walks: the smallest distances first, so that the sums of exponentials neither overflow nor vanish. */
-static void gaussian_row(const eh_pairs *p, int64_t i, double *log_all, double *same)
+static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
 {
     const float *y = eh_f(p->Y) + i * p->h;
+    const int32_t label = eh_host_labels(p->label)[i], *other = eh_host_labels(p->other_label);
     float least = INFINITY, least_same = INFINITY;
-    double mine = 0;
+    double mine = 0, kin = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP];
@@ -72,9 +75,10 @@ static void gaussian_row(const eh_pairs *p, int64_t i, double *log_all, double *
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             least = d[j] < least ? d[j] : least;
-            if (p->label[i] != p->other_label[j0 + j]) continue;
+            if (label != other[j0 + j]) continue;
             least_same = d[j] < least_same ? d[j] : least_same;
             mine -= d[j];
+            kin += 1;
         }
     }
     double all = 0, all_same = 0;
@@ -85,17 +89,12 @@ static void gaussian_row(const eh_pairs *p, int64_t i, double *log_all, double *
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             all += eh_exp(least - d[j]);
-            if (p->nca && p->label[i] == p->other_label[j0 + j]) all_same += eh_exp(least_same - d[j]);
+            if (p->nca && label == other[j0 + j]) all_same += eh_exp(least_same - d[j]);
         }
     }
-    *log_all = log(all) - (least < INFINITY ? least : 0);
-    *same = !p->nca ? mine : log(all_same) - (least_same < INFINITY ? least_same : 0);
-}
-
-void eh_cpu_pair_sums(eh_compute *c, const eh_pairs *p, double *log_all, double *same)
-{
-#pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
-    for (int64_t i = 0; i < p->n; i++) (p->gaussian ? gaussian_row : student_row)(p, i, log_all + i, same + i);
+    return (eh_pair_sums){.log_all = log(all) - (least < INFINITY ? least : 0),
+                          .same = !p->nca ? mine : log(all_same) - (least_same < INFINITY ? least_same : 0),
+                          .count = label < 0 ? 0 : kin};
 }
 
 /* ---- gradients ---- */
@@ -150,6 +149,12 @@ EH_SIMD static void pull_towards(int64_t count, int64_t h, const float *restrict
     }
 }
 
+/* The pair of point i with itself: its slope may be infinite, its difference is zero. */
+static void leave_out_self(const eh_pairs *p, int64_t i, int64_t from, int64_t count, float *slope)
+{
+    if (p->self && i >= from && i < from + count) slope[i - from] = 0;
+}
+
 static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double repel, float *out)
 {
     const int64_t h = p->h;
@@ -159,7 +164,9 @@ static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double
         const float *G = eh_f(p->G) + from * h;
         float d[STRIP];
         distances(count, h, y, G, d);
-        slopes_of_sample(p, count, p->label[i], p->other_label + from, (float)attract, (float)repel, d);
+        slopes_of_sample(p, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from, (float)attract,
+                         (float)repel, d);
+        leave_out_self(p, i, from, count, d);
         pull_towards(count, h, d, y, G, out);
     }
 }
@@ -173,24 +180,52 @@ static void add_compared_side(const eh_pairs *p, int64_t j, const double *attrac
         const float *Y = eh_f(p->Y) + from * h;
         float d[STRIP];
         distances(count, h, g, Y, d);
-        slopes_of_compared(p, count, p->other_label[j], p->label + from, attract + from, repel + from, d);
+        slopes_of_compared(p, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from, attract + from,
+                           repel + from, d);
+        leave_out_self(p, j, from, count, d);
         pull_towards(count, h, d, g, Y, out);
     }
 }
 
-/* A pair of a point with itself adds nothing, since its difference is zero. */
-void eh_cpu_pair_grad(eh_compute *c, const eh_pairs *p, const double *attract, const double *repel, eh_real *dY,
-                      eh_real *dG)
+static void gradient(eh_compute *c, const eh_pairs *p, const double *attract, const double *repel, float *dY, float *dG)
 {
     const int64_t h = p->h;
-    memset(dY, 0, (size_t)(p->n * h) * sizeof(float));
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < p->n; i++) {
-        add_sample_side(p, i, attract[i], repel[i], eh_f(dY) + i * h);
-        if (p->self) add_compared_side(p, i, attract, repel, eh_f(dY) + i * h);
+        add_sample_side(p, i, attract[i], repel[i], dY + i * h);
+        if (p->self) add_compared_side(p, i, attract, repel, dY + i * h);
     }
     if (p->self) return;
-    memset(dG, 0, (size_t)(p->z * h) * sizeof(float));
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
-    for (int64_t j = 0; j < p->z; j++) add_compared_side(p, j, attract, repel, eh_f(dG) + j * h);
+    for (int64_t j = 0; j < p->z; j++) add_compared_side(p, j, attract, repel, dG + j * h);
+}
+
+/* ---- the whole ---- */
+
+/* Room for n samples; false: there is none. */
+static bool make_room(eh_cpu_state *state, int64_t n)
+{
+    if (n <= state->samples && state->sums) return true;
+    enum { SIZE = sizeof(eh_pair_sums) + 2 * sizeof(double) };
+    eh_free(state->sums);
+    state->sums = eh_alloc((size_t)n, SIZE);
+    state->samples = state->sums ? n : 0;
+    if (!state->sums) state->lacked = n * SIZE;
+    return state->sums;
+}
+
+void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)
+{
+    eh_cpu_state *state = c->state;
+    eh_value *value = eh_host_value(loss);
+    *value = (eh_value){.value = NAN};
+    memset(dY, 0, (size_t)(p->n * p->h) * sizeof(float));
+    if (!p->self) memset(dG, 0, (size_t)(p->z * p->h) * sizeof(float));
+    if (!make_room(state, p->n)) return;
+    eh_pair_sums *sums = state->sums;
+    double *attract = (double *)(sums + p->n), *repel = attract + p->n;
+#pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
+    for (int64_t i = 0; i < p->n; i++) sums[i] = (p->gaussian ? gaussian_row : student_row)(p, i);
+    if (eh_host_pair_weights(p, sums, attract, repel, &value->value))
+        gradient(c, p, attract, repel, eh_f(dY), eh_f(dG));
 }

@@ -1,23 +1,26 @@
-/* The cuda backend: opening a device, memory, data, products; and the table. A plug-in that compute.c opens at run time. */
-#include <cstring>
+/* The cuda backend: opening a device, memory; and the table. A plug-in that compute.c opens at run time. */
+#include <cstdio>
 
 #include "compute/cuda/cuda.h"
 
-extern "C" __attribute__((visibility("default"))) enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t size);
+#define EXPORT extern "C" __attribute__((visibility("default")))
+EXPORT enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t size, int index, int precision);
+EXPORT enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int index, char *text, size_t room);
 extern const eh_compute_ops cuda_ops;
 
-static void cuda_close(eh_compute *c)
+bool cuda_ok(cuda_state *s, cudaError_t error, const char *what)
 {
-    cuda_state *s = state_of(c);
-    if (s->blas) cublasDestroy(s->blas);
-    cuda_room *const rooms[] = {&s->rows, &s->labels, &s->weights, &s->found, &s->product};
-    for (cuda_room *room : rooms) cudaFree(room->block);
-    cudaFree(s->sums);
-    if (s->stream) cudaStreamDestroy(s->stream);
-    eh_free(s);
+    if (error != cudaSuccess && !s->failed) {
+        s->failed = error;
+        s->failing = what;
+    }
+    return !s->failed;
 }
 
-enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t size)
+/* ---- opening ---- */
+
+/* How many devices there are; fails where CUDA cannot be used at all. */
+static enhope_status count_devices(enhope_context *ctx, size_t size, int *out)
 {
     if (size != sizeof(eh_compute_ops))
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version than libenhope");
@@ -30,264 +33,225 @@ enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t si
                        "the NVIDIA driver is for CUDA %d.%d: this backend needs one for CUDA %d.%d or newer",
                        driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
     if (found != cudaSuccess || devices == 0)
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no CUDA device was found (%s)", cudaGetErrorString(found));
-    cuda_state *s = NULL;
-    EH_TRY(eh_new(ctx, "cuda backend", 1, sizeof *s, (void **)&s));
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no CUDA device was found (%s)",
+                       found ? cudaGetErrorString(found) : "the driver lists none");
+    *out = devices;
+    return ENHOPE_OK;
+}
+
+static enhope_status check_index(enhope_context *ctx, size_t size, int index)
+{
+    int devices = 0;
+    EH_TRY(count_devices(ctx, size, &devices));
+    if (index < 0 || index >= devices)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no CUDA device %d: expected 0 to %d", index, devices - 1);
+    return ENHOPE_OK;
+}
+
+static enhope_status fail(enhope_context *ctx, int index, cudaError_t error)
+{
+    cudaGetLastError();
+    return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "CUDA device %d could not be opened (%s)", index, cudaGetErrorString(error));
+}
+
+enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int index, char *text, size_t room)
+{
+    EH_TRY(check_index(ctx, size, index));
+    cudaDeviceProp p;
+    int driver = 0;
+    const cudaError_t error = cudaGetDeviceProperties(&p, index);
+    if (error) return fail(ctx, index, error);
+    cudaDriverGetVersion(&driver);
+    snprintf(text, room, "%s, %.1f GiB, %d multiprocessors, compute capability %d.%d, driver for CUDA %d.%d", p.name,
+             (double)p.totalGlobalMem / (1 << 30), p.multiProcessorCount, p.major, p.minor, driver / 1000,
+             driver % 1000 / 10);
+    return ENHOPE_OK;
+}
+
+static void cuda_close(eh_compute *c)
+{
+    cuda_state *s = state_of(c);
+    if (s->stream) cudaStreamSynchronize(s->stream);
+    cuda_list_free(s);
+    cuda_room *const rooms[] = {&s->pairs, &s->output, &s->found, &s->product, &s->real};
+    for (cuda_room *room : rooms) cudaFree(room->block);
+    cudaFree(s->sums);
+    cudaFree(s->tickets);
+    cudaFreeHost(s->pinned);
+    if (s->stream) cudaStreamDestroy(s->stream);
+    delete s;
+}
+
+enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t size, int index, int precision)
+{
+    EH_TRY(check_index(ctx, size, index));
+    cuda_state *s = new cuda_state();
+    s->device = index;
+    s->open_group = -1;
     c->state = s;
-    const cudaError_t made = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
-    if (made != cudaSuccess || cudaMalloc(&s->sums, (CUDA_DOT_BLOCKS + 1) * sizeof *s->sums) != cudaSuccess ||
-        cublasCreate(&s->blas) != CUBLAS_STATUS_SUCCESS || cublasSetStream(s->blas, s->stream) != CUBLAS_STATUS_SUCCESS) {
+    int major = 0, minor = 0;
+    cudaError_t error = cudaSetDevice(index);
+    if (!error) error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index);
+    if (!error) error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index);
+    if (!error) error = cudaDeviceGetAttribute(&s->multiprocessors, cudaDevAttrMultiProcessorCount, index);
+    if (!error) error = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
+    if (!error) error = cudaMalloc(&s->sums, (CUDA_DOT_BLOCKS + 1) * sizeof *s->sums);
+    if (!error) error = cudaMalloc(&s->tickets, CUDA_TICKETS * sizeof *s->tickets);
+    if (!error) error = cudaMemsetAsync(s->tickets, 0, CUDA_TICKETS * sizeof *s->tickets, s->stream);
+    if (!error) error = cudaMallocHost(&s->pinned, 2 * CUDA_PINNED);
+    if (!error && major >= 8) error = cuda_product_prepare(major == 9 && minor == 0);
+    if (error) {
         cuda_close(c);
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the CUDA device could not be opened (%s)",
-                       cudaGetErrorString(cudaGetLastError()));
+        return fail(ctx, index, error);
     }
+    if (major < 8) {
+        cuda_close(c);
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
+                       "CUDA device %d has compute capability %d.x: this backend needs 8.0 or newer", index, major);
+    }
+    s->hopper = major == 9 && minor == 0;
+    s->early = major >= 9;
     c->op = &cuda_ops;
+    c->numbers = precision == EH_NUMBERS;
+    const size_t parts = precision == EH_BF16 ? 1 : precision == EH_TF32 ? 2 : 3;
+    c->operand = c->numbers ? sizeof(float) : parts * sizeof(__nv_bfloat16);
     return ENHOPE_OK;
 }
 
 static enhope_status cuda_sync(eh_compute *c, enhope_context *ctx)
 {
     cuda_state *s = state_of(c);
+    cuda_run(s);
     cuda_ok(s, cudaGetLastError(), "starting a kernel");
     cuda_ok(s, cudaStreamSynchronize(s->stream), "computing");
     if (s->failed == cudaErrorMemoryAllocation)
-        return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "out of memory on the CUDA device: %s; try a smaller batch", s->failing);
+        return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
+                       "out of memory on the CUDA device: %s needs %.0f bytes; try a smaller batch", s->failing,
+                       (double)s->wanted);
     if (s->failed)
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the CUDA device failed while %s: %s", s->failing,
-                       cudaGetErrorString((cudaError_t)s->failed));
-    if (s->blas_failed)
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "cuBLAS failed: %s", cublasGetStatusString((cublasStatus_t)s->blas_failed));
+                       cudaGetErrorString(s->failed));
     return ENHOPE_OK;
 }
+
+/* ---- memory ---- */
 
 void *cuda_room_get(cuda_state *s, cuda_room *room, size_t bytes, const char *what)
 {
     if (s->failed) return NULL;
     if (bytes <= room->bytes) return room->block;
-    cudaFree(room->block); /* waits for what still uses it */
+    cuda_run(s);
+    cuda_ok(s, cudaStreamSynchronize(s->stream), "computing");
+    cudaFree(room->block);
     room->block = NULL;
     room->bytes = 0;
+    s->wanted = bytes;
     if (!cuda_ok(s, cudaMalloc(&room->block, bytes), what)) return NULL;
     room->bytes = bytes;
     return room->block;
 }
 
-/* ---- memory ---- */
-
-static eh_real *cuda_alloc(eh_compute *c, int64_t count)
+static void *cuda_alloc(eh_compute *c, size_t bytes)
 {
     cuda_state *s = state_of(c);
     void *block = NULL;
-    size_t bytes;
-    if (__builtin_mul_overflow((size_t)(count ? count : 1), sizeof(float), &bytes)) return NULL;
-    if (cudaMalloc(&block, bytes) != cudaSuccess) {
+    cuda_run(s);
+    if (cudaMalloc(&block, bytes ? bytes : 1) != cudaSuccess) {
         cudaGetLastError();
         return NULL;
     }
     cuda_ok(s, cudaMemsetAsync(block, 0, bytes, s->stream), "clearing memory");
-    return (eh_real *)block;
+    return block;
 }
 
-static void cuda_release(eh_compute *c, eh_real *v)
+/* Graphs may know the block: the same address may come back for another size. They are matched by address and shape, so
+ * an old graph is right for a new block at the same place. */
+static void cuda_release(eh_compute *c, void *block)
 {
-    (void)c;
-    cudaFree(v);
+    if (!block) return;
+    cuda_state *s = state_of(c);
+    cuda_run(s);
+    cudaStreamSynchronize(s->stream);
+    cudaFree(block);
+}
+
+static void cuda_send(eh_compute *c, void *to, const void *from, size_t bytes)
+{
+    cuda_state *s = state_of(c);
+    cuda_run(s);
+    if (bytes > CUDA_PINNED / 2) {
+        cuda_ok(s, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->stream), "copying to it");
+        cuda_ok(s, cudaStreamSynchronize(s->stream), "copying to it");
+        return;
+    }
+    if (s->pinned_used + bytes > CUDA_PINNED) {
+        cuda_ok(s, cudaStreamSynchronize(s->stream), "copying to it"); /* all that lies there has been copied */
+        s->pinned_used = 0;
+    }
+    char *at = s->pinned + s->pinned_used;
+    memcpy(at, from, bytes);
+    s->pinned_used += (bytes + 63) / 64 * 64;
+    cuda_ok(s, cudaMemcpyAsync(to, at, bytes, cudaMemcpyHostToDevice, s->stream), "copying to it");
+}
+
+static void cuda_fetch(eh_compute *c, void *to, const void *from, size_t bytes)
+{
+    cuda_state *s = state_of(c);
+    cuda_run(s);
+    void *at = bytes <= CUDA_PINNED ? s->pinned + CUDA_PINNED : to;
+    cuda_ok(s, cudaMemcpyAsync(at, from, bytes, cudaMemcpyDeviceToHost, s->stream), "copying from it");
+    if (!cuda_ok(s, cudaStreamSynchronize(s->stream), "copying from it"))
+        memset(to, 0xff, bytes); /* NaN, for who looks before sync() tells */
+    else if (at != to)
+        memcpy(to, at, bytes);
 }
 
 static void cuda_write(eh_compute *c, eh_real *to, const float *from, int64_t count)
 {
-    cuda_state *s = state_of(c);
-    cuda_ok(s, cudaMemcpyAsync(to, from, (size_t)count * sizeof *from, cudaMemcpyHostToDevice, s->stream), "copying to it");
-    cuda_ok(s, cudaStreamSynchronize(s->stream), "copying to it");
+    cuda_send(c, to, from, (size_t)count * sizeof *from);
 }
 
 static void cuda_read(eh_compute *c, float *to, const eh_real *from, int64_t count)
 {
-    cuda_state *s = state_of(c);
-    cuda_ok(s, cudaMemcpyAsync(to, from, (size_t)count * sizeof *to, cudaMemcpyDeviceToHost, s->stream), "copying from it");
-    cuda_ok(s, cudaStreamSynchronize(s->stream), "copying from it");
+    cuda_fetch(c, to, from, (size_t)count * sizeof *to);
 }
 
-/* ---- data ---- */
-
-static void cuda_unplace(eh_compute *c, eh_table *t)
+static size_t cuda_room_left(eh_compute *c)
 {
     (void)c;
-    const void *const blocks[] = {t->x.u8, t->x.f32, t->x.row_start, t->x.column, t->x.value, t->shift, t->mul};
-    for (const void *block : blocks) cudaFree((void *)(uintptr_t)block);
-    memset(t, 0, sizeof *t);
-}
-
-static bool to_device(cuda_state *s, const void *from, int64_t count, size_t size, const void **out)
-{
-    void *block = NULL;
-    const size_t bytes = (size_t)(count ? count : 1) * size;
-    if (cudaMalloc(&block, bytes) != cudaSuccess) return false;
-    *out = block;
-    if (count == 0) return true;
-    return cudaMemcpyAsync(block, from, (size_t)count * size, cudaMemcpyHostToDevice, s->stream) == cudaSuccess &&
-           cudaStreamSynchronize(s->stream) == cudaSuccess;
-}
-
-static enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
-                                const float *shift, const float *mul, eh_table *out)
-{
-    cuda_state *s = state_of(c);
-    eh_table t = {};
-    t.x.kind = x->kind;
-    t.x.n = x->n;
-    t.x.H = x->H;
-    t.label = label;
-    bool placed = to_device(s, shift, x->H, sizeof *shift, (const void **)&t.shift) &&
-                  to_device(s, mul, x->H, sizeof *mul, (const void **)&t.mul);
-    int64_t bytes = 0;
-    switch (x->kind) {
-    case ENHOPE_U8:
-        bytes = x->n * x->H;
-        placed = placed && to_device(s, x->u8, x->n * x->H, 1, (const void **)&t.x.u8);
-        break;
-    case ENHOPE_F32:
-        bytes = x->n * x->H * (int64_t)sizeof(float);
-        placed = placed && to_device(s, x->f32, x->n * x->H, sizeof(float), (const void **)&t.x.f32);
-        break;
-    case ENHOPE_CSR:
-        bytes = x->row_start[x->n] * 8 + x->n * 8;
-        placed = placed && to_device(s, x->row_start, x->n + 1, sizeof *x->row_start, (const void **)&t.x.row_start) &&
-                 to_device(s, x->column, x->row_start[x->n], sizeof *x->column, (const void **)&t.x.column) &&
-                 to_device(s, x->value, x->row_start[x->n], sizeof *x->value, (const void **)&t.x.value);
-        break;
-    }
-    if (!placed) {
-        cudaGetLastError();
-        cuda_unplace(c, &t);
-        return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "out of memory on the CUDA device: the data needs %lld bytes",
-                       (long long)bytes);
-    }
-    *out = t;
-    return ENHOPE_OK;
-}
-
-static int64_t *rows_to_device(cuda_state *s, const int64_t *rows, int64_t n)
-{
-    int64_t *device = (int64_t *)cuda_room_get(s, &s->rows, (size_t)n * sizeof *rows, "rows of a batch");
-    if (device)
-        cuda_ok(s, cudaMemcpyAsync(device, rows, (size_t)n * sizeof *rows, cudaMemcpyHostToDevice, s->stream), "copying to it");
-    return device;
-}
-
-__global__ void gather_rows(eh_matrix x, const float *shift, const float *mul, const int64_t *rows, int64_t n, float *X,
-                            int64_t ld)
-{
-    const int64_t H = x.H;
-    for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
-        const int64_t row = rows[i];
-        float *to = X + i * ld;
-        for (int64_t j = threadIdx.x; j < H; j += blockDim.x) {
-            const float value = x.kind == ENHOPE_U8 ? (float)x.u8[row * H + j] : x.kind == ENHOPE_F32 ? x.f32[row * H + j] : 0;
-            to[j] = (value - shift[j]) * mul[j];
-        }
-        if (threadIdx.x == 0) to[H] = 1;
-        if (x.kind != ENHOPE_CSR) continue;
-        __syncthreads();
-        for (int64_t s = x.row_start[row] + threadIdx.x; s < x.row_start[row + 1]; s += blockDim.x) {
-            const int32_t j = x.column[s];
-            to[j] = (x.value[s] - shift[j]) * mul[j];
-        }
-    }
-}
-
-static void cuda_gather(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, eh_real *X, int64_t ld,
-                        int32_t *label)
-{
-    cuda_state *s = state_of(c);
-    if (label)
-        for (int64_t i = 0; i < n; i++) label[i] = t->label[rows[i]];
-    if (n == 0) return;
-    const int64_t *device = rows_to_device(s, rows, n);
-    if (device) gather_rows<<<blocks_for(n, 1), 256, 0, s->stream>>>(t->x, F(t->shift), F(t->mul), device, n, F(X), ld);
-}
-
-__global__ void sparse_rows_apply(eh_matrix x, const float *mul, const int64_t *rows, int64_t n, const float *C,
-                                  int64_t F, float *U)
-{
-    for (int64_t i = blockIdx.x; i < n; i += gridDim.x)
-        for (int64_t f = threadIdx.x; f < F; f += blockDim.x) {
-            float sum = C[x.H * F + f];
-            for (int64_t s = x.row_start[rows[i]]; s < x.row_start[rows[i] + 1]; s++)
-                sum += x.value[s] * mul[x.column[s]] * C[x.column[s] * F + f];
-            U[i * F + f] = sum;
-        }
-}
-
-static void cuda_sparse_apply(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, const eh_real *C,
-                              int64_t F_, eh_real *U)
-{
-    cuda_state *s = state_of(c);
-    if (n == 0) return;
-    const int64_t *device = rows_to_device(s, rows, n);
-    if (device) sparse_rows_apply<<<blocks_for(n, 1), 256, 0, s->stream>>>(t->x, F(t->mul), device, n, F(C), F_, F(U));
-}
-
-/* A thread owns a factor and walks the rows in order, so that the sums have one order. */
-__global__ void sparse_rows_grad(eh_matrix x, const float *mul, const int64_t *rows, int64_t n, const float *dU,
-                                 int64_t F, float *dC)
-{
-    CUDA_EACH(f, F)
-    {
-        float bias = 0;
-        for (int64_t i = 0; i < n; i++) {
-            const float du = dU[i * F + f];
-            bias += du;
-            for (int64_t s = x.row_start[rows[i]]; s < x.row_start[rows[i] + 1]; s++)
-                dC[x.column[s] * F + f] += x.value[s] * mul[x.column[s]] * du;
-        }
-        dC[x.H * F + f] += bias;
-    }
-}
-
-static void cuda_sparse_grad(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, const eh_real *dU,
-                             int64_t F_, eh_real *dC)
-{
-    cuda_state *s = state_of(c);
-    if (n == 0) return;
-    const int64_t *device = rows_to_device(s, rows, n);
-    if (device) sparse_rows_grad<<<blocks_for(F_, 32), 32, 0, s->stream>>>(t->x, F(t->mul), device, n, F(dU), F_, F(dC));
-}
-
-/* ---- products ---- */
-
-/* cuBLAS is column-major: C^T = op(B)^T op(A)^T. */
-static void cuda_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
-                      int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc)
-{
-    cuda_state *s = state_of(c);
-    const float a = (float)alpha, b = (float)beta;
-    if (M == 0 || N == 0) return;
-    const cublasStatus_t status =
-        cublasSgemm_64(s->blas, tb ? CUBLAS_OP_T : CUBLAS_OP_N, ta ? CUBLAS_OP_T : CUBLAS_OP_N, N, M, K, &a, F(B), ldb,
-                       F(A), lda, &b, F(C), ldc);
-    if (status != CUBLAS_STATUS_SUCCESS && !s->blas_failed) s->blas_failed = (int)status;
+    size_t left = 0, all = 0;
+    if (cudaMemGetInfo(&left, &all) != cudaSuccess) cudaGetLastError();
+    return left;
 }
 
 const eh_compute_ops cuda_ops = {
     .name = "cuda",
     .size = sizeof(float),
+    .host = false,
+    .block = 16384,
+    .ahead = 64,
     .close = cuda_close,
     .sync = cuda_sync,
     .alloc = cuda_alloc,
     .release = cuda_release,
+    .send = cuda_send,
+    .fetch = cuda_fetch,
     .write = cuda_write,
     .read = cuda_read,
+    .room = cuda_room_left,
     .place = cuda_place,
     .unplace = cuda_unplace,
+    .stage = cuda_stage,
     .gather = cuda_gather,
+    .gather_operands = cuda_gather_operands,
+    .close_rows = cuda_close_rows,
     .sparse_apply = cuda_sparse_apply,
     .sparse_grad = cuda_sparse_grad,
     .gemm = cuda_gemm,
+    .product = cuda_product,
+    .operands = cuda_operands,
+    .output_grad = cuda_output_grad,
     .power = cuda_power,
-    .power_grad = cuda_power_grad,
-    .sigmoid = cuda_sigmoid,
-    .sigmoid_grad = cuda_sigmoid_grad,
     .column_sums = cuda_column_sums,
     .fill = cuda_fill,
     .copy = cuda_copy,
@@ -295,7 +259,7 @@ const eh_compute_ops cuda_ops = {
     .axpy = cuda_axpy,
     .dot = cuda_dot,
     .adam = cuda_adam,
-    .pair_sums = cuda_pair_sums,
-    .pair_grad = cuda_pair_grad,
+    .pairs = cuda_pairs,
     .nearest = cuda_nearest,
+    .vote = cuda_vote,
 };

@@ -1,12 +1,16 @@
-/* The cuda backend's own header: float32 on an NVIDIA GPU, one stream, cuBLAS for products.
+/* The cuda backend's own header: float32 on an NVIDIA GPU, one stream, kernels of our own throughout.
  *
- * Every reduction has a fixed order, so that the same run gives the same bytes. A failure of the runtime is kept in the
- * state and told by sync(). */
+ * Operations only note their kernels in a list (list.cu). The list is run when a result is asked for, or memory is
+ * touched; a list that was seen before is replayed as a CUDA graph. Every reduction has a fixed order, so that the same
+ * run gives the same bytes. A failure of the runtime is kept in the state and told by sync(). */
 #ifndef EH_CUDA_H
 #define EH_CUDA_H
 
-#include <cublas_v2.h>
+#include <cstring>
+#include <cuda_bf16.h>
 #include <cuda_runtime.h>
+#include <tuple>
+#include <vector>
 
 extern "C" {
 #include "compute/compute.h"
@@ -18,14 +22,54 @@ struct cuda_room {
     size_t bytes;
 };
 
+/* A kernel that waits to be run. Its parameters lie in the list's bytes. */
+struct cuda_note {
+    const void *kernel;
+    dim3 grid, block;
+    unsigned shared;
+    unsigned params, first; /* of the list's places */
+    bool soft;              /* a parameter may change from one replay to the next */
+};
+
+/* Where a parameter lies in the list's bytes. */
+struct cuda_place_of {
+    unsigned at, size;
+    bool soft;
+};
+
+struct cuda_list {
+    std::vector<cuda_note> notes;
+    std::vector<cuda_place_of> places;
+    std::vector<char> bytes;
+};
+
+struct cuda_graph; /* list.cu */
+
 struct cuda_state {
+    int device, multiprocessors;
+    bool hopper;      /* compute capability 9.0: its own matrix products */
+    bool early;       /* 9.0 or newer: a kernel may be there before the one before it has ended */
     cudaStream_t stream;
-    cublasHandle_t blas;
-    int failed;          /* cudaError_t or 0 */
-    int blas_failed;     /* cublasStatus_t or 0 */
-    const char *failing; /* the operation that failed first */
-    double *sums;        /* device: partial sums of dot, then the sum */
-    cuda_room rows, labels, weights, found, product;
+    cudaError_t failed;  /* the first failure, or cudaSuccess */
+    const char *failing; /* what failed */
+    size_t wanted;       /* bytes, where memory was refused */
+
+    cuda_list list;
+    std::vector<cuda_graph *> graphs;
+    int open_group; /* the note that further products may join; -1: none */
+
+    char *pinned;       /* what is being sent, and small results */
+    size_t pinned_used; /* of the sending part */
+
+    double *sums;      /* partial sums of dot, then the sum */
+    unsigned *tickets; /* zeroed counters, left zeroed */
+    cuda_room pairs, output, found, product, real;
+};
+
+enum {
+    CUDA_PINNED = 1 << 20, /* bytes for sending; as many again for fetching */
+    CUDA_TICKETS = 4096,
+    CUDA_DOT_BLOCKS = 256
 };
 
 static inline cuda_state *state_of(const eh_compute *c)
@@ -38,17 +82,35 @@ static inline float *F(const eh_real *v)
     return (float *)(uintptr_t)v;
 }
 
-/* Remembers the first failure; true when all is well so far. */
-static inline bool cuda_ok(cuda_state *s, cudaError_t error, const char *what)
+static inline int64_t *R(const eh_row *v)
 {
-    if (error != cudaSuccess && !s->failed) {
-        s->failed = (int)error;
-        s->failing = what;
-    }
-    return !s->failed;
+    return (int64_t *)(uintptr_t)v;
 }
 
-/* At least so many bytes; NULL after a failure, which sync() tells. */
+static inline int32_t *L(const eh_label *v)
+{
+    return (int32_t *)(uintptr_t)v;
+}
+
+static inline eh_value *S(const eh_scalar *v)
+{
+    return (eh_value *)(uintptr_t)v;
+}
+
+/* bfloat16 parts of an operand's entry (product.h); 0: operands are numbers. */
+static inline int parts_in(const eh_compute *c)
+{
+    return c->numbers ? 0 : (int)(c->operand / sizeof(__nv_bfloat16));
+}
+
+static inline __nv_bfloat16 *O(const eh_operand *v)
+{
+    return (__nv_bfloat16 *)(uintptr_t)v;
+}
+
+/* Remembers the first failure; true when all is well so far. */
+bool cuda_ok(cuda_state *s, cudaError_t error, const char *what);
+/* At least so many bytes; NULL after a failure, which sync() tells. Runs the list first where the block moves. */
 void *cuda_room_get(cuda_state *s, cuda_room *room, size_t bytes, const char *what);
 
 static inline unsigned blocks_for(int64_t count, int64_t threads)
@@ -57,14 +119,142 @@ static inline unsigned blocks_for(int64_t count, int64_t threads)
     return (unsigned)(blocks < 1 ? 1 : blocks > 1048576 ? 1048576 : blocks);
 }
 
+/* ---- list.cu ---- */
+
+/* Runs what has been noted; returns at once. */
+void cuda_run(cuda_state *s);
+void cuda_list_free(cuda_state *s);
+
+/* A parameter that differs from step to step: it does not make the list another one. */
+template <typename T> struct soft {
+    T value;
+};
+template <typename T> soft(T) -> soft<T>;
+
+template <typename P, typename A> static inline void note_param(cuda_list &list, const A &arg)
+{
+    const unsigned at = (unsigned)((list.bytes.size() + 15) / 16 * 16);
+    const P value = arg;
+    list.bytes.resize(at + sizeof(P));
+    memcpy(list.bytes.data() + at, &value, sizeof(P));
+    list.places.push_back({at, (unsigned)sizeof(P), false});
+}
+template <typename P, typename A> static inline void note_param(cuda_list &list, const soft<A> &arg)
+{
+    note_param<P>(list, arg.value);
+    list.places.back().soft = true;
+    list.notes.back().soft = true;
+}
+
+template <typename... P, typename... A>
+static inline void note(cuda_state *s, dim3 grid, dim3 block, size_t shared, void (*kernel)(P...), const A &...args)
+{
+    s->open_group = -1;
+    s->list.notes.push_back({(const void *)kernel, grid, block, (unsigned)shared, (unsigned)sizeof...(P),
+                             (unsigned)s->list.places.size(), false});
+    (note_param<P>(s->list, args), ...);
+}
+
+/* ---- on the device ---- */
+
 #define CUDA_EACH(i, count) \
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (count); i += (int64_t)gridDim.x * blockDim.x)
 
-/* cuda_math.cu */
-void cuda_power(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *s);
-void cuda_power_grad(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *d);
-void cuda_sigmoid(eh_compute *c, int64_t n, int64_t m, const eh_real *b, eh_real *A);
-void cuda_sigmoid_grad(eh_compute *c, int64_t count, const eh_real *t, eh_real *d);
+/* Every kernel begins with this: its blocks may be there before the kernel before it has ended. */
+__device__ static inline void begin_kernel()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+__device__ static inline float int_power(float u, int order)
+{
+    if (order == 2) return u * u;
+    float p = 1;
+    for (int o = 0; o < order; o++) p *= u;
+    return p;
+}
+
+/* true in the block that is the last of `blocks` to come here, for all its threads; what others wrote before is seen. */
+__device__ static inline bool last_block(unsigned *ticket, unsigned blocks)
+{
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0 && threadIdx.y == 0) {
+        last = atomicAdd(ticket, 1) == blocks - 1;
+        if (last) *ticket = 0;
+    }
+    __syncthreads();
+    if (last) __threadfence();
+    return last;
+}
+
+/* v as an entry of an operand whose row of first parts has it at `to`. */
+__device__ static inline void store_parts(__nv_bfloat16 *to, int64_t ld, int parts, float v)
+{
+    for (int part = 0; part < parts; part++, to += ld) {
+        const __nv_bfloat16 h = __float2bfloat16(v);
+        *to = h;
+        v -= __bfloat162float(h);
+    }
+}
+
+/* The same for four entries in a row, which begin at a multiple of 8 bytes. */
+__device__ static inline void store_parts_of_four(__nv_bfloat16 *to, int64_t ld, int parts, float4 v)
+{
+    for (int part = 0; part < parts; part++, to += ld) {
+        const __nv_bfloat162 h[2] = {__floats2bfloat162_rn(v.x, v.y), __floats2bfloat162_rn(v.z, v.w)};
+        *(uint2 *)to = *(const uint2 *)h;
+        v.x -= __low2float(h[0]), v.y -= __high2float(h[0]), v.z -= __low2float(h[1]), v.w -= __high2float(h[1]);
+    }
+}
+
+__device__ static inline float load_parts(const __nv_bfloat16 *from, int64_t ld, int parts)
+{
+    float v = 0;
+    for (int part = parts - 1; part >= 0; part--) v += __bfloat162float(from[part * ld]);
+    return v;
+}
+
+/* ---- operations ---- */
+
+/* data.cu */
+enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
+                         const float *shift, const float *mul, eh_table *out);
+void cuda_unplace(eh_compute *c, eh_table *t);
+void cuda_stage(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
+void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld, eh_label *label);
+void cuda_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X, int64_t ld,
+                          eh_label *label);
+void cuda_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld);
+void cuda_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C, int64_t F_,
+                       eh_real *U);
+void cuda_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU, int64_t F_,
+                      eh_real *dC);
+/* product.cu */
+void cuda_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
+               int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc);
+/* C (M, N) = A B^T of bfloat16, both with leading dimension ld: for searches that check what they find. */
+void cuda_rough_product(cuda_state *s, int64_t M, int64_t N, int64_t K, const __nv_bfloat16 *A, const __nv_bfloat16 *B,
+                        int64_t ld, float *C, int64_t ldc);
+void cuda_product(eh_compute *c, const eh_product *p);
+/* Once a device: lets the kernels have the shared memory that they need. */
+cudaError_t cuda_product_prepare(bool hopper);
+/* output.cu */
+/* Y (n, h) = T (n, m) V^T where h is small; false: it is not. */
+bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T, int64_t ldt, const float *V, int64_t ldv,
+                 float *Y, int64_t ldy);
+void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
+                      const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
+/* math.cu */
+/* to (rows, columns; wide) as an operand of so many parts, zeros up to wide. */
+void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from, int64_t ld, int parts, __nv_bfloat16 *to,
+                int64_t wide);
+void cuda_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to);
+void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
 void cuda_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 void cuda_fill(eh_compute *c, int64_t count, double value, eh_real *x);
 void cuda_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
@@ -72,14 +262,13 @@ void cuda_scale(eh_compute *c, int64_t count, double a, eh_real *x);
 void cuda_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double cuda_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
 void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
-               const eh_real *g, eh_real *m1, eh_real *m2, eh_real *x);
-enum { CUDA_DOT_BLOCKS = 256 };
-/* cuda_pairs.cu */
-void cuda_pair_sums(eh_compute *c, const eh_pairs *p, double *log_all, double *same);
-void cuda_pair_grad(eh_compute *c, const eh_pairs *p, const double *attract, const double *repel, eh_real *dY,
-                    eh_real *dG);
-/* cuda_nearest.cu */
+               const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
+/* pairs.cu */
+void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
+/* nearest.cu */
 void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
-                  int64_t *index, float *distance);
+                  eh_row *index, eh_real *distance);
+void cuda_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
+               eh_label *label);
 
 #endif

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "compute/compute.h"
+#include "compute/host.h"
 
-/* eh_real is double here */
-static double *D(const eh_real *v)
+/* eh_real and eh_operand are double here */
+static double *D(const void *v)
 {
     return (double *)(uintptr_t)v;
 }
@@ -16,22 +16,24 @@ static void ref_close(eh_compute *c)
     (void)c;
 }
 
+/* c->state tells of memory that an operation did not get. */
 static enhope_status ref_sync(eh_compute *c, enhope_context *ctx)
 {
-    (void)c, (void)ctx;
-    return ENHOPE_OK;
+    if (!c->state) return ENHOPE_OK;
+    c->state = NULL;
+    return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "out of memory: the weights of pairs");
 }
 
-static eh_real *ref_alloc(eh_compute *c, int64_t count)
+static void *ref_alloc(eh_compute *c, size_t bytes)
 {
     (void)c;
-    return eh_alloc((size_t)count, sizeof(double));
+    return eh_alloc(bytes, 1);
 }
 
-static void ref_release(eh_compute *c, eh_real *v)
+static void ref_release(eh_compute *c, void *block)
 {
     (void)c;
-    eh_free(v);
+    eh_free(block);
 }
 
 static void ref_write(eh_compute *c, eh_real *to, const float *from, int64_t count)
@@ -48,57 +50,86 @@ static void ref_read(eh_compute *c, float *to, const eh_real *from, int64_t coun
 
 /* ---- data ---- */
 
-static void ref_gather(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, eh_real *X, int64_t ld,
-                       int32_t *label)
+static void gather_row(const eh_table *t, int64_t row, double *to)
 {
-    (void)c;
     const eh_matrix *x = &t->x;
     const int64_t H = x->H;
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t row = rows[i];
-        double *to = D(X) + i * ld;
-        for (int64_t j = 0; j < H; j++) to[j] = -D(t->shift)[j] * D(t->mul)[j]; /* what zero scales to */
-        if (x->kind == ENHOPE_CSR) {
-            for (int64_t s = x->row_start[row]; s < x->row_start[row + 1]; s++) {
-                const int32_t j = x->column[s];
-                to[j] = (x->value[s] - D(t->shift)[j]) * D(t->mul)[j];
-            }
-        } else {
-            for (int64_t j = 0; j < H; j++) {
-                const double value = x->kind == ENHOPE_U8 ? x->u8[row * H + j] : x->f32[row * H + j];
-                to[j] = (value - D(t->shift)[j]) * D(t->mul)[j];
-            }
+    for (int64_t j = 0; j < H; j++) to[j] = -D(t->shift)[j] * D(t->mul)[j]; /* what zero scales to */
+    if (x->kind == ENHOPE_CSR) {
+        for (int64_t s = x->row_start[row]; s < x->row_start[row + 1]; s++) {
+            const int32_t j = x->column[s];
+            to[j] = (x->value[s] - D(t->shift)[j]) * D(t->mul)[j];
         }
-        to[H] = 1;
-        if (label) label[i] = t->label[row];
+        return;
+    }
+    for (int64_t j = 0; j < H; j++) {
+        const double value = x->kind == ENHOPE_U8 ? x->u8[row * H + j] : x->f32[row * H + j];
+        to[j] = (value - D(t->shift)[j]) * D(t->mul)[j];
     }
 }
 
-static void ref_sparse_apply(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, const eh_real *C,
+static void close_row(double *row, int64_t H, int64_t ld)
+{
+    row[H] = 1;
+    for (int64_t j = H + 1; j < ld; j++) row[j] = 0;
+}
+
+static void ref_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X,
+                                int64_t ld, eh_label *label)
+{
+    (void)c;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t row = eh_host_rows(rows)[i];
+        gather_row(t, row, D(X) + i * ld);
+        close_row(D(X) + i * ld, t->x.H, ld);
+        if (label) eh_host_labels(label)[i] = eh_host_labels(t->classes)[row];
+    }
+}
+
+static void ref_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
+                       eh_label *label)
+{
+    ref_gather_operands(c, t, rows, n, eh_host_operands(X), ld, label);
+}
+
+static void ref_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld)
+{
+    (void)c;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(D(X) + i * ld, D(E) + i * H, (size_t)H * sizeof(double));
+        close_row(D(X) + i * ld, H, ld);
+    }
+}
+
+static void ref_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C,
                              int64_t F, eh_real *U)
 {
     (void)c;
     const eh_matrix *x = &t->x;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t *ends = x->row_start + eh_host_rows(rows)[i];
         for (int64_t f = 0; f < F; f++) {
             double sum = D(C)[x->H * F + f];
-            for (int64_t s = x->row_start[rows[i]]; s < x->row_start[rows[i] + 1]; s++)
+            for (int64_t s = ends[0]; s < ends[1]; s++)
                 sum += x->value[s] * D(t->mul)[x->column[s]] * D(C)[x->column[s] * F + f];
             D(U)[i * F + f] = sum;
         }
+    }
 }
 
-static void ref_sparse_grad(eh_compute *c, const eh_table *t, const int64_t *rows, int64_t n, const eh_real *dU,
+static void ref_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU,
                             int64_t F, eh_real *dC)
 {
     (void)c;
     const eh_matrix *x = &t->x;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t *ends = x->row_start + eh_host_rows(rows)[i];
         for (int64_t f = 0; f < F; f++) {
             D(dC)[x->H * F + f] += D(dU)[i * F + f];
-            for (int64_t s = x->row_start[rows[i]]; s < x->row_start[rows[i] + 1]; s++)
+            for (int64_t s = ends[0]; s < ends[1]; s++)
                 D(dC)[x->column[s] * F + f] += x->value[s] * D(t->mul)[x->column[s]] * D(dU)[i * F + f];
         }
+    }
 }
 
 /* ---- dense ---- */
@@ -124,29 +155,44 @@ static double int_power(double u, int order)
     return p;
 }
 
-static void ref_power(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *s)
+/* What a product's entry v at (i, j) becomes. */
+static double finished(const eh_product *p, double v, int64_t i, int64_t j)
 {
-    (void)c;
-    for (int64_t i = 0; i < count; i++) D(s)[i] = int_power(D(u)[i], order);
+    const double *with = D(p->with);
+    const int64_t at = i * p->ldc + j;
+    switch (p->finish) {
+    case EH_SIGMOID: return 1 / (1 + exp(-v - with[j]));
+    case EH_POWER_GRAD: return v * p->order * int_power(with[at], p->order - 1);
+    case EH_SIGMOID_GRAD: return v * with[at] * (1 - with[at]);
+    default: return v;
+    }
 }
 
-static void ref_power_grad(eh_compute *c, int64_t count, int order, const eh_real *u, eh_real *d)
+static void ref_product(eh_compute *c, const eh_product *p)
 {
     (void)c;
-    for (int64_t i = 0; i < count; i++) D(d)[i] *= order * int_power(D(u)[i], order - 1);
+    for (int64_t i = 0; i < p->M; i++)
+        for (int64_t j = 0; j < p->N; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k < p->K; k++)
+                sum += (p->ta ? D(p->A)[k * p->lda + i] : D(p->A)[i * p->lda + k]) *
+                       (p->tb ? D(p->B)[j * p->ldb + k] : D(p->B)[k * p->ldb + j]);
+            const double v = finished(p, sum, i, j);
+            if (p->C) D(p->C)[i * p->ldc + j] = v;
+            if (p->P) D(p->P)[i * p->ldc + j] = p->finish == EH_POWER ? int_power(v, p->order) : v;
+        }
 }
 
-static void ref_sigmoid(eh_compute *c, int64_t n, int64_t m, const eh_real *b, eh_real *A)
+static void ref_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to)
 {
     (void)c;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < m; k++) D(A)[i * m + k] = 1 / (1 + exp(-D(A)[i * m + k] - D(b)[k]));
+    memcpy(to, from, (size_t)(rows * columns) * sizeof(double));
 }
 
-static void ref_sigmoid_grad(eh_compute *c, int64_t count, const eh_real *t, eh_real *d)
+static void ref_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
 {
     (void)c;
-    for (int64_t i = 0; i < count; i++) D(d)[i] *= D(t)[i] * (1 - D(t)[i]);
+    for (int64_t i = 0; i < rows * columns; i++) D(s)[i] = int_power(D(u)[i], order);
 }
 
 static void ref_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out)
@@ -194,12 +240,17 @@ static double ref_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_r
 }
 
 static void ref_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
-                     const eh_real *g, eh_real *m1, eh_real *m2, eh_real *x)
+                     const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x)
 {
     (void)c;
     const double fix1 = 1 - pow(beta1, (double)t), fix2 = 1 - pow(beta2, (double)t);
+    if (!isfinite(eh_host_value(loss)->value)) return;
     for (int64_t i = 0; i < count; i++) {
         const double gi = D(g)[i];
+        if (!isfinite(gi)) {
+            eh_host_value(loss)->spoilt = 1;
+            continue;
+        }
         D(m1)[i] = beta1 * D(m1)[i] + (1 - beta1) * gi;
         D(m2)[i] = beta2 * D(m2)[i] + (1 - beta2) * gi * gi;
         D(x)[i] -= rate * (D(m1)[i] / fix1) / (sqrt(D(m2)[i] / fix2) + epsilon);
@@ -228,67 +279,87 @@ static double log_add(double a, double b)
     return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
 }
 
-static void ref_pair_sums(eh_compute *c, const eh_pairs *p, double *log_all, double *same)
+static bool same_class(const eh_pairs *p, int64_t i, int64_t j)
 {
-    (void)c;
-    for (int64_t i = 0; i < p->n; i++) {
-        log_all[i] = -INFINITY;
-        same[i] = p->nca ? -INFINITY : 0;
-        for (int64_t j = 0; j < p->z; j++) {
-            if (p->self && i == j) continue;
-            const double lw = log_weight(p, i, j);
-            log_all[i] = log_add(log_all[i], lw);
-            if (p->label[i] == p->other_label[j]) same[i] = p->nca ? log_add(same[i], lw) : same[i] + lw;
-        }
+    const int32_t label = eh_host_labels(p->label)[i];
+    return label >= 0 && label == eh_host_labels(p->other_label)[j];
+}
+
+static eh_pair_sums row_sums(const eh_pairs *p, int64_t i)
+{
+    eh_pair_sums sums = {.log_all = -INFINITY, .same = p->nca ? -INFINITY : 0};
+    for (int64_t j = 0; j < p->z; j++) {
+        if (p->self && i == j) continue;
+        const double lw = log_weight(p, i, j);
+        sums.log_all = log_add(sums.log_all, lw);
+        if (!same_class(p, i, j)) continue;
+        sums.same = p->nca ? log_add(sums.same, lw) : sums.same + lw;
+        sums.count += 1;
     }
+    return sums;
 }
 
-static double pair_slope(const eh_pairs *p, const double *attract, const double *repel, int64_t i, int64_t j)
+static double pair_slope(const eh_pairs *p, double attract, double repel, int64_t i, int64_t j)
 {
-    const bool same = p->label[i] == p->other_label[j];
+    const bool same = same_class(p, i, j);
     const double lw = log_weight(p, i, j);
-    if (p->gaussian) return (same ? exp(p->nca ? attract[i] + lw : attract[i]) : 0) - exp(repel[i] + lw);
+    if (p->gaussian) return (same ? exp(p->nca ? attract + lw : attract) : 0) - exp(repel + lw);
     const double w = exp(lw);
-    return ((same ? (p->nca ? attract[i] * w : attract[i]) : 0) - repel[i] * w) * w;
+    return ((same ? (p->nca ? attract * w : attract) : 0) - repel * w) * w;
 }
 
-static void ref_pair_grad(eh_compute *c, const eh_pairs *p, const double *attract, const double *repel, eh_real *dY,
-                          eh_real *dG)
+/* dY_i = 2 sum_j D_ij (y_i - g_j), dG_j = 2 sum_i D_ij (g_j - y_i), added; D is the slope. */
+static void add_gradient(const eh_pairs *p, const double *attract, const double *repel, double *dY, double *dG)
 {
-    (void)c;
     const int64_t h = p->h;
-    double *other = p->self ? D(dY) : D(dG);
-    memset(dY, 0, (size_t)(p->n * h) * sizeof(double));
-    memset(other, 0, (size_t)(p->z * h) * sizeof(double));
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t j = 0; j < p->z; j++) {
             if (p->self && i == j) continue;
-            const double slope = pair_slope(p, attract, repel, i, j);
+            const double slope = pair_slope(p, attract[i], repel[i], i, j);
             for (int64_t k = 0; k < h; k++) {
                 const double part = 2 * slope * (D(p->Y)[i * h + k] - D(p->G)[j * h + k]);
-                D(dY)[i * h + k] += part;
-                other[j * h + k] -= part;
+                dY[i * h + k] += part;
+                dG[j * h + k] -= part;
             }
         }
 }
 
+static void ref_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)
+{
+    eh_pair_sums *sums = eh_alloc((size_t)p->n, sizeof *sums);
+    double *weights = eh_alloc((size_t)p->n, 2 * sizeof *weights); /* attract (n), repel (n) */
+    *eh_host_value(loss) = (eh_value){.value = NAN};
+    memset(dY, 0, (size_t)(p->n * p->h) * sizeof(double));
+    if (!p->self) memset(dG, 0, (size_t)(p->z * p->h) * sizeof(double));
+    if (!sums || !weights) {
+        c->state = c;
+    } else {
+        for (int64_t i = 0; i < p->n; i++) sums[i] = row_sums(p, i);
+        if (eh_host_pair_weights(p, sums, weights, weights + p->n, &eh_host_value(loss)->value))
+            add_gradient(p, weights, weights + p->n, D(dY), D(p->self ? dY : dG));
+    }
+    eh_free(sums);
+    eh_free(weights);
+}
+
 static void ref_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims,
-                        int64_t k, int64_t *index, float *distance)
+                        int64_t k, eh_row *index, eh_real *distance)
 {
     (void)c;
     for (int64_t i = 0; i < q; i++) {
-        int64_t found = 0;
+        int64_t found = 0, *rows = eh_host_rows(index) + i * k;
+        double *near = D(distance) + i * k;
         for (int64_t j = 0; j < r; j++) {
-            const float d = (float)distance2(D(Q) + i * dims, D(R) + j * dims, dims);
+            const double d = distance2(D(Q) + i * dims, D(R) + j * dims, dims);
             int64_t at = found < k ? found : k;
-            while (at > 0 && d < distance[i * k + at - 1]) at--;
+            while (at > 0 && d < near[at - 1]) at--;
             if (at == k) continue;
             for (int64_t s = found < k ? found : k - 1; s > at; s--) {
-                distance[i * k + s] = distance[i * k + s - 1];
-                index[i * k + s] = index[i * k + s - 1];
+                near[s] = near[s - 1];
+                rows[s] = rows[s - 1];
             }
-            distance[i * k + at] = d;
-            index[i * k + at] = j;
+            near[at] = d;
+            rows[at] = j;
             if (found < k) found++;
         }
     }
@@ -297,22 +368,29 @@ static void ref_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_rea
 const eh_compute_ops eh_compute_ref = {
     .name = "ref",
     .size = sizeof(double),
+    .host = true,
+    .block = 1000,
+    .ahead = 1,
     .close = ref_close,
     .sync = ref_sync,
     .alloc = ref_alloc,
     .release = ref_release,
+    .send = eh_host_copy,
+    .fetch = eh_host_copy,
     .write = ref_write,
     .read = ref_read,
     .place = eh_host_place,
     .unplace = eh_host_unplace,
     .gather = ref_gather,
+    .gather_operands = ref_gather_operands,
+    .close_rows = ref_close_rows,
     .sparse_apply = ref_sparse_apply,
     .sparse_grad = ref_sparse_grad,
     .gemm = ref_gemm,
+    .product = ref_product,
+    .operands = ref_operands,
+    .output_grad = eh_host_output_grad,
     .power = ref_power,
-    .power_grad = ref_power_grad,
-    .sigmoid = ref_sigmoid,
-    .sigmoid_grad = ref_sigmoid_grad,
     .column_sums = ref_column_sums,
     .fill = ref_fill,
     .copy = ref_copy,
@@ -320,7 +398,7 @@ const eh_compute_ops eh_compute_ref = {
     .axpy = ref_axpy,
     .dot = ref_dot,
     .adam = ref_adam,
-    .pair_sums = ref_pair_sums,
-    .pair_grad = ref_pair_grad,
+    .pairs = ref_pairs,
     .nearest = ref_nearest,
+    .vote = eh_host_vote,
 };

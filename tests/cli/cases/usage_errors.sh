@@ -14,13 +14,20 @@ try train --data x.csv --epochs many
 try train --data x.csv --solver newton
 try train --data x.csv --order 0
 try train --data x.csv -z -1
-try train --data x.csv --compute abacus
+try train --data x.csv --device abacus
+try train --data x.csv --device cuda:
+try train --data x.csv --device cuda:one
+try train --data x.csv --precision fp16
+try train --data x.csv --compute cuda
 try train
 try train extra
 try train --data x.csv -o -
 try eval
 try eval m.safetensors --neighbours 0
 try eval one two
+try info
+try info m.safetensors --devices
+try info --device cpu
 try trian
 try frobnicate
 try help trian

@@ -1,0 +1,151 @@
+/* The cpu backend's products, and what becomes of their entries.
+ *
+ * A product is cut into tiles whose size does not depend on the threads, each one call of a single-threaded BLAS: so the
+ * bits are the same for any number of threads. A finish follows tile by tile, while the tile is in the cache. */
+#include <cblas.h>
+#include <string.h>
+
+#include "compute/cpu/cpu.h"
+
+/* Tiles this large lose a few percent to packing, and leave eight for the widest product of a batch of 1,000. */
+enum { TILE_ROWS = 256, TILE_COLUMNS = 512 };
+
+typedef struct tiles {
+    int64_t M, N, down, across;
+} tiles;
+
+typedef struct tile {
+    int64_t i, j, rows, columns;
+} tile;
+
+static tiles cut(int64_t M, int64_t N)
+{
+    return (tiles){M, N, (M + TILE_ROWS - 1) / TILE_ROWS, (N + TILE_COLUMNS - 1) / TILE_COLUMNS};
+}
+
+static tile tile_of(const tiles *all, int64_t number)
+{
+    const int64_t row = number / all->across, column = number % all->across;
+    tile t = {.i = eh_share_start(all->M, row, all->down), .j = eh_share_start(all->N, column, all->across)};
+    t.rows = eh_share_start(all->M, row + 1, all->down) - t.i;
+    t.columns = eh_share_start(all->N, column + 1, all->across) - t.j;
+    return t;
+}
+
+static void multiply(tile t, bool ta, bool tb, int64_t K, float alpha, const float *A, int64_t lda, const float *B,
+                     int64_t ldb, float beta, float *C, int64_t ldc)
+{
+    cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)t.rows,
+                (int)t.columns, (int)K, alpha, A + (ta ? t.i : t.i * lda), (int)lda, B + (tb ? t.j * ldb : t.j),
+                (int)ldb, beta, C + t.i * ldc + t.j, (int)ldc);
+}
+
+void eh_cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
+                 int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc)
+{
+    const tiles all = cut(M, N);
+#pragma omp parallel for num_threads(c->threads) if (all.down * all.across > 1) schedule(dynamic)
+    for (int64_t t = 0; t < all.down * all.across; t++)
+        multiply(tile_of(&all, t), ta, tb, K, (float)alpha, eh_f(A), lda, eh_f(B), ldb, (float)beta, eh_f(C), ldc);
+}
+
+/* ---- finishes, of a part of a row ---- */
+
+EH_SIMD static void square(int64_t count, const float *restrict u, float *restrict s)
+{
+    for (int64_t i = 0; i < count; i++) s[i] = u[i] * u[i];
+}
+
+EH_SIMD static void square_here(int64_t count, float *s)
+{
+    for (int64_t i = 0; i < count; i++) s[i] *= s[i];
+}
+
+EH_SIMD static void power_any(int64_t count, int order, const float *restrict u, float *restrict s)
+{
+    for (int64_t i = 0; i < count; i++) {
+        float p = 1;
+        for (int o = 0; o < order; o++) p *= u[i];
+        s[i] = p;
+    }
+}
+
+EH_SIMD static void power_any_here(int64_t count, int order, float *s)
+{
+    for (int64_t i = 0; i < count; i++) {
+        float p = 1;
+        for (int o = 0; o < order; o++) p *= s[i];
+        s[i] = p;
+    }
+}
+
+void eh_cpu_power_range(int64_t count, int order, const float *u, float *s)
+{
+    if (order == 2 && u == s)
+        square_here(count, s);
+    else if (order == 2)
+        square(count, u, s);
+    else if (u == s)
+        power_any_here(count, order, s);
+    else
+        power_any(count, order, u, s);
+}
+
+EH_SIMD static void square_grad(int64_t count, const float *restrict u, float *restrict d)
+{
+    for (int64_t i = 0; i < count; i++) d[i] *= 2 * u[i];
+}
+
+EH_SIMD static void power_any_grad(int64_t count, int order, const float *restrict u, float *restrict d)
+{
+    for (int64_t i = 0; i < count; i++) {
+        float p = (float)order;
+        for (int o = 1; o < order; o++) p *= u[i];
+        d[i] *= p;
+    }
+}
+
+EH_SIMD static void sigmoid(int64_t count, const float *restrict b, float *restrict a)
+{
+    for (int64_t i = 0; i < count; i++) a[i] = 1 / (1 + eh_exp(-(a[i] + b[i])));
+}
+
+EH_SIMD static void sigmoid_grad(int64_t count, const float *restrict t, float *restrict d)
+{
+    for (int64_t i = 0; i < count; i++) d[i] *= t[i] * (1 - t[i]);
+}
+
+/* v: entries of the product from (i, j) on, where C lies, or P where there is no C. */
+static void finish(const eh_product *p, int64_t i, int64_t j, int64_t count, float *v)
+{
+    const float *with = eh_f(p->with);
+    const int64_t at = i * p->ldc + j;
+    float *P = p->P ? eh_f(p->P) + at : v;
+    switch (p->finish) {
+    case EH_PLAIN: break;
+    case EH_POWER:
+        if (p->P) eh_cpu_power_range(count, p->order, v, P);
+        return;
+    case EH_SIGMOID: sigmoid(count, with + j, v); break;
+    case EH_POWER_GRAD:
+        if (p->order == 2)
+            square_grad(count, with + at, v);
+        else
+            power_any_grad(count, p->order, with + at, v);
+        break;
+    case EH_SIGMOID_GRAD: sigmoid_grad(count, with + at, v); break;
+    }
+    if (P != v) memcpy(P, v, (size_t)count * sizeof *v);
+}
+
+void eh_cpu_product(eh_compute *c, const eh_product *p)
+{
+    const tiles all = cut(p->M, p->N);
+    float *C = p->C ? eh_f(p->C) : eh_f(p->P);
+#pragma omp parallel for num_threads(c->threads) if (all.down * all.across > 1) schedule(dynamic)
+    for (int64_t number = 0; number < all.down * all.across; number++) {
+        const tile t = tile_of(&all, number);
+        multiply(t, p->ta, p->tb, p->K, 1, eh_f(p->A), p->lda, eh_f(p->B), p->ldb, 0, C, p->ldc);
+        for (int64_t i = t.i; i < t.i + t.rows; i++) finish(p, i, t.j, t.columns, C + i * p->ldc + t.j);
+    }
+}

@@ -1,0 +1,375 @@
+/* Data on the device: placed as a whole, or streamed through two windows where it is larger than the memory.
+ *
+ * Of streamed data the rows that stage() names are copied into the window that is not in use: first into pinned memory,
+ * by the host, while the device computes, then to the device, on a stream of its own. gather() takes the windows in the
+ * order in which they were staged. */
+#include <omp.h>
+
+#include "compute/cuda/cuda.h"
+
+enum { WINDOWS = 2 };
+
+struct window {
+    void *device, *pinned;
+    int64_t first, rows;
+    cudaEvent_t copied, used;
+};
+
+struct cuda_windows {
+    const char *host; /* the whole data */
+    size_t row_bytes;
+    int64_t capacity; /* rows of a window */
+    cudaStream_t stream;
+    int filled, taken; /* windows staged, windows gathered from, since the start */
+    window at[WINDOWS];
+};
+
+static void free_windows(cuda_windows *w)
+{
+    if (!w) return;
+    if (w->stream) cudaStreamSynchronize(w->stream);
+    for (window &one : w->at) {
+        cudaFree(one.device);
+        cudaFreeHost(one.pinned);
+        if (one.copied) cudaEventDestroy(one.copied);
+        if (one.used) cudaEventDestroy(one.used);
+    }
+    if (w->stream) cudaStreamDestroy(w->stream);
+    delete w;
+}
+
+void cuda_unplace(eh_compute *c, eh_table *t)
+{
+    cuda_run(state_of(c));
+    cudaStreamSynchronize(state_of(c)->stream);
+    const void *const blocks[] = {t->x.u8,     t->x.f32,   t->x.row_start, t->x.column, t->x.value,
+                                  t->classes,  t->shift,   t->mul};
+    for (const void *block : blocks) cudaFree((void *)(uintptr_t)block);
+    free_windows((cuda_windows *)t->stream);
+    memset(t, 0, sizeof *t);
+}
+
+static cudaError_t to_device(cuda_state *s, const void *from, size_t bytes, const void *out)
+{
+    void *block = NULL;
+    const cudaError_t error = cudaMalloc(&block, bytes ? bytes : 1);
+    if (error) return error;
+    memcpy((void *)(uintptr_t)out, &block, sizeof block);
+    return bytes ? cudaMemcpyAsync(block, from, bytes, cudaMemcpyHostToDevice, s->stream) : cudaSuccess;
+}
+
+static cudaError_t open_windows(const eh_matrix *x, size_t room, cuda_windows *w)
+{
+    static const size_t WINDOW_BYTES = (size_t)64 << 20;
+    w->host = x->kind == ENHOPE_U8 ? (const char *)x->u8 : (const char *)x->f32;
+    w->row_bytes = (size_t)x->H * (x->kind == ENHOPE_U8 ? 1 : sizeof(float));
+    const size_t bytes = WINDOW_BYTES < room / 8 ? WINDOW_BYTES : room / 8;
+    w->capacity = (int64_t)(bytes / w->row_bytes);
+    cudaError_t error = w->capacity ? cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking) : cudaErrorMemoryAllocation;
+    for (window &one : w->at) {
+        if (!error) error = cudaMalloc(&one.device, (size_t)w->capacity * w->row_bytes);
+        if (!error) error = cudaMallocHost(&one.pinned, (size_t)w->capacity * w->row_bytes);
+        if (!error) error = cudaEventCreateWithFlags(&one.copied, cudaEventDisableTiming);
+        if (!error) error = cudaEventCreateWithFlags(&one.used, cudaEventDisableTiming);
+    }
+    return error;
+}
+
+enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
+                         const float *shift, const float *mul, eh_table *out)
+{
+    cuda_state *s = state_of(c);
+    cuda_run(s);
+    eh_table t = {};
+    t.x.kind = x->kind;
+    t.x.n = x->n;
+    t.x.H = x->H;
+    t.label = label;
+    const size_t H = (size_t)x->H, n = (size_t)x->n;
+    const size_t entries = x->kind == ENHOPE_CSR ? (size_t)x->row_start[x->n] : n * H;
+    const size_t bytes = x->kind == ENHOPE_U8    ? entries
+                         : x->kind == ENHOPE_F32 ? entries * sizeof(float)
+                                                 : entries * 8 + (n + 1) * 8;
+    const size_t room = c->op->room(c);
+    cudaError_t error = to_device(s, shift, H * sizeof *shift, &t.shift);
+    if (!error) error = to_device(s, mul, H * sizeof *mul, &t.mul);
+    if (!error && label) error = to_device(s, label, n * sizeof *label, &t.classes);
+    if (!error && x->kind != ENHOPE_CSR && bytes > room / 4 * 3) {
+        cuda_windows *w = new cuda_windows();
+        t.stream = w;
+        error = open_windows(x, room, w);
+    } else if (!error && x->kind == ENHOPE_U8) {
+        error = to_device(s, x->u8, bytes, &t.x.u8);
+    } else if (!error && x->kind == ENHOPE_F32) {
+        error = to_device(s, x->f32, bytes, &t.x.f32);
+    } else if (!error) {
+        error = to_device(s, x->row_start, (n + 1) * sizeof *x->row_start, &t.x.row_start);
+        if (!error) error = to_device(s, x->column, entries * sizeof *x->column, &t.x.column);
+        if (!error) error = to_device(s, x->value, entries * sizeof *x->value, &t.x.value);
+    }
+    if (!error) error = cudaStreamSynchronize(s->stream);
+    if (error) {
+        cudaGetLastError();
+        cuda_unplace(c, &t);
+        if (error != cudaErrorMemoryAllocation)
+            return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the CUDA device failed while the data was placed on it: %s",
+                           cudaGetErrorString(error));
+        return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
+                       "out of memory on the CUDA device: the data needs %.0f bytes, %.0f are free; --device cpu needs none",
+                       (double)bytes, (double)room);
+    }
+    *out = t;
+    return ENHOPE_OK;
+}
+
+void cuda_stage(eh_compute *c, const eh_table *t, int64_t first, int64_t n)
+{
+    cuda_state *s = state_of(c);
+    cuda_windows *w = (cuda_windows *)t->stream;
+    if (!w || n <= 0) return;
+    if (n > w->capacity) {
+        cuda_ok(s, cudaErrorInvalidValue, "streaming rows that lie too far apart");
+        return;
+    }
+    window &one = w->at[w->filled % WINDOWS];
+    cuda_run(s); /* the gather that read this window before */
+    if (w->filled >= WINDOWS) {
+        cuda_ok(s, cudaEventRecord(one.used, s->stream), "streaming data");
+        cuda_ok(s, cudaEventSynchronize(one.copied), "streaming data");
+        cuda_ok(s, cudaStreamWaitEvent(w->stream, one.used, 0), "streaming data");
+    }
+    one.first = first;
+    one.rows = n;
+    w->filled++;
+    const size_t bytes = (size_t)n * w->row_bytes;
+    const char *from = w->host + (size_t)first * w->row_bytes;
+    static const size_t PART = 1 << 20;
+#pragma omp parallel for num_threads(c->threads) schedule(static)
+    for (size_t at = 0; at < bytes; at += PART)
+        memcpy((char *)one.pinned + at, from + at, bytes - at < PART ? bytes - at : PART);
+    cuda_ok(s, cudaMemcpyAsync(one.device, one.pinned, bytes, cudaMemcpyHostToDevice, w->stream), "streaming data");
+    cuda_ok(s, cudaEventRecord(one.copied, w->stream), "streaming data");
+}
+
+/* Where the rows of the table are now: row r begins at the returned address + r * row bytes. */
+static const void *rows_at(cuda_state *s, const eh_table *t)
+{
+    cuda_windows *w = (cuda_windows *)t->stream;
+    if (!w) return t->x.kind == ENHOPE_U8 ? (const void *)t->x.u8 : (const void *)t->x.f32;
+    if (w->taken == w->filled) {
+        cuda_ok(s, cudaErrorInvalidValue, "reading data that was not staged: it is larger than the device's memory");
+        return NULL;
+    }
+    const window &one = w->at[w->taken++ % WINDOWS];
+    cuda_run(s);
+    cuda_ok(s, cudaStreamWaitEvent(s->stream, one.copied, 0), "streaming data");
+    return (const char *)one.device - (size_t)one.first * w->row_bytes;
+}
+
+/* ---- gather ---- */
+
+enum { GATHER_WIDE = 64, GATHER_ROWS = 4 };
+
+/* Where a row's entries go: numbers, or an operand of so many parts. */
+struct number_row {
+    float *at;
+    __device__ void put(int64_t j, float v) const { at[j] = v; }
+    __device__ void put_four(int64_t j, float4 v) const { *(float4 *)(at + j) = v; }
+};
+struct operand_row {
+    __nv_bfloat16 *at;
+    int64_t ld;
+    int parts;
+    __device__ void put(int64_t j, float v) const { store_parts(at + j, ld, parts, v); }
+    __device__ void put_four(int64_t j, float4 v) const { store_parts_of_four(at + j, ld, parts, v); }
+};
+
+__device__ static number_row row_of(float *X, int64_t i, int64_t ld, int)
+{
+    return {X + i * ld};
+}
+__device__ static operand_row row_of(__nv_bfloat16 *X, int64_t i, int64_t ld, int parts)
+{
+    return {X + i * parts * ld, ld, parts};
+}
+
+/* A group of GATHER_WIDE threads a row. quads: rows begin at multiples of four entries. */
+template <typename X, typename T>
+__global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shift, const float *mul, const int64_t *rows,
+                             int64_t n, const int32_t *classes, T *to, int64_t ld, int parts, int32_t *label)
+{
+    begin_kernel();
+    for (int64_t i = (int64_t)blockIdx.x * GATHER_ROWS + threadIdx.y; i < n; i += (int64_t)gridDim.x * GATHER_ROWS) {
+        const int64_t row = rows[i];
+        const X *from = x + row * H;
+        const auto out = row_of(to, i, ld, parts);
+        if (quads) {
+            for (int64_t j = 4 * threadIdx.x; j < H; j += 4 * GATHER_WIDE) {
+                X v[4];
+                if constexpr (sizeof(X) == 1)
+                    *(uint32_t *)v = *(const uint32_t *)(from + j);
+                else
+                    *(float4 *)v = *(const float4 *)(from + j);
+                const float4 a = *(const float4 *)(shift + j), b = *(const float4 *)(mul + j);
+                out.put_four(j, float4{((float)v[0] - a.x) * b.x, ((float)v[1] - a.y) * b.y, ((float)v[2] - a.z) * b.z,
+                                       ((float)v[3] - a.w) * b.w});
+            }
+        } else {
+            for (int64_t j = threadIdx.x; j < H; j += GATHER_WIDE) out.put(j, ((float)from[j] - shift[j]) * mul[j]);
+        }
+        for (int64_t j = H + threadIdx.x; j < ld; j += GATHER_WIDE) out.put(j, j == H ? 1.0f : 0.0f);
+        if (label && threadIdx.x == 0) label[i] = classes[row];
+    }
+}
+
+/* A block a row: zeros first, then what is there. */
+template <typename T>
+__global__ void gather_sparse(const int64_t *start, const int32_t *column, const float *value, int64_t H,
+                              const float *shift, const float *mul, const int64_t *rows, int64_t n,
+                              const int32_t *classes, T *to, int64_t ld, int parts, int32_t *label)
+{
+    begin_kernel();
+    for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
+        const int64_t row = rows[i];
+        const auto out = row_of(to, i, ld, parts);
+        for (int64_t j = threadIdx.x; j < ld; j += blockDim.x)
+            out.put(j, j < H ? -shift[j] * mul[j] : j == H ? 1.0f : 0.0f);
+        __syncthreads();
+        for (int64_t e = start[row] + threadIdx.x; e < start[row + 1]; e += blockDim.x) {
+            const int32_t j = column[e];
+            out.put(j, (value[e] - shift[j]) * mul[j]);
+        }
+        if (label && threadIdx.x == 0) label[i] = classes[row];
+        __syncthreads();
+    }
+}
+
+template <typename T>
+static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, T *X, int64_t ld, eh_label *label)
+{
+    cuda_state *s = state_of(c);
+    if (n == 0) return;
+    const int64_t H = t->x.H;
+    const float *shift = F(t->shift), *mul = F(t->mul);
+    const int32_t *classes = L(t->classes);
+    const soft at{(const int64_t *)R(rows)};
+    if (t->x.kind == ENHOPE_CSR) {
+        note(s, blocks_for(n, 1), 128, 0, gather_sparse<T>, t->x.row_start, t->x.column, t->x.value, H, shift, mul, at, n,
+             classes, X, ld, parts_in(c), L(label));
+        return;
+    }
+    const void *from = rows_at(s, t);
+    if (!from) return;
+    const bool quads = H % 4 == 0 && ld % 4 == 0 && (uintptr_t)X % 16 == 0;
+    const dim3 block(GATHER_WIDE, GATHER_ROWS);
+    if (t->x.kind == ENHOPE_U8)
+        note(s, blocks_for(n, GATHER_ROWS), block, 0, gather_dense<uint8_t, T>, (const uint8_t *)from, H, quads, shift, mul, at,
+             n, classes, X, ld, parts_in(c), L(label));
+    else
+        note(s, blocks_for(n, GATHER_ROWS), block, 0, gather_dense<float, T>, (const float *)from, H, quads, shift, mul, at, n,
+             classes, X, ld, parts_in(c), L(label));
+}
+
+void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld, eh_label *label)
+{
+    gather(c, t, rows, n, F(X), ld, label);
+}
+
+void cuda_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X, int64_t ld,
+                          eh_label *label)
+{
+    if (c->numbers)
+        gather(c, t, rows, n, (float *)X, ld, label);
+    else
+        gather(c, t, rows, n, O(X), ld, label);
+}
+
+template <typename T> __global__ void close_each(int64_t n, int64_t H, const float *E, T *X, int64_t ld, int parts)
+{
+    begin_kernel();
+    CUDA_EACH(i, n * ld)
+    {
+        const int64_t row = i / ld, j = i % ld;
+        row_of(X, row, ld, parts).put(j, j < H ? E[row * H + j] : j == H ? 1.0f : 0.0f);
+    }
+}
+
+void cuda_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld)
+{
+    const unsigned blocks = blocks_for(n * ld, 128);
+    if (n && c->numbers)
+        note(state_of(c), blocks, 128, 0, close_each<float>, n, H, F(E), (float *)X, ld, 0);
+    else if (n)
+        note(state_of(c), blocks, 128, 0, close_each<__nv_bfloat16>, n, H, F(E), O(X), ld, parts_in(c));
+}
+
+/* ---- sparse rows ---- */
+
+/* A block a row; its entries are read together, a piece at a time. */
+enum { PIECE = 128 };
+
+__global__ void sparse_rows_apply(const int64_t *start, const int32_t *column, const float *value, int64_t H,
+                                  const float *mul, const int64_t *rows, int64_t n, const float *C, int64_t F, float *U)
+{
+    begin_kernel();
+    __shared__ int32_t at[PIECE];
+    __shared__ float by[PIECE];
+    for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
+        const int64_t first = start[rows[i]], end = start[rows[i] + 1];
+        for (int64_t from = 0; from < F; from += blockDim.x) { /* all threads go round alike */
+            const int64_t f = from + threadIdx.x;
+            float sum = f < F ? C[H * F + f] : 0;
+            for (int64_t e = first; e < end; e += PIECE) {
+                const int64_t count = end - e < PIECE ? end - e : PIECE;
+                __syncthreads();
+                for (int64_t p = threadIdx.x; p < count; p += blockDim.x) {
+                    at[p] = column[e + p];
+                    by[p] = value[e + p] * mul[column[e + p]];
+                }
+                __syncthreads();
+                if (f < F)
+                    for (int64_t p = 0; p < count; p++) sum += by[p] * C[at[p] * F + f];
+            }
+            if (f < F) U[i * F + f] = sum;
+        }
+        __syncthreads();
+    }
+}
+
+void cuda_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C, int64_t F_,
+                       eh_real *U)
+{
+    if (n == 0) return;
+    note(state_of(c), blocks_for(n, 1), 256, 0, sparse_rows_apply, t->x.row_start, t->x.column, t->x.value, t->x.H,
+         F(t->mul), soft{(const int64_t *)R(rows)}, n, F(C), F_, F(U));
+}
+
+/* A block owns SLICE factors and walks the rows in order, so that every sum has one order: no two entries of a row share
+ * a column, so the entries of a row may go in any order. */
+enum { SLICE = 8, LANES = 32 };
+
+__global__ void sparse_rows_grad(const int64_t *start, const int32_t *column, const float *value, int64_t H,
+                                 const float *mul, const int64_t *rows, int64_t n, const __nv_bfloat16 *dU, int parts,
+                                 int64_t F, float *dC)
+{
+    begin_kernel();
+    const int64_t f = (int64_t)blockIdx.x * SLICE + threadIdx.x;
+    float bias = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const float du = f < F ? load_parts(dU + i * parts * F + f, F, parts) : 0;
+        bias += du;
+        const int64_t end = start[rows[i] + 1];
+        for (int64_t e = start[rows[i]] + threadIdx.y; e < end; e += LANES)
+            if (f < F) dC[column[e] * F + f] += value[e] * mul[column[e]] * du;
+        __syncthreads();
+    }
+    if (f < F && threadIdx.y == 0) dC[H * F + f] += bias;
+}
+
+void cuda_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU, int64_t F_,
+                      eh_real *dC)
+{
+    if (n == 0) return;
+    note(state_of(c), blocks_for(F_, SLICE), dim3(SLICE, LANES), 0, sparse_rows_grad, t->x.row_start, t->x.column, t->x.value,
+         t->x.H, F(t->mul), soft{(const int64_t *)R(rows)}, n, O(dU), parts_in(c), F_, F(dC));
+}

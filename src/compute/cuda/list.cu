@@ -1,0 +1,174 @@
+/* The list of noted kernels, and the graphs of lists that come again.
+ *
+ * A list is known by its kernels, their grids and their parameters, but for the soft ones. The first time it is launched
+ * kernel by kernel, the second time it becomes a graph; from then on only soft parameters that changed are set and the
+ * graph is launched, a few microseconds of the host's time for a whole training step. */
+#include "compute/cuda/cuda.h"
+
+enum { GRAPHS = 64 };
+
+struct cuda_graph {
+    uint64_t key;
+    size_t notes;
+    cudaGraphExec_t exec; /* NULL: seen once */
+    std::vector<cudaGraphNode_t> nodes;
+    std::vector<char> bytes; /* the parameters that it has */
+};
+
+static uint64_t mix(uint64_t key, const void *data, size_t bytes)
+{
+    const unsigned char *p = (const unsigned char *)data;
+    for (; bytes >= 8; bytes -= 8, p += 8) {
+        uint64_t word;
+        memcpy(&word, p, 8);
+        key = (key ^ word) * 0x9E3779B97F4A7C15u;
+        key ^= key >> 29;
+    }
+    for (; bytes; bytes--) key = (key ^ *p++) * 0x100000001B3u;
+    return key;
+}
+
+static uint64_t key_of(const cuda_list &list)
+{
+    uint64_t key = 0xCBF29CE484222325u;
+    for (const cuda_note &n : list.notes) {
+        const uint64_t shape[] = {(uint64_t)(uintptr_t)n.kernel, (uint64_t)n.grid.x << 32 | n.grid.y << 16 | n.grid.z,
+                                  (uint64_t)n.block.x << 32 | n.block.y << 16 | n.shared};
+        key = mix(key, shape, sizeof shape);
+        for (unsigned i = n.first; i < n.first + n.params; i++)
+            if (!list.places[i].soft) key = mix(key, list.bytes.data() + list.places[i].at, list.places[i].size);
+    }
+    return key;
+}
+
+enum { MOST_PARAMS = 24 };
+
+static void arguments(const cuda_list &list, const cuda_note &n, void **out)
+{
+    for (unsigned i = 0; i < n.params; i++) out[i] = (void *)(list.bytes.data() + list.places[n.first + i].at);
+}
+
+static void launch(cuda_state *s, const cuda_note &n)
+{
+    void *args[MOST_PARAMS];
+    arguments(s->list, n, args);
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = n.grid;
+    config.blockDim = n.block;
+    config.dynamicSmemBytes = n.shared;
+    config.stream = s->stream;
+    config.attrs = &early;
+    config.numAttrs = s->early ? 1 : 0;
+    cuda_ok(s, cudaLaunchKernelExC(&config, n.kernel, args), "starting a kernel");
+}
+
+/* The node that a captured launch became. */
+static cudaGraphNode_t last_node(cuda_state *s)
+{
+    cudaStreamCaptureStatus status;
+    const cudaGraphNode_t *nodes = NULL;
+    const cudaGraphEdgeData *edges = NULL;
+    size_t count = 0;
+#if CUDART_VERSION >= 13000
+    cuda_ok(s, cudaStreamGetCaptureInfo(s->stream, &status, NULL, NULL, &nodes, &edges, &count), "recording a graph");
+#else
+    cuda_ok(s, cudaStreamGetCaptureInfo_v3(s->stream, &status, NULL, NULL, &nodes, &edges, &count), "recording a graph");
+#endif
+    return count ? nodes[0] : NULL;
+}
+
+static void record(cuda_state *s, cuda_graph *g)
+{
+    cudaGraph_t graph = NULL;
+    if (!cuda_ok(s, cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal), "recording a graph")) return;
+    for (const cuda_note &n : s->list.notes) {
+        launch(s, n);
+        g->nodes.push_back(last_node(s));
+    }
+    cuda_ok(s, cudaStreamEndCapture(s->stream, &graph), "recording a graph");
+    if (!s->failed) cuda_ok(s, cudaGraphInstantiate(&g->exec, graph, 0), "recording a graph");
+    if (graph) cudaGraphDestroy(graph);
+    g->bytes = s->list.bytes;
+}
+
+/* Soft parameters that are not as the graph has them. */
+static void renew(cuda_state *s, cuda_graph *g)
+{
+    for (size_t i = 0; i < s->list.notes.size(); i++) {
+        const cuda_note &n = s->list.notes[i];
+        bool changed = false;
+        for (unsigned p = n.first; n.soft && p < n.first + n.params; p++) {
+            const cuda_place_of &at = s->list.places[p];
+            changed |= at.soft && memcmp(g->bytes.data() + at.at, s->list.bytes.data() + at.at, at.size) != 0;
+        }
+        if (!changed) continue;
+        void *args[MOST_PARAMS];
+        arguments(s->list, n, args);
+        cudaKernelNodeParams params = {};
+        params.func = (void *)(uintptr_t)n.kernel;
+        params.gridDim = n.grid;
+        params.blockDim = n.block;
+        params.sharedMemBytes = n.shared;
+        params.kernelParams = args;
+        cuda_ok(s, cudaGraphExecKernelNodeSetParams(g->exec, g->nodes[i], &params), "changing a graph");
+    }
+    g->bytes = s->list.bytes;
+}
+
+static void graph_free(cuda_graph *g)
+{
+    if (g->exec) cudaGraphExecDestroy(g->exec);
+    delete g;
+}
+
+/* The list's entry: the latest used last, the one longest unused goes when there are too many. */
+static cuda_graph *find(cuda_state *s)
+{
+    const uint64_t key = key_of(s->list);
+    for (size_t i = s->graphs.size(); i-- > 0;) {
+        cuda_graph *g = s->graphs[i];
+        if (g->key != key || g->notes != s->list.notes.size()) continue;
+        s->graphs.erase(s->graphs.begin() + (long)i);
+        s->graphs.push_back(g);
+        return g;
+    }
+    if (s->graphs.size() == GRAPHS) {
+        cudaStreamSynchronize(s->stream);
+        graph_free(s->graphs.front());
+        s->graphs.erase(s->graphs.begin());
+    }
+    s->graphs.push_back(new cuda_graph{key, s->list.notes.size(), NULL, {}, {}});
+    return NULL;
+}
+
+void cuda_run(cuda_state *s)
+{
+    s->open_group = -1;
+    cudaSetDevice(s->device); /* the caller may be another thread than the one that opened it */
+    if (s->list.notes.empty()) return;
+    if (!s->failed) {
+        enum { FEW = 3 }; /* kernels, for which a graph gains nothing */
+        cuda_graph *g = s->list.notes.size() > FEW ? find(s) : NULL;
+        if (!g) {
+            for (const cuda_note &n : s->list.notes) launch(s, n);
+        } else {
+            if (g->exec)
+                renew(s, g);
+            else
+                record(s, g);
+            if (!s->failed) cuda_ok(s, cudaGraphLaunch(g->exec, s->stream), "starting a graph");
+        }
+    }
+    s->list.notes.clear();
+    s->list.places.clear();
+    s->list.bytes.clear();
+}
+
+void cuda_list_free(cuda_state *s)
+{
+    for (cuda_graph *g : s->graphs) graph_free(g);
+    s->graphs.clear();
+}

@@ -1,0 +1,222 @@
+/* The cuda backend's elementwise operations and vectors. */
+#include "compute/cuda/cuda.h"
+
+enum { THREADS = 256 };
+
+__global__ void power_each(int64_t rows, int64_t columns, int order, const float *u, int parts, __nv_bfloat16 *s)
+{
+    begin_kernel();
+    CUDA_EACH(i, rows * columns)
+    {
+        const int64_t row = i / columns, k = i % columns;
+        store_parts(s + row * parts * columns + k, columns, parts, int_power(u[i], order));
+    }
+}
+
+void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
+{
+    const int64_t count = rows * columns;
+    if (count)
+        note(state_of(c), blocks_for(count, THREADS), THREADS, 0, power_each, rows, columns, order, F(u), parts_in(c), O(s));
+}
+
+__global__ void split_each(int64_t rows, int64_t columns, const float *from, int64_t ld, int parts, __nv_bfloat16 *to,
+                           int64_t wide)
+{
+    begin_kernel();
+    CUDA_EACH(i, rows * wide)
+    {
+        const int64_t row = i / wide, k = i % wide;
+        store_parts(to + row * parts * wide + k, wide, parts, k < columns ? from[row * ld + k] : 0);
+    }
+}
+
+/* The same where rows are of whole quads. */
+__global__ void split_quads(int64_t rows, int64_t quads, const float *from, int64_t ld, int parts, __nv_bfloat16 *to,
+                            int64_t wide)
+{
+    begin_kernel();
+    const unsigned across = (unsigned)quads;
+    CUDA_EACH(i, rows * quads)
+    {
+        const int64_t row = (int64_t)((unsigned)i / across), k = 4 * (int64_t)((unsigned)i % across);
+        store_parts_of_four(to + row * parts * wide + k, wide, parts, *(const float4 *)(from + row * ld + k));
+    }
+}
+
+void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from, int64_t ld, int parts, __nv_bfloat16 *to,
+                int64_t wide)
+{
+    if (rows * wide == 0) return;
+    const bool quads = columns == wide && (columns | ld) % 4 == 0 && (uintptr_t)from % 16 == 0 && (uintptr_t)to % 8 == 0 &&
+                       rows * columns / 4 <= UINT32_MAX;
+    if (quads)
+        note(s, blocks_for(rows * columns / 4, THREADS), THREADS, 0, split_quads, rows, columns / 4, from, ld, parts, to, wide);
+    else
+        note(s, blocks_for(rows * wide, THREADS), THREADS, 0, split_each, rows, columns, from, ld, parts, to, wide);
+}
+
+void cuda_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to)
+{
+    if (c->numbers)
+        cuda_copy(c, rows * columns, from, (eh_real *)to);
+    else
+        cuda_split(state_of(c), rows, columns, F(from), columns, parts_in(c), O(to), columns);
+}
+
+/* A block owns 32 columns; its 32 lanes of rows are added up in order. */
+__global__ void column_sums_of(int64_t n, int64_t m, const float *A, float beta, float *out)
+{
+    begin_kernel();
+    __shared__ float part[32][33];
+    const int64_t k = (int64_t)blockIdx.x * 32 + threadIdx.x;
+    float sum = 0;
+    if (k < m)
+        for (int64_t i = threadIdx.y; i < n; i += 32) sum += A[i * m + k];
+    part[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y || k >= m) return;
+    for (int lane = 1; lane < 32; lane++) sum += part[lane][threadIdx.x];
+    out[k] = sum + (beta == 0 ? 0 : beta * out[k]);
+}
+
+void cuda_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out)
+{
+    note(state_of(c), blocks_for(m, 32), dim3(32, 32), 0, column_sums_of, n, m, F(A), (float)beta, F(out));
+}
+
+__global__ void fill_each(int64_t count, float value, float *x)
+{
+    begin_kernel();
+    CUDA_EACH(i, count) x[i] = value;
+}
+
+void cuda_fill(eh_compute *c, int64_t count, double value, eh_real *x)
+{
+    if (count) note(state_of(c), blocks_for(count, THREADS), THREADS, 0, fill_each, count, (float)value, F(x));
+}
+
+__global__ void copy_each(int64_t count, const float *x, float *y)
+{
+    begin_kernel();
+    CUDA_EACH(i, count) y[i] = x[i];
+}
+
+void cuda_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y)
+{
+    if (count) note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, copy_each, count, F(x), F(y));
+}
+
+__global__ void scale_each(int64_t count, float a, float *x)
+{
+    begin_kernel();
+    CUDA_EACH(i, count) x[i] *= a;
+}
+
+void cuda_scale(eh_compute *c, int64_t count, double a, eh_real *x)
+{
+    if (count) note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, scale_each, count, soft{(float)a}, F(x));
+}
+
+__global__ void axpy_each(int64_t count, float a, const float *x, float *y)
+{
+    begin_kernel();
+    CUDA_EACH(i, count) y[i] += a * x[i];
+}
+
+void cuda_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y)
+{
+    if (count) note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, axpy_each, count, soft{(float)a}, F(x), F(y));
+}
+
+/* The sum of one number a thread, in a fixed tree; thread 0 has it. */
+__device__ static double block_sum(double value)
+{
+    __shared__ double part[THREADS];
+    part[threadIdx.x] = value;
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    }
+    return part[0];
+}
+
+__global__ void dot_parts(int64_t count, const float *x, const float *y, double *parts)
+{
+    begin_kernel();
+    double sum = 0;
+    CUDA_EACH(i, count) sum += (double)x[i] * y[i];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) parts[blockIdx.x] = sum;
+}
+
+__global__ void dot_whole(double *parts)
+{
+    begin_kernel();
+    const double sum = block_sum(parts[threadIdx.x]);
+    if (threadIdx.x == 0) parts[CUDA_DOT_BLOCKS] = sum;
+}
+
+double cuda_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y)
+{
+    cuda_state *s = state_of(c);
+    double sum = 0;
+    static_assert((int)CUDA_DOT_BLOCKS == (int)THREADS, "one block adds up the parts");
+    note(s, CUDA_DOT_BLOCKS, THREADS, 0, dot_parts, count, F(x), F(y), s->sums);
+    note(s, 1, CUDA_DOT_BLOCKS, 0, dot_whole, s->sums);
+    c->op->fetch(c, &sum, s->sums + CUDA_DOT_BLOCKS, sizeof sum);
+    return sum;
+}
+
+struct adam_rates {
+    float beta1, beta2, epsilon;
+};
+
+__device__ static inline bool adam_one(float step, float root_fix, const adam_rates &r, float g, float &m1, float &m2,
+                                       float &x)
+{
+    if (!isfinite(g)) return false;
+    m1 = r.beta1 * m1 + (1 - r.beta1) * g;
+    m2 = r.beta2 * m2 + (1 - r.beta2) * g * g;
+    x -= step * m1 / (sqrtf(m2) * root_fix + r.epsilon);
+    return true;
+}
+
+__global__ void adam_each(int64_t count, bool quads, float step, float root_fix, adam_rates r, const float *g,
+                          eh_value *loss, float *m1, float *m2, float *x)
+{
+    begin_kernel();
+    if (!isfinite(loss->value)) return;
+    bool good = true;
+    const int64_t whole = quads ? count / 4 : 0;
+    CUDA_EACH(i, whole)
+    {
+        const float4 d = ((const float4 *)g)[i];
+        float4 a = ((float4 *)m1)[i], b = ((float4 *)m2)[i], v = ((float4 *)x)[i];
+        good &= adam_one(step, root_fix, r, d.x, a.x, b.x, v.x);
+        good &= adam_one(step, root_fix, r, d.y, a.y, b.y, v.y);
+        good &= adam_one(step, root_fix, r, d.z, a.z, b.z, v.z);
+        good &= adam_one(step, root_fix, r, d.w, a.w, b.w, v.w);
+        ((float4 *)m1)[i] = a;
+        ((float4 *)m2)[i] = b;
+        ((float4 *)x)[i] = v;
+    }
+    CUDA_EACH(rest, count - 4 * whole)
+    {
+        const int64_t i = 4 * whole + rest;
+        good &= adam_one(step, root_fix, r, g[i], m1[i], m2[i], x[i]);
+    }
+    if (!good) loss->spoilt = 1;
+}
+
+void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
+               const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x)
+{
+    if (count == 0) return;
+    const float step = (float)(rate / (1 - pow(beta1, (double)t)));
+    const float root_fix = (float)(1 / sqrt(1 - pow(beta2, (double)t)));
+    const adam_rates rates = {(float)beta1, (float)beta2, (float)epsilon};
+    const bool quads = ((uintptr_t)g | (uintptr_t)m1 | (uintptr_t)m2 | (uintptr_t)x) % 16 == 0;
+    note(state_of(c), blocks_for(quads ? (count + 3) / 4 : count, THREADS), THREADS, 0, adam_each, count, quads, soft{step},
+         soft{root_fix}, rates, F(g), soft{S(loss)}, F(m1), F(m2), F(x));
+}

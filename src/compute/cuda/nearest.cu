@@ -1,0 +1,206 @@
+/* The k nearest rows on the device, exactly.
+ *
+ * In few dimensions by differences, a thread a query. In many, products in bfloat16 give rough distances
+ * |q|^2 - 2 q.r + |r|^2 of a block of queries to a block of references, all taken relative to the first reference so that
+ * the lengths are small. Rounding both to eight bits moves q.r by less than 2^-8 |q| |r| (Cauchy and Schwarz), so that a
+ * reference whose rough distance less twice that (DOUBT also covers the sums) is above the k-th best cannot be among the
+ * nearest. Of the others, few, the distance is taken exactly, by differences. A warp a query. */
+#include "compute/cuda/cuda.h"
+
+static const float DOUBT = 0x1.2p-7f;
+enum { FEW_DIMS = 16, THREADS = 128, WARPS = THREADS / 32, SHORT = 8 };
+static const int64_t QUERIES = 1024, REFERENCES = 8192; /* of a block of products: they stay in the cache */
+
+/* ---- few dimensions ---- */
+
+/* The list of the best so far, in registers. */
+template <int K> struct best_list {
+    float d[K];
+    int32_t at[K];
+
+    __device__ void clear()
+    {
+#pragma unroll
+        for (int i = 0; i < K; i++) d[i] = INFINITY, at[i] = -1;
+    }
+    /* Equal distances stay behind those found before. NaN goes nowhere but into places that are free. */
+    __device__ void offer(float x, int32_t j)
+    {
+        if (!(x < d[K - 1]) && at[K - 1] >= 0) return;
+#pragma unroll
+        for (int i = K - 1; i > 0; i--) {
+            const bool before = x < d[i - 1] || at[i - 1] < 0, here = !before && (x < d[i] || at[i] < 0);
+            d[i] = before ? d[i - 1] : here ? x : d[i];
+            at[i] = before ? at[i - 1] : here ? j : at[i];
+        }
+        if (x < d[0] || at[0] < 0) d[0] = x, at[0] = j;
+    }
+};
+
+template <int DIMS>
+__global__ void nearest_few(const float *Q, int64_t q, const float *R, int64_t r, int dims, int64_t k, int64_t *index,
+                            float *distance)
+{
+    begin_kernel();
+    CUDA_EACH(i, q)
+    {
+        best_list<SHORT> best;
+        float y[DIMS];
+        best.clear();
+#pragma unroll
+        for (int t = 0; t < DIMS; t++) y[t] = t < dims ? Q[i * dims + t] : 0;
+        for (int64_t j = 0; j < r; j++) {
+            float d = 0;
+#pragma unroll
+            for (int t = 0; t < DIMS; t++)
+                if (t < dims) d += (y[t] - R[j * dims + t]) * (y[t] - R[j * dims + t]);
+            best.offer(d, (int32_t)j);
+        }
+#pragma unroll
+        for (int s = 0; s < SHORT; s++)
+            if (s < k) index[i * k + s] = best.at[s], distance[i * k + s] = best.d[s];
+    }
+}
+
+/* ---- any ---- */
+
+/* Puts (d, j) into the sorted list of `found` best; returns how many there are now. */
+__device__ static int64_t put(float d, int64_t j, int64_t found, int64_t k, int64_t *index, float *distance)
+{
+    if (found == k && !(d < distance[k - 1])) return found;
+    int64_t at = found < k ? found++ : k - 1;
+    for (; at > 0 && d < distance[at - 1]; at--) {
+        distance[at] = distance[at - 1];
+        index[at] = index[at - 1];
+    }
+    distance[at] = d;
+    index[at] = j;
+    return found;
+}
+
+__device__ static float warp_distance2(const float *a, const float *b, int64_t dims)
+{
+    float sum = 0;
+    for (int64_t t = threadIdx.x % 32; t < dims; t += 32) sum += (a[t] - b[t]) * (a[t] - b[t]);
+    for (int half = 16; half; half /= 2) sum += __shfl_xor_sync(0xffffffff, sum, half);
+    return sum;
+}
+
+/* to = from - origin by rows, zeros up to ld, and the rows' lengths; a warp a row */
+__global__ void centre_rows(int64_t count, int64_t dims, const float *from, const float *origin, __nv_bfloat16 *to, int64_t ld,
+                            float *length)
+{
+    begin_kernel();
+    const int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
+    if (i >= count) return;
+    float sum = 0;
+    for (int64_t t = threadIdx.x % 32; t < ld; t += 32) {
+        const float v = t < dims ? from[i * dims + t] - origin[t] : 0;
+        to[i * ld + t] = __float2bfloat16(v);
+        sum += v * v;
+    }
+    for (int half = 16; half; half /= 2) sum += __shfl_xor_sync(0xffffffff, sum, half);
+    if (threadIdx.x % 32 == 0) length[i] = sqrtf(sum);
+}
+
+/* P (qs, rs): rough products of queries with the references from first_r on; NULL: all are taken exactly. Q and R are the
+ * rows themselves, lists begin empty where first_r is 0. */
+__global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_r, int64_t dims, int64_t k, const float *Q,
+                          const float *R, const float *q_length, const float *r_length, int64_t *index, float *distance)
+{
+    begin_kernel();
+    const int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
+    if (i >= qs) return;
+    const int lane = threadIdx.x % 32;
+    int64_t *my_index = index + i * k, found = first_r < k ? first_r : k;
+    float *my_distance = distance + i * k;
+    float limit = found == k ? my_distance[k - 1] : INFINITY;
+    const float length = P ? q_length[i] : 0;
+    for (int64_t first = 0; first < rs; first += 32) {
+        const int64_t j = first + lane;
+        bool wanted = j < rs;
+        if (P && wanted) {
+            const float other = r_length[j];
+            const float rough = length * length + other * other - 2 * P[i * rs + j];
+            const float doubt = DOUBT * length * other + 0x1p-18f * (length * length + other * other);
+            wanted = !(rough - doubt > limit);
+        }
+        unsigned all = __ballot_sync(0xffffffff, wanted);
+        while (all) {
+            const int next = __ffs((int)all) - 1;
+            all &= all - 1;
+            const float d = warp_distance2(Q + i * dims, R + (first + next) * dims, dims);
+            if (found == k && !(d < limit)) continue; /* the same for all lanes */
+            if (lane == 0) put(d, first_r + first + next, found, k, my_index, my_distance);
+            __syncwarp();
+            if (found < k) found++;
+            limit = found == k ? *(volatile float *)(my_distance + k - 1) : INFINITY;
+        }
+    }
+}
+
+static void many(eh_compute *c, const float *Q, int64_t q, const float *R, int64_t r, int64_t dims, int64_t k,
+                 int64_t *index, float *distance)
+{
+    cuda_state *s = state_of(c);
+    const int64_t qs = q < QUERIES ? q : QUERIES, rs = r < REFERENCES ? r : REFERENCES, ld = (dims + 7) / 8 * 8;
+    const size_t products = (size_t)((qs * rs + q + rs + 3) / 4 * 4) * sizeof(float);
+    char *room = (char *)cuda_room_get(s, &s->product, products + (size_t)((q + rs) * ld) * sizeof(__nv_bfloat16), "distances");
+    if (!room) return;
+    float *P = (float *)room, *q_length = P + qs * rs, *r_length = q_length + q;
+    __nv_bfloat16 *near_Q = (__nv_bfloat16 *)(room + products), *near_R = near_Q + q * ld; /* relative to the first reference */
+    note(s, blocks_for(q, WARPS), THREADS, 0, centre_rows, q, dims, Q, R, near_Q, ld, q_length);
+    for (int64_t j = 0; j < r; j += rs) {
+        const int64_t across = r - j < rs ? r - j : rs;
+        note(s, blocks_for(across, WARPS), THREADS, 0, centre_rows, across, dims, R + j * dims, R, near_R, ld, r_length);
+        for (int64_t i = 0; i < q; i += qs) {
+            const int64_t down = q - i < qs ? q - i : qs;
+            cuda_rough_product(s, down, across, dims, near_Q + i * ld, near_R, ld, P, across);
+            note(s, blocks_for(down, WARPS), THREADS, 0, take_near, P, down, across, j, dims, k, Q + i * dims, R + j * dims,
+                 q_length + i, r_length, index + i * k, distance + i * k);
+        }
+    }
+}
+
+void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R_, int64_t r, int64_t dims, int64_t k,
+                  eh_row *index, eh_real *distance)
+{
+    cuda_state *s = state_of(c);
+    if (q == 0 || k == 0) return;
+    enum { ALL = 64 }; /* references, up to which rough distances gain nothing */
+    if (dims <= FEW_DIMS && k <= SHORT && r <= INT32_MAX)
+        note(s, blocks_for(q, THREADS), THREADS, 0,
+             dims <= 2   ? nearest_few<2>
+             : dims <= 4 ? nearest_few<4>
+                         : nearest_few<FEW_DIMS>,
+             F(Q), q, F(R_), r, (int)dims, k, R(index), F(distance));
+    else if (dims <= FEW_DIMS || r <= ALL)
+        note(s, blocks_for(q, WARPS), THREADS, 0, take_near, (const float *)NULL, q, r, (int64_t)0, dims, k, F(Q), F(R_),
+             (const float *)NULL, (const float *)NULL, R(index), F(distance));
+    else
+        many(c, F(Q), q, F(R_), r, dims, k, R(index), F(distance));
+}
+
+__global__ void vote_each(const int64_t *index, int64_t q, int64_t k, const int32_t *reference_label, int32_t *label)
+{
+    begin_kernel();
+    CUDA_EACH(i, q)
+    {
+        const int64_t *mine = index + i * k;
+        int32_t winner = reference_label[mine[0]];
+        int64_t most = 0;
+        for (int64_t a = 0; a < k; a++) {
+            const int32_t one = reference_label[mine[a]];
+            int64_t count = 0;
+            for (int64_t b = 0; b < k; b++) count += reference_label[mine[b]] == one;
+            if (count > most) most = count, winner = one;
+        }
+        label[i] = winner;
+    }
+}
+
+void cuda_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
+               eh_label *label)
+{
+    if (q) note(state_of(c), blocks_for(q, THREADS), THREADS, 0, vote_each, R(index), q, k, L(reference_label), L(label));
+}

@@ -1,0 +1,115 @@
+/* The output layer Y = T V^T, and back: matrices that are tall or wide and as thin as the embedding, so that bytes and
+ * not products are what counts. */
+#include "compute/cuda/cuda.h"
+
+enum { THIN = 16, ROWS = 8, COLUMNS = 32, LANES = 8, CHUNK = 64 };
+
+/* A warp a row. */
+template <int MOST>
+__global__ void output_rows(int64_t n, int h, int64_t m, const float *T, int64_t ldt, const float *V, int64_t ldv, float *Y,
+                            int64_t ldy)
+{
+    begin_kernel();
+    const int64_t i = (int64_t)blockIdx.x * ROWS + threadIdx.y;
+    if (i >= n) return;
+    float sum[MOST] = {};
+    for (int64_t k = threadIdx.x; k < m; k += 32) {
+        const float t = T[i * ldt + k];
+#pragma unroll
+        for (int j = 0; j < MOST; j++)
+            if (j < h) sum[j] += t * V[j * ldv + k];
+    }
+#pragma unroll
+    for (int j = 0; j < MOST; j++) {
+        for (int half = 16; half; half /= 2) sum[j] += __shfl_xor_sync(0xffffffff, sum[j], half);
+        if (threadIdx.x == 0 && j < h) Y[i * ldy + j] = sum[j];
+    }
+}
+
+bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T, int64_t ldt, const float *V, int64_t ldv,
+                 float *Y, int64_t ldy)
+{
+    if (h > THIN) return false;
+    const dim3 block(32, ROWS);
+    const unsigned grid = (unsigned)((n + ROWS - 1) / ROWS);
+    if (n == 0 || h == 0) return true;
+    note(state_of(c), grid, block, 0, h <= 2 ? output_rows<2> : h <= 4 ? output_rows<4> : output_rows<THIN>, n, (int)h, m, T,
+         ldt, V, ldv, Y, ldy);
+    return true;
+}
+
+/* A block owns COLUMNS columns of CHUNK rows; what it adds up over its rows goes to parts (chunks, 1 + h, m), and the
+ * last block of a column adds the chunks in their order. */
+template <int MOST>
+__global__ void output_back(int64_t n, int64_t m, int h, const float *dY, const float *V, const float *T, int pieces,
+                            __nv_bfloat16 *dA, float *parts, unsigned *tickets, float *db, float *dV)
+{
+    begin_kernel();
+    __shared__ float lanes[LANES][1 + MOST][COLUMNS];
+    const int64_t k = (int64_t)blockIdx.x * COLUMNS + threadIdx.x, first = (int64_t)blockIdx.y * CHUNK;
+    const int64_t end = first + CHUNK < n ? first + CHUNK : n;
+    float sum[1 + MOST] = {}, v[MOST];
+#pragma unroll
+    for (int j = 0; j < MOST; j++) v[j] = j < h && k < m ? V[j * m + k] : 0;
+    for (int64_t i = first + threadIdx.y; i < end && k < m; i += LANES) {
+        const float t = T[i * m + k];
+        float d = 0;
+#pragma unroll
+        for (int j = 0; j < MOST; j++) {
+            const float dy = j < h ? dY[i * h + j] : 0;
+            d += dy * v[j];
+            sum[1 + j] += dy * t;
+        }
+        d *= t * (1 - t);
+        sum[0] += d;
+        store_parts(dA + i * pieces * m + k, m, pieces, d);
+    }
+#pragma unroll
+    for (int j = 0; j <= MOST; j++) lanes[threadIdx.y][j][threadIdx.x] = sum[j];
+    __syncthreads();
+    for (int j = threadIdx.y; j <= h && k < m; j += LANES) {
+        float all = 0;
+        for (int lane = 0; lane < LANES; lane++) all += lanes[lane][j][threadIdx.x];
+        parts[((int64_t)blockIdx.y * (1 + h) + j) * m + k] = all;
+    }
+    if (!last_block(tickets + blockIdx.x, gridDim.y)) return;
+    for (int j = threadIdx.y; j <= h && k < m; j += LANES) {
+        float all = 0;
+        for (unsigned chunk = 0; chunk < gridDim.y; chunk++) all += parts[((int64_t)chunk * (1 + h) + j) * m + k];
+        if (j == 0)
+            db[k] = all;
+        else
+            dV[(int64_t)(j - 1) * m + k] = all;
+    }
+}
+
+__global__ void sigmoid_back(int64_t count, const float *T, float *d)
+{
+    begin_kernel();
+    CUDA_EACH(i, count) d[i] *= T[i] * (1 - T[i]);
+}
+
+void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
+                      const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
+{
+    cuda_state *s = state_of(c);
+    const int64_t columns = (m + COLUMNS - 1) / COLUMNS, chunks = (n + CHUNK - 1) / CHUNK;
+    const bool thin = n > 0 && h <= THIN && columns <= CUDA_TICKETS / 2 && chunks <= 65535;
+    const size_t numbers = (size_t)(thin ? chunks * (1 + h) * m : n * m);
+    float *room = (float *)cuda_room_get(s, &s->output, numbers * sizeof *room, "the output layer");
+    if (!room) return;
+    if (thin) {
+        note(s, dim3((unsigned)columns, (unsigned)chunks), dim3(COLUMNS, LANES), 0,
+             h <= 2   ? output_back<2>
+             : h <= 4 ? output_back<4>
+                      : output_back<THIN>,
+             n, m, (int)h, F(dY), F(V), F(T), parts_in(c), O(dA), room, s->tickets, F(db), F(dV));
+        return;
+    }
+    eh_real *d = (eh_real *)room;
+    cuda_gemm(c, false, false, n, m, h, 1, dY, h, V, m, 0, d, m);
+    cuda_gemm(c, true, false, h, m, n, 1, dY, h, T, m, 0, dV, m);
+    if (n) note(s, blocks_for(n * m, 256), 256, 0, sigmoid_back, n * m, F(T), F(d));
+    cuda_column_sums(c, n, m, d, 0, db);
+    cuda_operands(c, n, m, d, dA);
+}

@@ -1,0 +1,161 @@
+/* Devices: opening a backend by name, and telling what this machine has.
+ *
+ * The cuda backend is a library of its own, so that nothing here needs CUDA. It is looked for beside this library (RPATH
+ * $ORIGIN; where this one is linked statically, along the program's own RPATH and LD_LIBRARY_PATH) and offers
+ *
+ *   enhope_status eh_compute_cuda_open(ctx, c, table_size, index, precision)
+ *       Opens GPU number index: sets c->op, c->operand, c->numbers, c->state.
+ *   enhope_status eh_compute_cuda_describe(ctx, table_size, index, text, size)
+ *       OK and a text for GPU number index; ENHOPE_ERROR_ARGUMENT where there are fewer; another status and a sentence in
+ *       the context where CUDA cannot be used at all.
+ *
+ * table_size is sizeof(eh_compute_ops): a table of another size is another version's. */
+#include <dlfcn.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/compute.h"
+
+typedef enhope_status (*cuda_open_fn)(enhope_context *, eh_compute *, size_t, int, int);
+typedef enhope_status (*cuda_describe_fn)(enhope_context *, size_t, int, char *, size_t);
+
+enum { GPUS_MOST = 1000 }; /* numbers of GPUs have three digits */
+
+enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c); /* cpu/cpu.c */
+
+static int thread_count(const enhope_context *ctx)
+{
+    return ctx->threads ? ctx->threads : omp_get_max_threads();
+}
+
+/* ---- the plug-in ---- */
+
+/* A function of the plug-in, into the pointer at *out. The library stays open: its driver threads outlive a backend. */
+static enhope_status find_cuda(enhope_context *ctx, const char *name, void *out)
+{
+    void *library = dlopen("libenhope_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the cuda backend is not there: %s", dlerror());
+    void *symbol = dlsym(library, name);
+    if (!symbol) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version: %s", dlerror());
+    memcpy(out, &symbol, sizeof symbol); /* ISO C has no cast from an object to a function */
+    return ENHOPE_OK;
+}
+
+static enhope_status open_cuda(enhope_context *ctx, bool plain, eh_compute *c)
+{
+    const int index = strncmp(ctx->device, "cuda:", 5) ? 0 : atoi(ctx->device + 5);
+    cuda_open_fn open = NULL;
+    EH_TRY(find_cuda(ctx, "eh_compute_cuda_open", &open));
+    return open(ctx, c, sizeof(eh_compute_ops), index, plain ? EH_NUMBERS : ctx->precision);
+}
+
+/* The plug-in's text for a GPU, or why there is none; the context's sentence stays as it was. */
+static enhope_status describe_cuda(enhope_context *ctx, int index, char *text, size_t size)
+{
+    char before[sizeof ctx->error];
+    cuda_describe_fn describe = NULL;
+    memcpy(before, ctx->error, sizeof before);
+    ctx->error[0] = '\0';
+    enhope_status status = find_cuda(ctx, "eh_compute_cuda_describe", &describe);
+    if (!status) status = describe(ctx, sizeof(eh_compute_ops), index, text, size);
+    if (status) snprintf(text, size, "%.*s", (int)size - 1, *ctx->error ? ctx->error : "no CUDA device was found");
+    memcpy(ctx->error, before, sizeof before);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static enhope_status open_cpu(enhope_context *ctx, eh_compute *c)
+{
+    EH_TRY(eh_compute_cpu_open(ctx, c));
+    c->operand = c->op->size;
+    c->numbers = true;
+    return ENHOPE_OK;
+}
+
+static enhope_status open_auto(enhope_context *ctx, bool plain, eh_compute *c)
+{
+    char before[sizeof ctx->error];
+    memcpy(before, ctx->error, sizeof before);
+    if (open_cuda(ctx, plain, c) == ENHOPE_OK) return ENHOPE_OK;
+    if (!ctx->told_fallback) eh_log(ctx, "computing on the cpu: %s", ctx->error);
+    ctx->told_fallback = true;
+    memcpy(ctx->error, before, sizeof before);
+    c->state = NULL;
+    return open_cpu(ctx, c);
+}
+
+enhope_status eh_compute_open(enhope_context *ctx, bool plain, eh_compute **out)
+{
+    eh_compute *c = NULL;
+    EH_TRY(eh_new(ctx, "compute backend", 1, sizeof *c, (void **)&c));
+    c->threads = thread_count(ctx);
+    enhope_status status = ENHOPE_OK;
+    if (!strcmp(ctx->device, "ref")) {
+        c->op = &eh_compute_ref;
+        c->operand = c->op->size;
+        c->numbers = true;
+    } else if (!strncmp(ctx->device, "cuda", 4)) {
+        status = open_cuda(ctx, plain, c);
+    } else if (!strcmp(ctx->device, "auto")) {
+        status = open_auto(ctx, plain, c);
+    } else {
+        status = open_cpu(ctx, c);
+    }
+    if (status) {
+        eh_free(c);
+        return status;
+    }
+    *out = c;
+    return ENHOPE_OK;
+}
+
+/* ---- telling ---- */
+
+/* What the machine can do, by the names that compilers have for it. */
+static const char *simd_level(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2");
+    const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
+    return v3 && v4 ? ", x86-64-v4" : v3 ? ", x86-64-v3" : ", x86-64";
+#elif defined(__aarch64__)
+    return ", aarch64";
+#else
+    return "";
+#endif
+}
+
+int enhope_device_count(enhope_context *ctx)
+{
+    char text[256];
+    int gpus = 0;
+    while (gpus < GPUS_MOST && describe_cuda(ctx, gpus, text, sizeof text) == ENHOPE_OK) gpus++;
+    return 1 + (gpus ? gpus : 1);
+}
+
+enhope_status enhope_device_get(enhope_context *ctx, int i, enhope_device_info *out)
+{
+    enhope_device_info info = {.name = "cpu", .available = 1};
+    const int gpu = i > 0 ? i - 1 : -1;
+    if (i == 0) {
+        const int threads = thread_count(ctx);
+        snprintf(info.text, sizeof info.text, "%d thread%s%s", threads, threads == 1 ? "" : "s", simd_level());
+    } else if (gpu >= 0 && gpu < GPUS_MOST && describe_cuda(ctx, gpu, info.text, sizeof info.text) == ENHOPE_OK) {
+        snprintf(info.name, sizeof info.name, "cuda:%d", gpu);
+    } else if (gpu == 0) {
+        strcpy(info.name, "cuda");
+        info.available = 0;
+    } else {
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no device number %d: expected 0 to %d", i,
+                       enhope_device_count(ctx) - 1);
+    }
+    *out = info;
+    return ENHOPE_OK;
+}

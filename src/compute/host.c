@@ -1,0 +1,111 @@
+/* What the backends that compute in the host's memory share: placing data, votes, and what is composed of other
+ * operations of the table. */
+#include "compute/host.h"
+
+#include <string.h>
+
+void eh_host_copy(eh_compute *c, void *to, const void *from, size_t bytes)
+{
+    (void)c;
+    memcpy(to, from, bytes);
+}
+
+void eh_host_unplace(eh_compute *c, eh_table *t)
+{
+    c->op->release(c, t->shift);
+    c->op->release(c, t->mul);
+    memset(t, 0, sizeof *t);
+}
+
+enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
+                            const float *shift, const float *mul, eh_table *out)
+{
+    eh_table t = {.x = *x, .label = label, .classes = (eh_label *)(uintptr_t)label};
+    enhope_status status;
+    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, c->op->size, &t.shift));
+    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, c->op->size, &t.mul));
+    c->op->write(c, t.shift, shift, x->H);
+    c->op->write(c, t.mul, mul, x->H);
+    *out = t;
+    return ENHOPE_OK;
+cleanup:
+    eh_host_unplace(c, &t);
+    return status;
+}
+
+void eh_host_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
+                         const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
+{
+    c->op->gemm(c, true, false, h, m, n, 1, dY, h, T, m, 0, dV, m); /* dV = sum dy t^T */
+    c->op->product(c, &(eh_product){.M = n,
+                                    .N = m,
+                                    .K = h,
+                                    .A = eh_host_operands(dY),
+                                    .lda = h,
+                                    .B = eh_host_operands(V),
+                                    .ldb = m,
+                                    .finish = EH_SIGMOID_GRAD,
+                                    .with = T,
+                                    .P = dA,
+                                    .ldc = m}); /* da = (V^T dy) t (1 - t) */
+    c->op->column_sums(c, n, m, eh_host_numbers(dA), 0, db);
+}
+
+/* ---- votes ---- */
+
+static int32_t vote(const int64_t *index, int64_t k, const int32_t *label)
+{
+    int32_t winner = label[index[0]];
+    int64_t most = 0;
+    for (int64_t j = 0; j < k; j++) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < k; i++) count += label[index[i]] == label[index[j]];
+        if (count <= most) continue;
+        most = count;
+        winner = label[index[j]];
+    }
+    return winner;
+}
+
+void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
+                  eh_label *label)
+{
+    enum { ALONE = 8192 }; /* less than so much is not shared out */
+#pragma omp parallel for num_threads(c->threads) if (q * k > ALONE) schedule(static)
+    for (int64_t i = 0; i < q; i++)
+        eh_host_labels(label)[i] = vote(eh_host_rows(index) + i * k, k, eh_host_labels(reference_label));
+}
+
+/* ---- weights of pairs ---- */
+
+/* The joint normaliser runs over every labelled row, also one that no compared point matches. */
+static double log_normaliser(int64_t n, const int32_t *label, const eh_pair_sums *sums)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (label[i] >= 0 && !(sums[i].log_all <= largest)) largest = sums[i].log_all;
+    for (int64_t i = 0; i < n; i++)
+        if (label[i] >= 0) sum += exp(sums[i].log_all - largest);
+    return largest + log(sum);
+}
+
+bool eh_host_pair_weights(const eh_pairs *p, const eh_pair_sums *sums, double *attract, double *repel, double *loss)
+{
+    const int32_t *label = eh_host_labels(p->label);
+    eh_pair_totals all = {0};
+    for (int64_t i = 0; i < p->n; i++) {
+        all.with_target += sums[i].count > 0;
+        all.same_pairs += sums[i].count;
+    }
+    *loss = 0;
+    if (all.with_target == 0) return false;
+    all.log_Z = log_normaliser(p->n, label, sums);
+    for (int64_t i = 0; i < p->n; i++) {
+        const eh_pair_weight w =
+            eh_pair_weight_of(p->gaussian, p->row, p->nca, p->indicator, &all, sums + i, label[i] >= 0);
+        attract[i] = w.attract;
+        repel[i] = w.repel;
+        *loss += w.loss;
+    }
+    return true;
+}

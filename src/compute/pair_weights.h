@@ -1,0 +1,64 @@
+/* From the sums over a neighbour problem's rows to the weights of its pairs: the formulas of objective/neighbour.c, once
+ * for all backends (the cuda backend compiles them for the device). */
+#ifndef EH_PAIR_WEIGHTS_H
+#define EH_PAIR_WEIGHTS_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#ifdef __CUDACC__
+#define EH_BOTH __host__ __device__
+#else
+#define EH_BOTH
+#endif
+
+/* Of one sample i, over its pairs. */
+typedef struct eh_pair_sums {
+    double log_all; /* log sum_j w_ij; -inf: it has no pair */
+    double same;    /* sum over same-class j of log w_ij; with nca log sum over same-class j of w_ij */
+    double count;   /* same-class j */
+} eh_pair_sums;
+
+/* Over all samples. */
+typedef struct eh_pair_totals {
+    double with_target; /* samples that have a same-class pair */
+    double same_pairs;
+    double log_Z; /* log of the sum of w_ij over the pairs of every labelled sample, also one without a target */
+} eh_pair_totals;
+
+/* The slope of the loss is dloss/dd_ij = (a_ij - R_i w_ij) k_ij, k = w (student) or 1 (gaussian), where a_ij is A_i for
+ * same-class pairs (with nca A_i w_ij), else 0. Here A_i and R_i are their logarithms where gaussian, since R_i w_ij is
+ * of order one while both factors may be out of range. */
+typedef struct eh_pair_weight {
+    double attract, repel; /* A_i, R_i */
+    double loss;           /* what the sample adds */
+} eh_pair_weight;
+
+/* p is an eh_pairs or the like: fields gaussian, row, nca, indicator. */
+EH_BOTH static inline eh_pair_weight eh_pair_weight_of(bool gaussian, bool row, bool nca, bool indicator,
+                                                       const eh_pair_totals *all, const eh_pair_sums *own,
+                                                       bool labelled)
+{
+    double log_a = -INFINITY, log_r = -INFINITY, loss = 0;
+    if (own->count > 0) {
+        const double weight = indicator && !nca && !row ? own->count / all->same_pairs : 1 / all->with_target;
+        const double log_norm = row ? own->log_all : all->log_Z;
+        if (nca) {
+            loss = weight * (log_norm - own->same);
+            log_a = log(weight) - own->same;
+        } else {
+            /* p_ij = weight / count; with sum p log p the divergence */
+            loss = weight * (log_norm - own->same / own->count + log(row ? 1 / own->count : weight / own->count));
+            log_a = log(weight / own->count);
+        }
+        if (row) log_r = log(weight) - log_norm;
+    }
+    if (!row && labelled && all->with_target > 0) log_r = -all->log_Z;
+    eh_pair_weight w;
+    w.attract = gaussian ? log_a : exp(log_a);
+    w.repel = gaussian ? log_r : exp(log_r);
+    w.loss = loss;
+    return w;
+}
+
+#endif
