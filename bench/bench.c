@@ -8,15 +8,12 @@
 #include <cblas.h>
 #include <spawn.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "enhope.h"
+#include "common.h"
 
 extern char **environ;
 
@@ -27,32 +24,11 @@ static const char *data_path = "synthetic:digits,n=60000,seed=1";
 static const char *command = "enhope";
 static const char *faiss_script;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void must(enhope_status status)
-{
-    if (!status || status == ENHOPE_STOPPED) return;
-    fprintf(stderr, "bench: %s\n", enhope_error(ctx));
-    exit(1);
-}
-
 static enhope_dataset *read_part(const char *part, int64_t limit)
 {
     enhope_dataset *data = NULL;
-    must(enhope_dataset_read(ctx, &(enhope_source){.path = data_path, .part = part, .limit = limit}, &data));
+    must(ctx, enhope_dataset_read(ctx, &(enhope_source){.path = data_path, .part = part, .limit = limit}, &data));
     return data;
-}
-
-static enhope_settings *settings(const char *const *pairs)
-{
-    enhope_settings *s = enhope_settings_create();
-    for (; *pairs; pairs += 2) must(enhope_settings_set(ctx, s, pairs[0], pairs[1]));
-    return s;
 }
 
 /* GFLOP/s of one square product on all cores, about as long as a training step; the number others are compared with. */
@@ -78,31 +54,20 @@ static double best(double a, double b)
 static const char *const PAPER[] = {"factors", "800", "hidden", "400",  "z",     "20",   "solver", "adam",
                                     "valid",   "0",   "epochs", "1000", "batch", "1000", NULL};
 
-/* Floating-point operations of a forward pass over `rows` rows, and of forward and backward. */
-static double forward_flops(double rows, double H, double F, double m, double h)
-{
-    return rows * 2 * ((H + 1) * F + F * m + m * h);
-}
-
-static double step_flops(double rows, double z, double H, double F, double m, double h)
-{
-    return forward_flops(rows + z, H, F, m, h) + (rows + z) * 2 * ((H + 1) * F + 2 * F * m + 2 * m * h) + z * 2 * H * F;
-}
-
 static void bench_step(void)
 {
     enhope_dataset *data = read_part("train", 0);
     enhope_dataset_info info;
     enhope_dataset_get_info(data, &info);
-    enhope_settings *s = settings(PAPER);
+    enhope_settings *s = settings_of(ctx, PAPER);
     enhope_trainer *t = NULL;
-    must(enhope_trainer_create(ctx, data, s, &t));
+    must(ctx, enhope_trainer_create(ctx, data, s, &t));
     double gemm = 0, ours = 0;
     for (int r = 0; r < REPEATS; r++) {
         gemm = best(gemm, sgemm_rate());
         int done;
         const double start = now();
-        must(enhope_trainer_step(t, NULL, &done));
+        must(ctx, enhope_trainer_step(t, NULL, &done));
         ours = best(ours, step_flops(1000, 20, (double)info.inputs, 800, 400, 2) / (now() - start) * 1e-9);
     }
     printf("training step   B=1000 F=800 m=400 H=%lld   %7.1f GFLOP/s   SGEMM %7.1f   ratio %.2f\n",
@@ -119,20 +84,20 @@ static void bench_predict(void)
     enhope_dataset_get_info(test, &info);
     static const char *const brief[] = {"factors", "800", "hidden", "400",  "z",      "20", "solver", "adam",
                                         "valid",   "0",   "time",   "0.01", "epochs", "1",  NULL};
-    enhope_settings *s = settings(brief), *k = settings((const char *const[]){"method", "knn", NULL});
+    enhope_settings *s = settings_of(ctx, brief), *k = settings_of(ctx, (const char *const[]){"method", "knn", NULL});
     enhope_model *model = NULL, *knn = NULL;
-    must(enhope_train(ctx, train, s, NULL, NULL, &model));
-    must(enhope_train(ctx, train, k, NULL, NULL, &knn));
+    must(ctx, enhope_train(ctx, train, s, NULL, NULL, &model));
+    must(ctx, enhope_train(ctx, train, k, NULL, NULL, &knn));
     const double flops = forward_flops((double)info.n, (double)info.inputs, 800, 400, 2);
     double gemm = 0, ours = 0, seconds = 1e30, knn_seconds = 1e30;
     for (int r = 0; r < REPEATS; r++) {
         enhope_evaluation e = {0};
         gemm = best(gemm, sgemm_rate());
-        must(enhope_model_evaluate(ctx, model, test, 0, &e));
+        must(ctx, enhope_model_evaluate(ctx, model, test, 0, &e));
         ours = best(ours, flops / e.seconds * 1e-9);
         seconds = e.seconds < seconds ? e.seconds : seconds;
         if (r < 2) {
-            must(enhope_model_evaluate(ctx, knn, test, 0, &e));
+            must(ctx, enhope_model_evaluate(ctx, knn, test, 0, &e));
             knn_seconds = e.seconds < knn_seconds ? e.seconds : knn_seconds;
         }
     }
@@ -161,19 +126,19 @@ static void bench_linear(void)
                                         "valid",   "0",   "batch",  "500", "epochs", "3",  NULL};
     printf("cost of an epoch, F=800 m=400 B=500\n");
     double per_row[4] = {0};
-    enhope_settings *s = settings(brief);
+    enhope_settings *s = settings_of(ctx, brief);
     for (int round = 0; round < 2; round++) /* all sizes twice, so that a slow spell hits no size alone */
         for (int i = 0; i < 4; i++) {
             enhope_dataset *data = read_part("train", sizes[i]);
             enhope_dataset_info info;
             enhope_dataset_get_info(data, &info);
             enhope_trainer *t = NULL;
-            must(enhope_trainer_create(ctx, data, s, &t));
+            must(ctx, enhope_trainer_create(ctx, data, s, &t));
             double start = now();
             int done = 0;
             while (!done) {
                 enhope_progress p;
-                must(enhope_trainer_step(t, &p, &done));
+                must(ctx, enhope_trainer_step(t, &p, &done));
                 if (!p.epoch_done) continue;
                 const double us = (now() - start) / (double)info.n * 1e6;
                 per_row[i] = per_row[i] == 0 || us < per_row[i] ? us : per_row[i];

@@ -294,7 +294,7 @@ ENHOPE_API enhope_status enhope_model_predict(enhope_context *ctx, const enhope_
 
 typedef struct enhope_evaluation {
     int64_t n, errors;  /* labelled samples, and those among them that are misclassified */
-    double seconds;     /* embedding and classifying all n; no reading */
+    double seconds;     /* embedding and classifying all n, once model and data are where they are computed with */
     int64_t *confusion; /* (c, c), row = true class, column = predicted; the caller's, may be NULL */
     int64_t unknown;    /* samples of a class that the model never saw: counted as errors, in no row of confusion */
 } enhope_evaluation;

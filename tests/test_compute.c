@@ -165,6 +165,10 @@ static void bytes_come_back_as_they_were_sent(void **state)
     int64_t *back = fetched(cpu, eh_row_at(t.cpu, 3), 14, sizeof *back);
     assert_memory_equal(back, rows + 3, 14 * sizeof *rows);
     free(back);
+    ON_EACH(c->op->successive(c, 5, 17, T(t)));
+    back = fetched(cpu, t.cpu, 17, sizeof *back);
+    for (int i = 0; i < 17; i++) assert_int_equal(back[i], 5 + i);
+    free(back);
     drop(t);
 }
 
@@ -192,6 +196,10 @@ static void elementwise_operations_agree(void **state)
         assert_true(got == one->op->dot(one, n, x.one, y.one));
         ON_EACH(c->op->copy(c, n, T(x), T(y)));
         close_enough(y);
+        if (n > 7) {
+            ON_EACH(c->op->copy_rows(c, n / 7, 5, T(x), 6, T(y), 7));
+            close_enough(y), same_bits(y);
+        }
         ON_EACH(c->op->fill(c, n, -0.7, T(y)));
         close_enough(y);
         ON_EACH(c->op->fill(c, n, 0, T(y)));

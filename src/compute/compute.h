@@ -84,6 +84,8 @@ typedef struct eh_compute_ops {
     int64_t ahead; /* blocks or batches that it may run behind the caller before results are asked for */
 
     void (*close)(eh_compute *c);
+    /* Begins what has been noted, where the backend runs behind; may be NULL. */
+    void (*start)(eh_compute *c);
     /* Waits for everything; tells the first failure. */
     enhope_status (*sync)(eh_compute *c, enhope_context *ctx);
 
@@ -105,6 +107,8 @@ typedef struct eh_compute_ops {
     void (*unplace)(eh_compute *c, eh_table *t);
     /* Says that the rows first .. first + n of the table will be asked for next, in this order; may be NULL. */
     void (*stage)(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
+    /* rows (n) = first, first + 1, ... */
+    void (*successive)(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
     /* X (n, H+1; ld): scaled rows with a closing 1, zeros from there to ld; label (n) unless NULL. Any kind of x. As
      * numbers, or as operands. */
     void (*gather)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
@@ -137,6 +141,7 @@ typedef struct eh_compute_ops {
     /* vectors */
     void (*fill)(eh_compute *c, int64_t count, double value, eh_real *x);
     void (*copy)(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
+    void (*copy_rows)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y, int64_t ldy);
     void (*scale)(eh_compute *c, int64_t count, double a, eh_real *x);
     void (*axpy)(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y); /* y += a x */
     double (*dot)(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);    /* double accumulator */
@@ -207,9 +212,10 @@ static inline eh_scalar *eh_scalar_at(const eh_scalar *v, int64_t i)
 enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
                             const float *shift, const float *mul, eh_table *out);
 void eh_host_unplace(eh_compute *c, eh_table *t);
-/* output_grad and vote of these backends (host.c). */
+/* output_grad, successive and vote of these backends (host.c). */
 void eh_host_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
                          const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
+void eh_host_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
 void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
                   eh_label *label);
 

@@ -6,10 +6,15 @@
 #include <math.h>
 #include <stdbool.h>
 
+/* On a device logarithms and exponentials are taken in float, whose code is a tenth of double's. */
 #ifdef __CUDACC__
-#define EH_BOTH __host__ __device__
+#define EH_BOTH         __device__
+#define EH_PAIR_LOG(x)  ((double)logf((float)(x)))
+#define EH_PAIR_EXP(x)  ((double)expf((float)(x)))
 #else
 #define EH_BOTH
+#define EH_PAIR_LOG(x)  log(x)
+#define EH_PAIR_EXP(x)  exp(x)
 #endif
 
 /* Of one sample i, over its pairs. */
@@ -34,30 +39,26 @@ typedef struct eh_pair_weight {
     double loss;           /* what the sample adds */
 } eh_pair_weight;
 
-/* p is an eh_pairs or the like: fields gaussian, row, nca, indicator. */
 EH_BOTH static inline eh_pair_weight eh_pair_weight_of(bool gaussian, bool row, bool nca, bool indicator,
                                                        const eh_pair_totals *all, const eh_pair_sums *own,
                                                        bool labelled)
 {
-    double log_a = -INFINITY, log_r = -INFINITY, loss = 0;
+    eh_pair_weight w = {gaussian ? -INFINITY : 0, gaussian ? -INFINITY : 0, 0};
     if (own->count > 0) {
         const double weight = indicator && !nca && !row ? own->count / all->same_pairs : 1 / all->with_target;
         const double log_norm = row ? own->log_all : all->log_Z;
         if (nca) {
-            loss = weight * (log_norm - own->same);
-            log_a = log(weight) - own->same;
+            w.loss = weight * (log_norm - own->same);
+            w.attract = gaussian ? EH_PAIR_LOG(weight) - own->same : weight * EH_PAIR_EXP(-own->same);
         } else {
             /* p_ij = weight / count; with sum p log p the divergence */
-            loss = weight * (log_norm - own->same / own->count + log(row ? 1 / own->count : weight / own->count));
-            log_a = log(weight / own->count);
+            const double share = weight / own->count;
+            w.loss = weight * (log_norm - own->same / own->count + EH_PAIR_LOG(row ? 1 / own->count : share));
+            w.attract = gaussian ? EH_PAIR_LOG(share) : share;
         }
-        if (row) log_r = log(weight) - log_norm;
+        if (row) w.repel = gaussian ? EH_PAIR_LOG(weight) - log_norm : weight * EH_PAIR_EXP(-log_norm);
     }
-    if (!row && labelled && all->with_target > 0) log_r = -all->log_Z;
-    eh_pair_weight w;
-    w.attract = gaussian ? log_a : exp(log_a);
-    w.repel = gaussian ? log_r : exp(log_r);
-    w.loss = loss;
+    if (!row && labelled && all->with_target > 0) w.repel = gaussian ? -all->log_Z : EH_PAIR_EXP(-all->log_Z);
     return w;
 }
 

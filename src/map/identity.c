@@ -26,7 +26,7 @@ static void identity_forward(const eh_map_shape *s, eh_compute *c, const eh_real
 {
     (void)theta, (void)work, (void)keep;
     const eh_real *X = (const eh_real *)x->X;
-    for (int64_t i = 0; i < x->dense_n; i++) c->op->copy(c, s->H, eh_at(c, X, i * x->ld), eh_at(c, Y, i * s->H));
+    c->op->copy_rows(c, x->dense_n, s->H, X, x->ld, Y, s->H);
 }
 
 static void identity_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x,

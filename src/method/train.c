@@ -213,7 +213,9 @@ static void run_batch(enhope_trainer *t)
     take_batch(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from);
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
     t->batch++;
-    if (t->batch == t->batches) shuffle(t, t->epoch + 1);
+    if (t->batch < t->batches) return;
+    if (t->c->op->start) t->c->op->start(t->c); /* and meanwhile */
+    shuffle(t, t->epoch + 1);
 }
 
 static enhope_status step(enhope_trainer *t)

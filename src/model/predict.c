@@ -34,7 +34,6 @@ typedef struct walk {
     eh_real *G;                /* (r, h) the embedded references */
     eh_label *reference_label; /* (r) */
     eh_row *row;               /* (span) */
-    int64_t *host_row;         /* (span) */
 } walk;
 
 static void walk_close(walk *w)
@@ -44,7 +43,6 @@ static void walk_close(walk *w)
     void *const placed[] = {w->theta, w->X, w->work, w->Y, w->E, w->G, w->reference_label, w->row};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
         if (placed[i]) w->cp->op->release(w->cp, placed[i]);
-    eh_free(w->host_row);
     eh_compute_close(w->cp);
     w->cp = NULL;
 }
@@ -113,8 +111,7 @@ static enhope_status walk_allocate(walk *w, enhope_context *ctx, int64_t k)
     EH_TRY(eh_compute_new(cp, ctx, "a block of samples", dense * w->ld, cp->operand, &w->X));
     EH_TRY(eh_compute_new(cp, ctx, "the map's workspace", model->map->work(s, cp, w->block, false), size, &w->work));
     EH_TRY(eh_compute_new(cp, ctx, "a block of the embedding", w->span * s->h, size, &w->Y));
-    EH_TRY(eh_compute_new(cp, ctx, "row numbers", w->span, sizeof *w->host_row, &w->row));
-    EH_TRY(eh_new(ctx, "row numbers", w->span, sizeof *w->host_row, (void **)&w->host_row));
+    EH_TRY(eh_compute_new(cp, ctx, "row numbers", w->span, sizeof *w->rows, &w->row));
     if (exemplars) EH_TRY(eh_compute_new(cp, ctx, "a block of exemplars", exemplars * s->H, size, &w->E));
     if (k == 0) return ENHOPE_OK;
     EH_TRY(eh_compute_new(cp, ctx, "the embedded references", model->r * s->h, size, &w->G));
@@ -188,8 +185,10 @@ static int64_t walk_span(walk *w)
 {
     const int64_t count = smaller(w->span, w->n - w->next);
     if (count <= 0) return 0;
-    for (int64_t i = 0; i < count; i++) w->host_row[i] = sample_row(w, w->next + i);
-    w->cp->op->send(w->cp, w->row, w->host_row, (size_t)count * sizeof *w->host_row);
+    if (w->rows)
+        w->cp->op->send(w->cp, w->row, w->rows + w->next, (size_t)count * sizeof *w->rows);
+    else
+        w->cp->op->successive(w->cp, w->next, count, w->row);
     return count;
 }
 
@@ -309,7 +308,8 @@ static enhope_status fetch_span(const walk *w, enhope_context *ctx, int64_t firs
     return ENHOPE_OK;
 }
 
-/* The samples rows[0..n), or the first n. *seconds (unless NULL): embedding and classifying, without making room. */
+/* The samples rows[0..n), or the first n. *seconds (unless NULL): embedding and classifying, where model and data are in
+ * place. */
 static enhope_status predict(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                              const int64_t *rows, int64_t n, int32_t k, const enhope_prediction *out, double *seconds)
 {
@@ -323,11 +323,12 @@ static enhope_status predict(enhope_context *ctx, const enhope_model *model, con
     EH_TRY(walk_open(ctx, model, data, rows, n, k, &w));
     enhope_status status = votes_open(ctx, &w, k, out, &v);
     if (!status) {
-        const double start = eh_seconds();
         eh_compute_begin(w.cp);
-        walk_stage(&w, 0);
         walk_references(&w);
         if (v.G) w.cp->op->read(w.cp, v.G, w.G, model->r * model->shape.h);
+        status = w.cp->op->sync(w.cp, ctx);
+        const double start = eh_seconds();
+        walk_stage(&w, 0);
         for (int64_t count; !status && (count = walk_span(&w)) > 0;) {
             classify_span(&w, count, &v);
             status = fetch_span(&w, ctx, w.next - count, count, &v, out);

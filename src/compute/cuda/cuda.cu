@@ -87,7 +87,7 @@ enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t si
     EH_TRY(check_index(ctx, size, index));
     cuda_state *s = new cuda_state();
     s->device = index;
-    s->open_group = -1;
+    s->open_split = -1;
     c->state = s;
     int major = 0, minor = 0;
     cudaError_t error = cudaSetDevice(index);
@@ -116,6 +116,11 @@ enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t si
     const size_t parts = precision == EH_BF16 ? 1 : precision == EH_TF32 ? 2 : 3;
     c->operand = c->numbers ? sizeof(float) : parts * sizeof(__nv_bfloat16);
     return ENHOPE_OK;
+}
+
+static void cuda_start(eh_compute *c)
+{
+    cuda_run(state_of(c));
 }
 
 static enhope_status cuda_sync(eh_compute *c, enhope_context *ctx)
@@ -231,6 +236,7 @@ const eh_compute_ops cuda_ops = {
     .block = 16384,
     .ahead = 64,
     .close = cuda_close,
+    .start = cuda_start,
     .sync = cuda_sync,
     .alloc = cuda_alloc,
     .release = cuda_release,
@@ -242,6 +248,7 @@ const eh_compute_ops cuda_ops = {
     .place = cuda_place,
     .unplace = cuda_unplace,
     .stage = cuda_stage,
+    .successive = cuda_successive,
     .gather = cuda_gather,
     .gather_operands = cuda_gather_operands,
     .close_rows = cuda_close_rows,
@@ -255,6 +262,7 @@ const eh_compute_ops cuda_ops = {
     .column_sums = cuda_column_sums,
     .fill = cuda_fill,
     .copy = cuda_copy,
+    .copy_rows = cuda_copy_rows,
     .scale = cuda_scale,
     .axpy = cuda_axpy,
     .dot = cuda_dot,

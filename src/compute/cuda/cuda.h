@@ -56,7 +56,7 @@ struct cuda_state {
 
     cuda_list list;
     std::vector<cuda_graph *> graphs;
-    int open_group; /* the note that further products may join; -1: none */
+    int open_split; /* the note that further matrices may join; -1: none */
 
     char *pinned;       /* what is being sent, and small results */
     size_t pinned_used; /* of the sending part */
@@ -149,7 +149,7 @@ template <typename P, typename A> static inline void note_param(cuda_list &list,
 template <typename... P, typename... A>
 static inline void note(cuda_state *s, dim3 grid, dim3 block, size_t shared, void (*kernel)(P...), const A &...args)
 {
-    s->open_group = -1;
+    s->open_split = -1;
     s->list.notes.push_back({(const void *)kernel, grid, block, (unsigned)shared, (unsigned)sizeof...(P),
                              (unsigned)s->list.places.size(), false});
     (note_param<P>(s->list, args), ...);
@@ -226,6 +226,7 @@ enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x,
                          const float *shift, const float *mul, eh_table *out);
 void cuda_unplace(eh_compute *c, eh_table *t);
 void cuda_stage(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
+void cuda_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
 void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld, eh_label *label);
 void cuda_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X, int64_t ld,
                           eh_label *label);
@@ -250,14 +251,15 @@ bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T,
 void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
                       const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
 /* math.cu */
-/* to (rows, columns; wide) as an operand of so many parts, zeros up to wide. */
-void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from, int64_t ld, int parts, __nv_bfloat16 *to,
-                int64_t wide);
+/* to (rows, columns; wide) as an operand of so many parts, a closing 1 where `one` says so, zeros up to wide. */
+void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from, int64_t ld, bool one, int parts,
+                __nv_bfloat16 *to, int64_t wide);
 void cuda_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to);
 void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
 void cuda_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 void cuda_fill(eh_compute *c, int64_t count, double value, eh_real *x);
 void cuda_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
+void cuda_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y, int64_t ldy);
 void cuda_scale(eh_compute *c, int64_t count, double a, eh_real *x);
 void cuda_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double cuda_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);

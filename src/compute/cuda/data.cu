@@ -168,7 +168,18 @@ static const void *rows_at(cuda_state *s, const eh_table *t)
 
 /* ---- gather ---- */
 
-enum { GATHER_WIDE = 64, GATHER_ROWS = 4 };
+__global__ void successive_each(int64_t first, int64_t n, int64_t *rows)
+{
+    begin_kernel();
+    CUDA_EACH(i, n) rows[i] = first + i;
+}
+
+void cuda_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows)
+{
+    if (n) note(state_of(c), blocks_for(n, 256), 256, 0, successive_each, soft{first}, n, R(rows));
+}
+
+enum { GATHER_WIDE = 224 };
 
 /* Where a row's entries go: numbers, or an operand of so many parts. */
 struct number_row {
@@ -193,13 +204,13 @@ __device__ static operand_row row_of(__nv_bfloat16 *X, int64_t i, int64_t ld, in
     return {X + i * parts * ld, ld, parts};
 }
 
-/* A group of GATHER_WIDE threads a row. quads: rows begin at multiples of four entries. */
+/* A block a row. quads: rows begin at multiples of four entries. */
 template <typename X, typename T>
 __global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shift, const float *mul, const int64_t *rows,
                              int64_t n, const int32_t *classes, T *to, int64_t ld, int parts, int32_t *label)
 {
     begin_kernel();
-    for (int64_t i = (int64_t)blockIdx.x * GATHER_ROWS + threadIdx.y; i < n; i += (int64_t)gridDim.x * GATHER_ROWS) {
+    for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
         const int64_t row = rows[i];
         const X *from = x + row * H;
         const auto out = row_of(to, i, ld, parts);
@@ -210,7 +221,7 @@ __global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shi
                     *(uint32_t *)v = *(const uint32_t *)(from + j);
                 else
                     *(float4 *)v = *(const float4 *)(from + j);
-                const float4 a = *(const float4 *)(shift + j), b = *(const float4 *)(mul + j);
+                const float4 a = __ldg((const float4 *)(shift + j)), b = __ldg((const float4 *)(mul + j));
                 out.put_four(j, float4{((float)v[0] - a.x) * b.x, ((float)v[1] - a.y) * b.y, ((float)v[2] - a.z) * b.z,
                                        ((float)v[3] - a.w) * b.w});
             }
@@ -261,12 +272,11 @@ static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t
     const void *from = rows_at(s, t);
     if (!from) return;
     const bool quads = H % 4 == 0 && ld % 4 == 0 && (uintptr_t)X % 16 == 0;
-    const dim3 block(GATHER_WIDE, GATHER_ROWS);
     if (t->x.kind == ENHOPE_U8)
-        note(s, blocks_for(n, GATHER_ROWS), block, 0, gather_dense<uint8_t, T>, (const uint8_t *)from, H, quads, shift, mul, at,
+        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<uint8_t, T>, (const uint8_t *)from, H, quads, shift, mul, at,
              n, classes, X, ld, parts_in(c), L(label));
     else
-        note(s, blocks_for(n, GATHER_ROWS), block, 0, gather_dense<float, T>, (const float *)from, H, quads, shift, mul, at, n,
+        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<float, T>, (const float *)from, H, quads, shift, mul, at, n,
              classes, X, ld, parts_in(c), L(label));
 }
 
@@ -284,23 +294,22 @@ void cuda_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, 
         gather(c, t, rows, n, O(X), ld, label);
 }
 
-template <typename T> __global__ void close_each(int64_t n, int64_t H, const float *E, T *X, int64_t ld, int parts)
+__global__ void close_numbers(int64_t n, int64_t H, const float *E, float *X, int64_t ld)
 {
     begin_kernel();
     CUDA_EACH(i, n * ld)
     {
-        const int64_t row = i / ld, j = i % ld;
-        row_of(X, row, ld, parts).put(j, j < H ? E[row * H + j] : j == H ? 1.0f : 0.0f);
+        const int64_t j = i % ld;
+        X[i] = j < H ? E[i / ld * H + j] : j == H ? 1.0f : 0.0f;
     }
 }
 
 void cuda_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld)
 {
-    const unsigned blocks = blocks_for(n * ld, 128);
-    if (n && c->numbers)
-        note(state_of(c), blocks, 128, 0, close_each<float>, n, H, F(E), (float *)X, ld, 0);
+    if (!c->numbers)
+        cuda_split(state_of(c), n, H, F(E), H, true, parts_in(c), O(X), ld);
     else if (n)
-        note(state_of(c), blocks, 128, 0, close_each<__nv_bfloat16>, n, H, F(E), O(X), ld, parts_in(c));
+        note(state_of(c), blocks_for(n * ld, 128), 128, 0, close_numbers, n, H, F(E), (float *)X, ld);
 }
 
 /* ---- sparse rows ---- */

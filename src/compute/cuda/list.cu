@@ -10,6 +10,7 @@ enum { GRAPHS = 64 };
 struct cuda_graph {
     uint64_t key;
     size_t notes;
+    cudaGraph_t graph;    /* to which the nodes belong */
     cudaGraphExec_t exec; /* NULL: seen once */
     std::vector<cudaGraphNode_t> nodes;
     std::vector<char> bytes; /* the parameters that it has */
@@ -82,15 +83,13 @@ static cudaGraphNode_t last_node(cuda_state *s)
 
 static void record(cuda_state *s, cuda_graph *g)
 {
-    cudaGraph_t graph = NULL;
     if (!cuda_ok(s, cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal), "recording a graph")) return;
     for (const cuda_note &n : s->list.notes) {
         launch(s, n);
         g->nodes.push_back(last_node(s));
     }
-    cuda_ok(s, cudaStreamEndCapture(s->stream, &graph), "recording a graph");
-    if (!s->failed) cuda_ok(s, cudaGraphInstantiate(&g->exec, graph, 0), "recording a graph");
-    if (graph) cudaGraphDestroy(graph);
+    cuda_ok(s, cudaStreamEndCapture(s->stream, &g->graph), "recording a graph");
+    if (!s->failed) cuda_ok(s, cudaGraphInstantiate(&g->exec, g->graph, 0), "recording a graph");
     g->bytes = s->list.bytes;
 }
 
@@ -121,6 +120,7 @@ static void renew(cuda_state *s, cuda_graph *g)
 static void graph_free(cuda_graph *g)
 {
     if (g->exec) cudaGraphExecDestroy(g->exec);
+    if (g->graph) cudaGraphDestroy(g->graph);
     delete g;
 }
 
@@ -140,13 +140,13 @@ static cuda_graph *find(cuda_state *s)
         graph_free(s->graphs.front());
         s->graphs.erase(s->graphs.begin());
     }
-    s->graphs.push_back(new cuda_graph{key, s->list.notes.size(), NULL, {}, {}});
+    s->graphs.push_back(new cuda_graph{key, s->list.notes.size(), NULL, NULL, {}, {}});
     return NULL;
 }
 
 void cuda_run(cuda_state *s)
 {
-    s->open_group = -1;
+    s->open_split = -1;
     cudaSetDevice(s->device); /* the caller may be another thread than the one that opened it */
     if (s->list.notes.empty()) return;
     if (!s->failed) {

@@ -20,40 +20,73 @@ void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const e
         note(state_of(c), blocks_for(count, THREADS), THREADS, 0, power_each, rows, columns, order, F(u), parts_in(c), O(s));
 }
 
-__global__ void split_each(int64_t rows, int64_t columns, const float *from, int64_t ld, int parts, __nv_bfloat16 *to,
-                           int64_t wide)
+/* Matrices that become operands; those asked for in a row share a launch, since none of them reads what another makes. */
+enum { JOBS = 4, SPLIT_ROWS = 4 };
+
+struct split_job {
+    const float *from;
+    __nv_bfloat16 *to;
+    int64_t rows, ld;
+    int columns, wide;
+    bool one;   /* a closing 1 behind the columns */
+    bool quads; /* whole quads, aligned */
+    unsigned first_block;
+};
+
+struct split_jobs {
+    split_job job[JOBS];
+    int count, parts;
+};
+
+/* A block takes SPLIT_ROWS rows of one of them. */
+__global__ void split_rows(const __grid_constant__ split_jobs jobs)
 {
     begin_kernel();
-    CUDA_EACH(i, rows * wide)
-    {
-        const int64_t row = i / wide, k = i % wide;
-        store_parts(to + row * parts * wide + k, wide, parts, k < columns ? from[row * ld + k] : 0);
+    int which = 0;
+    while (which + 1 < jobs.count && blockIdx.x >= jobs.job[which + 1].first_block) which++;
+    const split_job &job = jobs.job[which];
+    const int64_t first = (int64_t)(blockIdx.x - job.first_block) * SPLIT_ROWS;
+    for (int64_t row = first; row < first + SPLIT_ROWS && row < job.rows; row++) {
+        const float *from = job.from + row * job.ld;
+        __nv_bfloat16 *to = job.to + row * jobs.parts * job.wide;
+        const int quads = job.quads ? job.columns / 4 : 0;
+        for (int k = (int)threadIdx.x; k < quads; k += THREADS)
+            store_parts_of_four(to + 4 * k, job.wide, jobs.parts, *(const float4 *)(from + 4 * k));
+        for (int k = 4 * quads + (int)threadIdx.x; k < job.wide; k += THREADS)
+            store_parts(to + k, job.wide, jobs.parts, k < job.columns ? from[k] : k == job.columns && job.one ? 1.0f : 0.0f);
     }
 }
 
-/* The same where rows are of whole quads. */
-__global__ void split_quads(int64_t rows, int64_t quads, const float *from, int64_t ld, int parts, __nv_bfloat16 *to,
-                            int64_t wide)
-{
-    begin_kernel();
-    const unsigned across = (unsigned)quads;
-    CUDA_EACH(i, rows * quads)
-    {
-        const int64_t row = (int64_t)((unsigned)i / across), k = 4 * (int64_t)((unsigned)i % across);
-        store_parts_of_four(to + row * parts * wide + k, wide, parts, *(const float4 *)(from + row * ld + k));
-    }
-}
-
-void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from, int64_t ld, int parts, __nv_bfloat16 *to,
-                int64_t wide)
+void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from, int64_t ld, bool one, int parts,
+                __nv_bfloat16 *to, int64_t wide)
 {
     if (rows * wide == 0) return;
-    const bool quads = columns == wide && (columns | ld) % 4 == 0 && (uintptr_t)from % 16 == 0 && (uintptr_t)to % 8 == 0 &&
-                       rows * columns / 4 <= UINT32_MAX;
-    if (quads)
-        note(s, blocks_for(rows * columns / 4, THREADS), THREADS, 0, split_quads, rows, columns / 4, from, ld, parts, to, wide);
-    else
-        note(s, blocks_for(rows * wide, THREADS), THREADS, 0, split_each, rows, columns, from, ld, parts, to, wide);
+    split_jobs jobs;
+    memset((void *)&jobs, 0, sizeof jobs); /* padding too: lists are compared by bytes */
+    jobs.parts = parts;
+    if (s->open_split >= 0) {
+        const cuda_note &last = s->list.notes[(size_t)s->open_split];
+        memcpy((void *)&jobs, s->list.bytes.data() + s->list.places[last.first].at, sizeof jobs);
+    }
+    const bool joins = s->open_split >= 0 && jobs.count < JOBS && jobs.parts == parts;
+    if (!joins) {
+        memset((void *)&jobs, 0, sizeof jobs);
+        jobs.parts = parts;
+    }
+    split_job &job = jobs.job[jobs.count++];
+    job.from = from, job.to = to, job.rows = rows, job.ld = ld;
+    job.columns = (int)columns, job.wide = (int)wide, job.one = one;
+    job.quads = columns % 4 == 0 && (ld | wide) % 4 == 0 && (uintptr_t)from % 16 == 0 && (uintptr_t)to % 8 == 0;
+    const unsigned blocks = (unsigned)((rows + SPLIT_ROWS - 1) / SPLIT_ROWS);
+    if (!joins) {
+        note(s, blocks, THREADS, 0, split_rows, jobs);
+        s->open_split = (int)s->list.notes.size() - 1;
+        return;
+    }
+    cuda_note &last = s->list.notes[(size_t)s->open_split];
+    job.first_block = last.grid.x;
+    last.grid.x += blocks;
+    memcpy(s->list.bytes.data() + s->list.places[last.first].at, (const void *)&jobs, sizeof jobs);
 }
 
 void cuda_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to)
@@ -61,7 +94,7 @@ void cuda_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *
     if (c->numbers)
         cuda_copy(c, rows * columns, from, (eh_real *)to);
     else
-        cuda_split(state_of(c), rows, columns, F(from), columns, parts_in(c), O(to), columns);
+        cuda_split(state_of(c), rows, columns, F(from), columns, false, parts_in(c), O(to), columns);
 }
 
 /* A block owns 32 columns; its 32 lanes of rows are added up in order. */
@@ -105,6 +138,18 @@ __global__ void copy_each(int64_t count, const float *x, float *y)
 void cuda_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y)
 {
     if (count) note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, copy_each, count, F(x), F(y));
+}
+
+__global__ void copy_rows_each(int64_t rows, int64_t columns, const float *x, int64_t ldx, float *y, int64_t ldy)
+{
+    begin_kernel();
+    for (int64_t i = blockIdx.x; i < rows; i += gridDim.x)
+        for (int64_t k = threadIdx.x; k < columns; k += THREADS) y[i * ldy + k] = x[i * ldx + k];
+}
+
+void cuda_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y, int64_t ldy)
+{
+    if (rows) note(state_of(c), blocks_for(rows, 1), THREADS, 0, copy_rows_each, rows, columns, F(x), ldx, F(y), ldy);
 }
 
 __global__ void scale_each(int64_t count, float a, float *x)

@@ -8,8 +8,8 @@
 #include "compute/cuda/cuda.h"
 
 static const float DOUBT = 0x1.2p-7f;
-enum { FEW_DIMS = 16, THREADS = 128, WARPS = THREADS / 32, SHORT = 8 };
-static const int64_t QUERIES = 1024, REFERENCES = 8192; /* of a block of products: they stay in the cache */
+enum { FEW_DIMS = 16, THREADS = 128, WARPS = THREADS / 32, SHORT = 8, LANE = 4 }; /* LANE: references at a time */
+static const int64_t QUERIES = 2048, REFERENCES = 4096; /* of a block of products: they stay in the cache */
 
 /* ---- few dimensions ---- */
 
@@ -116,25 +116,38 @@ __global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_
     float *my_distance = distance + i * k;
     float limit = found == k ? my_distance[k - 1] : INFINITY;
     const float length = P ? q_length[i] : 0;
-    for (int64_t first = 0; first < rs; first += 32) {
-        const int64_t j = first + lane;
-        bool wanted = j < rs;
-        if (P && wanted) {
-            const float other = r_length[j];
-            const float rough = length * length + other * other - 2 * P[i * rs + j];
-            const float doubt = DOUBT * length * other + 0x1p-18f * (length * length + other * other);
-            wanted = !(rough - doubt > limit);
+    for (int64_t first = 0; first < rs; first += 32 * LANE) {
+        bool wanted[LANE];
+        float product[LANE], other[LANE];
+#pragma unroll
+        for (int e = 0; e < LANE; e++) {
+            const int64_t j = first + LANE * lane + e;
+            product[e] = P && j < rs ? P[i * rs + j] : 0;
+            other[e] = P && j < rs ? r_length[j] : 0;
         }
-        unsigned all = __ballot_sync(0xffffffff, wanted);
-        while (all) {
-            const int next = __ffs((int)all) - 1;
-            all &= all - 1;
-            const float d = warp_distance2(Q + i * dims, R + (first + next) * dims, dims);
-            if (found == k && !(d < limit)) continue; /* the same for all lanes */
-            if (lane == 0) put(d, first_r + first + next, found, k, my_index, my_distance);
-            __syncwarp();
-            if (found < k) found++;
-            limit = found == k ? *(volatile float *)(my_distance + k - 1) : INFINITY;
+#pragma unroll
+        for (int e = 0; e < LANE; e++) {
+            const float squares = length * length + other[e] * other[e];
+            const float least = squares - 2 * product[e] - (DOUBT * length * other[e] + 0x1p-18f * squares);
+            wanted[e] = first + LANE * lane + e < rs && (!P || !(least > limit));
+        }
+        bool some = false;
+#pragma unroll
+        for (int e = 0; e < LANE; e++) some |= wanted[e];
+        unsigned lanes = __ballot_sync(0xffffffff, some);
+        for (; lanes; lanes &= lanes - 1) {
+            const int next = __ffs((int)lanes) - 1;
+#pragma unroll
+            for (int e = 0; e < LANE; e++) {
+                if (!__shfl_sync(0xffffffff, (int)wanted[e], next)) continue;
+                const int64_t j = first + LANE * next + e;
+                const float d = warp_distance2(Q + i * dims, R + j * dims, dims);
+                if (found == k && !(d < limit)) continue; /* the same for all lanes */
+                if (lane == 0) put(d, first_r + j, found, k, my_index, my_distance);
+                __syncwarp();
+                if (found < k) found++;
+                limit = found == k ? *(volatile float *)(my_distance + k - 1) : INFINITY;
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
  * not products are what counts. */
 #include "compute/cuda/cuda.h"
 
-enum { THIN = 16, ROWS = 8, COLUMNS = 32, LANES = 8, CHUNK = 64 };
+enum { THIN = 16, ROWS = 8, COLUMNS = 32, LANES = 8, CHUNK = 64, CHUNKS = 64 }; /* rows of a chunk, and chunks, as far as both go */
 
 /* A warp a row. */
 template <int MOST>
@@ -38,19 +38,20 @@ bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T,
     return true;
 }
 
-/* A block owns COLUMNS columns of CHUNK rows; what it adds up over its rows goes to parts (chunks, 1 + h, m), and the
+/* A block owns COLUMNS columns of `chunk` rows; what it adds up over its rows goes to parts (chunks, 1 + h, m), and the
  * last block of a column adds the chunks in their order. */
 template <int MOST>
 __global__ void output_back(int64_t n, int64_t m, int h, const float *dY, const float *V, const float *T, int pieces,
-                            __nv_bfloat16 *dA, float *parts, unsigned *tickets, float *db, float *dV)
+                            __nv_bfloat16 *dA, int64_t chunk, float *parts, unsigned *tickets, float *db, float *dV)
 {
     begin_kernel();
     __shared__ float lanes[LANES][1 + MOST][COLUMNS];
-    const int64_t k = (int64_t)blockIdx.x * COLUMNS + threadIdx.x, first = (int64_t)blockIdx.y * CHUNK;
-    const int64_t end = first + CHUNK < n ? first + CHUNK : n;
+    const int64_t k = (int64_t)blockIdx.x * COLUMNS + threadIdx.x, first = (int64_t)blockIdx.y * chunk;
+    const int64_t end = first + chunk < n ? first + chunk : n;
     float sum[1 + MOST] = {}, v[MOST];
 #pragma unroll
     for (int j = 0; j < MOST; j++) v[j] = j < h && k < m ? V[j * m + k] : 0;
+#pragma unroll 4
     for (int64_t i = first + threadIdx.y; i < end && k < m; i += LANES) {
         const float t = T[i * m + k];
         float d = 0;
@@ -75,7 +76,8 @@ __global__ void output_back(int64_t n, int64_t m, int h, const float *dY, const 
     if (!last_block(tickets + blockIdx.x, gridDim.y)) return;
     for (int j = threadIdx.y; j <= h && k < m; j += LANES) {
         float all = 0;
-        for (unsigned chunk = 0; chunk < gridDim.y; chunk++) all += parts[((int64_t)chunk * (1 + h) + j) * m + k];
+#pragma unroll 8
+        for (unsigned b = 0; b < gridDim.y; b++) all += __ldcg(parts + ((int64_t)b * (1 + h) + j) * m + k);
         if (j == 0)
             db[k] = all;
         else
@@ -93,8 +95,9 @@ void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_r
                       const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
 {
     cuda_state *s = state_of(c);
-    const int64_t columns = (m + COLUMNS - 1) / COLUMNS, chunks = (n + CHUNK - 1) / CHUNK;
-    const bool thin = n > 0 && h <= THIN && columns <= CUDA_TICKETS / 2 && chunks <= 65535;
+    const int64_t columns = (m + COLUMNS - 1) / COLUMNS, chunk = n > CHUNK * CHUNKS ? (n + CHUNKS - 1) / CHUNKS : CHUNK;
+    const int64_t chunks = chunk ? (n + chunk - 1) / chunk : 0;
+    const bool thin = n > 0 && h <= THIN && columns <= CUDA_TICKETS / 2;
     const size_t numbers = (size_t)(thin ? chunks * (1 + h) * m : n * m);
     float *room = (float *)cuda_room_get(s, &s->output, numbers * sizeof *room, "the output layer");
     if (!room) return;
@@ -103,7 +106,7 @@ void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_r
              h <= 2   ? output_back<2>
              : h <= 4 ? output_back<4>
                       : output_back<THIN>,
-             n, m, (int)h, F(dY), F(V), F(T), parts_in(c), O(dA), room, s->tickets, F(db), F(dV));
+             n, m, (int)h, F(dY), F(V), F(T), parts_in(c), O(dA), chunk, room, s->tickets, F(db), F(dV));
         return;
     }
     eh_real *d = (eh_real *)room;

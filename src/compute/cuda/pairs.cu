@@ -1,19 +1,20 @@
 /* The neighbour objectives on the device: distances by differences, made anew in each pass, sums in a fixed order.
  *
- * Against few compared points (exemplars) two kernels do it all, a thread a sample:
+ * Against few compared points (exemplars) two kernels do it all, a warp a sample, a lane for each compared point:
  *   few_sums    the sums over each sample's pairs, and what blocks of samples add to the totals
  *   few_grads   the totals, weights, loss, dY, and what blocks add to dG; the last block adds those up
  * Against many (a batch against itself), a block a sample: many_sums, weigh, many_grads. */
 #include "compute/cuda/cuda.h"
 #include "compute/pair_weights.h"
 
-enum { THREADS = 128, WARPS = THREADS / 32, FEW = 256, FEW_NUMBERS = 1024, WIDE = 16 };
+enum { THREADS = 128, FEW = 256, FEW_NUMBERS = 512, WIDE = 16 };
 
 struct pairs {
     bool gaussian, row, nca, self, indicator;
     int64_t n, z, h;
     const float *Y, *G;
-    const int32_t *label, *other;
+    const int32_t *other; /* the compared points' labels; the samples' own come beside this, since they change from step to
+                             step */
 };
 
 /* What a part of the samples adds to the totals; the sum of exp(log_all) is kept relative to its largest term. */
@@ -24,11 +25,13 @@ struct part {
 __device__ static part joined(const part &a, const part &b)
 {
     part c = {a.with_target + b.with_target, a.same_pairs + b.same_pairs, a.largest, a.sum};
-    if (!(b.largest <= a.largest)) { /* also where it is NaN */
+    if (b.largest == a.largest) {
+        c.sum = a.sum + b.sum;
+    } else if (!(b.largest <= a.largest)) { /* also where it is NaN */
         c.largest = b.largest;
-        c.sum = b.sum + (a.sum == 0 ? 0 : a.sum * exp(a.largest - b.largest));
+        c.sum = b.sum + (a.sum == 0 ? 0 : a.sum * EH_PAIR_EXP(a.largest - b.largest));
     } else if (b.sum != 0) {
-        c.sum = a.sum + b.sum * exp(b.largest - a.largest);
+        c.sum = a.sum + b.sum * EH_PAIR_EXP(b.largest - a.largest);
     }
     return c;
 }
@@ -94,11 +97,12 @@ __device__ static void add_pair(const pairs &p, float d, bool same, float neares
         mine -= p.gaussian ? d : log1pf(d);
 }
 
-__device__ static eh_pair_sums sums_of(const pairs &p, float nearest, float nearest_same, double all, double mine,
-                                       double count)
+/* logs: somebody asks for log_all. */
+__device__ static eh_pair_sums sums_of(const pairs &p, bool logs, float nearest, float nearest_same, double all,
+                                       double mine, double count)
 {
-    return {log(all) - (p.gaussian && nearest < INFINITY ? nearest : 0),
-            p.nca ? log(mine) - (p.gaussian && nearest_same < INFINITY ? nearest_same : 0) : mine, count};
+    return {logs ? EH_PAIR_LOG(all) - (p.gaussian && nearest < INFINITY ? nearest : 0) : 0,
+            p.nca ? EH_PAIR_LOG(mine) - (p.gaussian && nearest_same < INFINITY ? nearest_same : 0) : mine, count};
 }
 
 /* dloss/dd of the pair at distance d. */
@@ -111,108 +115,172 @@ __device__ static float slope(const pairs &p, float attract, float repel, bool s
 
 /* ---- few compared points ---- */
 
-/* Compared points and their labels into shared memory. */
-__device__ static void hold(const pairs &p, float *G, int32_t *other)
+enum { FEW_WARPS = 16, ROWS = 2, FEW_THREADS = 32 * FEW_WARPS, BLOCK_ROWS = FEW_WARPS * ROWS }; /* ROWS: of a warp */
+
+__device__ static double warp_sum(double v)
 {
-    for (int64_t i = threadIdx.x; i < p.z * p.h; i += THREADS) G[i] = p.G[i];
-    for (int64_t j = threadIdx.x; j < p.z; j += THREADS) other[j] = p.other[j];
+    for (int half = 16; half; half /= 2) v += __shfl_xor_sync(0xffffffff, v, half);
+    return v;
+}
+__device__ static float warp_sum(float v)
+{
+    for (int half = 16; half; half /= 2) v += __shfl_xor_sync(0xffffffff, v, half);
+    return v;
+}
+__device__ static float warp_least(float v)
+{
+    for (int half = 16; half; half /= 2) v = fminf(v, __shfl_xor_sync(0xffffffff, v, half));
+    return v;
+}
+
+/* Compared points, the block's samples, and their labels, in shared memory. */
+struct held {
+    float G[FEW_NUMBERS], Y[FEW_NUMBERS];
+    int32_t other[FEW], label[BLOCK_ROWS];
+};
+
+__device__ static void hold(const pairs &p, const int32_t *label, held &to)
+{
+    const int64_t first = (int64_t)blockIdx.x * BLOCK_ROWS;
+    const int rows = p.n - first < BLOCK_ROWS ? (int)(p.n - first) : BLOCK_ROWS;
+    for (int i = (int)threadIdx.x; i < (int)(p.z * p.h); i += FEW_THREADS) to.G[i] = p.G[i];
+    for (int i = (int)threadIdx.x; i < rows * (int)p.h; i += FEW_THREADS) to.Y[i] = p.Y[first * p.h + i];
+    for (int j = (int)threadIdx.x; j < (int)p.z; j += FEW_THREADS) to.other[j] = p.other[j];
+    for (int i = (int)threadIdx.x; i < BLOCK_ROWS; i += FEW_THREADS) to.label[i] = i < rows ? label[first + i] : -1;
     __syncthreads();
 }
 
-__global__ void few_sums(const __grid_constant__ pairs p, eh_pair_sums *sums, part *parts)
+__global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels, eh_pair_sums *sums, part *parts)
 {
     begin_kernel();
-    __shared__ float G[FEW_NUMBERS];
-    __shared__ int32_t other[FEW];
-    hold(p, G, other);
-    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    part mine = {0, 0, -INFINITY, 0};
-    if (i < p.n) {
-        const float *y = p.Y + i * p.h;
-        const int32_t label = p.label[i];
+    __shared__ held have;
+    __shared__ part warps[FEW_WARPS];
+    hold(p, labels, have);
+    const float *G = have.G;
+    const int32_t *other = have.other;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, z = (int)p.z, h = (int)p.h;
+    part mine = {0, 0, p.gaussian ? -INFINITY : 0, 0};
+    for (int r = 0; r < ROWS; r++) {
+        const int64_t i = (int64_t)blockIdx.x * BLOCK_ROWS + warp * ROWS + r;
+        if (i >= p.n) break;
+        const float *y = have.Y + (warp * ROWS + r) * h;
+        const int32_t label = have.label[warp * ROWS + r];
         float nearest = INFINITY, nearest_same = INFINITY;
-        for (int64_t j = 0; p.gaussian && j < p.z; j++) {
-            const float d = distance2(y, G + j * p.h, p.h);
+        for (int j = lane; p.gaussian && j < z; j += 32) {
+            const float d = distance2(y, G + j * h, h);
             nearest = fminf(nearest, d);
             if (kin(label, other[j])) nearest_same = fminf(nearest_same, d);
         }
+        if (p.gaussian) nearest = warp_least(nearest), nearest_same = warp_least(nearest_same);
         double all = 0, same = 0, count = 0;
-        for (int64_t j = 0; j < p.z; j++)
-            add_pair(p, distance2(y, G + j * p.h, p.h), kin(label, other[j]), nearest, nearest_same, all, same, count);
-        const eh_pair_sums own = sums_of(p, nearest, nearest_same, all, same, count);
+        for (int j = lane; j < z; j += 32)
+            add_pair(p, distance2(y, G + j * h, h), kin(label, other[j]), nearest, nearest_same, all, same, count);
+        all = warp_sum(all), same = warp_sum(same), count = warp_sum(count);
+        if (lane) continue;
+        const eh_pair_sums own = sums_of(p, p.row || p.gaussian, nearest, nearest_same, all, same, count);
         sums[i] = own;
-        mine = part_of(own, label >= 0);
+        const part one = {count > 0 ? 1.0 : 0.0, count, 0, label >= 0 ? all : 0};
+        mine = joined(mine, p.gaussian ? part_of(own, label >= 0) : one);
     }
-    mine = block_reduce(mine, join());
-    if (threadIdx.x == 0) parts[blockIdx.x] = mine;
+    if (lane == 0) warps[warp] = mine;
+    __syncthreads();
+    if (threadIdx.x) return;
+    for (int w = 1; w < FEW_WARPS; w++) mine = joined(mine, warps[w]);
+    parts[blockIdx.x] = mine;
 }
 
 /* grads (blocks, z h): what each block adds to dG. */
-__global__ void few_grads(const __grid_constant__ pairs p, const eh_pair_sums *sums, const part *parts, double *losses,
+__global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums, const part *parts, double *losses,
                           float *grads, unsigned *ticket, eh_value *loss, float *dY, float *dG)
 {
     begin_kernel();
-    __shared__ float G[FEW_NUMBERS];
-    __shared__ int32_t other[FEW];
-    __shared__ float warps[WARPS][FEW_NUMBERS];
-    hold(p, G, other);
-    part whole = {0, 0, -INFINITY, 0};
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += THREADS) whole = joined(whole, parts[b]);
-    const eh_pair_totals totals = totals_of(block_reduce(whole, join()));
-
-    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int32_t label = i < p.n ? p.label[i] : -1;
-    const float *y = p.Y + (i < p.n ? i : 0) * p.h;
-    eh_pair_weight weight = {0, 0, 0};
-    if (i < p.n) weight = eh_pair_weight_of(p.gaussian, p.row, p.nca, p.indicator, &totals, &sums[i], label >= 0);
-    const float attract = (float)weight.attract, repel = (float)weight.repel;
-    if (i < p.n)
-        for (int64_t k = 0; k < p.h; k++) dY[i * p.h + k] = 0;
-    for (int64_t j = 0; j < p.z; j++) {
-        const float *g = G + j * p.h;
-        const float D = i < p.n ? 2 * slope(p, attract, repel, kin(label, other[j]), distance2(y, g, p.h)) : 0;
-        for (int64_t k = 0; k < p.h; k++) {
-            float push = i < p.n ? D * (y[k] - g[k]) : 0;
-            if (i < p.n) dY[i * p.h + k] += push;
-            for (int half = 16; half; half /= 2) push += __shfl_xor_sync(0xffffffff, push, half);
-            if (lane == 0) warps[warp][j * p.h + k] = -push;
+    __shared__ held have;
+    __shared__ float pulls[FEW_WARPS][FEW_NUMBERS];
+    __shared__ part whole[32];
+    __shared__ double lost[FEW_WARPS];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, z = (int)p.z, h = (int)p.h, numbers = z * h;
+    if (warp == 0) {
+        part mine = {0, 0, p.gaussian ? -INFINITY : 0, 0};
+        for (unsigned b = (unsigned)lane; b < gridDim.x; b += 32) mine = joined(mine, parts[b]);
+        whole[lane] = mine;
+        for (int half = 16; half; half /= 2) {
+            __syncwarp();
+            if (lane < half) whole[lane] = joined(whole[lane], whole[lane + half]);
         }
     }
-    const double mine = block_reduce(weight.loss, add());
-    for (int64_t e = threadIdx.x; e < p.z * p.h; e += THREADS) {
-        float sum = 0;
-        for (int w = 0; w < WARPS; w++) sum += warps[w][e];
-        grads[blockIdx.x * p.z * p.h + e] = sum;
+    for (int e = lane; e < numbers; e += 32) pulls[warp][e] = 0;
+    hold(p, labels, have);
+    const float *G = have.G;
+    const int32_t *other = have.other;
+    const eh_pair_totals totals = totals_of(whole[0]);
+    /* the weights of the warp's rows, a lane each */
+    const int64_t first_row = (int64_t)blockIdx.x * BLOCK_ROWS + warp * ROWS;
+    eh_pair_weight weight = {0, 0, 0};
+    if (lane < ROWS && first_row + lane < p.n)
+        weight = eh_pair_weight_of(p.gaussian, p.row, p.nca, p.indicator, &totals, &sums[first_row + lane],
+                                   have.label[warp * ROWS + lane] >= 0);
+    const double mine = warp_sum(weight.loss);
+    for (int r = 0; r < ROWS; r++) {
+        const int64_t i = first_row + r;
+        if (i >= p.n) break;
+        const float *y = have.Y + (warp * ROWS + r) * h;
+        const int32_t label = have.label[warp * ROWS + r];
+        const float attract = (float)__shfl_sync(0xffffffff, weight.attract, r);
+        const float repel = (float)__shfl_sync(0xffffffff, weight.repel, r);
+        for (int first = 0; first < z; first += 32) {
+            const int j = first + lane;
+            const float *g = G + (j < z ? j : 0) * h;
+            const float D = j < z ? 2 * slope(p, attract, repel, kin(label, other[j]), distance2(y, g, h)) : 0;
+            for (int k = 0; k < h; k++) {
+                const float push = j < z ? D * (y[k] - g[k]) : 0;
+                if (j < z) pulls[warp][j * h + k] -= push;
+                const float sum = warp_sum(push);
+                if (lane == 0) dY[i * h + k] = first ? dY[i * h + k] + sum : sum;
+            }
+        }
     }
-    if (threadIdx.x == 0) losses[blockIdx.x] = mine;
+    if (lane == 0) lost[warp] = mine;
+    __syncthreads();
+    for (int e = (int)threadIdx.x; e < numbers; e += FEW_THREADS) {
+        float sum = 0;
+        for (int w = 0; w < FEW_WARPS; w++) sum += pulls[w][e];
+        grads[(int64_t)blockIdx.x * numbers + e] = sum;
+    }
+    if (threadIdx.x == 0) {
+        double all = 0;
+        for (int w = 0; w < FEW_WARPS; w++) all += lost[w];
+        losses[blockIdx.x] = all;
+    }
     if (!last_block(ticket, gridDim.x)) return;
-    for (int64_t e = threadIdx.x; e < p.z * p.h; e += THREADS) {
+    /* a warp a number: lanes take every 32nd block */
+    for (int e = warp; e < numbers; e += FEW_WARPS) {
         float sum = 0;
-        for (unsigned b = 0; b < gridDim.x; b++) sum += grads[b * p.z * p.h + e];
-        dG[e] = sum;
+        for (unsigned b = (unsigned)lane; b < gridDim.x; b += 32) sum += __ldcg(grads + (int64_t)b * numbers + e);
+        sum = warp_sum(sum);
+        if (lane == 0) dG[e] = sum;
     }
-    if (threadIdx.x) return;
+    if (warp) return;
     double all = 0;
-    for (unsigned b = 0; b < gridDim.x; b++) all += losses[b];
-    *loss = {all, 0};
+    for (unsigned b = (unsigned)lane; b < gridDim.x; b += 32) all += __ldcg(losses + b);
+    all = warp_sum(all);
+    if (lane == 0) *loss = {all, 0};
 }
 
 /* ---- many ---- */
 
-__global__ void many_sums(const __grid_constant__ pairs p, eh_pair_sums *sums)
+__global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels, const int32_t *other, eh_pair_sums *sums)
 {
     begin_kernel();
     const int64_t i = blockIdx.x;
     const float *y = p.Y + i * p.h;
-    const int32_t label = p.label[i];
+    const int32_t label = labels[i];
     float nearest = INFINITY, nearest_same = INFINITY;
     if (p.gaussian) {
         for (int64_t j = threadIdx.x; j < p.z; j += THREADS) {
             if (p.self && i == j) continue;
             const float d = distance2(y, p.G + j * p.h, p.h);
             nearest = fminf(nearest, d);
-            if (kin(label, p.other[j])) nearest_same = fminf(nearest_same, d);
+            if (kin(label, other[j])) nearest_same = fminf(nearest_same, d);
         }
         nearest = block_reduce(nearest, least());
         nearest_same = block_reduce(nearest_same, least());
@@ -220,24 +288,24 @@ __global__ void many_sums(const __grid_constant__ pairs p, eh_pair_sums *sums)
     double all = 0, same = 0, count = 0;
     for (int64_t j = threadIdx.x; j < p.z; j += THREADS)
         if (!(p.self && i == j))
-            add_pair(p, distance2(y, p.G + j * p.h, p.h), kin(label, p.other[j]), nearest, nearest_same, all, same, count);
+            add_pair(p, distance2(y, p.G + j * p.h, p.h), kin(label, other[j]), nearest, nearest_same, all, same, count);
     all = block_reduce(all, add());
     same = block_reduce(same, add());
     count = block_reduce(count, add());
-    if (threadIdx.x == 0) sums[i] = sums_of(p, nearest, nearest_same, all, same, count);
+    if (threadIdx.x == 0) sums[i] = sums_of(p, true, nearest, nearest_same, all, same, count);
 }
 
 /* One block: totals, then the weights of every sample and the loss. */
-__global__ void weigh(const __grid_constant__ pairs p, const eh_pair_sums *sums, float2 *weights, eh_value *loss)
+__global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums, float2 *weights, eh_value *loss)
 {
     begin_kernel();
     part whole = {0, 0, -INFINITY, 0};
-    for (int64_t i = threadIdx.x; i < p.n; i += THREADS) whole = joined(whole, part_of(sums[i], p.label[i] >= 0));
+    for (int64_t i = threadIdx.x; i < p.n; i += THREADS) whole = joined(whole, part_of(sums[i], labels[i] >= 0));
     const eh_pair_totals totals = totals_of(block_reduce(whole, join()));
     double sum = 0;
     for (int64_t i = threadIdx.x; i < p.n; i += THREADS) {
         const eh_pair_weight w =
-            eh_pair_weight_of(p.gaussian, p.row, p.nca, p.indicator, &totals, &sums[i], p.label[i] >= 0);
+            eh_pair_weight_of(p.gaussian, p.row, p.nca, p.indicator, &totals, &sums[i], labels[i] >= 0);
         weights[i] = float2{(float)w.attract, (float)w.repel};
         sum += w.loss;
     }
@@ -247,12 +315,13 @@ __global__ void weigh(const __grid_constant__ pairs p, const eh_pair_sums *sums,
 
 /* out (rows, h) = 2 sum over others of D (own - other), a block a row; both: of the row as a sample and as a compared
  * point. */
-__global__ void many_grads(const __grid_constant__ pairs p, const float2 *weights, bool as_sample, bool both, float *out)
+__global__ void many_grads(const __grid_constant__ pairs p, const int32_t *labels, const int32_t *other_labels,
+                           const float2 *weights, bool as_sample, bool both, float *out)
 {
     begin_kernel();
     const int64_t row = blockIdx.x, others = as_sample ? p.z : p.n;
     const float *own = (as_sample ? p.Y : p.G) + row * p.h, *other = as_sample ? p.G : p.Y;
-    const int32_t label = as_sample ? p.label[row] : p.other[row], *other_label = as_sample ? p.other : p.label;
+    const int32_t label = as_sample ? labels[row] : other_labels[row], *other_label = as_sample ? other_labels : labels;
     for (int64_t first = 0; first < p.h; first += WIDE) {
         double sum[WIDE] = {};
         for (int64_t t = threadIdx.x; t < others; t += THREADS) {
@@ -277,9 +346,9 @@ __global__ void many_grads(const __grid_constant__ pairs p, const float2 *weight
 
 /* ---- */
 
-static void few(cuda_state *s, const pairs &d, eh_scalar *loss, float *dY, float *dG)
+static void few(cuda_state *s, const pairs &d, const int32_t *label, eh_scalar *loss, float *dY, float *dG)
 {
-    const unsigned blocks = blocks_for(d.n, THREADS);
+    const unsigned blocks = blocks_for(d.n, BLOCK_ROWS);
     const size_t sums = (size_t)d.n * sizeof(eh_pair_sums), parts = blocks * sizeof(part), losses = blocks * sizeof(double);
     const size_t grads = blocks * (size_t)(d.z * d.h) * sizeof(float);
     char *room = (char *)cuda_room_get(s, &s->pairs, sums + parts + losses + grads, "pairs of a batch");
@@ -287,21 +356,21 @@ static void few(cuda_state *s, const pairs &d, eh_scalar *loss, float *dY, float
     part *at_parts = (part *)(room + sums);
     double *at_losses = (double *)(room + sums + parts);
     float *at_grads = (float *)(room + sums + parts + losses);
-    note(s, blocks, THREADS, 0, few_sums, d, (eh_pair_sums *)room, at_parts);
-    note(s, blocks, THREADS, 0, few_grads, d, (const eh_pair_sums *)room, at_parts, at_losses, at_grads,
+    note(s, blocks, FEW_THREADS, 0, few_sums, d, soft{label}, (eh_pair_sums *)room, at_parts);
+    note(s, blocks, FEW_THREADS, 0, few_grads, d, soft{label}, (const eh_pair_sums *)room, at_parts, at_losses, at_grads,
          s->tickets + CUDA_TICKETS - 1, soft{S(loss)}, dY, dG);
 }
 
-static void many(cuda_state *s, const pairs &d, eh_scalar *loss, float *dY, float *dG)
+static void many(cuda_state *s, const pairs &d, const int32_t *label, const int32_t *other, eh_scalar *loss, float *dY, float *dG)
 {
     const size_t sums = (size_t)d.n * sizeof(eh_pair_sums);
     char *room = (char *)cuda_room_get(s, &s->pairs, sums + (size_t)d.n * sizeof(float2), "pairs of a batch");
     if (!room) return;
     float2 *weights = (float2 *)(room + sums);
-    note(s, (unsigned)d.n, THREADS, 0, many_sums, d, (eh_pair_sums *)room);
-    note(s, 1, THREADS, 0, weigh, d, (const eh_pair_sums *)room, weights, soft{S(loss)});
-    note(s, (unsigned)d.n, THREADS, 0, many_grads, d, weights, true, d.self, dY);
-    if (!d.self && d.z) note(s, (unsigned)d.z, THREADS, 0, many_grads, d, weights, false, false, dG);
+    note(s, (unsigned)d.n, THREADS, 0, many_sums, d, soft{label}, soft{other}, (eh_pair_sums *)room);
+    note(s, 1, THREADS, 0, weigh, d, soft{label}, (const eh_pair_sums *)room, weights, soft{S(loss)});
+    note(s, (unsigned)d.n, THREADS, 0, many_grads, d, soft{label}, soft{other}, weights, true, d.self, dY);
+    if (!d.self && d.z) note(s, (unsigned)d.z, THREADS, 0, many_grads, d, soft{label}, soft{other}, weights, false, false, dG);
 }
 
 void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)
@@ -312,15 +381,16 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, 
     d.gaussian = p->gaussian, d.row = p->row, d.nca = p->nca, d.self = p->self, d.indicator = p->indicator;
     d.n = p->n, d.z = p->z, d.h = p->h;
     d.Y = F(p->Y), d.G = F(p->G);
-    d.label = L(p->label), d.other = L(p->other_label);
+    d.other = p->self ? NULL : L(p->other_label);
     if (p->n == 0) {
         static const eh_value none = {0, 0};
         c->op->send(c, loss, &none, sizeof none);
         if (dG) cuda_fill(c, p->z * p->h, 0, dG);
         return;
     }
-    if (!p->self && p->z <= FEW && p->z * p->h <= FEW_NUMBERS)
-        few(s, d, loss, F(dY), F(dG));
+    const int32_t *label = L(p->label), *other = L(p->other_label);
+    if (!p->self && p->z <= FEW && p->z * p->h <= FEW_NUMBERS && BLOCK_ROWS * p->h <= FEW_NUMBERS)
+        few(s, d, label, loss, F(dY), F(dG));
     else
-        many(s, d, loss, F(dY), F(dG));
+        many(s, d, label, other, loss, F(dY), F(dG));
 }

@@ -1,6 +1,6 @@
 /* Products on tensor cores, with what follows them (eh_finish) done before the tile leaves the chip (product.h says how
  * numbers are held). Here: tiles by mma, which every device since 8.0 has, in any size and alignment; and the choice of
- * tiles for all products. Products that do not depend on each other and are asked for in a row share one launch.
+ * tiles for all products.
  *
  * A block owns a tile of the result; four warps share it, and where tiles are small, several such fours share the inner
  * dimension and add up their sums in the end. Tiles of A and B come in stages by asynchronous copies; what lies outside is
@@ -180,14 +180,11 @@ __device__ static inline void lay_down(float *tile, const float (&d)[BM / 32][BN
 }
 
 template <int BM, int BN, int STAGES, int FOURS>
-__global__ void __launch_bounds__(FOURS * 128) tiles(const __grid_constant__ group all)
+__global__ void __launch_bounds__(FOURS * 128) tiles(const __grid_constant__ problem p, const __grid_constant__ maps)
 {
     extern __shared__ __align__(16) char shared[];
-    int which = 0;
-    while (which + 1 < all.count && (int)blockIdx.x >= all.first[which + 1]) which++;
-    const problem p = all.p[which]; /* into registers */
     int i, j;
-    place_of((int)blockIdx.x - all.first[which], (p.M + BM - 1) / BM, (p.N + BN - 1) / BN, &i, &j);
+    place_of((int)blockIdx.x, (p.M + BM - 1) / BM, (p.N + BN - 1) / BN, &i, &j);
     float d[BM / 32][BN / 16][4] = {};
     begin_kernel();
     const int m = i * BM, n = j * BN;
@@ -200,14 +197,19 @@ __global__ void __launch_bounds__(FOURS * 128) tiles(const __grid_constant__ gro
     else
         tile_product<BM, BN, STAGES, FOURS, false, false>(p, m, n, (bfloat *)shared, d);
     lay_down<BM, BN, FOURS>((float *)shared, d);
-    finish_rows<BN>(p, (float *)shared, BN + PAD, BM, m, n, (int)threadIdx.x, FOURS * 128);
+    finish_tile<BN>(p, (float *)shared, BN + PAD, BM, m, n, (int)threadIdx.x / 32, FOURS * 4);
 }
 
 /* ---- choosing and noting ---- */
 
 template <int BM, int BN, int STAGES, int FOURS> static constexpr shape shape_of(double rate)
 {
-    return {BM, BN, rate, FOURS * 128, (unsigned)(STAGES * (tile_entries(BM) + tile_entries(BN)) * sizeof(bfloat)),
+    return {BM,
+            BN,
+            {rate, rate, rate},
+            FOURS * 128,
+            STAGES,
+            (unsigned)((tile_entries(BM) + tile_entries(BN)) * sizeof(bfloat)),
             tiles<BM, BN, STAGES, FOURS>};
 }
 
@@ -220,7 +222,7 @@ struct choice {
     int count;
 };
 
-static choice shapes_for(const cuda_state *s, const problem &p, CUtensorMap *map)
+static choice shapes_for(const cuda_state *s, const problem &p, maps *map)
 {
     if (s->hopper && p.aligned_A && p.aligned_B && p.K > 0 && wgmma_maps(p, map)) return {wgmma_shapes, WGMMA_SHAPES};
     return {mma_shapes, SHAPES};
@@ -231,87 +233,30 @@ static int64_t tiles_of(const shape &s, const problem &p)
     return (int64_t)((p.M + s.BM - 1) / s.BM) * ((p.N + s.BN - 1) / s.BN);
 }
 
+/* Stages of a shape for so many parts. All shared memory is for one block of a multiprocessor; but small tiles that are
+ * more than there are multiprocessors share it by two. */
+enum { MOST_SHARED = 216 << 10, SWIZZLE = 1024 }; /* SWIZZLE: what its tiles are aligned to */
+
+static int stages_of(const cuda_state *s, const shape &one, int parts, int64_t tiles)
+{
+    if (one.stages) return one.stages;
+    const bool two = one.BM * one.BN <= 64 * 64 && (tiles > s->multiprocessors || parts == 1) && parts < 3;
+    const int stages = MOST_SHARED / (two ? 2 : 1) / ((int)one.stage * parts);
+    return stages < WGMMA_STAGES ? stages : WGMMA_STAGES;
+}
+
 /* The shape whose last multiprocessor would be done first. */
 static const shape *choose(const cuda_state *s, choice among, const problem &p)
 {
     const shape *best = NULL;
     double least = 0;
     for (const shape *one = among.first; one < among.first + among.count; one++) {
+        const double rate = one->rate[p.parts - 1];
         const int64_t rounds = (tiles_of(*one, p) + s->multiprocessors - 1) / s->multiprocessors;
-        const double time = (double)(rounds * one->BM * one->BN) / one->rate;
-        if (!best || time < least) best = one, least = time;
+        const double time = (double)(rounds * one->BM * one->BN) / rate;
+        if (rate > 0 && (!best || time < least)) best = one, least = time;
     }
     return best;
-}
-
-static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
-{
-    return a && b && (const char *)a < (const char *)b + b_bytes && (const char *)b < (const char *)a + a_bytes;
-}
-
-static size_t extent(int64_t rows, int64_t ld, size_t size)
-{
-    return (size_t)(rows * ld) * size;
-}
-
-/* Whether `later` reads or writes what `earlier` writes, or writes what it reads. */
-static bool depends(const problem &earlier, const problem &later)
-{
-    struct span {
-        const void *at;
-        size_t bytes;
-    };
-    auto reads = [](const problem &p, span *out) {
-        const size_t size = (size_t)p.parts * sizeof(bfloat);
-        out[0] = {p.A, extent(p.ta ? p.K : p.M, p.lda, size)};
-        out[1] = {p.B, extent(p.tb ? p.N : p.K, p.ldb, size)};
-        out[2] = {p.with, p.finish == EH_SIGMOID ? (size_t)p.N * 4 : extent(p.M, p.ldc, 4)};
-    };
-    auto writes = [](const problem &p, span *out) {
-        out[0] = {p.C, extent(p.M, p.ldc, 4)};
-        out[1] = {p.P, extent(p.M, p.ldc, (size_t)p.parts * sizeof(bfloat))};
-    };
-    span r1[3], w1[2], r2[3], w2[2];
-    reads(earlier, r1), writes(earlier, w1), reads(later, r2), writes(later, w2);
-    for (const span &w : w1) {
-        for (const span &r : r2)
-            if (overlap(w.at, w.bytes, r.at, r.bytes)) return true;
-        for (const span &v : w2)
-            if (overlap(w.at, w.bytes, v.at, v.bytes)) return true;
-    }
-    for (const span &w : w2)
-        for (const span &r : r1)
-            if (overlap(w.at, w.bytes, r.at, r.bytes)) return true;
-    return false;
-}
-
-/* Puts the product behind those of the group. */
-static void append(group &g, const shape &s, const problem &p, const CUtensorMap *map)
-{
-    memcpy((void *)&g.p[g.count], &p, sizeof p);
-    memcpy(g.map[g.count], map, sizeof g.map[g.count]);
-    g.first[g.count + 1] = g.first[g.count] + (int)tiles_of(s, p);
-    g.count++;
-}
-
-/* Adds the product to the launch that was noted last; false: it cannot be. */
-static bool join(cuda_state *s, choice among, const problem &p, const CUtensorMap *map)
-{
-    if (s->open_group < 0) return false;
-    cuda_note &last = s->list.notes[(size_t)s->open_group];
-    char *at = s->list.bytes.data() + s->list.places[last.first].at;
-    group g;
-    memcpy((void *)&g, at, sizeof g);
-    for (int i = 0; i < g.count; i++)
-        if (g.count == GROUP || depends(g.p[i], p)) return false;
-    for (const shape *one = among.first; one < among.first + among.count; one++) {
-        if ((const void *)one->kernel != last.kernel) continue;
-        append(g, *one, p, map);
-        last.grid.x = (unsigned)g.first[g.count];
-        memcpy(at, (const void *)&g, sizeof g);
-        return true;
-    }
-    return false;
 }
 
 static bool aligned(const void *at, int64_t ld, int bytes, int entries)
@@ -325,15 +270,12 @@ static void add(cuda_state *s, problem &p)
     p.aligned_B = aligned(p.B, p.ldb, 16, WIDE);
     p.quads = aligned(p.C, p.ldc, 16, 4) && aligned(p.P, p.ldc, 8, 4) && aligned(p.with, 0, 16, 4) && p.N % 4 == 0;
     if (p.M == 0 || p.N == 0) return;
-    CUtensorMap map[2] = {};
-    const choice among = shapes_for(s, p, map);
-    if (join(s, among, p, map)) return;
-    const shape *chosen = choose(s, among, p);
-    group g;
-    memset((void *)&g, 0, sizeof g); /* padding too: lists are compared by bytes */
-    append(g, *chosen, p, map);
-    note(s, (unsigned)g.first[1], chosen->threads, chosen->shared, chosen->kernel, g);
-    s->open_group = (int)s->list.notes.size() - 1;
+    maps map = {};
+    const shape *chosen = choose(s, shapes_for(s, p, &map), p);
+    const int64_t count = tiles_of(*chosen, p);
+    p.stages = stages_of(s, *chosen, p.parts, count);
+    const unsigned shared = (unsigned)(p.stages * (chosen->stages ? 1 : p.parts)) * chosen->stage;
+    note(s, (unsigned)count, chosen->threads, shared + SWIZZLE, chosen->kernel, p, map);
 }
 
 cudaError_t cuda_product_prepare(bool hopper)
@@ -341,8 +283,9 @@ cudaError_t cuda_product_prepare(bool hopper)
     const choice all[] = {{mma_shapes, SHAPES}, {wgmma_shapes, hopper ? WGMMA_SHAPES : 0}};
     for (const choice &one : all)
         for (const shape *s = one.first; s < one.first + one.count; s++) {
+            const int bytes = (s->stages ? s->stages * (int)s->stage : MOST_SHARED) + SWIZZLE;
             const cudaError_t error =
-                cudaFuncSetAttribute((const void *)s->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->shared);
+                cudaFuncSetAttribute((const void *)s->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
             if (error) return error;
         }
     return cudaSuccess;
@@ -380,8 +323,8 @@ static void of_numbers(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, in
     const size_t entries_A = (size_t)(rows_A * parts * wide_A), entries_B = (size_t)(rows_B * parts * wide_B);
     bfloat *room = (bfloat *)cuda_room_get(s, &s->real, (entries_A + entries_B) * sizeof *room, "a product");
     if (!room) return;
-    cuda_split(s, rows_A, columns_A, A, lda, parts, room, wide_A);
-    cuda_split(s, rows_B, columns_B, B, ldb, parts, room + entries_A, wide_B);
+    cuda_split(s, rows_A, columns_A, A, lda, false, parts, room, wide_A);
+    cuda_split(s, rows_B, columns_B, B, ldb, false, parts, room + entries_A, wide_B);
     problem p = plain(ta, tb, M, N, K, parts, room, wide_A, room + entries_A, wide_B, C, ldc);
     p.alpha = (float)alpha;
     p.beta = (float)beta;

@@ -14,8 +14,6 @@
 
 #include "compute/cuda/cuda.h"
 
-enum { GROUP = 3 }; /* products of a launch, at most */
-
 struct problem {
     const __nv_bfloat16 *A, *B;
     const float *with;
@@ -23,31 +21,31 @@ struct problem {
     __nv_bfloat16 *P;
     int64_t lda, ldb, ldc;
     int M, N, K, parts, order, finish;
+    int stages; /* of tiles in shared memory */
     float alpha, beta;
     bool ta, tb;
     bool aligned_A, aligned_B; /* rows begin at multiples of 16 bytes */
     bool quads;                /* rows of C, P and with begin and end at multiples of four entries */
 };
 
-struct group {
-    CUtensorMap map[GROUP][2]; /* of A and B, for wgmma */
-    problem p[GROUP];
-    int first[GROUP + 1]; /* tile of each */
-    int count;
+struct maps {
+    CUtensorMap A, B; /* for wgmma */
 };
 
 /* A way to cut products into tiles. */
 struct shape {
     int BM, BN;
-    double rate; /* of a multiprocessor, relative */
-    unsigned threads, shared;
-    void (*kernel)(group);
+    double rate[3]; /* of a multiprocessor, relative, for numbers of one, two and three parts; 0: will not do */
+    unsigned threads;
+    int stages;     /* of tiles in shared memory; 0: as many as fit, each with all parts */
+    unsigned stage; /* bytes of a stage, of one part */
+    void (*kernel)(problem, maps);
 };
 
 /* wgmma.cu: shapes for Hopper, and the maps of a product for them; false: it cannot be. */
-enum { WGMMA_SHAPES = 4 };
+enum { WGMMA_SHAPES = 4, WGMMA_STAGES = 8 };
 extern const shape wgmma_shapes[WGMMA_SHAPES];
-bool wgmma_maps(const problem &p, CUtensorMap *map);
+bool wgmma_maps(const problem &p, maps *out);
 
 /* ---- which parts are multiplied ---- */
 
@@ -66,58 +64,79 @@ __device__ static inline void parts_of(int parts, int i, int *a, int *b)
 
 /* ---- what follows a product, from a tile in shared memory ---- */
 
-__device__ static inline float finished(const problem &p, float v, float with)
+template <int FINISH> __device__ static inline float finished(const problem &p, float v, float with)
 {
-    switch (p.finish) {
+    switch (FINISH) {
     case EH_POWER: return int_power(v, p.order);
-    case EH_SIGMOID: return 1 / (1 + __expf(-(v + with)));
+    case EH_SIGMOID: return __fdividef(1, 1 + __expf(-(v + with)));
     case EH_POWER_GRAD: return v * (float)p.order * (p.order == 2 ? with : int_power(with, p.order - 1));
     case EH_SIGMOID_GRAD: return v * with * (1 - with);
     default: return p.alpha * v;
     }
 }
 
-__device__ static inline void finish_one(const problem &p, int m, int n, float v)
+template <int FINISH> __device__ static inline void finish_one(const problem &p, int m, int n, float v)
 {
     const int64_t at = m * p.ldc + n;
-    const float f = finished(p, v, !p.with ? 0 : p.with[p.finish == EH_SIGMOID ? n : at]);
-    if (p.C) p.C[at] = p.finish == EH_POWER ? v : p.beta == 0 ? f : f + p.beta * p.C[at];
+    const float f = finished<FINISH>(p, v, !p.with ? 0 : p.with[FINISH == EH_SIGMOID ? n : at]);
+    if (p.C) p.C[at] = FINISH == EH_POWER ? v : p.beta == 0 ? f : f + p.beta * p.C[at];
     if (p.P) store_parts(p.P + m * p.parts * p.ldc + n, p.ldc, p.parts, f);
 }
 
-__device__ static inline void finish_four(const problem &p, int m, int n, float4 v)
+/* Four entries, the first of which is entry `at` of C and `with`, and whose first parts are at `to` of P. */
+template <int FINISH>
+__device__ static inline void finish_four(const problem &p, int64_t at, int n, __nv_bfloat16 *to, float4 v)
 {
-    const int64_t at = m * p.ldc + n;
     float4 with = {0, 0, 0, 0};
-    if (p.with) with = *(const float4 *)(p.with + (p.finish == EH_SIGMOID ? n : at));
-    float4 f = {finished(p, v.x, with.x), finished(p, v.y, with.y), finished(p, v.z, with.z), finished(p, v.w, with.w)};
-    if (p.beta != 0) {
+    if (FINISH >= EH_SIGMOID) with = __ldg((const float4 *)(p.with + (FINISH == EH_SIGMOID ? n : at)));
+    float4 f = {finished<FINISH>(p, v.x, with.x), finished<FINISH>(p, v.y, with.y), finished<FINISH>(p, v.z, with.z),
+                finished<FINISH>(p, v.w, with.w)};
+    if (FINISH == EH_PLAIN && p.beta != 0) {
         const float4 old = *(const float4 *)(p.C + at);
         f.x += p.beta * old.x, f.y += p.beta * old.y, f.z += p.beta * old.z, f.w += p.beta * old.w;
     }
-    if (p.C) *(float4 *)(p.C + at) = p.finish == EH_POWER ? v : f;
-    if (p.P) store_parts_of_four(p.P + m * p.parts * p.ldc + n, p.ldc, p.parts, f);
+    if (p.C) *(float4 *)(p.C + at) = FINISH == EH_POWER ? v : f;
+    if (p.P) store_parts_of_four(to, p.ldc, p.parts, f);
 }
 
-/* `rows` rows of BN columns, the first of which are m0 and n0 of the result, by `threads` threads. */
-template <int BN>
-__device__ static inline void finish_rows(const problem &p, const float *tile, int stride, int rows, int m0, int n0, int thread,
-                                          int threads)
+/* A warp takes whole rows, or, where they are short, several at a time. */
+template <int FINISH, int BN>
+__device__ static inline void finish_rows(const problem &p, const float *tile, int stride, int rows, int m0, int n0, int warp,
+                                          int warps)
 {
-    constexpr int ACROSS = BN / 4;
-#pragma unroll 4
-    for (int e = thread; e < rows * ACROSS; e += threads) {
-        const int r = e / ACROSS, k = e % ACROSS * 4, m = m0 + r, n = n0 + k;
-        if (m >= p.M || n >= p.N) continue;
-        const float4 v = *(const float4 *)(tile + r * stride + k);
-        if (p.quads) {
-            finish_four(p, m, n, v);
-        } else {
-            finish_one(p, m, n, v.x);
-            if (n + 1 < p.N) finish_one(p, m, n + 1, v.y);
-            if (n + 2 < p.N) finish_one(p, m, n + 2, v.z);
-            if (n + 3 < p.N) finish_one(p, m, n + 3, v.w);
+    constexpr int ACROSS = BN / 4, TOGETHER = ACROSS < 32 ? 32 / ACROSS : 1, EACH = ACROSS < 32 ? 1 : ACROSS / 32;
+    const int lane = threadIdx.x % 32, k = lane % ACROSS * 4, n = n0 + k;
+    if (!p.quads) {
+#pragma unroll 1
+        for (int e = 32 * warp + lane; e < rows * BN; e += 32 * warps) {
+            const int r = e / BN, c = e % BN;
+            if (m0 + r < p.M && n0 + c < p.N) finish_one<FINISH>(p, m0 + r, n0 + c, tile[r * stride + c]);
         }
+        return;
+    }
+#pragma unroll 4
+    for (int r = warp * TOGETHER + lane / ACROSS; r < rows; r += warps * TOGETHER) {
+        const int m = m0 + r;
+        const int64_t at = m * p.ldc + n;
+        __nv_bfloat16 *to = p.P + m * p.parts * p.ldc + n;
+#pragma unroll
+        for (int e = 0; e < EACH; e++)
+            if (m < p.M && n + 128 * e < p.N)
+                finish_four<FINISH>(p, at + 128 * e, n + 128 * e, to + 128 * e, *(const float4 *)(tile + r * stride + k + 128 * e));
+    }
+}
+
+/* `rows` rows of BN columns, the first of which are m0 and n0 of the result, by warp number `warp` of `warps`. */
+template <int BN>
+__device__ static inline void finish_tile(const problem &p, const float *tile, int stride, int rows, int m0, int n0, int warp,
+                                          int warps)
+{
+    switch (p.finish) {
+    case EH_POWER: finish_rows<EH_POWER, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
+    case EH_SIGMOID: finish_rows<EH_SIGMOID, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
+    case EH_POWER_GRAD: finish_rows<EH_POWER_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
+    case EH_SIGMOID_GRAD: finish_rows<EH_SIGMOID_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
+    default: finish_rows<EH_PLAIN, BN>(p, tile, stride, rows, m0, n0, warp, warps);
     }
 }
 

@@ -219,6 +219,12 @@ static void ref_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y)
     memcpy(y, x, (size_t)count * sizeof(double));
 }
 
+static void ref_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y,
+                          int64_t ldy)
+{
+    for (int64_t i = 0; i < rows; i++) ref_copy(c, columns, eh_at(c, x, i * ldx), eh_at(c, y, i * ldy));
+}
+
 static void ref_scale(eh_compute *c, int64_t count, double a, eh_real *x)
 {
     (void)c;
@@ -381,6 +387,7 @@ const eh_compute_ops eh_compute_ref = {
     .read = ref_read,
     .place = eh_host_place,
     .unplace = eh_host_unplace,
+    .successive = eh_host_successive,
     .gather = ref_gather,
     .gather_operands = ref_gather_operands,
     .close_rows = ref_close_rows,
@@ -394,6 +401,7 @@ const eh_compute_ops eh_compute_ref = {
     .column_sums = ref_column_sums,
     .fill = ref_fill,
     .copy = ref_copy,
+    .copy_rows = ref_copy_rows,
     .scale = ref_scale,
     .axpy = ref_axpy,
     .dot = ref_dot,
