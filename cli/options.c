@@ -59,7 +59,7 @@ static const cli_option table[] = {
      "where to compute: cpu (the default), cuda (an NVIDIA GPU), cuda:N (the N-th GPU, from 0), auto (cuda where it can "
      "be used, else cpu); ref is slow double for checks"},
     {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(precision), 0, 0, " train embed predict eval plot ",
-     "how a GPU rounds the inputs of matrix products; sums are float32 always, and so is all of cpu; default fp32"},
+     "how exactly a GPU takes the inputs of matrix products: to 24, 16 or 8 bits; default fp32"},
     {"help", 'h', NULL, CLI_FLAG, AT(help), 0, 0, EVERY, "tell what the subcommand does and takes"},
     {"version", 'V', NULL, CLI_FLAG, AT(version), 0, 0, EVERY, "print the version"},
     {"man", 0, NULL, CLI_FLAG, AT(manual), 0, 0, " help ", "print the manual page in roff"},

@@ -86,8 +86,9 @@ ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int thr
  * (plain loops in double: slow, the oracle). Whether the device can be used is told by the first call that computes. */
 ENHOPE_API enhope_status enhope_context_set_device(enhope_context *ctx, const char *name);
 
-/* How the inputs of matrix products are rounded on a GPU: "fp32" (not at all, the default), "tf32" or "bf16" (10 or 7 bits
- * of fraction; faster). Sums are float32 always; the cpu computes in float32 whatever is asked. */
+/* How exactly a GPU takes the inputs of matrix products: "fp32" (24 bits, like float32 itself; the default), "tf32" (16
+ * bits, more than TF32's 11) or "bf16" (8 bits); less is faster. Sums are float32 always; the cpu computes in float32
+ * whatever is asked. */
 ENHOPE_API enhope_status enhope_context_set_precision(enhope_context *ctx, const char *name);
 
 /* What this machine has: the cpu is device 0, the GPUs follow. Where no GPU can be used, one entry "cuda" says why. */
@@ -213,7 +214,8 @@ typedef struct enhope_model enhope_model;
 typedef struct enhope_progress {
     int64_t epoch, epochs;  /* epochs done, epochs planned */
     int64_t batch, batches; /* batches done in this epoch, batches of an epoch */
-    double loss;            /* mean over the batches of the epoch so far; of the last batch before the first ends */
+    double loss;            /* mean over the batches of this epoch whose loss is known: on a GPU that is every 64th batch
+                               and the epoch's end; before any is, that of the epoch before (NaN in the first) */
     double valid_error;     /* fraction of the validation part, after the last whole epoch; NaN before or without one */
     double best_error;      /* the lowest so far; NaN before or without a validation part */
     double seconds;         /* since training began */

@@ -650,6 +650,25 @@ static void nearest_rows_are_found_far_from_the_origin(void **state)
     drop(Q), drop(R), drop(distance), drop(index);
 }
 
+/* Numbers that bfloat16 rounds all the same way, as far as it can: what is rough must not be taken for exact. */
+static void the_nearest_row_is_found_where_rounding_is_worst(void **state)
+{
+    (void)state;
+    enum { r = 300, dims = 512, twin_row = 200 };
+    float *q = malloc(sizeof *q * dims), *rows = calloc((size_t)r * dims, sizeof *rows);
+    for (int j = 0; j < dims; j++) q[j] = 1.0038f;
+    for (int i = 1; i < r; i++)
+        for (int j = 0; j < dims; j++) rows[i * dims + j] = i == 1 || i == twin_row ? q[j] : 10 + (float)i;
+    rows[dims] += 1;
+    const twin Q = from_host(q, dims), R = from_host(rows, (int64_t)r * dims), d = make(1, 1, 1);
+    const twin index = room(1, sizeof(int64_t), sizeof(int64_t));
+    ON_EACH(c->op->nearest(c, T(Q), 1, T(R), r, dims, 1, T(index), T(d)));
+    int64_t *found = fetched(cpu, index.cpu, 1, sizeof *found);
+    assert_int_equal(*found, twin_row);
+    free(found), free(q), free(rows);
+    drop(Q), drop(R), drop(index), drop(d);
+}
+
 static void equal_distances_are_ordered_by_index(void **state)
 {
     (void)state;
@@ -776,6 +795,7 @@ static int run_on(const char *device, const char *precision, double product_tole
         cmocka_unit_test(an_embedding_that_is_not_finite_has_no_loss),
         cmocka_unit_test(nearest_rows_agree_in_few_and_many_dimensions),
         cmocka_unit_test(nearest_rows_are_found_far_from_the_origin),
+        cmocka_unit_test(the_nearest_row_is_found_where_rounding_is_worst),
         cmocka_unit_test(equal_distances_are_ordered_by_index),
         cmocka_unit_test(the_majority_wins_and_ties_go_to_the_nearest),
         cmocka_unit_test(many_votes_are_counted_alike),

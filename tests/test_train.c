@@ -209,6 +209,7 @@ static enhope_trainer *trainer_behind(eh_compute_ops *op, enhope_settings *s)
     op->fetch = counting_fetch;
     op->pairs = bad_pairs;
     t->c->op = op;
+    t->ahead = op->ahead;
     fetches = problems = 0;
     bad_problem = -1;
     return t;

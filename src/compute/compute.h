@@ -15,11 +15,12 @@
 #include "base/base.h"
 
 /* In the backend's memory; none of these is ever defined. */
-typedef struct eh_real eh_real;       /* a number: float or double */
-typedef struct eh_operand eh_operand; /* an entry of a matrix that only products read; on a device, rows are moved by whole */
-typedef struct eh_label eh_label;     /* a class: int32 */
-typedef struct eh_row eh_row;         /* a row of a table: int64 */
-typedef struct eh_scalar eh_scalar;   /* an eh_value */
+typedef struct eh_real eh_real; /* a number: float or double */
+typedef struct eh_operand
+    eh_operand; /* an entry of a matrix that only products read; on a device, rows are moved by whole */
+typedef struct eh_label eh_label;   /* a class: int32 */
+typedef struct eh_row eh_row;       /* a row of a table: int64 */
+typedef struct eh_scalar eh_scalar; /* an eh_value */
 
 typedef struct eh_compute eh_compute;
 
@@ -105,7 +106,7 @@ typedef struct eh_compute_ops {
     enhope_status (*place)(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
                            const float *shift, const float *mul, eh_table *out);
     void (*unplace)(eh_compute *c, eh_table *t);
-    /* Says that the rows first .. first + n of the table will be asked for next, in this order; may be NULL. */
+    /* Says that the next gather will ask for rows among first .. first + n of the table; may be NULL. */
     void (*stage)(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
     /* rows (n) = first, first + 1, ... */
     void (*successive)(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
@@ -120,8 +121,8 @@ typedef struct eh_compute_ops {
     /* sparse rows: U (n, F) = [x; 1]^T C with C (H+1, F); and dC (H+1, F) += x' dU^T */
     void (*sparse_apply)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C, int64_t F,
                          eh_real *U);
-    void (*sparse_grad)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU, int64_t F,
-                        eh_real *dC);
+    void (*sparse_grad)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU,
+                        int64_t F, eh_real *dC);
 
     /* products. gemm: C (M, N) = alpha op(A) op(B) + beta C, inner size K, of numbers, as exact as numbers are */
     void (*gemm)(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
@@ -135,13 +136,15 @@ typedef struct eh_compute_ops {
                         const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
 
     /* elementwise */
-    void (*power)(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s); /* s = u^O */
+    void (*power)(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u,
+                  eh_operand *s); /* s = u^O */
     void (*column_sums)(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 
     /* vectors */
     void (*fill)(eh_compute *c, int64_t count, double value, eh_real *x);
     void (*copy)(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
-    void (*copy_rows)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y, int64_t ldy);
+    void (*copy_rows)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y,
+                      int64_t ldy);
     void (*scale)(eh_compute *c, int64_t count, double a, eh_real *x);
     void (*axpy)(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y); /* y += a x */
     double (*dot)(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);    /* double accumulator */

@@ -13,7 +13,8 @@ enum {
     MOST_ITERATIONS = 100,   /* of Lloyd; a few dozen are the rule */
     BLOCK_NUMBERS = 6 << 20, /* of a block: 24 MB of floats, 8,000 samples of 784 inputs */
     BLOCK_LEAST = 16,        /* rows, however wide */
-    RUN = 32                 /* rows read at a time */
+    RUN = 32,                /* rows read at a time, where they lie in the host's memory ... */
+    FAR_RUN = 2048           /* ... and where they do not, and each reading is waited for */
 };
 
 typedef struct kmeans {
@@ -27,7 +28,8 @@ typedef struct kmeans {
     eh_row *found;            /* (block) nearest centre */
     eh_real *found_at;        /* (block) its squared distance */
     int64_t held, held_count; /* the samples that X holds, as numbers in the class: the first, how many */
-    float *run;               /* (RUN, H+1) */
+    int64_t most;             /* rows read at a time */
+    float *run;               /* (most, H+1) */
     float *centre;            /* (k, H+1) the centres on the host */
     double *sum;              /* (k, H+1) of each cluster's members */
     int64_t *near;            /* (block) found, on the host */
@@ -56,12 +58,13 @@ static void kmeans_free(kmeans *m)
 static enhope_status kmeans_create(enhope_context *ctx, eh_compute *cp, const eh_table *t, int64_t n, int64_t k,
                                    kmeans *out)
 {
-    kmeans m = {.cp = cp, .t = t, .width = t->x.H + 1};
+    kmeans m = {.cp = cp, .most = cp->op->host ? RUN : FAR_RUN, .t = t, .width = t->x.H + 1};
     enhope_status status;
     int64_t samples, centres, run;
     m.block = BLOCK_NUMBERS / m.width > BLOCK_LEAST ? BLOCK_NUMBERS / m.width : BLOCK_LEAST;
     if (m.block > n) m.block = n;
-    if (!eh_mul(m.block, m.width, &samples) || !eh_mul(k, m.width, &centres) || !eh_mul(RUN, m.width, &run))
+    if (m.most > m.block) m.most = m.block;
+    if (!eh_mul(m.block, m.width, &samples) || !eh_mul(k, m.width, &centres) || !eh_mul(m.most, m.width, &run))
         return eh_fail_memory(ctx, "k-means", (size_t)m.width, (size_t)k);
     EH_CHECK(eh_compute_new(cp, ctx, "k-means rows", n, sizeof(int64_t), &m.rows));
     EH_CHECK(eh_compute_new(cp, ctx, "k-means samples", samples, cp->op->size, &m.X));
@@ -180,7 +183,7 @@ static enhope_status assign(kmeans *m, enhope_context *ctx, int64_t n, int64_t k
         EH_TRY(cp->op->sync(cp, ctx));
         memcpy(m->distance + from, m->near_distance, (size_t)q * sizeof *m->distance);
         for (int64_t i = 0, end; i < q; i = end) {
-            for (end = i; end < q && end - i < RUN && m->near[end] != m->cluster[from + end];) end++;
+            for (end = i; end < q && end - i < m->most && m->near[end] != m->cluster[from + end];) end++;
             if (end > i) cp->op->read(cp, m->run, eh_at(cp, m->X, i * m->width), (end - i) * m->width);
             for (int64_t s = i; s < end; s++) move(m, from + s, m->run + (s - i) * m->width, m->near[s]);
             if (end == i) end++;

@@ -43,8 +43,10 @@ static int64_t lay_out(const eh_map_shape *s, const eh_compute *c, int64_t n, bo
     int64_t U, T;
     if (!eh_mul(n, s->F, &U) || !eh_mul(n, s->m, &T)) return -1;
     if (!keep) T = T > U ? T : U;
-    const int64_t parts[] = {eh_map_operands_room(c, operands_of(s)), eh_map_room(c, keep ? U : 0, c->op->size),
-                             eh_map_room(c, U, c->operand), eh_map_room(c, T, c->op->size),
+    const int64_t parts[] = {eh_map_operands_room(c, operands_of(s)),
+                             eh_map_room(c, keep ? U : 0, c->op->size),
+                             eh_map_room(c, U, c->operand),
+                             eh_map_room(c, T, c->op->size),
                              eh_map_room(c, keep ? T : 0, c->operand),
                              eh_map_room(c, keep && !c->op->host ? U : 0, c->operand)};
     enum { PARTS = sizeof parts / sizeof *parts };

@@ -187,12 +187,23 @@ static enhope_status diverge(enhope_trainer *t, const char *what)
     return ENHOPE_OK;
 }
 
+/* A backend may run behind as far as it likes, but not so long that stops and time limits are heard late. */
+static const double SHORT_WAIT = 0.05, LONG_WAIT = 0.2;
+
+static void adapt(enhope_trainer *t, double waited)
+{
+    if (waited < SHORT_WAIT && t->ahead < t->c->op->ahead) t->ahead *= 2;
+    if (waited > LONG_WAIT && t->ahead > 1) t->ahead /= 2;
+}
+
 /* Asks for the losses of the batches that are not known yet. */
 static enhope_status take_losses(enhope_trainer *t)
 {
     const int64_t pending = t->batch - t->known;
+    const double start = eh_seconds();
     t->c->op->fetch(t->c, t->fetched, eh_scalar_at(t->losses, t->known), (size_t)pending * sizeof *t->fetched);
     EH_TRY(t->c->op->sync(t->c, t->ctx));
+    adapt(t, eh_seconds() - start);
     for (int64_t i = 0; i < pending; i++) {
         const eh_value v = t->fetched[i];
         if (!isfinite(v.value)) return diverge(t, "the loss");
@@ -222,7 +233,7 @@ static enhope_status step(enhope_trainer *t)
 {
     EH_TRY(make_room(t));
     if (t->batch < t->batches) run_batch(t); /* else the end of the epoch has failed before */
-    const bool last = t->batch == t->batches, due = t->batch - t->known >= t->c->op->ahead;
+    const bool last = t->batch == t->batches, due = t->batch - t->known >= t->ahead;
     if (t->optim->type->deferred && !due && !last && !t->stopping && !out_of_time(t)) return ENHOPE_OK;
     enhope_status status = take_losses(t);
     if (!status && t->known == t->batches) status = end_epoch(t);
@@ -348,6 +359,12 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
 {
     enhope_model *m = NULL;
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
+    if (t->known < t->batch) { /* whether they are finite is not known yet */
+        eh_compute_begin(t->c);
+        const enhope_status status = take_losses(t);
+        eh_compute_end(t->c);
+        EH_TRY(status);
+    }
     EH_TRY(eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape,
                            exemplars ? t->z : t->n + t->valid_n, exemplars, t->data->c, enhope_setting_count(),
                            t->epoch, &m));

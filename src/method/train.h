@@ -60,6 +60,7 @@ struct enhope_trainer {
     int32_t *guess;        /* (capacity) */
 
     /* where we are */
+    int64_t ahead;               /* batches after which losses are fetched, where the optimiser does not ask for them */
     int64_t epoch, batch, known; /* of the epoch's batches: handed to the optimiser, and those whose loss was fetched */
     double started, spent;       /* clock at the running step's start, seconds of steps before it */
     double loss_sum, loss;       /* of the known batches: sum, mean; until one is known, the mean of the epoch before */

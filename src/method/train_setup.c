@@ -123,7 +123,10 @@ static enhope_status settle(enhope_trainer *t)
     const int64_t batch = s->batch && s->batch < t->n ? s->batch : t->n;
     t->batches = (t->n + batch - 1) / batch;
     /* rows embedded at a time when the batch itself is smaller */
-    const int64_t block = !t->c || t->n < t->c->op->block ? t->n : t->c->op->block;
+    enum { BLOCK_NUMBERS = 1 << 26 }; /* inputs of a block, at most */
+    const int64_t most = BLOCK_NUMBERS / (H + 1) > 1000 ? BLOCK_NUMBERS / (H + 1) : 1000;
+    int64_t block = !t->c || t->n < t->c->op->block ? t->n : t->c->op->block;
+    if (block > most) block = most;
     t->capacity = batch > block ? batch : block;
     /* a sample that does not depend on the backend; dense rows of wide sparse data are large */
     enum { SAMPLE = 1000, SPARSE_SAMPLE = 256 };
@@ -289,6 +292,10 @@ static enhope_status build(enhope_trainer *t)
         return settle_neighbours(t);
     }
     EH_TRY(t->c->op->place(t->c, ctx, &t->data->x, t->data->label, t->shift, t->mul, &t->table));
+    if (t->table.stream)
+        return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
+                       "the data is larger than the memory that the device has for it: a model streams such data, but "
+                       "training needs it there as a whole; train on the cpu, or on fewer samples");
     EH_TRY(allocate(t));
     eh_compute_begin(t->c);
     enhope_status status;
@@ -312,6 +319,7 @@ enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *d
     t->ctx = ctx;
     t->data = data;
     t->valid_error = t->best_error = t->loss = NAN;
+    t->ahead = 1;
     t->shuffled = -1;
     if (!settings) {
         defaults = enhope_settings_create();

@@ -171,13 +171,13 @@ static int64_t sample_row(const walk *w, int64_t i)
     return w->rows ? w->rows[i] : i;
 }
 
-/* Says which rows the block that begins with sample `first` will ask for, where they follow each other. */
+/* Says among which rows the block that begins with sample `first` has its own; they ascend. */
 static void walk_stage(const walk *w, int64_t first)
 {
     const int64_t count = smaller(w->block, w->n - first);
     if (!w->cp->op->stage || count <= 0) return;
-    if (sample_row(w, first + count - 1) - sample_row(w, first) == count - 1)
-        w->cp->op->stage(w->cp, &w->table, sample_row(w, first), count);
+    const int64_t from = sample_row(w, first), to = sample_row(w, first + count - 1);
+    w->cp->op->stage(w->cp, &w->table, from, to - from + 1);
 }
 
 /* The rows of the span that comes next, to the backend; how many they are, 0: there are no more. */

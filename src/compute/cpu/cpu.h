@@ -42,7 +42,8 @@ void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const
 void eh_cpu_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 void eh_cpu_fill(eh_compute *c, int64_t count, double value, eh_real *x);
 void eh_cpu_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
-void eh_cpu_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y, int64_t ldy);
+void eh_cpu_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y,
+                      int64_t ldy);
 void eh_cpu_scale(eh_compute *c, int64_t count, double a, eh_real *x);
 void eh_cpu_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);

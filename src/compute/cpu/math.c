@@ -59,7 +59,8 @@ void eh_cpu_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y)
     memcpy(y, x, (size_t)count * sizeof(float));
 }
 
-void eh_cpu_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y, int64_t ldy)
+void eh_cpu_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y,
+                      int64_t ldy)
 {
     for (int64_t i = 0; i < rows; i++) eh_cpu_copy(c, columns, eh_at(c, x, i * ldx), eh_at(c, y, i * ldy));
 }

@@ -99,7 +99,13 @@ enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t si
     if (!error) error = cudaMalloc(&s->tickets, CUDA_TICKETS * sizeof *s->tickets);
     if (!error) error = cudaMemsetAsync(s->tickets, 0, CUDA_TICKETS * sizeof *s->tickets, s->stream);
     if (!error) error = cudaMallocHost(&s->pinned, 2 * CUDA_PINNED);
-    if (!error && major >= 8) error = cuda_product_prepare(major == 9 && minor == 0);
+    if (!error) error = cudaDeviceGetAttribute(&s->shared_most, cudaDevAttrMaxSharedMemoryPerBlockOptin, index);
+    if (!error && major >= 8) {
+        int version = 0;
+        s->hopper = cuda_has_wgmma(&version) && major == 9 && minor == 0;
+        s->early = version >= 90;
+        error = cuda_product_prepare(s);
+    }
     if (error) {
         cuda_close(c);
         return fail(ctx, index, error);
@@ -109,8 +115,6 @@ enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t si
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
                        "CUDA device %d has compute capability %d.x: this backend needs 8.0 or newer", index, major);
     }
-    s->hopper = major == 9 && minor == 0;
-    s->early = major >= 9;
     c->op = &cuda_ops;
     c->numbers = precision == EH_NUMBERS;
     const size_t parts = precision == EH_BF16 ? 1 : precision == EH_TF32 ? 2 : 3;
@@ -129,10 +133,13 @@ static enhope_status cuda_sync(eh_compute *c, enhope_context *ctx)
     cuda_run(s);
     cuda_ok(s, cudaGetLastError(), "starting a kernel");
     cuda_ok(s, cudaStreamSynchronize(s->stream), "computing");
-    if (s->failed == cudaErrorMemoryAllocation)
+    if (s->failed == cudaErrorMemoryAllocation) {
+        s->failed = cudaSuccess; /* the device itself is well */
+        cudaGetLastError();
         return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
                        "out of memory on the CUDA device: %s needs %.0f bytes; try a smaller batch", s->failing,
                        (double)s->wanted);
+    }
     if (s->failed)
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the CUDA device failed while %s: %s", s->failing,
                        cudaGetErrorString(s->failed));

@@ -46,9 +46,9 @@ struct cuda_list {
 struct cuda_graph; /* list.cu */
 
 struct cuda_state {
-    int device, multiprocessors;
-    bool hopper;      /* compute capability 9.0: its own matrix products */
-    bool early;       /* 9.0 or newer: a kernel may be there before the one before it has ended */
+    int device, multiprocessors, shared_most; /* shared_most: bytes of shared memory that a block may have */
+    bool hopper; /* the code that was loaded has Hopper's own matrix products */
+    bool early;  /* ... and is for 9.0 or newer, where a kernel may be there before the one before it has ended */
     cudaStream_t stream;
     cudaError_t failed;  /* the first failure, or cudaSuccess */
     const char *failing; /* what failed */
@@ -149,6 +149,8 @@ template <typename P, typename A> static inline void note_param(cuda_list &list,
 template <typename... P, typename... A>
 static inline void note(cuda_state *s, dim3 grid, dim3 block, size_t shared, void (*kernel)(P...), const A &...args)
 {
+    enum { LONG = 100 }; /* notes, after which the device may begin */
+    if (s->list.notes.size() >= LONG) cuda_run(s);
     s->open_split = -1;
     s->list.notes.push_back({(const void *)kernel, grid, block, (unsigned)shared, (unsigned)sizeof...(P),
                              (unsigned)s->list.places.size(), false});
@@ -243,7 +245,9 @@ void cuda_rough_product(cuda_state *s, int64_t M, int64_t N, int64_t K, const __
                         int64_t ld, float *C, int64_t ldc);
 void cuda_product(eh_compute *c, const eh_product *p);
 /* Once a device: lets the kernels have the shared memory that they need. */
-cudaError_t cuda_product_prepare(bool hopper);
+cudaError_t cuda_product_prepare(const cuda_state *s);
+/* Whether the loaded code has wgmma; its PTX version, 90 for 9.0. */
+bool cuda_has_wgmma(int *version);
 /* output.cu */
 /* Y (n, h) = T (n, m) V^T where h is small; false: it is not. */
 bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T, int64_t ldt, const float *V, int64_t ldv,

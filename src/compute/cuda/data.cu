@@ -3,6 +3,7 @@
  * Of streamed data the rows that stage() names are copied into the window that is not in use: first into pinned memory,
  * by the host, while the device computes, then to the device, on a stream of its own. gather() takes the windows in the
  * order in which they were staged. */
+#include <cstdlib>
 #include <omp.h>
 
 #include "compute/cuda/cuda.h"
@@ -18,19 +19,29 @@ struct window {
 struct cuda_windows {
     const char *host; /* the whole data */
     size_t row_bytes;
-    int64_t capacity; /* rows of a window */
+    int64_t capacity; /* rows of a window; 0: none yet */
     cudaStream_t stream;
     int filled, taken; /* windows staged, windows gathered from, since the start */
     window at[WINDOWS];
 };
 
-static void free_windows(cuda_windows *w)
+static void empty_windows(cuda_windows *w)
 {
-    if (!w) return;
     if (w->stream) cudaStreamSynchronize(w->stream);
     for (window &one : w->at) {
         cudaFree(one.device);
         cudaFreeHost(one.pinned);
+        one.device = one.pinned = NULL;
+    }
+    w->capacity = 0;
+    w->filled = w->taken = 0;
+}
+
+static void free_windows(cuda_windows *w)
+{
+    if (!w) return;
+    empty_windows(w);
+    for (window &one : w->at) {
         if (one.copied) cudaEventDestroy(one.copied);
         if (one.used) cudaEventDestroy(one.used);
     }
@@ -58,21 +69,40 @@ static cudaError_t to_device(cuda_state *s, const void *from, size_t bytes, cons
     return bytes ? cudaMemcpyAsync(block, from, bytes, cudaMemcpyHostToDevice, s->stream) : cudaSuccess;
 }
 
-static cudaError_t open_windows(const eh_matrix *x, size_t room, cuda_windows *w)
+static cudaError_t open_windows(const eh_matrix *x, cuda_windows *w)
 {
-    static const size_t WINDOW_BYTES = (size_t)64 << 20;
     w->host = x->kind == ENHOPE_U8 ? (const char *)x->u8 : (const char *)x->f32;
     w->row_bytes = (size_t)x->H * (x->kind == ENHOPE_U8 ? 1 : sizeof(float));
-    const size_t bytes = WINDOW_BYTES < room / 8 ? WINDOW_BYTES : room / 8;
-    w->capacity = (int64_t)(bytes / w->row_bytes);
-    cudaError_t error = w->capacity ? cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking) : cudaErrorMemoryAllocation;
+    cudaError_t error = cudaStreamCreateWithFlags(&w->stream, cudaStreamNonBlocking);
     for (window &one : w->at) {
-        if (!error) error = cudaMalloc(&one.device, (size_t)w->capacity * w->row_bytes);
-        if (!error) error = cudaMallocHost(&one.pinned, (size_t)w->capacity * w->row_bytes);
         if (!error) error = cudaEventCreateWithFlags(&one.copied, cudaEventDisableTiming);
         if (!error) error = cudaEventCreateWithFlags(&one.used, cudaEventDisableTiming);
     }
     return error;
+}
+
+/* Windows of at least so many rows. What they held is gone. */
+static void widen_windows(cuda_state *s, cuda_windows *w, int64_t rows)
+{
+    if (rows <= w->capacity) return;
+    cuda_run(s);
+    cuda_ok(s, cudaStreamSynchronize(s->stream), "streaming data");
+    empty_windows(w);
+    s->wanted = (size_t)rows * w->row_bytes;
+    for (window &one : w->at) {
+        cuda_ok(s, cudaMalloc(&one.device, s->wanted), "a window on the data");
+        cuda_ok(s, cudaMallocHost(&one.pinned, s->wanted), "a window on the data");
+    }
+    w->capacity = rows;
+}
+
+/* Bytes that data may take: three quarters of what is free, so that the rest of the work finds room; or what the
+ * environment says. */
+static size_t data_room(size_t left)
+{
+    const char *limit = getenv("ENHOPE_GPU_MEMORY");
+    const size_t most = left / 4 * 3, said = limit ? (size_t)strtoull(limit, NULL, 10) : most;
+    return said < most ? said : most;
 }
 
 enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
@@ -94,10 +124,10 @@ enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x,
     cudaError_t error = to_device(s, shift, H * sizeof *shift, &t.shift);
     if (!error) error = to_device(s, mul, H * sizeof *mul, &t.mul);
     if (!error && label) error = to_device(s, label, n * sizeof *label, &t.classes);
-    if (!error && x->kind != ENHOPE_CSR && bytes > room / 4 * 3) {
+    if (!error && x->kind != ENHOPE_CSR && bytes > data_room(room)) {
         cuda_windows *w = new cuda_windows();
         t.stream = w;
-        error = open_windows(x, room, w);
+        error = open_windows(x, w);
     } else if (!error && x->kind == ENHOPE_U8) {
         error = to_device(s, x->u8, bytes, &t.x.u8);
     } else if (!error && x->kind == ENHOPE_F32) {
@@ -127,14 +157,10 @@ void cuda_stage(eh_compute *c, const eh_table *t, int64_t first, int64_t n)
     cuda_state *s = state_of(c);
     cuda_windows *w = (cuda_windows *)t->stream;
     if (!w || n <= 0) return;
-    if (n > w->capacity) {
-        cuda_ok(s, cudaErrorInvalidValue, "streaming rows that lie too far apart");
-        return;
-    }
+    widen_windows(s, w, n);
+    if (s->failed) return;
     window &one = w->at[w->filled % WINDOWS];
-    cuda_run(s); /* the gather that read this window before */
-    if (w->filled >= WINDOWS) {
-        cuda_ok(s, cudaEventRecord(one.used, s->stream), "streaming data");
+    if (w->filled >= WINDOWS) { /* pinned and device memory are free again */
         cuda_ok(s, cudaEventSynchronize(one.copied), "streaming data");
         cuda_ok(s, cudaStreamWaitEvent(w->stream, one.used, 0), "streaming data");
     }
@@ -255,6 +281,15 @@ __global__ void gather_sparse(const int64_t *start, const int32_t *column, const
     }
 }
 
+/* The rows have been gathered: the window may be filled anew. */
+static void rows_used(cuda_state *s, const eh_table *t)
+{
+    cuda_windows *w = (cuda_windows *)t->stream;
+    if (!w) return;
+    cuda_run(s);
+    cuda_ok(s, cudaEventRecord(w->at[(w->taken - 1) % WINDOWS].used, s->stream), "streaming data");
+}
+
 template <typename T>
 static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, T *X, int64_t ld, eh_label *label)
 {
@@ -273,11 +308,12 @@ static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t
     if (!from) return;
     const bool quads = H % 4 == 0 && ld % 4 == 0 && (uintptr_t)X % 16 == 0;
     if (t->x.kind == ENHOPE_U8)
-        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<uint8_t, T>, (const uint8_t *)from, H, quads, shift, mul, at,
+        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<uint8_t, T>, soft{(const uint8_t *)from}, H, quads, shift, mul, at,
              n, classes, X, ld, parts_in(c), L(label));
     else
-        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<float, T>, (const float *)from, H, quads, shift, mul, at, n,
+        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<float, T>, soft{(const float *)from}, H, quads, shift, mul, at, n,
              classes, X, ld, parts_in(c), L(label));
+    rows_used(s, t);
 }
 
 void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld, eh_label *label)

@@ -11,7 +11,8 @@ struct cuda_graph {
     uint64_t key;
     size_t notes;
     cudaGraph_t graph;    /* to which the nodes belong */
-    cudaGraphExec_t exec; /* NULL: seen once */
+    cudaGraphExec_t exec; /* NULL: seen once, or it could not be made */
+    bool never;           /* it could not be made */
     std::vector<cudaGraphNode_t> nodes;
     std::vector<char> bytes; /* the parameters that it has */
 };
@@ -49,7 +50,7 @@ static void arguments(const cuda_list &list, const cuda_note &n, void **out)
     for (unsigned i = 0; i < n.params; i++) out[i] = (void *)(list.bytes.data() + list.places[n.first + i].at);
 }
 
-static void launch(cuda_state *s, const cuda_note &n)
+static cudaError_t launch(cuda_state *s, const cuda_note &n)
 {
     void *args[MOST_PARAMS];
     arguments(s->list, n, args);
@@ -63,34 +64,43 @@ static void launch(cuda_state *s, const cuda_note &n)
     config.stream = s->stream;
     config.attrs = &early;
     config.numAttrs = s->early ? 1 : 0;
-    cuda_ok(s, cudaLaunchKernelExC(&config, n.kernel, args), "starting a kernel");
+    return cudaLaunchKernelExC(&config, n.kernel, args);
 }
 
 /* The node that a captured launch became. */
-static cudaGraphNode_t last_node(cuda_state *s)
+static cudaError_t last_node(cuda_state *s, cudaGraphNode_t *out)
 {
     cudaStreamCaptureStatus status;
     const cudaGraphNode_t *nodes = NULL;
     const cudaGraphEdgeData *edges = NULL;
     size_t count = 0;
 #if CUDART_VERSION >= 13000
-    cuda_ok(s, cudaStreamGetCaptureInfo(s->stream, &status, NULL, NULL, &nodes, &edges, &count), "recording a graph");
+    const cudaError_t error = cudaStreamGetCaptureInfo(s->stream, &status, NULL, NULL, &nodes, &edges, &count);
 #else
-    cuda_ok(s, cudaStreamGetCaptureInfo_v3(s->stream, &status, NULL, NULL, &nodes, &edges, &count), "recording a graph");
+    const cudaError_t error = cudaStreamGetCaptureInfo_v3(s->stream, &status, NULL, NULL, &nodes, &edges, &count);
 #endif
-    return count ? nodes[0] : NULL;
+    *out = count ? nodes[0] : NULL;
+    return error;
 }
 
+/* Makes the list a graph; where that cannot be done it is never tried again, and nothing is lost. */
 static void record(cuda_state *s, cuda_graph *g)
 {
-    if (!cuda_ok(s, cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal), "recording a graph")) return;
-    for (const cuda_note &n : s->list.notes) {
-        launch(s, n);
-        g->nodes.push_back(last_node(s));
+    cudaError_t error = cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal);
+    if (!error) {
+        for (const cuda_note &n : s->list.notes) {
+            cudaGraphNode_t node = NULL;
+            if (!error) error = launch(s, n);
+            if (!error) error = last_node(s, &node);
+            g->nodes.push_back(node);
+        }
+        const cudaError_t ended = cudaStreamEndCapture(s->stream, &g->graph);
+        if (!error) error = ended;
+        if (!error) error = cudaGraphInstantiate(&g->exec, g->graph, 0);
     }
-    cuda_ok(s, cudaStreamEndCapture(s->stream, &g->graph), "recording a graph");
-    if (!s->failed) cuda_ok(s, cudaGraphInstantiate(&g->exec, g->graph, 0), "recording a graph");
     g->bytes = s->list.bytes;
+    g->never = error != cudaSuccess;
+    if (g->never) cudaGetLastError();
 }
 
 /* Soft parameters that are not as the graph has them. */
@@ -136,11 +146,11 @@ static cuda_graph *find(cuda_state *s)
         return g;
     }
     if (s->graphs.size() == GRAPHS) {
-        cudaStreamSynchronize(s->stream);
+        if (s->graphs.front()->exec) cudaStreamSynchronize(s->stream);
         graph_free(s->graphs.front());
         s->graphs.erase(s->graphs.begin());
     }
-    s->graphs.push_back(new cuda_graph{key, s->list.notes.size(), NULL, NULL, {}, {}});
+    s->graphs.push_back(new cuda_graph{key, s->list.notes.size(), NULL, NULL, false, {}, {}});
     return NULL;
 }
 
@@ -152,15 +162,14 @@ void cuda_run(cuda_state *s)
     if (!s->failed) {
         enum { FEW = 3 }; /* kernels, for which a graph gains nothing */
         cuda_graph *g = s->list.notes.size() > FEW ? find(s) : NULL;
-        if (!g) {
-            for (const cuda_note &n : s->list.notes) launch(s, n);
-        } else {
-            if (g->exec)
-                renew(s, g);
-            else
-                record(s, g);
-            if (!s->failed) cuda_ok(s, cudaGraphLaunch(g->exec, s->stream), "starting a graph");
-        }
+        if (g && g->exec)
+            renew(s, g);
+        else if (g && !g->never)
+            record(s, g);
+        if (g && g->exec)
+            cuda_ok(s, cudaGraphLaunch(g->exec, s->stream), "starting a graph");
+        else
+            for (const cuda_note &n : s->list.notes) cuda_ok(s, launch(s, n), "starting a kernel");
     }
     s->list.notes.clear();
     s->list.places.clear();

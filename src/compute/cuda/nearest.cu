@@ -2,12 +2,17 @@
  *
  * In few dimensions by differences, a thread a query. In many, products in bfloat16 give rough distances
  * |q|^2 - 2 q.r + |r|^2 of a block of queries to a block of references, all taken relative to the first reference so that
- * the lengths are small. Rounding both to eight bits moves q.r by less than 2^-8 |q| |r| (Cauchy and Schwarz), so that a
- * reference whose rough distance less twice that (DOUBT also covers the sums) is above the k-th best cannot be among the
- * nearest. Of the others, few, the distance is taken exactly, by differences. A warp a query. */
+ * the lengths are small. Rounding an entry to eight bits moves it by at most 2^-8 of itself, both by 2^-7 and a little, so
+ * that 2 q.r moves by less than (2^-6 + ...) |q| |r| (Cauchy and Schwarz), and the float sums of `dims` terms, here and in
+ * the lengths, by a part of dims 2^-24: `doubt`. A reference whose rough distance less the doubt is above the k-th best
+ * cannot be among the nearest. Of the others, few, the distance is taken exactly, by differences. A warp a query. */
 #include "compute/cuda/cuda.h"
 
-static const float DOUBT = 0x1.2p-7f;
+/* Times |q| |r|, and times |q|^2 + |r|^2. */
+struct doubts {
+    float products, squares;
+};
+
 enum { FEW_DIMS = 16, THREADS = 128, WARPS = THREADS / 32, SHORT = 8, LANE = 4 }; /* LANE: references at a time */
 static const int64_t QUERIES = 2048, REFERENCES = 4096; /* of a block of products: they stay in the cache */
 
@@ -23,9 +28,10 @@ template <int K> struct best_list {
 #pragma unroll
         for (int i = 0; i < K; i++) d[i] = INFINITY, at[i] = -1;
     }
-    /* Equal distances stay behind those found before. NaN goes nowhere but into places that are free. */
+    /* Equal distances stay behind those found before; NaN is infinitely far. */
     __device__ void offer(float x, int32_t j)
     {
+        if (!(x < INFINITY)) x = INFINITY;
         if (!(x < d[K - 1]) && at[K - 1] >= 0) return;
 #pragma unroll
         for (int i = K - 1; i > 0; i--) {
@@ -106,7 +112,8 @@ __global__ void centre_rows(int64_t count, int64_t dims, const float *from, cons
 /* P (qs, rs): rough products of queries with the references from first_r on; NULL: all are taken exactly. Q and R are the
  * rows themselves, lists begin empty where first_r is 0. */
 __global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_r, int64_t dims, int64_t k, const float *Q,
-                          const float *R, const float *q_length, const float *r_length, int64_t *index, float *distance)
+                          const float *R, const float *q_length, const float *r_length, doubts doubt, int64_t *index,
+                          float *distance)
 {
     begin_kernel();
     const int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
@@ -128,7 +135,7 @@ __global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_
 #pragma unroll
         for (int e = 0; e < LANE; e++) {
             const float squares = length * length + other[e] * other[e];
-            const float least = squares - 2 * product[e] - (DOUBT * length * other[e] + 0x1p-18f * squares);
+            const float least = squares - 2 * product[e] - (doubt.products * length * other[e] + doubt.squares * squares);
             wanted[e] = first + LANE * lane + e < rs && (!P || !(least > limit));
         }
         bool some = false;
@@ -146,10 +153,17 @@ __global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_
                 if (lane == 0) put(d, first_r + j, found, k, my_index, my_distance);
                 __syncwarp();
                 if (found < k) found++;
-                limit = found == k ? *(volatile float *)(my_distance + k - 1) : INFINITY;
+                const float last = lane == 0 && found == k ? my_distance[k - 1] : INFINITY;
+                limit = __shfl_sync(0xffffffff, last, 0);
             }
         }
     }
+}
+
+/* Blocks of WARPS rows: one for each, however many. */
+static unsigned warps_for(int64_t rows)
+{
+    return (unsigned)((rows + WARPS - 1) / WARPS);
 }
 
 static void many(eh_compute *c, const float *Q, int64_t q, const float *R, int64_t r, int64_t dims, int64_t k,
@@ -162,15 +176,16 @@ static void many(eh_compute *c, const float *Q, int64_t q, const float *R, int64
     if (!room) return;
     float *P = (float *)room, *q_length = P + qs * rs, *r_length = q_length + q;
     __nv_bfloat16 *near_Q = (__nv_bfloat16 *)(room + products), *near_R = near_Q + q * ld; /* relative to the first reference */
-    note(s, blocks_for(q, WARPS), THREADS, 0, centre_rows, q, dims, Q, R, near_Q, ld, q_length);
+    const doubts doubt = {0x1.04p-6f + (float)dims * 0x1p-24f, (64 + (float)dims / 16) * 0x1p-24f};
+    note(s, warps_for(q), THREADS, 0, centre_rows, q, dims, Q, R, near_Q, ld, q_length);
     for (int64_t j = 0; j < r; j += rs) {
         const int64_t across = r - j < rs ? r - j : rs;
-        note(s, blocks_for(across, WARPS), THREADS, 0, centre_rows, across, dims, R + j * dims, R, near_R, ld, r_length);
+        note(s, warps_for(across), THREADS, 0, centre_rows, across, dims, R + j * dims, R, near_R, ld, r_length);
         for (int64_t i = 0; i < q; i += qs) {
             const int64_t down = q - i < qs ? q - i : qs;
             cuda_rough_product(s, down, across, dims, near_Q + i * ld, near_R, ld, P, across);
-            note(s, blocks_for(down, WARPS), THREADS, 0, take_near, P, down, across, j, dims, k, Q + i * dims, R + j * dims,
-                 q_length + i, r_length, index + i * k, distance + i * k);
+            note(s, warps_for(down), THREADS, 0, take_near, P, down, across, j, dims, k, Q + i * dims, R + j * dims,
+                 q_length + i, r_length, doubt, index + i * k, distance + i * k);
         }
     }
 }
@@ -188,8 +203,8 @@ void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R_,
                          : nearest_few<FEW_DIMS>,
              F(Q), q, F(R_), r, (int)dims, k, R(index), F(distance));
     else if (dims <= FEW_DIMS || r <= ALL)
-        note(s, blocks_for(q, WARPS), THREADS, 0, take_near, (const float *)NULL, q, r, (int64_t)0, dims, k, F(Q), F(R_),
-             (const float *)NULL, (const float *)NULL, R(index), F(distance));
+        note(s, warps_for(q), THREADS, 0, take_near, (const float *)NULL, q, r, (int64_t)0, dims, k, F(Q), F(R_),
+             (const float *)NULL, (const float *)NULL, doubts{0, 0}, R(index), F(distance));
     else
         many(c, F(Q), q, F(R_), r, dims, k, R(index), F(distance));
 }

@@ -95,9 +95,14 @@ void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_r
                       const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
 {
     cuda_state *s = state_of(c);
-    const int64_t columns = (m + COLUMNS - 1) / COLUMNS, chunk = n > CHUNK * CHUNKS ? (n + CHUNKS - 1) / CHUNKS : CHUNK;
+    const int64_t columns = (m + COLUMNS - 1) / COLUMNS, chunk = n > CHUNK * CHUNKS ? (n + CHUNKS - 1) / CHUNKS : (int64_t)CHUNK;
     const int64_t chunks = chunk ? (n + chunk - 1) / chunk : 0;
-    const bool thin = n > 0 && h <= THIN && columns <= CUDA_TICKETS / 2;
+    const bool thin = h <= THIN && columns <= CUDA_TICKETS / 2;
+    if (n == 0) {
+        cuda_fill(c, m, 0, db);
+        cuda_fill(c, h * m, 0, dV);
+        return;
+    }
     const size_t numbers = (size_t)(thin ? chunks * (1 + h) * m : n * m);
     float *room = (float *)cuda_room_get(s, &s->output, numbers * sizeof *room, "the output layer");
     if (!room) return;
@@ -112,7 +117,7 @@ void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_r
     eh_real *d = (eh_real *)room;
     cuda_gemm(c, false, false, n, m, h, 1, dY, h, V, m, 0, d, m);
     cuda_gemm(c, true, false, h, m, n, 1, dY, h, T, m, 0, dV, m);
-    if (n) note(s, blocks_for(n * m, 256), 256, 0, sigmoid_back, n * m, F(T), F(d));
+    note(s, blocks_for(n * m, 256), 256, 0, sigmoid_back, n * m, F(T), F(d));
     cuda_column_sums(c, n, m, d, 0, db);
     cuda_operands(c, n, m, d, dA);
 }

@@ -115,7 +115,7 @@ __device__ static float slope(const pairs &p, float attract, float repel, bool s
 
 /* ---- few compared points ---- */
 
-enum { FEW_WARPS = 16, ROWS = 2, FEW_THREADS = 32 * FEW_WARPS, BLOCK_ROWS = FEW_WARPS * ROWS }; /* ROWS: of a warp */
+enum { FEW_WARPS = 16, ROWS = 1, FEW_THREADS = 32 * FEW_WARPS, BLOCK_ROWS = FEW_WARPS * ROWS }; /* ROWS: of a warp */
 
 __device__ static double warp_sum(double v)
 {
@@ -348,7 +348,7 @@ __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *label
 
 static void few(cuda_state *s, const pairs &d, const int32_t *label, eh_scalar *loss, float *dY, float *dG)
 {
-    const unsigned blocks = blocks_for(d.n, BLOCK_ROWS);
+    const unsigned blocks = (unsigned)((d.n + BLOCK_ROWS - 1) / BLOCK_ROWS);
     const size_t sums = (size_t)d.n * sizeof(eh_pair_sums), parts = blocks * sizeof(part), losses = blocks * sizeof(double);
     const size_t grads = blocks * (size_t)(d.z * d.h) * sizeof(float);
     char *room = (char *)cuda_room_get(s, &s->pairs, sums + parts + losses + grads, "pairs of a batch");
@@ -389,7 +389,7 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, 
         return;
     }
     const int32_t *label = L(p->label), *other = L(p->other_label);
-    if (!p->self && p->z <= FEW && p->z * p->h <= FEW_NUMBERS && BLOCK_ROWS * p->h <= FEW_NUMBERS)
+    if (!p->self && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_NUMBERS && BLOCK_ROWS * p->h <= FEW_NUMBERS)
         few(s, d, label, loss, F(dY), F(dG));
     else
         many(s, d, label, other, loss, F(dY), F(dG));

@@ -245,6 +245,12 @@ static int stages_of(const cuda_state *s, const shape &one, int parts, int64_t t
     return stages < WGMMA_STAGES ? stages : WGMMA_STAGES;
 }
 
+/* Whether the device has the shared memory for it. */
+static bool fits(const cuda_state *s, const shape &one)
+{
+    return (one.stages ? one.stages * (int)one.stage : MOST_SHARED) + SWIZZLE <= s->shared_most;
+}
+
 /* The shape whose last multiprocessor would be done first. */
 static const shape *choose(const cuda_state *s, choice among, const problem &p)
 {
@@ -254,7 +260,7 @@ static const shape *choose(const cuda_state *s, choice among, const problem &p)
         const double rate = one->rate[p.parts - 1];
         const int64_t rounds = (tiles_of(*one, p) + s->multiprocessors - 1) / s->multiprocessors;
         const double time = (double)(rounds * one->BM * one->BN) / rate;
-        if (rate > 0 && (!best || time < least)) best = one, least = time;
+        if (rate > 0 && fits(s, *one) && (!best || time < least)) best = one, least = time;
     }
     return best;
 }
@@ -278,14 +284,15 @@ static void add(cuda_state *s, problem &p)
     note(s, (unsigned)count, chosen->threads, shared + SWIZZLE, chosen->kernel, p, map);
 }
 
-cudaError_t cuda_product_prepare(bool hopper)
+cudaError_t cuda_product_prepare(const cuda_state *s)
 {
-    const choice all[] = {{mma_shapes, SHAPES}, {wgmma_shapes, hopper ? WGMMA_SHAPES : 0}};
+    const choice all[] = {{mma_shapes, SHAPES}, {wgmma_shapes, s->hopper ? WGMMA_SHAPES : 0}};
     for (const choice &one : all)
-        for (const shape *s = one.first; s < one.first + one.count; s++) {
-            const int bytes = (s->stages ? s->stages * (int)s->stage : MOST_SHARED) + SWIZZLE;
+        for (const shape *it = one.first; it < one.first + one.count; it++) {
+            const int bytes = (it->stages ? it->stages * (int)it->stage : MOST_SHARED) + SWIZZLE;
             const cudaError_t error =
-                cudaFuncSetAttribute((const void *)s->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+                fits(s, *it) ? cudaFuncSetAttribute((const void *)it->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)
+                             : cudaSuccess;
             if (error) return error;
         }
     return cudaSuccess;

@@ -78,25 +78,28 @@ template <int FINISH> __device__ static inline float finished(const problem &p, 
 template <int FINISH> __device__ static inline void finish_one(const problem &p, int m, int n, float v)
 {
     const int64_t at = m * p.ldc + n;
-    const float f = finished<FINISH>(p, v, !p.with ? 0 : p.with[FINISH == EH_SIGMOID ? n : at]);
+    const float f = finished<FINISH>(p, v, FINISH < EH_SIGMOID ? 0 : p.with[FINISH == EH_SIGMOID ? n : at]);
     if (p.C) p.C[at] = FINISH == EH_POWER ? v : p.beta == 0 ? f : f + p.beta * p.C[at];
     if (p.P) store_parts(p.P + m * p.parts * p.ldc + n, p.ldc, p.parts, f);
 }
 
-/* Four entries, the first of which is entry `at` of C and `with`, and whose first parts are at `to` of P. */
-template <int FINISH>
-__device__ static inline void finish_four(const problem &p, int64_t at, int n, __nv_bfloat16 *to, float4 v)
+/* Four entries from row m and column n on, where they are there; what they need is read in any case, so that readings
+ * do not wait for each other. */
+template <int FINISH> __device__ static inline void finish_four(const problem &p, int m, int n, float4 v)
 {
+    const bool there = m < p.M && n < p.N;
+    const int64_t at = there ? m * p.ldc + n : 0;
     float4 with = {0, 0, 0, 0};
-    if (FINISH >= EH_SIGMOID) with = __ldg((const float4 *)(p.with + (FINISH == EH_SIGMOID ? n : at)));
+    if (FINISH >= EH_SIGMOID) with = __ldg((const float4 *)(p.with + (FINISH != EH_SIGMOID ? at : there ? n : 0)));
     float4 f = {finished<FINISH>(p, v.x, with.x), finished<FINISH>(p, v.y, with.y), finished<FINISH>(p, v.z, with.z),
                 finished<FINISH>(p, v.w, with.w)};
+    if (!there) return;
     if (FINISH == EH_PLAIN && p.beta != 0) {
         const float4 old = *(const float4 *)(p.C + at);
         f.x += p.beta * old.x, f.y += p.beta * old.y, f.z += p.beta * old.z, f.w += p.beta * old.w;
     }
     if (p.C) *(float4 *)(p.C + at) = FINISH == EH_POWER ? v : f;
-    if (p.P) store_parts_of_four(to, p.ldc, p.parts, f);
+    if (p.P) store_parts_of_four(p.P + m * p.parts * p.ldc + n, p.ldc, p.parts, f);
 }
 
 /* A warp takes whole rows, or, where they are short, several at a time. */
@@ -105,7 +108,7 @@ __device__ static inline void finish_rows(const problem &p, const float *tile, i
                                           int warps)
 {
     constexpr int ACROSS = BN / 4, TOGETHER = ACROSS < 32 ? 32 / ACROSS : 1, EACH = ACROSS < 32 ? 1 : ACROSS / 32;
-    const int lane = threadIdx.x % 32, k = lane % ACROSS * 4, n = n0 + k;
+    const int lane = threadIdx.x % 32, k = lane % ACROSS * 4;
     if (!p.quads) {
 #pragma unroll 1
         for (int e = 32 * warp + lane; e < rows * BN; e += 32 * warps) {
@@ -114,16 +117,11 @@ __device__ static inline void finish_rows(const problem &p, const float *tile, i
         }
         return;
     }
-#pragma unroll 4
-    for (int r = warp * TOGETHER + lane / ACROSS; r < rows; r += warps * TOGETHER) {
-        const int m = m0 + r;
-        const int64_t at = m * p.ldc + n;
-        __nv_bfloat16 *to = p.P + m * p.parts * p.ldc + n;
+#pragma unroll 2
+    for (int r = warp * TOGETHER + lane / ACROSS; r < rows; r += warps * TOGETHER)
 #pragma unroll
         for (int e = 0; e < EACH; e++)
-            if (m < p.M && n + 128 * e < p.N)
-                finish_four<FINISH>(p, at + 128 * e, n + 128 * e, to + 128 * e, *(const float4 *)(tile + r * stride + k + 128 * e));
-    }
+            finish_four<FINISH>(p, m0 + r, n0 + k + 128 * e, *(const float4 *)(tile + r * stride + k + 128 * e));
 }
 
 /* `rows` rows of BN columns, the first of which are m0 and n0 of the result, by warp number `warp` of `warps`. */

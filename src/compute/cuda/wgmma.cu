@@ -272,6 +272,8 @@ __global__ void __launch_bounds__(BM * 2 + 32, 1) group_tiles(const __grid_const
     }
     asm volatile("bar.sync 1, %0;" ::"n"(BM * 2) : "memory"); /* no warp group reads the stages any more */
     finish<BN>(p, m, n, d, (float *)shared);
+#else
+    __trap(); /* cuda_has_wgmma() says that this code is not there */
 #endif
 }
 
@@ -319,4 +321,16 @@ bool wgmma_maps(const problem &p, maps *out)
 {
     return map_of(p.A, p.parts, p.ta ? p.K : p.M, p.ta ? p.M : p.K, p.lda, &out->A) &&
            map_of(p.B, p.parts, p.tb ? p.N : p.K, p.tb ? p.K : p.N, p.ldb, &out->B);
+}
+
+/* Only the real kernel has shared memory of fixed size. */
+bool cuda_has_wgmma(int *version)
+{
+    cudaFuncAttributes a;
+    if (cudaFuncGetAttributes(&a, (const void *)wgmma_shapes[0].kernel) != cudaSuccess) {
+        cudaGetLastError();
+        return false;
+    }
+    *version = a.ptxVersion;
+    return a.sharedSizeBytes > 0;
 }

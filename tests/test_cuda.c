@@ -1,0 +1,233 @@
+/* Whole runs on a GPU against the same runs on the cpu: loss curves, errors, predictions; the same bytes again; data that
+ * is streamed; memory that is not there. Skipped where there is no CUDA device. */
+#define _DEFAULT_SOURCE 1
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "data/data.h"
+#include "method/train.h"
+
+static enhope_context *ctx;
+static enhope_dataset *digits, *others, *words;
+
+/* A sparse view of the digits. */
+static int64_t *row_start;
+static int32_t *column;
+static float *value;
+
+static enhope_dataset *read_digits(const char *spec)
+{
+    enhope_dataset *data = NULL;
+    if (enhope_dataset_read(ctx, &(enhope_source){.path = spec}, &data)) fail_msg("%s", enhope_error(ctx));
+    return data;
+}
+
+static void make_words(void)
+{
+    const int64_t n = digits->x.n, H = digits->x.H;
+    row_start = calloc((size_t)n + 1, sizeof *row_start);
+    column = malloc((size_t)(n * H) * sizeof *column);
+    value = malloc((size_t)(n * H) * sizeof *value);
+    for (int64_t i = 0; i < n; i++) {
+        row_start[i + 1] = row_start[i];
+        for (int64_t j = 0; j < H; j++) {
+            if (!digits->x.u8[i * H + j]) continue;
+            column[row_start[i + 1]] = (int32_t)j;
+            value[row_start[i + 1]++] = digits->x.u8[i * H + j];
+        }
+    }
+    assert_int_equal(
+        enhope_dataset_view_csr(ctx, n, H, row_start, column, value, digits->label, digits->c, NULL, &words),
+        ENHOPE_OK);
+}
+
+static void on(const char *device, const char *precision)
+{
+    assert_int_equal(enhope_context_set_device(ctx, device), ENHOPE_OK);
+    assert_int_equal(enhope_context_set_precision(ctx, precision), ENHOPE_OK);
+}
+
+static enhope_settings *with(const char *first, ...)
+{
+    enhope_settings *s = enhope_settings_create();
+    static const char *const small[] = {"factors", "96", "hidden", "40", "batch", "200",
+                                        "epochs",  "10", "valid",  "0",  "rate",  "0.003"};
+    for (int i = 0; i < 12; i += 2) assert_int_equal(enhope_settings_set(ctx, s, small[i], small[i + 1]), ENHOPE_OK);
+    va_list args;
+    va_start(args, first);
+    for (const char *name = first; name; name = va_arg(args, const char *))
+        if (enhope_settings_set(ctx, s, name, va_arg(args, const char *))) fail_msg("%s", enhope_error(ctx));
+    va_end(args);
+    return s;
+}
+
+/* The loss of every step. */
+static int losses(const enhope_dataset *data, const enhope_settings *s, double *out, int most)
+{
+    enhope_trainer *t = NULL;
+    if (enhope_trainer_create(ctx, data, s, &t)) fail_msg("%s", enhope_error(ctx));
+    int steps = 0;
+    for (int done = 0; !done && steps < most;) {
+        const int64_t batch = t->batch;
+        if (enhope_trainer_step(t, NULL, &done)) fail_msg("%s", enhope_error(ctx));
+        eh_value v;
+        t->c->op->fetch(t->c, &v, eh_scalar_at(t->losses, batch), sizeof v);
+        assert_true(v.spoilt == 0);
+        out[steps++] = v.value;
+    }
+    enhope_trainer_free(t);
+    return steps;
+}
+
+static void check_curve(const char *name, const enhope_dataset *data, enhope_settings *s)
+{
+    enum { STEPS = 100 };
+    double cpu[STEPS], cuda[STEPS], worst = 0;
+    on("cpu", "fp32");
+    assert_int_equal(losses(data, s, cpu, STEPS), STEPS);
+    on("cuda", "fp32");
+    assert_int_equal(losses(data, s, cuda, STEPS), STEPS);
+    for (int i = 0; i < STEPS; i++) worst = fmax(worst, fabs(cuda[i] - cpu[i]) / fabs(cpu[i]));
+    printf("%s: loss %.4f to %.4f, cuda and cpu part by at most %.1e\n", name, cpu[0], cpu[STEPS - 1], worst);
+    assert_true(worst <= 1e-3);
+    assert_true(cpu[STEPS - 1] < cpu[0]);
+    enhope_settings_free(s);
+}
+
+static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
+{
+    (void)state;
+    check_curve("en-hope", digits, with("solver", "adam", NULL));
+    check_curve("en-hope, row, nca", digits, with("solver", "adam", "form", "row", "target", "nca", NULL));
+    check_curve("en-hope, order 3, five outputs", digits, with("solver", "adam", "order", "3", "dims", "5", NULL));
+    check_curve("en-hope, sparse", words, with("solver", "adam", NULL));
+    check_curve("hope", digits, with("method", "hope", "solver", "adam", NULL));
+    check_curve("mcml+", digits, with("method", "mcml+", "solver", "adam", "rate", "0.001", NULL));
+    check_curve("linear-en-hope", digits, with("method", "linear-en-hope", "solver", "adam", NULL));
+}
+
+static double error_of(const enhope_dataset *train, const enhope_dataset *test, enhope_settings *s, enhope_model **out)
+{
+    enhope_model *m = NULL;
+    if (enhope_train(ctx, train, s, NULL, NULL, &m)) fail_msg("%s", enhope_error(ctx));
+    enhope_settings_free(s);
+    enhope_evaluation e = {0};
+    if (enhope_model_evaluate(ctx, m, test, 0, &e)) fail_msg("%s", enhope_error(ctx));
+    *out = m;
+    return (double)e.errors / (double)e.n;
+}
+
+static void every_solver_and_precision_learns_and_repeats_bit_by_bit(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"cg", "lbfgs", "adam"}, *const precisions[] = {"fp32", "tf32", "bf16"};
+    for (int i = 0; i < 3; i++) {
+        enhope_model *a = NULL, *b = NULL;
+        on("cpu", "fp32");
+        const double cpu = error_of(digits, others, with("solver", solvers[i], NULL), &a);
+        enhope_model_free(a);
+        for (int p = 0; p < 3; p++) {
+            on("cuda", precisions[p]);
+            const double cuda = error_of(digits, others, with("solver", solvers[i], NULL), &a);
+            error_of(digits, others, with("solver", solvers[i], NULL), &b);
+            printf("%s, %s: error %.2f %%, on the cpu %.2f %%\n", solvers[i], precisions[p], 100 * cuda, 100 * cpu);
+            assert_true(fabs(cuda - cpu) < 0.03);
+            assert_memory_equal(a->theta, b->theta, (size_t)eh_map_parameters(a->map, &a->shape) * sizeof *a->theta);
+            assert_memory_equal(a->reference, b->reference, (size_t)(a->r * a->shape.H) * sizeof *a->reference);
+            enhope_model_free(a), enhope_model_free(b);
+        }
+    }
+}
+
+static void check_predictions(enhope_model *m, double tolerance)
+{
+    const int64_t n = others->x.n, h = m->shape.h;
+    float *Y[2];
+    int32_t *label[2];
+    for (int i = 0; i < 2; i++) {
+        Y[i] = malloc((size_t)(n * h) * sizeof **Y);
+        label[i] = malloc((size_t)n * sizeof **label);
+        on(i ? "cuda" : "cpu", "fp32");
+        const enhope_prediction out = {.label = label[i], .Y = Y[i]};
+        if (enhope_model_predict(ctx, m, others, 0, &out)) fail_msg("%s", enhope_error(ctx));
+    }
+    int64_t other = 0;
+    double largest = 0, worst = 0;
+    for (int64_t i = 0; i < n * h; i++) {
+        largest = fmax(largest, fabs(Y[0][i]));
+        worst = fmax(worst, fabs(Y[0][i] - Y[1][i]));
+    }
+    for (int64_t i = 0; i < n; i++) other += label[0][i] != label[1][i];
+    assert_true(worst <= tolerance * largest);
+    assert_true(other <= n / 500); /* but for near ties */
+    for (int i = 0; i < 2; i++) free(Y[i]), free(label[i]);
+}
+
+static void predictions_are_those_of_the_cpu_also_when_data_is_streamed(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"en-hope", "hope", "nca", "knn"};
+    for (int i = 0; i < 4; i++) {
+        enhope_model *m = NULL;
+        on("cpu", "fp32");
+        error_of(digits, others, with("method", methods[i], "epochs", "2", NULL), &m);
+        check_predictions(m, 1e-4);
+        setenv("ENHOPE_GPU_MEMORY", "1000", 1);
+        check_predictions(m, 1e-4);
+        unsetenv("ENHOPE_GPU_MEMORY");
+        enhope_model_free(m);
+    }
+}
+
+static void what_does_not_fit_is_a_sentence(void **state)
+{
+    (void)state;
+    on("cuda", "fp32");
+    enhope_model *m = NULL;
+    enhope_settings *s = with("factors", "1048576", "hidden", "1048576", NULL);
+    assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_MEMORY);
+    printf("%s\n", enhope_error(ctx));
+    assert_non_null(strstr(enhope_error(ctx), "out of memory on the CUDA device: parameters needs 4"));
+    assert_non_null(strstr(enhope_error(ctx), "are free; try a smaller batch"));
+    enhope_settings_free(s);
+    setenv("ENHOPE_GPU_MEMORY", "1000", 1);
+    s = with("epochs", "1", NULL);
+    assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_MEMORY);
+    assert_non_null(strstr(enhope_error(ctx), "the data is larger than the memory that the device has for it"));
+    unsetenv("ENHOPE_GPU_MEMORY");
+    enhope_settings_free(s);
+    error_of(digits, others, with("epochs", "1", NULL), &m); /* and nothing was lost */
+    enhope_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loss_curves_follow_the_cpu_for_a_hundred_steps),
+        cmocka_unit_test(every_solver_and_precision_learns_and_repeats_bit_by_bit),
+        cmocka_unit_test(predictions_are_those_of_the_cpu_also_when_data_is_streamed),
+        cmocka_unit_test(what_does_not_fit_is_a_sentence),
+    };
+    ctx = enhope_context_create();
+    enhope_context_set_device(ctx, "cuda");
+    eh_compute *c = NULL;
+    if (eh_compute_open(ctx, false, &c)) {
+        printf("skipped: no CUDA device (%s)\n", enhope_error(ctx));
+        enhope_context_free(ctx);
+        return 0;
+    }
+    eh_compute_close(c);
+    digits = read_digits("synthetic:digits,n=2000,seed=1");
+    others = read_digits("synthetic:digits,n=3000,seed=2");
+    make_words();
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    enhope_dataset_free(words), enhope_dataset_free(digits), enhope_dataset_free(others);
+    free(row_start), free(column), free(value);
+    enhope_context_free(ctx);
+    return failed;
+}
