@@ -42,8 +42,8 @@ asan: ## build with sanitizers and run the tests of that build
 install: build ## install under PREFIX
 	@cmake --install build/release --prefix '$(PREFIX)'
 
-format: ## lay out the C sources with clang-format
-	@clang-format -i $$(find include src cli bench tests examples -name '*.[ch]')
+format: ## lay out the C and CUDA sources with clang-format
+	@clang-format -i $$(find include src cli bench tests examples -name '*.[ch]' -o -name '*.cu')
 
 clean: ## remove build/ and out/, keep data/
 	rm -rf build out

@@ -51,7 +51,8 @@ static enhope_status check_index(enhope_context *ctx, size_t size, int index)
 static enhope_status fail(enhope_context *ctx, int index, cudaError_t error)
 {
     cudaGetLastError();
-    return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "CUDA device %d could not be opened (%s)", index, cudaGetErrorString(error));
+    return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "CUDA device %d could not be opened (%s)", index,
+                   cudaGetErrorString(error));
 }
 
 enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int index, char *text, size_t room)

@@ -47,8 +47,8 @@ struct cuda_graph; /* list.cu */
 
 struct cuda_state {
     int device, multiprocessors, shared_most; /* shared_most: bytes of shared memory that a block may have */
-    bool hopper; /* the code that was loaded has Hopper's own matrix products */
-    bool early;  /* ... and is for 9.0 or newer, where a kernel may be there before the one before it has ended */
+    bool hopper;                              /* the code that was loaded has Hopper's own matrix products */
+    bool early; /* ... and is for 9.0 or newer, where a kernel may be there before the one before it has ended */
     cudaStream_t stream;
     cudaError_t failed;  /* the first failure, or cudaSuccess */
     const char *failing; /* what failed */
@@ -229,7 +229,8 @@ enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x,
 void cuda_unplace(eh_compute *c, eh_table *t);
 void cuda_stage(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
 void cuda_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
-void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld, eh_label *label);
+void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
+                 eh_label *label);
 void cuda_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X, int64_t ld,
                           eh_label *label);
 void cuda_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld);
@@ -250,8 +251,8 @@ cudaError_t cuda_product_prepare(const cuda_state *s);
 bool cuda_has_wgmma(int *version);
 /* output.cu */
 /* Y (n, h) = T (n, m) V^T where h is small; false: it is not. */
-bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T, int64_t ldt, const float *V, int64_t ldv,
-                 float *Y, int64_t ldy);
+bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T, int64_t ldt, const float *V,
+                 int64_t ldv, float *Y, int64_t ldy);
 void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
                       const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
 /* math.cu */
@@ -263,7 +264,8 @@ void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const e
 void cuda_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 void cuda_fill(eh_compute *c, int64_t count, double value, eh_real *x);
 void cuda_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
-void cuda_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y, int64_t ldy);
+void cuda_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y,
+                    int64_t ldy);
 void cuda_scale(eh_compute *c, int64_t count, double a, eh_real *x);
 void cuda_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double cuda_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);

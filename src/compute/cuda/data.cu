@@ -53,8 +53,8 @@ void cuda_unplace(eh_compute *c, eh_table *t)
 {
     cuda_run(state_of(c));
     cudaStreamSynchronize(state_of(c)->stream);
-    const void *const blocks[] = {t->x.u8,     t->x.f32,   t->x.row_start, t->x.column, t->x.value,
-                                  t->classes,  t->shift,   t->mul};
+    const void *const blocks[] = {t->x.u8,    t->x.f32,   t->x.row_start, t->x.column,
+                                  t->x.value, t->classes, t->shift,       t->mul};
     for (const void *block : blocks) cudaFree((void *)(uintptr_t)block);
     free_windows((cuda_windows *)t->stream);
     memset(t, 0, sizeof *t);
@@ -144,9 +144,10 @@ enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x,
         if (error != cudaErrorMemoryAllocation)
             return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the CUDA device failed while the data was placed on it: %s",
                            cudaGetErrorString(error));
-        return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
-                       "out of memory on the CUDA device: the data needs %.0f bytes, %.0f are free; --device cpu needs none",
-                       (double)bytes, (double)room);
+        return eh_fail(
+            ctx, ENHOPE_ERROR_MEMORY,
+            "out of memory on the CUDA device: the data needs %.0f bytes, %.0f are free; --device cpu needs none",
+            (double)bytes, (double)room);
     }
     *out = t;
     return ENHOPE_OK;
@@ -210,15 +211,27 @@ enum { GATHER_WIDE = 224 };
 /* Where a row's entries go: numbers, or an operand of so many parts. */
 struct number_row {
     float *at;
-    __device__ void put(int64_t j, float v) const { at[j] = v; }
-    __device__ void put_four(int64_t j, float4 v) const { *(float4 *)(at + j) = v; }
+    __device__ void put(int64_t j, float v) const
+    {
+        at[j] = v;
+    }
+    __device__ void put_four(int64_t j, float4 v) const
+    {
+        *(float4 *)(at + j) = v;
+    }
 };
 struct operand_row {
     __nv_bfloat16 *at;
     int64_t ld;
     int parts;
-    __device__ void put(int64_t j, float v) const { store_parts(at + j, ld, parts, v); }
-    __device__ void put_four(int64_t j, float4 v) const { store_parts_of_four(at + j, ld, parts, v); }
+    __device__ void put(int64_t j, float v) const
+    {
+        store_parts(at + j, ld, parts, v);
+    }
+    __device__ void put_four(int64_t j, float4 v) const
+    {
+        store_parts_of_four(at + j, ld, parts, v);
+    }
 };
 
 __device__ static number_row row_of(float *X, int64_t i, int64_t ld, int)
@@ -232,8 +245,9 @@ __device__ static operand_row row_of(__nv_bfloat16 *X, int64_t i, int64_t ld, in
 
 /* A block a row. quads: rows begin at multiples of four entries. */
 template <typename X, typename T>
-__global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shift, const float *mul, const int64_t *rows,
-                             int64_t n, const int32_t *classes, T *to, int64_t ld, int parts, int32_t *label)
+__global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shift, const float *mul,
+                             const int64_t *rows, int64_t n, const int32_t *classes, T *to, int64_t ld, int parts,
+                             int32_t *label)
 {
     begin_kernel();
     for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
@@ -300,23 +314,24 @@ static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t
     const int32_t *classes = L(t->classes);
     const soft at{(const int64_t *)R(rows)};
     if (t->x.kind == ENHOPE_CSR) {
-        note(s, blocks_for(n, 1), 128, 0, gather_sparse<T>, t->x.row_start, t->x.column, t->x.value, H, shift, mul, at, n,
-             classes, X, ld, parts_in(c), L(label));
+        note(s, blocks_for(n, 1), 128, 0, gather_sparse<T>, t->x.row_start, t->x.column, t->x.value, H, shift, mul, at,
+             n, classes, X, ld, parts_in(c), L(label));
         return;
     }
     const void *from = rows_at(s, t);
     if (!from) return;
     const bool quads = H % 4 == 0 && ld % 4 == 0 && (uintptr_t)X % 16 == 0;
     if (t->x.kind == ENHOPE_U8)
-        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<uint8_t, T>, soft{(const uint8_t *)from}, H, quads, shift, mul, at,
-             n, classes, X, ld, parts_in(c), L(label));
+        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<uint8_t, T>, soft{(const uint8_t *)from}, H, quads,
+             shift, mul, at, n, classes, X, ld, parts_in(c), L(label));
     else
-        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<float, T>, soft{(const float *)from}, H, quads, shift, mul, at, n,
-             classes, X, ld, parts_in(c), L(label));
+        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<float, T>, soft{(const float *)from}, H, quads, shift,
+             mul, at, n, classes, X, ld, parts_in(c), L(label));
     rows_used(s, t);
 }
 
-void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld, eh_label *label)
+void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
+                 eh_label *label)
 {
     gather(c, t, rows, n, F(X), ld, label);
 }
@@ -415,6 +430,6 @@ void cuda_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int6
                       eh_real *dC)
 {
     if (n == 0) return;
-    note(state_of(c), blocks_for(F_, SLICE), dim3(SLICE, LANES), 0, sparse_rows_grad, t->x.row_start, t->x.column, t->x.value,
-         t->x.H, F(t->mul), soft{(const int64_t *)R(rows)}, n, O(dU), parts_in(c), F_, F(dC));
+    note(state_of(c), blocks_for(F_, SLICE), dim3(SLICE, LANES), 0, sparse_rows_grad, t->x.row_start, t->x.column,
+         t->x.value, t->x.H, F(t->mul), soft{(const int64_t *)R(rows)}, n, O(dU), parts_in(c), F_, F(dC));
 }

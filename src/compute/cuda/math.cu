@@ -17,7 +17,8 @@ void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const e
 {
     const int64_t count = rows * columns;
     if (count)
-        note(state_of(c), blocks_for(count, THREADS), THREADS, 0, power_each, rows, columns, order, F(u), parts_in(c), O(s));
+        note(state_of(c), blocks_for(count, THREADS), THREADS, 0, power_each, rows, columns, order, F(u), parts_in(c),
+             O(s));
 }
 
 /* Matrices that become operands; those asked for in a row share a launch, since none of them reads what another makes. */
@@ -53,7 +54,10 @@ __global__ void split_rows(const __grid_constant__ split_jobs jobs)
         for (int k = (int)threadIdx.x; k < quads; k += THREADS)
             store_parts_of_four(to + 4 * k, job.wide, jobs.parts, *(const float4 *)(from + 4 * k));
         for (int k = 4 * quads + (int)threadIdx.x; k < job.wide; k += THREADS)
-            store_parts(to + k, job.wide, jobs.parts, k < job.columns ? from[k] : k == job.columns && job.one ? 1.0f : 0.0f);
+            store_parts(to + k, job.wide, jobs.parts,
+                        k < job.columns               ? from[k]
+                        : k == job.columns && job.one ? 1.0f
+                                                      : 0.0f);
     }
 }
 
@@ -147,7 +151,8 @@ __global__ void copy_rows_each(int64_t rows, int64_t columns, const float *x, in
         for (int64_t k = threadIdx.x; k < columns; k += THREADS) y[i * ldy + k] = x[i * ldx + k];
 }
 
-void cuda_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y, int64_t ldy)
+void cuda_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y,
+                    int64_t ldy)
 {
     if (rows) note(state_of(c), blocks_for(rows, 1), THREADS, 0, copy_rows_each, rows, columns, F(x), ldx, F(y), ldy);
 }
@@ -171,7 +176,8 @@ __global__ void axpy_each(int64_t count, float a, const float *x, float *y)
 
 void cuda_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y)
 {
-    if (count) note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, axpy_each, count, soft{(float)a}, F(x), F(y));
+    if (count)
+        note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, axpy_each, count, soft{(float)a}, F(x), F(y));
 }
 
 /* The sum of one number a thread, in a fixed tree; thread 0 has it. */
@@ -262,6 +268,6 @@ void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double b
     const float root_fix = (float)(1 / sqrt(1 - pow(beta2, (double)t)));
     const adam_rates rates = {(float)beta1, (float)beta2, (float)epsilon};
     const bool quads = ((uintptr_t)g | (uintptr_t)m1 | (uintptr_t)m2 | (uintptr_t)x) % 16 == 0;
-    note(state_of(c), blocks_for(quads ? (count + 3) / 4 : count, THREADS), THREADS, 0, adam_each, count, quads, soft{step},
-         soft{root_fix}, rates, F(g), soft{S(loss)}, F(m1), F(m2), F(x));
+    note(state_of(c), blocks_for(quads ? (count + 3) / 4 : count, THREADS), THREADS, 0, adam_each, count, quads,
+         soft{step}, soft{root_fix}, rates, F(g), soft{S(loss)}, F(m1), F(m2), F(x));
 }

@@ -93,8 +93,8 @@ __device__ static float warp_distance2(const float *a, const float *b, int64_t d
 }
 
 /* to = from - origin by rows, zeros up to ld, and the rows' lengths; a warp a row */
-__global__ void centre_rows(int64_t count, int64_t dims, const float *from, const float *origin, __nv_bfloat16 *to, int64_t ld,
-                            float *length)
+__global__ void centre_rows(int64_t count, int64_t dims, const float *from, const float *origin, __nv_bfloat16 *to,
+                            int64_t ld, float *length)
 {
     begin_kernel();
     const int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
@@ -111,9 +111,9 @@ __global__ void centre_rows(int64_t count, int64_t dims, const float *from, cons
 
 /* P (qs, rs): rough products of queries with the references from first_r on; NULL: all are taken exactly. Q and R are the
  * rows themselves, lists begin empty where first_r is 0. */
-__global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_r, int64_t dims, int64_t k, const float *Q,
-                          const float *R, const float *q_length, const float *r_length, doubts doubt, int64_t *index,
-                          float *distance)
+__global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_r, int64_t dims, int64_t k,
+                          const float *Q, const float *R, const float *q_length, const float *r_length, doubts doubt,
+                          int64_t *index, float *distance)
 {
     begin_kernel();
     const int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
@@ -135,7 +135,8 @@ __global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_
 #pragma unroll
         for (int e = 0; e < LANE; e++) {
             const float squares = length * length + other[e] * other[e];
-            const float least = squares - 2 * product[e] - (doubt.products * length * other[e] + doubt.squares * squares);
+            const float least =
+                squares - 2 * product[e] - (doubt.products * length * other[e] + doubt.squares * squares);
             wanted[e] = first + LANE * lane + e < rs && (!P || !(least > limit));
         }
         bool some = false;
@@ -172,10 +173,12 @@ static void many(eh_compute *c, const float *Q, int64_t q, const float *R, int64
     cuda_state *s = state_of(c);
     const int64_t qs = q < QUERIES ? q : QUERIES, rs = r < REFERENCES ? r : REFERENCES, ld = (dims + 7) / 8 * 8;
     const size_t products = (size_t)((qs * rs + q + rs + 3) / 4 * 4) * sizeof(float);
-    char *room = (char *)cuda_room_get(s, &s->product, products + (size_t)((q + rs) * ld) * sizeof(__nv_bfloat16), "distances");
+    char *room =
+        (char *)cuda_room_get(s, &s->product, products + (size_t)((q + rs) * ld) * sizeof(__nv_bfloat16), "distances");
     if (!room) return;
     float *P = (float *)room, *q_length = P + qs * rs, *r_length = q_length + q;
-    __nv_bfloat16 *near_Q = (__nv_bfloat16 *)(room + products), *near_R = near_Q + q * ld; /* relative to the first reference */
+    __nv_bfloat16 *near_Q = (__nv_bfloat16 *)(room + products),
+                  *near_R = near_Q + q * ld; /* relative to the first reference */
     const doubts doubt = {0x1.04p-6f + (float)dims * 0x1p-24f, (64 + (float)dims / 16) * 0x1p-24f};
     note(s, warps_for(q), THREADS, 0, centre_rows, q, dims, Q, R, near_Q, ld, q_length);
     for (int64_t j = 0; j < r; j += rs) {
@@ -230,5 +233,6 @@ __global__ void vote_each(const int64_t *index, int64_t q, int64_t k, const int3
 void cuda_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
                eh_label *label)
 {
-    if (q) note(state_of(c), blocks_for(q, THREADS), THREADS, 0, vote_each, R(index), q, k, L(reference_label), L(label));
+    if (q)
+        note(state_of(c), blocks_for(q, THREADS), THREADS, 0, vote_each, R(index), q, k, L(reference_label), L(label));
 }

@@ -2,12 +2,19 @@
  * not products are what counts. */
 #include "compute/cuda/cuda.h"
 
-enum { THIN = 16, ROWS = 8, COLUMNS = 32, LANES = 8, CHUNK = 64, CHUNKS = 64 }; /* rows of a chunk, and chunks, as far as both go */
+enum {
+    THIN = 16,
+    ROWS = 8,
+    COLUMNS = 32,
+    LANES = 8,
+    CHUNK = 64,
+    CHUNKS = 64
+}; /* rows of a chunk, and chunks, as far as both go */
 
 /* A warp a row. */
 template <int MOST>
-__global__ void output_rows(int64_t n, int h, int64_t m, const float *T, int64_t ldt, const float *V, int64_t ldv, float *Y,
-                            int64_t ldy)
+__global__ void output_rows(int64_t n, int h, int64_t m, const float *T, int64_t ldt, const float *V, int64_t ldv,
+                            float *Y, int64_t ldy)
 {
     begin_kernel();
     const int64_t i = (int64_t)blockIdx.x * ROWS + threadIdx.y;
@@ -26,15 +33,18 @@ __global__ void output_rows(int64_t n, int h, int64_t m, const float *T, int64_t
     }
 }
 
-bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T, int64_t ldt, const float *V, int64_t ldv,
-                 float *Y, int64_t ldy)
+bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T, int64_t ldt, const float *V,
+                 int64_t ldv, float *Y, int64_t ldy)
 {
     if (h > THIN) return false;
     const dim3 block(32, ROWS);
     const unsigned grid = (unsigned)((n + ROWS - 1) / ROWS);
     if (n == 0 || h == 0) return true;
-    note(state_of(c), grid, block, 0, h <= 2 ? output_rows<2> : h <= 4 ? output_rows<4> : output_rows<THIN>, n, (int)h, m, T,
-         ldt, V, ldv, Y, ldy);
+    note(state_of(c), grid, block, 0,
+         h <= 2   ? output_rows<2>
+         : h <= 4 ? output_rows<4>
+                  : output_rows<THIN>,
+         n, (int)h, m, T, ldt, V, ldv, Y, ldy);
     return true;
 }
 
@@ -95,7 +105,8 @@ void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_r
                       const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
 {
     cuda_state *s = state_of(c);
-    const int64_t columns = (m + COLUMNS - 1) / COLUMNS, chunk = n > CHUNK * CHUNKS ? (n + CHUNKS - 1) / CHUNKS : (int64_t)CHUNK;
+    const int64_t columns = (m + COLUMNS - 1) / COLUMNS,
+                  chunk = n > CHUNK * CHUNKS ? (n + CHUNKS - 1) / CHUNKS : (int64_t)CHUNK;
     const int64_t chunks = chunk ? (n + chunk - 1) / chunk : 0;
     const bool thin = h <= THIN && columns <= CUDA_TICKETS / 2;
     if (n == 0) {

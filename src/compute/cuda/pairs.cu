@@ -13,7 +13,8 @@ struct pairs {
     bool gaussian, row, nca, self, indicator;
     int64_t n, z, h;
     const float *Y, *G;
-    const int32_t *other; /* the compared points' labels; the samples' own come beside this, since they change from step to
+    const int32_t
+        *other; /* the compared points' labels; the samples' own come beside this, since they change from step to
                              step */
 };
 
@@ -62,13 +63,22 @@ template <typename T, typename Op> __device__ static T block_reduce(T value, Op 
 }
 
 struct add {
-    __device__ double operator()(double a, double b) const { return a + b; }
+    __device__ double operator()(double a, double b) const
+    {
+        return a + b;
+    }
 };
 struct least {
-    __device__ float operator()(float a, float b) const { return b < a ? b : a; }
+    __device__ float operator()(float a, float b) const
+    {
+        return b < a ? b : a;
+    }
 };
 struct join {
-    __device__ part operator()(const part &a, const part &b) const { return joined(a, b); }
+    __device__ part operator()(const part &a, const part &b) const
+    {
+        return joined(a, b);
+    }
 };
 
 __device__ static float distance2(const float *a, const float *b, int64_t h)
@@ -190,8 +200,9 @@ __global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels,
 }
 
 /* grads (blocks, z h): what each block adds to dG. */
-__global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums, const part *parts, double *losses,
-                          float *grads, unsigned *ticket, eh_value *loss, float *dY, float *dG)
+__global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums,
+                          const part *parts, double *losses, float *grads, unsigned *ticket, eh_value *loss, float *dY,
+                          float *dG)
 {
     begin_kernel();
     __shared__ held have;
@@ -268,7 +279,8 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
 
 /* ---- many ---- */
 
-__global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels, const int32_t *other, eh_pair_sums *sums)
+__global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels, const int32_t *other,
+                          eh_pair_sums *sums)
 {
     begin_kernel();
     const int64_t i = blockIdx.x;
@@ -288,7 +300,8 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
     double all = 0, same = 0, count = 0;
     for (int64_t j = threadIdx.x; j < p.z; j += THREADS)
         if (!(p.self && i == j))
-            add_pair(p, distance2(y, p.G + j * p.h, p.h), kin(label, other[j]), nearest, nearest_same, all, same, count);
+            add_pair(p, distance2(y, p.G + j * p.h, p.h), kin(label, other[j]), nearest, nearest_same, all, same,
+                     count);
     all = block_reduce(all, add());
     same = block_reduce(same, add());
     count = block_reduce(count, add());
@@ -296,7 +309,8 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
 }
 
 /* One block: totals, then the weights of every sample and the loss. */
-__global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums, float2 *weights, eh_value *loss)
+__global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums, float2 *weights,
+                      eh_value *loss)
 {
     begin_kernel();
     part whole = {0, 0, -INFINITY, 0};
@@ -349,7 +363,8 @@ __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *label
 static void few(cuda_state *s, const pairs &d, const int32_t *label, eh_scalar *loss, float *dY, float *dG)
 {
     const unsigned blocks = (unsigned)((d.n + BLOCK_ROWS - 1) / BLOCK_ROWS);
-    const size_t sums = (size_t)d.n * sizeof(eh_pair_sums), parts = blocks * sizeof(part), losses = blocks * sizeof(double);
+    const size_t sums = (size_t)d.n * sizeof(eh_pair_sums), parts = blocks * sizeof(part),
+                 losses = blocks * sizeof(double);
     const size_t grads = blocks * (size_t)(d.z * d.h) * sizeof(float);
     char *room = (char *)cuda_room_get(s, &s->pairs, sums + parts + losses + grads, "pairs of a batch");
     if (!room) return;
@@ -357,11 +372,12 @@ static void few(cuda_state *s, const pairs &d, const int32_t *label, eh_scalar *
     double *at_losses = (double *)(room + sums + parts);
     float *at_grads = (float *)(room + sums + parts + losses);
     note(s, blocks, FEW_THREADS, 0, few_sums, d, soft{label}, (eh_pair_sums *)room, at_parts);
-    note(s, blocks, FEW_THREADS, 0, few_grads, d, soft{label}, (const eh_pair_sums *)room, at_parts, at_losses, at_grads,
-         s->tickets + CUDA_TICKETS - 1, soft{S(loss)}, dY, dG);
+    note(s, blocks, FEW_THREADS, 0, few_grads, d, soft{label}, (const eh_pair_sums *)room, at_parts, at_losses,
+         at_grads, s->tickets + CUDA_TICKETS - 1, soft{S(loss)}, dY, dG);
 }
 
-static void many(cuda_state *s, const pairs &d, const int32_t *label, const int32_t *other, eh_scalar *loss, float *dY, float *dG)
+static void many(cuda_state *s, const pairs &d, const int32_t *label, const int32_t *other, eh_scalar *loss, float *dY,
+                 float *dG)
 {
     const size_t sums = (size_t)d.n * sizeof(eh_pair_sums);
     char *room = (char *)cuda_room_get(s, &s->pairs, sums + (size_t)d.n * sizeof(float2), "pairs of a batch");
@@ -370,7 +386,8 @@ static void many(cuda_state *s, const pairs &d, const int32_t *label, const int3
     note(s, (unsigned)d.n, THREADS, 0, many_sums, d, soft{label}, soft{other}, (eh_pair_sums *)room);
     note(s, 1, THREADS, 0, weigh, d, soft{label}, (const eh_pair_sums *)room, weights, soft{S(loss)});
     note(s, (unsigned)d.n, THREADS, 0, many_grads, d, soft{label}, soft{other}, weights, true, d.self, dY);
-    if (!d.self && d.z) note(s, (unsigned)d.z, THREADS, 0, many_grads, d, soft{label}, soft{other}, weights, false, false, dG);
+    if (!d.self && d.z)
+        note(s, (unsigned)d.z, THREADS, 0, many_grads, d, soft{label}, soft{other}, weights, false, false, dG);
 }
 
 void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)

@@ -35,7 +35,8 @@ __device__ static inline void load_tile(bfloat *to, int stride, const bfloat *fr
 
 /* The same, where rows are not aligned. */
 template <int ROWS, int COLS, int THREADS>
-__device__ __noinline__ static void load_slowly(bfloat *to, int stride, const bfloat *from, int64_t ld, int rows, int cols)
+__device__ __noinline__ static void load_slowly(bfloat *to, int stride, const bfloat *from, int64_t ld, int rows,
+                                                int cols)
 {
 #pragma unroll 1
     for (int at = (int)threadIdx.x; at < ROWS * COLS; at += THREADS) {
@@ -45,7 +46,8 @@ __device__ __noinline__ static void load_slowly(bfloat *to, int stride, const bf
 }
 
 template <int ROWS, int COLS, int THREADS>
-__device__ static inline void load_any(bfloat *to, int stride, const bfloat *from, int64_t ld, int rows, int cols, bool aligned)
+__device__ static inline void load_any(bfloat *to, int stride, const bfloat *from, int64_t ld, int rows, int cols,
+                                       bool aligned)
 {
     if (aligned)
         load_tile<ROWS, COLS, THREADS>(to, stride, from, ld, rows, cols);
@@ -57,9 +59,10 @@ __device__ static inline void load_any(bfloat *to, int stride, const bfloat *fro
 
 __device__ static inline void multiply(float *d, const uint32_t *a, const uint32_t *b)
 {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 template <bool TRANS> __device__ static inline void load_matrices(uint32_t *r, const bfloat *from)
@@ -79,12 +82,13 @@ template <bool TRANS> __device__ static inline void load_matrices(uint32_t *r, c
 template <bool TA> __device__ static inline void fragment_A(uint32_t *a, const bfloat *tile, int stride, int m, int k)
 {
     const int lane = threadIdx.x % 32, q = lane / 8, r = lane % 8;
-    load_matrices<TA>(a, tile + (TA ? (k + q / 2 * 8 + r) * stride + m + q % 2 * 8
-                                    : (m + q % 2 * 8 + r) * stride + k + q / 2 * 8));
+    load_matrices<TA>(
+        a, tile + (TA ? (k + q / 2 * 8 + r) * stride + m + q % 2 * 8 : (m + q % 2 * 8 + r) * stride + k + q / 2 * 8));
 }
 
 /* Two fragments of B beside each other, 16 x 8 each, at row k and column n; TB: the tile lies (n, k). */
-template <bool TB> __device__ static inline void fragments_B(uint32_t (*b)[2], const bfloat *tile, int stride, int k, int n)
+template <bool TB>
+__device__ static inline void fragments_B(uint32_t (*b)[2], const bfloat *tile, int stride, int k, int n)
 {
     const int lane = threadIdx.x % 32, q = lane / 8, r = lane % 8;
     load_matrices<!TB>(&b[0][0], tile + (TB ? (n + q / 2 * 8 + r) * stride + k + q % 2 * 8
@@ -103,7 +107,8 @@ __host__ __device__ constexpr int tile_entries(int size)
 }
 
 template <int BM, int BN, int STAGES, int FOURS, bool TA, bool TB>
-__device__ static inline void tile_product(const problem &p, int m0, int n0, bfloat *shared, float (&d)[BM / 32][BN / 16][4])
+__device__ static inline void tile_product(const problem &p, int m0, int n0, bfloat *shared,
+                                           float (&d)[BM / 32][BN / 16][4])
 {
     constexpr int SA = TA ? BM + PAD : BK + PAD, SB = TB ? BK + PAD : BN + PAD;
     constexpr int STAGE = tile_entries(BM) + tile_entries(BN), THREADS = FOURS * 128;
@@ -291,15 +296,16 @@ cudaError_t cuda_product_prepare(const cuda_state *s)
         for (const shape *it = one.first; it < one.first + one.count; it++) {
             const int bytes = (it->stages ? it->stages * (int)it->stage : MOST_SHARED) + SWIZZLE;
             const cudaError_t error =
-                fits(s, *it) ? cudaFuncSetAttribute((const void *)it->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)
-                             : cudaSuccess;
+                fits(s, *it)
+                    ? cudaFuncSetAttribute((const void *)it->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)
+                    : cudaSuccess;
             if (error) return error;
         }
     return cudaSuccess;
 }
 
-static problem plain(bool ta, bool tb, int64_t M, int64_t N, int64_t K, int parts, const void *A, int64_t lda, const void *B,
-                     int64_t ldb, float *C, int64_t ldc)
+static problem plain(bool ta, bool tb, int64_t M, int64_t N, int64_t K, int parts, const void *A, int64_t lda,
+                     const void *B, int64_t ldb, float *C, int64_t ldc)
 {
     problem p;
     memset((void *)&p, 0, sizeof p);

@@ -104,8 +104,8 @@ template <int FINISH> __device__ static inline void finish_four(const problem &p
 
 /* A warp takes whole rows, or, where they are short, several at a time. */
 template <int FINISH, int BN>
-__device__ static inline void finish_rows(const problem &p, const float *tile, int stride, int rows, int m0, int n0, int warp,
-                                          int warps)
+__device__ static inline void finish_rows(const problem &p, const float *tile, int stride, int rows, int m0, int n0,
+                                          int warp, int warps)
 {
     constexpr int ACROSS = BN / 4, TOGETHER = ACROSS < 32 ? 32 / ACROSS : 1, EACH = ACROSS < 32 ? 1 : ACROSS / 32;
     const int lane = threadIdx.x % 32, k = lane % ACROSS * 4;
@@ -126,8 +126,8 @@ __device__ static inline void finish_rows(const problem &p, const float *tile, i
 
 /* `rows` rows of BN columns, the first of which are m0 and n0 of the result, by warp number `warp` of `warps`. */
 template <int BN>
-__device__ static inline void finish_tile(const problem &p, const float *tile, int stride, int rows, int m0, int n0, int warp,
-                                          int warps)
+__device__ static inline void finish_tile(const problem &p, const float *tile, int stride, int rows, int m0, int n0,
+                                          int warp, int warps)
 {
     switch (p.finish) {
     case EH_POWER: finish_rows<EH_POWER, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
