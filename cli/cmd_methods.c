@@ -64,7 +64,8 @@ static void put_methods(void)
 
 static const char *type_text(enhope_setting_type type)
 {
-    return type == ENHOPE_SETTING_INTEGER ? "integer" : type == ENHOPE_SETTING_REAL ? "real" : "choice";
+    static const char *const names[] = {"integer", "real", "choice", "text"};
+    return names[type];
 }
 
 static void put_settings_json(void)
@@ -80,7 +81,7 @@ static void put_settings_json(void)
         if (choice) {
             fputs(", \"choices\": ", stdout);
             cli_put_json(stdout, s->choices);
-        } else {
+        } else if (s->type != ENHOPE_SETTING_TEXT) {
             fputs(", \"minimum\": ", stdout);
             cli_put_json_number(stdout, s->minimum);
             fputs(", \"maximum\": ", stdout);

@@ -18,6 +18,7 @@ void cli_setting_usage(const enhope_setting_info *setting, char *buffer, size_t 
     const char letter = cli_setting_letter(setting);
     const char *value = setting->type == ENHOPE_SETTING_INTEGER ? "N"
                         : setting->type == ENHOPE_SETTING_REAL  ? "X"
+                        : setting->type == ENHOPE_SETTING_TEXT  ? "N-N-..."
                                                                 : "NAME";
     char start[8] = "";
     if (letter) snprintf(start, sizeof start, setting->name[1] ? "-%c, " : "-%c", letter);
@@ -29,6 +30,8 @@ void cli_setting_range(const enhope_setting_info *setting, char *buffer, size_t 
 {
     if (setting->type == ENHOPE_SETTING_CHOICE)
         snprintf(buffer, size, "%s", setting->choices ? setting->choices : "");
+    else if (setting->type == ENHOPE_SETTING_TEXT)
+        snprintf(buffer, size, "text");
     else
         snprintf(buffer, size, "%.15g to %.15g", setting->minimum, setting->maximum);
 }

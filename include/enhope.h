@@ -181,7 +181,8 @@ ENHOPE_API const enhope_method_info *enhope_method_get(int i); /* NULL outside 0
 typedef enum enhope_setting_type {
     ENHOPE_SETTING_INTEGER = 0,
     ENHOPE_SETTING_REAL = 1,
-    ENHOPE_SETTING_CHOICE = 2
+    ENHOPE_SETTING_CHOICE = 2,
+    ENHOPE_SETTING_TEXT = 3 /* of the form that its help tells */
 } enhope_setting_type;
 
 typedef struct enhope_setting_info {

@@ -27,8 +27,9 @@ static inline float irregular(uint64_t i)
 static inline enhope_model *make_model(enhope_context *ctx, const eh_map *map, bool exemplars, int64_t H, int64_t r)
 {
     const bool hope = map == &eh_map_hope;
-    const eh_map_shape shape = {
+    eh_map_shape shape = {
         .H = H, .h = map == &eh_map_identity ? H : 2, .F = hope ? 4 : 0, .m = hope ? 5 : 0, .order = hope ? 2 : 0};
+    if (map == &eh_map_mlp) eh_map_layers_parse("4-3-2", &shape);
     enhope_model *model = NULL;
     assert_int_equal(eh_model_create(ctx, hope ? "en-hope" : "mcml+", map, &shape, r, exemplars, 3, 2, 2, &model), 0);
     const int64_t parameters = eh_map_parameters(map, &shape), width = exemplars ? H : shape.h;

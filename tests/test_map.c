@@ -116,11 +116,49 @@ static void every_gradient_matches_central_differences(void **state)
         p.map = &eh_map_hope;
         for (p.s.order = 1; p.s.order <= 4; p.s.order++) check_gradient(&p);
     }
+    p.map = &eh_map_mlp;
+    p.rows = (eh_rows){.X = O(p.X), .ld = H + 2, .dense_n = DENSE};
+    static const char *const layers[] = {"7", "6-4", "5-3-4", "4-3-4-3"};
+    for (int i = 0; i < 4; i++) {
+        assert_true(eh_map_layers_parse(layers[i], &p.s));
+        check_gradient(&p);
+    }
     p.map = &eh_map_identity;
     p.s.h = H;
     p.rows = (eh_rows){.X = O(p.X), .ld = H + 2, .dense_n = DENSE};
     check_gradient(&p);
     ref->op->unplace(ref, &table);
+}
+
+/* On a device operands are copies; here they are copies of the same numbers, and nothing may change. */
+static void operands_of_their_own_change_nothing(void **state)
+{
+    (void)state;
+    static problem p;
+    eh_compute far = *ref;
+    eh_compute_ops op = *ref->op;
+    op.host = false; /* room of its own for dU, too */
+    far.op = &op;
+    far.numbers = false;
+    const eh_map *const maps[] = {&eh_map_linear, &eh_map_hope, &eh_map_mlp};
+    for (int i = 0; i < DENSE * (H + 2); i++) p.X[i] = i % (H + 2) == H ? 1 : eh_random_normal(5, 3, (uint64_t)i);
+    for (int i = 0; i < MAX_THETA; i++) p.theta[i] = 0.6 * eh_random_normal(5, 1, (uint64_t)i);
+    for (int i = 0; i < 3; i++) {
+        p.s = (eh_map_shape){.H = H, .h = 3, .F = 6, .m = 4, .order = 2};
+        assert_true(eh_map_layers_parse("5-3-4", &p.s));
+        p.rows = (eh_rows){.X = O(p.X), .ld = H + 2, .dense_n = DENSE};
+        double work[MAX_WORK], Y[2][MAX_Y], dtheta[2][MAX_THETA], dX[2][DENSE * H];
+        for (int which = 0; which < 2; which++) {
+            eh_compute *c = which ? &far : ref;
+            assert_true(maps[i]->work(&p.s, c, DENSE, true) <= MAX_WORK);
+            maps[i]->forward(&p.s, c, R(p.theta), &p.rows, R(work), R(Y[which]), false);
+            maps[i]->forward(&p.s, c, R(p.theta), &p.rows, R(work), R(Y[which]), true);
+            maps[i]->backward(&p.s, c, R(p.theta), &p.rows, R(work), R(Y[0]), R(dtheta[which]), 2, R(dX[which]));
+        }
+        assert_memory_equal(Y[0], Y[1], (size_t)(DENSE * p.s.h) * sizeof **Y);
+        assert_memory_equal(dtheta[0], dtheta[1], (size_t)eh_map_parameters(maps[i], &p.s) * sizeof **dtheta);
+        assert_memory_equal(dX[0], dX[1], (size_t)(2 * H) * sizeof **dX);
+    }
 }
 
 static void factors_may_be_rescaled_and_even_orders_ignore_their_sign(void **state)
@@ -174,6 +212,14 @@ static void oversized_maps_are_refused_not_wrapped(void **state)
     assert_int_equal(eh_map_hope.work(&s, ref, INT64_C(1) << 22, false), -1);
     assert_ptr_equal(eh_map_find("linear"), &eh_map_linear);
     assert_null(eh_map_find("cubic"));
+    eh_map_shape deep = {.H = 3, .h = 2};
+    static const char *const wrong[] = {"", "-", "3-", "-3", "3--4", "0", "3-0", "1048577", "3,4", "1-1-1-1-1-1-1-1-1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_false(eh_map_layers_parse(wrong[i], &deep));
+    assert_true(eh_map_layers_parse("1048576-1048576", &deep));
+    assert_int_equal(eh_map_mlp.work(&deep, ref, INT64_C(1) << 43, true), -1);
+    char text[64];
+    eh_map_layers_print(&deep, text, sizeof text);
+    assert_string_equal(text, "1048576-1048576");
 }
 
 int main(void)
@@ -183,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_number_through_the_map_matches_the_worked_case),
         cmocka_unit_test(every_gradient_matches_central_differences),
+        cmocka_unit_test(operands_of_their_own_change_nothing),
         cmocka_unit_test(factors_may_be_rescaled_and_even_orders_ignore_their_sign),
         cmocka_unit_test(the_start_centres_the_hidden_units_and_scales_the_factors),
         cmocka_unit_test(oversized_maps_are_refused_not_wrapped),

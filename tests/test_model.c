@@ -60,9 +60,9 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
-    const eh_map *const maps[] = {&eh_map_hope, &eh_map_linear, &eh_map_identity};
+    const eh_map *const maps[] = {&eh_map_hope, &eh_map_linear, &eh_map_identity, &eh_map_mlp};
     const char *path = in_folder("m.safetensors"), *again = in_folder("again.safetensors");
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         enhope_model *model = make_model(ctx, maps[i / 2], i % 2, 7, 5), *loaded = NULL;
         if (i == 3) { /* names of inputs and the image are not always known */
             for (int64_t j = 0; j < 7; j++) eh_free(model->input_name[j]);

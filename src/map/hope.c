@@ -10,6 +10,12 @@
 
 enum { TENSOR_C, TENSOR_W, TENSOR_B, TENSOR_V, TENSORS };
 
+static int hope_tensors(const eh_map_shape *s)
+{
+    (void)s;
+    return TENSORS;
+}
+
 static eh_tensor hope_tensor(const eh_map_shape *s, int i)
 {
     switch (i) {
@@ -188,7 +194,8 @@ static void hope_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, doubl
 
 const eh_map eh_map_hope = {
     .name = "hope",
-    .tensors = TENSORS,
+    .sparse = true,
+    .tensors = hope_tensors,
     .tensor = hope_tensor,
     .work = hope_work,
     .init = hope_init,

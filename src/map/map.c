@@ -1,11 +1,12 @@
 /* Maps by name, where tensors lie in theta, and what workspaces are made of. */
+#include <stdio.h>
 #include <string.h>
 
 #include "map/map.h"
 
 const eh_map *eh_map_find(const char *name)
 {
-    static const eh_map *const all[] = {&eh_map_hope, &eh_map_linear, &eh_map_identity};
+    static const eh_map *const all[] = {&eh_map_hope, &eh_map_mlp, &eh_map_linear, &eh_map_identity};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(all[i]->name, name)) return all[i];
     return NULL;
@@ -33,7 +34,31 @@ int64_t eh_map_offset(const eh_map *map, const eh_map_shape *s, int i)
 
 int64_t eh_map_parameters(const eh_map *map, const eh_map_shape *s)
 {
-    return eh_map_offset(map, s, map->tensors);
+    return eh_map_offset(map, s, map->tensors(s));
+}
+
+static const int64_t WIDEST = 1 << 20;
+
+bool eh_map_layers_parse(const char *text, eh_map_shape *s)
+{
+    s->layers = 0;
+    for (const char *at = text;; at++) {
+        int64_t width = 0;
+        const char *from = at;
+        for (; *at >= '0' && *at <= '9' && width <= WIDEST; at++) width = 10 * width + (*at - '0');
+        if (at == from || width < 1 || width > WIDEST || s->layers == EH_MAP_LAYERS) return false;
+        s->width[s->layers++] = width;
+        if (!*at) return true;
+        if (*at != '-') return false;
+    }
+}
+
+void eh_map_layers_print(const eh_map_shape *s, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int l = 0; l < s->layers && used < size; l++)
+        used += (size_t)snprintf(text + used, size - used, "%s%lld", l ? "-" : "", (long long)s->width[l]);
 }
 
 int64_t eh_map_room(const eh_compute *c, int64_t count, size_t size)

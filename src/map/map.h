@@ -17,10 +17,14 @@ typedef struct eh_rows {
     int64_t ld, dense_n;
 } eh_rows;
 
+enum { EH_MAP_LAYERS = 8 }; /* of an mlp, at most */
+
 typedef struct eh_map_shape {
     int64_t H, h;
-    int64_t F, m; /* hope */
-    int order;    /* hope */
+    int64_t F, m;                 /* hope */
+    int order;                    /* hope */
+    int layers;                   /* mlp */
+    int64_t width[EH_MAP_LAYERS]; /* (layers) mlp: units of each layer */
 } eh_map_shape;
 
 typedef struct eh_tensor {
@@ -31,8 +35,9 @@ typedef struct eh_tensor {
 
 typedef struct eh_map {
     const char *name;
-    int tensors;
-    /* Tensor i of theta. */
+    bool sparse; /* takes sparse rows as they are */
+    /* How many tensors theta has, and tensor i of them. */
+    int (*tensors)(const eh_map_shape *s);
     eh_tensor (*tensor)(const eh_map_shape *s, int i);
     /* Numbers of workspace for n rows, -1 on overflow. keep: backward will follow, on what forward leaves there. */
     int64_t (*work)(const eh_map_shape *s, const eh_compute *c, int64_t n, bool keep);
@@ -50,7 +55,7 @@ typedef struct eh_map {
                      const eh_real *dY, eh_real *dtheta, int64_t dx_n, eh_real *dX);
 } eh_map;
 
-extern const eh_map eh_map_hope, eh_map_linear, eh_map_identity;
+extern const eh_map eh_map_hope, eh_map_mlp, eh_map_linear, eh_map_identity;
 
 /* NULL: no such map. */
 const eh_map *eh_map_find(const char *name);
@@ -58,6 +63,10 @@ const eh_map *eh_map_find(const char *name);
 int64_t eh_map_parameters(const eh_map *map, const eh_map_shape *s);
 /* Where tensor i begins in theta. */
 int64_t eh_map_offset(const eh_map *map, const eh_map_shape *s, int i);
+
+/* Layers from "500-500-2000" into the shape; false: it is no such text. And back. */
+bool eh_map_layers_parse(const char *text, eh_map_shape *s);
+void eh_map_layers_print(const eh_map_shape *s, char *text, size_t size);
 
 /* first.c: the product with the inputs that every map begins with. */
 /* The deviation of random weights whose responses to the rows of X have mean square `response`. */

@@ -35,6 +35,7 @@ enum { EH_SOLVER_CG, EH_SOLVER_LBFGS, EH_SOLVER_ADAM };
 struct enhope_settings {
     char method[24];
     int64_t dims, factors, hidden, order;
+    char layers[64];
     double start;
     int64_t exemplars, z, form, similarity, target, weight;
     int64_t solver, epochs, batch, iterations, memory;

@@ -27,13 +27,17 @@ typedef struct row {
 
 /* The method's own choices are the names in methods.c; it is the one setting that is held as text. */
 static const row rows[] = {
-    {{"method", ENHOPE_SETTING_CHOICE, "en-hope", 0, 0, "en-hope|hope|linear-en-hope|mcml+|nca|knn", "all",
+    {{"method", ENHOPE_SETTING_CHOICE, "en-hope", 0, 0,
+      "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|linear-en-hope|mcml+|nca|knn", "all",
       "what to train: a row of the table of methods"},
      offsetof(enhope_settings, method)},
     INTEGER(dims, "2", 1, 65536, "all but knn", "outputs h of the map"),
     INTEGER(factors, "800", 1, 1048576, "hope map", "factors F"),
     INTEGER(hidden, "400", 1, 1048576, "hope map", "hidden units m"),
     INTEGER(order, "2", 1, 16, "hope map", "order O of the feature interactions"),
+    {{"layers", ENHOPE_SETTING_TEXT, "500-500-2000", 0, 0, NULL, "mlp map",
+      "units of each layer below the output, one to eight numbers joined by '-'"},
+     offsetof(enhope_settings, layers)},
     REAL(start, "1", 1e-9, 1e9, "hope and linear maps",
          "mean square of the first responses at the start, over the data"),
     CHOICE(exemplars, "random|kmeans|learned", "learned", "exemplar methods",
@@ -116,6 +120,15 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
             *(int64_t *)field(settings, r) = number;
         return ENHOPE_OK;
     }
+    if (info->type == ENHOPE_SETTING_TEXT) {
+        eh_map_shape shape;
+        if (strlen(value) >= sizeof settings->layers || !eh_map_layers_parse(value, &shape))
+            return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                           "%s is '%.80s': expected one to eight numbers of units joined by '-', as in 500-500-2000",
+                           name, value);
+        snprintf(settings->layers, sizeof settings->layers, "%s", value);
+        return ENHOPE_OK;
+    }
     double real = 0;
     const bool number = eh_number_parse(value, strlen(value), &real) == EH_NUMBER;
     const bool whole = info->type == ENHOPE_SETTING_INTEGER;
@@ -136,6 +149,8 @@ static void write_text(const enhope_settings *s, const row *r, char *buffer, siz
 {
     if (r->at == offsetof(enhope_settings, method)) {
         snprintf(buffer, size, "%s", s->method);
+    } else if (r->info.type == ENHOPE_SETTING_TEXT) {
+        snprintf(buffer, size, "%s", s->layers);
     } else if (r->info.type == ENHOPE_SETTING_CHOICE) {
         const char *at = r->info.choices;
         for (int64_t skip = *(int64_t *)field(s, r); skip > 0; skip--) at += strcspn(at, "|") + 1;

@@ -116,6 +116,16 @@ static enhope_status find_tensor(enhope_context *ctx, const eh_safetensors *st, 
     return ENHOPE_OK;
 }
 
+static enhope_status read_layers(enhope_context *ctx, const eh_safetensors *st, eh_map_shape *s)
+{
+    const char *value = NULL;
+    char quote[EH_QUOTE];
+    EH_TRY(text(ctx, st, "layers", &value));
+    if (eh_map_layers_parse(value, s)) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "layers is %s: expected one to eight numbers of units joined by '-'",
+                   eh_json_quote(value, quote));
+}
+
 static enhope_status read_shape(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
     const int64_t most = INT64_C(1) << 40;
@@ -128,12 +138,13 @@ static enhope_status read_shape(enhope_context *ctx, const eh_safetensors *st, p
     EH_TRY(number(ctx, st, "hidden", hope, most, &s->m));
     EH_TRY(number(ctx, st, "order", hope, EH_MODEL_MAX_ORDER, &order));
     s->order = (int)order;
+    if (p->map == &eh_map_mlp) EH_TRY(read_layers(ctx, st, s));
     if (p->map == &eh_map_identity && s->H != s->h)
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "the identity map has %lld inputs and %lld outputs: expected the same",
                        (long long)s->H, (long long)s->h);
     EH_TRY(find_tensor(ctx, st, &(eh_tensor){"scale.shift", 1, {s->H, 1}}, "F32", &p->shift));
     EH_TRY(find_tensor(ctx, st, &(eh_tensor){"scale.mul", 1, {s->H, 1}}, "F32", &p->mul));
-    for (int i = 0; i < p->map->tensors; i++) {
+    for (int i = 0; i < p->map->tensors(&p->shape); i++) {
         const eh_tensor want = p->map->tensor(s, i);
         EH_TRY(find_tensor(ctx, st, &want, "F32", &p->map_tensor[i]));
     }
@@ -233,7 +244,7 @@ static enhope_status read_floats(enhope_context *ctx, eh_safetensors *st, const 
 
 static enhope_status read_tensors(enhope_context *ctx, eh_safetensors *st, const plan *p, enhope_model *model)
 {
-    for (int i = 0; i < p->map->tensors; i++)
+    for (int i = 0; i < p->map->tensors(&p->shape); i++)
         EH_TRY(read_floats(ctx, st, p->map_tensor[i], model->theta + eh_map_offset(p->map, &p->shape, i)));
     EH_TRY(read_floats(ctx, st, p->reference, model->reference));
     EH_TRY(read_floats(ctx, st, p->shift, model->shift));

@@ -134,6 +134,11 @@ static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope
     EH_TRY(add_number(ctx, meta, "factors", s->F));
     EH_TRY(add_number(ctx, meta, "hidden", s->m));
     EH_TRY(add_number(ctx, meta, "order", s->order));
+    if (s->layers) {
+        char text[128];
+        eh_map_layers_print(s, text, sizeof text);
+        EH_TRY(add_text(ctx, meta, "layers", text));
+    }
     EH_TRY(add_text(ctx, meta, "similarity", model->gaussian ? "gaussian" : "student"));
     EH_TRY(add_number(ctx, meta, "neighbours", model->k));
     if (model->image_rows > 0) {
@@ -159,7 +164,7 @@ enhope_status enhope_model_save(enhope_context *ctx, const enhope_model *model, 
     const eh_map_shape *s = &model->shape;
     eh_st_tensor tensor[EH_MODEL_MAX_MAP_TENSORS + 4];
     int64_t tensors = 0;
-    for (int i = 0; i < model->map->tensors; i++) {
+    for (int i = 0; i < model->map->tensors(s); i++) {
         const eh_tensor t = model->map->tensor(s, i);
         tensor[tensors++] = (eh_st_tensor){.name = t.name,
                                            .dtype = "F32",

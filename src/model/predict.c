@@ -70,7 +70,7 @@ static int64_t block_rows(const walk *w, int64_t k)
 /* Sparse samples may stay sparse where zero stays zero and the map begins with a product. */
 static bool stays_sparse(const enhope_model *model, const eh_matrix *x)
 {
-    if (x->kind != ENHOPE_CSR || model->map == &eh_map_identity) return false;
+    if (x->kind != ENHOPE_CSR || !model->map->sparse) return false;
     for (int64_t j = 0; j < model->shape.H; j++)
         if (model->shift[j] != 0) return false;
     return true;

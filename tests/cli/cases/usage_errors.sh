@@ -1,6 +1,7 @@
 # What is wrong with a command line is told in one sentence, with the nearest name where there is one; exit code 2.
 try() { enhope "$@"; echo "exit $?"; }
 try train --factor 8
+try train --data x.csv --method dt-mcml --layers 500-x
 try train --data x.csv --epoch=3
 try train --zzzzzz
 try train -x

@@ -1,0 +1,200 @@
+/* A deep map of sigmoid layers with a linear end, as parametric t-SNE has it (van der Maaten 2009):
+ *
+ *   t_1 = sigmoid(C^T x'),  t_l = sigmoid(W_l^T t_(l-1) + b_l),  y = V t_L,        x' = [x; 1]
+ *
+ * C (H+1, w_1), W_l (w_(l-1), w_l), b_l (w_l), V (h, w_L) for layers of w_1, ..., w_L units. Dense rows only. */
+#include <math.h>
+
+#include "map/map.h"
+
+/* Tensors: C, then W_l and b_l of layers 2 to L, then V. */
+static int mlp_tensors(const eh_map_shape *s)
+{
+    return 2 * s->layers;
+}
+
+static eh_tensor mlp_tensor(const eh_map_shape *s, int i)
+{
+    static const char *const W[] = {"map.W2", "map.W3", "map.W4", "map.W5", "map.W6", "map.W7", "map.W8"};
+    static const char *const b[] = {"map.b2", "map.b3", "map.b4", "map.b5", "map.b6", "map.b7", "map.b8"};
+    const int layer = (i + 1) / 2; /* counted from 0 */
+    if (i == 0) return (eh_tensor){.name = "map.C", .rank = 2, .shape = {s->H + 1, s->width[0]}};
+    if (i == mlp_tensors(s) - 1)
+        return (eh_tensor){.name = "map.V", .rank = 2, .shape = {s->h, s->width[s->layers - 1]}};
+    if (i % 2) return (eh_tensor){.name = W[layer - 1], .rank = 2, .shape = {s->width[layer - 1], s->width[layer]}};
+    return (eh_tensor){.name = b[layer - 1], .rank = 1, .shape = {s->width[layer]}};
+}
+
+/* Where W and b of a layer begin in theta, and V. */
+static int64_t at_W(const eh_map_shape *s, int layer)
+{
+    return eh_map_offset(&eh_map_mlp, s, layer ? 2 * layer - 1 : 0);
+}
+static int64_t at_b(const eh_map_shape *s, int layer)
+{
+    return eh_map_offset(&eh_map_mlp, s, 2 * layer);
+}
+static int64_t at_V(const eh_map_shape *s)
+{
+    return eh_map_offset(&eh_map_mlp, s, mlp_tensors(s) - 1);
+}
+
+typedef struct activations {
+    eh_operand *weights[EH_MAP_LAYERS]; /* C, W as operands, where these are not numbers */
+    eh_real *none;                      /* (w_1) zeros: the first layer's bias is a row of C */
+    eh_real *T[EH_MAP_LAYERS];          /* (n, w) */
+    eh_operand *S[EH_MAP_LAYERS];       /* the same as operands, where these are not numbers */
+    eh_operand *dA[EH_MAP_LAYERS];      /* (n, w) */
+    eh_real *d;                         /* (n, w) a layer's dA as numbers, where operands are not */
+    eh_real *db;                        /* (w) of the first layer, which has none */
+} activations;
+
+/* The next part of the workspace, of so many elements; *end grows, -1 on overflow. */
+static eh_real *part(const eh_compute *c, eh_real *work, int64_t rows, int64_t columns, size_t size, int64_t *end)
+{
+    int64_t count, room = -1;
+    if (*end >= 0 && eh_mul(rows, columns, &count)) room = eh_map_room(c, count, size);
+    const int64_t from = *end;
+    if (room < 0 || __builtin_add_overflow(from, room, end)) {
+        *end = -1;
+        return NULL;
+    }
+    return work ? eh_at(c, work, from) : NULL;
+}
+
+/* Lays them out from `work` on, unless that is NULL; the numbers that takes, -1 on overflow. */
+static int64_t lay_out(const eh_map_shape *s, const eh_compute *c, int64_t n, bool keep, eh_real *work, activations *a)
+{
+    const size_t number = c->op->size;
+    const int64_t narrow = c->numbers ? 0 : 1, kept = keep ? n : 0; /* rows of what is not always there */
+    int64_t end = 0, widest = 0;
+    a->none = part(c, work, 1, s->width[0], number, &end);
+    a->db = part(c, work, keep, s->width[0], number, &end);
+    for (int l = 0; l < s->layers; l++) {
+        const int64_t w = s->width[l], inputs = l ? s->width[l - 1] : s->H + 1;
+        a->weights[l] = (eh_operand *)part(c, work, narrow * inputs, w, c->operand, &end);
+        a->T[l] = part(c, work, n, w, number, &end);
+        a->S[l] = (eh_operand *)part(c, work, narrow * n, w, c->operand, &end);
+        a->dA[l] = (eh_operand *)part(c, work, kept, w, c->operand, &end);
+        widest = w > widest ? w : widest;
+    }
+    a->d = part(c, work, narrow * kept, widest, number, &end);
+    return end;
+}
+
+static int64_t mlp_work(const eh_map_shape *s, const eh_compute *c, int64_t n, bool keep)
+{
+    activations a;
+    return lay_out(s, c, n, keep, NULL, &a);
+}
+
+/* What the product behind layer l reads. */
+static const eh_operand *as_operand(const eh_compute *c, const activations *a, int l)
+{
+    return c->numbers ? (const eh_operand *)a->T[l] : a->S[l];
+}
+
+static const eh_operand *weights(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const activations *a,
+                                 int l, bool fresh)
+{
+    return eh_map_operands(c, l ? s->width[l - 1] : s->H + 1, s->width[l], eh_at(c, theta, at_W(s, l)), a->weights[l],
+                           fresh);
+}
+
+static void mlp_forward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
+                        eh_real *Y, bool keep)
+{
+    const int64_t n = x->dense_n, last = s->width[s->layers - 1];
+    activations a;
+    lay_out(s, c, n, keep, work, &a);
+    c->op->fill(c, s->width[0], 0, a.none);
+    for (int l = 0; l < s->layers; l++)
+        c->op->product(c, &(eh_product){.M = n,
+                                        .N = s->width[l],
+                                        .K = l ? s->width[l - 1] : s->H + 1,
+                                        .A = l ? as_operand(c, &a, l - 1) : x->X,
+                                        .lda = l ? s->width[l - 1] : x->ld,
+                                        .B = weights(s, c, theta, &a, l, true),
+                                        .ldb = s->width[l],
+                                        .finish = EH_SIGMOID,
+                                        .with = l ? eh_at(c, theta, at_b(s, l)) : a.none,
+                                        .C = a.T[l],
+                                        .P = c->numbers ? NULL : a.S[l],
+                                        .ldc = s->width[l]});
+    c->op->gemm(c, false, true, n, s->h, last, 1, a.T[s->layers - 1], last, eh_at(c, theta, at_V(s)), last, 0, Y, s->h);
+}
+
+static void mlp_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
+                         const eh_real *dY, eh_real *dtheta, int64_t dx_n, eh_real *dX)
+{
+    const int64_t n = x->dense_n;
+    const int top = s->layers - 1;
+    activations a;
+    lay_out(s, c, n, true, work, &a);
+    c->op->output_grad(c, n, s->width[top], s->h, dY, eh_at(c, theta, at_V(s)), a.T[top], a.dA[top],
+                       top ? eh_at(c, dtheta, at_b(s, top)) : a.db, eh_at(c, dtheta, at_V(s)));
+    for (int l = top; l > 0; l--) {
+        const int64_t w = s->width[l], below = s->width[l - 1];
+        c->op->product(c, &(eh_product){.ta = true,
+                                        .M = below,
+                                        .N = w,
+                                        .K = n,
+                                        .A = as_operand(c, &a, l - 1),
+                                        .lda = below,
+                                        .B = a.dA[l],
+                                        .ldb = w,
+                                        .C = eh_at(c, dtheta, at_W(s, l)),
+                                        .ldc = w}); /* dW = sum t da^T */
+        eh_real *d = c->numbers ? (eh_real *)a.dA[l - 1] : a.d;
+        c->op->product(c, &(eh_product){.tb = true,
+                                        .M = n,
+                                        .N = below,
+                                        .K = w,
+                                        .A = a.dA[l],
+                                        .lda = w,
+                                        .B = weights(s, c, theta, &a, l, false),
+                                        .ldb = w,
+                                        .finish = EH_SIGMOID_GRAD,
+                                        .with = a.T[l - 1],
+                                        .C = d,
+                                        .P = c->numbers ? NULL : a.dA[l - 1],
+                                        .ldc = below}); /* da = t (1 - t) W da above */
+        if (l > 1) c->op->column_sums(c, n, below, d, 0, eh_at(c, dtheta, at_b(s, l - 1)));
+    }
+    eh_first_backward(c, x, s->H, weights(s, c, theta, &a, 0, false), s->width[0], a.dA[0], dtheta, dx_n, dX);
+}
+
+/* Every layer starts with inputs of its sigmoids of a spread near one about zero: where those below have it too, a unit
+ * has a mean of 1/2 and a deviation near 1/5. The embedding starts as wide as that of the hope map. */
+static const double START_W = 4, START_V = 4;
+
+static void mlp_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
+                     const eh_operand *sample, int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
+{
+    (void)sample, (void)work;
+    const int64_t all = eh_map_parameters(&eh_map_mlp, s);
+    const double sd_C = eh_first_deviation(c, response, X, ld, n, s->H);
+    for (int64_t i = 0; i < all; i++) host[i] = (float)eh_random_normal(seed, EH_STREAM_INIT, (uint64_t)i);
+    for (int64_t i = 0; i < (s->H + 1) * s->width[0]; i++) host[i] *= (float)sd_C;
+    for (int l = 1; l < s->layers; l++) {
+        const int64_t w = s->width[l], below = s->width[l - 1];
+        float *W = host + at_W(s, l), *b = host + at_b(s, l);
+        for (int64_t k = 0; k < w; k++) b[k] = 0;
+        for (int64_t i = 0; i < below * w; i++) {
+            W[i] *= (float)(START_W / sqrt((double)below));
+            b[i % w] -= W[i] / 2;
+        }
+    }
+    for (int64_t i = at_V(s); i < all; i++) host[i] *= (float)(START_V / sqrt((double)s->width[s->layers - 1]));
+    c->op->write(c, theta, host, all);
+}
+
+const eh_map eh_map_mlp = {
+    .name = "mlp",
+    .tensors = mlp_tensors,
+    .tensor = mlp_tensor,
+    .work = mlp_work,
+    .init = mlp_init,
+    .forward = mlp_forward,
+    .backward = mlp_backward,
+};
