@@ -195,6 +195,16 @@ int main(int argc, char **argv)
             if (!strcmp(argv[i - 1], "--command")) command = value;
             if (!strcmp(argv[i - 1], "--faiss")) faiss_script = value;
         }
+    for (int i = 1; i < argc; i++) {
+        bool known = false;
+        for (int b = 0; b < 4; b++) known |= !strcmp(argv[i], names[b]);
+        if (!strncmp(argv[i], "--", 2) && i + 1 < argc)
+            i++;
+        else if (!known) {
+            fprintf(stderr, "bench: '%s' is no part: expected memory, step, predict, linear\n", argv[i]);
+            return 2;
+        }
+    }
     printf("data: %s\n", data_path);
     fflush(stdout);
     for (int pass = 0; pass < 2 && !some; pass++) /* the named ones; all where none is named */

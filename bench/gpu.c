@@ -5,6 +5,7 @@
  * Each line of output is `name value unit`. Times are the best of several, on data that is on the device, but for
  * `stream`: there it comes from the host's memory as it is needed. */
 #define _GNU_SOURCE
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -170,8 +171,18 @@ int main(int argc, char **argv)
             data_path = argv[++i];
         else if (!strcmp(argv[i], "--rows") && i + 1 < argc)
             predict_rows = atoll(argv[++i]);
-        else
+        else {
+            bool known = false;
+            for (int part = 0; part < PARTS; part++) known |= !strcmp(argv[i], parts[part].name);
+            if (!known) {
+                fprintf(stderr,
+                        "enhope-bench-gpu: '%s' is no part: expected [--data SPEC] [--rows N] [epoch] [large] "
+                        "[predict] [knn]\n",
+                        argv[i]);
+                return 2;
+            }
             named++;
+        }
     }
     for (int part = 0; part < PARTS; part++) {
         int wanted = !named;

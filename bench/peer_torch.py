@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same work in PyTorch, for `bench/cuda`: what our figures on a GPU are compared with.
+"""The same work in PyTorch, for `bench/gpu`: what our figures on a GPU are compared with.
 
   peer_torch.py [step] [rate] [knn]
 
@@ -133,6 +133,7 @@ def bench_rate():
 
 
 def bench_knn():
+    """On random points: how long this takes does not depend on them. In blocks, which keeps the distances small."""
     set_precision("fp32")
     refs, queries = (torch.randint(0, 256, (n, H), device=DEVICE).float() / 255 for n in (60000, 10000))
 

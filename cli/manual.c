@@ -133,10 +133,22 @@ void cli_manual(FILE *out)
     put_options(out);
     put_settings(out);
     put_methods(out);
+    fputs(".SH ENVIRONMENT\n", out);
+    static const char *const variables[][2] = {
+        {"OMP_NUM_THREADS", "Threads of the cpu, where --threads does not say."},
+        {"LD_LIBRARY_PATH", "Where libenhope_cuda.so is looked for, besides libenhope's own folder."},
+        {"CUDA_VISIBLE_DEVICES", "The GPUs that there are, as for every program that uses CUDA."},
+        {"ENHOPE_GPU_MEMORY", "Bytes of a GPU's memory that data may take at most; more is streamed. By default three "
+                              "quarters of what is free."},
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        fprintf(out, ".TP\n\\fB%s\\fR\n", variables[i][0]);
+        put_roff(out, variables[i][1]);
+    }
     fputs(".SH EXIT STATUS\n", out);
     static const char *const codes[][2] = {
         {"0", "Done."},
-        {"1", "Data, a model or a file was at fault; standard error tells what and where."},
+        {"1", "Data, a model, a file or the device was at fault; standard error tells what and where."},
         {"2", "The command line was at fault: an unknown option, or a value out of its bounds."},
         {"130, 143, 129",
          "Training was stopped by Ctrl-C (SIGINT), SIGTERM or SIGHUP; the best model so far is saved."},

@@ -36,7 +36,12 @@ static int thread_count(const enhope_context *ctx)
 static enhope_status find_cuda(enhope_context *ctx, const char *name, void *out)
 {
     void *library = dlopen("libenhope_cuda.so", RTLD_NOW | RTLD_LOCAL);
-    if (!library) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the cuda backend is not there: %s", dlerror());
+    if (!library)
+        return eh_fail(
+            ctx, ENHOPE_ERROR_COMPUTE,
+            "the cuda backend is not there: %s (it is built where nvcc is, and looked for beside libenhope and "
+            "along LD_LIBRARY_PATH)",
+            dlerror());
     void *symbol = dlsym(library, name);
     if (!symbol) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version: %s", dlerror());
     memcpy(out, &symbol, sizeof symbol); /* ISO C has no cast from an object to a function */
