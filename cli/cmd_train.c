@@ -40,7 +40,7 @@ static void put_summary(const cli_session *session, double seconds, const char *
     const int64_t rows = session->model_info.epochs;
     describe_best(session, best, sizeof best);
     cli_bytes_text(stat(path, &at) == 0 ? (double)at.st_size : 0.0, bytes, sizeof bytes);
-    if (!strcmp(session->model_info.map, "identity")) { /* nothing was learned */
+    if (!strcmp(session->model_info.method, "knn")) { /* nothing was learned */
         printf("Kept %lld points for %s; the model is in %s (%s).\n", (long long)session->model_info.references,
                session->model_info.method, path, bytes);
         return;

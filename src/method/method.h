@@ -17,6 +17,10 @@ typedef struct eh_method {
     const eh_map *map;
     bool gaussian, row, nca; /* of the objective, unless the settings say otherwise */
     eh_compared compared;
+    bool
+        own_scale; /* inputs are compared as they are: their scale is chosen (train_scale.c), and exemplars that are learned
+                        start as training points */
+    int32_t nearest; /* neighbours that vote, unless the settings say otherwise; 0: by rule */
 } eh_method;
 
 /* NULL: no such method. */

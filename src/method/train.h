@@ -81,6 +81,8 @@ struct enhope_trainer {
  * x, and its gradient, all on the backend; train.c. */
 void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss);
 bool eh_train_stop(void *user);
+/* Chooses the scale of the inputs for exemplars that have been started; train_scale.c. */
+enhope_status eh_train_scale(enhope_trainer *t);
 /* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; train.c. */
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y);
 

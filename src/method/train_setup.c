@@ -149,8 +149,9 @@ static enhope_status start_exemplars(enhope_trainer *t)
     float *E = NULL;
     enhope_status status;
     EH_CHECK(eh_new(t->ctx, "exemplars", t->z * H, sizeof *E, (void **)&E));
-    EH_CHECK((t->set.exemplars == EH_START_RANDOM ? eh_exemplar_random : eh_exemplar_kmeans)(
-        t->ctx, t->c, &t->table, t->rows, t->n, t->data->c, t->z, (uint64_t)t->set.seed, E, t->exemplar_label));
+    const bool points = t->set.exemplars == EH_START_RANDOM || (t->learned && t->method->own_scale);
+    EH_CHECK((points ? eh_exemplar_random : eh_exemplar_kmeans)(t->ctx, t->c, &t->table, t->rows, t->n, t->data->c,
+                                                                t->z, (uint64_t)t->set.seed, E, t->exemplar_label));
     t->c->op->write(t->c, eh_at(t->c, t->theta, t->P), E, t->z * H);
     t->c->op->send(t->c, t->exemplar_class, t->exemplar_label, (size_t)t->z * sizeof *t->exemplar_label);
 cleanup:
@@ -267,6 +268,8 @@ static enhope_status settle_neighbours(enhope_trainer *t)
                        (long long)k, (long long)r, exemplars ? "exemplars" : "training points");
     if (k)
         t->k = (int32_t)k;
+    else if (t->method->nearest)
+        t->k = t->method->nearest;
     else if (exemplars)
         t->k = eh_default_neighbours(t->exemplar_label, r);
     else
@@ -304,6 +307,7 @@ static enhope_status build(enhope_trainer *t)
     EH_CHECK(start_map(t));
     EH_CHECK(start_optimiser(t));
     EH_CHECK(settle_neighbours(t));
+    if (t->method->own_scale) EH_CHECK(eh_train_scale(t));
     EH_CHECK(t->c->op->sync(t->c, ctx));
 cleanup:
     eh_compute_end(t->c);
