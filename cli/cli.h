@@ -33,7 +33,8 @@ typedef struct cli_options {
     int64_t limit;
     int64_t threads;
     const char *device, *precision;
-    const char *output, *log, *title;
+    const char *output, *log, *title, *against;
+    int64_t centres, seed;
     int64_t neighbours;
     int64_t width, height;
     double point;
@@ -117,6 +118,8 @@ int cli_session_open(cli_session *session, const cli_options *options);
 /* other_part is what an unsaid --part means where the data has parts. */
 int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *other_part);
 int cli_session_model(cli_session *session, const char *path);
+/* Replaces what the model compares with as --against says, from the train part of the same data. */
+int cli_session_refer(cli_session *session, const cli_options *options);
 /* The row of the history that the model was kept at; NULL: none. */
 const enhope_history *cli_session_best(const cli_session *session);
 void cli_session_close(cli_session *session);

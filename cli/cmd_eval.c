@@ -44,6 +44,7 @@ static void put_json(const cli_session *session, const enhope_evaluation *e)
     cli_put_json_number(stdout, e->seconds);
     fputs(",\n  \"microseconds_per_point\": ", stdout);
     cli_put_json_number(stdout, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0);
+    printf(",\n  \"references\": %lld", (long long)session->model_info.references);
     fputs(",\n  \"classes\": [", stdout);
     for (int32_t k = 0; k < c; k++) {
         if (k) fputs(", ", stdout);
@@ -133,6 +134,8 @@ static void put_report(const cli_session *session, const enhope_evaluation *e)
     wilson_interval(e->errors, e->n, &low, &high);
     printf("error: %.2f %% (%lld of %lld points; 95 %% interval %.2f to %.2f %%)\n", percent(e->errors, e->n),
            (long long)e->errors, (long long)e->n, low, high);
+    printf("against: %lld %s\n", (long long)session->model_info.references,
+           session->model_info.references_are_exemplars ? "exemplars" : "points");
     printf("time: %.3f s, %.1f microseconds a point\n", e->seconds, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0);
     if (e->unknown)
         printf("unknown: %lld point%s of classes that the model never saw, counted as errors\n", (long long)e->unknown,
@@ -158,6 +161,7 @@ int cmd_eval(const cli_options *options)
     int code = cli_session_open(&session, options);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
+    if (!code) code = cli_session_refer(&session, options);
     if (!code) {
         e.confusion =
             cli_alloc("confusions", session.model_info.classes, session.model_info.classes, sizeof *e.confusion);

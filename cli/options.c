@@ -38,6 +38,12 @@ static const cli_option table[] = {
     {"neighbours", 'k', "N", CLI_SETTING, 0, 0, 0, " train ", NULL},
     {"neighbours", 'k', "N", CLI_INTEGER, AT(neighbours), 1, 2147483647.0, " predict eval plot ",
      "neighbours that vote; default: the model's own"},
+    {"against", 0, "exemplars|kmeans|training", CLI_TEXT, AT(against), 0, 0, " eval ",
+     "compare with the model's own references (the default: exemplars, where it has them), with per-class k-means centres of "
+     "the train part, or with all of the train part"},
+    {"centres", 0, "N", CLI_INTEGER, AT(centres), 0, WHOLE_MOST, " eval ",
+     "centres of --against kmeans, shared over the classes; 0, the default: two a class"},
+    {"seed", 0, "N", CLI_INTEGER, AT(seed), 0, 999999999999999.0, " eval ", "of --against kmeans; default 0"},
     {"proba", 0, NULL, CLI_FLAG, AT(proba), 0, 0, " predict ", "add a column with the share of each class"},
     {"winner", 0, NULL, CLI_FLAG, AT(winner), 0, 0, " predict ",
      "add the nearest exemplar (its row in the model, from 0) and the distance to it in the embedding"},

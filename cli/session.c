@@ -115,6 +115,32 @@ int cli_session_model(cli_session *session, const char *path)
     return 0;
 }
 
+int cli_session_refer(cli_session *session, const cli_options *options)
+{
+    const char *to = options->against;
+    if (!to) return 0;
+    if (!strcmp(to, "exemplars")) {
+        if (session->model_info.references_are_exemplars) return 0;
+        return cli_usage_error(options->command, "--against exemplars: a model of %s has none",
+                               session->model_info.method);
+    }
+    if (options->part || find_parts(options, options->data) == WITHOUT_PARTS)
+        return cli_usage_error(options->command,
+                               "--against %s needs data with a train and a test part: a folder, or --split", to);
+    cli_session training = {.ctx = session->ctx, .model = session->model, .model_info = session->model_info};
+    int code = cli_session_data(&training, options, options->data, "train");
+    if (code) return code;
+    enhope_model *model = NULL;
+    const enhope_status status =
+        enhope_model_refer(session->ctx, session->model, training.data, to, options->centres, options->seed, &model);
+    enhope_dataset_free(training.data);
+    if (status) return cli_fail(session->ctx, status);
+    enhope_model_free(session->model);
+    session->model = model;
+    enhope_model_get_info(session->model, &session->model_info);
+    return 0;
+}
+
 const enhope_history *cli_session_best(const cli_session *session)
 {
     int64_t rows = 0;

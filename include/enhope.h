@@ -305,6 +305,11 @@ typedef struct enhope_evaluation {
 ENHOPE_API enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *model,
                                                const enhope_dataset *data, int32_t k, enhope_evaluation *out);
 
+/* A model of the same map that compares with other references. to: "kmeans", z centres of the data's classes (0: two a
+ * class) as exemplars; or "training", every labelled sample of the data, embedded. Classes are matched by name. */
+ENHOPE_API enhope_status enhope_model_refer(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                            const char *to, int64_t z, int64_t seed, enhope_model **out);
+
 #ifdef __cplusplus
 }
 #endif

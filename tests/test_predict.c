@@ -375,6 +375,56 @@ static void every_allocation_may_fail(void **state)
     enhope_context_free(ctx);
 }
 
+static void a_model_may_refer_to_other_points(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    static const char *const names[] = {"gr\xc3\xbcn", "cat", "unheard of"}; /* the model's 2 and 0, and none */
+    samples *s = make_samples();
+    enhope_dataset *data = view(ctx, s, ENHOPE_CSR, s->label, names), *bare = view(ctx, s, ENHOPE_U8, NULL, NULL);
+    enhope_model *model = model_for_samples(ctx, &eh_map_hope, true, true), *points = NULL, *centres = NULL,
+                 *again = NULL;
+    const int64_t h = model->shape.h;
+    int64_t known = 0;
+    for (int i = 0; i < N; i++) known += s->label[i] < 2;
+
+    assert_int_equal(enhope_model_refer(ctx, model, data, "training", 0, 0, &points), ENHOPE_OK);
+    assert_true(points->r == known && !points->exemplars && points->k == 5 && points->epochs == model->epochs);
+    float *Y = malloc((size_t)(N * h) * sizeof *Y);
+    assert_int_equal(enhope_model_embed(ctx, model, data, Y), ENHOPE_OK);
+    for (int64_t i = 0, at = 0; i < N; i++) {
+        if (s->label[i] == 2) continue;
+        assert_int_equal(points->reference_label[at], s->label[i] ? 0 : 2);
+        assert_memory_equal(points->reference + at++ * h, Y + i * h, (size_t)h * sizeof *Y);
+    }
+    assert_string_equal(points->class_name[1], model->class_name[1]);
+    assert_string_equal(enhope_model_setting(points, "rate"), "0.0125");
+
+    assert_int_equal(enhope_model_refer(ctx, model, data, "kmeans", 7, 5, &centres), ENHOPE_OK);
+    assert_int_equal(enhope_model_refer(ctx, model, data, "kmeans", 7, 5, &again), ENHOPE_OK);
+    assert_true(centres->r == 7 && centres->exemplars && centres->reference_label[0] == 0);
+    assert_int_equal(centres->reference_label[6], 2);
+    assert_memory_equal(centres->reference, again->reference, (size_t)(7 * H) * sizeof *Y);
+    enhope_model_free(again);
+    assert_int_equal(enhope_model_refer(ctx, model, data, "kmeans", 0, 5, &again), ENHOPE_OK);
+    assert_int_equal(again->r, 4);
+    enhope_evaluation e = {0};
+    assert_int_equal(enhope_model_evaluate(ctx, again, data, 0, &e), ENHOPE_OK);
+    assert_true(e.n == N && e.unknown == N - known);
+
+    enhope_model *none = NULL;
+    assert_int_equal(enhope_model_refer(ctx, model, data, "stars", 0, 0, &none), ENHOPE_ERROR_ARGUMENT);
+    assert_int_equal(enhope_model_refer(ctx, model, data, "kmeans", -1, 0, &none), ENHOPE_ERROR_ARGUMENT);
+    assert_int_equal(enhope_model_refer(ctx, model, bare, "kmeans", 0, 0, &none), ENHOPE_ERROR_DATA);
+    assert_string_equal(enhope_error(ctx),
+                        "the data has no sample of a class that the model knows: there is nothing to refer to");
+    assert_null(none);
+    free(Y), free(s);
+    enhope_model_free(model), enhope_model_free(points), enhope_model_free(centres), enhope_model_free(again);
+    enhope_dataset_free(data), enhope_dataset_free(bare);
+    enhope_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +433,7 @@ int main(void)
         cmocka_unit_test(the_model_s_own_k_is_used_for_zero),
         cmocka_unit_test(what_does_not_fit_is_refused_with_a_sentence),
         cmocka_unit_test(evaluation_matches_classes_by_name),
+        cmocka_unit_test(a_model_may_refer_to_other_points),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

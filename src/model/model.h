@@ -40,6 +40,10 @@ enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_
 /* Columns of reference: H for exemplars, h for embedded points. */
 int64_t eh_model_reference_width(const enhope_model *model);
 
+/* The model's number for class k of the data; -1: it has none. A model from a file has its names in UTF-8; predict.c. */
+enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                   int32_t k, int32_t *out);
+
 /* A model file (docs/model-format.md), model_save.c and model_load.c: the names both sides share. */
 #define EH_MODEL_FORMAT         "enhope"
 #define EH_MODEL_FORMAT_VERSION "1"

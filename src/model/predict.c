@@ -350,9 +350,8 @@ enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *mode
 
 /* ---- evaluation ---- */
 
-/* The model's number for a class of the data; -1: it has none. A model from a file has its names in UTF-8. */
-static enhope_status match_class(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, int32_t k,
-                                 int32_t *out)
+enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                   int32_t k, int32_t *out)
 {
     const char *name = data->class_name[k];
     char *utf8 = eh_json_utf8(name);
@@ -392,7 +391,7 @@ enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *mod
     EH_CHECK(labelled_rows(ctx, data, &rows, &result.n));
     EH_CHECK(eh_new(ctx, "the classes", data->c, sizeof *known, (void **)&known));
     EH_CHECK(eh_new(ctx, "the predictions", result.n, sizeof *label, (void **)&label));
-    for (int32_t i = 0; i < data->c; i++) EH_CHECK(match_class(ctx, model, data, i, &known[i]));
+    for (int32_t i = 0; i < data->c; i++) EH_CHECK(eh_model_match_class(ctx, model, data, i, &known[i]));
     EH_CHECK(predict(ctx, model, data, rows, result.n, k, &(enhope_prediction){.label = label}, &result.seconds));
 
     const int64_t c = model->c;

@@ -1,0 +1,158 @@
+/* The same map compared with other references: k-means centres of data, or all of its samples. */
+#include <string.h>
+
+#include "classify/classify.h"
+#include "data/data.h"
+#include "exemplar/exemplar.h"
+#include "model/model.h"
+
+/* The labelled samples of data by the model's classes. */
+typedef struct known {
+    int32_t *label; /* (n of the data) the model's number, -1: none, or none that it knows */
+    int64_t *rows;  /* (n) those that have one */
+    int64_t n;
+} known;
+
+static void known_free(known *k)
+{
+    eh_free(k->label);
+    eh_free(k->rows);
+}
+
+static enhope_status known_create(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                  known *out)
+{
+    known k = {0};
+    int32_t *class = NULL; /* (c of the data) */
+    enhope_status status;
+    EH_CHECK(eh_new(ctx, "the classes", data->c, sizeof *class, (void **)&class));
+    EH_CHECK(eh_new(ctx, "labels", data->x.n, sizeof *k.label, (void **)&k.label));
+    EH_CHECK(eh_new(ctx, "row numbers", data->x.n, sizeof *k.rows, (void **)&k.rows));
+    for (int32_t i = 0; i < data->c; i++) EH_CHECK(eh_model_match_class(ctx, model, data, i, &class[i]));
+    for (int64_t i = 0; i < data->x.n; i++) {
+        k.label[i] = data->label && data->label[i] >= 0 ? class[data->label[i]] : -1;
+        if (k.label[i] >= 0) k.rows[k.n++] = i;
+    }
+    if (!k.n)
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA,
+                         "the data has no sample of a class that the model knows: there is nothing to refer to"));
+    *out = k;
+    eh_free(class);
+    return ENHOPE_OK;
+cleanup:
+    eh_free(class);
+    known_free(&k);
+    return status;
+}
+
+static enhope_status copy_text(enhope_context *ctx, const char *from, char **to)
+{
+    if (from && !(*to = eh_strdup(from))) return eh_fail_memory(ctx, "the model", strlen(from) + 1, 1);
+    return ENHOPE_OK;
+}
+
+/* A copy with room for r references. */
+static enhope_status copy_model(enhope_context *ctx, const enhope_model *from, int64_t r, bool exemplars,
+                                enhope_model **out)
+{
+    enhope_model *m = NULL;
+    const int64_t H = from->shape.H;
+    enhope_status status;
+    EH_CHECK(eh_model_create(ctx, from->method, from->map, &from->shape, r, exemplars, from->c, from->settings,
+                             from->epochs, &m));
+    memcpy(m->theta, from->theta, (size_t)eh_map_parameters(from->map, &from->shape) * sizeof *m->theta);
+    memcpy(m->shift, from->shift, (size_t)H * sizeof *m->shift);
+    memcpy(m->mul, from->mul, (size_t)H * sizeof *m->mul);
+    if (m->epochs) memcpy(m->history, from->history, (size_t)m->epochs * sizeof *m->history);
+    m->gaussian = from->gaussian;
+    m->image_rows = from->image_rows;
+    m->image_columns = from->image_columns;
+    for (int32_t k = 0; k < m->c; k++) EH_CHECK(copy_text(ctx, from->class_name[k], &m->class_name[k]));
+    for (int32_t i = 0; i < m->settings; i++) {
+        EH_CHECK(copy_text(ctx, from->setting[i].name, &m->setting[i].name));
+        EH_CHECK(copy_text(ctx, from->setting[i].value, &m->setting[i].value));
+    }
+    if (from->input_name) {
+        EH_CHECK(eh_new(ctx, "names", H, sizeof *m->input_name, (void **)&m->input_name));
+        for (int64_t j = 0; j < H; j++) EH_CHECK(copy_text(ctx, from->input_name[j], &m->input_name[j]));
+    }
+    *out = m;
+    return ENHOPE_OK;
+cleanup:
+    enhope_model_free(m);
+    return status;
+}
+
+/* The centres of each class in the scaled input space become the exemplars. */
+static enhope_status refer_kmeans(enhope_context *ctx, const enhope_dataset *data, const known *k, uint64_t seed,
+                                  enhope_model *m)
+{
+    eh_compute *cp = NULL;
+    eh_table table;
+    eh_matrix x = data->x;
+    if (x.kind == ENHOPE_CSR && x.H < m->shape.H) x.H = m->shape.H;
+    EH_TRY(eh_compute_open(ctx, true, &cp));
+    enhope_status status = cp->op->place(cp, ctx, &x, k->label, m->shift, m->mul, &table);
+    if (!status) {
+        eh_compute_begin(cp);
+        status = eh_exemplar_kmeans(ctx, cp, &table, k->rows, k->n, m->c, m->r, seed, m->reference, m->reference_label);
+        eh_compute_end(cp);
+        cp->op->unplace(cp, &table);
+    }
+    eh_compute_close(cp);
+    m->k = eh_default_neighbours(m->reference_label, m->r);
+    return status;
+}
+
+/* Every labelled sample, embedded. */
+static enhope_status refer_training(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                    const known *k, enhope_model *m)
+{
+    const int64_t h = m->shape.h;
+    float *Y = NULL;
+    EH_TRY(eh_new(ctx, "the embedding", data->x.n * h, sizeof *Y, (void **)&Y));
+    const enhope_status status = enhope_model_embed(ctx, model, data, Y);
+    for (int64_t i = 0; i < k->n && !status; i++) {
+        memcpy(m->reference + i * h, Y + k->rows[i] * h, (size_t)h * sizeof *Y);
+        m->reference_label[i] = k->label[k->rows[i]];
+    }
+    eh_free(Y);
+    m->k = m->r < EH_NEIGHBOURS ? (int32_t)m->r : EH_NEIGHBOURS;
+    return status;
+}
+
+/* Two centres a class that is there, as training has it. */
+static int64_t usual_centres(const enhope_model *model, const known *k)
+{
+    int64_t classes = 0;
+    for (int32_t class = 0; class < model->c; class ++) {
+        bool there = false;
+        for (int64_t i = 0; i < k->n && !there; i++) there = k->label[k->rows[i]] == class;
+        classes += there;
+    }
+    return 2 * classes < k->n ? 2 * classes : k->n;
+}
+
+enhope_status enhope_model_refer(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                 const char *to, int64_t z, int64_t seed, enhope_model **out)
+{
+    const bool kmeans = !strcmp(to, "kmeans");
+    if (!kmeans && strcmp(to, "training"))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no reference '%s': expected kmeans or training", to);
+    if (z < 0) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%lld centres asked for: expected 0 or more", (long long)z);
+    known k = {0};
+    enhope_model *m = NULL;
+    enhope_status status;
+    EH_TRY(known_create(ctx, model, data, &k));
+    if (data->x.H > model->shape.H || (data->x.H < model->shape.H && data->x.kind != ENHOPE_CSR))
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "data has %lld inputs, the model expects %lld", (long long)data->x.H,
+                         (long long)model->shape.H));
+    EH_CHECK(copy_model(ctx, model, !kmeans ? k.n : z ? z : usual_centres(model, &k), kmeans, &m));
+    EH_CHECK(kmeans ? refer_kmeans(ctx, data, &k, (uint64_t)seed, m) : refer_training(ctx, model, data, &k, m));
+    *out = m;
+    m = NULL;
+cleanup:
+    enhope_model_free(m);
+    known_free(&k);
+    return status;
+}
