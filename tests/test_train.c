@@ -104,10 +104,55 @@ static void every_method_of_the_table_learns(void **state)
         const double error = error_of(train(blobs, with("method", info->name, "dims", "2", NULL)), blobs);
         /* a linear map onto few exemplars cannot bend: class 2 needs its two sides; and in the input space two exemplars
          * a class are few */
-        const double most = !strcmp(info->name, "linear-en-hope") ? 0.4 : !strcmp(info->name, "snc") ? 0.2 : 0.12;
+        const double most = !strcmp(info->name, "linear-en-hope") ? 0.4
+                            : !strcmp(info->name, "snc")
+                                ? 0.2
+                                : 0.12; /* pca too: the classes lie along its first direction */
         if (error > most) fail_msg("%s: %g", info->name, error);
     }
     assert_null(enhope_method_get(enhope_method_count()));
+}
+
+static void principal_components_are_eigenvectors_of_the_covariance(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"cpu", "ref"};
+    for (int d = 0; d < 2; d++) {
+        assert_int_equal(enhope_context_set_device(ctx, devices[d]), ENHOPE_OK);
+        enhope_model *m = train(blobs, with("method", "pca", "scale", "none", "valid", "0", "dims", "3", NULL));
+        double S[H][H] = {{0}}, mean[H] = {0}, all = 0, kept = 0;
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < H; j++) mean[j] += (double)X[i * H + j] / N;
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < H; j++)
+                for (int k = 0; k < H; k++) S[j][k] += (X[i * H + j] - mean[j]) * (X[i * H + k] - mean[k]) / N;
+        for (int j = 0; j < H; j++) all += S[j][j];
+        double before = INFINITY;
+        for (int k = 0; k < 3; k++) {
+            double length = 0, value = 0, centre = m->theta[H * 3 + k], Sv[H] = {0};
+            for (int j = 0; j < H; j++) {
+                const double v = m->theta[j * 3 + k];
+                length += v * v;
+                centre += mean[j] * v;
+                for (int i = 0; i < H; i++) Sv[i] += S[i][j] * v;
+            }
+            for (int j = 0; j < H; j++) value += Sv[j] * m->theta[j * 3 + k];
+            for (int j = 0; j < H; j++) assert_true(fabs(Sv[j] - value * m->theta[j * 3 + k]) < 1e-5 * value);
+            assert_true(fabs(length - 1) < 1e-5 && fabs(centre) < 1e-5 && value <= before);
+            before = value;
+            kept += value;
+        }
+        assert_true(m->epochs == 1 && fabs(m->history[0].loss - (1 - kept / all)) < 1e-5);
+        enhope_model_free(m);
+    }
+    assert_int_equal(enhope_context_set_device(ctx, "cpu"), ENHOPE_OK);
+    enhope_model *m = NULL;
+    enhope_settings *s = with("method", "pca", "dims", "7", NULL);
+    assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx),
+                        "pca of 6 inputs to 7 outputs: expected at most 20000 inputs, and no more outputs "
+                        "than inputs");
+    enhope_settings_free(s);
 }
 
 /* Inputs that are ten times as large give the same exemplars, scaled the same way. */
@@ -594,6 +639,7 @@ int main(void)
         cmocka_unit_test(every_exemplar_choice_solver_and_form_learns),
         cmocka_unit_test(every_member_of_the_objective_family_learns),
         cmocka_unit_test(every_method_of_the_table_learns),
+        cmocka_unit_test(principal_components_are_eigenvectors_of_the_covariance),
         cmocka_unit_test(the_scale_of_inputs_is_chosen_where_they_are_compared_as_they_are),
         cmocka_unit_test(sparse_data_trains_to_the_same_map_as_dense),
         cmocka_unit_test(the_gradient_of_training_matches_central_differences),

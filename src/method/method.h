@@ -20,8 +20,13 @@ typedef struct eh_method {
     bool
         own_scale; /* inputs are compared as they are: their scale is chosen (train_scale.c), and exemplars that are learned
                         start as training points */
+    /* Solves for the map at once instead of learning it in steps; *loss is what the history shows. NULL: it is learned. */
+    enhope_status (*solve)(enhope_trainer *t, double *loss);
     int32_t nearest; /* neighbours that vote, unless the settings say otherwise; 0: by rule */
 } eh_method;
+
+/* eigen.c; the loss is the part of the variance that is lost. */
+enhope_status eh_solve_pca(enhope_trainer *t, double *loss);
 
 /* NULL: no such method. */
 const eh_method *eh_method_find(const char *name);

@@ -28,7 +28,7 @@ typedef struct row {
 /* The method's own choices are the names in methods.c; it is the one setting that is held as text. */
 static const row rows[] = {
     {{"method", ENHOPE_SETTING_CHOICE, "en-hope", 0, 0,
-      "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|linear-en-hope|mcml+|nca|snc|knn", "all",
+      "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|linear-en-hope|mcml+|nca|pca|snc|knn", "all",
       "what to train: a row of the table of methods"},
      offsetof(enhope_settings, method)},
     INTEGER(dims, "2", 1, 65536, "all but knn", "outputs h of the map"),

@@ -229,9 +229,19 @@ static void run_batch(enhope_trainer *t)
     shuffle(t, t->epoch + 1);
 }
 
+/* The one step of a method that solves for its map. */
+static enhope_status solve(enhope_trainer *t)
+{
+    EH_TRY(t->method->solve(t, &t->loss));
+    EH_TRY(end_epoch(t));
+    t->done = true;
+    return ENHOPE_OK;
+}
+
 static enhope_status step(enhope_trainer *t)
 {
     EH_TRY(make_room(t));
+    if (t->method->solve) return solve(t);
     if (t->batch < t->batches) run_batch(t); /* else the end of the epoch has failed before */
     const bool last = t->batch == t->batches, due = t->batch - t->known >= t->ahead;
     if (t->optim->type->deferred && !due && !last && !t->stopping && !out_of_time(t)) return ENHOPE_OK;

@@ -1,0 +1,134 @@
+/* Maps that are solved for at once, by eigenvectors.
+ *
+ * pca: the h directions of most variance. The second moments of [x; 1] are taken block by block on the backend and added up
+ * in double; mean and covariance follow from them. */
+#include <math.h>
+#include <string.h>
+
+#include "method/train.h"
+
+/* LAPACK's, which OpenBLAS carries: eigenvalues il to iu (ascending, from 1) of the symmetric A (n, n), and vectors. */
+void dsyevr_(const char *jobz, const char *range, const char *uplo, const int *n, double *a, const int *lda,
+             const double *vl, const double *vu, const int *il, const int *iu, const double *abstol, int *m, double *w,
+             double *z, const int *ldz, int *isuppz, double *work, const int *lwork, int *iwork, const int *liwork,
+             int *info);
+
+/* M (H+1, H+1) = sum over the training rows of x' x'^T. */
+static enhope_status second_moments(enhope_trainer *t, double *M)
+{
+    eh_compute *c = t->c;
+    const int64_t wide = t->shape.H + 1, count = wide * wide;
+    eh_real *X = NULL, *product = NULL;
+    float *block = NULL;
+    enhope_status status;
+    EH_CHECK(eh_compute_new(c, t->ctx, "a block of samples", t->capacity * t->ld, c->op->size, &X));
+    EH_CHECK(eh_compute_new(c, t->ctx, "second moments", count, c->op->size, &product));
+    EH_CHECK(eh_new(t->ctx, "second moments", count, sizeof *block, (void **)&block));
+    for (int64_t from = 0; from < t->n; from += t->capacity) {
+        const int64_t n = t->n - from < t->capacity ? t->n - from : t->capacity;
+        c->op->gather(c, &t->table, eh_row_at(t->row_list, from), n, X, t->ld, NULL);
+        c->op->gemm(c, true, false, wide, wide, n, 1, X, t->ld, X, t->ld, 0, product, wide);
+        c->op->read(c, block, product, count);
+        for (int64_t i = 0; i < count; i++) M[i] += block[i];
+    }
+    EH_CHECK(c->op->sync(c, t->ctx));
+cleanup:
+    if (X) c->op->release(c, X);
+    if (product) c->op->release(c, product);
+    eh_free(block);
+    return status;
+}
+
+/* Of the symmetric A (n, n), which is destroyed, the h largest eigenvalues, largest first, and their vectors (h, n), the
+ * largest entry of each positive. */
+static enhope_status largest(enhope_context *ctx, int n, double *A, int h, double *value, double *vector)
+{
+    double *w = NULL, *z = NULL, *work = NULL, size = 0;
+    int *support = NULL, *iwork = NULL, found = 0, info = 0, isize = 0;
+    const int first = n - h + 1, query = -1;
+    const double none = 0;
+    enhope_status status;
+    EH_CHECK(eh_new(ctx, "eigenvalues", n, sizeof *w, (void **)&w));
+    EH_CHECK(eh_new(ctx, "eigenvectors", (int64_t)n * h, sizeof *z, (void **)&z));
+    EH_CHECK(eh_new(ctx, "eigenvectors", 2 * (int64_t)h, sizeof *support, (void **)&support));
+    dsyevr_("V", "I", "L", &n, A, &n, &none, &none, &first, &n, &none, &found, w, z, &n, support, &size, &query, &isize,
+            &query, &info);
+    const int lwork = (int)size, liwork = isize;
+    EH_CHECK(eh_new(ctx, "eigenvectors", lwork, sizeof *work, (void **)&work));
+    EH_CHECK(eh_new(ctx, "eigenvectors", liwork, sizeof *iwork, (void **)&iwork));
+    dsyevr_("V", "I", "L", &n, A, &n, &none, &none, &first, &n, &none, &found, w, z, &n, support, work, &lwork, iwork,
+            &liwork, &info);
+    if (info || found != h)
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
+                         "the eigenvectors of a %d x %d matrix could not be found (LAPACK %d)", n, n, info));
+    for (int k = 0; k < h; k++) {
+        const double *from = z + (int64_t)(h - 1 - k) * n; /* ascending */
+        double most = 0;
+        for (int j = 0; j < n; j++)
+            if (fabs(from[j]) > fabs(most)) most = from[j];
+        value[k] = w[h - 1 - k];
+        for (int j = 0; j < n; j++) vector[(int64_t)k * n + j] = most < 0 ? -from[j] : from[j];
+    }
+cleanup:
+    eh_free(w);
+    eh_free(z);
+    eh_free(work);
+    eh_free(support);
+    eh_free(iwork);
+    return status;
+}
+
+/* theta (H+1, h): y = A^T (x - mean). */
+static enhope_status write_map(enhope_trainer *t, const double *mean, const double *vector)
+{
+    const int64_t H = t->shape.H, h = t->shape.h;
+    float *A = NULL;
+    EH_TRY(eh_new(t->ctx, "parameters", t->P, sizeof *A, (void **)&A));
+    for (int64_t k = 0; k < h; k++) {
+        double shift = 0;
+        for (int64_t j = 0; j < H; j++) {
+            A[j * h + k] = (float)vector[k * H + j];
+            shift -= mean[j] * vector[k * H + j];
+        }
+        A[H * h + k] = (float)shift;
+    }
+    t->c->op->write(t->c, t->theta, A, t->P);
+    eh_free(A);
+    return ENHOPE_OK;
+}
+
+enhope_status eh_solve_pca(enhope_trainer *t, double *loss)
+{
+    enum { MOST = 20000 }; /* inputs: the covariance is H x H */
+    enhope_context *ctx = t->ctx;
+    const int64_t H = t->shape.H, h = t->shape.h, wide = H + 1;
+    if (h > H || H > MOST)
+        return eh_fail(
+            ctx, ENHOPE_ERROR_ARGUMENT,
+            "pca of %lld inputs to %lld outputs: expected at most %d inputs, and no more outputs than inputs",
+            (long long)H, (long long)h, MOST);
+    double *M = NULL, *S = NULL, *vector = NULL, *value = NULL, *mean = NULL;
+    enhope_status status;
+    EH_CHECK(eh_new(ctx, "second moments", wide * wide, sizeof *M, (void **)&M));
+    EH_CHECK(eh_new(ctx, "the covariance", H * H, sizeof *S, (void **)&S));
+    EH_CHECK(eh_new(ctx, "eigenvectors", h * H, sizeof *vector, (void **)&vector));
+    EH_CHECK(eh_new(ctx, "eigenvalues", h, sizeof *value, (void **)&value));
+    EH_CHECK(eh_new(ctx, "the mean", H, sizeof *mean, (void **)&mean));
+    EH_CHECK(second_moments(t, M));
+    double all = 0, kept = 0;
+    for (int64_t j = 0; j < H; j++) mean[j] = M[j * wide + H] / (double)t->n;
+    for (int64_t i = 0; i < H; i++)
+        for (int64_t j = 0; j < H; j++) S[i * H + j] = M[i * wide + j] / (double)t->n - mean[i] * mean[j];
+    for (int64_t j = 0; j < H; j++) all += S[j * H + j];
+    EH_CHECK(largest(ctx, (int)H, S, (int)h, value, vector));
+    for (int64_t k = 0; k < h; k++) kept += value[k];
+    EH_CHECK(write_map(t, mean, vector));
+    *loss = all > 0 ? 1 - kept / all : 0;
+cleanup:
+    eh_free(M);
+    eh_free(S);
+    eh_free(vector);
+    eh_free(value);
+    eh_free(mean);
+    return status;
+}
