@@ -26,10 +26,21 @@ void cli_setting_usage(const enhope_setting_info *setting, char *buffer, size_t 
              value);
 }
 
+/* Choices; many of them with spaces, so that lines can be broken. */
+static void put_choices(const char *choices, char *buffer, size_t size)
+{
+    enum { MANY = 60 };
+    const bool wide = strlen(choices) > MANY;
+    size_t used = 0;
+    for (; *choices && used + 4 < size; choices++)
+        used += (size_t)snprintf(buffer + used, size - used, wide && *choices == '|' ? " %c " : "%c", *choices);
+    buffer[used] = '\0';
+}
+
 void cli_setting_range(const enhope_setting_info *setting, char *buffer, size_t size)
 {
     if (setting->type == ENHOPE_SETTING_CHOICE)
-        snprintf(buffer, size, "%s", setting->choices ? setting->choices : "");
+        put_choices(setting->choices ? setting->choices : "", buffer, size);
     else if (setting->type == ENHOPE_SETTING_TEXT)
         snprintf(buffer, size, "text");
     else
