@@ -305,13 +305,6 @@ enhope_status enhope_trainer_step(enhope_trainer *t, enhope_progress *progress, 
 
 /* ---- the model ---- */
 
-static enhope_status copy_names(enhope_context *ctx, char *const *from, int64_t count, char **to)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (!(to[i] = eh_strdup(from[i]))) return eh_fail_memory(ctx, "names", strlen(from[i]) + 1, 1);
-    return ENHOPE_OK;
-}
-
 /* What the model compares with: exemplars in input space, all embedded training points (those of the validation part
  * too, now that it has served), or the scaled inputs (knn). */
 static void fill_references(enhope_trainer *t, const eh_real *theta, enhope_model *m)
@@ -346,10 +339,10 @@ static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
     memcpy(m->mul, t->mul, (size_t)H * sizeof *m->mul);
     m->image_rows = data->image_rows;
     m->image_columns = data->image_columns;
-    EH_TRY(copy_names(ctx, data->class_name, data->c, m->class_name));
+    EH_TRY(eh_model_copy_names(ctx, data->class_name, data->c, m->class_name));
     if (data->input_name) {
         EH_TRY(eh_new(ctx, "names", H, sizeof *m->input_name, (void **)&m->input_name));
-        EH_TRY(copy_names(ctx, data->input_name, H, m->input_name));
+        EH_TRY(eh_model_copy_names(ctx, data->input_name, H, m->input_name));
     }
     EH_TRY(eh_settings_texts(ctx, &t->set, m->setting));
     if (m->epochs) memcpy(m->history, t->history, (size_t)m->epochs * sizeof *m->history);

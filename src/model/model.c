@@ -49,6 +49,13 @@ cleanup:
     return status;
 }
 
+enhope_status eh_model_copy_names(enhope_context *ctx, char *const *from, int64_t count, char **to)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!(to[i] = eh_strdup(from[i]))) return eh_fail_memory(ctx, "names", strlen(from[i]) + 1, 1);
+    return ENHOPE_OK;
+}
+
 void enhope_model_free(enhope_model *model)
 {
     if (!model) return;

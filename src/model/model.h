@@ -37,6 +37,8 @@ struct enhope_model {
 enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_map *map, const eh_map_shape *shape,
                               int64_t r, bool exemplars, int32_t c, int32_t settings, int64_t epochs,
                               enhope_model **out);
+/* to[i] = a copy of from[i], for count names; on failure those that were made stay. */
+enhope_status eh_model_copy_names(enhope_context *ctx, char *const *from, int64_t count, char **to);
 /* Columns of reference: H for exemplars, h for embedded points. */
 int64_t eh_model_reference_width(const enhope_model *model);
 

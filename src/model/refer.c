@@ -45,12 +45,6 @@ cleanup:
     return status;
 }
 
-static enhope_status copy_text(enhope_context *ctx, const char *from, char **to)
-{
-    if (from && !(*to = eh_strdup(from))) return eh_fail_memory(ctx, "the model", strlen(from) + 1, 1);
-    return ENHOPE_OK;
-}
-
 /* A copy with room for r references. */
 static enhope_status copy_model(enhope_context *ctx, const enhope_model *from, int64_t r, bool exemplars,
                                 enhope_model **out)
@@ -67,14 +61,14 @@ static enhope_status copy_model(enhope_context *ctx, const enhope_model *from, i
     m->gaussian = from->gaussian;
     m->image_rows = from->image_rows;
     m->image_columns = from->image_columns;
-    for (int32_t k = 0; k < m->c; k++) EH_CHECK(copy_text(ctx, from->class_name[k], &m->class_name[k]));
+    EH_CHECK(eh_model_copy_names(ctx, from->class_name, m->c, m->class_name));
     for (int32_t i = 0; i < m->settings; i++) {
-        EH_CHECK(copy_text(ctx, from->setting[i].name, &m->setting[i].name));
-        EH_CHECK(copy_text(ctx, from->setting[i].value, &m->setting[i].value));
+        EH_CHECK(eh_model_copy_names(ctx, &from->setting[i].name, 1, &m->setting[i].name));
+        EH_CHECK(eh_model_copy_names(ctx, &from->setting[i].value, 1, &m->setting[i].value));
     }
     if (from->input_name) {
         EH_CHECK(eh_new(ctx, "names", H, sizeof *m->input_name, (void **)&m->input_name));
-        for (int64_t j = 0; j < H; j++) EH_CHECK(copy_text(ctx, from->input_name[j], &m->input_name[j]));
+        EH_CHECK(eh_model_copy_names(ctx, from->input_name, H, m->input_name));
     }
     *out = m;
     return ENHOPE_OK;
