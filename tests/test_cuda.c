@@ -11,6 +11,7 @@
 
 #include "data/data.h"
 #include "method/train.h"
+#include "settings_support.h"
 
 static enhope_context *ctx;
 static enhope_dataset *digits, *others, *words;
@@ -54,14 +55,11 @@ static void on(const char *device, const char *precision)
 
 static enhope_settings *with(const char *first, ...)
 {
-    enhope_settings *s = enhope_settings_create();
-    static const char *const small[] = {"factors", "96", "hidden", "40", "batch", "200",
-                                        "epochs",  "10", "valid",  "0",  "rate",  "0.003"};
-    for (int i = 0; i < 12; i += 2) assert_int_equal(enhope_settings_set(ctx, s, small[i], small[i + 1]), ENHOPE_OK);
+    static const char *const small[] = {"factors", "96",    "hidden", "40",   "batch", "200", "epochs",
+                                        "10",      "valid", "0",      "rate", "0.003", NULL};
     va_list args;
     va_start(args, first);
-    for (const char *name = first; name; name = va_arg(args, const char *))
-        if (enhope_settings_set(ctx, s, name, va_arg(args, const char *))) fail_msg("%s", enhope_error(ctx));
+    enhope_settings *s = settings_with(ctx, small, first, args);
     va_end(args);
     return s;
 }

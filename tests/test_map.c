@@ -136,9 +136,6 @@ static void operands_of_their_own_change_nothing(void **state)
     (void)state;
     static problem p;
     eh_compute far = *ref;
-    eh_compute_ops op = *ref->op;
-    op.host = false; /* room of its own for dU, too */
-    far.op = &op;
     far.numbers = false;
     const eh_map *const maps[] = {&eh_map_linear, &eh_map_hope, &eh_map_mlp};
     for (int i = 0; i < DENSE * (H + 2); i++) p.X[i] = i % (H + 2) == H ? 1 : eh_random_normal(5, 3, (uint64_t)i);

@@ -10,6 +10,7 @@
 
 #include "data/data.h"
 #include "method/train.h"
+#include "settings_support.h"
 
 enum { N = 300, H = 6, C = 3 };
 
@@ -35,16 +36,11 @@ static void make_data(void)
 
 static enhope_settings *with(const char *first, ...)
 {
-    enhope_settings *s = enhope_settings_create();
-    static const char *const small[] = {"factors", "12", "hidden", "8", "batch",  "100",
-                                        "epochs",  "25", "z",      "6", "layers", "24-12"};
-    for (int i = 0; i < 12; i += 2) assert_int_equal(enhope_settings_set(ctx, s, small[i], small[i + 1]), ENHOPE_OK);
+    static const char *const small[] = {"factors", "12", "hidden", "8",      "batch", "100", "epochs",
+                                        "25",      "z",  "6",      "layers", "24-12", NULL};
     va_list args;
     va_start(args, first);
-    for (const char *name = first; name; name = va_arg(args, const char *)) {
-        const char *value = va_arg(args, const char *);
-        if (enhope_settings_set(ctx, s, name, value)) fail_msg("%s", enhope_error(ctx));
-    }
+    enhope_settings *s = settings_with(ctx, small, first, args);
     va_end(args);
     return s;
 }

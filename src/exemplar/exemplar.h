@@ -7,6 +7,9 @@
 
 /* ---- share.c ---- */
 
+/* Exemplars where nobody says how many: two a class, as far as there are samples. */
+int64_t eh_exemplar_usual(int64_t classes, int64_t n);
+
 /* z over the classes in proportion to counts (c) by largest remainders (equal remainders: the lower class), at least
  * one each. share (c) sums to z. Fails when z < number of classes with a positive count. */
 enhope_status eh_exemplar_share(enhope_context *ctx, int64_t z, int32_t c, const int64_t *counts, int64_t *share);

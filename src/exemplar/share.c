@@ -12,6 +12,11 @@ static wide lack(int64_t z, int64_t count, int64_t share, int64_t n)
     return (wide)z * count - (wide)share * n;
 }
 
+int64_t eh_exemplar_usual(int64_t classes, int64_t n)
+{
+    return 2 * classes < n ? 2 * classes : n;
+}
+
 enhope_status eh_exemplar_share(enhope_context *ctx, int64_t z, int32_t c, const int64_t *counts, int64_t *share)
 {
     int64_t classes = 0, n = 0;

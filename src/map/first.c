@@ -6,10 +6,10 @@
 double eh_first_deviation(eh_compute *c, double response, const eh_real *X, int64_t ld, int64_t n, int64_t H)
 {
     double square = 0;
-    if (!c->op->host) /* rows end in zeros; and each dot would be waited for */
+    if (c->op->host)
+        for (int64_t i = 0; i < n; i++) square += c->op->dot(c, H + 1, eh_at(c, X, i * ld), eh_at(c, X, i * ld));
+    else /* rows end in zeros; and each dot would be waited for */
         square = c->op->dot(c, n * ld, X, X);
-    for (int64_t i = 0; c->op->host && i < n; i++)
-        square += c->op->dot(c, H + 1, eh_at(c, X, i * ld), eh_at(c, X, i * ld));
     return sqrt(response / (n ? square / (double)n : 1));
 }
 

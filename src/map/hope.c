@@ -32,15 +32,13 @@ static int64_t operands_of(const eh_map_shape *s)
     return eh_map_offset(&eh_map_hope, s, TENSOR_B);
 }
 
-/* A workspace. On a host backward reuses S for dU; elsewhere dU has room of its own, so that it may be made beside dW,
- * which reads S. Without backward U and T share their room, since U is gone when T is made. */
+/* A workspace. backward reuses S for dU; without it U and T share their room, since U is gone when T is made. */
 typedef struct activations {
     eh_operand *weights; /* C, W as operands, where these are not numbers */
     eh_real *U;          /* (n, F) */
     eh_operand *S;       /* (n, F) */
     eh_real *T;          /* (n, m) */
     eh_operand *dA;      /* (n, m) */
-    eh_operand *dU;      /* (n, F) */
 } activations;
 
 /* Lays them out from `work` on, unless that is NULL; the numbers that takes, -1 on overflow. */
@@ -49,12 +47,9 @@ static int64_t lay_out(const eh_map_shape *s, const eh_compute *c, int64_t n, bo
     int64_t U, T;
     if (!eh_mul(n, s->F, &U) || !eh_mul(n, s->m, &T)) return -1;
     if (!keep) T = T > U ? T : U;
-    const int64_t parts[] = {eh_map_operands_room(c, operands_of(s)),
-                             eh_map_room(c, keep ? U : 0, c->op->size),
-                             eh_map_room(c, U, c->operand),
-                             eh_map_room(c, T, c->op->size),
-                             eh_map_room(c, keep ? T : 0, c->operand),
-                             eh_map_room(c, keep && !c->op->host ? U : 0, c->operand)};
+    const int64_t parts[] = {eh_map_operands_room(c, operands_of(s)), eh_map_room(c, keep ? U : 0, c->op->size),
+                             eh_map_room(c, U, c->operand), eh_map_room(c, T, c->op->size),
+                             eh_map_room(c, keep ? T : 0, c->operand)};
     enum { PARTS = sizeof parts / sizeof *parts };
     int64_t from[PARTS], end = 0;
     for (int i = 0; i < PARTS; i++) {
@@ -67,7 +62,6 @@ static int64_t lay_out(const eh_map_shape *s, const eh_compute *c, int64_t n, bo
     a->T = eh_at(c, work, from[3]);
     a->U = keep ? eh_at(c, work, from[1]) : a->T;
     a->dA = (eh_operand *)eh_at(c, work, from[4]);
-    a->dU = c->op->host ? a->S : (eh_operand *)eh_at(c, work, from[5]);
     return end;
 }
 
@@ -150,9 +144,9 @@ static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *t
                                     .finish = EH_POWER_GRAD,
                                     .order = s->order,
                                     .with = a.U,
-                                    .P = a.dU,
-                                    .ldc = F});              /* du = O u^(O-1) W da */
-    eh_first_backward(c, x, s->H, C, F, a.dU, dC, dx_n, dX); /* dC = sum x' du^T, dx = C du */
+                                    .P = a.S,
+                                    .ldc = F});             /* du = O u^(O-1) W da */
+    eh_first_backward(c, x, s->H, C, F, a.S, dC, dx_n, dX); /* dC = sum x' du^T, dx = C du */
 }
 
 /* The start matters more than the solver. Factor responses of a given mean square (of order one), W so that the centred

@@ -107,7 +107,7 @@ static enhope_status settle(enhope_trainer *t)
         .indicator = s->weight == EH_WEIGHT_PAIR,
     };
     if (method->compared == EH_EXEMPLARS) {
-        t->z = s->z ? s->z : 2 * (int64_t)t->present < t->n ? 2 * (int64_t)t->present : t->n;
+        t->z = s->z ? s->z : eh_exemplar_usual(t->present, t->n);
         t->learned = s->exemplars == EH_START_LEARNED;
     }
     /* what auto came to is what the model tells */

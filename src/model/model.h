@@ -42,6 +42,8 @@ enhope_status eh_model_copy_names(enhope_context *ctx, char *const *from, int64_
 /* Columns of reference: H for exemplars, h for embedded points. */
 int64_t eh_model_reference_width(const enhope_model *model);
 
+/* The data as the model sees it; fails where its inputs are not the model's; predict.c. */
+enhope_status eh_model_inputs(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, eh_matrix *x);
 /* The model's number for class k of the data; -1: it has none. A model from a file has its names in UTF-8; predict.c. */
 enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                    int32_t k, int32_t *out);

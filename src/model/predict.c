@@ -76,25 +76,21 @@ static bool stays_sparse(const enhope_model *model, const eh_matrix *x)
     return true;
 }
 
-/* x: the data as the model sees it. */
-static enhope_status check_inputs(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                                  const eh_matrix *x)
+enhope_status eh_model_inputs(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, eh_matrix *x)
 {
-    const eh_map_shape *s = &model->shape;
-    int64_t embedded;
-    if (data && x->H != s->H)
+    const int64_t H = model->shape.H;
+    *x = data->x;
+    if (x->kind == ENHOPE_CSR && x->H < H) x->H = H; /* a sparse file is as wide as its last non-zero */
+    if (x->H != H)
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "data has %lld inputs, the model expects %lld", (long long)data->x.H,
-                       (long long)s->H);
-    for (int64_t j = 0; data && data->input_name && model->input_name && j < data->x.H; j++)
+                       (long long)H);
+    for (int64_t j = 0; data->input_name && model->input_name && j < data->x.H; j++)
         if (strcmp(data->input_name[j], model->input_name[j]))
             return eh_fail(
                 ctx, ENHOPE_ERROR_DATA,
                 "input %lld of the data is '%.60s', of the model '%.60s': expected the inputs of training, in "
                 "their order",
                 (long long)j + 1, data->input_name[j], model->input_name[j]);
-    if (s->H > INT32_MAX - ALIGN || !eh_mul(model->r, s->h, &embedded)) /* BLAS counts in 32 bits */
-        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "a model of %lld inputs and %lld references is too large",
-                       (long long)s->H, (long long)model->r);
     return ENHOPE_OK;
 }
 
@@ -125,9 +121,12 @@ static enhope_status walk_open(enhope_context *ctx, const enhope_model *model, c
 {
     const eh_map_shape *s = &model->shape;
     *w = (walk){.model = model, .rows = rows, .n = n};
-    eh_matrix x = data ? data->x : (eh_matrix){0};
-    if (x.kind == ENHOPE_CSR && x.H < s->H) x.H = s->H; /* a sparse file is as wide as its last non-zero */
-    EH_TRY(check_inputs(ctx, model, data, &x));
+    eh_matrix x = {0};
+    int64_t embedded;
+    if (data) EH_TRY(eh_model_inputs(ctx, model, data, &x));
+    if (s->H > INT32_MAX - ALIGN || !eh_mul(model->r, s->h, &embedded)) /* BLAS counts in 32 bits */
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "a model of %lld inputs and %lld references is too large",
+                       (long long)s->H, (long long)model->r);
     enhope_status status;
     EH_CHECK(eh_compute_open(ctx, model->map == &eh_map_identity, &w->cp));
     if (data) {

@@ -78,15 +78,13 @@ cleanup:
 }
 
 /* The centres of each class in the scaled input space become the exemplars. */
-static enhope_status refer_kmeans(enhope_context *ctx, const enhope_dataset *data, const known *k, uint64_t seed,
+static enhope_status refer_kmeans(enhope_context *ctx, const eh_matrix *x, const known *k, uint64_t seed,
                                   enhope_model *m)
 {
     eh_compute *cp = NULL;
     eh_table table;
-    eh_matrix x = data->x;
-    if (x.kind == ENHOPE_CSR && x.H < m->shape.H) x.H = m->shape.H;
     EH_TRY(eh_compute_open(ctx, true, &cp));
-    enhope_status status = cp->op->place(cp, ctx, &x, k->label, m->shift, m->mul, &table);
+    enhope_status status = cp->op->place(cp, ctx, x, k->label, m->shift, m->mul, &table);
     if (!status) {
         eh_compute_begin(cp);
         status = eh_exemplar_kmeans(ctx, cp, &table, k->rows, k->n, m->c, m->r, seed, m->reference, m->reference_label);
@@ -115,8 +113,8 @@ static enhope_status refer_training(enhope_context *ctx, const enhope_model *mod
     return status;
 }
 
-/* Two centres a class that is there, as training has it. */
-static int64_t usual_centres(const enhope_model *model, const known *k)
+/* Classes that have a sample. */
+static int64_t present(const enhope_model *model, const known *k)
 {
     int64_t classes = 0;
     for (int32_t class = 0; class < model->c; class ++) {
@@ -124,7 +122,7 @@ static int64_t usual_centres(const enhope_model *model, const known *k)
         for (int64_t i = 0; i < k->n && !there; i++) there = k->label[k->rows[i]] == class;
         classes += there;
     }
-    return 2 * classes < k->n ? 2 * classes : k->n;
+    return classes;
 }
 
 enhope_status enhope_model_refer(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
@@ -135,14 +133,13 @@ enhope_status enhope_model_refer(enhope_context *ctx, const enhope_model *model,
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no reference '%s': expected kmeans or training", to);
     if (z < 0) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%lld centres asked for: expected 0 or more", (long long)z);
     known k = {0};
+    eh_matrix x;
     enhope_model *m = NULL;
     enhope_status status;
     EH_TRY(known_create(ctx, model, data, &k));
-    if (data->x.H > model->shape.H || (data->x.H < model->shape.H && data->x.kind != ENHOPE_CSR))
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "data has %lld inputs, the model expects %lld", (long long)data->x.H,
-                         (long long)model->shape.H));
-    EH_CHECK(copy_model(ctx, model, !kmeans ? k.n : z ? z : usual_centres(model, &k), kmeans, &m));
-    EH_CHECK(kmeans ? refer_kmeans(ctx, data, &k, (uint64_t)seed, m) : refer_training(ctx, model, data, &k, m));
+    EH_CHECK(eh_model_inputs(ctx, model, data, &x));
+    EH_CHECK(copy_model(ctx, model, !kmeans ? k.n : z ? z : eh_exemplar_usual(present(model, &k), k.n), kmeans, &m));
+    EH_CHECK(kmeans ? refer_kmeans(ctx, &x, &k, (uint64_t)seed, m) : refer_training(ctx, model, data, &k, m));
     *out = m;
     m = NULL;
 cleanup:

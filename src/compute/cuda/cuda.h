@@ -9,7 +9,6 @@
 #include <cstring>
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
-#include <tuple>
 #include <vector>
 
 extern "C" {

@@ -12,7 +12,7 @@ enum { WINDOWS = 2 };
 
 struct window {
     void *device, *pinned;
-    int64_t first, rows;
+    int64_t first; /* row that it holds */
     cudaEvent_t copied, used;
 };
 
@@ -166,7 +166,6 @@ void cuda_stage(eh_compute *c, const eh_table *t, int64_t first, int64_t n)
         cuda_ok(s, cudaStreamWaitEvent(w->stream, one.used, 0), "streaming data");
     }
     one.first = first;
-    one.rows = n;
     w->filled++;
     const size_t bytes = (size_t)n * w->row_bytes;
     const char *from = w->host + (size_t)first * w->row_bytes;

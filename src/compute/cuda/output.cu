@@ -107,7 +107,7 @@ void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_r
     cuda_state *s = state_of(c);
     const int64_t columns = (m + COLUMNS - 1) / COLUMNS,
                   chunk = n > CHUNK * CHUNKS ? (n + CHUNKS - 1) / CHUNKS : (int64_t)CHUNK;
-    const int64_t chunks = chunk ? (n + chunk - 1) / chunk : 0;
+    const int64_t chunks = (n + chunk - 1) / chunk;
     const bool thin = h <= THIN && columns <= CUDA_TICKETS / 2;
     if (n == 0) {
         cuda_fill(c, m, 0, db);

@@ -239,7 +239,7 @@ static int64_t tiles_of(const shape &s, const problem &p)
 }
 
 /* Stages of a shape for so many parts. All shared memory is for one block of a multiprocessor; but small tiles that are
- * more than there are multiprocessors share it by two. */
+ * more than there are multiprocessors, or of one part, share it by two. */
 enum { MOST_SHARED = 216 << 10, SWIZZLE = 1024 }; /* SWIZZLE: what its tiles are aligned to */
 
 static int stages_of(const cuda_state *s, const shape &one, int parts, int64_t tiles)

@@ -1,0 +1,25 @@
+/* Settings for tests: a base of names and values, then those that a test names. */
+#ifndef SETTINGS_SUPPORT_H
+#define SETTINGS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "enhope.h"
+
+/* base ends with NULL, and so does the list that begins with `first` and goes on in args. */
+static inline enhope_settings *settings_with(enhope_context *ctx, const char *const *base, const char *first,
+                                             va_list args)
+{
+    enhope_settings *s = enhope_settings_create();
+    for (; *base; base += 2) assert_int_equal(enhope_settings_set(ctx, s, base[0], base[1]), ENHOPE_OK);
+    for (const char *name = first; name; name = va_arg(args, const char *)) {
+        const char *value = va_arg(args, const char *);
+        if (enhope_settings_set(ctx, s, name, value)) fail_msg("%s", enhope_error(ctx));
+    }
+    return s;
+}
+
+#endif
