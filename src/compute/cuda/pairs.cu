@@ -125,7 +125,7 @@ __device__ static float slope(const pairs &p, float attract, float repel, bool s
 
 /* ---- few compared points ---- */
 
-enum { FEW_WARPS = 16, ROWS = 1, FEW_THREADS = 32 * FEW_WARPS, BLOCK_ROWS = FEW_WARPS * ROWS }; /* ROWS: of a warp */
+enum { FEW_WARPS = 16, FEW_THREADS = 32 * FEW_WARPS };
 
 __device__ static double warp_sum(double v)
 {
@@ -146,17 +146,17 @@ __device__ static float warp_least(float v)
 /* Compared points, the block's samples, and their labels, in shared memory. */
 struct held {
     float G[FEW_NUMBERS], Y[FEW_NUMBERS];
-    int32_t other[FEW], label[BLOCK_ROWS];
+    int32_t other[FEW], label[FEW_WARPS];
 };
 
 __device__ static void hold(const pairs &p, const int32_t *label, held &to)
 {
-    const int64_t first = (int64_t)blockIdx.x * BLOCK_ROWS;
-    const int rows = p.n - first < BLOCK_ROWS ? (int)(p.n - first) : BLOCK_ROWS;
+    const int64_t first = (int64_t)blockIdx.x * FEW_WARPS;
+    const int rows = p.n - first < FEW_WARPS ? (int)(p.n - first) : FEW_WARPS;
     for (int i = (int)threadIdx.x; i < (int)(p.z * p.h); i += FEW_THREADS) to.G[i] = p.G[i];
     for (int i = (int)threadIdx.x; i < rows * (int)p.h; i += FEW_THREADS) to.Y[i] = p.Y[first * p.h + i];
     for (int j = (int)threadIdx.x; j < (int)p.z; j += FEW_THREADS) to.other[j] = p.other[j];
-    for (int i = (int)threadIdx.x; i < BLOCK_ROWS; i += FEW_THREADS) to.label[i] = i < rows ? label[first + i] : -1;
+    for (int i = (int)threadIdx.x; i < FEW_WARPS; i += FEW_THREADS) to.label[i] = i < rows ? label[first + i] : -1;
     __syncthreads();
 }
 
@@ -169,12 +169,11 @@ __global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels,
     const float *G = have.G;
     const int32_t *other = have.other;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, z = (int)p.z, h = (int)p.h;
+    const int64_t i = (int64_t)blockIdx.x * FEW_WARPS + warp;
     part mine = {0, 0, p.gaussian ? -INFINITY : 0, 0};
-    for (int r = 0; r < ROWS; r++) {
-        const int64_t i = (int64_t)blockIdx.x * BLOCK_ROWS + warp * ROWS + r;
-        if (i >= p.n) break;
-        const float *y = have.Y + (warp * ROWS + r) * h;
-        const int32_t label = have.label[warp * ROWS + r];
+    if (i < p.n) {
+        const float *y = have.Y + warp * h;
+        const int32_t label = have.label[warp];
         float nearest = INFINITY, nearest_same = INFINITY;
         for (int j = lane; p.gaussian && j < z; j += 32) {
             const float d = distance2(y, G + j * h, h);
@@ -186,11 +185,10 @@ __global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels,
         for (int j = lane; j < z; j += 32)
             add_pair(p, distance2(y, G + j * h, h), kin(label, other[j]), nearest, nearest_same, all, same, count);
         all = warp_sum(all), same = warp_sum(same), count = warp_sum(count);
-        if (lane) continue;
         const eh_pair_sums own = sums_of(p, p.row || p.gaussian, nearest, nearest_same, all, same, count);
-        sums[i] = own;
+        if (lane == 0) sums[i] = own;
         const part one = {count > 0 ? 1.0 : 0.0, count, 0, label >= 0 ? all : 0};
-        mine = joined(mine, p.gaussian ? part_of(own, label >= 0) : one);
+        mine = p.gaussian ? part_of(own, label >= 0) : one;
     }
     if (lane == 0) warps[warp] = mine;
     __syncthreads();
@@ -224,33 +222,26 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
     const float *G = have.G;
     const int32_t *other = have.other;
     const eh_pair_totals totals = totals_of(whole[0]);
-    /* the weights of the warp's rows, a lane each */
-    const int64_t first_row = (int64_t)blockIdx.x * BLOCK_ROWS + warp * ROWS;
+    const int64_t i = (int64_t)blockIdx.x * FEW_WARPS + warp;
     eh_pair_weight weight = {0, 0, 0};
-    if (lane < ROWS && first_row + lane < p.n)
-        weight = eh_pair_weight_of(p.gaussian, p.row, p.nca, p.indicator, &totals, &sums[first_row + lane],
-                                   have.label[warp * ROWS + lane] >= 0);
-    const double mine = warp_sum(weight.loss);
-    for (int r = 0; r < ROWS; r++) {
-        const int64_t i = first_row + r;
-        if (i >= p.n) break;
-        const float *y = have.Y + (warp * ROWS + r) * h;
-        const int32_t label = have.label[warp * ROWS + r];
-        const float attract = (float)__shfl_sync(0xffffffff, weight.attract, r);
-        const float repel = (float)__shfl_sync(0xffffffff, weight.repel, r);
-        for (int first = 0; first < z; first += 32) {
-            const int j = first + lane;
-            const float *g = G + (j < z ? j : 0) * h;
-            const float D = j < z ? 2 * slope(p, attract, repel, kin(label, other[j]), distance2(y, g, h)) : 0;
-            for (int k = 0; k < h; k++) {
-                const float push = j < z ? D * (y[k] - g[k]) : 0;
-                if (j < z) pulls[warp][j * h + k] -= push;
-                const float sum = warp_sum(push);
-                if (lane == 0) dY[i * h + k] = first ? dY[i * h + k] + sum : sum;
-            }
+    if (lane == 0 && i < p.n)
+        weight = eh_pair_weight_of(p.gaussian, p.row, p.nca, p.indicator, &totals, &sums[i], have.label[warp] >= 0);
+    const float attract = (float)__shfl_sync(0xffffffff, weight.attract, 0);
+    const float repel = (float)__shfl_sync(0xffffffff, weight.repel, 0);
+    const float *y = have.Y + warp * h;
+    const int32_t label = have.label[warp];
+    for (int first = 0; first < z && i < p.n; first += 32) {
+        const int j = first + lane;
+        const float *g = G + (j < z ? j : 0) * h;
+        const float D = j < z ? 2 * slope(p, attract, repel, kin(label, other[j]), distance2(y, g, h)) : 0;
+        for (int k = 0; k < h; k++) {
+            const float push = j < z ? D * (y[k] - g[k]) : 0;
+            if (j < z) pulls[warp][j * h + k] -= push;
+            const float sum = warp_sum(push);
+            if (lane == 0) dY[i * h + k] = first ? dY[i * h + k] + sum : sum;
         }
     }
-    if (lane == 0) lost[warp] = mine;
+    if (lane == 0) lost[warp] = weight.loss;
     __syncthreads();
     for (int e = (int)threadIdx.x; e < numbers; e += FEW_THREADS) {
         float sum = 0;
@@ -362,7 +353,7 @@ __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *label
 
 static void few(cuda_state *s, const pairs &d, const int32_t *label, eh_scalar *loss, float *dY, float *dG)
 {
-    const unsigned blocks = (unsigned)((d.n + BLOCK_ROWS - 1) / BLOCK_ROWS);
+    const unsigned blocks = (unsigned)((d.n + FEW_WARPS - 1) / FEW_WARPS);
     const size_t sums = (size_t)d.n * sizeof(eh_pair_sums), parts = blocks * sizeof(part),
                  losses = blocks * sizeof(double);
     const size_t grads = blocks * (size_t)(d.z * d.h) * sizeof(float);
@@ -406,7 +397,7 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, 
         return;
     }
     const int32_t *label = L(p->label), *other = L(p->other_label);
-    if (!p->self && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_NUMBERS && BLOCK_ROWS * p->h <= FEW_NUMBERS)
+    if (!p->self && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_NUMBERS && FEW_WARPS * p->h <= FEW_NUMBERS)
         few(s, d, label, loss, F(dY), F(dG));
     else
         many(s, d, label, other, loss, F(dY), F(dG));
