@@ -35,10 +35,12 @@ typedef struct cli_options {
     const char *device, *precision;
     const char *output, *log, *title, *against;
     int64_t centres, seed;
+    const char *only;
+    int64_t seeds, jobs;
     int64_t neighbours;
     int64_t width, height;
     double point;
-    bool quiet, json, proba, winner, list_settings, devices, manual, help, version;
+    bool quick, quiet, json, markdown, proba, winner, list_settings, devices, manual, help, version;
 } cli_options;
 
 typedef struct cli_command {
@@ -176,6 +178,8 @@ typedef struct cli_progress {
 } cli_progress;
 /* Catches SIGINT, SIGTERM and SIGHUP; a second one of a kind ends the program. */
 void cli_catch_signals(void);
+/* Whether they are caught, so that a result may be written to its end. */
+bool cli_signals_wait(void);
 /* The signal that asked to stop; 0: none. */
 int cli_caught_signal(void);
 /* log_path may be NULL. */
@@ -200,6 +204,8 @@ typedef struct cli_map_picture {
     double point;          /* diameter of a dot */
 } cli_map_picture;
 int cli_svg_write(FILE *out, const cli_map_picture *picture);
+/* The session's data as its model places it; options: title, sizes, neighbours (cmd_plot.c). */
+int cli_draw(const cli_session *session, const cli_options *options, FILE *out);
 
 /* ---- subcommands (cmd_*.c) ---- */
 
@@ -208,6 +214,7 @@ int cmd_embed(const cli_options *options);
 int cmd_predict(const cli_options *options);
 int cmd_eval(const cli_options *options);
 int cmd_plot(const cli_options *options);
+int cmd_reproduce(const cli_options *options);
 int cmd_info(const cli_options *options);
 int cmd_data(const cli_options *options);
 int cmd_methods(const cli_options *options);

@@ -62,6 +62,16 @@ static void put_methods(void)
     }
 }
 
+static void put_methods_markdown(void)
+{
+    for (int i = -1; i < enhope_method_count(); i++) {
+        for (int j = 0; j < COLUMNS; j++)
+            printf("| %s ", i < 0 ? columns[j].title : field(enhope_method_get(i), &columns[j]));
+        puts("|");
+        for (int j = 0; i < 0 && j <= COLUMNS; j++) fputs(j == COLUMNS ? "|\n" : "|---", stdout);
+    }
+}
+
 static const char *type_text(enhope_setting_type type)
 {
     static const char *const names[] = {"integer", "real", "choice", "text"};
@@ -122,7 +132,9 @@ static void put_settings(void)
 
 int cmd_methods(const cli_options *options)
 {
-    if (options->list_settings)
+    if (options->markdown)
+        put_methods_markdown();
+    else if (options->list_settings)
         (options->json ? put_settings_json : put_settings)();
     else
         (options->json ? put_methods_json : put_methods)();

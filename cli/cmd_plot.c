@@ -81,7 +81,7 @@ static void make_title(char *buffer, size_t size, const drawing *d, const cli_se
         snprintf(buffer, size, "%s: %lld points, coloured by predicted class", method, (long long)n);
 }
 
-static int draw(const cli_session *session, const cli_options *options, drawing *d, FILE *out)
+static int put_picture(const cli_session *session, const cli_options *options, drawing *d, FILE *out)
 {
     bool labelled = false; /* whether any sample is */
     for (int64_t i = 0; i < session->data_info.n && !labelled; i++) labelled = d->truth[i] != -1;
@@ -108,11 +108,19 @@ static int draw(const cli_session *session, const cli_options *options, drawing 
     return cli_svg_write(out, &picture);
 }
 
+int cli_draw(const cli_session *session, const cli_options *options, FILE *out)
+{
+    drawing d = {0};
+    int code = compute(&d, session, options);
+    if (!code) code = put_picture(session, options, &d, out);
+    drawing_free(&d);
+    return code;
+}
+
 int cmd_plot(const cli_options *options)
 {
     cli_session session;
     cli_output output = {0};
-    drawing d = {0};
     int code = cli_session_open(&session, options);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code && session.model_info.outputs < 2)
@@ -124,11 +132,9 @@ int cmd_plot(const cli_options *options)
     if (!code) code = cli_output_differs(options->output ? options->output : default_output, options->data);
     if (!code) code = cli_output_differs(options->output ? options->output : default_output, options->positional[0]);
     if (!code) code = cli_output_open(&output, options->output ? options->output : default_output);
-    if (!code) code = compute(&d, &session, options);
-    if (!code) code = draw(&session, options, &d, output.file);
+    if (!code) code = cli_draw(&session, options, output.file);
     if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);
-    drawing_free(&d);
     cli_session_close(&session);
     return code;
 }

@@ -10,7 +10,7 @@
 #include "cli.h"
 
 #define AT(field)  offsetof(cli_options, field)
-#define EVERY      " train embed predict eval plot info data methods help "
+#define EVERY      " train embed predict eval plot reproduce info data methods help "
 #define WITH_DATA  " train embed predict eval plot data "
 #define WITH_MODEL " embed predict eval plot "
 
@@ -18,6 +18,7 @@
 
 /* clang-format off */
 static const cli_option table[] = {
+    {"data", 0, "FOLDER", CLI_TEXT, AT(data), 0, 0, " reproduce ", "the folder of the data sets; default: what ENHOPE_DATA names"},
     {"data", 0, "SPEC", CLI_TEXT, AT(data), 0, 0, WITH_DATA,
      "the data: a file (IDX, CSV, TSV, LIBSVM, NPY, NPZ, MAT; .gz where usual), a folder of MNIST-named IDX files, "
      "a pair X,y of files, - for CSV on standard input, synthetic:digits,n=6000,seed=1 or "
@@ -32,8 +33,8 @@ static const cli_option table[] = {
     {"variables", 0, "X,y", CLI_TEXT, AT(variables), 0, 0, WITH_DATA,
      "the names of values and labels in a MAT or NPZ file; default: found by shape and name"},
     {"limit", 0, "N", CLI_INTEGER, AT(limit), 0, WHOLE_MOST, WITH_DATA, "only the first N samples; 0: all"},
-    {"output", 'o', "FILE", CLI_TEXT, AT(output), 0, 0, " train embed predict plot ",
-     "where the result goes: default model.safetensors for train, map.svg for plot, standard output (-) for the "
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), 0, 0, " train embed predict plot reproduce ",
+     "where the result goes: default model.safetensors for train, map.svg for plot, the folder reproduction for reproduce, standard output (-) for the "
      "others; embed writes float32 NPY where the name ends in .npy"},
     {"neighbours", 'k', "N", CLI_SETTING, 0, 0, 0, " train ", NULL},
     {"neighbours", 'k', "N", CLI_INTEGER, AT(neighbours), 1, 2147483647.0, " predict eval plot ",
@@ -44,6 +45,13 @@ static const cli_option table[] = {
     {"centres", 0, "N", CLI_INTEGER, AT(centres), 0, WHOLE_MOST, " eval ",
      "centres of --against kmeans, shared over the classes; 0, the default: two a class"},
     {"seed", 0, "N", CLI_INTEGER, AT(seed), 0, 999999999999999.0, " eval ", "of --against kmeans; default 0"},
+    {"quick", 0, NULL, CLI_FLAG, AT(quick), 0, 0, " reproduce ",
+     "the whole shape in minutes: few samples, seconds for each model, one seed; default folder reproduction-quick"},
+    {"only", 0, "CELLS", CLI_TEXT, AT(only), 0, 0, " reproduce ",
+     "only these: data sets, rows, or patterns of DATA/ROW/SEED, separated by commas; speed is the timing of classification"},
+    {"seeds", 0, "N", CLI_INTEGER, AT(seeds), 1, 99, " reproduce ", "seeds 1 to N; default 3"},
+    {"jobs", 0, "N", CLI_INTEGER, AT(jobs), 1, 64, " reproduce ",
+     "cells at a time, each a process of its own; default 1"},
     {"proba", 0, NULL, CLI_FLAG, AT(proba), 0, 0, " predict ", "add a column with the share of each class"},
     {"winner", 0, NULL, CLI_FLAG, AT(winner), 0, 0, " predict ",
      "add the nearest exemplar (its row in the model, from 0) and the distance to it in the embedding"},
@@ -51,6 +59,7 @@ static const cli_option table[] = {
     {"devices", 0, NULL, CLI_FLAG, AT(devices), 0, 0, " info ",
      "print the devices that --device can name instead, one a line; why, where a GPU cannot be used"},
     {"settings", 0, NULL, CLI_FLAG, AT(list_settings), 0, 0, " methods ", "print the table of settings instead"},
+    {"markdown", 0, NULL, CLI_FLAG, AT(markdown), 0, 0, " methods ", "print the table of methods in Markdown"},
     {"width", 0, "N", CLI_INTEGER, AT(width), 200, 10000, " plot ", "width of the picture in pixels; default 760"},
     {"height", 0, "N", CLI_INTEGER, AT(height), 200, 10000, " plot ", "height of the picture in pixels; default 640"},
     {"point", 0, "SIZE", CLI_REAL, AT(point), 0.1, 100, " plot ",
@@ -59,12 +68,12 @@ static const cli_option table[] = {
     {"log", 0, "FILE", CLI_TEXT, AT(log), 0, 0, " train ",
      "write one JSON object per epoch (epoch, loss, valid_error, seconds) to FILE"},
     {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train ", "no progress and no summary"},
-    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train embed predict eval plot ",
+    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train embed predict eval plot reproduce ",
      "number of threads; 0: all cores"},
-    {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, " train embed predict eval plot ",
+    {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, " train embed predict eval plot reproduce ",
      "where to compute: cpu (the default), cuda (an NVIDIA GPU), cuda:N (the N-th GPU, from 0), auto (cuda where it can "
      "be used, else cpu); ref is slow double for checks"},
-    {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(precision), 0, 0, " train embed predict eval plot ",
+    {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(precision), 0, 0, " train embed predict eval plot reproduce ",
      "how exactly a GPU takes the inputs of matrix products: to 24, 16 or 8 bits; default fp32"},
     {"help", 'h', NULL, CLI_FLAG, AT(help), 0, 0, EVERY, "tell what the subcommand does and takes"},
     {"version", 'V', NULL, CLI_FLAG, AT(version), 0, 0, EVERY, "print the version"},

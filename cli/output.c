@@ -53,8 +53,10 @@ static int open_beside(cli_output *output, mode_t mode)
         return failed(output->name, error);
     }
     pending = output->temporary;
-    signal(SIGINT, remove_pending);
-    signal(SIGTERM, remove_pending);
+    if (!cli_signals_wait()) {
+        signal(SIGINT, remove_pending);
+        signal(SIGTERM, remove_pending);
+    }
     if (fchmod(descriptor, mode) != 0 || !(output->file = fdopen(descriptor, "wb"))) {
         const int error = errno;
         close(descriptor);

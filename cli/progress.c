@@ -13,6 +13,7 @@
 static const double redraw_seconds = 0.1;
 
 static volatile sig_atomic_t caught;
+static bool waiting;
 
 static void catch_signal(int number)
 {
@@ -21,6 +22,7 @@ static void catch_signal(int number)
 
 void cli_catch_signals(void)
 {
+    waiting = true;
     struct sigaction action = {0};
     action.sa_handler = catch_signal;
     action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* the second one ends the program */
@@ -30,6 +32,11 @@ void cli_catch_signals(void)
     struct sigaction hangup;
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* nohup asked to go on */
         sigaction(SIGHUP, &action, NULL);
+}
+
+bool cli_signals_wait(void)
+{
+    return waiting;
 }
 
 int cli_caught_signal(void)

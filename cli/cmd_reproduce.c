@@ -1,0 +1,259 @@
+/* enhope reproduce: runs the cells of the plan that are not done yet, each in a process of its own, then times
+ * classification, then writes the report. What is done stays done: the same command goes on where it was stopped. */
+#define _DEFAULT_SOURCE 1
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reproduce.h"
+
+enum { MOST_JOBS = 64 };
+
+typedef struct job {
+    pid_t process; /* 0: free */
+    cell at;
+    double started;
+} job;
+
+typedef struct work {
+    const reproduction *r;
+    cell *cells; /* to do, in the order of the plan */
+    int count, next, done, failed, kept;
+    job jobs[MOST_JOBS];
+    int most; /* jobs at a time */
+    bool terminal;
+    double started;
+} work;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- which cells ---- */
+
+/* Whether one of the patterns between commas is the data set, the row, or matches the whole name of a cell. */
+static bool chosen(const char *only, const char *set, const char *row, const char *name)
+{
+    char patterns[TEXT_ROOM];
+    if (!only) return true;
+    snprintf(patterns, sizeof patterns, "%s", only);
+    for (char *rest = patterns, *word; (word = strtok_r(rest, ",", &rest));)
+        if (!strcmp(word, set) || !strcmp(word, row) || fnmatch(word, name, 0) == 0) return true;
+    return false;
+}
+
+static bool cell_chosen(const char *only, cell at)
+{
+    char name[TEXT_ROOM];
+    cell_name(at, name, sizeof name);
+    return chosen(only, plan_sets[at.set].id, plan_row_get(at.row)->id, name);
+}
+
+static bool speed_chosen(const char *only, int set)
+{
+    char name[TEXT_ROOM];
+    snprintf(name, sizeof name, "%s/speed", plan_sets[set].id);
+    return chosen(only, plan_sets[set].id, "speed", name);
+}
+
+static int find_data(reproduction *r)
+{
+    int found = 0;
+    char path[SETS][PATH_ROOM];
+    for (int set = 0; set < SETS; set++) {
+        snprintf(path[set], PATH_ROOM, "%s/%s", r->data, plan_sets[set].path);
+        r->have[set] = access(path[set], R_OK) == 0;
+        found += r->have[set];
+    }
+    for (int set = 0; set < SETS && found; set++)
+        if (!r->have[set]) fprintf(stderr, "%s is left out: %s is not there\n", plan_sets[set].name, path[set]);
+    return found ? 0
+                 : cli_error("%s holds none of the data sets: expected mnist, usps/usps_all.mat, "
+                             "20news/20news_w100.mat or mnist-vgg512 in it",
+                             r->data);
+}
+
+static int find_work(work *w, const char *only)
+{
+    const reproduction *r = w->r;
+    int named = 0;
+    w->cells = cli_alloc("cells", plan_rows(), SETS * r->seeds, sizeof *w->cells);
+    if (!w->cells) return CLI_FAILED;
+    for (int seed = 1; seed <= r->seeds; seed++) /* a whole table after the first round */
+        for (int set = 0; set < SETS; set++)
+            for (int row = 0; row < plan_rows(); row++) {
+                const cell at = {.row = row, .set = set, .seed = seed};
+                cell_result done;
+                if (!plan_row_get(row)->on[set] || !cell_chosen(only, at)) continue;
+                named++;
+                if (!r->have[set]) continue;
+                if (cell_read(r, at, &done))
+                    w->kept++;
+                else
+                    w->cells[w->count++] = at;
+            }
+    for (int set = 0; set < SETS; set++) named += speed_chosen(only, set);
+    if (named) return 0;
+    return cli_usage_error(r->options->command,
+                           "--only %s names no cell: expected data sets, rows, or patterns of DATA/ROW/SEED as in "
+                           "'mnist/en-hope-*/1', separated by commas",
+                           only);
+}
+
+/* ---- running them ---- */
+
+static void clear_line(const work *w)
+{
+    if (w->terminal) fputs("\r\033[K", stderr);
+}
+
+/* "[12 of 168] mnist/hope/1 0:41, usps/hope/1 0:12; 1:20:00 left" */
+static void draw(const work *w)
+{
+    if (!w->terminal) return;
+    char left[32], spent[32], name[TEXT_ROOM];
+    const double passed = now() - w->started;
+    cli_seconds_text(w->done ? passed / w->done * (w->count - w->done) : NAN, left, sizeof left);
+    fprintf(stderr, "\r[%d of %d]", w->done, w->count);
+    for (int j = 0, shown = 0; j < w->most && shown < 2; j++) {
+        if (!w->jobs[j].process) continue;
+        cell_name(w->jobs[j].at, name, sizeof name);
+        cli_seconds_text(now() - w->jobs[j].started, spent, sizeof spent);
+        fprintf(stderr, "%s %s %s", shown++ ? "," : "", name, spent);
+    }
+    fprintf(stderr, "; %s left\033[K", left);
+    fflush(stderr);
+}
+
+static int start(work *w, job *j)
+{
+    fflush(stdout);
+    fflush(stderr);
+    *j = (job){.at = w->cells[w->next++], .started = now()};
+    j->process = fork();
+    if (j->process < 0) {
+        j->process = 0;
+        return cli_error("no process could be started: %s", strerror(errno));
+    }
+    if (j->process == 0) _exit(cell_run(w->r, j->at));
+    return 0;
+}
+
+static void finish(work *w, job *j, int status)
+{
+    char name[TEXT_ROOM];
+    cell_result result;
+    cell_name(j->at, name, sizeof name);
+    j->process = 0;
+    w->done++;
+    if (cli_caught_signal()) return;
+    clear_line(w);
+    if (!cell_read(w->r, j->at, &result)) {
+        w->failed++;
+        if (WIFSIGNALED(status))
+            cli_error("%s failed: ended by signal %d", name, WTERMSIG(status));
+        else
+            cli_error("%s failed; the sentence above says why", name);
+        return;
+    }
+    const double paper = plan_row_get(j->at.row)->paper[j->at.set];
+    fprintf(stderr, "[%d of %d] %s: %.2f %%", w->done, w->count, name, result.test);
+    if (paper > 0) fprintf(stderr, " (paper %.2f)", paper);
+    fprintf(stderr, ", %.1f s\n", result.seconds);
+}
+
+static int run_cells(work *w)
+{
+    int running = 0, code = 0;
+    for (;;) {
+        for (int j = 0; j < w->most && !code; j++)
+            if (!w->jobs[j].process && w->next < w->count && !cli_caught_signal()) {
+                code = start(w, &w->jobs[j]);
+                running += !code;
+            }
+        if (!running) return code;
+        int status;
+        const pid_t ended = waitpid(-1, &status, WNOHANG);
+        for (int j = 0; ended > 0 && j < w->most; j++)
+            if (w->jobs[j].process == ended) {
+                finish(w, &w->jobs[j], status);
+                running--;
+            }
+        if (ended > 0) continue;
+        draw(w);
+        nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+    }
+}
+
+static int run_speed(const reproduction *r, const char *only)
+{
+    for (int set = 0; set < SETS; set++) {
+        speed_result done;
+        if (!r->have[set] || !speed_chosen(only, set) || speed_read(r, set, &done) || cli_caught_signal()) continue;
+        const plan_row *row = plan_row_find("en-hope-20-learned");
+        cell_result trained;
+        cell at = {.set = set, .seed = 1};
+        while (plan_row_get(at.row) != row) at.row++;
+        if (!row->on[set] || !cell_read(r, at, &trained)) continue;
+        fprintf(stderr, "timing classification on %s\n", plan_sets[set].name);
+        const int code = speed_run(r, set);
+        if (code) return code;
+    }
+    return 0;
+}
+
+static int make_folders(const char *folder)
+{
+    static const char *const inner[] = {"", "/cells", "/models", "/speed"};
+    char path[PATH_ROOM];
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+        snprintf(path, sizeof path, "%s%s", folder, inner[i]);
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return cli_error("%s: cannot be made: %s", path, strerror(errno));
+    }
+    return 0;
+}
+
+int cmd_reproduce(const cli_options *options)
+{
+    reproduction r = {.options = options,
+                      .data = options->data ? options->data : getenv("ENHOPE_DATA"),
+                      .quick = options->quick,
+                      .seeds = options->seeds   ? (int)options->seeds
+                               : options->quick ? 1
+                                                : 3};
+    r.folder = options->output ? options->output : r.quick ? "reproduction-quick" : "reproduction";
+    if (!r.data) return cli_usage_error(options->command, "--data FOLDER is missing, and ENHOPE_DATA is not set");
+    work w = {.r = &r,
+              .most = options->jobs ? (int)options->jobs : 1,
+              .terminal = isatty(STDERR_FILENO) != 0,
+              .started = now()};
+    cli_catch_signals();
+    int code = find_data(&r);
+    if (!code) code = make_folders(r.folder);
+    if (!code) code = find_work(&w, options->only);
+    if (!code) {
+        fprintf(stderr, "%d cells to do, %d done before, in %s\n", w.count, w.kept, r.folder);
+        code = run_cells(&w);
+    }
+    if (!code) code = run_speed(&r, options->only);
+    if (!code && cli_caught_signal()) {
+        clear_line(&w);
+        cli_error("stopped; what is done is kept in %s, and the same command goes on from there", r.folder);
+        code = 128 + cli_caught_signal();
+    }
+    if (!code) code = report_write(&r);
+    if (!code) printf("The report is in %s/report.md and %s/report.html.\n", r.folder, r.folder);
+    if (!code && w.failed) code = cli_error("%d of %d cells failed and are missing in the report", w.failed, w.count);
+    free(w.cells);
+    return code;
+}

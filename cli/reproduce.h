@@ -1,0 +1,103 @@
+/* enhope reproduce: the paper's tables, measured. A plan (reproduce_plan.c) of rows and data sets; a cell is one row on
+ * one data set with one seed, trained and judged in a process of its own (reproduce_cell.c); classification is timed
+ * against the yardsticks when nothing else runs (reproduce_speed.c); the report is made from whatever cells there are
+ * (reproduce_report.c). */
+#ifndef ENHOPE_REPRODUCE_H
+#define ENHOPE_REPRODUCE_H
+
+#include "cli.h"
+
+/* ---- the plan ---- */
+
+enum { MNIST, USPS, NEWS, VGG, SETS };
+enum { MOST_SEEDS = 99, PATH_ROOM = 1024, TEXT_ROOM = 512 };
+
+typedef struct plan_set {
+    const char *id, *name;
+    const char *path;  /* below the data folder */
+    const char *split; /* "8000@": a random split for each seed; NULL: the data's own parts */
+    const char *about; /* its sizes */
+} plan_set;
+extern const plan_set plan_sets[SETS];
+
+typedef struct plan_row {
+    const char *id, *name;
+    const char *settings; /* "name value name value ...", the same on every data set */
+    const char *on[SETS]; /* more of them; NULL: the row is not run on this data set */
+    double paper[SETS];   /* error in percent; 0: the paper has none */
+    double kmeans[SETS];  /* the same model against 20 k-means centres of the train part (s-kmeans); 0: none */
+    bool against_kmeans;  /* whether that is measured */
+    const char *keep;     /* " mnist ": where the model of the first seed is kept, for figure and speed */
+} plan_row;
+int plan_rows(void);
+const plan_row *plan_row_get(int i);
+const plan_row *plan_row_find(const char *id);
+
+/* "better is lower than worse on these data sets", as the paper says. */
+typedef struct plan_claim {
+    const char *text;
+    const char *better, *worse; /* rows; "ROW+kmeans": judged against k-means centres */
+    bool on[SETS];
+} plan_claim;
+int plan_claims(void);
+const plan_claim *plan_claim_get(int i);
+
+/* ---- a run ---- */
+
+typedef struct reproduction {
+    const cli_options *options;
+    const char *data;   /* folder */
+    const char *folder; /* of cells, models and report */
+    bool quick;
+    int seeds;
+    bool have[SETS]; /* the data is there */
+} reproduction;
+
+typedef struct cell {
+    int row, set, seed;
+} cell;
+
+typedef struct cell_result {
+    double test, kmeans, valid; /* errors in percent; NaN: not measured */
+    int64_t tested;             /* test points */
+    double seconds;             /* of training */
+    double bytes;               /* peak memory */
+    int64_t epochs, best;
+    char device[128];
+} cell_result;
+
+void cell_name(cell at, char *buffer, size_t size);                            /* "mnist/hope/1" */
+void cell_settings(const reproduction *r, cell at, char *buffer, size_t size); /* as options of train */
+void cell_source(const reproduction *r, cell at, const char *part, enhope_source *source, char *path, char *split);
+void cell_model_path(const reproduction *r, cell at, char *path); /* (PATH_ROOM) */
+bool cell_keeps_model(cell at);
+/* False: it has not been done, or with other settings. */
+bool cell_read(const reproduction *r, cell at, cell_result *out);
+/* Trains and judges, and writes its file; an exit code. */
+int cell_run(const reproduction *r, cell at);
+
+/* "AMD EPYC 9B14, 2 threads, x86-64-v4": what the device of the context is; device NULL: the cpu. */
+void reproduce_machine(enhope_context *ctx, const char *device, char *buffer, size_t size);
+/* A file as JSON, to be given to cJSON_Delete; NULL: there is none, or it is none. */
+struct cJSON *reproduce_json(const char *path);
+double reproduce_number(const struct cJSON *object, const char *name); /* NaN: it has none */
+const char *reproduce_text(const struct cJSON *object, const char *name);
+
+/* ---- speed ---- */
+
+typedef struct speed_result {
+    double exemplars, embedding;       /* en-hope, 20 learned exemplars: embedding and classifying; embedding alone */
+    double deep, deep_embedding;       /* dt-mcml against all training points; NaN: not asked for */
+    double knn, faiss, sklearn;        /* in the input space, k = 5; NaN: not installed */
+    double exemplars_error, knn_error; /* percent */
+    int64_t training, test, inputs;
+    char machine[128];
+} speed_result;
+bool speed_read(const reproduction *r, int set, speed_result *out);
+int speed_run(const reproduction *r, int set);
+
+/* ---- the report ---- */
+
+int report_write(const reproduction *r);
+
+#endif

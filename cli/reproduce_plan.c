@@ -1,0 +1,162 @@
+/* What the paper measured, and the settings that we measure it with: found on validation parts, never on test data. */
+#include <string.h>
+
+#include "reproduce.h"
+
+const plan_set plan_sets[SETS] = {
+    [MNIST] = {"mnist", "MNIST", "mnist", NULL, "60,000 and 10,000 digits, 784 inputs"},
+    [USPS] = {"usps", "USPS", "usps/usps_all.mat", "8000@", "8,000 and 3,000 digits, 256 inputs"},
+    [NEWS] = {"20news", "20 Newsgroups", "20news/20news_w100.mat", "15000@", "15,000 and 1,242 documents, 100 words"},
+    [VGG] = {"vgg", "VGG features of MNIST", "mnist-vgg512", NULL, "60,000 and 10,000 digits, 512 features"},
+};
+
+/* The paper's recipe: order 2, 800 factors, 400 hidden units, joint form, conjugate gradients; batches and line searches
+ * by validation. */
+#define HOPE_MNIST "batch 2000 iterations 15 epochs 14"
+#define HOPE_USPS  "batch 500 iterations 8 epochs 30"
+#define HOPE_NEWS  "batch 1000 iterations 3 epochs 20 start 0.1"
+#define HOPE_VGG   "batch 2000 iterations 5 epochs 10"
+#define EN_HOPE    "method en-hope weight pair exemplars "
+#define EN_HOPE_SETS                               \
+    {                                              \
+        HOPE_MNIST, HOPE_USPS, HOPE_NEWS, HOPE_VGG \
+    }
+/* The same map with inputs disturbed in training. */
+#define NOISY       "solver adam "
+#define NOISY_MNIST "noise 0.3 batch 500 epochs 60 patience 0"
+#define NOISY_USPS  "noise 0.2 batch 500 epochs 100 patience 0"
+#define NOISY_NEWS  "dropout 0.3 batch 500 epochs 40 patience 0"
+#define NOISY_VGG   "noise 0.1 batch 1000 epochs 30 patience 0"
+#define NOISY_SETS                                     \
+    {                                                  \
+        NOISY_MNIST, NOISY_USPS, NOISY_NEWS, NOISY_VGG \
+    }
+#define DEEP_SETS                                                                                                     \
+    {                                                                                                                 \
+        "batch 2000 iterations 5 epochs 20", "batch 500 iterations 5 epochs 30", "batch 1000 iterations 3 epochs 30", \
+            NULL                                                                                                      \
+    }
+
+static const char figure_and_speed[] = " mnist usps 20news vgg ", figure[] = " mnist ";
+
+/* clang-format off */
+static const plan_row rows[] = {
+    /* linear maps */
+    {"pca", "PCA", "method pca", {"", "", "", ""}, {0}, {0}, true, NULL},
+    {"lpp", "LPP", "method lpp", {"", "", "", NULL},
+     {47.20, 34.77, 24.64}, {45.13, 33.23, 33.09}, true, NULL},
+    {"lpp-class", "LPP, class graph (LDA)", "method lpp graph class", {"", "", "", NULL}, {0}, {0}, true, NULL},
+    {"nca", "NCA", "method nca", {"epochs 15", "epochs 30", "epochs 30", "epochs 15"},
+     {45.91, 37.17, 30.84, 1.83}, {50.67, 35.13, 36.71, 2.18}, true, NULL},
+    {"mcml+", "MCML+", "method mcml+", {"epochs 15", "epochs 30", "epochs 30", "epochs 15"},
+     {35.67, 44.60, 26.65, 0.80}, {0}, true, figure},
+    {"lmnn", "LMNN", "method lmnn", {"epochs 10", "epochs 20", "epochs 20", "epochs 10"},
+     {56.28, 48.40, 29.15, 1.75}, {59.67, 59.67, 38.24, 2.22}, true, NULL},
+    /* deep maps */
+    {"pt-sne", "pt-SNE", "method pt-sne", DEEP_SETS,
+     {9.90, 17.90, 28.90}, {18.86, 29.47, 33.17}, true, NULL},
+    {"dt-nca", "dt-NCA", "method dt-nca", DEEP_SETS, {3.48, 5.11, 25.85}, {0}, true, NULL},
+    {"dt-mcml", "dt-MCML", "method dt-mcml", DEEP_SETS,
+     {3.35, 4.07, 21.10}, {3.17, 4.27, 21.90}, true, figure},
+    /* the paper's own */
+    {"hope", "HOPE", "method hope", EN_HOPE_SETS, {3.20, 3.03, 20.05, 0.65}, {0}, true, NULL},
+    {"en-hope-10-kmeans", "en-HOPE, 10 k-means exemplars", EN_HOPE "kmeans z 10", EN_HOPE_SETS,
+     {2.86, 2.96, 18.27, 0.67}, {0}, false, NULL},
+    {"en-hope-10-learned", "en-HOPE, 10 learned exemplars", EN_HOPE "learned z 10", EN_HOPE_SETS,
+     {2.80, 2.67, 18.84, 0.66}, {0}, false, figure},
+    {"en-hope-20-kmeans", "en-HOPE, 20 k-means exemplars", EN_HOPE "kmeans z 20", EN_HOPE_SETS,
+     {2.72, 2.83, 19.64, 0.64}, {0}, false, NULL},
+    {"en-hope-20-learned", "en-HOPE, 20 learned exemplars", EN_HOPE "learned z 20", EN_HOPE_SETS,
+     {2.66, 3.03, 18.44, 0.68}, {0}, false, figure_and_speed},
+    {"en-hope-10-random", "en-HOPE, 10 random exemplars", EN_HOPE "random z 10", EN_HOPE_SETS,
+     {3.19, 3.10, 18.84, 0.68}, {0}, false, NULL},
+    {"en-hope-10-D", "en-HOPE, 20 learned exemplars, 10-D", EN_HOPE "learned z 20 dims 10",
+     {HOPE_MNIST, HOPE_USPS, HOPE_NEWS, NULL}, {2.31}, {0}, false, NULL},
+    /* the same with disturbed inputs */
+    {"hope-noise", "HOPE, disturbed inputs", "method hope " NOISY, NOISY_SETS,
+     {3.20, 3.03, 20.05, 0.65}, {0}, false, NULL},
+    {"en-hope-10-kmeans-noise", "en-HOPE, 10 k-means, disturbed inputs", EN_HOPE "kmeans z 10 " NOISY, NOISY_SETS,
+     {2.86, 2.96, 18.27, 0.67}, {0}, false, NULL},
+    {"en-hope-10-learned-noise", "en-HOPE, 10 learned, disturbed inputs", EN_HOPE "learned z 10 " NOISY, NOISY_SETS,
+     {2.80, 2.67, 18.84, 0.66}, {0}, false, NULL},
+    {"en-hope-20-kmeans-noise", "en-HOPE, 20 k-means, disturbed inputs", EN_HOPE "kmeans z 20 " NOISY, NOISY_SETS,
+     {2.72, 2.83, 19.64, 0.64}, {0}, false, NULL},
+    {"en-hope-20-learned-noise", "en-HOPE, 20 learned, disturbed inputs", EN_HOPE "learned z 20 " NOISY, NOISY_SETS,
+     {2.66, 3.03, 18.44, 0.68}, {0}, false, NULL},
+    {"en-hope-10-random-noise", "en-HOPE, 10 random, disturbed inputs", EN_HOPE "random z 10 " NOISY, NOISY_SETS,
+     {3.19, 3.10, 18.84, 0.68}, {0}, false, NULL},
+    /* what the table of methods gives beside */
+    {"deep-en-hope", "deep en-HOPE, 20 learned exemplars", "method deep-en-hope exemplars learned z 20", DEEP_SETS,
+     {0}, {0}, false, NULL},
+    {"linear-en-hope", "linear en-HOPE, 20 learned exemplars", "method linear-en-hope exemplars learned z 20",
+     {"epochs 15", "epochs 30", "epochs 30", NULL}, {0}, {0}, false, NULL},
+    {"snc", "SNC, 20 exemplars", "method snc exemplars learned z 20", {"epochs 16", "epochs 20", "epochs 20", NULL},
+     {6.31, 17.50}, {0}, false, NULL},
+    {"knn", "kNN in the input space", "method knn", {"", "", "", ""}, {3.05, 4.77, 25.12, 0.62}, {0}, false, NULL},
+};
+/* clang-format on */
+enum { ROWS = sizeof rows / sizeof *rows };
+
+int plan_rows(void)
+{
+    return ROWS;
+}
+
+const plan_row *plan_row_get(int i)
+{
+    return &rows[i];
+}
+
+const plan_row *plan_row_find(const char *id)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (!strcmp(rows[i].id, id)) return &rows[i];
+    return NULL;
+}
+
+#define DIGITS_AND_NEWS         \
+    {                           \
+        true, true, true, false \
+    }
+#define EVERYWHERE             \
+    {                          \
+        true, true, true, true \
+    }
+static const plan_claim claims[] = {
+    {"HOPE beats LPP", "hope", "lpp", DIGITS_AND_NEWS},
+    {"HOPE beats NCA", "hope", "nca", EVERYWHERE},
+    {"HOPE beats MCML+", "hope", "mcml+", EVERYWHERE},
+    {"HOPE beats LMNN", "hope", "lmnn", EVERYWHERE},
+    {"HOPE beats pt-SNE", "hope", "pt-sne", DIGITS_AND_NEWS},
+    {"HOPE beats dt-NCA", "hope", "dt-nca", DIGITS_AND_NEWS},
+    {"HOPE beats dt-MCML", "hope", "dt-mcml", DIGITS_AND_NEWS},
+    {"en-HOPE (20 learned) beats HOPE", "en-hope-20-learned", "hope", DIGITS_AND_NEWS},
+    {"en-HOPE (10 learned) beats HOPE", "en-hope-10-learned", "hope", DIGITS_AND_NEWS},
+    {"en-HOPE (20 learned) beats s-kmeans + LPP", "en-hope-20-learned", "lpp+kmeans", DIGITS_AND_NEWS},
+    {"en-HOPE (20 learned) beats s-kmeans + NCA", "en-hope-20-learned", "nca+kmeans", EVERYWHERE},
+    {"en-HOPE (20 learned) beats s-kmeans + LMNN", "en-hope-20-learned", "lmnn+kmeans", EVERYWHERE},
+    {"en-HOPE (20 learned) beats s-kmeans + pt-SNE", "en-hope-20-learned", "pt-sne+kmeans", DIGITS_AND_NEWS},
+    {"en-HOPE (20 learned) beats s-kmeans + dt-MCML", "en-hope-20-learned", "dt-mcml+kmeans", DIGITS_AND_NEWS},
+    {"20 learned exemplars beat 20 k-means centres",
+     "en-hope-20-learned",
+     "en-hope-20-kmeans",
+     {true, false, true, false}},
+    {"10 learned exemplars beat 10 random points",
+     "en-hope-10-learned",
+     "en-hope-10-random",
+     {true, true, false, true}},
+    {"en-HOPE (20 learned, 2-D) beats kNN in the input space", "en-hope-20-learned", "knn", DIGITS_AND_NEWS},
+    {"en-HOPE beats SNC, 20 exemplars each", "en-hope-20-learned", "snc", {true, true, false, false}},
+    {"en-HOPE in 10-D beats en-HOPE in 2-D", "en-hope-10-D", "en-hope-20-learned", {true, false, false, false}},
+};
+enum { CLAIMS = sizeof claims / sizeof *claims };
+
+int plan_claims(void)
+{
+    return CLAIMS;
+}
+
+const plan_claim *plan_claim_get(int i)
+{
+    return &claims[i];
+}
