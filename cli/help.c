@@ -71,7 +71,7 @@ void cli_help_overview(FILE *out)
             "usage: enhope COMMAND [OPTIONS]\n\n",
             enhope_version());
     for (int i = 0; cli_command_get(i); i++)
-        fprintf(out, "  %-10s%s\n", cli_command_get(i)->name, cli_command_get(i)->summary);
+        fprintf(out, "  %-11s%s\n", cli_command_get(i)->name, cli_command_get(i)->summary);
     fprintf(out, "\n'enhope help COMMAND' tells what a command takes.\n"
                  "\nfor example\n"
                  "  enhope train --data synthetic:digits,n=3000,seed=1 -o digits.safetensors\n"
