@@ -1,6 +1,6 @@
 /* What the machine can do and how near we come: `make bench`.
  *
- *   bench [--data SPEC] [--command PATH] [--faiss SCRIPT] [memory] [step] [predict] [linear]
+ *   bench [--data SPEC] [--command PATH] [--faiss SCRIPT] [memory] [step] [noise] [predict] [linear]
  *
  * Every figure is a ratio to something measured in the same run: the rate of SGEMM (the best of repeats, interleaved
  * with ours), exact nearest neighbours, an epoch of another size. Nothing here passes or fails. */
@@ -51,6 +51,12 @@ static double best(double a, double b)
     return a > b ? a : b;
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 static const char *const PAPER[] = {"factors", "800", "hidden", "400",  "z",     "20",   "solver", "adam",
                                     "valid",   "0",   "epochs", "1000", "batch", "1000", NULL};
 
@@ -74,6 +80,37 @@ static void bench_step(void)
            (long long)info.inputs, ours, gemm, ours / gemm);
     enhope_trainer_free(t);
     enhope_settings_free(s);
+    enhope_dataset_free(data);
+}
+
+/* What disturbing the inputs adds to a training step, medians of steps that take turns. */
+static void bench_noise(void)
+{
+    enum { PLAIN, NOISE, DROPOUT, KINDS };
+    static const char *const names[KINDS][2] = {{"noise", "0"}, {"noise", "0.2"}, {"dropout", "0.2"}};
+    enhope_dataset *data = read_part("train", 0);
+    enhope_trainer *t[KINDS] = {0};
+    double seconds[KINDS][REPEATS];
+    for (int k = 0; k < KINDS; k++) {
+        enhope_settings *s = settings_of(ctx, PAPER);
+        must(ctx, enhope_settings_set(ctx, s, names[k][0], names[k][1]));
+        must(ctx, enhope_trainer_create(ctx, data, s, &t[k]));
+        enhope_settings_free(s);
+    }
+    for (int r = 0; r < REPEATS; r++)
+        for (int k = 0; k < KINDS; k++) {
+            int done;
+            const double start = now();
+            must(ctx, enhope_trainer_step(t[k], NULL, &done));
+            seconds[k][r] = now() - start;
+        }
+    for (int k = 0; k < KINDS; k++) {
+        qsort(seconds[k], REPEATS, sizeof(double), by_size);
+        enhope_trainer_free(t[k]);
+    }
+    const double plain = seconds[PLAIN][REPEATS / 2];
+    printf("noise           a training step of %.4f s takes %.3f times as long with noise, %.3f with dropout\n", plain,
+           seconds[NOISE][REPEATS / 2] / plain, seconds[DROPOUT][REPEATS / 2] / plain);
     enhope_dataset_free(data);
 }
 
@@ -186,8 +223,9 @@ int main(int argc, char **argv)
     ctx = enhope_context_create();
     bool some = false;
     /* memory comes first: a child is charged with what its parent held when it was started */
-    const char *names[] = {"memory", "step", "predict", "linear"};
-    void (*const run[])(void) = {bench_memory, bench_step, bench_predict, bench_linear};
+    enum { PARTS = 5 };
+    const char *names[PARTS] = {"memory", "step", "noise", "predict", "linear"};
+    void (*const run[PARTS])(void) = {bench_memory, bench_step, bench_noise, bench_predict, bench_linear};
     for (int i = 1; i < argc; i++)
         if (!strncmp(argv[i], "--", 2) && i + 1 < argc) {
             const char *value = argv[++i];
@@ -197,18 +235,18 @@ int main(int argc, char **argv)
         }
     for (int i = 1; i < argc; i++) {
         bool known = false;
-        for (int b = 0; b < 4; b++) known |= !strcmp(argv[i], names[b]);
+        for (int b = 0; b < PARTS; b++) known |= !strcmp(argv[i], names[b]);
         if (!strncmp(argv[i], "--", 2) && i + 1 < argc)
             i++;
         else if (!known) {
-            fprintf(stderr, "bench: '%s' is no part: expected memory, step, predict, linear\n", argv[i]);
+            fprintf(stderr, "bench: '%s' is no part: expected memory, step, noise, predict, linear\n", argv[i]);
             return 2;
         }
     }
     printf("data: %s\n", data_path);
     fflush(stdout);
     for (int pass = 0; pass < 2 && !some; pass++) /* the named ones; all where none is named */
-        for (int b = 0; b < 4; b++) {
+        for (int b = 0; b < PARTS; b++) {
             bool wanted = pass == 1;
             for (int i = 1; i < argc; i++) wanted |= !strcmp(argv[i], names[b]);
             if (!wanted) continue;

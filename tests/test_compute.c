@@ -454,10 +454,10 @@ static void rows_gather_scaled_from_every_kind(void **state)
         twin class2 = sent(label, take, sizeof *label);
         if (cpu->op->stage) cpu->op->stage(cpu, t.cpu, 0, n);
         ON_EACH(c->op->gather(c, T(t), T(rows), take, T(X), ld, T(class)));
-        ON_EACH(c->op->gather_operands(c, T(t), T(rows), take, T(O), ld, T(class2)));
+        ON_EACH(c->op->gather_operands(c, T(t), T(rows), take, T(O), ld, T(class2), NULL));
         close_enough(X), same_bits(X), close_enough(O), same_bits(O);
         int32_t *got = fetched(cpu, class.cpu, take, sizeof *got), *got2 = fetched(cpu, class2.cpu, take, sizeof *got);
-        ON_EACH(c->op->gather_operands(c, T(t), T(rows), take, T(O), ld, NULL));
+        ON_EACH(c->op->gather_operands(c, T(t), T(rows), take, T(O), ld, NULL, NULL));
         for (int i = 0; i < take; i++) {
             float want[H];
             eh_matrix_row(&x, row[i], want);
@@ -486,6 +486,186 @@ static void rows_gather_scaled_from_every_kind(void **state)
         drop(X), drop(O), drop(rows), drop(class), drop(class2);
         free(got), free(got2);
     }
+}
+
+/* ---- disturbed rows ---- */
+
+/* A table of every kind on each backend: irregular numbers, a fifth of them stored where it is sparse; or all the same. */
+typedef struct rows_of_a_kind {
+    eh_table tables[3];
+    uint8_t *bytes;
+    float *numbers, *value, *shift, *mul;
+    int64_t *row_start;
+    int32_t *column;
+} rows_of_a_kind;
+
+static rows_of_a_kind *place_rows(int kind, int64_t n, int64_t H, bool same)
+{
+    rows_of_a_kind *r = calloc(1, sizeof *r);
+    const size_t all = (size_t)(n * H);
+    r->bytes = malloc(all), r->numbers = malloc(all * 4), r->value = malloc(all * 4), r->column = malloc(all * 4);
+    r->shift = calloc((size_t)H, 4), r->mul = malloc((size_t)H * 4), r->row_start = calloc((size_t)n + 1, 8);
+    for (int64_t j = 0; j < H; j++) r->mul[j] = same ? 1 : 1.0f / (float)(j % 11 + 2);
+    for (int64_t j = 0; j < H && kind != ENHOPE_CSR && !same; j++) r->shift[j] = 0.3f * (float)(j % 7);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t *end = r->row_start + i + 1;
+        *end = r->row_start[i];
+        for (int64_t j = 0; j < H; j++) {
+            const uint64_t at = (uint64_t)(i * H + j);
+            r->bytes[at] = same ? 1 : (uint8_t)(eh_random_u64(3, 1, at) % 8);
+            r->numbers[at] = same ? 1 : (float)eh_random_normal(3, 2, at);
+            if (!same && eh_random_unit(3, 3, at) > 0.2) continue;
+            r->column[*end] = (int32_t)j;
+            r->value[(*end)++] = r->numbers[at];
+        }
+    }
+    const eh_matrix x = {(enhope_kind)kind, n, H, r->bytes, r->numbers, r->row_start, r->column, r->value};
+    const twin t = {.cpu = r->tables, .ref = r->tables + 1, .one = r->tables + 2};
+    ON_EACH(assert_int_equal(c->op->place(c, ctx, &x, NULL, r->shift, r->mul, T(t)), 0));
+    return r;
+}
+
+static void unplace_rows(rows_of_a_kind *r)
+{
+    const twin t = {.cpu = r->tables, .ref = r->tables + 1, .one = r->tables + 2};
+    ON_EACH(c->op->unplace(c, T(t)));
+    free(r->bytes), free(r->numbers), free(r->value), free(r->column);
+    free(r->shift), free(r->mul), free(r->row_start), free(r);
+}
+
+static twin gather_disturbed(rows_of_a_kind *r, const int64_t *row, int64_t n, int64_t ld, const eh_disturb *with)
+{
+    const twin t = {.cpu = r->tables, .ref = r->tables + 1, .one = r->tables + 2};
+    twin X = make_operands(n, ld, 2, 1), rows = sent(row, n, sizeof *row);
+    ON_EACH(c->op->gather_operands(c, T(t), T(rows), n, T(X), ld, NULL, with));
+    drop(rows);
+    return X;
+}
+
+static const eh_disturb DISTURB[] = {{.noise = 0.37, .seed = 5, .pass = 3},
+                                     {.dropout = 0.21, .seed = 5, .pass = 3},
+                                     {.noise = 1.4, .dropout = 0.6, .seed = 1234567890123456, .pass = 999999}};
+
+/* Whatever the rows are gathered with. */
+static void disturbed_rows_agree_and_are_their_own(void **state)
+{
+    (void)state;
+    static const int64_t wide[][2] = {{1, 2}, {4, 16}, {37, 48}, {300, 304}, {523, 530}};
+    enum { n = 9, take = 6 };
+    static const int64_t row[take] = {8, 0, 3, 3, 5, 1}, fewer[2] = {5, 8};
+    for (int kind = 0; kind < 3; kind++)
+        for (int w = 0; w < 5; w++)
+            for (int d = 0; d < 3; d++) {
+                const int64_t H = wide[w][0], ld = wide[w][1];
+                rows_of_a_kind *r = place_rows(kind, n, H, false);
+                const eh_disturb *with = DISTURB + d;
+                twin X = gather_disturbed(r, row, take, ld, with), Z = gather_disturbed(r, fewer, 2, ld, with);
+                twin plain = gather_disturbed(r, row, take, ld, NULL);
+                twin none = gather_disturbed(r, row, take, ld, &(eh_disturb){.seed = 5});
+                close_enough(X), same_bits(X);
+                const double *want = X.ref, *before = plain.ref;
+                float *got = on_host(cpu, X.cpu, take * ld, ld), *other = on_host(cpu, Z.cpu, 2 * ld, ld);
+                float *a = on_host(cpu, plain.cpu, take * ld, ld), *b = on_host(cpu, none.cpu, take * ld, ld);
+                assert_memory_equal(a, b, (size_t)(take * ld) * sizeof *a);
+                assert_memory_equal(got + 2 * ld, got + 3 * ld, (size_t)ld * sizeof *got);
+                assert_memory_equal(got + 4 * ld, other, (size_t)ld * sizeof *got);
+                assert_memory_equal(got, other + ld, (size_t)ld * sizeof *got);
+                for (int64_t i = 0; i < take; i++)
+                    for (int64_t j = 0; j < ld; j++) {
+                        const double x = want[i * ld + j];
+                        assert_true((x == 0) == (got[i * ld + j] == 0)); /* the same are dropped */
+                        if (j >= H) assert_true(x == (j == H) && got[i * ld + j] == (float)x);
+                        if (j < H && with->noise == 0 && x != 0)
+                            assert_true(fabs(x * (1 - with->dropout) - before[i * ld + j]) < 1e-12);
+                    }
+                free(got), free(other), free(a), free(b);
+                drop(X), drop(Z), drop(plain), drop(none);
+                unplace_rows(r);
+            }
+}
+
+enum { MANY = 400, BROAD = 257 }; /* rows, inputs: enough for moments */
+
+/* What is added to ones, and divided by deviation. */
+static float *noise_of(rows_of_a_kind *r, const eh_disturb *with)
+{
+    static int64_t row[MANY];
+    for (int64_t i = 0; i < MANY; i++) row[i] = i;
+    const twin X = gather_disturbed(r, row, MANY, BROAD + 1, with);
+    float *x = on_host(cpu, X.cpu, MANY * (BROAD + 1), BROAD + 1);
+    for (int64_t i = 0; i < MANY; i++)
+        for (int64_t j = 0; j < BROAD; j++)
+            x[i * BROAD + j] = (x[i * (BROAD + 1) + j] - 1) / (with->noise > 0 ? (float)with->noise : 1);
+    drop(X);
+    return x;
+}
+
+/* The mean of a_i b_(i + by). */
+static double together(const float *a, const float *b, int64_t by)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < MANY * BROAD - by; i++) sum += (double)a[i] * b[i + by];
+    return sum / (double)(MANY * BROAD - by);
+}
+
+/* Bounds are five deviations of what is measured. */
+static void noise_is_normal_and_each_number_is_its_own(void **state)
+{
+    (void)state;
+    const double root = sqrt((double)MANY * BROAD);
+    rows_of_a_kind *r = place_rows(ENHOPE_F32, MANY, BROAD, true);
+    eh_disturb with = {.noise = 2.5, .seed = 11, .pass = 7};
+    float *x = noise_of(r, &with);
+    double sums[5] = {0}, least = 0, most = 0;
+    int64_t within = 0;
+    for (int64_t i = 0; i < MANY * BROAD; i++) {
+        double power = 1;
+        for (int p = 0; p < 5; p++, power *= x[i]) sums[p] += power / MANY / BROAD;
+        within += fabsf(x[i]) < 0.6744898f;
+        least = fmin(least, x[i]), most = fmax(most, x[i]);
+    }
+    assert_true(fabs(sums[1]) < 5 / root && fabs(sums[2] - 1) < 5 * sqrt(2) / root);
+    assert_true(fabs(sums[3]) < 5 * sqrt(15) / root && fabs(sums[4] - 3) < 5 * sqrt(96) / root);
+    assert_true(fabs((double)within / MANY / BROAD - 0.5) < 2.5 / root); /* half lies within the quartiles */
+    assert_true(least < -3.8 && least > -5.8 && most > 3.8 && most < 5.8);
+    static const int64_t by[] = {1, 2, 3, 4, BROAD, 2 * BROAD}; /* columns, rows */
+    for (int i = 0; i < 6; i++) assert_true(fabs(together(x, x, by[i])) < 5 / root);
+    for (int64_t j = 0; j < BROAD; j++) { /* every column alone */
+        double sum = 0, square = 0;
+        for (int64_t i = 0; i < MANY; i++) sum += x[i * BROAD + j], square += x[i * BROAD + j] * x[i * BROAD + j];
+        assert_true(fabs(sum / MANY) < 5 / sqrt(MANY) && fabs(square / MANY - 1) < 5 * sqrt(2.0 / MANY));
+    }
+    with.pass++;
+    float *next = noise_of(r, &with);
+    with.pass--, with.seed++;
+    float *seeded = noise_of(r, &with);
+    assert_true(fabs(together(x, next, 0)) < 5 / root && fabs(together(x, seeded, 0)) < 5 / root);
+    free(x), free(next), free(seeded);
+    unplace_rows(r);
+}
+
+static void inputs_are_dropped_at_their_rate_and_keep_their_mean(void **state)
+{
+    (void)state;
+    static const double rates[] = {0.03, 0.5, 0.95};
+    rows_of_a_kind *r = place_rows(ENHOPE_U8, MANY, BROAD, true);
+    for (int d = 0; d < 3; d++) {
+        const double p = rates[d], deviation = sqrt(p * (1 - p) / MANY / BROAD);
+        eh_disturb with = {.dropout = p, .seed = 11, .pass = 0};
+        float *x = noise_of(r, &with);
+        with.pass = 1;
+        float *next = noise_of(r, &with);
+        double dropped = 0, mean = 0, both = 0;
+        for (int64_t i = 0; i < MANY * BROAD; i++) {
+            dropped += x[i] == -1, both += x[i] == -1 && next[i] == -1, mean += x[i];
+            assert_true(x[i] == -1 || fabs((x[i] + 1) * (1 - p) - 1) < 1e-2);
+        }
+        assert_true(fabs(dropped / MANY / BROAD - p) < 5 * deviation);
+        assert_true(fabs(both / MANY / BROAD - p * p) < 5 * sqrt(p * p * (1 - p * p) / MANY / BROAD));
+        assert_true(fabs(mean / MANY / BROAD) < 5 * deviation / (1 - p) + 4e-3); /* the last for bfloat16 */
+        free(x), free(next);
+    }
+    unplace_rows(r);
 }
 
 /* ---- pairs ---- */
@@ -789,6 +969,9 @@ static int run_on(const char *device, const char *precision, double product_tole
         cmocka_unit_test(the_gradient_behind_an_output_layer_agrees),
         cmocka_unit_test(rows_are_closed_with_a_one_and_zeros),
         cmocka_unit_test(rows_gather_scaled_from_every_kind),
+        cmocka_unit_test(disturbed_rows_agree_and_are_their_own),
+        cmocka_unit_test(noise_is_normal_and_each_number_is_its_own),
+        cmocka_unit_test(inputs_are_dropped_at_their_rate_and_keep_their_mean),
         cmocka_unit_test(neighbour_problems_agree_in_every_combination),
         cmocka_unit_test(points_far_from_all_others_have_finite_gradients),
         cmocka_unit_test(without_a_target_there_is_no_loss_and_no_gradient),

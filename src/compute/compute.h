@@ -39,6 +39,16 @@ typedef struct eh_table {
     void *stream;         /* cuda: the windows on data that is not on the device as a whole; NULL: it is */
 } eh_table;
 
+/* What is done to scaled inputs on their way into a batch: normal noise is added, then some become 0 and the others are
+ * divided by 1 - dropout. A function of the seed, the pass, the row of the table and the column, whatever the batch, the
+ * threads or the backend (disturb.h). */
+typedef struct eh_disturb {
+    double noise;   /* deviation; 0: none */
+    double dropout; /* chance of becoming 0; 0: none */
+    uint64_t seed;
+    uint64_t pass; /* through the data: less than 2^20 */
+} eh_disturb;
+
 /* What becomes of each entry v of a product before it is stored. */
 typedef enum eh_finish {
     EH_PLAIN,       /* C = P = v */
@@ -111,11 +121,11 @@ typedef struct eh_compute_ops {
     /* rows (n) = first, first + 1, ... */
     void (*successive)(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
     /* X (n, H+1; ld): scaled rows with a closing 1, zeros from there to ld; label (n) unless NULL. Any kind of x. As
-     * numbers, or as operands. */
+     * numbers, or as operands, these disturbed unless `with` is NULL; the closing 1 and the zeros never are. */
     void (*gather)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
                    eh_label *label);
     void (*gather_operands)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X, int64_t ld,
-                            eh_label *label);
+                            eh_label *label, const eh_disturb *with);
     /* X (n, H+1; ld): the rows of E (n, H) with a closing 1, zeros from there to ld */
     void (*close_rows)(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld);
     /* sparse rows: U (n, F) = [x; 1]^T C with C (H+1, F); and dC (H+1, F) += x' dU^T */

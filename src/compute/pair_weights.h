@@ -6,13 +6,13 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/both.h"
+
 /* On a device logarithms and exponentials are taken in float, whose code is a tenth of double's. */
 #ifdef __CUDACC__
-#define EH_BOTH        __device__
 #define EH_PAIR_LOG(x) ((double)logf((float)(x)))
 #define EH_PAIR_EXP(x) ((double)expf((float)(x)))
 #else
-#define EH_BOTH
 #define EH_PAIR_LOG(x) log(x)
 #define EH_PAIR_EXP(x) exp(x)
 #endif

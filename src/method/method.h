@@ -49,6 +49,7 @@ struct enhope_settings {
     int64_t exemplars, z, form, similarity, target, weight;
     int64_t solver, epochs, batch, iterations, memory;
     double rate, warmup, beta1, beta2;
+    double noise, dropout;
     double valid, time;
     int64_t patience;
     int64_t scale, neighbours, seed;

@@ -48,19 +48,19 @@ void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *l
                   t->learned ? eh_at(c, gradient, t->P) : NULL);
 }
 
-/* These rows become the batch; label may be NULL where no loss will be asked for. */
-static void take_batch(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n)
+/* These rows become the batch, disturbed unless `with` is NULL; label may be NULL where no loss will be asked for. */
+static void take_batch(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n, const eh_disturb *with)
 {
     t->batch_n = n;
     t->batch_rows = rows;
     t->batch_label = label;
-    if (!t->sparse) t->c->op->gather_operands(t->c, &t->table, rows, n, t->X, t->ld, NULL);
+    if (!t->sparse) t->c->op->gather_operands(t->c, &t->table, rows, n, t->X, t->ld, NULL, with);
 }
 
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)
 {
     for (int64_t i = 0; i < count; i += t->capacity) {
-        take_batch(t, eh_row_at(rows, i), NULL, count - i < t->capacity ? count - i : t->capacity);
+        take_batch(t, eh_row_at(rows, i), NULL, count - i < t->capacity ? count - i : t->capacity, NULL);
         const eh_rows block = batch_with_exemplars(t, 0);
         t->method->map->forward(&t->shape, t->c, theta, &block, t->work, eh_at(t->c, Y, i * t->shape.h), false);
     }
@@ -221,7 +221,9 @@ static void run_batch(enhope_trainer *t)
     /* batches of equal size, give or take one */
     const int64_t from = t->n * t->batch / t->batches, to = t->n * (t->batch + 1) / t->batches;
     if (t->batch == 0) begin_epoch(t);
-    take_batch(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from);
+    t->disturb.pass = (uint64_t)t->epoch;
+    take_batch(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from,
+               t->disturbed ? &t->disturb : NULL);
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
     t->batch++;
     if (t->batch < t->batches) return;

@@ -21,6 +21,8 @@ struct enhope_trainer {
     int64_t n, valid_n;
     int32_t present; /* classes that have samples */
     bool sparse;
+    eh_disturb disturb; /* of the inputs of training batches; the pass is the epoch's */
+    bool disturbed;
 
     /* the parts that meet here */
     eh_map_shape shape;

@@ -50,7 +50,7 @@ enhope_status eh_train_scale(enhope_trainer *t)
     const eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = n + t->z};
     eh_real *E = eh_at(c, t->theta, t->P);
     double distance, best = 1, least = INFINITY;
-    c->op->gather_operands(c, &t->table, t->row_list, n, t->X, t->ld, t->epoch_label);
+    c->op->gather_operands(c, &t->table, t->row_list, n, t->X, t->ld, t->epoch_label, NULL);
     c->op->close_rows(c, t->z, H, E, eh_operand_at(c, t->X, n * t->ld), t->ld);
     t->method->map->forward(&t->shape, c, t->theta, &rows, t->work, t->Y, false);
     EH_TRY(median_distance(t, n, &distance));

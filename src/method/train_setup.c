@@ -95,7 +95,10 @@ static enhope_status settle(enhope_trainer *t)
     const enhope_settings *s = &t->set;
     const eh_method *method = t->method;
     const int64_t H = t->data->x.H;
-    t->sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse;
+    t->disturb = (eh_disturb){.noise = s->noise, .dropout = s->dropout, .seed = (uint64_t)s->seed};
+    t->disturbed = !method->solve && (s->noise > 0 || s->dropout > 0);
+    /* what is disturbed is dense */
+    t->sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse && !t->disturbed;
     t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims, .order = 0};
     if (method->map == &eh_map_mlp) eh_map_layers_parse(s->layers, &t->shape);
     if (method->map == &eh_map_hope) t->shape.F = s->factors, t->shape.m = s->hidden, t->shape.order = (int)s->order;
@@ -171,7 +174,7 @@ static enhope_status start_map(enhope_trainer *t)
     EH_CHECK(eh_new(t->ctx, "parameters", t->P, sizeof *host, (void **)&host));
     if (narrow) EH_CHECK(eh_compute_new(c, t->ctx, "a sample", n * t->ld, c->op->size, &X));
     if (narrow) c->op->gather(c, &t->table, t->row_list, n, X, t->ld, NULL);
-    c->op->gather_operands(c, &t->table, t->row_list, n, t->X, t->ld, NULL);
+    c->op->gather_operands(c, &t->table, t->row_list, n, t->X, t->ld, NULL, NULL);
     t->method->map->init(&t->shape, c, (uint64_t)t->set.seed, t->set.start, narrow ? X : (eh_real *)t->X, t->X, t->ld,
                          n, host, t->theta, t->work);
 cleanup:

@@ -197,7 +197,7 @@ static void walk_block(walk *w, int64_t from, int64_t count)
     const eh_row *row = eh_row_at(w->row, from);
     eh_rows x = {.sparse = &w->table, .sparse_rows = row, .sparse_n = count};
     if (!w->sparse) {
-        w->cp->op->gather_operands(w->cp, &w->table, row, count, w->X, w->ld, NULL);
+        w->cp->op->gather_operands(w->cp, &w->table, row, count, w->X, w->ld, NULL, NULL);
         x = (eh_rows){.X = w->X, .ld = w->ld, .dense_n = count};
     }
     w->model->map->forward(&w->model->shape, w->cp, w->theta, &x, w->work, eh_at(w->cp, w->Y, from * w->model->shape.h),

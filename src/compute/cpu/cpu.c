@@ -94,12 +94,13 @@ static void gather_row(const eh_table *t, int64_t row, float *to)
 }
 
 static void cpu_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X,
-                                int64_t ld, eh_label *label)
+                                int64_t ld, eh_label *label, const eh_disturb *with)
 {
     const int64_t *from = eh_host_rows(rows);
 #pragma omp parallel for num_threads(c->threads) if (n * t->x.H > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         gather_row(t, from[i], eh_f(X) + i * ld);
+        if (with) eh_cpu_disturb(with, from[i], t->x.H, eh_f(X) + i * ld);
         close_row(eh_f(X) + i * ld, t->x.H, ld);
     }
     for (int64_t i = 0; label && i < n; i++) eh_host_labels(label)[i] = eh_host_labels(t->classes)[from[i]];
@@ -108,7 +109,7 @@ static void cpu_gather_operands(eh_compute *c, const eh_table *t, const eh_row *
 static void cpu_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
                        eh_label *label)
 {
-    cpu_gather_operands(c, t, rows, n, eh_host_operands(X), ld, label);
+    cpu_gather_operands(c, t, rows, n, eh_host_operands(X), ld, label, NULL);
 }
 
 static void cpu_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld)

@@ -37,6 +37,8 @@ typedef struct eh_cpu_state {
 } eh_cpu_state;
 enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
 
+/* disturb.c: x (H) is row `row` of the data, scaled. */
+void eh_cpu_disturb(const eh_disturb *with, int64_t row, int64_t H, float *x);
 /* math.c */
 void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
 void eh_cpu_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);

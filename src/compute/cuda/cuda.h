@@ -231,7 +231,7 @@ void cuda_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
 void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
                  eh_label *label);
 void cuda_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X, int64_t ld,
-                          eh_label *label);
+                          eh_label *label, const eh_disturb *with);
 void cuda_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld);
 void cuda_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C, int64_t F_,
                        eh_real *U);

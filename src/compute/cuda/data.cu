@@ -7,6 +7,7 @@
 #include <omp.h>
 
 #include "compute/cuda/cuda.h"
+#include "compute/disturb.h"
 
 enum { WINDOWS = 2 };
 
@@ -242,11 +243,56 @@ __device__ static operand_row row_of(__nv_bfloat16 *X, int64_t i, int64_t ld, in
     return {X + i * parts * ld, ld, parts};
 }
 
+/* An eh_disturb as the device needs it, without gaps: parameters are compared byte by byte. */
+struct disturbance {
+    uint64_t seed, pass;
+    float noise, kept; /* deviation; what an input that stays is multiplied with */
+    int64_t below;     /* eh_drop_below(); 0: none is dropped */
+};
+
+static disturbance disturbance_of(const eh_disturb *with)
+{
+    if (!with) return {};
+    return {with->seed, with->pass, (float)with->noise, (float)(1 / (1 - with->dropout)), eh_drop_below(with->dropout)};
+}
+
+__device__ static float kept_or_dropped(const disturbance &with, uint32_t word, float v)
+{
+    return (word >> 8) < with.below ? 0 : with.kept * v;
+}
+
+/* Columns j .. j + 3 of a row, j a multiple of four. */
+__device__ static float4 disturb_four(const disturbance &with, int64_t row, int64_t j, float4 v)
+{
+    const uint64_t index = eh_disturb_index(with.pass, row);
+    uint32_t w[4];
+    if (with.noise > 0) {
+        float4 g;
+        eh_philox(with.seed, EH_STREAM_NOISE, index, (uint32_t)(j / 4), w);
+        eh_normal_pair(w[0], w[1], &g.x, &g.y);
+        eh_normal_pair(w[2], w[3], &g.z, &g.w);
+        v = {v.x + with.noise * g.x, v.y + with.noise * g.y, v.z + with.noise * g.z, v.w + with.noise * g.w};
+    }
+    if (with.below) {
+        eh_philox(with.seed, EH_STREAM_DROPOUT, index, (uint32_t)(j / 4), w);
+        v = {kept_or_dropped(with, w[0], v.x), kept_or_dropped(with, w[1], v.y), kept_or_dropped(with, w[2], v.z),
+             kept_or_dropped(with, w[3], v.w)};
+    }
+    return v;
+}
+
+/* One column alone. */
+__device__ static float disturb_one(const disturbance &with, int64_t row, int64_t j, float v)
+{
+    const float4 all = disturb_four(with, row, j - j % 4, float4{v, v, v, v});
+    return j % 4 == 0 ? all.x : j % 4 == 1 ? all.y : j % 4 == 2 ? all.z : all.w;
+}
+
 /* A block a row. quads: rows begin at multiples of four entries. */
-template <typename X, typename T>
+template <typename X, typename T, bool DISTURBED>
 __global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shift, const float *mul,
                              const int64_t *rows, int64_t n, const int32_t *classes, T *to, int64_t ld, int parts,
-                             int32_t *label)
+                             int32_t *label, disturbance with)
 {
     begin_kernel();
     for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
@@ -261,11 +307,15 @@ __global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shi
                 else
                     *(float4 *)v = *(const float4 *)(from + j);
                 const float4 a = __ldg((const float4 *)(shift + j)), b = __ldg((const float4 *)(mul + j));
-                out.put_four(j, float4{((float)v[0] - a.x) * b.x, ((float)v[1] - a.y) * b.y, ((float)v[2] - a.z) * b.z,
-                                       ((float)v[3] - a.w) * b.w});
+                const float4 scaled = {((float)v[0] - a.x) * b.x, ((float)v[1] - a.y) * b.y, ((float)v[2] - a.z) * b.z,
+                                       ((float)v[3] - a.w) * b.w};
+                out.put_four(j, DISTURBED ? disturb_four(with, row, j, scaled) : scaled);
             }
         } else {
-            for (int64_t j = threadIdx.x; j < H; j += GATHER_WIDE) out.put(j, ((float)from[j] - shift[j]) * mul[j]);
+            for (int64_t j = threadIdx.x; j < H; j += GATHER_WIDE) {
+                const float scaled = ((float)from[j] - shift[j]) * mul[j];
+                out.put(j, DISTURBED ? disturb_one(with, row, j, scaled) : scaled);
+            }
         }
         for (int64_t j = H + threadIdx.x; j < ld; j += GATHER_WIDE) out.put(j, j == H ? 1.0f : 0.0f);
         if (label && threadIdx.x == 0) label[i] = classes[row];
@@ -273,21 +323,24 @@ __global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shi
 }
 
 /* A block a row: zeros first, then what is there. */
-template <typename T>
+template <typename T, bool DISTURBED>
 __global__ void gather_sparse(const int64_t *start, const int32_t *column, const float *value, int64_t H,
                               const float *shift, const float *mul, const int64_t *rows, int64_t n,
-                              const int32_t *classes, T *to, int64_t ld, int parts, int32_t *label)
+                              const int32_t *classes, T *to, int64_t ld, int parts, int32_t *label, disturbance with)
 {
     begin_kernel();
     for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
         const int64_t row = rows[i];
         const auto out = row_of(to, i, ld, parts);
-        for (int64_t j = threadIdx.x; j < ld; j += blockDim.x)
-            out.put(j, j < H ? -shift[j] * mul[j] : j == H ? 1.0f : 0.0f);
+        for (int64_t j = threadIdx.x; j < ld; j += blockDim.x) {
+            const float scaled = j < H ? -shift[j] * mul[j] : j == H ? 1.0f : 0.0f;
+            out.put(j, DISTURBED && j < H ? disturb_one(with, row, j, scaled) : scaled);
+        }
         __syncthreads();
         for (int64_t e = start[row] + threadIdx.x; e < start[row + 1]; e += blockDim.x) {
             const int32_t j = column[e];
-            out.put(j, (value[e] - shift[j]) * mul[j]);
+            const float scaled = (value[e] - shift[j]) * mul[j];
+            out.put(j, DISTURBED ? disturb_one(with, row, j, scaled) : scaled);
         }
         if (label && threadIdx.x == 0) label[i] = classes[row];
         __syncthreads();
@@ -304,7 +357,8 @@ static void rows_used(cuda_state *s, const eh_table *t)
 }
 
 template <typename T>
-static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, T *X, int64_t ld, eh_label *label)
+static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, T *X, int64_t ld, eh_label *label,
+                   const eh_disturb *with)
 {
     cuda_state *s = state_of(c);
     if (n == 0) return;
@@ -312,36 +366,38 @@ static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t
     const float *shift = F(t->shift), *mul = F(t->mul);
     const int32_t *classes = L(t->classes);
     const soft at{(const int64_t *)R(rows)};
+    const soft how{disturbance_of(with)};
     if (t->x.kind == ENHOPE_CSR) {
-        note(s, blocks_for(n, 1), 128, 0, gather_sparse<T>, t->x.row_start, t->x.column, t->x.value, H, shift, mul, at,
-             n, classes, X, ld, parts_in(c), L(label));
+        note(s, blocks_for(n, 1), 128, 0, with ? gather_sparse<T, true> : gather_sparse<T, false>, t->x.row_start,
+             t->x.column, t->x.value, H, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);
         return;
     }
     const void *from = rows_at(s, t);
     if (!from) return;
     const bool quads = H % 4 == 0 && ld % 4 == 0 && (uintptr_t)X % 16 == 0;
     if (t->x.kind == ENHOPE_U8)
-        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<uint8_t, T>, soft{(const uint8_t *)from}, H, quads,
-             shift, mul, at, n, classes, X, ld, parts_in(c), L(label));
+        note(s, blocks_for(n, 1), GATHER_WIDE, 0,
+             with ? gather_dense<uint8_t, T, true> : gather_dense<uint8_t, T, false>, soft{(const uint8_t *)from}, H,
+             quads, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);
     else
-        note(s, blocks_for(n, 1), GATHER_WIDE, 0, gather_dense<float, T>, soft{(const float *)from}, H, quads, shift,
-             mul, at, n, classes, X, ld, parts_in(c), L(label));
+        note(s, blocks_for(n, 1), GATHER_WIDE, 0, with ? gather_dense<float, T, true> : gather_dense<float, T, false>,
+             soft{(const float *)from}, H, quads, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);
     rows_used(s, t);
 }
 
 void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
                  eh_label *label)
 {
-    gather(c, t, rows, n, F(X), ld, label);
+    gather(c, t, rows, n, F(X), ld, label, NULL);
 }
 
 void cuda_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X, int64_t ld,
-                          eh_label *label)
+                          eh_label *label, const eh_disturb *with)
 {
     if (c->numbers)
-        gather(c, t, rows, n, (float *)X, ld, label);
+        gather(c, t, rows, n, (float *)X, ld, label, with);
     else
-        gather(c, t, rows, n, O(X), ld, label);
+        gather(c, t, rows, n, O(X), ld, label, with);
 }
 
 __global__ void close_numbers(int64_t n, int64_t H, const float *E, float *X, int64_t ld)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compute/disturb.h"
 #include "compute/host.h"
 
 /* eh_real and eh_operand are double here */
@@ -68,6 +69,30 @@ static void gather_row(const eh_table *t, int64_t row, double *to)
     }
 }
 
+/* Words 2 k and 2 k + 1 of a block make its normal numbers 2 k and 2 k + 1. */
+static double normal_of(const uint32_t word[4], int64_t i)
+{
+    const double u = ((word[i & ~1] >> 8) + 1) * 0x1p-24, angle = 6.283185307179586 * ((word[i | 1] >> 8) * 0x1p-24);
+    return sqrt(-2 * log(u)) * (i & 1 ? sin(angle) : cos(angle));
+}
+
+static void disturb_row(const eh_disturb *with, int64_t row, int64_t H, double *x)
+{
+    const uint64_t index = eh_disturb_index(with->pass, row);
+    for (int64_t j = 0; j < H; j++) {
+        uint32_t word[4];
+        if (with->noise > 0) {
+            eh_philox(with->seed, EH_STREAM_NOISE, index, (uint32_t)(j / 4), word);
+            x[j] += with->noise * normal_of(word, j % 4);
+        }
+        if (with->dropout > 0) {
+            eh_philox(with->seed, EH_STREAM_DROPOUT, index, (uint32_t)(j / 4), word);
+            const bool dropped = (int32_t)(word[j % 4] >> 8) < eh_drop_below(with->dropout);
+            x[j] = dropped ? 0 : x[j] / (1 - with->dropout);
+        }
+    }
+}
+
 static void close_row(double *row, int64_t H, int64_t ld)
 {
     row[H] = 1;
@@ -75,12 +100,13 @@ static void close_row(double *row, int64_t H, int64_t ld)
 }
 
 static void ref_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X,
-                                int64_t ld, eh_label *label)
+                                int64_t ld, eh_label *label, const eh_disturb *with)
 {
     (void)c;
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = eh_host_rows(rows)[i];
         gather_row(t, row, D(X) + i * ld);
+        if (with) disturb_row(with, row, t->x.H, D(X) + i * ld);
         close_row(D(X) + i * ld, t->x.H, ld);
         if (label) eh_host_labels(label)[i] = eh_host_labels(t->classes)[row];
     }
@@ -89,7 +115,7 @@ static void ref_gather_operands(eh_compute *c, const eh_table *t, const eh_row *
 static void ref_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
                        eh_label *label)
 {
-    ref_gather_operands(c, t, rows, n, eh_host_operands(X), ld, label);
+    ref_gather_operands(c, t, rows, n, eh_host_operands(X), ld, label, NULL);
 }
 
 static void ref_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld)

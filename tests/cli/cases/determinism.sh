@@ -11,6 +11,11 @@ for solver in cg adam; do
         cmp a.safetensors b.safetensors && echo "$solver: same bytes with $threads threads"
     done
 done
+train --solver adam --noise 0.2 --dropout 0.1 --threads 1 -o d.safetensors
+for threads in 2 3; do
+    train --solver adam --noise 0.2 --dropout 0.1 --threads $threads -o b.safetensors
+    cmp d.safetensors b.safetensors && echo "noise and dropout: same bytes with $threads threads"
+done
 train --seed 6 -o c.safetensors
 cmp -s a.safetensors c.safetensors || echo "another seed, other bytes"
 embed() { enhope embed "$@" --data synthetic:digits,n=1300,seed=2; }

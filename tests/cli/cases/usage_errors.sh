@@ -15,6 +15,9 @@ try train --data x.csv --epochs many
 try train --data x.csv --solver newton
 try train --data x.csv --order 0
 try train --data x.csv -z -1
+try train --data x.csv --noise -0.1
+try train --data x.csv --noise loud
+try train --data x.csv --dropout 0.96
 try train --data x.csv --device abacus
 try train --data x.csv --device cuda:
 try train --data x.csv --device cuda:one
