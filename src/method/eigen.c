@@ -1,17 +1,20 @@
-/* Maps that are solved for at once, by eigenvectors.
+/* What the methods that solve for their map share, and pca, which needs nothing else: the h directions of most variance.
  *
- * pca: the h directions of most variance. The second moments of [x; 1] are taken block by block on the backend and added up
- * in double; mean and covariance follow from them. */
+ * The second moments of [x; 1] are taken block by block on the backend and added up in double; mean and covariance follow
+ * from them. */
+#include "method/eigen.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "method/train.h"
 
 /* LAPACK's, which OpenBLAS carries: eigenvalues il to iu (ascending, from 1) of the symmetric A (n, n), and vectors. */
 void dsyevr_(const char *jobz, const char *range, const char *uplo, const int *n, double *a, const int *lda,
              const double *vl, const double *vu, const int *il, const int *iu, const double *abstol, int *m, double *w,
              double *z, const int *ldz, int *isuppz, double *work, const int *lwork, int *iwork, const int *liwork,
              int *info);
+/* All eigenvalues, ascending, of A x = w B x (itype 1), and vectors in the columns of A. */
+void dsygvd_(const int *itype, const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *b,
+             const int *ldb, double *w, double *work, const int *lwork, int *iwork, const int *liwork, int *info);
 
 /* M (H+1, H+1) = sum over the training rows of x' x'^T. */
 static enhope_status second_moments(enhope_trainer *t, double *M)
@@ -39,9 +42,28 @@ cleanup:
     return status;
 }
 
-/* Of the symmetric A (n, n), which is destroyed, the h largest eigenvalues, largest first, and their vectors (h, n), the
- * largest entry of each positive. */
-static enhope_status largest(enhope_context *ctx, int n, double *A, int h, double *value, double *vector)
+enhope_status eh_covariance(enhope_trainer *t, double *mean, double *S)
+{
+    const int64_t H = t->shape.H, wide = H + 1;
+    double *M = NULL;
+    enhope_status status;
+    EH_CHECK(eh_new(t->ctx, "second moments", wide * wide, sizeof *M, (void **)&M));
+    EH_CHECK(second_moments(t, M));
+    for (int64_t j = 0; j < H; j++) mean[j] = M[j * wide + H] / (double)t->n;
+    for (int64_t i = 0; i < H; i++)
+        for (int64_t j = 0; j < H; j++) S[i * H + j] = M[i * wide + j] / (double)t->n - mean[i] * mean[j];
+cleanup:
+    eh_free(M);
+    return status;
+}
+
+static enhope_status not_found(enhope_context *ctx, int n, int info)
+{
+    return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the eigenvectors of a %d x %d matrix could not be found (LAPACK %d)", n,
+                   n, info);
+}
+
+enhope_status eh_eigen_largest(enhope_context *ctx, int n, double *A, int h, double *value, double *vector)
 {
     double *w = NULL, *z = NULL, *work = NULL, size = 0;
     int *support = NULL, *iwork = NULL, found = 0, info = 0, isize = 0;
@@ -58,16 +80,10 @@ static enhope_status largest(enhope_context *ctx, int n, double *A, int h, doubl
     EH_CHECK(eh_new(ctx, "eigenvectors", liwork, sizeof *iwork, (void **)&iwork));
     dsyevr_("V", "I", "L", &n, A, &n, &none, &none, &first, &n, &none, &found, w, z, &n, support, work, &lwork, iwork,
             &liwork, &info);
-    if (info || found != h)
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
-                         "the eigenvectors of a %d x %d matrix could not be found (LAPACK %d)", n, n, info));
-    for (int k = 0; k < h; k++) {
-        const double *from = z + (int64_t)(h - 1 - k) * n; /* ascending */
-        double most = 0;
-        for (int j = 0; j < n; j++)
-            if (fabs(from[j]) > fabs(most)) most = from[j];
+    if (info || found != h) EH_CHECK(not_found(ctx, n, info));
+    for (int k = 0; k < h; k++) { /* they come in ascending order */
         value[k] = w[h - 1 - k];
-        for (int j = 0; j < n; j++) vector[(int64_t)k * n + j] = most < 0 ? -from[j] : from[j];
+        memcpy(vector + (int64_t)k * n, z + (int64_t)(h - 1 - k) * n, (size_t)n * sizeof *z);
     }
 cleanup:
     eh_free(w);
@@ -78,17 +94,44 @@ cleanup:
     return status;
 }
 
-/* theta (H+1, h): y = A^T (x - mean). */
-static enhope_status write_map(enhope_trainer *t, const double *mean, const double *vector)
+enhope_status eh_eigen_generalised(enhope_context *ctx, int n, double *A, double *B, double *value)
+{
+    double *work = NULL, size = 0;
+    int *iwork = NULL, info = 0, isize = 0;
+    const int type = 1, query = -1;
+    enhope_status status;
+    dsygvd_(&type, "V", "L", &n, A, &n, B, &n, value, &size, &query, &isize, &query, &info);
+    const int lwork = (int)size, liwork = isize;
+    EH_CHECK(eh_new(ctx, "eigenvectors", lwork, sizeof *work, (void **)&work));
+    EH_CHECK(eh_new(ctx, "eigenvectors", liwork, sizeof *iwork, (void **)&iwork));
+    dsygvd_(&type, "V", "L", &n, A, &n, B, &n, value, work, &lwork, iwork, &liwork, &info);
+    if (info) EH_CHECK(not_found(ctx, n, info));
+cleanup:
+    eh_free(work);
+    eh_free(iwork);
+    return status;
+}
+
+/* An eigenvector's sign is free: the largest entry is made positive. */
+static void settle_sign(int64_t H, double *v)
+{
+    double most = 0;
+    for (int64_t j = 0; j < H; j++)
+        if (fabs(v[j]) > fabs(most)) most = v[j];
+    for (int64_t j = 0; j < H && most < 0; j++) v[j] = -v[j];
+}
+
+enhope_status eh_write_directions(enhope_trainer *t, const double *mean, double *V)
 {
     const int64_t H = t->shape.H, h = t->shape.h;
     float *A = NULL;
     EH_TRY(eh_new(t->ctx, "parameters", t->P, sizeof *A, (void **)&A));
     for (int64_t k = 0; k < h; k++) {
         double shift = 0;
+        settle_sign(H, V + k * H);
         for (int64_t j = 0; j < H; j++) {
-            A[j * h + k] = (float)vector[k * H + j];
-            shift -= mean[j] * vector[k * H + j];
+            A[j * h + k] = (float)V[k * H + j];
+            shift -= mean[j] * V[k * H + j];
         }
         A[H * h + k] = (float)shift;
     }
@@ -97,35 +140,35 @@ static enhope_status write_map(enhope_trainer *t, const double *mean, const doub
     return ENHOPE_OK;
 }
 
+enhope_status eh_eigen_check(const enhope_trainer *t, int64_t most)
+{
+    const int64_t H = t->shape.H, h = t->shape.h;
+    if (h <= H && H <= most) return ENHOPE_OK;
+    return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                   "%s of %lld inputs to %lld outputs: expected at most %lld inputs, and no more outputs than inputs",
+                   t->method->info.name, (long long)H, (long long)h, (long long)most);
+}
+
+/* ---- pca ---- */
+
 enhope_status eh_solve_pca(enhope_trainer *t, double *loss)
 {
-    enum { MOST = 20000 }; /* inputs: the covariance is H x H */
     enhope_context *ctx = t->ctx;
-    const int64_t H = t->shape.H, h = t->shape.h, wide = H + 1;
-    if (h > H || H > MOST)
-        return eh_fail(
-            ctx, ENHOPE_ERROR_ARGUMENT,
-            "pca of %lld inputs to %lld outputs: expected at most %d inputs, and no more outputs than inputs",
-            (long long)H, (long long)h, MOST);
-    double *M = NULL, *S = NULL, *vector = NULL, *value = NULL, *mean = NULL;
+    const int64_t H = t->shape.H, h = t->shape.h;
+    EH_TRY(eh_eigen_check(t, EH_EIGEN_INPUTS));
+    double *S = NULL, *vector = NULL, *value = NULL, *mean = NULL, all = 0, kept = 0;
     enhope_status status;
-    EH_CHECK(eh_new(ctx, "second moments", wide * wide, sizeof *M, (void **)&M));
     EH_CHECK(eh_new(ctx, "the covariance", H * H, sizeof *S, (void **)&S));
     EH_CHECK(eh_new(ctx, "eigenvectors", h * H, sizeof *vector, (void **)&vector));
     EH_CHECK(eh_new(ctx, "eigenvalues", h, sizeof *value, (void **)&value));
     EH_CHECK(eh_new(ctx, "the mean", H, sizeof *mean, (void **)&mean));
-    EH_CHECK(second_moments(t, M));
-    double all = 0, kept = 0;
-    for (int64_t j = 0; j < H; j++) mean[j] = M[j * wide + H] / (double)t->n;
-    for (int64_t i = 0; i < H; i++)
-        for (int64_t j = 0; j < H; j++) S[i * H + j] = M[i * wide + j] / (double)t->n - mean[i] * mean[j];
+    EH_CHECK(eh_covariance(t, mean, S));
     for (int64_t j = 0; j < H; j++) all += S[j * H + j];
-    EH_CHECK(largest(ctx, (int)H, S, (int)h, value, vector));
+    EH_CHECK(eh_eigen_largest(ctx, (int)H, S, (int)h, value, vector));
     for (int64_t k = 0; k < h; k++) kept += value[k];
-    EH_CHECK(write_map(t, mean, vector));
+    EH_CHECK(eh_write_directions(t, mean, vector));
     *loss = all > 0 ? 1 - kept / all : 0;
 cleanup:
-    eh_free(M);
     eh_free(S);
     eh_free(vector);
     eh_free(value);

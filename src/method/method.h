@@ -27,6 +27,10 @@ typedef struct eh_method {
 
 /* eigen.c; the loss is the part of the variance that is lost. */
 enhope_status eh_solve_pca(enhope_trainer *t, double *loss);
+/* lpp.c; the loss is the mean of the eigenvalues kept. */
+enhope_status eh_solve_lpp(enhope_trainer *t, double *loss);
+/* mcml.c; the loss is the objective's in all dimensions. */
+enhope_status eh_solve_mcml(enhope_trainer *t, double *loss);
 
 /* NULL: no such method. */
 const eh_method *eh_method_find(const char *name);
@@ -38,6 +42,7 @@ enum { EH_FORM_AUTO, EH_FORM_JOINT, EH_FORM_ROW };
 enum { EH_SIMILARITY_AUTO, EH_SIMILARITY_STUDENT, EH_SIMILARITY_GAUSSIAN };
 enum { EH_TARGET_AUTO, EH_TARGET_MCML, EH_TARGET_NCA };
 enum { EH_WEIGHT_SAMPLE, EH_WEIGHT_PAIR };
+enum { EH_GRAPH_NEAREST, EH_GRAPH_CLASS };
 enum { EH_SOLVER_CG, EH_SOLVER_LBFGS, EH_SOLVER_ADAM };
 
 /* Fields in the order of the table in settings.c; choices are numbers of the enums above. */
@@ -47,6 +52,7 @@ struct enhope_settings {
     char layers[64];
     double start;
     int64_t exemplars, z, form, similarity, target, weight;
+    int64_t graph, links;
     int64_t solver, epochs, batch, iterations, memory;
     double rate, warmup, beta1, beta2;
     double noise, dropout;
