@@ -775,6 +775,76 @@ static void an_embedding_that_is_not_finite_has_no_loss(void **state)
         }
 }
 
+/* ---- triples ---- */
+
+static void check_triples(const eh_triples *sizes, const float *Y_host, const int32_t *label)
+{
+    const int64_t rows = sizes->n * (1 + sizes->targets);
+    twin Y = from_host(Y_host, rows * sizes->h), dY = make(rows * sizes->h, 18, 1);
+    twin loss = sent(&(eh_value){7.7, 7.7}, 1, sizeof(eh_value)), labels = sent(label, rows, sizeof *label);
+    for (int which = 0; which < 3; which++) {
+        eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
+        eh_triples p = *sizes;
+        p.Y = T(Y), p.label = T(labels);
+        c->op->triples(c, &p, T(loss), T(dY));
+    }
+    const eh_value want = value_of(ref, loss.ref), got = value_of(cpu, loss.cpu), again = value_of(one, loss.one);
+    if (!(fabs(want.value - got.value) <= EXACT * (1 + fabs(want.value))) || want.spoilt != 0 || got.spoilt != 0)
+        fail_msg("n %lld, targets %lld: loss %.9g, expected %.9g", (long long)sizes->n, (long long)sizes->targets,
+                 got.value, want.value);
+    assert_true(got.value == again.value);
+    agree(dY, EXACT);
+    drop(Y), drop(dY), drop(loss), drop(labels);
+}
+
+/* Points on a grid have exact distances in float, so that backends agree on who is within a margin. Classes of several
+ * sizes, one of a single sample; some have fewer targets, some none. */
+static void large_margin_problems_agree(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][3] = {{0, 2, 2}, {1, 1, 1}, {7, 2, 3}, {200, 3, 2}, {130, 1, 17}, {520, 9, 2}};
+    enum { MOST = 520 * 10 * 2 };
+    static float Y[MOST];
+    static int32_t label[520 * 10];
+    for (int i = 0; i < MOST; i++) Y[i] = (float)(round(96 * eh_random_normal(2, 16, (uint64_t)i)) / 64);
+    for (int s = 0; s < 6; s++) {
+        const int64_t n = shapes[s][0], targets = shapes[s][1];
+        for (int64_t i = 0; i < n; i++) {
+            const uint64_t draw = eh_random_u64(2, 20, (uint64_t)i) % 8;
+            label[i] = i == n / 2 ? 3 : draw < 5 ? 0 : draw < 7 ? 1 : 2;
+            for (int64_t t = 0; t < targets; t++) {
+                const bool none = label[i] == 3 || (uint64_t)t > eh_random_u64(2, 21, (uint64_t)i) % 12;
+                label[n + i * targets + t] = none ? -1 : label[i];
+            }
+        }
+        check_triples(&(eh_triples){.n = n, .targets = targets, .h = shapes[s][2], .pull = 0.013, .push = 0.71}, Y,
+                      label);
+    }
+}
+
+static void a_large_margin_embedding_that_is_not_finite_has_no_loss(void **state)
+{
+    (void)state;
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    static const int32_t label[] = {0, 0, 1, 0, 0, -1};
+    for (int b = 0; b < 3; b++)
+        for (int at = 0; at < 5; at++) {
+            if (at == 2) continue; /* no target: an impostor that is infinitely far is none */
+            float Y_host[] = {0.3f, 0.8f, -0.7f, 0.8f, 0.3f, -0.7f};
+            Y_host[at] = bad[b];
+            twin Y = from_host(Y_host, 6), dY = make(6, 18, 1), labels = sent(label, 6, sizeof *label);
+            twin loss = sent(&(eh_value){7.7, 7.7}, 1, sizeof(eh_value));
+            for (int which = 0; which < 3; which++) {
+                eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
+                const eh_triples p = {
+                    .n = 3, .targets = 1, .h = 1, .pull = 0.2, .push = 0.3, .Y = T(Y), .label = T(labels)};
+                c->op->triples(c, &p, T(loss), T(dY));
+                if (isfinite(value_of(c, T(loss)).value)) fail_msg("%s: %g at %d", c->op->name, (double)bad[b], at);
+            }
+            drop(Y), drop(dY), drop(labels), drop(loss);
+        }
+}
+
 /* ---- nearest ---- */
 
 static void nearest_rows_agree_in_few_and_many_dimensions(void **state)
@@ -976,6 +1046,8 @@ static int run_on(const char *device, const char *precision, double product_tole
         cmocka_unit_test(points_far_from_all_others_have_finite_gradients),
         cmocka_unit_test(without_a_target_there_is_no_loss_and_no_gradient),
         cmocka_unit_test(an_embedding_that_is_not_finite_has_no_loss),
+        cmocka_unit_test(large_margin_problems_agree),
+        cmocka_unit_test(a_large_margin_embedding_that_is_not_finite_has_no_loss),
         cmocka_unit_test(nearest_rows_agree_in_few_and_many_dimensions),
         cmocka_unit_test(nearest_rows_are_found_far_from_the_origin),
         cmocka_unit_test(the_nearest_row_is_found_where_rounding_is_worst),

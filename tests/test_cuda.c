@@ -111,6 +111,8 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
     check_curve("dt-nca", digits, with("method", "dt-nca", "layers", "60-40", "solver", "adam", NULL));
     check_curve("deep-en-hope", digits, with("method", "deep-en-hope", "layers", "60-40", "solver", "adam", NULL));
     check_curve("mcml+", digits, with("method", "mcml+", "solver", "adam", "rate", "0.001", NULL));
+    check_curve("lmnn", digits, with("method", "lmnn", "solver", "adam", NULL));
+    check_curve("lmnn, sparse, six targets", words, with("method", "lmnn", "solver", "adam", "targets", "6", NULL));
     check_curve("linear-en-hope", digits, with("method", "linear-en-hope", "solver", "adam", NULL));
 }
 
@@ -174,8 +176,8 @@ static void check_predictions(enhope_model *m, double tolerance)
 static void predictions_are_those_of_the_cpu_also_when_data_is_streamed(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"en-hope", "hope", "nca", "knn"};
-    for (int i = 0; i < 4; i++) {
+    static const char *const methods[] = {"en-hope", "hope", "nca", "lmnn", "knn"};
+    for (int i = 0; i < 5; i++) {
         enhope_model *m = NULL;
         on("cpu", "fp32");
         error_of(digits, others, with("method", methods[i], "epochs", "2", NULL), &m);

@@ -1,4 +1,4 @@
-/* The neighbour objectives: worked cases by hand, invariances, and gradients against central differences in double. */
+/* The objectives: worked cases by hand, invariances, and gradients against central differences in double. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -282,6 +282,141 @@ static void without_a_target_loss_and_gradient_are_zero(void **state)
     }
 }
 
+/* ---- large margins ---- */
+
+enum { TARGETS = 2 };
+
+/* Samples who[0..n) of points Y (-, h) with labels and targets (-, each); -1: none. */
+static double hinge_of(const eh_hinge *o, int64_t n, int64_t h, const int *who, const double *Y, const int32_t *label,
+                       const int (*targets)[TARGETS], double *gradient)
+{
+    double rows[256], spare[256];
+    int32_t labels[128];
+    eh_value loss = {-7.7, 1};
+    const int64_t each = o->targets;
+    assert_true(n * (1 + each) * h <= 256 && n * (1 + each) <= 128);
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(rows + i * h, Y + who[i] * h, (size_t)h * sizeof *rows);
+        labels[i] = label[who[i]];
+        for (int64_t t = 0; t < each; t++) {
+            const int at = targets[who[i]][t];
+            memcpy(rows + (n + i * each + t) * h, Y + (at < 0 ? who[i] : at) * h, (size_t)h * sizeof *rows);
+            labels[n + i * each + t] = at < 0 ? -1 : label[at];
+        }
+    }
+    eh_hinge_loss(o, ref, n, h, R(rows), (eh_label *)labels, (eh_scalar *)&loss, R(spare));
+    assert_true(loss.spoilt == 0);
+    if (!gradient) return loss.value;
+    memset(gradient, 0, (size_t)(n * h) * sizeof *gradient); /* of a batch of all: who[i] = i */
+    for (int64_t r = 0; r < n * (1 + each); r++) {
+        const int64_t i = (r - n) / each, at = r < n ? r : targets[i][(r - n) % each];
+        for (int64_t k = 0; k < h && at >= 0; k++) gradient[at * h + k] += spare[r * h + k];
+        for (int64_t k = 0; k < h && at < 0; k++) assert_true(spare[r * h + k] == 0);
+    }
+    return loss.value;
+}
+
+static void large_margins_match_the_worked_case(void **state)
+{
+    (void)state;
+    const eh_hinge o = {.targets = 1, .push = 0.5, .all = 3};
+    const double Y[] = {0, 1, 1.5};
+    const int32_t label[] = {0, 0, 1};
+    const int who[] = {0, 1, 2}, targets[][TARGETS] = {{1}, {0}, {-1}};
+    double d[3];
+    assert_true(fabs(3 * hinge_of(&o, 3, 1, who, Y, label, targets, d) - 1.875) < 1e-12);
+    /* by hand: two pulls of slope .5 on a difference of one, and one push of slope .5: d_10 - d_12 */
+    assert_true(fabs(3 * d[0] - -3) < 1e-12 && fabs(3 * d[1] - 3.5) < 1e-12 && fabs(3 * d[2] - -0.5) < 1e-12);
+}
+
+/* Irregular points of classes of 9, 5, 2 and 1, so that some have fewer targets or none. */
+static void irregular_classes(double *Y, int32_t *label, int (*targets)[TARGETS])
+{
+    double G[Z * DIMS];
+    int32_t other[Z];
+    irregular(Y, label, G, other);
+    for (int i = 0; i < N; i++) label[i] = i < 9 ? 0 : i < 14 ? 1 : i < 16 ? 2 : 3;
+    for (int i = 0; i < N; i++) {
+        int count = 0;
+        for (int s = 3; s < N + 3 && count < TARGETS; s++) {
+            const int j = (i + s) % N;
+            if (j != i && label[j] == label[i]) targets[i][count++] = j;
+        }
+        while (count < TARGETS) targets[i][count++] = -1;
+    }
+}
+
+static double squared(const double *Y, int i, int j)
+{
+    double d = 0;
+    for (int k = 0; k < DIMS; k++) d += pow(Y[i * DIMS + k] - Y[j * DIMS + k], 2);
+    return d;
+}
+
+static void large_margins_match_their_triple_sum(void **state)
+{
+    (void)state;
+    double Y[N * DIMS], sum = 0;
+    int32_t label[N];
+    int targets[N][TARGETS], who[N];
+    irregular_classes(Y, label, targets);
+    const eh_hinge o = {.targets = TARGETS, .push = 0.37, .all = N};
+    for (int i = 0; i < N; i++) {
+        who[i] = (5 * i + 3) % N; /* any order */
+        for (int t = 0; t < TARGETS; t++) {
+            if (targets[i][t] < 0) continue;
+            const double near = squared(Y, i, targets[i][t]);
+            sum += 0.63 * near;
+            for (int j = 0; j < N; j++)
+                if (label[j] != label[i]) sum += 0.37 * fmax(0, 1 + near - squared(Y, i, j));
+        }
+    }
+    assert_true(fabs(hinge_of(&o, N, DIMS, who, Y, label, targets, NULL) - sum / N) < 1e-12 * sum);
+}
+
+static void large_margin_gradients_match_central_differences_and_sum_to_zero(void **state)
+{
+    (void)state;
+    double Y[N * DIMS], gradient[N * DIMS], worst = 0, size = 0, all = 0;
+    int32_t label[N];
+    int targets[N][TARGETS], who[N];
+    irregular_classes(Y, label, targets);
+    for (int i = 0; i < N; i++) who[i] = i;
+    const eh_hinge o = {.targets = TARGETS, .push = 0.37, .all = 3 * N};
+    hinge_of(&o, N, DIMS, who, Y, label, targets, gradient);
+    for (int v = 0; v < N * DIMS; v++) {
+        const double kept = Y[v], step = 1e-6;
+        Y[v] = kept + step;
+        const double up = hinge_of(&o, N, DIMS, who, Y, label, targets, NULL);
+        Y[v] = kept - step;
+        const double down = hinge_of(&o, N, DIMS, who, Y, label, targets, NULL);
+        Y[v] = kept;
+        worst = fmax(worst, fabs(gradient[v] - (up - down) / (2 * step)));
+        size = fmax(size, fabs(gradient[v]));
+        all += gradient[v];
+    }
+    assert_true(worst < 1e-7 * size && size > 0 && fabs(all) < 1e-10 * size);
+}
+
+/* The mean over all batches of four is the loss of all. */
+static void a_mini_batch_expects_the_large_margin_loss_of_all(void **state)
+{
+    (void)state;
+    double Y[N * DIMS], sum = 0, batches = 0;
+    int32_t label[N];
+    int targets[N][TARGETS], who[N];
+    irregular_classes(Y, label, targets);
+    for (int i = 0; i < N; i++) who[i] = i;
+    const eh_hinge o = {.targets = TARGETS, .push = 0.5, .all = N};
+    const double whole = hinge_of(&o, N, DIMS, who, Y, label, targets, NULL);
+    for (int a = 0; a < N; a++)
+        for (int b = 0; b < a; b++)
+            for (int c = 0; c < b; c++)
+                for (int d = 0; d < c; d++, batches++)
+                    sum += hinge_of(&o, 4, DIMS, (const int[]){a, b, c, d}, Y, label, targets, NULL);
+    assert_true(fabs(sum / batches - whole) < 1e-12 * whole);
+}
+
 int main(void)
 {
     ctx = enhope_context_create();
@@ -300,6 +435,10 @@ int main(void)
         cmocka_unit_test(doubling_all_samples_or_all_exemplars_changes_nothing),
         cmocka_unit_test(far_gaussian_points_neither_overflow_nor_vanish),
         cmocka_unit_test(without_a_target_loss_and_gradient_are_zero),
+        cmocka_unit_test(large_margins_match_the_worked_case),
+        cmocka_unit_test(large_margins_match_their_triple_sum),
+        cmocka_unit_test(large_margin_gradients_match_central_differences_and_sum_to_zero),
+        cmocka_unit_test(a_mini_batch_expects_the_large_margin_loss_of_all),
     };
     const int failed = cmocka_run_group_tests_name("objective", tests, NULL, NULL);
     eh_compute_close(ref);

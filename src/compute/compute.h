@@ -87,6 +87,18 @@ typedef struct eh_pairs {
     const eh_label *other_label; /* (z) */
 } eh_pairs;
 
+/* One large-margin problem over triples of an anchor i, a target neighbour t of its own class and an impostor j, an anchor
+ * of another class: the loss is
+ *   pull sum_it d_it + push sum_itj max(0, 1 + d_it - d_ij),   d the squared distance.
+ * Target t of anchor i is row n + i targets + t; one whose label is negative is none. Anchors have labels,
+ * and there is at least one target each. */
+typedef struct eh_triples {
+    int64_t n, targets, h; /* anchors, targets of each */
+    double pull, push;
+    const eh_real *Y;      /* (n + n targets, h) */
+    const eh_label *label; /* (n + n targets) */
+} eh_triples;
+
 typedef struct eh_compute_ops {
     const char *name;
     size_t size;   /* bytes of a number */
@@ -166,6 +178,10 @@ typedef struct eh_compute_ops {
     /* The loss of a neighbour problem (spoilt 0), and its gradient: dY (n, h), dG (z, h); with self, dG is NULL and dY gets
      * both sides. NaN where an embedding is not finite. */
     void (*pairs)(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
+
+    /* The loss of a large-margin problem (spoilt 0), and its gradient dY (n + n targets, h). Not finite where the embedding
+     * of an anchor with a target, or of a target, is not. */
+    void (*triples)(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
 
     /* The k nearest rows of R (r, dims) for each row of Q (q, dims), nearest first, equal distances by index:
      * index (q, k), distance (q, k) squared Euclidean. k <= r. */

@@ -20,15 +20,15 @@ void dsygvd_(const int *itype, const char *jobz, const char *uplo, const int *n,
 static enhope_status second_moments(enhope_trainer *t, double *M)
 {
     eh_compute *c = t->c;
-    const int64_t wide = t->shape.H + 1, count = wide * wide;
+    const int64_t wide = t->shape.H + 1, count = wide * wide, most = t->n < t->capacity ? t->n : t->capacity;
     eh_real *X = NULL, *product = NULL;
     float *block = NULL;
     enhope_status status;
-    EH_CHECK(eh_compute_new(c, t->ctx, "a block of samples", t->capacity * t->ld, c->op->size, &X));
+    EH_CHECK(eh_compute_new(c, t->ctx, "a block of samples", most * t->ld, c->op->size, &X));
     EH_CHECK(eh_compute_new(c, t->ctx, "second moments", count, c->op->size, &product));
     EH_CHECK(eh_new(t->ctx, "second moments", count, sizeof *block, (void **)&block));
-    for (int64_t from = 0; from < t->n; from += t->capacity) {
-        const int64_t n = t->n - from < t->capacity ? t->n - from : t->capacity;
+    for (int64_t from = 0; from < t->n; from += most) {
+        const int64_t n = t->n - from < most ? t->n - from : most;
         c->op->gather(c, &t->table, eh_row_at(t->row_list, from), n, X, t->ld, NULL);
         c->op->gemm(c, true, false, wide, wide, n, 1, X, t->ld, X, t->ld, 0, product, wide);
         c->op->read(c, block, product, count);
@@ -151,7 +151,8 @@ enhope_status eh_eigen_check(const enhope_trainer *t, int64_t most)
 
 /* ---- pca ---- */
 
-enhope_status eh_solve_pca(enhope_trainer *t, double *loss)
+/* response: the mean square of the outputs over the data; 0: as the inputs have it. */
+static enhope_status principal(enhope_trainer *t, double response, double *loss)
 {
     enhope_context *ctx = t->ctx;
     const int64_t H = t->shape.H, h = t->shape.h;
@@ -166,6 +167,8 @@ enhope_status eh_solve_pca(enhope_trainer *t, double *loss)
     for (int64_t j = 0; j < H; j++) all += S[j * H + j];
     EH_CHECK(eh_eigen_largest(ctx, (int)H, S, (int)h, value, vector));
     for (int64_t k = 0; k < h; k++) kept += value[k];
+    const double scale = response > 0 && kept > 0 ? sqrt(response * (double)h / kept) : 1;
+    for (int64_t i = 0; i < h * H; i++) vector[i] *= scale;
     EH_CHECK(eh_write_directions(t, mean, vector));
     *loss = all > 0 ? 1 - kept / all : 0;
 cleanup:
@@ -174,4 +177,15 @@ cleanup:
     eh_free(value);
     eh_free(mean);
     return status;
+}
+
+enhope_status eh_solve_pca(enhope_trainer *t, double *loss)
+{
+    return principal(t, 0, loss);
+}
+
+enhope_status eh_start_pca(enhope_trainer *t)
+{
+    double lost;
+    return principal(t, t->set.start, &lost);
 }

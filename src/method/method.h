@@ -17,9 +17,12 @@ typedef struct eh_method {
     const eh_map *map;
     bool gaussian, row, nca; /* of the objective, unless the settings say otherwise */
     eh_compared compared;
+    bool hinge; /* the objective is hinge.c's: a batch's samples are followed by their target neighbours */
     bool
         own_scale; /* inputs are compared as they are: their scale is chosen (train_scale.c), and exemplars that are learned
                         start as training points */
+    /* Starts the map; NULL: the map's own start. */
+    enhope_status (*start)(enhope_trainer *t);
     /* Solves for the map at once instead of learning it in steps; *loss is what the history shows. NULL: it is learned. */
     enhope_status (*solve)(enhope_trainer *t, double *loss);
     int32_t nearest; /* neighbours that vote, unless the settings say otherwise; 0: by rule */
@@ -31,6 +34,8 @@ enhope_status eh_solve_pca(enhope_trainer *t, double *loss);
 enhope_status eh_solve_lpp(enhope_trainer *t, double *loss);
 /* mcml.c; the loss is the objective's in all dimensions. */
 enhope_status eh_solve_mcml(enhope_trainer *t, double *loss);
+/* The same map as a start, its responses scaled as the setting `start` says. */
+enhope_status eh_start_pca(enhope_trainer *t);
 
 /* NULL: no such method. */
 const eh_method *eh_method_find(const char *name);
@@ -53,6 +58,8 @@ struct enhope_settings {
     double start;
     int64_t exemplars, z, form, similarity, target, weight;
     int64_t graph, links;
+    int64_t targets;
+    double push;
     int64_t solver, epochs, batch, iterations, memory;
     double rate, warmup, beta1, beta2;
     double noise, dropout;

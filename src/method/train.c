@@ -39,7 +39,9 @@ void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *l
     const eh_rows rows = batch_with_exemplars(t, z);
     lay_exemplars(t, eh_at(c, t->learned ? x : t->theta, t->P), rows.dense_n - z);
     map->forward(&t->shape, c, x, &rows, t->work, t->Y, true);
-    if (t->objective.self)
+    if (t->method->hinge)
+        eh_hinge_loss(&t->hinge, c, n / (1 + t->hinge.targets), h, t->Y, t->batch_label, loss, t->dY);
+    else if (t->objective.self)
         eh_neighbour_loss(&t->objective, c, n, n, h, t->Y, t->batch_label, t->Y, t->batch_label, loss, t->dY, NULL);
     else
         eh_neighbour_loss(&t->objective, c, n, z, h, t->Y, t->batch_label, eh_at(c, t->Y, n * h), t->exemplar_class,
@@ -154,14 +156,35 @@ static bool out_of_time(const enhope_trainer *t)
     return t->set.time > 0 && seconds(t) >= t->set.time;
 }
 
+/* The first sample of an epoch's batch: batches are of equal size, give or take one. */
+static int64_t batch_start(const enhope_trainer *t, int64_t batch)
+{
+    return t->n * batch / t->batches;
+}
+
+/* Makes room behind each batch of the shuffled samples, the last first, and puts their targets there. */
+static void add_targets(enhope_trainer *t)
+{
+    const int64_t each = t->hinge.targets;
+    for (int64_t b = t->batches - 1; b >= 0 && each; b--) {
+        const int64_t from = batch_start(t, b), n = batch_start(t, b + 1) - from;
+        int64_t *batch = t->order + from * (1 + each);
+        memmove(batch, t->order + from, (size_t)n * sizeof *batch);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(batch + n + i * each, t->targets + batch[i] * each, (size_t)each * sizeof *batch);
+    }
+}
+
 /* The rows of an epoch in their order, and their classes, on the host. */
 static void shuffle(enhope_trainer *t, int64_t epoch)
 {
     if (t->shuffled == epoch || epoch >= t->set.epochs) return;
     eh_shuffle((uint64_t)t->set.seed, EH_STREAM_SHUFFLE, (uint64_t)epoch, t->n, t->order);
-    for (int64_t i = 0; i < t->n; i++) {
-        t->order[i] = t->rows[t->order[i]];
-        t->order_label[i] = t->data->label[t->order[i]];
+    add_targets(t);
+    for (int64_t i = 0; i < t->n * (1 + t->hinge.targets); i++) {
+        const int64_t at = t->order[i];
+        t->order[i] = t->rows[at < 0 ? -1 - at : at];
+        t->order_label[i] = at < 0 ? -1 : t->data->label[t->order[i]];
     }
     t->shuffled = epoch;
 }
@@ -169,8 +192,9 @@ static void shuffle(enhope_trainer *t, int64_t epoch)
 static void begin_epoch(enhope_trainer *t)
 {
     shuffle(t, t->epoch);
-    t->c->op->send(t->c, t->epoch_rows, t->order, (size_t)t->n * sizeof *t->order);
-    t->c->op->send(t->c, t->epoch_label, t->order_label, (size_t)t->n * sizeof *t->order_label);
+    const size_t rows = (size_t)(t->n * (1 + t->hinge.targets));
+    t->c->op->send(t->c, t->epoch_rows, t->order, rows * sizeof *t->order);
+    t->c->op->send(t->c, t->epoch_label, t->order_label, rows * sizeof *t->order_label);
 }
 
 /* Ends training in the first batch that is not known, whose loss or gradient is not finite. */
@@ -218,8 +242,8 @@ static enhope_status take_losses(enhope_trainer *t)
 /* Hands the next batch to the optimiser. */
 static void run_batch(enhope_trainer *t)
 {
-    /* batches of equal size, give or take one */
-    const int64_t from = t->n * t->batch / t->batches, to = t->n * (t->batch + 1) / t->batches;
+    const int64_t each = 1 + t->hinge.targets; /* rows of a sample */
+    const int64_t from = batch_start(t, t->batch) * each, to = batch_start(t, t->batch + 1) * each;
     if (t->batch == 0) begin_epoch(t);
     t->disturb.pass = (uint64_t)t->epoch;
     take_batch(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from,

@@ -19,7 +19,8 @@ struct enhope_trainer {
     int64_t *rows;      /* (n + valid_n) */
     eh_row *row_list;   /* the same on the backend */
     int64_t n, valid_n;
-    int32_t present; /* classes that have samples */
+    int64_t *targets; /* (n, targets) positions in rows; where there are too few, the sample's own as -1 - position */
+    int32_t present;  /* classes that have samples */
     bool sparse;
     eh_disturb disturb; /* of the inputs of training batches; the pass is the epoch's */
     bool disturbed;
@@ -27,6 +28,7 @@ struct enhope_trainer {
     /* the parts that meet here */
     eh_map_shape shape;
     eh_neighbour objective;
+    eh_hinge hinge; /* where the method has it; else without targets */
     eh_optim *optim;
 
     /* parameters: the map's P numbers, then z x H of exemplars. The optimiser sees the latter only when learned. */
@@ -39,13 +41,13 @@ struct enhope_trainer {
     /* an epoch: its shuffle, and the loss of each batch. What is on the host is made while the backend is still at work
      * on the epoch before. */
     int64_t batches;
-    int64_t *order;        /* (n) rows */
-    int32_t *order_label;  /* (n) their classes */
-    int64_t shuffled;      /* the epoch that they are for; -1: none */
-    eh_row *epoch_rows;    /* (n) the same on the backend, of the epoch under way */
-    eh_label *epoch_label; /* (n) */
-    eh_scalar *losses;     /* (batches) */
-    eh_value *fetched;     /* (batches) the same on the host */
+    int64_t *order;       /* (n (1 + targets)) rows: each batch's samples, then their targets */
+    int32_t *order_label; /* their classes; -1: a target that is none */
+    int64_t shuffled;     /* the epoch that they are for; -1: none */
+    eh_row *epoch_rows;   /* the same on the backend, of the epoch under way */
+    eh_label *epoch_label;
+    eh_scalar *losses; /* (batches) */
+    eh_value *fetched; /* (batches) the same on the host */
 
     /* a batch, and blocks of any other rows that are embedded */
     int64_t capacity, sample; /* rows of a batch or block; of the start */
@@ -85,6 +87,8 @@ void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *l
 bool eh_train_stop(void *user);
 /* Chooses the scale of the inputs for exemplars that have been started; train_scale.c. */
 enhope_status eh_train_scale(enhope_trainer *t);
+/* Finds the target neighbours of all training rows; train_targets.c. */
+enhope_status eh_train_targets(enhope_trainer *t);
 /* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; train.c. */
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y);
 

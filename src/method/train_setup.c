@@ -109,6 +109,7 @@ static enhope_status settle(enhope_trainer *t)
         .self = method->compared == EH_BATCH,
         .indicator = s->weight == EH_WEIGHT_PAIR,
     };
+    if (method->hinge) t->hinge = (eh_hinge){.targets = s->targets, .push = s->push, .all = t->n};
     if (method->compared == EH_EXEMPLARS) {
         t->z = s->z ? s->z : eh_exemplar_usual(t->present, t->n);
         t->learned = s->exemplars == EH_START_LEARNED;
@@ -131,7 +132,8 @@ static enhope_status settle(enhope_trainer *t)
     const int64_t most = BLOCK_NUMBERS / (H + 1) > 1000 ? BLOCK_NUMBERS / (H + 1) : 1000;
     int64_t block = !t->c || t->n < t->c->op->block ? t->n : t->c->op->block;
     if (block > most) block = most;
-    t->capacity = batch > block ? batch : block;
+    const int64_t rows = batch * (1 + t->hinge.targets);
+    t->capacity = rows > block ? rows : block;
     /* a sample that does not depend on the backend; dense rows of wide sparse data are large */
     enum { SAMPLE = 1000, SPARSE_SAMPLE = 256 };
     const int64_t sample = t->sparse ? SPARSE_SAMPLE : batch > SAMPLE ? batch : SAMPLE;
@@ -165,6 +167,7 @@ cleanup:
 static enhope_status start_map(enhope_trainer *t)
 {
     eh_compute *c = t->c;
+    if (t->method->start) return t->method->start(t);
     /* rows are in a seeded order, so that the first are a sample */
     const int64_t n = t->sample;
     const bool narrow = !c->numbers;
@@ -209,13 +212,13 @@ static enhope_status allocate_epoch(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
     eh_compute *c = t->c;
-    const int64_t all = t->n + t->valid_n;
-    EH_TRY(eh_new(ctx, "order of samples", t->n, sizeof *t->order, (void **)&t->order));
-    EH_TRY(eh_new(ctx, "order of samples", t->n, sizeof *t->order_label, (void **)&t->order_label));
+    const int64_t all = t->n + t->valid_n, rows = t->n * (1 + t->hinge.targets);
+    EH_TRY(eh_new(ctx, "order of samples", rows, sizeof *t->order, (void **)&t->order));
+    EH_TRY(eh_new(ctx, "order of samples", rows, sizeof *t->order_label, (void **)&t->order_label));
     EH_TRY(eh_new(ctx, "losses", t->batches, sizeof *t->fetched, (void **)&t->fetched));
     EH_TRY(eh_compute_new(c, ctx, "losses", t->batches, sizeof *t->fetched, &t->losses));
-    EH_TRY(eh_compute_new(c, ctx, "order of samples", t->n, sizeof *t->order, &t->epoch_rows));
-    EH_TRY(eh_compute_new(c, ctx, "order of samples", t->n, sizeof *t->order_label, &t->epoch_label));
+    EH_TRY(eh_compute_new(c, ctx, "order of samples", rows, sizeof *t->order, &t->epoch_rows));
+    EH_TRY(eh_compute_new(c, ctx, "order of samples", rows, sizeof *t->order_label, &t->epoch_label));
     EH_TRY(eh_compute_new(c, ctx, "rows of samples", all, sizeof *t->rows, &t->row_list));
     c->op->send(c, t->row_list, t->rows, (size_t)all * sizeof *t->rows);
     return ENHOPE_OK;
@@ -308,6 +311,7 @@ static enhope_status build(enhope_trainer *t)
     enhope_status status;
     EH_CHECK(start_exemplars(t));
     EH_CHECK(start_map(t));
+    if (t->method->hinge) EH_CHECK(eh_train_targets(t));
     EH_CHECK(start_optimiser(t));
     EH_CHECK(settle_neighbours(t));
     if (t->method->own_scale) EH_CHECK(eh_train_scale(t));
@@ -359,8 +363,8 @@ void enhope_trainer_free(enhope_trainer *t)
         t->c->op->unplace(t->c, &t->table);
         eh_compute_close(t->c);
     }
-    void *const blocks[] = {t->shift, t->mul,         t->rows,    t->exemplar_label, t->guess,
-                            t->order, t->order_label, t->fetched, t->history};
+    void *const blocks[] = {t->shift,   t->mul,   t->rows,        t->exemplar_label, t->guess,
+                            t->targets, t->order, t->order_label, t->fetched,        t->history};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
     eh_free(t);
 }

@@ -1,8 +1,10 @@
-/* The neighbour objectives: embeddings and labels in, a loss and its gradient out. */
+/* The objectives: embeddings and labels in, a loss and its gradient out. */
 #ifndef EH_OBJECTIVE_H
 #define EH_OBJECTIVE_H
 
 #include "compute/compute.h"
+
+/* ---- neighbour.c ---- */
 
 typedef struct eh_neighbour {
     bool gaussian;  /* else student */
@@ -18,5 +20,18 @@ typedef struct eh_neighbour {
 void eh_neighbour_loss(const eh_neighbour *o, eh_compute *cp, int64_t n, int64_t z, int64_t h, const eh_real *Y,
                        const eh_label *label, const eh_real *G, const eh_label *other_label, eh_scalar *loss,
                        eh_real *dY, eh_real *dG);
+
+/* ---- hinge.c ---- */
+
+typedef struct eh_hinge {
+    int64_t targets; /* of each sample */
+    double push;     /* mu: the weight of impostors against targets */
+    int64_t all;     /* samples that batches are drawn from */
+} eh_hinge;
+
+/* The loss of a batch of n samples, the first rows of Y (n + n targets, h), whose targets follow them: those of sample i are
+ * rows n + i targets and on; a target whose label is negative is none. Left in *loss, and dY (n + n targets, h). */
+void eh_hinge_loss(const eh_hinge *o, eh_compute *cp, int64_t n, int64_t h, const eh_real *Y, const eh_label *label,
+                   eh_scalar *loss, eh_real *dY);
 
 #endif

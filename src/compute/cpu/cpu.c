@@ -10,7 +10,7 @@ static void cpu_close(eh_compute *c)
 {
     eh_cpu_state *state = c->state;
     eh_free(state->blocks);
-    eh_free(state->sums);
+    eh_free(state->room);
     eh_free(state);
 }
 
@@ -198,6 +198,7 @@ const eh_compute_ops eh_compute_cpu = {
     .dot = eh_cpu_dot,
     .adam = eh_cpu_adam,
     .pairs = eh_cpu_pairs,
+    .triples = eh_cpu_triples,
     .nearest = eh_cpu_nearest,
     .vote = eh_host_vote,
 };

@@ -31,8 +31,8 @@ static inline int64_t eh_share_start(int64_t count, int64_t part, int64_t parts)
 typedef struct eh_cpu_state {
     float *blocks; /* nearest.c's, for rows of `dims` dimensions; NULL before their first use */
     int64_t dims;
-    eh_pair_sums *sums; /* (samples) pairs.c's, likewise; then attract (samples), repel (samples) */
-    int64_t samples;
+    void *room; /* of `room_bytes`: what pairs.c and triples.c hold of each sample within a call; likewise */
+    size_t room_bytes;
     int64_t lacked; /* bytes that an operation did not get, until sync() tells; 0: none */
 } eh_cpu_state;
 enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
@@ -63,6 +63,13 @@ void eh_cpu_power_range(int64_t count, int order, const float *u, float *s);
 /* d[j] = |a - B_j|^2 by differences, for B (count, dims) */
 void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B, float *restrict d);
 void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
+/* out (dims) += 2 sum_j slope[j] (a - B_j) */
+void eh_cpu_pull_towards(int64_t count, int64_t dims, const float *restrict slope, const float *restrict a,
+                         const float *restrict B, float *restrict out);
+/* The state's room, of at least count elements; NULL: there is none, and sync() will tell. */
+void *eh_cpu_room(eh_cpu_state *state, int64_t count, size_t size);
+/* triples.c */
+void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
 /* nearest.c */
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                     eh_row *index, eh_real *distance);

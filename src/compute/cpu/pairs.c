@@ -149,6 +149,12 @@ EH_SIMD static void pull_towards(int64_t count, int64_t h, const float *restrict
     }
 }
 
+void eh_cpu_pull_towards(int64_t count, int64_t dims, const float *restrict slope, const float *restrict a,
+                         const float *restrict B, float *restrict out)
+{
+    pull_towards(count, dims, slope, a, B, out);
+}
+
 /* The pair of point i with itself: its slope may be infinite, its difference is zero. */
 static void leave_out_self(const eh_pairs *p, int64_t i, int64_t from, int64_t count, float *slope)
 {
@@ -202,27 +208,25 @@ static void gradient(eh_compute *c, const eh_pairs *p, const double *attract, co
 
 /* ---- the whole ---- */
 
-/* Room for n samples; false: there is none. */
-static bool make_room(eh_cpu_state *state, int64_t n)
+void *eh_cpu_room(eh_cpu_state *state, int64_t count, size_t size)
 {
-    if (n <= state->samples && state->sums) return true;
-    enum { SIZE = sizeof(eh_pair_sums) + 2 * sizeof(double) };
-    eh_free(state->sums);
-    state->sums = eh_alloc((size_t)n, SIZE);
-    state->samples = state->sums ? n : 0;
-    if (!state->sums) state->lacked = n * SIZE;
-    return state->sums;
+    const size_t bytes = (size_t)count * size;
+    if (bytes <= state->room_bytes && state->room) return state->room;
+    eh_free(state->room);
+    state->room = eh_alloc((size_t)count, size);
+    state->room_bytes = state->room ? bytes : 0;
+    if (!state->room) state->lacked = (int64_t)bytes;
+    return state->room;
 }
 
 void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)
 {
-    eh_cpu_state *state = c->state;
     eh_value *value = eh_host_value(loss);
     *value = (eh_value){.value = NAN};
     memset(dY, 0, (size_t)(p->n * p->h) * sizeof(float));
     if (!p->self) memset(dG, 0, (size_t)(p->z * p->h) * sizeof(float));
-    if (!make_room(state, p->n)) return;
-    eh_pair_sums *sums = state->sums;
+    eh_pair_sums *sums = eh_cpu_room(c->state, p->n, sizeof *sums + 2 * sizeof(double));
+    if (!sums) return;
     double *attract = (double *)(sums + p->n), *repel = attract + p->n;
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < p->n; i++) sums[i] = (p->gaussian ? gaussian_row : student_row)(p, i);

@@ -193,6 +193,36 @@ __device__ static inline bool last_block(unsigned *ticket, unsigned blocks)
     return last;
 }
 
+enum { CUDA_BLOCK = 128 }; /* threads of a block that reduces */
+
+/* For all threads of a block of CUDA_BLOCK, their values joined by op in a fixed order. */
+template <typename T, typename Op> __device__ static inline T block_reduce(T value, Op op)
+{
+    __shared__ T room[CUDA_BLOCK];
+    __syncthreads();
+    room[threadIdx.x] = value;
+    for (int half = CUDA_BLOCK / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) room[threadIdx.x] = op(room[threadIdx.x], room[threadIdx.x + half]);
+    }
+    __syncthreads();
+    return room[0];
+}
+
+struct add {
+    __device__ double operator()(double a, double b) const
+    {
+        return a + b;
+    }
+};
+
+__device__ static inline float distance2(const float *a, const float *b, int64_t h)
+{
+    float sum = 0;
+    for (int64_t k = 0; k < h; k++) sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sum;
+}
+
 /* v as an entry of an operand whose row of first parts has it at `to`. */
 __device__ static inline void store_parts(__nv_bfloat16 *to, int64_t ld, int parts, float v)
 {
@@ -272,6 +302,8 @@ void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double b
                const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* pairs.cu */
 void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
+/* triples.cu */
+void cuda_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
 /* nearest.cu */
 void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                   eh_row *index, eh_real *distance);

@@ -7,7 +7,7 @@
 #include "compute/cuda/cuda.h"
 #include "compute/pair_weights.h"
 
-enum { THREADS = 128, FEW = 256, FEW_NUMBERS = 512, WIDE = 16 };
+enum { THREADS = CUDA_BLOCK, FEW = 256, FEW_NUMBERS = 512, WIDE = 16 };
 
 struct pairs {
     bool gaussian, row, nca, self, indicator;
@@ -49,25 +49,6 @@ __device__ static eh_pair_totals totals_of(const part &p)
     return {p.with_target, p.same_pairs, p.largest + log(p.sum)};
 }
 
-template <typename T, typename Op> __device__ static T block_reduce(T value, Op op)
-{
-    __shared__ T room[THREADS];
-    __syncthreads();
-    room[threadIdx.x] = value;
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) room[threadIdx.x] = op(room[threadIdx.x], room[threadIdx.x + half]);
-    }
-    __syncthreads();
-    return room[0];
-}
-
-struct add {
-    __device__ double operator()(double a, double b) const
-    {
-        return a + b;
-    }
-};
 struct least {
     __device__ float operator()(float a, float b) const
     {
@@ -80,13 +61,6 @@ struct join {
         return joined(a, b);
     }
 };
-
-__device__ static float distance2(const float *a, const float *b, int64_t h)
-{
-    float sum = 0;
-    for (int64_t k = 0; k < h; k++) sum += (a[k] - b[k]) * (a[k] - b[k]);
-    return sum;
-}
 
 /* Same class: samples without a label have none. */
 __device__ static bool kin(int32_t a, int32_t b)

@@ -374,6 +374,45 @@ static void ref_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real
     eh_free(weights);
 }
 
+/* ---- triples ---- */
+
+/* What target t of anchor i adds to the loss; and to the gradient. */
+static double add_target(const eh_triples *p, int64_t i, int64_t t, double *dY)
+{
+    const int32_t *label = eh_host_labels(p->label);
+    const int64_t h = p->h, row = p->n + i * p->targets + t;
+    const double *Y = D(p->Y), near = distance2(Y + i * h, Y + row * h, h);
+    double loss = p->pull * near, slope = p->pull;
+    for (int64_t j = 0; j < p->n; j++) {
+        const double margin = 1 + near - distance2(Y + i * h, Y + j * h, h);
+        if (label[j] == label[i] || margin <= 0) continue;
+        loss += p->push * margin;
+        slope += p->push;
+        for (int64_t k = 0; k < h; k++) {
+            const double part = 2 * p->push * (Y[i * h + k] - Y[j * h + k]);
+            dY[i * h + k] -= part;
+            dY[j * h + k] += part;
+        }
+    }
+    for (int64_t k = 0; k < h; k++) {
+        const double part = 2 * slope * (Y[i * h + k] - Y[row * h + k]);
+        dY[i * h + k] += part;
+        dY[row * h + k] -= part;
+    }
+    return loss;
+}
+
+static void ref_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY)
+{
+    (void)c;
+    *eh_host_value(loss) = (eh_value){0};
+    memset(dY, 0, (size_t)(p->n * (1 + p->targets) * p->h) * sizeof(double));
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t t = 0; t < p->targets; t++)
+            if (eh_host_labels(p->label)[p->n + i * p->targets + t] >= 0)
+                eh_host_value(loss)->value += add_target(p, i, t, D(dY));
+}
+
 static void ref_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims,
                         int64_t k, eh_row *index, eh_real *distance)
 {
@@ -433,6 +472,7 @@ const eh_compute_ops eh_compute_ref = {
     .dot = ref_dot,
     .adam = ref_adam,
     .pairs = ref_pairs,
+    .triples = ref_triples,
     .nearest = ref_nearest,
     .vote = eh_host_vote,
 };

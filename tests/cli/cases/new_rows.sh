@@ -24,5 +24,5 @@ echo $?
 enhope plot m.safetensors --data t.csv -o m.safetensors
 echo $?
 cmp t.csv kept.csv && echo kept
-enhope train --data t.csv --method knn -o k.safetensors 2> /dev/null
+enhope train --data t.csv --method knn -o k.safetensors 2> /dev/null | sed "s/ ([0-9.]* kB)//"
 enhope predict k.safetensors --data t.csv --proba -k 3 | head -n 2

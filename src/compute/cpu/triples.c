@@ -1,0 +1,141 @@
+/* The cpu backend's large-margin problems (compute.h): bounds 1 + d_it first, then one walk over all pairs (i, j).
+ *
+ * A pair's slope is the number of bounds it lies within, those of i and those of j, so that a row's gradient as an anchor
+ * and as an impostor are one sum with one owner. Distances are made a strip at a time: nothing of size n x n is held. */
+#include <math.h>
+#include <string.h>
+
+#include "compute/cpu/cpu.h"
+
+enum { STRIP = 256 };
+
+/* What is held of a problem within a call. */
+typedef struct held {
+    double *loss;    /* (n) what each anchor adds */
+    float *bound;    /* (targets, n) 1 + d_it; -inf where there is no target */
+    int32_t *active; /* (n, targets) impostors within each bound */
+} held;
+
+static float squared_distance(int64_t h, const float *a, const float *b)
+{
+    float sum = 0;
+    for (int64_t k = 0; k < h; k++) sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sum;
+}
+
+static void find_bounds(const eh_triples *p, int64_t i, const held *to)
+{
+    const float *Y = eh_f(p->Y);
+    double sum = 0;
+    for (int64_t t = 0; t < p->targets; t++) {
+        const int64_t row = p->n + i * p->targets + t;
+        const bool none = eh_host_labels(p->label)[row] < 0;
+        const float d = squared_distance(p->h, Y + i * p->h, Y + row * p->h);
+        to->bound[t * p->n + i] = none ? -INFINITY : 1 + d;
+        sum += none ? 0 : d;
+    }
+    to->loss[i] = p->pull * sum;
+}
+
+/* Points of the anchor's own class are infinitely far. */
+EH_SIMD static void pass_over_kin(int64_t count, int32_t own, const int32_t *restrict label, float *restrict d)
+{
+    for (int64_t j = 0; j < count; j++) d[j] = label[j] == own ? INFINITY : d[j];
+}
+
+/* Adds the impostors within one bound to their slopes and to *active; returns the sum of margins. NaN counts as within. */
+EH_SIMD static double within_bound(int64_t count, float bound, const float *restrict d, float *restrict slope,
+                                   int32_t *active)
+{
+    float lane[16] = {0};
+    int32_t found = 0;
+    int64_t j = 0;
+    for (; j + 16 <= count; j += 16)
+        for (int l = 0; l < 16; l++) {
+            const float margin = bound - d[j + l];
+            const bool in = !(margin <= 0);
+            lane[l] += in ? margin : 0;
+            slope[j + l] += in ? 1 : 0;
+            found += in;
+        }
+    for (; j < count; j++) {
+        const float margin = bound - d[j];
+        if (margin <= 0) continue;
+        lane[0] += margin;
+        slope[j] += 1;
+        found++;
+    }
+    double sum = 0;
+    for (int l = 0; l < 16; l++) sum += lane[l];
+    *active += found;
+    return sum;
+}
+
+/* Adds the anchors that have this point within their bound to the slopes. */
+EH_SIMD static void within_bounds(int64_t count, const float *restrict bound, const float *restrict d,
+                                  float *restrict slope)
+{
+    for (int64_t j = 0; j < count; j++) slope[j] += bound[j] <= d[j] ? 0 : 1;
+}
+
+/* Row i against all other anchors: out (h) += 2 sum of slopes times differences; returns the sum of margins. */
+static double walk(const eh_triples *p, int64_t i, const held *of, float *out)
+{
+    const int64_t n = p->n, h = p->h;
+    const float *y = eh_f(p->Y) + i * h;
+    const int32_t *label = eh_host_labels(p->label);
+    double sum = 0;
+    for (int64_t from = 0; from < n; from += STRIP) {
+        const int64_t count = n - from < STRIP ? n - from : STRIP;
+        const float *Y = eh_f(p->Y) + from * h;
+        float d[STRIP], slope[STRIP] = {0};
+        eh_cpu_distances(count, h, y, Y, d);
+        pass_over_kin(count, label[i], label + from, d);
+        for (int64_t t = 0; t < p->targets; t++) {
+            sum += within_bound(count, of->bound[t * n + i], d, slope, of->active + i * p->targets + t);
+            within_bounds(count, of->bound + t * n + from, d, slope);
+        }
+        eh_cpu_pull_towards(count, h, slope, y, Y, out);
+    }
+    return sum;
+}
+
+/* The gradient of anchor i and of its targets. */
+static void pull_and_push(const eh_triples *p, int64_t i, const held *of, float *dY)
+{
+    const int64_t h = p->h, first = p->n + i * p->targets;
+    const float *Y = eh_f(p->Y);
+    float *out = dY + i * h;
+    of->loss[i] += p->push * walk(p, i, of, out);
+    for (int64_t k = 0; k < h; k++) out[k] *= (float)-p->push;
+    for (int64_t t = 0; t < p->targets; t++) {
+        const bool none = eh_host_labels(p->label)[first + t] < 0;
+        const float slope = none ? 0 : (float)(2 * (p->pull + p->push * of->active[i * p->targets + t]));
+        for (int64_t k = 0; k < h; k++) {
+            const float part = slope * (Y[i * h + k] - Y[(first + t) * h + k]);
+            out[k] += part;
+            dY[(first + t) * h + k] = -part;
+        }
+    }
+}
+
+void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY)
+{
+    const int64_t n = p->n, each = p->targets;
+    eh_value *value = eh_host_value(loss);
+    *value = (eh_value){.value = NAN};
+    memset(dY, 0, (size_t)(n * (1 + each) * p->h) * sizeof(float));
+    char *room = eh_cpu_room(c->state, n, sizeof(double) + (size_t)each * (sizeof(float) + sizeof(int32_t)));
+    if (!room) return;
+    const held of = {.loss = (double *)room,
+                     .bound = (float *)(room + n * (int64_t)sizeof(double)),
+                     .active = (int32_t *)(room + n * (int64_t)(sizeof(double) + (size_t)each * sizeof(float)))};
+    memset(of.active, 0, (size_t)(n * each) * sizeof *of.active);
+    const bool shared = n * n * each > EH_CPU_ALONE;
+#pragma omp parallel for num_threads(c->threads) if (shared) schedule(static)
+    for (int64_t i = 0; i < n; i++) find_bounds(p, i, &of);
+#pragma omp parallel for num_threads(c->threads) if (shared) schedule(static)
+    for (int64_t i = 0; i < n; i++) pull_and_push(p, i, &of, eh_f(dY));
+    value->value = 0;
+    for (int64_t i = 0; i < n; i++) value->value += of.loss[i];
+}
