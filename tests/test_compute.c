@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/philox.h"
 #include "compute/compute.h"
 
 static enhope_context *ctx;
@@ -489,6 +490,29 @@ static void rows_gather_scaled_from_every_kind(void **state)
 }
 
 /* ---- disturbed rows ---- */
+
+/* The answers that its authors publish. */
+static void philox_gives_the_published_words(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t seed, index;
+        uint32_t stream, part, want[4];
+    } known[] = {
+        {0, 0, 0, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+        {UINT64_MAX, UINT64_MAX, UINT32_MAX, UINT32_MAX, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+        {0x299f31d0a4093822,
+         0x85a308d3243f6a88,
+         0x13198a2e,
+         0x03707344,
+         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+    };
+    for (int i = 0; i < 3; i++) {
+        uint32_t got[4];
+        eh_philox(known[i].seed, known[i].stream, known[i].index, known[i].part, got);
+        assert_memory_equal(got, known[i].want, sizeof got);
+    }
+}
 
 /* A table of every kind on each backend: irregular numbers, a fifth of them stored where it is sparse; or all the same. */
 typedef struct rows_of_a_kind {
@@ -1039,6 +1063,7 @@ static int run_on(const char *device, const char *precision, double product_tole
         cmocka_unit_test(the_gradient_behind_an_output_layer_agrees),
         cmocka_unit_test(rows_are_closed_with_a_one_and_zeros),
         cmocka_unit_test(rows_gather_scaled_from_every_kind),
+        cmocka_unit_test(philox_gives_the_published_words),
         cmocka_unit_test(disturbed_rows_agree_and_are_their_own),
         cmocka_unit_test(noise_is_normal_and_each_number_is_its_own),
         cmocka_unit_test(inputs_are_dropped_at_their_rate_and_keep_their_mean),
