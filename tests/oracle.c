@@ -1,0 +1,218 @@
+/* Prints what enhope computes as plain text, so that another program can compare it: tests/oracles.py.
+ *
+ * usage: oracle WHAT FILE... [NAME=VALUE...]
+ *
+ * A file is comma-separated numbers without a heading. In the first, a row is a sample and its last column the class, from 0
+ * on. NAME=VALUE is a setting, or device=NAME; inputs are not scaled and nothing is held out unless they say so. WHAT is a
+ * row of the table below. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "method/train.h"
+
+enum { FILES = 2 };
+
+typedef struct numbers {
+    int64_t rows, columns;
+    double *at; /* (rows, columns) */
+} numbers;
+
+typedef struct samples {
+    float *x;
+    int32_t *label;
+    enhope_dataset *data; /* a view of them */
+} samples;
+
+typedef struct question {
+    enhope_context *ctx;
+    enhope_settings *settings;
+    numbers file[FILES];
+    samples train; /* of the first file */
+} question;
+
+static void die(const char *what, const char *why)
+{
+    fprintf(stderr, "oracle: %s: %s\n", what, why);
+    exit(2);
+}
+
+static void check(enhope_context *ctx, enhope_status status)
+{
+    if (status) die("enhope", enhope_error(ctx));
+}
+
+static void *room(int64_t count, size_t size)
+{
+    void *block = calloc((size_t)count + 1, size);
+    if (!block) die("memory", "there is none");
+    return block;
+}
+
+/* ---- in and out ---- */
+
+static numbers read_numbers(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) die(path, "cannot be opened");
+    numbers n = {0};
+    int64_t count = 0, space = 1024;
+    n.at = room(space, sizeof *n.at);
+    while (fscanf(file, "%lf", &n.at[count]) == 1) {
+        const int after = fgetc(file);
+        if (++count == space && !(n.at = realloc(n.at, (size_t)(space *= 2) * sizeof *n.at))) die(path, "is too long");
+        if (after == ',') continue;
+        n.rows++;
+        if (n.rows == 1) n.columns = count;
+        if (count != n.rows * n.columns) die(path, "has rows of different lengths");
+    }
+    if (!feof(file) || !n.rows) die(path, "has something that is no number");
+    fclose(file);
+    return n;
+}
+
+static samples make_samples(enhope_context *ctx, const numbers *n)
+{
+    const int64_t H = n->columns - 1;
+    samples s = {.x = room(n->rows * H, sizeof *s.x), .label = room(n->rows, sizeof *s.label)};
+    int32_t c = 0;
+    for (int64_t i = 0; i < n->rows; i++) {
+        for (int64_t j = 0; j < H; j++) s.x[i * H + j] = (float)n->at[i * n->columns + j];
+        s.label[i] = (int32_t)n->at[i * n->columns + H];
+        if (s.label[i] >= c) c = s.label[i] + 1;
+    }
+    check(ctx, enhope_dataset_view_f32(ctx, n->rows, H, s.x, s.label, c, NULL, &s.data));
+    return s;
+}
+
+static void free_samples(samples *s)
+{
+    enhope_dataset_free(s->data);
+    free(s->x), free(s->label);
+}
+
+static void print_rows(int64_t rows, int64_t columns, const double *v)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) printf("%.12g%c", v[i * columns + j], j + 1 < columns ? ' ' : '\n');
+}
+
+static void read_theta(eh_compute *c, const eh_real *from, int64_t count, double *to)
+{
+    if (c->op->size == sizeof *to) {
+        c->op->fetch(c, to, from, (size_t)count * sizeof *to);
+        return;
+    }
+    float *v = room(count, sizeof *v);
+    c->op->read(c, v, from, count);
+    for (int64_t i = 0; i < count; i++) to[i] = v[i];
+    free(v);
+}
+
+/* ---- what can be asked ---- */
+
+/* The training loss, then the map's parameters (H+1, h), after training. */
+static void print_map(question *q)
+{
+    enhope_trainer *t = NULL;
+    check(q->ctx, enhope_trainer_create(q->ctx, q->train.data, q->settings, &t));
+    for (int done = 0; !done;) check(q->ctx, enhope_trainer_step(t, NULL, &done));
+    double *theta = room(t->P, sizeof *theta);
+    read_theta(t->c, t->theta, t->P, theta);
+    print_rows(1, 1, &t->loss);
+    print_rows(t->shape.H + 1, t->shape.h, theta);
+    free(theta);
+    enhope_trainer_free(t);
+}
+
+/* The loss at the linear map of the second file (H, h), then its gradient (H, h), all samples being one batch. */
+static void print_loss(question *q)
+{
+    enhope_trainer *t = NULL;
+    eh_value value;
+    int done;
+    check(q->ctx, enhope_settings_set(q->ctx, q->settings, "batch", "0"));
+    check(q->ctx, enhope_trainer_create(q->ctx, q->train.data, q->settings, &t));
+    check(q->ctx, enhope_trainer_step(t, NULL, &done)); /* puts the batch in place */
+    const numbers *map = &q->file[1];
+    const int64_t count = map->rows * map->columns;
+    if (map->rows != t->shape.H || map->columns != t->shape.h) die("the map", "expected one of H rows and h columns");
+    float *A = room(t->P, sizeof *A);
+    double *gradient = room(t->P, sizeof *gradient);
+    for (int64_t i = 0; i < count; i++) A[i] = (float)map->at[i];
+    t->c->op->write(t->c, t->theta, A, t->P);
+    eh_real *g = NULL;
+    check(q->ctx, eh_compute_new(t->c, q->ctx, "gradient", t->P, t->c->op->size, &g));
+    eh_compute_begin(t->c);
+    eh_train_loss(t, t->theta, g, t->losses);
+    t->c->op->fetch(t->c, &value, t->losses, sizeof value);
+    read_theta(t->c, g, t->P, gradient);
+    eh_compute_end(t->c);
+    print_rows(1, 1, &value.value);
+    print_rows(map->rows, map->columns, gradient);
+    t->c->op->release(t->c, g);
+    free(A), free(gradient);
+    enhope_trainer_free(t);
+}
+
+/* The classes that a model of the first file gives to the samples of the second. */
+static void print_classes(question *q)
+{
+    enhope_model *m = NULL;
+    samples fresh = make_samples(q->ctx, &q->file[1]);
+    const int64_t n = q->file[1].rows;
+    int32_t *label = room(n, sizeof *label);
+    check(q->ctx, enhope_train(q->ctx, q->train.data, q->settings, NULL, NULL, &m));
+    check(q->ctx, enhope_model_predict(q->ctx, m, fresh.data, 0, &(enhope_prediction){.label = label}));
+    for (int64_t i = 0; i < n; i++) printf("%d\n", (int)label[i]);
+    free(label);
+    enhope_model_free(m);
+    free_samples(&fresh);
+}
+
+static const struct {
+    const char *name;
+    int files;
+    void (*print)(question *q);
+} whats[] = {
+    {"map", 1, print_map},
+    {"loss", 2, print_loss},
+    {"classes", 2, print_classes},
+};
+enum { WHATS = sizeof whats / sizeof *whats };
+
+/* ---- the question ---- */
+
+static void take(question *q, char *pair)
+{
+    char *value = strchr(pair, '=');
+    *value++ = 0;
+    check(q->ctx, !strcmp(pair, "device") ? enhope_context_set_device(q->ctx, value)
+                                          : enhope_settings_set(q->ctx, q->settings, pair, value));
+}
+
+int main(int count, char **word)
+{
+    question q = {.ctx = enhope_context_create(), .settings = enhope_settings_create()};
+    int what = 0, files = 0;
+    while (what < WHATS && (count < 2 || strcmp(whats[what].name, word[1]))) what++;
+    if (what == WHATS) die(count < 2 ? "nothing" : word[1], "is not in the table of what can be asked");
+    check(q.ctx, enhope_settings_set(q.ctx, q.settings, "scale", "none"));
+    check(q.ctx, enhope_settings_set(q.ctx, q.settings, "valid", "0"));
+    for (int i = 2; i < count; i++) {
+        if (strchr(word[i], '='))
+            take(&q, word[i]);
+        else if (files < whats[what].files)
+            q.file[files++] = read_numbers(word[i]);
+        else
+            die(word[i], "is one file too many");
+    }
+    if (files < whats[what].files) die(word[1], "expected more files");
+    q.train = make_samples(q.ctx, &q.file[0]);
+    whats[what].print(&q);
+    for (int i = 0; i < FILES; i++) free(q.file[i].at);
+    free_samples(&q.train);
+    enhope_settings_free(q.settings);
+    enhope_context_free(q.ctx);
+    return 0;
+}

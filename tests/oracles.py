@@ -1,0 +1,232 @@
+"""Compares enhope with other programs of the field: NumPy, SciPy and scikit-learn, none of which shares a line with it.
+
+usage: oracles.py ORACLE
+
+ORACLE is the test program that prints what enhope computes (tests/oracle.c). Prints a line for each comparison, and exits
+1 where one fails, 77 where a library is missing (CTest: skipped). A comparison is a function of COMPARISONS that yields
+(name, difference, most that it may be): it calls the other library, or computes in double from the definition, and never
+repeats how enhope goes about it.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import scipy.linalg
+    import sklearn.decomposition
+    import sklearn.discriminant_analysis
+    import sklearn.neighbors
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+DEVICES = ["ref", "cpu"]
+
+
+def samples(seed, n=180, inputs=6, classes=3):
+    """Overlapping classes of unequal sizes and widths, off the origin; float32 numbers, as enhope holds them."""
+    draw = np.random.RandomState(seed)
+    label = draw.choice(classes, n, p=np.arange(1, classes + 1) / (classes * (classes + 1) / 2))
+    centre = draw.normal(0, 1.3, (classes, inputs))
+    mix = np.eye(inputs) + 0.4 * draw.normal(0, 1, (inputs, inputs))
+    x = (centre[label] + draw.normal(0, 1, (n, inputs))) @ mix + 3
+    return x.astype(np.float32).astype(np.float64), label
+
+
+def centred(x):
+    return x - x.mean(axis=0)
+
+
+class Oracle:
+    """Runs the test program on arrays."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = program, folder
+
+    def __call__(self, what, arrays, **settings):
+        paths = []
+        for number, array in enumerate(arrays):
+            paths.append(os.path.join(self.folder, f"{number}.csv"))
+            np.savetxt(paths[-1], array, fmt="%.17g", delimiter=",")
+        words = [self.program, what, *paths, *(f"{name}={value}" for name, value in settings.items())]
+        run = subprocess.run(words, capture_output=True, text=True)
+        if run.returncode:
+            raise RuntimeError(f"{' '.join(words)}: exit {run.returncode}: {run.stderr.strip()}")
+        return [np.array(line.split(), float) for line in run.stdout.splitlines()]
+
+    def map(self, x, label, **settings):
+        """The loss, and the map A (H, h) and shift (h) with y = A^T x + shift, after training."""
+        rows = self("map", [np.column_stack([x, label])], **settings)
+        return rows[0][0], np.array(rows[1:-1]), rows[-1]
+
+
+def between(a, b):
+    """The largest angle between the spaces that the columns of a and b span, as its sine."""
+    return np.sin(scipy.linalg.subspace_angles(a, b).max())
+
+
+def apart(a, b):
+    """The largest difference of entries, against the largest entry."""
+    return np.abs(np.asarray(a) - b).max() / np.abs(b).max()
+
+
+def apart_but_for_sign(a, b):
+    """Likewise, column by column, each of either sign."""
+    return max(min(apart(u, v), apart(-u, v)) for u, v in zip(a.T, b.T))
+
+
+# ---- the comparisons ----
+
+
+def nca(oracle):
+    """scikit-learn maximises sum_i p_i, enhope minimises - mean_i log p_i. Called with the mask of one sample alone,
+    scikit-learn gives that sample's p_i and dp_i/dA, of which enhope's loss and gradient are made here."""
+    for seed in (1, 2):
+        x, label = samples(seed)
+        x = 0.5 * centred(x).astype(np.float32).astype(np.float64)
+        A = np.random.RandomState(seed).normal(0, 0.4, (x.shape[1], 2)).astype(np.float32).astype(np.float64)
+        other = sklearn.neighbors.NeighborhoodComponentsAnalysis()
+        other.n_iter_ = 1
+        loss, gradient = 0, np.zeros_like(A)
+        for i in range(len(x)):
+            mask = np.zeros((len(x), len(x)))
+            mask[i] = label == label[i]
+            p, slope = other._loss_grad_lbfgs(A.T.ravel(), x, mask)
+            loss -= np.log(p) / len(x)
+            gradient -= slope.reshape(A.T.shape).T / p / len(x)
+        for device in DEVICES:
+            rows = oracle("loss", [np.column_stack([x, label]), A], method="nca", dims=2, device=device)
+            most = 1e-9 if device == "ref" else 1e-5
+            yield f"nca loss, scikit-learn's p_i, seed {seed}, {device}", abs(rows[0][0] - loss) / loss, most
+            yield f"nca gradient, scikit-learn's dp_i, seed {seed}, {device}", apart(rows[1:], gradient), most
+
+
+def mcml_loss_and_slope(x, label, M):
+    """From the definition: mean KL over the rows, and its gradient in M."""
+    same = (label[:, None] == label) & ~np.eye(len(x), dtype=bool)
+    p = same / same.sum(axis=1, keepdims=True)
+    difference = x[:, None] - x
+    d = np.einsum("ijk,kl,ijl->ij", difference, M, difference)
+    np.fill_diagonal(d, np.inf)
+    q = np.exp(d.min(axis=1, keepdims=True) - d)
+    q /= q.sum(axis=1, keepdims=True)
+    loss = np.sum(p[same] * np.log(p[same] / q[same])) / len(x)
+    return loss, np.einsum("ij,ijk,ijl->kl", p - q, difference, difference) / len(x)
+
+
+def mcml(oracle):
+    """The metric that is found satisfies what a minimum over M >= 0 must: no slope along M, none downhill into the cone.
+    By convexity the loss is above the minimum by at most <G, M> - (least eigenvalue of G, where negative) x trace of the
+    best M, for which the trace of M stands here."""
+    x, label = samples(3, n=120, inputs=4)
+    loss, A, _ = oracle.map(x, label, method="mcml", dims=4)
+    M = A @ A.T
+    want, G = mcml_loss_and_slope(x, label, M)
+    yield "mcml loss, from its definition", abs(loss - want) / want, 1e-5
+    gap = abs(np.sum(G * M)) - min(scipy.linalg.eigvalsh(G)[0], 0) * np.trace(M)
+    yield "mcml, what is left above the minimum", gap / want, 5e-3
+
+
+def pca(oracle):
+    x, label = samples(4)
+    values, vectors = scipy.linalg.eigh(np.cov(x.T, bias=True))
+    other = sklearn.decomposition.PCA(3).fit(x)
+    for device in DEVICES:
+        loss, A, shift = oracle.map(x, label, method="pca", dims=3, device=device)
+        yield f"pca directions, scipy's eigh, {device}", apart_but_for_sign(A, vectors[:, :-4:-1]), 1e-5
+        yield f"pca loss, scipy's eigh, {device}", abs(loss - (1 - values[-3:].sum() / values.sum())), 1e-5
+        yield f"pca embedding, scikit-learn's PCA, {device}", apart_but_for_sign(x @ A + shift, other.transform(x)), 1e-5
+
+
+def generalised(x, W, variance=0.98, ridge=1e-6):
+    """LPP by dense matrices: eigenvalues and directions of the inputs, and the space that pca keeps."""
+    z = centred(x)
+    values, vectors = scipy.linalg.eigh(z.T @ z)
+    r = np.searchsorted(np.cumsum(values[::-1]) / values.sum(), variance) + 1
+    V = vectors[:, ::-1][:, :r]
+    z = z @ V
+    D = W.sum(axis=1)
+    B = z.T @ (D[:, None] * z)
+    B += ridge * np.trace(B) / r * np.eye(r)
+    w, a = scipy.linalg.eigh(z.T @ (np.diag(D) - W) @ z, B)
+    return w, np.sqrt(D.sum()) * V @ a, z
+
+
+def lpp_nearest(oracle):
+    for seed, links in ((5, 5), (6, 3), (7, 12)):
+        x, label = samples(seed, inputs=8)
+        z = generalised(x, np.eye(len(x)))[2]
+        W = sklearn.neighbors.kneighbors_graph(z, links).toarray()
+        w, a, _ = generalised(x, np.maximum(W, W.T))
+        for device in DEVICES:
+            loss, A, _ = oracle.map(x, label, method="lpp", links=links, dims=2, device=device)
+            name = f"{links} links, scipy's eigh on scikit-learn's graph, {device}"
+            yield f"lpp eigenvalues, {name}", abs(loss - w[:2].mean()) / w[:2].mean(), 1e-5
+            yield f"lpp directions, {name}", apart_but_for_sign(A, a[:, :2]), 1e-4
+
+
+def lpp_class(oracle):
+    for seed, classes in ((8, 3), (9, 4)):
+        x, label = samples(seed, classes=classes, n=260)
+        W = np.equal.outer(label, label) / np.bincount(label)[label]
+        w, a, _ = generalised(x, W)
+        for device in DEVICES:
+            loss, A, _ = oracle.map(x, label, method="lpp", graph="class", dims=classes - 1, device=device)
+            name = f"{classes} classes, scipy's eigh, {device}"
+            yield f"lpp class eigenvalues, {name}", abs(loss - w[: classes - 1].mean()) / w[0], 1e-5
+            yield f"lpp class directions, {name}", apart_but_for_sign(A, a[:, : classes - 1]), 1e-4
+
+
+def lpp_is_lda(oracle):
+    """Where pca drops nothing, the class graph's outputs span scikit-learn's discriminants, up to a scale for each."""
+    draw = np.random.RandomState(10)
+    label = np.arange(300) % 7 % 3
+    x = (draw.normal(0, 1, (3, 4))[label] + draw.normal(0, 1, (300, 4))).astype(np.float32).astype(np.float64)
+    y = sklearn.discriminant_analysis.LinearDiscriminantAnalysis(solver="eigen").fit(x, label).transform(x)
+    y = centred(y)
+    for device in DEVICES:
+        _, A, shift = oracle.map(x, label, method="lpp", graph="class", dims=2, device=device)
+        mine = x @ A + shift
+        yield f"lpp class space, scikit-learn's discriminants, {device}", between(mine, y), 1e-5
+        each = max(between(mine[:, [k]], y[:, [k]]) for k in range(2))
+        yield f"lpp class outputs, each up to scale, {device}", each, 1e-5
+
+
+def knn(oracle):
+    """Where scikit-learn's vote is tied the two may differ: enhope asks the nearest, scikit-learn the smaller class."""
+    x, label = samples(11, n=700)
+    x, new, label = x[:400], x[400:], label[:400]
+    for k in (1, 5, 12):
+        other = sklearn.neighbors.KNeighborsClassifier(k).fit(x, label)
+        votes = np.sort(other.predict_proba(new), axis=1)
+        clear = votes[:, -1] > votes[:, -2]
+        for device in DEVICES:
+            rows = oracle("classes", [np.column_stack([x, label]), np.column_stack([new, np.zeros(len(new))])],
+                          method="knn", neighbours=k, device=device)
+            differ = (np.array(rows).ravel() != other.predict(new))[clear]
+            yield f"{k}-nn classes of {clear.sum()} samples, scikit-learn, {device}", differ.mean(), 0
+
+
+COMPARISONS = [nca, mcml, pca, lpp_nearest, lpp_class, lpp_is_lda, knn]
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        oracle = Oracle(sys.argv[1], folder)
+        for comparison in COMPARISONS:
+            for name, difference, most in comparison(oracle):
+                good = difference <= most
+                failed += not good
+                print(f"{'ok    ' if good else 'FAILED'} {name}: {difference:.2g} (at most {most:g})")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
