@@ -75,6 +75,9 @@ typedef struct eh_pairs {
     const eh_real *G;            /* (z, h) */
     const eh_label *label;       /* (n) */
     const eh_label *other_label; /* (z) */
+    const eh_real
+        *P; /* (n, z) the target itself, then no label is read and nca, indicator are not asked; with self it is
+                         symmetric. NULL: by class */
 } eh_pairs;
 
 typedef struct eh_compute_ops {
@@ -156,6 +159,10 @@ typedef struct eh_compute_ops {
     /* The loss of a neighbour problem (spoilt 0), and its gradient: dY (n, h), dG (z, h); with self, dG is NULL and dY gets
      * both sides. NaN where an embedding is not finite. */
     void (*pairs)(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
+
+    /* P (n, n) = (p_j|i + p_i|j) / 2n, where p_j|i ~ exp(-beta_i |x_i - x_j|^2) over the other rows of X (n, dims) has the
+     * entropy log(perplexity), as near as it can; compute/bandwidth.h. Symmetric, of sum 1, the diagonal 0. */
+    void (*affinities)(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
 
     /* The k nearest rows of R (r, dims) for each row of Q (q, dims), nearest first, equal distances by index:
      * index (q, k), distance (q, k) squared Euclidean. k <= r. */

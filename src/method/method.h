@@ -16,6 +16,7 @@ typedef struct eh_method {
     enhope_method_info info;
     const eh_map *map;
     bool gaussian, row, nca; /* of the objective, unless the settings say otherwise */
+    bool given;              /* the target is P of the inputs' distances instead of one by class */
     eh_compared compared;
     bool
         own_scale; /* inputs are compared as they are: their scale is chosen (train_scale.c), and exemplars that are learned
@@ -47,6 +48,7 @@ struct enhope_settings {
     char layers[64];
     double start;
     int64_t exemplars, z, form, similarity, target, weight;
+    double perplexity;
     int64_t solver, epochs, batch, iterations, memory;
     double rate, warmup, beta1, beta2;
     double valid, time;

@@ -28,7 +28,7 @@ typedef struct row {
 /* The method's own choices are the names in methods.c; it is the one setting that is held as text. */
 static const row rows[] = {
     {{"method", ENHOPE_SETTING_CHOICE, "en-hope", 0, 0,
-      "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|linear-en-hope|mcml+|nca|pca|snc|knn", "all",
+      "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|pt-sne|linear-en-hope|mcml+|nca|pca|snc|knn", "all",
       "what to train: a row of the table of methods"},
      offsetof(enhope_settings, method)},
     INTEGER(dims, "2", 1, 65536, "all but knn", "outputs h of the map"),
@@ -48,6 +48,8 @@ static const row rows[] = {
     CHOICE(target, "auto|mcml|nca", "auto", "gradient methods", "collapse onto all same-class points, or any of them"),
     CHOICE(weight, "sample|pair", "sample", "joint form, mcml target",
            "what weighs the same: every sample, or every same-class pair (the paper's indicator)"),
+    REAL(perplexity, "30", 1, 1e6, "pt-sne",
+         "neighbours that a sample has in the inputs, about; at most a third of a batch"),
     CHOICE(solver, "cg|lbfgs|adam", "cg", "gradient methods", "how the parameters are learned"),
     INTEGER(epochs, "30", 1, 1000000, "gradient methods", "walks through the training data, at most"),
     INTEGER(batch, "1000", 0, 1073741824, "gradient methods", "samples in a mini-batch; 0: all"),

@@ -197,6 +197,7 @@ const eh_compute_ops eh_compute_cpu = {
     .dot = eh_cpu_dot,
     .adam = eh_cpu_adam,
     .pairs = eh_cpu_pairs,
+    .affinities = eh_cpu_affinities,
     .nearest = eh_cpu_nearest,
     .vote = eh_host_vote,
 };

@@ -61,6 +61,8 @@ void eh_cpu_power_range(int64_t count, int order, const float *u, float *s);
 /* d[j] = |a - B_j|^2 by differences, for B (count, dims) */
 void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B, float *restrict d);
 void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
+/* affinities.c */
+void eh_cpu_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
 /* nearest.c */
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                     eh_row *index, eh_real *distance);

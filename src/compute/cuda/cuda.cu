@@ -276,6 +276,7 @@ const eh_compute_ops cuda_ops = {
     .dot = cuda_dot,
     .adam = cuda_adam,
     .pairs = cuda_pairs,
+    .affinities = cuda_affinities,
     .nearest = cuda_nearest,
     .vote = cuda_vote,
 };

@@ -193,6 +193,22 @@ __device__ static inline bool last_block(unsigned *ticket, unsigned blocks)
     return last;
 }
 
+/* The values of a block's CUDA_REDUCING threads as one, in a fixed order; all threads get it. */
+enum { CUDA_REDUCING = 128 };
+
+template <typename T, typename Op> __device__ static inline T block_reduce(T value, Op op)
+{
+    __shared__ T room[CUDA_REDUCING];
+    __syncthreads();
+    room[threadIdx.x] = value;
+    for (int half = CUDA_REDUCING / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) room[threadIdx.x] = op(room[threadIdx.x], room[threadIdx.x + half]);
+    }
+    __syncthreads();
+    return room[0];
+}
+
 /* v as an entry of an operand whose row of first parts has it at `to`. */
 __device__ static inline void store_parts(__nv_bfloat16 *to, int64_t ld, int parts, float v)
 {
@@ -272,6 +288,8 @@ void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double b
                const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* pairs.cu */
 void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
+/* affinities.cu */
+void cuda_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
 /* nearest.cu */
 void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                   eh_row *index, eh_real *distance);
