@@ -310,7 +310,7 @@ static void check_product(int64_t M, int64_t N, int64_t K, bool ta, bool tb, eh_
     const int64_t pad = 3, lda = (ta ? M : K) + pad, ldb = (tb ? K : N) + pad, ldc = N + pad;
     twin A = make_operands(ta ? K : M, lda, 13, scale), B = make_operands(tb ? N : K, ldb, 14, 1);
     twin C = make(M * ldc, 15, 1), P = make_operands(M, ldc, 16, 1);
-    twin with = make(finish == EH_SIGMOID ? N : M * ldc, 17, 0.8);
+    twin with = make(finish == EH_SIGMOID || finish == EH_RELU ? N : M * ldc, 17, 0.8);
     const eh_product p = {.ta = ta,
                           .tb = tb,
                           .M = M,
@@ -342,9 +342,9 @@ static void products_agree_for_every_finish_transpose_and_output(void **state)
         eh_finish finish;
         int order;
         double scale;
-    } finishes[] = {{EH_PLAIN, 0, 1},      {EH_POWER, 1, 1},       {EH_POWER, 2, 1},      {EH_POWER, 3, 1},
-                    {EH_SIGMOID, 0, 0.3},  {EH_SIGMOID, 0, 40},    {EH_POWER_GRAD, 1, 1}, {EH_POWER_GRAD, 2, 1},
-                    {EH_POWER_GRAD, 4, 1}, {EH_SIGMOID_GRAD, 0, 1}};
+    } finishes[] = {{EH_PLAIN, 0, 1},      {EH_POWER, 1, 1},        {EH_POWER, 2, 1},      {EH_POWER, 3, 1},
+                    {EH_SIGMOID, 0, 0.3},  {EH_SIGMOID, 0, 40},     {EH_POWER_GRAD, 1, 1}, {EH_POWER_GRAD, 2, 1},
+                    {EH_POWER_GRAD, 4, 1}, {EH_SIGMOID_GRAD, 0, 1}, {EH_RELU, 0, 1},       {EH_RELU_GRAD, 0, 1}};
     for (int s = 0; s < N_SHAPES; s++)
         for (int flags = 0; flags < 4; flags++)
             for (size_t f = 0; f < sizeof finishes / sizeof *finishes; f++)
@@ -384,11 +384,12 @@ static void the_gradient_behind_an_output_layer_agrees(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{1, 1, 1}, {7, 13, 2}, {33, 5, 3}, {1019, 400, 2}, {300, 77, 30}};
-    for (int s = 0; s < 5; s++) {
-        const int64_t n = shapes[s][0], m = shapes[s][1], h = shapes[s][2];
+    for (int s = 0; s < 2 * 5; s++) {
+        const int64_t n = shapes[s / 2][0], m = shapes[s / 2][1], h = shapes[s / 2][2];
+        const eh_finish slope = s % 2 ? EH_RELU_GRAD : EH_SIGMOID_GRAD;
         twin dY = make(n * h, 23, 0.1), V = make(h * m, 24, 1), T_ = make(n * m, 25, 0.4);
         twin dA = make_operands(n, m, 26, 1), db = make(m, 27, 1), dV = make(h * m, 28, 1);
-        ON_EACH(c->op->output_grad(c, n, m, h, T(dY), T(V), T(T_), T(dA), T(db), T(dV)));
+        ON_EACH(c->op->output_grad(c, slope, n, m, h, T(dY), T(V), T(T_), T(dA), T(db), T(dV)));
         agree(dA, tolerance), agree(db, tolerance), agree(dV, tolerance);
         drop(dY), drop(V), drop(T_), drop(dA), drop(db), drop(dV);
     }

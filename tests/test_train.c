@@ -263,6 +263,18 @@ static void a_target_from_the_inputs_is_learned_without_labels(void **state)
     enhope_dataset_free(renamed), enhope_dataset_free(unseen);
 }
 
+static void rectified_units_learn(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"dt-mcml", "deep-en-hope", "pt-sne"};
+    for (int i = 0; i < 3; i++) {
+        enhope_model *m = train(blobs, with("method", methods[i], "unit", "relu", NULL));
+        assert_true(m->shape.relu);
+        const double error = error_of(m, blobs);
+        if (error > 0.12) fail_msg("%s: %g", methods[i], error);
+    }
+}
+
 static int told;
 
 static void count_line(const char *line, void *user)
@@ -721,6 +733,7 @@ int main(void)
         cmocka_unit_test(sparse_data_trains_to_the_same_map_as_dense),
         cmocka_unit_test(the_gradient_of_training_matches_central_differences),
         cmocka_unit_test(a_target_from_the_inputs_is_learned_without_labels),
+        cmocka_unit_test(rectified_units_learn),
         cmocka_unit_test(a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen),
         cmocka_unit_test(the_pairs_of_a_batch_are_bounded),
         cmocka_unit_test(the_reference_backend_trains_alike),

@@ -41,11 +41,13 @@ typedef struct eh_table {
 
 /* What becomes of each entry v of a product before it is stored. */
 typedef enum eh_finish {
-    EH_PLAIN,       /* C = P = v */
-    EH_POWER,       /* C = v, P = v^order */
-    EH_SIGMOID,     /* C = P = sigmoid(v + with[column]) */
-    EH_POWER_GRAD,  /* C = P = v order u^(order - 1), u the entry of `with` (M, N; ldc) */
-    EH_SIGMOID_GRAD /* C = P = v t (1 - t), t the entry of `with` (M, N; ldc) */
+    EH_PLAIN,        /* C = P = v */
+    EH_POWER,        /* C = v, P = v^order */
+    EH_SIGMOID,      /* C = P = sigmoid(v + with[column]) */
+    EH_RELU,         /* C = P = max(v + with[column], 0) */
+    EH_POWER_GRAD,   /* C = P = v order u^(order - 1), u the entry of `with` (M, N; ldc) */
+    EH_SIGMOID_GRAD, /* C = P = v t (1 - t), t the entry of `with` (M, N; ldc) */
+    EH_RELU_GRAD     /* C = P = v where t > 0, else 0; t likewise */
 } eh_finish;
 
 /* op(A) op(B), (M, K) x (K, N), and its finish. C and P (M, N; ldc both) may be NULL, one of them. */
@@ -133,10 +135,10 @@ typedef struct eh_compute_ops {
     void (*product)(eh_compute *c, const eh_product *p);
     /* to = from as operands, both (rows, columns) without gaps */
     void (*operands)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to);
-    /* Behind an output layer Y = T V^T with T = sigmoid(A), T (n, m), V (h, m): from dY (n, h)
-     * dA (n, m) = (dY V) t (1 - t),   db (m) = column sums of dA,   dV (h, m) = dY^T T */
-    void (*output_grad)(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
-                        const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
+    /* Behind an output layer Y = T V^T, T (n, m) the units of a slope, EH_SIGMOID_GRAD or EH_RELU_GRAD, V (h, m): from dY
+     * (n, h)   dA (n, m) = slope of dY V,   db (m) = column sums of dA,   dV (h, m) = dY^T T */
+    void (*output_grad)(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
+                        const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
 
     /* elementwise */
     void (*power)(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u,
@@ -223,8 +225,8 @@ enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix 
                             const float *shift, const float *mul, eh_table *out);
 void eh_host_unplace(eh_compute *c, eh_table *t);
 /* output_grad, successive and vote of these backends (host.c). */
-void eh_host_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
-                         const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
+void eh_host_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
+                         const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
 void eh_host_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
 void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
                   eh_label *label);

@@ -33,8 +33,8 @@ cleanup:
     return status;
 }
 
-void eh_host_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
-                         const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
+void eh_host_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
+                         const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
 {
     c->op->gemm(c, true, false, h, m, n, 1, dY, h, T, m, 0, dV, m); /* dV = sum dy t^T */
     c->op->product(c, &(eh_product){.M = n,
@@ -44,10 +44,10 @@ void eh_host_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const e
                                     .lda = h,
                                     .B = eh_host_operands(V),
                                     .ldb = m,
-                                    .finish = EH_SIGMOID_GRAD,
+                                    .finish = slope,
                                     .with = T,
                                     .P = dA,
-                                    .ldc = m}); /* da = (V^T dy) t (1 - t) */
+                                    .ldc = m}); /* da = slope of V^T dy */
     c->op->column_sums(c, n, m, eh_host_numbers(dA), 0, db);
 }
 

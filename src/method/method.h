@@ -34,6 +34,7 @@ const eh_method *eh_method_find(const char *name);
 
 /* ---- settings.c ---- */
 
+enum { EH_UNIT_SIGMOID, EH_UNIT_RELU };
 enum { EH_START_RANDOM, EH_START_KMEANS, EH_START_LEARNED };
 enum { EH_FORM_AUTO, EH_FORM_JOINT, EH_FORM_ROW };
 enum { EH_SIMILARITY_AUTO, EH_SIMILARITY_STUDENT, EH_SIMILARITY_GAUSSIAN };
@@ -46,6 +47,7 @@ struct enhope_settings {
     char method[24];
     int64_t dims, factors, hidden, order;
     char layers[64];
+    int64_t unit;
     double start;
     int64_t exemplars, z, form, similarity, target, weight;
     double perplexity;

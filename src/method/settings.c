@@ -38,6 +38,7 @@ static const row rows[] = {
     {{"layers", ENHOPE_SETTING_TEXT, "500-500-2000", 0, 0, NULL, "mlp map",
       "units of each layer below the output, one to eight numbers joined by '-'"},
      offsetof(enhope_settings, layers)},
+    CHOICE(unit, "sigmoid|relu", "sigmoid", "mlp map", "what a unit of a layer does: 1 / (1 + exp(-a)), or max(a, 0)"),
     REAL(start, "1", 1e-9, 1e9, "hope and linear maps",
          "mean square of the first responses at the start, over the data"),
     CHOICE(exemplars, "random|kmeans|learned", "learned", "exemplar methods",

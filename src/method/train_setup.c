@@ -118,7 +118,10 @@ static enhope_status settle(enhope_trainer *t)
     const int64_t H = t->data->x.H;
     t->sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse;
     t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims, .order = 0};
-    if (method->map == &eh_map_mlp) eh_map_layers_parse(s->layers, &t->shape);
+    if (method->map == &eh_map_mlp) {
+        eh_map_layers_parse(s->layers, &t->shape);
+        t->shape.relu = s->unit == EH_UNIT_RELU;
+    }
     if (method->map == &eh_map_hope) t->shape.F = s->factors, t->shape.m = s->hidden, t->shape.order = (int)s->order;
     t->objective = (eh_neighbour){
         .gaussian = s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN,

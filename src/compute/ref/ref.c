@@ -163,8 +163,10 @@ static double finished(const eh_product *p, double v, int64_t i, int64_t j)
     const int64_t at = i * p->ldc + j;
     switch (p->finish) {
     case EH_SIGMOID: return 1 / (1 + exp(-v - with[j]));
+    case EH_RELU: return v + with[j] < 0 ? 0 : v + with[j]; /* NaN stays */
     case EH_POWER_GRAD: return v * p->order * int_power(with[at], p->order - 1);
     case EH_SIGMOID_GRAD: return v * with[at] * (1 - with[at]);
+    case EH_RELU_GRAD: return with[at] > 0 ? v : 0;
     default: return v;
     }
 }
