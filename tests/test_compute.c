@@ -311,7 +311,7 @@ static void check_product(int64_t M, int64_t N, int64_t K, bool ta, bool tb, eh_
     const int64_t pad = 3, lda = (ta ? M : K) + pad, ldb = (tb ? K : N) + pad, ldc = N + pad;
     twin A = make_operands(ta ? K : M, lda, 13, scale), B = make_operands(tb ? N : K, ldb, 14, 1);
     twin C = make(M * ldc, 15, 1), P = make_operands(M, ldc, 16, 1);
-    twin with = make(finish == EH_SIGMOID ? N : M * ldc, 17, 0.8);
+    twin with = make(finish == EH_SIGMOID || finish == EH_RELU ? N : M * ldc, 17, 0.8);
     const eh_product p = {.ta = ta,
                           .tb = tb,
                           .M = M,
@@ -343,9 +343,9 @@ static void products_agree_for_every_finish_transpose_and_output(void **state)
         eh_finish finish;
         int order;
         double scale;
-    } finishes[] = {{EH_PLAIN, 0, 1},      {EH_POWER, 1, 1},       {EH_POWER, 2, 1},      {EH_POWER, 3, 1},
-                    {EH_SIGMOID, 0, 0.3},  {EH_SIGMOID, 0, 40},    {EH_POWER_GRAD, 1, 1}, {EH_POWER_GRAD, 2, 1},
-                    {EH_POWER_GRAD, 4, 1}, {EH_SIGMOID_GRAD, 0, 1}};
+    } finishes[] = {{EH_PLAIN, 0, 1},      {EH_POWER, 1, 1},        {EH_POWER, 2, 1},      {EH_POWER, 3, 1},
+                    {EH_SIGMOID, 0, 0.3},  {EH_SIGMOID, 0, 40},     {EH_POWER_GRAD, 1, 1}, {EH_POWER_GRAD, 2, 1},
+                    {EH_POWER_GRAD, 4, 1}, {EH_SIGMOID_GRAD, 0, 1}, {EH_RELU, 0, 1},       {EH_RELU_GRAD, 0, 1}};
     for (int s = 0; s < N_SHAPES; s++)
         for (int flags = 0; flags < 4; flags++)
             for (size_t f = 0; f < sizeof finishes / sizeof *finishes; f++)
@@ -385,11 +385,12 @@ static void the_gradient_behind_an_output_layer_agrees(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{1, 1, 1}, {7, 13, 2}, {33, 5, 3}, {1019, 400, 2}, {300, 77, 30}};
-    for (int s = 0; s < 5; s++) {
-        const int64_t n = shapes[s][0], m = shapes[s][1], h = shapes[s][2];
+    for (int s = 0; s < 2 * 5; s++) {
+        const int64_t n = shapes[s / 2][0], m = shapes[s / 2][1], h = shapes[s / 2][2];
+        const eh_finish slope = s % 2 ? EH_RELU_GRAD : EH_SIGMOID_GRAD;
         twin dY = make(n * h, 23, 0.1), V = make(h * m, 24, 1), T_ = make(n * m, 25, 0.4);
         twin dA = make_operands(n, m, 26, 1), db = make(m, 27, 1), dV = make(h * m, 28, 1);
-        ON_EACH(c->op->output_grad(c, n, m, h, T(dY), T(V), T(T_), T(dA), T(db), T(dV)));
+        ON_EACH(c->op->output_grad(c, slope, n, m, h, T(dY), T(V), T(T_), T(dA), T(db), T(dV)));
         agree(dA, tolerance), agree(db, tolerance), agree(dV, tolerance);
         drop(dY), drop(V), drop(T_), drop(dA), drop(db), drop(dV);
     }
@@ -694,20 +695,22 @@ static void inputs_are_dropped_at_their_rate_and_keep_their_mean(void **state)
 
 /* ---- pairs ---- */
 
-/* All of one problem's results, on each backend. */
+/* All of one problem's results, on each backend. target: P (n, z), or NULL; with it there are no labels. */
 static void check_pairs(const eh_pairs *flags, const float *Y_host, const float *G_host, const int32_t *label,
-                        const int32_t *other, double part)
+                        const int32_t *other, const float *target, double part)
 {
     const bool self = flags->self;
     const int64_t n = flags->n, z = flags->z, h = flags->h;
     twin Y = from_host(Y_host, n * h), G = from_host(self ? Y_host : G_host, z * h);
     twin dY = make(n * h, 18, 1), dG = make(z * h, 19, 1), loss = sent(&(eh_value){7.7, 7.7}, 1, sizeof(eh_value));
     twin labels = sent(label, n, sizeof *label), others = sent(self ? label : other, z, sizeof *other);
+    twin P = target ? from_host(target, n * z) : (twin){0};
     for (int which = 0; which < 3; which++) {
         eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
         eh_pairs p = *flags;
-        p.Y = T(Y), p.G = self ? T(Y) : T(G);
-        p.label = T(labels), p.other_label = self ? T(labels) : T(others);
+        p.Y = T(Y), p.G = self ? T(Y) : T(G), p.P = T(P);
+        p.label = target ? NULL : T(labels);
+        p.other_label = target ? NULL : self ? T(labels) : T(others);
         c->op->pairs(c, &p, T(loss), T(dY), self ? NULL : T(dG));
     }
     const eh_value want = value_of(ref, loss.ref), got = value_of(cpu, loss.cpu), again = value_of(one, loss.one);
@@ -717,7 +720,7 @@ static void check_pairs(const eh_pairs *flags, const float *Y_host, const float 
     assert_true(got.value == again.value);
     agree(dY, part);
     if (!self) agree(dG, part);
-    drop(Y), drop(G), drop(dY), drop(dG), drop(loss), drop(labels), drop(others);
+    drop(Y), drop(G), drop(dY), drop(dG), drop(loss), drop(labels), drop(others), drop(P);
 }
 
 static eh_pairs problem(int bits, int64_t n, int64_t z, int64_t h)
@@ -747,7 +750,32 @@ static void neighbour_problems_agree_in_every_combination(void **state)
     for (int s = 0; s < 6; s++)
         for (int bits = 0; bits < 32; bits++) {
             const eh_pairs p = problem(bits, shapes[s][0], shapes[s][1], shapes[s][2]);
-            check_pairs(&p, Y, G, label, other, 2 * EXACT);
+            check_pairs(&p, Y, G, label, other, NULL, 2 * EXACT);
+        }
+}
+
+/* A target of which a fifth is zero. */
+static void given_problems_agree_in_every_combination(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][3] = {{1, 2, 1}, {7, 13, 2}, {33, 300, 3}, {300, 7, 2}, {65, 9, 17}};
+    enum { MOST = 300 * 17 };
+    static float Y[MOST], G[MOST], P[300 * 300];
+    const int32_t label[300] = {0};
+    for (int i = 0; i < MOST; i++) Y[i] = (float)(1.5 * eh_random_normal(2, 16, (uint64_t)i));
+    for (int i = 0; i < MOST; i++) G[i] = (float)(1.5 * eh_random_normal(2, 17, (uint64_t)i));
+    for (int s = 0; s < 5; s++)
+        for (int bits = 0; bits < 32; bits++) {
+            const eh_pairs p = problem(bits, shapes[s][0], shapes[s][1], shapes[s][2]);
+            double sum = 0;
+            for (int64_t i = 0; i < p.n * p.z; i++) {
+                const int64_t row = i / p.z, column = i % p.z, less = row < column ? row : column;
+                const uint64_t at = (uint64_t)(p.self ? less * p.z + row + column : i);
+                P[i] = p.self && row == column ? 0 : (float)fmax(0, eh_random_unit(2, 33, at) - 0.2);
+                sum += P[i];
+            }
+            for (int64_t i = 0; i < p.n * p.z && sum > 0; i++) P[i] = (float)(P[i] / sum);
+            check_pairs(&p, Y, G, label, label, P, 2 * EXACT);
         }
 }
 
@@ -759,7 +787,7 @@ static void points_far_from_all_others_have_finite_gradients(void **state)
     static const int32_t label[] = {0, 0, 1, 1}, other[] = {0, 1};
     for (int bits = 0; bits < 32; bits++) {
         const eh_pairs p = problem(bits, 4, 2, 1);
-        check_pairs(&p, Y, G, label, other, 1e-3); /* exp(x - 900) has three digits less than x */
+        check_pairs(&p, Y, G, label, other, NULL, 1e-3); /* exp(x - 900) has three digits less than x */
     }
 }
 
@@ -770,7 +798,7 @@ static void without_a_target_there_is_no_loss_and_no_gradient(void **state)
     static const int32_t label[] = {0, -1, 1}, other[] = {2, 3};
     for (int bits = 0; bits < 32; bits++) {
         const eh_pairs p = problem(bits, 3, 2, 1);
-        check_pairs(&p, Y, G, label, other, 0); /* ref is proved in test_objective */
+        check_pairs(&p, Y, G, label, other, NULL, 0); /* ref is proved in test_objective */
     }
 }
 
@@ -867,6 +895,96 @@ static void a_large_margin_embedding_that_is_not_finite_has_no_loss(void **state
             }
             drop(Y), drop(dY), drop(labels), drop(loss);
         }
+}
+
+/* ---- affinities ---- */
+
+/* P again, from its definition, by bisection. */
+static void plain_affinities(int64_t n, int64_t dims, const float *X, double perplexity, double *P)
+{
+    double *given = calloc((size_t)(n * n + 1), sizeof *given), *d = malloc((size_t)(n + 1) * sizeof *d);
+    for (int64_t i = 0; i < n; i++) {
+        double low = 0, high = 1e12, entropy = 0, least = INFINITY;
+        for (int64_t j = 0; j < n; j++) {
+            d[j] = 0;
+            for (int64_t k = 0; k < dims; k++) d[j] += pow((double)X[i * dims + k] - X[j * dims + k], 2);
+            if (j != i) least = fmin(least, d[j]);
+        }
+        for (int step = 0; step < 200; step++) {
+            const double beta = (low + high) / 2;
+            double sum = 0;
+            for (int64_t j = 0; j < n; j++) sum += given[i * n + j] = j == i ? 0 : exp(-beta * (d[j] - least));
+            entropy = 0;
+            for (int64_t j = 0; j < n; j++) {
+                const double p = given[i * n + j] /= n > 1 ? sum : 1;
+                if (p > 0) entropy -= p * log(p);
+            }
+            if (entropy > log(perplexity))
+                low = beta;
+            else
+                high = beta;
+        }
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) P[i * n + j] = (given[i * n + j] + given[j * n + i]) / (2 * (double)n);
+    free(given), free(d);
+}
+
+static void check_affinities(int64_t n, int64_t dims, const float *host, double perplexity)
+{
+    twin X = from_host(host, n * dims), P = make(n * n, 34, 1);
+    double *want = malloc((size_t)(n * n + 1) * sizeof *want);
+    ON_EACH(c->op->affinities(c, n, dims, T(X), perplexity, T(P)));
+    agree(P, 2 * EXACT);
+    plain_affinities(n, dims, host, perplexity, want);
+    float *mine = on_host(cpu, P.cpu, n * n, false);
+    double sum = 0;
+    for (int64_t i = 0; i < n * n; i++) {
+        if (!(fabs(((double *)P.ref)[i] - want[i]) <= 1e-7 / (double)n))
+            fail_msg("n %lld at %lld: %.9g, expected %.9g", (long long)n, (long long)i, ((double *)P.ref)[i], want[i]);
+        assert_true(mine[i] == mine[i % n * n + i / n]);
+        assert_true(mine[i] >= 0 && (i / n != i % n || mine[i] == 0));
+        sum += mine[i];
+    }
+    assert_true(n == 1 ? sum == 0 : fabs(sum - 1) < 1e-5);
+    free(want), free(mine);
+    drop(X), drop(P);
+}
+
+static void affinities_match_their_definition(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t n, dims;
+        double perplexity, scale;
+    } cases[] = {{1, 3, 1, 1},     {2, 5, 1, 1},     {3, 2, 1.5, 1},   {7, 13, 2, 40},  {65, 17, 20, 1e-3},
+                 {130, 1, 5, 1e3}, {300, 30, 30, 1}, {300, 30, 99, 1}, {64, 4, 1.2, 1}, {90, 2, 29.7, 0.1}};
+    for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+        const int64_t count = cases[t].n * cases[t].dims;
+        float *X = malloc((size_t)count * sizeof *X);
+        for (int64_t i = 0; i < count; i++)
+            X[i] = (float)(cases[t].scale * eh_random_normal(2, 35, (uint64_t)i) * (i % 3 + 1));
+        check_affinities(cases[t].n, cases[t].dims, X, cases[t].perplexity);
+        free(X);
+    }
+}
+
+/* All the same; many twins, fewer and more than the perplexity asks for; far from the origin. */
+static void affinities_bear_rows_that_are_the_same(void **state)
+{
+    (void)state;
+    enum { n = 70, dims = 5 };
+    float X[n * dims] = {0};
+    check_affinities(n, dims, X, 10);
+    for (int twins = 3; twins <= 35; twins += 16) {
+        for (int i = 0; i < n * dims; i++) {
+            const int row = i / dims % (n - twins); /* the last rows are the first again */
+            X[i] = row < 2 ? (float)(i % dims) : (float)eh_random_normal(2, 36, (uint64_t)(row * dims + i % dims));
+        }
+        check_affinities(n, dims, X, 10);
+    }
+    for (int i = 0; i < n * dims; i++) X[i] = i / dims < 30 ? 2.385f : (float)(1000 + i % 7);
+    check_affinities(n, dims, X, 10);
 }
 
 /* ---- nearest ---- */
@@ -1068,11 +1186,14 @@ static int run_on(const char *device, const char *precision, double product_tole
         cmocka_unit_test(noise_is_normal_and_each_number_is_its_own),
         cmocka_unit_test(inputs_are_dropped_at_their_rate_and_keep_their_mean),
         cmocka_unit_test(neighbour_problems_agree_in_every_combination),
+        cmocka_unit_test(given_problems_agree_in_every_combination),
         cmocka_unit_test(points_far_from_all_others_have_finite_gradients),
         cmocka_unit_test(without_a_target_there_is_no_loss_and_no_gradient),
         cmocka_unit_test(an_embedding_that_is_not_finite_has_no_loss),
         cmocka_unit_test(large_margin_problems_agree),
         cmocka_unit_test(a_large_margin_embedding_that_is_not_finite_has_no_loss),
+        cmocka_unit_test(affinities_match_their_definition),
+        cmocka_unit_test(affinities_bear_rows_that_are_the_same),
         cmocka_unit_test(nearest_rows_agree_in_few_and_many_dimensions),
         cmocka_unit_test(nearest_rows_are_found_far_from_the_origin),
         cmocka_unit_test(the_nearest_row_is_found_where_rounding_is_worst),

@@ -109,6 +109,10 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
     check_curve("en-hope, both, sparse", words, with("solver", "adam", "noise", "0.1", "dropout", "0.1", NULL));
     check_curve("hope", digits, with("method", "hope", "solver", "adam", NULL));
     check_curve("dt-nca", digits, with("method", "dt-nca", "layers", "60-40", "solver", "adam", NULL));
+    check_curve("pt-sne", digits, with("method", "pt-sne", "layers", "60-40", "solver", "adam", NULL));
+    check_curve("dt-mcml, relu", digits,
+                with("method", "dt-mcml", "unit", "relu", "layers", "60-40", "solver", "adam", "rate", "0.001", NULL));
+    check_curve("pt-sne, sparse", words, with("method", "pt-sne", "layers", "60-40", "solver", "adam", NULL));
     check_curve("deep-en-hope", digits, with("method", "deep-en-hope", "layers", "60-40", "solver", "adam", NULL));
     check_curve("mcml+", digits, with("method", "mcml+", "solver", "adam", "rate", "0.001", NULL));
     check_curve("lmnn", digits, with("method", "lmnn", "solver", "adam", NULL));

@@ -119,8 +119,9 @@ static void every_gradient_matches_central_differences(void **state)
     p.map = &eh_map_mlp;
     p.rows = (eh_rows){.X = O(p.X), .ld = H + 2, .dense_n = DENSE};
     static const char *const layers[] = {"7", "6-4", "5-3-4", "4-3-4-3"};
-    for (int i = 0; i < 4; i++) {
-        assert_true(eh_map_layers_parse(layers[i], &p.s));
+    for (int i = 0; i < 8; i++) {
+        assert_true(eh_map_layers_parse(layers[i / 2], &p.s));
+        p.s.relu = i % 2; /* whose corners are not met: they have no width */
         check_gradient(&p);
     }
     p.map = &eh_map_identity;
@@ -137,11 +138,11 @@ static void operands_of_their_own_change_nothing(void **state)
     static problem p;
     eh_compute far = *ref;
     far.numbers = false;
-    const eh_map *const maps[] = {&eh_map_linear, &eh_map_hope, &eh_map_mlp};
+    const eh_map *const maps[] = {&eh_map_linear, &eh_map_hope, &eh_map_mlp, &eh_map_mlp};
     for (int i = 0; i < DENSE * (H + 2); i++) p.X[i] = i % (H + 2) == H ? 1 : eh_random_normal(5, 3, (uint64_t)i);
     for (int i = 0; i < MAX_THETA; i++) p.theta[i] = 0.6 * eh_random_normal(5, 1, (uint64_t)i);
-    for (int i = 0; i < 3; i++) {
-        p.s = (eh_map_shape){.H = H, .h = 3, .F = 6, .m = 4, .order = 2};
+    for (int i = 0; i < 4; i++) {
+        p.s = (eh_map_shape){.H = H, .h = 3, .F = 6, .m = 4, .order = 2, .relu = i == 3};
         assert_true(eh_map_layers_parse("5-3-4", &p.s));
         p.rows = (eh_rows){.X = O(p.X), .ld = H + 2, .dense_n = DENSE};
         double work[MAX_WORK], Y[2][MAX_Y], dtheta[2][MAX_THETA], dX[2][DENSE * H];

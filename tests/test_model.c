@@ -24,6 +24,8 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
     assert_int_equal(a->shape.F, b->shape.F);
     assert_int_equal(a->shape.m, b->shape.m);
     assert_int_equal(a->shape.order, b->shape.order);
+    assert_int_equal(a->shape.layers, b->shape.layers);
+    assert_int_equal(a->shape.relu, b->shape.relu);
     assert_int_equal(a->gaussian, b->gaussian);
     assert_int_equal(a->k, b->k);
     assert_int_equal(a->r, b->r);
@@ -60,10 +62,11 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
-    const eh_map *const maps[] = {&eh_map_hope, &eh_map_linear, &eh_map_identity, &eh_map_mlp};
+    const eh_map *const maps[] = {&eh_map_hope, &eh_map_linear, &eh_map_identity, &eh_map_mlp, &eh_map_mlp};
     const char *path = in_folder("m.safetensors"), *again = in_folder("again.safetensors");
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 10; i++) {
         enhope_model *model = make_model(ctx, maps[i / 2], i % 2, 7, 5), *loaded = NULL;
+        model->shape.relu = i >= 8;
         if (i == 3) { /* names of inputs and the image are not always known */
             for (int64_t j = 0; j < 7; j++) eh_free(model->input_name[j]);
             eh_free(model->input_name);

@@ -207,6 +207,84 @@ static void losses_match_their_definition_on_irregular_points(void **state)
     }
 }
 
+/* P of sum 1, symmetric with a zero diagonal where a batch is compared with itself. */
+static void irregular_target(bool self, double *P)
+{
+    const int z = self ? N : Z;
+    double sum = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < z; j++) {
+            const int at = self && j < i ? j * N + i : i * z + j;
+            P[i * z + j] = self && i == j ? 0 : fmax(0, eh_random_unit(5, 12, (uint64_t)at) - 0.2);
+            sum += P[i * z + j];
+        }
+    for (int i = 0; i < N * z; i++) P[i] /= sum;
+}
+
+/* sum p log(p / q); in the row form of p_j|i, rows weighing what they have of P. */
+static double plain_divergence(const eh_neighbour *o, const double *Y, const double *G, const double *P)
+{
+    const int z = o->self ? N : Z;
+    double w[N][N] = {{0}}, Z_all = 0, Z_row[N] = {0}, mass[N] = {0}, loss = 0;
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < z; j++) {
+            if (o->self && i == j) continue;
+            double d = 0;
+            for (int k = 0; k < DIMS; k++) d += pow(Y[i * DIMS + k] - (o->self ? Y : G)[j * DIMS + k], 2);
+            Z_row[i] += w[i][j] = o->gaussian ? exp(-d) : 1 / (1 + d);
+            mass[i] += P[i * z + j];
+        }
+        Z_all += Z_row[i];
+    }
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < z; j++) {
+            const double p = P[i * z + j];
+            if (p > 0) loss += p * log(o->row ? p / mass[i] / (w[i][j] / Z_row[i]) : p / (w[i][j] / Z_all));
+        }
+    return loss;
+}
+
+static void a_given_target_matches_its_divergence_and_differences(void **state)
+{
+    (void)state;
+    double Y[N * DIMS], G[Z * DIMS], dY[N * DIMS], dG[Z * DIMS], P[N * N];
+    int32_t label[N], other[Z];
+    irregular(Y, label, G, other);
+    for (int bits = 0; bits < 8; bits++) {
+        eh_neighbour o = {.gaussian = bits & 1, .row = bits & 2, .self = bits & 4, .P = R(P)};
+        irregular_target(o.self, P);
+        const double want = plain_divergence(&o, Y, G, P);
+        const double got = loss_of(&o, N, Z, DIMS, Y, NULL, G, NULL, dY, dG); /* no label is read */
+        assert_true(fabs(want - got) < 1e-12 * (1 + fabs(want)));
+        const double step = 1e-5;
+        double worst = 0, size = 0;
+        for (int v = 0; v < (o.self ? N : N + Z) * DIMS; v++) {
+            double *x = v < N * DIMS ? Y + v : G + v - N * DIMS;
+            const double kept = *x, slope = v < N * DIMS ? dY[v] : dG[v - N * DIMS];
+            *x = kept + step;
+            const double up = plain_divergence(&o, Y, G, P);
+            *x = kept - step;
+            const double down = plain_divergence(&o, Y, G, P);
+            *x = kept;
+            worst = fmax(worst, fabs(slope - (up - down) / (2 * step)));
+            size = fmax(size, fabs(slope));
+        }
+        assert_true(worst < 1e-6 * size);
+    }
+}
+
+static void two_points_are_as_near_as_any_target_asks(void **state)
+{
+    (void)state;
+    const double Y[] = {0.3, -1.2, 2.385, 0.7};
+    double P[] = {0, 0.5, 0.5, 0}, dY[4];
+    for (int bits = 0; bits < 4; bits++) {
+        const eh_neighbour o = {.gaussian = bits & 1, .row = bits & 2, .self = true, .P = R(P)};
+        assert_true(fabs(loss_of(&o, 2, 2, 2, Y, NULL, NULL, NULL, dY, NULL)) < 1e-12);
+        for (int k = 0; k < 4; k++) assert_true(fabs(dY[k]) < 1e-12);
+    }
+}
+
 static void losses_see_neither_rotation_nor_translation_nor_order(void **state)
 {
     (void)state;
@@ -431,6 +509,8 @@ int main(void)
         cmocka_unit_test(all_points_in_one_place_read_log_of_exemplars_per_class),
         cmocka_unit_test(gradients_match_central_differences),
         cmocka_unit_test(losses_match_their_definition_on_irregular_points),
+        cmocka_unit_test(a_given_target_matches_its_divergence_and_differences),
+        cmocka_unit_test(two_points_are_as_near_as_any_target_asks),
         cmocka_unit_test(losses_see_neither_rotation_nor_translation_nor_order),
         cmocka_unit_test(doubling_all_samples_or_all_exemplars_changes_nothing),
         cmocka_unit_test(far_gaussian_points_neither_overflow_nor_vanish),

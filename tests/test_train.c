@@ -332,9 +332,10 @@ static void the_gradient_of_training_matches_central_differences(void **state)
     static const char *const cases[][3] = {
         {"en-hope", "learned", "joint"}, {"en-hope", "kmeans", "row"},         {"hope", "learned", "joint"},
         {"hope", "learned", "row"},      {"linear-en-hope", "learned", "row"}, {"linear-en-hope", "random", "joint"},
-        {"nca", "learned", "auto"},      {"mcml+", "learned", "joint"},        {"lmnn", "learned", "auto"}};
+        {"nca", "learned", "auto"},      {"mcml+", "learned", "joint"},        {"lmnn", "learned", "auto"},
+        {"pt-sne", "learned", "joint"},  {"pt-sne", "learned", "row"}};
     assert_int_equal(enhope_context_set_device(ctx, "ref"), ENHOPE_OK);
-    for (int i = 0; i < 3 * 9; i++) { /* dense, sparse, disturbed */
+    for (int i = 0; i < 3 * 11; i++) { /* dense, sparse, disturbed */
         const char *const *choice = cases[i / 3];
         const char *noise = i % 3 == 2 ? "0.3" : "0", *dropout = i % 3 == 2 ? "0.2" : "0";
         enhope_settings *s =
@@ -367,6 +368,98 @@ static void the_gradient_of_training_matches_central_differences(void **state)
         enhope_settings_free(s);
     }
     assert_int_equal(enhope_context_set_device(ctx, "cpu"), ENHOPE_OK);
+}
+
+/* Labels say nothing to it but where the validation part is, and on points that it has not seen it embeds as it does on
+ * those that it has. */
+static void a_target_from_the_inputs_is_learned_without_labels(void **state)
+{
+    (void)state;
+    enhope_model *m = train(blobs, with("method", "pt-sne", "perplexity", "20", "patience", "0", NULL));
+    int64_t rows;
+    const enhope_history *history = enhope_model_history(m, &rows);
+    assert_true(history[rows - 1].loss < 0.95 * history[0].loss);
+
+    static float others[N * H];
+    float Y[N * 2], other_Y[N * 2];
+    for (int i = 0; i < N * H; i++) others[i] = X[i] + 0.01f * (float)eh_random_normal(7, 2, (uint64_t)i);
+    enhope_dataset *unseen = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, others, LABEL, C, NULL, &unseen), ENHOPE_OK);
+    assert_int_equal(enhope_model_embed(ctx, m, blobs, Y), ENHOPE_OK);
+    assert_int_equal(enhope_model_embed(ctx, m, unseen, other_Y), ENHOPE_OK);
+    double apart = 0, size = 0;
+    for (int i = 0; i < N * 2; i++) apart += fabsf(Y[i] - other_Y[i]), size += fabsf(Y[i]);
+    assert_true(apart > 0 && apart < 0.05 * size);
+    assert_true(error_of(m, unseen) < 0.12);
+
+    int32_t turned[N];
+    enhope_dataset *renamed = NULL;
+    for (int i = 0; i < N; i++) turned[i] = (LABEL[i] + 1) % C;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, turned, C, NULL, &renamed), ENHOPE_OK);
+    enhope_model *a = train(blobs, with("method", "pt-sne", "valid", "0", "epochs", "2", NULL));
+    enhope_model *b = train(renamed, with("method", "pt-sne", "valid", "0", "epochs", "2", NULL));
+    assert_memory_equal(a->theta, b->theta, (size_t)eh_map_parameters(a->map, &a->shape) * sizeof *a->theta);
+    enhope_model_free(a), enhope_model_free(b);
+    enhope_dataset_free(renamed), enhope_dataset_free(unseen);
+}
+
+static void rectified_units_learn(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"dt-mcml", "deep-en-hope", "pt-sne"};
+    for (int i = 0; i < 3; i++) {
+        enhope_model *m = train(blobs, with("method", methods[i], "unit", "relu", NULL));
+        assert_true(m->shape.relu);
+        const double error = error_of(m, blobs);
+        if (error > 0.12) fail_msg("%s: %g", methods[i], error);
+    }
+}
+
+static int told;
+
+static void count_line(const char *line, void *user)
+{
+    (void)user;
+    told += !strcmp(line, "perplexity is 30: a batch of 90 samples has room for 29.6667, which is taken");
+}
+
+static void a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen(void **state)
+{
+    (void)state;
+    enhope_trainer *t = NULL;
+    enhope_settings *s = with("method", "pt-sne", NULL);
+    enhope_context_set_log(ctx, count_line, NULL);
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK); /* three batches of 90 */
+    enhope_context_set_log(ctx, NULL, NULL);
+    assert_int_equal(told, 1);
+    assert_true(t->set.perplexity == 89.0 / 3);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+
+    enhope_model *m = NULL;
+    s = with("method", "pt-sne", "target", "nca", NULL);
+    assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx), "target is nca: the target of pt-sne is P of its inputs");
+    enhope_settings_free(s);
+}
+
+static void the_pairs_of_a_batch_are_bounded(void **state)
+{
+    (void)state;
+    enum { MANY = 20004 };
+    float *x = calloc(MANY, sizeof *x);
+    int32_t *label = calloc(MANY, sizeof *label);
+    for (int i = 0; i < MANY; i++) label[i] = i % 2, x[i] = (float)(i % 17);
+    enhope_dataset *data = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, MANY, 1, x, label, 2, NULL, &data), ENHOPE_OK);
+    enhope_model *m = NULL;
+    enhope_settings *s = with("method", "pt-sne", "batch", "0", "valid", "0", NULL);
+    assert_int_equal(enhope_train(ctx, data, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx), "batch is 20004: pt-sne holds a probability for every pair of a batch, "
+                                           "expected at most 20000 samples");
+    enhope_settings_free(s);
+    enhope_dataset_free(data);
+    free(x), free(label);
 }
 
 static void the_reference_backend_trains_alike(void **state)
@@ -880,6 +973,10 @@ int main(void)
         cmocka_unit_test(a_batch_of_all_has_the_exact_large_margin_loss_and_lowers_it),
         cmocka_unit_test(sparse_data_trains_to_the_same_map_as_dense),
         cmocka_unit_test(the_gradient_of_training_matches_central_differences),
+        cmocka_unit_test(a_target_from_the_inputs_is_learned_without_labels),
+        cmocka_unit_test(rectified_units_learn),
+        cmocka_unit_test(a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen),
+        cmocka_unit_test(the_pairs_of_a_batch_are_bounded),
         cmocka_unit_test(the_reference_backend_trains_alike),
         cmocka_unit_test(disturbed_inputs_are_learned_from),
         cmocka_unit_test(disturbed_batches_are_the_same_for_every_kind_and_backend),

@@ -51,11 +51,13 @@ typedef struct eh_disturb {
 
 /* What becomes of each entry v of a product before it is stored. */
 typedef enum eh_finish {
-    EH_PLAIN,       /* C = P = v */
-    EH_POWER,       /* C = v, P = v^order */
-    EH_SIGMOID,     /* C = P = sigmoid(v + with[column]) */
-    EH_POWER_GRAD,  /* C = P = v order u^(order - 1), u the entry of `with` (M, N; ldc) */
-    EH_SIGMOID_GRAD /* C = P = v t (1 - t), t the entry of `with` (M, N; ldc) */
+    EH_PLAIN,        /* C = P = v */
+    EH_POWER,        /* C = v, P = v^order */
+    EH_SIGMOID,      /* C = P = sigmoid(v + with[column]) */
+    EH_RELU,         /* C = P = max(v + with[column], 0) */
+    EH_POWER_GRAD,   /* C = P = v order u^(order - 1), u the entry of `with` (M, N; ldc) */
+    EH_SIGMOID_GRAD, /* C = P = v t (1 - t), t the entry of `with` (M, N; ldc) */
+    EH_RELU_GRAD     /* C = P = v where t > 0, else 0; t likewise */
 } eh_finish;
 
 /* op(A) op(B), (M, K) x (K, N), and its finish. C and P (M, N; ldc both) may be NULL, one of them. */
@@ -85,6 +87,9 @@ typedef struct eh_pairs {
     const eh_real *G;            /* (z, h) */
     const eh_label *label;       /* (n) */
     const eh_label *other_label; /* (z) */
+    const eh_real
+        *P; /* (n, z) the target itself, then no label is read and nca, indicator are not asked; with self it is
+                         symmetric. NULL: by class */
 } eh_pairs;
 
 /* One large-margin problem over triples of an anchor i, a target neighbour t of its own class and an impostor j, an anchor
@@ -152,10 +157,10 @@ typedef struct eh_compute_ops {
     void (*product)(eh_compute *c, const eh_product *p);
     /* to = from as operands, both (rows, columns) without gaps */
     void (*operands)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to);
-    /* Behind an output layer Y = T V^T with T = sigmoid(A), T (n, m), V (h, m): from dY (n, h)
-     * dA (n, m) = (dY V) t (1 - t),   db (m) = column sums of dA,   dV (h, m) = dY^T T */
-    void (*output_grad)(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
-                        const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
+    /* Behind an output layer Y = T V^T, T (n, m) the units of a slope, EH_SIGMOID_GRAD or EH_RELU_GRAD, V (h, m): from dY
+     * (n, h)   dA (n, m) = slope of dY V,   db (m) = column sums of dA,   dV (h, m) = dY^T T */
+    void (*output_grad)(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
+                        const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
 
     /* elementwise */
     void (*power)(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u,
@@ -182,6 +187,9 @@ typedef struct eh_compute_ops {
     /* The loss of a large-margin problem (spoilt 0), and its gradient dY (n + n targets, h). Not finite where the embedding
      * of an anchor with a target, or of a target, is not. */
     void (*triples)(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
+    /* P (n, n) = (p_j|i + p_i|j) / 2n, where p_j|i ~ exp(-beta_i |x_i - x_j|^2) over the other rows of X (n, dims) has the
+     * entropy log(perplexity), as near as it can; compute/bandwidth.h. Symmetric, of sum 1, the diagonal 0. */
+    void (*affinities)(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
 
     /* The k nearest rows of R (r, dims) for each row of Q (q, dims), nearest first, equal distances by index:
      * index (q, k), distance (q, k) squared Euclidean. k <= r. */
@@ -242,8 +250,8 @@ enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix 
                             const float *shift, const float *mul, eh_table *out);
 void eh_host_unplace(eh_compute *c, eh_table *t);
 /* output_grad, successive and vote of these backends (host.c). */
-void eh_host_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
-                         const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
+void eh_host_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
+                         const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
 void eh_host_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
 void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
                   eh_label *label);

@@ -33,8 +33,8 @@ cleanup:
     return status;
 }
 
-void eh_host_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
-                         const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
+void eh_host_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
+                         const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
 {
     c->op->gemm(c, true, false, h, m, n, 1, dY, h, T, m, 0, dV, m); /* dV = sum dy t^T */
     c->op->product(c, &(eh_product){.M = n,
@@ -44,10 +44,10 @@ void eh_host_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const e
                                     .lda = h,
                                     .B = eh_host_operands(V),
                                     .ldb = m,
-                                    .finish = EH_SIGMOID_GRAD,
+                                    .finish = slope,
                                     .with = T,
                                     .P = dA,
-                                    .ldc = m}); /* da = (V^T dy) t (1 - t) */
+                                    .ldc = m}); /* da = slope of V^T dy */
     c->op->column_sums(c, n, m, eh_host_numbers(dA), 0, db);
 }
 
@@ -84,20 +84,25 @@ void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, cons
 
 /* ---- weights of pairs ---- */
 
+/* Whether sample i has a row of its own. */
+static bool counts(const eh_pairs *p, int64_t i)
+{
+    return p->P || eh_host_labels(p->label)[i] >= 0;
+}
+
 /* The joint normaliser runs over every labelled row, also one that no compared point matches. */
-static double log_normaliser(int64_t n, const int32_t *label, const eh_pair_sums *sums)
+static double log_normaliser(const eh_pairs *p, const eh_pair_sums *sums)
 {
     double largest = -INFINITY, sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (label[i] >= 0 && !(sums[i].log_all <= largest)) largest = sums[i].log_all;
-    for (int64_t i = 0; i < n; i++)
-        if (label[i] >= 0) sum += exp(sums[i].log_all - largest);
+    for (int64_t i = 0; i < p->n; i++)
+        if (counts(p, i) && !(sums[i].log_all <= largest)) largest = sums[i].log_all;
+    for (int64_t i = 0; i < p->n; i++)
+        if (counts(p, i)) sum += exp(sums[i].log_all - largest);
     return largest + log(sum);
 }
 
 bool eh_host_pair_weights(const eh_pairs *p, const eh_pair_sums *sums, double *attract, double *repel, double *loss)
 {
-    const int32_t *label = eh_host_labels(p->label);
     eh_pair_totals all = {0};
     for (int64_t i = 0; i < p->n; i++) {
         all.with_target += sums[i].count > 0;
@@ -105,10 +110,11 @@ bool eh_host_pair_weights(const eh_pairs *p, const eh_pair_sums *sums, double *a
     }
     *loss = 0;
     if (all.with_target == 0) return false;
-    all.log_Z = log_normaliser(p->n, label, sums);
+    all.log_Z = log_normaliser(p, sums);
     for (int64_t i = 0; i < p->n; i++) {
         const eh_pair_weight w =
-            eh_pair_weight_of(p->gaussian, p->row, p->nca, p->indicator, &all, sums + i, label[i] >= 0);
+            p->P ? eh_given_weight_of(p->gaussian, p->row, &all, sums + i)
+                 : eh_pair_weight_of(p->gaussian, p->row, p->nca, p->indicator, &all, sums + i, counts(p, i));
         attract[i] = w.attract;
         repel[i] = w.repel;
         *loss += w.loss;

@@ -20,8 +20,9 @@
 /* Of one sample i, over its pairs. */
 typedef struct eh_pair_sums {
     double log_all; /* log sum_j w_ij; -inf: it has no pair */
-    double same;    /* sum over same-class j of log w_ij; with nca log sum over same-class j of w_ij */
-    double count;   /* same-class j */
+    double same;    /* sum over same-class j of log w_ij; with nca log sum over same-class j of w_ij; where P is given
+                       sum_j p_ij log(w_ij / p_ij) */
+    double count;   /* same-class j; where P is given sum_j p_ij */
 } eh_pair_sums;
 
 /* Over all samples. */
@@ -59,6 +60,18 @@ EH_BOTH static inline eh_pair_weight eh_pair_weight_of(bool gaussian, bool row, 
         if (row) w.repel = gaussian ? EH_PAIR_LOG(weight) - log_norm : weight * EH_PAIR_EXP(-log_norm);
     }
     if (!row && labelled && all->with_target > 0) w.repel = gaussian ? -all->log_Z : EH_PAIR_EXP(-all->log_Z);
+    return w;
+}
+
+/* The same where P is given: a_ij is p_ij itself. P is taken relative to its sum, over all pairs or the row. */
+EH_BOTH static inline eh_pair_weight eh_given_weight_of(bool gaussian, bool row, const eh_pair_totals *all,
+                                                        const eh_pair_sums *own)
+{
+    eh_pair_weight w = {0, gaussian ? -INFINITY : 0, 0};
+    const double mass = row ? own->count : all->same_pairs, log_norm = row ? own->log_all : all->log_Z;
+    if (mass <= 0) return w;
+    w.repel = gaussian ? EH_PAIR_LOG(mass) - log_norm : mass * EH_PAIR_EXP(-log_norm);
+    w.loss = own->count * (log_norm - EH_PAIR_LOG(mass)) - own->same;
     return w;
 }
 

@@ -122,7 +122,7 @@ static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *t
     eh_real *dW = eh_at(c, dC, at_W);
     eh_real *db = eh_at(c, dW, F * m);
     eh_real *dV = eh_at(c, db, m);
-    c->op->output_grad(c, n, m, s->h, dY, V, a.T, a.dA, db, dV); /* da, db = sum da, dV = sum dy t^T */
+    c->op->output_grad(c, EH_SIGMOID_GRAD, n, m, s->h, dY, V, a.T, a.dA, db, dV); /* da, db = sum da, dV = sum dy t^T */
     c->op->product(c, &(eh_product){.ta = true,
                                     .M = F,
                                     .N = m,

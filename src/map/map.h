@@ -25,6 +25,7 @@ typedef struct eh_map_shape {
     int order;                    /* hope */
     int layers;                   /* mlp */
     int64_t width[EH_MAP_LAYERS]; /* (layers) mlp: units of each layer */
+    bool relu;                    /* mlp: units are max(a, 0), else sigmoid(a) */
 } eh_map_shape;
 
 typedef struct eh_tensor {

@@ -1,6 +1,6 @@
-/* A deep map of sigmoid layers with a linear end, as parametric t-SNE has it (van der Maaten 2009):
+/* A deep map of layers with a linear end, as parametric t-SNE has it (van der Maaten 2009):
  *
- *   t_1 = sigmoid(C^T x'),  t_l = sigmoid(W_l^T t_(l-1) + b_l),  y = V t_L,        x' = [x; 1]
+ *   t_1 = unit(C^T x'),  t_l = unit(W_l^T t_(l-1) + b_l),  y = V t_L,        x' = [x; 1],  unit(a) = sigmoid(a) or max(a, 0)
  *
  * C (H+1, w_1), W_l (w_(l-1), w_l), b_l (w_l), V (h, w_L) for layers of w_1, ..., w_L units. Dense rows only. */
 #include <math.h>
@@ -116,7 +116,7 @@ static void mlp_forward(const eh_map_shape *s, eh_compute *c, const eh_real *the
                                         .lda = l ? s->width[l - 1] : x->ld,
                                         .B = weights(s, c, theta, &a, l, true),
                                         .ldb = s->width[l],
-                                        .finish = EH_SIGMOID,
+                                        .finish = s->relu ? EH_RELU : EH_SIGMOID,
                                         .with = l ? eh_at(c, theta, at_b(s, l)) : a.none,
                                         .C = a.T[l],
                                         .P = c->numbers ? NULL : a.S[l],
@@ -129,9 +129,10 @@ static void mlp_backward(const eh_map_shape *s, eh_compute *c, const eh_real *th
 {
     const int64_t n = x->dense_n;
     const int top = s->layers - 1;
+    const eh_finish slope = s->relu ? EH_RELU_GRAD : EH_SIGMOID_GRAD;
     activations a;
     lay_out(s, c, n, true, work, &a);
-    c->op->output_grad(c, n, s->width[top], s->h, dY, eh_at(c, theta, at_V(s)), a.T[top], a.dA[top],
+    c->op->output_grad(c, slope, n, s->width[top], s->h, dY, eh_at(c, theta, at_V(s)), a.T[top], a.dA[top],
                        top ? eh_at(c, dtheta, at_b(s, top)) : a.db, eh_at(c, dtheta, at_V(s)));
     for (int l = top; l > 0; l--) {
         const int64_t w = s->width[l], below = s->width[l - 1];
@@ -154,25 +155,27 @@ static void mlp_backward(const eh_map_shape *s, eh_compute *c, const eh_real *th
                                         .lda = w,
                                         .B = weights(s, c, theta, &a, l, false),
                                         .ldb = w,
-                                        .finish = EH_SIGMOID_GRAD,
+                                        .finish = slope,
                                         .with = a.T[l - 1],
                                         .C = d,
                                         .P = c->numbers ? NULL : a.dA[l - 1],
-                                        .ldc = below}); /* da = t (1 - t) W da above */
+                                        .ldc = below}); /* da = slope of W da above */
         if (l > 1) c->op->column_sums(c, n, below, d, 0, eh_at(c, dtheta, at_b(s, l - 1)));
     }
     eh_first_backward(c, x, s->H, weights(s, c, theta, &a, 0, false), s->width[0], a.dA[0], dtheta, dx_n, dX);
 }
 
-/* Every layer starts with inputs of its sigmoids of a spread near one about zero: where those below have it too, a unit
- * has a mean of 1/2 and a deviation near 1/5. The embedding starts as wide as that of the hope map. */
-static const double START_W = 4, START_V = 4;
+/* Every layer starts with inputs of its units of a spread near one about zero. Where those below have it too, a sigmoid has
+ * a mean of 1/2, which the biases take off, and a deviation near 1/5; the mean square of max(a, 0) is 1/2, and its mean may
+ * stay. The embedding starts about as wide as that of the hope map. */
+static const double SIGMOID_W = 4, SIGMOID_V = 4, RELU_W = 1.4142135623730951, RELU_V = 2;
 
 static void mlp_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
                      const eh_operand *sample, int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
 {
     (void)sample, (void)work;
     const int64_t all = eh_map_parameters(&eh_map_mlp, s);
+    const double W_sd = s->relu ? RELU_W : SIGMOID_W, V_sd = s->relu ? RELU_V : SIGMOID_V;
     const double sd_C = eh_first_deviation(c, response, X, ld, n, s->H);
     for (int64_t i = 0; i < all; i++) host[i] = (float)eh_random_normal(seed, EH_STREAM_INIT, (uint64_t)i);
     for (int64_t i = 0; i < (s->H + 1) * s->width[0]; i++) host[i] *= (float)sd_C;
@@ -181,11 +184,11 @@ static void mlp_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double
         float *W = host + at_W(s, l), *b = host + at_b(s, l);
         for (int64_t k = 0; k < w; k++) b[k] = 0;
         for (int64_t i = 0; i < below * w; i++) {
-            W[i] *= (float)(START_W / sqrt((double)below));
-            b[i % w] -= W[i] / 2;
+            W[i] *= (float)(W_sd / sqrt((double)below));
+            if (!s->relu) b[i % w] -= W[i] / 2;
         }
     }
-    for (int64_t i = at_V(s); i < all; i++) host[i] *= (float)(START_V / sqrt((double)s->width[s->layers - 1]));
+    for (int64_t i = at_V(s); i < all; i++) host[i] *= (float)(V_sd / sqrt((double)s->width[s->layers - 1]));
     c->op->write(c, theta, host, all);
 }
 

@@ -16,6 +16,7 @@ typedef struct eh_method {
     enhope_method_info info;
     const eh_map *map;
     bool gaussian, row, nca; /* of the objective, unless the settings say otherwise */
+    bool given;              /* the target is P of the inputs' distances instead of one by class */
     eh_compared compared;
     bool hinge; /* the objective is hinge.c's: a batch's samples are followed by their target neighbours */
     bool
@@ -42,6 +43,7 @@ const eh_method *eh_method_find(const char *name);
 
 /* ---- settings.c ---- */
 
+enum { EH_UNIT_SIGMOID, EH_UNIT_RELU };
 enum { EH_START_RANDOM, EH_START_KMEANS, EH_START_LEARNED };
 enum { EH_FORM_AUTO, EH_FORM_JOINT, EH_FORM_ROW };
 enum { EH_SIMILARITY_AUTO, EH_SIMILARITY_STUDENT, EH_SIMILARITY_GAUSSIAN };
@@ -55,11 +57,13 @@ struct enhope_settings {
     char method[24];
     int64_t dims, factors, hidden, order;
     char layers[64];
+    int64_t unit;
     double start;
     int64_t exemplars, z, form, similarity, target, weight;
     int64_t graph, links;
     int64_t targets;
     double push;
+    double perplexity;
     int64_t solver, epochs, batch, iterations, memory;
     double rate, warmup, beta1, beta2;
     double noise, dropout;

@@ -28,7 +28,7 @@ typedef struct row {
 /* The method's own choices are the names in methods.c; it is the one setting that is held as text. */
 static const row rows[] = {
     {{"method", ENHOPE_SETTING_CHOICE, "en-hope", 0, 0,
-      "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|linear-en-hope|mcml+|mcml|nca|lmnn|pca|lpp|snc|knn", "all",
+      "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|pt-sne|linear-en-hope|mcml+|mcml|nca|lmnn|pca|lpp|snc|knn", "all",
       "what to train: a row of the table of methods"},
      offsetof(enhope_settings, method)},
     INTEGER(dims, "2", 1, 65536, "all but knn", "outputs h of the map"),
@@ -38,6 +38,7 @@ static const row rows[] = {
     {{"layers", ENHOPE_SETTING_TEXT, "500-500-2000", 0, 0, NULL, "mlp map",
       "units of each layer below the output, one to eight numbers joined by '-'"},
      offsetof(enhope_settings, layers)},
+    CHOICE(unit, "sigmoid|relu", "sigmoid", "mlp map", "what a unit of a layer does: 1 / (1 + exp(-a)), or max(a, 0)"),
     REAL(start, "1", 1e-9, 1e9, "hope and linear maps",
          "mean square of the first responses at the start, over the data"),
     CHOICE(exemplars, "random|kmeans|learned", "learned", "exemplar methods",
@@ -53,6 +54,8 @@ static const row rows[] = {
     INTEGER(links, "5", 1, 1000, "lpp", "neighbours of a sample in the nearest graph"),
     INTEGER(targets, "3", 1, 100, "lmnn", "same-class neighbours, found in the input space, that a sample keeps close"),
     REAL(push, "0.5", 0, 1, "lmnn", "weight of impostors against targets"),
+    REAL(perplexity, "30", 1, 1e6, "pt-sne",
+         "neighbours that a sample has in the inputs, about; at most a third of a batch"),
     CHOICE(solver, "cg|lbfgs|adam", "cg", "gradient methods", "how the parameters are learned"),
     INTEGER(epochs, "30", 1, 1000000, "gradient methods", "walks through the training data, at most"),
     INTEGER(batch, "1000", 0, 1073741824, "gradient methods", "samples in a mini-batch; 0: all"),

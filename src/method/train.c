@@ -50,6 +50,16 @@ void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *l
                   t->learned ? eh_at(c, gradient, t->P) : NULL);
 }
 
+/* The target of the present batch. */
+static void take_affinities(enhope_trainer *t)
+{
+    eh_compute *c = t->c;
+    if (t->inputs) c->op->gather(c, &t->table, t->batch_rows, t->batch_n, t->inputs, t->ld, NULL);
+    /* what closes the rows is the same in all of them and adds no distance */
+    c->op->affinities(c, t->batch_n, t->ld, t->inputs ? t->inputs : (const eh_real *)t->X, t->set.perplexity,
+                      t->affinities);
+}
+
 /* These rows become the batch, disturbed unless `with` is NULL; label may be NULL where no loss will be asked for. */
 static void take_batch(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n, const eh_disturb *with)
 {
@@ -57,6 +67,7 @@ static void take_batch(enhope_trainer *t, const eh_row *rows, const eh_label *la
     t->batch_rows = rows;
     t->batch_label = label;
     if (!t->sparse) t->c->op->gather_operands(t->c, &t->table, rows, n, t->X, t->ld, NULL, with);
+    if (t->affinities && label) take_affinities(t);
 }
 
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)

@@ -56,8 +56,10 @@ struct enhope_trainer {
     const eh_row *batch_rows;    /* (batch_n) */
     const eh_label *batch_label; /* (batch_n) */
     eh_operand *X;               /* (capacity + z, ld), ld >= H + 1 */
-    eh_real *work;               /* the map's, for capacity + z rows */
-    eh_real *Y, *dY;             /* (capacity + z, h) */
+    eh_real *inputs;       /* (batch, ld) the batch as numbers, where its P is wanted and X is not that; else NULL */
+    eh_real *affinities;   /* (batch, batch) P of the batch's inputs, where the method asks for it; else NULL */
+    eh_real *work;         /* the map's, for capacity + z rows */
+    eh_real *Y, *dY;       /* (capacity + z, h) */
     eh_real *points;       /* (n + valid_n, h) embedded training points, where they are what points are compared with */
     eh_label *point_label; /* (n), likewise */
     eh_found found;        /* for (capacity) points */

@@ -90,6 +90,27 @@ cleanup:
 
 /* ---- settings against data ---- */
 
+/* Of a method whose target is P of a batch's inputs. */
+static enhope_status settle_affinities(enhope_trainer *t, int64_t batch)
+{
+    enum { MOST = 20000 }; /* samples of a batch: P has its square */
+    if (t->objective.nca)
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "target is nca: the target of %s is P of its inputs",
+                       t->method->info.name);
+    if (batch > MOST)
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                       "batch is %lld: %s holds a probability for every pair of a batch, expected at most %d samples",
+                       (long long)batch, t->method->info.name, MOST);
+    /* the farthest of three times as many neighbours has next to no weight */
+    const double most = fmax(1, (double)(t->n / t->batches - 1) / 3);
+    if (t->set.perplexity > most) {
+        eh_log(t->ctx, "perplexity is %g: a batch of %lld samples has room for %g, which is taken", t->set.perplexity,
+               (long long)(t->n / t->batches), most);
+        t->set.perplexity = most;
+    }
+    return ENHOPE_OK;
+}
+
 static enhope_status settle(enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
@@ -100,7 +121,10 @@ static enhope_status settle(enhope_trainer *t)
     /* what is disturbed is dense */
     t->sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse && !t->disturbed;
     t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims, .order = 0};
-    if (method->map == &eh_map_mlp) eh_map_layers_parse(s->layers, &t->shape);
+    if (method->map == &eh_map_mlp) {
+        eh_map_layers_parse(s->layers, &t->shape);
+        t->shape.relu = s->unit == EH_UNIT_RELU;
+    }
     if (method->map == &eh_map_hope) t->shape.F = s->factors, t->shape.m = s->hidden, t->shape.order = (int)s->order;
     t->objective = (eh_neighbour){
         .gaussian = s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN,
@@ -142,7 +166,7 @@ static enhope_status settle(enhope_trainer *t)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "batch is %lld: %s compares the samples of a batch, expected at least 2", (long long)batch,
                        method->info.name);
-    return ENHOPE_OK;
+    return method->given ? settle_affinities(t, batch) : ENHOPE_OK;
 }
 
 /* ---- the start ---- */
@@ -235,6 +259,18 @@ static enhope_status place_point_labels(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
+/* P of a batch, and the batch's inputs as numbers, undisturbed. */
+static enhope_status allocate_affinities(enhope_trainer *t)
+{
+    eh_compute *c = t->c;
+    const int64_t batch = (t->n + t->batches - 1) / t->batches;
+    if (!t->method->given) return ENHOPE_OK;
+    EH_TRY(eh_compute_new(c, t->ctx, "affinities of a batch", batch * batch, c->op->size, &t->affinities));
+    t->objective.P = t->affinities;
+    if (c->numbers && !t->sparse && !t->disturbed) return ENHOPE_OK;
+    return eh_compute_new(c, t->ctx, "batch", batch * t->ld, c->op->size, &t->inputs);
+}
+
 static enhope_status allocate(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
@@ -260,6 +296,7 @@ static enhope_status allocate(enhope_trainer *t)
     EH_TRY(eh_new(ctx, "labels", t->z, sizeof *t->exemplar_label, (void **)&t->exemplar_label));
     EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->guess, (void **)&t->guess));
     EH_TRY(allocate_epoch(t));
+    EH_TRY(allocate_affinities(t));
     if (t->method->compared != EH_BATCH) return ENHOPE_OK;
     EH_TRY(eh_compute_new(c, ctx, "embedded training points", all, size, &t->points));
     return place_point_labels(t);
@@ -355,9 +392,9 @@ void enhope_trainer_free(enhope_trainer *t)
     if (t->c) {
         eh_optim_free(t->optim);
         eh_found_free(&t->found);
-        void *const placed[] = {t->theta,      t->best,        t->X,          t->work,   t->Y,
-                                t->dY,         t->points,      t->row_list,   t->losses, t->exemplar_class,
-                                t->epoch_rows, t->epoch_label, t->point_label};
+        void *const placed[] = {t->theta,      t->best,        t->X,           t->work,   t->Y,
+                                t->dY,         t->points,      t->row_list,    t->losses, t->exemplar_class,
+                                t->epoch_rows, t->epoch_label, t->point_label, t->inputs, t->affinities};
         for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
             if (placed[i]) t->c->op->release(t->c, placed[i]);
         t->c->op->unplace(t->c, &t->table);

@@ -121,9 +121,15 @@ static enhope_status read_layers(enhope_context *ctx, const eh_safetensors *st, 
     const char *value = NULL;
     char quote[EH_QUOTE];
     EH_TRY(text(ctx, st, "layers", &value));
-    if (eh_map_layers_parse(value, s)) return ENHOPE_OK;
-    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "layers is %s: expected one to eight numbers of units joined by '-'",
-                   eh_json_quote(value, quote));
+    if (!eh_map_layers_parse(value, s))
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "layers is %s: expected one to eight numbers of units joined by '-'",
+                       eh_json_quote(value, quote));
+    value = eh_safetensors_text(st, "unit");
+    s->relu = value && !strcmp(value, "relu");
+    if (value && !s->relu && strcmp(value, "sigmoid"))
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'unit' is '%s': expected sigmoid or relu",
+                       eh_json_quote(value, quote));
+    return ENHOPE_OK;
 }
 
 static enhope_status read_shape(enhope_context *ctx, const eh_safetensors *st, plan *p)

@@ -138,6 +138,7 @@ static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope
         char text[128];
         eh_map_layers_print(s, text, sizeof text);
         EH_TRY(add_text(ctx, meta, "layers", text));
+        EH_TRY(add_text(ctx, meta, "unit", s->relu ? "relu" : "sigmoid"));
     }
     EH_TRY(add_text(ctx, meta, "similarity", model->gaussian ? "gaussian" : "student"));
     EH_TRY(add_number(ctx, meta, "neighbours", model->k));

@@ -13,6 +13,9 @@ typedef struct eh_neighbour {
     bool self;      /* compared with the batch itself, else with exemplars */
     bool indicator; /* MCML joint: every same-class pair weighs the same (the paper's indicator form); else every
                        sample does */
+    const eh_real
+        *P; /* (n, z) the target itself, symmetric with self: labels are not read, nca and indicator not asked;
+                         NULL: by class */
 } eh_neighbour;
 
 /* The loss of Y (n, h) against G (z, h), left in *loss, and dY (n, h), dG (z, h). With self pass G = Y, z = n,

@@ -199,6 +199,7 @@ const eh_compute_ops eh_compute_cpu = {
     .adam = eh_cpu_adam,
     .pairs = eh_cpu_pairs,
     .triples = eh_cpu_triples,
+    .affinities = eh_cpu_affinities,
     .nearest = eh_cpu_nearest,
     .vote = eh_host_vote,
 };

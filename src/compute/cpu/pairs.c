@@ -61,6 +61,20 @@ static eh_pair_sums student_row(const eh_pairs *p, int64_t i)
     return (eh_pair_sums){.log_all = log(all), .same = p->nca ? log(mine) : mine, .count = label < 0 ? 0 : kin};
 }
 
+/* The least distance of sample i to a compared point. */
+static float nearest_of(const eh_pairs *p, int64_t i)
+{
+    float least = INFINITY;
+    for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
+        const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
+        float d[STRIP];
+        distances(count, p->h, eh_f(p->Y) + i * p->h, eh_f(p->G) + j0 * p->h, d);
+        for (int64_t j = 0; j < count; j++)
+            if (d[j] < least && !(p->self && j0 + j == i)) least = d[j];
+    }
+    return least;
+}
+
 /* Two walks: the smallest distances first, so that the sums of exponentials neither overflow nor vanish. */
 static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
 {
@@ -95,6 +109,32 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
     return (eh_pair_sums){.log_all = log(all) - (least < INFINITY ? least : 0),
                           .same = !p->nca ? mine : log(all_same) - (least_same < INFINITY ? least_same : 0),
                           .count = label < 0 ? 0 : kin};
+}
+
+/* Where P is given. */
+static eh_pair_sums given_row(const eh_pairs *p, int64_t i)
+{
+    const float *y = eh_f(p->Y) + i * p->h, *P = eh_f(p->P) + i * p->z;
+    const float least = p->gaussian ? nearest_of(p, i) : 0;
+    double all = 0, cross = 0, mass = 0;
+    for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
+        const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
+        float d[STRIP], w[STRIP];
+        distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        if (p->gaussian)
+            for (int64_t j = 0; j < count; j++) w[j] = eh_exp(least - d[j]);
+        else
+            inverse(count, d, w);
+        for (int64_t j = 0; j < count; j++) {
+            if (p->self && j0 + j == i) continue;
+            all += w[j];
+            const float target = P[j0 + j];
+            if (!(target > 0)) continue;
+            mass += target;
+            cross += target * (p->gaussian ? logf(target) + d[j] : logf(target * (1 + d[j])));
+        }
+    }
+    return (eh_pair_sums){.log_all = log(all) - least, .same = -cross, .count = mass};
 }
 
 /* ---- gradients ---- */
@@ -135,6 +175,24 @@ EH_SIMD static void slopes_of_compared(const eh_pairs *p, int64_t count, int32_t
     }
 }
 
+/* Where P is given, either: `repel` of the one sample, or `others` of each. */
+EH_SIMD static void slopes_given(bool gaussian, int64_t count, const float *restrict P, float repel,
+                                 const double *restrict others, float *restrict d)
+{
+    for (int64_t t = 0; t < count; t++) {
+        const float own = others ? (float)others[t] : repel, w = 1 / (1 + d[t]);
+        d[t] = gaussian ? P[t] - eh_exp(own - d[t]) : (P[t] - own * w) * w;
+    }
+}
+
+/* P of compared point j with `count` samples. */
+static const float *given_column(const eh_pairs *p, int64_t j, int64_t from, int64_t count, float *room)
+{
+    if (p->self) return eh_f(p->P) + j * p->z + from;
+    for (int64_t t = 0; t < count; t++) room[t] = eh_f(p->P)[(from + t) * p->z + j];
+    return room;
+}
+
 /* out += 2 sum_t D_t (a - B_t) */
 EH_SIMD static void pull_towards(int64_t count, int64_t h, const float *restrict slope, const float *restrict a,
                                  const float *restrict B, float *restrict out)
@@ -170,8 +228,11 @@ static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double
         const float *G = eh_f(p->G) + from * h;
         float d[STRIP];
         distances(count, h, y, G, d);
-        slopes_of_sample(p, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from, (float)attract,
-                         (float)repel, d);
+        if (p->P)
+            slopes_given(p->gaussian, count, eh_f(p->P) + i * p->z + from, (float)repel, NULL, d);
+        else
+            slopes_of_sample(p, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from,
+                             (float)attract, (float)repel, d);
         leave_out_self(p, i, from, count, d);
         pull_towards(count, h, d, y, G, out);
     }
@@ -184,10 +245,13 @@ static void add_compared_side(const eh_pairs *p, int64_t j, const double *attrac
     for (int64_t from = 0; from < p->n; from += STRIP) {
         const int64_t count = p->n - from < STRIP ? p->n - from : STRIP;
         const float *Y = eh_f(p->Y) + from * h;
-        float d[STRIP];
+        float d[STRIP], room[STRIP];
         distances(count, h, g, Y, d);
-        slopes_of_compared(p, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from, attract + from,
-                           repel + from, d);
+        if (p->P)
+            slopes_given(p->gaussian, count, given_column(p, j, from, count, room), 0, repel + from, d);
+        else
+            slopes_of_compared(p, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from,
+                               attract + from, repel + from, d);
         leave_out_self(p, j, from, count, d);
         pull_towards(count, h, d, g, Y, out);
     }
@@ -229,7 +293,7 @@ void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY
     if (!sums) return;
     double *attract = (double *)(sums + p->n), *repel = attract + p->n;
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
-    for (int64_t i = 0; i < p->n; i++) sums[i] = (p->gaussian ? gaussian_row : student_row)(p, i);
+    for (int64_t i = 0; i < p->n; i++) sums[i] = (p->P ? given_row : p->gaussian ? gaussian_row : student_row)(p, i);
     if (eh_host_pair_weights(p, sums, attract, repel, &value->value))
         gradient(c, p, attract, repel, eh_f(dY), eh_f(dG));
 }

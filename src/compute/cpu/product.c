@@ -115,6 +115,19 @@ EH_SIMD static void sigmoid_grad(int64_t count, const float *restrict t, float *
     for (int64_t i = 0; i < count; i++) d[i] *= t[i] * (1 - t[i]);
 }
 
+EH_SIMD static void relu(int64_t count, const float *restrict b, float *restrict a)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const float v = a[i] + b[i];
+        a[i] = v < 0 ? 0 : v; /* NaN stays */
+    }
+}
+
+EH_SIMD static void relu_grad(int64_t count, const float *restrict t, float *restrict d)
+{
+    for (int64_t i = 0; i < count; i++) d[i] = t[i] > 0 ? d[i] : 0;
+}
+
 /* v: entries of the product from (i, j) on, where C lies, or P where there is no C. */
 static void finish(const eh_product *p, int64_t i, int64_t j, int64_t count, float *v)
 {
@@ -127,6 +140,7 @@ static void finish(const eh_product *p, int64_t i, int64_t j, int64_t count, flo
         if (p->P) eh_cpu_power_range(count, p->order, v, P);
         return;
     case EH_SIGMOID: sigmoid(count, with + j, v); break;
+    case EH_RELU: relu(count, with + j, v); break;
     case EH_POWER_GRAD:
         if (p->order == 2)
             square_grad(count, with + at, v);
@@ -134,6 +148,7 @@ static void finish(const eh_product *p, int64_t i, int64_t j, int64_t count, flo
             power_any_grad(count, p->order, with + at, v);
         break;
     case EH_SIGMOID_GRAD: sigmoid_grad(count, with + at, v); break;
+    case EH_RELU_GRAD: relu_grad(count, with + at, v); break;
     }
     if (P != v) memcpy(P, v, (size_t)count * sizeof *v);
 }

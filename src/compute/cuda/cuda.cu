@@ -277,6 +277,7 @@ const eh_compute_ops cuda_ops = {
     .adam = cuda_adam,
     .pairs = cuda_pairs,
     .triples = cuda_triples,
+    .affinities = cuda_affinities,
     .nearest = cuda_nearest,
     .vote = cuda_vote,
 };

@@ -282,8 +282,8 @@ bool cuda_has_wgmma(int *version);
 /* Y (n, h) = T (n, m) V^T where h is small; false: it is not. */
 bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T, int64_t ldt, const float *V,
                  int64_t ldv, float *Y, int64_t ldy);
-void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
-                      const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
+void cuda_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
+                      const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
 /* math.cu */
 /* to (rows, columns; wide) as an operand of so many parts, a closing 1 where `one` says so, zeros up to wide. */
 void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from, int64_t ld, bool one, int parts,
@@ -304,6 +304,8 @@ void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double b
 void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
 /* triples.cu */
 void cuda_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
+/* affinities.cu */
+void cuda_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
 /* nearest.cu */
 void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                   eh_row *index, eh_real *distance);

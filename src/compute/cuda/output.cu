@@ -48,11 +48,18 @@ bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T,
     return true;
 }
 
+/* The slope of a unit t. */
+__device__ static float slope_of(bool relu, float t)
+{
+    return relu ? (t > 0 ? 1 : 0) : t * (1 - t);
+}
+
 /* A block owns COLUMNS columns of `chunk` rows; what it adds up over its rows goes to parts (chunks, 1 + h, m), and the
  * last block of a column adds the chunks in their order. */
 template <int MOST>
-__global__ void output_back(int64_t n, int64_t m, int h, const float *dY, const float *V, const float *T, int pieces,
-                            __nv_bfloat16 *dA, int64_t chunk, float *parts, unsigned *tickets, float *db, float *dV)
+__global__ void output_back(bool relu, int64_t n, int64_t m, int h, const float *dY, const float *V, const float *T,
+                            int pieces, __nv_bfloat16 *dA, int64_t chunk, float *parts, unsigned *tickets, float *db,
+                            float *dV)
 {
     begin_kernel();
     __shared__ float lanes[LANES][1 + MOST][COLUMNS];
@@ -71,7 +78,7 @@ __global__ void output_back(int64_t n, int64_t m, int h, const float *dY, const 
             d += dy * v[j];
             sum[1 + j] += dy * t;
         }
-        d *= t * (1 - t);
+        d *= slope_of(relu, t);
         sum[0] += d;
         store_parts(dA + i * pieces * m + k, m, pieces, d);
     }
@@ -95,16 +102,17 @@ __global__ void output_back(int64_t n, int64_t m, int h, const float *dY, const 
     }
 }
 
-__global__ void sigmoid_back(int64_t count, const float *T, float *d)
+__global__ void units_back(bool relu, int64_t count, const float *T, float *d)
 {
     begin_kernel();
-    CUDA_EACH(i, count) d[i] *= T[i] * (1 - T[i]);
+    CUDA_EACH(i, count) d[i] *= slope_of(relu, T[i]);
 }
 
-void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_real *dY, const eh_real *V,
-                      const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
+void cuda_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
+                      const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
 {
     cuda_state *s = state_of(c);
+    const bool relu = slope == EH_RELU_GRAD;
     const int64_t columns = (m + COLUMNS - 1) / COLUMNS,
                   chunk = n > CHUNK * CHUNKS ? (n + CHUNKS - 1) / CHUNKS : (int64_t)CHUNK;
     const int64_t chunks = (n + chunk - 1) / chunk;
@@ -122,13 +130,13 @@ void cuda_output_grad(eh_compute *c, int64_t n, int64_t m, int64_t h, const eh_r
              h <= 2   ? output_back<2>
              : h <= 4 ? output_back<4>
                       : output_back<THIN>,
-             n, m, (int)h, F(dY), F(V), F(T), parts_in(c), O(dA), chunk, room, s->tickets, F(db), F(dV));
+             relu, n, m, (int)h, F(dY), F(V), F(T), parts_in(c), O(dA), chunk, room, s->tickets, F(db), F(dV));
         return;
     }
     eh_real *d = (eh_real *)room;
     cuda_gemm(c, false, false, n, m, h, 1, dY, h, V, m, 0, d, m);
     cuda_gemm(c, true, false, h, m, n, 1, dY, h, T, m, 0, dV, m);
-    note(s, blocks_for(n * m, 256), 256, 0, sigmoid_back, n * m, F(T), F(d));
+    note(s, blocks_for(n * m, 256), 256, 0, units_back, relu, n * m, F(T), F(d));
     cuda_column_sums(c, n, m, d, 0, db);
     cuda_operands(c, n, m, d, dA);
 }

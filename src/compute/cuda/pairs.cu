@@ -3,7 +3,7 @@
  * Against few compared points (exemplars) two kernels do it all, a warp a sample, a lane for each compared point:
  *   few_sums    the sums over each sample's pairs, and what blocks of samples add to the totals
  *   few_grads   the totals, weights, loss, dY, and what blocks add to dG; the last block adds those up
- * Against many (a batch against itself), a block a sample: many_sums, weigh, many_grads. */
+ * Against many (a batch against itself), or where P is given, a block a sample: many_sums, weigh, many_grads. */
 #include "compute/cuda/cuda.h"
 #include "compute/pair_weights.h"
 
@@ -12,7 +12,7 @@ enum { THREADS = CUDA_BLOCK, FEW = 256, FEW_NUMBERS = 512, WIDE = 16 };
 struct pairs {
     bool gaussian, row, nca, self, indicator;
     int64_t n, z, h;
-    const float *Y, *G;
+    const float *Y, *G, *P;
     const int32_t
         *other; /* the compared points' labels; the samples' own come beside this, since they change from step to
                              step */
@@ -81,12 +81,23 @@ __device__ static void add_pair(const pairs &p, float d, bool same, float neares
         mine -= p.gaussian ? d : log1pf(d);
 }
 
+/* The same where P is given, with target p. */
+__device__ static void add_given(const pairs &p, float d, float target, float nearest, double &all, double &cross,
+                                 double &mass)
+{
+    all += p.gaussian ? expf(nearest - d) : 1 / (1 + d);
+    if (!(target > 0)) return;
+    mass += target;
+    cross -= target * (p.gaussian ? logf(target) + d : logf(target * (1 + d)));
+}
+
 /* logs: somebody asks for log_all. */
 __device__ static eh_pair_sums sums_of(const pairs &p, bool logs, float nearest, float nearest_same, double all,
                                        double mine, double count)
 {
     return {logs ? EH_PAIR_LOG(all) - (p.gaussian && nearest < INFINITY ? nearest : 0) : 0,
-            p.nca ? EH_PAIR_LOG(mine) - (p.gaussian && nearest_same < INFINITY ? nearest_same : 0) : mine, count};
+            p.nca && !p.P ? EH_PAIR_LOG(mine) - (p.gaussian && nearest_same < INFINITY ? nearest_same : 0) : mine,
+            count};
 }
 
 /* dloss/dd of the pair at distance d. */
@@ -95,6 +106,13 @@ __device__ static float slope(const pairs &p, float attract, float repel, bool s
     if (p.gaussian) return (same ? expf(p.nca ? attract - d : attract) : 0) - expf(repel - d);
     const float w = 1 / (1 + d);
     return ((same ? (p.nca ? attract * w : attract) : 0) - repel * w) * w;
+}
+
+/* The same where P is given. */
+__device__ static float slope_given(const pairs &p, float target, float repel, float d)
+{
+    const float w = 1 / (1 + d);
+    return p.gaussian ? target - expf(repel - d) : (target - repel * w) * w;
 }
 
 /* ---- few compared points ---- */
@@ -250,23 +268,27 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
     begin_kernel();
     const int64_t i = blockIdx.x;
     const float *y = p.Y + i * p.h;
-    const int32_t label = labels[i];
+    const int32_t label = p.P ? -1 : labels[i];
     float nearest = INFINITY, nearest_same = INFINITY;
     if (p.gaussian) {
         for (int64_t j = threadIdx.x; j < p.z; j += THREADS) {
             if (p.self && i == j) continue;
             const float d = distance2(y, p.G + j * p.h, p.h);
             nearest = fminf(nearest, d);
-            if (kin(label, other[j])) nearest_same = fminf(nearest_same, d);
+            if (!p.P && kin(label, other[j])) nearest_same = fminf(nearest_same, d);
         }
         nearest = block_reduce(nearest, least());
         nearest_same = block_reduce(nearest_same, least());
     }
     double all = 0, same = 0, count = 0;
-    for (int64_t j = threadIdx.x; j < p.z; j += THREADS)
-        if (!(p.self && i == j))
-            add_pair(p, distance2(y, p.G + j * p.h, p.h), kin(label, other[j]), nearest, nearest_same, all, same,
-                     count);
+    for (int64_t j = threadIdx.x; j < p.z; j += THREADS) {
+        if (p.self && i == j) continue;
+        const float d = distance2(y, p.G + j * p.h, p.h);
+        if (p.P)
+            add_given(p, d, p.P[i * p.z + j], nearest, all, same, count);
+        else
+            add_pair(p, d, kin(label, other[j]), nearest, nearest_same, all, same, count);
+    }
     all = block_reduce(all, add());
     same = block_reduce(same, add());
     count = block_reduce(count, add());
@@ -279,12 +301,13 @@ __global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, co
 {
     begin_kernel();
     part whole = {0, 0, -INFINITY, 0};
-    for (int64_t i = threadIdx.x; i < p.n; i += THREADS) whole = joined(whole, part_of(sums[i], labels[i] >= 0));
+    for (int64_t i = threadIdx.x; i < p.n; i += THREADS) whole = joined(whole, part_of(sums[i], p.P || labels[i] >= 0));
     const eh_pair_totals totals = totals_of(block_reduce(whole, join()));
     double sum = 0;
     for (int64_t i = threadIdx.x; i < p.n; i += THREADS) {
         const eh_pair_weight w =
-            eh_pair_weight_of(p.gaussian, p.row, p.nca, p.indicator, &totals, &sums[i], labels[i] >= 0);
+            p.P ? eh_given_weight_of(p.gaussian, p.row, &totals, &sums[i])
+                : eh_pair_weight_of(p.gaussian, p.row, p.nca, p.indicator, &totals, &sums[i], labels[i] >= 0);
         weights[i] = float2{(float)w.attract, (float)w.repel};
         sum += w.loss;
     }
@@ -300,16 +323,24 @@ __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *label
     begin_kernel();
     const int64_t row = blockIdx.x, others = as_sample ? p.z : p.n;
     const float *own = (as_sample ? p.Y : p.G) + row * p.h, *other = as_sample ? p.G : p.Y;
-    const int32_t label = as_sample ? labels[row] : other_labels[row], *other_label = as_sample ? other_labels : labels;
+    const int32_t *other_label = as_sample ? other_labels : labels;
+    const int32_t label = p.P ? -1 : as_sample ? labels[row] : other_labels[row];
     for (int64_t first = 0; first < p.h; first += WIDE) {
         double sum[WIDE] = {};
         for (int64_t t = threadIdx.x; t < others; t += THREADS) {
             if (p.self && t == row) continue; /* its slope may be infinite, its difference is zero */
             const float d = distance2(own, other + t * p.h, p.h);
-            const bool same = kin(label, other_label[t]);
             const float2 w = weights[as_sample ? row : t];
-            float D = slope(p, w.x, w.y, same, d);
-            if (both) D += slope(p, weights[t].x, weights[t].y, same, d);
+            float D;
+            if (p.P) {
+                const float target = as_sample ? p.P[row * p.z + t] : p.P[t * p.z + row];
+                D = slope_given(p, target, w.y, d);
+                if (both) D += slope_given(p, target, weights[t].y, d);
+            } else {
+                const bool same = kin(label, other_label[t]);
+                D = slope(p, w.x, w.y, same, d);
+                if (both) D += slope(p, weights[t].x, weights[t].y, same, d);
+            }
 #pragma unroll
             for (int k = 0; k < WIDE; k++)
                 if (first + k < p.h) sum[k] += (double)D * (own[first + k] - other[t * p.h + first + k]);
@@ -362,7 +393,7 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, 
     memset((void *)&d, 0, sizeof d);
     d.gaussian = p->gaussian, d.row = p->row, d.nca = p->nca, d.self = p->self, d.indicator = p->indicator;
     d.n = p->n, d.z = p->z, d.h = p->h;
-    d.Y = F(p->Y), d.G = F(p->G);
+    d.Y = F(p->Y), d.G = F(p->G), d.P = F(p->P);
     d.other = p->self ? NULL : L(p->other_label);
     if (p->n == 0) {
         static const eh_value none = {0, 0};
@@ -371,7 +402,7 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, 
         return;
     }
     const int32_t *label = L(p->label), *other = L(p->other_label);
-    if (!p->self && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_NUMBERS && FEW_WARPS * p->h <= FEW_NUMBERS)
+    if (!p->self && !p->P && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_NUMBERS && FEW_WARPS * p->h <= FEW_NUMBERS)
         few(s, d, label, loss, F(dY), F(dG));
     else
         many(s, d, label, other, loss, F(dY), F(dG));

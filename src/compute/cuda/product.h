@@ -69,8 +69,10 @@ template <int FINISH> __device__ static inline float finished(const problem &p, 
     switch (FINISH) {
     case EH_POWER: return int_power(v, p.order);
     case EH_SIGMOID: return __fdividef(1, 1 + __expf(-(v + with)));
+    case EH_RELU: return v + with < 0 ? 0 : v + with; /* NaN stays */
     case EH_POWER_GRAD: return v * (float)p.order * (p.order == 2 ? with : int_power(with, p.order - 1));
     case EH_SIGMOID_GRAD: return v * with * (1 - with);
+    case EH_RELU_GRAD: return with > 0 ? v : 0;
     default: return p.alpha * v;
     }
 }
@@ -78,7 +80,7 @@ template <int FINISH> __device__ static inline float finished(const problem &p, 
 template <int FINISH> __device__ static inline void finish_one(const problem &p, int m, int n, float v)
 {
     const int64_t at = m * p.ldc + n;
-    const float f = finished<FINISH>(p, v, FINISH < EH_SIGMOID ? 0 : p.with[FINISH == EH_SIGMOID ? n : at]);
+    const float f = finished<FINISH>(p, v, FINISH < EH_SIGMOID ? 0 : p.with[FINISH <= EH_RELU ? n : at]);
     if (p.C) p.C[at] = FINISH == EH_POWER ? v : p.beta == 0 ? f : f + p.beta * p.C[at];
     if (p.P) store_parts(p.P + m * p.parts * p.ldc + n, p.ldc, p.parts, f);
 }
@@ -90,7 +92,7 @@ template <int FINISH> __device__ static inline void finish_four(const problem &p
     const bool there = m < p.M && n < p.N;
     const int64_t at = there ? m * p.ldc + n : 0;
     float4 with = {0, 0, 0, 0};
-    if (FINISH >= EH_SIGMOID) with = __ldg((const float4 *)(p.with + (FINISH != EH_SIGMOID ? at : there ? n : 0)));
+    if (FINISH >= EH_SIGMOID) with = __ldg((const float4 *)(p.with + (FINISH > EH_RELU ? at : there ? n : 0)));
     float4 f = {finished<FINISH>(p, v.x, with.x), finished<FINISH>(p, v.y, with.y), finished<FINISH>(p, v.z, with.z),
                 finished<FINISH>(p, v.w, with.w)};
     if (!there) return;
@@ -132,8 +134,10 @@ __device__ static inline void finish_tile(const problem &p, const float *tile, i
     switch (p.finish) {
     case EH_POWER: finish_rows<EH_POWER, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
     case EH_SIGMOID: finish_rows<EH_SIGMOID, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
+    case EH_RELU: finish_rows<EH_RELU, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
     case EH_POWER_GRAD: finish_rows<EH_POWER_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
     case EH_SIGMOID_GRAD: finish_rows<EH_SIGMOID_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
+    case EH_RELU_GRAD: finish_rows<EH_RELU_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
     default: finish_rows<EH_PLAIN, BN>(p, tile, stride, rows, m0, n0, warp, warps);
     }
 }

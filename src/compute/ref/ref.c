@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compute/bandwidth.h"
 #include "compute/disturb.h"
 #include "compute/host.h"
 
@@ -188,8 +189,10 @@ static double finished(const eh_product *p, double v, int64_t i, int64_t j)
     const int64_t at = i * p->ldc + j;
     switch (p->finish) {
     case EH_SIGMOID: return 1 / (1 + exp(-v - with[j]));
+    case EH_RELU: return v + with[j] < 0 ? 0 : v + with[j]; /* NaN stays */
     case EH_POWER_GRAD: return v * p->order * int_power(with[at], p->order - 1);
     case EH_SIGMOID_GRAD: return v * with[at] * (1 - with[at]);
+    case EH_RELU_GRAD: return with[at] > 0 ? v : 0;
     default: return v;
     }
 }
@@ -319,11 +322,17 @@ static bool same_class(const eh_pairs *p, int64_t i, int64_t j)
 
 static eh_pair_sums row_sums(const eh_pairs *p, int64_t i)
 {
-    eh_pair_sums sums = {.log_all = -INFINITY, .same = p->nca ? -INFINITY : 0};
+    eh_pair_sums sums = {.log_all = -INFINITY, .same = p->nca && !p->P ? -INFINITY : 0};
     for (int64_t j = 0; j < p->z; j++) {
         if (p->self && i == j) continue;
         const double lw = log_weight(p, i, j);
         sums.log_all = log_add(sums.log_all, lw);
+        if (p->P) {
+            const double P = D(p->P)[i * p->z + j];
+            if (P > 0) sums.same += P * (lw - log(P));
+            sums.count += P;
+            continue;
+        }
         if (!same_class(p, i, j)) continue;
         sums.same = p->nca ? log_add(sums.same, lw) : sums.same + lw;
         sums.count += 1;
@@ -333,8 +342,12 @@ static eh_pair_sums row_sums(const eh_pairs *p, int64_t i)
 
 static double pair_slope(const eh_pairs *p, double attract, double repel, int64_t i, int64_t j)
 {
-    const bool same = same_class(p, i, j);
     const double lw = log_weight(p, i, j);
+    if (p->P) {
+        const double P = D(p->P)[i * p->z + j];
+        return p->gaussian ? P - exp(repel + lw) : (P - repel * exp(lw)) * exp(lw);
+    }
+    const bool same = same_class(p, i, j);
     if (p->gaussian) return (same ? exp(p->nca ? attract + lw : attract) : 0) - exp(repel + lw);
     const double w = exp(lw);
     return ((same ? (p->nca ? attract * w : attract) : 0) - repel * w) * w;
@@ -413,6 +426,53 @@ static void ref_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_
                 eh_host_value(loss)->value += add_target(p, i, t, D(dY));
 }
 
+/* ---- affinities ---- */
+
+/* Squared distances of row i to the others less the smallest; the row's own is 0. */
+static void shifted_distances(int64_t n, int64_t dims, const double *X, int64_t i, double *e)
+{
+    double least = INFINITY;
+    for (int64_t j = 0; j < n; j++) {
+        e[j] = distance2(X + i * dims, X + j * dims, dims);
+        if (j != i) least = fmin(least, e[j]);
+    }
+    for (int64_t j = 0; j < n; j++) e[j] = j == i ? 0 : e[j] - least;
+}
+
+static eh_bandwidth_sums bandwidth_sums(int64_t n, const double *e, double beta)
+{
+    eh_bandwidth_sums s = {-1, 0, 0}; /* the row's own exp(0) counts for nothing */
+    for (int64_t j = 0; j < n; j++) {
+        const double p = exp(-beta * e[j]);
+        s.weight += p;
+        s.first += p * e[j];
+        s.second += p * e[j] * e[j];
+    }
+    return s;
+}
+
+/* In place of the distances e of row i, its p_j|i. */
+static void conditional(int64_t n, int64_t i, double goal, double *e)
+{
+    eh_bandwidth b = eh_bandwidth_start(bandwidth_sums(n, e, 0));
+    while (!eh_bandwidth_found(&b, bandwidth_sums(n, e, b.beta), goal)) {
+    }
+    const double all = bandwidth_sums(n, e, b.beta).weight;
+    for (int64_t j = 0; j < n; j++) e[j] = j == i ? 0 : exp(-b.beta * e[j]) / all;
+}
+
+static void ref_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P)
+{
+    (void)c;
+    for (int64_t i = 0; i < n; i++) {
+        shifted_distances(n, dims, D(X), i, D(P) + i * n);
+        conditional(n, i, log(perplexity), D(P) + i * n);
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++)
+            D(P)[i * n + j] = D(P)[j * n + i] = (D(P)[i * n + j] + D(P)[j * n + i]) / (2 * (double)n);
+}
+
 static void ref_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims,
                         int64_t k, eh_row *index, eh_real *distance)
 {
@@ -473,6 +533,7 @@ const eh_compute_ops eh_compute_ref = {
     .adam = ref_adam,
     .pairs = ref_pairs,
     .triples = ref_triples,
+    .affinities = ref_affinities,
     .nearest = ref_nearest,
     .vote = eh_host_vote,
 };
