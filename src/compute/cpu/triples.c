@@ -43,31 +43,30 @@ EH_SIMD static void pass_over_kin(int64_t count, int32_t own, const int32_t *res
     for (int64_t j = 0; j < count; j++) d[j] = label[j] == own ? INFINITY : d[j];
 }
 
-/* Adds the impostors within one bound to their slopes and to *active; returns the sum of margins. NaN counts as within. */
-EH_SIMD static double within_bound(int64_t count, float bound, const float *restrict d, float *restrict slope,
-                                   int32_t *active)
+/* Of the impostors within one bound, returns how many there are, and adds their margins, and to their slopes. NaN counts as
+ * within. */
+EH_SIMD static int32_t within_bound(int64_t count, float bound, const float *restrict d, float *restrict margin,
+                                    float *restrict slope)
+{
+    int32_t found = 0;
+    for (int64_t j = 0; j < count; j++) {
+        const float room = bound - d[j];
+        margin[j] += room <= 0 ? 0 : room;
+        slope[j] += room <= 0 ? 0 : 1;
+        found += room <= 0 ? 0 : 1;
+    }
+    return found;
+}
+
+EH_SIMD static double sum_of(int64_t count, const float *restrict x)
 {
     float lane[16] = {0};
-    int32_t found = 0;
     int64_t j = 0;
     for (; j + 16 <= count; j += 16)
-        for (int l = 0; l < 16; l++) {
-            const float margin = bound - d[j + l];
-            const bool in = !(margin <= 0);
-            lane[l] += in ? margin : 0;
-            slope[j + l] += in ? 1 : 0;
-            found += in;
-        }
-    for (; j < count; j++) {
-        const float margin = bound - d[j];
-        if (margin <= 0) continue;
-        lane[0] += margin;
-        slope[j] += 1;
-        found++;
-    }
+        for (int l = 0; l < 16; l++) lane[l] += x[j + l];
+    for (; j < count; j++) lane[0] += x[j];
     double sum = 0;
     for (int l = 0; l < 16; l++) sum += lane[l];
-    *active += found;
     return sum;
 }
 
@@ -84,17 +83,19 @@ static double walk(const eh_triples *p, int64_t i, const held *of, float *out)
     const int64_t n = p->n, h = p->h;
     const float *y = eh_f(p->Y) + i * h;
     const int32_t *label = eh_host_labels(p->label);
+    int32_t *active = of->active + i * p->targets;
     double sum = 0;
     for (int64_t from = 0; from < n; from += STRIP) {
         const int64_t count = n - from < STRIP ? n - from : STRIP;
         const float *Y = eh_f(p->Y) + from * h;
-        float d[STRIP], slope[STRIP] = {0};
+        float d[STRIP], margin[STRIP] = {0}, slope[STRIP] = {0};
         eh_cpu_distances(count, h, y, Y, d);
         pass_over_kin(count, label[i], label + from, d);
         for (int64_t t = 0; t < p->targets; t++) {
-            sum += within_bound(count, of->bound[t * n + i], d, slope, of->active + i * p->targets + t);
+            active[t] += within_bound(count, of->bound[t * n + i], d, margin, slope);
             within_bounds(count, of->bound + t * n + from, d, slope);
         }
+        sum += sum_of(count, margin);
         eh_cpu_pull_towards(count, h, slope, y, Y, out);
     }
     return sum;
