@@ -62,7 +62,7 @@ static const row rows[] = {
     REAL(beta2, "0.99", 0, 0.999999, "adam", "decay of the gradient's square"),
     REAL(valid, "0.1", 0, 0.9, "gradient methods",
          "part of the training data that is held out to choose the best epoch"),
-    REAL(time, "0", 0, 1e9, "gradient methods", "seconds after which training ends; 0: no limit"),
+    REAL(time, "0", 0, 1e9, "gradient methods, mcml, lpp", "seconds after which training ends; 0: no limit"),
     INTEGER(patience, "10", 0, 1000000, "gradient methods",
             "epochs without a lower validation error after which training ends; 0: never"),
     CHOICE(scale, "auto|none|range|minmax|standard", "auto", "all",
