@@ -20,10 +20,11 @@ enum {
     MOST_SAMPLES = 10000, /* pairs of all samples are walked hundreds of times */
     MOST_INPUTS = 1000,   /* M is taken apart as often */
     MOST_STEPS = 1000,
-    WATCHED = 10, /* steps, over which the loss must fall by this part of itself, or it has settled: */
-    MOST_CUTS = 40
+    MOST_CUTS = 40, /* of one step, each to a quarter */
+    WATCHED = 10    /* steps, after which the fall of the loss is looked at */
 };
-static const double SETTLED = 1e-4, ENOUGH = 1e-4 /* of the fall that the slope promises */;
+static const double SETTLED = 1e-4; /* part of the loss: falling by less over those steps, it has come to rest */
+static const double ENOUGH = 1e-4;  /* part of the fall that the slope promises: a step that brings less is cut */
 
 /* ---- the objective ---- */
 

@@ -71,7 +71,7 @@ static const row rows[] = {
          "chance that a scaled input of a training sample is set to 0; the others are divided by 1 - dropout"),
     REAL(valid, "0.1", 0, 0.9, "gradient methods",
          "part of the training data that is held out to choose the best epoch"),
-    REAL(time, "0", 0, 1e9, "gradient methods", "seconds after which training ends; 0: no limit"),
+    REAL(time, "0", 0, 1e9, "gradient methods, mcml, lpp", "seconds after which training ends; 0: no limit"),
     INTEGER(patience, "10", 0, 1000000, "gradient methods",
             "epochs without a lower validation error after which training ends; 0: never"),
     CHOICE(scale, "auto|none|range|minmax|standard", "auto", "all",
