@@ -70,8 +70,14 @@ static int find_data(reproduction *r)
     int found = 0;
     char path[SETS][PATH_ROOM];
     for (int set = 0; set < SETS; set++) {
-        snprintf(path[set], PATH_ROOM, "%s/%s", r->data, plan_sets[set].path);
-        r->have[set] = access(path[set], R_OK) == 0;
+        const plan_set *s = &plan_sets[set];
+        const char *const files[] = {s->path, s->pair[0][0], s->pair[0][1], s->pair[1][0], s->pair[1][1]};
+        r->have[set] = true;
+        for (int i = 0; i < 5 && r->have[set]; i++) {
+            if (!files[i]) continue;
+            snprintf(path[set], PATH_ROOM, "%s/%s", r->data, files[i]);
+            r->have[set] = access(path[set], R_OK) == 0;
+        }
         found += r->have[set];
     }
     for (int set = 0; set < SETS && found; set++)

@@ -14,9 +14,9 @@ enum { MOST_SEEDS = 99, PATH_ROOM = 1024, TEXT_ROOM = 512 };
 
 typedef struct plan_set {
     const char *id, *name;
-    const char *path;  /* below the data folder */
-    const char *split; /* "8000@": a random split for each seed; NULL: the data's own parts */
-    const char *about; /* its sizes */
+    const char *path;       /* below the data folder: a file, or a folder with parts */
+    const char *pair[2][2]; /* where path is NULL: values and labels of the train and of the test part */
+    const char *split;      /* "8000@": a random split for each seed; NULL: the data's own parts */
 } plan_set;
 extern const plan_set plan_sets[SETS];
 
@@ -68,6 +68,7 @@ typedef struct cell_result {
 
 void cell_name(cell at, char *buffer, size_t size);                            /* "mnist/hope/1" */
 void cell_settings(const reproduction *r, cell at, char *buffer, size_t size); /* as options of train */
+/* path (2 PATH_ROOM) and split (TEXT_ROOM) hold what source points to. */
 void cell_source(const reproduction *r, cell at, const char *part, enhope_source *source, char *path, char *split);
 void cell_model_path(const reproduction *r, cell at, char *path); /* (PATH_ROOM) */
 bool cell_keeps_model(cell at);

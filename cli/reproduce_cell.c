@@ -47,10 +47,14 @@ bool cell_keeps_model(cell at)
 void cell_source(const reproduction *r, cell at, const char *part, enhope_source *source, char *path, char *split)
 {
     const plan_set *set = &plan_sets[at.set];
-    snprintf(path, PATH_ROOM, "%s/%s", r->data, set->path);
+    const bool test = !strcmp(part, "test");
+    if (set->path)
+        snprintf(path, 2 * PATH_ROOM, "%s/%s", r->data, set->path);
+    else
+        snprintf(path, 2 * PATH_ROOM, "%s/%s,%s/%s", r->data, set->pair[test][0], r->data, set->pair[test][1]);
     if (set->split) snprintf(split, TEXT_ROOM, "%s%d", set->split, at.seed);
-    *source = (enhope_source){.path = path, .part = part, .split = set->split ? split : NULL};
-    if (r->quick) source->limit = strcmp(part, "test") ? QUICK_TRAINING : QUICK_TEST;
+    *source = (enhope_source){.path = path, .part = set->path ? part : NULL, .split = set->split ? split : NULL};
+    if (r->quick) source->limit = test ? QUICK_TEST : QUICK_TRAINING;
 }
 
 /* ---- kept ---- */
@@ -150,7 +154,7 @@ static int apply_settings(enhope_context *ctx, enhope_settings *settings, char *
 static int read_part(const reproduction *r, cell at, const char *part, enhope_context *ctx, enhope_dataset **out)
 {
     enhope_source source;
-    char path[PATH_ROOM], split[TEXT_ROOM];
+    char path[2 * PATH_ROOM], split[TEXT_ROOM];
     cell_source(r, at, part, &source, path, split);
     const enhope_status status = enhope_dataset_read(ctx, &source, out);
     return status ? cli_fail(ctx, status) : 0;

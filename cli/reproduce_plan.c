@@ -4,10 +4,15 @@
 #include "reproduce.h"
 
 const plan_set plan_sets[SETS] = {
-    [MNIST] = {"mnist", "MNIST", "mnist", NULL, "60,000 and 10,000 digits, 784 inputs"},
-    [USPS] = {"usps", "USPS", "usps/usps_all.mat", "8000@", "8,000 and 3,000 digits, 256 inputs"},
-    [NEWS] = {"20news", "20 Newsgroups", "20news/20news_w100.mat", "15000@", "15,000 and 1,242 documents, 100 words"},
-    [VGG] = {"vgg", "VGG features of MNIST", "mnist-vgg512", NULL, "60,000 and 10,000 digits, 512 features"},
+    [MNIST] = {"mnist", "MNIST", "mnist", {{0}}, NULL},
+    [USPS] = {"usps", "USPS", "usps/usps_all.mat", {{0}}, "8000@"},
+    [NEWS] = {"20news", "20 Newsgroups", "20news/20news_w100.mat", {{0}}, "15000@"},
+    [VGG] = {"vgg",
+             "VGG features of MNIST",
+             NULL,
+             {{"mnist-vgg512/train-features-idx2-ubyte.gz", "mnist/train-labels-idx1-ubyte.gz"},
+              {"mnist-vgg512/t10k-features-idx2-ubyte.gz", "mnist/t10k-labels-idx1-ubyte.gz"}},
+             NULL},
 };
 
 /* The paper's recipe: order 2, 800 factors, 400 hidden units, joint form, conjugate gradients; batches and line searches

@@ -379,7 +379,7 @@ static int put_figure(const reproduction *r, document *d)
     static const char *const panels[] = {"mcml+", "dt-mcml", "en-hope-20-learned", "en-hope-10-learned"};
     enum { PANELS = sizeof panels / sizeof *panels };
     enhope_source source;
-    char path[PATH_ROOM], split[TEXT_ROOM];
+    char path[2 * PATH_ROOM], split[TEXT_ROOM];
     for (int i = 0; i < PANELS; i++) {
         cell_result c;
         if (!cell_read(r, (cell){row_number(panels[i]), MNIST, 1}, &c)) return 0;

@@ -247,7 +247,7 @@ int speed_run(const reproduction *r, int set)
     int code = ctx ? 0 : cli_error("out of memory");
     for (int i = 0; i < 2 && !code; i++) {
         enhope_source source;
-        char path[PATH_ROOM], split[TEXT_ROOM];
+        char path[2 * PATH_ROOM], split[TEXT_ROOM];
         cell_source(r, first, i ? "test" : "train", &source, path, split);
         const enhope_status status = enhope_dataset_read(ctx, &source, &part[i]);
         if (status) code = cli_fail(ctx, status);

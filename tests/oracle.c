@@ -170,6 +170,27 @@ static void print_classes(question *q)
     free_samples(&fresh);
 }
 
+/* P (n, n) of the samples' inputs at the settings' perplexity. */
+static void print_affinities(question *q)
+{
+    const int64_t n = q->file[0].rows, H = q->file[0].columns - 1;
+    eh_compute *c = NULL;
+    eh_real *X = NULL, *P = NULL;
+    double *all = room(n * n, sizeof *all);
+    check(q->ctx, eh_compute_open(q->ctx, false, &c));
+    check(q->ctx, eh_compute_new(c, q->ctx, "inputs", n * H, c->op->size, &X));
+    check(q->ctx, eh_compute_new(c, q->ctx, "affinities", n * n, c->op->size, &P));
+    c->op->write(c, X, q->train.x, n * H);
+    eh_compute_begin(c);
+    c->op->affinities(c, n, H, X, q->settings->perplexity, P);
+    read_theta(c, P, n * n, all);
+    eh_compute_end(c);
+    print_rows(n, n, all);
+    free(all);
+    c->op->release(c, X), c->op->release(c, P);
+    eh_compute_close(c);
+}
+
 static const struct {
     const char *name;
     int files;
@@ -178,6 +199,7 @@ static const struct {
     {"map", 1, print_map},
     {"loss", 2, print_loss},
     {"classes", 2, print_classes},
+    {"affinities", 1, print_affinities},
 };
 enum { WHATS = sizeof whats / sizeof *whats };
 

@@ -16,8 +16,10 @@ import tempfile
 try:
     import numpy as np
     import scipy.linalg
+    import scipy.spatial.distance
     import sklearn.decomposition
     import sklearn.discriminant_analysis
+    import sklearn.manifold
     import sklearn.neighbors
 except ImportError as missing:
     print(f"skipped: {missing}")
@@ -210,7 +212,18 @@ def knn(oracle):
             yield f"{k}-nn classes of {clear.sum()} samples, scikit-learn, {device}", differ.mean(), 0
 
 
-COMPARISONS = [nca, mcml, pca, lpp_nearest, lpp_class, lpp_is_lda, knn]
+def affinities(oracle):
+    """scikit-learn's bandwidths give entropies to 1e-5, by bisection."""
+    x, label = samples(12, n=230)
+    for perplexity in (5, 30, 70):
+        d = scipy.spatial.distance.cdist(x, x, "sqeuclidean").astype(np.float32)
+        P = scipy.spatial.distance.squareform(sklearn.manifold._t_sne._joint_probabilities(d, perplexity, 0))
+        for device in DEVICES:
+            rows = oracle("affinities", [np.column_stack([x, label])], perplexity=perplexity, device=device)
+            yield f"affinities at perplexity {perplexity}, scikit-learn's t-SNE, {device}", apart(rows, P), 1e-4
+
+
+COMPARISONS = [nca, mcml, pca, lpp_nearest, lpp_class, lpp_is_lda, knn, affinities]
 
 
 def main():

@@ -324,17 +324,14 @@ static void start(const eh_metric *m, double *M)
     for (int64_t j = 0; j < m->H; j++) M[j * m->H + j] = mean > 0 ? 1 / mean : 1;
 }
 
-/* The map of the metric T^T M T of the inputs; q is room. */
-static enhope_status write_map(enhope_trainer *t, const double *mean, const double *T, double *value, const point *p,
-                               point *q)
+/* The map: the h directions that carry most of the data's variance under the metric. Evened-out samples have unit
+ * covariance, so these are M's own largest. q is room. */
+static enhope_status write_map(enhope_trainer *t, const double *mean, const double *T, const point *p, point *q)
 {
-    const int64_t H = t->shape.H, h = t->shape.h;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)H, (int)H, (int)H, 1, p->M, (int)H, T, (int)H, 0, q->G,
-                (int)H);
-    transposed_product(t->c->threads, H, H, H, T, q->G, q->M);
-    EH_TRY(eh_eigen_largest(t->ctx, (int)H, q->M, (int)h, value, q->R));
-    for (int64_t k = 0; k < h; k++)
-        for (int64_t j = 0; j < H; j++) q->R[k * H + j] *= sqrt(fmax(value[k], 0));
+    const int64_t H = t->shape.H, h = t->shape.h, kept = h < p->r ? h : p->r;
+    memset(q->R, 0, (size_t)(h * H) * sizeof *q->R);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)kept, (int)H, (int)H, 1, p->R, (int)H, T, (int)H, 0,
+                q->R, (int)H);
     return eh_write_directions(t, mean, q->R);
 }
 
@@ -376,7 +373,7 @@ enhope_status eh_solve_mcml(enhope_trainer *t, double *loss)
     start(&m, p.M);
     EH_CHECK(judge(ctx, &m, value, &p));
     EH_CHECK(descend(t, &m, value, &p, &q));
-    EH_CHECK(write_map(t, mean, T, value, &p, &q));
+    EH_CHECK(write_map(t, mean, T, &p, &q));
     *loss = p.loss;
 cleanup:
     eh_metric_free(&m);

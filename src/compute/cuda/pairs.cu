@@ -7,7 +7,7 @@
 #include "compute/cuda/cuda.h"
 #include "compute/pair_weights.h"
 
-enum { THREADS = CUDA_BLOCK, FEW = 256, FEW_NUMBERS = 512, WIDE = 16 };
+enum { THREADS = CUDA_BLOCK, FEW = 256, FEW_NUMBERS = 512 };
 
 struct pairs {
     bool gaussian, row, nca, self, indicator;
@@ -316,7 +316,8 @@ __global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, co
 }
 
 /* out (rows, h) = 2 sum over others of D (own - other), a block a row; both: of the row as a sample and as a compared
- * point. */
+ * point. WIDE: outputs at a time. */
+template <int WIDE>
 __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *labels, const int32_t *other_labels,
                            const float2 *weights, bool as_sample, bool both, float *out)
 {
@@ -381,9 +382,10 @@ static void many(cuda_state *s, const pairs &d, const int32_t *label, const int3
     float2 *weights = (float2 *)(room + sums);
     note(s, (unsigned)d.n, THREADS, 0, many_sums, d, soft{label}, soft{other}, (eh_pair_sums *)room);
     note(s, 1, THREADS, 0, weigh, d, soft{label}, (const eh_pair_sums *)room, weights, soft{S(loss)});
-    note(s, (unsigned)d.n, THREADS, 0, many_grads, d, soft{label}, soft{other}, weights, true, d.self, dY);
+    const auto grads = d.h <= 2 ? many_grads<2> : many_grads<16>;
+    note(s, (unsigned)d.n, THREADS, 0, grads, d, soft{label}, soft{other}, weights, true, d.self, dY);
     if (!d.self && d.z)
-        note(s, (unsigned)d.z, THREADS, 0, many_grads, d, soft{label}, soft{other}, weights, false, false, dG);
+        note(s, (unsigned)d.z, THREADS, 0, grads, d, soft{label}, soft{other}, weights, false, false, dG);
 }
 
 void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)
