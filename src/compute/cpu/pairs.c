@@ -21,8 +21,13 @@ EH_SIMD static void distances(int64_t count, int64_t dims, const float *restrict
         return;
     }
     for (int64_t j = 0; j < count; j++) {
-        float sum = 0;
-        for (int64_t k = 0; k < dims; k++) sum += (a[k] - B[j * dims + k]) * (a[k] - B[j * dims + k]);
+        const float *b = B + j * dims;
+        float lane[16] = {0}, sum = 0;
+        int64_t k = 0;
+        for (; k + 16 <= dims; k += 16)
+            for (int l = 0; l < 16; l++) lane[l] += (a[k + l] - b[k + l]) * (a[k + l] - b[k + l]);
+        for (; k < dims; k++) sum += (a[k] - b[k]) * (a[k] - b[k]);
+        for (int l = 0; l < 16 && dims >= 16; l++) sum += lane[l];
         d[j] = sum;
     }
 }
@@ -197,6 +202,11 @@ static const float *given_column(const eh_pairs *p, int64_t j, int64_t from, int
 EH_SIMD static void pull_towards(int64_t count, int64_t h, const float *restrict slope, const float *restrict a,
                                  const float *restrict B, float *restrict out)
 {
+    if (h >= 16) {
+        for (int64_t t = 0; t < count; t++)
+            for (int64_t k = 0; k < h; k++) out[k] += 2 * slope[t] * (a[k] - B[t * h + k]);
+        return;
+    }
     for (int64_t k = 0; k < h; k++) {
         float lane[8] = {0};
         int64_t t = 0;

@@ -315,6 +315,21 @@ __global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, co
     if (threadIdx.x == 0) *loss = {sum, 0};
 }
 
+/* The slope of a row's pair t, as a sample or as a compared point; both: of the two together. */
+__device__ static float many_slope(const pairs &p, const int32_t *labels, const int32_t *other_labels,
+                                   const float2 *weights, bool as_sample, bool both, int64_t row, int64_t t)
+{
+    const float *own = (as_sample ? p.Y : p.G) + row * p.h, *other = (as_sample ? p.G : p.Y) + t * p.h;
+    const float d = distance2(own, other, p.h);
+    const float2 w = weights[as_sample ? row : t];
+    if (p.P) {
+        const float target = as_sample ? p.P[row * p.z + t] : p.P[t * p.z + row];
+        return slope_given(p, target, w.y, d) + (both ? slope_given(p, target, weights[t].y, d) : 0);
+    }
+    const bool same = as_sample ? kin(labels[row], other_labels[t]) : kin(other_labels[row], labels[t]);
+    return slope(p, w.x, w.y, same, d) + (both ? slope(p, weights[t].x, weights[t].y, same, d) : 0);
+}
+
 /* out (rows, h) = 2 sum over others of D (own - other), a block a row; both: of the row as a sample and as a compared
  * point. WIDE: outputs at a time. */
 template <int WIDE>
@@ -324,24 +339,11 @@ __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *label
     begin_kernel();
     const int64_t row = blockIdx.x, others = as_sample ? p.z : p.n;
     const float *own = (as_sample ? p.Y : p.G) + row * p.h, *other = as_sample ? p.G : p.Y;
-    const int32_t *other_label = as_sample ? other_labels : labels;
-    const int32_t label = p.P ? -1 : as_sample ? labels[row] : other_labels[row];
     for (int64_t first = 0; first < p.h; first += WIDE) {
         double sum[WIDE] = {};
         for (int64_t t = threadIdx.x; t < others; t += THREADS) {
             if (p.self && t == row) continue; /* its slope may be infinite, its difference is zero */
-            const float d = distance2(own, other + t * p.h, p.h);
-            const float2 w = weights[as_sample ? row : t];
-            float D;
-            if (p.P) {
-                const float target = as_sample ? p.P[row * p.z + t] : p.P[t * p.z + row];
-                D = slope_given(p, target, w.y, d);
-                if (both) D += slope_given(p, target, weights[t].y, d);
-            } else {
-                const bool same = kin(label, other_label[t]);
-                D = slope(p, w.x, w.y, same, d);
-                if (both) D += slope(p, weights[t].x, weights[t].y, same, d);
-            }
+            const float D = many_slope(p, labels, other_labels, weights, as_sample, both, row, t);
 #pragma unroll
             for (int k = 0; k < WIDE; k++)
                 if (first + k < p.h) sum[k] += (double)D * (own[first + k] - other[t * p.h + first + k]);
@@ -351,6 +353,29 @@ __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *label
             if (first + k >= p.h) break;
             const double all = block_reduce(sum[k], add());
             if (threadIdx.x == 0) out[row * p.h + first + k] = (float)(2 * all);
+        }
+    }
+}
+
+/* The same for wide rows (the input space): slopes of a strip of others first, then a thread for every output. */
+__global__ void wide_grads(const __grid_constant__ pairs p, const int32_t *labels, const int32_t *other_labels,
+                           const float2 *weights, bool as_sample, bool both, float *out)
+{
+    begin_kernel();
+    __shared__ float slopes[THREADS];
+    const int64_t row = blockIdx.x, others = as_sample ? p.z : p.n;
+    const float *own = (as_sample ? p.Y : p.G) + row * p.h, *other = as_sample ? p.G : p.Y;
+    for (int64_t from = 0; from < others || from == 0; from += THREADS) {
+        const int64_t t = from + threadIdx.x, count = others - from < THREADS ? others - from : THREADS;
+        __syncthreads();
+        slopes[threadIdx.x] = t < others && !(p.self && t == row)
+                                  ? many_slope(p, labels, other_labels, weights, as_sample, both, row, t)
+                                  : 0;
+        __syncthreads();
+        for (int64_t k = threadIdx.x; k < p.h; k += THREADS) {
+            double sum = 0;
+            for (int64_t s = 0; s < count; s++) sum += (double)slopes[s] * (own[k] - other[(from + s) * p.h + k]);
+            out[row * p.h + k] = (from ? out[row * p.h + k] : 0) + (float)(2 * sum);
         }
     }
 }
@@ -382,7 +407,7 @@ static void many(cuda_state *s, const pairs &d, const int32_t *label, const int3
     float2 *weights = (float2 *)(room + sums);
     note(s, (unsigned)d.n, THREADS, 0, many_sums, d, soft{label}, soft{other}, (eh_pair_sums *)room);
     note(s, 1, THREADS, 0, weigh, d, soft{label}, (const eh_pair_sums *)room, weights, soft{S(loss)});
-    const auto grads = d.h <= 2 ? many_grads<2> : many_grads<16>;
+    const auto grads = d.h <= 2 ? many_grads<2> : d.h <= 16 ? many_grads<16> : wide_grads;
     note(s, (unsigned)d.n, THREADS, 0, grads, d, soft{label}, soft{other}, weights, true, d.self, dY);
     if (!d.self && d.z)
         note(s, (unsigned)d.z, THREADS, 0, grads, d, soft{label}, soft{other}, weights, false, false, dG);
