@@ -487,7 +487,7 @@ static int put_report(const reproduction *r, document *d)
                all);
     put_heading(d, "SNC, ten dimensions, the input space");
     put_errors(r, d, "snc knn", digits);
-    put_errors(r, d, "en-hope-10-D", mnist);
+    put_errors(r, d, "en-hope-10-D en-hope-10-D-noise", mnist);
     put_heading(d, "Not in the paper");
     put_errors(r, d, "pca lpp-nearest linear-en-hope deep-en-hope en-hope-10-D snc", three);
     put_heading(d, "Table 4: how long classification takes");
