@@ -31,6 +31,7 @@ static void put_head(document *d, const char *title)
           "table{border-collapse:collapse;font-size:.9rem;margin:1rem 0}\n"
           "th,td{border-bottom:1px solid #8886;padding:.25rem .7rem;text-align:left;vertical-align:top}\n"
           "td:not(:first-child){font-variant-numeric:tabular-nums}\n"
+          "td:not(:first-child):not(:last-child){white-space:nowrap}\n"
           "figure{margin:1rem 0;display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:1rem}\n"
           "svg{width:100%;height:auto}\npre{overflow-x:auto}\n"
           "</style>\n<h1>",
