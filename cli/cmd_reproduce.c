@@ -31,13 +31,6 @@ typedef struct work {
     double started;
 } work;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- which cells ---- */
 
 /* Whether one of the patterns between commas is the data set, the row, or matches the whole name of a cell. */
@@ -127,13 +120,13 @@ static void draw(const work *w)
 {
     if (!w->terminal) return;
     char left[32], spent[32], name[TEXT_ROOM];
-    const double passed = now() - w->started;
+    const double passed = reproduce_now() - w->started;
     cli_seconds_text(w->done ? passed / w->done * (w->count - w->done) : NAN, left, sizeof left);
     fprintf(stderr, "\r[%d of %d]", w->done, w->count);
     for (int j = 0, shown = 0; j < w->most && shown < 2; j++) {
         if (!w->jobs[j].process) continue;
         cell_name(w->jobs[j].at, name, sizeof name);
-        cli_seconds_text(now() - w->jobs[j].started, spent, sizeof spent);
+        cli_seconds_text(reproduce_now() - w->jobs[j].started, spent, sizeof spent);
         fprintf(stderr, "%s %s %s", shown++ ? "," : "", name, spent);
     }
     fprintf(stderr, "; %s left\033[K", left);
@@ -144,7 +137,7 @@ static int start(work *w, job *j)
 {
     fflush(stdout);
     fflush(stderr);
-    *j = (job){.at = w->cells[w->next++], .started = now()};
+    *j = (job){.at = w->cells[w->next++], .started = reproduce_now()};
     j->process = fork();
     if (j->process < 0) {
         j->process = 0;
@@ -205,11 +198,9 @@ static int run_speed(const reproduction *r, const char *only)
     for (int set = 0; set < SETS; set++) {
         speed_result done;
         if (!r->have[set] || !speed_chosen(only, set) || speed_read(r, set, &done) || cli_caught_signal()) continue;
-        const plan_row *row = plan_row_find("en-hope-20-learned");
+        const cell at = {.row = plan_row_number("en-hope-20-learned"), .set = set, .seed = 1};
         cell_result trained;
-        cell at = {.set = set, .seed = 1};
-        while (plan_row_get(at.row) != row) at.row++;
-        if (!row->on[set] || !cell_read(r, at, &trained)) continue;
+        if (!plan_row_get(at.row)->on[set] || !cell_read(r, at, &trained)) continue;
         fprintf(stderr, "timing classification on %s\n", plan_sets[set].name);
         const int code = speed_run(r, set);
         if (code) return code;
@@ -242,7 +233,7 @@ int cmd_reproduce(const cli_options *options)
     work w = {.r = &r,
               .most = options->jobs ? (int)options->jobs : 1,
               .terminal = isatty(STDERR_FILENO) != 0,
-              .started = now()};
+              .started = reproduce_now()};
     cli_catch_signals();
     int code = find_data(&r);
     if (!code) code = make_folders(r.folder);

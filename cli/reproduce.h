@@ -31,7 +31,7 @@ typedef struct plan_row {
 } plan_row;
 int plan_rows(void);
 const plan_row *plan_row_get(int i);
-const plan_row *plan_row_find(const char *id);
+int plan_row_number(const char *id); /* id: of a row that there is */
 
 /* "better is lower than worse on these data sets", as the paper says. */
 typedef struct plan_claim {
@@ -79,6 +79,7 @@ int cell_run(const reproduction *r, cell at);
 
 /* "AMD EPYC 9B14, 2 threads, x86-64-v4": what the device of the context is; device NULL: the cpu. */
 void reproduce_machine(enhope_context *ctx, const char *device, char *buffer, size_t size);
+double reproduce_now(void); /* seconds of a clock that only goes forward */
 /* A file as JSON, to be given to cJSON_Delete; NULL: there is none, or it is none. */
 struct cJSON *reproduce_json(const char *path);
 double reproduce_number(const struct cJSON *object, const char *name); /* NaN: it has none */

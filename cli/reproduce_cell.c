@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "reproduce.h"
@@ -183,6 +184,13 @@ void reproduce_machine(enhope_context *ctx, const char *device, char *buffer, si
         snprintf(buffer + length, size - length, "%s", info.text);
         return;
     }
+}
+
+double reproduce_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static double peak_bytes(void)

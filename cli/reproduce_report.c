@@ -156,13 +156,6 @@ static spread over_seeds(const reproduction *r, int row, int set, measure m)
     return spread_of(values, count);
 }
 
-static int row_number(const char *id)
-{
-    int row = 0;
-    while (strcmp(plan_row_get(row)->id, id)) row++;
-    return row;
-}
-
 /* ---- tables of errors ---- */
 
 static void put_paper(document *d, double paper)
@@ -207,7 +200,7 @@ static void put_errors(const reproduction *r, document *d, const char *names, co
     for (char *rest = words, *word; (word = strtok_r(rest, " ", &rest));) {
         char *kmeans = strstr(word, "+kmeans");
         if (kmeans) *kmeans = 0;
-        const int row = row_number(word);
+        const int row = plan_row_number(word);
         const plan_row *p = plan_row_get(row);
         snprintf(text, sizeof text, "%s%s", kmeans ? "s-kmeans + " : "", p->name);
         put_cell(d, text);
@@ -230,7 +223,7 @@ static spread claim_side(const reproduction *r, const char *name, int set)
     snprintf(id, sizeof id, "%s", name);
     char *kmeans = strstr(id, "+kmeans");
     if (kmeans) *kmeans = 0;
-    return over_seeds(r, row_number(id), set, kmeans ? AGAINST_KMEANS : TEST);
+    return over_seeds(r, plan_row_number(id), set, kmeans ? AGAINST_KMEANS : TEST);
 }
 
 static void put_claims(const reproduction *r, document *d)
@@ -340,7 +333,7 @@ static void put_costs(const reproduction *r, document *d)
 
 static int draw_panel(const reproduction *r, enhope_context *ctx, const enhope_dataset *test, const char *id, FILE *out)
 {
-    const cell at = {.row = row_number(id), .set = MNIST, .seed = 1};
+    const cell at = {.row = plan_row_number(id), .set = MNIST, .seed = 1};
     char path[PATH_ROOM];
     enhope_model *model = NULL;
     cell_model_path(r, at, path);
@@ -366,7 +359,7 @@ static int put_panel(const reproduction *r, document *d, enhope_context *ctx, co
     if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);
     if (code) return code;
-    fprintf(d->md, "![%s](figure-1-%s.svg)\n", plan_row_find(id)->name, id);
+    fprintf(d->md, "![%s](figure-1-%s.svg)\n", plan_row_get(plan_row_number(id))->name, id);
     FILE *picture = fopen(path, "rb");
     if (!picture) return cli_error("%s: cannot be read", path);
     for (size_t got; (got = fread(buffer, 1, sizeof buffer, picture)) > 0;) fwrite(buffer, 1, got, d->html);
@@ -382,7 +375,7 @@ static int put_figure(const reproduction *r, document *d)
     char path[2 * PATH_ROOM], split[TEXT_ROOM];
     for (int i = 0; i < PANELS; i++) {
         cell_result c;
-        if (!cell_read(r, (cell){row_number(panels[i]), MNIST, 1}, &c)) return 0;
+        if (!cell_read(r, (cell){plan_row_number(panels[i]), MNIST, 1}, &c)) return 0;
     }
     put_heading(d, "Figure 1");
     put_paragraph(

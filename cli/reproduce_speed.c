@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "reproduce.h"
@@ -45,13 +44,6 @@ static const char script[] =
     "    print('sklearn', best(lambda: brute.kneighbors(test)), flush=True)\n"
     "except ImportError:\n"
     "    pass\n";
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void speed_path(const reproduction *r, int set, const char *ending, char *path)
 {
@@ -136,9 +128,9 @@ static int time_model(enhope_context *ctx, const enhope_model *model, const enho
         *seconds = fmin(*seconds, e.seconds);
         if (error) *error = 100.0 * (double)e.errors / (double)(e.n ? e.n : 1);
         if (!embedding || status) continue;
-        const double start = now();
+        const double start = reproduce_now();
         status = enhope_model_embed(ctx, model, test, Y);
-        *embedding = fmin(*embedding, now() - start);
+        *embedding = fmin(*embedding, reproduce_now() - start);
     }
     free(Y);
     return status ? cli_fail(ctx, status) : 0;
@@ -147,10 +139,9 @@ static int time_model(enhope_context *ctx, const enhope_model *model, const enho
 static int time_kept(const reproduction *r, enhope_context *ctx, int set, const char *row, const enhope_dataset *test,
                      double *seconds, double *embedding, double *error)
 {
-    cell c = {.set = set, .seed = 1};
+    const cell c = {.row = plan_row_number(row), .set = set, .seed = 1};
     char path[PATH_ROOM];
     enhope_model *model = NULL;
-    while (strcmp(plan_row_get(c.row)->id, row)) c.row++;
     if (!cell_keeps_model(c)) return 0;
     cell_model_path(r, c, path);
     if (access(path, R_OK) != 0) return 0;
