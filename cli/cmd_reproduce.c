@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,6 +29,7 @@ typedef struct work {
     job jobs[MOST_JOBS];
     int most; /* jobs at a time */
     bool terminal;
+    bool passed_on; /* a signal, to the jobs */
     double started;
 } work;
 
@@ -170,6 +172,17 @@ static void finish(work *w, job *j, int status)
     fprintf(stderr, ", %.1f s\n", result.seconds);
 }
 
+/* A signal may have come to this process alone (kill), or to the jobs as well (Ctrl-C). Each kind is caught once and ends a
+ * process the second time, so jobs are sent another kind than came. */
+static void pass_on_signal(work *w)
+{
+    const int caught = cli_caught_signal();
+    if (!caught || w->passed_on) return;
+    w->passed_on = true;
+    for (int j = 0; j < w->most; j++)
+        if (w->jobs[j].process) kill(w->jobs[j].process, caught == SIGTERM ? SIGINT : SIGTERM);
+}
+
 static int run_cells(work *w)
 {
     int running = 0, code = 0;
@@ -180,6 +193,7 @@ static int run_cells(work *w)
                 running += !code;
             }
         if (!running) return code;
+        pass_on_signal(w);
         int status;
         const pid_t ended = waitpid(-1, &status, WNOHANG);
         for (int j = 0; ended > 0 && j < w->most; j++)
@@ -193,8 +207,10 @@ static int run_cells(work *w)
     }
 }
 
+/* A data set that fails leaves the others, and the report, as they are. */
 static int run_speed(const reproduction *r, const char *only)
 {
+    int code = 0;
     for (int set = 0; set < SETS; set++) {
         speed_result done;
         if (!r->have[set] || !speed_chosen(only, set) || speed_read(r, set, &done) || cli_caught_signal()) continue;
@@ -202,10 +218,10 @@ static int run_speed(const reproduction *r, const char *only)
         cell_result trained;
         if (!plan_row_get(at.row)->on[set] || !cell_read(r, at, &trained)) continue;
         fprintf(stderr, "timing classification on %s\n", plan_sets[set].name);
-        const int code = speed_run(r, set);
-        if (code) return code;
+        const int failed = speed_run(r, set);
+        if (failed) code = failed;
     }
-    return 0;
+    return code;
 }
 
 static int make_folders(const char *folder)
@@ -235,14 +251,15 @@ int cmd_reproduce(const cli_options *options)
               .terminal = isatty(STDERR_FILENO) != 0,
               .started = reproduce_now()};
     cli_catch_signals();
-    int code = find_data(&r);
+    signal(SIGCHLD, SIG_DFL); /* whoever started this may ignore it: then no process could be waited for */
+    int code = find_data(&r), speed_code = 0;
     if (!code) code = make_folders(r.folder);
     if (!code) code = find_work(&w, options->only);
     if (!code) {
         fprintf(stderr, "%d cells to do, %d done before, in %s\n", w.count, w.kept, r.folder);
         code = run_cells(&w);
     }
-    if (!code) code = run_speed(&r, options->only);
+    if (!code) speed_code = run_speed(&r, options->only);
     if (!code && cli_caught_signal()) {
         clear_line(&w);
         cli_error("stopped; what is done is kept in %s, and the same command goes on from there", r.folder);
@@ -251,6 +268,7 @@ int cmd_reproduce(const cli_options *options)
     if (!code) code = report_write(&r);
     if (!code) printf("The report is in %s/report.md and %s/report.html.\n", r.folder, r.folder);
     if (!code && w.failed) code = cli_error("%d of %d cells failed and are missing in the report", w.failed, w.count);
+    if (!code) code = speed_code;
     free(w.cells);
     return code;
 }

@@ -83,6 +83,7 @@ double reproduce_now(void); /* seconds of a clock that only goes forward */
 /* A file as JSON, to be given to cJSON_Delete; NULL: there is none, or it is none. */
 struct cJSON *reproduce_json(const char *path);
 double reproduce_number(const struct cJSON *object, const char *name); /* NaN: it has none */
+int64_t reproduce_count(const struct cJSON *object, const char *name); /* 0: likewise */
 const char *reproduce_text(const struct cJSON *object, const char *name);
 
 /* ---- speed ---- */

@@ -80,9 +80,9 @@ bool speed_read(const reproduction *r, int set, speed_result *out)
     speed_path(r, set, ".json", path);
     cJSON *object = reproduce_json(path);
     if (!object) return false;
-    *out = (speed_result){.training = (int64_t)reproduce_number(object, "training_points"),
-                          .test = (int64_t)reproduce_number(object, "test_points"),
-                          .inputs = (int64_t)reproduce_number(object, "inputs")};
+    *out = (speed_result){.training = reproduce_count(object, "training_points"),
+                          .test = reproduce_count(object, "test_points"),
+                          .inputs = reproduce_count(object, "inputs")};
     for (int i = 0; i < FIELDS; i++) *at(out, i) = reproduce_number(object, fields[i].name);
     snprintf(out->machine, sizeof out->machine, "%s", reproduce_text(object, "machine"));
     cJSON_Delete(object);
@@ -231,7 +231,8 @@ static int time_peers(const reproduction *r, int set, enhope_context *ctx, const
 
 int speed_run(const reproduction *r, int set)
 {
-    speed_result s = {.deep = NAN, .deep_embedding = NAN, .faiss = NAN, .sklearn = NAN};
+    speed_result s = {0};
+    for (int i = 0; i < FIELDS; i++) *at(&s, i) = NAN;
     const cell first = {.set = set, .seed = 1};
     enhope_context *ctx = enhope_context_create();
     enhope_dataset *part[2] = {NULL, NULL};
@@ -256,7 +257,8 @@ int speed_run(const reproduction *r, int set)
     if (!code) code = time_kept(r, ctx, set, "dt-mcml", part[1], &s.deep, &s.deep_embedding, NULL);
     if (!code) code = time_knn(ctx, part[0], part[1], &s);
     if (!code) code = time_peers(r, set, ctx, part[0], part[1], &s);
-    if (!code) code = speed_write(r, set, &s);
+    /* stopped: the signal has come to the peers too, and what they did not say is not known */
+    if (!code && !cli_caught_signal()) code = speed_write(r, set, &s);
     enhope_dataset_free(part[0]);
     enhope_dataset_free(part[1]);
     enhope_context_free(ctx);
