@@ -14,7 +14,7 @@
 
 #include "reproduce.h"
 
-enum { MOST_JOBS = 64 };
+enum { MOST_JOBS = 64, MOST_NAME = PATH_ROOM - 128 }; /* MOST_NAME: of a folder, the names in it fit behind */
 
 typedef struct job {
     pid_t process; /* 0: free */
@@ -35,14 +35,23 @@ typedef struct work {
 
 /* ---- which cells ---- */
 
-/* Whether one of the patterns between commas is the data set, the row, or matches the whole name of a cell. */
+/* Takes the next of the patterns between commas (TEXT_ROOM); false: there is none. */
+static bool next_pattern(const char **rest, char *pattern)
+{
+    *rest += strspn(*rest, ",");
+    const size_t length = strcspn(*rest, ",");
+    snprintf(pattern, TEXT_ROOM, "%.*s", (int)length, *rest);
+    *rest += length;
+    return length > 0;
+}
+
+/* Whether one of the patterns is the data set, the row, or matches the whole name of a cell. */
 static bool chosen(const char *only, const char *set, const char *row, const char *name)
 {
-    char patterns[TEXT_ROOM];
+    char pattern[TEXT_ROOM];
     if (!only) return true;
-    snprintf(patterns, sizeof patterns, "%s", only);
-    for (char *rest = patterns, *word; (word = strtok_r(rest, ",", &rest));)
-        if (!strcmp(word, set) || !strcmp(word, row) || fnmatch(word, name, 0) == 0) return true;
+    while (next_pattern(&only, pattern))
+        if (!strcmp(pattern, set) || !strcmp(pattern, row) || fnmatch(pattern, name, 0) == 0) return true;
     return false;
 }
 
@@ -58,6 +67,33 @@ static bool speed_chosen(const char *only, int set)
     char name[TEXT_ROOM];
     snprintf(name, sizeof name, "%s/speed", plan_sets[set].id);
     return chosen(only, plan_sets[set].id, "speed", name);
+}
+
+static bool names_any(const reproduction *r, const char *pattern)
+{
+    for (int set = 0; set < SETS; set++) {
+        if (speed_chosen(pattern, set)) return true;
+        for (int row = 0; row < plan_rows(); row++)
+            for (int seed = 1; seed <= r->seeds && plan_row_get(row)->on[set]; seed++)
+                if (cell_chosen(pattern, (cell){row, set, seed})) return true;
+    }
+    return false;
+}
+
+/* Every pattern names something: one that does not is a slip. */
+static int check_only(const reproduction *r, const char *only)
+{
+    char pattern[TEXT_ROOM];
+    bool good = !only;
+    for (const char *rest = only; only && next_pattern(&rest, pattern);) {
+        good = names_any(r, pattern);
+        if (!good) break;
+    }
+    if (good) return 0;
+    return cli_usage_error(r->options->command,
+                           "--only %s names no cell: expected data sets, rows, or patterns of DATA/ROW/SEED as in "
+                           "'mnist/en-hope-*/1', separated by commas",
+                           *pattern ? pattern : only);
 }
 
 static int find_data(reproduction *r)
@@ -86,7 +122,6 @@ static int find_data(reproduction *r)
 static int find_work(work *w, const char *only)
 {
     const reproduction *r = w->r;
-    int named = 0;
     w->cells = cli_alloc("cells", plan_rows(), SETS * r->seeds, sizeof *w->cells);
     if (!w->cells) return CLI_FAILED;
     for (int seed = 1; seed <= r->seeds; seed++) /* a whole table after the first round */
@@ -94,20 +129,13 @@ static int find_work(work *w, const char *only)
             for (int row = 0; row < plan_rows(); row++) {
                 const cell at = {.row = row, .set = set, .seed = seed};
                 cell_result done;
-                if (!plan_row_get(row)->on[set] || !cell_chosen(only, at)) continue;
-                named++;
-                if (!r->have[set]) continue;
+                if (!plan_row_get(row)->on[set] || !r->have[set] || !cell_chosen(only, at)) continue;
                 if (cell_read(r, at, &done))
                     w->kept++;
                 else
                     w->cells[w->count++] = at;
             }
-    for (int set = 0; set < SETS; set++) named += speed_chosen(only, set);
-    if (named) return 0;
-    return cli_usage_error(r->options->command,
-                           "--only %s names no cell: expected data sets, rows, or patterns of DATA/ROW/SEED as in "
-                           "'mnist/en-hope-*/1', separated by commas",
-                           only);
+    return 0;
 }
 
 /* ---- running them ---- */
@@ -245,14 +273,18 @@ int cmd_reproduce(const cli_options *options)
                                : options->quick ? 1
                                                 : 3};
     r.folder = options->output ? options->output : r.quick ? "reproduction-quick" : "reproduction";
-    if (!r.data) return cli_usage_error(options->command, "--data FOLDER is missing, and ENHOPE_DATA is not set");
+    if (!r.data || !*r.data)
+        return cli_usage_error(options->command, "--data FOLDER is missing, and ENHOPE_DATA is not set");
+    if (strlen(r.data) > MOST_NAME || strlen(r.folder) > MOST_NAME)
+        return cli_usage_error(options->command, "a folder's name is too long: expected at most %d bytes", MOST_NAME);
     work w = {.r = &r,
               .most = options->jobs ? (int)options->jobs : 1,
               .terminal = isatty(STDERR_FILENO) != 0,
               .started = reproduce_now()};
     cli_catch_signals();
     signal(SIGCHLD, SIG_DFL); /* whoever started this may ignore it: then no process could be waited for */
-    int code = find_data(&r), speed_code = 0;
+    int code = check_only(&r, options->only), speed_code = 0;
+    if (!code) code = find_data(&r);
     if (!code) code = make_folders(r.folder);
     if (!code) code = find_work(&w, options->only);
     if (!code) {

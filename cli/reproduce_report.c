@@ -13,8 +13,8 @@
 
 typedef struct document {
     FILE *md, *html;
-    int column, columns; /* of the table that is open; of its first row, which heads it */
-    bool heading;
+    int column;   /* of the table that is open */
+    bool heading; /* its first row is open */
 } document;
 
 static void put_head(document *d, const char *title)
@@ -72,14 +72,16 @@ static void put_code(document *d, const char *line)
 static void open_table(document *d)
 {
     fputc('\n', d->md);
-    fputs("<div><table>\n<tr>", d->html);
-    d->column = d->columns = 0;
+    fputs("<div><table>\n", d->html);
+    d->column = 0;
     d->heading = true;
 }
 
 static void put_cell(document *d, const char *text)
 {
-    fprintf(d->md, "%s %s", d->column ? " |" : "|", text);
+    fputs(d->column ? " | " : "| ", d->md);
+    for (const char *at = text; *at; at++) fprintf(d->md, *at == '|' ? "\\%c" : "%c", *at);
+    if (!d->column) fputs("<tr>", d->html);
     fputs(d->heading ? "<th>" : "<td>", d->html);
     cli_put_xml(d->html, text);
     d->column++;
@@ -92,7 +94,7 @@ static void end_row(document *d)
         for (int i = 0; i < d->column; i++) fputs(i ? "---|" : "|---|", d->md);
         fputc('\n', d->md);
     }
-    fputs("\n<tr>", d->html);
+    fputc('\n', d->html);
     d->heading = false;
     d->column = 0;
 }
@@ -413,7 +415,8 @@ static void put_devices(const reproduction *r, document *d)
                 if (!strstr(seen, c.device))
                     snprintf(seen + length, sizeof seen - length, "%s%s", length ? "; " : "", c.device);
             }
-    put_paragraph(d, "%d models. Trained on: %s. Peak memory is the process's on the host.", cells, seen);
+    if (!cells) put_paragraph(d, "No model has been trained yet.");
+    if (cells) put_paragraph(d, "%d models. Trained on: %s. Peak memory is the process's on the host.", cells, seen);
 }
 
 static void put_introduction(const reproduction *r, document *d)
