@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +14,7 @@
 
 #include "reproduce.h"
 
-enum { MOST_JOBS = 64 };
+enum { MOST_JOBS = 64, MOST_NAME = PATH_ROOM - 128 }; /* MOST_NAME: of a folder, the names in it fit behind */
 
 typedef struct job {
     pid_t process; /* 0: free */
@@ -28,26 +29,29 @@ typedef struct work {
     job jobs[MOST_JOBS];
     int most; /* jobs at a time */
     bool terminal;
+    bool passed_on; /* a signal, to the jobs */
     double started;
 } work;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- which cells ---- */
 
-/* Whether one of the patterns between commas is the data set, the row, or matches the whole name of a cell. */
+/* Takes the next of the patterns between commas (TEXT_ROOM); false: there is none. */
+static bool next_pattern(const char **rest, char *pattern)
+{
+    *rest += strspn(*rest, ",");
+    const size_t length = strcspn(*rest, ",");
+    snprintf(pattern, TEXT_ROOM, "%.*s", (int)length, *rest);
+    *rest += length;
+    return length > 0;
+}
+
+/* Whether one of the patterns is the data set, the row, or matches the whole name of a cell. */
 static bool chosen(const char *only, const char *set, const char *row, const char *name)
 {
-    char patterns[TEXT_ROOM];
+    char pattern[TEXT_ROOM];
     if (!only) return true;
-    snprintf(patterns, sizeof patterns, "%s", only);
-    for (char *rest = patterns, *word; (word = strtok_r(rest, ",", &rest));)
-        if (!strcmp(word, set) || !strcmp(word, row) || fnmatch(word, name, 0) == 0) return true;
+    while (next_pattern(&only, pattern))
+        if (!strcmp(pattern, set) || !strcmp(pattern, row) || fnmatch(pattern, name, 0) == 0) return true;
     return false;
 }
 
@@ -63,6 +67,33 @@ static bool speed_chosen(const char *only, int set)
     char name[TEXT_ROOM];
     snprintf(name, sizeof name, "%s/speed", plan_sets[set].id);
     return chosen(only, plan_sets[set].id, "speed", name);
+}
+
+static bool names_any(const reproduction *r, const char *pattern)
+{
+    for (int set = 0; set < SETS; set++) {
+        if (speed_chosen(pattern, set)) return true;
+        for (int row = 0; row < plan_rows(); row++)
+            for (int seed = 1; seed <= r->seeds && plan_row_get(row)->on[set]; seed++)
+                if (cell_chosen(pattern, (cell){row, set, seed})) return true;
+    }
+    return false;
+}
+
+/* Every pattern names something: one that does not is a slip. */
+static int check_only(const reproduction *r, const char *only)
+{
+    char pattern[TEXT_ROOM];
+    bool good = !only;
+    for (const char *rest = only; only && next_pattern(&rest, pattern);) {
+        good = names_any(r, pattern);
+        if (!good) break;
+    }
+    if (good) return 0;
+    return cli_usage_error(r->options->command,
+                           "--only %s names no cell: expected data sets, rows, or patterns of DATA/ROW/SEED as in "
+                           "'mnist/en-hope-*/1', separated by commas",
+                           *pattern ? pattern : only);
 }
 
 static int find_data(reproduction *r)
@@ -91,7 +122,6 @@ static int find_data(reproduction *r)
 static int find_work(work *w, const char *only)
 {
     const reproduction *r = w->r;
-    int named = 0;
     w->cells = cli_alloc("cells", plan_rows(), SETS * r->seeds, sizeof *w->cells);
     if (!w->cells) return CLI_FAILED;
     for (int seed = 1; seed <= r->seeds; seed++) /* a whole table after the first round */
@@ -99,20 +129,13 @@ static int find_work(work *w, const char *only)
             for (int row = 0; row < plan_rows(); row++) {
                 const cell at = {.row = row, .set = set, .seed = seed};
                 cell_result done;
-                if (!plan_row_get(row)->on[set] || !cell_chosen(only, at)) continue;
-                named++;
-                if (!r->have[set]) continue;
+                if (!plan_row_get(row)->on[set] || !r->have[set] || !cell_chosen(only, at)) continue;
                 if (cell_read(r, at, &done))
                     w->kept++;
                 else
                     w->cells[w->count++] = at;
             }
-    for (int set = 0; set < SETS; set++) named += speed_chosen(only, set);
-    if (named) return 0;
-    return cli_usage_error(r->options->command,
-                           "--only %s names no cell: expected data sets, rows, or patterns of DATA/ROW/SEED as in "
-                           "'mnist/en-hope-*/1', separated by commas",
-                           only);
+    return 0;
 }
 
 /* ---- running them ---- */
@@ -127,13 +150,13 @@ static void draw(const work *w)
 {
     if (!w->terminal) return;
     char left[32], spent[32], name[TEXT_ROOM];
-    const double passed = now() - w->started;
+    const double passed = reproduce_now() - w->started;
     cli_seconds_text(w->done ? passed / w->done * (w->count - w->done) : NAN, left, sizeof left);
     fprintf(stderr, "\r[%d of %d]", w->done, w->count);
     for (int j = 0, shown = 0; j < w->most && shown < 2; j++) {
         if (!w->jobs[j].process) continue;
         cell_name(w->jobs[j].at, name, sizeof name);
-        cli_seconds_text(now() - w->jobs[j].started, spent, sizeof spent);
+        cli_seconds_text(reproduce_now() - w->jobs[j].started, spent, sizeof spent);
         fprintf(stderr, "%s %s %s", shown++ ? "," : "", name, spent);
     }
     fprintf(stderr, "; %s left\033[K", left);
@@ -144,7 +167,7 @@ static int start(work *w, job *j)
 {
     fflush(stdout);
     fflush(stderr);
-    *j = (job){.at = w->cells[w->next++], .started = now()};
+    *j = (job){.at = w->cells[w->next++], .started = reproduce_now()};
     j->process = fork();
     if (j->process < 0) {
         j->process = 0;
@@ -177,6 +200,17 @@ static void finish(work *w, job *j, int status)
     fprintf(stderr, ", %.1f s\n", result.seconds);
 }
 
+/* A signal may have come to this process alone (kill), or to the jobs as well (Ctrl-C). Each kind is caught once and ends a
+ * process the second time, so jobs are sent another kind than came. */
+static void pass_on_signal(work *w)
+{
+    const int caught = cli_caught_signal();
+    if (!caught || w->passed_on) return;
+    w->passed_on = true;
+    for (int j = 0; j < w->most; j++)
+        if (w->jobs[j].process) kill(w->jobs[j].process, caught == SIGTERM ? SIGINT : SIGTERM);
+}
+
 static int run_cells(work *w)
 {
     int running = 0, code = 0;
@@ -187,6 +221,7 @@ static int run_cells(work *w)
                 running += !code;
             }
         if (!running) return code;
+        pass_on_signal(w);
         int status;
         const pid_t ended = waitpid(-1, &status, WNOHANG);
         for (int j = 0; ended > 0 && j < w->most; j++)
@@ -200,21 +235,21 @@ static int run_cells(work *w)
     }
 }
 
+/* A data set that fails leaves the others, and the report, as they are. */
 static int run_speed(const reproduction *r, const char *only)
 {
+    int code = 0;
     for (int set = 0; set < SETS; set++) {
         speed_result done;
         if (!r->have[set] || !speed_chosen(only, set) || speed_read(r, set, &done) || cli_caught_signal()) continue;
-        const plan_row *row = plan_row_find("en-hope-20-learned");
+        const cell at = {.row = plan_row_number("en-hope-20-learned"), .set = set, .seed = 1};
         cell_result trained;
-        cell at = {.set = set, .seed = 1};
-        while (plan_row_get(at.row) != row) at.row++;
-        if (!row->on[set] || !cell_read(r, at, &trained)) continue;
+        if (!plan_row_get(at.row)->on[set] || !cell_read(r, at, &trained)) continue;
         fprintf(stderr, "timing classification on %s\n", plan_sets[set].name);
-        const int code = speed_run(r, set);
-        if (code) return code;
+        const int failed = speed_run(r, set);
+        if (failed) code = failed;
     }
-    return 0;
+    return code;
 }
 
 static int make_folders(const char *folder)
@@ -238,20 +273,25 @@ int cmd_reproduce(const cli_options *options)
                                : options->quick ? 1
                                                 : 3};
     r.folder = options->output ? options->output : r.quick ? "reproduction-quick" : "reproduction";
-    if (!r.data) return cli_usage_error(options->command, "--data FOLDER is missing, and ENHOPE_DATA is not set");
+    if (!r.data || !*r.data)
+        return cli_usage_error(options->command, "--data FOLDER is missing, and ENHOPE_DATA is not set");
+    if (strlen(r.data) > MOST_NAME || strlen(r.folder) > MOST_NAME)
+        return cli_usage_error(options->command, "a folder's name is too long: expected at most %d bytes", MOST_NAME);
     work w = {.r = &r,
               .most = options->jobs ? (int)options->jobs : 1,
               .terminal = isatty(STDERR_FILENO) != 0,
-              .started = now()};
+              .started = reproduce_now()};
     cli_catch_signals();
-    int code = find_data(&r);
+    signal(SIGCHLD, SIG_DFL); /* whoever started this may ignore it: then no process could be waited for */
+    int code = check_only(&r, options->only), speed_code = 0;
+    if (!code) code = find_data(&r);
     if (!code) code = make_folders(r.folder);
     if (!code) code = find_work(&w, options->only);
     if (!code) {
         fprintf(stderr, "%d cells to do, %d done before, in %s\n", w.count, w.kept, r.folder);
         code = run_cells(&w);
     }
-    if (!code) code = run_speed(&r, options->only);
+    if (!code) speed_code = run_speed(&r, options->only);
     if (!code && cli_caught_signal()) {
         clear_line(&w);
         cli_error("stopped; what is done is kept in %s, and the same command goes on from there", r.folder);
@@ -260,6 +300,7 @@ int cmd_reproduce(const cli_options *options)
     if (!code) code = report_write(&r);
     if (!code) printf("The report is in %s/report.md and %s/report.html.\n", r.folder, r.folder);
     if (!code && w.failed) code = cli_error("%d of %d cells failed and are missing in the report", w.failed, w.count);
+    if (!code) code = speed_code;
     free(w.cells);
     return code;
 }

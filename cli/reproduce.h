@@ -1,7 +1,7 @@
 /* enhope reproduce: the paper's tables, measured. A plan (reproduce_plan.c) of rows and data sets; a cell is one row on
  * one data set with one seed, trained and judged in a process of its own (reproduce_cell.c); classification is timed
  * against the yardsticks when nothing else runs (reproduce_speed.c); the report is made from whatever cells there are
- * (reproduce_report.c). */
+ * (reproduce_report.c) in Markdown and HTML (reproduce_document.c). */
 #ifndef ENHOPE_REPRODUCE_H
 #define ENHOPE_REPRODUCE_H
 
@@ -31,7 +31,7 @@ typedef struct plan_row {
 } plan_row;
 int plan_rows(void);
 const plan_row *plan_row_get(int i);
-const plan_row *plan_row_find(const char *id);
+int plan_row_number(const char *id); /* id: of a row that there is */
 
 /* "better is lower than worse on these data sets", as the paper says. */
 typedef struct plan_claim {
@@ -79,9 +79,11 @@ int cell_run(const reproduction *r, cell at);
 
 /* "AMD EPYC 9B14, 2 threads, x86-64-v4": what the device of the context is; device NULL: the cpu. */
 void reproduce_machine(enhope_context *ctx, const char *device, char *buffer, size_t size);
+double reproduce_now(void); /* seconds of a clock that only goes forward */
 /* A file as JSON, to be given to cJSON_Delete; NULL: there is none, or it is none. */
 struct cJSON *reproduce_json(const char *path);
 double reproduce_number(const struct cJSON *object, const char *name); /* NaN: it has none */
+int64_t reproduce_count(const struct cJSON *object, const char *name); /* 0: likewise */
 const char *reproduce_text(const struct cJSON *object, const char *name);
 
 /* ---- speed ---- */
@@ -96,6 +98,25 @@ typedef struct speed_result {
 } speed_result;
 bool speed_read(const reproduction *r, int set, speed_result *out);
 int speed_run(const reproduction *r, int set);
+
+/* ---- a document in two languages: Markdown and HTML ---- */
+
+typedef struct document {
+    FILE *md, *html;
+    int column;   /* of the table that is open */
+    bool heading; /* its first row is open */
+} document;
+void document_head(document *d, const char *title);
+void document_heading(document *d, const char *title);
+void document_paragraph(document *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void document_code(document *d, const char *line);
+/* A table is opened, then its cells are put and its rows ended; the first row heads it. */
+void document_open_table(document *d);
+void document_cell(document *d, const char *text);
+void document_end_row(document *d);
+void document_close_table(document *d);
+/* Opens a table with these headings, the last of which is NULL. */
+void document_headings(document *d, const char *first, ...);
 
 /* ---- the report ---- */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "reproduce.h"
@@ -78,6 +79,12 @@ double reproduce_number(const cJSON *object, const char *name)
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
+int64_t reproduce_count(const cJSON *object, const char *name)
+{
+    const double value = reproduce_number(object, name);
+    return value > 0 && value < 1e15 ? (int64_t)value : 0;
+}
+
 const char *reproduce_text(const cJSON *object, const char *name)
 {
     const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
@@ -94,11 +101,11 @@ bool cell_read(const reproduction *r, cell at, cell_result *out)
     *out = (cell_result){.test = reproduce_number(object, "test_error_percent"),
                          .kmeans = reproduce_number(object, "kmeans_error_percent"),
                          .valid = reproduce_number(object, "valid_error_percent"),
-                         .tested = (int64_t)reproduce_number(object, "test_points"),
+                         .tested = reproduce_count(object, "test_points"),
                          .seconds = reproduce_number(object, "seconds"),
                          .bytes = reproduce_number(object, "peak_bytes"),
-                         .epochs = (int64_t)reproduce_number(object, "epochs"),
-                         .best = (int64_t)reproduce_number(object, "best_epoch")};
+                         .epochs = reproduce_count(object, "epochs"),
+                         .best = reproduce_count(object, "best_epoch")};
     snprintf(out->device, sizeof out->device, "%s", reproduce_text(object, "device"));
     bool whole = isfinite(out->test) && !strcmp(reproduce_text(object, "settings"), settings);
     cJSON_Delete(object);
@@ -170,19 +177,33 @@ static void name_cpu(char *buffer, size_t size)
     snprintf(buffer, size, "%s, ", name);
 }
 
+/* The first device whose name begins so: "cuda" is cuda:0. */
+static bool find_device(enhope_context *ctx, const char *name, enhope_device_info *out)
+{
+    for (int i = 0; i < enhope_device_count(ctx); i++)
+        if (!enhope_device_get(ctx, i, out) && out->available && !strncmp(out->name, name, strlen(name))) return true;
+    return false;
+}
+
 void reproduce_machine(enhope_context *ctx, const char *device, char *buffer, size_t size)
 {
-    const bool cpu = !device || !strcmp(device, "cpu");
-    buffer[0] = 0;
-    if (cpu) name_cpu(buffer, size);
-    for (int i = 0; i < enhope_device_count(ctx); i++) {
-        enhope_device_info info;
-        if (enhope_device_get(ctx, i, &info) || strncmp(info.name, cpu ? "cpu" : device, cpu ? 3 : strlen(device)))
-            continue;
-        const size_t length = strlen(buffer);
-        snprintf(buffer + length, size - length, "%s", info.text);
-        return;
-    }
+    const bool any = device && !strcmp(device, "auto");
+    const char *name = any ? "cuda" : device ? device : "cpu";
+    enhope_device_info info;
+    bool found = find_device(ctx, name, &info);
+    if (!found && any) found = find_device(ctx, "cpu", &info);
+    snprintf(buffer, size, "%s", found ? "" : name);
+    if (!found) return;
+    if (!strcmp(info.name, "cpu")) name_cpu(buffer, size);
+    const size_t length = strlen(buffer);
+    snprintf(buffer + length, size - length, "%s", info.text);
+}
+
+double reproduce_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static double peak_bytes(void)
@@ -250,7 +271,7 @@ int cell_run(const reproduction *r, cell at)
     enhope_dataset *test = NULL;
     char path[PATH_ROOM];
     int code = cli_session_open(&s, r->options);
-    enhope_context_set_log(s.ctx, NULL, NULL);
+    if (s.ctx) enhope_context_set_log(s.ctx, NULL, NULL);
     if (!code) reproduce_machine(s.ctx, r->options->device, result.device, sizeof result.device);
     if (!code) code = read_part(r, at, "train", s.ctx, &s.data);
     if (!code) code = train(r, at, &s, &result);

@@ -113,11 +113,11 @@ const plan_row *plan_row_get(int i)
     return &rows[i];
 }
 
-const plan_row *plan_row_find(const char *id)
+int plan_row_number(const char *id)
 {
-    for (int i = 0; i < ROWS; i++)
-        if (!strcmp(rows[i].id, id)) return &rows[i];
-    return NULL;
+    int row = 0;
+    while (strcmp(rows[row].id, id)) row++;
+    return row;
 }
 
 #define DIGITS_AND_NEWS {true, true, true, false}

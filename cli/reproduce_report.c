@@ -1,117 +1,12 @@
 /* The report, from whatever cells there are: Markdown, and the same as one HTML page with the figure in it. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "reproduce.h"
-
-/* ---- a document in two languages ---- */
-
-typedef struct document {
-    FILE *md, *html;
-    int column, columns; /* of the table that is open; of its first row, which heads it */
-    bool heading;
-} document;
-
-static void put_head(document *d, const char *title)
-{
-    fprintf(d->md, "# %s\n", title);
-    fputs("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
-          d->html);
-    cli_put_xml(d->html, title);
-    fputs("</title>\n<style>\n"
-          ":root{color-scheme:light dark}\n"
-          "body{font:16px/1.5 sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem}\n"
-          "div{overflow-x:auto}\n"
-          "table{border-collapse:collapse;font-size:.9rem;margin:1rem 0}\n"
-          "th,td{border-bottom:1px solid #8886;padding:.25rem .7rem;text-align:left;vertical-align:top}\n"
-          "td:not(:first-child){font-variant-numeric:tabular-nums}\n"
-          "td:not(:first-child):not(:last-child){white-space:nowrap}\n"
-          "figure{margin:1rem 0;display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:1rem}\n"
-          "svg{width:100%;height:auto}\npre{overflow-x:auto}\n"
-          "</style>\n<h1>",
-          d->html);
-    cli_put_xml(d->html, title);
-    fputs("</h1>\n", d->html);
-}
-
-static void put_heading(document *d, const char *title)
-{
-    fprintf(d->md, "\n## %s\n", title);
-    fputs("<h2>", d->html);
-    cli_put_xml(d->html, title);
-    fputs("</h2>\n", d->html);
-}
-
-__attribute__((format(printf, 2, 3))) static void put_paragraph(document *d, const char *format, ...)
-{
-    char text[2048];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    fputc('\n', d->md);
-    cli_put_wrapped(d->md, text, 0, 0, 120);
-    fputs("<p>", d->html);
-    cli_put_xml(d->html, text);
-    fputs("</p>\n", d->html);
-}
-
-static void put_code(document *d, const char *line)
-{
-    fprintf(d->md, "\n```sh\n%s\n```\n", line);
-    fputs("<pre>", d->html);
-    cli_put_xml(d->html, line);
-    fputs("</pre>\n", d->html);
-}
-
-static void open_table(document *d)
-{
-    fputc('\n', d->md);
-    fputs("<div><table>\n<tr>", d->html);
-    d->column = d->columns = 0;
-    d->heading = true;
-}
-
-static void put_cell(document *d, const char *text)
-{
-    fprintf(d->md, "%s %s", d->column ? " |" : "|", text);
-    fputs(d->heading ? "<th>" : "<td>", d->html);
-    cli_put_xml(d->html, text);
-    d->column++;
-}
-
-static void end_row(document *d)
-{
-    fputs(" |\n", d->md);
-    if (d->heading) {
-        for (int i = 0; i < d->column; i++) fputs(i ? "---|" : "|---|", d->md);
-        fputc('\n', d->md);
-    }
-    fputs("\n<tr>", d->html);
-    d->heading = false;
-    d->column = 0;
-}
-
-static void close_table(document *d)
-{
-    fputs("</table></div>\n", d->html);
-}
-
-static void put_headings(document *d, const char *first, ...)
-{
-    va_list args;
-    va_start(args, first);
-    open_table(d);
-    for (const char *title = first; title; title = va_arg(args, const char *)) put_cell(d, title);
-    va_end(args);
-    end_row(d);
-}
 
 /* ---- means over seeds ---- */
 
@@ -157,20 +52,13 @@ static spread over_seeds(const reproduction *r, int row, int set, measure m)
     return spread_of(values, count);
 }
 
-static int row_number(const char *id)
-{
-    int row = 0;
-    while (strcmp(plan_row_get(row)->id, id)) row++;
-    return row;
-}
-
 /* ---- tables of errors ---- */
 
 static void put_paper(document *d, double paper)
 {
     char text[32];
     snprintf(text, sizeof text, paper > 0 ? "%.2f" : "-", paper);
-    put_cell(d, text);
+    document_cell(d, text);
 }
 
 /* "2.66 ± 0.10", and how much more than the paper's in relation to it. */
@@ -182,21 +70,21 @@ static void put_error(document *d, spread s, double paper)
         snprintf(text, sizeof text, "%.2f ± %.2f%s", s.mean, s.deviation, more);
     else if (s.count)
         snprintf(text, sizeof text, "%.2f%s", s.mean, more);
-    put_cell(d, text);
+    document_cell(d, text);
 }
 
 static void put_set_headings(document *d, const bool *sets)
 {
     char text[64];
-    open_table(d);
-    put_cell(d, "method");
+    document_open_table(d);
+    document_cell(d, "method");
     for (int set = 0; set < SETS; set++) {
         if (!sets[set]) continue;
         snprintf(text, sizeof text, "%s, paper", plan_sets[set].name);
-        put_cell(d, text);
-        put_cell(d, "ours");
+        document_cell(d, text);
+        document_cell(d, "ours");
     }
-    end_row(d);
+    document_end_row(d);
 }
 
 /* One line for each of the rows, named between spaces; "ROW+kmeans" is judged against centres. */
@@ -208,19 +96,19 @@ static void put_errors(const reproduction *r, document *d, const char *names, co
     for (char *rest = words, *word; (word = strtok_r(rest, " ", &rest));) {
         char *kmeans = strstr(word, "+kmeans");
         if (kmeans) *kmeans = 0;
-        const int row = row_number(word);
+        const int row = plan_row_number(word);
         const plan_row *p = plan_row_get(row);
         snprintf(text, sizeof text, "%s%s", kmeans ? "s-kmeans + " : "", p->name);
-        put_cell(d, text);
+        document_cell(d, text);
         for (int set = 0; set < SETS; set++) {
             if (!sets[set]) continue;
             const double paper = kmeans ? p->kmeans[set] : p->paper[set];
             put_paper(d, paper);
             put_error(d, over_seeds(r, row, set, kmeans ? AGAINST_KMEANS : TEST), paper);
         }
-        end_row(d);
+        document_end_row(d);
     }
-    close_table(d);
+    document_close_table(d);
 }
 
 /* ---- claims ---- */
@@ -231,21 +119,21 @@ static spread claim_side(const reproduction *r, const char *name, int set)
     snprintf(id, sizeof id, "%s", name);
     char *kmeans = strstr(id, "+kmeans");
     if (kmeans) *kmeans = 0;
-    return over_seeds(r, row_number(id), set, kmeans ? AGAINST_KMEANS : TEST);
+    return over_seeds(r, plan_row_number(id), set, kmeans ? AGAINST_KMEANS : TEST);
 }
 
 static void put_claims(const reproduction *r, document *d)
 {
     char text[128];
-    put_headings(d, "the paper says", "data", "lower", "higher", "confirmed", NULL);
+    document_headings(d, "the paper says", "data", "lower", "higher", "confirmed", NULL);
     for (int i = 0; i < plan_claims(); i++)
         for (int set = 0; set < SETS; set++) {
             const plan_claim *claim = plan_claim_get(i);
             if (!claim->on[set]) continue;
             const spread a = claim_side(r, claim->better, set), b = claim_side(r, claim->worse, set);
             if (!a.count || !b.count) continue;
-            put_cell(d, claim->text);
-            put_cell(d, plan_sets[set].name);
+            document_cell(d, claim->text);
+            document_cell(d, plan_sets[set].name);
             put_error(d, a, 0);
             put_error(d, b, 0);
             const double gap = b.mean - a.mean, scale = hypot(a.deviation, b.deviation);
@@ -254,10 +142,10 @@ static void put_claims(const reproduction *r, document *d)
                          fabs(gap) / scale);
             else
                 snprintf(text, sizeof text, "%s, by %.2f points", gap > 0 ? "yes" : "NO", fabs(gap));
-            put_cell(d, text);
-            end_row(d);
+            document_cell(d, text);
+            document_end_row(d);
         }
-    close_table(d);
+    document_close_table(d);
 }
 
 /* ---- speed ---- */
@@ -266,7 +154,7 @@ static void put_times(document *d, double seconds, double of)
 {
     char text[64] = "not installed";
     if (isfinite(seconds)) snprintf(text, sizeof text, "%.3g s, %.0f x", seconds, seconds / of);
-    put_cell(d, text);
+    document_cell(d, text);
 }
 
 static void put_speed(const reproduction *r, document *d)
@@ -274,38 +162,39 @@ static void put_speed(const reproduction *r, document *d)
     static const double paper[SETS] = {463, 28, 101, 0};
     char text[128];
     speed_result s;
-    put_headings(d, "data", "points, queries, inputs", "paper's speed-up", "20 exemplars", "our exact kNN",
-                 "faiss-flat", "scikit-learn brute force", "error, 20 exemplars", "error, kNN", NULL);
+    document_headings(d, "data", "points, queries, inputs", "paper's speed-up", "20 exemplars", "our exact kNN",
+                      "faiss-flat", "scikit-learn brute force", "error, 20 exemplars", "error, kNN", NULL);
     for (int set = 0; set < SETS; set++) {
         if (!speed_read(r, set, &s)) continue;
-        put_cell(d, plan_sets[set].name);
+        document_cell(d, plan_sets[set].name);
         snprintf(text, sizeof text, "%lld, %lld, %lld", (long long)s.training, (long long)s.test, (long long)s.inputs);
-        put_cell(d, text);
+        document_cell(d, text);
         snprintf(text, sizeof text, paper[set] > 0 ? "%.0f x" : "-", paper[set]);
-        put_cell(d, text);
+        document_cell(d, text);
         snprintf(text, sizeof text, "%.3g s", s.exemplars);
-        put_cell(d, text);
+        document_cell(d, text);
         put_times(d, s.knn, s.exemplars);
         put_times(d, s.faiss, s.exemplars);
         put_times(d, s.sklearn, s.exemplars);
         snprintf(text, sizeof text, "%.2f", s.exemplars_error);
-        put_cell(d, text);
+        document_cell(d, text);
         snprintf(text, sizeof text, "%.2f", s.knn_error);
-        put_cell(d, text);
-        end_row(d);
+        document_cell(d, text);
+        document_end_row(d);
     }
-    close_table(d);
+    document_close_table(d);
     for (int set = 0; set < SETS; set++) {
         if (!speed_read(r, set, &s)) continue;
-        put_paragraph(d, "Measured on %s, the best of repeats.", s.machine);
+        document_paragraph(d, "Measured on %s, the best of repeats.", s.machine);
         break;
     }
     if (speed_read(r, MNIST, &s) && isfinite(s.deep))
-        put_paragraph(d,
-                      "Against dt-MCML, which compares with all training points: classifying takes %.3g s, %.0f times "
-                      "as long as with 20 exemplars (paper: 316); embedding alone %.3g s against %.3g s, %.1f times "
-                      "(paper: 2).",
-                      s.deep, s.deep / s.exemplars, s.deep_embedding, s.embedding, s.deep_embedding / s.embedding);
+        document_paragraph(
+            d,
+            "Against dt-MCML, which compares with all training points: classifying takes %.3g s, %.0f times "
+            "as long as with 20 exemplars (paper: 316); embedding alone %.3g s against %.3g s, %.1f times "
+            "(paper: 2).",
+            s.deep, s.deep / s.exemplars, s.deep_embedding, s.embedding, s.deep_embedding / s.embedding);
 }
 
 /* ---- costs and settings ---- */
@@ -313,35 +202,35 @@ static void put_speed(const reproduction *r, document *d)
 static void put_costs(const reproduction *r, document *d)
 {
     char text[TEXT_ROOM], bytes[32];
-    put_headings(d, "data", "method", "validation error", "test error", "best epoch", "seconds", "peak memory",
-                 "settings", NULL);
+    document_headings(d, "data", "method", "validation error", "test error", "best epoch", "seconds", "peak memory",
+                      "settings", NULL);
     for (int set = 0; set < SETS; set++)
         for (int row = 0; row < plan_rows(); row++) {
             const spread test = over_seeds(r, row, set, TEST);
             if (!test.count) continue;
-            put_cell(d, plan_sets[set].name);
-            put_cell(d, plan_row_get(row)->name);
+            document_cell(d, plan_sets[set].name);
+            document_cell(d, plan_row_get(row)->name);
             put_error(d, over_seeds(r, row, set, VALIDATION), 0);
             put_error(d, test, 0);
             const spread best = over_seeds(r, row, set, BEST_EPOCH), seconds = over_seeds(r, row, set, SECONDS);
             snprintf(text, sizeof text, "%.0f", best.mean);
-            put_cell(d, text);
+            document_cell(d, text);
             snprintf(text, sizeof text, "%.1f", seconds.mean);
-            put_cell(d, text);
+            document_cell(d, text);
             cli_bytes_text(over_seeds(r, row, set, BYTES).mean, bytes, sizeof bytes);
-            put_cell(d, bytes);
+            document_cell(d, bytes);
             snprintf(text, sizeof text, "%s %s", plan_row_get(row)->settings, plan_row_get(row)->on[set]);
-            put_cell(d, text);
-            end_row(d);
+            document_cell(d, text);
+            document_end_row(d);
         }
-    close_table(d);
+    document_close_table(d);
 }
 
 /* ---- figure 1 ---- */
 
 static int draw_panel(const reproduction *r, enhope_context *ctx, const enhope_dataset *test, const char *id, FILE *out)
 {
-    const cell at = {.row = row_number(id), .set = MNIST, .seed = 1};
+    const cell at = {.row = plan_row_number(id), .set = MNIST, .seed = 1};
     char path[PATH_ROOM];
     enhope_model *model = NULL;
     cell_model_path(r, at, path);
@@ -367,7 +256,7 @@ static int put_panel(const reproduction *r, document *d, enhope_context *ctx, co
     if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);
     if (code) return code;
-    fprintf(d->md, "![%s](figure-1-%s.svg)\n", plan_row_find(id)->name, id);
+    fprintf(d->md, "![%s](figure-1-%s.svg)\n", plan_row_get(plan_row_number(id))->name, id);
     FILE *picture = fopen(path, "rb");
     if (!picture) return cli_error("%s: cannot be read", path);
     for (size_t got; (got = fread(buffer, 1, sizeof buffer, picture)) > 0;) fwrite(buffer, 1, got, d->html);
@@ -383,10 +272,10 @@ static int put_figure(const reproduction *r, document *d)
     char path[2 * PATH_ROOM], split[TEXT_ROOM];
     for (int i = 0; i < PANELS; i++) {
         cell_result c;
-        if (!cell_read(r, (cell){row_number(panels[i]), MNIST, 1}, &c)) return 0;
+        if (!cell_read(r, (cell){plan_row_number(panels[i]), MNIST, 1}, &c)) return 0;
     }
-    put_heading(d, "Figure 1");
-    put_paragraph(
+    document_heading(d, "Figure 1");
+    document_paragraph(
         d, "MNIST's test digits in two dimensions, seed 1; open circles are the learned exemplars. Dots that fall "
            "on each other are drawn once.");
     enhope_context *ctx = enhope_context_create();
@@ -421,7 +310,9 @@ static void put_devices(const reproduction *r, document *d)
                 if (!strstr(seen, c.device))
                     snprintf(seen + length, sizeof seen - length, "%s%s", length ? "; " : "", c.device);
             }
-    put_paragraph(d, "%d models. Trained on: %s. Peak memory is the process's on the host.", cells, seen);
+    if (!cells) document_paragraph(d, "No model has been trained yet.");
+    if (cells)
+        document_paragraph(d, "%d models. Trained on: %s. Peak memory is the process's on the host.", cells, seen);
 }
 
 static void put_introduction(const reproduction *r, document *d)
@@ -430,8 +321,8 @@ static void put_introduction(const reproduction *r, document *d)
     const time_t t = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&t));
     snprintf(line, sizeof line, "enhope reproduce --data DATA --seeds %d%s", r->seeds, r->quick ? " --quick" : "");
-    put_code(d, line);
-    put_paragraph(
+    document_code(d, line);
+    document_paragraph(
         d,
         "enhope %s, %s. Min, Guo, Song: Exemplar-centered Supervised Shallow Parametric Data Embedding "
         "(IJCAI 2017), its figures beside ours. Errors in percent of the test part, mean ± standard deviation "
@@ -441,9 +332,9 @@ static void put_introduction(const reproduction *r, document *d)
         "each seed (the paper does not tell its splits, and gives one number without a spread).",
         enhope_version(), date, r->seeds);
     if (r->quick)
-        put_paragraph(d,
-                      "This is the quick run: few samples, seconds for each model. It shows the shape of the report, "
-                      "and its numbers mean nothing.");
+        document_paragraph(
+            d, "This is the quick run: few samples, seconds for each model. It shows the shape of the report, "
+               "and its numbers mean nothing.");
     put_devices(r, d);
 }
 
@@ -452,55 +343,56 @@ static int put_report(const reproduction *r, document *d)
     static const bool three[SETS] = {true, true, true, false}, vgg[SETS] = {[VGG] = true},
                       digits[SETS] = {true, true, false, false}, mnist[SETS] = {true},
                       all[SETS] = {true, true, true, true};
-    put_head(d, "The paper's tables, measured");
+    document_head(d, "The paper's tables, measured");
     put_introduction(r, d);
-    put_heading(d, "Table 1: two dimensions, 5 nearest of all training points");
+    document_heading(d, "Table 1: two dimensions, 5 nearest of all training points");
     put_errors(r, d, "lpp nca mcml mcml+ lmnn pt-sne dt-nca dt-mcml hope", three);
-    put_paragraph(
+    document_paragraph(
         d,
         "The paper's LPP figures are near those of the graph of classes and far from those of the graph of neighbours "
         "(below, under what is not in the paper), so the former stands here. Its MCML on USPS and 20 Newsgroups is the "
         "convex one, which takes up to 10,000 samples here: USPS; MCML+ is compared with the same figures. Its pt-SNE "
         "and "
         "dt-NCA figures look like earlier papers' pre-trained results (5.11 is no multiple of 1/3000).");
-    put_heading(d, "Table 2: on features of a VGG-style network");
+    document_heading(d, "Table 2: on features of a VGG-style network");
     put_errors(r, d,
                "lmnn nca mcml+ hope lmnn+kmeans nca+kmeans en-hope-10-kmeans en-hope-10-learned en-hope-20-kmeans "
                "en-hope-20-learned en-hope-10-random knn",
                vgg);
-    put_paragraph(d, "The features are not the paper's: they come from a network of our data folder, whose kNN in 512 "
-                     "dimensions is better than the one that the paper had.");
-    put_heading(d, "Table 3: two dimensions, compared with exemplars only");
+    document_paragraph(
+        d, "The features are not the paper's: they come from a network of our data folder, whose kNN in 512 "
+           "dimensions is better than the one that the paper had.");
+    document_heading(d, "Table 3: two dimensions, compared with exemplars only");
     put_errors(r, d,
                "lpp+kmeans nca+kmeans lmnn+kmeans pt-sne+kmeans dt-mcml+kmeans en-hope-10-kmeans "
                "en-hope-10-learned en-hope-20-kmeans en-hope-20-learned en-hope-10-random",
                three);
-    put_paragraph(
+    document_paragraph(
         d, "s-kmeans + a method: the model of table 1 against 20 k-means centres of the training part. The paper "
            "prints 59.67 for LMNN on both MNIST and USPS.");
-    put_heading(d, "HOPE and en-HOPE with disturbed inputs");
-    put_paragraph(
+    document_heading(d, "HOPE and en-HOPE with disturbed inputs");
+    document_paragraph(
         d, "The same maps and exemplars, learned by Adam with gaussian noise or dropout on the inputs of training "
            "batches, chosen on the validation part; the paper's figures are those without.");
     put_errors(r, d,
                "hope-noise en-hope-10-kmeans-noise en-hope-10-learned-noise en-hope-20-kmeans-noise "
                "en-hope-20-learned-noise en-hope-10-random-noise",
                all);
-    put_heading(d, "SNC, ten dimensions, the input space");
+    document_heading(d, "SNC, ten dimensions, the input space");
     put_errors(r, d, "snc knn", digits);
     put_errors(r, d, "en-hope-10-D en-hope-10-D-noise", mnist);
-    put_heading(d, "Not in the paper");
+    document_heading(d, "Not in the paper");
     put_errors(r, d, "pca lpp-nearest linear-en-hope deep-en-hope en-hope-10-D snc", three);
-    put_heading(d, "Table 4: how long classification takes");
+    document_heading(d, "Table 4: how long classification takes");
     put_speed(r, d);
-    put_heading(d, "Which orderings hold");
-    put_paragraph(
+    document_heading(d, "Which orderings hold");
+    document_paragraph(
         d, "Standard deviations are those of the difference of two single runs over seeds; the chance of a test part "
            "of this size (about 0.17 points at 3 %% of 10,000) is not in them.");
     put_claims(r, d);
     const int code = put_figure(r, d);
     if (code) return code;
-    put_heading(d, "Settings and costs");
+    document_heading(d, "Settings and costs");
     put_costs(r, d);
     fputs("</html>\n", d->html);
     return 0;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "reproduce.h"
@@ -46,13 +45,6 @@ static const char script[] =
     "except ImportError:\n"
     "    pass\n";
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void speed_path(const reproduction *r, int set, const char *ending, char *path)
 {
     snprintf(path, PATH_ROOM, "%s/speed/%s%s", r->folder, plan_sets[set].id, ending);
@@ -88,9 +80,9 @@ bool speed_read(const reproduction *r, int set, speed_result *out)
     speed_path(r, set, ".json", path);
     cJSON *object = reproduce_json(path);
     if (!object) return false;
-    *out = (speed_result){.training = (int64_t)reproduce_number(object, "training_points"),
-                          .test = (int64_t)reproduce_number(object, "test_points"),
-                          .inputs = (int64_t)reproduce_number(object, "inputs")};
+    *out = (speed_result){.training = reproduce_count(object, "training_points"),
+                          .test = reproduce_count(object, "test_points"),
+                          .inputs = reproduce_count(object, "inputs")};
     for (int i = 0; i < FIELDS; i++) *at(out, i) = reproduce_number(object, fields[i].name);
     snprintf(out->machine, sizeof out->machine, "%s", reproduce_text(object, "machine"));
     cJSON_Delete(object);
@@ -136,9 +128,9 @@ static int time_model(enhope_context *ctx, const enhope_model *model, const enho
         *seconds = fmin(*seconds, e.seconds);
         if (error) *error = 100.0 * (double)e.errors / (double)(e.n ? e.n : 1);
         if (!embedding || status) continue;
-        const double start = now();
+        const double start = reproduce_now();
         status = enhope_model_embed(ctx, model, test, Y);
-        *embedding = fmin(*embedding, now() - start);
+        *embedding = fmin(*embedding, reproduce_now() - start);
     }
     free(Y);
     return status ? cli_fail(ctx, status) : 0;
@@ -147,10 +139,9 @@ static int time_model(enhope_context *ctx, const enhope_model *model, const enho
 static int time_kept(const reproduction *r, enhope_context *ctx, int set, const char *row, const enhope_dataset *test,
                      double *seconds, double *embedding, double *error)
 {
-    cell c = {.set = set, .seed = 1};
+    const cell c = {.row = plan_row_number(row), .set = set, .seed = 1};
     char path[PATH_ROOM];
     enhope_model *model = NULL;
-    while (strcmp(plan_row_get(c.row)->id, row)) c.row++;
     if (!cell_keeps_model(c)) return 0;
     cell_model_path(r, c, path);
     if (access(path, R_OK) != 0) return 0;
@@ -240,7 +231,8 @@ static int time_peers(const reproduction *r, int set, enhope_context *ctx, const
 
 int speed_run(const reproduction *r, int set)
 {
-    speed_result s = {.deep = NAN, .deep_embedding = NAN, .faiss = NAN, .sklearn = NAN};
+    speed_result s = {0};
+    for (int i = 0; i < FIELDS; i++) *at(&s, i) = NAN;
     const cell first = {.set = set, .seed = 1};
     enhope_context *ctx = enhope_context_create();
     enhope_dataset *part[2] = {NULL, NULL};
@@ -265,7 +257,8 @@ int speed_run(const reproduction *r, int set)
     if (!code) code = time_kept(r, ctx, set, "dt-mcml", part[1], &s.deep, &s.deep_embedding, NULL);
     if (!code) code = time_knn(ctx, part[0], part[1], &s);
     if (!code) code = time_peers(r, set, ctx, part[0], part[1], &s);
-    if (!code) code = speed_write(r, set, &s);
+    /* stopped: the signal has come to the peers too, and what they did not say is not known */
+    if (!code && !cli_caught_signal()) code = speed_write(r, set, &s);
     enhope_dataset_free(part[0]);
     enhope_dataset_free(part[1]);
     enhope_context_free(ctx);

@@ -6,7 +6,7 @@
  * A sample that is alone in its class has no row. Each step goes down the gradient and back onto the cone M >= 0 by
  * dropping negative eigenvalues; its length is Barzilai and Borwein's, cut until the loss falls enough, so that the loss
  * never rises. Steps are made in coordinates in which the samples spread evenly (even_out), which the minimum does not see.
- * The map is made of the h largest eigenvectors, scaled by the roots of their eigenvalues.
+ * The map is made of the h largest eigenvectors in these coordinates, scaled by the roots of their eigenvalues.
  *
  * All pairs are walked at each step, a block of rows at a time, in double on the host: with D the slopes dloss/dd_ij,
  * the gradient is X^T (diag(D 1 + D^T 1) - D - D^T) X, of which a block of rows gives D X and its part of the sums. */
@@ -104,13 +104,14 @@ static int64_t start_of(int64_t n, int share)
 /* The rows of one share: P = D X, and their part of D 1 + D^T 1. */
 static void walk_share(eh_metric *m, int64_t r, int share)
 {
-    const int64_t n = m->n, H = m->H, end = start_of(n, share + 1);
+    const int64_t n = m->n, H = m->H, end = start_of(n, share + 1),
+                  ld = r ? r : 1; /* BLAS wants one, also of a metric 0 */
     double *slope = m->slope + share * m->block * n, *sums = m->sums + share * n;
     memset(sums, 0, (size_t)n * sizeof *sums);
     for (int64_t from = start_of(n, share); from < end; from += m->block) {
         const int64_t rows = end - from < m->block ? end - from : m->block;
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)n, (int)r, 1, m->Y + from * r, (int)r,
-                    m->Y, (int)r, 0, slope, (int)n);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)n, (int)r, 1, m->Y + from * r, (int)ld,
+                    m->Y, (int)ld, 0, slope, (int)n);
         for (int64_t i = 0; i < rows; i++) slopes_of_row(m, from + i, slope + i * n);
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)H, (int)n, 1, slope, (int)n, m->X,
                     (int)H, 0, m->P + from * H, (int)H);
@@ -122,7 +123,7 @@ static void walk_share(eh_metric *m, int64_t r, int share)
     }
 }
 
-/* (rows of) C = A^T B, A (K, M), B (K, N), in strips of rows whose size does not depend on the threads. */
+/* C (M, N) = A^T B, A (K, M), B (K, N), in strips of rows whose size does not depend on the threads. */
 static void transposed_product(int threads, int64_t M, int64_t N, int64_t K, const double *A, const double *B,
                                double *C)
 {
@@ -324,8 +325,8 @@ static void start(const eh_metric *m, double *M)
     for (int64_t j = 0; j < m->H; j++) M[j * m->H + j] = mean > 0 ? 1 / mean : 1;
 }
 
-/* The map: the h directions that carry most of the data's variance under the metric. Evened-out samples have unit
- * covariance, so these are M's own largest. q is room. */
+/* The map: the h directions that carry most of the data's variance under the metric. Evened-out samples have about the same
+ * variance in every direction, so these are M's own largest. q is room. */
 static enhope_status write_map(enhope_trainer *t, const double *mean, const double *T, const point *p, point *q)
 {
     const int64_t H = t->shape.H, h = t->shape.h, kept = h < p->r ? h : p->r;

@@ -26,7 +26,18 @@ sed -i 's/"method pca/"method gone/' reproduction-quick/cells/mnist_pca_1.json
 echo broken > reproduction-quick/cells/mnist_knn_1.json
 run --only "$only" | grep -e 'cells to do' -e mnist
 # nothing there, nothing meant
-run --only mnits
+run --only mnist/pca/1,mnits
+run --only ,
 enhope reproduce --data nowhere
 enhope reproduce
+ENHOPE_DATA= enhope reproduce
+enhope reproduce --data data -o "$(printf %01000d 0)"
 enhope reproduce --data data -o data/mnist/train-labels-idx1-ubyte --only mnist/pca/1 2>&1 | grep -v 'left out'
+# a signal to the command alone ends its cells, and nothing stays behind
+enhope reproduce --data data -o stopped --only mnist/pt-sne/1 --seeds 1 2> err & command=$!
+until grep -q 'to do' err; do sleep 0.1; done
+kill $command
+wait $command
+echo "exit $?"
+tail -1 err
+ls stopped/cells
