@@ -217,6 +217,7 @@ static int judge(cli_session *s, const enhope_model *model, const enhope_dataset
     enhope_evaluation e = {0};
     const enhope_status status = enhope_model_evaluate(s->ctx, model, test, 0, &e);
     if (status) return cli_fail(s->ctx, status);
+    if (!e.n) return cli_error("the test part has no labelled sample of a class that was trained on");
     *percent = 100.0 * (double)e.errors / (double)e.n;
     *n = e.n;
     return 0;

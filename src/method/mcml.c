@@ -24,7 +24,9 @@ enum {
     WATCHED = 10    /* steps, after which the fall of the loss is looked at */
 };
 static const double SETTLED = 1e-4; /* part of the loss: falling by less over those steps, it has come to rest */
-static const double ENOUGH = 1e-4;  /* part of the fall that the slope promises: a step that brings less is cut */
+static const double COLLAPSED =
+    1e-6;                          /* part of the first loss: of classes that can be told apart it falls without end */
+static const double ENOUGH = 1e-4; /* part of the fall that the slope promises: a step that brings less is cut */
 
 /* ---- the objective ---- */
 
@@ -242,6 +244,7 @@ static enhope_status descend(enhope_trainer *t, eh_metric *m, double *value, poi
 {
     const int64_t count = m->H * m->H;
     const double slope = size_of(count, p->G);
+    const double nothing = COLLAPSED * p->loss;
     double step = slope > 0 ? size_of(count, p->M) / slope : 0, watched = p->loss;
     int64_t steps = 0;
     bool going = step > 0;
@@ -253,7 +256,7 @@ static enhope_status descend(enhope_trainer *t, eh_metric *m, double *value, poi
         *p = *q;
         *q = kept;
         if (++steps % WATCHED) continue;
-        going = watched - p->loss > SETTLED * p->loss;
+        going = watched - p->loss > SETTLED * p->loss && p->loss > nothing;
         watched = p->loss;
     }
     eh_log(t->ctx, "mcml: %lld steps, a metric of rank %lld with loss %.6g", (long long)steps, (long long)p->r,
