@@ -227,7 +227,7 @@ static void every_method_and_solver_learns_from_adversarial_inputs(void **state)
         enhope_model *m =
             train(i % 4 ? blobs : sparse_blobs,
                   with("method", method, "solver", solver, "rate", "0.03", "layers", "24-12", "patience", "0", "epochs",
-                       "40", "adversary", by[i % 2][0], "norm", by[i % 2][1], "average", i % 4 ? "0" : "0.8", NULL));
+                       "30", "adversary", by[i % 2][0], "norm", by[i % 2][1], "average", i % 4 ? "0" : "0.8", NULL));
         enhope_evaluation e = {0};
         assert_int_equal(enhope_model_evaluate(ctx, m, blobs, 0, &e), ENHOPE_OK);
         const double error = (double)e.errors / N;
