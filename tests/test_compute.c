@@ -233,6 +233,20 @@ static eh_value value_of(eh_compute *c, const void *scalar)
     return v;
 }
 
+static void means_of_vectors_and_losses_agree(void **state)
+{
+    (void)state;
+    for (int s = 0; s < N_SIZES; s++) {
+        twin x = make(SIZES[s], 3, 1), y = make(SIZES[s], 4, 2);
+        twin loss = sent(&(eh_value){.value = 0.25}, 1, sizeof(eh_value));
+        twin other = sent(&(eh_value){.value = 1.5, .spoilt = s % 2}, 1, sizeof(eh_value));
+        ON_EACH(c->op->mean(c, SIZES[s], T(x), T(other), T(y), T(loss)));
+        agree(y, EXACT);
+        ON_EACH(assert_true(value_of(c, T(loss)).value == 0.875 && value_of(c, T(loss)).spoilt == s % 2));
+        drop(x), drop(y), drop(loss), drop(other);
+    }
+}
+
 static void adam_steps_agree(void **state)
 {
     (void)state;
@@ -411,6 +425,41 @@ static void rows_are_closed_with_a_one_and_zeros(void **state)
             for (int64_t j = 0; j < ld; j++)
                 assert_true(((double *)X.ref)[i * ld + j] == (j < H ? ((double *)E.ref)[i * H + j] : j == H));
         drop(E), drop(X);
+    }
+}
+
+/* One row's gradient is zero, some are of a size whose square is no float. */
+static void rows_climb_along_their_gradients(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][3] = {{0, 4, 5}, {1, 1, 2}, {7, 13, 16}, {40, 784, 800}, {5, 256, 272}};
+    for (int s = 0; s < 10; s++) {
+        const int64_t n = shapes[s / 2][0], H = shapes[s / 2][1], ld = shapes[s / 2][2];
+        const bool l2 = s % 2;
+        float *g = calloc((size_t)(n * H + 1), sizeof *g);
+        for (int64_t i = 0; i < n * H; i++)
+            g[i] = i / H == 2 ? 0 : (float)((i / H % 3 ? 1 : 1e-25) * eh_random_normal(2, 31, (uint64_t)i));
+        if (n) g[0] = H > 1 ? 0 : -1e-30f;
+        twin dX = from_host(g, n * H), E = make(n * H, 29, 1), X = make_operands(n, ld, 30, 1);
+        twin to = make_operands(n, ld, 32, 1);
+        ON_EACH(c->op->close_rows(c, n, H, T(E), T(X), ld));
+        ON_EACH(c->op->climb(c, n, H, 0.23, l2, T(X), ld, T(dX), T(to)));
+        close_enough(to), same_bits(to);
+        float *from = on_host(cpu, X.cpu, n * ld, ld), *there = on_host(cpu, to.cpu, n * ld, ld);
+        for (int64_t i = 0; i < n; i++) {
+            double square = 0, largest = 0;
+            for (int64_t j = 0; j < ld; j++) {
+                const double by = (double)there[i * ld + j] - from[i * ld + j];
+                if (j >= H) assert_true(there[i * ld + j] == (j == H));
+                if (j < H && (i == 2 || g[i * H + j] == 0)) assert_true(by == 0);
+                if (j < H) assert_true(by * g[i * H + j] >= 0);
+                square += by * by, largest = fmax(largest, fabs(by));
+            }
+            /* parts carry their own rounding */
+            if (i != 2) assert_true(fabs((l2 ? sqrt(square) : largest) / 0.23 - 1) < 1e-4 + 10 * tolerance);
+        }
+        free(g), free(from), free(there);
+        drop(dX), drop(E), drop(X), drop(to);
     }
 }
 
@@ -1173,6 +1222,7 @@ static int run_on(const char *device, const char *precision, double product_tole
         cmocka_unit_test(bytes_come_back_as_they_were_sent),
         cmocka_unit_test(elementwise_operations_agree),
         cmocka_unit_test(column_sums_agree),
+        cmocka_unit_test(means_of_vectors_and_losses_agree),
         cmocka_unit_test(adam_steps_agree),
         cmocka_unit_test(adam_leaves_out_what_is_not_finite),
         cmocka_unit_test(sums_of_products_agree_for_every_transpose_and_stride),
@@ -1180,6 +1230,7 @@ static int run_on(const char *device, const char *precision, double product_tole
         cmocka_unit_test(a_power_may_take_the_place_of_the_product),
         cmocka_unit_test(the_gradient_behind_an_output_layer_agrees),
         cmocka_unit_test(rows_are_closed_with_a_one_and_zeros),
+        cmocka_unit_test(rows_climb_along_their_gradients),
         cmocka_unit_test(rows_gather_scaled_from_every_kind),
         cmocka_unit_test(philox_gives_the_published_words),
         cmocka_unit_test(disturbed_rows_agree_and_are_their_own),

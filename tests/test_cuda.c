@@ -107,6 +107,13 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
     check_curve("en-hope, noise", digits, with("solver", "adam", "noise", "0.2", NULL));
     check_curve("en-hope, dropout", digits, with("solver", "adam", "dropout", "0.2", NULL));
     check_curve("en-hope, both, sparse", words, with("solver", "adam", "noise", "0.1", "dropout", "0.1", NULL));
+    /* of linf's signs those of gradients near zero are rounding's, but few */
+    check_curve("en-hope, adversary, average", digits,
+                with("solver", "adam", "adversary", "0.5", "norm", "l2", "average", "0.9", NULL));
+    check_curve("en-hope, adversary, noise, sparse", words,
+                with("solver", "adam", "adversary", "0.2", "norm", "l2", "noise", "0.1", NULL));
+    check_curve("dt-nca, adversary", digits,
+                with("method", "dt-nca", "layers", "60-40", "solver", "adam", "adversary", "0.02", NULL));
     check_curve("hope", digits, with("method", "hope", "solver", "adam", NULL));
     check_curve("dt-nca", digits, with("method", "dt-nca", "layers", "60-40", "solver", "adam", NULL));
     check_curve("pt-sne", digits, with("method", "pt-sne", "layers", "60-40", "solver", "adam", NULL));

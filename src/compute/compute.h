@@ -145,6 +145,10 @@ typedef struct eh_compute_ops {
                             eh_label *label, const eh_disturb *with);
     /* X (n, H+1; ld): the rows of E (n, H) with a closing 1, zeros from there to ld */
     void (*close_rows)(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld);
+    /* to (n, H+1; ld): the closed rows X (n, H+1; ld), each a step along its own dX (n, H): x + step sign(dx), or, where
+     * `l2`, x + step dx / |dx|, x itself where dx is 0. The closing 1 and the zeros stay. */
+    void (*climb)(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
+                  const eh_real *dX, eh_operand *to);
     /* sparse rows: U (n, F) = [x; 1]^T C with C (H+1, F); and dC (H+1, F) += x' dU^T */
     void (*sparse_apply)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C, int64_t F,
                          eh_real *U);
@@ -175,6 +179,8 @@ typedef struct eh_compute_ops {
     void (*scale)(eh_compute *c, int64_t count, double a, eh_real *x);
     void (*axpy)(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y); /* y += a x */
     double (*dot)(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);    /* double accumulator */
+    /* y = (x + y) / 2, and so *loss with *other; spoilt where one of the two is */
+    void (*mean)(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss);
     /* One Adam step with step counter t >= 1 (for the bias correction). None where the value at `loss` is not finite; a
      * number whose gradient is not finite stays, and spoils `loss`. */
     void (*adam)(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,

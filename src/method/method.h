@@ -51,6 +51,7 @@ enum { EH_TARGET_AUTO, EH_TARGET_MCML, EH_TARGET_NCA };
 enum { EH_WEIGHT_SAMPLE, EH_WEIGHT_PAIR };
 enum { EH_GRAPH_NEAREST, EH_GRAPH_CLASS };
 enum { EH_SOLVER_CG, EH_SOLVER_LBFGS, EH_SOLVER_ADAM };
+enum { EH_NORM_LINF, EH_NORM_L2 };
 
 /* Fields in the order of the table in settings.c; choices are numbers of the enums above. */
 struct enhope_settings {
@@ -65,8 +66,9 @@ struct enhope_settings {
     double push;
     double perplexity;
     int64_t solver, epochs, batch, iterations, memory;
-    double rate, warmup, beta1, beta2;
-    double noise, dropout;
+    double rate, warmup, beta1, beta2, average;
+    double noise, dropout, adversary;
+    int64_t norm;
     double valid, time;
     int64_t patience;
     int64_t scale, neighbours, seed;

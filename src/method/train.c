@@ -24,20 +24,21 @@ static eh_rows batch_with_exemplars(const enhope_trainer *t, int64_t z)
     return rows;
 }
 
-static void lay_exemplars(const enhope_trainer *t, const eh_real *E, int64_t first)
+static void lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first)
 {
-    if (t->z) t->c->op->close_rows(t->c, t->z, t->shape.H, E, eh_operand_at(t->c, t->X, first * t->ld), t->ld);
+    if (t->z) t->c->op->close_rows(t->c, t->z, t->shape.H, E, eh_operand_at(t->c, X, first * t->ld), t->ld);
 }
 
-/* The loss of the present batch at parameters x, and its gradient. */
-void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss)
+/* The loss of a batch that lies in X, at parameters x, and its gradient; dX (dx_n, H) as the map's. */
+static void loss_in(enhope_trainer *t, const eh_real *x, eh_operand *X, eh_real *gradient, eh_scalar *loss,
+                    int64_t dx_n, eh_real *dX)
 {
-    enhope_trainer *t = user;
     eh_compute *c = t->c;
     const eh_map *map = t->method->map;
     const int64_t n = t->batch_n, z = t->z, h = t->shape.h;
-    const eh_rows rows = batch_with_exemplars(t, z);
-    lay_exemplars(t, eh_at(c, t->learned ? x : t->theta, t->P), rows.dense_n - z);
+    eh_rows rows = batch_with_exemplars(t, z);
+    rows.X = X;
+    lay_exemplars(t, eh_at(c, t->learned ? x : t->theta, t->P), X, rows.dense_n - z);
     map->forward(&t->shape, c, x, &rows, t->work, t->Y, true);
     if (t->method->hinge)
         eh_hinge_loss(&t->hinge, c, n / (1 + t->hinge.targets), h, t->Y, t->batch_label, loss, t->dY);
@@ -46,8 +47,30 @@ void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *l
     else
         eh_neighbour_loss(&t->objective, c, n, z, h, t->Y, t->batch_label, eh_at(c, t->Y, n * h), t->exemplar_class,
                           loss, t->dY, eh_at(c, t->dY, n * h));
-    map->backward(&t->shape, c, x, &rows, t->work, t->dY, gradient, t->learned ? z : 0,
-                  t->learned ? eh_at(c, gradient, t->P) : NULL);
+    map->backward(&t->shape, c, x, &rows, t->work, t->dY, gradient, dx_n, dX);
+}
+
+/* One adversarial step (docs/method.md): the mean of the loss in X and of the loss a step up its gradient from there, which
+ * the first walk back leaves along with the gradient of the exemplars. The step's direction counts as a constant. */
+static void loss_with_climb(enhope_trainer *t, const eh_real *x, eh_real *gradient, eh_scalar *loss)
+{
+    eh_compute *c = t->c;
+    const int64_t n = t->batch_n, H = t->shape.H, learned = t->learned ? t->z : 0;
+    loss_in(t, x, t->X, gradient, loss, n + t->z, t->dX);
+    c->op->copy(c, learned * H, eh_at(c, t->dX, n * H), eh_at(c, gradient, t->P));
+    c->op->climb(c, n, H, t->set.adversary, t->set.norm == EH_NORM_L2, t->X, t->ld, t->dX, t->climbed);
+    loss_in(t, x, t->climbed, t->climbed_grad, t->climbed_loss, learned, eh_at(c, t->climbed_grad, t->P));
+    c->op->mean(c, t->optim->count, t->climbed_grad, t->climbed_loss, gradient, loss);
+}
+
+/* The loss of the present batch at parameters x, and its gradient. */
+void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss)
+{
+    enhope_trainer *t = user;
+    if (t->climbed)
+        loss_with_climb(t, x, gradient, loss);
+    else
+        loss_in(t, x, t->X, gradient, loss, t->learned ? t->z : 0, t->learned ? eh_at(t->c, gradient, t->P) : NULL);
 }
 
 /* The target of the present batch. */
@@ -91,7 +114,7 @@ static eh_references embed_references(enhope_trainer *t, const eh_real *theta)
     /* embedded exemplars are kept at the end of dY, which is free here */
     eh_real *G = eh_at(c, t->dY, t->capacity * h);
     const eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = t->z};
-    lay_exemplars(t, eh_at(c, theta, t->P), 0);
+    lay_exemplars(t, eh_at(c, theta, t->P), t->X, 0);
     t->method->map->forward(&t->shape, c, theta, &rows, t->work, G, false);
     return (eh_references){.G = G, .label = t->exemplar_class, .r = t->z, .h = h};
 }
@@ -140,10 +163,16 @@ static void add_history(enhope_trainer *t)
         (enhope_history){.epoch = t->epoch, .seconds = seconds(t), .loss = t->loss, .valid_error = t->valid_error};
 }
 
+/* The parameters as they would be kept now. */
+static const eh_real *present_state(const enhope_trainer *t)
+{
+    return t->average ? t->average : t->theta;
+}
+
 static enhope_status end_epoch(enhope_trainer *t)
 {
     double error;
-    EH_TRY(validate(t, t->theta, &error));
+    EH_TRY(validate(t, present_state(t), &error));
     t->valid_error = error;
     t->epoch++;
     t->batch = t->known = 0;
@@ -154,7 +183,7 @@ static enhope_status end_epoch(enhope_trainer *t)
         t->best_error = t->valid_error;
         t->best_loss = t->loss;
         t->best_epoch = t->epoch;
-        t->c->op->copy(t->c, t->P + t->z * t->shape.H, t->theta, t->best);
+        t->c->op->copy(t->c, t->P + t->z * t->shape.H, present_state(t), t->best);
     }
     const bool stale = t->valid_n && t->set.patience && t->epoch - t->improved >= t->set.patience;
     if (t->epoch == t->set.epochs || stale) t->done = true;
@@ -250,6 +279,15 @@ static enhope_status take_losses(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
+/* Takes the parameters into their running mean, sum_i d^(k - i) theta_i over the sum of these weights: the latest of k
+ * batches has the weight (1 - d) / (1 - d^k). Exemplars that are not learned stay. */
+static void take_average(enhope_trainer *t)
+{
+    const double decay = t->set.average, latest = (1 - decay) / (1 - pow(decay, (double)++t->averaged));
+    t->c->op->scale(t->c, t->optim->count, 1 - latest, t->average);
+    t->c->op->axpy(t->c, t->optim->count, latest, t->theta, t->average);
+}
+
 /* Hands the next batch to the optimiser. */
 static void run_batch(enhope_trainer *t)
 {
@@ -260,6 +298,7 @@ static void run_batch(enhope_trainer *t)
     take_batch(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from,
                t->disturbed ? &t->disturb : NULL);
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
+    if (t->average) take_average(t);
     t->batch++;
     if (t->batch < t->batches) return;
     if (t->c->op->start) t->c->op->start(t->c); /* and meanwhile */
@@ -387,7 +426,7 @@ static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
         fill_references(t, NULL, m);
         return ENHOPE_OK;
     }
-    const eh_real *theta = t->best_epoch ? t->best : t->theta;
+    const eh_real *theta = t->best_epoch ? t->best : present_state(t);
     t->c->op->read(t->c, m->theta, theta, t->P);
     eh_compute_begin(t->c);
     fill_references(t, theta, m);

@@ -35,6 +35,8 @@ struct enhope_trainer {
     int64_t P, z;
     bool learned;
     eh_real *theta, *best;    /* (P + z H) */
+    eh_real *average;         /* (P + z H) their running mean, which validation and `best` then have; NULL: none */
+    int64_t averaged;         /* batches in it */
     int32_t *exemplar_label;  /* (z) */
     eh_label *exemplar_class; /* the same on the backend */
 
@@ -56,6 +58,11 @@ struct enhope_trainer {
     const eh_row *batch_rows;    /* (batch_n) */
     const eh_label *batch_label; /* (batch_n) */
     eh_operand *X;               /* (capacity + z, ld), ld >= H + 1 */
+    /* where the loss is also asked for at inputs that have climbed it; else NULL */
+    eh_operand *climbed;   /* (batch + z, ld) the batch so moved, then the exemplars */
+    eh_real *dX;           /* (batch + z, H) the gradient of X */
+    eh_real *climbed_grad; /* what the optimiser sees: the gradient there */
+    eh_scalar *climbed_loss;
     eh_real *inputs;       /* (batch, ld) the batch as numbers, where its P is wanted and X is not that; else NULL */
     eh_real *affinities;   /* (batch, batch) P of the batch's inputs, where the method asks for it; else NULL */
     eh_real *work;         /* the map's, for capacity + z rows */

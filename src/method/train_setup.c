@@ -111,6 +111,12 @@ static enhope_status settle_affinities(enhope_trainer *t, int64_t batch)
     return ENHOPE_OK;
 }
 
+/* Whether the loss is also asked for at inputs that have climbed it. */
+static bool climbs(const enhope_trainer *t)
+{
+    return !t->method->solve && t->set.adversary > 0;
+}
+
 static enhope_status settle(enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
@@ -118,8 +124,8 @@ static enhope_status settle(enhope_trainer *t)
     const int64_t H = t->data->x.H;
     t->disturb = (eh_disturb){.noise = s->noise, .dropout = s->dropout, .seed = (uint64_t)s->seed};
     t->disturbed = !method->solve && (s->noise > 0 || s->dropout > 0);
-    /* what is disturbed is dense */
-    t->sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse && !t->disturbed;
+    /* what is disturbed or climbs is dense */
+    t->sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse && !t->disturbed && !climbs(t);
     t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims, .order = 0};
     if (method->map == &eh_map_mlp) {
         eh_map_layers_parse(s->layers, &t->shape);
@@ -271,6 +277,22 @@ static enhope_status allocate_affinities(enhope_trainer *t)
     return eh_compute_new(c, t->ctx, "batch", batch * t->ld, c->op->size, &t->inputs);
 }
 
+/* What is held for inputs that climb the loss, and for the parameters' mean. */
+static enhope_status allocate_regularisers(enhope_trainer *t)
+{
+    enhope_context *ctx = t->ctx;
+    eh_compute *c = t->c;
+    const int64_t rows = (t->n + t->batches - 1) / t->batches * (1 + t->hinge.targets) + t->z, H = t->shape.H;
+    const int64_t all = t->P + t->z * H;
+    if (!t->method->solve && t->set.average > 0)
+        EH_TRY(eh_compute_new(c, ctx, "mean of the parameters", all, c->op->size, &t->average));
+    if (!climbs(t)) return ENHOPE_OK;
+    EH_TRY(eh_compute_new(c, ctx, "adversarial batch", rows * t->ld, c->operand, &t->climbed));
+    EH_TRY(eh_compute_new(c, ctx, "gradient of a batch", rows * H, c->op->size, &t->dX));
+    EH_TRY(eh_compute_new(c, ctx, "adversarial gradient", all, c->op->size, &t->climbed_grad));
+    return eh_compute_new(c, ctx, "adversarial loss", 1, sizeof(eh_value), &t->climbed_loss);
+}
+
 static enhope_status allocate(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
@@ -297,6 +319,7 @@ static enhope_status allocate(enhope_trainer *t)
     EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->guess, (void **)&t->guess));
     EH_TRY(allocate_epoch(t));
     EH_TRY(allocate_affinities(t));
+    EH_TRY(allocate_regularisers(t));
     if (t->method->compared != EH_BATCH) return ENHOPE_OK;
     EH_TRY(eh_compute_new(c, ctx, "embedded training points", all, size, &t->points));
     return place_point_labels(t);
@@ -352,6 +375,7 @@ static enhope_status build(enhope_trainer *t)
     EH_CHECK(start_optimiser(t));
     EH_CHECK(settle_neighbours(t));
     if (t->method->own_scale) EH_CHECK(eh_train_scale(t));
+    if (t->average) t->c->op->copy(t->c, t->P + t->z * H, t->theta, t->average);
     EH_CHECK(t->c->op->sync(t->c, ctx));
 cleanup:
     eh_compute_end(t->c);
@@ -392,9 +416,10 @@ void enhope_trainer_free(enhope_trainer *t)
     if (t->c) {
         eh_optim_free(t->optim);
         eh_found_free(&t->found);
-        void *const placed[] = {t->theta,      t->best,        t->X,           t->work,   t->Y,
-                                t->dY,         t->points,      t->row_list,    t->losses, t->exemplar_class,
-                                t->epoch_rows, t->epoch_label, t->point_label, t->inputs, t->affinities};
+        void *const placed[] = {t->theta,      t->best,        t->X,           t->work,         t->Y,
+                                t->dY,         t->points,      t->row_list,    t->losses,       t->exemplar_class,
+                                t->epoch_rows, t->epoch_label, t->point_label, t->inputs,       t->affinities,
+                                t->average,    t->climbed,     t->dX,          t->climbed_grad, t->climbed_loss};
         for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
             if (placed[i]) t->c->op->release(t->c, placed[i]);
         t->c->op->unplace(t->c, &t->table);

@@ -49,6 +49,9 @@ void eh_cpu_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_rea
 void eh_cpu_scale(eh_compute *c, int64_t count, double a, eh_real *x);
 void eh_cpu_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
+void eh_cpu_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss);
+void eh_cpu_climb(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
+                  const eh_real *dX, eh_operand *to);
 void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
                  const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* y += a x in the calling thread */

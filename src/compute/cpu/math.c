@@ -122,6 +122,48 @@ double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real 
     return sum;
 }
 
+EH_SIMD static void mean_range(int64_t count, const float *restrict x, float *restrict y)
+{
+    for (int64_t i = 0; i < count; i++) y[i] = 0.5f * (x[i] + y[i]);
+}
+
+void eh_cpu_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss)
+{
+    FOR_PARTS
+    {
+        const int64_t from = eh_share_start(count, part, PARTS);
+        mean_range(eh_share_start(count, part + 1, PARTS) - from, eh_f(x) + from, eh_f(y) + from);
+    }
+    eh_host_mean(other, loss);
+}
+
+EH_SIMD static void add_signs(int64_t count, float step, const float *restrict g, float *restrict x)
+{
+    for (int64_t i = 0; i < count; i++) x[i] += g[i] > 0 ? step : g[i] < 0 ? -step : 0;
+}
+
+/* The factor may be beyond a float where the gradient is tiny. */
+EH_SIMD static void add_direction(int64_t count, double by, const float *restrict g, float *restrict x)
+{
+    for (int64_t i = 0; i < count; i++) x[i] += (float)(by * g[i]);
+}
+
+void eh_cpu_climb(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
+                  const eh_real *dX, eh_operand *to)
+{
+#pragma omp parallel for num_threads(c->threads) if (n * H > EH_CPU_ALONE) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        const float *g = eh_f(dX) + i * H;
+        float *x = eh_f(to) + i * ld;
+        memcpy(x, eh_f(X) + i * ld, (size_t)ld * sizeof *x);
+        const double length = l2 ? sqrt(dot_range(H, g, g)) : 0;
+        if (!l2)
+            add_signs(H, (float)step, g, x);
+        else if (length > 0)
+            add_direction(H, step / length, g, x);
+    }
+}
+
 /* Whether a gradient was not finite. */
 EH_SIMD static bool adam_range(int64_t count, float step, float beta1, float beta2, float root_fix, float epsilon,
                                const float *restrict g, float *restrict m1, float *restrict m2, float *restrict x)

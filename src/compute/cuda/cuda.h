@@ -298,6 +298,9 @@ void cuda_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real 
 void cuda_scale(eh_compute *c, int64_t count, double a, eh_real *x);
 void cuda_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double cuda_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
+void cuda_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss);
+void cuda_climb(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
+                const eh_real *dX, eh_operand *to);
 void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
                const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* pairs.cu */

@@ -180,6 +180,74 @@ void cuda_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real
         note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, axpy_each, count, soft{(float)a}, F(x), F(y));
 }
 
+__global__ void mean_each(int64_t count, const float *x, const eh_value *other, float *y, eh_value *loss)
+{
+    begin_kernel();
+    CUDA_EACH(i, count) y[i] = 0.5f * (x[i] + y[i]);
+    if (blockIdx.x || threadIdx.x) return;
+    loss->value = (other->value + loss->value) / 2;
+    if (other->spoilt != 0) loss->spoilt = 1;
+}
+
+void cuda_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss)
+{
+    note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, mean_each, count, F(x), S(other), F(y),
+         soft{S(loss)});
+}
+
+/* Entry j of row i: a number, or the sum of its parts. */
+__device__ static float entry(const float *X, int64_t i, int64_t j, int64_t ld, int)
+{
+    return X[i * ld + j];
+}
+__device__ static float entry(const __nv_bfloat16 *X, int64_t i, int64_t j, int64_t ld, int parts)
+{
+    return load_parts(X + i * parts * ld + j, ld, parts);
+}
+__device__ static void put_entry(float *X, int64_t i, int64_t j, int64_t ld, int, float v)
+{
+    X[i * ld + j] = v;
+}
+__device__ static void put_entry(__nv_bfloat16 *X, int64_t i, int64_t j, int64_t ld, int parts, float v)
+{
+    store_parts(X + i * parts * ld + j, ld, parts, v);
+}
+
+/* A block of CUDA_BLOCK a row. */
+template <typename T>
+__global__ void climb_rows(int64_t n, int64_t H, double step, bool l2, const T *X, int64_t ld, int parts,
+                           const float *dX, T *to)
+{
+    begin_kernel();
+    for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
+        const float *g = dX + i * H;
+        double by = 0;
+        if (l2) {
+            for (int64_t j = threadIdx.x; j < H; j += CUDA_BLOCK) by += (double)g[j] * g[j];
+            by = block_reduce(by, add());
+            by = by > 0 ? step / sqrt(by) : 0;
+        }
+        for (int64_t j = threadIdx.x; j < ld; j += CUDA_BLOCK) {
+            float move = 0;
+            if (j < H && l2) move = (float)(by * g[j]);
+            if (j < H && !l2) move = g[j] > 0 ? (float)step : g[j] < 0 ? -(float)step : 0;
+            put_entry(to, i, j, ld, parts, entry(X, i, j, ld, parts) + move);
+        }
+    }
+}
+
+void cuda_climb(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
+                const eh_real *dX, eh_operand *to)
+{
+    if (n == 0) return;
+    if (c->numbers)
+        note(state_of(c), blocks_for(n, 1), CUDA_BLOCK, 0, climb_rows<float>, n, H, step, l2, (const float *)X, ld, 0,
+             F(dX), (float *)to);
+    else
+        note(state_of(c), blocks_for(n, 1), CUDA_BLOCK, 0, climb_rows<__nv_bfloat16>, n, H, step, l2, O(X), ld,
+             parts_in(c), F(dX), O(to));
+}
+
 /* The sum of one number a thread, in a fixed tree; thread 0 has it. */
 __device__ static double block_sum(double value)
 {

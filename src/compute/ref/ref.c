@@ -128,6 +128,27 @@ static void ref_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E
     }
 }
 
+static void climb_row(int64_t H, double step, bool l2, const double *g, double *x)
+{
+    double square = 0;
+    for (int64_t j = 0; j < H; j++) square += g[j] * g[j];
+    for (int64_t j = 0; j < H; j++)
+        if (!l2)
+            x[j] += step * ((g[j] > 0) - (g[j] < 0));
+        else if (square > 0)
+            x[j] += step * g[j] / sqrt(square);
+}
+
+static void ref_climb(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
+                      const eh_real *dX, eh_operand *to)
+{
+    (void)c;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(D(to) + i * ld, D(X) + i * ld, (size_t)ld * sizeof(double));
+        climb_row(H, step, l2, D(dX) + i * H, D(to) + i * ld);
+    }
+}
+
 static void ref_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C,
                              int64_t F, eh_real *U)
 {
@@ -272,6 +293,14 @@ static double ref_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_r
     double sum = 0;
     for (int64_t i = 0; i < count; i++) sum += D(x)[i] * D(y)[i];
     return sum;
+}
+
+static void ref_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y,
+                     eh_scalar *loss)
+{
+    (void)c;
+    for (int64_t i = 0; i < count; i++) D(y)[i] = (D(x)[i] + D(y)[i]) / 2;
+    eh_host_mean(other, loss);
 }
 
 static void ref_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
@@ -516,6 +545,7 @@ const eh_compute_ops eh_compute_ref = {
     .gather = ref_gather,
     .gather_operands = ref_gather_operands,
     .close_rows = ref_close_rows,
+    .climb = ref_climb,
     .sparse_apply = ref_sparse_apply,
     .sparse_grad = ref_sparse_grad,
     .gemm = ref_gemm,
@@ -530,6 +560,7 @@ const eh_compute_ops eh_compute_ref = {
     .scale = ref_scale,
     .axpy = ref_axpy,
     .dot = ref_dot,
+    .mean = ref_mean,
     .adam = ref_adam,
     .pairs = ref_pairs,
     .triples = ref_triples,

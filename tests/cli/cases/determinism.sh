@@ -16,6 +16,13 @@ for threads in 2 3; do
     train --solver adam --noise 0.2 --dropout 0.1 --threads $threads -o b.safetensors
     cmp d.safetensors b.safetensors && echo "noise and dropout: same bytes with $threads threads"
 done
+for norm in linf l2; do
+    train --solver adam --adversary 0.1 --norm $norm --average 0.9 --threads 1 -o d.safetensors
+    for threads in 2 3; do
+        train --solver adam --adversary 0.1 --norm $norm --average 0.9 --threads $threads -o b.safetensors
+        cmp d.safetensors b.safetensors && echo "adversary, $norm, and average: same bytes with $threads threads"
+    done
+done
 train --seed 6 -o c.safetensors
 cmp -s a.safetensors c.safetensors || echo "another seed, other bytes"
 embed() { enhope embed "$@" --data synthetic:digits,n=1300,seed=2; }

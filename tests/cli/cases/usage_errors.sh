@@ -18,6 +18,10 @@ try train --data x.csv -z -1
 try train --data x.csv --noise -0.1
 try train --data x.csv --noise loud
 try train --data x.csv --dropout 0.96
+try train --data x.csv --adversary -0.1
+try train --data x.csv --adversary mean
+try train --data x.csv --norm l1
+try train --data x.csv --average 1
 try train --data x.csv --device abacus
 try train --data x.csv --device cuda:
 try train --data x.csv --device cuda:one

@@ -1,0 +1,426 @@
+/* Adversarial inputs and averaged parameters: the gradient is that of the loss with the step's direction held, the step
+ * climbs the loss, every method and solver learns with them, and without them nothing changes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "method/train.h"
+#include "settings_support.h"
+
+enum { N = 300, H = 6, C = 3 };
+
+static enhope_context *ctx;
+static float X[N * H];
+static int32_t LABEL[N];
+static enhope_dataset *blobs, *sparse_blobs;
+static int64_t row_start[N + 1];
+static int32_t column[N * H];
+
+/* Three classes that no linear rule separates: class 2 lies on both sides of the others. */
+static void make_data(void)
+{
+    for (int i = 0; i < N; i++) {
+        LABEL[i] = i % C;
+        const double centre = LABEL[i] == 0 ? 0.8 : LABEL[i] == 1 ? -0.8 : i / C % 2 ? 2.6 : -2.6;
+        for (int j = 0; j < H; j++)
+            X[i * H + j] = (float)((j < 2 ? centre : 0) + 0.35 * eh_random_normal(7, 1, (uint64_t)(i * H + j)));
+        row_start[i + 1] = row_start[i] + H;
+        for (int j = 0; j < H; j++) column[i * H + j] = j;
+    }
+}
+
+static enhope_settings *with(const char *first, ...)
+{
+    static const char *const small[] = {"factors", "12",  "hidden", "8", "batch", "100",  "epochs", "25",
+                                        "layers",  "5-4", "z",      "6", "scale", "none", NULL};
+    va_list args;
+    va_start(args, first);
+    enhope_settings *s = settings_with(ctx, small, first, args);
+    va_end(args);
+    return s;
+}
+
+static enhope_model *train(const enhope_dataset *data, enhope_settings *s)
+{
+    enhope_model *m = NULL;
+    if (enhope_train(ctx, data, s, NULL, NULL, &m)) fail_msg("%s", enhope_error(ctx));
+    enhope_settings_free(s);
+    return m;
+}
+
+static void on(const char *device)
+{
+    assert_int_equal(enhope_context_set_device(ctx, device), ENHOPE_OK);
+}
+
+/* A trainer whose first batch is in place. */
+static enhope_trainer *started(const enhope_dataset *data, enhope_settings *s)
+{
+    enhope_trainer *t = NULL;
+    int done;
+    if (enhope_trainer_create(ctx, data, s, &t)) fail_msg("%s", enhope_error(ctx));
+    assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+    enhope_settings_free(s);
+    return t;
+}
+
+/* ---- adversarial inputs, in double ---- */
+
+typedef struct choice {
+    const char *method, *exemplars, *form;
+} choice;
+
+static const choice CHOICES[] = {{"en-hope", "learned", "joint"}, {"en-hope", "kmeans", "row"},
+                                 {"hope", "learned", "joint"},    {"deep-en-hope", "learned", "row"},
+                                 {"dt-nca", "learned", "auto"},   {"linear-en-hope", "random", "joint"},
+                                 {"nca", "learned", "auto"},      {"lmnn", "learned", "auto"},
+                                 {"pt-sne", "learned", "joint"},  {"snc", "learned", "auto"}};
+enum { N_CHOICES = sizeof CHOICES / sizeof *CHOICES };
+
+/* Two trainers at the same parameters with the same batch: one that climbs, and a plain one. Dense data, or sparse data and
+ * noise. */
+typedef struct twins {
+    enhope_trainer *climbing, *plain;
+    int64_t count, numbers; /* that the optimiser sees; of the batch */
+    double *g, *spare;      /* (count) */
+} twins;
+
+static twins open_twins(const choice *by, const char *step, const char *norm, bool noisy)
+{
+    twins w;
+    for (int i = 0; i < 2; i++) {
+        enhope_settings *s =
+            with("method", by->method, "exemplars", by->exemplars, "form", by->form, "factors", "4", "hidden", "3",
+                 "batch", "30", "noise", noisy ? "0.3" : "0", "adversary", i ? "0" : step, "norm", norm, NULL);
+        *(i ? &w.plain : &w.climbing) = started(noisy ? sparse_blobs : blobs, s);
+    }
+    w.count = w.climbing->optim->count;
+    w.numbers = w.climbing->batch_n * w.climbing->ld;
+    w.g = malloc((size_t)w.count * sizeof *w.g), w.spare = malloc((size_t)w.count * sizeof *w.g);
+    /* a line search may end in the kink of a hinge */
+    double *x = (double *)w.climbing->theta;
+    for (int64_t v = 0; v < w.count; v++) x[v] += 0.01 * eh_random_normal(4, 1, (uint64_t)v);
+    memcpy(w.plain->theta, x, (size_t)w.count * sizeof *x);
+    assert_memory_equal(w.climbing->X, w.plain->X, (size_t)w.numbers * sizeof(double));
+    assert_null(w.plain->climbed);
+    return w;
+}
+
+static void close_twins(twins *w)
+{
+    free(w->g), free(w->spare);
+    enhope_trainer_free(w->climbing), enhope_trainer_free(w->plain);
+}
+
+static double loss_at(enhope_trainer *t, double *gradient)
+{
+    eh_value loss;
+    eh_train_loss(t, t->theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    return loss.value;
+}
+
+/* The plain loss with the batch in place that lies in `from`. */
+static double loss_from(twins *w, const eh_operand *from)
+{
+    memcpy(w->plain->X, from, (size_t)w->numbers * sizeof(double));
+    return loss_at(w->plain, w->spare);
+}
+
+/* Every number of the parameters moved by a little: the gradient against differences, with the adversarial batch held as it
+ * lies, or loose; then numbers whose move turns a sign are passed over. */
+static double worst_difference(twins *w, bool held, int64_t *compared)
+{
+    double *x = (double *)(held ? w->plain : w->climbing)->theta, worst = 0;
+    const size_t bytes = (size_t)w->numbers * sizeof(double);
+    double *batch = malloc(bytes);
+    memcpy(batch, w->climbing->climbed, bytes);
+    for (int64_t v = 0; v < w->count; v++) {
+        const double kept = x[v], step = 1e-5;
+        double value[2];
+        bool turns = false;
+        for (int side = 0; side < 2; side++) {
+            x[v] = side ? kept - step : kept + step;
+            value[side] = held ? (loss_from(w, w->climbing->X) + loss_from(w, w->climbing->climbed)) / 2
+                               : loss_at(w->climbing, w->spare);
+            turns |= memcmp(batch, w->climbing->climbed, bytes) != 0;
+        }
+        x[v] = kept;
+        *compared += !turns;
+        if (!turns) worst = fmax(worst, fabs(w->g[v] - (value[0] - value[1]) / (2 * step)));
+    }
+    free(batch);
+    return worst;
+}
+
+static void the_gradient_is_of_both_losses_with_the_direction_held(void **state)
+{
+    (void)state;
+    int64_t all = 0, held = 0, loose = 0;
+    on("ref");
+    for (int i = 0; i < 4 * N_CHOICES; i++) {
+        const choice *by = CHOICES + i / 4;
+        const bool l2 = i % 2;
+        twins w = open_twins(by, "0.13", l2 ? "l2" : "linf", i % 4 / 2);
+        const double loss = loss_at(w.climbing, w.g);
+        const double both = (loss_from(&w, w.climbing->X) + loss_from(&w, w.climbing->climbed)) / 2;
+        assert_true(fabs(loss - both) < 1e-12 * (1 + fabs(both)));
+        double size = 0;
+        for (int64_t v = 0; v < w.count; v++) size = fmax(size, fabs(w.g[v]));
+        const double worst = fmax(worst_difference(&w, true, &held), l2 ? 0 : worst_difference(&w, false, &loose));
+        if (worst > 1e-6 * size + 1e-10) fail_msg("%s %s: %g of %g", by->method, l2 ? "l2" : "linf", worst, size);
+        all += w.count;
+        close_twins(&w);
+    }
+    assert_true(held == all && loose > all / 2 * 3 / 4); /* half of the cases are l2's */
+    on("cpu");
+}
+
+/* By step times the sum of the gradients' lengths, each in the norm that is dual to the step's. */
+static void a_small_step_raises_the_loss_by_its_slope(void **state)
+{
+    (void)state;
+    on("ref");
+    for (int i = 0; i < 2 * N_CHOICES; i++) {
+        const bool l2 = i % 2;
+        twins w = open_twins(CHOICES + i / 2, "1e-6", l2 ? "l2" : "linf", false);
+        loss_at(w.climbing, w.g);
+        const double rise = loss_from(&w, w.climbing->climbed) - loss_from(&w, w.climbing->X);
+        const double *dX = (double *)w.climbing->dX;
+        double slope = 0;
+        for (int64_t r = 0; r < w.climbing->batch_n; r++) {
+            double length = 0;
+            for (int j = 0; j < H; j++) length += l2 ? dX[r * H + j] * dX[r * H + j] : fabs(dX[r * H + j]);
+            slope += l2 ? sqrt(length) : length;
+        }
+        if (!(rise > 0) || fabs(rise / (1e-6 * slope) - 1) > 1e-3)
+            fail_msg("%s: %g, expected %g", CHOICES[i / 2].method, rise, 1e-6 * slope);
+        close_twins(&w);
+    }
+    on("cpu");
+}
+
+static void exemplars_and_what_is_validated_do_not_move(void **state)
+{
+    (void)state;
+    /* a rate of nothing: parameters stay */
+    enhope_trainer *plain = started(blobs, with("solver", "adam", "rate", "0", "batch", "0", NULL));
+    enhope_trainer *moved = started(blobs, with("solver", "adam", "rate", "0", "batch", "0", "adversary", "2", NULL));
+    const int64_t n = moved->n, ld = moved->ld;
+    assert_memory_equal(plain->theta, moved->theta, (size_t)(plain->P + plain->z * H) * sizeof(float));
+    for (int64_t v = 0; v < moved->z * H; v++)
+        assert_true(((float *)moved->climbed)[(n + v / H) * ld + v % H] == ((float *)moved->theta)[moved->P + v]);
+    assert_true(plain->valid_error == moved->valid_error && plain->loss < moved->loss);
+    enhope_trainer_free(plain), enhope_trainer_free(moved);
+}
+
+static void every_method_and_solver_learns_from_adversarial_inputs(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"en-hope", "hope", "deep-en-hope", "dt-mcml", "nca", "lmnn", "snc"};
+    static const char *const solvers[] = {"cg", "lbfgs", "adam"}, *const by[][2] = {{"0.1", "linf"}, {"0.2", "l2"}};
+    for (int i = 0; i < 7 * 3 * 2; i++) {
+        const char *method = methods[i / 6], *solver = solvers[i / 2 % 3];
+        enhope_model *m =
+            train(i % 4 ? blobs : sparse_blobs,
+                  with("method", method, "solver", solver, "rate", "0.03", "layers", "24-12", "patience", "0", "epochs",
+                       "30", "adversary", by[i % 2][0], "norm", by[i % 2][1], "average", i % 4 ? "0" : "0.8", NULL));
+        enhope_evaluation e = {0};
+        assert_int_equal(enhope_model_evaluate(ctx, m, blobs, 0, &e), ENHOPE_OK);
+        const double error = (double)e.errors / N;
+        if (error > (strcmp(method, "snc") ? 0.15 : 0.25)) fail_msg("%s %s: %g", method, solver, error);
+        enhope_model_free(m);
+    }
+}
+
+static void every_kind_and_backend_trains_alike(void **state)
+{
+    (void)state;
+    const enhope_dataset *const data[] = {blobs, sparse_blobs};
+    double loss[4][2];
+    for (int i = 0; i < 4; i++) {
+        int64_t rows;
+        on(i / 2 ? "ref" : "cpu");
+        enhope_model *m = train(data[i % 2], with("solver", "adam", "epochs", "2", "adversary", "0.1", "noise", "0.1",
+                                                  "average", "0.9", NULL));
+        const enhope_history *h = enhope_model_history(m, &rows);
+        assert_int_equal(rows, 2);
+        loss[i][0] = h[0].loss, loss[i][1] = h[1].loss;
+        enhope_model_free(m);
+    }
+    on("cpu");
+    for (int i = 0; i < 3; i++)
+        for (int e = 0; e < 2; e++) assert_true(fabs(loss[i][e] - loss[3][e]) < 1e-4 * loss[3][e]);
+}
+
+static void same_model(enhope_model *a, enhope_model *b)
+{
+    assert_memory_equal(a->theta, b->theta, (size_t)eh_map_parameters(a->map, &a->shape) * sizeof *a->theta);
+    assert_memory_equal(a->reference, b->reference, (size_t)(a->r * H) * sizeof *a->reference);
+    enhope_model_free(a), enhope_model_free(b);
+}
+
+static void a_step_of_nothing_and_no_mean_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"cg", "lbfgs", "adam"};
+    for (int i = 0; i < 3; i++)
+        same_model(train(blobs, with("solver", solvers[i], "epochs", "3", NULL)),
+                   train(blobs, with("solver", solvers[i], "epochs", "3", "adversary", "0", "norm", "l2", "average",
+                                     "0", NULL)));
+    /* what is solved for has no steps */
+    enhope_model *m[2] = {
+        train(blobs, with("method", "pca", NULL)),
+        train(sparse_blobs, with("method", "pca", "adversary", "0.1", "average", "0.9", NULL)),
+    };
+    for (int v = 0; v < (H + 1) * 2; v++) assert_true(fabsf(m[0]->theta[v] - m[1]->theta[v]) < 1e-5f);
+    enhope_model_free(m[0]), enhope_model_free(m[1]);
+}
+
+/* ---- averaged parameters ---- */
+
+static void the_mean_of_the_parameters_weighs_the_latest_most(void **state)
+{
+    (void)state;
+    enum { STEPS = 7 };
+    static const char *const exemplars[] = {"learned", "kmeans"};
+    for (int i = 0; i < 2; i++) {
+        enhope_settings *s =
+            with("solver", "adam", "rate", "0.03", "batch", "30", "average", "0.7", "exemplars", exemplars[i], NULL);
+        enhope_trainer *t = NULL;
+        int done;
+        assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+        const int64_t all = t->P + t->z * H;
+        assert_memory_equal(t->average, t->theta, (size_t)all * sizeof(float));
+        double *sum = calloc((size_t)all, sizeof *sum), weight = 0, apart = 0;
+        for (int step = 0; step < STEPS; step++) {
+            assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+            weight = 0.7 * weight + 1;
+            for (int64_t v = 0; v < all; v++) {
+                sum[v] = 0.7 * sum[v] + ((float *)t->theta)[v];
+                const double want = sum[v] / weight, got = ((float *)t->average)[v];
+                if (fabs(got - want) > 1e-5 * (1 + fabs(want))) fail_msg("%g, expected %g", got, want);
+                apart = fmax(apart, fabs(got - ((float *)t->theta)[v]));
+                if (i && v >= t->P) assert_true(got == ((float *)t->theta)[v]);
+            }
+        }
+        assert_true(apart > 1e-3);
+        /* in the midst of the first epoch that mean is what there is */
+        enhope_model *m = NULL;
+        assert_int_equal(enhope_trainer_model(t, &m), ENHOPE_OK);
+        assert_memory_equal(m->theta, t->average, (size_t)t->P * sizeof(float));
+        enhope_model_free(m);
+        free(sum);
+        enhope_trainer_free(t);
+        enhope_settings_free(s);
+    }
+}
+
+static void the_mean_is_what_is_validated_and_kept(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("solver", "adam", "rate", "0.1", "epochs", "6", "average", "0.8", "patience", "0", NULL);
+    enhope_trainer *t = NULL;
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    const size_t bytes = (size_t)(t->P + t->z * H) * sizeof(float);
+    float *kept = malloc(bytes);
+    for (int done = 0; !done;) {
+        const int64_t before = t->best_epoch;
+        assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+        if (t->best_epoch > before) {
+            assert_memory_equal(t->best, t->average, bytes);
+            memcpy(kept, t->average, bytes);
+        }
+    }
+    /* the error that training told is the model's on the validation part */
+    enhope_model *m = NULL;
+    assert_int_equal(enhope_trainer_model(t, &m), ENHOPE_OK);
+    assert_memory_equal(m->theta, kept, (size_t)t->P * sizeof(float));
+    assert_memory_equal(m->reference, kept + t->P, (size_t)(t->z * H) * sizeof(float));
+    int32_t label[N];
+    int64_t errors = 0;
+    assert_int_equal(enhope_model_predict(ctx, m, blobs, 0, &(enhope_prediction){.label = label}), ENHOPE_OK);
+    for (int64_t i = t->n; i < t->n + t->valid_n; i++) errors += label[t->rows[i]] != LABEL[t->rows[i]];
+    assert_true((double)errors / (double)t->valid_n == t->best_error);
+    free(kept);
+    enhope_model_free(m);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+}
+
+/* ---- settings, memory ---- */
+
+static void a_model_tells_its_step_norm_and_mean(void **state)
+{
+    (void)state;
+    static const char *const told[][2] = {{"adversary", "0.25"}, {"norm", "l2"}, {"average", "0.95"}};
+    enhope_model *m = train(blobs, with("adversary", "0.25", "norm", "l2", "average", "0.95", "epochs", "1", NULL));
+    int found = 0;
+    for (int i = 0; i < m->settings; i++)
+        for (int k = 0; k < 3; k++)
+            if (!strcmp(m->setting[i].name, told[k][0])) assert_string_equal(m->setting[i].value, told[k][1]), found++;
+    assert_int_equal(found, 3);
+    enhope_model_free(m);
+}
+
+static long allocations_left, alive;
+
+static void *counting_malloc(size_t bytes)
+{
+    if (allocations_left-- <= 0) return NULL;
+    alive++;
+    return malloc(bytes);
+}
+
+static void counting_free(void *block)
+{
+    alive--;
+    free(block);
+}
+
+static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("adversary", "0.1", "average", "0.9", "epochs", "1", "batch", "300", NULL);
+    enhope_status status = ENHOPE_ERROR_MEMORY;
+    for (long k = 0; status; k++) {
+        enhope_model *m = NULL;
+        allocations_left = k;
+        alive = 0;
+        enhope_set_allocator(counting_malloc, counting_free);
+        status = enhope_train(ctx, blobs, s, NULL, NULL, &m);
+        enhope_model_free(m);
+        enhope_set_allocator(NULL, NULL);
+        assert_int_equal(alive, 0);
+        if (status) assert_non_null(strstr(enhope_error(ctx), "out of memory"));
+    }
+    enhope_settings_free(s);
+}
+
+int main(void)
+{
+    ctx = enhope_context_create();
+    make_data();
+    if (enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, NULL, &blobs) ||
+        enhope_dataset_view_csr(ctx, N, H, row_start, column, X, LABEL, C, NULL, &sparse_blobs))
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_gradient_is_of_both_losses_with_the_direction_held),
+        cmocka_unit_test(a_small_step_raises_the_loss_by_its_slope),
+        cmocka_unit_test(exemplars_and_what_is_validated_do_not_move),
+        cmocka_unit_test(every_method_and_solver_learns_from_adversarial_inputs),
+        cmocka_unit_test(every_kind_and_backend_trains_alike),
+        cmocka_unit_test(a_step_of_nothing_and_no_mean_change_nothing),
+        cmocka_unit_test(the_mean_of_the_parameters_weighs_the_latest_most),
+        cmocka_unit_test(the_mean_is_what_is_validated_and_kept),
+        cmocka_unit_test(a_model_tells_its_step_norm_and_mean),
+        cmocka_unit_test(every_failed_allocation_is_a_sentence_and_no_leak),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    enhope_dataset_free(blobs), enhope_dataset_free(sparse_blobs);
+    enhope_context_free(ctx);
+    return failed;
+}
