@@ -66,6 +66,7 @@ struct enhope_settings {
     double perplexity;
     int64_t solver, epochs, batch, iterations, memory;
     double rate, warmup, beta1, beta2;
+    double shift, affine, elastic;
     double noise, dropout;
     double valid, time;
     int64_t patience;
