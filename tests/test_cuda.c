@@ -107,6 +107,8 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
     check_curve("en-hope, noise", digits, with("solver", "adam", "noise", "0.2", NULL));
     check_curve("en-hope, dropout", digits, with("solver", "adam", "dropout", "0.2", NULL));
     check_curve("en-hope, both, sparse", words, with("solver", "adam", "noise", "0.1", "dropout", "0.1", NULL));
+    check_curve("en-hope, moved images", digits,
+                with("solver", "adam", "shift", "1", "affine", "1", "elastic", "0.5", "noise", "0.1", NULL));
     check_curve("hope", digits, with("method", "hope", "solver", "adam", NULL));
     check_curve("dt-nca", digits, with("method", "dt-nca", "layers", "60-40", "solver", "adam", NULL));
     check_curve("pt-sne", digits, with("method", "pt-sne", "layers", "60-40", "solver", "adam", NULL));

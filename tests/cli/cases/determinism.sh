@@ -16,6 +16,11 @@ for threads in 2 3; do
     train --solver adam --noise 0.2 --dropout 0.1 --threads $threads -o b.safetensors
     cmp d.safetensors b.safetensors && echo "noise and dropout: same bytes with $threads threads"
 done
+train --solver adam --shift 1 --affine 1 --elastic 1 --threads 1 -o d.safetensors
+for threads in 2 3; do
+    train --solver adam --shift 1 --affine 1 --elastic 1 --threads $threads -o b.safetensors
+    cmp d.safetensors b.safetensors && echo "moved images: same bytes with $threads threads"
+done
 train --seed 6 -o c.safetensors
 cmp -s a.safetensors c.safetensors || echo "another seed, other bytes"
 embed() { enhope embed "$@" --data synthetic:digits,n=1300,seed=2; }

@@ -18,6 +18,9 @@ try train --data x.csv -z -1
 try train --data x.csv --noise -0.1
 try train --data x.csv --noise loud
 try train --data x.csv --dropout 0.96
+try train --data x.csv --shift -1
+try train --data x.csv --affine 5.5
+try train --data x.csv --elastic soft
 try train --data x.csv --device abacus
 try train --data x.csv --device cuda:
 try train --data x.csv --device cuda:one
