@@ -742,6 +742,45 @@ static void inputs_are_dropped_at_their_rate_and_keep_their_mean(void **state)
     unplace_rows(r);
 }
 
+/* ---- moved images ---- */
+
+/* Images of noise are as rough as can be: what a float rounds off a place, some 1e-7 of the image's side, moves a value by
+ * as many times its neighbour's difference. */
+static void moved_images_agree_and_are_their_own(void **state)
+{
+    (void)state;
+    static const int64_t sides[][3] = {{1, 1, 2},     {1, 37, 40},     {5, 3, 17},
+                                       {28, 28, 800}, {19, 131, 2490}, {150, 2, 304}};
+    static const eh_disturb by[] = {
+        {.shift = 1.7, .seed = 5, .pass = 3},
+        {.affine = 1.3, .seed = 5, .pass = 3},
+        {.elastic = 1.1, .seed = 6, .pass = 0},
+        {.shift = 900, .affine = 5, .elastic = 2.5, .seed = 1234567890123456, .pass = 999999},
+        {.shift = 0.4, .affine = 0.8, .noise = 0.3, .dropout = 0.1, .seed = 2, .pass = 1}};
+    enum { n = 9, take = 6, BY = sizeof by / sizeof *by };
+    static const int64_t row[take] = {8, 0, 3, 3, 5, 1}, fewer[2] = {5, 8};
+    for (int kind = 0; kind < 3; kind++)
+        for (int w = 0; w < 6; w++)
+            for (int d = 0; d < BY; d++) {
+                const int64_t H = sides[w][0] * sides[w][1], ld = sides[w][2];
+                rows_of_a_kind *r = place_rows(kind, n, H, false);
+                eh_disturb with = by[d];
+                with.image_rows = sides[w][0], with.image_columns = sides[w][1];
+                twin X = gather_disturbed(r, row, take, ld, &with), Z = gather_disturbed(r, fewer, 2, ld, &with);
+                close_within(X, tolerance > EXACT ? tolerance : 10 * EXACT);
+                same_bits(X);
+                float *got = on_host(cpu, X.cpu, take * ld, ld), *other = on_host(cpu, Z.cpu, 2 * ld, ld);
+                assert_memory_equal(got + 2 * ld, got + 3 * ld, (size_t)ld * sizeof *got);
+                assert_memory_equal(got + 4 * ld, other, (size_t)ld * sizeof *got);
+                assert_memory_equal(got, other + ld, (size_t)ld * sizeof *got);
+                for (int64_t i = 0; i < take; i++)
+                    for (int64_t j = H; j < ld; j++) assert_true(got[i * ld + j] == (j == H));
+                free(got), free(other);
+                drop(X), drop(Z);
+                unplace_rows(r);
+            }
+}
+
 /* ---- pairs ---- */
 
 /* All of one problem's results, on each backend. target: P (n, z), or NULL; with it there are no labels. */
@@ -1236,6 +1275,7 @@ static int run_on(const char *device, const char *precision, double product_tole
         cmocka_unit_test(disturbed_rows_agree_and_are_their_own),
         cmocka_unit_test(noise_is_normal_and_each_number_is_its_own),
         cmocka_unit_test(inputs_are_dropped_at_their_rate_and_keep_their_mean),
+        cmocka_unit_test(moved_images_agree_and_are_their_own),
         cmocka_unit_test(neighbour_problems_agree_in_every_combination),
         cmocka_unit_test(given_problems_agree_in_every_combination),
         cmocka_unit_test(points_far_from_all_others_have_finite_gradients),

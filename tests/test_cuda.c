@@ -114,6 +114,8 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
                 with("solver", "adam", "adversary", "0.2", "norm", "l2", "noise", "0.1", NULL));
     check_curve("dt-nca, adversary", digits,
                 with("method", "dt-nca", "layers", "60-40", "solver", "adam", "adversary", "0.02", NULL));
+    check_curve("en-hope, moved images", digits,
+                with("solver", "adam", "shift", "1", "affine", "1", "elastic", "0.5", "noise", "0.1", NULL));
     check_curve("hope", digits, with("method", "hope", "solver", "adam", NULL));
     check_curve("dt-nca", digits, with("method", "dt-nca", "layers", "60-40", "solver", "adam", NULL));
     check_curve("pt-sne", digits, with("method", "pt-sne", "layers", "60-40", "solver", "adam", NULL));

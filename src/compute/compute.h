@@ -39,15 +39,20 @@ typedef struct eh_table {
     void *stream;         /* cuda: the windows on data that is not on the device as a whole; NULL: it is */
 } eh_table;
 
-/* What is done to scaled inputs on their way into a batch: normal noise is added, then some become 0 and the others are
- * divided by 1 - dropout. A function of the seed, the pass, the row of the table and the column, whatever the batch, the
- * threads or the backend (disturb.h). */
+/* What is done to inputs on their way into a batch: raw images are moved (deform.h); of scaled inputs normal noise is
+ * added, then some become 0 and the others are divided by 1 - dropout. A function of the seed, the pass, the row of the
+ * table and the column, whatever the batch, the threads or the backend (disturb.h). */
 typedef struct eh_disturb {
-    double noise;   /* deviation; 0: none */
-    double dropout; /* chance of becoming 0; 0: none */
+    int64_t image_rows,
+        image_columns;             /* of each row, H in all and each at most EH_IMAGE_SIDE; read where one of these */
+    double shift, affine, elastic; /* is not 0: pixels, strength, pixels */
+    double noise;                  /* deviation; 0: none */
+    double dropout;                /* chance of becoming 0; 0: none */
     uint64_t seed;
     uint64_t pass; /* through the data: less than 2^20 */
 } eh_disturb;
+
+enum { EH_IMAGE_SIDE = 32768 }; /* so that a place in an image is a 32-bit number */
 
 /* What becomes of each entry v of a product before it is stored. */
 typedef enum eh_finish {

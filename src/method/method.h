@@ -67,6 +67,7 @@ struct enhope_settings {
     double perplexity;
     int64_t solver, epochs, batch, iterations, memory;
     double rate, warmup, beta1, beta2, average;
+    double shift, affine, elastic;
     double noise, dropout, adversary;
     int64_t norm;
     double valid, time;

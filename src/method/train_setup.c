@@ -117,13 +117,45 @@ static bool climbs(const enhope_trainer *t)
     return !t->method->solve && t->set.adversary > 0;
 }
 
+/* What is done to the inputs of training batches. */
+static enhope_status settle_disturbance(enhope_trainer *t)
+{
+    const enhope_settings *s = &t->set;
+    const int64_t rows = t->data->image_rows, columns = t->data->image_columns;
+    t->disturb = (eh_disturb){.image_rows = rows,
+                              .image_columns = columns,
+                              .shift = s->shift,
+                              .affine = s->affine,
+                              .elastic = s->elastic,
+                              .noise = s->noise,
+                              .dropout = s->dropout,
+                              .seed = (uint64_t)s->seed};
+    if (t->method->solve || t->method->compared == EH_NOTHING) return ENHOPE_OK;
+    const bool moved = s->shift > 0 || s->affine > 0 || s->elastic > 0;
+    t->disturbed = moved || s->noise > 0 || s->dropout > 0;
+    if (moved && rows < 1)
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                       "%s is %g: the data is not known to be images (a reader tells by a shape of samples x rows x "
+                       "columns)",
+                       s->shift > 0    ? "shift"
+                       : s->affine > 0 ? "affine"
+                                       : "elastic",
+                       s->shift > 0    ? s->shift
+                       : s->affine > 0 ? s->affine
+                                       : s->elastic);
+    if (moved && (rows > EH_IMAGE_SIDE || columns > EH_IMAGE_SIDE))
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                       "images of %lld x %lld are too large to be moved: expected at most %d rows and columns",
+                       (long long)rows, (long long)columns, EH_IMAGE_SIDE);
+    return ENHOPE_OK;
+}
+
 static enhope_status settle(enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
     const eh_method *method = t->method;
     const int64_t H = t->data->x.H;
-    t->disturb = (eh_disturb){.noise = s->noise, .dropout = s->dropout, .seed = (uint64_t)s->seed};
-    t->disturbed = !method->solve && (s->noise > 0 || s->dropout > 0);
+    EH_TRY(settle_disturbance(t));
     /* what is disturbed or climbs is dense */
     t->sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse && !t->disturbed && !climbs(t);
     t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims, .order = 0};

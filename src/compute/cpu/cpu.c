@@ -1,5 +1,6 @@
 /* The cpu backend: memory and data; and the table. */
 #include <cblas.h>
+#include <omp.h>
 #include <string.h>
 
 #include "compute/cpu/cpu.h"
@@ -28,7 +29,7 @@ static enhope_status cpu_sync(eh_compute *c, enhope_context *ctx)
     eh_cpu_state *state = c->state;
     const int64_t lacked = state->lacked;
     state->lacked = 0;
-    return lacked ? eh_fail_memory(ctx, "the weights of pairs", (size_t)lacked, 1) : ENHOPE_OK;
+    return lacked ? eh_fail_memory(ctx, "what is held of a batch", (size_t)lacked, 1) : ENHOPE_OK;
 }
 
 static void *cpu_alloc(eh_compute *c, size_t bytes)
@@ -97,9 +98,16 @@ static void cpu_gather_operands(eh_compute *c, const eh_table *t, const eh_row *
                                 int64_t ld, eh_label *label, const eh_disturb *with)
 {
     const int64_t *from = eh_host_rows(rows);
+    const bool moved = eh_deforms(with);
+    const int64_t room = moved ? eh_cpu_deform_room(with->image_rows, with->image_columns) : 0;
+    float *image = moved ? eh_cpu_room(c->state, c->threads * room, sizeof *image) : NULL; /* one for each thread */
+    if (moved && !image) return;
 #pragma omp parallel for num_threads(c->threads) if (n * t->x.H > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < n; i++) {
-        gather_row(t, from[i], eh_f(X) + i * ld);
+        if (moved)
+            eh_cpu_deform(with, t, from[i], image + omp_get_thread_num() * room, eh_f(X) + i * ld);
+        else
+            gather_row(t, from[i], eh_f(X) + i * ld);
         if (with) eh_cpu_disturb(with, from[i], t->x.H, eh_f(X) + i * ld);
         close_row(eh_f(X) + i * ld, t->x.H, ld);
     }

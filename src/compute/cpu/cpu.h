@@ -2,6 +2,7 @@
 #ifndef EH_CPU_H
 #define EH_CPU_H
 
+#include "compute/deform.h"
 #include "compute/host.h"
 
 /* Functions so marked are compiled for several instruction sets; the loader picks one for the machine at hand.
@@ -31,7 +32,7 @@ static inline int64_t eh_share_start(int64_t count, int64_t part, int64_t parts)
 typedef struct eh_cpu_state {
     float *blocks; /* nearest.c's, for rows of `dims` dimensions; NULL before their first use */
     int64_t dims;
-    void *room; /* of `room_bytes`: what pairs.c and triples.c hold of each sample within a call; likewise */
+    void *room; /* of `room_bytes`: what pairs.c, triples.c and deform.c hold within a call; likewise */
     size_t room_bytes;
     int64_t lacked; /* bytes that an operation did not get, until sync() tells; 0: none */
 } eh_cpu_state;
@@ -39,6 +40,16 @@ enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
 
 /* disturb.c: x (H) is row `row` of the data, scaled. */
 void eh_cpu_disturb(const eh_disturb *with, int64_t row, int64_t H, float *x);
+/* Normal numbers times scale, of parts 0, 1, ... */
+enum { EH_CPU_NORMALS = 256 };
+void eh_cpu_normals(uint64_t seed, uint32_t stream, uint64_t index, float scale, float *out);
+/* deform.c: to (H) is the image in row `row` of the table, moved, then scaled. image: room for so many numbers. */
+void eh_cpu_deform(const eh_disturb *with, const eh_table *t, int64_t row, float *image, float *to);
+int64_t eh_cpu_deform_room(int64_t rows, int64_t columns);
+/* The same by given numbers: node (2, NODES, NODES) or NULL; the image lies in its frame of zeros, (rows + 3, columns + 3)
+ * from (1, 1) on. */
+void eh_cpu_deform_by(const eh_deform *by, const float *node, int64_t rows, int64_t columns, const float *image,
+                      const float *shift, const float *mul, float *to);
 /* math.c */
 void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
 void eh_cpu_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);

@@ -1,14 +1,12 @@
 /* Noise and dropout on the cpu: blocks of random words side by side, so that every step is one SIMD loop. */
 #include "compute/cpu/cpu.h"
-#include "compute/disturb.h"
 
-enum { WIDE = 64 }; /* blocks at a time, of four columns each */
+enum { WIDE = EH_CPU_NORMALS / 4 }; /* blocks at a time, of four columns each */
 
 /* word[k][b]: word k of block first + b. */
-EH_SIMD static void draw(const eh_disturb *with, uint32_t stream, uint64_t index, uint32_t first,
+EH_SIMD static void draw(uint64_t seed, uint32_t stream, uint64_t index, uint32_t first,
                          uint32_t word[restrict 4][WIDE])
 {
-    const uint64_t seed = with->seed;
     for (uint32_t b = 0; b < WIDE; b++) {
         uint32_t out[4];
         eh_philox(seed, stream, index, first + b, out);
@@ -43,6 +41,13 @@ EH_SIMD static void multiply(int64_t count, const float *restrict by, float *res
     for (int64_t j = 0; j < count; j++) x[j] *= by[j];
 }
 
+void eh_cpu_normals(uint64_t seed, uint32_t stream, uint64_t index, float scale, float *out)
+{
+    uint32_t word[4][WIDE];
+    draw(seed, stream, index, 0, word);
+    make_normal(scale, word, out);
+}
+
 void eh_cpu_disturb(const eh_disturb *with, int64_t row, int64_t H, float *x)
 {
     const uint64_t index = eh_disturb_index(with->pass, row);
@@ -53,12 +58,12 @@ void eh_cpu_disturb(const eh_disturb *with, int64_t row, int64_t H, float *x)
     for (int64_t j = 0; j < H; j += 4 * WIDE) {
         const int64_t count = H - j < 4 * WIDE ? H - j : 4 * WIDE;
         if (with->noise > 0) {
-            draw(with, EH_STREAM_NOISE, index, (uint32_t)(j / 4), word);
+            draw(with->seed, EH_STREAM_NOISE, index, (uint32_t)(j / 4), word);
             make_normal((float)with->noise, word, by);
             add_to(count, by, x + j);
         }
         if (with->dropout > 0) {
-            draw(with, EH_STREAM_DROPOUT, index, (uint32_t)(j / 4), word);
+            draw(with->seed, EH_STREAM_DROPOUT, index, (uint32_t)(j / 4), word);
             make_keep(below, kept, word, by);
             multiply(count, by, x + j);
         }

@@ -6,8 +6,7 @@
 #include <cstdlib>
 #include <omp.h>
 
-#include "compute/cuda/cuda.h"
-#include "compute/disturb.h"
+#include "compute/cuda/gather.h"
 
 enum { WINDOWS = 2 };
 
@@ -206,88 +205,6 @@ void cuda_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows)
     if (n) note(state_of(c), blocks_for(n, 256), 256, 0, successive_each, soft{first}, n, R(rows));
 }
 
-enum { GATHER_WIDE = 224 };
-
-/* Where a row's entries go: numbers, or an operand of so many parts. */
-struct number_row {
-    float *at;
-    __device__ void put(int64_t j, float v) const
-    {
-        at[j] = v;
-    }
-    __device__ void put_four(int64_t j, float4 v) const
-    {
-        *(float4 *)(at + j) = v;
-    }
-};
-struct operand_row {
-    __nv_bfloat16 *at;
-    int64_t ld;
-    int parts;
-    __device__ void put(int64_t j, float v) const
-    {
-        store_parts(at + j, ld, parts, v);
-    }
-    __device__ void put_four(int64_t j, float4 v) const
-    {
-        store_parts_of_four(at + j, ld, parts, v);
-    }
-};
-
-__device__ static number_row row_of(float *X, int64_t i, int64_t ld, int)
-{
-    return {X + i * ld};
-}
-__device__ static operand_row row_of(__nv_bfloat16 *X, int64_t i, int64_t ld, int parts)
-{
-    return {X + i * parts * ld, ld, parts};
-}
-
-/* An eh_disturb as the device needs it, without gaps: parameters are compared byte by byte. */
-struct disturbance {
-    uint64_t seed, pass;
-    float noise, kept; /* deviation; what an input that stays is multiplied with */
-    int64_t below;     /* eh_drop_below(); 0: none is dropped */
-};
-
-static disturbance disturbance_of(const eh_disturb *with)
-{
-    if (!with) return {};
-    return {with->seed, with->pass, (float)with->noise, (float)(1 / (1 - with->dropout)), eh_drop_below(with->dropout)};
-}
-
-__device__ static float kept_or_dropped(const disturbance &with, uint32_t word, float v)
-{
-    return (word >> 8) < with.below ? 0 : with.kept * v;
-}
-
-/* Columns j .. j + 3 of a row, j a multiple of four. */
-__device__ static float4 disturb_four(const disturbance &with, int64_t row, int64_t j, float4 v)
-{
-    const uint64_t index = eh_disturb_index(with.pass, row);
-    uint32_t w[4];
-    if (with.noise > 0) {
-        float4 g;
-        eh_philox(with.seed, EH_STREAM_NOISE, index, (uint32_t)(j / 4), w);
-        eh_normal_pair(w[0], w[1], &g.x, &g.y);
-        eh_normal_pair(w[2], w[3], &g.z, &g.w);
-        v = {v.x + with.noise * g.x, v.y + with.noise * g.y, v.z + with.noise * g.z, v.w + with.noise * g.w};
-    }
-    if (with.below) {
-        eh_philox(with.seed, EH_STREAM_DROPOUT, index, (uint32_t)(j / 4), w);
-        v = {kept_or_dropped(with, w[0], v.x), kept_or_dropped(with, w[1], v.y), kept_or_dropped(with, w[2], v.z),
-             kept_or_dropped(with, w[3], v.w)};
-    }
-    return v;
-}
-
-/* One column alone. */
-__device__ static float disturb_one(const disturbance &with, int64_t row, int64_t j, float v)
-{
-    const float4 all = disturb_four(with, row, j - j % 4, float4{v, v, v, v});
-    return j % 4 == 0 ? all.x : j % 4 == 1 ? all.y : j % 4 == 2 ? all.z : all.w;
-}
-
 /* A block a row. quads: rows begin at multiples of four entries. */
 template <typename X, typename T, bool DISTURBED>
 __global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shift, const float *mul,
@@ -367,6 +284,7 @@ static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t
     const int32_t *classes = L(t->classes);
     const soft at{(const int64_t *)R(rows)};
     const soft how{disturbance_of(with)};
+    if (t->x.kind == ENHOPE_CSR && eh_deforms(with)) return cuda_gather_images(c, t, NULL, rows, n, X, ld, label, with);
     if (t->x.kind == ENHOPE_CSR) {
         note(s, blocks_for(n, 1), 128, 0, with ? gather_sparse<T, true> : gather_sparse<T, false>, t->x.row_start,
              t->x.column, t->x.value, H, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);
@@ -375,7 +293,9 @@ static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t
     const void *from = rows_at(s, t);
     if (!from) return;
     const bool quads = H % 4 == 0 && ld % 4 == 0 && (uintptr_t)X % 16 == 0;
-    if (t->x.kind == ENHOPE_U8)
+    if (eh_deforms(with))
+        cuda_gather_images(c, t, from, rows, n, X, ld, label, with);
+    else if (t->x.kind == ENHOPE_U8)
         note(s, blocks_for(n, 1), GATHER_WIDE, 0,
              with ? gather_dense<uint8_t, T, true> : gather_dense<uint8_t, T, false>, soft{(const uint8_t *)from}, H,
              quads, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "compute/bandwidth.h"
-#include "compute/disturb.h"
-#include "compute/host.h"
+#include "compute/deform.h"
+#include "compute/ref/ref.h"
 
 /* eh_real and eh_operand are double here */
 static double *D(const void *v)
@@ -71,7 +71,7 @@ static void gather_row(const eh_table *t, int64_t row, double *to)
 }
 
 /* Words 2 k and 2 k + 1 of a block make its normal numbers 2 k and 2 k + 1. */
-static double normal_of(const uint32_t word[4], int64_t i)
+double eh_ref_normal(const uint32_t word[4], int64_t i)
 {
     const double u = ((word[i & ~1] >> 8) + 1) * 0x1p-24, angle = 6.283185307179586 * ((word[i | 1] >> 8) * 0x1p-24);
     return sqrt(-2 * log(u)) * (i & 1 ? sin(angle) : cos(angle));
@@ -84,7 +84,7 @@ static void disturb_row(const eh_disturb *with, int64_t row, int64_t H, double *
         uint32_t word[4];
         if (with->noise > 0) {
             eh_philox(with->seed, EH_STREAM_NOISE, index, (uint32_t)(j / 4), word);
-            x[j] += with->noise * normal_of(word, j % 4);
+            x[j] += with->noise * eh_ref_normal(word, j % 4);
         }
         if (with->dropout > 0) {
             eh_philox(with->seed, EH_STREAM_DROPOUT, index, (uint32_t)(j / 4), word);
@@ -106,7 +106,10 @@ static void ref_gather_operands(eh_compute *c, const eh_table *t, const eh_row *
     (void)c;
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = eh_host_rows(rows)[i];
-        gather_row(t, row, D(X) + i * ld);
+        if (eh_deforms(with))
+            eh_ref_deform(with, t, row, D(X) + i * ld);
+        else
+            gather_row(t, row, D(X) + i * ld);
         if (with) disturb_row(with, row, t->x.H, D(X) + i * ld);
         close_row(D(X) + i * ld, t->x.H, ld);
         if (label) eh_host_labels(label)[i] = eh_host_labels(t->classes)[row];

@@ -23,6 +23,11 @@ for norm in linf l2; do
         cmp d.safetensors b.safetensors && echo "adversary, $norm, and average: same bytes with $threads threads"
     done
 done
+train --solver adam --shift 1 --affine 1 --elastic 1 --threads 1 -o d.safetensors
+for threads in 2 3; do
+    train --solver adam --shift 1 --affine 1 --elastic 1 --threads $threads -o b.safetensors
+    cmp d.safetensors b.safetensors && echo "moved images: same bytes with $threads threads"
+done
 train --seed 6 -o c.safetensors
 cmp -s a.safetensors c.safetensors || echo "another seed, other bytes"
 embed() { enhope embed "$@" --data synthetic:digits,n=1300,seed=2; }

@@ -22,6 +22,9 @@ try train --data x.csv --adversary -0.1
 try train --data x.csv --adversary mean
 try train --data x.csv --norm l1
 try train --data x.csv --average 1
+try train --data x.csv --shift -1
+try train --data x.csv --affine 5.5
+try train --data x.csv --elastic soft
 try train --data x.csv --device abacus
 try train --data x.csv --device cuda:
 try train --data x.csv --device cuda:one

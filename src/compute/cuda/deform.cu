@@ -1,0 +1,154 @@
+/* Images moved on their way into a batch; compute/deform.h has the formulas. Each pixel looks up its own four in the raw
+ * image: that has a few kilobytes, and a block reads nothing else. */
+#include "compute/cuda/gather.h"
+
+enum { NODES = EH_DEFORM_NODES, NODE_BLOCKS = (EH_DEFORM_NUMBERS + 3) / 4 };
+
+/* How images are moved, as the device needs it, without gaps. */
+struct deformation {
+    int32_t rows, columns;
+    float shift, affine, node; /* node: deviation of the field's nodes; 0: no field */
+};
+
+template <typename X> struct dense_images {
+    const X *x;
+    int64_t H;
+    __device__ float at(int64_t row, int32_t j) const
+    {
+        return (float)x[row * H + j];
+    }
+};
+
+struct sparse_images {
+    const int64_t *start;
+    const int32_t *column;
+    const float *value;
+    __device__ float at(int64_t row, int32_t j) const
+    {
+        int64_t low = start[row], high = start[row + 1];
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            if (column[middle] < j)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low < start[row + 1] && column[low] == j ? value[low] : 0;
+    }
+};
+
+/* The raw value at (i, j); 0 outside. */
+template <typename Images>
+__device__ static float pixel(const Images &from, const deformation &by, int64_t row, int32_t i, int32_t j)
+{
+    return i >= 0 && i < by.rows && j >= 0 && j < by.columns ? from.at(row, i * by.columns + j) : 0;
+}
+
+/* What comes to pixel p of an image. node (2, NODES, NODES), where there is a field. */
+template <typename Images>
+__device__ static float moved_pixel(const Images &from, const deformation &by, const eh_deform &d, const float *node,
+                                    int64_t row, int32_t p)
+{
+    const int32_t i = p / by.columns, j = p % by.columns;
+    float y = d.y + (float)i * d.yy + (float)j * d.yx, x = d.x + (float)i * d.xy + (float)j * d.xx;
+    if (by.node > 0) {
+        float down[4], right[4];
+        const float *at = node + eh_deform_weights(i, by.rows, down) * NODES;
+        at += eh_deform_weights(j, by.columns, right);
+        for (int k = 0; k < 4; k++)
+            for (int l = 0; l < 4; l++) {
+                y += down[k] * right[l] * at[k * NODES + l];
+                x += down[k] * right[l] * at[(NODES + k) * NODES + l];
+            }
+    }
+    y = fminf(fmaxf(y, -1), (float)by.rows), x = fminf(fmaxf(x, -1), (float)by.columns);
+    const float top = floorf(y), left = floorf(x), b = y - top, a = x - left;
+    const int32_t r = (int32_t)top, c = (int32_t)left;
+    const float v00 = pixel(from, by, row, r, c), v01 = pixel(from, by, row, r, c + 1);
+    const float v10 = pixel(from, by, row, r + 1, c), v11 = pixel(from, by, row, r + 1, c + 1);
+    const float above = v00 + a * (v01 - v00), below = v10 + a * (v11 - v10);
+    return above + b * (below - above);
+}
+
+/* A block a row, four columns a thread. quads: rows begin at multiples of four entries, and are no others. */
+template <typename Images, typename T>
+__global__ void gather_images(Images from, int64_t H, bool quads, const float *shift, const float *mul,
+                              const int64_t *rows, int64_t n, const int32_t *classes, T *to, int64_t ld, int parts,
+                              int32_t *label, disturbance with, deformation by)
+{
+    begin_kernel();
+    __shared__ float node[4 * NODE_BLOCKS];
+    for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
+        const int64_t row = rows[i];
+        const uint64_t index = eh_disturb_index(with.pass, row);
+        const auto out = row_of(to, i, ld, parts);
+        const eh_deform d = eh_deform_of(with.seed, index, by.shift, by.affine, by.rows, by.columns);
+        if (by.node > 0) {
+            __syncthreads();
+            if (threadIdx.x < NODE_BLOCKS) {
+                uint32_t w[4];
+                float *g = node + 4 * threadIdx.x;
+                eh_philox(with.seed, EH_STREAM_ELASTIC, index, threadIdx.x, w);
+                eh_normal_pair(w[0], w[1], g, g + 1);
+                eh_normal_pair(w[2], w[3], g + 2, g + 3);
+                for (int k = 0; k < 4; k++) g[k] *= by.node;
+            }
+            __syncthreads();
+        }
+        for (int64_t j = 4 * threadIdx.x; j < H; j += 4 * GATHER_WIDE) {
+            float v[4] = {};
+            for (int k = 0; k < 4; k++)
+                if (j + k < H)
+                    v[k] = (moved_pixel(from, by, d, node, row, (int32_t)(j + k)) - shift[j + k]) * mul[j + k];
+            const float4 four = disturb_four(with, row, j, float4{v[0], v[1], v[2], v[3]});
+            if (quads) {
+                out.put_four(j, four);
+                continue;
+            }
+            out.put(j, four.x);
+            if (j + 1 < H) out.put(j + 1, four.y);
+            if (j + 2 < H) out.put(j + 2, four.z);
+            if (j + 3 < H) out.put(j + 3, four.w);
+        }
+        for (int64_t j = H + threadIdx.x; j < ld; j += GATHER_WIDE) out.put(j, j == H ? 1.0f : 0.0f);
+        if (label && threadIdx.x == 0) label[i] = classes[row];
+    }
+}
+
+template <typename Images, typename T>
+static void gather(eh_compute *c, const eh_table *t, const Images &from, const eh_row *rows, int64_t n, T *X,
+                   int64_t ld, eh_label *label, const eh_disturb *with)
+{
+    const int64_t H = t->x.H;
+    const bool quads = H % 4 == 0 && ld % 4 == 0 && (uintptr_t)X % 16 == 0;
+    const deformation by = {(int32_t)with->image_rows, (int32_t)with->image_columns, (float)with->shift,
+                            (float)with->affine, (float)(with->elastic * EH_DEFORM_NODE)};
+    note(state_of(c), blocks_for(n, 1), GATHER_WIDE, 0, gather_images<Images, T>, soft{from}, H, quads, F(t->shift),
+         F(t->mul), soft{(const int64_t *)R(rows)}, n, L(t->classes), X, ld, parts_in(c), L(label),
+         soft{disturbance_of(with)}, by);
+}
+
+template <typename T>
+static void gather_of_any_kind(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n, T *X,
+                               int64_t ld, eh_label *label, const eh_disturb *with)
+{
+    const int64_t H = t->x.H;
+    if (t->x.kind == ENHOPE_U8)
+        gather(c, t, dense_images<uint8_t>{(const uint8_t *)from, H}, rows, n, X, ld, label, with);
+    else if (t->x.kind == ENHOPE_F32)
+        gather(c, t, dense_images<float>{(const float *)from, H}, rows, n, X, ld, label, with);
+    else
+        gather(c, t, sparse_images{t->x.row_start, t->x.column, t->x.value}, rows, n, X, ld, label, with);
+}
+
+void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n, float *X,
+                        int64_t ld, eh_label *label, const eh_disturb *with)
+{
+    gather_of_any_kind(c, t, from, rows, n, X, ld, label, with);
+}
+
+void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n,
+                        __nv_bfloat16 *X, int64_t ld, eh_label *label, const eh_disturb *with)
+{
+    gather_of_any_kind(c, t, from, rows, n, X, ld, label, with);
+}

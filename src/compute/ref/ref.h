@@ -1,0 +1,12 @@
+/* The reference backend's own header: eh_real and eh_operand are double. */
+#ifndef EH_REF_H
+#define EH_REF_H
+
+#include "compute/host.h"
+
+/* deform.c: to (H) is the image in row `row` of the table, moved, then scaled. */
+void eh_ref_deform(const eh_disturb *with, const eh_table *t, int64_t row, double *to);
+/* ref.c: normal number i of a block of words. */
+double eh_ref_normal(const uint32_t word[4], int64_t i);
+
+#endif
