@@ -58,6 +58,7 @@ static void put_errors(const cli_session *session)
     if (!cli_errors_text(&session->model_info, errors, sizeof errors)) return;
     printf("Errors with 95 %% intervals: %s.\n", errors);
     if (!cli_errors_part(&session->model_info)) return;
+    fflush(stdout); /* the warning comes after what it speaks of */
     fputs("The validation error is clearly above the training error: the map has learned its training samples better "
           "than "
           "their classes. --noise, --dropout, a smaller map (--factors, --hidden) or more samples may help.\n",

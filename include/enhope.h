@@ -238,7 +238,8 @@ ENHOPE_API enhope_status enhope_trainer_create(enhope_context *ctx, const enhope
                                                const enhope_settings *settings, enhope_trainer **out);
 /* One batch. *done becomes 1 when training is over (epochs, time, or no improvement); progress may be NULL. */
 ENHOPE_API enhope_status enhope_trainer_step(enhope_trainer *trainer, enhope_progress *progress, int *done);
-/* The best state so far as a model of its own; may be called at any time. */
+/* The best state so far as a model of its own; may be called at any time. Its errors and its temperature are measured for
+ * it: a pass over the validation part and over 10,000 training samples at most. */
 ENHOPE_API enhope_status enhope_trainer_model(enhope_trainer *trainer, enhope_model **out);
 ENHOPE_API void enhope_trainer_free(enhope_trainer *trainer);
 

@@ -717,7 +717,7 @@ static int stop_after_two(const enhope_progress *p, void *user)
     return ++*(int *)user == 2;
 }
 
-/* The samples of the first epoch's parts, as the trainer took them. */
+/* The validation part as the trainer took it. */
 static enhope_dataset *held_out(const enhope_trainer *t, float *x, int32_t *label)
 {
     enhope_dataset *data = NULL;
@@ -729,7 +729,7 @@ static enhope_dataset *held_out(const enhope_trainer *t, float *x, int32_t *labe
     return data;
 }
 
-/* A similarity of few degrees over- or understates; the validation part tells by how much. Points that vote keep shares. */
+/* Similarities over- or understate; the validation part tells by how much. */
 static void probabilities_are_calibrated_on_the_validation_part(void **state)
 {
     (void)state;
@@ -769,9 +769,52 @@ static void probabilities_are_calibrated_on_the_validation_part(void **state)
     enhope_model *m = train(blobs, with("valid", "0", "epochs", "2", NULL));
     assert_true(m->temperature == 1 && m->valid_n == 0 && m->train_n == N);
     enhope_model_free(m);
-    m = train(blobs, with("method", "hope", "epochs", "2", NULL));
-    assert_true(m->temperature == 1 && m->valid_n > 0 && m->train_n == 0);
+    m = train(blobs, with("method", "knn", NULL));
+    assert_true(m->temperature == 1 && !m->valid_n && !m->train_n);
     enhope_model_free(m);
+}
+
+/* The vote of the k nearest embedded training points but for the point itself, over all pairs. */
+static int64_t errors_without_self(const float *Y, int64_t h, const int32_t *label, int64_t n, int64_t k)
+{
+    int64_t errors = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool taken[N] = {[0] = false};
+        int32_t votes[C] = {0}, best = -1, order[16];
+        taken[i] = true;
+        for (int64_t j = 0; j < k; j++) {
+            double nearest = INFINITY;
+            int64_t at = -1;
+            for (int64_t p = 0; p < n; p++) {
+                double d = 0;
+                for (int64_t s = 0; s < h; s++) d += pow((double)Y[i * h + s] - (double)Y[p * h + s], 2);
+                if (!taken[p] && d < nearest) nearest = d, at = p;
+            }
+            taken[at] = true;
+            order[j] = label[at];
+            votes[label[at]]++;
+        }
+        for (int64_t j = k - 1; j >= 0; j--)
+            if (best < 0 || votes[order[j]] >= votes[best]) best = order[j];
+        errors += best != label[i];
+    }
+    return errors;
+}
+
+static void a_training_point_has_no_vote_on_itself(void **state)
+{
+    (void)state;
+    static const char *const k[] = {"1", "4", "5"};
+    for (int i = 0; i < 3; i++) {
+        enhope_model *m = train(blobs, with("method", "hope", "epochs", "1", "neighbours", k[i], "valid", "0.2", NULL));
+        /* references are the training rows, then those of the validation part */
+        assert_true(m->temperature == 1 && m->valid_n == N / 5 && m->train_n == N - N / 5);
+        const int64_t expected =
+            errors_without_self(m->reference, m->shape.h, m->reference_label, m->train_n, atoi(k[i]));
+        assert_true(expected > 0);
+        assert_true(llabs(m->train_errors - expected) <= 1); /* a float may order two neighbours otherwise */
+        enhope_model_free(m);
+    }
 }
 
 static void stopping_gives_a_usable_model(void **state)
@@ -1044,6 +1087,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_numbers_and_another_seed_others),
         cmocka_unit_test(the_best_epoch_on_validation_is_what_is_kept),
         cmocka_unit_test(probabilities_are_calibrated_on_the_validation_part),
+        cmocka_unit_test(a_training_point_has_no_vote_on_itself),
         cmocka_unit_test(stopping_gives_a_usable_model),
         cmocka_unit_test(small_data_keeps_a_validation_part_and_a_default_number_of_exemplars),
         cmocka_unit_test(a_time_budget_ends_a_long_step),
