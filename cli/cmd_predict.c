@@ -65,7 +65,10 @@ static void put_csv(FILE *out, const cli_session *session, const enhope_predicti
     }
     fputs(prediction->winner ? ",winner,distance\n" : "\n", out);
     for (int64_t i = 0; i < session->data_info.n && !ferror(out); i++) {
-        if (sure(b, prediction, i, c)) cli_put_csv(out, enhope_model_class_name(session->model, prediction->label[i]));
+        if (sure(b, prediction, i, c))
+            cli_put_csv(out, enhope_model_class_name(session->model, prediction->label[i]));
+        else
+            fputs("\"\"", out); /* empty, but no empty line, which readers pass over */
         for (int32_t k = 0; k < c && proba; k++) fprintf(out, ",%.6g", (double)prediction->proba[i * c + k]);
         if (prediction->winner)
             fprintf(out, ",%lld,%.6g", (long long)prediction->winner[i], (double)prediction->distance[i]);

@@ -3,16 +3,15 @@
 #include "classify/sureness.h"
 #include "method/train.h"
 
-enum {
-    MOST = 10000
-}; /* samples that tell a training error, or a temperature, well enough; rows are in a seeded order */
+/* Samples that tell a training error, or a temperature, well enough; rows are in a seeded order. */
+enum { MOST = 10000 };
 
 static int64_t at_most(int64_t n)
 {
     return n < MOST ? n : MOST;
 }
 
-/* The temperature of n validation samples. G (z, h), Y (capacity, h), L (n, c), scratch (c), label (n): host. */
+/* The temperature of n validation samples. Y (capacity, h), L (n, c), scratch (c), label (n): room on the host. */
 static double fit(enhope_trainer *t, const eh_real *theta, int64_t n, const eh_host_references *ref, float *Y,
                   double *L, double *scratch, int32_t *label)
 {
