@@ -33,14 +33,15 @@ typedef struct cli_options {
     int64_t limit;
     int64_t threads;
     const char *device, *precision;
-    const char *output, *log, *title, *against;
+    const char *output, *log, *title, *against, *reject;
+    double keep;
     int64_t centres, seed;
     const char *only;
     int64_t seeds, jobs;
     int64_t neighbours;
     int64_t width, height;
     double point;
-    bool quick, quiet, json, markdown, proba, winner, list_settings, devices, manual, help, version;
+    bool quick, quiet, json, markdown, proba, winner, reliability, list_settings, devices, manual, help, version;
 } cli_options;
 
 typedef struct cli_command {
@@ -166,6 +167,23 @@ void cli_put_wrapped(FILE *out, const char *text, int at, int indent, int width)
 void cli_bytes_text(double bytes, char *buffer, size_t size);     /* "1.4 MB" */
 void cli_seconds_text(double seconds, char *buffer, size_t size); /* "1:07" */
 int cli_edit_distance(const char *a, const char *b);
+
+/* ---- what may be believed (sureness.c) ---- */
+
+double cli_percent(int64_t part, int64_t whole);
+/* Wilson's 95 % interval of a proportion, in percent. */
+void cli_interval(int64_t errors, int64_t n, double *low, double *high);
+/* "validation 2.10 % of 6000 (1.77 to 2.49 %), training 0.35 % of 10000 (0.25 to 0.49 %)", or what is known of it; false:
+ * nothing is. */
+bool cli_errors_text(const enhope_model_info *info, char *buffer, size_t size);
+/* Whether the validation error is clearly above the training error: the intervals are apart, and one is twice the other. */
+bool cli_errors_part(const enhope_model_info *info);
+void cli_put_reliability(const enhope_calibration *calibration);
+void cli_put_json_calibration(const enhope_calibration *calibration);
+/* The kind that the first `length` characters of --reject's value, text, name; 0 or an exit code after a sentence. */
+int cli_sureness_parse(const cli_options *options, const char *text, size_t length, enhope_sureness *out);
+void cli_put_rejection(const enhope_rejection *rejection);
+void cli_put_json_rejection(const enhope_rejection *rejection);
 
 /* ---- progress (progress.c) ---- */
 

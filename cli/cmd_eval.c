@@ -1,29 +1,10 @@
-/* enhope eval: the error on labelled data, class by class, with its confusions and its cost. */
-#include <math.h>
+/* enhope eval: the error on labelled data, class by class, with its confusions and its cost, and how sure the model may be. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
 enum { MATRIX_CLASSES = 20, LISTED_CONFUSIONS = 20 }; /* more classes than that: the commonest confusions as a list */
-
-/* Wilson's 95 % interval of a proportion, in percent. */
-static void wilson_interval(int64_t errors, int64_t n, double *low, double *high)
-{
-    const double z = 1.959963984540054;
-    const double count = n > 0 ? (double)n : 1.0, p = (double)errors / count;
-    const double centre = p + z * z / (2 * count);
-    const double half = z * sqrt(p * (1 - p) / count + z * z / (4 * count * count));
-    const double scale = 100.0 / (1 + z * z / count);
-    *low = fmax(0.0, (centre - half) * scale);
-    *high = fmin(100.0, (centre + half) * scale);
-    if (errors == 0) *low = 0; /* exactly, where rounding leaves 1e-17 */
-    if (errors == n) *high = 100;
-}
-
-static double percent(int64_t part, int64_t whole)
-{
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
-}
 
 static int64_t class_total(const enhope_evaluation *e, int32_t c, int32_t k)
 {
@@ -36,15 +17,18 @@ static void put_json(const cli_session *session, const enhope_evaluation *e)
 {
     const int32_t c = session->model_info.classes;
     double low, high;
-    wilson_interval(e->errors, e->n, &low, &high);
+    cli_interval(e->errors, e->n, &low, &high);
     printf("{\n  \"n\": %lld,\n  \"errors\": %lld,\n  \"error_percent\": ", (long long)e->n, (long long)e->errors);
-    cli_put_json_number(stdout, percent(e->errors, e->n));
+    cli_put_json_number(stdout, cli_percent(e->errors, e->n));
     printf(",\n  \"interval_percent\": [%.6g, %.6g],\n  \"unknown\": %lld,\n  \"seconds\": ", low, high,
            (long long)e->unknown);
     cli_put_json_number(stdout, e->seconds);
     fputs(",\n  \"microseconds_per_point\": ", stdout);
     cli_put_json_number(stdout, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0);
-    printf(",\n  \"references\": %lld", (long long)session->model_info.references);
+    printf(",\n  \"references\": %lld,\n  \"temperature\": ", (long long)session->model_info.references);
+    cli_put_json_number(stdout, session->model_info.temperature);
+    cli_put_json_calibration(e->calibration);
+    if (e->rejection) cli_put_json_rejection(e->rejection);
     fputs(",\n  \"classes\": [", stdout);
     for (int32_t k = 0; k < c; k++) {
         if (k) fputs(", ", stdout);
@@ -56,7 +40,7 @@ static void put_json(const cli_session *session, const enhope_evaluation *e)
         printf("%s\n    {\"class\": ", k ? "," : "");
         cli_put_json(stdout, enhope_model_class_name(session->model, k));
         printf(", \"n\": %lld, \"errors\": %lld, \"error_percent\": ", (long long)total, (long long)errors);
-        cli_put_json_number(stdout, percent(errors, total));
+        cli_put_json_number(stdout, cli_percent(errors, total));
         putchar('}');
     }
     fputs("\n  ],\n  \"confusion\": [", stdout);
@@ -126,16 +110,18 @@ static void put_commonest(const cli_session *session, const enhope_evaluation *e
     }
 }
 
-static void put_report(const cli_session *session, const enhope_evaluation *e)
+static void put_report(const cli_session *session, const enhope_evaluation *e, bool reliability)
 {
     const int32_t c = session->model_info.classes;
     const int names = name_width(session, 5);
     double low, high;
-    wilson_interval(e->errors, e->n, &low, &high);
-    printf("error: %.2f %% (%lld of %lld points; 95 %% interval %.2f to %.2f %%)\n", percent(e->errors, e->n),
+    cli_interval(e->errors, e->n, &low, &high);
+    printf("error: %.2f %% (%lld of %lld points; 95 %% interval %.2f to %.2f %%)\n", cli_percent(e->errors, e->n),
            (long long)e->errors, (long long)e->n, low, high);
     printf("against: %lld %s\n", (long long)session->model_info.references,
            session->model_info.references_are_exemplars ? "exemplars" : "points");
+    printf("probabilities: negative log-likelihood %.4f, calibration error %.2f %%, temperature %.4g\n",
+           e->calibration->nll, 100 * e->calibration->ece, session->model_info.temperature);
     printf("time: %.3f s, %.1f microseconds a point\n", e->seconds, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0);
     if (e->unknown)
         printf("unknown: %lld point%s of classes that the model never saw, counted as errors\n", (long long)e->unknown,
@@ -146,19 +132,39 @@ static void put_report(const cli_session *session, const enhope_evaluation *e)
     for (int32_t k = 0; k < c; k++) {
         const int64_t total = class_total(e, c, k), errors = total - e->confusion[(int64_t)k * c + k];
         cli_put_text(stdout, enhope_model_class_name(session->model, k), -names);
-        printf(" %8lld  %8lld  %8.2f\n", (long long)total, (long long)errors, percent(errors, total));
+        printf(" %8lld  %8lld  %8.2f\n", (long long)total, (long long)errors, cli_percent(errors, total));
     }
     if (c <= MATRIX_CLASSES)
         put_matrix(session, e);
     else
         put_commonest(session, e);
+    if (reliability) cli_put_reliability(e->calibration);
+    if (e->rejection) cli_put_rejection(e->rejection);
+}
+
+enum { COVERAGES = 7 };
+
+/* The rows of --reject; none where it is not asked for. */
+static int plan_rejection(const cli_options *options, enhope_coverage *row, enhope_rejection *rejection)
+{
+    static const double usual[COVERAGES] = {1, 0.99, 0.95, 0.9, 0.8, 0.7, 0.5};
+    if (!options->reject && options->keep > 0) return cli_usage_error(options->command, "--keep needs --reject KIND");
+    if (!options->reject) return 0;
+    rejection->row = row;
+    rejection->rows = options->keep > 0 ? 1 : COVERAGES;
+    for (int i = 0; i < rejection->rows; i++) row[i].share = options->keep > 0 ? options->keep : usual[i];
+    return cli_sureness_parse(options, options->reject, strlen(options->reject), &rejection->by);
 }
 
 int cmd_eval(const cli_options *options)
 {
     cli_session session;
-    enhope_evaluation e = {0};
+    enhope_calibration calibration;
+    enhope_coverage row[COVERAGES] = {0};
+    enhope_rejection rejection = {0};
+    enhope_evaluation e = {.calibration = &calibration, .rejection = options->reject ? &rejection : NULL};
     int code = cli_session_open(&session, options);
+    if (!code) code = plan_rejection(options, row, &rejection);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
     if (!code) code = cli_session_refer(&session, options);
@@ -173,7 +179,7 @@ int cmd_eval(const cli_options *options)
         if (status) code = cli_fail(session.ctx, status);
     }
     if (!code && options->json) put_json(&session, &e);
-    if (!code && !options->json) put_report(&session, &e);
+    if (!code && !options->json) put_report(&session, &e, options->reliability);
     free(e.confusion);
     cli_session_close(&session);
     return code;

@@ -20,6 +20,20 @@ static void put_json_epoch(const char *key, const enhope_history *row)
     putchar('}');
 }
 
+static void put_json_errors(const char *key, int64_t errors, int64_t n)
+{
+    double low, high;
+    printf(",\n  \"%s\": ", key);
+    if (!n) {
+        fputs("null", stdout);
+        return;
+    }
+    cli_interval(errors, n, &low, &high);
+    printf("{\"n\": %lld, \"errors\": %lld, \"error_percent\": ", (long long)n, (long long)errors);
+    cli_put_json_number(stdout, cli_percent(errors, n));
+    printf(", \"interval_percent\": [%.6g, %.6g]}", low, high);
+}
+
 static void put_json(const cli_session *session, const int64_t *count)
 {
     const enhope_model_info *info = &session->model_info;
@@ -55,6 +69,10 @@ static void put_json(const cli_session *session, const int64_t *count)
         cli_put_json(stdout, value);
     }
     fputs("\n  }", stdout);
+    fputs(",\n  \"temperature\": ", stdout);
+    cli_put_json_number(stdout, info->temperature);
+    put_json_errors("validation", info->valid_errors, info->valid_n);
+    put_json_errors("training", info->train_errors, info->train_n);
     put_json_epoch("best", best && isfinite(best->valid_error) ? best : NULL);
     put_json_epoch("last", rows > 0 ? &history[rows - 1] : NULL);
     puts("\n}");
@@ -87,6 +105,10 @@ static void put_report(const cli_session *session, const int64_t *count)
     const enhope_history *best = cli_session_best(session);
     if (best && isfinite(best->valid_error)) put_epoch("best", best);
     if (rows > 0) put_epoch("last", &history[rows - 1]);
+
+    char errors[256];
+    if (cli_errors_text(info, errors, sizeof errors)) printf("errors     %s\n", errors);
+    if (info->valid_n && info->references_are_exemplars) printf("calibrated at temperature %.4g\n", info->temperature);
 
     int width = 5;
     for (int32_t k = 0; k < info->classes; k++) {

@@ -1,26 +1,63 @@
-/* enhope predict: the class of each point, its probabilities, the exemplar that won. */
+/* enhope predict: the class of each point where the model is sure enough, its probabilities, the exemplar that won. */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
-static int allocate(const cli_session *session, const cli_options *options, enhope_prediction *out)
+/* The least sureness that is answered. */
+typedef struct bound {
+    bool asked;
+    enhope_sureness by;
+    float value; /* as the library computes, so that what eval prints keeps what it says */
+} bound;
+
+static int parse_bound(const cli_options *options, bound *out)
 {
-    const int64_t n = session->data_info.n;
-    out->label = cli_alloc("labels", n, 1, sizeof *out->label);
-    if (!out->label) return CLI_FAILED;
-    if (options->proba &&
-        !(out->proba = cli_alloc("probabilities", n, session->model_info.classes, sizeof *out->proba)))
-        return CLI_FAILED;
-    if (options->winner && !(out->winner = cli_alloc("winners", n, 1, sizeof *out->winner))) return CLI_FAILED;
-    if (options->winner && !(out->distance = cli_alloc("distances", n, 1, sizeof *out->distance))) return CLI_FAILED;
+    const char *text = options->reject;
+    if (!text) return 0;
+    const size_t name = strcspn(text, "=");
+    char *end = NULL;
+    if (!text[name])
+        return cli_usage_error(options->command, "--reject is '%s': expected KIND=VALUE, as in probability=0.9", text);
+    const int code = cli_sureness_parse(options, text, name, &out->by);
+    if (code) return code;
+    out->value = (float)strtod(text + name + 1, &end);
+    out->asked = true;
+    if (end == text + name + 1 || *end || isnan(out->value))
+        return cli_usage_error(options->command, "--reject is '%s': expected a number after the =", text);
     return 0;
 }
 
-static void put_csv(FILE *out, const cli_session *session, const enhope_prediction *prediction)
+static bool sure(const bound *b, const enhope_prediction *p, int64_t i, int32_t c)
+{
+    if (!b->asked) return true;
+    if (b->by == ENHOPE_BY_DISTANCE) return p->distance[i] <= b->value;
+    return (b->by == ENHOPE_BY_MARGIN ? p->margin[i] : p->proba[i * c + p->label[i]]) >= b->value;
+}
+
+static int allocate(const cli_session *session, const cli_options *options, const bound *b, enhope_prediction *out)
+{
+    const int64_t n = session->data_info.n;
+    const bool proba = options->proba || (b->asked && b->by == ENHOPE_BY_PROBABILITY);
+    const bool margin = b->asked && b->by == ENHOPE_BY_MARGIN;
+    const bool distance = options->winner || (b->asked && b->by == ENHOPE_BY_DISTANCE);
+    out->label = cli_alloc("labels", n, 1, sizeof *out->label);
+    if (!out->label) return CLI_FAILED;
+    if (proba && !(out->proba = cli_alloc("probabilities", n, session->model_info.classes, sizeof *out->proba)))
+        return CLI_FAILED;
+    if (options->winner && !(out->winner = cli_alloc("winners", n, 1, sizeof *out->winner))) return CLI_FAILED;
+    if (distance && !(out->distance = cli_alloc("distances", n, 1, sizeof *out->distance))) return CLI_FAILED;
+    if (margin && !(out->margin = cli_alloc("margins", n, 1, sizeof *out->margin))) return CLI_FAILED;
+    return 0;
+}
+
+static void put_csv(FILE *out, const cli_session *session, const enhope_prediction *prediction, bool proba,
+                    const bound *b)
 {
     const int32_t c = session->model_info.classes;
     fputs("label", out);
-    for (int32_t k = 0; k < c && prediction->proba; k++) {
+    for (int32_t k = 0; k < c && proba; k++) {
         char name[512];
         snprintf(name, sizeof name, "p(%s)", enhope_model_class_name(session->model, k));
         putc(',', out);
@@ -28,9 +65,11 @@ static void put_csv(FILE *out, const cli_session *session, const enhope_predicti
     }
     fputs(prediction->winner ? ",winner,distance\n" : "\n", out);
     for (int64_t i = 0; i < session->data_info.n && !ferror(out); i++) {
-        cli_put_csv(out, enhope_model_class_name(session->model, prediction->label[i]));
-        for (int32_t k = 0; k < c && prediction->proba; k++)
-            fprintf(out, ",%.6g", (double)prediction->proba[i * c + k]);
+        if (sure(b, prediction, i, c))
+            cli_put_csv(out, enhope_model_class_name(session->model, prediction->label[i]));
+        else
+            fputs("\"\"", out); /* empty, but no empty line, which readers pass over */
+        for (int32_t k = 0; k < c && proba; k++) fprintf(out, ",%.6g", (double)prediction->proba[i * c + k]);
         if (prediction->winner)
             fprintf(out, ",%lld,%.6g", (long long)prediction->winner[i], (double)prediction->distance[i]);
         putc('\n', out);
@@ -42,20 +81,22 @@ int cmd_predict(const cli_options *options)
     cli_session session;
     cli_output output = {0};
     enhope_prediction prediction = {0};
+    bound least = {0};
     int code = cli_session_open(&session, options);
+    if (!code) code = parse_bound(options, &least);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
     if (!code) code = cli_output_differs(options->output, options->data);
     if (!code) code = cli_output_differs(options->output, options->positional[0]);
     if (!code) code = cli_output_open(&output, options->output);
-    if (!code) code = allocate(&session, options, &prediction);
+    if (!code) code = allocate(&session, options, &least, &prediction);
     if (!code) {
         const enhope_status status =
             enhope_model_predict(session.ctx, session.model, session.data, (int32_t)options->neighbours, &prediction);
         if (status) code = cli_fail(session.ctx, status);
     }
     if (!code) {
-        put_csv(output.file, &session, &prediction);
+        put_csv(output.file, &session, &prediction, options->proba, &least);
         code = cli_output_close(&output);
     }
     cli_output_abandon(&output);
@@ -63,6 +104,7 @@ int cmd_predict(const cli_options *options)
     free(prediction.proba);
     free(prediction.winner);
     free(prediction.distance);
+    free(prediction.margin);
     cli_session_close(&session);
     return code;
 }

@@ -51,6 +51,20 @@ static void put_summary(const cli_session *session, double seconds, const char *
            (long long)rows, rows == 1 ? "" : "s", seconds, cut ? " (ended by --time)" : "", best, path, bytes);
 }
 
+/* The held-out error beside the training error, and a warning where they part. */
+static void put_errors(const cli_session *session)
+{
+    char errors[256];
+    if (!cli_errors_text(&session->model_info, errors, sizeof errors)) return;
+    printf("Errors with 95 %% intervals: %s.\n", errors);
+    if (!cli_errors_part(&session->model_info)) return;
+    fflush(stdout); /* the warning comes after what it speaks of */
+    fputs("The validation error is clearly above the training error: the map has learned its training samples better "
+          "than "
+          "their classes. --noise, --dropout, a smaller map (--factors, --hidden) or more samples may help.\n",
+          stderr);
+}
+
 static int train_and_save(cli_session *session, const cli_options *options, const enhope_settings *settings,
                           cli_progress *progress, const char *path)
 {
@@ -68,7 +82,9 @@ static int train_and_save(cli_session *session, const cli_options *options, cons
         cli_error("stopped; the best model so far (%s) is saved in %s", best, path);
         return 128 + cli_caught_signal();
     }
-    if (!options->quiet) put_summary(session, progress->seconds, path);
+    if (options->quiet) return 0;
+    put_summary(session, progress->seconds, path);
+    put_errors(session);
     return 0;
 }
 

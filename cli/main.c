@@ -10,7 +10,7 @@ static const cli_command table[] = {
     {"train", "--data SPEC [-o FILE] [OPTIONS] [SETTINGS]", "train a map on labelled data and save the model",
      "Learns a map from the inputs to a few dimensions in which points of a class lie together, with a few "
      "exemplars of each class, and writes the model as one safetensors file. A part of the data (--valid) is held "
-     "back; the state with the lowest error on it is what is saved.\n"
+     "back; the state with the lowest error on it is what is saved, and probabilities are calibrated on it.\n"
      "Progress goes to standard error: a bar on a terminal, a line per epoch otherwise. Ctrl-C finishes the batch, "
      "saves the best model so far and exits with 130; a second Ctrl-C stops at once.",
      "enhope train --data mnist --exemplars learned -z 20 --seed 1 -o digits.safetensors\n"
@@ -22,14 +22,19 @@ static const cli_command table[] = {
      "enhope embed digits.safetensors --data mnist --part test -o map.csv", 1, 1, false, cmd_embed},
     {"predict", "MODEL --data SPEC [-o FILE] [OPTIONS]", "classify points",
      "Writes CSV with the column label; --proba adds a column for each class, --winner the nearest exemplar and the "
-     "distance to it.",
+     "distance to it. --reject leaves labels empty of which the model is not sure.",
      "enhope predict digits.safetensors --data new.csv --label none --proba -o answers.csv\n"
      "cut -d, -f2- points.csv | enhope predict flowers.safetensors --data - --label none",
      1, 1, false, cmd_predict},
     {"eval", "MODEL --data SPEC [OPTIONS]", "measure the error on labelled data",
      "Prints the error with its 95 % interval (Wilson's), the error of each class, the confusions and the time per "
-     "point. Classes are matched by name; a class that the model never saw counts as an error.",
-     "enhope eval digits.safetensors --data mnist --part test --json", 1, 1, false, cmd_eval},
+     "point; and of the probabilities the negative log-likelihood and the expected calibration error (15 bins). Classes are "
+     "matched by name; a class that the model never saw counts as an error.\n"
+     "--reject shows what is gained where the model may leave points unanswered. A threshold should be chosen on other data "
+     "than that on which its error is reported.",
+     "enhope eval digits.safetensors --data mnist --part test --json\n"
+     "enhope eval digits.safetensors --data mnist --part test --reject probability --reliability",
+     1, 1, false, cmd_eval},
     {"plot", "MODEL --data SPEC [-o map.svg] [OPTIONS]", "draw the embedding as an SVG picture",
      "A dot for each point, coloured by its class (by the predicted one where the data is unlabelled), and an open "
      "circle for each exemplar. Of more than two dimensions the first two are drawn.",

@@ -238,7 +238,8 @@ ENHOPE_API enhope_status enhope_trainer_create(enhope_context *ctx, const enhope
                                                const enhope_settings *settings, enhope_trainer **out);
 /* One batch. *done becomes 1 when training is over (epochs, time, or no improvement); progress may be NULL. */
 ENHOPE_API enhope_status enhope_trainer_step(enhope_trainer *trainer, enhope_progress *progress, int *done);
-/* The best state so far as a model of its own; may be called at any time. */
+/* The best state so far as a model of its own; may be called at any time. Its errors and its temperature are measured for
+ * it: a pass over the validation part and over 10,000 training samples at most. */
 ENHOPE_API enhope_status enhope_trainer_model(enhope_trainer *trainer, enhope_model **out);
 ENHOPE_API void enhope_trainer_free(enhope_trainer *trainer);
 
@@ -265,6 +266,10 @@ typedef struct enhope_model_info {
     int64_t epochs;     /* rows of the history */
     int64_t best; /* row of the history that was kept: lowest validation error, of equal ones lowest loss; without a
                            validation part the last; -1: none */
+    double temperature; /* of the probabilities, fitted on the validation part; 1: as they are */
+    /* Errors of the kept state in the validation part, and in a sample of the training part; n is 0 where not known. */
+    int64_t valid_n, valid_errors;
+    int64_t train_n, train_errors;
 } enhope_model_info;
 ENHOPE_API void enhope_model_get_info(const enhope_model *model, enhope_model_info *info);
 ENHOPE_API const char *enhope_model_class_name(const enhope_model *model, int32_t k);     /* NULL outside 0..c-1 */
@@ -286,27 +291,62 @@ ENHOPE_API enhope_status enhope_model_embed(enhope_context *ctx, const enhope_mo
 
 typedef struct enhope_prediction {
     int32_t *label;  /* (n) class numbers of the model */
-    float *proba;    /* (n, c) share of each class: in the similarity to all exemplars; in the vote of k points */
+    float *proba;    /* (n, c) of each class: its share in the similarity to all exemplars, to the power of one over the
+                        model's temperature, over the sum of these; where there are none, its share in the vote of k points */
     int64_t *winner; /* (n) the nearest reference */
     float *distance; /* (n) Euclidean distance to it in the embedding */
+    float *margin;   /* (n) distance to the nearest exemplar of any other class less that to the nearest of the label's;
+                        for models with exemplars alone */
     float *Y;        /* (n, h) */
 } enhope_prediction;
 /* Fills the arrays that are not NULL. k: neighbours that vote; 0: the model's own. */
 ENHOPE_API enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *model,
                                               const enhope_dataset *data, int32_t k, const enhope_prediction *out);
 
+enum { ENHOPE_BINS = 15 };
+typedef struct enhope_bin {
+    int64_t n;                   /* samples whose label has a probability from i/15 to (i + 1)/15 */
+    double confidence, accuracy; /* the mean of that probability; the part of the samples that is classified rightly */
+} enhope_bin;
+typedef struct enhope_calibration {
+    double nll; /* mean of - log(probability of the true class), where one below 1.2e-7 is taken for that */
+    double ece; /* expected calibration error: mean over the samples of |confidence - accuracy| of their bin */
+    enhope_bin bin[ENHOPE_BINS];
+} enhope_calibration;
+
+/* By what a model may know that it is not sure: the probability of its label, the margin, the distance. */
+typedef enum enhope_sureness {
+    ENHOPE_BY_PROBABILITY = 0,
+    ENHOPE_BY_MARGIN = 1,
+    ENHOPE_BY_DISTANCE = 2
+} enhope_sureness;
+typedef struct enhope_coverage {
+    double share;      /* of the samples, the surest, are to be kept, 0 to 1; read as input */
+    int64_t n, errors; /* kept: at least the share, and all that are as sure as the last of it; errors among them */
+    double threshold;  /* kept is what has this probability or margin or more; this distance or less */
+} enhope_coverage;
+typedef struct enhope_rejection {
+    enhope_sureness by;   /* read as input, like rows and what row points to */
+    enhope_coverage *row; /* (rows) the caller's */
+    int rows;
+    double area; /* under the curve of error against coverage: the mean error over all coverages */
+} enhope_rejection;
+
 typedef struct enhope_evaluation {
     int64_t n, errors;  /* labelled samples, and those among them that are misclassified */
     double seconds;     /* embedding and classifying all n, once model and data are where they are computed with */
     int64_t *confusion; /* (c, c), row = true class, column = predicted; the caller's, may be NULL */
     int64_t unknown;    /* samples of a class that the model never saw: counted as errors, in no row of confusion */
+    enhope_calibration *calibration; /* the caller's, may be NULL */
+    enhope_rejection *rejection;     /* the caller's, may be NULL */
 } enhope_evaluation;
-/* Classes are matched by name. confusion is read as input, the other fields are set. */
+/* Classes are matched by name. The pointers are read as input, the other fields are set. */
 ENHOPE_API enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *model,
                                                const enhope_dataset *data, int32_t k, enhope_evaluation *out);
 
 /* A model of the same map that compares with other references. to: "kmeans", z centres of the data's classes (0: two a
- * class) as exemplars; or "training", every labelled sample of the data, embedded. Classes are matched by name. */
+ * class) as exemplars; or "training", every labelled sample of the data, embedded. Classes are matched by name. What was
+ * measured with the old references, the temperature too, is not known of the new model. */
 ENHOPE_API enhope_status enhope_model_refer(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                             const char *to, int64_t z, int64_t seed, enhope_model **out);
 

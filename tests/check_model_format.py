@@ -13,7 +13,7 @@ import re
 import sys
 
 KEYS = ["format", "format_version", "enhope_version", "method", "map", "inputs", "outputs", "factors", "hidden", "order",
-        "similarity", "neighbours", "classes", "settings", "history"]
+        "similarity", "neighbours", "temperature", "classes", "settings", "history"]
 
 
 def main():

@@ -55,6 +55,11 @@ static inline enhope_model *make_model(enhope_context *ctx, const eh_map *map, b
     model->setting[1] = (eh_pair_text){eh_strdup("rate"), eh_strdup("0.0125")};
     model->history[0] = (enhope_history){1, 2.385, 0.7312345678901234, 0.0625};
     model->history[1] = (enhope_history){2, 4.191, 0.1 + 0.2, NAN};
+    model->temperature = hope ? 1 / 0.7 : 1;
+    model->valid_n = 61;
+    model->valid_errors = 7;
+    model->train_n = exemplars ? 540 : 0;
+    model->train_errors = exemplars ? 11 : 0;
     return model;
 }
 

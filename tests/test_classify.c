@@ -147,10 +147,11 @@ static void probabilities_are_shares_of_the_similarity(void **state)
 {
     (void)state;
     problem p = make_problem(67, 23, 3, 5);
-    double sums[5];
+    double scratch[10];
     float proba[67 * 5];
     for (int gaussian = 0; gaussian < 2; gaussian++) {
-        eh_probabilities(gaussian, p.G, p.label, p.r, p.h, p.c, p.Y, p.n, sums, proba);
+        const eh_host_references ref = {p.G, p.label, p.r, p.h, p.c, gaussian};
+        eh_probabilities(&ref, 1, p.Y, p.n, scratch, proba);
         for (int64_t i = 0; i < p.n; i++) {
             double expected[5] = {0}, all = 0;
             for (int64_t j = 0; j < p.r; j++) {
@@ -169,15 +170,17 @@ static void probabilities_stay_finite_far_away(void **state)
     (void)state;
     static const float G[] = {0, 1, 1000}, Y[] = {-3e4f, 3e19f, INFINITY, NAN};
     static const int32_t label[] = {2, 0, 1};
-    double sums[3];
+    double scratch[6];
     float proba[12];
-    eh_probabilities(true, G, label, 3, 1, 3, Y, 4, sums, proba);
+    eh_host_references ref = {G, label, 3, 1, 3, true};
+    eh_probabilities(&ref, 1, Y, 4, scratch, proba);
     /* exp(-9e8) is 0 in any precision, but g = 0 is the nearest by far */
     assert_float_equal(proba[0], 0, 1e-7);
     assert_float_equal(proba[1], 0, 1e-7);
     assert_float_equal(proba[2], 1, 1e-7);
     for (int i = 6; i < 12; i++) assert_float_equal(proba[i], 1.0 / 3, 1e-7); /* not finite: nothing is known */
-    eh_probabilities(false, G, label, 3, 1, 3, Y, 4, sums, proba);
+    ref.gaussian = false;
+    eh_probabilities(&ref, 1, Y, 4, scratch, proba);
     for (int i = 0; i < 4; i++) assert_float_equal(proba[3 * i] + proba[3 * i + 1] + proba[3 * i + 2], 1, 1e-6);
 }
 

@@ -35,6 +35,11 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
     assert_int_equal(a->image_columns, b->image_columns);
     assert_int_equal(a->settings, b->settings);
     assert_int_equal(a->epochs, b->epochs);
+    assert_memory_equal(&a->temperature, &b->temperature, sizeof a->temperature);
+    assert_int_equal(a->valid_n, b->valid_n);
+    assert_int_equal(a->valid_errors, b->valid_errors);
+    assert_int_equal(a->train_n, b->train_n);
+    assert_int_equal(a->train_errors, b->train_errors);
     const size_t parameters = (size_t)eh_map_parameters(a->map, &a->shape);
     if (parameters) assert_memory_equal(a->theta, b->theta, parameters * sizeof(float));
     assert_memory_equal(a->shift, b->shift, H * sizeof(float));
@@ -112,6 +117,8 @@ static void a_model_tells_what_it_is(void **state)
     assert_int_equal(info.classes, 3);
     assert_int_equal(info.neighbours, 3);
     assert_int_equal(info.epochs, 2);
+    assert_float_equal(info.temperature, 1 / 0.7, 0);
+    assert_true(info.valid_n == 61 && info.valid_errors == 7 && info.train_n == 540 && info.train_errors == 11);
     assert_string_equal(enhope_model_class_name(model, 2), "gr\xc3\xbcn");
     assert_null(enhope_model_class_name(model, 3));
     assert_null(enhope_model_class_name(model, -1));
@@ -198,6 +205,16 @@ static void a_header_that_is_not_a_model_is_refused_with_a_sentence(void **state
         {"\"order\":\"2\"", "\"order\":\"0\"", "metadata 'order' is '0': expected a whole number from 1 to 1000"},
         {"\"order\":\"2\"", "\"order\":\"2.5\"", "metadata 'order' is '2.5': expected a whole number from 1 to 1000"},
         {"\"student\"", "\"cauchy\"", "metadata 'similarity' is 'cauchy': expected student or gaussian"},
+        {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"0\"",
+         "metadata 'temperature' is '0': expected a number from 1e-06 to 1e+06"},
+        {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"nan\"",
+         "metadata 'temperature' is 'nan': expected a number from 1e-06 to 1e+06"},
+        {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"warm\"",
+         "metadata 'temperature' is 'warm': expected a number from 1e-06 to 1e+06"},
+        {"\"7/61\"", "\"62/61\"", "metadata 'valid_errors' is '62/61': expected ERRORS/SAMPLES"},
+        {"\"7/61\"", "\"0/0\"", "metadata 'valid_errors' is '0/0': expected ERRORS/SAMPLES"},
+        {"\"11/540\"", "\"11\"", "metadata 'train_errors' is '11': expected ERRORS/SAMPLES"},
+        {"\"11/540\"", "\"11/540 \"", "metadata 'train_errors' is '11/540 ': expected ERRORS/SAMPLES"},
         {"\"neighbours\":\"3\"", "\"neighbours\":\"0\"",
          "metadata 'neighbours' is '0': expected a whole number from 1 to 4"},
         {"\"neighbours\":\"3\"", "\"neighbours\":\"5\"",

@@ -112,7 +112,9 @@ static bool plain_predict(const enhope_model *model, const samples *s, int64_t i
         for (; at > 0 && d[j] < d[order[at - 1]]; at--) order[at] = order[at - 1];
         order[at] = j;
     }
-    for (int c = 0; c < 3; c++) proba[c] /= all;
+    double tempered = 0;
+    for (int c = 0; c < 3; c++) tempered += proba[c] = pow(proba[c] / all, 1 / model->temperature);
+    for (int c = 0; c < 3; c++) proba[c] /= tempered;
     for (int64_t j = 1; j <= k && j < R; j++) clear = clear && d[order[j]] - d[order[j - 1]] > 1e-3 * d[order[j]];
     int votes[3] = {0}, most = 0;
     for (int64_t j = 0; j < k; j++) {
@@ -331,6 +333,93 @@ static void evaluation_matches_classes_by_name(void **state)
     enhope_context_free(ctx);
 }
 
+/* Two copies of a model that differ in temperature: labels, distances and margins are the same. */
+static void temperature_touches_probabilities_alone(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    samples *s = make_samples();
+    enhope_dataset *data = view(ctx, s, ENHOPE_U8, s->label, NULL);
+    enhope_model *model = model_for_samples(ctx, &eh_map_hope, true, true);
+    int32_t *label[2];
+    float *proba[2], *margin[2], *distance[2];
+    for (int i = 0; i < 2; i++) {
+        label[i] = malloc(sizeof **label * N);
+        proba[i] = malloc(sizeof **proba * N * 3);
+        margin[i] = malloc(sizeof **margin * N);
+        distance[i] = malloc(sizeof **distance * N);
+        model->temperature = i ? 2.385 : 1;
+        const enhope_prediction out = {
+            .label = label[i], .proba = proba[i], .margin = margin[i], .distance = distance[i]};
+        assert_int_equal(enhope_model_predict(ctx, model, data, 0, &out), ENHOPE_OK);
+    }
+    assert_memory_equal(label[0], label[1], sizeof **label * N);
+    assert_memory_equal(margin[0], margin[1], sizeof **margin * N);
+    assert_memory_equal(distance[0], distance[1], sizeof **distance * N);
+    for (int64_t i = 0; i < N; i++) {
+        double tempered[3], all = 0;
+        for (int c = 0; c < 3; c++) all += tempered[c] = pow((double)proba[0][i * 3 + c], 1 / 2.385);
+        for (int c = 0; c < 3; c++) assert_float_equal(proba[1][i * 3 + c], tempered[c] / all, 1e-5);
+    }
+    /* a margin needs no label to be asked for */
+    assert_int_equal(enhope_model_predict(ctx, model, data, 0, &(enhope_prediction){.margin = margin[0]}), ENHOPE_OK);
+    assert_memory_equal(margin[0], margin[1], sizeof **margin * N);
+    for (int i = 0; i < 2; i++) free(label[i]), free(proba[i]), free(margin[i]), free(distance[i]);
+    enhope_model_free(model);
+    model = model_for_samples(ctx, &eh_map_linear, false, true);
+    assert_int_equal(enhope_model_predict(ctx, model, data, 0, &(enhope_prediction){.margin = (float[1]){0}}),
+                     ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(
+        enhope_error(ctx),
+        "margins asked for: a model that compares with training points has none, only one with exemplars");
+    free(s);
+    enhope_model_free(model);
+    enhope_dataset_free(data);
+    enhope_context_free(ctx);
+}
+
+/* The rows of each kind hold what a count over the predictions gives, and the threshold keeps just these. */
+static void a_threshold_keeps_what_evaluation_says(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    samples *s = make_samples();
+    enhope_dataset *data = view(ctx, s, ENHOPE_U8, s->label, (const char *const[]){"cat", "a \"dog\"\\,\t", "?"});
+    enhope_model *model = model_for_samples(ctx, &eh_map_hope, true, true);
+    int32_t *label = malloc(sizeof *label * N);
+    float *proba = malloc(sizeof *proba * N * 3), *margin = malloc(sizeof *margin * N);
+    float *distance = malloc(sizeof *distance * N);
+    const enhope_prediction out = {.label = label, .proba = proba, .margin = margin, .distance = distance};
+    assert_int_equal(enhope_model_predict(ctx, model, data, 0, &out), ENHOPE_OK);
+    for (int by = 0; by < 3; by++) {
+        enhope_calibration calibration;
+        enhope_coverage row[3] = {{.share = 1}, {.share = 0.9}, {.share = 0.37}};
+        enhope_rejection rejection = {.by = (enhope_sureness)by, .row = row, .rows = 3};
+        enhope_evaluation e = {.calibration = &calibration, .rejection = &rejection};
+        assert_int_equal(enhope_model_evaluate(ctx, model, data, 0, &e), ENHOPE_OK);
+        assert_true(row[0].n == N && row[0].errors == e.errors && e.unknown > 0 && rejection.area > 0);
+        assert_true(calibration.nll > 0 && calibration.ece > 0 && calibration.ece < 1);
+        for (int i = 0; i < 3; i++) {
+            int64_t kept = 0, errors = 0;
+            for (int64_t j = 0; j < N; j++) {
+                const float threshold = (float)row[i].threshold;
+                const bool sure = by == ENHOPE_BY_DISTANCE ? distance[j] <= threshold
+                                  : by == ENHOPE_BY_MARGIN ? margin[j] >= threshold
+                                                           : proba[3 * j + label[j]] >= threshold;
+                kept += sure;
+                errors += sure && (s->label[j] == 2 || s->label[j] != label[j]);
+            }
+            assert_int_equal(kept, row[i].n);
+            assert_int_equal(errors, row[i].errors);
+            assert_true((double)kept >= row[i].share * N && (double)kept < row[i].share * N + 20);
+        }
+    }
+    free(label), free(proba), free(margin), free(distance), free(s);
+    enhope_model_free(model);
+    enhope_dataset_free(data);
+    enhope_context_free(ctx);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -346,7 +435,9 @@ static void every_allocation_may_fail(void **state)
         enhope_status status = ENHOPE_ERROR_MEMORY;
         long fails = 0;
         for (; status; fails++) {
-            enhope_evaluation evaluation = {0};
+            enhope_calibration calibration;
+            enhope_rejection rejection = {.by = ENHOPE_BY_MARGIN};
+            enhope_evaluation evaluation = {.calibration = &calibration, .rejection = &rejection};
             calls_left = fails;
             blocks = 0;
             const enhope_prediction out = {.label = label, .proba = proba};
@@ -390,6 +481,7 @@ static void a_model_may_refer_to_other_points(void **state)
 
     assert_int_equal(enhope_model_refer(ctx, model, data, "training", 0, 0, &points), ENHOPE_OK);
     assert_true(points->r == known && !points->exemplars && points->k == 5 && points->epochs == model->epochs);
+    assert_true(points->temperature == 1 && !points->valid_n && !points->train_n); /* nothing was measured with them */
     float *Y = malloc((size_t)(N * h) * sizeof *Y);
     assert_int_equal(enhope_model_embed(ctx, model, data, Y), ENHOPE_OK);
     for (int64_t i = 0, at = 0; i < N; i++) {
@@ -434,6 +526,8 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_refused_with_a_sentence),
         cmocka_unit_test(evaluation_matches_classes_by_name),
         cmocka_unit_test(a_model_may_refer_to_other_points),
+        cmocka_unit_test(temperature_touches_probabilities_alone),
+        cmocka_unit_test(a_threshold_keeps_what_evaluation_says),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

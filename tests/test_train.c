@@ -717,6 +717,106 @@ static int stop_after_two(const enhope_progress *p, void *user)
     return ++*(int *)user == 2;
 }
 
+/* The validation part as the trainer took it. */
+static enhope_dataset *held_out(const enhope_trainer *t, float *x, int32_t *label)
+{
+    enhope_dataset *data = NULL;
+    for (int64_t i = 0; i < t->valid_n; i++) {
+        memcpy(x + i * H, X + t->rows[t->n + i] * H, H * sizeof *x);
+        label[i] = LABEL[t->rows[t->n + i]];
+    }
+    assert_int_equal(enhope_dataset_view_f32(ctx, t->valid_n, H, x, label, C, NULL, &data), 0);
+    return data;
+}
+
+/* Similarities over- or understate; the validation part tells by how much. */
+static void probabilities_are_calibrated_on_the_validation_part(void **state)
+{
+    (void)state;
+    static const char *const similarities[] = {"student", "gaussian"};
+    for (int s = 0; s < 2; s++) {
+        enhope_settings *set =
+            with("similarity", similarities[s], "epochs", "3", "valid", "0.4", "patience", "0", NULL);
+        enhope_trainer *t = NULL;
+        enhope_model *m = NULL;
+        float x[N * H];
+        int32_t label[N];
+        int done = 0;
+        assert_int_equal(enhope_trainer_create(ctx, blobs, set, &t), 0);
+        while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), 0);
+        assert_int_equal(enhope_trainer_model(t, &m), 0);
+        enhope_dataset *data = held_out(t, x, label);
+        enhope_calibration fitted, plain;
+        enhope_evaluation e = {.calibration = &fitted}, raw = {.calibration = &plain};
+        assert_int_equal(enhope_model_evaluate(ctx, m, data, 0, &e), 0);
+        assert_true(m->temperature >= 0.01 && m->temperature <= 100 && fabs(m->temperature - 1) > 0.02);
+        m->temperature = 1;
+        assert_int_equal(enhope_model_evaluate(ctx, m, data, 0, &raw), 0);
+        assert_true(fitted.nll < plain.nll);
+        assert_int_equal(e.errors, raw.errors);
+        /* the numbers of training are those that the model has again */
+        assert_int_equal(m->valid_n, t->valid_n);
+        assert_int_equal(m->valid_errors, e.errors);
+        assert_float_equal((double)m->valid_errors / (double)m->valid_n, t->best_error, 1e-12);
+        assert_int_equal(enhope_model_evaluate(ctx, m, blobs, 0, &raw), 0);
+        assert_int_equal(m->train_n, t->n);
+        assert_int_equal(m->train_errors, raw.errors - e.errors);
+        enhope_dataset_free(data);
+        enhope_model_free(m);
+        enhope_trainer_free(t);
+        enhope_settings_free(set);
+    }
+    enhope_model *m = train(blobs, with("valid", "0", "epochs", "2", NULL));
+    assert_true(m->temperature == 1 && m->valid_n == 0 && m->train_n == N);
+    enhope_model_free(m);
+    m = train(blobs, with("method", "knn", NULL));
+    assert_true(m->temperature == 1 && !m->valid_n && !m->train_n);
+    enhope_model_free(m);
+}
+
+/* The vote of the k nearest embedded training points but for the point itself, over all pairs. */
+static int64_t errors_without_self(const float *Y, int64_t h, const int32_t *label, int64_t n, int64_t k)
+{
+    int64_t errors = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool taken[N] = {[0] = false};
+        int32_t votes[C] = {0}, best = -1, order[16];
+        taken[i] = true;
+        for (int64_t j = 0; j < k; j++) {
+            double nearest = INFINITY;
+            int64_t at = -1;
+            for (int64_t p = 0; p < n; p++) {
+                double d = 0;
+                for (int64_t s = 0; s < h; s++) d += pow((double)Y[i * h + s] - (double)Y[p * h + s], 2);
+                if (!taken[p] && d < nearest) nearest = d, at = p;
+            }
+            taken[at] = true;
+            order[j] = label[at];
+            votes[label[at]]++;
+        }
+        for (int64_t j = k - 1; j >= 0; j--)
+            if (best < 0 || votes[order[j]] >= votes[best]) best = order[j];
+        errors += best != label[i];
+    }
+    return errors;
+}
+
+static void a_training_point_has_no_vote_on_itself(void **state)
+{
+    (void)state;
+    static const char *const k[] = {"1", "4", "5"};
+    for (int i = 0; i < 3; i++) {
+        enhope_model *m = train(blobs, with("method", "hope", "epochs", "1", "neighbours", k[i], "valid", "0.2", NULL));
+        /* references are the training rows, then those of the validation part */
+        assert_true(m->temperature == 1 && m->valid_n == N / 5 && m->train_n == N - N / 5);
+        const int64_t expected =
+            errors_without_self(m->reference, m->shape.h, m->reference_label, m->train_n, atoi(k[i]));
+        assert_true(expected > 0);
+        assert_true(llabs(m->train_errors - expected) <= 1); /* a float may order two neighbours otherwise */
+        enhope_model_free(m);
+    }
+}
+
 static void stopping_gives_a_usable_model(void **state)
 {
     (void)state;
@@ -986,6 +1086,8 @@ int main(void)
         cmocka_unit_test(divergence_is_told_for_the_batch_that_it_was_in),
         cmocka_unit_test(the_same_seed_gives_the_same_numbers_and_another_seed_others),
         cmocka_unit_test(the_best_epoch_on_validation_is_what_is_kept),
+        cmocka_unit_test(probabilities_are_calibrated_on_the_validation_part),
+        cmocka_unit_test(a_training_point_has_no_vote_on_itself),
         cmocka_unit_test(stopping_gives_a_usable_model),
         cmocka_unit_test(small_data_keeps_a_validation_part_and_a_default_number_of_exemplars),
         cmocka_unit_test(a_time_budget_ends_a_long_step),

@@ -1,7 +1,8 @@
 /* Classes from neighbours: the vote of the k nearest references, and each class's share of the similarity to all of
  * them,
  *
- *   P(class | y) = sum of w(y, g_j) over the class's g_j / sum over all, w = 1 / (1 + d) or exp(-d), d = |y - g_j|^2
+ *   S(class, y) = sum of w(y, g_j) over the class's g_j, w = 1 / (1 + d) or exp(-d), d = |y - g_j|^2
+ *   P(class | y) = S(class, y)^(1/T) / sum of these over all classes
  */
 #include <math.h>
 
@@ -75,33 +76,62 @@ static double squared_distance(const float *a, const float *b, int64_t h)
     return sum;
 }
 
-/* sums[k] = sum of exp(shift - d) over class k, shift the smallest d, which cancels in the shares: the largest term is
- * 1 and the sum is never 0. */
-static void gaussian_sums(const float *G, const int32_t *label, int64_t r, int64_t h, const float *y, double *sums)
+/* The largest exponent of each class is taken out of its sum, so that no class far away comes to nothing. */
+static void gaussian_logs(const eh_host_references *ref, const float *y, double *top, double *L)
 {
-    double shift = INFINITY;
-    for (int64_t j = 0; j < r; j++) {
-        const double d = squared_distance(y, G + j * h, h);
-        if (d < shift) shift = d;
+    for (int32_t k = 0; k < ref->c; k++) top[k] = -INFINITY, L[k] = 0;
+    for (int64_t j = 0; j < ref->r; j++) {
+        const double d = squared_distance(y, ref->G + j * ref->h, ref->h);
+        double *const most = &top[ref->label[j]], *const sum = &L[ref->label[j]];
+        if (-d > *most) {
+            *sum = *sum * exp(*most + d) + 1;
+            *most = -d;
+        } else {
+            *sum += exp(-d - *most);
+        }
     }
-    for (int64_t j = 0; j < r; j++) sums[label[j]] += exp(shift - squared_distance(y, G + j * h, h));
+    for (int32_t k = 0; k < ref->c; k++) L[k] = L[k] == 0 ? -INFINITY : top[k] + log(L[k]);
 }
 
-static void student_sums(const float *G, const int32_t *label, int64_t r, int64_t h, const float *y, double *sums)
+static void student_logs(const eh_host_references *ref, const float *y, double *L)
 {
-    for (int64_t j = 0; j < r; j++) sums[label[j]] += 1 / (1 + squared_distance(y, G + j * h, h));
+    for (int32_t k = 0; k < ref->c; k++) L[k] = 0;
+    for (int64_t j = 0; j < ref->r; j++) L[ref->label[j]] += 1 / (1 + squared_distance(y, ref->G + j * ref->h, ref->h));
+    for (int32_t k = 0; k < ref->c; k++) L[k] = log(L[k]);
 }
 
-void eh_probabilities(bool gaussian, const float *G, const int32_t *label, int64_t r, int64_t h, int32_t c,
-                      const float *Y, int64_t n, double *sums, float *proba)
+void eh_log_similarities(const eh_host_references *ref, const float *y, double *scratch, double *L)
+{
+    if (ref->gaussian)
+        gaussian_logs(ref, y, scratch, L);
+    else
+        student_logs(ref, y, L);
+}
+
+void eh_probabilities(const eh_host_references *ref, double temperature, const float *Y, int64_t n, double *scratch,
+                      float *proba)
+{
+    const int32_t c = ref->c;
+    double *const L = scratch + c;
+    for (int64_t i = 0; i < n; i++) {
+        double top = -INFINITY, all = 0;
+        eh_log_similarities(ref, Y + i * ref->h, scratch, L);
+        for (int32_t k = 0; k < c; k++) top = L[k] > top ? L[k] : top;
+        for (int32_t k = 0; k < c; k++) all += L[k] = exp((L[k] - top) / temperature);
+        for (int32_t k = 0; k < c; k++) proba[i * c + k] = (float)(isfinite(all) ? L[k] / all : 1.0 / c);
+    }
+}
+
+void eh_margins(const eh_host_references *ref, const float *Y, int64_t n, const int32_t *label, float *margin)
 {
     for (int64_t i = 0; i < n; i++) {
-        for (int32_t k = 0; k < c; k++) sums[k] = 0;
-        (gaussian ? gaussian_sums : student_sums)(G, label, r, h, Y + i * h, sums);
-        double all = 0;
-        for (int32_t k = 0; k < c; k++) all += sums[k];
-        const bool known = all > 0 && isfinite(all);
-        for (int32_t k = 0; k < c; k++) proba[i * c + k] = (float)(known ? sums[k] / all : 1.0 / c);
+        double own = INFINITY, other = INFINITY;
+        for (int64_t j = 0; j < ref->r; j++) {
+            const double d = squared_distance(Y + i * ref->h, ref->G + j * ref->h, ref->h);
+            double *const nearest = ref->label[j] == label[i] ? &own : &other;
+            if (d < *nearest) *nearest = d;
+        }
+        margin[i] = (float)(sqrt(other) - sqrt(own));
     }
 }
 

@@ -39,10 +39,25 @@ void eh_classify(eh_found *f, const eh_references *ref, const eh_real *Y, int64_
 /* The first n points of f to the host. reference_label (r) and c: for shares. Fails as sync() does. */
 enhope_status eh_classify_fetch(eh_found *f, enhope_context *ctx, int64_t n, const int32_t *reference_label, int32_t c,
                                 const eh_classes *out);
-/* proba (n, c): for each class the sum of 1/(1+d) (gaussian: exp(-d)), d squared distances, over its references, over
- * the sum over all. Y (n, h) and G (r, h) host. sums: (c) scratch. A point that is not finite gets equal shares. */
-void eh_probabilities(bool gaussian, const float *G, const int32_t *label, int64_t r, int64_t h, int32_t c,
-                      const float *Y, int64_t n, double *sums, float *proba);
+/* What embedded points are compared with, on the host, where probabilities are made. */
+typedef struct eh_host_references {
+    const float *G;       /* (r, h) */
+    const int32_t *label; /* (r) 0..c-1 */
+    int64_t r, h;
+    int32_t c;
+    bool gaussian; /* similarity exp(-d) instead of 1/(1+d), d squared distances */
+} eh_host_references;
+
+/* L (c): the logarithm of each class's summed similarity to y (h), -infinity for a class without references; NaN where y
+ * is not finite. scratch: (c). */
+void eh_log_similarities(const eh_host_references *ref, const float *y, double *scratch, double *L);
+/* proba (n, c): the classes' shares in the similarity to each row of Y (n, h), to the power 1/temperature, over their sum.
+ * scratch: (2 c). A point that is not finite gets equal shares. */
+void eh_probabilities(const eh_host_references *ref, double temperature, const float *Y, int64_t n, double *scratch,
+                      float *proba);
+/* margin (n): distance to the nearest reference of another class than label (n) says, less that to the nearest of that
+ * class; infinite where there is no other. */
+void eh_margins(const eh_host_references *ref, const float *Y, int64_t n, const int32_t *label, float *margin);
 enum { EH_NEIGHBOURS = 5 }; /* that vote, where there are enough */
 /* Neighbours that vote by default among references grouped by class: 5 (r, where there are fewer); 1 where no class has
  * two references, or where a class might be outvoted on its own ground for want of them. */

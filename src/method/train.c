@@ -102,8 +102,7 @@ void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows,
     }
 }
 
-/* What validation points are compared with, embedded by theta. */
-static eh_references embed_references(enhope_trainer *t, const eh_real *theta)
+eh_references eh_train_references(enhope_trainer *t, const eh_real *theta)
 {
     eh_compute *c = t->c;
     const int64_t h = t->shape.h;
@@ -119,20 +118,28 @@ static eh_references embed_references(enhope_trainer *t, const eh_real *theta)
     return (eh_references){.G = G, .label = t->exemplar_class, .r = t->z, .h = h};
 }
 
+enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
+                              int64_t count, int64_t *errors)
+{
+    *errors = 0;
+    for (int64_t i = first; i < first + count; i += t->capacity) {
+        const int64_t n = first + count - i < t->capacity ? first + count - i : t->capacity;
+        eh_train_embed(t, theta, eh_row_at(t->row_list, i), n, t->Y);
+        eh_classify(&t->found, ref, t->Y, n, 0);
+        EH_TRY(eh_classify_fetch(&t->found, t->ctx, n, NULL, 0, &(eh_classes){.label = t->guess}));
+        for (int64_t s = 0; s < n; s++) *errors += t->guess[s] != t->data->label[t->rows[i + s]];
+    }
+    return ENHOPE_OK;
+}
+
 /* The error on the validation part with parameters theta; NaN without one. */
 static enhope_status validate(enhope_trainer *t, const eh_real *theta, double *error)
 {
     *error = NAN;
     if (!t->valid_n) return ENHOPE_OK;
-    const eh_references ref = embed_references(t, theta);
-    int64_t errors = 0;
-    for (int64_t i = 0; i < t->valid_n; i += t->capacity) {
-        const int64_t n = t->valid_n - i < t->capacity ? t->valid_n - i : t->capacity;
-        eh_train_embed(t, theta, eh_row_at(t->row_list, t->n + i), n, t->Y);
-        eh_classify(&t->found, &ref, t->Y, n, 0);
-        EH_TRY(eh_classify_fetch(&t->found, t->ctx, n, NULL, 0, &(eh_classes){.label = t->guess}));
-        for (int64_t s = 0; s < n; s++) errors += t->guess[s] != t->data->label[t->rows[t->n + i + s]];
-    }
+    const eh_references ref = eh_train_references(t, theta);
+    int64_t errors;
+    EH_TRY(eh_train_errors(t, theta, &ref, t->n, t->valid_n, &errors));
     *error = (double)errors / (double)t->valid_n;
     return ENHOPE_OK;
 }
@@ -430,8 +437,9 @@ static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
     t->c->op->read(t->c, m->theta, theta, t->P);
     eh_compute_begin(t->c);
     fill_references(t, theta, m);
+    const enhope_status status = eh_train_judge(t, theta, m);
     eh_compute_end(t->c);
-    return t->c->op->sync(t->c, ctx);
+    return status ? status : t->c->op->sync(t->c, ctx);
 }
 
 enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)

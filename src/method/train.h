@@ -100,5 +100,13 @@ enhope_status eh_train_scale(enhope_trainer *t);
 enhope_status eh_train_targets(enhope_trainer *t);
 /* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; train.c. */
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y);
+/* What points are compared with while training, embedded by theta; train.c. */
+eh_references eh_train_references(enhope_trainer *t, const eh_real *theta);
+/* How many of the rows first .. first + count are misclassified by theta; train.c. */
+enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
+                              int64_t count, int64_t *errors);
+/* What theta is worth goes into the model: errors in the validation part and among training samples, and the temperature
+ * of its probabilities; train_judge.c. */
+enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_model *m);
 
 #endif

@@ -22,6 +22,7 @@ enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_
     model->c = c;
     model->settings = settings;
     model->epochs = epochs;
+    model->temperature = 1;
     enhope_status status = ENHOPE_OK;
     const int64_t parameters = eh_map_parameters(map, shape);
     int64_t references = 0;
@@ -116,6 +117,11 @@ void enhope_model_get_info(const enhope_model *model, enhope_model_info *info)
         .neighbours = model->k,
         .epochs = model->epochs,
         .best = best_row(model),
+        .temperature = model->temperature,
+        .valid_n = model->valid_n,
+        .valid_errors = model->valid_errors,
+        .train_n = model->train_n,
+        .train_errors = model->train_errors,
     };
 }
 

@@ -30,6 +30,8 @@ struct enhope_model {
     int32_t settings;
     enhope_history *history;
     int64_t epochs;
+    double temperature;                                   /* of probabilities; 1 unless fitted */
+    int64_t valid_n, valid_errors, train_n, train_errors; /* of the kept state; n 0: not known */
 };
 
 /* An empty model with every array allocated for these sizes: numbers zero, names NULL, input_name NULL itself. Texts
@@ -44,13 +46,20 @@ int64_t eh_model_reference_width(const enhope_model *model);
 
 /* The data as the model sees it; fails where its inputs are not the model's; predict.c. */
 enhope_status eh_model_inputs(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, eh_matrix *x);
-/* The model's number for class k of the data; -1: it has none. A model from a file has its names in UTF-8; predict.c. */
+/* enhope_model_predict of the samples rows[0..n), ascending; NULL: the first n. *seconds (unless NULL): embedding and
+ * classifying, where model and data are in place, without what probabilities and margins take; predict.c. */
+enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                               const int64_t *rows, int64_t n, int32_t k, const enhope_prediction *out,
+                               double *seconds);
+/* The model's number for class k of the data; -1: it has none. A model from a file has its names in UTF-8; evaluate.c. */
 enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                    int32_t k, int32_t *out);
 
 /* A model file (docs/model-format.md), model_save.c and model_load.c: the names both sides share. */
 #define EH_MODEL_FORMAT         "enhope"
 #define EH_MODEL_FORMAT_VERSION "1"
+#define EH_MODEL_COLDEST        1e-6 /* temperatures that a file may have */
+#define EH_MODEL_HOTTEST        1e6
 enum { EH_MODEL_MAX_MAP_TENSORS = 16, EH_MODEL_MAX_ORDER = 1000 };
 /* Index of the first number that is not finite; -1: all are. */
 int64_t eh_model_not_finite(const float *x, int64_t count);

@@ -21,6 +21,8 @@ typedef struct plan {
     bool gaussian, exemplars;
     int64_t k, r;
     int64_t image_rows, image_columns;
+    double temperature;
+    int64_t valid_n, valid_errors, train_n, train_errors;
     cJSON *classes, *inputs, *settings, *history; /* inputs NULL: not known */
     const eh_st_tensor *map_tensor[EH_MODEL_MAX_MAP_TENSORS];
     const eh_st_tensor *reference, *label, *shift, *mul;
@@ -217,6 +219,35 @@ static enhope_status read_image(enhope_context *ctx, const eh_safetensors *st, p
     return ENHOPE_OK;
 }
 
+static enhope_status read_errors(enhope_context *ctx, const eh_safetensors *st, const char *key, int64_t *errors,
+                                 int64_t *n)
+{
+    const char *value = eh_safetensors_text(st, key), *slash = "", *end = "";
+    if (!value) return ENHOPE_OK;
+    const int64_t part = digits(value, &slash), whole = *slash == '/' ? digits(slash + 1, &end) : -1;
+    char quote[EH_QUOTE];
+    if (part < 0 || whole < 1 || part > whole || *end)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata '%s' is '%s': expected ERRORS/SAMPLES", key,
+                       eh_json_quote(value, quote));
+    *errors = part;
+    *n = whole;
+    return ENHOPE_OK;
+}
+
+/* How sure the model may be, and how it did in training; older files do not say. */
+static enhope_status read_judgement(enhope_context *ctx, const eh_safetensors *st, plan *p)
+{
+    const char *value = eh_safetensors_text(st, "temperature");
+    char quote[EH_QUOTE];
+    p->temperature = 1;
+    if (value && (eh_number_parse(value, strlen(value), &p->temperature) != EH_NUMBER ||
+                  p->temperature < EH_MODEL_COLDEST || p->temperature > EH_MODEL_HOTTEST))
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'temperature' is '%s': expected a number from %g to %g",
+                       eh_json_quote(value, quote), EH_MODEL_COLDEST, EH_MODEL_HOTTEST);
+    EH_TRY(read_errors(ctx, st, "valid_errors", &p->valid_errors, &p->valid_n));
+    return read_errors(ctx, st, "train_errors", &p->train_errors, &p->train_n);
+}
+
 static enhope_status read_lists(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
     EH_TRY(list(ctx, st, "classes", MAX_CLASSES, &p->classes));
@@ -310,6 +341,7 @@ static enhope_status load(enhope_context *ctx, eh_safetensors *st, enhope_model 
     EH_CHECK(read_shape(ctx, st, &p));
     EH_CHECK(read_references(ctx, st, &p));
     EH_CHECK(read_image(ctx, st, &p));
+    EH_CHECK(read_judgement(ctx, st, &p));
     EH_CHECK(read_lists(ctx, st, &p));
     EH_CHECK(eh_model_create(ctx, p.method, p.map, &p.shape, p.r, p.exemplars, cJSON_GetArraySize(p.classes),
                              cJSON_GetArraySize(p.settings), cJSON_GetArraySize(p.history), &model));
@@ -317,6 +349,11 @@ static enhope_status load(enhope_context *ctx, eh_safetensors *st, enhope_model 
     model->k = (int32_t)p.k;
     model->image_rows = p.image_rows;
     model->image_columns = p.image_columns;
+    model->temperature = p.temperature;
+    model->valid_n = p.valid_n;
+    model->valid_errors = p.valid_errors;
+    model->train_n = p.train_n;
+    model->train_errors = p.train_errors;
     EH_CHECK(copy_lists(ctx, &p, model));
     EH_CHECK(read_tensors(ctx, st, &p, model));
     *out = model;

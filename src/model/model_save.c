@@ -121,6 +121,24 @@ cleanup:
     return status;
 }
 
+/* "ERRORS/N", where they are known. */
+static enhope_status add_errors(enhope_context *ctx, cJSON *meta, const char *key, int64_t errors, int64_t n)
+{
+    char text[48];
+    if (!n) return ENHOPE_OK;
+    snprintf(text, sizeof text, "%" PRId64 "/%" PRId64, errors, n);
+    return add_text(ctx, meta, key, text);
+}
+
+static enhope_status add_judgement(enhope_context *ctx, cJSON *meta, const enhope_model *model)
+{
+    char text[40];
+    eh_number_print(model->temperature, text, sizeof text);
+    EH_TRY(add_text(ctx, meta, "temperature", text));
+    EH_TRY(add_errors(ctx, meta, "valid_errors", model->valid_errors, model->valid_n));
+    return add_errors(ctx, meta, "train_errors", model->train_errors, model->train_n);
+}
+
 static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope_model *model)
 {
     const eh_map_shape *s = &model->shape;
@@ -142,6 +160,7 @@ static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope
     }
     EH_TRY(add_text(ctx, meta, "similarity", model->gaussian ? "gaussian" : "student"));
     EH_TRY(add_number(ctx, meta, "neighbours", model->k));
+    EH_TRY(add_judgement(ctx, meta, model));
     if (model->image_rows > 0) {
         char text[48];
         snprintf(text, sizeof text, "%" PRId64 "x%" PRId64, model->image_rows, model->image_columns);

@@ -1,4 +1,4 @@
-/* A model at work: embedding, classifying and evaluating data, block by block.
+/* A model at work: embedding and classifying data, block by block.
  *
  * One walk serves all: open it (everything is allocated there), embed the references, then take span after span of
  * embedded samples from it. A span is as many blocks as the backend may run behind; its results are fetched together.
@@ -7,7 +7,6 @@
 
 #include "classify/classify.h"
 #include "data/data.h"
-#include "model/json.h"
 #include "model/model.h"
 
 enum {
@@ -242,16 +241,19 @@ enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model,
 
 /* What classifying needs besides the walk. */
 typedef struct votes {
-    eh_found found; /* where labels, winners, distances or shares are asked for */
-    float *Y;       /* (span, h) on the host, where probabilities are asked for and Y is not */
-    float *G;       /* (r, h) on the host, where probabilities are asked for */
-    double *sums;   /* (c) */
+    eh_found found;  /* where labels, winners, distances or shares are asked for */
+    int32_t *label;  /* (span), where margins are asked for and labels are not */
+    float *Y;        /* (span, h) on the host, where that is compared there and Y is not asked for */
+    float *G;        /* (r, h) on the host, where probabilities or margins are made there */
+    double *scratch; /* (2 c) */
+    double aside;    /* seconds of that */
 } votes;
 
-/* What is asked of the neighbours; points that are no exemplars have shares of the votes for probabilities. */
-static eh_classes classes_of(const enhope_model *model, const enhope_prediction *out, int64_t first)
+/* What is asked of the neighbours of the span that begins with sample `first`; points that are no exemplars have shares of
+ * the votes for probabilities. */
+static eh_classes classes_of(const enhope_model *model, const enhope_prediction *out, const votes *v, int64_t first)
 {
-    return (eh_classes){.label = out->label ? out->label + first : NULL,
+    return (eh_classes){.label = out->label ? out->label + first : v->label,
                         .winner = out->winner ? out->winner + first : NULL,
                         .distance = out->distance ? out->distance + first : NULL,
                         .shares = out->proba && !model->exemplars ? out->proba + first * model->c : NULL};
@@ -261,11 +263,12 @@ static enhope_status votes_open(enhope_context *ctx, const walk *w, int64_t k, c
 {
     const enhope_model *model = w->model;
     const int64_t h = model->shape.h;
-    const eh_classes wanted = classes_of(model, out, 0);
+    if (out->margin && !out->label) EH_TRY(eh_new(ctx, "labels", w->span, sizeof *v->label, (void **)&v->label));
+    const eh_classes wanted = classes_of(model, out, v, 0);
     if (wanted.label || wanted.winner || wanted.distance || wanted.shares)
         EH_TRY(eh_found_create(ctx, w->cp, w->span, k, &wanted, &v->found));
-    if (!out->proba || wanted.shares) return ENHOPE_OK;
-    EH_TRY(eh_new(ctx, "the similarities", model->c, sizeof *v->sums, (void **)&v->sums));
+    if (!out->margin && (!out->proba || wanted.shares)) return ENHOPE_OK;
+    EH_TRY(eh_new(ctx, "the similarities", 2 * (int64_t)model->c, sizeof *v->scratch, (void **)&v->scratch));
     EH_TRY(eh_new(ctx, "the embedded references", model->r * h, sizeof *v->G, (void **)&v->G));
     if (!out->Y) EH_TRY(eh_new(ctx, "a block of the embedding", w->span * h, sizeof *v->Y, (void **)&v->Y));
     return ENHOPE_OK;
@@ -274,9 +277,10 @@ static enhope_status votes_open(enhope_context *ctx, const walk *w, int64_t k, c
 static void votes_close(votes *v)
 {
     eh_found_free(&v->found);
+    eh_free(v->label);
     eh_free(v->Y);
     eh_free(v->G);
-    eh_free(v->sums);
+    eh_free(v->scratch);
 }
 
 /* Embeds and classifies a span of `count` samples, block by block. */
@@ -291,31 +295,47 @@ static void classify_span(walk *w, int64_t count, votes *v)
     }
 }
 
+/* What is made on the host from the embedding Y (count, h) of a span. */
+static void compare_span(const enhope_model *model, int64_t first, int64_t count, votes *v, const int32_t *label,
+                         const float *Y, const enhope_prediction *out)
+{
+    const double start = eh_seconds();
+    const eh_host_references ref = {.G = v->G,
+                                    .label = model->reference_label,
+                                    .r = model->r,
+                                    .h = model->shape.h,
+                                    .c = model->c,
+                                    .gaussian = model->gaussian};
+    if (out->proba) eh_probabilities(&ref, model->temperature, Y, count, v->scratch, out->proba + first * model->c);
+    if (out->margin) eh_margins(&ref, Y, count, label, out->margin + first);
+    v->aside += eh_seconds() - start;
+}
+
 /* The outputs of a span of `count` samples that begins with sample `first`. */
 static enhope_status fetch_span(const walk *w, enhope_context *ctx, int64_t first, int64_t count, votes *v,
                                 const enhope_prediction *out)
 {
     const enhope_model *model = w->model;
     const int64_t h = model->shape.h;
-    const eh_classes classes = classes_of(model, out, first);
+    const eh_classes classes = classes_of(model, out, v, first);
     if (v->found.cp) EH_TRY(eh_classify_fetch(&v->found, ctx, count, model->reference_label, model->c, &classes));
     float *Y = out->Y ? out->Y + first * h : v->Y;
     if (Y) w->cp->op->read(w->cp, Y, w->Y, count * h);
-    if (out->proba && model->exemplars)
-        eh_probabilities(model->gaussian, v->G, model->reference_label, model->r, h, model->c, Y, count, v->sums,
-                         out->proba + first * model->c);
+    if (v->G) compare_span(model, first, count, v, classes.label, Y, out);
     return ENHOPE_OK;
 }
 
-/* The samples rows[0..n), or the first n. *seconds (unless NULL): embedding and classifying, where model and data are in
- * place. */
-static enhope_status predict(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                             const int64_t *rows, int64_t n, int32_t k, const enhope_prediction *out, double *seconds)
+enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                               const int64_t *rows, int64_t n, int32_t k, const enhope_prediction *out, double *seconds)
 {
     if (k < 0) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k = %d neighbours asked for: expected at least 1", k);
     if (k > model->r)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k = %d neighbours asked for, the model has %lld references", k,
                        (long long)model->r);
+    if (out->margin && !model->exemplars)
+        return eh_fail(
+            ctx, ENHOPE_ERROR_ARGUMENT,
+            "margins asked for: a model that compares with training points has none, only one with exemplars");
     if (k == 0) k = model->k;
     walk w;
     votes v = {0};
@@ -334,7 +354,7 @@ static enhope_status predict(enhope_context *ctx, const enhope_model *model, con
         }
         eh_compute_end(w.cp);
         if (!status) status = w.cp->op->sync(w.cp, ctx);
-        if (seconds) *seconds = eh_seconds() - start;
+        if (seconds) *seconds = eh_seconds() - start - v.aside;
     }
     votes_close(&v);
     walk_close(&w);
@@ -344,67 +364,5 @@ static enhope_status predict(enhope_context *ctx, const enhope_model *model, con
 enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                    int32_t k, const enhope_prediction *out)
 {
-    return predict(ctx, model, data, NULL, data->x.n, k, out, NULL);
-}
-
-/* ---- evaluation ---- */
-
-enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                                   int32_t k, int32_t *out)
-{
-    const char *name = data->class_name[k];
-    char *utf8 = eh_json_utf8(name);
-    if (!utf8) return eh_fail_memory(ctx, "a class name", strlen(name) + 1, 1);
-    *out = -1;
-    for (int32_t i = 0; i < model->c && *out < 0; i++) {
-        const int32_t guess = (int32_t)(((int64_t)k + i) % model->c); /* mostly they are numbered alike */
-        if (!strcmp(model->class_name[guess], name) || !strcmp(model->class_name[guess], utf8)) *out = guess;
-    }
-    eh_free(utf8);
-    return ENHOPE_OK;
-}
-
-/* Samples without a label cannot be judged and are left out: *rows are the others; NULL: all have labels. */
-static enhope_status labelled_rows(enhope_context *ctx, const enhope_dataset *data, int64_t **rows, int64_t *n)
-{
-    int64_t count = 0;
-    for (int64_t i = 0; data->label && i < data->x.n; i++) count += data->label[i] >= 0;
-    if (count == 0)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "data has no labels: there is nothing to compare predictions with");
-    *n = count;
-    if (count == data->x.n) return ENHOPE_OK;
-    EH_TRY(eh_new(ctx, "row numbers", count, sizeof **rows, (void **)rows));
-    count = 0;
-    for (int64_t i = 0; i < data->x.n; i++)
-        if (data->label[i] >= 0) (*rows)[count++] = i;
-    return ENHOPE_OK;
-}
-
-enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                                    int32_t k, enhope_evaluation *out)
-{
-    enhope_status status;
-    enhope_evaluation result = {.confusion = out->confusion};
-    int64_t *rows = NULL;
-    int32_t *known = NULL, *label = NULL; /* (c of the data), (n) */
-    EH_CHECK(labelled_rows(ctx, data, &rows, &result.n));
-    EH_CHECK(eh_new(ctx, "the classes", data->c, sizeof *known, (void **)&known));
-    EH_CHECK(eh_new(ctx, "the predictions", result.n, sizeof *label, (void **)&label));
-    for (int32_t i = 0; i < data->c; i++) EH_CHECK(eh_model_match_class(ctx, model, data, i, &known[i]));
-    EH_CHECK(predict(ctx, model, data, rows, result.n, k, &(enhope_prediction){.label = label}, &result.seconds));
-
-    const int64_t c = model->c;
-    if (result.confusion) memset(result.confusion, 0, (size_t)(c * c) * sizeof *result.confusion);
-    for (int64_t i = 0; i < result.n; i++) {
-        const int32_t truth = known[data->label[rows ? rows[i] : i]];
-        result.unknown += truth < 0;
-        result.errors += truth != label[i];
-        if (result.confusion && truth >= 0) result.confusion[truth * c + label[i]]++;
-    }
-    *out = result;
-cleanup:
-    eh_free(rows);
-    eh_free(known);
-    eh_free(label);
-    return status;
+    return eh_model_predict(ctx, model, data, NULL, data->x.n, k, out, NULL);
 }

@@ -4,7 +4,7 @@ enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --factors 8 
     -z 6 --seed 7 --quiet -o m.safetensors
 enhope info m.safetensors |
     sed 's/loss [0-9.e-]*/loss #/; s/error [0-9.]* %/error # %/; s/^\(best *epoch\) [0-9]/\1 #/' |
-    sed '/^settings/q'
+    sed 's/[0-9][0-9.]* %/# %/g; s/[0-9.]* to/# to/g; s/temperature .*/temperature #/; /^settings/q'
 enhope info m.safetensors | grep -e '^  factors ' -e '^  seed '
 enhope info m.safetensors --json > i.json
 python3 - <<'END'

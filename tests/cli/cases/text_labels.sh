@@ -14,7 +14,7 @@ END
 enhope data flowers.csv --label species
 enhope train --data flowers.csv --label species --factors 6 --hidden 5 --epochs 30 --batch 0 --valid 0 \
     --scale standard --quiet -o f.safetensors
-enhope eval f.safetensors --data flowers.csv --label species | sed '/^time:/d'
+enhope eval f.safetensors --data flowers.csv --label species | sed '/^time:/d; /^probabilities/s/[0-9.]\{3,\}/#/g'
 enhope predict f.safetensors --data flowers.csv --label species --limit 4
 cut -d, -f1 flowers.csv | head -n 3
 enhope eval f.safetensors --data flowers.csv --label species --json > e.json

@@ -3,7 +3,7 @@ tiny="--factors 8 --hidden 6 --epochs 3 --batch 40 --valid 0.2"
 enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 $tiny -o m.safetensors > out 2> err
 echo "exit $?"
 numbers='s/[0-9][0-9.e-]* s\b/# s/; s/loss [0-9.e-]*/loss #/; s/error [0-9.]* %/error # %/; s/(.*B)/(# kB)/'
-numbers="$numbers; s/at epoch [0-9]/at epoch #/"
+numbers="$numbers; s/at epoch [0-9]/at epoch #/; /^Errors/s/[0-9][0-9.]* %/# %/g; /^Errors/s/[0-9.]* to/# to/g"
 sed "$numbers" out
 sed "$numbers" err
 ls

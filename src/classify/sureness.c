@@ -1,0 +1,126 @@
+/* How sure a classification is.
+ *
+ * With beta = 1/T the negative log-likelihood of softmax(beta L) is convex in beta: its slope is the sum over samples of
+ * the mean of L under softmax(beta L) less the L that was true, its curvature the sum of the variances. Newton's steps in
+ * log beta find the root of the slope, held to a bracket. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "classify/sureness.h"
+
+static const double HOTTEST = 100, COLDEST = 0.01;
+
+typedef struct slopes {
+    double first, second; /* derivatives by beta */
+} slopes;
+
+/* Labels are taken for true but for one sample's worth of doubt in all, which goes to the strongest of the other classes:
+ * a part without errors does not make the model certain. */
+static void add_sample(const double *L, int32_t label, int32_t c, double beta, double doubt, slopes *sum)
+{
+    double other = -INFINITY;
+    for (int32_t k = 0; k < c; k++)
+        if (k != label && L[k] > other) other = L[k];
+    if (!isfinite(L[label]) || !isfinite(other)) return;
+    const double top = fmax(L[label], other);
+    double all = 0, mean = 0, square = 0;
+    for (int32_t k = 0; k < c; k++) {
+        const double gap = L[k] - top, p = exp(beta * gap);
+        if (!(p > 0)) continue; /* nor is its gap perhaps finite */
+        all += p;
+        mean += p * gap;
+        square += p * gap * gap;
+    }
+    mean /= all;
+    sum->first += mean - ((1 - doubt) * (L[label] - top) + doubt * (other - top));
+    sum->second += fmax(0, square / all - mean * mean);
+}
+
+double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t c)
+{
+    enum { STEPS = 60 };
+    const double doubt = 1 / ((double)n + 2), close = 1e-9;
+    double low = log(1 / HOTTEST), high = log(1 / COLDEST), at = 0; /* of log beta */
+    bool any = false;
+    for (int i = 0; i < STEPS && high - low > close; i++) {
+        const double beta = exp(at);
+        slopes sum = {0};
+        for (int64_t s = 0; s < n; s++) add_sample(L + s * c, label[s], c, beta, doubt, &sum);
+        if (sum.first == 0) break;
+        any = true;
+        if (sum.first > 0)
+            high = at;
+        else
+            low = at;
+        const double step = -sum.first / (sum.second * beta), next = at + step;
+        if (fabs(step) < close) break;
+        at = next > low && next < high ? next : (low + high) / 2;
+    }
+    return any ? exp(-at) : 1;
+}
+
+void eh_calibration(const float *proba, const int32_t *label, const int32_t *truth, int64_t n, int32_t c,
+                    enhope_calibration *out)
+{
+    const double least = FLT_EPSILON; /* what a share of 0 is taken for: nothing is that certain */
+    enhope_calibration result = {0};
+    for (int64_t i = 0; i < n; i++) {
+        const float *p = proba + i * c;
+        const double true_p = truth[i] < 0 ? 0 : (double)p[truth[i]], confidence = p[label[i]];
+        result.nll -= log(fmax(true_p, least)) / (double)n;
+        const int bin = (int)(confidence * ENHOPE_BINS);
+        enhope_bin *to = &result.bin[bin < ENHOPE_BINS ? bin : ENHOPE_BINS - 1];
+        to->n++;
+        to->confidence += confidence;
+        to->accuracy += truth[i] == label[i];
+    }
+    for (int b = 0; b < ENHOPE_BINS; b++) {
+        enhope_bin *bin = &result.bin[b];
+        if (!bin->n) continue;
+        result.ece += fabs(bin->accuracy - bin->confidence) / (double)n;
+        bin->confidence /= (double)bin->n;
+        bin->accuracy /= (double)bin->n;
+    }
+    *out = result;
+}
+
+static int surest_first(const void *a, const void *b)
+{
+    const float left = ((const eh_judged *)a)->sure, right = ((const eh_judged *)b)->sure;
+    return (left < right) - (left > right);
+}
+
+/* The end of the samples that are as sure as sample i. */
+static int64_t tie_end(const eh_judged *s, int64_t n, int64_t i)
+{
+    int64_t end = i + 1;
+    while (end < n && s[end].sure == s[i].sure) end++;
+    return end;
+}
+
+static void cover(const eh_judged *s, int64_t n, enhope_coverage *row)
+{
+    const double wanted = ceil(row->share * (double)n - 1e-6);
+    const int64_t last = wanted < 1 ? 0 : wanted > (double)n ? n - 1 : (int64_t)wanted - 1;
+    row->n = tie_end(s, n, last);
+    row->threshold = s[last].sure;
+    row->errors = 0;
+    for (int64_t i = 0; i < row->n; i++) row->errors += s[i].wrong;
+}
+
+double eh_coverage(eh_judged *s, int64_t n, enhope_coverage *row, int rows)
+{
+    qsort(s, (size_t)n, sizeof *s, surest_first);
+    for (int i = 0; i < rows; i++) cover(s, n, &row[i]);
+    double area = 0, errors = 0;
+    for (int64_t from = 0, to; from < n; from = to) {
+        to = tie_end(s, n, from);
+        double wrong = 0;
+        for (int64_t i = from; i < to; i++) wrong += s[i].wrong;
+        for (int64_t i = from; i < to; i++)
+            area += (errors + wrong * (double)(i + 1 - from) / (double)(to - from)) / (double)(i + 1);
+        errors += wrong;
+    }
+    return area / (double)n;
+}

@@ -1,0 +1,26 @@
+/* How sure a classification is: the temperature of probabilities, how well they are calibrated, and what is gained where
+ * the least sure are left out. */
+#ifndef EH_SURENESS_H
+#define EH_SURENESS_H
+
+#include "base/base.h"
+
+/* The temperature T between 1/100 and 100 at which softmax(L / T) explains the labels best. L (n, c): logarithms of
+ * shares up to a constant for each row; a row whose own class has none that is finite is passed over. */
+double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t c);
+
+/* Of proba (n, c), the labels that were given and the true ones (-1: no class of these); (n) each. n is above 0. */
+void eh_calibration(const float *proba, const int32_t *label, const int32_t *truth, int64_t n, int32_t c,
+                    enhope_calibration *out);
+
+typedef struct eh_judged {
+    float sure; /* larger is surer */
+    bool wrong;
+} eh_judged;
+
+/* Orders s (n) by sureness and fills n, errors and threshold (a sureness) of each row for its share. Gives the area under
+ * the curve of error against coverage; samples that are equally sure come in no order, so that their errors spread evenly.
+ * n is above 0. */
+double eh_coverage(eh_judged *s, int64_t n, enhope_coverage *row, int rows);
+
+#endif

@@ -1,0 +1,176 @@
+/* How sure a classification is: the temperature against labels drawn from known probabilities, calibration and coverage
+ * against numbers worked out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "classify/classify.h"
+#include "classify/sureness.h"
+
+enum { N = 20000, C = 4, SEED = 20170820 };
+
+/* Logits and labels that are drawn from their softmax. */
+static void draw(double *L, int32_t *label)
+{
+    for (int64_t i = 0; i < N; i++) {
+        double all = 0, at = 0;
+        for (int k = 0; k < C; k++) {
+            L[i * C + k] = 1.7 * eh_random_normal(SEED, 1, (uint64_t)(i * C + k));
+            all += exp(L[i * C + k]);
+        }
+        const double mark = all * eh_random_unit(SEED, 2, (uint64_t)i);
+        label[i] = -1;
+        while (label[i] < C - 1 && at <= mark) at += exp(L[i * C + ++label[i]]);
+    }
+}
+
+static double nll(const double *L, const int32_t *label, double temperature)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < N; i++) {
+        double all = 0;
+        for (int k = 0; k < C; k++) all += exp(L[i * C + k] / temperature);
+        sum += log(all) - L[i * C + label[i]] / temperature;
+    }
+    return sum / N;
+}
+
+static void the_temperature_undoes_what_was_overstated(void **state)
+{
+    (void)state;
+    double *L = malloc(sizeof *L * N * C);
+    int32_t *label = malloc(sizeof *label * N);
+    draw(L, label);
+    assert_float_equal(eh_temperature(L, label, N, C), 1, 0.03);
+    static const double factors[] = {3.1, 0.23};
+    for (int f = 0; f < 2; f++) {
+        for (int64_t i = 0; i < N * C; i++)
+            L[i] = L[i] * factors[f] + (double)(i / C % 7); /* a constant in a row is nothing */
+        const double T = eh_temperature(L, label, N, C), best = nll(L, label, T);
+        assert_float_equal(T, factors[f], 0.03 * factors[f]);
+        assert_true(best < nll(L, label, 1) - 0.01);
+        /* it is the minimum, but for one sample's doubt */
+        assert_true(best < nll(L, label, T * 1.02) && best < nll(L, label, T / 1.02));
+        for (int64_t i = 0; i < N * C; i++) L[i] = (L[i] - (double)(i / C % 7)) / factors[f];
+    }
+    free(L);
+    free(label);
+}
+
+static void the_temperature_has_bounds_and_doubts_what_is_perfect(void **state)
+{
+    (void)state;
+    /* never wrong, nine times: one in eleven is still doubted, 1/(1 + exp(-1/T)) = 1 - 1/11 */
+    double L[9 * 2];
+    int32_t label[9];
+    for (int i = 0; i < 9; i++) L[2 * i] = 0, L[2 * i + 1] = 1, label[i] = 1;
+    assert_float_equal(eh_temperature(L, label, 9, 2), 1 / log(10), 1e-6);
+    for (int i = 0; i < 9; i++) label[i] = 0; /* always wrong */
+    assert_float_equal(eh_temperature(L, label, 9, 2), 100, 1e-4);
+    for (int i = 0; i < 9; i++) L[2 * i + 1] = 1e-4, label[i] = 1;
+    assert_float_equal(eh_temperature(L, label, 9, 2), 0.01, 1e-8);
+    /* nothing to learn from: classes without exemplars, points that are not finite, no point */
+    for (int i = 0; i < 9; i++) L[2 * i + 1] = -INFINITY;
+    assert_float_equal(eh_temperature(L, label, 9, 2), 1, 0);
+    for (int i = 0; i < 9; i++) L[2 * i + 1] = NAN;
+    assert_float_equal(eh_temperature(L, label, 9, 2), 1, 0);
+    assert_float_equal(eh_temperature(L, label, 0, 2), 1, 0);
+}
+
+static void temperature_changes_shares_and_not_their_order(void **state)
+{
+    (void)state;
+    static const float G[] = {0, 1.5f, 4, 60}, Y[] = {0.4f};
+    static const int32_t label[] = {0, 1, 0, 2};
+    const double T = 40;
+    double d[4], scratch[8];
+    float proba[4];
+    for (int j = 0; j < 4; j++) d[j] = ((double)Y[0] - (double)G[j]) * ((double)Y[0] - (double)G[j]);
+    /* exp(-d[3]) is 0 in double, but not its share */
+    const double tempered[2][3] = {
+        {pow(1 / (1 + d[0]) + 1 / (1 + d[2]), 1 / T), pow(1 + d[1], -1 / T), pow(1 + d[3], -1 / T)},
+        {pow(exp(-d[0]) + exp(-d[2]), 1 / T), exp(-d[1] / T), exp(-d[3] / T)}};
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        const eh_host_references ref = {G, label, 4, 1, 4, gaussian};
+        const double *p = tempered[gaussian], all = p[0] + p[1] + p[2];
+        eh_probabilities(&ref, T, Y, 1, scratch, proba);
+        for (int k = 0; k < 3; k++) assert_float_equal(proba[k] / (p[k] / all), 1, 1e-5);
+        assert_float_equal(proba[3], 0, 0); /* a class without references */
+        assert_true(proba[0] > proba[1] && proba[1] > proba[2] && proba[2] > 0);
+    }
+}
+
+static void margins_are_differences_of_distances(void **state)
+{
+    (void)state;
+    static const float G[] = {0, 0, 3, 4, 10, 0}, Y[] = {0, 0, 6, 0, NAN, 0};
+    static const int32_t classes[] = {0, 1, 1}, label[] = {0, 1, 1};
+    const eh_host_references ref = {G, classes, 3, 2, 2, false};
+    float margin[3];
+    eh_margins(&ref, Y, 3, label, margin);
+    assert_float_equal(margin[0], 5, 1e-6);
+    assert_float_equal(margin[1], 2, 1e-6);
+    assert_true(isnan(margin[2]));
+    eh_margins(&ref, Y, 1, (int32_t[]){1}, margin);
+    assert_float_equal(margin[0], -5, 1e-6); /* a vote may go against the nearest */
+    const eh_host_references lonely = {G, classes, 1, 2, 2, false};
+    eh_margins(&lonely, Y, 1, label, margin);
+    assert_true(isinf(margin[0]) && margin[0] > 0);
+}
+
+static void calibration_is_that_worked_out_by_hand(void **state)
+{
+    (void)state;
+    static const float proba[] = {0.9f, 0.1f, 0.875f, 0.125f, 0.3f, 0.7f, 0.5f, 0.5f, 1, 0};
+    static const int32_t label[] = {0, 0, 1, 0, 0}, truth[] = {0, 1, 1, -1, 1};
+    enhope_calibration c;
+    eh_calibration(proba, label, truth, 5, 2, &c);
+    const double floor = 1.1920929e-7;
+    assert_float_equal(c.nll, -(log(0.9) + log(0.125) + log(0.7) + 2 * log(floor)) / 5, 1e-6);
+    /* 13: 0.9 and 0.875, one of them right; 10: 0.7, right; 7: 0.5, of no class that is known; 14: 1, wrong */
+    assert_float_equal(c.ece, (fabs(1.775 - 1) + 0.3 + 0.5 + 1) / 5, 1e-6);
+    static const int64_t n[ENHOPE_BINS] = {[7] = 1, [10] = 1, [13] = 2, [14] = 1};
+    for (int i = 0; i < ENHOPE_BINS; i++) assert_int_equal(c.bin[i].n, n[i]);
+    assert_float_equal(c.bin[13].confidence, 0.8875, 1e-6);
+    assert_float_equal(c.bin[13].accuracy, 0.5, 1e-12);
+    assert_float_equal(c.bin[14].accuracy, 0, 0);
+    assert_float_equal(c.bin[0].confidence, 0, 0);
+}
+
+static void coverage_is_that_worked_out_by_hand(void **state)
+{
+    (void)state;
+    eh_judged s[] = {{0.5f, true}, {-INFINITY, true}, {2.5f, false}, {0.5f, false}, {1.25f, true}};
+    enhope_coverage row[] = {{.share = 1},   {.share = 0.8}, {.share = 0.6},
+                             {.share = 0.4}, {.share = 0.2}, {.share = 0}};
+    const double area = eh_coverage(s, 5, row, 6);
+    static const struct {
+        int64_t n, errors;
+        double threshold;
+    } expected[] = {{5, 3, -INFINITY}, {4, 2, 0.5}, {4, 2, 0.5}, {2, 1, 1.25}, {1, 0, 2.5}, {1, 0, 2.5}};
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(row[i].n, expected[i].n);
+        assert_int_equal(row[i].errors, expected[i].errors);
+        assert_true(row[i].threshold == expected[i].threshold);
+    }
+    /* errors among the 1, 2, .. 5 surest: 0, 1, then half of one from two that are equally sure, 2, 3 */
+    assert_float_equal(area, (0 + 1.0 / 2 + 1.5 / 3 + 2.0 / 4 + 3.0 / 5) / 5, 1e-12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_temperature_undoes_what_was_overstated),
+        cmocka_unit_test(the_temperature_has_bounds_and_doubts_what_is_perfect),
+        cmocka_unit_test(temperature_changes_shares_and_not_their_order),
+        cmocka_unit_test(margins_are_differences_of_distances),
+        cmocka_unit_test(calibration_is_that_worked_out_by_hand),
+        cmocka_unit_test(coverage_is_that_worked_out_by_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
