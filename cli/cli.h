@@ -218,6 +218,7 @@ int cmd_reproduce(const cli_options *options);
 int cmd_info(const cli_options *options);
 int cmd_data(const cli_options *options);
 int cmd_methods(const cli_options *options);
+int cmd_recipes(const cli_options *options);
 int cmd_help(const cli_options *options);
 
 #endif

@@ -55,6 +55,10 @@ static const cli_command table[] = {
     {"methods", "[--settings] [--json] [--markdown]", "list the methods, or the settings",
      "Every method is a choice of a map, a similarity, a normaliser, a target and what points are compared with.",
      "enhope methods\nenhope methods --settings", 0, 0, false, cmd_methods},
+    {"recipes", "[--json]", "list the recipes: settings that belong together",
+     "Prints what each recipe is for, and the settings in which they differ. --recipe NAME of train sets all of a recipe's "
+     "settings; options beside it, before or after, change it.",
+     "enhope recipes\nenhope train --data mnist --recipe best --factors 400 -o digits.safetensors", 0, 0, false, cmd_recipes},
     {"help", "[COMMAND]", "tell what a command does and takes", "Without a command: the list of commands.",
      "enhope help train", 0, 1, false, cmd_help},
 };

@@ -10,7 +10,7 @@
 #include "cli.h"
 
 #define AT(field)  offsetof(cli_options, field)
-#define EVERY      " train embed predict eval plot reproduce info data methods help "
+#define EVERY      " train embed predict eval plot reproduce info data methods recipes help "
 #define WITH_DATA  " train embed predict eval plot data "
 #define WITH_MODEL " embed predict eval plot "
 
@@ -55,7 +55,7 @@ static const cli_option table[] = {
     {"proba", 0, NULL, CLI_FLAG, AT(proba), 0, 0, " predict ", "add a column with the share of each class"},
     {"winner", 0, NULL, CLI_FLAG, AT(winner), 0, 0, " predict ",
      "add the nearest exemplar (its row in the model, from 0) and the distance to it in the embedding"},
-    {"json", 0, NULL, CLI_FLAG, AT(json), 0, 0, " eval info data methods ", "print JSON"},
+    {"json", 0, NULL, CLI_FLAG, AT(json), 0, 0, " eval info data methods recipes ", "print JSON"},
     {"devices", 0, NULL, CLI_FLAG, AT(devices), 0, 0, " info ",
      "print the devices that --device can name instead, one a line; why, where a GPU cannot be used"},
     {"settings", 0, NULL, CLI_FLAG, AT(list_settings), 0, 0, " methods ", "print the table of settings instead"},

@@ -12,6 +12,8 @@
 
 enum { QUICK_TRAINING = 3000, QUICK_TEST = 1000, KMEANS_CENTRES = 20 };
 static const char quick_settings[] = " time 2.5";
+/* What a cell's own settings change: the paper's, but samples weigh the same unless a cell says that pairs do. */
+static const char base_settings[] = "recipe paper weight sample";
 
 void cell_name(cell at, char *buffer, size_t size)
 {
@@ -219,8 +221,10 @@ static int train(const reproduction *r, cell at, cli_session *s, cell_result *re
     cli_progress progress;
     enhope_settings *settings = enhope_settings_create();
     if (!settings) return cli_error("out of memory");
-    cell_settings(r, at, words, sizeof words);
+    snprintf(words, sizeof words, "%s", base_settings);
     int code = apply_settings(s->ctx, settings, words);
+    cell_settings(r, at, words, sizeof words);
+    if (!code) code = apply_settings(s->ctx, settings, words);
     if (!code) code = cli_progress_open(&progress, true, NULL);
     if (!code) {
         const enhope_status status = enhope_train(s->ctx, s->data, settings, cli_progress_step, &progress, &s->model);

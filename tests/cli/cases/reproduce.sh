@@ -30,3 +30,9 @@ run --only mnits
 enhope reproduce --data nowhere
 enhope reproduce
 enhope reproduce --data data -o data/mnist/train-labels-idx1-ubyte --only mnist/pca/1 2>&1 | grep -v 'left out'
+# a cell's settings change the paper's, with samples that weigh the same unless the cell says otherwise
+for model in en-hope-10-learned dt-mcml; do
+    enhope info reproduction-quick/models/mnist_${model}_1.safetensors --json | python3 -c 'import json, sys
+s = json.load(sys.stdin)["settings"]
+print(*(f"{name} {s[name]}" for name in sys.argv[1:]))' recipe factors hidden order form weight solver epochs batch iterations rate noise patience z seed
+done
