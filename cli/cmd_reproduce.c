@@ -1,42 +1,23 @@
 /* enhope reproduce: runs the cells of the plan that are not done yet, each in a process of its own, then times
  * classification, then writes the report. What is done stays done: the same command goes on where it was stopped. */
 #define _DEFAULT_SOURCE 1
-#include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "pool.h"
 #include "reproduce.h"
-
-enum { MOST_JOBS = 64 };
-
-typedef struct job {
-    pid_t process; /* 0: free */
-    cell at;
-    double started;
-} job;
 
 typedef struct work {
     const reproduction *r;
     cell *cells; /* to do, in the order of the plan */
     int count, next, done, failed, kept;
-    job jobs[MOST_JOBS];
-    int most; /* jobs at a time */
     bool terminal;
     double started;
 } work;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- which cells ---- */
 
@@ -123,47 +104,47 @@ static void clear_line(const work *w)
 }
 
 /* "[12 of 168] mnist/hope/1 0:41, usps/hope/1 0:12; 1:20:00 left" */
-static void draw(const work *w)
+static void draw(void *user, const cli_job *jobs, int most)
 {
+    const work *w = user;
     if (!w->terminal) return;
     char left[32], spent[32], name[TEXT_ROOM];
-    const double passed = now() - w->started;
+    const double passed = cli_now() - w->started;
     cli_seconds_text(w->done ? passed / w->done * (w->count - w->done) : NAN, left, sizeof left);
     fprintf(stderr, "\r[%d of %d]", w->done, w->count);
-    for (int j = 0, shown = 0; j < w->most && shown < 2; j++) {
-        if (!w->jobs[j].process) continue;
-        cell_name(w->jobs[j].at, name, sizeof name);
-        cli_seconds_text(now() - w->jobs[j].started, spent, sizeof spent);
+    for (int j = 0, shown = 0; j < most && shown < 2; j++) {
+        if (!jobs[j].process) continue;
+        cell_name(w->cells[jobs[j].item], name, sizeof name);
+        cli_seconds_text(cli_now() - jobs[j].started, spent, sizeof spent);
         fprintf(stderr, "%s %s %s", shown++ ? "," : "", name, spent);
     }
     fprintf(stderr, "; %s left\033[K", left);
     fflush(stderr);
 }
 
-static int start(work *w, job *j)
+static int next_cell(void *user)
 {
-    fflush(stdout);
-    fflush(stderr);
-    *j = (job){.at = w->cells[w->next++], .started = now()};
-    j->process = fork();
-    if (j->process < 0) {
-        j->process = 0;
-        return cli_error("no process could be started: %s", strerror(errno));
-    }
-    if (j->process == 0) _exit(cell_run(w->r, j->at));
-    return 0;
+    work *w = user;
+    return w->next < w->count ? w->next++ : -1;
 }
 
-static void finish(work *w, job *j, int status)
+static int run_cell(void *user, int item)
 {
+    const work *w = user;
+    return cell_run(w->r, w->cells[item]);
+}
+
+static void finish(void *user, const cli_job *job, int status)
+{
+    work *w = user;
+    const cell at = w->cells[job->item];
     char name[TEXT_ROOM];
     cell_result result;
-    cell_name(j->at, name, sizeof name);
-    j->process = 0;
+    cell_name(at, name, sizeof name);
     w->done++;
     if (cli_caught_signal()) return;
     clear_line(w);
-    if (!cell_read(w->r, j->at, &result)) {
+    if (!cell_read(w->r, at, &result)) {
         w->failed++;
         if (WIFSIGNALED(status))
             cli_error("%s failed: ended by signal %d", name, WTERMSIG(status));
@@ -171,33 +152,10 @@ static void finish(work *w, job *j, int status)
             cli_error("%s failed; the sentence above says why", name);
         return;
     }
-    const double paper = plan_row_get(j->at.row)->paper[j->at.set];
+    const double paper = plan_row_get(at.row)->paper[at.set];
     fprintf(stderr, "[%d of %d] %s: %.2f %%", w->done, w->count, name, result.test);
     if (paper > 0) fprintf(stderr, " (paper %.2f)", paper);
     fprintf(stderr, ", %.1f s\n", result.seconds);
-}
-
-static int run_cells(work *w)
-{
-    int running = 0, code = 0;
-    for (;;) {
-        for (int j = 0; j < w->most && !code; j++)
-            if (!w->jobs[j].process && w->next < w->count && !cli_caught_signal()) {
-                code = start(w, &w->jobs[j]);
-                running += !code;
-            }
-        if (!running) return code;
-        int status;
-        const pid_t ended = waitpid(-1, &status, WNOHANG);
-        for (int j = 0; ended > 0 && j < w->most; j++)
-            if (w->jobs[j].process == ended) {
-                finish(w, &w->jobs[j], status);
-                running--;
-            }
-        if (ended > 0) continue;
-        draw(w);
-        nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
-    }
 }
 
 static int run_speed(const reproduction *r, const char *only)
@@ -217,18 +175,6 @@ static int run_speed(const reproduction *r, const char *only)
     return 0;
 }
 
-static int make_folders(const char *folder)
-{
-    static const char *const inner[] = {"", "/cells", "/models", "/speed"};
-    char path[PATH_ROOM];
-    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
-        snprintf(path, sizeof path, "%s%s", folder, inner[i]);
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return cli_error("%s: cannot be made: %s", path, strerror(errno));
-    }
-    return 0;
-}
-
 int cmd_reproduce(const cli_options *options)
 {
     reproduction r = {.options = options,
@@ -239,17 +185,21 @@ int cmd_reproduce(const cli_options *options)
                                                 : 3};
     r.folder = options->output ? options->output : r.quick ? "reproduction-quick" : "reproduction";
     if (!r.data) return cli_usage_error(options->command, "--data FOLDER is missing, and ENHOPE_DATA is not set");
-    work w = {.r = &r,
-              .most = options->jobs ? (int)options->jobs : 1,
-              .terminal = isatty(STDERR_FILENO) != 0,
-              .started = now()};
+    work w = {.r = &r, .terminal = isatty(STDERR_FILENO) != 0, .started = cli_now()};
+    const cli_pool pool = {.user = &w,
+                           .most = options->jobs ? (int)options->jobs : 1,
+                           .next = next_cell,
+                           .run = run_cell,
+                           .ended = finish,
+                           .draw = draw};
+    static const char *const inner[] = {"cells", "models", "speed"};
     cli_catch_signals();
     int code = find_data(&r);
-    if (!code) code = make_folders(r.folder);
+    if (!code) code = cli_make_folders(r.folder, inner, 3);
     if (!code) code = find_work(&w, options->only);
     if (!code) {
         fprintf(stderr, "%d cells to do, %d done before, in %s\n", w.count, w.kept, r.folder);
-        code = run_cells(&w);
+        code = cli_pool_run(&pool);
     }
     if (!code) code = run_speed(&r, options->only);
     if (!code && cli_caught_signal()) {

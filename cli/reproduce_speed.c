@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "pool.h"
 #include "reproduce.h"
 
 enum { REPEATS = 5, NEIGHBOURS = 5 };
@@ -46,13 +46,6 @@ static const char script[] =
     "except ImportError:\n"
     "    pass\n";
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void speed_path(const reproduction *r, int set, const char *ending, char *path)
 {
     snprintf(path, PATH_ROOM, "%s/speed/%s%s", r->folder, plan_sets[set].id, ending);
@@ -86,13 +79,13 @@ bool speed_read(const reproduction *r, int set, speed_result *out)
 {
     char path[PATH_ROOM];
     speed_path(r, set, ".json", path);
-    cJSON *object = reproduce_json(path);
+    cJSON *object = cli_kept_json(path);
     if (!object) return false;
-    *out = (speed_result){.training = (int64_t)reproduce_number(object, "training_points"),
-                          .test = (int64_t)reproduce_number(object, "test_points"),
-                          .inputs = (int64_t)reproduce_number(object, "inputs")};
-    for (int i = 0; i < FIELDS; i++) *at(out, i) = reproduce_number(object, fields[i].name);
-    snprintf(out->machine, sizeof out->machine, "%s", reproduce_text(object, "machine"));
+    *out = (speed_result){.training = (int64_t)cli_kept_number(object, "training_points"),
+                          .test = (int64_t)cli_kept_number(object, "test_points"),
+                          .inputs = (int64_t)cli_kept_number(object, "inputs")};
+    for (int i = 0; i < FIELDS; i++) *at(out, i) = cli_kept_number(object, fields[i].name);
+    snprintf(out->machine, sizeof out->machine, "%s", cli_kept_text(object, "machine"));
     cJSON_Delete(object);
     return isfinite(out->exemplars) && isfinite(out->knn);
 }
@@ -136,9 +129,9 @@ static int time_model(enhope_context *ctx, const enhope_model *model, const enho
         *seconds = fmin(*seconds, e.seconds);
         if (error) *error = 100.0 * (double)e.errors / (double)(e.n ? e.n : 1);
         if (!embedding || status) continue;
-        const double start = now();
+        const double start = cli_now();
         status = enhope_model_embed(ctx, model, test, Y);
-        *embedding = fmin(*embedding, now() - start);
+        *embedding = fmin(*embedding, cli_now() - start);
     }
     free(Y);
     return status ? cli_fail(ctx, status) : 0;
