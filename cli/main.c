@@ -16,6 +16,18 @@ static const cli_command table[] = {
      "enhope train --data mnist --exemplars learned -z 20 --seed 1 -o digits.safetensors\n"
      "enhope train --data flowers.csv --label species --scale standard -o flowers.safetensors",
      0, 0, true, cmd_train},
+    {"tune", "--data SPEC [--for TIME] [-o FOLDER] [OPTIONS] [SETTINGS]", "search for the settings that suit the data",
+     "Trains many settings, drawn at random, and judges them on the validation part, which is the same for all; the test "
+     "part is never read. Most are trained for a ninth of the epochs (60; --epochs says otherwise), the best third of nine "
+     "again for a third, the best of these for all. It begins with the recipes fast and best; settings that are said hold "
+     "for all trials and are not searched.\n"
+     "Prints the runs that no other beats in error and size, or error and speed, and how much the best is better than the "
+     "defaults; the folder holds best.safetensors, report.md, and the runs. A search that was stopped goes on where it was "
+     "when the same command is given again; one that was not goes on for as long again.",
+     "enhope tune --data mnist --for 30m -o digits\n"
+     "enhope tune --data flowers.csv --label species --for 90s --size 100000\n"
+     "enhope tune --data mnist --device cuda --dims 10 --trials 40",
+     0, 0, true, cmd_tune},
     {"embed", "MODEL --data SPEC [-o FILE] [OPTIONS]", "place points with a trained map",
      "Writes CSV with the columns y1, y2, ... and, where the data is labelled, label; or a float32 array where the "
      "name of the output ends in .npy.",
