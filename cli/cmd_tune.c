@@ -11,7 +11,7 @@
 
 #include "tune.h"
 
-enum { MOST_TRIALS = 200, LAST = ROUNDS - 1, EPOCHS = 60, MOST_OWN_JOBS = 8, CORES_OF_A_JOB = 4 };
+enum { MOST_TRIALS = 200, LAST = ROUNDS - 1, EPOCHS = 90, MOST_OWN_JOBS = 8, CORES_OF_A_JOB = 4 };
 static const double own_seconds = 600, closing_part = 0.6;
 
 static const tune_run *run_of(const tuning *t, int trial, int round)
@@ -277,11 +277,15 @@ static int find_kept(tuning *t)
     if (!t->facts.samples && kept(t, "runs", 0, LAST, ".json"))
         return cli_error("%s holds a search on other data or with other settings; -o names another folder", t->folder);
     while (t->facts.samples && t->trials < t->room && kept(t, "runs", t->trials, 0, ".json")) add_trial(t);
-    for (int i = 0; i < t->trials * ROUNDS; i++) { /* a model that is wanted and gone is made again */
-        tune_run *run = &t->trial[i / ROUNDS].run[i % ROUNDS];
-        if (run->done && !run->failed && (i == LAST || !tune_beaten(t, run)) &&
-            !kept(t, "models", i / ROUNDS, i % ROUNDS, ".safetensors"))
-            run->done = false;
+    /* a model that is wanted and gone is made again; all are looked at before any is given up */
+    for (int i = 0; i < t->trials * ROUNDS; i++) {
+        const tune_run *run = run_of(t, i / ROUNDS, i % ROUNDS);
+        const bool wanted = tune_allowed(t, run) && (i == LAST || !tune_beaten(t, run));
+        t->trial[i / ROUNDS].lost[i % ROUNDS] = wanted && !kept(t, "models", i / ROUNDS, i % ROUNDS, ".safetensors");
+    }
+    for (int i = 0; i < t->trials * ROUNDS; i++) {
+        tune_trial *trial = &t->trial[i / ROUNDS];
+        if (trial->lost[i % ROUNDS]) trial->run[i % ROUNDS].done = false;
     }
     return 0;
 }

@@ -18,7 +18,7 @@ static const cli_command table[] = {
      0, 0, true, cmd_train},
     {"tune", "--data SPEC [--for TIME] [-o FOLDER] [OPTIONS] [SETTINGS]", "search for the settings that suit the data",
      "Trains many settings, drawn at random, and judges them on the validation part, which is the same for all; the test "
-     "part is never read. Most are trained for a ninth of the epochs (60; --epochs says otherwise), the best third of nine "
+     "part is never read. Most are trained for a ninth of the epochs (90; --epochs says otherwise), the best third of nine "
      "again for a third, the best of these for all. It begins with the recipes fast and best; settings that are said hold "
      "for all trials and are not searched.\n"
      "Prints the runs that no other beats in error and size, or error and speed, and how much the best is better than the "

@@ -43,8 +43,8 @@ typedef struct tune_run {
 } tune_run;
 
 typedef struct tune_trial {
-    char settings[TUNE_TEXT]; /* without epochs; "" : not made up yet */
-    bool running[ROUNDS];
+    char settings[TUNE_TEXT];           /* without epochs; "" : not made up yet */
+    bool running[ROUNDS], lost[ROUNDS]; /* it runs now; its model is gone */
     tune_run run[ROUNDS];
 } tune_trial;
 

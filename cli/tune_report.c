@@ -20,20 +20,6 @@ static const tune_run *run_at(const tuning *t, int i)
     return run->epochs && !run->failed ? run : NULL; /* one that was cut counts as well */
 }
 
-bool tune_best(const tuning *t, int *trial, int *round)
-{
-    const tune_run *best = NULL;
-    for (int i = 0; i < runs(t); i++) {
-        const tune_run *run = run_at(t, i);
-        if (!run || !tune_allowed(t, run)) continue;
-        if (best && (run->error > best->error || (run->error == best->error && run->bytes >= best->bytes))) continue;
-        best = run;
-        *trial = i / ROUNDS;
-        *round = i % ROUNDS;
-    }
-    return best != NULL;
-}
-
 typedef enum cost { SIZE, SPEED } cost;
 
 static double cost_of(const tune_run *run, cost by)
@@ -41,16 +27,19 @@ static double cost_of(const tune_run *run, cost by)
     return by == SIZE ? run->bytes : run->microseconds;
 }
 
-/* Whether no run is better in error or cost without being worse in the other. */
+/* Whether no run within the limits is better in error or cost without being worse in the other. Sizes that differ by the
+ * rows of a history, and times by what else a machine does, are the same. */
 static bool on_frontier(const tuning *t, const tune_run *run, cost by)
 {
+    static const double same[] = {[SIZE] = 1.01, [SPEED] = 1.1};
     const double c = cost_of(run, by);
     for (int i = 0; i < runs(t); i++) {
         const tune_run *other = run_at(t, i);
-        if (!other || other == run) continue;
+        if (!other || other == run || !tune_allowed(t, other)) continue;
         const double d = cost_of(other, by);
-        const bool better = other->error < run->error || d < c;
-        if (other->error <= run->error && d <= c && (better || other < run)) return false; /* of equals the first */
+        const bool better = other->error < run->error || d * same[by] < c;
+        if (other->error <= run->error && d <= c * same[by] && (better || other < run))
+            return false; /* of equals the first */
     }
     return true;
 }
@@ -58,6 +47,20 @@ static bool on_frontier(const tuning *t, const tune_run *run, cost by)
 bool tune_beaten(const tuning *t, const tune_run *run)
 {
     return !on_frontier(t, run, SIZE) && !on_frontier(t, run, SPEED);
+}
+
+bool tune_best(const tuning *t, int *trial, int *round)
+{
+    const tune_run *best = NULL;
+    for (int i = 0; i < runs(t); i++) {
+        const tune_run *run = run_at(t, i);
+        if (!run || !tune_allowed(t, run) || tune_beaten(t, run)) continue;
+        if (best && (run->error > best->error || (run->error == best->error && run->bytes >= best->bytes))) continue;
+        best = run;
+        *trial = i / ROUNDS;
+        *round = i % ROUNDS;
+    }
+    return best != NULL;
 }
 
 /* ---- timing ---- */
@@ -148,7 +151,7 @@ static listed *list(const tuning *t, bool frontier, int *count)
     *count = 0;
     for (int i = 0; rows && i < runs(t); i++) {
         const tune_run *run = run_at(t, i);
-        if (!run || (frontier && tune_beaten(t, run))) continue;
+        if (!run || (frontier && (!tune_allowed(t, run) || tune_beaten(t, run)))) continue;
         rows[(*count)++] = (listed){i, run->error};
     }
     if (rows) qsort(rows, (size_t)*count, sizeof *rows, by_error);
@@ -242,8 +245,8 @@ static int put_page(const tuning *t, const tune_run *best, FILE *out)
     fputs("\nTrial 0 is the recipe `fast` as it is, trial 1 `best`, trial 2 `fast` for as long as the others, the rest "
           "drawn "
           "from the space. The error of the best of many runs is somewhat too good: `enhope eval` on data that neither "
-          "training nor this search has seen tells the truth.\n\n## The frontier\n\nRuns that no other beats in error "
-          "together with size, or with speed.\n\n",
+          "training nor this search has seen tells the truth.\n\n## The frontier\n\nRuns within the limits "
+          "that no other beats in error together with size (more than 1 % apart), or with speed (10 %).\n\n",
           out);
     const int code = put_table(t, true, true, out);
     if (code) return code;

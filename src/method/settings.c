@@ -59,7 +59,7 @@ static const row rows[] = {
     REAL(perplexity, "30", 1, 1e6, "pt-sne",
          "neighbours that a sample has in the inputs, about; at most a third of a batch"),
     CHOICE(solver, "cg|lbfgs|adam", "adam", "gradient methods", "how the parameters are learned"),
-    INTEGER(epochs, "20", 1, 1000000, "gradient methods", "walks through the training data, at most"),
+    INTEGER(epochs, "40", 1, 1000000, "gradient methods", "walks through the training data, at most"),
     INTEGER(batch, "500", 0, 1073741824, "gradient methods",
             "samples in a mini-batch; 0: all; unless it is set, exemplar methods take at most a hundredth of the "
             "samples, but 20"),
