@@ -22,10 +22,11 @@ static inline void must(const enhope_context *ctx, enhope_status status)
     exit(1);
 }
 
-/* Settings from names and values, ended by NULL. */
+/* The paper's settings, changed by names and values, ended by NULL. */
 static inline enhope_settings *settings_of(enhope_context *ctx, const char *const *pairs)
 {
     enhope_settings *s = enhope_settings_create();
+    must(ctx, enhope_settings_recipe(ctx, s, "paper"));
     for (; *pairs; pairs += 2) must(ctx, enhope_settings_set(ctx, s, pairs[0], pairs[1]));
     return s;
 }

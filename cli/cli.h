@@ -38,6 +38,9 @@ typedef struct cli_options {
     int64_t centres, seed;
     const char *only;
     int64_t seeds, jobs;
+    const char *for_time;
+    int64_t trials, size;
+    double latency;
     int64_t neighbours;
     int64_t width, height;
     double point;
@@ -232,10 +235,12 @@ int cmd_embed(const cli_options *options);
 int cmd_predict(const cli_options *options);
 int cmd_eval(const cli_options *options);
 int cmd_plot(const cli_options *options);
+int cmd_tune(const cli_options *options);
 int cmd_reproduce(const cli_options *options);
 int cmd_info(const cli_options *options);
 int cmd_data(const cli_options *options);
 int cmd_methods(const cli_options *options);
+int cmd_recipes(const cli_options *options);
 int cmd_help(const cli_options *options);
 
 #endif

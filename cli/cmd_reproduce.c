@@ -1,35 +1,23 @@
 /* enhope reproduce: runs the cells of the plan that are not done yet, each in a process of its own, then times
  * classification, then writes the report. What is done stays done: the same command goes on where it was stopped. */
 #define _DEFAULT_SOURCE 1
-#include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "pool.h"
 #include "reproduce.h"
 
-enum { MOST_JOBS = 64, MOST_NAME = PATH_ROOM - 128 }; /* MOST_NAME: of a folder, the names in it fit behind */
-
-typedef struct job {
-    pid_t process; /* 0: free */
-    cell at;
-    double started;
-} job;
+enum { MOST_NAME = PATH_ROOM - 128 }; /* of a folder: the names in it fit behind */
 
 typedef struct work {
     const reproduction *r;
     cell *cells; /* to do, in the order of the plan */
     int count, next, done, failed, kept;
-    job jobs[MOST_JOBS];
-    int most; /* jobs at a time */
     bool terminal;
-    bool passed_on; /* a signal, to the jobs */
     double started;
 } work;
 
@@ -146,47 +134,47 @@ static void clear_line(const work *w)
 }
 
 /* "[12 of 168] mnist/hope/1 0:41, usps/hope/1 0:12; 1:20:00 left" */
-static void draw(const work *w)
+static void draw(void *user, const cli_job *jobs, int most)
 {
+    const work *w = user;
     if (!w->terminal) return;
     char left[32], spent[32], name[TEXT_ROOM];
-    const double passed = reproduce_now() - w->started;
+    const double passed = cli_now() - w->started;
     cli_seconds_text(w->done ? passed / w->done * (w->count - w->done) : NAN, left, sizeof left);
     fprintf(stderr, "\r[%d of %d]", w->done, w->count);
-    for (int j = 0, shown = 0; j < w->most && shown < 2; j++) {
-        if (!w->jobs[j].process) continue;
-        cell_name(w->jobs[j].at, name, sizeof name);
-        cli_seconds_text(reproduce_now() - w->jobs[j].started, spent, sizeof spent);
+    for (int j = 0, shown = 0; j < most && shown < 2; j++) {
+        if (!jobs[j].process) continue;
+        cell_name(w->cells[jobs[j].item], name, sizeof name);
+        cli_seconds_text(cli_now() - jobs[j].started, spent, sizeof spent);
         fprintf(stderr, "%s %s %s", shown++ ? "," : "", name, spent);
     }
     fprintf(stderr, "; %s left\033[K", left);
     fflush(stderr);
 }
 
-static int start(work *w, job *j)
+static int next_cell(void *user)
 {
-    fflush(stdout);
-    fflush(stderr);
-    *j = (job){.at = w->cells[w->next++], .started = reproduce_now()};
-    j->process = fork();
-    if (j->process < 0) {
-        j->process = 0;
-        return cli_error("no process could be started: %s", strerror(errno));
-    }
-    if (j->process == 0) _exit(cell_run(w->r, j->at));
-    return 0;
+    work *w = user;
+    return w->next < w->count ? w->next++ : -1;
 }
 
-static void finish(work *w, job *j, int status)
+static int run_cell(void *user, int item)
 {
+    const work *w = user;
+    return cell_run(w->r, w->cells[item]);
+}
+
+static void finish(void *user, const cli_job *job, int status)
+{
+    work *w = user;
+    const cell at = w->cells[job->item];
     char name[TEXT_ROOM];
     cell_result result;
-    cell_name(j->at, name, sizeof name);
-    j->process = 0;
+    cell_name(at, name, sizeof name);
     w->done++;
     if (cli_caught_signal()) return;
     clear_line(w);
-    if (!cell_read(w->r, j->at, &result)) {
+    if (!cell_read(w->r, at, &result)) {
         w->failed++;
         if (WIFSIGNALED(status))
             cli_error("%s failed: ended by signal %d", name, WTERMSIG(status));
@@ -194,45 +182,10 @@ static void finish(work *w, job *j, int status)
             cli_error("%s failed; the sentence above says why", name);
         return;
     }
-    const double paper = plan_row_get(j->at.row)->paper[j->at.set];
+    const double paper = plan_row_get(at.row)->paper[at.set];
     fprintf(stderr, "[%d of %d] %s: %.2f %%", w->done, w->count, name, result.test);
     if (paper > 0) fprintf(stderr, " (paper %.2f)", paper);
     fprintf(stderr, ", %.1f s\n", result.seconds);
-}
-
-/* A signal may have come to this process alone (kill), or to the jobs as well (Ctrl-C). Each kind is caught once and ends a
- * process the second time, so jobs are sent another kind than came. */
-static void pass_on_signal(work *w)
-{
-    const int caught = cli_caught_signal();
-    if (!caught || w->passed_on) return;
-    w->passed_on = true;
-    for (int j = 0; j < w->most; j++)
-        if (w->jobs[j].process) kill(w->jobs[j].process, caught == SIGTERM ? SIGINT : SIGTERM);
-}
-
-static int run_cells(work *w)
-{
-    int running = 0, code = 0;
-    for (;;) {
-        for (int j = 0; j < w->most && !code; j++)
-            if (!w->jobs[j].process && w->next < w->count && !cli_caught_signal()) {
-                code = start(w, &w->jobs[j]);
-                running += !code;
-            }
-        if (!running) return code;
-        pass_on_signal(w);
-        int status;
-        const pid_t ended = waitpid(-1, &status, WNOHANG);
-        for (int j = 0; ended > 0 && j < w->most; j++)
-            if (w->jobs[j].process == ended) {
-                finish(w, &w->jobs[j], status);
-                running--;
-            }
-        if (ended > 0) continue;
-        draw(w);
-        nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
-    }
 }
 
 /* A data set that fails leaves the others, and the report, as they are. */
@@ -252,18 +205,6 @@ static int run_speed(const reproduction *r, const char *only)
     return code;
 }
 
-static int make_folders(const char *folder)
-{
-    static const char *const inner[] = {"", "/cells", "/models", "/speed"};
-    char path[PATH_ROOM];
-    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
-        snprintf(path, sizeof path, "%s%s", folder, inner[i]);
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return cli_error("%s: cannot be made: %s", path, strerror(errno));
-    }
-    return 0;
-}
-
 int cmd_reproduce(const cli_options *options)
 {
     reproduction r = {.options = options,
@@ -277,19 +218,22 @@ int cmd_reproduce(const cli_options *options)
         return cli_usage_error(options->command, "--data FOLDER is missing, and ENHOPE_DATA is not set");
     if (strlen(r.data) > MOST_NAME || strlen(r.folder) > MOST_NAME)
         return cli_usage_error(options->command, "a folder's name is too long: expected at most %d bytes", MOST_NAME);
-    work w = {.r = &r,
-              .most = options->jobs ? (int)options->jobs : 1,
-              .terminal = isatty(STDERR_FILENO) != 0,
-              .started = reproduce_now()};
+    work w = {.r = &r, .terminal = isatty(STDERR_FILENO) != 0, .started = cli_now()};
+    const cli_pool pool = {.user = &w,
+                           .most = options->jobs ? (int)options->jobs : 1,
+                           .next = next_cell,
+                           .run = run_cell,
+                           .ended = finish,
+                           .draw = draw};
+    static const char *const inner[] = {"cells", "models", "speed"};
     cli_catch_signals();
-    signal(SIGCHLD, SIG_DFL); /* whoever started this may ignore it: then no process could be waited for */
     int code = check_only(&r, options->only), speed_code = 0;
     if (!code) code = find_data(&r);
-    if (!code) code = make_folders(r.folder);
+    if (!code) code = cli_make_folders(r.folder, inner, 3);
     if (!code) code = find_work(&w, options->only);
     if (!code) {
         fprintf(stderr, "%d cells to do, %d done before, in %s\n", w.count, w.kept, r.folder);
-        code = run_cells(&w);
+        code = cli_pool_run(&pool);
     }
     if (!code) speed_code = run_speed(&r, options->only);
     if (!code && cli_caught_signal()) {

@@ -13,11 +13,13 @@ static int make_settings(enhope_context *ctx, const cli_options *options, enhope
 {
     *out = enhope_settings_create();
     if (!*out) return cli_error("out of memory");
-    for (int i = 0; i < options->settings; i++) {
-        const enhope_status status =
-            enhope_settings_set(ctx, *out, options->setting[i].name, options->setting[i].value);
-        if (status) return cli_fail(ctx, status);
-    }
+    for (int pass = 0; pass < 2; pass++) /* the recipe first, wherever it stands */
+        for (int i = 0; i < options->settings; i++) {
+            const cli_pair *setting = &options->setting[i];
+            if (!strcmp(setting->name, "recipe") != (pass == 0)) continue;
+            const enhope_status status = enhope_settings_set(ctx, *out, setting->name, setting->value);
+            if (status) return cli_fail(ctx, status);
+        }
     return 0;
 }
 

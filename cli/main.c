@@ -16,6 +16,18 @@ static const cli_command table[] = {
      "enhope train --data mnist --exemplars learned -z 20 --seed 1 -o digits.safetensors\n"
      "enhope train --data flowers.csv --label species --scale standard -o flowers.safetensors",
      0, 0, true, cmd_train},
+    {"tune", "--data SPEC [--for TIME] [-o FOLDER] [OPTIONS] [SETTINGS]", "search for the settings that suit the data",
+     "Trains many settings, drawn at random, and judges them on the validation part, which is the same for all; the test "
+     "part is never read. Most are trained for a ninth of the epochs (90; --epochs says otherwise), the best third of nine "
+     "again for a third, the best of these for all. It begins with the recipes fast and best; settings that are said hold "
+     "for all trials and are not searched.\n"
+     "Prints the runs that no other beats in error and size, or error and speed, and how much the best is better than the "
+     "defaults; the folder holds best.safetensors, report.md, and the runs. A search that was stopped goes on where it was "
+     "when the same command is given again; one that was not goes on for as long again.",
+     "enhope tune --data mnist --for 30m -o digits\n"
+     "enhope tune --data flowers.csv --label species --for 90s --size 100000\n"
+     "enhope tune --data mnist --device cuda --dims 10 --trials 40",
+     0, 0, true, cmd_tune},
     {"embed", "MODEL --data SPEC [-o FILE] [OPTIONS]", "place points with a trained map",
      "Writes CSV with the columns y1, y2, ... and, where the data is labelled, label; or a float32 array where the "
      "name of the output ends in .npy.",
@@ -60,6 +72,10 @@ static const cli_command table[] = {
     {"methods", "[--settings] [--json] [--markdown]", "list the methods, or the settings",
      "Every method is a choice of a map, a similarity, a normaliser, a target and what points are compared with.",
      "enhope methods\nenhope methods --settings", 0, 0, false, cmd_methods},
+    {"recipes", "[--json]", "list the recipes: settings that belong together",
+     "Prints what each recipe is for, and the settings in which they differ. --recipe NAME of train sets all of a recipe's "
+     "settings; options beside it, before or after, change it.",
+     "enhope recipes\nenhope train --data mnist --recipe best --factors 400 -o digits.safetensors", 0, 0, false, cmd_recipes},
     {"help", "[COMMAND]", "tell what a command does and takes", "Without a command: the list of commands.",
      "enhope help train", 0, 1, false, cmd_help},
 };

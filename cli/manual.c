@@ -79,9 +79,8 @@ static void put_settings(FILE *out)
 {
     char usage[128], note[768];
     fputs(".SH SETTINGS\n", out);
-    put_roff(out,
-             "Options of train. In parentheses: what the setting belongs to, its bounds or choices, its default. Every "
-             "setting is kept in the model file.");
+    put_roff(out, "Options of train and tune. In parentheses: what the setting belongs to, its bounds or choices, its "
+                  "default. Every setting is kept in the model file.");
     for (int i = 0; i < enhope_setting_count(); i++) {
         const enhope_setting_info *setting = enhope_setting_get(i);
         cli_setting_usage(setting, usage, sizeof usage);

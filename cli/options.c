@@ -10,8 +10,8 @@
 #include "cli.h"
 
 #define AT(field)  offsetof(cli_options, field)
-#define EVERY      " train embed predict eval plot reproduce info data methods help "
-#define WITH_DATA  " train embed predict eval plot data "
+#define EVERY      " train tune embed predict eval plot reproduce info data methods recipes help "
+#define WITH_DATA  " train tune embed predict eval plot data "
 #define WITH_MODEL " embed predict eval plot "
 
 #define WHOLE_MOST 9007199254740992.0 /* 2^53: every whole number up to it is a double */
@@ -24,7 +24,7 @@ static const cli_option table[] = {
      "a pair X,y of files, - for CSV on standard input, synthetic:digits,n=6000,seed=1 or "
      "synthetic:blobs,n=600,classes=3,inputs=5,seed=1"},
     {"part", 0, "train|test", CLI_TEXT, AT(part), 0, 0, WITH_DATA,
-     "the half of a folder, of an .npz file, of synthetic data or of a --split; default: train for train and data, "
+     "the half of a folder, of an .npz file, of synthetic data or of a --split; default: train for train, tune and data, "
      "test for the others"},
     {"split", 0, "N@SEED", CLI_TEXT, AT(split), 0, 0, WITH_DATA,
      "shuffle with this seed; the first N samples are the train part, the rest the test part"},
@@ -33,10 +33,10 @@ static const cli_option table[] = {
     {"variables", 0, "X,y", CLI_TEXT, AT(variables), 0, 0, WITH_DATA,
      "the names of values and labels in a MAT or NPZ file; default: found by shape and name"},
     {"limit", 0, "N", CLI_INTEGER, AT(limit), 0, WHOLE_MOST, WITH_DATA, "only the first N samples; 0: all"},
-    {"output", 'o', "FILE", CLI_TEXT, AT(output), 0, 0, " train embed predict plot reproduce ",
-     "where the result goes: default model.safetensors for train, map.svg for plot, the folder reproduction for reproduce, standard output (-) for the "
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), 0, 0, " train tune embed predict plot reproduce ",
+     "where the result goes: default model.safetensors for train, map.svg for plot, the folder tuning for tune, reproduction for reproduce, standard output (-) for the "
      "others; embed writes float32 NPY where the name ends in .npy"},
-    {"neighbours", 'k', "N", CLI_SETTING, 0, 0, 0, " train ", NULL},
+    {"neighbours", 'k', "N", CLI_SETTING, 0, 0, 0, " train tune ", NULL},
     {"neighbours", 'k', "N", CLI_INTEGER, AT(neighbours), 1, 2147483647.0, " predict eval plot ",
      "neighbours that vote; default: the model's own"},
     {"against", 0, "exemplars|kmeans|training", CLI_TEXT, AT(against), 0, 0, " eval ",
@@ -52,6 +52,15 @@ static const cli_option table[] = {
     {"seeds", 0, "N", CLI_INTEGER, AT(seeds), 1, 99, " reproduce ", "seeds 1 to N; default 3"},
     {"jobs", 0, "N", CLI_INTEGER, AT(jobs), 1, 64, " reproduce ",
      "cells at a time, each a process of its own; default 1"},
+    {"for", 0, "TIME", CLI_TEXT, AT(for_time), 0, 0, " tune ",
+     "how long to search: 90s, 10m, 2h; default 10m, or no limit where --trials is said"},
+    {"trials", 0, "N", CLI_INTEGER, AT(trials), 2, 10000, " tune ", "how many settings to try, at most; default 200"},
+    {"jobs", 0, "N", CLI_INTEGER, AT(jobs), 1, 64, " tune ",
+     "runs at a time, each a process of its own; default one for every four cores, up to 8; one on a GPU"},
+    {"size", 0, "BYTES", CLI_INTEGER, AT(size), 1, WHOLE_MOST, " tune ",
+     "the largest model file that may be the best; default: any"},
+    {"latency", 0, "US", CLI_REAL, AT(latency), 1e-6, 1e12, " tune ",
+     "the most microseconds a point that the best may take; default: any"},
     {"proba", 0, NULL, CLI_FLAG, AT(proba), 0, 0, " predict ", "add a column with the probability of each class"},
     {"winner", 0, NULL, CLI_FLAG, AT(winner), 0, 0, " predict ",
      "add the nearest exemplar (its row in the model, from 0) and the distance to it in the embedding"},
@@ -65,7 +74,7 @@ static const cli_option table[] = {
     {"reject", 0, "KIND=VALUE", CLI_TEXT, AT(reject), 0, 0, " predict ",
      "leave the label empty where the model is less sure: probability or margin below VALUE, or distance above it; eval "
      "--reject KIND tells which value keeps how many"},
-    {"json", 0, NULL, CLI_FLAG, AT(json), 0, 0, " eval info data methods ", "print JSON"},
+    {"json", 0, NULL, CLI_FLAG, AT(json), 0, 0, " eval info data methods recipes ", "print JSON"},
     {"devices", 0, NULL, CLI_FLAG, AT(devices), 0, 0, " info ",
      "print the devices that --device can name instead, one a line; why, where a GPU cannot be used"},
     {"settings", 0, NULL, CLI_FLAG, AT(list_settings), 0, 0, " methods ", "print the table of settings instead"},
@@ -78,12 +87,12 @@ static const cli_option table[] = {
     {"log", 0, "FILE", CLI_TEXT, AT(log), 0, 0, " train ",
      "write one JSON object per epoch (epoch, loss, valid_error, seconds) to FILE"},
     {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train ", "no progress and no summary"},
-    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train embed predict eval plot reproduce ",
+    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train tune embed predict eval plot reproduce ",
      "number of threads; 0: all cores"},
-    {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, " train embed predict eval plot reproduce ",
+    {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, " train tune embed predict eval plot reproduce ",
      "where to compute: cpu (the default), cuda (an NVIDIA GPU), cuda:N (the N-th GPU, from 0), auto (cuda where it can "
      "be used, else cpu); ref is slow double for checks"},
-    {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(precision), 0, 0, " train embed predict eval plot reproduce ",
+    {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(precision), 0, 0, " train tune embed predict eval plot reproduce ",
      "how exactly a GPU takes the inputs of matrix products: to 24, 16 or 8 bits; default fp32"},
     {"help", 'h', NULL, CLI_FLAG, AT(help), 0, 0, EVERY, "tell what the subcommand does and takes"},
     {"version", 'V', NULL, CLI_FLAG, AT(version), 0, 0, EVERY, "print the version"},

@@ -79,12 +79,6 @@ int cell_run(const reproduction *r, cell at);
 
 /* "AMD EPYC 9B14, 2 threads, x86-64-v4": what the device of the context is; device NULL: the cpu. */
 void reproduce_machine(enhope_context *ctx, const char *device, char *buffer, size_t size);
-double reproduce_now(void); /* seconds of a clock that only goes forward */
-/* A file as JSON, to be given to cJSON_Delete; NULL: there is none, or it is none. */
-struct cJSON *reproduce_json(const char *path);
-double reproduce_number(const struct cJSON *object, const char *name); /* NaN: it has none */
-int64_t reproduce_count(const struct cJSON *object, const char *name); /* 0: likewise */
-const char *reproduce_text(const struct cJSON *object, const char *name);
 
 /* ---- speed ---- */
 

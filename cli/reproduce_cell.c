@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "pool.h"
 #include "reproduce.h"
 
 enum { QUICK_TRAINING = 3000, QUICK_TEST = 1000, KMEANS_CENTRES = 20 };
 static const char quick_settings[] = " time 2.5";
+/* What a cell's own settings change: the paper's, but samples weigh the same unless a cell says that pairs do. */
+static const char base_settings[] = "recipe paper weight sample";
 
 void cell_name(cell at, char *buffer, size_t size)
 {
@@ -60,54 +62,23 @@ void cell_source(const reproduction *r, cell at, const char *part, enhope_source
 
 /* ---- kept ---- */
 
-cJSON *reproduce_json(const char *path)
-{
-    enum { MOST = 1 << 16 };
-    FILE *file = fopen(path, "rb");
-    if (!file) return NULL;
-    char *words = malloc(MOST);
-    const size_t length = words ? fread(words, 1, MOST, file) : 0;
-    cJSON *object = length && length < MOST ? cJSON_ParseWithLength(words, length) : NULL;
-    free(words);
-    fclose(file);
-    return object;
-}
-
-double reproduce_number(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
-int64_t reproduce_count(const cJSON *object, const char *name)
-{
-    const double value = reproduce_number(object, name);
-    return value > 0 && value < 1e15 ? (int64_t)value : 0;
-}
-
-const char *reproduce_text(const cJSON *object, const char *name)
-{
-    const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
-    return value ? value : "";
-}
-
 bool cell_read(const reproduction *r, cell at, cell_result *out)
 {
     char path[PATH_ROOM], settings[TEXT_ROOM];
     file_path(r, at, "cells", ".json", path);
     cell_settings(r, at, settings, sizeof settings);
-    cJSON *object = reproduce_json(path);
+    cJSON *object = cli_kept_json(path);
     if (!object) return false;
-    *out = (cell_result){.test = reproduce_number(object, "test_error_percent"),
-                         .kmeans = reproduce_number(object, "kmeans_error_percent"),
-                         .valid = reproduce_number(object, "valid_error_percent"),
-                         .tested = reproduce_count(object, "test_points"),
-                         .seconds = reproduce_number(object, "seconds"),
-                         .bytes = reproduce_number(object, "peak_bytes"),
-                         .epochs = reproduce_count(object, "epochs"),
-                         .best = reproduce_count(object, "best_epoch")};
-    snprintf(out->device, sizeof out->device, "%s", reproduce_text(object, "device"));
-    bool whole = isfinite(out->test) && !strcmp(reproduce_text(object, "settings"), settings);
+    *out = (cell_result){.test = cli_kept_number(object, "test_error_percent"),
+                         .kmeans = cli_kept_number(object, "kmeans_error_percent"),
+                         .valid = cli_kept_number(object, "valid_error_percent"),
+                         .tested = cli_kept_count(object, "test_points"),
+                         .seconds = cli_kept_number(object, "seconds"),
+                         .bytes = cli_kept_number(object, "peak_bytes"),
+                         .epochs = cli_kept_count(object, "epochs"),
+                         .best = cli_kept_count(object, "best_epoch")};
+    snprintf(out->device, sizeof out->device, "%s", cli_kept_text(object, "device"));
+    bool whole = isfinite(out->test) && !strcmp(cli_kept_text(object, "settings"), settings);
     cJSON_Delete(object);
     if (whole && cell_keeps_model(at)) {
         cell_model_path(r, at, path);
@@ -147,16 +118,6 @@ static int cell_write(const reproduction *r, cell at, const cell_result *result)
 }
 
 /* ---- done ---- */
-
-static int apply_settings(enhope_context *ctx, enhope_settings *settings, char *words)
-{
-    for (char *rest = words, *name; (name = strtok_r(rest, " ", &rest));) {
-        const char *value = strtok_r(rest, " ", &rest);
-        const enhope_status status = enhope_settings_set(ctx, settings, name, value ? value : "");
-        if (status) return cli_fail(ctx, status);
-    }
-    return 0;
-}
 
 static int read_part(const reproduction *r, cell at, const char *part, enhope_context *ctx, enhope_dataset **out)
 {
@@ -199,13 +160,6 @@ void reproduce_machine(enhope_context *ctx, const char *device, char *buffer, si
     snprintf(buffer + length, size - length, "%s", info.text);
 }
 
-double reproduce_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double peak_bytes(void)
 {
     struct rusage usage;
@@ -241,8 +195,10 @@ static int train(const reproduction *r, cell at, cli_session *s, cell_result *re
     cli_progress progress;
     enhope_settings *settings = enhope_settings_create();
     if (!settings) return cli_error("out of memory");
+    snprintf(words, sizeof words, "%s", base_settings);
+    int code = cli_apply_settings(s->ctx, settings, words);
     cell_settings(r, at, words, sizeof words);
-    int code = apply_settings(s->ctx, settings, words);
+    if (!code) code = cli_apply_settings(s->ctx, settings, words);
     if (!code) code = cli_progress_open(&progress, true, NULL);
     if (!code) {
         const enhope_status status = enhope_train(s->ctx, s->data, settings, cli_progress_step, &progress, &s->model);

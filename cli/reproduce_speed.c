@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pool.h"
 #include "reproduce.h"
 
 enum { REPEATS = 5, NEIGHBOURS = 5 };
@@ -78,13 +79,13 @@ bool speed_read(const reproduction *r, int set, speed_result *out)
 {
     char path[PATH_ROOM];
     speed_path(r, set, ".json", path);
-    cJSON *object = reproduce_json(path);
+    cJSON *object = cli_kept_json(path);
     if (!object) return false;
-    *out = (speed_result){.training = reproduce_count(object, "training_points"),
-                          .test = reproduce_count(object, "test_points"),
-                          .inputs = reproduce_count(object, "inputs")};
-    for (int i = 0; i < FIELDS; i++) *at(out, i) = reproduce_number(object, fields[i].name);
-    snprintf(out->machine, sizeof out->machine, "%s", reproduce_text(object, "machine"));
+    *out = (speed_result){.training = cli_kept_count(object, "training_points"),
+                          .test = cli_kept_count(object, "test_points"),
+                          .inputs = cli_kept_count(object, "inputs")};
+    for (int i = 0; i < FIELDS; i++) *at(out, i) = cli_kept_number(object, fields[i].name);
+    snprintf(out->machine, sizeof out->machine, "%s", cli_kept_text(object, "machine"));
     cJSON_Delete(object);
     return isfinite(out->exemplars) && isfinite(out->knn);
 }
@@ -128,9 +129,9 @@ static int time_model(enhope_context *ctx, const enhope_model *model, const enho
         *seconds = fmin(*seconds, e.seconds);
         if (error) *error = 100.0 * (double)e.errors / (double)(e.n ? e.n : 1);
         if (!embedding || status) continue;
-        const double start = reproduce_now();
+        const double start = cli_now();
         status = enhope_model_embed(ctx, model, test, Y);
-        *embedding = fmin(*embedding, reproduce_now() - start);
+        *embedding = fmin(*embedding, cli_now() - start);
     }
     free(Y);
     return status ? cli_fail(ctx, status) : 0;

@@ -163,7 +163,7 @@ ENHOPE_API const char *enhope_dataset_input_name(const enhope_dataset *data, int
 /* Row i as H floats, unscaled. */
 ENHOPE_API enhope_status enhope_dataset_row(enhope_context *ctx, const enhope_dataset *data, int64_t i, float *x);
 
-/* ---- methods and settings: the two tables ------------------------------------------------------------------ */
+/* ---- methods, settings and recipes: the three tables -------------------------------------------------------- */
 
 typedef struct enhope_method_info {
     const char *name;       /* "en-hope" */
@@ -173,7 +173,7 @@ typedef struct enhope_method_info {
     const char *normaliser; /* "joint", "row", "-" */
     const char *target;     /* "same class", "NCA", "-" */
     const char *compared;   /* "z exemplars", "the batch itself", ... */
-    const char *solver;     /* "cg", ... the default */
+    const char *solver;     /* "cg", ... where it comes from; the setting decides */
 } enhope_method_info;
 ENHOPE_API int enhope_method_count(void);
 ENHOPE_API const enhope_method_info *enhope_method_get(int i); /* NULL outside 0..count-1 */
@@ -197,13 +197,25 @@ typedef struct enhope_setting_info {
 ENHOPE_API int enhope_setting_count(void);
 ENHOPE_API const enhope_setting_info *enhope_setting_get(int i); /* NULL outside 0..count-1 */
 
+/* Settings that belong together, under a name. */
+typedef struct enhope_recipe_info {
+    const char *name;     /* "paper" */
+    const char *summary;  /* one line */
+    const char *settings; /* "order 2 factors 800 ...": what differs from the defaults, by name and value */
+} enhope_recipe_info;
+ENHOPE_API int enhope_recipe_count(void);
+ENHOPE_API const enhope_recipe_info *enhope_recipe_get(int i); /* NULL outside 0..count-1; 0 is the default */
+
 typedef struct enhope_settings enhope_settings;
-/* All defaults. NULL only when there is no memory. */
+/* All defaults: the first recipe. NULL only when there is no memory. */
 ENHOPE_API enhope_settings *enhope_settings_create(void);
 ENHOPE_API void enhope_settings_free(enhope_settings *settings);
 /* Values are text, as on the command line: set(ctx, s, "factors", "200"). */
 ENHOPE_API enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings, const char *name,
                                              const char *value);
+/* All settings become the recipe's, whatever was set before; what is set after it changes it. The same as setting
+ * "recipe", under which the model keeps the name. */
+ENHOPE_API enhope_status enhope_settings_recipe(enhope_context *ctx, enhope_settings *settings, const char *name);
 /* Writes the value as text into buffer (always terminated). */
 ENHOPE_API enhope_status enhope_settings_get(enhope_context *ctx, const enhope_settings *settings, const char *name,
                                              char *buffer, size_t size);
@@ -215,13 +227,13 @@ typedef struct enhope_model enhope_model;
 typedef struct enhope_progress {
     int64_t epoch, epochs;  /* epochs done, epochs planned */
     int64_t batch, batches; /* batches done in this epoch, batches of an epoch */
-    double loss;            /* mean over the batches of this epoch whose loss is known: on a GPU that is every 64th batch
+    double loss;         /* mean over the batches of this epoch whose loss is known: on a GPU that is every 64th batch
                                and the epoch's end; before any is, that of the epoch before (NaN in the first) */
-    double valid_error;     /* fraction of the validation part, after the last whole epoch; NaN before or without one */
-    double best_error;      /* the lowest so far; NaN before or without a validation part */
-    double seconds;         /* since training began */
-    double seconds_left;    /* an estimate; 0 when done */
-    int epoch_done;         /* 1 when this call closes an epoch */
+    double valid_error;  /* fraction of the validation part, after the last whole epoch; NaN before or without one */
+    double best_error;   /* the lowest so far; NaN before or without a validation part */
+    double seconds;      /* since training began */
+    double seconds_left; /* an estimate; 0 when done */
+    int epoch_done;      /* 1 when this call closes an epoch */
 } enhope_progress;
 
 /* Called after each batch, and between the line searches of one that takes long. Non-zero stops: the best model so far is kept. */

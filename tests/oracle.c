@@ -219,6 +219,8 @@ int main(int count, char **word)
     int what = 0, files = 0;
     while (what < WHATS && (count < 2 || strcmp(whats[what].name, word[1]))) what++;
     if (what == WHATS) die(count < 2 ? "nothing" : word[1], "is not in the table of what can be asked");
+    check(q.ctx, enhope_settings_recipe(q.ctx, q.settings, "paper"));
+    check(q.ctx, enhope_settings_set(q.ctx, q.settings, "weight", "sample"));
     check(q.ctx, enhope_settings_set(q.ctx, q.settings, "scale", "none"));
     check(q.ctx, enhope_settings_set(q.ctx, q.settings, "valid", "0"));
     for (int i = 2; i < count; i++) {

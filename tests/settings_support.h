@@ -1,4 +1,4 @@
-/* Settings for tests: a base of names and values, then those that a test names. */
+/* Settings for tests: the paper's, a base of names and values, then those that a test names. */
 #ifndef SETTINGS_SUPPORT_H
 #define SETTINGS_SUPPORT_H
 
@@ -14,6 +14,8 @@ static inline enhope_settings *settings_with(enhope_context *ctx, const char *co
                                              va_list args)
 {
     enhope_settings *s = enhope_settings_create();
+    assert_int_equal(enhope_settings_recipe(ctx, s, "paper"), ENHOPE_OK);
+    assert_int_equal(enhope_settings_set(ctx, s, "weight", "sample"), ENHOPE_OK);
     for (; *base; base += 2) assert_int_equal(enhope_settings_set(ctx, s, base[0], base[1]), ENHOPE_OK);
     for (const char *name = first; name; name = va_arg(args, const char *)) {
         const char *value = va_arg(args, const char *);

@@ -1019,13 +1019,103 @@ static void settings_are_one_table_with_working_defaults_and_bounds(void **state
     enhope_settings_free(s);
 }
 
-static void the_choices_of_method_are_the_table_of_methods(void **state)
+static void the_choices_of_method_and_recipe_are_their_tables(void **state)
 {
     (void)state;
     char names[512] = "";
     for (int i = 0; i < enhope_method_count(); i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? "|" : "", enhope_method_get(i)->name);
+    assert_string_equal(names, enhope_setting_get(1)->choices);
+    names[0] = 0;
+    for (int i = 0; i < enhope_recipe_count(); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? "|" : "", enhope_recipe_get(i)->name);
     assert_string_equal(names, enhope_setting_get(0)->choices);
+}
+
+static void assert_setting(const enhope_settings *s, const char *name, const char *value)
+{
+    char text[64];
+    assert_int_equal(enhope_settings_get(ctx, s, name, text, sizeof text), ENHOPE_OK);
+    if (strcmp(text, value) != 0) fail_msg("%s is %s, expected %s", name, text, value);
+}
+
+static void a_recipe_sets_all_and_is_changed_by_what_follows(void **state)
+{
+    (void)state;
+    /* what results that are kept were trained with: `reproduce` begins with these */
+    static const char *const paper[][2] = {
+        {"recipe", "paper"},    {"method", "en-hope"},
+        {"dims", "2"},          {"factors", "800"},
+        {"hidden", "400"},      {"order", "2"},
+        {"unit", "sigmoid"},    {"layers", "500-500-2000"},
+        {"start", "1"},         {"z", "0"},
+        {"form", "auto"},       {"exemplars", "learned"},
+        {"similarity", "auto"}, {"target", "auto"},
+        {"weight", "pair"},     {"graph", "nearest"},
+        {"links", "5"},         {"targets", "3"},
+        {"push", "0.5"},        {"perplexity", "30"},
+        {"solver", "cg"},       {"epochs", "30"},
+        {"batch", "1000"},      {"iterations", "3"},
+        {"memory", "10"},       {"rate", "0.003"},
+        {"warmup", "0.05"},     {"beta1", "0.9"},
+        {"beta2", "0.99"},      {"noise", "0"},
+        {"dropout", "0"},       {"valid", "0.1"},
+        {"time", "0"},          {"patience", "10"},
+        {"scale", "auto"},      {"neighbours", "0"},
+        {"seed", "1"},
+    };
+    enhope_settings *s = enhope_settings_create();
+    assert_setting(s, "recipe", "fast");
+    assert_int_equal(enhope_settings_set(ctx, s, "seed", "7"), ENHOPE_OK);
+    assert_int_equal(enhope_settings_recipe(ctx, s, "paper"), ENHOPE_OK);
+    for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) assert_setting(s, paper[i][0], paper[i][1]);
+    assert_int_equal(enhope_settings_set(ctx, s, "factors", "20"), ENHOPE_OK);
+    assert_setting(s, "factors", "20");
+    assert_int_equal(enhope_settings_recipe(ctx, s, "slow"), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx), "there is no recipe 'slow'");
+    assert_setting(s, "factors", "20");
+    for (int i = 0; i < enhope_recipe_count(); i++) { /* each is fit to be used, and leaves nothing of the one before */
+        assert_int_equal(enhope_settings_set(ctx, s, "recipe", enhope_recipe_get(i)->name), ENHOPE_OK);
+        assert_setting(s, "recipe", enhope_recipe_get(i)->name);
+        assert_setting(s, "seed", "1");
+    }
+    assert_int_equal(enhope_settings_set(ctx, s, "recipe", "fast"), ENHOPE_OK);
+    for (int i = 0; i < enhope_setting_count(); i++)
+        assert_setting(s, enhope_setting_get(i)->name, enhope_setting_get(i)->initial);
+    assert_null(enhope_recipe_get(-1));
+    assert_null(enhope_recipe_get(enhope_recipe_count()));
+    enhope_settings_free(s);
+}
+
+static const char *setting_of(enhope_model *m, const char *name, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s", enhope_model_setting(m, name));
+    enhope_model_free(m);
+    return buffer;
+}
+
+static void defaults_suit_few_samples_and_sparse_ones(void **state)
+{
+    (void)state;
+    char text[64];
+    static const char *const brief[][2] = {{"factors", "12"}, {"hidden", "8"}, {"epochs", "1"}};
+    for (int said = 0; said < 2; said++) {
+        enhope_settings *s = enhope_settings_create();
+        for (int i = 0; i < 3; i++) enhope_settings_set(ctx, s, brief[i][0], brief[i][1]);
+        if (said) enhope_settings_set(ctx, s, "batch", "90");
+        if (said) enhope_settings_set(ctx, s, "noise", "0.2");
+        enhope_model *m = NULL;
+        assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_OK);
+        assert_string_equal(enhope_model_setting(m, "recipe"), "fast");
+        assert_string_equal(enhope_model_setting(m, "noise"), "0.2");
+        assert_string_equal(setting_of(m, "batch", text, sizeof text), said ? "90" : "20");
+        assert_int_equal(enhope_train(ctx, sparse_blobs, s, NULL, NULL, &m), ENHOPE_OK);
+        assert_string_equal(setting_of(m, "noise", text, sizeof text), said ? "0.2" : "0");
+        enhope_settings_free(s);
+    }
+    enhope_model *m = NULL;
+    assert_int_equal(enhope_train(ctx, blobs, NULL, NULL, NULL, &m), ENHOPE_OK);
+    assert_true(error_of(m, blobs) < 0.12);
 }
 
 static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
@@ -1096,7 +1186,9 @@ int main(void)
         cmocka_unit_test(what_cannot_be_trained_is_refused_with_a_sentence),
         cmocka_unit_test(samples_without_a_label_are_passed_over),
         cmocka_unit_test(settings_are_one_table_with_working_defaults_and_bounds),
-        cmocka_unit_test(the_choices_of_method_are_the_table_of_methods),
+        cmocka_unit_test(the_choices_of_method_and_recipe_are_their_tables),
+        cmocka_unit_test(a_recipe_sets_all_and_is_changed_by_what_follows),
+        cmocka_unit_test(defaults_suit_few_samples_and_sparse_ones),
         cmocka_unit_test(every_failed_allocation_is_a_sentence_and_no_leak),
     };
     const int failed = cmocka_run_group_tests_name("train", tests, NULL, NULL);

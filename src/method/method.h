@@ -55,6 +55,7 @@ enum { EH_NORM_LINF, EH_NORM_L2 };
 
 /* Fields in the order of the table in settings.c; choices are numbers of the enums above. */
 struct enhope_settings {
+    int64_t recipe;
     char method[24];
     int64_t dims, factors, hidden, order;
     char layers[64];
@@ -73,7 +74,13 @@ struct enhope_settings {
     double valid, time;
     int64_t patience;
     int64_t scale, neighbours, seed;
+
+    bool batch_said; /* it was set, by the caller or by a recipe: it is taken as it is */
+    bool noise_said; /* it was set by the caller: sparse data has it too */
 };
+
+/* The default of every setting but the recipe. */
+void eh_settings_reset(enhope_settings *s);
 
 /* Fills one name-and-text pair for every setting: pairs (enhope_setting_count()). */
 enhope_status eh_settings_texts(enhope_context *ctx, const enhope_settings *s, eh_pair_text *pairs);

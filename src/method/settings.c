@@ -25,16 +25,18 @@ typedef struct row {
         {#field, ENHOPE_SETTING_CHOICE, initial_, 0, 0, choices_, applies_, help_}, offsetof(enhope_settings, field) \
     }
 
-/* The method's own choices are the names in methods.c; it is the one setting that is held as text. */
+/* The choices of recipe and method are the names in recipes.c and methods.c; the method is held as text. */
 static const row rows[] = {
+    CHOICE(recipe, "fast|paper|best", "fast", "all",
+           "settings that belong together: it sets all of them, and those that are named beside it change it"),
     {{"method", ENHOPE_SETTING_CHOICE, "en-hope", 0, 0,
       "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|pt-sne|linear-en-hope|mcml+|mcml|nca|lmnn|pca|lpp|snc|knn", "all",
       "what to train: a row of the table of methods"},
      offsetof(enhope_settings, method)},
     INTEGER(dims, "2", 1, 65536, "all but knn", "outputs h of the map"),
-    INTEGER(factors, "800", 1, 1048576, "hope map", "factors F"),
-    INTEGER(hidden, "400", 1, 1048576, "hope map", "hidden units m"),
-    INTEGER(order, "2", 1, 16, "hope map", "order O of the feature interactions"),
+    INTEGER(factors, "400", 1, 1048576, "hope map", "factors F"),
+    INTEGER(hidden, "200", 1, 1048576, "hope map", "hidden units m"),
+    INTEGER(order, "3", 1, 16, "hope map", "order O of the feature interactions"),
     {{"layers", ENHOPE_SETTING_TEXT, "500-500-2000", 0, 0, NULL, "mlp map",
       "units of each layer below the output, one to eight numbers joined by '-'"},
      offsetof(enhope_settings, layers)},
@@ -58,9 +60,11 @@ static const row rows[] = {
     REAL(push, "0.5", 0, 1, "lmnn", "weight of impostors against targets"),
     REAL(perplexity, "30", 1, 1e6, "pt-sne",
          "neighbours that a sample has in the inputs, about; at most a third of a batch"),
-    CHOICE(solver, "cg|lbfgs|adam", "cg", "gradient methods", "how the parameters are learned"),
-    INTEGER(epochs, "30", 1, 1000000, "gradient methods", "walks through the training data, at most"),
-    INTEGER(batch, "1000", 0, 1073741824, "gradient methods", "samples in a mini-batch; 0: all"),
+    CHOICE(solver, "cg|lbfgs|adam", "adam", "gradient methods", "how the parameters are learned"),
+    INTEGER(epochs, "40", 1, 1000000, "gradient methods", "walks through the training data, at most"),
+    INTEGER(batch, "500", 0, 1073741824, "gradient methods",
+            "samples in a mini-batch; 0: all; unless it is set, exemplar methods take at most a hundredth of the "
+            "samples, but 20"),
     INTEGER(iterations, "3", 1, 1000000, "cg, lbfgs", "line searches on each mini-batch"),
     INTEGER(memory, "10", 1, 1000, "lbfgs", "curvature pairs kept"),
     REAL(rate, "0.003", 0, 1e6, "adam", "peak learning rate"),
@@ -75,8 +79,10 @@ static const row rows[] = {
          "how much they are turned, scaled and slanted; 1: by at most 12 degrees, 12 % and 0.15"),
     REAL(elastic, "0", 0, 1000, "gradient methods, images",
          "pixels by which a smooth random field moves their pixels in each direction, root mean square"),
-    REAL(noise, "0", 0, 1e6, "gradient methods",
-         "deviation of the normal noise that is added to the scaled inputs of a training batch"),
+    REAL(noise, "0.2", 0, 1e6, "gradient methods",
+         "deviation of the normal noise that is added to the scaled inputs of a training batch; unless it is set, "
+         "sparse data "
+         "has none"),
     REAL(dropout, "0", 0, 0.95, "gradient methods",
          "chance that a scaled input of a training sample is set to 0; the others are divided by 1 - dropout"),
     REAL(adversary, "0", 0, 1e6, "gradient methods",
@@ -85,7 +91,7 @@ static const row rows[] = {
     REAL(valid, "0.1", 0, 0.9, "gradient methods",
          "part of the training data that is held out to choose the best epoch"),
     REAL(time, "0", 0, 1e9, "gradient methods, mcml, lpp", "seconds after which training ends; 0: no limit"),
-    INTEGER(patience, "10", 0, 1000000, "gradient methods",
+    INTEGER(patience, "0", 0, 1000000, "gradient methods",
             "epochs without a lower validation error after which training ends; 0: never"),
     CHOICE(scale, "auto|none|range|minmax|standard", "auto", "all",
            "scaling of the inputs: one range, each column's range, each column's mean and deviation"),
@@ -139,6 +145,7 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
         const int64_t number = choice_number(info->choices, value);
         if (number < 0)
             return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s is '%s': expected one of %s", name, value, info->choices);
+        if (r->at == offsetof(enhope_settings, recipe)) return enhope_settings_recipe(ctx, settings, value);
         if (r->at == offsetof(enhope_settings, method))
             snprintf(settings->method, sizeof settings->method, "%s", value);
         else
@@ -167,6 +174,8 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
         *(int64_t *)field(settings, r) = (int64_t)real;
     else
         *(double *)field(settings, r) = real;
+    if (r->at == offsetof(enhope_settings, batch)) settings->batch_said = true;
+    if (r->at == offsetof(enhope_settings, noise)) settings->noise_said = true;
     return ENHOPE_OK;
 }
 
@@ -208,11 +217,19 @@ enhope_status eh_settings_texts(enhope_context *ctx, const enhope_settings *s, e
     return ENHOPE_OK;
 }
 
+void eh_settings_reset(enhope_settings *s)
+{
+    enhope_context quiet = {0};
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].at != offsetof(enhope_settings, recipe))
+            enhope_settings_set(&quiet, s, rows[i].info.name, rows[i].info.initial);
+    s->batch_said = s->noise_said = false;
+}
+
 enhope_settings *enhope_settings_create(void)
 {
     enhope_settings *s = eh_alloc(1, sizeof *s);
-    enhope_context quiet = {0};
-    for (int i = 0; s && i < ROWS; i++) enhope_settings_set(&quiet, s, rows[i].info.name, rows[i].info.initial);
+    if (s) eh_settings_reset(s); /* the first recipe has nothing to change */
     return s;
 }
 

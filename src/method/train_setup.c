@@ -150,14 +150,29 @@ static enhope_status settle_disturbance(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
+/* Samples of a batch. One that nobody asked for leaves a hundred of them to an epoch of exemplar methods, as far as there
+ * are samples: few samples would make few steps. */
+static int64_t settle_batch(enhope_trainer *t)
+{
+    enum { LEAST = 20, BATCHES = 100 };
+    int64_t batch = t->set.batch ? t->set.batch : t->n;
+    if (!t->set.batch_said && t->method->compared == EH_EXEMPLARS) {
+        const int64_t most = t->n / BATCHES > LEAST ? t->n / BATCHES : LEAST;
+        if (batch > most) t->set.batch = batch = most;
+    }
+    return batch < t->n ? batch : t->n;
+}
+
 static enhope_status settle(enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
     const eh_method *method = t->method;
     const int64_t H = t->data->x.H;
+    /* what is disturbed or climbs is dense, which has to be wanted where it was not */
+    const bool sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse;
+    if (sparse && !s->noise_said) t->set.noise = 0;
     EH_TRY(settle_disturbance(t));
-    /* what is disturbed or climbs is dense */
-    t->sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse && !t->disturbed && !climbs(t);
+    t->sparse = sparse && !t->disturbed && !climbs(t);
     t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims, .order = 0};
     if (method->map == &eh_map_mlp) {
         eh_map_layers_parse(s->layers, &t->shape);
@@ -187,7 +202,7 @@ static enhope_status settle(enhope_trainer *t)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "a map of %lld inputs, %lld factors, %lld hidden units and %lld outputs is too large",
                        (long long)H, (long long)s->factors, (long long)s->hidden, (long long)s->dims);
-    const int64_t batch = s->batch && s->batch < t->n ? s->batch : t->n;
+    const int64_t batch = settle_batch(t);
     t->batches = (t->n + batch - 1) / batch;
     /* rows embedded at a time when the batch itself is smaller */
     enum { BLOCK_NUMBERS = 1 << 26 }; /* inputs of a block, at most */

@@ -1,6 +1,6 @@
 # The same map against its exemplars, against k-means centres and against all training points.
 data=synthetic:blobs,n=400,classes=3,inputs=4,seed=2
-enhope train --data $data --split 300@1 --epochs 3 --factors 16 --hidden 8 --batch 100 -z 6 -q -o m.safetensors
+enhope train --data $data --split 300@1 --recipe paper --epochs 3 --factors 16 --hidden 8 --batch 100 -z 6 -q -o m.safetensors
 for against in exemplars "kmeans" "kmeans --centres 9 --seed 3" training; do
     echo "== $against"
     enhope eval m.safetensors --data $data --split 300@1 --against $against | sed -n '1s/ (.*//p; 2p'

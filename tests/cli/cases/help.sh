@@ -4,7 +4,7 @@ cat overview
 enhope 2> nothing
 echo "exit $?"
 cmp overview nothing
-for command in train embed predict eval plot info data methods help; do
+for command in train tune embed predict eval plot info data methods recipes help; do
     enhope help $command > told || echo "help $command failed"
     enhope $command --help | cmp - told
     head -n 1 told

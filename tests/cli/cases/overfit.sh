@@ -7,7 +7,7 @@ with open("noise.csv", "w") as out:
     for i in range(300):
         out.write(",".join(f"{random.gauss(0, 1):.4f}" for _ in range(30)) + f",{i % 2}\n")
 END
-heart="--data noise.csv --factors 60 --hidden 20 --order 1 --epochs 30 --patience 0 --valid 0.3 --batch 0 --iterations 20"
+heart="--recipe paper --weight sample --data noise.csv --factors 60 --hidden 20 --order 1 --epochs 30 --patience 0 --valid 0.3 --batch 0 --iterations 20"
 enhope train $heart -o m.safetensors 2> err | sed 's/.*\(; the model.*\)(.*/\1/; s/[0-9][0-9.]* %/# %/g; s/[0-9.]* to/# to/g'
 tail -n 1 err
 enhope train $heart --quiet -o m.safetensors

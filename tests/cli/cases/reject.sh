@@ -1,6 +1,6 @@
 # What eval says of a threshold is what predict does with it; reliability and coverage agree with the predictions.
 data="--data synthetic:digits,n=300,seed=2"
-enhope train --data synthetic:digits,n=900,seed=1 --factors 60 --hidden 30 --solver adam --rate 0.02 --epochs 20 \
+enhope train --data synthetic:digits,n=900,seed=1 --recipe paper --weight sample --factors 60 --hidden 30 --solver adam --rate 0.02 --epochs 20 \
     --batch 90 --quiet -o m.safetensors
 enhope eval m.safetensors $data --reliability --reject margin > report
 sed -n '/^probabilities/s/[0-9.]\{3,\}/#/gp' report

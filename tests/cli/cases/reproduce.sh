@@ -41,3 +41,9 @@ wait $command
 echo "exit $?"
 tail -1 err
 ls stopped/cells
+# a cell's settings change the paper's, with samples that weigh the same unless the cell says otherwise
+for model in en-hope-10-learned dt-mcml; do
+    enhope info reproduction-quick/models/mnist_${model}_1.safetensors --json | python3 -c 'import json, sys
+s = json.load(sys.stdin)["settings"]
+print(*(f"{name} {s[name]}" for name in sys.argv[1:]))' recipe factors hidden order form weight solver epochs batch iterations rate noise patience z seed
+done

@@ -1,0 +1,43 @@
+/* A pool of processes (pool.c), and the files of JSON in which they leave their results (kept.c). */
+#ifndef ENHOPE_POOL_H
+#define ENHOPE_POOL_H
+
+#include <sys/types.h>
+
+#include "cli.h"
+
+enum { CLI_MOST_JOBS = 64 };
+
+typedef struct cli_job {
+    pid_t process; /* 0: free */
+    int item;
+    double started;
+} cli_job;
+
+typedef struct cli_pool {
+    void *user;
+    int most; /* processes at a time, up to CLI_MOST_JOBS */
+    /* The next item; -1: none now, to be asked again when one has ended. Not asked after a signal. */
+    int (*next)(void *user);
+    /* In a process of its own; its exit code. */
+    int (*run)(void *user, int item);
+    void (*ended)(void *user, const cli_job *job, int status /* of waitpid */);
+    void (*draw)(void *user, const cli_job *jobs, int most); /* some times a second; NULL: nothing */
+} cli_pool;
+/* Returns when nothing runs and there is nothing to start. */
+int cli_pool_run(const cli_pool *pool);
+
+double cli_now(void); /* seconds of a clock that never goes back */
+
+/* A file as JSON, to be given to cJSON_Delete; NULL: there is none, or it is none. */
+struct cJSON *cli_kept_json(const char *path);
+double cli_kept_number(const struct cJSON *object, const char *name); /* NaN: it has none */
+int64_t cli_kept_count(const struct cJSON *object, const char *name); /* 0: likewise */
+const char *cli_kept_text(const struct cJSON *object, const char *name);
+
+/* "name value name value ...", as settings of training; words is taken apart. */
+int cli_apply_settings(enhope_context *ctx, enhope_settings *settings, char *words);
+/* Makes the folder and those below it that are named; fine where they are. */
+int cli_make_folders(const char *folder, const char *const *inner, int count);
+
+#endif
