@@ -349,19 +349,19 @@ static int put_report(const reproduction *r, document *d)
     put_errors(r, d, "lpp nca mcml mcml+ lmnn pt-sne dt-nca dt-mcml hope", three);
     document_paragraph(
         d,
-        "The paper's LPP figures are near those of the graph of classes and far from those of the graph of neighbours "
-        "(below, under what is not in the paper), so the former stands here. Its MCML on USPS and 20 Newsgroups is the "
-        "convex one, which takes up to 10,000 samples here: USPS; MCML+ is compared with the same figures. Its pt-SNE "
-        "and "
-        "dt-NCA figures look like earlier papers' pre-trained results (5.11 is no multiple of 1/3000).");
+        "LPP is on the graph of classes, which the paper's figures suggest; on the graph of neighbours it stands under "
+        "what is not in the paper. The paper's MCML on USPS and 20 Newsgroups is the convex one, which takes up to "
+        "10,000 "
+        "samples here: USPS; MCML+ is compared with the same figures. The paper's pt-SNE and dt-NCA look like earlier "
+        "papers' pre-trained results (5.11 is no multiple of 1/3000).");
     document_heading(d, "Table 2: on features of a VGG-style network");
     put_errors(r, d,
                "lmnn nca mcml+ hope lmnn+kmeans nca+kmeans en-hope-10-kmeans en-hope-10-learned en-hope-20-kmeans "
                "en-hope-20-learned en-hope-10-random knn",
                vgg);
     document_paragraph(
-        d, "The features are not the paper's: they come from a network of our data folder, whose kNN in 512 "
-           "dimensions is better than the one that the paper had.");
+        d, "The features are not the paper's but those of the data folder, from another network: compare with the last "
+           "row, kNN in their 512 dimensions.");
     document_heading(d, "Table 3: two dimensions, compared with exemplars only");
     put_errors(r, d,
                "lpp+kmeans nca+kmeans lmnn+kmeans pt-sne+kmeans dt-mcml+kmeans en-hope-10-kmeans "

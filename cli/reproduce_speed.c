@@ -75,10 +75,17 @@ static double *at(speed_result *s, int i)
     return (double *)(void *)((char *)s + fields[i].offset);
 }
 
+/* Of the model that is timed: another one is timed anew. */
+static void timed_settings(const reproduction *r, int set, char *buffer, size_t size)
+{
+    cell_settings(r, (cell){.row = plan_row_number("en-hope-20-learned"), .set = set, .seed = 1}, buffer, size);
+}
+
 bool speed_read(const reproduction *r, int set, speed_result *out)
 {
-    char path[PATH_ROOM];
+    char path[PATH_ROOM], settings[TEXT_ROOM];
     speed_path(r, set, ".json", path);
+    timed_settings(r, set, settings, sizeof settings);
     cJSON *object = cli_kept_json(path);
     if (!object) return false;
     *out = (speed_result){.training = cli_kept_count(object, "training_points"),
@@ -86,20 +93,24 @@ bool speed_read(const reproduction *r, int set, speed_result *out)
                           .inputs = cli_kept_count(object, "inputs")};
     for (int i = 0; i < FIELDS; i++) *at(out, i) = cli_kept_number(object, fields[i].name);
     snprintf(out->machine, sizeof out->machine, "%s", cli_kept_text(object, "machine"));
+    const bool same = !strcmp(cli_kept_text(object, "settings"), settings);
     cJSON_Delete(object);
-    return isfinite(out->exemplars) && isfinite(out->knn);
+    return same && isfinite(out->exemplars) && isfinite(out->knn);
 }
 
 static int speed_write(const reproduction *r, int set, speed_result *s)
 {
-    char path[PATH_ROOM];
+    char path[PATH_ROOM], settings[TEXT_ROOM];
     cli_output output = {0};
     speed_path(r, set, ".json", path);
+    timed_settings(r, set, settings, sizeof settings);
     const int code = cli_output_open(&output, path);
     if (code) return code;
     fprintf(output.file, "{\"training_points\": %lld, \"test_points\": %lld, \"inputs\": %lld, \"machine\": ",
             (long long)s->training, (long long)s->test, (long long)s->inputs);
     cli_put_json(output.file, s->machine);
+    fputs(", \"settings\": ", output.file);
+    cli_put_json(output.file, settings);
     for (int i = 0; i < FIELDS; i++) {
         fprintf(output.file, ", \"%s\": ", fields[i].name);
         cli_put_json_number(output.file, *at(s, i));
