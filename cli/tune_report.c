@@ -90,25 +90,17 @@ static int time_models(tuning *t)
 
 /* ---- how sure ---- */
 
-/* Wilson's 95 % interval of a proportion. */
-static void interval(double p, double n, double *low, double *high)
-{
-    const double z = 1.959963984540054, centre = p + z * z / (2 * n);
-    const double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)), scale = 1 / (1 + z * z / n);
-    *low = fmax(0, (centre - half) * scale);
-    *high = fmin(1, (centre + half) * scale);
-}
-
 /* Newcombe's interval of how much lower the second error is, in points, as if the two were judged on different samples:
  * on the same ones it is rather too wide. */
 static void gain_interval(const tuning *t, double before, double after, double *low, double *high)
 {
-    const double n = (double)(t->facts.valid > 0 ? t->facts.valid : 1), p = before / 100, q = after / 100;
+    const int64_t n = t->facts.valid > 0 ? t->facts.valid : 1;
+    const double p = before, q = after;
     double p_low, p_high, q_low, q_high;
-    interval(p, n, &p_low, &p_high);
-    interval(q, n, &q_low, &q_high);
-    *low = 100 * (p - q - sqrt((p - p_low) * (p - p_low) + (q_high - q) * (q_high - q)));
-    *high = 100 * (p - q + sqrt((p_high - p) * (p_high - p) + (q - q_low) * (q - q_low)));
+    cli_interval(llround(p / 100 * (double)n), n, &p_low, &p_high);
+    cli_interval(llround(q / 100 * (double)n), n, &q_low, &q_high);
+    *low = p - q - hypot(p - p_low, q_high - q);
+    *high = p - q + hypot(p_high - p, q - q_low);
 }
 
 static void put_gain(const tuning *t, const tune_run *best, FILE *out)

@@ -18,6 +18,7 @@ static const tune_dimension space[] = {
     {"z", TUNE_ONE_OF, 0, 0, "1|2|3|5", "times the number of classes"},
     {"exemplars", TUNE_ONE_OF, 0, 0, "kmeans|learned|learned", "learned for two trials of three"},
     {"start", TUNE_LOG, 0.1, 10, NULL, ""},
+    {"adversary", TUNE_ONE_OF, 0, 0, "0|0|0|0.03|0.1", "none for three trials of five: it doubles the time"},
 };
 /* clang-format on */
 enum { DIMENSIONS = sizeof space / sizeof *space };

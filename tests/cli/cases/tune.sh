@@ -45,7 +45,7 @@ ls short
 echo "== Ctrl-C"
 enhope tune --data synthetic:digits,n=600,seed=1 --trials 50 -o stopped > out 2> err &
 tries=0
-while [ ! -s stopped/runs/0001-0.json ] && [ $tries -lt 600 ]; do sleep 0.05; tries=$((tries + 1)); done
+until grep -q '^trial 1:' out err || [ $tries -ge 600 ]; do sleep 0.05; tries=$((tries + 1)); done
 kill -INT $!
 wait $!
 echo "exit $?"
