@@ -232,7 +232,7 @@ int cmd_reproduce(const cli_options *options)
     if (!code) code = cli_make_folders(r.folder, inner, 3);
     if (!code) code = find_work(&w, options->only);
     if (!code) {
-        fprintf(stderr, "%d cells to do, %d done before, in %s\n", w.count, w.kept, r.folder);
+        fprintf(stderr, "cells to do: %d, done before: %d, in %s\n", w.count, w.kept, r.folder);
         code = cli_pool_run(&pool);
     }
     if (!code) speed_code = run_speed(&r, options->only);

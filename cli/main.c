@@ -1,7 +1,9 @@
 /* enhope: the command. A table of subcommands and the way to them. */
 #define _DEFAULT_SOURCE 1
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -70,7 +72,8 @@ static const cli_command table[] = {
      "Reads and checks the data as training would, and prints its size, kind, range and classes.",
      "enhope data mnist --part test\nenhope data usps_all.mat --split 8000@1 --json", 0, 1, false, cmd_data},
     {"methods", "[--settings] [--json] [--markdown]", "list the methods, or the settings",
-     "Every method is a choice of a map, a similarity, a normaliser, a target and what points are compared with.",
+     "Every method is a choice of a map, a similarity, a normaliser, a target and what points are compared with. The "
+     "solver is the one that it was published with; the setting --solver says what learns it here.",
      "enhope methods\nenhope methods --settings", 0, 0, false, cmd_methods},
     {"recipes", "[--json]", "list the recipes: settings that belong together",
      "Prints what each recipe is for, and the settings in which they differ. --recipe NAME of train sets all of a recipe's "
@@ -132,8 +135,19 @@ static int run(int argc, char **argv)
     return code;
 }
 
+/* Threads that have no work spin for a while, as a rule: on a machine that others use too, that takes from the one that has
+ * work the core that it needs, and small data trains a hundred times as long. OpenMP reads how to wait before main() is
+ * reached, so the program is begun once more where nobody has said it. */
+static void wait_without_spinning(char **argv)
+{
+    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || getenv("KMP_BLOCKTIME")) return;
+    if (setenv("OMP_WAIT_POLICY", "passive", 1) == 0)
+        execv("/proc/self/exe", argv); /* on failure it goes on as it is */
+}
+
 int main(int argc, char **argv)
 {
+    wait_without_spinning(argv);
     /* Closed pipes and file size limits come back as errors of write, so that they are told and nothing is lost. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

@@ -87,6 +87,13 @@ static void put_set_headings(document *d, const bool *sets)
     document_end_row(d);
 }
 
+static bool measured_somewhere(const reproduction *r, int row, const bool *sets, bool kmeans)
+{
+    for (int set = 0; set < SETS; set++)
+        if (sets[set] && over_seeds(r, row, set, kmeans ? AGAINST_KMEANS : TEST).count) return true;
+    return false;
+}
+
 /* One line for each of the rows, named between spaces; "ROW+kmeans" is judged against centres. */
 static void put_errors(const reproduction *r, document *d, const char *names, const bool *sets)
 {
@@ -98,6 +105,7 @@ static void put_errors(const reproduction *r, document *d, const char *names, co
         if (kmeans) *kmeans = 0;
         const int row = plan_row_number(word);
         const plan_row *p = plan_row_get(row);
+        if (!measured_somewhere(r, row, sets, kmeans)) continue;
         snprintf(text, sizeof text, "%s%s", kmeans ? "s-kmeans + " : "", p->name);
         document_cell(d, text);
         for (int set = 0; set < SETS; set++) {
@@ -122,10 +130,25 @@ static spread claim_side(const reproduction *r, const char *name, int set)
     return over_seeds(r, plan_row_number(id), set, kmeans ? AGAINST_KMEANS : TEST);
 }
 
+/* Of a claim that the gap is above zero; scale is its deviation, NaN where there is a single seed. */
+static void put_verdict(double gap, double scale, char *text, size_t size)
+{
+    const char *sign = gap > 0 ? "yes" : "NO";
+    const double by = fabs(gap) / scale;
+    if (!(scale > 0))
+        snprintf(text, size, "%s, by %.2f points", sign, fabs(gap));
+    else if (by < 2)
+        snprintf(text, size, "undecided: %s by %.1f standard deviations", gap > 0 ? "lower" : "higher", by);
+    else if (by < 10)
+        snprintf(text, size, "%s, by %.1f standard deviations", sign, by);
+    else
+        snprintf(text, size, "%s, by more than 10 standard deviations", sign);
+}
+
 static void put_claims(const reproduction *r, document *d)
 {
     char text[128];
-    document_headings(d, "the paper says", "data", "lower", "higher", "confirmed", NULL);
+    document_headings(d, "the paper says", "data", "the first", "the second", "confirmed", NULL);
     for (int i = 0; i < plan_claims(); i++)
         for (int set = 0; set < SETS; set++) {
             const plan_claim *claim = plan_claim_get(i);
@@ -136,12 +159,7 @@ static void put_claims(const reproduction *r, document *d)
             document_cell(d, plan_sets[set].name);
             put_error(d, a, 0);
             put_error(d, b, 0);
-            const double gap = b.mean - a.mean, scale = hypot(a.deviation, b.deviation);
-            if (scale > 0)
-                snprintf(text, sizeof text, "%s, by %.1f standard deviations", gap > 0 ? "yes" : "NO",
-                         fabs(gap) / scale);
-            else
-                snprintf(text, sizeof text, "%s, by %.2f points", gap > 0 ? "yes" : "NO", fabs(gap));
+            put_verdict(b.mean - a.mean, hypot(a.deviation, b.deviation), text, sizeof text);
             document_cell(d, text);
             document_end_row(d);
         }
@@ -312,15 +330,16 @@ static void put_devices(const reproduction *r, document *d)
             }
     if (!cells) document_paragraph(d, "No model has been trained yet.");
     if (cells)
-        document_paragraph(d, "%d models. Trained on: %s. Peak memory is the process's on the host.", cells, seen);
+        document_paragraph(d, "Models: %d. Trained on: %s. Peak memory is the process's on the host.", cells, seen);
 }
 
 static void put_introduction(const reproduction *r, document *d)
 {
-    char date[32], line[128];
+    char date[32], line[TEXT_ROOM];
     const time_t t = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&t));
-    snprintf(line, sizeof line, "enhope reproduce --data DATA --seeds %d%s", r->seeds, r->quick ? " --quick" : "");
+    snprintf(line, sizeof line, "enhope reproduce --data DATA --seeds %d%s%s%s", r->seeds, r->quick ? " --quick" : "",
+             r->options->only ? " --only " : "", r->options->only ? r->options->only : "");
     document_code(d, line);
     document_paragraph(
         d,
@@ -386,9 +405,9 @@ static int put_report(const reproduction *r, document *d)
     document_heading(d, "Table 4: how long classification takes");
     put_speed(r, d);
     document_heading(d, "Which orderings hold");
-    document_paragraph(
-        d, "Standard deviations are those of the difference of two single runs over seeds; the chance of a test part "
-           "of this size (about 0.17 points at 3 %% of 10,000) is not in them.");
+    document_paragraph(d, "Standard deviations are those of the difference of two single runs over seeds, and less "
+                          "than two of them decide nothing; the chance of a test part "
+                          "of this size (about 0.17 points at 3 %% of 10,000) is not in them.");
     put_claims(r, d);
     const int code = put_figure(r, d);
     if (code) return code;

@@ -108,7 +108,10 @@ static void put_gain(const tuning *t, const tune_run *best, FILE *out)
     const tune_run *base = &t->trial[0].run[LAST];
     double low, high;
     gain_interval(t, base->error, best->error, &low, &high);
-    if (best == base)
+    if (best == base && t->trials < 2)
+        fprintf(out, "There was time for the default settings only: validation error %.2f %%; give --for more of it.\n",
+                base->error);
+    else if (best == base)
         fprintf(out, "Nothing better than the default settings was found: validation error %.2f %%.\n", base->error);
     else if (best->error == base->error)
         fprintf(out,

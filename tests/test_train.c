@@ -1107,14 +1107,17 @@ static void defaults_suit_few_samples_and_sparse_ones(void **state)
         enhope_model *m = NULL;
         assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_OK);
         assert_string_equal(enhope_model_setting(m, "recipe"), "fast");
-        assert_string_equal(enhope_model_setting(m, "noise"), "0.2");
+        assert_string_equal(enhope_model_setting(m, "noise"), said ? "0.2" : "0.1");
+        assert_string_equal(enhope_model_setting(m, "epochs"), "1");
         assert_string_equal(setting_of(m, "batch", text, sizeof text), said ? "90" : "20");
         assert_int_equal(enhope_train(ctx, sparse_blobs, s, NULL, NULL, &m), ENHOPE_OK);
+        assert_string_equal(enhope_model_setting(m, "dropout"), said ? "0.1" : "0");
         assert_string_equal(setting_of(m, "noise", text, sizeof text), said ? "0.2" : "0");
         enhope_settings_free(s);
     }
     enhope_model *m = NULL;
     assert_int_equal(enhope_train(ctx, blobs, NULL, NULL, NULL, &m), ENHOPE_OK);
+    assert_true(atof(enhope_model_setting(m, "epochs")) * ceil(0.9 * N / 20) >= 1000); /* steps */
     assert_true(error_of(m, blobs) < 0.12);
 }
 

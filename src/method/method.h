@@ -75,8 +75,9 @@ struct enhope_settings {
     int64_t patience;
     int64_t scale, neighbours, seed;
 
-    bool batch_said; /* it was set, by the caller or by a recipe: it is taken as it is */
-    bool noise_said; /* it was set by the caller: sparse data has it too */
+    bool batch_said;  /* it was set, by the caller or by a recipe: it is taken as it is */
+    bool noise_said;  /* noise or dropout was set by the caller: sparse data has it too */
+    bool epochs_said; /* they were set by the caller: there are no more of them, however few steps they have */
 };
 
 /* The default of every setting but the recipe. */

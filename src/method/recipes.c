@@ -7,10 +7,10 @@
 static const enhope_recipe_info recipes[] = {
     {"fast", "a good map in a minute on two cores: the default", ""},
     {"paper", "the en-HOPE paper's settings: order 2, joint form, conjugate gradients",
-     "order 2 factors 800 hidden 400 weight pair noise 0 solver cg epochs 30 batch 1000 iterations 3 "
+     "order 2 factors 800 hidden 400 weight pair noise 0 dropout 0 solver cg epochs 30 batch 1000 iterations 3 "
      "patience 10"},
-    {"best", "the lowest error: a larger map, more noise, many epochs",
-     "factors 800 hidden 400 form row noise 0.3 epochs 150"},
+    {"best", "the lowest error: a larger map, adversarial inputs, many epochs",
+     "factors 800 hidden 400 form row dropout 0 adversary 0.05 epochs 150"},
 };
 enum { RECIPES = sizeof recipes / sizeof *recipes };
 
@@ -47,6 +47,7 @@ enhope_status enhope_settings_recipe(enhope_context *ctx, enhope_settings *setti
     const char *text = recipes[i].settings;
     while (next_word(&text, setting, sizeof setting) && next_word(&text, value, sizeof value))
         EH_TRY(enhope_settings_set(ctx, settings, setting, value));
-    settings->noise_said = false; /* a recipe's noise is for dense data */
+    settings->noise_said = settings->epochs_said =
+        false; /* a recipe's noise is for dense data, its epochs for many samples */
     return ENHOPE_OK;
 }

@@ -61,9 +61,10 @@ static const row rows[] = {
     REAL(perplexity, "30", 1, 1e6, "pt-sne",
          "neighbours that a sample has in the inputs, about; at most a third of a batch"),
     CHOICE(solver, "cg|lbfgs|adam", "adam", "gradient methods", "how the parameters are learned"),
-    INTEGER(epochs, "40", 1, 1000000, "gradient methods", "walks through the training data, at most"),
-    INTEGER(batch, "500", 0, 1073741824, "gradient methods",
-            "samples in a mini-batch; 0: all; unless it is set, exemplar methods take at most a hundredth of the "
+    INTEGER(epochs, "50", 1, 1000000, "gradient methods",
+            "walks through the training data, at most; unless it is set, adam makes at least 1,000 steps"),
+    INTEGER(batch, "1000", 0, 1073741824, "gradient methods",
+            "samples in a mini-batch; 0: all; unless it is set, exemplar methods take at most a fiftieth of the "
             "samples, but 20"),
     INTEGER(iterations, "3", 1, 1000000, "cg, lbfgs", "line searches on each mini-batch"),
     INTEGER(memory, "10", 1, 1000, "lbfgs", "curvature pairs kept"),
@@ -79,11 +80,10 @@ static const row rows[] = {
          "how much they are turned, scaled and slanted; 1: by at most 12 degrees, 12 % and 0.15"),
     REAL(elastic, "0", 0, 1000, "gradient methods, images",
          "pixels by which a smooth random field moves their pixels in each direction, root mean square"),
-    REAL(noise, "0.2", 0, 1e6, "gradient methods",
-         "deviation of the normal noise that is added to the scaled inputs of a training batch; unless it is set, "
-         "sparse data "
-         "has none"),
-    REAL(dropout, "0", 0, 0.95, "gradient methods",
+    REAL(noise, "0.1", 0, 1e6, "gradient methods",
+         "deviation of the normal noise that is added to the scaled inputs of a training batch; unless noise or "
+         "dropout is set, sparse data has neither"),
+    REAL(dropout, "0.1", 0, 0.95, "gradient methods",
          "chance that a scaled input of a training sample is set to 0; the others are divided by 1 - dropout"),
     REAL(adversary, "0", 0, 1e6, "gradient methods",
          "step that scaled inputs take up the loss; half of the loss is of inputs so moved; 0: none"),
@@ -175,7 +175,9 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
     else
         *(double *)field(settings, r) = real;
     if (r->at == offsetof(enhope_settings, batch)) settings->batch_said = true;
-    if (r->at == offsetof(enhope_settings, noise)) settings->noise_said = true;
+    if (r->at == offsetof(enhope_settings, noise) || r->at == offsetof(enhope_settings, dropout))
+        settings->noise_said = true;
+    if (r->at == offsetof(enhope_settings, epochs)) settings->epochs_said = true;
     return ENHOPE_OK;
 }
 
@@ -223,7 +225,7 @@ void eh_settings_reset(enhope_settings *s)
     for (int i = 0; i < ROWS; i++)
         if (rows[i].at != offsetof(enhope_settings, recipe))
             enhope_settings_set(&quiet, s, rows[i].info.name, rows[i].info.initial);
-    s->batch_said = s->noise_said = false;
+    s->batch_said = s->noise_said = s->epochs_said = false;
 }
 
 enhope_settings *enhope_settings_create(void)

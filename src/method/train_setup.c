@@ -150,17 +150,25 @@ static enhope_status settle_disturbance(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-/* Samples of a batch. One that nobody asked for leaves a hundred of them to an epoch of exemplar methods, as far as there
+/* Samples of a batch. One that nobody asked for leaves fifty of them to an epoch of exemplar methods, as far as there
  * are samples: few samples would make few steps. */
 static int64_t settle_batch(enhope_trainer *t)
 {
-    enum { LEAST = 20, BATCHES = 100 };
+    enum { LEAST = 20, BATCHES = 50 };
     int64_t batch = t->set.batch ? t->set.batch : t->n;
     if (!t->set.batch_said && t->method->compared == EH_EXEMPLARS) {
         const int64_t most = t->n / BATCHES > LEAST ? t->n / BATCHES : LEAST;
         if (batch > most) t->set.batch = batch = most;
     }
     return batch < t->n ? batch : t->n;
+}
+
+/* Walks through the data. Few samples make few steps, so that where nobody asked for a number there are more walks. */
+static void settle_epochs(enhope_trainer *t)
+{
+    enum { LEAST_STEPS = 1000 };
+    const int64_t least = (LEAST_STEPS + t->batches - 1) / t->batches;
+    if (!t->set.epochs_said && t->set.solver == EH_SOLVER_ADAM && t->set.epochs < least) t->set.epochs = least;
 }
 
 static enhope_status settle(enhope_trainer *t)
@@ -170,7 +178,7 @@ static enhope_status settle(enhope_trainer *t)
     const int64_t H = t->data->x.H;
     /* what is disturbed or climbs is dense, which has to be wanted where it was not */
     const bool sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse;
-    if (sparse && !s->noise_said) t->set.noise = 0;
+    if (sparse && !s->noise_said) t->set.noise = t->set.dropout = 0;
     EH_TRY(settle_disturbance(t));
     t->sparse = sparse && !t->disturbed && !climbs(t);
     t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims, .order = 0};
@@ -204,6 +212,7 @@ static enhope_status settle(enhope_trainer *t)
                        (long long)H, (long long)s->factors, (long long)s->hidden, (long long)s->dims);
     const int64_t batch = settle_batch(t);
     t->batches = (t->n + batch - 1) / batch;
+    settle_epochs(t);
     /* rows embedded at a time when the batch itself is smaller */
     enum { BLOCK_NUMBERS = 1 << 26 }; /* inputs of a block, at most */
     const int64_t most = BLOCK_NUMBERS / (H + 1) > 1000 ? BLOCK_NUMBERS / (H + 1) : 1000;
