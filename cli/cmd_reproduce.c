@@ -33,13 +33,15 @@ static bool next_pattern(const char **rest, char *pattern)
     return length > 0;
 }
 
-/* Whether one of the patterns is the data set, the row, or matches the whole name of a cell. */
+/* Whether one of the patterns is the data set, the row, both, or matches the whole name of a cell. */
 static bool chosen(const char *only, const char *set, const char *row, const char *name)
 {
-    char pattern[TEXT_ROOM];
+    char pattern[TEXT_ROOM], both[TEXT_ROOM];
     if (!only) return true;
+    snprintf(both, sizeof both, "%s/%s", set, row);
     while (next_pattern(&only, pattern))
-        if (!strcmp(pattern, set) || !strcmp(pattern, row) || fnmatch(pattern, name, 0) == 0) return true;
+        if (!strcmp(pattern, set) || !strcmp(pattern, row) || !strcmp(pattern, both) || fnmatch(pattern, name, 0) == 0)
+            return true;
     return false;
 }
 
@@ -78,10 +80,17 @@ static int check_only(const reproduction *r, const char *only)
         if (!good) break;
     }
     if (good) return 0;
-    return cli_usage_error(r->options->command,
-                           "--only %s names no cell: expected data sets, rows, or patterns of DATA/ROW/SEED as in "
-                           "'mnist/en-hope-*/1', separated by commas",
-                           *pattern ? pattern : only);
+    const int code =
+        cli_usage_error(r->options->command,
+                        "--only %s names no cell: expected data sets, rows, or patterns of DATA/ROW/SEED as "
+                        "in 'mnist/en-hope-*/1' with seeds up to %d, separated by commas",
+                        *pattern ? pattern : only, r->seeds);
+    fputs("data sets:", stderr);
+    for (int set = 0; set < SETS; set++) fprintf(stderr, " %s", plan_sets[set].id);
+    fputs("\nrows:", stderr);
+    for (int row = 0; row < plan_rows(); row++) fprintf(stderr, " %s", plan_row_get(row)->id);
+    fputs(" speed\n", stderr);
+    return code;
 }
 
 static int find_data(reproduction *r)
@@ -240,8 +249,10 @@ int cmd_reproduce(const cli_options *options)
         clear_line(&w);
         cli_error("stopped; what is done is kept in %s, and the same command goes on from there", r.folder);
         code = 128 + cli_caught_signal();
+        report_write(&r); /* of what is done */
+    } else if (!code) {
+        code = report_write(&r);
     }
-    if (!code) code = report_write(&r);
     if (!code) printf("The report is in %s/report.md and %s/report.html.\n", r.folder, r.folder);
     if (!code && w.failed) code = cli_error("%d of %d cells failed and are missing in the report", w.failed, w.count);
     if (!code) code = speed_code;
