@@ -24,4 +24,13 @@ static inline enhope_settings *settings_with(enhope_context *ctx, const char *co
     return s;
 }
 
+/* A model of the data; the settings are freed. */
+static inline enhope_model *trained_with(enhope_context *ctx, const enhope_dataset *data, enhope_settings *s)
+{
+    enhope_model *m = NULL;
+    if (enhope_train(ctx, data, s, NULL, NULL, &m)) fail_msg("%s", enhope_error(ctx));
+    enhope_settings_free(s);
+    return m;
+}
+
 #endif

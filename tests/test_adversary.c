@@ -9,29 +9,10 @@
 #include <cmocka.h>
 
 #include "method/train.h"
+#include "blobs_support.h"
 #include "settings_support.h"
 
-enum { N = 300, H = 6, C = 3 };
-
 static enhope_context *ctx;
-static float X[N * H];
-static int32_t LABEL[N];
-static enhope_dataset *blobs, *sparse_blobs;
-static int64_t row_start[N + 1];
-static int32_t column[N * H];
-
-/* Three classes that no linear rule separates: class 2 lies on both sides of the others. */
-static void make_data(void)
-{
-    for (int i = 0; i < N; i++) {
-        LABEL[i] = i % C;
-        const double centre = LABEL[i] == 0 ? 0.8 : LABEL[i] == 1 ? -0.8 : i / C % 2 ? 2.6 : -2.6;
-        for (int j = 0; j < H; j++)
-            X[i * H + j] = (float)((j < 2 ? centre : 0) + 0.35 * eh_random_normal(7, 1, (uint64_t)(i * H + j)));
-        row_start[i + 1] = row_start[i] + H;
-        for (int j = 0; j < H; j++) column[i * H + j] = j;
-    }
-}
 
 static enhope_settings *with(const char *first, ...)
 {
@@ -46,10 +27,7 @@ static enhope_settings *with(const char *first, ...)
 
 static enhope_model *train(const enhope_dataset *data, enhope_settings *s)
 {
-    enhope_model *m = NULL;
-    if (enhope_train(ctx, data, s, NULL, NULL, &m)) fail_msg("%s", enhope_error(ctx));
-    enhope_settings_free(s);
-    return m;
+    return trained_with(ctx, data, s);
 }
 
 static void on(const char *device)
@@ -403,10 +381,7 @@ static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
 int main(void)
 {
     ctx = enhope_context_create();
-    make_data();
-    if (enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, NULL, &blobs) ||
-        enhope_dataset_view_csr(ctx, N, H, row_start, column, X, LABEL, C, NULL, &sparse_blobs))
-        return 1;
+    if (!make_blobs(ctx)) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gradient_is_of_both_losses_with_the_direction_held),
         cmocka_unit_test(a_small_step_raises_the_loss_by_its_slope),

@@ -48,10 +48,7 @@ static enhope_settings *with(const char *first, ...)
 
 static enhope_model *train(const enhope_dataset *data, enhope_settings *s)
 {
-    enhope_model *m = NULL;
-    if (enhope_train(ctx, data, s, NULL, NULL, &m)) fail_msg("%s", enhope_error(ctx));
-    enhope_settings_free(s);
-    return m;
+    return trained_with(ctx, data, s);
 }
 
 static void on(const char *device)
