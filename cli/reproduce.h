@@ -68,8 +68,8 @@ typedef struct cell_result {
 
 void cell_name(cell at, char *buffer, size_t size);                            /* "mnist/hope/1" */
 void cell_settings(const reproduction *r, cell at, char *buffer, size_t size); /* as options of train */
-/* path (2 PATH_ROOM) and split (TEXT_ROOM) hold what source points to. */
-void cell_source(const reproduction *r, cell at, const char *part, enhope_source *source, char *path, char *split);
+/* The train or test part of a cell's data set; an exit code. */
+int cell_data(const reproduction *r, cell at, const char *part, enhope_context *ctx, enhope_dataset **out);
 void cell_model_path(const reproduction *r, cell at, char *path); /* (PATH_ROOM) */
 bool cell_keeps_model(cell at);
 /* False: it has not been done, or with other settings. */

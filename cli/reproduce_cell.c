@@ -47,7 +47,9 @@ bool cell_keeps_model(cell at)
     return at.seed == 1 && keep && strstr(keep, word);
 }
 
-void cell_source(const reproduction *r, cell at, const char *part, enhope_source *source, char *path, char *split)
+/* path (2 PATH_ROOM) and split (TEXT_ROOM) hold what source points to. */
+static void cell_source(const reproduction *r, cell at, const char *part, enhope_source *source, char *path,
+                        char *split)
 {
     const plan_set *set = &plan_sets[at.set];
     const bool test = !strcmp(part, "test");
@@ -119,7 +121,7 @@ static int cell_write(const reproduction *r, cell at, const cell_result *result)
 
 /* ---- done ---- */
 
-static int read_part(const reproduction *r, cell at, const char *part, enhope_context *ctx, enhope_dataset **out)
+int cell_data(const reproduction *r, cell at, const char *part, enhope_context *ctx, enhope_dataset **out)
 {
     enhope_source source;
     char path[2 * PATH_ROOM], split[TEXT_ROOM];
@@ -230,9 +232,9 @@ int cell_run(const reproduction *r, cell at)
     int code = cli_session_open(&s, r->options);
     if (s.ctx) enhope_context_set_log(s.ctx, NULL, NULL);
     if (!code) reproduce_machine(s.ctx, r->options->device, result.device, sizeof result.device);
-    if (!code) code = read_part(r, at, "train", s.ctx, &s.data);
+    if (!code) code = cell_data(r, at, "train", s.ctx, &s.data);
     if (!code) code = train(r, at, &s, &result);
-    if (!code) code = read_part(r, at, "test", s.ctx, &test);
+    if (!code) code = cell_data(r, at, "test", s.ctx, &test);
     if (!code) code = judge(&s, s.model, test, &result.test, &result.tested);
     if (!code && row->against_kmeans) code = judge_against_kmeans(&s, at, test, &result.kmeans);
     if (!code && cell_keeps_model(at)) {

@@ -286,8 +286,6 @@ static int put_figure(const reproduction *r, document *d)
 {
     static const char *const panels[] = {"mcml+", "dt-mcml", "en-hope-20-learned", "en-hope-10-learned"};
     enum { PANELS = sizeof panels / sizeof *panels };
-    enhope_source source;
-    char path[2 * PATH_ROOM], split[TEXT_ROOM];
     for (int i = 0; i < PANELS; i++) {
         cell_result c;
         if (!cell_read(r, (cell){plan_row_number(panels[i]), MNIST, 1}, &c)) return 0;
@@ -299,9 +297,7 @@ static int put_figure(const reproduction *r, document *d)
     enhope_context *ctx = enhope_context_create();
     enhope_dataset *test = NULL;
     if (!ctx) return cli_error("out of memory");
-    cell_source(r, (cell){.set = MNIST, .seed = 1}, "test", &source, path, split);
-    const enhope_status status = enhope_dataset_read(ctx, &source, &test);
-    int code = status ? cli_fail(ctx, status) : 0;
+    int code = cell_data(r, (cell){.set = MNIST, .seed = 1}, "test", ctx, &test);
     fputc('\n', d->md);
     fputs("<figure>\n", d->html);
     for (int i = 0; i < PANELS && !code; i++) code = put_panel(r, d, ctx, test, panels[i]);

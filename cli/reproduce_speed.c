@@ -249,13 +249,7 @@ int speed_run(const reproduction *r, int set)
     enhope_context *ctx = enhope_context_create();
     enhope_dataset *part[2] = {NULL, NULL};
     int code = ctx ? 0 : cli_error("out of memory");
-    for (int i = 0; i < 2 && !code; i++) {
-        enhope_source source;
-        char path[2 * PATH_ROOM], split[TEXT_ROOM];
-        cell_source(r, first, i ? "test" : "train", &source, path, split);
-        const enhope_status status = enhope_dataset_read(ctx, &source, &part[i]);
-        if (status) code = cli_fail(ctx, status);
-    }
+    for (int i = 0; i < 2 && !code; i++) code = cell_data(r, first, i ? "test" : "train", ctx, &part[i]);
     if (!code) {
         enhope_dataset_info info;
         enhope_dataset_get_info(part[0], &info);

@@ -58,16 +58,16 @@ bool tune_read(tuning *t, int trial, int round)
                           .seconds = cli_kept_number(object, "seconds"),
                           .microseconds = cli_kept_number(object, "microseconds_per_point"),
                           .bytes = cli_kept_number(object, "bytes"),
-                          .parameters = (int64_t)cli_kept_number(object, "parameters"),
-                          .epochs = (int64_t)cli_kept_number(object, "epochs"),
-                          .best = (int64_t)cli_kept_number(object, "best_epoch"),
+                          .parameters = cli_kept_count(object, "parameters"),
+                          .epochs = cli_kept_count(object, "epochs"),
+                          .best = cli_kept_count(object, "best_epoch"),
                           .cut = cli_kept_number(object, "cut") > 0};
         snprintf(run->why, sizeof run->why, "%s", cli_kept_text(object, "failed"));
         run->failed = run->why[0] != '\0';
         run->done = run->failed || isfinite(run->error);
-        t->facts = (tune_facts){.samples = (int64_t)cli_kept_number(object, "samples"),
-                                .valid = (int64_t)cli_kept_number(object, "valid_samples"),
-                                .classes = (int64_t)cli_kept_number(object, "classes")};
+        t->facts = (tune_facts){.samples = cli_kept_count(object, "samples"),
+                                .valid = cli_kept_count(object, "valid_samples"),
+                                .classes = cli_kept_count(object, "classes")};
     }
     cJSON_Delete(object);
     return same && run->done;
@@ -208,7 +208,7 @@ int tune_train(const tuning *t, int trial, int round)
     if (!settings) return cli_error("out of memory");
     if (!options.threads) options.threads = t->threads;
     int code = cli_session_open(&s, &options);
-    if (trial) enhope_context_set_log(s.ctx, NULL, NULL);
+    if (!code && trial) enhope_context_set_log(s.ctx, NULL, NULL);
     run_settings(t, trial, round, words, sizeof words);
     if (!code) code = cli_apply_settings(s.ctx, settings, words);
     if (!code) code = cli_session_data(&s, &options, options.data, "train");

@@ -10,6 +10,7 @@
 
 #include "method/train.h"
 #include "blobs_support.h"
+#include "memory_support.h"
 #include "settings_support.h"
 
 static enhope_context *ctx;
@@ -342,21 +343,6 @@ static void a_model_tells_its_step_norm_and_mean(void **state)
             if (!strcmp(m->setting[i].name, told[k][0])) assert_string_equal(m->setting[i].value, told[k][1]), found++;
     assert_int_equal(found, 3);
     enhope_model_free(m);
-}
-
-static long allocations_left, alive;
-
-static void *counting_malloc(size_t bytes)
-{
-    if (allocations_left-- <= 0) return NULL;
-    alive++;
-    return malloc(bytes);
-}
-
-static void counting_free(void *block)
-{
-    alive--;
-    free(block);
 }
 
 static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)

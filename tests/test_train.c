@@ -11,6 +11,7 @@
 #include "data/data.h"
 #include "method/train.h"
 #include "blobs_support.h"
+#include "memory_support.h"
 #include "settings_support.h"
 
 static enhope_context *ctx;
@@ -839,21 +840,6 @@ static void small_data_keeps_a_validation_part_and_a_default_number_of_exemplars
 }
 
 /* ---- memory ---- */
-
-static long allocations_left, alive;
-
-static void *counting_malloc(size_t bytes)
-{
-    if (allocations_left-- <= 0) return NULL;
-    alive++;
-    return malloc(bytes);
-}
-
-static void counting_free(void *block)
-{
-    alive--;
-    free(block);
-}
 
 static void a_failed_step_leaves_the_trainer_usable(void **state)
 {

@@ -24,8 +24,8 @@ enum {
     WATCHED = 10    /* steps, after which the fall of the loss is looked at */
 };
 static const double SETTLED = 1e-4; /* part of the loss: falling by less over those steps, it has come to rest */
-static const double COLLAPSED =
-    1e-6;                          /* part of the first loss: of classes that can be told apart it falls without end */
+/* Part of the first loss: of classes that can be told apart it falls without end. */
+static const double COLLAPSED = 1e-6;
 static const double ENOUGH = 1e-4; /* part of the fall that the slope promises: a step that brings less is cut */
 
 /* ---- the objective ---- */
