@@ -482,6 +482,7 @@ static void a_model_may_refer_to_other_points(void **state)
     const int64_t h = model->shape.h;
     int64_t known = 0;
     for (int i = 0; i < N; i++) known += s->label[i] < 2;
+    model->freedom = 2.5;
 
     assert_int_equal(enhope_model_refer(ctx, model, data, "training", 0, 0, &points), ENHOPE_OK);
     assert_true(points->r == known && !points->exemplars && points->k == 5 && points->epochs == model->epochs);
@@ -498,7 +499,7 @@ static void a_model_may_refer_to_other_points(void **state)
 
     assert_int_equal(enhope_model_refer(ctx, model, data, "kmeans", 7, 5, &centres), ENHOPE_OK);
     assert_int_equal(enhope_model_refer(ctx, model, data, "kmeans", 7, 5, &again), ENHOPE_OK);
-    assert_true(centres->r == 7 && centres->exemplars && centres->reference_label[0] == 0);
+    assert_true(centres->freedom == 2.5 && centres->r == 7 && centres->exemplars && centres->reference_label[0] == 0);
     assert_int_equal(centres->reference_label[6], 2);
     assert_memory_equal(centres->reference, again->reference, (size_t)(7 * H) * sizeof *Y);
     enhope_model_free(again);
