@@ -398,7 +398,7 @@ static void much_freedom_comes_to_the_gaussian_of_half_the_distance(void **state
 static void far_points_of_much_freedom_neither_overflow_nor_vanish(void **state)
 {
     (void)state;
-    const double Y[] = {0, 5000}, G[] = {2000, 2600};
+    const double Y[] = {0, 5000}, G[] = {2000, 2010};
     const int32_t label[] = {0, 1}, other[] = {0, 1};
     for (int bits = 0; bits < 4; bits++) {
         const eh_neighbour o = {.freedom = 1000, .row = bits & 1, .nca = bits & 2};

@@ -59,6 +59,12 @@ static void energies(const eh_pairs *p, int64_t count, float *d, float *k)
     if (!p->gaussian) student_energies(eh_student_of(p->freedom), count, d, k);
 }
 
+/* Similarities relative to that of the energy `least`. */
+EH_SIMD static void relative(int64_t count, float least, const float *restrict e, float *restrict w)
+{
+    for (int64_t j = 0; j < count; j++) w[j] = eh_exp(least - e[j]);
+}
+
 /* ---- sums ---- */
 
 static eh_pair_sums student_row(const eh_pairs *p, int64_t i)
@@ -121,13 +127,15 @@ static eh_pair_sums energy_row(const eh_pairs *p, int64_t i)
     double all = 0, all_same = 0;
     for (int64_t j0 = 0; j0 < p->z && least < INFINITY; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
-        float d[STRIP], k[STRIP];
+        float d[STRIP], w[STRIP], w_same[STRIP];
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
-        energies(p, count, d, k);
+        energies(p, count, d, w);
+        relative(count, least, d, w);
+        if (p->nca) relative(count, least_same, d, w_same);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
-            all += eh_exp(least - d[j]);
-            if (p->nca && label == other[j0 + j]) all_same += eh_exp(least_same - d[j]);
+            all += w[j];
+            if (p->nca && label == other[j0 + j]) all_same += w_same[j];
         }
     }
     return (eh_pair_sums){.log_all = log(all) - (least < INFINITY ? least : 0),
@@ -146,11 +154,12 @@ static eh_pair_sums given_row(const eh_pairs *p, int64_t i)
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP], w[STRIP];
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
-        if (logs) energies(p, count, d, w);
-        if (logs)
-            for (int64_t j = 0; j < count; j++) w[j] = eh_exp(least - d[j]);
-        else
+        if (logs) {
+            energies(p, count, d, w);
+            relative(count, least, d, w);
+        } else {
             inverse(count, d, w);
+        }
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             all += w[j];
