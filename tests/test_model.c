@@ -27,6 +27,7 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
     assert_int_equal(a->shape.layers, b->shape.layers);
     assert_int_equal(a->shape.relu, b->shape.relu);
     assert_int_equal(a->gaussian, b->gaussian);
+    assert_memory_equal(&a->freedom, &b->freedom, sizeof a->freedom);
     assert_int_equal(a->k, b->k);
     assert_int_equal(a->r, b->r);
     assert_int_equal(a->exemplars, b->exemplars);
@@ -72,6 +73,7 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
     for (int i = 0; i < 10; i++) {
         enhope_model *model = make_model(ctx, maps[i / 2], i % 2, 7, 5), *loaded = NULL;
         model->shape.relu = i >= 8;
+        if (i == 1) model->freedom = 1 / 0.3;
         if (i == 3) { /* names of inputs and the image are not always known */
             for (int64_t j = 0; j < 7; j++) eh_free(model->input_name[j]);
             eh_free(model->input_name);
@@ -94,6 +96,38 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
     }
     unlink(path);
     unlink(again);
+    enhope_context_free(ctx);
+}
+
+/* A freedom of 1 is not written: files from before there were others say nothing of it. */
+static void only_a_freedom_other_than_one_is_written(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    const char *path = in_folder("m.safetensors");
+    static const struct {
+        double freedom;
+        bool gaussian;
+        const char *said; /* in the file */
+    } cases[] = {{1, false, NULL}, {2.5, false, "\"freedom\":\"2.5\""}, {2.5, true, NULL}};
+    for (int i = 0; i < 3; i++) {
+        enhope_model *model = make_model(ctx, &eh_map_hope, true, 3, 4), *loaded = NULL;
+        model->freedom = cases[i].freedom;
+        model->gaussian = cases[i].gaussian;
+        assert_int_equal(enhope_model_save(ctx, model, path), ENHOPE_OK);
+        size_t size;
+        unsigned char *bytes = read_all(path, &size);
+        bytes[size] = 0;
+        const char *said = strstr((char *)bytes + 8, "\"freedom\"");
+        assert_int_equal(!said, !cases[i].said);
+        if (said) assert_memory_equal(said, cases[i].said, strlen(cases[i].said));
+        assert_int_equal(enhope_model_load(ctx, path, &loaded), ENHOPE_OK);
+        assert_true(loaded->freedom == (said ? cases[i].freedom : 1));
+        free(bytes);
+        enhope_model_free(model);
+        enhope_model_free(loaded);
+    }
+    unlink(path);
     enhope_context_free(ctx);
 }
 
@@ -205,6 +239,8 @@ static void a_header_that_is_not_a_model_is_refused_with_a_sentence(void **state
         {"\"order\":\"2\"", "\"order\":\"0\"", "metadata 'order' is '0': expected a whole number from 1 to 1000"},
         {"\"order\":\"2\"", "\"order\":\"2.5\"", "metadata 'order' is '2.5': expected a whole number from 1 to 1000"},
         {"\"student\"", "\"cauchy\"", "metadata 'similarity' is 'cauchy': expected student or gaussian"},
+        {"\"student\"", "\"student\",\"freedom\":\"0\"",
+         "metadata 'freedom' is '0': expected a number from 1e-06 to 1e+06"},
         {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"0\"",
          "metadata 'temperature' is '0': expected a number from 1e-06 to 1e+06"},
         {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"nan\"",
@@ -457,6 +493,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_saved_is_loaded_bit_for_bit),
+        cmocka_unit_test(only_a_freedom_other_than_one_is_written),
         cmocka_unit_test(a_model_tells_what_it_is),
         cmocka_unit_test(a_header_that_is_not_a_model_is_refused_with_a_sentence),
         cmocka_unit_test(numbers_are_checked_one_by_one),

@@ -70,6 +70,38 @@ static void every_member_of_the_objective_family_learns(void **state)
             }
 }
 
+static void the_student_similarity_learns_with_any_freedom(void **state)
+{
+    (void)state;
+    static const char *const freedoms[] = {"0.3", "5", "1000"}, *const forms[] = {"joint", "row"},
+                             *const targets[] = {"mcml", "nca"};
+    for (int f = 0; f < 3; f++)
+        for (int i = 0; i < 4; i++) {
+            enhope_model *m =
+                train(blobs, with("freedom", freedoms[f], "form", forms[i % 2], "target", targets[i / 2], NULL));
+            assert_true(m->freedom == atof(freedoms[f]));
+            assert_string_equal(enhope_model_setting(m, "freedom"), freedoms[f]);
+            const double error = error_of(m, blobs);
+            if (error > 0.12) fail_msg("%s %s %s: %g", freedoms[f], forms[i % 2], targets[i / 2], error);
+        }
+}
+
+/* The gaussian similarity and the large margin have none: the same models, whatever it is. */
+static void freedom_is_the_student_similarity_s_alone(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"snc", "nca", "lmnn", "pca"};
+    for (int i = 0; i < 4; i++) {
+        enhope_model *a = train(blobs, with("method", methods[i], "epochs", "2", NULL));
+        enhope_model *b = train(blobs, with("method", methods[i], "epochs", "2", "freedom", "7", NULL));
+        assert_true(a->freedom == 1 && b->freedom == 1 && a->r == b->r);
+        assert_memory_equal(a->reference, b->reference,
+                            (size_t)(a->r * eh_model_reference_width(a)) * sizeof *a->reference);
+        enhope_model_free(a);
+        enhope_model_free(b);
+    }
+}
+
 static void every_method_of_the_table_learns(void **state)
 {
     (void)state;
@@ -712,10 +744,10 @@ static enhope_dataset *held_out(const enhope_trainer *t, float *x, int32_t *labe
 static void probabilities_are_calibrated_on_the_validation_part(void **state)
 {
     (void)state;
-    static const char *const similarities[] = {"student", "gaussian"};
-    for (int s = 0; s < 2; s++) {
-        enhope_settings *set =
-            with("similarity", similarities[s], "epochs", "3", "valid", "0.4", "patience", "0", NULL);
+    static const char *const similarities[] = {"student", "gaussian", "student"}, *const freedoms[] = {"1", "1", "4"};
+    for (int s = 0; s < 3; s++) {
+        enhope_settings *set = with("similarity", similarities[s], "freedom", freedoms[s], "epochs", "3", "valid",
+                                    "0.4", "patience", "0", NULL);
         enhope_trainer *t = NULL;
         enhope_model *m = NULL;
         float x[N * H];
@@ -1120,6 +1152,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_exemplar_choice_solver_and_form_learns),
         cmocka_unit_test(every_member_of_the_objective_family_learns),
+        cmocka_unit_test(the_student_similarity_learns_with_any_freedom),
+        cmocka_unit_test(freedom_is_the_student_similarity_s_alone),
         cmocka_unit_test(every_method_of_the_table_learns),
         cmocka_unit_test(principal_components_are_eigenvectors_of_the_covariance),
         cmocka_unit_test(the_scale_of_inputs_is_chosen_where_they_are_compared_as_they_are),

@@ -79,10 +79,11 @@ typedef struct eh_product {
     int64_t ldc;
 } eh_product;
 
-/* One neighbour problem over pairs (i, j): d_ij = |y_i - g_j|^2, w = 1 / (1 + d) or exp(-d). objective/neighbour.c has the
+/* One neighbour problem over pairs (i, j): d_ij = |y_i - g_j|^2, w of compute/similarity.h. objective/neighbour.c has the
  * formulas. */
 typedef struct eh_pairs {
     bool gaussian;  /* else student */
+    double freedom; /* nu of the student similarity; 0 counts as 1 */
     bool row;       /* normalised row by row, else jointly */
     bool nca;       /* attraction r_ij ~ w_ij instead of constant over the class */
     bool self;      /* G is Y: pairs i = j are left out */

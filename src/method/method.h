@@ -61,7 +61,9 @@ struct enhope_settings {
     char layers[64];
     int64_t unit;
     double start;
-    int64_t exemplars, z, form, similarity, target, weight;
+    int64_t exemplars, z, form, similarity;
+    double freedom;
+    int64_t target, weight;
     int64_t graph, links;
     int64_t targets;
     double push;

@@ -49,6 +49,8 @@ static const row rows[] = {
     CHOICE(form, "auto|joint|row", "auto", "gradient methods but lmnn",
            "normaliser of q: over all pairs, or row by row"),
     CHOICE(similarity, "auto|student|gaussian", "auto", "gradient methods but lmnn", "1 / (1 + d) or exp(-d)"),
+    REAL(freedom, "1", 0.1, 1000, "student similarity, gradient methods but lmnn",
+         "degrees of freedom nu of the student similarity, (1 + d / nu)^(-(nu + 1) / 2)"),
     CHOICE(target, "auto|mcml|nca", "auto", "gradient methods but lmnn, pt-sne",
            "collapse onto all same-class points, or any of them"),
     CHOICE(weight, "sample|pair", "sample", "joint form, mcml target",

@@ -417,6 +417,7 @@ static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
     const enhope_dataset *data = t->data;
     const int64_t H = data->x.H;
     m->gaussian = t->objective.gaussian;
+    m->freedom = t->objective.freedom;
     m->k = t->k;
     memcpy(m->shift, t->shift, (size_t)H * sizeof *m->shift);
     memcpy(m->mul, t->mul, (size_t)H * sizeof *m->mul);

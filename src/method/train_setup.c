@@ -199,6 +199,8 @@ static enhope_status settle(enhope_trainer *t)
         t->z = s->z ? s->z : eh_exemplar_usual(t->present, t->n);
         t->learned = s->exemplars == EH_START_LEARNED;
     }
+    const bool pairs = !method->hinge && !method->solve && method->compared != EH_NOTHING;
+    t->objective.freedom = pairs && !t->objective.gaussian ? s->freedom : 1;
     /* what auto came to is what the model tells */
     t->set.form = t->objective.row ? EH_FORM_ROW : EH_FORM_JOINT;
     t->set.similarity = t->objective.gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;

@@ -23,6 +23,7 @@ enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_
     model->settings = settings;
     model->epochs = epochs;
     model->temperature = 1;
+    model->freedom = 1;
     enhope_status status = ENHOPE_OK;
     const int64_t parameters = eh_map_parameters(map, shape);
     int64_t references = 0;

@@ -114,4 +114,27 @@ static inline __attribute__((always_inline)) float eh_exp(float x)
     return p * power;
 }
 
+/* log(1 + x) of x >= 0 to 3e-7 relative, likewise; NaN where x is not finite. */
+static inline __attribute__((always_inline)) float eh_log1p(float x)
+{
+    /* 1 + x = 2^k m, m from the root of 1/2 to that of 2; log m = 2 atanh(s), |s| < 0.172 */
+    const uint32_t root_half = 0x3f3504f3, one = 0x3f800000, mantissa = 0x007fffff;
+    const float sum = 1 + x;
+    uint32_t bits;
+    __builtin_memcpy(&bits, &sum, sizeof bits);
+    bits += one - root_half;
+    const float k = (float)((int32_t)(bits >> 23) - 127);
+    bits = (bits & mantissa) + root_half;
+    float m;
+    __builtin_memcpy(&m, &bits, sizeof m);
+    const float f = k == 0 ? x : m - 1; /* what 1 + x has rounded off counts where x is small */
+    const float s = f / (2 + f), q = s * s;
+    float p = 2.0f / 9;
+    p = p * q + 2.0f / 7;
+    p = p * q + 2.0f / 5;
+    p = p * q + 2.0f / 3;
+    p = p * q + 2;
+    return k * 0.693147180559945309f + s * p + (x - x);
+}
+
 #endif

@@ -333,10 +333,9 @@ static double distance2(const double *a, const double *b, int64_t h)
     return sum;
 }
 
-static double log_weight(const eh_pairs *p, int64_t i, int64_t j)
+static double pair_distance2(const eh_pairs *p, int64_t i, int64_t j)
 {
-    const double d = distance2(D(p->Y) + i * p->h, D(p->G) + j * p->h, p->h);
-    return p->gaussian ? -d : -log1p(d);
+    return distance2(D(p->Y) + i * p->h, D(p->G) + j * p->h, p->h);
 }
 
 static double log_add(double a, double b)
@@ -357,7 +356,7 @@ static eh_pair_sums row_sums(const eh_pairs *p, int64_t i)
     eh_pair_sums sums = {.log_all = -INFINITY, .same = p->nca && !p->P ? -INFINITY : 0};
     for (int64_t j = 0; j < p->z; j++) {
         if (p->self && i == j) continue;
-        const double lw = log_weight(p, i, j);
+        const double lw = -eh_energy(p->gaussian, p->freedom, pair_distance2(p, i, j));
         sums.log_all = log_add(sums.log_all, lw);
         if (p->P) {
             const double P = D(p->P)[i * p->z + j];
@@ -374,13 +373,15 @@ static eh_pair_sums row_sums(const eh_pairs *p, int64_t i)
 
 static double pair_slope(const eh_pairs *p, double attract, double repel, int64_t i, int64_t j)
 {
-    const double lw = log_weight(p, i, j);
+    const double d = pair_distance2(p, i, j), lw = -eh_energy(p->gaussian, p->freedom, d);
+    const double k = eh_energy_slope(p->gaussian, p->freedom, d);
+    const bool logs = eh_by_energy(p->gaussian, p->freedom);
     if (p->P) {
         const double P = D(p->P)[i * p->z + j];
-        return p->gaussian ? P - exp(repel + lw) : (P - repel * exp(lw)) * exp(lw);
+        return logs ? (P - exp(repel + lw)) * k : (P - repel * exp(lw)) * exp(lw);
     }
     const bool same = same_class(p, i, j);
-    if (p->gaussian) return (same ? exp(p->nca ? attract + lw : attract) : 0) - exp(repel + lw);
+    if (logs) return ((same ? exp(p->nca ? attract + lw : attract) : 0) - exp(repel + lw)) * k;
     const double w = exp(lw);
     return ((same ? (p->nca ? attract * w : attract) : 0) - repel * w) * w;
 }
