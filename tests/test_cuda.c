@@ -108,7 +108,9 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
     check_curve("en-hope", digits, with("solver", "adam", NULL));
     check_curve("en-hope, row, nca", digits, with("solver", "adam", "form", "row", "target", "nca", NULL));
     check_curve("en-hope, order 3, five outputs", digits, with("solver", "adam", "order", "3", "dims", "5", NULL));
+    check_curve("en-hope, orders 1, 2 and 3", digits, with("solver", "adam", "order", "1+2+3", NULL));
     check_curve("en-hope, sparse", words, with("solver", "adam", NULL));
+    check_curve("en-hope, orders 3 and 2, sparse", words, with("solver", "adam", "order", "3+2", NULL));
     check_curve("en-hope, noise", digits, with("solver", "adam", "noise", "0.2", NULL));
     check_curve("en-hope, dropout", digits, with("solver", "adam", "dropout", "0.2", NULL));
     check_curve("en-hope, both, sparse", words, with("solver", "adam", "noise", "0.1", "dropout", "0.1", NULL));

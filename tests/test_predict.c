@@ -77,7 +77,8 @@ static void plain_map(const enhope_model *model, const double *x, double *y)
             for (int64_t f = 0; f < F; f++) {
                 double factor = C[H * F + f];
                 for (int64_t j = 0; j < H; j++) factor += x[j] * (double)C[j * F + f];
-                a += pow(factor, model->shape.order) * (double)W[f * m + u];
+                int64_t end;
+                a += pow(factor, eh_orders_at(&model->shape.orders, F, f, &end)) * (double)W[f * m + u];
             }
             y[k] += (double)V[k * m + u] / (1 + exp(-a));
         }

@@ -54,13 +54,34 @@ typedef struct eh_disturb {
 
 enum { EH_IMAGE_SIDE = 32768 }; /* so that a place in an image is a 32-bit number */
 
+/* A share of [0, count) in `parts` equal shares, of which the first count mod parts have one more. */
+static inline int64_t eh_share_start(int64_t count, int64_t part, int64_t parts)
+{
+    return count / parts * part + (part < count % parts ? part : count % parts);
+}
+
+/* Powers of columns: all columns are shared out in `count` runs (eh_share_start), and run r has order[r]. */
+enum { EH_ORDERS = 4 };
+typedef struct eh_orders {
+    int count; /* 1 to EH_ORDERS; 0: no powers */
+    int order[EH_ORDERS];
+} eh_orders;
+
+/* The order of a column, and where its run ends. */
+static inline int eh_orders_at(const eh_orders *o, int64_t columns, int64_t column, int64_t *end)
+{
+    int run = 0;
+    while ((*end = eh_share_start(columns, run + 1, o->count)) <= column) run++;
+    return o->order[run];
+}
+
 /* What becomes of each entry v of a product before it is stored. */
 typedef enum eh_finish {
     EH_PLAIN,        /* C = P = v */
-    EH_POWER,        /* C = v, P = v^order */
+    EH_POWER,        /* C = v, P = v^order, the order that of the column */
     EH_SIGMOID,      /* C = P = sigmoid(v + with[column]) */
     EH_RELU,         /* C = P = max(v + with[column], 0) */
-    EH_POWER_GRAD,   /* C = P = v order u^(order - 1), u the entry of `with` (M, N; ldc) */
+    EH_POWER_GRAD,   /* C = P = v order u^(order - 1), likewise, u the entry of `with` (M, N; ldc) */
     EH_SIGMOID_GRAD, /* C = P = v t (1 - t), t the entry of `with` (M, N; ldc) */
     EH_RELU_GRAD     /* C = P = v where t > 0, else 0; t likewise */
 } eh_finish;
@@ -72,7 +93,7 @@ typedef struct eh_product {
     const eh_operand *A, *B;
     int64_t lda, ldb;
     eh_finish finish;
-    int order;
+    eh_orders orders; /* of the N columns */
     const eh_real *with;
     eh_real *C;
     eh_operand *P;
@@ -173,8 +194,9 @@ typedef struct eh_compute_ops {
                         const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
 
     /* elementwise */
-    void (*power)(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u,
-                  eh_operand *s); /* s = u^O */
+    /* s = u^order, the order that of the column */
+    void (*power)(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u,
+                  eh_operand *s);
     void (*column_sums)(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 
     /* vectors */

@@ -43,6 +43,7 @@ const eh_method *eh_method_find(const char *name);
 
 /* ---- settings.c ---- */
 
+enum { EH_ORDER_MOST = 16 }; /* of a factor */
 enum { EH_UNIT_SIGMOID, EH_UNIT_RELU };
 enum { EH_START_RANDOM, EH_START_KMEANS, EH_START_LEARNED };
 enum { EH_FORM_AUTO, EH_FORM_JOINT, EH_FORM_ROW };
@@ -57,7 +58,8 @@ enum { EH_NORM_LINF, EH_NORM_L2 };
 struct enhope_settings {
     int64_t recipe;
     char method[24];
-    int64_t dims, factors, hidden, order;
+    int64_t dims, factors, hidden;
+    char order[16];
     char layers[64];
     int64_t unit;
     double start;

@@ -5,25 +5,54 @@
 
 #include "method/method.h"
 
+/* What a text may be; its form, "N-N-...", is in the setting's choices. */
+typedef struct text_rule {
+    bool (*good)(const char *value);
+    const char *expected;
+    size_t size; /* of the field */
+} text_rule;
+
 typedef struct row {
     enhope_setting_info info;
-    size_t at; /* of the field in enhope_settings: int64_t for an integer or a choice, double for a real */
+    size_t at; /* of the field in enhope_settings: int64_t for an integer or a choice, double for a real, else char[] */
+    const text_rule *text; /* NULL: not a text */
 } row;
 
 #define INTEGER(field, initial_, minimum_, maximum_, applies_, help_)                          \
     {                                                                                          \
         {#field, ENHOPE_SETTING_INTEGER, initial_, minimum_, maximum_, NULL, applies_, help_}, \
-            offsetof(enhope_settings, field)                                                   \
+            offsetof(enhope_settings, field), NULL                                             \
     }
 #define REAL(field, initial_, minimum_, maximum_, applies_, help_)                          \
     {                                                                                       \
         {#field, ENHOPE_SETTING_REAL, initial_, minimum_, maximum_, NULL, applies_, help_}, \
-            offsetof(enhope_settings, field)                                                \
+            offsetof(enhope_settings, field), NULL                                          \
     }
-#define CHOICE(field, choices_, initial_, applies_, help_)                                                           \
-    {                                                                                                                \
-        {#field, ENHOPE_SETTING_CHOICE, initial_, 0, 0, choices_, applies_, help_}, offsetof(enhope_settings, field) \
+#define CHOICE(field, choices_, initial_, applies_, help_)                                                            \
+    {                                                                                                                 \
+        {#field, ENHOPE_SETTING_CHOICE, initial_, 0, 0, choices_, applies_, help_}, offsetof(enhope_settings, field), \
+            NULL                                                                                                      \
     }
+#define TEXT(field, form_, initial_, applies_, help_, good_, expected_)                                          \
+    {                                                                                                            \
+        {#field, ENHOPE_SETTING_TEXT, initial_, 0, 0, form_, applies_, help_}, offsetof(enhope_settings, field), \
+            &(const text_rule)                                                                                   \
+        {                                                                                                        \
+            good_, expected_, sizeof((enhope_settings *)0)->field                                                \
+        }                                                                                                        \
+    }
+
+static bool layers_good(const char *value)
+{
+    eh_map_shape shape;
+    return eh_map_layers_parse(value, &shape);
+}
+
+static bool order_good(const char *value)
+{
+    eh_orders orders;
+    return eh_map_orders_parse(value, EH_ORDER_MOST, &orders);
+}
 
 /* The choices of recipe and method are the names in recipes.c and methods.c; the method is held as text. */
 static const row rows[] = {
@@ -32,14 +61,17 @@ static const row rows[] = {
     {{"method", ENHOPE_SETTING_CHOICE, "en-hope", 0, 0,
       "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|pt-sne|linear-en-hope|mcml+|mcml|nca|lmnn|pca|lpp|snc|knn", "all",
       "what to train: a row of the table of methods"},
-     offsetof(enhope_settings, method)},
+     offsetof(enhope_settings, method),
+     NULL},
     INTEGER(dims, "2", 1, 65536, "all but knn", "outputs h of the map"),
     INTEGER(factors, "400", 1, 1048576, "hope map", "factors F"),
     INTEGER(hidden, "200", 1, 1048576, "hope map", "hidden units m"),
-    INTEGER(order, "3", 1, 16, "hope map", "order O of the feature interactions"),
-    {{"layers", ENHOPE_SETTING_TEXT, "500-500-2000", 0, 0, NULL, "mlp map",
-      "units of each layer below the output, one to eight numbers joined by '-'"},
-     offsetof(enhope_settings, layers)},
+    TEXT(order, "N+N+...", "3", "hope map",
+         "order O of the feature interactions, 1 to 16; one to four orders joined by '+' share the factors out equally",
+         order_good, "one to four orders from 1 to 16 joined by '+', as in 3 or 2+3"),
+    TEXT(layers, "N-N-...", "500-500-2000", "mlp map",
+         "units of each layer below the output, one to eight numbers joined by '-'", layers_good,
+         "one to eight numbers of units joined by '-', as in 500-500-2000"),
     CHOICE(unit, "sigmoid|relu", "sigmoid", "mlp map", "what a unit of a layer does: 1 / (1 + exp(-a)), or max(a, 0)"),
     REAL(start, "1", 1e-9, 1e9, "hope, mlp and linear maps",
          "mean square of the first responses at the start, over the data"),
@@ -155,12 +187,9 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
         return ENHOPE_OK;
     }
     if (info->type == ENHOPE_SETTING_TEXT) {
-        eh_map_shape shape;
-        if (strlen(value) >= sizeof settings->layers || !eh_map_layers_parse(value, &shape))
-            return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                           "%s is '%.80s': expected one to eight numbers of units joined by '-', as in 500-500-2000",
-                           name, value);
-        snprintf(settings->layers, sizeof settings->layers, "%s", value);
+        if (strlen(value) >= r->text->size || !r->text->good(value))
+            return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s is '%.80s': expected %s", name, value, r->text->expected);
+        snprintf(field(settings, r), r->text->size, "%s", value);
         return ENHOPE_OK;
     }
     double real = 0;
@@ -185,10 +214,8 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
 
 static void write_text(const enhope_settings *s, const row *r, char *buffer, size_t size)
 {
-    if (r->at == offsetof(enhope_settings, method)) {
-        snprintf(buffer, size, "%s", s->method);
-    } else if (r->info.type == ENHOPE_SETTING_TEXT) {
-        snprintf(buffer, size, "%s", s->layers);
+    if (r->text || r->at == offsetof(enhope_settings, method)) {
+        snprintf(buffer, size, "%s", (const char *)field(s, r));
     } else if (r->info.type == ENHOPE_SETTING_CHOICE) {
         const char *at = r->info.choices;
         for (int64_t skip = *(int64_t *)field(s, r); skip > 0; skip--) at += strcspn(at, "|") + 1;

@@ -181,12 +181,19 @@ static enhope_status settle(enhope_trainer *t)
     if (sparse && !s->noise_said) t->set.noise = t->set.dropout = 0;
     EH_TRY(settle_disturbance(t));
     t->sparse = sparse && !t->disturbed && !climbs(t);
-    t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims, .order = 0};
+    t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims};
     if (method->map == &eh_map_mlp) {
         eh_map_layers_parse(s->layers, &t->shape);
         t->shape.relu = s->unit == EH_UNIT_RELU;
     }
-    if (method->map == &eh_map_hope) t->shape.F = s->factors, t->shape.m = s->hidden, t->shape.order = (int)s->order;
+    if (method->map == &eh_map_hope) {
+        t->shape.F = s->factors, t->shape.m = s->hidden;
+        eh_map_orders_parse(s->order, EH_ORDER_MOST, &t->shape.orders);
+        if (t->shape.orders.count > s->factors)
+            return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                           "order is %s with %lld factors: expected a factor for each order", s->order,
+                           (long long)s->factors);
+    }
     t->objective = (eh_neighbour){
         .gaussian = s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN,
         .row = s->form == EH_FORM_AUTO ? method->row : s->form == EH_FORM_ROW,

@@ -14,6 +14,7 @@ struct enhope_model {
     char *method;      /* "en-hope" */
     const eh_map *map; /* its name is in the file */
     eh_map_shape shape;
+    char order[32];     /* the shape's orders as text */
     bool gaussian;      /* similarity for probabilities; else student, */
     double freedom;     /* of this nu */
     int32_t k;          /* neighbours that vote */

@@ -147,18 +147,30 @@ static enhope_status read_layers(enhope_context *ctx, const eh_safetensors *st, 
     return ENHOPE_OK;
 }
 
+static enhope_status read_orders(enhope_context *ctx, const eh_safetensors *st, eh_map_shape *s)
+{
+    const char *value;
+    char quote[EH_QUOTE];
+    EH_TRY(text(ctx, st, "order", &value));
+    if (!eh_map_orders_parse(value, EH_MODEL_MAX_ORDER, &s->orders) || s->orders.count > s->F)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL,
+                       "metadata 'order' is '%s': expected one to four whole numbers from 1 to %d joined by '+', and a "
+                       "factor for each",
+                       eh_json_quote(value, quote), EH_MODEL_MAX_ORDER);
+    return ENHOPE_OK;
+}
+
 static enhope_status read_shape(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
     const int64_t most = INT64_C(1) << 40;
     const bool hope = p->map == &eh_map_hope;
     eh_map_shape *s = &p->shape;
-    int64_t order;
+    int64_t none; /* other maps have no order, and say so */
     EH_TRY(number(ctx, st, "inputs", 1, most, &s->H));
     EH_TRY(number(ctx, st, "outputs", 1, most, &s->h));
     EH_TRY(number(ctx, st, "factors", hope, most, &s->F));
     EH_TRY(number(ctx, st, "hidden", hope, most, &s->m));
-    EH_TRY(number(ctx, st, "order", hope, EH_MODEL_MAX_ORDER, &order));
-    s->order = (int)order;
+    EH_TRY(hope ? read_orders(ctx, st, s) : number(ctx, st, "order", 0, EH_MODEL_MAX_ORDER, &none));
     if (p->map == &eh_map_mlp) EH_TRY(read_layers(ctx, st, s));
     if (p->map == &eh_map_identity && s->H != s->h)
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "the identity map has %lld inputs and %lld outputs: expected the same",

@@ -151,7 +151,7 @@ static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope
     EH_TRY(add_number(ctx, meta, "outputs", s->h));
     EH_TRY(add_number(ctx, meta, "factors", s->F));
     EH_TRY(add_number(ctx, meta, "hidden", s->m));
-    EH_TRY(add_number(ctx, meta, "order", s->order));
+    EH_TRY(add_text(ctx, meta, "order", model->order));
     if (s->layers) {
         char text[128];
         eh_map_layers_print(s, text, sizeof text);

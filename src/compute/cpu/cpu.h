@@ -23,12 +23,6 @@ static inline float *eh_f(const void *v)
 /* Work smaller than this many numbers stays in one thread: waking another costs more. */
 enum { EH_CPU_ALONE = 8192 };
 
-/* A share of [0, count) in `parts` equal shares. */
-static inline int64_t eh_share_start(int64_t count, int64_t part, int64_t parts)
-{
-    return count / parts * part + (part < count % parts ? part : count % parts);
-}
-
 typedef struct eh_cpu_state {
     float *blocks; /* nearest.c's, for rows of `dims` dimensions; NULL before their first use */
     int64_t dims;
@@ -51,7 +45,8 @@ int64_t eh_cpu_deform_room(int64_t rows, int64_t columns);
 void eh_cpu_deform_by(const eh_deform *by, const float *node, int64_t rows, int64_t columns, const float *image,
                       const float *shift, const float *mul, float *to);
 /* math.c */
-void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
+void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u,
+                  eh_operand *s);
 void eh_cpu_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 void eh_cpu_fill(eh_compute *c, int64_t count, double value, eh_real *x);
 void eh_cpu_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);

@@ -206,15 +206,22 @@ static double int_power(double u, int order)
     return p;
 }
 
+static int order_of(const eh_orders *orders, int64_t columns, int64_t column)
+{
+    int64_t end;
+    return eh_orders_at(orders, columns, column, &end);
+}
+
 /* What a product's entry v at (i, j) becomes. */
 static double finished(const eh_product *p, double v, int64_t i, int64_t j)
 {
     const double *with = D(p->with);
     const int64_t at = i * p->ldc + j;
+    const int order = p->finish == EH_POWER_GRAD ? order_of(&p->orders, p->N, j) : 0;
     switch (p->finish) {
     case EH_SIGMOID: return 1 / (1 + exp(-v - with[j]));
     case EH_RELU: return v + with[j] < 0 ? 0 : v + with[j]; /* NaN stays */
-    case EH_POWER_GRAD: return v * p->order * int_power(with[at], p->order - 1);
+    case EH_POWER_GRAD: return v * order * int_power(with[at], order - 1);
     case EH_SIGMOID_GRAD: return v * with[at] * (1 - with[at]);
     case EH_RELU_GRAD: return with[at] > 0 ? v : 0;
     default: return v;
@@ -232,7 +239,7 @@ static void ref_product(eh_compute *c, const eh_product *p)
                        (p->tb ? D(p->B)[j * p->ldb + k] : D(p->B)[k * p->ldb + j]);
             const double v = finished(p, sum, i, j);
             if (p->C) D(p->C)[i * p->ldc + j] = v;
-            if (p->P) D(p->P)[i * p->ldc + j] = p->finish == EH_POWER ? int_power(v, p->order) : v;
+            if (p->P) D(p->P)[i * p->ldc + j] = p->finish == EH_POWER ? int_power(v, order_of(&p->orders, p->N, j)) : v;
         }
 }
 
@@ -242,10 +249,11 @@ static void ref_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_
     memcpy(to, from, (size_t)(rows * columns) * sizeof(double));
 }
 
-static void ref_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
+static void ref_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u,
+                      eh_operand *s)
 {
     (void)c;
-    for (int64_t i = 0; i < rows * columns; i++) D(s)[i] = int_power(D(u)[i], order);
+    for (int64_t i = 0; i < rows * columns; i++) D(s)[i] = int_power(D(u)[i], order_of(orders, columns, i % columns));
 }
 
 static void ref_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out)
