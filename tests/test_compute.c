@@ -819,6 +819,101 @@ static void moved_images_agree_and_are_their_own(void **state)
             }
 }
 
+/* ---- mixed rows ---- */
+
+/* By a definition of their own from rows that are not mixed, of which the batch has all: neighbours in a batch are partners,
+ * and parts are the row's own in any batch. */
+static void mixed_rows_agree_and_are_made_of_two(void **state)
+{
+    (void)state;
+    static const int64_t wide[][3] = {{1, 1, 2}, {4, 1, 16}, {37, 1, 48}, {5, 60, 304}, {28, 28, 800}};
+    static const eh_disturb by[] = {
+        {.seed = 5, .pass = 3}, {.shift = 1.7, .seed = 5, .pass = 3}, {.affine = 0.8, .elastic = 1.1, .seed = 6}};
+    enum { n = 50, TAKE = 39 };
+    static const int64_t takes[] = {TAKE, 16, 1, 2};
+    int64_t row[TAKE];
+    for (int i = 0; i < TAKE; i++) row[i] = (i * 7 + 3) % n;
+    for (int kind = 0; kind < 3; kind++)
+        for (int w = 0; w < 5 * 3 * 4; w++) {
+            const int64_t *shape = wide[w % 5], H = shape[0] * shape[1], ld = shape[2], take = takes[w / 15];
+            eh_disturb with = by[w / 5 % 3], alone;
+            with.image_rows = shape[0], with.image_columns = shape[1];
+            alone = with;
+            with.mix = 0.37;
+            rows_of_a_kind *r = place_rows(kind, n, H, false);
+            twin X = gather_disturbed(r, row, take, ld, &with), plain = gather_disturbed(r, row, take, ld, &alone);
+            close_within(X, tolerance > EXACT ? tolerance : 10 * EXACT);
+            same_bits(X);
+            const double *got = X.ref, *from = plain.ref;
+            for (int64_t i = 0; i < take; i++) {
+                uint32_t word[4];
+                eh_philox(with.seed, EH_STREAM_MIX, with.pass << 44 ^ (uint64_t)row[i], 0, word);
+                const double l = 0.37 * ((word[0] >> 9) + 0.5) / (1 << 23);
+                const double *a = from + i * ld, *b = from + (i + 1) % take * ld;
+                for (int64_t j = 0; j < ld; j++) {
+                    const double want = j < H ? (1 - l) * a[j] + l * b[j] : j == H;
+                    assert_true(fabs(got[i * ld + j] - want) < 1e-12 * (1 + fabs(want)));
+                }
+            }
+            drop(X), drop(plain);
+            unplace_rows(r);
+        }
+}
+
+/* Noise and dropout come behind, as without it. */
+static void mixed_rows_are_disturbed_like_others(void **state)
+{
+    (void)state;
+    enum { n = 9, take = 6, H = 37, ld = 48 };
+    static const int64_t row[take] = {8, 0, 3, 3, 5, 1};
+    for (int kind = 0; kind < 3; kind++)
+        for (int d = 0; d < 3; d++) {
+            rows_of_a_kind *r = place_rows(kind, n, H, false);
+            eh_disturb with = DISTURB[d], mixing = {.mix = 0.5, .seed = with.seed, .pass = with.pass};
+            twin plain = gather_disturbed(r, row, take, ld, NULL), apart = gather_disturbed(r, row, take, ld, &with);
+            twin mixed = gather_disturbed(r, row, take, ld, &mixing);
+            with.mix = 0.5;
+            twin both = gather_disturbed(r, row, take, ld, &with);
+            close_enough(both), same_bits(both);
+            const double *x = plain.ref, *y = apart.ref, *m = mixed.ref, *got = both.ref, kept = 1 - with.dropout;
+            for (int64_t i = 0; i < take * ld; i++) {
+                if (i % ld >= H || (x[i] == 0 && with.noise == 0)) continue; /* 0 tells nothing */
+                assert_true(fabs(got[i] - (y[i] == 0 ? 0 : y[i] + (m[i] - x[i]) / kept)) < 1e-12 * (1 + fabs(y[i])));
+            }
+            drop(plain), drop(apart), drop(mixed), drop(both);
+            unplace_rows(r);
+        }
+}
+
+static void parts_of_partners_are_uniform(void **state)
+{
+    (void)state;
+    /* rows of one number, 0 but for every second: what these have lost, or others got, is the part */
+    static float numbers[MANY], shift[1], mul[1] = {1};
+    static int64_t row[MANY];
+    for (int i = 0; i < MANY; i++) numbers[i] = (float)(i % 2), row[i] = i;
+    const eh_matrix x = {.kind = ENHOPE_F32, .n = MANY, .H = 1, .f32 = numbers};
+    eh_table t;
+    assert_int_equal(ref->op->place(ref, ctx, &x, NULL, shift, mul, &t), 0);
+    double out[MANY][2], mean[2] = {0}, square = 0, low = 1, high = 0, together_ = 0, before[MANY];
+    for (uint64_t pass = 0; pass < 2; pass++) {
+        const eh_disturb with = {.mix = 0.5, .seed = 3, .pass = pass};
+        ref->op->gather_operands(ref, &t, (const eh_row *)row, MANY, (eh_operand *)out, 2, NULL, &with);
+        for (int i = 0; i < MANY; i++) {
+            const double l = i % 2 ? 1 - out[i][0] : out[i][0];
+            mean[pass] += l / MANY, square += (l - 0.25) * (l - 0.25) / (2 * MANY);
+            low = fmin(low, l), high = fmax(high, l);
+            if (pass) together_ += (before[i] - 0.25) * (l - 0.25) / MANY;
+            before[i] = l;
+        }
+    }
+    const double variance = 0.25 / 12, root = sqrt(MANY);
+    assert_true(low > 0 && low < 0.01 && high < 0.5 && high > 0.49);
+    for (int k = 0; k < 2; k++) assert_true(fabs(mean[k] - 0.25) < 5 * sqrt(variance) / root);
+    assert_true(fabs(square - variance) < 5 * variance / root && fabs(together_) < 5 * variance / root);
+    ref->op->unplace(ref, &t);
+}
+
 /* ---- pairs ---- */
 
 /* All of one problem's results, on each backend. target: P (n, z), or NULL; with it there are no labels. */
@@ -1139,6 +1234,214 @@ static void affinities_bear_rows_that_are_the_same(void **state)
     check_affinities(n, dims, X, 10);
 }
 
+/* ---- targets ---- */
+
+/* A batch and compared points with classes; the tables that a target is made from. Class 3 has no compared point, class 4
+ * no sample. */
+enum { CLASSES = 5, T_MOST = 330 };
+typedef struct target_case {
+    int64_t n, z;
+    int32_t label[T_MOST], other[T_MOST];
+    int64_t row[T_MOST];
+    float weight[CLASSES], crowd[T_MOST];
+    bool pair;
+    double smooth;
+    eh_disturb with;
+} target_case;
+
+static target_case *make_target_case(int64_t n, int64_t z, bool unlabelled, bool pair)
+{
+    static const int32_t order[] = {0, 1, 2, 1, 4};
+    target_case *t = calloc(1, sizeof *t);
+    t->n = n, t->z = z, t->pair = pair;
+    int64_t count[CLASSES] = {0};
+    for (int64_t i = 0; i < n; i++)
+        t->label[i] = (int32_t)(eh_random_u64(2, 40, (uint64_t)i) % (4 + unlabelled)) - unlabelled,
+        t->row[i] = 3 * i + 1;
+    for (int64_t j = 0; j < z; j++) count[t->other[j] = order[j % 5]]++;
+    for (int k = 0; k < CLASSES; k++) t->weight[k] = count[k] ? 1 : 0;
+    for (int64_t j = 0; j < z; j++) t->crowd[j] = pair ? 1 : (float)count[t->other[j]];
+    return t;
+}
+
+static int64_t classes_of(const target_case *t)
+{
+    int64_t classes = 0;
+    for (int k = 0; k < CLASSES; k++) classes += t->weight[k] != 0;
+    return classes;
+}
+
+static twin make_targets(const target_case *t)
+{
+    twin P = make(t->n * t->z, 41, 1), label = sent(t->label, t->n, 4), other = sent(t->other, t->z, 4);
+    twin rows = sent(t->row, t->n, 8), weight = from_host(t->weight, CLASSES), crowd = from_host(t->crowd, t->z);
+    for (int which = 0; which < 3; which++) {
+        eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
+        c->op->targets(c,
+                       &(eh_targets){.n = t->n,
+                                     .z = t->z,
+                                     .label = T(label),
+                                     .other_label = T(other),
+                                     .weight = T(weight),
+                                     .crowd = T(crowd),
+                                     .smooth = t->smooth,
+                                     .classes = classes_of(t),
+                                     .with = &t->with,
+                                     .rows = T(rows)},
+                       T(P));
+    }
+    drop(label), drop(other), drop(rows), drop(weight), drop(crowd);
+    return P;
+}
+
+/* P again, class by class: the distributions first, then what a compared point has of its class. */
+static void plain_targets(const target_case *t, double *P)
+{
+    double count[CLASSES] = {0}, sum = 0, classes = (double)classes_of(t);
+    for (int64_t j = 0; j < t->z; j++) count[t->other[j]]++;
+    for (int64_t i = 0; i < t->n; i++) {
+        uint32_t word[4];
+        eh_philox(t->with.seed, EH_STREAM_MIX, t->with.pass << 44 ^ (uint64_t)t->row[i], 0, word);
+        const double l = t->with.mix * ((word[0] >> 9) + 0.5) / (1 << 23);
+        double pi[CLASSES] = {0};
+        for (int side = 0; side < 2; side++) {
+            const int32_t y = t->label[side ? (i + 1) % t->n : i];
+            for (int k = 0; k < CLASSES && y >= 0; k++)
+                if (count[k] > 0)
+                    pi[k] += (side ? l : 1 - l) * t->weight[y] * ((1 - t->smooth) * (k == y) + t->smooth / classes);
+        }
+        for (int64_t j = 0; j < t->z; j++)
+            sum += P[i * t->z + j] = t->pair ? pi[t->other[j]] : pi[t->other[j]] / count[t->other[j]];
+    }
+    for (int64_t k = 0; k < t->n * t->z && sum > 0; k++) P[k] /= sum;
+}
+
+static const int64_t TARGET_SHAPES[][2] = {{1, 1}, {1, 5}, {7, 13}, {300, 20}, {33, 300}, {130, 3}};
+
+static void targets_match_their_definition(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6 * 32; i++) {
+        target_case *t = make_target_case(TARGET_SHAPES[i / 32][0], TARGET_SHAPES[i / 32][1], i & 1, i & 2);
+        t->smooth = i & 4 ? 0.3 : 0;
+        t->with = (eh_disturb){.mix = i & 8 ? 0.4 : 0, .seed = 77, .pass = 5};
+        for (int k = 0; k < CLASSES && i & 16; k++) t->weight[k] *= 0.3f + 2.1f * (float)k;
+        twin P = make_targets(t);
+        agree(P, EXACT);
+        double *want = malloc((size_t)(t->n * t->z) * sizeof *want), sum = 0, most = 0;
+        plain_targets(t, want);
+        for (int64_t k = 0; k < t->n * t->z; k++) {
+            const double got = ((double *)P.ref)[k];
+            assert_true(fabs(got - want[k]) < 1e-12 && got >= 0);
+            sum += got, most = fmax(most, got);
+        }
+        assert_true(most == 0 || fabs(sum - 1) < 1e-12);
+        assert_true(most > 0 || t->n == 1);
+        free(want);
+        drop(P);
+        free(t);
+    }
+}
+
+static void no_label_that_is_known_is_no_target(void **state)
+{
+    (void)state;
+    target_case *t = make_target_case(7, 13, false, false);
+    for (int i = 0; i < 7; i++) t->label[i] = i % 2 ? -1 : 3;
+    t->smooth = 0.2, t->with.mix = 0.3;
+    twin P = make_targets(t);
+    agree(P, 0);
+    for (int k = 0; k < 7 * 13; k++) assert_true(((double *)P.ref)[k] == 0);
+    drop(P);
+    free(t);
+}
+
+/* Losses and gradients by a target that is not soft are those by class, on every backend: of samples that have labels,
+ * whether or not their class has a compared point. */
+static void a_hard_target_is_the_one_by_class(void **state)
+{
+    (void)state;
+    enum { h = 2 };
+    static float Y[T_MOST * h], G[T_MOST * h];
+    for (int i = 0; i < T_MOST * h; i++) Y[i] = (float)(1.5 * eh_random_normal(2, 16, (uint64_t)i));
+    for (int i = 0; i < T_MOST * h; i++) G[i] = (float)(1.5 * eh_random_normal(2, 17, (uint64_t)i));
+    for (int i = 0; i < 6 * 8; i++) {
+        const bool row = i & 2, pair = i & 4 && !row; /* rows weigh the same in the row form */
+        target_case *t = make_target_case(TARGET_SHAPES[i / 8][0], TARGET_SHAPES[i / 8][1], false, pair);
+        const int64_t n = t->n, z = t->z;
+        twin P = make_targets(t), y = from_host(Y, n * h), g = from_host(G, z * h);
+        twin label = sent(t->label, n, 4), other = sent(t->other, z, 4), loss = room(2, 16, 16);
+        twin dY[2] = {make(n * h, 18, 1), make(n * h, 18, 1)}, dG[2] = {make(z * h, 18, 1), make(z * h, 18, 1)};
+        for (int which = 0; which < 3; which++) {
+            eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
+            float *mine[2][2];
+            eh_value value[2];
+            for (int soft = 0; soft < 2; soft++) {
+                const eh_pairs p = {.gaussian = i & 1,
+                                    .row = row,
+                                    .indicator = i & 4,
+                                    .n = n,
+                                    .z = z,
+                                    .h = h,
+                                    .Y = T(y),
+                                    .G = T(g),
+                                    .label = T(label),
+                                    .other_label = T(other),
+                                    .P = soft ? T(P) : NULL};
+                c->op->pairs(c, &p, T(loss), T(dY[soft]), T(dG[soft]));
+                value[soft] = value_of(c, T(loss));
+                mine[soft][0] = on_host(c, T(dY[soft]), n * h, 0), mine[soft][1] = on_host(c, T(dG[soft]), z * h, 0);
+            }
+            const double near = which == 1 ? 1e-7 : 2 * EXACT; /* gradients are read as floats */
+            assert_true(fabs(value[0].value - value[1].value) < (which == 1 ? 1e-12 : near) * (1 + value[0].value));
+            for (int side = 0; side < 2; side++) {
+                double most = 1e-30, worst = 0;
+                for (int64_t k = 0; k < (side ? z : n) * h; k++) {
+                    most = fmax(most, fabs(mine[0][side][k]));
+                    worst = fmax(worst, fabs(mine[0][side][k] - mine[1][side][k]));
+                }
+                if (worst > 2 * near * most) fail_msg("case %d on %s: %g of %g", i, c->op->name, worst, most);
+                free(mine[0][side]), free(mine[1][side]);
+            }
+        }
+        drop(P), drop(y), drop(g), drop(label), drop(other), drop(loss);
+        drop(dY[0]), drop(dY[1]), drop(dG[0]), drop(dG[1]);
+        free(t);
+    }
+}
+
+/* Two compared points at +-1 and samples (u, v): u makes the ratio of a sample's q, v their size. Where q is a soft p, the
+ * loss is 0. */
+static void a_soft_loss_is_zero_where_q_is_p(void **state)
+{
+    (void)state;
+    enum { n = 40 };
+    static const float G[] = {1, 0, -1, 0};
+    for (int i = 0; i < 4; i++) {
+        target_case *t = make_target_case(n, 2, false, false);
+        for (int k = 0; k < n; k++) t->label[k] = k % 3 == 1;
+        t->smooth = 0.1, t->with.mix = i & 2 ? 0.4 : 0, t->weight[1] = 2.385f;
+        twin P = make_targets(t);
+        float Y[n * 2];
+        for (int k = 0; k < n; k++) {
+            const double *p = (double *)P.ref + 2 * k, u = log(p[0] / p[1]) / 4;
+            Y[2 * k] = (float)u, Y[2 * k + 1] = (float)sqrt(10 - log(p[0] * n) - (u - 1) * (u - 1));
+        }
+        twin y = from_host(Y, 2 * n), g = from_host(G, 4), loss = room(1, 16, 16), dY = room(2 * n, 4, 8),
+             dG = room(4, 4, 8);
+        for (int which = 0; which < 3; which++) {
+            eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
+            const eh_pairs p = {
+                .gaussian = true, .row = i & 1, .n = n, .z = 2, .h = 2, .Y = T(y), .G = T(g), .P = T(P)};
+            c->op->pairs(c, &p, T(loss), T(dY), T(dG));
+            const double value = value_of(c, T(loss)).value;
+            if (!(fabs(value) < 1e-5)) fail_msg("case %d on %s: %g", i, c->op->name, value);
+        }
+        drop(P), drop(y), drop(g), drop(loss), drop(dY), drop(dG);
+        free(t);
+    }
+}
+
 /* ---- nearest ---- */
 
 static void nearest_rows_agree_in_few_and_many_dimensions(void **state)
@@ -1341,6 +1644,9 @@ static int run_on(const char *device, const char *precision, double product_tole
         cmocka_unit_test(noise_is_normal_and_each_number_is_its_own),
         cmocka_unit_test(inputs_are_dropped_at_their_rate_and_keep_their_mean),
         cmocka_unit_test(moved_images_agree_and_are_their_own),
+        cmocka_unit_test(mixed_rows_agree_and_are_made_of_two),
+        cmocka_unit_test(mixed_rows_are_disturbed_like_others),
+        cmocka_unit_test(parts_of_partners_are_uniform),
         cmocka_unit_test(neighbour_problems_agree_in_every_combination),
         cmocka_unit_test(given_problems_agree_in_every_combination),
         cmocka_unit_test(points_far_from_all_others_have_finite_gradients),
@@ -1351,6 +1657,10 @@ static int run_on(const char *device, const char *precision, double product_tole
         cmocka_unit_test(a_large_margin_embedding_that_is_not_finite_has_no_loss),
         cmocka_unit_test(affinities_match_their_definition),
         cmocka_unit_test(affinities_bear_rows_that_are_the_same),
+        cmocka_unit_test(targets_match_their_definition),
+        cmocka_unit_test(no_label_that_is_known_is_no_target),
+        cmocka_unit_test(a_hard_target_is_the_one_by_class),
+        cmocka_unit_test(a_soft_loss_is_zero_where_q_is_p),
         cmocka_unit_test(nearest_rows_agree_in_few_and_many_dimensions),
         cmocka_unit_test(nearest_rows_are_found_far_from_the_origin),
         cmocka_unit_test(the_nearest_row_is_found_where_rounding_is_worst),

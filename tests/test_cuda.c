@@ -123,6 +123,12 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
                        with("method", "dt-nca", "layers", "60-40", "solver", "adam", "adversary", "0.02", NULL), 0.05);
     check_curve("en-hope, moved images", digits,
                 with("solver", "adam", "shift", "1", "affine", "1", "elastic", "0.5", "noise", "0.1", NULL));
+    check_curve("en-hope, soft target", digits,
+                with("solver", "adam", "smooth", "0.1", "mix", "0.3", "balance", "1", "noise", "0.1", NULL));
+    check_curve("en-hope, soft target, moved images", digits,
+                with("solver", "adam", "form", "row", "mix", "0.2", "shift", "1", "elastic", "0.5", NULL));
+    check_curve("en-hope, soft target, sparse", words, with("solver", "adam", "smooth", "0.2", NULL));
+    check_curve("en-hope, soft target, mixed, sparse", words, with("solver", "adam", "mix", "0.4", NULL));
     check_curve("hope", digits, with("method", "hope", "solver", "adam", NULL));
     check_curve("dt-nca", digits, with("method", "dt-nca", "layers", "60-40", "solver", "adam", NULL));
     check_curve("pt-sne", digits, with("method", "pt-sne", "layers", "60-40", "solver", "adam", NULL));

@@ -39,13 +39,15 @@ typedef struct eh_table {
     void *stream;         /* cuda: the windows on data that is not on the device as a whole; NULL: it is */
 } eh_table;
 
-/* What is done to inputs on their way into a batch: raw images are moved (deform.h); of scaled inputs normal noise is
- * added, then some become 0 and the others are divided by 1 - dropout. A function of the seed, the pass, the row of the
- * table and the column, whatever the batch, the threads or the backend (disturb.h). */
+/* What is done to inputs on their way into a batch: raw images are moved (deform.h); scaled inputs are mixed with those of
+ * the next row of the batch (of the last, the first), normal noise is added, then some become 0 and the others are divided
+ * by 1 - dropout. A function of the seed, the pass, the row of the table and the column, whatever the threads or the
+ * backend, and but for the partner whatever the batch (disturb.h). */
 typedef struct eh_disturb {
     int64_t image_rows,
         image_columns;             /* of each row, H in all and each at most EH_IMAGE_SIDE; read where one of these */
     double shift, affine, elastic; /* is not 0: pixels, strength, pixels */
+    double mix;                    /* the partner's part is uniform in (0, mix); 0: none */
     double noise;                  /* deviation; 0: none */
     double dropout;                /* chance of becoming 0; 0: none */
     uint64_t seed;
@@ -118,6 +120,22 @@ typedef struct eh_pairs {
         *P; /* (n, z) the target itself, then no label is read and nca, indicator are not asked; with self it is
                          symmetric. NULL: by class */
 } eh_pairs;
+
+/* The target of a batch against compared points that have classes, to be given to pairs:
+ *   p_ij ~ u_i(j),   u_i(j) = omega_y ((1 - smooth) [c_j = y] + smooth / classes) / crowd_j,   y the class of sample i
+ * and, where samples are mixed, p_ij ~ (1 - l_i) u_i(j) + l_i u_b(j), b the next of the batch. Of sum 1, or 0 where no sample
+ * has a target. */
+typedef struct eh_targets {
+    int64_t n, z;
+    const eh_label *label;       /* (n) */
+    const eh_label *other_label; /* (z) */
+    const eh_real *weight;       /* omega, for each class: 0 where it has no compared point */
+    const eh_real *crowd;        /* (z) the compared points of this one's class, or 1 */
+    double smooth;
+    int64_t classes;        /* that have compared points */
+    const eh_disturb *with; /* of the batch: it has l_i */
+    const eh_row *rows;     /* (n) likewise */
+} eh_targets;
 
 /* One large-margin problem over triples of an anchor i, a target neighbour t of its own class and an impostor j, an anchor
  * of another class: the loss is
@@ -224,6 +242,8 @@ typedef struct eh_compute_ops {
     /* P (n, n) = (p_j|i + p_i|j) / 2n, where p_j|i ~ exp(-beta_i |x_i - x_j|^2) over the other rows of X (n, dims) has the
      * entropy log(perplexity), as near as it can; compute/bandwidth.h. Symmetric, of sum 1, the diagonal 0. */
     void (*affinities)(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
+    /* P (n, z); compute/targets.h */
+    void (*targets)(eh_compute *c, const eh_targets *t, eh_real *P);
 
     /* The k nearest rows of R (r, dims) for each row of Q (q, dims), nearest first, equal distances by index:
      * index (q, k), distance (q, k) squared Euclidean. k <= r. */

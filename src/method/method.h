@@ -75,6 +75,7 @@ struct enhope_settings {
     double shift, affine, elastic;
     double noise, dropout, adversary;
     int64_t norm;
+    double smooth, mix, balance;
     double valid, time;
     int64_t patience;
     int64_t scale, neighbours, seed;

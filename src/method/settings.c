@@ -122,6 +122,13 @@ static const row rows[] = {
     REAL(adversary, "0", 0, 1e6, "gradient methods",
          "step that scaled inputs take up the loss; half of the loss is of inputs so moved; 0: none"),
     CHOICE(norm, "linf|l2", "linf", "adversary", "what is as long as the step: the move of each input, or of a sample"),
+    REAL(smooth, "0", 0, 0.9, "exemplar methods",
+         "part of a sample's target that goes to the exemplars of all classes alike; 0: none"),
+    REAL(mix, "0", 0, 0.5, "exemplar methods",
+         "part of another sample, at most, in the scaled inputs and the target of a training sample; 0: none"),
+    REAL(balance, "0", 0, 1, "exemplar methods",
+         "samples weigh as their class's share of the training samples to the power -balance; 1: all classes weigh the "
+         "same"),
     REAL(valid, "0.1", 0, 0.9, "gradient methods",
          "part of the training data that is held out to choose the best epoch"),
     REAL(time, "0", 0, 1e9, "gradient methods, mcml, lpp", "seconds after which training ends; 0: no limit"),

@@ -91,6 +91,7 @@ static void take_batch(enhope_trainer *t, const eh_row *rows, const eh_label *la
     t->batch_label = label;
     if (!t->sparse) t->c->op->gather_operands(t->c, &t->table, rows, n, t->X, t->ld, NULL, with);
     if (t->affinities && label) take_affinities(t);
+    if (t->soft && label) eh_train_soft_take(t);
 }
 
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)

@@ -131,8 +131,9 @@ static enhope_status settle_disturbance(enhope_trainer *t)
                               .dropout = s->dropout,
                               .seed = (uint64_t)s->seed};
     if (t->method->solve || t->method->compared == EH_NOTHING) return ENHOPE_OK;
+    if (t->method->compared == EH_EXEMPLARS) t->disturb.mix = s->mix;
     const bool moved = s->shift > 0 || s->affine > 0 || s->elastic > 0;
-    t->disturbed = moved || s->noise > 0 || s->dropout > 0;
+    t->disturbed = moved || t->disturb.mix > 0 || s->noise > 0 || s->dropout > 0;
     if (moved && rows < 1)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "%s is %g: the data is not known to be images (a reader tells by a shape of samples x rows x "
@@ -213,6 +214,7 @@ static enhope_status settle(enhope_trainer *t)
     t->set.similarity = t->objective.gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
     t->set.target = t->objective.nca ? EH_TARGET_NCA : EH_TARGET_MCML;
     t->set.z = t->z;
+    EH_TRY(eh_train_soft_settle(t));
     t->P = eh_map_parameters(method->map, &t->shape);
     int64_t exemplar_numbers, all;
     if (t->P < 0 || !eh_mul(t->z, H, &exemplar_numbers) || __builtin_add_overflow(t->P, exemplar_numbers, &all))
@@ -384,6 +386,7 @@ static enhope_status allocate(enhope_trainer *t)
     EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->guess, (void **)&t->guess));
     EH_TRY(allocate_epoch(t));
     EH_TRY(allocate_affinities(t));
+    EH_TRY(eh_train_soft_allocate(t));
     EH_TRY(allocate_regularisers(t));
     if (t->method->compared != EH_BATCH) return ENHOPE_OK;
     EH_TRY(eh_compute_new(c, ctx, "embedded training points", all, size, &t->points));
@@ -440,6 +443,7 @@ static enhope_status build(enhope_trainer *t)
     EH_CHECK(start_optimiser(t));
     EH_CHECK(settle_neighbours(t));
     if (t->method->own_scale) EH_CHECK(eh_train_scale(t));
+    if (eh_train_is_soft(t)) EH_CHECK(eh_train_soft_start(t));
     if (t->average) t->c->op->copy(t->c, t->P + t->z * H, t->theta, t->average);
     EH_CHECK(t->c->op->sync(t->c, ctx));
 cleanup:
@@ -481,10 +485,11 @@ void enhope_trainer_free(enhope_trainer *t)
     if (t->c) {
         eh_optim_free(t->optim);
         eh_found_free(&t->found);
-        void *const placed[] = {t->theta,      t->best,        t->X,           t->work,         t->Y,
-                                t->dY,         t->points,      t->row_list,    t->losses,       t->exemplar_class,
-                                t->epoch_rows, t->epoch_label, t->point_label, t->inputs,       t->affinities,
-                                t->average,    t->climbed,     t->dX,          t->climbed_grad, t->climbed_loss};
+        void *const placed[] = {t->theta,      t->best,         t->X,           t->work,         t->Y,
+                                t->dY,         t->points,       t->row_list,    t->losses,       t->exemplar_class,
+                                t->epoch_rows, t->epoch_label,  t->point_label, t->inputs,       t->affinities,
+                                t->average,    t->climbed,      t->dX,          t->climbed_grad, t->climbed_loss,
+                                t->soft,       t->class_weight, t->crowd};
         for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
             if (placed[i]) t->c->op->release(t->c, placed[i]);
         t->c->op->unplace(t->c, &t->table);

@@ -26,7 +26,7 @@ enum { EH_CPU_ALONE = 8192 };
 typedef struct eh_cpu_state {
     float *blocks; /* nearest.c's, for rows of `dims` dimensions; NULL before their first use */
     int64_t dims;
-    void *room; /* of `room_bytes`: what pairs.c, triples.c and deform.c hold within a call; likewise */
+    void *room; /* of `room_bytes`: what operations hold within a call; likewise */
     size_t room_bytes;
     int64_t lacked; /* bytes that an operation did not get, until sync() tells; 0: none */
 } eh_cpu_state;
@@ -34,6 +34,8 @@ enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
 
 /* disturb.c: x (H) is row `row` of the data, scaled. */
 void eh_cpu_disturb(const eh_disturb *with, int64_t row, int64_t H, float *x);
+/* x (H) = (1 - part) x + part other */
+void eh_cpu_mix(int64_t H, float part, const float *restrict other, float *restrict x);
 /* Normal numbers times scale, of parts 0, 1, ... */
 enum { EH_CPU_NORMALS = 256 };
 void eh_cpu_normals(uint64_t seed, uint32_t stream, uint64_t index, float scale, float *out);
@@ -81,6 +83,8 @@ void *eh_cpu_room(eh_cpu_state *state, int64_t count, size_t size);
 void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
 /* affinities.c */
 void eh_cpu_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
+/* targets.c */
+void eh_cpu_targets(eh_compute *c, const eh_targets *t, eh_real *P);
 /* nearest.c */
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                     eh_row *index, eh_real *distance);

@@ -338,6 +338,8 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, 
 void cuda_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
 /* affinities.cu */
 void cuda_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
+/* targets.cu */
+void cuda_targets(eh_compute *c, const eh_targets *t, eh_real *P);
 /* nearest.cu */
 void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                   eh_row *index, eh_real *distance);

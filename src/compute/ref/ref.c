@@ -77,6 +77,18 @@ double eh_ref_normal(const uint32_t word[4], int64_t i)
     return sqrt(-2 * log(u)) * (i & 1 ? sin(angle) : cos(angle));
 }
 
+/* Mixes each row of X with the next, column by column, so that only one number is to be kept. */
+static void mix_rows(const eh_disturb *with, const int64_t *rows, int64_t n, int64_t H, double *X, int64_t ld)
+{
+    for (int64_t j = 0; j < H; j++) {
+        const double first = X[j];
+        for (int64_t i = 0; i < n; i++) {
+            const double l = with->mix * eh_mix_part(with->seed, with->pass, rows[i]);
+            X[i * ld + j] = (1 - l) * X[i * ld + j] + l * (i + 1 < n ? X[(i + 1) * ld + j] : first);
+        }
+    }
+}
+
 static void disturb_row(const eh_disturb *with, int64_t row, int64_t H, double *x)
 {
     const uint64_t index = eh_disturb_index(with->pass, row);
@@ -110,6 +122,10 @@ static void ref_gather_operands(eh_compute *c, const eh_table *t, const eh_row *
             eh_ref_deform(with, t, row, D(X) + i * ld);
         else
             gather_row(t, row, D(X) + i * ld);
+    }
+    if (with && with->mix > 0) mix_rows(with, eh_host_rows(rows), n, t->x.H, D(X), ld);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t row = eh_host_rows(rows)[i];
         if (with) disturb_row(with, row, t->x.H, D(X) + i * ld);
         close_row(D(X) + i * ld, t->x.H, ld);
         if (label) eh_host_labels(label)[i] = eh_host_labels(t->classes)[row];
@@ -577,6 +593,7 @@ const eh_compute_ops eh_compute_ref = {
     .pairs = ref_pairs,
     .triples = ref_triples,
     .affinities = ref_affinities,
+    .targets = eh_ref_targets,
     .nearest = ref_nearest,
     .vote = eh_host_vote,
 };
