@@ -434,7 +434,7 @@ static void factors_of_several_orders_learn(void **state)
     static const char *const orders[] = {"2+3", "1+2+3", "4+1+3+2"};
     for (int i = 0; i < 2 * 3; i++) {
         const enhope_dataset *data = i % 2 ? sparse_blobs : blobs;
-        enhope_model *m = train(data, with("order", orders[i / 2], "factors", "24", NULL));
+        enhope_model *m = train(data, with("order", orders[i / 2], "factors", "24", "start", "1", NULL));
         assert_string_equal(m->order, orders[i / 2]);
         assert_string_equal(enhope_model_setting(m, "order"), orders[i / 2]);
         const double error = error_of(m, data);
@@ -1042,7 +1042,7 @@ static void settings_are_one_table_with_working_defaults_and_bounds(void **state
     assert_int_equal(enhope_settings_get(ctx, s, "order", order, sizeof order), ENHOPE_OK);
     assert_string_equal(order, "16+16+16+16");
     enhope_settings_set(ctx, s, "form", "joints");
-    assert_string_equal(enhope_error(ctx), "form is 'joints': expected one of auto|joint|row");
+    assert_string_equal(enhope_error(ctx), "form is 'joints': expected one of auto|published|joint|row");
     enhope_settings_free(s);
 }
 
@@ -1076,7 +1076,7 @@ static void a_recipe_sets_all_and_is_changed_by_what_follows(void **state)
         {"hidden", "400"},      {"order", "2"},
         {"unit", "sigmoid"},    {"layers", "500-500-2000"},
         {"start", "1"},         {"z", "0"},
-        {"form", "auto"},       {"exemplars", "learned"},
+        {"form", "published"},  {"exemplars", "learned"},
         {"similarity", "auto"}, {"target", "auto"},
         {"weight", "pair"},     {"graph", "nearest"},
         {"links", "5"},         {"targets", "3"},

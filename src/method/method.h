@@ -46,7 +46,7 @@ const eh_method *eh_method_find(const char *name);
 enum { EH_ORDER_MOST = 16 }; /* of a factor */
 enum { EH_UNIT_SIGMOID, EH_UNIT_RELU };
 enum { EH_START_RANDOM, EH_START_KMEANS, EH_START_LEARNED };
-enum { EH_FORM_AUTO, EH_FORM_JOINT, EH_FORM_ROW };
+enum { EH_FORM_AUTO, EH_FORM_PUBLISHED, EH_FORM_JOINT, EH_FORM_ROW };
 enum { EH_SIMILARITY_AUTO, EH_SIMILARITY_STUDENT, EH_SIMILARITY_GAUSSIAN };
 enum { EH_TARGET_AUTO, EH_TARGET_MCML, EH_TARGET_NCA };
 enum { EH_WEIGHT_SAMPLE, EH_WEIGHT_PAIR };
@@ -81,7 +81,7 @@ struct enhope_settings {
     int64_t scale, neighbours, seed;
 
     bool batch_said;  /* it was set, by the caller or by a recipe: it is taken as it is */
-    bool noise_said;  /* noise or dropout was set by the caller: sparse data has it too */
+    bool noise_said;  /* noise, dropout or adversary was set by the caller: sparse data has it too */
     bool epochs_said; /* they were set by the caller: there are no more of them, however few steps they have */
 };
 

@@ -73,13 +73,15 @@ static const row rows[] = {
          "units of each layer below the output, one to eight numbers joined by '-'", layers_good,
          "one to eight numbers of units joined by '-', as in 500-500-2000"),
     CHOICE(unit, "sigmoid|relu", "sigmoid", "mlp map", "what a unit of a layer does: 1 / (1 + exp(-a)), or max(a, 0)"),
-    REAL(start, "1", 1e-9, 1e9, "hope, mlp and linear maps",
-         "mean square of the first responses at the start, over the data"),
+    REAL(start, "0", 0, 1e9, "hope, mlp and linear maps",
+         "mean square of the first responses at the start, over the data; 0: 0.3 in a hope map with an order above 2, "
+         "else 1"),
     CHOICE(exemplars, "random|kmeans|learned", "learned", "exemplar methods",
            "training points, k-means centres, or k-means centres that are then learned"),
     INTEGER(z, "0", 0, 1048576, "exemplar methods", "number of exemplars, shared over the classes; 0: two a class"),
-    CHOICE(form, "auto|joint|row", "auto", "gradient methods but lmnn",
-           "normaliser of q: over all pairs, or row by row"),
+    CHOICE(form, "auto|published|joint|row", "auto", "gradient methods but lmnn",
+           "normaliser of q: over all pairs, or row by row; auto: by row with exemplars, else as the method was "
+           "published"),
     CHOICE(similarity, "auto|student|gaussian", "auto", "gradient methods but lmnn", "1 / (1 + d) or exp(-d)"),
     REAL(freedom, "1", 0.1, 1000, "student similarity, gradient methods but lmnn",
          "degrees of freedom nu of the student similarity, (1 + d / nu)^(-(nu + 1) / 2)"),
@@ -95,14 +97,14 @@ static const row rows[] = {
     REAL(perplexity, "30", 1, 1e6, "pt-sne",
          "neighbours that a sample has in the inputs, about; at most a third of a batch"),
     CHOICE(solver, "cg|lbfgs|adam", "adam", "gradient methods", "how the parameters are learned"),
-    INTEGER(epochs, "50", 1, 1000000, "gradient methods",
+    INTEGER(epochs, "60", 1, 1000000, "gradient methods",
             "walks through the training data, at most; unless it is set, adam makes at least 1,000 steps"),
     INTEGER(batch, "1000", 0, 1073741824, "gradient methods",
             "samples in a mini-batch; 0: all; unless it is set, exemplar methods take at most a fiftieth of the "
             "samples, but 20"),
     INTEGER(iterations, "3", 1, 1000000, "cg, lbfgs", "line searches on each mini-batch"),
     INTEGER(memory, "10", 1, 1000, "lbfgs", "curvature pairs kept"),
-    REAL(rate, "0.003", 0, 1e6, "adam", "peak learning rate"),
+    REAL(rate, "0.002", 0, 1e6, "adam", "peak learning rate"),
     REAL(warmup, "0.05", 0, 1, "adam", "part of all steps in which the rate rises"),
     REAL(beta1, "0.9", 0, 0.999999, "adam", "decay of the gradient's mean"),
     REAL(beta2, "0.99", 0, 0.999999, "adam", "decay of the gradient's square"),
@@ -115,8 +117,8 @@ static const row rows[] = {
     REAL(elastic, "0", 0, 1000, "gradient methods, images",
          "pixels by which a smooth random field moves their pixels in each direction, root mean square"),
     REAL(noise, "0.1", 0, 1e6, "gradient methods",
-         "deviation of the normal noise that is added to the scaled inputs of a training batch; unless noise or "
-         "dropout is set, sparse data has neither"),
+         "deviation of the normal noise that is added to the scaled inputs of a training batch; unless noise, dropout "
+         "or adversary is set, sparse data has none of them"),
     REAL(dropout, "0.1", 0, 0.95, "gradient methods",
          "chance that a scaled input of a training sample is set to 0; the others are divided by 1 - dropout"),
     REAL(adversary, "0", 0, 1e6, "gradient methods",
@@ -213,7 +215,8 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
     else
         *(double *)field(settings, r) = real;
     if (r->at == offsetof(enhope_settings, batch)) settings->batch_said = true;
-    if (r->at == offsetof(enhope_settings, noise) || r->at == offsetof(enhope_settings, dropout))
+    if (r->at == offsetof(enhope_settings, noise) || r->at == offsetof(enhope_settings, dropout) ||
+        r->at == offsetof(enhope_settings, adversary))
         settings->noise_said = true;
     if (r->at == offsetof(enhope_settings, epochs)) settings->epochs_said = true;
     return ENHOPE_OK;

@@ -172,6 +172,21 @@ static void settle_epochs(enhope_trainer *t)
     if (!t->set.epochs_said && t->set.solver == EH_SOLVER_ADAM && t->set.epochs < least) t->set.epochs = least;
 }
 
+static bool row_form(const enhope_trainer *t)
+{
+    if (t->set.form == EH_FORM_AUTO) return t->method->row || t->method->compared == EH_EXEMPLARS;
+    return t->set.form == EH_FORM_PUBLISHED ? t->method->row : t->set.form == EH_FORM_ROW;
+}
+
+/* The mean square of the first responses. Cubes and more of responses of order one have long tails. */
+static void settle_start(enhope_trainer *t)
+{
+    int highest = 0;
+    for (int i = 0; i < t->shape.orders.count; i++)
+        if (t->shape.orders.order[i] > highest) highest = t->shape.orders.order[i];
+    if (t->set.start == 0) t->set.start = highest > 2 ? 0.3 : 1;
+}
+
 static enhope_status settle(enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
@@ -179,7 +194,7 @@ static enhope_status settle(enhope_trainer *t)
     const int64_t H = t->data->x.H;
     /* what is disturbed or climbs is dense, which has to be wanted where it was not */
     const bool sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse;
-    if (sparse && !s->noise_said) t->set.noise = t->set.dropout = 0;
+    if (sparse && !s->noise_said) t->set.noise = t->set.dropout = t->set.adversary = 0;
     EH_TRY(settle_disturbance(t));
     t->sparse = sparse && !t->disturbed && !climbs(t);
     t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims};
@@ -195,9 +210,10 @@ static enhope_status settle(enhope_trainer *t)
                            "order is %s with %lld factors: expected a factor for each order", s->order,
                            (long long)s->factors);
     }
+    settle_start(t);
     t->objective = (eh_neighbour){
         .gaussian = s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN,
-        .row = s->form == EH_FORM_AUTO ? method->row : s->form == EH_FORM_ROW,
+        .row = row_form(t),
         .nca = s->target == EH_TARGET_AUTO ? method->nca : s->target == EH_TARGET_NCA,
         .self = method->compared == EH_BATCH,
         .indicator = s->weight == EH_WEIGHT_PAIR,
