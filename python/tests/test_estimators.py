@@ -31,7 +31,7 @@ def test_scikit_learn_s_checks_pass_in_full(cls):
 
 
 def test_scikit_learn_s_checks_pass_with_the_defaults():
-    check_estimator(enhope.EnHOPE())
+    check_estimator(enhope.EnHOPE(n_jobs=1))  # small work runs best in one thread
 
 
 def test_there_is_a_class_for_each_method_with_the_settings_of_the_table():
