@@ -44,7 +44,8 @@ typedef struct cli_options {
     int64_t neighbours;
     int64_t width, height;
     double point;
-    bool quick, quiet, json, markdown, proba, winner, reliability, list_settings, devices, manual, help, version;
+    bool quick, ablation, quiet, json, markdown, proba, winner, reliability, list_settings, devices, manual, help,
+        version;
 } cli_options;
 
 typedef struct cli_command {

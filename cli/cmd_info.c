@@ -45,11 +45,12 @@ static void put_json(const cli_session *session, const int64_t *count)
     fputs(",\n  \"map\": ", stdout);
     cli_put_json(stdout, info->map);
     printf(
-        ",\n  \"inputs\": %lld,\n  \"outputs\": %lld,\n  \"factors\": %lld,\n  \"hidden\": %lld,\n  \"order\": %lld,\n"
+        ",\n  \"inputs\": %lld,\n  \"outputs\": %lld,\n  \"factors\": %lld,\n  \"hidden\": %lld,\n  \"order\": "
+        "\"%s\",\n"
         "  \"parameters\": %lld,\n  \"references\": %lld,\n  \"references_are_exemplars\": %s,\n  \"neighbours\": %d,\n"
         "  \"epochs\": %lld",
         (long long)info->inputs, (long long)info->outputs, (long long)info->factors, (long long)info->hidden,
-        (long long)info->order, (long long)info->parameters, (long long)info->references,
+        info->order, (long long)info->parameters, (long long)info->references,
         info->references_are_exemplars ? "true" : "false", (int)info->neighbours, (long long)info->epochs);
     fputs(",\n  \"classes\": [", stdout);
     for (int32_t k = 0; k < info->classes; k++) {
@@ -95,7 +96,7 @@ static void put_report(const cli_session *session, const int64_t *count)
     if (info->factors > 0) printf("%lld factors, ", (long long)info->factors);
     if (info->hidden > 0) printf("%lld hidden, ", (long long)info->hidden);
     printf("%lld outputs", (long long)info->outputs);
-    if (info->order > 0) printf(", order %lld", (long long)info->order);
+    if (info->factors > 0) printf(", order %s", info->order);
     printf("\nparameters %lld\ncompares   with %lld %s, %d neighbour%s\n", (long long)info->parameters,
            (long long)info->references, reference, (int)info->neighbours, info->neighbours == 1 ? "" : "s");
     if (scale) printf("scaling    %s\n", scale);

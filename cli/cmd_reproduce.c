@@ -59,12 +59,18 @@ static bool speed_chosen(const char *only, int set)
     return chosen(only, plan_sets[set].id, "speed", name);
 }
 
+bool reproduction_has(const reproduction *r, int row, int set)
+{
+    const plan_row *p = plan_row_get(row);
+    return p->on[set] && (p->part == BEYOND || r->ablation == (p->part == ABLATION));
+}
+
 static bool names_any(const reproduction *r, const char *pattern)
 {
     for (int set = 0; set < SETS; set++) {
-        if (speed_chosen(pattern, set)) return true;
+        if (!r->ablation && speed_chosen(pattern, set)) return true;
         for (int row = 0; row < plan_rows(); row++)
-            for (int seed = 1; seed <= r->seeds && plan_row_get(row)->on[set]; seed++)
+            for (int seed = 1; seed <= r->seeds && reproduction_has(r, row, set); seed++)
                 if (cell_chosen(pattern, (cell){row, set, seed})) return true;
     }
     return false;
@@ -88,8 +94,10 @@ static int check_only(const reproduction *r, const char *only)
     fputs("data sets:", stderr);
     for (int set = 0; set < SETS; set++) fprintf(stderr, " %s", plan_sets[set].id);
     fputs("\nrows:", stderr);
-    for (int row = 0; row < plan_rows(); row++) fprintf(stderr, " %s", plan_row_get(row)->id);
-    fputs(" speed\n", stderr);
+    for (int row = 0; row < plan_rows(); row++)
+        if (plan_row_get(row)->part == BEYOND || r->ablation == (plan_row_get(row)->part == ABLATION))
+            fprintf(stderr, " %s", plan_row_get(row)->id);
+    fputs(r->ablation ? "\n" : " speed\n", stderr);
     return code;
 }
 
@@ -112,7 +120,7 @@ static int find_data(reproduction *r)
         if (!r->have[set]) fprintf(stderr, "%s is left out: %s is not there\n", plan_sets[set].name, path[set]);
     return found ? 0
                  : cli_error("%s holds none of the data sets: expected mnist, usps/usps_all.mat, "
-                             "20news/20news_w100.mat or mnist-vgg512 in it",
+                             "20news/20news_w100.mat, mnist-vgg512 or fashion-mnist in it",
                              r->data);
 }
 
@@ -126,7 +134,7 @@ static int find_work(work *w, const char *only)
             for (int row = 0; row < plan_rows(); row++) {
                 const cell at = {.row = row, .set = set, .seed = seed};
                 cell_result done;
-                if (!plan_row_get(row)->on[set] || !r->have[set] || !cell_chosen(only, at)) continue;
+                if (!reproduction_has(r, row, set) || !r->have[set] || !cell_chosen(only, at)) continue;
                 if (cell_read(r, at, &done))
                     w->kept++;
                 else
@@ -219,9 +227,11 @@ int cmd_reproduce(const cli_options *options)
     reproduction r = {.options = options,
                       .data = options->data ? options->data : getenv("ENHOPE_DATA"),
                       .quick = options->quick,
-                      .seeds = options->seeds   ? (int)options->seeds
-                               : options->quick ? 1
-                                                : 3};
+                      .ablation = options->ablation,
+                      .seeds = options->seeds      ? (int)options->seeds
+                               : options->quick    ? 1
+                               : options->ablation ? 5
+                                                   : 3};
     r.folder = options->output ? options->output : r.quick ? "reproduction-quick" : "reproduction";
     if (!r.data || !*r.data)
         return cli_usage_error(options->command, "--data FOLDER is missing, and ENHOPE_DATA is not set");
@@ -244,7 +254,7 @@ int cmd_reproduce(const cli_options *options)
         fprintf(stderr, "cells to do: %d, done before: %d, in %s\n", w.count, w.kept, r.folder);
         code = cli_pool_run(&pool);
     }
-    if (!code) speed_code = run_speed(&r, options->only);
+    if (!code && !r.ablation) speed_code = run_speed(&r, options->only);
     if (!code && cli_caught_signal()) {
         clear_line(&w);
         cli_error("stopped; what is done is kept in %s, and the same command goes on from there", r.folder);
@@ -253,7 +263,8 @@ int cmd_reproduce(const cli_options *options)
     } else if (!code) {
         code = report_write(&r);
     }
-    if (!code) printf("The report is in %s/report.md and %s/report.html.\n", r.folder, r.folder);
+    if (!code)
+        printf("The report is in %s/%s.md and %s/%s.html.\n", r.folder, report_name(&r), r.folder, report_name(&r));
     if (!code && w.failed) code = cli_error("%d of %d cells failed and are missing in the report", w.failed, w.count);
     if (!code) code = speed_code;
     free(w.cells);

@@ -18,7 +18,7 @@ void cli_setting_usage(const enhope_setting_info *setting, char *buffer, size_t 
     const char letter = cli_setting_letter(setting);
     const char *value = setting->type == ENHOPE_SETTING_INTEGER ? "N"
                         : setting->type == ENHOPE_SETTING_REAL  ? "X"
-                        : setting->type == ENHOPE_SETTING_TEXT  ? "N-N-..."
+                        : setting->type == ENHOPE_SETTING_TEXT  ? setting->choices
                                                                 : "NAME";
     char start[8] = "";
     if (letter) snprintf(start, sizeof start, setting->name[1] ? "-%c, " : "-%c", letter);

@@ -9,7 +9,7 @@
 
 /* ---- the plan ---- */
 
-enum { MNIST, USPS, NEWS, VGG, SETS };
+enum { MNIST, USPS, NEWS, VGG, FASHION, SETS };
 enum { MOST_SEEDS = 99, PATH_ROOM = 1024, TEXT_ROOM = 512 };
 
 typedef struct plan_set {
@@ -20,6 +20,9 @@ typedef struct plan_set {
 } plan_set;
 extern const plan_set plan_sets[SETS];
 
+/* What a row belongs to: the paper, what goes beyond it, or the ablation of that. */
+typedef enum plan_part { OF_PAPER, BEYOND, ABLATION } plan_part;
+
 typedef struct plan_row {
     const char *id, *name;
     const char *settings; /* "name value name value ...", the same on every data set */
@@ -28,6 +31,7 @@ typedef struct plan_row {
     double kmeans[SETS];  /* the same model against 20 k-means centres of the train part (s-kmeans); 0: none */
     bool against_kmeans;  /* whether that is measured */
     const char *keep;     /* " mnist ": where the model of the first seed is kept, for figure and speed */
+    plan_part part;
 } plan_row;
 int plan_rows(void);
 const plan_row *plan_row_get(int i);
@@ -49,9 +53,11 @@ typedef struct reproduction {
     const char *data;   /* folder */
     const char *folder; /* of cells, models and report */
     bool quick;
+    bool ablation; /* the rows beyond the paper and their ablation, else the paper's and those beyond it */
     int seeds;
     bool have[SETS]; /* the data is there */
 } reproduction;
+bool reproduction_has(const reproduction *r, int row, int set); /* the row is part of the run, and of this data set */
 
 typedef struct cell {
     int row, set, seed;
@@ -114,6 +120,28 @@ void document_headings(document *d, const char *first, ...);
 
 /* ---- the report ---- */
 
+/* A mean over seeds. */
+typedef struct spread {
+    double mean, deviation;
+    int count;
+} spread;
+spread spread_of(const double *values, int count);
+
+/* Which number of a cell. */
+typedef enum measure { TEST, AGAINST_KMEANS, VALIDATION, SECONDS, BYTES, BEST_EPOCH } measure;
+double cell_measure(const reproduction *r, cell at, measure m); /* NaN: there is none */
+spread report_spread(const reproduction *r, int row, int set, measure m);
+/* "2.66 ± 0.10", and how much more than the paper's in relation to it, where that is above 0. */
+void report_put_error(document *d, spread s, double paper);
+/* One line for each of the rows, named between spaces; "ROW+kmeans" is judged against centres. */
+void report_put_errors(const reproduction *r, document *d, const char *names, const bool *sets);
+void report_put_devices(const reproduction *r, document *d);
+void report_put_costs(const reproduction *r, document *d);
+/* The report's name without an ending, in the folder; an exit code. */
+const char *report_name(const reproduction *r);
 int report_write(const reproduction *r);
+/* What is in it, by the run: reproduce_paper.c and reproduce_ablation.c; exit codes. */
+int report_put_paper(const reproduction *r, document *d);
+int report_put_ablation(const reproduction *r, document *d);
 
 #endif

@@ -1,21 +1,14 @@
-/* The report, from whatever cells there are: Markdown, and the same as one HTML page with the figure in it. */
+/* The report, from whatever cells there are: Markdown, and the same as one HTML page; what its tables share. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "reproduce.h"
 
 /* ---- means over seeds ---- */
 
-typedef struct spread {
-    double mean, deviation;
-    int count;
-} spread;
-
-static spread spread_of(const double *values, int count)
+spread spread_of(const double *values, int count)
 {
     spread s = {.mean = NAN, .deviation = NAN, .count = count};
     double sum = 0, square = 0;
@@ -25,9 +18,6 @@ static spread spread_of(const double *values, int count)
     if (count > 1) s.deviation = sqrt(square / (count - 1));
     return s;
 }
-
-/* Which number of a cell. */
-typedef enum measure { TEST, AGAINST_KMEANS, VALIDATION, SECONDS, BYTES, BEST_EPOCH } measure;
 
 static double measured(const cell_result *c, measure m)
 {
@@ -41,13 +31,19 @@ static double measured(const cell_result *c, measure m)
     }
 }
 
-static spread over_seeds(const reproduction *r, int row, int set, measure m)
+double cell_measure(const reproduction *r, cell at, measure m)
+{
+    cell_result c;
+    return plan_row_get(at.row)->on[at.set] && cell_read(r, at, &c) ? measured(&c, m) : NAN;
+}
+
+spread report_spread(const reproduction *r, int row, int set, measure m)
 {
     double values[MOST_SEEDS];
     int count = 0;
-    for (int seed = 1; seed <= r->seeds && plan_row_get(row)->on[set]; seed++) {
-        cell_result c;
-        if (cell_read(r, (cell){row, set, seed}, &c) && isfinite(measured(&c, m))) values[count++] = measured(&c, m);
+    for (int seed = 1; seed <= r->seeds; seed++) {
+        const double value = cell_measure(r, (cell){row, set, seed}, m);
+        if (isfinite(value)) values[count++] = value;
     }
     return spread_of(values, count);
 }
@@ -61,8 +57,7 @@ static void put_paper(document *d, double paper)
     document_cell(d, text);
 }
 
-/* "2.66 ± 0.10", and how much more than the paper's in relation to it. */
-static void put_error(document *d, spread s, double paper)
+void report_put_error(document *d, spread s, double paper)
 {
     char text[64] = "-", more[24] = "";
     if (s.count && paper > 0 && s.mean > paper) snprintf(more, sizeof more, " (+%.0f %%)", 100 * (s.mean / paper - 1));
@@ -90,12 +85,11 @@ static void put_set_headings(document *d, const bool *sets)
 static bool measured_somewhere(const reproduction *r, int row, const bool *sets, bool kmeans)
 {
     for (int set = 0; set < SETS; set++)
-        if (sets[set] && over_seeds(r, row, set, kmeans ? AGAINST_KMEANS : TEST).count) return true;
+        if (sets[set] && report_spread(r, row, set, kmeans ? AGAINST_KMEANS : TEST).count) return true;
     return false;
 }
 
-/* One line for each of the rows, named between spaces; "ROW+kmeans" is judged against centres. */
-static void put_errors(const reproduction *r, document *d, const char *names, const bool *sets)
+void report_put_errors(const reproduction *r, document *d, const char *names, const bool *sets)
 {
     char words[TEXT_ROOM], text[128];
     snprintf(words, sizeof words, "%s", names);
@@ -112,130 +106,34 @@ static void put_errors(const reproduction *r, document *d, const char *names, co
             if (!sets[set]) continue;
             const double paper = kmeans ? p->kmeans[set] : p->paper[set];
             put_paper(d, paper);
-            put_error(d, over_seeds(r, row, set, kmeans ? AGAINST_KMEANS : TEST), paper);
+            report_put_error(d, report_spread(r, row, set, kmeans ? AGAINST_KMEANS : TEST), paper);
         }
         document_end_row(d);
     }
     document_close_table(d);
-}
-
-/* ---- claims ---- */
-
-static spread claim_side(const reproduction *r, const char *name, int set)
-{
-    char id[64];
-    snprintf(id, sizeof id, "%s", name);
-    char *kmeans = strstr(id, "+kmeans");
-    if (kmeans) *kmeans = 0;
-    return over_seeds(r, plan_row_number(id), set, kmeans ? AGAINST_KMEANS : TEST);
-}
-
-/* Of a claim that the gap is above zero; scale is its deviation, NaN where there is a single seed. */
-static void put_verdict(double gap, double scale, char *text, size_t size)
-{
-    const char *sign = gap > 0 ? "yes" : "NO";
-    const double by = fabs(gap) / scale;
-    if (!(scale > 0))
-        snprintf(text, size, "%s, by %.2f points", sign, fabs(gap));
-    else if (by < 2)
-        snprintf(text, size, "undecided: %s by %.1f standard deviations", gap > 0 ? "lower" : "higher", by);
-    else if (by < 10)
-        snprintf(text, size, "%s, by %.1f standard deviations", sign, by);
-    else
-        snprintf(text, size, "%s, by more than 10 standard deviations", sign);
-}
-
-static void put_claims(const reproduction *r, document *d)
-{
-    char text[128];
-    document_headings(d, "the paper says", "data", "the first", "the second", "confirmed", NULL);
-    for (int i = 0; i < plan_claims(); i++)
-        for (int set = 0; set < SETS; set++) {
-            const plan_claim *claim = plan_claim_get(i);
-            if (!claim->on[set]) continue;
-            const spread a = claim_side(r, claim->better, set), b = claim_side(r, claim->worse, set);
-            if (!a.count || !b.count) continue;
-            document_cell(d, claim->text);
-            document_cell(d, plan_sets[set].name);
-            put_error(d, a, 0);
-            put_error(d, b, 0);
-            put_verdict(b.mean - a.mean, hypot(a.deviation, b.deviation), text, sizeof text);
-            document_cell(d, text);
-            document_end_row(d);
-        }
-    document_close_table(d);
-}
-
-/* ---- speed ---- */
-
-static void put_times(document *d, double seconds, double of)
-{
-    char text[64] = "not installed";
-    if (isfinite(seconds)) snprintf(text, sizeof text, "%.3g s, %.0f x", seconds, seconds / of);
-    document_cell(d, text);
-}
-
-static void put_speed(const reproduction *r, document *d)
-{
-    static const double paper[SETS] = {463, 28, 101, 0};
-    char text[128];
-    speed_result s;
-    document_headings(d, "data", "points, queries, inputs", "paper's speed-up", "20 exemplars", "our exact kNN",
-                      "faiss-flat", "scikit-learn brute force", "error, 20 exemplars", "error, kNN", NULL);
-    for (int set = 0; set < SETS; set++) {
-        if (!speed_read(r, set, &s)) continue;
-        document_cell(d, plan_sets[set].name);
-        snprintf(text, sizeof text, "%lld, %lld, %lld", (long long)s.training, (long long)s.test, (long long)s.inputs);
-        document_cell(d, text);
-        snprintf(text, sizeof text, paper[set] > 0 ? "%.0f x" : "-", paper[set]);
-        document_cell(d, text);
-        snprintf(text, sizeof text, "%.3g s", s.exemplars);
-        document_cell(d, text);
-        put_times(d, s.knn, s.exemplars);
-        put_times(d, s.faiss, s.exemplars);
-        put_times(d, s.sklearn, s.exemplars);
-        snprintf(text, sizeof text, "%.2f", s.exemplars_error);
-        document_cell(d, text);
-        snprintf(text, sizeof text, "%.2f", s.knn_error);
-        document_cell(d, text);
-        document_end_row(d);
-    }
-    document_close_table(d);
-    for (int set = 0; set < SETS; set++) {
-        if (!speed_read(r, set, &s)) continue;
-        document_paragraph(d, "Measured on %s, the best of repeats.", s.machine);
-        break;
-    }
-    if (speed_read(r, MNIST, &s) && isfinite(s.deep))
-        document_paragraph(
-            d,
-            "Against dt-MCML, which compares with all training points: classifying takes %.3g s, %.0f times "
-            "as long as with 20 exemplars (paper: 316); embedding alone %.3g s against %.3g s, %.1f times "
-            "(paper: 2).",
-            s.deep, s.deep / s.exemplars, s.deep_embedding, s.embedding, s.deep_embedding / s.embedding);
 }
 
 /* ---- costs and settings ---- */
 
-static void put_costs(const reproduction *r, document *d)
+void report_put_costs(const reproduction *r, document *d)
 {
     char text[TEXT_ROOM], bytes[32];
     document_headings(d, "data", "method", "validation error", "test error", "best epoch", "seconds", "peak memory",
                       "settings", NULL);
     for (int set = 0; set < SETS; set++)
         for (int row = 0; row < plan_rows(); row++) {
-            const spread test = over_seeds(r, row, set, TEST);
-            if (!test.count) continue;
+            const spread test = report_spread(r, row, set, TEST);
+            if (!test.count || !reproduction_has(r, row, set)) continue;
             document_cell(d, plan_sets[set].name);
             document_cell(d, plan_row_get(row)->name);
-            put_error(d, over_seeds(r, row, set, VALIDATION), 0);
-            put_error(d, test, 0);
-            const spread best = over_seeds(r, row, set, BEST_EPOCH), seconds = over_seeds(r, row, set, SECONDS);
+            report_put_error(d, report_spread(r, row, set, VALIDATION), 0);
+            report_put_error(d, test, 0);
+            const spread best = report_spread(r, row, set, BEST_EPOCH), seconds = report_spread(r, row, set, SECONDS);
             snprintf(text, sizeof text, "%.0f", best.mean);
             document_cell(d, text);
             snprintf(text, sizeof text, "%.1f", seconds.mean);
             document_cell(d, text);
-            cli_bytes_text(over_seeds(r, row, set, BYTES).mean, bytes, sizeof bytes);
+            cli_bytes_text(report_spread(r, row, set, BYTES).mean, bytes, sizeof bytes);
             document_cell(d, bytes);
             snprintf(text, sizeof text, "%s %s", plan_row_get(row)->settings, plan_row_get(row)->on[set]);
             document_cell(d, text);
@@ -244,79 +142,16 @@ static void put_costs(const reproduction *r, document *d)
     document_close_table(d);
 }
 
-/* ---- figure 1 ---- */
-
-static int draw_panel(const reproduction *r, enhope_context *ctx, const enhope_dataset *test, const char *id, FILE *out)
-{
-    const cell at = {.row = plan_row_number(id), .set = MNIST, .seed = 1};
-    char path[PATH_ROOM];
-    enhope_model *model = NULL;
-    cell_model_path(r, at, path);
-    const enhope_status status = enhope_model_load(ctx, path, &model);
-    if (status) return cli_fail(ctx, status);
-    cli_session session = {.ctx = ctx, .data = (enhope_dataset *)(uintptr_t)test, .model = model, .part = "test"};
-    enhope_dataset_get_info(test, &session.data_info);
-    enhope_model_get_info(model, &session.model_info);
-    const cli_options look = {.title = plan_row_get(at.row)->name, .width = 560, .height = 480, .point = 1.6};
-    const int code = cli_draw(&session, &look, out);
-    enhope_model_free(model);
-    return code;
-}
-
-static int put_panel(const reproduction *r, document *d, enhope_context *ctx, const enhope_dataset *test,
-                     const char *id)
-{
-    char path[PATH_ROOM], buffer[4096];
-    cli_output output = {0};
-    snprintf(path, sizeof path, "%s/figure-1-%s.svg", r->folder, id);
-    int code = cli_output_open(&output, path);
-    if (!code) code = draw_panel(r, ctx, test, id, output.file);
-    if (!code) code = cli_output_close(&output);
-    cli_output_abandon(&output);
-    if (code) return code;
-    fprintf(d->md, "![%s](figure-1-%s.svg)\n", plan_row_get(plan_row_number(id))->name, id);
-    FILE *picture = fopen(path, "rb");
-    if (!picture) return cli_error("%s: cannot be read", path);
-    for (size_t got; (got = fread(buffer, 1, sizeof buffer, picture)) > 0;) fwrite(buffer, 1, got, d->html);
-    fclose(picture);
-    return 0;
-}
-
-static int put_figure(const reproduction *r, document *d)
-{
-    static const char *const panels[] = {"mcml+", "dt-mcml", "en-hope-20-learned", "en-hope-10-learned"};
-    enum { PANELS = sizeof panels / sizeof *panels };
-    for (int i = 0; i < PANELS; i++) {
-        cell_result c;
-        if (!cell_read(r, (cell){plan_row_number(panels[i]), MNIST, 1}, &c)) return 0;
-    }
-    document_heading(d, "Figure 1");
-    document_paragraph(
-        d, "MNIST's test digits in two dimensions, seed 1; open circles are the learned exemplars. Dots that fall "
-           "on each other are drawn once.");
-    enhope_context *ctx = enhope_context_create();
-    enhope_dataset *test = NULL;
-    if (!ctx) return cli_error("out of memory");
-    int code = cell_data(r, (cell){.set = MNIST, .seed = 1}, "test", ctx, &test);
-    fputc('\n', d->md);
-    fputs("<figure>\n", d->html);
-    for (int i = 0; i < PANELS && !code; i++) code = put_panel(r, d, ctx, test, panels[i]);
-    fputs("</figure>\n", d->html);
-    enhope_dataset_free(test);
-    enhope_context_free(ctx);
-    return code;
-}
-
 /* ---- the whole ---- */
 
 /* Every device that cells were trained on. */
-static void put_devices(const reproduction *r, document *d)
+void report_put_devices(const reproduction *r, document *d)
 {
     char seen[TEXT_ROOM] = "";
     int cells = 0;
     for (int row = 0; row < plan_rows(); row++)
         for (int set = 0; set < SETS; set++)
-            for (int seed = 1; seed <= r->seeds && plan_row_get(row)->on[set]; seed++) {
+            for (int seed = 1; seed <= r->seeds && reproduction_has(r, row, set); seed++) {
                 cell_result c;
                 if (!cell_read(r, (cell){row, set, seed}, &c)) continue;
                 cells++;
@@ -329,99 +164,22 @@ static void put_devices(const reproduction *r, document *d)
         document_paragraph(d, "Models: %d. Trained on: %s. Peak memory is the process's on the host.", cells, seen);
 }
 
-static void put_introduction(const reproduction *r, document *d)
+const char *report_name(const reproduction *r)
 {
-    char date[32], line[TEXT_ROOM];
-    const time_t t = time(NULL);
-    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&t));
-    snprintf(line, sizeof line, "enhope reproduce --data DATA --seeds %d%s%s%s", r->seeds, r->quick ? " --quick" : "",
-             r->options->only ? " --only " : "", r->options->only ? r->options->only : "");
-    document_code(d, line);
-    document_paragraph(
-        d,
-        "enhope %s, %s. Min, Guo, Song: Exemplar-centered Supervised Shallow Parametric Data Embedding "
-        "(IJCAI 2017), its figures beside ours. Errors in percent of the test part, mean ± standard deviation "
-        "over seeds 1 to %d, in brackets by how much a mean exceeds the paper's figure. A tenth of the "
-        "training part is held out; the epoch with the lowest error on it is kept, and the test part is looked "
-        "at once for each model. MNIST is split as given; USPS and 20 Newsgroups are split at random, anew for "
-        "each seed (the paper does not tell its splits, and gives one number without a spread).",
-        enhope_version(), date, r->seeds);
-    if (r->quick)
-        document_paragraph(
-            d, "This is the quick run: few samples, seconds for each model. It shows the shape of the report, "
-               "and its numbers mean nothing.");
-    put_devices(r, d);
-}
-
-static int put_report(const reproduction *r, document *d)
-{
-    static const bool three[SETS] = {true, true, true, false}, vgg[SETS] = {[VGG] = true},
-                      digits[SETS] = {true, true, false, false}, mnist[SETS] = {true},
-                      all[SETS] = {true, true, true, true};
-    document_head(d, "The paper's tables, measured");
-    put_introduction(r, d);
-    document_heading(d, "Table 1: two dimensions, 5 nearest of all training points");
-    put_errors(r, d, "lpp nca mcml mcml+ lmnn pt-sne dt-nca dt-mcml hope", three);
-    document_paragraph(
-        d,
-        "LPP is on the graph of classes, which the paper's figures suggest; on the graph of neighbours it stands under "
-        "what is not in the paper. The paper's MCML on USPS and 20 Newsgroups is the convex one, which takes up to "
-        "10,000 "
-        "samples here: USPS; MCML+ is compared with the same figures. The paper's pt-SNE and dt-NCA look like earlier "
-        "papers' pre-trained results (5.11 is no multiple of 1/3000).");
-    document_heading(d, "Table 2: on features of a VGG-style network");
-    put_errors(r, d,
-               "lmnn nca mcml+ hope lmnn+kmeans nca+kmeans en-hope-10-kmeans en-hope-10-learned en-hope-20-kmeans "
-               "en-hope-20-learned en-hope-10-random knn",
-               vgg);
-    document_paragraph(
-        d, "The features are not the paper's but those of the data folder, from another network: compare with the last "
-           "row, kNN in their 512 dimensions.");
-    document_heading(d, "Table 3: two dimensions, compared with exemplars only");
-    put_errors(r, d,
-               "lpp+kmeans nca+kmeans lmnn+kmeans pt-sne+kmeans dt-mcml+kmeans en-hope-10-kmeans "
-               "en-hope-10-learned en-hope-20-kmeans en-hope-20-learned en-hope-10-random",
-               three);
-    document_paragraph(
-        d, "s-kmeans + a method: the model of table 1 against 20 k-means centres of the training part. The paper "
-           "prints 59.67 for LMNN on both MNIST and USPS.");
-    document_heading(d, "HOPE and en-HOPE with disturbed inputs");
-    document_paragraph(
-        d, "The same maps and exemplars, learned by Adam with gaussian noise or dropout on the inputs of training "
-           "batches, chosen on the validation part; the paper's figures are those without.");
-    put_errors(r, d,
-               "hope-noise en-hope-10-kmeans-noise en-hope-10-learned-noise en-hope-20-kmeans-noise "
-               "en-hope-20-learned-noise en-hope-10-random-noise",
-               all);
-    document_heading(d, "SNC, ten dimensions, the input space");
-    put_errors(r, d, "snc knn", digits);
-    put_errors(r, d, "en-hope-10-D en-hope-10-D-noise", mnist);
-    document_heading(d, "Not in the paper");
-    put_errors(r, d, "pca lpp-nearest linear-en-hope deep-en-hope en-hope-10-D snc", three);
-    document_heading(d, "Table 4: how long classification takes");
-    put_speed(r, d);
-    document_heading(d, "Which orderings hold");
-    document_paragraph(d, "Standard deviations are those of the difference of two single runs over seeds, and less "
-                          "than two of them decide nothing; the chance of a test part "
-                          "of this size (about 0.17 points at 3 %% of 10,000) is not in them.");
-    put_claims(r, d);
-    const int code = put_figure(r, d);
-    if (code) return code;
-    document_heading(d, "Settings and costs");
-    put_costs(r, d);
-    fputs("</html>\n", d->html);
-    return 0;
+    return r->ablation ? "accuracy" : "report";
 }
 
 int report_write(const reproduction *r)
 {
     char paths[2][PATH_ROOM];
     cli_output output[2] = {{0}, {0}};
-    snprintf(paths[0], sizeof paths[0], "%s/report.md", r->folder);
-    snprintf(paths[1], sizeof paths[1], "%s/report.html", r->folder);
+    snprintf(paths[0], sizeof paths[0], "%s/%s.md", r->folder, report_name(r));
+    snprintf(paths[1], sizeof paths[1], "%s/%s.html", r->folder, report_name(r));
     int code = 0;
     for (int i = 0; i < 2 && !code; i++) code = cli_output_open(&output[i], paths[i]);
-    if (!code) code = put_report(r, &(document){.md = output[0].file, .html = output[1].file});
+    document d = {.md = output[0].file, .html = output[1].file};
+    if (!code) code = (r->ablation ? report_put_ablation : report_put_paper)(r, &d);
+    if (!code) fputs("</html>\n", d.html);
     for (int i = 0; i < 2 && !code; i++) code = cli_output_close(&output[i]);
     for (int i = 0; i < 2; i++) cli_output_abandon(&output[i]);
     return code;

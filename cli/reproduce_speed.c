@@ -84,6 +84,7 @@ static void timed_settings(const reproduction *r, int set, char *buffer, size_t 
 bool speed_read(const reproduction *r, int set, speed_result *out)
 {
     char path[PATH_ROOM], settings[TEXT_ROOM];
+    if (!plan_row_get(plan_row_number("en-hope-20-learned"))->on[set]) return false; /* nothing to be timed */
     speed_path(r, set, ".json", path);
     timed_settings(r, set, settings, sizeof settings);
     cJSON *object = cli_kept_json(path);

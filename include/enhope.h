@@ -206,7 +206,7 @@ typedef struct enhope_setting_info {
     enhope_setting_type type;
     const char *initial;     /* the default as text */
     double minimum, maximum; /* inclusive bounds of numbers */
-    const char *choices;     /* "joint|row" for a choice, else NULL */
+    const char *choices;     /* "joint|row" for a choice, "N-N-..." for the form of a text, else NULL */
     const char *applies;     /* what it belongs to: "all", "hope map", "exemplars", "cg", ... */
     const char *help;        /* one line */
 } enhope_setting_info;
@@ -298,7 +298,7 @@ typedef struct enhope_model_info {
     int64_t outputs;    /* h */
     int64_t factors;    /* F; 0 unless the map has them */
     int64_t hidden;     /* m */
-    int64_t order;      /* O */
+    const char *order;  /* O, "3", or, where factors have different ones, "2+3"; "0" likewise */
     int64_t parameters; /* numbers in the map */
     int64_t references; /* exemplars, or embedded training points, that new points are compared with */
     int references_are_exemplars;

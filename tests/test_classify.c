@@ -149,13 +149,15 @@ static void probabilities_are_shares_of_the_similarity(void **state)
     problem p = make_problem(67, 23, 3, 5);
     double scratch[10];
     float proba[67 * 5];
-    for (int gaussian = 0; gaussian < 2; gaussian++) {
-        const eh_host_references ref = {p.G, p.label, p.r, p.h, p.c, gaussian};
+    static const double freedoms[] = {0, 1, 0.3, 2.385, 1000}; /* the first: gaussian */
+    for (int f = 0; f < 5; f++) {
+        const double nu = freedoms[f];
+        const eh_host_references ref = {p.G, p.label, p.r, p.h, p.c, f == 0, nu};
         eh_probabilities(&ref, 1, p.Y, p.n, scratch, proba);
         for (int64_t i = 0; i < p.n; i++) {
             double expected[5] = {0}, all = 0;
             for (int64_t j = 0; j < p.r; j++) {
-                const double d = distance2(&p, i, j), w = gaussian ? exp(-d) : 1 / (1 + d);
+                const double d = distance2(&p, i, j), w = f == 0 ? exp(-d) : pow(1 + d / nu, -(nu + 1) / 2);
                 expected[p.label[j]] += w;
                 all += w;
             }
@@ -172,7 +174,7 @@ static void probabilities_stay_finite_far_away(void **state)
     static const int32_t label[] = {2, 0, 1};
     double scratch[6];
     float proba[12];
-    eh_host_references ref = {G, label, 3, 1, 3, true};
+    eh_host_references ref = {G, label, 3, 1, 3, true, 1};
     eh_probabilities(&ref, 1, Y, 4, scratch, proba);
     /* exp(-9e8) is 0 in any precision, but g = 0 is the nearest by far */
     assert_float_equal(proba[0], 0, 1e-7);
@@ -180,8 +182,11 @@ static void probabilities_stay_finite_far_away(void **state)
     assert_float_equal(proba[2], 1, 1e-7);
     for (int i = 6; i < 12; i++) assert_float_equal(proba[i], 1.0 / 3, 1e-7); /* not finite: nothing is known */
     ref.gaussian = false;
-    eh_probabilities(&ref, 1, Y, 4, scratch, proba);
-    for (int i = 0; i < 4; i++) assert_float_equal(proba[3 * i] + proba[3 * i + 1] + proba[3 * i + 2], 1, 1e-6);
+    for (int f = 0; f < 3; f++) {
+        ref.freedom = (const double[]){1, 0.1, 1000}[f];
+        eh_probabilities(&ref, 1, Y, 4, scratch, proba);
+        for (int i = 0; i < 4; i++) assert_float_equal(proba[3 * i] + proba[3 * i + 1] + proba[3 * i + 2], 1, 1e-6);
+    }
 }
 
 static void the_default_k_lets_no_class_be_outvoted_on_its_own_ground(void **state)

@@ -23,10 +23,14 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
     assert_int_equal(a->shape.h, b->shape.h);
     assert_int_equal(a->shape.F, b->shape.F);
     assert_int_equal(a->shape.m, b->shape.m);
-    assert_int_equal(a->shape.order, b->shape.order);
+    assert_string_equal(a->order, b->order);
+    assert_int_equal(a->shape.orders.count, b->shape.orders.count);
+    for (int r = 0; r < a->shape.orders.count; r++)
+        assert_int_equal(a->shape.orders.order[r], b->shape.orders.order[r]);
     assert_int_equal(a->shape.layers, b->shape.layers);
     assert_int_equal(a->shape.relu, b->shape.relu);
     assert_int_equal(a->gaussian, b->gaussian);
+    assert_memory_equal(&a->freedom, &b->freedom, sizeof a->freedom);
     assert_int_equal(a->k, b->k);
     assert_int_equal(a->r, b->r);
     assert_int_equal(a->exemplars, b->exemplars);
@@ -72,6 +76,11 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
     for (int i = 0; i < 10; i++) {
         enhope_model *model = make_model(ctx, maps[i / 2], i % 2, 7, 5), *loaded = NULL;
         model->shape.relu = i >= 8;
+        if (i == 1) model->freedom = 1 / 0.3;
+        if (i == 1) { /* three orders in place of one */
+            model->shape.orders = (eh_orders){3, {3, 1, 2}};
+            eh_map_orders_print(&model->shape.orders, model->order, sizeof model->order);
+        }
         if (i == 3) { /* names of inputs and the image are not always known */
             for (int64_t j = 0; j < 7; j++) eh_free(model->input_name[j]);
             eh_free(model->input_name);
@@ -97,6 +106,38 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
     enhope_context_free(ctx);
 }
 
+/* A freedom of 1 is not written: files from before there were others say nothing of it. */
+static void only_a_freedom_other_than_one_is_written(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    const char *path = in_folder("m.safetensors");
+    static const struct {
+        double freedom;
+        bool gaussian;
+        const char *said; /* in the file */
+    } cases[] = {{1, false, NULL}, {2.5, false, "\"freedom\":\"2.5\""}, {2.5, true, NULL}};
+    for (int i = 0; i < 3; i++) {
+        enhope_model *model = make_model(ctx, &eh_map_hope, true, 3, 4), *loaded = NULL;
+        model->freedom = cases[i].freedom;
+        model->gaussian = cases[i].gaussian;
+        assert_int_equal(enhope_model_save(ctx, model, path), ENHOPE_OK);
+        size_t size;
+        unsigned char *bytes = read_all(path, &size);
+        bytes[size] = 0;
+        const char *said = strstr((char *)bytes + 8, "\"freedom\"");
+        assert_int_equal(!said, !cases[i].said);
+        if (said) assert_memory_equal(said, cases[i].said, strlen(cases[i].said));
+        assert_int_equal(enhope_model_load(ctx, path, &loaded), ENHOPE_OK);
+        assert_true(loaded->freedom == (said ? cases[i].freedom : 1));
+        free(bytes);
+        enhope_model_free(model);
+        enhope_model_free(loaded);
+    }
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
 static void a_model_tells_what_it_is(void **state)
 {
     (void)state;
@@ -110,7 +151,7 @@ static void a_model_tells_what_it_is(void **state)
     assert_int_equal(info.outputs, 2);
     assert_int_equal(info.factors, 4);
     assert_int_equal(info.hidden, 5);
-    assert_int_equal(info.order, 2);
+    assert_string_equal(info.order, "2");
     assert_int_equal(info.parameters, 4 * 4 + 4 * 5 + 5 + 2 * 5);
     assert_int_equal(info.references, 4);
     assert_int_equal(info.references_are_exemplars, 1);
@@ -202,9 +243,24 @@ static void a_header_that_is_not_a_model_is_refused_with_a_sentence(void **state
         {"\"factors\":\"4\"", "\"factors\":\"0\"",
          "metadata 'factors' is '0': expected a whole number from 1 to 1099511627776"},
         {"\"hidden\":\"5\"", "\"hidden\":\"6\"", "tensor map.W has 5 in dimension 2: expected 6"},
-        {"\"order\":\"2\"", "\"order\":\"0\"", "metadata 'order' is '0': expected a whole number from 1 to 1000"},
-        {"\"order\":\"2\"", "\"order\":\"2.5\"", "metadata 'order' is '2.5': expected a whole number from 1 to 1000"},
+        {"\"order\":\"2\"", "\"order\":\"0\"",
+         "metadata 'order' is '0': expected one to four whole numbers from 1 to 1000 joined by '+', and a factor for "
+         "each"},
+        {"\"order\":\"2\"", "\"order\":\"2.5\"",
+         "metadata 'order' is '2.5': expected one to four whole numbers from 1 to 1000 joined by '+', and a factor for "
+         "each"},
+        {"\"order\":\"2\"", "\"order\":\"2+\"",
+         "metadata 'order' is '2+': expected one to four whole numbers from 1 to 1000 joined by '+', and a factor for "
+         "each"},
+        {"\"order\":\"2\"", "\"order\":\"2+1001\"",
+         "metadata 'order' is '2+1001': expected one to four whole numbers from 1 to 1000 joined by '+', and a factor "
+         "for each"},
+        {"\"order\":\"2\"", "\"order\":\"1+1+1+1+1\"",
+         "metadata 'order' is '1+1+1+1+1': expected one to four whole numbers from 1 to 1000 joined by '+', and a "
+         "factor for each"},
         {"\"student\"", "\"cauchy\"", "metadata 'similarity' is 'cauchy': expected student or gaussian"},
+        {"\"student\"", "\"student\",\"freedom\":\"0\"",
+         "metadata 'freedom' is '0': expected a number from 1e-06 to 1e+06"},
         {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"0\"",
          "metadata 'temperature' is '0': expected a number from 1e-06 to 1e+06"},
         {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"nan\"",
@@ -457,6 +513,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_saved_is_loaded_bit_for_bit),
+        cmocka_unit_test(only_a_freedom_other_than_one_is_written),
         cmocka_unit_test(a_model_tells_what_it_is),
         cmocka_unit_test(a_header_that_is_not_a_model_is_refused_with_a_sentence),
         cmocka_unit_test(numbers_are_checked_one_by_one),

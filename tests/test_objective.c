@@ -119,6 +119,20 @@ static void all_points_in_one_place_read_log_of_exemplars_per_class(void **state
     }
 }
 
+/* The objectives of the family: bits choose all but the freedom, which bits from FREEDOM on do. */
+enum { FREEDOM = 32, MEMBERS = 5 * FREEDOM };
+
+static eh_neighbour member(int bits)
+{
+    static const double freedoms[] = {0, 0.1, 0.5, 2.385, 1000};
+    return (eh_neighbour){.gaussian = bits & 1,
+                          .freedom = freedoms[bits / FREEDOM],
+                          .row = bits & 2,
+                          .nca = bits & 4,
+                          .self = bits & 8,
+                          .indicator = bits & 16};
+}
+
 /* Irregular points: n samples of c classes, z compared ones. */
 enum { N = 17, Z = 7, DIMS = 3, CLASSES = 3 };
 
@@ -137,9 +151,8 @@ static void gradients_match_central_differences(void **state)
     int32_t label[N], other[Z];
     irregular(Y, label, G, other);
     label[4] = -1; /* unlabelled */
-    for (int bits = 0; bits < 32; bits++) {
-        const eh_neighbour o = {
-            .gaussian = bits & 1, .row = bits & 2, .nca = bits & 4, .self = bits & 8, .indicator = bits & 16};
+    for (int bits = 0; bits < MEMBERS; bits++) {
+        const eh_neighbour o = member(bits);
         loss_of(&o, N, Z, DIMS, Y, label, G, other, dY, dG);
         const double step = 1e-5;
         double worst = 0, size = 0;
@@ -158,6 +171,12 @@ static void gradients_match_central_differences(void **state)
     }
 }
 
+static double similarity(const eh_neighbour *o, double d)
+{
+    const double nu = o->freedom;
+    return o->gaussian ? exp(-d) : nu == 0 ? 1 / (1 + d) : pow(1 + d / nu, -(nu + 1) / 2);
+}
+
 /* The loss again, from its definition: q and p as tables, then sums over them. */
 static double plain_loss(const eh_neighbour *o, const double *Y, const int32_t *label, const double *G,
                          const int32_t *other)
@@ -169,7 +188,7 @@ static double plain_loss(const eh_neighbour *o, const double *Y, const int32_t *
             if (o->self && i == j) continue;
             double d = 0;
             for (int k = 0; k < DIMS; k++) d += pow(Y[i * DIMS + k] - (o->self ? Y : G)[j * DIMS + k], 2);
-            w[i][j] = o->gaussian ? exp(-d) : 1 / (1 + d);
+            w[i][j] = similarity(o, d);
             Z_row[i] += w[i][j];
             kin[i] += label[i] == (o->self ? label : other)[j];
         }
@@ -198,9 +217,8 @@ static void losses_match_their_definition_on_irregular_points(void **state)
     double Y[N * DIMS], G[Z * DIMS];
     int32_t label[N], other[Z];
     irregular(Y, label, G, other);
-    for (int bits = 0; bits < 32; bits++) {
-        const eh_neighbour o = {
-            .gaussian = bits & 1, .row = bits & 2, .nca = bits & 4, .self = bits & 8, .indicator = bits & 16};
+    for (int bits = 0; bits < MEMBERS; bits++) {
+        const eh_neighbour o = member(bits);
         const double want = plain_loss(&o, Y, label, G, other);
         const double got = loss_of(&o, N, Z, DIMS, Y, label, G, other, NULL, NULL);
         assert_true(fabs(want - got) < 1e-9 * (1 + fabs(want)));
@@ -231,7 +249,7 @@ static double plain_divergence(const eh_neighbour *o, const double *Y, const dou
             if (o->self && i == j) continue;
             double d = 0;
             for (int k = 0; k < DIMS; k++) d += pow(Y[i * DIMS + k] - (o->self ? Y : G)[j * DIMS + k], 2);
-            Z_row[i] += w[i][j] = o->gaussian ? exp(-d) : 1 / (1 + d);
+            Z_row[i] += w[i][j] = similarity(o, d);
             mass[i] += P[i * z + j];
         }
         Z_all += Z_row[i];
@@ -250,8 +268,10 @@ static void a_given_target_matches_its_divergence_and_differences(void **state)
     double Y[N * DIMS], G[Z * DIMS], dY[N * DIMS], dG[Z * DIMS], P[N * N];
     int32_t label[N], other[Z];
     irregular(Y, label, G, other);
-    for (int bits = 0; bits < 8; bits++) {
-        eh_neighbour o = {.gaussian = bits & 1, .row = bits & 2, .self = bits & 4, .P = R(P)};
+    for (int bits = 0; bits < MEMBERS; bits++) {
+        eh_neighbour o = member(bits);
+        if (o.nca || o.indicator) continue;
+        o.P = R(P);
         irregular_target(o.self, P);
         const double want = plain_divergence(&o, Y, G, P);
         const double got = loss_of(&o, N, Z, DIMS, Y, NULL, G, NULL, dY, dG); /* no label is read */
@@ -333,6 +353,62 @@ static void doubling_all_samples_or_all_exemplars_changes_nothing(void **state)
     }
 }
 
+/* A freedom of 1 is the student similarity as it was, to the bit. */
+static void a_freedom_of_one_is_none(void **state)
+{
+    (void)state;
+    double Y[N * DIMS], G[Z * DIMS], dY[N * DIMS], dG[Z * DIMS] = {0}, dY1[N * DIMS], dG1[Z * DIMS] = {0};
+    int32_t label[N], other[Z];
+    irregular(Y, label, G, other);
+    for (int bits = 0; bits < FREEDOM; bits++) {
+        eh_neighbour o = member(bits);
+        const double loss = loss_of(&o, N, Z, DIMS, Y, label, G, other, dY, dG);
+        o.freedom = 1;
+        assert_true(loss_of(&o, N, Z, DIMS, Y, label, G, other, dY1, dG1) == loss);
+        assert_memory_equal(dY, dY1, sizeof dY);
+        assert_memory_equal(dG, dG1, sizeof dG);
+    }
+}
+
+/* w -> exp(-d / 2): the gaussian of points that are nearer by the root of 1/2. The difference falls with 1 / nu. */
+static void much_freedom_comes_to_the_gaussian_of_half_the_distance(void **state)
+{
+    (void)state;
+    double Y[N * DIMS], G[Z * DIMS], near_Y[N * DIMS], near_G[Z * DIMS], dY[N * DIMS], near_dY[N * DIMS];
+    int32_t label[N], other[Z];
+    irregular(Y, label, G, other);
+    const double root = sqrt(0.5);
+    for (int i = 0; i < N * DIMS; i++) near_Y[i] = root * Y[i];
+    for (int i = 0; i < Z * DIMS; i++) near_G[i] = root * G[i];
+    for (int bits = 0; bits < FREEDOM; bits += 2) {
+        eh_neighbour student = member(bits), gaussian = member(bits + 1);
+        const double limit = loss_of(&gaussian, N, Z, DIMS, near_Y, label, near_G, other, near_dY, NULL);
+        double off[2], slope_off[2] = {0};
+        for (int f = 0; f < 2; f++) {
+            student.freedom = f ? 1e6 : 1e5;
+            off[f] = fabs(loss_of(&student, N, Z, DIMS, Y, label, G, other, dY, NULL) - limit);
+            for (int i = 0; i < N * DIMS; i++) slope_off[f] = fmax(slope_off[f], fabs(dY[i] - root * near_dY[i]));
+        }
+        assert_true(off[0] < 1e-3 && slope_off[0] < 1e-3);
+        assert_true(fabs(off[1] / off[0] - 0.1) < 1e-3 && fabs(slope_off[1] / slope_off[0] - 0.1) < 1e-3);
+    }
+}
+
+/* Every w is 0 in double: (1 + 4e6 / 1000)^-500.5 is 1e-1800. */
+static void far_points_of_much_freedom_neither_overflow_nor_vanish(void **state)
+{
+    (void)state;
+    const double Y[] = {0, 5000}, G[] = {2000, 2010};
+    const int32_t label[] = {0, 1}, other[] = {0, 1};
+    for (int bits = 0; bits < 4; bits++) {
+        const eh_neighbour o = {.freedom = 1000, .row = bits & 1, .nca = bits & 2};
+        double dY[2], dG[2];
+        const double loss = loss_of(&o, 2, 2, 1, Y, label, G, other, dY, dG);
+        assert_true(isfinite(loss) && loss > 0 && isfinite(dY[0]) && isfinite(dY[1]) && isfinite(dG[0]));
+        assert_true(dY[0] != 0 && dG[0] != 0);
+    }
+}
+
 static void far_gaussian_points_neither_overflow_nor_vanish(void **state)
 {
     (void)state;
@@ -351,9 +427,8 @@ static void without_a_target_loss_and_gradient_are_zero(void **state)
     (void)state;
     const double Y[] = {0.3, 1.7}, G[] = {0.2, -0.9};
     const int32_t label[] = {0, -1}, other[] = {1, 2};
-    for (int bits = 0; bits < 32; bits++) {
-        const eh_neighbour o = {
-            .gaussian = bits & 1, .row = bits & 2, .nca = bits & 4, .self = bits & 8, .indicator = bits & 16};
+    for (int bits = 0; bits < MEMBERS; bits++) {
+        const eh_neighbour o = member(bits);
         double dY[] = {7.7, 7.7}, dG[] = {7.7, 7.7};
         assert_true(loss_of(&o, 2, 2, 1, Y, label, G, other, dY, dG) == 0);
         assert_true(dY[0] == 0 && dY[1] == 0 && (o.self || (dG[0] == 0 && dG[1] == 0)));
@@ -513,6 +588,9 @@ int main(void)
         cmocka_unit_test(two_points_are_as_near_as_any_target_asks),
         cmocka_unit_test(losses_see_neither_rotation_nor_translation_nor_order),
         cmocka_unit_test(doubling_all_samples_or_all_exemplars_changes_nothing),
+        cmocka_unit_test(a_freedom_of_one_is_none),
+        cmocka_unit_test(much_freedom_comes_to_the_gaussian_of_half_the_distance),
+        cmocka_unit_test(far_points_of_much_freedom_neither_overflow_nor_vanish),
         cmocka_unit_test(far_gaussian_points_neither_overflow_nor_vanish),
         cmocka_unit_test(without_a_target_loss_and_gradient_are_zero),
         cmocka_unit_test(large_margins_match_the_worked_case),

@@ -96,7 +96,7 @@ static void temperature_changes_shares_and_not_their_order(void **state)
         {pow(1 / (1 + d[0]) + 1 / (1 + d[2]), 1 / T), pow(1 + d[1], -1 / T), pow(1 + d[3], -1 / T)},
         {pow(exp(-d[0]) + exp(-d[2]), 1 / T), exp(-d[1] / T), exp(-d[3] / T)}};
     for (int gaussian = 0; gaussian < 2; gaussian++) {
-        const eh_host_references ref = {G, label, 4, 1, 4, gaussian};
+        const eh_host_references ref = {G, label, 4, 1, 4, gaussian, 1};
         const double *p = tempered[gaussian], all = p[0] + p[1] + p[2];
         eh_probabilities(&ref, T, Y, 1, scratch, proba);
         for (int k = 0; k < 3; k++) assert_float_equal(proba[k] / (p[k] / all), 1, 1e-5);
@@ -110,7 +110,7 @@ static void margins_are_differences_of_distances(void **state)
     (void)state;
     static const float G[] = {0, 0, 3, 4, 10, 0}, Y[] = {0, 0, 6, 0, NAN, 0};
     static const int32_t classes[] = {0, 1, 1}, label[] = {0, 1, 1};
-    const eh_host_references ref = {G, classes, 3, 2, 2, false};
+    const eh_host_references ref = {G, classes, 3, 2, 2, false, 1};
     float margin[3];
     eh_margins(&ref, Y, 3, label, margin);
     assert_float_equal(margin[0], 5, 1e-6);
@@ -118,7 +118,7 @@ static void margins_are_differences_of_distances(void **state)
     assert_true(isnan(margin[2]));
     eh_margins(&ref, Y, 1, (int32_t[]){1}, margin);
     assert_float_equal(margin[0], -5, 1e-6); /* a vote may go against the nearest */
-    const eh_host_references lonely = {G, classes, 1, 2, 2, false};
+    const eh_host_references lonely = {G, classes, 1, 2, 2, false, 1};
     eh_margins(&lonely, Y, 1, label, margin);
     assert_true(isinf(margin[0]) && margin[0] > 0);
 }

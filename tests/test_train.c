@@ -70,6 +70,38 @@ static void every_member_of_the_objective_family_learns(void **state)
             }
 }
 
+static void the_student_similarity_learns_with_any_freedom(void **state)
+{
+    (void)state;
+    static const char *const freedoms[] = {"0.3", "5", "1000"}, *const forms[] = {"joint", "row"},
+                             *const targets[] = {"mcml", "nca"};
+    for (int f = 0; f < 3; f++)
+        for (int i = 0; i < 4; i++) {
+            enhope_model *m =
+                train(blobs, with("freedom", freedoms[f], "form", forms[i % 2], "target", targets[i / 2], NULL));
+            assert_true(m->freedom == atof(freedoms[f]));
+            assert_string_equal(enhope_model_setting(m, "freedom"), freedoms[f]);
+            const double error = error_of(m, blobs);
+            if (error > 0.12) fail_msg("%s %s %s: %g", freedoms[f], forms[i % 2], targets[i / 2], error);
+        }
+}
+
+/* The gaussian similarity and the large margin have none: the same models, whatever it is. */
+static void freedom_is_the_student_similarity_s_alone(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"snc", "nca", "lmnn", "pca"};
+    for (int i = 0; i < 4; i++) {
+        enhope_model *a = train(blobs, with("method", methods[i], "epochs", "2", NULL));
+        enhope_model *b = train(blobs, with("method", methods[i], "epochs", "2", "freedom", "7", NULL));
+        assert_true(a->freedom == 1 && b->freedom == 1 && a->r == b->r);
+        assert_memory_equal(a->reference, b->reference,
+                            (size_t)(a->r * eh_model_reference_width(a)) * sizeof *a->reference);
+        enhope_model_free(a);
+        enhope_model_free(b);
+    }
+}
+
 static void every_method_of_the_table_learns(void **state)
 {
     (void)state;
@@ -317,9 +349,10 @@ static void the_gradient_of_training_matches_central_differences(void **state)
     for (int i = 0; i < 3 * 11; i++) { /* dense, sparse, disturbed */
         const char *const *choice = cases[i / 3];
         const char *noise = i % 3 == 2 ? "0.3" : "0", *dropout = i % 3 == 2 ? "0.2" : "0";
+        const char *order = i / 3 % 2 ? "3" : "1+3+2";
         enhope_settings *s =
             with("method", choice[0], "exemplars", choice[1], "form", choice[2], "factors", "4", "hidden", "3", "order",
-                 "3", "batch", "30", "scale", "none", "noise", noise, "dropout", dropout, NULL);
+                 order, "batch", "30", "scale", "none", "noise", noise, "dropout", dropout, NULL);
         enhope_trainer *t = NULL;
         int done;
         assert_int_equal(enhope_trainer_create(ctx, i % 3 ? sparse_blobs : blobs, s, &t), ENHOPE_OK);
@@ -391,6 +424,29 @@ static void rectified_units_learn(void **state)
         assert_true(m->shape.relu);
         const double error = error_of(m, blobs);
         if (error > 0.12) fail_msg("%s: %g", methods[i], error);
+    }
+}
+
+/* And what is of one order is the same, however it is said. */
+static void factors_of_several_orders_learn(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"2+3", "1+2+3", "4+1+3+2"};
+    for (int i = 0; i < 2 * 3; i++) {
+        const enhope_dataset *data = i % 2 ? sparse_blobs : blobs;
+        enhope_model *m = train(data, with("order", orders[i / 2], "factors", "24", "start", "1", NULL));
+        assert_string_equal(m->order, orders[i / 2]);
+        assert_string_equal(enhope_model_setting(m, "order"), orders[i / 2]);
+        const double error = error_of(m, data);
+        if (error > 0.12) fail_msg("%s: %g", orders[i / 2], error);
+    }
+    for (int i = 0; i < 2; i++) {
+        enhope_model *m[2];
+        for (int k = 0; k < 2; k++) m[k] = train(i ? sparse_blobs : blobs, with("order", k ? "3+3+3" : "3", NULL));
+        const int64_t count = eh_map_parameters(m[0]->map, &m[0]->shape);
+        assert_memory_equal(m[0]->theta, m[1]->theta, (size_t)count * sizeof *m[0]->theta);
+        enhope_model_free(m[0]);
+        enhope_model_free(m[1]);
     }
 }
 
@@ -712,10 +768,10 @@ static enhope_dataset *held_out(const enhope_trainer *t, float *x, int32_t *labe
 static void probabilities_are_calibrated_on_the_validation_part(void **state)
 {
     (void)state;
-    static const char *const similarities[] = {"student", "gaussian"};
-    for (int s = 0; s < 2; s++) {
-        enhope_settings *set =
-            with("similarity", similarities[s], "epochs", "3", "valid", "0.4", "patience", "0", NULL);
+    static const char *const similarities[] = {"student", "gaussian", "student"}, *const freedoms[] = {"1", "1", "4"};
+    for (int s = 0; s < 3; s++) {
+        enhope_settings *set = with("similarity", similarities[s], "freedom", freedoms[s], "epochs", "3", "valid",
+                                    "0.4", "patience", "0", NULL);
         enhope_trainer *t = NULL;
         enhope_model *m = NULL;
         float x[N * H];
@@ -926,6 +982,8 @@ static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
     refused(unknown, with(NULL), ENHOPE_ERROR_DATA, "the data has no labelled sample to train on");
     refused(blobs, with("z", "2", NULL), ENHOPE_ERROR_ARGUMENT,
             "z = 2 exemplars for 3 classes: expected at least one for each class");
+    refused(blobs, with("order", "1+2+3", "factors", "2", NULL), ENHOPE_ERROR_ARGUMENT,
+            "order is 1+2+3 with 2 factors: expected a factor for each order");
     refused(blobs, with("neighbours", "7", NULL), ENHOPE_ERROR_ARGUMENT,
             "k = 7 neighbours asked for, but there are 6 exemplars");
     refused(blobs, with("method", "hope", "batch", "1", NULL), ENHOPE_ERROR_ARGUMENT,
@@ -977,9 +1035,14 @@ static void settings_are_one_table_with_working_defaults_and_bounds(void **state
     enhope_settings_set(ctx, s, "factors", "2.5");
     assert_string_equal(enhope_error(ctx), "factors is '2.5': expected a whole number");
     enhope_settings_set(ctx, s, "order", "17");
-    assert_string_equal(enhope_error(ctx), "order is 17: expected 1 to 16");
+    assert_string_equal(enhope_error(ctx),
+                        "order is '17': expected one to four orders from 1 to 16 joined by '+', as in 3 or 2+3");
+    assert_int_equal(enhope_settings_set(ctx, s, "order", "16+16+16+16"), ENHOPE_OK);
+    char order[16];
+    assert_int_equal(enhope_settings_get(ctx, s, "order", order, sizeof order), ENHOPE_OK);
+    assert_string_equal(order, "16+16+16+16");
     enhope_settings_set(ctx, s, "form", "joints");
-    assert_string_equal(enhope_error(ctx), "form is 'joints': expected one of auto|joint|row");
+    assert_string_equal(enhope_error(ctx), "form is 'joints': expected one of auto|published|joint|row");
     enhope_settings_free(s);
 }
 
@@ -1013,7 +1076,7 @@ static void a_recipe_sets_all_and_is_changed_by_what_follows(void **state)
         {"hidden", "400"},      {"order", "2"},
         {"unit", "sigmoid"},    {"layers", "500-500-2000"},
         {"start", "1"},         {"z", "0"},
-        {"form", "auto"},       {"exemplars", "learned"},
+        {"form", "published"},  {"exemplars", "learned"},
         {"similarity", "auto"}, {"target", "auto"},
         {"weight", "pair"},     {"graph", "nearest"},
         {"links", "5"},         {"targets", "3"},
@@ -1120,6 +1183,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_exemplar_choice_solver_and_form_learns),
         cmocka_unit_test(every_member_of_the_objective_family_learns),
+        cmocka_unit_test(the_student_similarity_learns_with_any_freedom),
+        cmocka_unit_test(freedom_is_the_student_similarity_s_alone),
         cmocka_unit_test(every_method_of_the_table_learns),
         cmocka_unit_test(principal_components_are_eigenvectors_of_the_covariance),
         cmocka_unit_test(the_scale_of_inputs_is_chosen_where_they_are_compared_as_they_are),
@@ -1129,6 +1194,7 @@ int main(void)
         cmocka_unit_test(the_gradient_of_training_matches_central_differences),
         cmocka_unit_test(a_target_from_the_inputs_is_learned_without_labels),
         cmocka_unit_test(rectified_units_learn),
+        cmocka_unit_test(factors_of_several_orders_learn),
         cmocka_unit_test(a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen),
         cmocka_unit_test(the_pairs_of_a_batch_are_bounded),
         cmocka_unit_test(the_reference_backend_trains_alike),

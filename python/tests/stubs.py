@@ -91,8 +91,8 @@ OWN = {
 def kind(row, parameter):
     if parameter == "random_state":
         return "Any"
-    if parameter == "layers":
-        return "Union[str, Sequence[int], None]"
+    if row["type"] == "text":
+        return "Union[str, int, Sequence[int], None]"
     return f"Optional[{_table.type_text(row)}]"
 
 

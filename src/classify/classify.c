@@ -1,12 +1,13 @@
 /* Classes from neighbours: the vote of the k nearest references, and each class's share of the similarity to all of
  * them,
  *
- *   S(class, y) = sum of w(y, g_j) over the class's g_j, w = 1 / (1 + d) or exp(-d), d = |y - g_j|^2
+ *   S(class, y) = sum of w(y, g_j) over the class's g_j, w of compute/similarity.h, d = |y - g_j|^2
  *   P(class | y) = S(class, y)^(1/T) / sum of these over all classes
  */
 #include <math.h>
 
 #include "classify/classify.h"
+#include "compute/similarity.h"
 
 void eh_found_free(eh_found *f)
 {
@@ -81,17 +82,18 @@ static double squared_distance(const float *a, const float *b, int64_t h)
 }
 
 /* The largest exponent of each class is taken out of its sum, so that no class far away comes to nothing. */
-static void gaussian_logs(const eh_host_references *ref, const float *y, double *top, double *L)
+static void energy_logs(const eh_host_references *ref, const float *y, double *top, double *L)
 {
     for (int32_t k = 0; k < ref->c; k++) top[k] = -INFINITY, L[k] = 0;
     for (int64_t j = 0; j < ref->r; j++) {
         const double d = squared_distance(y, ref->G + j * ref->h, ref->h);
+        const double e = eh_energy(ref->gaussian, ref->freedom, d);
         double *const most = &top[ref->label[j]], *const sum = &L[ref->label[j]];
-        if (-d > *most) {
-            *sum = *sum * exp(*most + d) + 1;
-            *most = -d;
+        if (-e > *most) {
+            *sum = *sum * exp(*most + e) + 1;
+            *most = -e;
         } else {
-            *sum += exp(-d - *most);
+            *sum += exp(-e - *most);
         }
     }
     for (int32_t k = 0; k < ref->c; k++) L[k] = L[k] == 0 ? -INFINITY : top[k] + log(L[k]);
@@ -106,8 +108,8 @@ static void student_logs(const eh_host_references *ref, const float *y, double *
 
 void eh_log_similarities(const eh_host_references *ref, const float *y, double *scratch, double *L)
 {
-    if (ref->gaussian)
-        gaussian_logs(ref, y, scratch, L);
+    if (eh_by_energy(ref->gaussian, ref->freedom))
+        energy_logs(ref, y, scratch, L);
     else
         student_logs(ref, y, L);
 }

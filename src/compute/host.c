@@ -111,10 +111,11 @@ bool eh_host_pair_weights(const eh_pairs *p, const eh_pair_sums *sums, double *a
     *loss = 0;
     if (all.with_target == 0) return false;
     all.log_Z = log_normaliser(p, sums);
+    const bool logs = eh_by_energy(p->gaussian, p->freedom);
     for (int64_t i = 0; i < p->n; i++) {
         const eh_pair_weight w =
-            p->P ? eh_given_weight_of(p->gaussian, p->row, &all, sums + i)
-                 : eh_pair_weight_of(p->gaussian, p->row, p->nca, p->indicator, &all, sums + i, counts(p, i));
+            p->P ? eh_given_weight_of(logs, p->row, &all, sums + i)
+                 : eh_pair_weight_of(logs, p->row, p->nca, p->indicator, &all, sums + i, counts(p, i));
         attract[i] = w.attract;
         repel[i] = w.repel;
         *loss += w.loss;

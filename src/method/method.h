@@ -43,9 +43,10 @@ const eh_method *eh_method_find(const char *name);
 
 /* ---- settings.c ---- */
 
+enum { EH_ORDER_MOST = 16 }; /* of a factor */
 enum { EH_UNIT_SIGMOID, EH_UNIT_RELU };
 enum { EH_START_RANDOM, EH_START_KMEANS, EH_START_LEARNED };
-enum { EH_FORM_AUTO, EH_FORM_JOINT, EH_FORM_ROW };
+enum { EH_FORM_AUTO, EH_FORM_PUBLISHED, EH_FORM_JOINT, EH_FORM_ROW };
 enum { EH_SIMILARITY_AUTO, EH_SIMILARITY_STUDENT, EH_SIMILARITY_GAUSSIAN };
 enum { EH_TARGET_AUTO, EH_TARGET_MCML, EH_TARGET_NCA };
 enum { EH_WEIGHT_SAMPLE, EH_WEIGHT_PAIR };
@@ -57,11 +58,14 @@ enum { EH_NORM_LINF, EH_NORM_L2 };
 struct enhope_settings {
     int64_t recipe;
     char method[24];
-    int64_t dims, factors, hidden, order;
+    int64_t dims, factors, hidden;
+    char order[16];
     char layers[64];
     int64_t unit;
     double start;
-    int64_t exemplars, z, form, similarity, target, weight;
+    int64_t exemplars, z, form, similarity;
+    double freedom;
+    int64_t target, weight;
     int64_t graph, links;
     int64_t targets;
     double push;
@@ -71,12 +75,13 @@ struct enhope_settings {
     double shift, affine, elastic;
     double noise, dropout, adversary;
     int64_t norm;
+    double smooth, mix, balance;
     double valid, time;
     int64_t patience;
     int64_t scale, neighbours, seed;
 
     bool batch_said;  /* it was set, by the caller or by a recipe: it is taken as it is */
-    bool noise_said;  /* noise or dropout was set by the caller: sparse data has it too */
+    bool noise_said;  /* noise, dropout or adversary was set by the caller: sparse data has it too */
     bool epochs_said; /* they were set by the caller: there are no more of them, however few steps they have */
 };
 

@@ -7,10 +7,11 @@
 static const enhope_recipe_info recipes[] = {
     {"fast", "a good map in a minute on two cores: the default", ""},
     {"paper", "the en-HOPE paper's settings: order 2, joint form, conjugate gradients",
-     "order 2 factors 800 hidden 400 weight pair noise 0 dropout 0 solver cg epochs 30 batch 1000 iterations 3 "
-     "patience 10"},
+     "order 2 factors 800 hidden 400 start 1 form published weight pair noise 0 dropout 0 solver cg epochs 30 batch "
+     "1000 "
+     "iterations 3 rate 0.003 patience 10"},
     {"best", "the lowest error: a larger map, adversarial inputs, many epochs",
-     "factors 800 hidden 400 form row noise 0.2 dropout 0 adversary 0.05 epochs 150"},
+     "factors 800 hidden 400 noise 0.1 dropout 0 adversary 0.1 rate 0.001 epochs 300"},
 };
 enum { RECIPES = sizeof recipes / sizeof *recipes };
 

@@ -5,25 +5,54 @@
 
 #include "method/method.h"
 
+/* What a text may be; its form, "N-N-...", is in the setting's choices. */
+typedef struct text_rule {
+    bool (*good)(const char *value);
+    const char *expected;
+    size_t size; /* of the field */
+} text_rule;
+
 typedef struct row {
     enhope_setting_info info;
-    size_t at; /* of the field in enhope_settings: int64_t for an integer or a choice, double for a real */
+    size_t at; /* of the field in enhope_settings: int64_t for an integer or a choice, double for a real, else char[] */
+    const text_rule *text; /* NULL: not a text */
 } row;
 
 #define INTEGER(field, initial_, minimum_, maximum_, applies_, help_)                          \
     {                                                                                          \
         {#field, ENHOPE_SETTING_INTEGER, initial_, minimum_, maximum_, NULL, applies_, help_}, \
-            offsetof(enhope_settings, field)                                                   \
+            offsetof(enhope_settings, field), NULL                                             \
     }
 #define REAL(field, initial_, minimum_, maximum_, applies_, help_)                          \
     {                                                                                       \
         {#field, ENHOPE_SETTING_REAL, initial_, minimum_, maximum_, NULL, applies_, help_}, \
-            offsetof(enhope_settings, field)                                                \
+            offsetof(enhope_settings, field), NULL                                          \
     }
-#define CHOICE(field, choices_, initial_, applies_, help_)                                                           \
-    {                                                                                                                \
-        {#field, ENHOPE_SETTING_CHOICE, initial_, 0, 0, choices_, applies_, help_}, offsetof(enhope_settings, field) \
+#define CHOICE(field, choices_, initial_, applies_, help_)                                                            \
+    {                                                                                                                 \
+        {#field, ENHOPE_SETTING_CHOICE, initial_, 0, 0, choices_, applies_, help_}, offsetof(enhope_settings, field), \
+            NULL                                                                                                      \
     }
+#define TEXT(field, form_, initial_, applies_, help_, good_, expected_)                                          \
+    {                                                                                                            \
+        {#field, ENHOPE_SETTING_TEXT, initial_, 0, 0, form_, applies_, help_}, offsetof(enhope_settings, field), \
+            &(const text_rule)                                                                                   \
+        {                                                                                                        \
+            good_, expected_, sizeof((enhope_settings *)0)->field                                                \
+        }                                                                                                        \
+    }
+
+static bool layers_good(const char *value)
+{
+    eh_map_shape shape;
+    return eh_map_layers_parse(value, &shape);
+}
+
+static bool order_good(const char *value)
+{
+    eh_orders orders;
+    return eh_map_orders_parse(value, EH_ORDER_MOST, &orders);
+}
 
 /* The choices of recipe and method are the names in recipes.c and methods.c; the method is held as text. */
 static const row rows[] = {
@@ -32,23 +61,30 @@ static const row rows[] = {
     {{"method", ENHOPE_SETTING_CHOICE, "en-hope", 0, 0,
       "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|pt-sne|linear-en-hope|mcml+|mcml|nca|lmnn|pca|lpp|snc|knn", "all",
       "what to train: a row of the table of methods"},
-     offsetof(enhope_settings, method)},
+     offsetof(enhope_settings, method),
+     NULL},
     INTEGER(dims, "2", 1, 65536, "all but knn", "outputs h of the map"),
     INTEGER(factors, "400", 1, 1048576, "hope map", "factors F"),
     INTEGER(hidden, "200", 1, 1048576, "hope map", "hidden units m"),
-    INTEGER(order, "3", 1, 16, "hope map", "order O of the feature interactions"),
-    {{"layers", ENHOPE_SETTING_TEXT, "500-500-2000", 0, 0, NULL, "mlp map",
-      "units of each layer below the output, one to eight numbers joined by '-'"},
-     offsetof(enhope_settings, layers)},
+    TEXT(order, "N+N+...", "3", "hope map",
+         "order O of the feature interactions, 1 to 16; one to four orders joined by '+' share the factors out equally",
+         order_good, "one to four orders from 1 to 16 joined by '+', as in 3 or 2+3"),
+    TEXT(layers, "N-N-...", "500-500-2000", "mlp map",
+         "units of each layer below the output, one to eight numbers joined by '-'", layers_good,
+         "one to eight numbers of units joined by '-', as in 500-500-2000"),
     CHOICE(unit, "sigmoid|relu", "sigmoid", "mlp map", "what a unit of a layer does: 1 / (1 + exp(-a)), or max(a, 0)"),
-    REAL(start, "1", 1e-9, 1e9, "hope, mlp and linear maps",
-         "mean square of the first responses at the start, over the data"),
+    REAL(start, "0", 0, 1e9, "hope, mlp and linear maps",
+         "mean square of the first responses at the start, over the data; 0: 0.3 in a hope map with an order above 2, "
+         "else 1"),
     CHOICE(exemplars, "random|kmeans|learned", "learned", "exemplar methods",
            "training points, k-means centres, or k-means centres that are then learned"),
     INTEGER(z, "0", 0, 1048576, "exemplar methods", "number of exemplars, shared over the classes; 0: two a class"),
-    CHOICE(form, "auto|joint|row", "auto", "gradient methods but lmnn",
-           "normaliser of q: over all pairs, or row by row"),
+    CHOICE(form, "auto|published|joint|row", "auto", "gradient methods but lmnn",
+           "normaliser of q: over all pairs, or row by row; auto: by row with exemplars, else as the method was "
+           "published"),
     CHOICE(similarity, "auto|student|gaussian", "auto", "gradient methods but lmnn", "1 / (1 + d) or exp(-d)"),
+    REAL(freedom, "1", 0.1, 1000, "student similarity, gradient methods but lmnn",
+         "degrees of freedom nu of the student similarity, (1 + d / nu)^(-(nu + 1) / 2)"),
     CHOICE(target, "auto|mcml|nca", "auto", "gradient methods but lmnn, pt-sne",
            "collapse onto all same-class points, or any of them"),
     CHOICE(weight, "sample|pair", "sample", "joint form, mcml target",
@@ -61,14 +97,14 @@ static const row rows[] = {
     REAL(perplexity, "30", 1, 1e6, "pt-sne",
          "neighbours that a sample has in the inputs, about; at most a third of a batch"),
     CHOICE(solver, "cg|lbfgs|adam", "adam", "gradient methods", "how the parameters are learned"),
-    INTEGER(epochs, "50", 1, 1000000, "gradient methods",
+    INTEGER(epochs, "60", 1, 1000000, "gradient methods",
             "walks through the training data, at most; unless it is set, adam makes at least 1,000 steps"),
     INTEGER(batch, "1000", 0, 1073741824, "gradient methods",
             "samples in a mini-batch; 0: all; unless it is set, exemplar methods take at most a fiftieth of the "
             "samples, but 20"),
     INTEGER(iterations, "3", 1, 1000000, "cg, lbfgs", "line searches on each mini-batch"),
     INTEGER(memory, "10", 1, 1000, "lbfgs", "curvature pairs kept"),
-    REAL(rate, "0.003", 0, 1e6, "adam", "peak learning rate"),
+    REAL(rate, "0.002", 0, 1e6, "adam", "peak learning rate"),
     REAL(warmup, "0.05", 0, 1, "adam", "part of all steps in which the rate rises"),
     REAL(beta1, "0.9", 0, 0.999999, "adam", "decay of the gradient's mean"),
     REAL(beta2, "0.99", 0, 0.999999, "adam", "decay of the gradient's square"),
@@ -81,13 +117,20 @@ static const row rows[] = {
     REAL(elastic, "0", 0, 1000, "gradient methods, images",
          "pixels by which a smooth random field moves their pixels in each direction, root mean square"),
     REAL(noise, "0.1", 0, 1e6, "gradient methods",
-         "deviation of the normal noise that is added to the scaled inputs of a training batch; unless noise or "
-         "dropout is set, sparse data has neither"),
+         "deviation of the normal noise that is added to the scaled inputs of a training batch; unless noise, dropout "
+         "or adversary is set, sparse data has none of them"),
     REAL(dropout, "0.1", 0, 0.95, "gradient methods",
          "chance that a scaled input of a training sample is set to 0; the others are divided by 1 - dropout"),
     REAL(adversary, "0", 0, 1e6, "gradient methods",
          "step that scaled inputs take up the loss; half of the loss is of inputs so moved; 0: none"),
     CHOICE(norm, "linf|l2", "linf", "adversary", "what is as long as the step: the move of each input, or of a sample"),
+    REAL(smooth, "0", 0, 0.9, "exemplar methods",
+         "part of a sample's target that goes to the exemplars of all classes alike; 0: none"),
+    REAL(mix, "0", 0, 0.5, "exemplar methods",
+         "part of another sample, at most, in the scaled inputs and the target of a training sample; 0: none"),
+    REAL(balance, "0", 0, 1, "exemplar methods",
+         "samples weigh as their class's share of the training samples to the power -balance; 1: all classes weigh the "
+         "same"),
     REAL(valid, "0.1", 0, 0.9, "gradient methods",
          "part of the training data that is held out to choose the best epoch"),
     REAL(time, "0", 0, 1e9, "gradient methods, mcml, lpp", "seconds after which training ends; 0: no limit"),
@@ -153,12 +196,9 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
         return ENHOPE_OK;
     }
     if (info->type == ENHOPE_SETTING_TEXT) {
-        eh_map_shape shape;
-        if (strlen(value) >= sizeof settings->layers || !eh_map_layers_parse(value, &shape))
-            return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                           "%s is '%.80s': expected one to eight numbers of units joined by '-', as in 500-500-2000",
-                           name, value);
-        snprintf(settings->layers, sizeof settings->layers, "%s", value);
+        if (strlen(value) >= r->text->size || !r->text->good(value))
+            return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s is '%.80s': expected %s", name, value, r->text->expected);
+        snprintf(field(settings, r), r->text->size, "%s", value);
         return ENHOPE_OK;
     }
     double real = 0;
@@ -175,7 +215,8 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
     else
         *(double *)field(settings, r) = real;
     if (r->at == offsetof(enhope_settings, batch)) settings->batch_said = true;
-    if (r->at == offsetof(enhope_settings, noise) || r->at == offsetof(enhope_settings, dropout))
+    if (r->at == offsetof(enhope_settings, noise) || r->at == offsetof(enhope_settings, dropout) ||
+        r->at == offsetof(enhope_settings, adversary))
         settings->noise_said = true;
     if (r->at == offsetof(enhope_settings, epochs)) settings->epochs_said = true;
     return ENHOPE_OK;
@@ -183,10 +224,8 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
 
 static void write_text(const enhope_settings *s, const row *r, char *buffer, size_t size)
 {
-    if (r->at == offsetof(enhope_settings, method)) {
-        snprintf(buffer, size, "%s", s->method);
-    } else if (r->info.type == ENHOPE_SETTING_TEXT) {
-        snprintf(buffer, size, "%s", s->layers);
+    if (r->text || r->at == offsetof(enhope_settings, method)) {
+        snprintf(buffer, size, "%s", (const char *)field(s, r));
     } else if (r->info.type == ENHOPE_SETTING_CHOICE) {
         const char *at = r->info.choices;
         for (int64_t skip = *(int64_t *)field(s, r); skip > 0; skip--) at += strcspn(at, "|") + 1;

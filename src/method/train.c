@@ -91,6 +91,7 @@ static void take_batch(enhope_trainer *t, const eh_row *rows, const eh_label *la
     t->batch_label = label;
     if (!t->sparse) t->c->op->gather_operands(t->c, &t->table, rows, n, t->X, t->ld, NULL, with);
     if (t->affinities && label) take_affinities(t);
+    if (t->soft && label) eh_train_soft_take(t);
 }
 
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)
@@ -417,6 +418,7 @@ static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
     const enhope_dataset *data = t->data;
     const int64_t H = data->x.H;
     m->gaussian = t->objective.gaussian;
+    m->freedom = t->objective.freedom;
     m->k = t->k;
     memcpy(m->shift, t->shift, (size_t)H * sizeof *m->shift);
     memcpy(m->mul, t->mul, (size_t)H * sizeof *m->mul);

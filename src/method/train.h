@@ -64,8 +64,13 @@ struct enhope_trainer {
     eh_real *dX;           /* (batch + z, H) the gradient of X */
     eh_real *climbed_grad; /* what the optimiser sees: the gradient there */
     eh_scalar *climbed_loss;
-    eh_real *inputs;       /* (batch, ld) the batch as numbers, where its P is wanted and X is not that; else NULL */
-    eh_real *affinities;   /* (batch, batch) P of the batch's inputs, where the method asks for it; else NULL */
+    eh_real *inputs;     /* (batch, ld) the batch as numbers, where its P is wanted and X is not that; else NULL */
+    eh_real *affinities; /* (batch, batch) P of the batch's inputs, where the method asks for it; else NULL */
+    /* where the target is soft: smoothed, mixed or balanced; else NULL */
+    eh_real *soft;         /* (batch, z) P of the batch by its classes */
+    eh_real *class_weight; /* for each class, that of its samples; 0: it has no exemplar */
+    eh_real *crowd;        /* (z) exemplars of this one's class; all 1 where pairs weigh the same */
+    int64_t classes;       /* that have exemplars */
     eh_real *work;         /* the map's, for capacity + z rows */
     eh_real *Y, *dY;       /* (capacity + z, h) */
     eh_real *points;       /* (n + valid_n, h) embedded training points, where they are what points are compared with */
@@ -99,6 +104,13 @@ bool eh_train_stop(void *user);
 enhope_status eh_train_scale(enhope_trainer *t);
 /* Finds the target neighbours of all training rows; train_targets.c. */
 enhope_status eh_train_targets(enhope_trainer *t);
+/* Whether the target is soft, and that it can be; its memory, and what it is made from, for exemplars and scales that have
+ * been started; the target of the present batch; train_soft.c. */
+bool eh_train_is_soft(const enhope_trainer *t);
+enhope_status eh_train_soft_settle(const enhope_trainer *t);
+enhope_status eh_train_soft_allocate(enhope_trainer *t);
+enhope_status eh_train_soft_start(enhope_trainer *t);
+void eh_train_soft_take(enhope_trainer *t);
 /* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; train.c. */
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y);
 /* What points are compared with while training, embedded by theta; train.c. */

@@ -39,8 +39,13 @@ static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, const eh
     EH_CHECK(eh_new(ctx, "the similarities", m->c, sizeof *scratch, (void **)&scratch));
     EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
     t->c->op->read(t->c, G, placed->G, placed->r * h);
-    const eh_host_references ref = {
-        .G = G, .label = t->exemplar_label, .r = placed->r, .h = h, .c = m->c, .gaussian = m->gaussian};
+    const eh_host_references ref = {.G = G,
+                                    .label = t->exemplar_label,
+                                    .r = placed->r,
+                                    .h = h,
+                                    .c = m->c,
+                                    .gaussian = m->gaussian,
+                                    .freedom = m->freedom};
     m->temperature = fit(t, theta, n, &ref, Y, L, scratch, label);
 cleanup:
     eh_free(G);

@@ -131,8 +131,9 @@ static enhope_status settle_disturbance(enhope_trainer *t)
                               .dropout = s->dropout,
                               .seed = (uint64_t)s->seed};
     if (t->method->solve || t->method->compared == EH_NOTHING) return ENHOPE_OK;
+    if (t->method->compared == EH_EXEMPLARS) t->disturb.mix = s->mix;
     const bool moved = s->shift > 0 || s->affine > 0 || s->elastic > 0;
-    t->disturbed = moved || s->noise > 0 || s->dropout > 0;
+    t->disturbed = moved || t->disturb.mix > 0 || s->noise > 0 || s->dropout > 0;
     if (moved && rows < 1)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "%s is %g: the data is not known to be images (a reader tells by a shape of samples x rows x "
@@ -171,6 +172,21 @@ static void settle_epochs(enhope_trainer *t)
     if (!t->set.epochs_said && t->set.solver == EH_SOLVER_ADAM && t->set.epochs < least) t->set.epochs = least;
 }
 
+static bool row_form(const enhope_trainer *t)
+{
+    if (t->set.form == EH_FORM_AUTO) return t->method->row || t->method->compared == EH_EXEMPLARS;
+    return t->set.form == EH_FORM_PUBLISHED ? t->method->row : t->set.form == EH_FORM_ROW;
+}
+
+/* The mean square of the first responses. Cubes and more of responses of order one have long tails. */
+static void settle_start(enhope_trainer *t)
+{
+    int highest = 0;
+    for (int i = 0; i < t->shape.orders.count; i++)
+        if (t->shape.orders.order[i] > highest) highest = t->shape.orders.order[i];
+    if (t->set.start == 0) t->set.start = highest > 2 ? 0.3 : 1;
+}
+
 static enhope_status settle(enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
@@ -178,18 +194,26 @@ static enhope_status settle(enhope_trainer *t)
     const int64_t H = t->data->x.H;
     /* what is disturbed or climbs is dense, which has to be wanted where it was not */
     const bool sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse;
-    if (sparse && !s->noise_said) t->set.noise = t->set.dropout = 0;
+    if (sparse && !s->noise_said) t->set.noise = t->set.dropout = t->set.adversary = 0;
     EH_TRY(settle_disturbance(t));
     t->sparse = sparse && !t->disturbed && !climbs(t);
-    t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims, .order = 0};
+    t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims};
     if (method->map == &eh_map_mlp) {
         eh_map_layers_parse(s->layers, &t->shape);
         t->shape.relu = s->unit == EH_UNIT_RELU;
     }
-    if (method->map == &eh_map_hope) t->shape.F = s->factors, t->shape.m = s->hidden, t->shape.order = (int)s->order;
+    if (method->map == &eh_map_hope) {
+        t->shape.F = s->factors, t->shape.m = s->hidden;
+        eh_map_orders_parse(s->order, EH_ORDER_MOST, &t->shape.orders);
+        if (t->shape.orders.count > s->factors)
+            return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                           "order is %s with %lld factors: expected a factor for each order", s->order,
+                           (long long)s->factors);
+    }
+    settle_start(t);
     t->objective = (eh_neighbour){
         .gaussian = s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN,
-        .row = s->form == EH_FORM_AUTO ? method->row : s->form == EH_FORM_ROW,
+        .row = row_form(t),
         .nca = s->target == EH_TARGET_AUTO ? method->nca : s->target == EH_TARGET_NCA,
         .self = method->compared == EH_BATCH,
         .indicator = s->weight == EH_WEIGHT_PAIR,
@@ -202,11 +226,14 @@ static enhope_status settle(enhope_trainer *t)
             t->z = s->z ? s->z : eh_exemplar_usual(t->present, t->n);
         t->learned = s->exemplars == EH_START_LEARNED;
     }
+    const bool pairs = !method->hinge && !method->solve && method->compared != EH_NOTHING;
+    t->objective.freedom = pairs && !t->objective.gaussian ? s->freedom : 1;
     /* what auto came to is what the model tells */
     t->set.form = t->objective.row ? EH_FORM_ROW : EH_FORM_JOINT;
     t->set.similarity = t->objective.gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
     t->set.target = t->objective.nca ? EH_TARGET_NCA : EH_TARGET_MCML;
     t->set.z = t->z;
+    EH_TRY(eh_train_soft_settle(t));
     t->P = eh_map_parameters(method->map, &t->shape);
     if (t->from) EH_TRY(eh_train_check_update(t));
     int64_t exemplar_numbers, all;
@@ -386,6 +413,7 @@ static enhope_status allocate(enhope_trainer *t)
     EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->guess, (void **)&t->guess));
     EH_TRY(allocate_epoch(t));
     EH_TRY(allocate_affinities(t));
+    EH_TRY(eh_train_soft_allocate(t));
     EH_TRY(allocate_regularisers(t));
     if (t->method->compared != EH_BATCH) return ENHOPE_OK;
     EH_TRY(eh_compute_new(c, ctx, "embedded training points", all, size, &t->points));
@@ -455,6 +483,7 @@ static enhope_status build(enhope_trainer *t)
     EH_CHECK(start_optimiser(t));
     EH_CHECK(settle_neighbours(t));
     if (t->method->own_scale && !t->from) EH_CHECK(eh_train_scale(t));
+    if (eh_train_is_soft(t)) EH_CHECK(eh_train_soft_start(t));
     if (t->average) t->c->op->copy(t->c, t->P + t->z * H, t->theta, t->average);
     EH_CHECK(t->c->op->sync(t->c, ctx));
 cleanup:
@@ -504,10 +533,11 @@ void enhope_trainer_free(enhope_trainer *t)
     if (t->c) {
         eh_optim_free(t->optim);
         eh_found_free(&t->found);
-        void *const placed[] = {t->theta,      t->best,        t->X,           t->work,         t->Y,
-                                t->dY,         t->points,      t->row_list,    t->losses,       t->exemplar_class,
-                                t->epoch_rows, t->epoch_label, t->point_label, t->inputs,       t->affinities,
-                                t->average,    t->climbed,     t->dX,          t->climbed_grad, t->climbed_loss};
+        void *const placed[] = {t->theta,      t->best,         t->X,           t->work,         t->Y,
+                                t->dY,         t->points,       t->row_list,    t->losses,       t->exemplar_class,
+                                t->epoch_rows, t->epoch_label,  t->point_label, t->inputs,       t->affinities,
+                                t->average,    t->climbed,      t->dX,          t->climbed_grad, t->climbed_loss,
+                                t->soft,       t->class_weight, t->crowd};
         for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
             if (placed[i]) t->c->op->release(t->c, placed[i]);
         t->c->op->unplace(t->c, &t->table);

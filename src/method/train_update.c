@@ -75,16 +75,22 @@ enhope_status eh_train_settle_update(enhope_trainer *t)
                    "%s is not learned in steps: it cannot go on from a model, only begin anew", t->method->info.name);
 }
 
+static bool same_shape(const eh_map_shape *a, const eh_map_shape *b)
+{
+    bool same = a->H == b->H && a->h == b->h && a->F == b->F && a->m == b->m && a->orders.count == b->orders.count &&
+                a->layers == b->layers && a->relu == b->relu;
+    for (int i = 0; same && i < a->orders.count; i++) same = a->orders.order[i] == b->orders.order[i];
+    for (int i = 0; same && i < a->layers; i++) same = a->width[i] == b->width[i];
+    return same;
+}
+
 enhope_status eh_train_check_update(const enhope_trainer *t)
 {
-    const eh_map_shape *a = &t->shape, *b = &t->from->shape;
-    const bool same = t->from->map == t->method->map && a->H == b->H && a->h == b->h && a->F == b->F && a->m == b->m &&
-                      a->order == b->order &&
-                      eh_map_parameters(t->method->map, a) == eh_map_parameters(t->from->map, b);
-    if (!same || t->from->exemplars != (t->method->compared == EH_EXEMPLARS))
-        return eh_fail(t->ctx, ENHOPE_ERROR_MODEL,
-                       "the model is not as %s trains it: its settings do not tell its shape", t->method->info.name);
-    return ENHOPE_OK;
+    const bool exemplars = t->method->compared == EH_EXEMPLARS;
+    if (t->from->map == t->method->map && same_shape(&t->shape, &t->from->shape) && t->from->exemplars == exemplars)
+        return ENHOPE_OK;
+    return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the model is not as %s trains it: its settings do not tell its shape",
+                   t->method->info.name);
 }
 
 /* ---- exemplars ---- */

@@ -14,7 +14,9 @@ struct enhope_model {
     char *method;      /* "en-hope" */
     const eh_map *map; /* its name is in the file */
     eh_map_shape shape;
-    bool gaussian;      /* similarity for probabilities */
+    char order[32];     /* the shape's orders as text */
+    bool gaussian;      /* similarity for probabilities; else student, */
+    double freedom;     /* of this nu */
     int32_t k;          /* neighbours that vote */
     float *theta;       /* (eh_map_parameters) */
     float *shift, *mul; /* (H) scaling */
@@ -60,6 +62,8 @@ enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *mode
 #define EH_MODEL_FORMAT_VERSION "1"
 #define EH_MODEL_COLDEST        1e-6 /* temperatures that a file may have */
 #define EH_MODEL_HOTTEST        1e6
+#define EH_MODEL_LEAST_FREEDOM  1e-6 /* freedoms, likewise */
+#define EH_MODEL_MOST_FREEDOM   1e6
 enum { EH_MODEL_MAX_MAP_TENSORS = 16, EH_MODEL_MAX_ORDER = 1000 };
 /* Index of the first number that is not finite; -1: all are. */
 int64_t eh_model_not_finite(const float *x, int64_t count);

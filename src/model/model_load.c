@@ -21,7 +21,7 @@ typedef struct plan {
     bool gaussian, exemplars;
     int64_t k, r;
     int64_t image_rows, image_columns;
-    double temperature;
+    double temperature, freedom;
     int64_t valid_n, valid_errors, train_n, train_errors;
     cJSON *classes, *inputs, *settings, *history; /* inputs NULL: not known */
     const eh_st_tensor *map_tensor[EH_MODEL_MAX_MAP_TENSORS];
@@ -61,6 +61,19 @@ static enhope_status number(enhope_context *ctx, const eh_safetensors *st, const
     return ENHOPE_OK;
 }
 
+/* 1 where it is missing. */
+static enhope_status real(enhope_context *ctx, const eh_safetensors *st, const char *key, double least, double most,
+                          double *out)
+{
+    const char *value = eh_safetensors_text(st, key);
+    char quote[EH_QUOTE];
+    *out = 1;
+    if (value && (eh_number_parse(value, strlen(value), out) != EH_NUMBER || *out < least || *out > most))
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata '%s' is '%s': expected a number from %g to %g", key,
+                       eh_json_quote(value, quote), least, most);
+    return ENHOPE_OK;
+}
+
 static enhope_status list(enhope_context *ctx, const eh_safetensors *st, const char *key, int64_t max_values,
                           cJSON **out)
 {
@@ -96,7 +109,7 @@ static enhope_status read_identity(enhope_context *ctx, const eh_safetensors *st
     if (!p->gaussian && strcmp(value, "student"))
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'similarity' is '%s': expected student or gaussian",
                        eh_json_quote(value, quote));
-    return ENHOPE_OK;
+    return real(ctx, st, "freedom", EH_MODEL_LEAST_FREEDOM, EH_MODEL_MOST_FREEDOM, &p->freedom);
 }
 
 static enhope_status find_tensor(enhope_context *ctx, const eh_safetensors *st, const eh_tensor *want,
@@ -134,18 +147,30 @@ static enhope_status read_layers(enhope_context *ctx, const eh_safetensors *st, 
     return ENHOPE_OK;
 }
 
+static enhope_status read_orders(enhope_context *ctx, const eh_safetensors *st, eh_map_shape *s)
+{
+    const char *value;
+    char quote[EH_QUOTE];
+    EH_TRY(text(ctx, st, "order", &value));
+    if (!eh_map_orders_parse(value, EH_MODEL_MAX_ORDER, &s->orders) || s->orders.count > s->F)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL,
+                       "metadata 'order' is '%s': expected one to four whole numbers from 1 to %d joined by '+', and a "
+                       "factor for each",
+                       eh_json_quote(value, quote), EH_MODEL_MAX_ORDER);
+    return ENHOPE_OK;
+}
+
 static enhope_status read_shape(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
     const int64_t most = INT64_C(1) << 40;
     const bool hope = p->map == &eh_map_hope;
     eh_map_shape *s = &p->shape;
-    int64_t order;
+    int64_t none; /* other maps have no order, and say so */
     EH_TRY(number(ctx, st, "inputs", 1, most, &s->H));
     EH_TRY(number(ctx, st, "outputs", 1, most, &s->h));
     EH_TRY(number(ctx, st, "factors", hope, most, &s->F));
     EH_TRY(number(ctx, st, "hidden", hope, most, &s->m));
-    EH_TRY(number(ctx, st, "order", hope, EH_MODEL_MAX_ORDER, &order));
-    s->order = (int)order;
+    EH_TRY(hope ? read_orders(ctx, st, s) : number(ctx, st, "order", 0, EH_MODEL_MAX_ORDER, &none));
     if (p->map == &eh_map_mlp) EH_TRY(read_layers(ctx, st, s));
     if (p->map == &eh_map_identity && s->H != s->h)
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "the identity map has %lld inputs and %lld outputs: expected the same",
@@ -237,13 +262,7 @@ static enhope_status read_errors(enhope_context *ctx, const eh_safetensors *st, 
 /* How sure the model may be, and how it did in training; older files do not say. */
 static enhope_status read_judgement(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
-    const char *value = eh_safetensors_text(st, "temperature");
-    char quote[EH_QUOTE];
-    p->temperature = 1;
-    if (value && (eh_number_parse(value, strlen(value), &p->temperature) != EH_NUMBER ||
-                  p->temperature < EH_MODEL_COLDEST || p->temperature > EH_MODEL_HOTTEST))
-        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'temperature' is '%s': expected a number from %g to %g",
-                       eh_json_quote(value, quote), EH_MODEL_COLDEST, EH_MODEL_HOTTEST);
+    EH_TRY(real(ctx, st, "temperature", EH_MODEL_COLDEST, EH_MODEL_HOTTEST, &p->temperature));
     EH_TRY(read_errors(ctx, st, "valid_errors", &p->valid_errors, &p->valid_n));
     return read_errors(ctx, st, "train_errors", &p->train_errors, &p->train_n);
 }
@@ -346,6 +365,7 @@ static enhope_status load(enhope_context *ctx, eh_safetensors *st, enhope_model 
     EH_CHECK(eh_model_create(ctx, p.method, p.map, &p.shape, p.r, p.exemplars, cJSON_GetArraySize(p.classes),
                              cJSON_GetArraySize(p.settings), cJSON_GetArraySize(p.history), &model));
     model->gaussian = p.gaussian;
+    model->freedom = p.freedom;
     model->k = (int32_t)p.k;
     model->image_rows = p.image_rows;
     model->image_columns = p.image_columns;

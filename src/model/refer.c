@@ -59,6 +59,7 @@ static enhope_status copy_model(enhope_context *ctx, const enhope_model *from, i
     memcpy(m->mul, from->mul, (size_t)H * sizeof *m->mul);
     if (m->epochs) memcpy(m->history, from->history, (size_t)m->epochs * sizeof *m->history);
     m->gaussian = from->gaussian;
+    m->freedom = from->freedom;
     m->image_rows = from->image_rows;
     m->image_columns = from->image_columns;
     EH_CHECK(eh_model_copy_names(ctx, from->class_name, m->c, m->class_name));

@@ -8,6 +8,7 @@
 
 typedef struct eh_neighbour {
     bool gaussian;  /* else student */
+    double freedom; /* nu of the student similarity; 0 counts as 1 */
     bool row;       /* else joint */
     bool nca;       /* else MCML */
     bool self;      /* compared with the batch itself, else with exemplars */

@@ -23,16 +23,10 @@ static inline float *eh_f(const void *v)
 /* Work smaller than this many numbers stays in one thread: waking another costs more. */
 enum { EH_CPU_ALONE = 8192 };
 
-/* A share of [0, count) in `parts` equal shares. */
-static inline int64_t eh_share_start(int64_t count, int64_t part, int64_t parts)
-{
-    return count / parts * part + (part < count % parts ? part : count % parts);
-}
-
 typedef struct eh_cpu_state {
     float *blocks; /* nearest.c's, for rows of `dims` dimensions; NULL before their first use */
     int64_t dims;
-    void *room; /* of `room_bytes`: what pairs.c, triples.c and deform.c hold within a call; likewise */
+    void *room; /* of `room_bytes`: what operations hold within a call; likewise */
     size_t room_bytes;
     int64_t lacked; /* bytes that an operation did not get, until sync() tells; 0: none */
 } eh_cpu_state;
@@ -40,6 +34,8 @@ enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
 
 /* disturb.c: x (H) is row `row` of the data, scaled. */
 void eh_cpu_disturb(const eh_disturb *with, int64_t row, int64_t H, float *x);
+/* x (H) = (1 - part) x + part other */
+void eh_cpu_mix(int64_t H, float part, const float *restrict other, float *restrict x);
 /* Normal numbers times scale, of parts 0, 1, ... */
 enum { EH_CPU_NORMALS = 256 };
 void eh_cpu_normals(uint64_t seed, uint32_t stream, uint64_t index, float scale, float *out);
@@ -51,7 +47,8 @@ int64_t eh_cpu_deform_room(int64_t rows, int64_t columns);
 void eh_cpu_deform_by(const eh_deform *by, const float *node, int64_t rows, int64_t columns, const float *image,
                       const float *shift, const float *mul, float *to);
 /* math.c */
-void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
+void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u,
+                  eh_operand *s);
 void eh_cpu_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 void eh_cpu_fill(eh_compute *c, int64_t count, double value, eh_real *x);
 void eh_cpu_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
@@ -91,6 +88,8 @@ void *eh_cpu_room(eh_cpu_state *state, int64_t count, size_t size);
 void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
 /* affinities.c */
 void eh_cpu_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
+/* targets.c */
+void eh_cpu_targets(eh_compute *c, const eh_targets *t, eh_real *P);
 /* nearest.c */
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                     eh_row *index, eh_real *distance);
@@ -117,6 +116,29 @@ static inline __attribute__((always_inline)) float eh_exp(float x)
     float power;
     __builtin_memcpy(&power, &bits, sizeof power);
     return p * power;
+}
+
+/* log(1 + x) of x >= 0 to 3e-7 relative, likewise; NaN where x is not finite. */
+static inline __attribute__((always_inline)) float eh_log1p(float x)
+{
+    /* 1 + x = 2^k m, m from the root of 1/2 to that of 2; log m = 2 atanh(s), |s| < 0.172 */
+    const uint32_t root_half = 0x3f3504f3, one = 0x3f800000, mantissa = 0x007fffff;
+    const float sum = 1 + x;
+    uint32_t bits;
+    __builtin_memcpy(&bits, &sum, sizeof bits);
+    bits += one - root_half;
+    const float k = (float)((int32_t)(bits >> 23) - 127);
+    bits = (bits & mantissa) + root_half;
+    float m;
+    __builtin_memcpy(&m, &bits, sizeof m);
+    const float f = k == 0 ? x : m - 1; /* what 1 + x has rounded off counts where x is small */
+    const float s = f / (2 + f), q = s * s;
+    float p = 2.0f / 9;
+    p = p * q + 2.0f / 7;
+    p = p * q + 2.0f / 5;
+    p = p * q + 2.0f / 3;
+    p = p * q + 2;
+    return k * 0.693147180559945309f + s * p + (x - x);
 }
 
 #endif

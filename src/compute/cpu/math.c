@@ -16,13 +16,19 @@ enum { PARTS = 64 };
                                                                                                         part < PARTS;  \
                                                                                                         part++)
 
-void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
+void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u,
+                  eh_operand *s)
 {
-    const int64_t count = rows * columns;
+    const int64_t count = rows * columns, wide = orders->count > 1 ? columns : count; /* of one order all is one run */
     FOR_PARTS
     {
-        const int64_t from = eh_share_start(count, part, PARTS);
-        eh_cpu_power_range(eh_share_start(count, part + 1, PARTS) - from, order, eh_f(u) + from, eh_f(s) + from);
+        const int64_t last = eh_share_start(count, part + 1, PARTS);
+        for (int64_t from = eh_share_start(count, part, PARTS), to; from < last; from = to) {
+            const int64_t row = from / wide * wide;
+            const int order = eh_orders_at(orders, wide, from - row, &to);
+            to = row + to < last ? row + to : last;
+            eh_cpu_power_range(to - from, order, eh_f(u) + from, eh_f(s) + from);
+        }
     }
 }
 

@@ -43,6 +43,28 @@ EH_SIMD static void inverse(int64_t count, const float *restrict d, float *restr
     for (int64_t j = 0; j < count; j++) w[j] = 1 / (1 + d[j]);
 }
 
+EH_SIMD static void student_energies(eh_student s, int64_t count, float *restrict d, float *restrict k)
+{
+    const float half = (float)s.half, inverse = (float)s.inverse, rate = (float)s.rate;
+    for (int64_t j = 0; j < count; j++) {
+        const float x = d[j] * inverse;
+        k[j] = rate / (1 + x);
+        d[j] = half * eh_log1p(x);
+    }
+}
+
+/* Of all but the gaussian energies are made from the distances in d, in their place, and k, their slopes. */
+static void energies(const eh_pairs *p, int64_t count, float *d, float *k)
+{
+    if (!p->gaussian) student_energies(eh_student_of(p->freedom), count, d, k);
+}
+
+/* Similarities relative to that of the energy `least`. */
+EH_SIMD static void relative(int64_t count, float least, const float *restrict e, float *restrict w)
+{
+    for (int64_t j = 0; j < count; j++) w[j] = eh_exp(least - e[j]);
+}
+
 /* ---- sums ---- */
 
 static eh_pair_sums student_row(const eh_pairs *p, int64_t i)
@@ -66,22 +88,23 @@ static eh_pair_sums student_row(const eh_pairs *p, int64_t i)
     return (eh_pair_sums){.log_all = log(all), .same = p->nca ? log(mine) : mine, .count = label < 0 ? 0 : kin};
 }
 
-/* The least distance of sample i to a compared point. */
-static float nearest_of(const eh_pairs *p, int64_t i)
+/* The least energy of sample i's pairs. */
+static float least_energy(const eh_pairs *p, int64_t i)
 {
     float least = INFINITY;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
-        float d[STRIP];
+        float d[STRIP], k[STRIP];
         distances(count, p->h, eh_f(p->Y) + i * p->h, eh_f(p->G) + j0 * p->h, d);
+        energies(p, count, d, k);
         for (int64_t j = 0; j < count; j++)
             if (d[j] < least && !(p->self && j0 + j == i)) least = d[j];
     }
     return least;
 }
 
-/* Two walks: the smallest distances first, so that the sums of exponentials neither overflow nor vanish. */
-static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
+/* Two walks: the smallest energies first, so that the sums of exponentials neither overflow nor vanish. */
+static eh_pair_sums energy_row(const eh_pairs *p, int64_t i)
 {
     const float *y = eh_f(p->Y) + i * p->h;
     const int32_t label = eh_host_labels(p->label)[i], *other = eh_host_labels(p->other_label);
@@ -89,8 +112,9 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
     double mine = 0, kin = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
-        float d[STRIP];
+        float d[STRIP], k[STRIP];
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        energies(p, count, d, k);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             least = d[j] < least ? d[j] : least;
@@ -103,12 +127,15 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
     double all = 0, all_same = 0;
     for (int64_t j0 = 0; j0 < p->z && least < INFINITY; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
-        float d[STRIP];
+        float d[STRIP], w[STRIP], w_same[STRIP];
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        energies(p, count, d, w);
+        relative(count, least, d, w);
+        if (p->nca) relative(count, least_same, d, w_same);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
-            all += eh_exp(least - d[j]);
-            if (p->nca && label == other[j0 + j]) all_same += eh_exp(least_same - d[j]);
+            all += w[j];
+            if (p->nca && label == other[j0 + j]) all_same += w_same[j];
         }
     }
     return (eh_pair_sums){.log_all = log(all) - (least < INFINITY ? least : 0),
@@ -120,23 +147,26 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
 static eh_pair_sums given_row(const eh_pairs *p, int64_t i)
 {
     const float *y = eh_f(p->Y) + i * p->h, *P = eh_f(p->P) + i * p->z;
-    const float least = p->gaussian ? nearest_of(p, i) : 0;
+    const bool logs = eh_by_energy(p->gaussian, p->freedom);
+    const float least = logs ? least_energy(p, i) : 0;
     double all = 0, cross = 0, mass = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP], w[STRIP];
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
-        if (p->gaussian)
-            for (int64_t j = 0; j < count; j++) w[j] = eh_exp(least - d[j]);
-        else
+        if (logs) {
+            energies(p, count, d, w);
+            relative(count, least, d, w);
+        } else {
             inverse(count, d, w);
+        }
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             all += w[j];
             const float target = P[j0 + j];
             if (!(target > 0)) continue;
             mass += target;
-            cross += target * (p->gaussian ? logf(target) + d[j] : logf(target * (1 + d[j])));
+            cross += target * (logs ? logf(target) + d[j] : logf(target * (1 + d[j])));
         }
     }
     return (eh_pair_sums){.log_all = log(all) - least, .same = -cross, .count = mass};
@@ -144,11 +174,12 @@ static eh_pair_sums given_row(const eh_pairs *p, int64_t i)
 
 /* ---- gradients ---- */
 
-/* Slopes D of a strip of pairs, in place of the distances in d. First for one sample i against compared points ... */
-EH_SIMD static void slopes_of_sample(const eh_pairs *p, int64_t count, int32_t label, const int32_t *restrict other,
-                                     float attract, float repel, float *restrict d)
+/* Slopes D of a strip of pairs, in place of the distances in d; with `logs` by the energy, in its place. First for one
+ * sample i against compared points ... */
+EH_SIMD static void slopes_of_sample(const eh_pairs *p, bool logs, int64_t count, int32_t label,
+                                     const int32_t *restrict other, float attract, float repel, float *restrict d)
 {
-    if (p->gaussian) {
+    if (logs) {
         const float pull = p->nca ? 0 : eh_exp(attract);
         for (int64_t t = 0; t < count; t++) {
             const float a = p->nca ? eh_exp(attract - d[t]) : pull;
@@ -164,10 +195,11 @@ EH_SIMD static void slopes_of_sample(const eh_pairs *p, int64_t count, int32_t l
 }
 
 /* ... then for one compared point j against samples, each with its own weights. */
-EH_SIMD static void slopes_of_compared(const eh_pairs *p, int64_t count, int32_t other, const int32_t *restrict label,
-                                       const double *restrict attract, const double *restrict repel, float *restrict d)
+EH_SIMD static void slopes_of_compared(const eh_pairs *p, bool logs, int64_t count, int32_t other,
+                                       const int32_t *restrict label, const double *restrict attract,
+                                       const double *restrict repel, float *restrict d)
 {
-    if (p->gaussian) {
+    if (logs) {
         for (int64_t t = 0; t < count; t++) {
             const float a = eh_exp((float)attract[t] - (p->nca ? d[t] : 0));
             d[t] = (label[t] == other ? a : 0) - eh_exp((float)repel[t] - d[t]);
@@ -181,12 +213,12 @@ EH_SIMD static void slopes_of_compared(const eh_pairs *p, int64_t count, int32_t
 }
 
 /* Where P is given, either: `repel` of the one sample, or `others` of each. */
-EH_SIMD static void slopes_given(bool gaussian, int64_t count, const float *restrict P, float repel,
+EH_SIMD static void slopes_given(bool logs, int64_t count, const float *restrict P, float repel,
                                  const double *restrict others, float *restrict d)
 {
     for (int64_t t = 0; t < count; t++) {
         const float own = others ? (float)others[t] : repel, w = 1 / (1 + d[t]);
-        d[t] = gaussian ? P[t] - eh_exp(own - d[t]) : (P[t] - own * w) * w;
+        d[t] = logs ? P[t] - eh_exp(own - d[t]) : (P[t] - own * w) * w;
     }
 }
 
@@ -223,6 +255,12 @@ void eh_cpu_pull_towards(int64_t count, int64_t dims, const float *restrict slop
     pull_towards(count, dims, slope, a, B, out);
 }
 
+/* From slopes by the energy to slopes by the distance; k is 1 for the gaussian. */
+static void by_distance(const eh_pairs *p, int64_t count, const float *k, float *slope)
+{
+    for (int64_t t = 0; t < count && !p->gaussian; t++) slope[t] *= k[t];
+}
+
 /* The pair of point i with itself: its slope may be infinite, its difference is zero. */
 static void leave_out_self(const eh_pairs *p, int64_t i, int64_t from, int64_t count, float *slope)
 {
@@ -232,17 +270,20 @@ static void leave_out_self(const eh_pairs *p, int64_t i, int64_t from, int64_t c
 static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double repel, float *out)
 {
     const int64_t h = p->h;
+    const bool logs = eh_by_energy(p->gaussian, p->freedom);
     const float *y = eh_f(p->Y) + i * h;
     for (int64_t from = 0; from < p->z; from += STRIP) {
         const int64_t count = p->z - from < STRIP ? p->z - from : STRIP;
         const float *G = eh_f(p->G) + from * h;
-        float d[STRIP];
+        float d[STRIP], k[STRIP];
         distances(count, h, y, G, d);
+        if (logs) energies(p, count, d, k);
         if (p->P)
-            slopes_given(p->gaussian, count, eh_f(p->P) + i * p->z + from, (float)repel, NULL, d);
+            slopes_given(logs, count, eh_f(p->P) + i * p->z + from, (float)repel, NULL, d);
         else
-            slopes_of_sample(p, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from,
+            slopes_of_sample(p, logs, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from,
                              (float)attract, (float)repel, d);
+        if (logs) by_distance(p, count, k, d);
         leave_out_self(p, i, from, count, d);
         pull_towards(count, h, d, y, G, out);
     }
@@ -251,17 +292,20 @@ static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double
 static void add_compared_side(const eh_pairs *p, int64_t j, const double *attract, const double *repel, float *out)
 {
     const int64_t h = p->h;
+    const bool logs = eh_by_energy(p->gaussian, p->freedom);
     const float *g = eh_f(p->G) + j * h;
     for (int64_t from = 0; from < p->n; from += STRIP) {
         const int64_t count = p->n - from < STRIP ? p->n - from : STRIP;
         const float *Y = eh_f(p->Y) + from * h;
-        float d[STRIP], room[STRIP];
+        float d[STRIP], k[STRIP], room[STRIP];
         distances(count, h, g, Y, d);
+        if (logs) energies(p, count, d, k);
         if (p->P)
-            slopes_given(p->gaussian, count, given_column(p, j, from, count, room), 0, repel + from, d);
+            slopes_given(logs, count, given_column(p, j, from, count, room), 0, repel + from, d);
         else
-            slopes_of_compared(p, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from,
+            slopes_of_compared(p, logs, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from,
                                attract + from, repel + from, d);
+        if (logs) by_distance(p, count, k, d);
         leave_out_self(p, j, from, count, d);
         pull_towards(count, h, d, g, Y, out);
     }
@@ -302,8 +346,9 @@ void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY
     eh_pair_sums *sums = eh_cpu_room(c->state, p->n, sizeof *sums + 2 * sizeof(double));
     if (!sums) return;
     double *attract = (double *)(sums + p->n), *repel = attract + p->n;
+    const bool logs = eh_by_energy(p->gaussian, p->freedom);
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
-    for (int64_t i = 0; i < p->n; i++) sums[i] = (p->P ? given_row : p->gaussian ? gaussian_row : student_row)(p, i);
+    for (int64_t i = 0; i < p->n; i++) sums[i] = (p->P ? given_row : logs ? energy_row : student_row)(p, i);
     if (eh_host_pair_weights(p, sums, attract, repel, &value->value))
         gradient(c, p, attract, repel, eh_f(dY), eh_f(dG));
 }

@@ -62,54 +62,45 @@ void eh_cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t 
 
 /* ---- finishes, of a part of a row ---- */
 
-EH_SIMD static void square(int64_t count, const float *restrict u, float *restrict s)
-{
-    for (int64_t i = 0; i < count; i++) s[i] = u[i] * u[i];
-}
+enum { LANES = 16 };
 
-EH_SIMD static void square_here(int64_t count, float *s)
+/* s = u^order, where u and s may be the same. */
+EH_SIMD static void power_range(int64_t count, int order, const float *u, float *s)
 {
-    for (int64_t i = 0; i < count; i++) s[i] *= s[i];
-}
-
-EH_SIMD static void power_any(int64_t count, int order, const float *restrict u, float *restrict s)
-{
-    for (int64_t i = 0; i < count; i++) {
-        float p = 1;
-        for (int o = 0; o < order; o++) p *= u[i];
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        float v[LANES], p[LANES];
+        for (int l = 0; l < LANES; l++) p[l] = v[l] = u[i + l];
+        for (int o = 1; o < order; o++)
+            for (int l = 0; l < LANES; l++) p[l] *= v[l];
+        for (int l = 0; l < LANES; l++) s[i + l] = p[l];
+    }
+    for (; i < count; i++) {
+        const float v = u[i];
+        float p = v;
+        for (int o = 1; o < order; o++) p *= v;
         s[i] = p;
     }
 }
 
-EH_SIMD static void power_any_here(int64_t count, int order, float *s)
-{
-    for (int64_t i = 0; i < count; i++) {
-        float p = 1;
-        for (int o = 0; o < order; o++) p *= s[i];
-        s[i] = p;
-    }
-}
-
+/* A function of several versions cannot be hidden, so the one that others see calls it. */
 void eh_cpu_power_range(int64_t count, int order, const float *u, float *s)
 {
-    if (order == 2 && u == s)
-        square_here(count, s);
-    else if (order == 2)
-        square(count, u, s);
-    else if (u == s)
-        power_any_here(count, order, s);
-    else
-        power_any(count, order, u, s);
+    power_range(count, order, u, s);
 }
 
-EH_SIMD static void square_grad(int64_t count, const float *restrict u, float *restrict d)
+/* d = d order u^(order - 1) */
+EH_SIMD static void power_grad(int64_t count, int order, const float *restrict u, float *restrict d)
 {
-    for (int64_t i = 0; i < count; i++) d[i] *= 2 * u[i];
-}
-
-EH_SIMD static void power_any_grad(int64_t count, int order, const float *restrict u, float *restrict d)
-{
-    for (int64_t i = 0; i < count; i++) {
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        float p[LANES];
+        for (int l = 0; l < LANES; l++) p[l] = (float)order;
+        for (int o = 1; o < order; o++)
+            for (int l = 0; l < LANES; l++) p[l] *= u[i + l];
+        for (int l = 0; l < LANES; l++) d[i + l] *= p[l];
+    }
+    for (; i < count; i++) {
         float p = (float)order;
         for (int o = 1; o < order; o++) p *= u[i];
         d[i] *= p;
@@ -139,6 +130,20 @@ EH_SIMD static void relu_grad(int64_t count, const float *restrict t, float *res
     for (int64_t i = 0; i < count; i++) d[i] = t[i] > 0 ? d[i] : 0;
 }
 
+/* v = v order u^(order - 1) of entries of one order. */
+/* A power or its slope, run by run of the columns from j on: s = v^order, or v = v order u^(order - 1). */
+static void finish_powers(const eh_product *p, int64_t j, int64_t count, const float *u, float *v, float *s)
+{
+    for (int64_t from = 0, to; from < count; from = to) {
+        const int order = eh_orders_at(&p->orders, p->N, j + from, &to);
+        to = to - j < count ? to - j : count;
+        if (p->finish == EH_POWER)
+            eh_cpu_power_range(to - from, order, v + from, s + from);
+        else
+            power_grad(to - from, order, u + from, v + from);
+    }
+}
+
 /* v: entries of the product from (i, j) on, where C lies, or P where there is no C. */
 static void finish(const eh_product *p, int64_t i, int64_t j, int64_t count, float *v)
 {
@@ -148,16 +153,11 @@ static void finish(const eh_product *p, int64_t i, int64_t j, int64_t count, flo
     switch (p->finish) {
     case EH_PLAIN: break;
     case EH_POWER:
-        if (p->P) eh_cpu_power_range(count, p->order, v, P);
+        if (p->P) finish_powers(p, j, count, NULL, v, P);
         return;
     case EH_SIGMOID: sigmoid(count, with + j, v); break;
     case EH_RELU: relu(count, with + j, v); break;
-    case EH_POWER_GRAD:
-        if (p->order == 2)
-            square_grad(count, with + at, v);
-        else
-            power_any_grad(count, p->order, with + at, v);
-        break;
+    case EH_POWER_GRAD: finish_powers(p, j, count, with + at, v, NULL); break;
     case EH_SIGMOID_GRAD: sigmoid_grad(count, with + at, v); break;
     case EH_RELU_GRAD: relu_grad(count, with + at, v); break;
     }

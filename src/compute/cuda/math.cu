@@ -3,22 +3,24 @@
 
 enum { THREADS = 256 };
 
-__global__ void power_each(int64_t rows, int64_t columns, int order, const float *u, int parts, __nv_bfloat16 *s)
+template <bool MIXED>
+__global__ void power_each(int64_t rows, int64_t columns, powers p, const float *u, int parts, __nv_bfloat16 *s)
 {
     begin_kernel();
     CUDA_EACH(i, rows * columns)
     {
         const int64_t row = i / columns, k = i % columns;
-        store_parts(s + row * parts * columns + k, columns, parts, int_power(u[i], order));
+        store_parts(s + row * parts * columns + k, columns, parts, int_power(u[i], order_of<MIXED>(p, (int)k)));
     }
 }
 
-void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
+void cuda_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u, eh_operand *s)
 {
     const int64_t count = rows * columns;
+    const powers p = powers_of(*orders, columns);
     if (count)
-        note(state_of(c), blocks_for(count, THREADS), THREADS, 0, power_each, rows, columns, order, F(u), parts_in(c),
-             O(s));
+        note(state_of(c), blocks_for(count, THREADS), THREADS, 0, p.mixed ? power_each<true> : power_each<false>, rows,
+             columns, p, F(u), parts_in(c), O(s));
 }
 
 /* Matrices that become operands; those asked for in a row share a launch, since none of them reads what another makes. */

@@ -11,6 +11,8 @@ enum { THREADS = CUDA_BLOCK, FEW = 256, FEW_NUMBERS = 512 };
 
 struct pairs {
     bool gaussian, row, nca, self, indicator;
+    bool logs;                 /* w is known by its energy (compute/similarity.h) */
+    float half, inverse, rate; /* of the student similarity */
     int64_t n, z, h;
     const float *Y, *G, *P;
     const int32_t
@@ -68,42 +70,57 @@ __device__ static bool kin(int32_t a, int32_t b)
     return a == b && a >= 0;
 }
 
-/* Adds the pair at distance d to the sums. nearest, nearest_same: what exponents are taken relative to. */
+__device__ static float energy(const pairs &p, float d)
+{
+    return p.gaussian ? d : p.half * log1pf(d * p.inverse);
+}
+
+/* Adds the pair at distance d to the sums. nearest, nearest_same: the energies that exponents are taken relative to. */
 __device__ static void add_pair(const pairs &p, float d, bool same, float nearest, float nearest_same, double &all,
                                 double &mine, double &count)
 {
-    all += p.gaussian ? expf(nearest - d) : 1 / (1 + d);
+    const float e = p.logs ? energy(p, d) : 0;
+    all += p.logs ? expf(nearest - e) : 1 / (1 + d);
     if (!same) return;
     count += 1;
     if (p.nca)
-        mine += p.gaussian ? expf(nearest_same - d) : 1 / (1 + d);
+        mine += p.logs ? expf(nearest_same - e) : 1 / (1 + d);
     else
-        mine -= p.gaussian ? d : log1pf(d);
+        mine -= p.logs ? e : log1pf(d);
 }
 
 /* The same where P is given, with target p. */
 __device__ static void add_given(const pairs &p, float d, float target, float nearest, double &all, double &cross,
                                  double &mass)
 {
-    all += p.gaussian ? expf(nearest - d) : 1 / (1 + d);
+    const float e = p.logs ? energy(p, d) : 0;
+    all += p.logs ? expf(nearest - e) : 1 / (1 + d);
     if (!(target > 0)) return;
     mass += target;
-    cross -= target * (p.gaussian ? logf(target) + d : logf(target * (1 + d)));
+    cross -= target * (p.logs ? logf(target) + e : logf(target * (1 + d)));
 }
 
 /* logs: somebody asks for log_all. */
 __device__ static eh_pair_sums sums_of(const pairs &p, bool logs, float nearest, float nearest_same, double all,
                                        double mine, double count)
 {
-    return {logs ? EH_PAIR_LOG(all) - (p.gaussian && nearest < INFINITY ? nearest : 0) : 0,
-            p.nca && !p.P ? EH_PAIR_LOG(mine) - (p.gaussian && nearest_same < INFINITY ? nearest_same : 0) : mine,
-            count};
+    return {logs ? EH_PAIR_LOG(all) - (p.logs && nearest < INFINITY ? nearest : 0) : 0,
+            p.nca && !p.P ? EH_PAIR_LOG(mine) - (p.logs && nearest_same < INFINITY ? nearest_same : 0) : mine, count};
+}
+
+/* dloss/dd from dloss/de. */
+__device__ static float by_distance(const pairs &p, float slope, float d)
+{
+    return p.gaussian ? slope : slope * (p.rate / (1 + d * p.inverse));
 }
 
 /* dloss/dd of the pair at distance d. */
 __device__ static float slope(const pairs &p, float attract, float repel, bool same, float d)
 {
-    if (p.gaussian) return (same ? expf(p.nca ? attract - d : attract) : 0) - expf(repel - d);
+    if (p.logs) {
+        const float e = energy(p, d);
+        return by_distance(p, (same ? expf(p.nca ? attract - e : attract) : 0) - expf(repel - e), d);
+    }
     const float w = 1 / (1 + d);
     return ((same ? (p.nca ? attract * w : attract) : 0) - repel * w) * w;
 }
@@ -112,7 +129,7 @@ __device__ static float slope(const pairs &p, float attract, float repel, bool s
 __device__ static float slope_given(const pairs &p, float target, float repel, float d)
 {
     const float w = 1 / (1 + d);
-    return p.gaussian ? target - expf(repel - d) : (target - repel * w) * w;
+    return p.logs ? by_distance(p, target - expf(repel - energy(p, d)), d) : (target - repel * w) * w;
 }
 
 /* ---- few compared points ---- */
@@ -162,25 +179,25 @@ __global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels,
     const int32_t *other = have.other;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, z = (int)p.z, h = (int)p.h;
     const int64_t i = (int64_t)blockIdx.x * FEW_WARPS + warp;
-    part mine = {0, 0, p.gaussian ? -INFINITY : 0, 0};
+    part mine = {0, 0, p.logs ? -INFINITY : 0, 0};
     if (i < p.n) {
         const float *y = have.Y + warp * h;
         const int32_t label = have.label[warp];
         float nearest = INFINITY, nearest_same = INFINITY;
-        for (int j = lane; p.gaussian && j < z; j += 32) {
-            const float d = distance2(y, G + j * h, h);
-            nearest = fminf(nearest, d);
-            if (kin(label, other[j])) nearest_same = fminf(nearest_same, d);
+        for (int j = lane; p.logs && j < z; j += 32) {
+            const float e = energy(p, distance2(y, G + j * h, h));
+            nearest = fminf(nearest, e);
+            if (kin(label, other[j])) nearest_same = fminf(nearest_same, e);
         }
-        if (p.gaussian) nearest = warp_least(nearest), nearest_same = warp_least(nearest_same);
+        if (p.logs) nearest = warp_least(nearest), nearest_same = warp_least(nearest_same);
         double all = 0, same = 0, count = 0;
         for (int j = lane; j < z; j += 32)
             add_pair(p, distance2(y, G + j * h, h), kin(label, other[j]), nearest, nearest_same, all, same, count);
         all = warp_sum(all), same = warp_sum(same), count = warp_sum(count);
-        const eh_pair_sums own = sums_of(p, p.row || p.gaussian, nearest, nearest_same, all, same, count);
+        const eh_pair_sums own = sums_of(p, p.row || p.logs, nearest, nearest_same, all, same, count);
         if (lane == 0) sums[i] = own;
         const part one = {count > 0 ? 1.0 : 0.0, count, 0, label >= 0 ? all : 0};
-        mine = p.gaussian ? part_of(own, label >= 0) : one;
+        mine = p.logs ? part_of(own, label >= 0) : one;
     }
     if (lane == 0) warps[warp] = mine;
     __syncthreads();
@@ -201,7 +218,7 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
     __shared__ double lost[FEW_WARPS];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, z = (int)p.z, h = (int)p.h, numbers = z * h;
     if (warp == 0) {
-        part mine = {0, 0, p.gaussian ? -INFINITY : 0, 0};
+        part mine = {0, 0, p.logs ? -INFINITY : 0, 0};
         for (unsigned b = (unsigned)lane; b < gridDim.x; b += 32) mine = joined(mine, parts[b]);
         whole[lane] = mine;
         for (int half = 16; half; half /= 2) {
@@ -217,7 +234,7 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
     const int64_t i = (int64_t)blockIdx.x * FEW_WARPS + warp;
     eh_pair_weight weight = {0, 0, 0};
     if (lane == 0 && i < p.n)
-        weight = eh_pair_weight_of(p.gaussian, p.row, p.nca, p.indicator, &totals, &sums[i], have.label[warp] >= 0);
+        weight = eh_pair_weight_of(p.logs, p.row, p.nca, p.indicator, &totals, &sums[i], have.label[warp] >= 0);
     const float attract = (float)__shfl_sync(0xffffffff, weight.attract, 0);
     const float repel = (float)__shfl_sync(0xffffffff, weight.repel, 0);
     const float *y = have.Y + warp * h;
@@ -270,12 +287,12 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
     const float *y = p.Y + i * p.h;
     const int32_t label = p.P ? -1 : labels[i];
     float nearest = INFINITY, nearest_same = INFINITY;
-    if (p.gaussian) {
+    if (p.logs) {
         for (int64_t j = threadIdx.x; j < p.z; j += THREADS) {
             if (p.self && i == j) continue;
-            const float d = distance2(y, p.G + j * p.h, p.h);
-            nearest = fminf(nearest, d);
-            if (!p.P && kin(label, other[j])) nearest_same = fminf(nearest_same, d);
+            const float e = energy(p, distance2(y, p.G + j * p.h, p.h));
+            nearest = fminf(nearest, e);
+            if (!p.P && kin(label, other[j])) nearest_same = fminf(nearest_same, e);
         }
         nearest = block_reduce(nearest, least());
         nearest_same = block_reduce(nearest_same, least());
@@ -306,8 +323,8 @@ __global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, co
     double sum = 0;
     for (int64_t i = threadIdx.x; i < p.n; i += THREADS) {
         const eh_pair_weight w =
-            p.P ? eh_given_weight_of(p.gaussian, p.row, &totals, &sums[i])
-                : eh_pair_weight_of(p.gaussian, p.row, p.nca, p.indicator, &totals, &sums[i], labels[i] >= 0);
+            p.P ? eh_given_weight_of(p.logs, p.row, &totals, &sums[i])
+                : eh_pair_weight_of(p.logs, p.row, p.nca, p.indicator, &totals, &sums[i], labels[i] >= 0);
         weights[i] = float2{(float)w.attract, (float)w.repel};
         sum += w.loss;
     }
@@ -419,6 +436,9 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, 
     pairs d;
     memset((void *)&d, 0, sizeof d);
     d.gaussian = p->gaussian, d.row = p->row, d.nca = p->nca, d.self = p->self, d.indicator = p->indicator;
+    const eh_student student = eh_student_of(p->freedom);
+    d.logs = eh_by_energy(p->gaussian, p->freedom);
+    d.half = (float)student.half, d.inverse = (float)student.inverse, d.rate = (float)student.rate;
     d.n = p->n, d.z = p->z, d.h = p->h;
     d.Y = F(p->Y), d.G = F(p->G), d.P = F(p->P);
     d.other = p->self ? NULL : L(p->other_label);

@@ -77,6 +77,18 @@ double eh_ref_normal(const uint32_t word[4], int64_t i)
     return sqrt(-2 * log(u)) * (i & 1 ? sin(angle) : cos(angle));
 }
 
+/* Mixes each row of X with the next, column by column, so that only one number is to be kept. */
+static void mix_rows(const eh_disturb *with, const int64_t *rows, int64_t n, int64_t H, double *X, int64_t ld)
+{
+    for (int64_t j = 0; j < H; j++) {
+        const double first = X[j];
+        for (int64_t i = 0; i < n; i++) {
+            const double l = with->mix * eh_mix_part(with->seed, with->pass, rows[i]);
+            X[i * ld + j] = (1 - l) * X[i * ld + j] + l * (i + 1 < n ? X[(i + 1) * ld + j] : first);
+        }
+    }
+}
+
 static void disturb_row(const eh_disturb *with, int64_t row, int64_t H, double *x)
 {
     const uint64_t index = eh_disturb_index(with->pass, row);
@@ -110,6 +122,10 @@ static void ref_gather_operands(eh_compute *c, const eh_table *t, const eh_row *
             eh_ref_deform(with, t, row, D(X) + i * ld);
         else
             gather_row(t, row, D(X) + i * ld);
+    }
+    if (with && with->mix > 0) mix_rows(with, eh_host_rows(rows), n, t->x.H, D(X), ld);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t row = eh_host_rows(rows)[i];
         if (with) disturb_row(with, row, t->x.H, D(X) + i * ld);
         close_row(D(X) + i * ld, t->x.H, ld);
         if (label) eh_host_labels(label)[i] = eh_host_labels(t->classes)[row];
@@ -206,15 +222,22 @@ static double int_power(double u, int order)
     return p;
 }
 
+static int order_of(const eh_orders *orders, int64_t columns, int64_t column)
+{
+    int64_t end;
+    return eh_orders_at(orders, columns, column, &end);
+}
+
 /* What a product's entry v at (i, j) becomes. */
 static double finished(const eh_product *p, double v, int64_t i, int64_t j)
 {
     const double *with = D(p->with);
     const int64_t at = i * p->ldc + j;
+    const int order = p->finish == EH_POWER_GRAD ? order_of(&p->orders, p->N, j) : 0;
     switch (p->finish) {
     case EH_SIGMOID: return 1 / (1 + exp(-v - with[j]));
     case EH_RELU: return v + with[j] < 0 ? 0 : v + with[j]; /* NaN stays */
-    case EH_POWER_GRAD: return v * p->order * int_power(with[at], p->order - 1);
+    case EH_POWER_GRAD: return v * order * int_power(with[at], order - 1);
     case EH_SIGMOID_GRAD: return v * with[at] * (1 - with[at]);
     case EH_RELU_GRAD: return with[at] > 0 ? v : 0;
     default: return v;
@@ -232,7 +255,7 @@ static void ref_product(eh_compute *c, const eh_product *p)
                        (p->tb ? D(p->B)[j * p->ldb + k] : D(p->B)[k * p->ldb + j]);
             const double v = finished(p, sum, i, j);
             if (p->C) D(p->C)[i * p->ldc + j] = v;
-            if (p->P) D(p->P)[i * p->ldc + j] = p->finish == EH_POWER ? int_power(v, p->order) : v;
+            if (p->P) D(p->P)[i * p->ldc + j] = p->finish == EH_POWER ? int_power(v, order_of(&p->orders, p->N, j)) : v;
         }
 }
 
@@ -242,10 +265,11 @@ static void ref_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_
     memcpy(to, from, (size_t)(rows * columns) * sizeof(double));
 }
 
-static void ref_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
+static void ref_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u,
+                      eh_operand *s)
 {
     (void)c;
-    for (int64_t i = 0; i < rows * columns; i++) D(s)[i] = int_power(D(u)[i], order);
+    for (int64_t i = 0; i < rows * columns; i++) D(s)[i] = int_power(D(u)[i], order_of(orders, columns, i % columns));
 }
 
 static void ref_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out)
@@ -333,10 +357,9 @@ static double distance2(const double *a, const double *b, int64_t h)
     return sum;
 }
 
-static double log_weight(const eh_pairs *p, int64_t i, int64_t j)
+static double pair_distance2(const eh_pairs *p, int64_t i, int64_t j)
 {
-    const double d = distance2(D(p->Y) + i * p->h, D(p->G) + j * p->h, p->h);
-    return p->gaussian ? -d : -log1p(d);
+    return distance2(D(p->Y) + i * p->h, D(p->G) + j * p->h, p->h);
 }
 
 static double log_add(double a, double b)
@@ -357,7 +380,7 @@ static eh_pair_sums row_sums(const eh_pairs *p, int64_t i)
     eh_pair_sums sums = {.log_all = -INFINITY, .same = p->nca && !p->P ? -INFINITY : 0};
     for (int64_t j = 0; j < p->z; j++) {
         if (p->self && i == j) continue;
-        const double lw = log_weight(p, i, j);
+        const double lw = -eh_energy(p->gaussian, p->freedom, pair_distance2(p, i, j));
         sums.log_all = log_add(sums.log_all, lw);
         if (p->P) {
             const double P = D(p->P)[i * p->z + j];
@@ -374,13 +397,15 @@ static eh_pair_sums row_sums(const eh_pairs *p, int64_t i)
 
 static double pair_slope(const eh_pairs *p, double attract, double repel, int64_t i, int64_t j)
 {
-    const double lw = log_weight(p, i, j);
+    const double d = pair_distance2(p, i, j), lw = -eh_energy(p->gaussian, p->freedom, d);
+    const double k = eh_energy_slope(p->gaussian, p->freedom, d);
+    const bool logs = eh_by_energy(p->gaussian, p->freedom);
     if (p->P) {
         const double P = D(p->P)[i * p->z + j];
-        return p->gaussian ? P - exp(repel + lw) : (P - repel * exp(lw)) * exp(lw);
+        return logs ? (P - exp(repel + lw)) * k : (P - repel * exp(lw)) * exp(lw);
     }
     const bool same = same_class(p, i, j);
-    if (p->gaussian) return (same ? exp(p->nca ? attract + lw : attract) : 0) - exp(repel + lw);
+    if (logs) return ((same ? exp(p->nca ? attract + lw : attract) : 0) - exp(repel + lw)) * k;
     const double w = exp(lw);
     return ((same ? (p->nca ? attract * w : attract) : 0) - repel * w) * w;
 }
@@ -568,6 +593,7 @@ const eh_compute_ops eh_compute_ref = {
     .pairs = ref_pairs,
     .triples = ref_triples,
     .affinities = ref_affinities,
+    .targets = eh_ref_targets,
     .nearest = ref_nearest,
     .vote = eh_host_vote,
 };

@@ -14,6 +14,7 @@ try train --data x.csv --threads 2.5
 try train --data x.csv --epochs many
 try train --data x.csv --solver newton
 try train --data x.csv --order 0
+try train --data x.csv --order 2+many
 try train --data x.csv -z -1
 try train --data x.csv --noise -0.1
 try train --data x.csv --noise loud
