@@ -7,9 +7,9 @@
 
 #include "compute/cpu/cpu.h"
 
-/* Tiles this large lose a few percent to packing, and leave eight for the widest product of a batch of 1,000. Their rows are
- * whole groups of rows.c, but for the last. */
-enum { TILE_ROWS = 22 * EH_CPU_GROUP, TILE_COLUMNS = 512 };
+/* Tiles about this large lose a few percent to packing, and leave eight for the widest product of a batch of 1,000. Their
+ * rows are whole groups of rows.c, but for the last. */
+enum { TILE_ROWS = 256, TILE_COLUMNS = 512 };
 
 typedef struct tiles {
     int64_t M, N, down, across;

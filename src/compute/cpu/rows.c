@@ -2,7 +2,8 @@
  * however many. BLAS does not promise that: its kernels sum in other orders at the edges of a matrix and for small ones.
  *
  * Each entry is one chain of multiply-adds along K, a block of K after the other. B is taken in panels, packed so that a
- * step along K is one line; a panel meets the rows in groups whose sums stay in registers. */
+ * step along K is one line; a panel meets the rows in groups whose sums stay in registers. An entry of very few columns is a
+ * sum of sixteen chains. Which it is depends on the columns alone. */
 #include <string.h>
 
 #include "compute/cpu/cpu.h"
@@ -11,7 +12,8 @@ enum {
     DEPTH = 320, /* of a block of K, at most */
     PANEL = 32,  /* columns of a panel */
     GROUP = EH_CPU_GROUP,
-    PACK_FROM = 8 /* rows from which packing pays */
+    PACK_FROM = 8, /* rows from which packing pays */
+    FEW = 4        /* columns that are summed one by one */
 };
 
 /* C (rows, width) += A (rows, depth) P, P (depth, width) with ldp; C begins at 0 where `first`. */
@@ -62,9 +64,11 @@ typedef void kernel(const task *t, bool half);
             const bool one = half && lanes == PANEL / 2;                                                              \
             for (; !one && i + high <= t->rows; i += high) name##_group(t, i, j, high, 2);                            \
             for (; !one && i + 4 <= t->rows; i += 4) name##_group(t, i, j, 4, 2);                                     \
+            for (; !one && i + 2 <= t->rows; i += 2) name##_group(t, i, j, 2, 2);                                     \
             for (; !one && i < t->rows; i++) name##_group(t, i, j, 1, 2);                                             \
             for (; i + high <= t->rows; i += high) name##_group(t, i, j, high, 1);                                    \
             for (; i + 4 <= t->rows; i += 4) name##_group(t, i, j, 4, 1);                                             \
+            for (; i + 2 <= t->rows; i += 2) name##_group(t, i, j, 2, 1);                                             \
             for (; i < t->rows; i++) name##_group(t, i, j, 1, 1);                                                     \
         }                                                                                                             \
     }
@@ -76,18 +80,26 @@ KERNEL(with_avx2, "avx2,fma", __m256, 8, 6, _mm256_loadu_ps, _mm256_storeu_ps, _
 #endif
 
 /* Anywhere: the compiler's own vectors. */
+enum { WIDE = 8 };
+static inline __attribute__((always_inline)) void plain_group(const task *t, int64_t i, int64_t j, int rows)
+{
+    float sum[4][WIDE] = {{0}};
+    const float *A = t->A + i * t->lda, *P = t->P + j;
+    float *C = t->C + i * t->ldc + j;
+    for (int r = 0; r < rows && !t->first; r++) memcpy(sum[r], C + r * t->ldc, sizeof sum[r]);
+    for (int64_t k = 0; k < t->depth; k++)
+        for (int r = 0; r < rows; r++)
+            for (int l = 0; l < WIDE; l++) sum[r][l] += A[r * t->lda + k] * P[k * t->ldp + l];
+    for (int r = 0; r < rows; r++) memcpy(C + r * t->ldc, sum[r], sizeof sum[r]);
+}
+
 static void anywhere(const task *t, bool half)
 {
-    enum { WIDE = PANEL / 2 };
-    for (int64_t i = 0; i < t->rows; i++)
-        for (int64_t j = 0; j < (half ? WIDE : PANEL); j += WIDE) {
-            float sum[WIDE] = {0};
-            float *C = t->C + i * t->ldc + j;
-            if (!t->first) memcpy(sum, C, sizeof sum);
-            for (int64_t k = 0; k < t->depth; k++)
-                for (int l = 0; l < WIDE; l++) sum[l] += t->A[i * t->lda + k] * t->P[k * t->ldp + j + l];
-            memcpy(C, sum, sizeof sum);
-        }
+    for (int64_t j = 0; j < (half ? PANEL / 2 : PANEL); j += WIDE) {
+        int64_t i = 0;
+        for (; i + 4 <= t->rows; i += 4) plain_group(t, i, j, 4);
+        for (; i < t->rows; i++) plain_group(t, i, j, 1);
+    }
 }
 
 static kernel *choose(void)
@@ -129,9 +141,27 @@ static void edge(kernel *run, task t, int64_t width)
     }
 }
 
+/* Few columns: panels would be empty for the most part. Lanes along K, then their sum. */
+EH_SIMD static float dot(int64_t K, const float *restrict a, const float *restrict b)
+{
+    float lane[16] = {0};
+    int64_t k = 0;
+    for (; k + 16 <= K; k += 16)
+        for (int l = 0; l < 16; l++) lane[l] += a[k + l] * b[k + l];
+    for (; k < K; k++) lane[0] += a[k] * b[k];
+    float sum = 0;
+    for (int l = 0; l < 16; l++) sum += lane[l];
+    return sum;
+}
+
 void eh_cpu_rows(int64_t rows, int64_t columns, int64_t K, const float *A, int64_t lda, bool tb, const float *B,
                  int64_t ldb, float *C, int64_t ldc)
 {
+    if (tb && columns <= FEW) {
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < columns; j++) C[i * ldc + j] = dot(K, A + i * lda, B + j * ldb);
+        return;
+    }
     _Alignas(64) float packed[DEPTH * PANEL];
     kernel *run = choose();
     const int64_t blocks = K > DEPTH ? (K + DEPTH - 1) / DEPTH : 1; /* no K: zeros */
