@@ -81,15 +81,21 @@ KERNEL(with_avx2, "avx2,fma", __m256, 8, 6, _mm256_loadu_ps, _mm256_storeu_ps, _
 
 /* Anywhere: the compiler's own vectors. */
 enum { WIDE = 8 };
+typedef float four __attribute__((vector_size(16)));
 static inline __attribute__((always_inline)) void plain_group(const task *t, int64_t i, int64_t j, int rows)
 {
-    float sum[4][WIDE] = {{0}};
+    four sum[4][2] = {{{0}}}, b[2];
     const float *A = t->A + i * t->lda, *P = t->P + j;
     float *C = t->C + i * t->ldc + j;
     for (int r = 0; r < rows && !t->first; r++) memcpy(sum[r], C + r * t->ldc, sizeof sum[r]);
-    for (int64_t k = 0; k < t->depth; k++)
-        for (int r = 0; r < rows; r++)
-            for (int l = 0; l < WIDE; l++) sum[r][l] += A[r * t->lda + k] * P[k * t->ldp + l];
+    for (int64_t k = 0; k < t->depth; k++) {
+        memcpy(b, P + k * t->ldp, sizeof b);
+        for (int r = 0; r < rows; r++) {
+            const float a = A[r * t->lda + k];
+            sum[r][0] += a * b[0];
+            sum[r][1] += a * b[1];
+        }
+    }
     for (int r = 0; r < rows; r++) memcpy(C + r * t->ldc, sum[r], sizeof sum[r]);
 }
 
