@@ -144,6 +144,13 @@ ENHOPE_API enhope_status enhope_dataset_view_csr(enhope_context *ctx, int64_t n,
 
 ENHOPE_API void enhope_dataset_free(enhope_dataset *data);
 
+/* Says of a data set that its samples are images, rows * columns inputs each, as training that moves images asks. */
+ENHOPE_API enhope_status enhope_dataset_set_image(enhope_context *ctx, enhope_dataset *data, int64_t rows,
+                                                  int64_t columns);
+/* Names its inputs: names (H), copied. */
+ENHOPE_API enhope_status enhope_dataset_set_input_names(enhope_context *ctx, enhope_dataset *data,
+                                                        const char *const *names);
+
 typedef struct enhope_dataset_info {
     int64_t n;          /* samples */
     int64_t inputs;     /* H */
@@ -160,6 +167,15 @@ ENHOPE_API void enhope_dataset_get_info(const enhope_dataset *data, enhope_datas
 ENHOPE_API const int32_t *enhope_dataset_labels(const enhope_dataset *data); /* (n) class numbers; NULL: unlabelled */
 ENHOPE_API const char *enhope_dataset_class_name(const enhope_dataset *data, int32_t k); /* NULL outside 0..c-1 */
 ENHOPE_API const char *enhope_dataset_input_name(const enhope_dataset *data, int64_t j); /* NULL: none known */
+/* The values where they lie, valid as long as the data set; NULL but for those of its kind. */
+typedef struct enhope_values {
+    const uint8_t *u8;        /* (n, H) */
+    const float *f32;         /* (n, H) */
+    const int64_t *row_start; /* CSR, as enhope_dataset_view_csr takes it */
+    const int32_t *column;
+    const float *value;
+} enhope_values;
+ENHOPE_API void enhope_dataset_get_values(const enhope_dataset *data, enhope_values *values);
 /* Row i as H floats, unscaled. */
 ENHOPE_API enhope_status enhope_dataset_row(enhope_context *ctx, const enhope_dataset *data, int64_t i, float *x);
 
@@ -244,6 +260,14 @@ typedef int (*enhope_progress_fn)(const enhope_progress *progress, void *user);
 ENHOPE_API enhope_status enhope_train(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
                                       enhope_progress_fn progress, void *user, enhope_model **out);
 
+/* Trains on from a model, which stays as it is: its map, scaling and exemplars are the start, and the settings that give
+ * the map its shape are its own. Classes are matched by name; those that the model does not know follow its own and get
+ * exemplars, and it keeps those that the data does not show. A model that compares with training points compares with
+ * those of the new data. Methods that are solved for at once, and knn, cannot go on. */
+ENHOPE_API enhope_status enhope_model_update(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                             const enhope_settings *settings, enhope_progress_fn progress, void *user,
+                                             enhope_model **out);
+
 /* The same in steps, for callers with a loop of their own. ctx and data must outlive the trainer. */
 typedef struct enhope_trainer enhope_trainer;
 ENHOPE_API enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data,
@@ -260,6 +284,11 @@ ENHOPE_API void enhope_trainer_free(enhope_trainer *trainer);
 /* Writes to a temporary file beside path, syncs, renames: path holds the old model or the new one, never half. */
 ENHOPE_API enhope_status enhope_model_save(enhope_context *ctx, const enhope_model *model, const char *path);
 ENHOPE_API enhope_status enhope_model_load(enhope_context *ctx, const char *path, enhope_model **out);
+/* The same bytes in memory. `to` has room for so many; *bytes becomes their number. to NULL: only that. */
+ENHOPE_API enhope_status enhope_model_save_bytes(enhope_context *ctx, const enhope_model *model, void *to, size_t room,
+                                                 size_t *bytes);
+ENHOPE_API enhope_status enhope_model_load_bytes(enhope_context *ctx, const void *bytes, size_t size,
+                                                 enhope_model **out);
 ENHOPE_API void enhope_model_free(enhope_model *model);
 
 typedef struct enhope_model_info {
@@ -282,9 +311,11 @@ typedef struct enhope_model_info {
     /* Errors of the kept state in the validation part, and in a sample of the training part; n is 0 where not known. */
     int64_t valid_n, valid_errors;
     int64_t train_n, train_errors;
+    int64_t image_rows, image_columns; /* 0: not known to be images */
 } enhope_model_info;
 ENHOPE_API void enhope_model_get_info(const enhope_model *model, enhope_model_info *info);
 ENHOPE_API const char *enhope_model_class_name(const enhope_model *model, int32_t k);     /* NULL outside 0..c-1 */
+ENHOPE_API const char *enhope_model_input_name(const enhope_model *model, int64_t j);     /* NULL: none known */
 ENHOPE_API const char *enhope_model_setting(const enhope_model *model, const char *name); /* NULL: unknown */
 
 typedef struct enhope_history {
@@ -296,6 +327,8 @@ ENHOPE_API const enhope_history *enhope_model_history(const enhope_model *model,
 /* Embeds the references: Y (references, h), labels (references); either may be NULL. */
 ENHOPE_API enhope_status enhope_model_references(enhope_context *ctx, const enhope_model *model, float *Y,
                                                  int32_t *labels);
+/* X (references, H): the exemplars of a model that has them, in the units of the data. */
+ENHOPE_API enhope_status enhope_model_exemplars(enhope_context *ctx, const enhope_model *model, float *X);
 
 /* Y (n, h). The data's own scaling is not asked: the model scales as it learned. */
 ENHOPE_API enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
@@ -310,6 +343,8 @@ typedef struct enhope_prediction {
     float *margin;   /* (n) distance to the nearest exemplar of any other class less that to the nearest of the label's;
                         for models with exemplars alone */
     float *Y;        /* (n, h) */
+    int64_t *neighbour;        /* (n, k) the k nearest references, nearest first */
+    float *neighbour_distance; /* (n, k) their Euclidean distances in the embedding */
 } enhope_prediction;
 /* Fills the arrays that are not NULL. k: neighbours that vote; 0: the model's own. */
 ENHOPE_API enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *model,

@@ -29,9 +29,9 @@ enhope_status eh_found_create(enhope_context *ctx, eh_compute *cp, int64_t n, in
     EH_CHECK(eh_compute_new(cp, ctx, "the neighbours", all, sizeof(int64_t), &f.index));
     EH_CHECK(eh_compute_new(cp, ctx, "the neighbours", all, cp->op->size, &f.distance));
     if (wanted->label) EH_CHECK(eh_compute_new(cp, ctx, "the votes", n, sizeof(int32_t), &f.label));
-    if (wanted->winner || wanted->shares)
+    if (wanted->winner || wanted->shares || wanted->neighbour)
         EH_CHECK(eh_new(ctx, "the neighbours", all, sizeof *f.host_index, (void **)&f.host_index));
-    if (wanted->distance)
+    if (wanted->distance || wanted->neighbour_distance)
         EH_CHECK(eh_new(ctx, "the neighbours", all, sizeof *f.host_distance, (void **)&f.host_distance));
     *out = f;
     return ENHOPE_OK;
@@ -60,6 +60,10 @@ enhope_status eh_classify_fetch(eh_found *f, enhope_context *ctx, int64_t n, con
     for (int64_t i = 0; i < n; i++) {
         if (out->winner) out->winner[i] = f->host_index[i * k];
         if (out->distance) out->distance[i] = sqrtf(f->host_distance[i * k]);
+        for (int64_t j = i * k; j < (i + 1) * k; j++) {
+            if (out->neighbour) out->neighbour[j] = f->host_index[j];
+            if (out->neighbour_distance) out->neighbour_distance[j] = sqrtf(f->host_distance[j]);
+        }
         if (!out->shares) continue;
         for (int32_t s = 0; s < c; s++) out->shares[i * c + s] = 0;
         for (int64_t j = 0; j < k; j++) out->shares[i * c + reference_label[f->host_index[i * k + j]]] += 1 / (float)k;

@@ -18,16 +18,18 @@ typedef struct eh_found {
     eh_row *index;        /* (n, k) on the backend, like the next two */
     eh_real *distance;    /* (n, k) squared */
     eh_label *label;      /* (n), where labels are asked for */
-    int64_t *host_index;  /* (n, k), where winners or shares are asked for */
+    int64_t *host_index;  /* (n, k), where winners, neighbours or shares are asked for */
     float *host_distance; /* (n, k), where distances are */
 } eh_found;
 
 /* What may be asked for, on the host; each may be NULL. */
 typedef struct eh_classes {
-    int32_t *label;  /* (n) */
-    int64_t *winner; /* (n) the nearest reference */
-    float *distance; /* (n) its Euclidean distance */
-    float *shares;   /* (n, c) of the votes */
+    int32_t *label;            /* (n) */
+    int64_t *winner;           /* (n) the nearest reference */
+    float *distance;           /* (n) its Euclidean distance */
+    float *shares;             /* (n, c) of the votes */
+    int64_t *neighbour;        /* (n, k) all of them */
+    float *neighbour_distance; /* (n, k) their Euclidean distances */
 } eh_classes;
 
 /* What `wanted` has pointers for will be asked for. */

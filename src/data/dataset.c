@@ -178,6 +178,37 @@ enhope_status enhope_dataset_view_csr(enhope_context *ctx, int64_t n, int64_t H,
     return view(ctx, x, row_start, labels, c, class_names, out);
 }
 
+enhope_status enhope_dataset_set_image(enhope_context *ctx, enhope_dataset *data, int64_t rows, int64_t columns)
+{
+    int64_t pixels;
+    if (rows < 1 || columns < 1 || !eh_mul(rows, columns, &pixels) || pixels != data->x.H)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                       "images of %lld x %lld: expected rows x columns to be the %lld inputs", (long long)rows,
+                       (long long)columns, (long long)data->x.H);
+    data->image_rows = rows;
+    data->image_columns = columns;
+    return ENHOPE_OK;
+}
+
+enhope_status enhope_dataset_set_input_names(enhope_context *ctx, enhope_dataset *data, const char *const *names)
+{
+    char **copies = NULL;
+    enhope_status status;
+    EH_CHECK(eh_new(ctx, "input names", data->x.H, sizeof *copies, (void **)&copies));
+    for (int64_t j = 0; j < data->x.H; j++) {
+        if (!names[j])
+            EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the name of input %lld is NULL", (long long)j + 1));
+        copies[j] = eh_strdup(names[j]);
+        if (!copies[j]) EH_CHECK(eh_fail_memory(ctx, "an input's name", strlen(names[j]) + 1, 1));
+    }
+    free_names(data->input_name, data->x.H);
+    data->input_name = copies;
+    return ENHOPE_OK;
+cleanup:
+    free_names(copies, data->x.H);
+    return status;
+}
+
 /* ---- what is in it ---- */
 
 /* Running minimum, maximum and sum. */
@@ -247,6 +278,13 @@ const char *enhope_dataset_class_name(const enhope_dataset *data, int32_t k)
 const char *enhope_dataset_input_name(const enhope_dataset *data, int64_t j)
 {
     return data->input_name && j >= 0 && j < data->x.H ? data->input_name[j] : NULL;
+}
+
+void enhope_dataset_get_values(const enhope_dataset *data, enhope_values *values)
+{
+    const eh_matrix *x = &data->x;
+    *values =
+        (enhope_values){.u8 = x->u8, .f32 = x->f32, .row_start = x->row_start, .column = x->column, .value = x->value};
 }
 
 enhope_status enhope_dataset_row(enhope_context *ctx, const enhope_dataset *data, int64_t i, float *x)

@@ -466,23 +466,41 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
     return ENHOPE_OK;
 }
 
+static enhope_status run(enhope_trainer *t, enhope_progress_fn progress, void *user, enhope_model **out)
+{
+    t->progress = progress;
+    t->progress_user = user;
+    bool stopped = false;
+    int done = t->done;
+    while (!done && !stopped) {
+        enhope_progress p;
+        EH_TRY(enhope_trainer_step(t, &p, &done));
+        stopped = t->stopping || (progress && progress(&p, user) && !done);
+    }
+    EH_TRY(enhope_trainer_model(t, out));
+    return stopped ? ENHOPE_STOPPED : ENHOPE_OK;
+}
+
 enhope_status enhope_train(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
                            enhope_progress_fn progress, void *user, enhope_model **out)
 {
     enhope_trainer *t = NULL;
     EH_TRY(enhope_trainer_create(ctx, data, settings, &t));
-    t->progress = progress;
-    t->progress_user = user;
-    enhope_status status = ENHOPE_OK;
-    bool stopped = false;
-    int done = t->done;
-    while (!done && !stopped) {
-        enhope_progress p;
-        EH_CHECK(enhope_trainer_step(t, &p, &done));
-        stopped = t->stopping || (progress && progress(&p, user) && !done);
-    }
-    EH_CHECK(enhope_trainer_model(t, out));
-cleanup:
+    const enhope_status status = run(t, progress, user, out);
     enhope_trainer_free(t);
-    return status ? status : stopped ? ENHOPE_STOPPED : ENHOPE_OK;
+    return status;
+}
+
+enhope_status enhope_model_update(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                  const enhope_settings *settings, enhope_progress_fn progress, void *user,
+                                  enhope_model **out)
+{
+    enhope_dataset joined;
+    enhope_trainer *t = NULL;
+    EH_TRY(eh_train_join(ctx, model, data, &joined));
+    enhope_status status = eh_trainer_create(ctx, &joined, settings, model, &t);
+    if (!status) status = run(t, progress, user, out);
+    enhope_trainer_free(t);
+    eh_train_join_free(&joined);
+    return status;
 }

@@ -9,6 +9,7 @@
 struct enhope_trainer {
     enhope_context *ctx;
     const enhope_dataset *data;
+    const enhope_model *from; /* that training goes on from; NULL: it begins anew */
     enhope_settings set;
     const eh_method *method;
     eh_compute *c;
@@ -117,6 +118,25 @@ eh_references eh_train_references(enhope_trainer *t, const eh_real *theta);
 /* How many of the rows first .. first + count are misclassified by theta; train.c. */
 enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
                               int64_t count, int64_t *errors);
+/* Makes a trainer; from as above. train_setup.c */
+enhope_status eh_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
+                                const enhope_model *from, enhope_trainer **out);
+
+/* What a trainer that goes on from a model does otherwise; train_update.c. */
+/* The data with its classes numbered as the model's, and those behind that the model does not know. Values and names are
+ * borrowed from both. */
+enhope_status eh_train_join(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                            enhope_dataset *out);
+void eh_train_join_free(enhope_dataset *joined);
+/* The settings that give the map its shape become the model's, and with them the method. */
+enhope_status eh_train_settle_update(enhope_trainer *t);
+/* Fails unless the shape that was settled is the model's. */
+enhope_status eh_train_check_update(const enhope_trainer *t);
+/* Sets z: the model's exemplars and those of new classes. */
+enhope_status eh_train_count_exemplars(enhope_trainer *t);
+/* E (z, H) and exemplar_label: the model's, and new ones for new classes. */
+enhope_status eh_train_more_exemplars(enhope_trainer *t, float *E);
+
 /* What theta is worth goes into the model: errors in the validation part and among training samples, and the temperature
  * of its probabilities; train_judge.c. */
 enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_model *m);

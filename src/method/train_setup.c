@@ -19,7 +19,7 @@ static enhope_status count_classes(enhope_trainer *t, int64_t *counts)
     for (int32_t k = 0; k < data->c; k++)
         if (counts[k]) t->present++, last = k;
     if (t->present == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has no labelled sample to train on");
-    if (t->present == 1)
+    if (t->present == 1 && !(t->from && t->from->exemplars)) /* else the others' exemplars are there */
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has a single class ('%s'): training needs at least two",
                        data->class_name[last]);
     return ENHOPE_OK;
@@ -220,7 +220,10 @@ static enhope_status settle(enhope_trainer *t)
     };
     if (method->hinge) t->hinge = (eh_hinge){.targets = s->targets, .push = s->push, .all = t->n};
     if (method->compared == EH_EXEMPLARS) {
-        t->z = s->z ? s->z : eh_exemplar_usual(t->present, t->n);
+        if (t->from)
+            EH_TRY(eh_train_count_exemplars(t));
+        else
+            t->z = s->z ? s->z : eh_exemplar_usual(t->present, t->n);
         t->learned = s->exemplars == EH_START_LEARNED;
     }
     const bool pairs = !method->hinge && !method->solve && method->compared != EH_NOTHING;
@@ -232,6 +235,7 @@ static enhope_status settle(enhope_trainer *t)
     t->set.z = t->z;
     EH_TRY(eh_train_soft_settle(t));
     t->P = eh_map_parameters(method->map, &t->shape);
+    if (t->from) EH_TRY(eh_train_check_update(t));
     int64_t exemplar_numbers, all;
     if (t->P < 0 || !eh_mul(t->z, H, &exemplar_numbers) || __builtin_add_overflow(t->P, exemplar_numbers, &all))
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
@@ -268,8 +272,11 @@ static enhope_status start_exemplars(enhope_trainer *t)
     enhope_status status;
     EH_CHECK(eh_new(t->ctx, "exemplars", t->z * H, sizeof *E, (void **)&E));
     const bool points = t->set.exemplars == EH_START_RANDOM || (t->learned && t->method->own_scale);
-    EH_CHECK((points ? eh_exemplar_random : eh_exemplar_kmeans)(t->ctx, t->c, &t->table, t->rows, t->n, t->data->c,
-                                                                t->z, (uint64_t)t->set.seed, E, t->exemplar_label));
+    if (t->from)
+        EH_CHECK(eh_train_more_exemplars(t, E));
+    else
+        EH_CHECK((points ? eh_exemplar_random : eh_exemplar_kmeans)(t->ctx, t->c, &t->table, t->rows, t->n, t->data->c,
+                                                                    t->z, (uint64_t)t->set.seed, E, t->exemplar_label));
     t->c->op->write(t->c, eh_at(t->c, t->theta, t->P), E, t->z * H);
     t->c->op->send(t->c, t->exemplar_class, t->exemplar_label, (size_t)t->z * sizeof *t->exemplar_label);
 cleanup:
@@ -280,6 +287,10 @@ cleanup:
 static enhope_status start_map(enhope_trainer *t)
 {
     eh_compute *c = t->c;
+    if (t->from) {
+        c->op->write(c, t->theta, t->from->theta, t->P);
+        return ENHOPE_OK;
+    }
     if (t->method->start) return t->method->start(t);
     /* rows are in a seeded order, so that the first are a sample */
     const int64_t n = t->sample;
@@ -429,6 +440,21 @@ static enhope_status settle_neighbours(enhope_trainer *t)
     return eh_found_create(t->ctx, t->c, t->capacity, t->k, &(eh_classes){.label = t->guess}, &t->found);
 }
 
+static enhope_status settle_scaling(enhope_trainer *t)
+{
+    const size_t bytes = (size_t)t->data->x.H * sizeof *t->shift;
+    if (t->from) {
+        memcpy(t->shift, t->from->shift, bytes);
+        memcpy(t->mul, t->from->mul, bytes);
+        const char *scale = enhope_model_setting(t->from, "scale");
+        return scale ? enhope_settings_set(t->ctx, &t->set, "scale", scale) : ENHOPE_OK;
+    }
+    eh_scale scale = (eh_scale)t->set.scale;
+    EH_TRY(eh_scaling_fit(t->ctx, &scale, &t->data->x, t->rows, t->n, t->shift, t->mul));
+    t->set.scale = scale;
+    return ENHOPE_OK;
+}
+
 static enhope_status build(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
@@ -438,9 +464,7 @@ static enhope_status build(enhope_trainer *t)
     EH_TRY(settle(t));
     EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->shift, (void **)&t->shift));
     EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->mul, (void **)&t->mul));
-    eh_scale scale = (eh_scale)t->set.scale;
-    EH_TRY(eh_scaling_fit(ctx, &scale, &t->data->x, t->rows, t->n, t->shift, t->mul));
-    t->set.scale = scale;
+    EH_TRY(settle_scaling(t));
     if (t->method->compared == EH_NOTHING) {
         t->done = true;
         return settle_neighbours(t);
@@ -458,7 +482,7 @@ static enhope_status build(enhope_trainer *t)
     if (t->method->hinge) EH_CHECK(eh_train_targets(t));
     EH_CHECK(start_optimiser(t));
     EH_CHECK(settle_neighbours(t));
-    if (t->method->own_scale) EH_CHECK(eh_train_scale(t));
+    if (t->method->own_scale && !t->from) EH_CHECK(eh_train_scale(t));
     if (eh_train_is_soft(t)) EH_CHECK(eh_train_soft_start(t));
     if (t->average) t->c->op->copy(t->c, t->P + t->z * H, t->theta, t->average);
     EH_CHECK(t->c->op->sync(t->c, ctx));
@@ -467,8 +491,8 @@ cleanup:
     return status;
 }
 
-enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
-                                    enhope_trainer **out)
+enhope_status eh_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
+                                const enhope_model *from, enhope_trainer **out)
 {
     enhope_trainer *t = NULL;
     enhope_settings *defaults = NULL;
@@ -476,6 +500,7 @@ enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *d
     EH_CHECK(eh_new(ctx, "trainer", 1, sizeof *t, (void **)&t));
     t->ctx = ctx;
     t->data = data;
+    t->from = from;
     t->valid_error = t->best_error = t->loss = NAN;
     t->ahead = 1;
     t->shuffled = -1;
@@ -486,6 +511,7 @@ enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *d
     }
     t->set = *settings;
     t->method = eh_method_find(t->set.method);
+    if (from) EH_CHECK(eh_train_settle_update(t));
     EH_CHECK(build(t));
     *out = t;
     t = NULL;
@@ -493,6 +519,12 @@ cleanup:
     enhope_settings_free(defaults);
     enhope_trainer_free(t);
     return status;
+}
+
+enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
+                                    enhope_trainer **out)
+{
+    return eh_trainer_create(ctx, data, settings, NULL, out);
 }
 
 void enhope_trainer_free(enhope_trainer *t)

@@ -120,6 +120,8 @@ void enhope_model_get_info(const enhope_model *model, enhope_model_info *info)
         .epochs = model->epochs,
         .best = best_row(model),
         .temperature = model->temperature,
+        .image_rows = model->image_rows,
+        .image_columns = model->image_columns,
         .valid_n = model->valid_n,
         .valid_errors = model->valid_errors,
         .train_n = model->train_n,
@@ -130,6 +132,25 @@ void enhope_model_get_info(const enhope_model *model, enhope_model_info *info)
 const char *enhope_model_class_name(const enhope_model *model, int32_t k)
 {
     return k >= 0 && k < model->c ? model->class_name[k] : NULL;
+}
+
+const char *enhope_model_input_name(const enhope_model *model, int64_t j)
+{
+    return model->input_name && j >= 0 && j < model->shape.H ? model->input_name[j] : NULL;
+}
+
+enhope_status enhope_model_exemplars(enhope_context *ctx, const enhope_model *model, float *X)
+{
+    if (!model->exemplars)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                       "exemplars asked for: the model compares with training points, of which it has the embedding");
+    const int64_t H = model->shape.H;
+    for (int64_t i = 0; i < model->r; i++)
+        for (int64_t j = 0; j < H; j++) { /* an input that is scaled by 0 was always `shift` */
+            const float scaled = model->mul[j] != 0 ? model->reference[i * H + j] / model->mul[j] : 0;
+            X[i * H + j] = scaled + model->shift[j];
+        }
+    return ENHOPE_OK;
 }
 
 const char *enhope_model_setting(const enhope_model *model, const char *name)

@@ -397,3 +397,12 @@ enhope_status enhope_model_load(enhope_context *ctx, const char *path, enhope_mo
     }
     return status ? eh_fail_in(ctx, status, "%s", path) : ENHOPE_OK;
 }
+
+enhope_status enhope_model_load_bytes(enhope_context *ctx, const void *bytes, size_t size, enhope_model **out)
+{
+    eh_safetensors st;
+    EH_TRY(eh_safetensors_open_bytes(ctx, bytes, size, &st));
+    const enhope_status status = load(ctx, &st, out);
+    eh_safetensors_close(&st);
+    return status;
+}

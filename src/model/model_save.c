@@ -184,10 +184,10 @@ static enhope_status check_finite(enhope_context *ctx, const char *path, const e
                    path, t->name, (long long)at);
 }
 
-enhope_status enhope_model_save(enhope_context *ctx, const enhope_model *model, const char *path)
+/* Every tensor of the model in the file's order; how many there are. */
+static int64_t list_tensors(const enhope_model *model, eh_st_tensor *tensor)
 {
     const eh_map_shape *s = &model->shape;
-    eh_st_tensor tensor[EH_MODEL_MAX_MAP_TENSORS + 4];
     int64_t tensors = 0;
     for (int i = 0; i < model->map->tensors(s); i++) {
         const eh_tensor t = model->map->tensor(s, i);
@@ -211,11 +211,33 @@ enhope_status enhope_model_save(enhope_context *ctx, const enhope_model *model, 
         (eh_st_tensor){.name = "scale.shift", .dtype = "F32", .rank = 1, .shape = {s->H, 1}, .data = model->shift};
     tensor[tensors++] =
         (eh_st_tensor){.name = "scale.mul", .dtype = "F32", .rank = 1, .shape = {s->H, 1}, .data = model->mul};
-    for (int64_t i = 0; i < tensors; i++) EH_TRY(check_finite(ctx, path, &tensor[i]));
+    return tensors;
+}
+
+/* To a file, or where path is NULL into memory. */
+static enhope_status save(enhope_context *ctx, const enhope_model *model, const char *path, void *to, size_t room,
+                          size_t *bytes)
+{
+    eh_st_tensor tensor[EH_MODEL_MAX_MAP_TENSORS + 4];
+    const int64_t tensors = list_tensors(model, tensor);
+    for (int64_t i = 0; i < tensors; i++) EH_TRY(check_finite(ctx, path ? path : "the model's bytes", &tensor[i]));
 
     cJSON *meta = cJSON_CreateObject();
     enhope_status status = meta ? add_metadata(ctx, meta, model) : no_memory(ctx);
-    if (!status) status = eh_safetensors_write(ctx, path, meta, tensor, tensors);
+    if (!status)
+        status = path ? eh_safetensors_write(ctx, path, meta, tensor, tensors)
+                      : eh_safetensors_write_bytes(ctx, meta, tensor, tensors, to, room, bytes);
     cJSON_Delete(meta);
     return status;
+}
+
+enhope_status enhope_model_save(enhope_context *ctx, const enhope_model *model, const char *path)
+{
+    return save(ctx, model, path, NULL, 0, NULL);
+}
+
+enhope_status enhope_model_save_bytes(enhope_context *ctx, const enhope_model *model, void *to, size_t room,
+                                      size_t *bytes)
+{
+    return save(ctx, model, NULL, to, room, bytes);
 }

@@ -251,12 +251,15 @@ typedef struct votes {
 
 /* What is asked of the neighbours of the span that begins with sample `first`; points that are no exemplars have shares of
  * the votes for probabilities. */
-static eh_classes classes_of(const enhope_model *model, const enhope_prediction *out, const votes *v, int64_t first)
+static eh_classes classes_of(const enhope_model *model, const enhope_prediction *out, const votes *v, int64_t first,
+                             int64_t k)
 {
     return (eh_classes){.label = out->label ? out->label + first : v->label,
                         .winner = out->winner ? out->winner + first : NULL,
                         .distance = out->distance ? out->distance + first : NULL,
-                        .shares = out->proba && !model->exemplars ? out->proba + first * model->c : NULL};
+                        .shares = out->proba && !model->exemplars ? out->proba + first * model->c : NULL,
+                        .neighbour = out->neighbour ? out->neighbour + first * k : NULL,
+                        .neighbour_distance = out->neighbour_distance ? out->neighbour_distance + first * k : NULL};
 }
 
 static enhope_status votes_open(enhope_context *ctx, const walk *w, int64_t k, const enhope_prediction *out, votes *v)
@@ -264,8 +267,9 @@ static enhope_status votes_open(enhope_context *ctx, const walk *w, int64_t k, c
     const enhope_model *model = w->model;
     const int64_t h = model->shape.h;
     if (out->margin && !out->label) EH_TRY(eh_new(ctx, "labels", w->span, sizeof *v->label, (void **)&v->label));
-    const eh_classes wanted = classes_of(model, out, v, 0);
-    if (wanted.label || wanted.winner || wanted.distance || wanted.shares)
+    const eh_classes wanted = classes_of(model, out, v, 0, k);
+    if (wanted.label || wanted.winner || wanted.distance || wanted.shares || wanted.neighbour ||
+        wanted.neighbour_distance)
         EH_TRY(eh_found_create(ctx, w->cp, w->span, k, &wanted, &v->found));
     if (!out->margin && (!out->proba || wanted.shares)) return ENHOPE_OK;
     EH_TRY(eh_new(ctx, "the similarities", 2 * (int64_t)model->c, sizeof *v->scratch, (void **)&v->scratch));
@@ -318,7 +322,7 @@ static enhope_status fetch_span(const walk *w, enhope_context *ctx, int64_t firs
 {
     const enhope_model *model = w->model;
     const int64_t h = model->shape.h;
-    const eh_classes classes = classes_of(model, out, v, first);
+    const eh_classes classes = classes_of(model, out, v, first, v->found.k);
     if (v->found.cp) EH_TRY(eh_classify_fetch(&v->found, ctx, count, model->reference_label, model->c, &classes));
     float *Y = out->Y ? out->Y + first * h : v->Y;
     if (Y) w->cp->op->read(w->cp, Y, w->Y, count * h);

@@ -167,6 +167,17 @@ enhope_status eh_safetensors_open(enhope_context *ctx, const char *path, eh_safe
     return status;
 }
 
+enhope_status eh_safetensors_open_bytes(enhope_context *ctx, const void *bytes, size_t size, eh_safetensors *st)
+{
+    *st = (eh_safetensors){0};
+    if (!size) return read_header(ctx, st, 0);
+    st->file = fmemopen((void *)(uintptr_t)bytes, size, "rb");
+    if (!st->file) return eh_fail(ctx, ENHOPE_ERROR_IO, "cannot open: %s", strerror(errno));
+    const enhope_status status = read_header(ctx, st, (int64_t)size);
+    if (status) eh_safetensors_close(st);
+    return status;
+}
+
 void eh_safetensors_close(eh_safetensors *st)
 {
     if (st->file) fclose(st->file);
@@ -242,31 +253,74 @@ static char *print_header(const cJSON *metadata, const eh_st_tensor *tensor, int
     return text;
 }
 
-enhope_status eh_safetensors_write(enhope_context *ctx, const char *path, const cJSON *metadata,
-                                   const eh_st_tensor *tensor, int64_t tensors)
+/* What stands before the tensors; name: of the file, for sentences. */
+typedef struct opening {
+    unsigned char prefix[PREFIX];
+    char *text; /* the header, without its padding; cJSON_free */
+    size_t used, padding;
+} opening;
+
+static enhope_status print_opening(enhope_context *ctx, const char *name, const cJSON *metadata,
+                                   const eh_st_tensor *tensor, int64_t tensors, opening *out)
 {
     char *text = print_header(metadata, tensor, tensors);
-    if (!text) return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "%s: out of memory: the header", path);
+    if (!text) return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "%s: out of memory: the header", name);
     const size_t used = strlen(text), padding = (ALIGN - used % ALIGN) % ALIGN;
     const uint64_t length = used + padding;
     if (length > MAX_HEADER) {
         cJSON_free(text);
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "%s: not written: its header would be %llu bytes, the format allows %d",
-                       path, (unsigned long long)length, MAX_HEADER);
+                       name, (unsigned long long)length, MAX_HEADER);
     }
-    unsigned char prefix[PREFIX];
-    for (int i = 0; i < PREFIX; i++) prefix[i] = (unsigned char)(length >> (8 * i) & 0xFF);
+    *out = (opening){.text = text, .used = used, .padding = padding};
+    for (int i = 0; i < PREFIX; i++) out->prefix[i] = (unsigned char)(length >> (8 * i) & 0xFF);
+    return ENHOPE_OK;
+}
 
+static const char spaces[ALIGN + 1] = "        ";
+
+enhope_status eh_safetensors_write(enhope_context *ctx, const char *path, const cJSON *metadata,
+                                   const eh_st_tensor *tensor, int64_t tensors)
+{
+    opening first;
+    EH_TRY(print_opening(ctx, path, metadata, tensor, tensors, &first));
     eh_atomic_file file;
     enhope_status status;
     EH_CHECK(eh_atomic_open(ctx, path, &file));
-    EH_CHECK(eh_atomic_write(ctx, path, &file, prefix, PREFIX));
-    EH_CHECK(eh_atomic_write(ctx, path, &file, text, used));
-    EH_CHECK(eh_atomic_write(ctx, path, &file, "        ", padding));
+    EH_CHECK(eh_atomic_write(ctx, path, &file, first.prefix, PREFIX));
+    EH_CHECK(eh_atomic_write(ctx, path, &file, first.text, first.used));
+    EH_CHECK(eh_atomic_write(ctx, path, &file, spaces, first.padding));
     for (int64_t i = 0; i < tensors; i++)
         EH_CHECK(eh_atomic_write(ctx, path, &file, tensor[i].data, (size_t)tensor_bytes(&tensor[i])));
     EH_CHECK(eh_atomic_commit(ctx, path, &file));
 cleanup:
-    cJSON_free(text);
+    cJSON_free(first.text);
+    return status;
+}
+
+static char *put(char *at, const void *from, size_t bytes)
+{
+    memcpy(at, from, bytes);
+    return at + bytes;
+}
+
+enhope_status eh_safetensors_write_bytes(enhope_context *ctx, const cJSON *metadata, const eh_st_tensor *tensor,
+                                         int64_t tensors, void *to, size_t room, size_t *bytes)
+{
+    opening first;
+    EH_TRY(print_opening(ctx, "the model's bytes", metadata, tensor, tensors, &first));
+    size_t all = PREFIX + first.used + first.padding;
+    for (int64_t i = 0; i < tensors; i++) all += (size_t)tensor_bytes(&tensor[i]);
+    enhope_status status = ENHOPE_OK;
+    if (to && room < all)
+        status = eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is room for %zu bytes, the model has %zu", room, all);
+    if (to && !status) {
+        char *at = put(to, first.prefix, PREFIX);
+        at = put(at, first.text, first.used);
+        at = put(at, spaces, first.padding);
+        for (int64_t i = 0; i < tensors; i++) at = put(at, tensor[i].data, (size_t)tensor_bytes(&tensor[i]));
+    }
+    if (!status) *bytes = all;
+    cJSON_free(first.text);
     return status;
 }

@@ -35,6 +35,8 @@ typedef struct eh_safetensors {
 
 /* Sentences of reading do not name the file. On failure *st is closed. */
 enhope_status eh_safetensors_open(enhope_context *ctx, const char *path, eh_safetensors *st);
+/* The same of a file's bytes in memory, which must outlive *st. */
+enhope_status eh_safetensors_open_bytes(enhope_context *ctx, const void *bytes, size_t size, eh_safetensors *st);
 void eh_safetensors_close(eh_safetensors *st);
 /* NULL: there is none. */
 const char *eh_safetensors_text(const eh_safetensors *st, const char *key);
@@ -45,5 +47,8 @@ enhope_status eh_safetensors_read(enhope_context *ctx, eh_safetensors *st, const
 /* Writes tensors of rank 0..2 and of type F32 or I32 in their order. The same contents give the same bytes. */
 enhope_status eh_safetensors_write(enhope_context *ctx, const char *path, const cJSON *metadata,
                                    const eh_st_tensor *tensor, int64_t tensors);
+/* The same bytes into `to`, which has room for so many; *bytes becomes their number. to NULL: only that. */
+enhope_status eh_safetensors_write_bytes(enhope_context *ctx, const cJSON *metadata, const eh_st_tensor *tensor,
+                                         int64_t tensors, void *to, size_t room, size_t *bytes);
 
 #endif

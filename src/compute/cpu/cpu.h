@@ -64,6 +64,11 @@ void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double
                  const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* y += a x in the calling thread */
 void eh_cpu_add_scaled(int64_t count, float a, const float *restrict x, float *restrict y);
+enum { EH_CPU_GROUP = 12 }; /* rows that rows.c takes at a time, at most */
+/* rows.c: C (rows, columns) = A (rows, K) B in the calling thread, B (K, columns), or (columns, K) with tb. The bits of a row
+ * depend on it and on B alone. */
+void eh_cpu_rows(int64_t rows, int64_t columns, int64_t K, const float *A, int64_t lda, bool tb, const float *B,
+                 int64_t ldb, float *C, int64_t ldc);
 /* product.c */
 void eh_cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
                  int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc);

@@ -1,13 +1,14 @@
 /* The cpu backend's products, and what becomes of their entries.
  *
- * A product is cut into tiles whose size does not depend on the threads, each one call of a single-threaded BLAS: so the
- * bits are the same for any number of threads. A finish follows tile by tile, while the tile is in the cache. */
+ * A product is cut into tiles whose size does not depend on the threads, each one call of rows.c or of a single-threaded
+ * BLAS: so the bits are the same for any number of threads. A finish follows tile by tile, while the tile is in the cache. */
 #include <cblas.h>
 #include <string.h>
 
 #include "compute/cpu/cpu.h"
 
-/* Tiles this large lose a few percent to packing, and leave eight for the widest product of a batch of 1,000. */
+/* Tiles about this large lose a few percent to packing, and leave eight for the widest product of a batch of 1,000. Their
+ * rows are whole groups of rows.c, but for the last. */
 enum { TILE_ROWS = 256, TILE_COLUMNS = 512 };
 
 typedef struct tiles {
@@ -26,15 +27,24 @@ static tiles cut(int64_t M, int64_t N)
 static tile tile_of(const tiles *all, int64_t number)
 {
     const int64_t row = number / all->across, column = number % all->across;
-    tile t = {.i = eh_share_start(all->M, row, all->down), .j = eh_share_start(all->N, column, all->across)};
-    t.rows = eh_share_start(all->M, row + 1, all->down) - t.i;
+    const int64_t groups = (all->M + EH_CPU_GROUP - 1) / EH_CPU_GROUP;
+    const int64_t end = eh_share_start(groups, row + 1, all->down) * EH_CPU_GROUP;
+    tile t = {.i = eh_share_start(groups, row, all->down) * EH_CPU_GROUP,
+              .j = eh_share_start(all->N, column, all->across)};
+    t.rows = (end < all->M ? end : all->M) - t.i;
     t.columns = eh_share_start(all->N, column + 1, all->across) - t.j;
     return t;
 }
 
-static void multiply(tile t, bool ta, bool tb, int64_t K, float alpha, const float *A, int64_t lda, const float *B,
-                     int64_t ldb, float beta, float *C, int64_t ldc)
+/* apart: the rows of A may be samples, which do not know of each other. */
+static void multiply(tile t, bool apart, bool ta, bool tb, int64_t K, float alpha, const float *A, int64_t lda,
+                     const float *B, int64_t ldb, float beta, float *C, int64_t ldc)
 {
+    if (apart && !ta && alpha == 1 && beta == 0) {
+        eh_cpu_rows(t.rows, t.columns, K, A + t.i * lda, lda, tb, B + (tb ? t.j * ldb : t.j), ldb, C + t.i * ldc + t.j,
+                    ldc);
+        return;
+    }
     cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)t.rows,
                 (int)t.columns, (int)K, alpha, A + (ta ? t.i : t.i * lda), (int)lda, B + (tb ? t.j * ldb : t.j),
                 (int)ldb, beta, C + t.i * ldc + t.j, (int)ldc);
@@ -46,7 +56,8 @@ void eh_cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t 
     const tiles all = cut(M, N);
 #pragma omp parallel for num_threads(c->threads) if (all.down * all.across > 1) schedule(dynamic)
     for (int64_t t = 0; t < all.down * all.across; t++)
-        multiply(tile_of(&all, t), ta, tb, K, (float)alpha, eh_f(A), lda, eh_f(B), ldb, (float)beta, eh_f(C), ldc);
+        multiply(tile_of(&all, t), true, ta, tb, K, (float)alpha, eh_f(A), lda, eh_f(B), ldb, (float)beta, eh_f(C),
+                 ldc);
 }
 
 /* ---- finishes, of a part of a row ---- */
@@ -157,10 +168,11 @@ void eh_cpu_product(eh_compute *c, const eh_product *p)
 {
     const tiles all = cut(p->M, p->N);
     float *C = p->C ? eh_f(p->C) : eh_f(p->P);
+    const bool forward = p->finish != EH_POWER_GRAD && p->finish != EH_SIGMOID_GRAD && p->finish != EH_RELU_GRAD;
 #pragma omp parallel for num_threads(c->threads) if (all.down * all.across > 1) schedule(dynamic)
     for (int64_t number = 0; number < all.down * all.across; number++) {
         const tile t = tile_of(&all, number);
-        multiply(t, p->ta, p->tb, p->K, 1, eh_f(p->A), p->lda, eh_f(p->B), p->ldb, 0, C, p->ldc);
+        multiply(t, forward, p->ta, p->tb, p->K, 1, eh_f(p->A), p->lda, eh_f(p->B), p->ldb, 0, C, p->ldc);
         for (int64_t i = t.i; i < t.i + t.rows; i++) finish(p, i, t.j, t.columns, C + i * p->ldc + t.j);
     }
 }

@@ -5,7 +5,7 @@ enhope train --data synthetic:digits,n=900,seed=1 --recipe paper --weight sample
 enhope eval m.safetensors $data --reliability --reject margin > report
 sed -n '/^probabilities/s/[0-9.]\{3,\}/#/gp' report
 grep -A 1 '^reliability' report
-sed -n '/^the surest/,$p' report | sed 's/-*[0-9][0-9.]*$/#/; s/curve [0-9.]*/curve #/; s/ *[0-9]* *[0-9.]*   #/ # # #/'
+sed -n '/^the surest/,$p' report | sed 's/-*[0-9][0-9.]*$/#/; s/curve [0-9.]*/curve #/; s/ *[0-9]* *[0-9.]*   #/ # # #/; s/^\( *50 *\)[0-9]*/\1#/' # of the surest half some may be equally sure
 enhope embed m.safetensors $data > y.csv
 enhope predict m.safetensors $data --proba -o all.csv
 for kind in probability margin distance; do

@@ -1,0 +1,79 @@
+"""The library's tables of methods, settings and recipes, as the estimators need them: nothing here is written twice."""
+
+from . import _enhope
+
+METHODS = _enhope.methods()
+SETTINGS = _enhope.settings()
+RECIPES = _enhope.recipes()
+
+# What people who know scikit-learn look for; every other setting keeps its name.
+PARAMETERS = {"dims": "n_components", "z": "n_exemplars", "seed": "random_state"}
+
+_SMALL = {"en", "deep", "dt", "pt", "linear"}
+
+
+def class_name(method):
+    """The name of the class for a row of the table: en-hope -> EnHOPE, mcml+ -> MCMLPlus."""
+    parts = method.replace("+", "-plus").split("-")
+    return "".join(part.capitalize() if part in _SMALL | {"plus"} else part.upper() for part in parts)
+
+
+def learns(method):
+    """Whether a method is learned in steps, and so can go on from a model."""
+    return method["solver"] in ("cg", "lbfgs", "adam")
+
+
+def applies(setting, method):
+    """Whether a setting belongs to a method. The table says it in words; words that are not known here are conditions
+    (a solver, images, a form) that a method which is learned in steps may meet."""
+    words, _, without = setting["applies"].partition(" but ")
+    if method["name"] in without.split(", "):
+        return False
+    maps = words.replace(" maps", "").replace(" map", "").replace(" and ", ", ")
+    answers = []
+    for word, name in zip(words.replace(" and ", ", ").split(", "), maps.split(", ")):
+        if word == "all":
+            return True
+        if word == "gradient methods":
+            answers.append(learns(method))
+        elif word == "exemplar methods":
+            answers.append(method["compared"] == "z exemplars")
+        elif "map" in words and name in ("hope", "mlp", "linear", "identity"):
+            answers.append(method["map"].split("(")[0] == name)
+        elif any(row["name"] == word for row in METHODS):
+            answers.append(method["name"] == word)
+    return any(answers) if answers else learns(method)
+
+
+def settings_of(method):
+    """The settings that an estimator of this method takes, as (parameter, setting)."""
+    return [
+        (PARAMETERS.get(row["name"], row["name"]), row)
+        for row in SETTINGS
+        if row["name"] != "method" and applies(row, method)
+    ]
+
+
+def type_text(row):
+    """The type of a setting, for docstrings and stubs."""
+    return {"integer": "int", "real": "float"}.get(row["type"], "str")
+
+
+def range_text(row):
+    """What a setting may be, in words."""
+    if row["type"] == "choice":
+        return "one of " + ", ".join(repr(c) for c in row["choices"].split("|"))
+    if row["type"] == "text":
+        return "a text"
+    kind = "a whole number" if row["type"] == "integer" else "a number"
+    return f"{kind} from {row['minimum']:.15g} to {row['maximum']:.15g}"
+
+
+def value_text(value):
+    """A parameter's value as the library reads settings: text."""
+    item = getattr(value, "item", None)  # a number of numpy's
+    if callable(item) and getattr(value, "ndim", 1) == 0:
+        value = item()
+    if isinstance(value, (tuple, list)):
+        return "-".join(str(part) for part in value)
+    return repr(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,34 @@
+# %% [markdown]
+# # Map my table
+# A table with a column of classes becomes a map: near on the map is alike in the table. With a CSV of your own:
+# `python3 map_my_table.py flowers.csv species`; without one, a table is made up.
+
+# %%
+import sys
+
+import enhope
+
+arguments = [a for a in sys.argv[1:] if a != "--quick"]
+path = arguments[0] if arguments else "synthetic:blobs,n=600,classes=4,inputs=6,seed=1"
+table = enhope.datasets.load(path, label=arguments[1] if len(arguments) > 1 else None)
+print(table)
+
+# %% [markdown]
+# One call learns the map; a tenth of the rows is held out by itself to choose the best state.
+
+# %%
+model = enhope.EnHOPE(epochs=20 if "--quick" in sys.argv else None)
+model.fit(table.data, table.target)
+held_out = model.history_["valid_error"].min()
+print(f"held-out error {100 * held_out:.1f} % after {model.n_iter_} epochs")
+
+# %% [markdown]
+# In a notebook the map shows itself: drag, zoom, point. Elsewhere it is a page to open.
+
+# %%
+picture = enhope.plot(model, table.data, table.target, title="My table")
+picture.save("map.html")
+print("the map is in map.html; the exemplars of each class, in the units of the table:")
+for label, exemplar in zip(model.exemplar_labels_, model.exemplars_):
+    print(f"  {label}: " + ", ".join(f"{value:.2f}" for value in exemplar[:6]))
+picture

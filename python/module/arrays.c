@@ -1,0 +1,181 @@
+/* From Python's objects to what the library takes: arrays, texts, samples; and from its sentences to exceptions. */
+#include "module.h"
+
+#include <string.h>
+
+PyObject *raise_sentence(enhope_context *ctx, enhope_status status)
+{
+    PyObject *type = PyExc_ValueError;
+    if (status == ENHOPE_ERROR_IO) type = PyExc_OSError;
+    if (status == ENHOPE_ERROR_MEMORY) type = PyExc_MemoryError;
+    if (status == ENHOPE_ERROR_COMPUTE) type = PyExc_RuntimeError;
+    const char *text = enhope_error(ctx);
+    const char *where = "";
+    if (!strncmp(text, "view: ", 6)) { /* the view is the caller's X */
+        where = "X: ";
+        text += 6;
+    }
+    PyErr_Format(type, "%s%s", where, text);
+    return NULL;
+}
+
+/* ---- a context for each call: they cost nothing, and calls of several threads have nothing to share ---- */
+
+/* where: (device, precision, threads), or None for what a new context has. NULL: an exception is set. */
+enhope_context *open_context(PyObject *where)
+{
+    enhope_context *ctx = enhope_context_create();
+    if (!ctx) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    const char *device, *precision;
+    int threads;
+    if (where == Py_None) return ctx;
+    if (PyTuple_Check(where) && PyArg_ParseTuple(where, "ssi", &device, &precision, &threads)) {
+        enhope_status status = enhope_context_set_device(ctx, device);
+        if (!status) status = enhope_context_set_precision(ctx, precision);
+        if (!status) status = enhope_context_set_threads(ctx, threads);
+        if (!status) return ctx;
+        raise_sentence(ctx, status);
+    } else if (!PyErr_Occurred()) {
+        PyErr_SetString(PyExc_TypeError, "where: expected (device, precision, threads) or None");
+    }
+    enhope_context_free(ctx);
+    return NULL;
+}
+
+/* ---- arrays ---- */
+
+static const char *const types[TYPES] = {"<f4", "|u1", "<i4", "<i8"};
+
+static int64_t whole(PyObject *number)
+{
+    return number ? (int64_t)PyLong_AsLongLong(number) : -1;
+}
+
+int refuse(const char *name, const char *expected)
+{
+    if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "%s: expected %s", name, expected);
+    return 0;
+}
+
+/* What the interface of an array in C order says; wanted: the types, 1 << F4 | ... All objects are borrowed from the dict. */
+static int read_interface(PyObject *interface, const char *name, int wanted, int rank, int write, array *out)
+{
+
+    PyObject *typestr = PyDict_GetItemString(interface, "typestr"), *shape = PyDict_GetItemString(interface, "shape");
+    PyObject *data = PyDict_GetItemString(interface, "data"), *strides = PyDict_GetItemString(interface, "strides");
+    if (!typestr || !PyUnicode_Check(typestr) || !shape || !PyTuple_Check(shape) || !data || !PyTuple_Check(data))
+        return refuse(name, "an array");
+    if (strides && strides != Py_None) return refuse(name, "an array in C order");
+    out->type = 0;
+    while (out->type < TYPES && PyUnicode_CompareWithASCIIString(typestr, types[out->type]) != 0) out->type++;
+    if (out->type == TYPES || !(1 << out->type & wanted)) return refuse(name, "another type, or another byte order");
+    if (PyTuple_Size(shape) != rank || PyTuple_Size(data) != 2) return refuse(name, "an array of another rank");
+    PyObject *readonly = PyTuple_GetItem(data, 1);
+    if (write && PyObject_IsTrue(readonly)) return refuse(name, "an array that can be written to");
+    out->data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
+    out->shape[1] = 1;
+    for (int i = 0; i < rank; i++) {
+        out->shape[i] = (Py_ssize_t)whole(PyTuple_GetItem(shape, i));
+        if (out->shape[i] < 0) return refuse(name, "a shape");
+    }
+    return PyErr_Occurred() ? 0 : 1;
+}
+
+int read_array(PyObject *object, const char *name, int wanted, int rank, int write, array *out)
+{
+    PyObject *interface = PyObject_GetAttrString(object, "__array_interface__");
+    if (!interface) {
+        PyErr_Clear();
+        return refuse(name, "an array");
+    }
+    const int read =
+        PyDict_Check(interface) ? read_interface(interface, name, wanted, rank, write, out) : refuse(name, "an array");
+    Py_DecRef(interface);
+    return read;
+}
+
+/* An array of `count` numbers that a call fills, or NULL for None. */
+int output(PyObject *object, const char *name, int type, int rank, int64_t rows, int64_t columns, void *to)
+{
+    *(void **)to = NULL;
+    if (object == Py_None) return 1;
+    array a;
+    if (!read_array(object, name, 1 << type, rank, 1, &a)) return 0;
+    if (a.shape[0] != rows || a.shape[1] != columns) return refuse(name, "an array of another shape");
+    *(void **)to = a.data;
+    return 1;
+}
+
+/* ---- texts ---- */
+
+/* UTF-8; bytes that are none come through as they are. */
+PyObject *text_of(const char *text)
+{
+    if (!text) Py_RETURN_NONE;
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
+}
+
+/* Texts of a list of bytes objects, borrowed; NULL: an exception is set. PyMem_Free. */
+const char **texts_of(PyObject *list, const char *name, Py_ssize_t *count)
+{
+    if (!PyList_Check(list)) {
+        refuse(name, "a list of bytes");
+        return NULL;
+    }
+    *count = PyList_Size(list);
+    const char **texts = PyMem_Calloc((size_t)*count + 1, sizeof *texts);
+    if (!texts) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < *count; i++) {
+        PyObject *item = PyList_GetItem(list, i);
+        texts[i] = PyBytes_Check(item) ? PyBytes_AsString(item) : NULL;
+        if (texts[i]) continue;
+        PyMem_Free((void *)texts);
+        refuse(name, "a list of bytes");
+        return NULL;
+    }
+    return texts;
+}
+
+/* ---- data: X is an array (n, H) of f4 or u1, or (row_start, column, value, H) ---- */
+
+static int read_sparse(PyObject *X, int64_t n, samples *out)
+{
+    PyObject *start, *column, *value;
+    long long H;
+    array s, c, v;
+    if (!PyArg_ParseTuple(X, "OOOL", &start, &column, &value, &H)) return 0;
+    if (!read_array(start, "row_start", 1 << I8, 1, 0, &s) || !read_array(column, "column", 1 << I4, 1, 0, &c) ||
+        !read_array(value, "value", 1 << F4, 1, 0, &v))
+        return 0;
+    *out = (samples){ENHOPE_CSR, n, H, v.data, s.data, c.data};
+    if (n < 0 || s.shape[0] != n + 1) return refuse("row_start", "one number more than there are rows");
+    if (out->row_start[n] > c.shape[0] || out->row_start[n] > v.shape[0])
+        return refuse("row_start", "no more values than there are");
+    return 1;
+}
+
+/* n: rows that are expected. */
+int read_samples(PyObject *X, int64_t n, samples *out)
+{
+    if (PyTuple_Check(X)) return read_sparse(X, n, out);
+    array x;
+    if (!read_array(X, "X", 1 << F4 | 1 << U1, 2, 0, &x)) return 0;
+    if (n != x.shape[0]) return refuse("X", "as many rows as are told");
+    *out = (samples){x.type == U1 ? ENHOPE_U8 : ENHOPE_F32, x.shape[0], x.shape[1], x.data, NULL, NULL};
+    return 1;
+}
+
+/* Needs no GIL: it checks every value. */
+enhope_status view(enhope_context *ctx, const samples *x, const labels *y, enhope_dataset **out)
+{
+    const int32_t c = (int32_t)y->classes;
+    if (x->kind == ENHOPE_U8) return enhope_dataset_view_u8(ctx, x->n, x->H, x->values, y->code, c, y->name, out);
+    if (x->kind == ENHOPE_F32) return enhope_dataset_view_f32(ctx, x->n, x->H, x->values, y->code, c, y->name, out);
+    return enhope_dataset_view_csr(ctx, x->n, x->H, x->row_start, x->column, x->values, y->code, c, y->name, out);
+}

@@ -1,0 +1,287 @@
+/* Model: a trained model, asked. */
+#include "module.h"
+
+PyTypeObject *model_type;
+
+PyObject *no_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    (void)type, (void)args, (void)keywords;
+    PyErr_SetString(PyExc_TypeError, "made by training, loading and reading only");
+    return NULL;
+}
+static void model_free(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    enhope_model_free(((model_object *)self)->model);
+    PyObject_Free(self);
+    Py_DecRef((PyObject *)type);
+}
+
+/* Owns the model either way. */
+PyObject *model_object_of(enhope_model *model)
+{
+    model_object *self = PyObject_New(model_object, model_type);
+    if (!self) {
+        enhope_model_free(model);
+        return NULL;
+    }
+    self->model = model;
+    enhope_model_get_info(model, &self->info);
+    return (PyObject *)self;
+}
+
+static PyObject *model_info(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const enhope_model_info *i = &((model_object *)self)->info;
+    return Py_BuildValue("{s:s,s:s,s:L,s:L,s:L,s:O,s:i,s:i,s:L,s:L,s:d,s:L,s:L,s:L,s:L,s:L,s:L}", "method", i->method,
+                         "map", i->map, "inputs", (long long)i->inputs, "outputs", (long long)i->outputs, "references",
+                         (long long)i->references, "exemplars", i->references_are_exemplars ? Py_True : Py_False,
+                         "classes", (int)i->classes, "neighbours", (int)i->neighbours, "epochs", (long long)i->epochs,
+                         "best", (long long)i->best, "temperature", i->temperature, "valid_n", (long long)i->valid_n,
+                         "valid_errors", (long long)i->valid_errors, "train_n", (long long)i->train_n, "train_errors",
+                         (long long)i->train_errors, "image_rows", (long long)i->image_rows, "image_columns",
+                         (long long)i->image_columns);
+}
+
+static PyObject *model_classes(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const model_object *m = (model_object *)self;
+    PyObject *list = PyList_New(0);
+    for (int32_t k = 0; list && k < m->info.classes; k++) {
+        PyObject *name = text_of(enhope_model_class_name(m->model, k));
+        if (!name || PyList_Append(list, name) != 0) Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+static PyObject *model_inputs(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const model_object *m = (model_object *)self;
+    if (!enhope_model_input_name(m->model, 0)) Py_RETURN_NONE;
+    PyObject *list = PyList_New(0);
+    for (int64_t j = 0; list && j < m->info.inputs; j++) {
+        PyObject *name = text_of(enhope_model_input_name(m->model, j));
+        if (!name || PyList_Append(list, name) != 0) Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+static PyObject *model_setting(PyObject *self, PyObject *args)
+{
+    const char *name;
+    if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
+    return text_of(enhope_model_setting(((model_object *)self)->model, name));
+}
+
+/* Rows (epoch, seconds, loss, valid_error). */
+static PyObject *model_history(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    int64_t rows;
+    const enhope_history *history = enhope_model_history(((model_object *)self)->model, &rows);
+    PyObject *list = PyList_New(0);
+    for (int64_t i = 0; list && i < rows; i++) {
+        const enhope_history *h = &history[i];
+        PyObject *row = Py_BuildValue("(Lddd)", (long long)h->epoch, h->seconds, h->loss, h->valid_error);
+        if (!row || PyList_Append(list, row) != 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+/* references(where, Y, labels): fills what is not None. */
+static PyObject *model_references(PyObject *self, PyObject *args)
+{
+    const model_object *m = (model_object *)self;
+    PyObject *where, *Y_object, *label_object;
+    float *Y;
+    int32_t *label;
+    if (!PyArg_ParseTuple(args, "OOO", &where, &Y_object, &label_object)) return NULL;
+    if (!output(Y_object, "Y", F4, 2, m->info.references, m->info.outputs, &Y) ||
+        !output(label_object, "labels", I4, 1, m->info.references, 1, &label))
+        return NULL;
+    enhope_context *ctx = open_context(where);
+    if (!ctx) return NULL;
+    enhope_status status;
+    Py_BEGIN_ALLOW_THREADS status = enhope_model_references(ctx, m->model, Y, label);
+    Py_END_ALLOW_THREADS if (status) raise_sentence(ctx, status);
+    enhope_context_free(ctx);
+    if (status) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* exemplars(X) */
+static PyObject *model_exemplars(PyObject *self, PyObject *args)
+{
+    const model_object *m = (model_object *)self;
+    PyObject *X_object;
+    float *X;
+    if (!PyArg_ParseTuple(args, "O", &X_object)) return NULL;
+    if (!output(X_object, "X", F4, 2, m->info.references, m->info.inputs, &X) || !X) return NULL;
+    enhope_context *ctx = open_context(Py_None);
+    if (!ctx) return NULL;
+    const enhope_status status = enhope_model_exemplars(ctx, m->model, X);
+    if (status) raise_sentence(ctx, status);
+    enhope_context_free(ctx);
+    if (status) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* What a call that only asks the model leaves behind. */
+static PyObject *close_call(enhope_context *ctx, enhope_status status)
+{
+    if (status) raise_sentence(ctx, status);
+    enhope_context_free(ctx);
+    if (status) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* embed(X, n, where, Y) */
+static PyObject *model_embed(PyObject *self, PyObject *args)
+{
+    const model_object *m = (model_object *)self;
+    PyObject *X, *where, *Y_object;
+    long long n;
+    float *Y;
+    samples x;
+    if (!PyArg_ParseTuple(args, "OLOO", &X, &n, &where, &Y_object) || !read_samples(X, n, &x) ||
+        !output(Y_object, "Y", F4, 2, n, m->info.outputs, &Y))
+        return NULL;
+    if (!Y) return refuse("Y", "an array"), NULL;
+    enhope_context *ctx = open_context(where);
+    if (!ctx) return NULL;
+    enhope_dataset *data = NULL;
+    enhope_status status;
+    Py_BEGIN_ALLOW_THREADS status = view(ctx, &x, &(labels){0}, &data);
+    if (!status) status = enhope_model_embed(ctx, m->model, data, Y);
+    enhope_dataset_free(data);
+    Py_END_ALLOW_THREADS return close_call(ctx, status);
+}
+
+/* predict(X, n, where, k, label, proba, winner, distance, margin, Y, neighbour, neighbour_distance): fills what is not
+ * None. */
+static PyObject *model_predict(PyObject *self, PyObject *args)
+{
+    const model_object *m = (model_object *)self;
+    PyObject *X, *where, *object[8];
+    long long n;
+    int k;
+    samples x;
+    enhope_prediction out;
+    if (!PyArg_ParseTuple(args, "OLOiOOOOOOOO", &X, &n, &where, &k, &object[0], &object[1], &object[2], &object[3],
+                          &object[4], &object[5], &object[6], &object[7]) ||
+        !read_samples(X, n, &x))
+        return NULL;
+    const int64_t near = k ? k : m->info.neighbours;
+    if (!output(object[0], "label", I4, 1, n, 1, &out.label) ||
+        !output(object[1], "proba", F4, 2, n, m->info.classes, &out.proba) ||
+        !output(object[2], "winner", I8, 1, n, 1, &out.winner) ||
+        !output(object[3], "distance", F4, 1, n, 1, &out.distance) ||
+        !output(object[4], "margin", F4, 1, n, 1, &out.margin) ||
+        !output(object[5], "Y", F4, 2, n, m->info.outputs, &out.Y) ||
+        !output(object[6], "neighbour", I8, 2, n, near, &out.neighbour) ||
+        !output(object[7], "neighbour_distance", F4, 2, n, near, &out.neighbour_distance))
+        return NULL;
+    enhope_context *ctx = open_context(where);
+    if (!ctx) return NULL;
+    enhope_dataset *data = NULL;
+    enhope_status status;
+    Py_BEGIN_ALLOW_THREADS status = view(ctx, &x, &(labels){0}, &data);
+    if (!status) status = enhope_model_predict(ctx, m->model, data, k, &out);
+    enhope_dataset_free(data);
+    Py_END_ALLOW_THREADS return close_call(ctx, status);
+}
+
+static PyObject *model_save(PyObject *self, PyObject *args)
+{
+    PyObject *path;
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return NULL;
+    enhope_context *ctx = open_context(Py_None);
+    enhope_status status = ENHOPE_OK;
+    if (ctx) {
+        const char *text = PyBytes_AsString(path);
+        Py_BEGIN_ALLOW_THREADS status = enhope_model_save(ctx, ((model_object *)self)->model, text);
+        Py_END_ALLOW_THREADS
+    }
+    Py_DecRef(path);
+    return ctx ? close_call(ctx, status) : NULL;
+}
+
+static PyObject *model_bytes(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const enhope_model *model = ((model_object *)self)->model;
+    enhope_context *ctx = open_context(Py_None);
+    if (!ctx) return NULL;
+    size_t bytes = 0;
+    PyObject *out = NULL;
+    enhope_status status = enhope_model_save_bytes(ctx, model, NULL, 0, &bytes);
+    if (!status) out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
+    if (out) status = enhope_model_save_bytes(ctx, model, PyBytes_AsString(out), bytes, &bytes);
+    if (status) {
+        Py_CLEAR(out);
+        raise_sentence(ctx, status);
+    }
+    enhope_context_free(ctx);
+    return out;
+}
+
+static PyMethodDef model_methods[] = {
+    {"info", model_info, METH_NOARGS, "What is in it, as a dict."},
+    {"classes", model_classes, METH_NOARGS, "Names of the classes, by number."},
+    {"inputs", model_inputs, METH_NOARGS, "Names of the inputs; None: not known."},
+    {"setting", model_setting, METH_VARARGS, "The text of a setting; None: unknown."},
+    {"history", model_history, METH_NOARGS, "Rows (epoch, seconds, loss, valid_error)."},
+    {"references", model_references, METH_VARARGS, "references(where, Y, labels)"},
+    {"exemplars", model_exemplars, METH_VARARGS, "exemplars(X)"},
+    {"embed", model_embed, METH_VARARGS, "embed(X, n, where, Y)"},
+    {"predict", model_predict, METH_VARARGS,
+     "predict(X, n, where, k, label, proba, winner, distance, margin, Y, neighbour, neighbour_distance)"},
+    {"save", model_save, METH_VARARGS, "save(path)"},
+    {"to_bytes", model_bytes, METH_NOARGS, "What save() would write."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot model_slots[] = {{Py_tp_new, no_new},
+                                    {Py_tp_dealloc, model_free},
+                                    {Py_tp_methods, model_methods},
+                                    {Py_tp_doc, "A trained model."},
+                                    {0, NULL}};
+PyType_Spec model_spec = {"enhope._enhope.Model", sizeof(model_object), 0, Py_TPFLAGS_DEFAULT, model_slots};
+
+PyObject *load_model(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *path;
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return NULL;
+    enhope_context *ctx = open_context(Py_None);
+    enhope_model *model = NULL;
+    enhope_status status = ENHOPE_ERROR_MEMORY;
+    if (ctx) {
+        const char *text = PyBytes_AsString(path);
+        Py_BEGIN_ALLOW_THREADS status = enhope_model_load(ctx, text, &model);
+        Py_END_ALLOW_THREADS if (status) raise_sentence(ctx, status);
+    }
+    Py_DecRef(path);
+    enhope_context_free(ctx);
+    return status ? NULL : model_object_of(model);
+}
+
+PyObject *model_from_bytes(PyObject *module, PyObject *args)
+{
+    (void)module;
+    const char *bytes;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "y#", &bytes, &size)) return NULL;
+    enhope_context *ctx = open_context(Py_None);
+    if (!ctx) return NULL;
+    enhope_model *model = NULL;
+    const enhope_status status = enhope_model_load_bytes(ctx, bytes, (size_t)size, &model);
+    if (status) raise_sentence(ctx, status);
+    enhope_context_free(ctx);
+    return status ? NULL : model_object_of(model);
+}

@@ -1,0 +1,189 @@
+/* Training: with the GIL given away, and asked for again when the callback or Ctrl-C may have something to say. */
+#include "module.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* What the progress function has to know. It is called without the GIL, in the thread that called train(). */
+typedef struct training {
+    PyThreadState *thread;
+    PyObject *callback; /* NULL: none */
+    PyObject *error;    /* the exception that stopped training; NULL: none */
+    double heard;       /* when Python was last asked */
+} training;
+
+static double now(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static PyObject *take_exception(void)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback) PyException_SetTraceback(value, traceback);
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    return value;
+}
+
+/* True (not 0): the callback wants training to end, or an exception does. */
+static int ask_python(training *t, const enhope_progress *p)
+{
+    int stop = 0;
+    if (PyErr_CheckSignals() == 0 && t->callback) {
+        PyObject *answer =
+            PyObject_CallFunction(t->callback, "LLLLdddddO", (long long)p->epoch, (long long)p->epochs,
+                                  (long long)p->batch, (long long)p->batches, p->loss, p->valid_error, p->best_error,
+                                  p->seconds, p->seconds_left, p->epoch_done ? Py_True : Py_False);
+        stop = answer ? PyObject_IsTrue(answer) : 0;
+        Py_XDECREF(answer);
+    }
+    if (!PyErr_Occurred()) return stop;
+    t->error = take_exception();
+    return 1;
+}
+
+static int progress(const enhope_progress *p, void *user)
+{
+    static const double often = 0.05; /* seconds: soon enough for Ctrl-C and for a bar */
+    training *t = user;
+    const double time = now();
+    if (!(t->callback && p->epoch_done) && time - t->heard < often && time >= t->heard) return 0;
+    t->heard = time;
+    PyEval_RestoreThread(t->thread);
+    const int stop = ask_python(t, p);
+    t->thread = PyEval_SaveThread();
+    return stop;
+}
+
+/* Lines of the log, until the GIL is there again. */
+typedef struct lines {
+    char *text; /* joined by newlines; free */
+    size_t used;
+} lines;
+
+static void keep_line(const char *line, void *user)
+{
+    lines *l = user;
+    const size_t length = strlen(line);
+    char *grown = realloc(l->text, l->used + length + 2);
+    if (!grown) return;
+    memcpy(grown + l->used, line, length);
+    memcpy(grown + l->used + length, "\n", 2);
+    l->text = grown;
+    l->used += length + 1;
+}
+
+/* settings: a list of bytes, name and value in turn. */
+static enhope_settings *make_settings(enhope_context *ctx, PyObject *list)
+{
+    Py_ssize_t count;
+    const char **texts = texts_of(list, "settings", &count);
+    if (!texts) return NULL;
+    enhope_settings *settings = enhope_settings_create();
+    if (!settings) PyErr_NoMemory();
+    for (Py_ssize_t i = 0; settings && i + 1 < count; i += 2) {
+        const enhope_status status = enhope_settings_set(ctx, settings, texts[i], texts[i + 1]);
+        if (!status) continue;
+        raise_sentence(ctx, status);
+        enhope_settings_free(settings);
+        settings = NULL;
+    }
+    PyMem_Free((void *)texts);
+    return settings;
+}
+
+/* The parts of a call of train() that are read before and freed after it. */
+typedef struct request {
+    samples x;
+    labels y;
+    const char **input; /* names; NULL: none */
+    long long image_rows, image_columns;
+    const enhope_model *from; /* NULL: from nothing */
+    enhope_settings *settings;
+} request;
+
+static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObject **callback)
+{
+    PyObject *X, *code, *classes, *inputs, *settings, *where, *from;
+    long long n;
+    array a;
+    Py_ssize_t count;
+    if (!PyArg_ParseTuple(args, "OLOOOLLOOOO", &X, &n, &code, &classes, &inputs, &r->image_rows, &r->image_columns,
+                          &settings, &where, &from, callback) ||
+        !read_samples(X, n, &r->x) || !read_array(code, "labels", 1 << I4, 1, 0, &a))
+        return 0;
+    if (a.shape[0] != n) return refuse("labels", "as many as there are rows");
+    r->y.code = a.data;
+    r->y.name = texts_of(classes, "classes", &r->y.classes);
+    if (!r->y.name) return 0;
+    if (r->y.classes > INT32_MAX) return refuse("classes", "fewer");
+    if (inputs != Py_None) {
+        r->input = texts_of(inputs, "inputs", &count);
+        if (!r->input) return 0;
+        if (count != r->x.H) return refuse("inputs", "as many names as there are inputs");
+    }
+    if (from != Py_None && Py_TYPE(from) != model_type) return refuse("from", "a Model or None");
+    if (from != Py_None) r->from = ((model_object *)from)->model;
+    r->settings = make_settings(ctx, settings);
+    return r->settings != NULL;
+}
+
+/* Needs no GIL. */
+static enhope_status train_request(enhope_context *ctx, const request *r, training *t, enhope_model **model)
+{
+    enhope_dataset *data = NULL;
+    enhope_status status = view(ctx, &r->x, &r->y, &data);
+    if (!status && r->image_rows) status = enhope_dataset_set_image(ctx, data, r->image_rows, r->image_columns);
+    if (!status && r->input) status = enhope_dataset_set_input_names(ctx, data, r->input);
+    if (!status)
+        status = r->from ? enhope_model_update(ctx, r->from, data, r->settings, progress, t, model)
+                         : enhope_train(ctx, data, r->settings, progress, t, model);
+    enhope_dataset_free(data);
+    return status;
+}
+
+/* train(X, n, labels, classes, inputs, image_rows, image_columns, settings, where, from, callback) -> (Model, stopped,
+ * exception or None, log). A model that was stopped by an exception comes with it. */
+PyObject *train(PyObject *module, PyObject *args)
+{
+    (void)module;
+    request r = {0};
+    PyObject *callback = NULL, *result = NULL, *where = PyTuple_Size(args) > 8 ? PyTuple_GetItem(args, 8) : Py_None;
+    enhope_context *ctx = open_context(where);
+    if (!ctx) return NULL;
+    if (read_request(ctx, args, &r, &callback)) {
+        training t = {.callback = callback == Py_None ? NULL : callback, .heard = now()};
+        lines log = {0};
+        enhope_model *model = NULL;
+        enhope_context_set_log(ctx, keep_line, &log);
+        t.thread = PyEval_SaveThread();
+        const enhope_status status = train_request(ctx, &r, &t, &model);
+        PyEval_RestoreThread(t.thread);
+        if (status == ENHOPE_OK || status == ENHOPE_STOPPED) {
+            PyObject *object = model_object_of(model);
+            PyObject *text = object ? text_of(log.text ? log.text : "") : NULL;
+            if (text)
+                result = Py_BuildValue("(OOOO)", object, status == ENHOPE_STOPPED ? Py_True : Py_False,
+                                       t.error ? t.error : Py_None, text);
+            Py_XDECREF(text);
+            Py_XDECREF(object);
+        } else if (t.error) {
+            PyErr_SetObject((PyObject *)Py_TYPE(t.error), t.error);
+        } else {
+            raise_sentence(ctx, status);
+        }
+        Py_XDECREF(t.error);
+        free(log.text);
+    }
+    enhope_settings_free(r.settings);
+    PyMem_Free((void *)r.y.name);
+    PyMem_Free((void *)r.input);
+    enhope_context_free(ctx);
+    return result;
+}

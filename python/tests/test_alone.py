@@ -1,0 +1,34 @@
+"""The package with numpy alone: no scikit-learn, scipy, pandas or matplotlib can be imported."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("sklearn", "scipy", "pandas", "matplotlib", "joblib", "IPython"):
+            raise ImportError(name)
+sys.meta_path.insert(0, Refuse())
+import enhope, numpy as np, pickle
+X, y = enhope.datasets.load("synthetic:blobs,n=200,classes=3,inputs=5,seed=1", return_X_y=True)
+model = enhope.EnHOPE(factors=10, hidden=5, epochs=20)
+try:
+    model.predict(X)
+except enhope.NotFittedError as error:
+    assert isinstance(error, ValueError) and "not fitted" in str(error)
+model.fit(X, y)
+assert model.score(X, y) > 0.9
+assert (pickle.loads(pickle.dumps(model)).transform(X) == model.transform(X)).all()
+assert model.get_params()["factors"] == 10 and repr(model) == "EnHOPE(epochs=20, factors=10, hidden=5)"
+model.set_params(epochs=3).fit(X, y).partial_fit(X, y)
+try:
+    model.set_params(soup=1)
+except ValueError as error:
+    assert "no parameter 'soup'" in str(error)
+assert "iframe" in enhope.plot(model, X, y)._repr_html_()
+"""
+
+
+def test_numpy_is_all_that_is_needed():
+    subprocess.run([sys.executable, "-c", PROGRAM], check=True)

@@ -1,0 +1,325 @@
+"""What an estimator promises, beyond what scikit-learn's own checks ask."""
+
+import copy
+import inspect
+import os
+import pickle
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import enhope
+from conftest import CLASSES, quick
+from enhope import _enhope, _table
+
+sklearn = pytest.importorskip("sklearn")
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_scikit_learn_s_checks_pass_in_full(cls):
+    check_estimator(quick(cls))
+
+
+def test_scikit_learn_s_checks_pass_with_the_defaults():
+    check_estimator(enhope.EnHOPE(n_jobs=1))  # small work runs best in one thread
+
+
+def test_there_is_a_class_for_each_method_with_the_settings_of_the_table():
+    assert [cls._method["name"] for cls in CLASSES] == [row["name"] for row in _enhope.methods()]
+    for cls in CLASSES:
+        parameters = inspect.signature(cls.__init__).parameters
+        for parameter, row in _table.settings_of(cls._method):
+            assert parameters[parameter].default is None
+            words = " ".join(cls.__doc__.split())
+            assert row["help"][1:] in words, (cls, parameter)
+            if row["type"] in ("integer", "real") and parameter != "random_state":
+                assert f"from {row['minimum']:.15g} to {row['maximum']:.15g}. Default: {row['initial']}" in words
+    named = {cls.__name__: set(cls._defaults) for cls in CLASSES}
+    assert {"factors", "n_exemplars", "warm_start", "rate", "noise"} <= named["EnHOPE"]
+    assert "layers" in named["DtMCML"] and "factors" not in named["DtMCML"]
+    assert not {"epochs", "n_exemplars", "warm_start", "n_components"} & named["KNN"]
+    assert "targets" in named["LMNN"] and "form" not in named["LMNN"] and "targets" not in named["NCA"]
+    assert not hasattr(enhope.PCA, "partial_fit")
+
+
+def test_the_stub_is_what_the_tables_say():
+    import stubs
+
+    with open(os.path.join(os.path.dirname(enhope.__file__), "__init__.pyi"), encoding="utf-8") as file:
+        assert file.read() == stubs.text()
+
+
+def test_settings_out_of_bounds_are_refused_with_the_library_s_sentence(blobs):
+    X, y = blobs
+    for params, words in (
+        ({"factors": 0}, "factors is 0: expected 1 to 1048576"),
+        ({"n_components": 0}, "n_components is 0: expected 1 to 65536"),
+        ({"solver": "sgd"}, "solver is 'sgd': expected one of cg|lbfgs|adam"),
+        ({"rate": "fast"}, "rate is 'fast': expected a number"),
+        ({"recipe": "soup"}, "recipe is 'soup': expected one of"),
+        ({"shift": 1}, "the data is not known to be images"),
+        ({"device": "abacus"}, "abacus"),
+    ):
+        with pytest.raises(ValueError, match=None) as refused:
+            quick(enhope.EnHOPE, **params).fit(X, y)
+        assert words in str(refused.value)
+    with pytest.raises(TypeError, match="no parameter 'factor'"):
+        enhope.EnHOPE(factor=3)
+
+
+def test_a_recipe_sets_all_and_is_changed_by_what_stands_beside_it(blobs):
+    X, y = blobs
+    model = enhope.EnHOPE(recipe="paper", factors=9, epochs=2).fit(X, y)
+    assert model._model.setting("order") == "2" and model._model.setting("solver") == "cg"
+    assert model._model.setting("factors") == "9"
+
+
+def test_labels_of_any_type_come_back_as_they_were(blobs):
+    X, y = blobs
+    for kinds in (["b", "a", "c"], [True, False], [-5, 7, 3], [1.0, 2.0, 0.0], ["<b>", "ä\u2028", "\ud800"]):
+        labels = np.array(kinds)[y % len(kinds)]
+        model = quick(enhope.EnHOPE).fit(X, labels)
+        assert list(model.classes_) == sorted(set(kinds))
+        assert model.predict(X).dtype == labels.dtype
+        assert set(model.predict(X)) <= set(labels)
+        assert model.exemplar_labels_.dtype == labels.dtype
+
+
+def test_every_form_of_the_same_numbers_gives_the_same_bits(blobs):
+    import pandas as pd
+    import scipy.sparse as sp
+
+    X, y = blobs
+    X = np.round(X).astype(np.float32)
+    model = quick(enhope.EnHOPE).fit(X, y)
+    expected = model.transform(X)
+    readonly = X.copy()
+    readonly.flags.writeable = False
+    unaligned = np.frombuffer(b"\0" + X.tobytes(), np.uint8)[1:].view(np.float32).reshape(X.shape)
+    padded = np.zeros((len(X), 9), np.float32)
+    padded[:, 2:7] = X
+    for same in (X.astype(np.float64), np.asfortranarray(X), readonly, unaligned, padded[:, 2:7], X[::-1][::-1],
+                 X.astype(">f4"), X.astype(np.int16), X.tolist(), X.astype(object), np.ma.asarray(X)):
+        assert (model.transform(same) == expected).all()
+        assert (quick(enhope.EnHOPE).fit(same, y).transform(X) == expected).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert (model.transform(pd.DataFrame(X, columns=list("abcde"))) == expected).all()
+    for form in (sp.csr_matrix, sp.csc_matrix, sp.coo_matrix):
+        assert np.allclose(model.transform(form(X)), expected, atol=1e-5)
+
+
+def test_frames_are_known_by_what_they_do(blobs):
+    X, y = blobs
+
+    class Frame:  # as polars has it: names, and numbers on demand
+        columns = ["a", "b", "c", "d", "e"]
+
+        def __init__(self, values):
+            self.values = values
+
+        def to_numpy(self):
+            return self.values
+
+        def __len__(self):
+            return len(self.values)
+
+    model = quick(enhope.EnHOPE).fit(Frame(X), y)
+    assert list(model.feature_names_in_) == Frame.columns
+    assert (model.transform(Frame(X)) == quick(enhope.EnHOPE).fit(X, y).transform(X)).all()
+    other = Frame(X)
+    other.columns = ["a", "b", "c", "e", "d"]
+    with pytest.raises(ValueError, match="must be in the same order"):
+        model.predict(other)
+
+
+def test_what_is_in_place_is_not_copied(blobs):
+    from enhope import _arrays
+
+    X, _ = blobs
+    assert _arrays.samples(X)[0] is X
+    bytes_ = X.astype(np.uint8)
+    assert _arrays.samples(bytes_)[0] is bytes_
+
+
+def test_images_are_told_by_their_shape_or_by_a_parameter():
+    digits = enhope.datasets.load("synthetic:digits,n=200,seed=1")
+    images = digits.data.reshape(-1, 28, 28)
+    a = quick(enhope.EnHOPE, shift=1, epochs=3).fit(images, digits.target)
+    b = quick(enhope.EnHOPE, shift=1, epochs=3, image_shape=(28, 28)).fit(digits.data, digits.target)
+    assert (a.transform(images) == b.transform(digits.data)).all() and a.n_features_in_ == 784
+
+
+def test_one_row_alone_has_the_bits_that_it_has_among_others(blobs):
+    X, y = blobs
+    for cls in CLASSES:
+        model = quick(cls).fit(X, y)
+        Y, label = model.transform(X), model.predict(X)
+        for i in (0, 7, 299):
+            assert (model.transform(X[i:i + 1]) == Y[i]).all() and model.predict(X[i:i + 1])[0] == label[i]
+
+
+def test_probabilities_decisions_and_neighbours_agree_with_predictions(blobs):
+    X, y = blobs
+    for cls in CLASSES:
+        for labels in (y, y > 0):
+            model = quick(cls).fit(X, labels)
+            said, proba, decision = model.predict(X), model.predict_proba(X), model.decision_function(X)
+            assert np.allclose(proba.sum(axis=1), 1, atol=1e-5)
+            assert (model.classes_[proba.argmax(axis=1)] == said).all()
+            if proba.shape[1] == 2:
+                assert (model.classes_[(decision > 0).astype(int)] == said).all()
+            else:
+                assert (model.classes_[decision.argmax(axis=1)] == said).all()
+        distance, index = model.kneighbors(X[:9], 4)
+        assert distance.shape == index.shape == (9, 4) and (np.diff(distance) >= 0).all()
+        with pytest.raises(ValueError):
+            model.kneighbors(X, 10**6)
+
+
+def test_it_works_in_the_tools_of_scikit_learn(blobs):
+    X, y = blobs
+    pipe = make_pipeline(StandardScaler(), quick(enhope.EnHOPE))
+    assert cross_val_score(pipe, X, y, cv=3).mean() > 0.9
+    search = GridSearchCV(quick(enhope.EnHOPE), {"n_exemplars": [3, 6]}, cv=2, n_jobs=2).fit(X, y)
+    assert search.best_params_["n_exemplars"] in (3, 6)
+    model = quick(enhope.EnHOPE, random_state=np.random.RandomState(3)).fit(X, y)
+    assert clone(model).get_params()["factors"] == 20
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert (again.transform(X) == model.transform(X)).all() and (again.predict(X) == model.predict(X)).all()
+    assert enhope.plot(pipe.fit(X, y), X, y).exemplars.shape == (6, 2)
+    framed = quick(enhope.EnHOPE).set_output(transform="pandas").fit(X, y)
+    assert list(framed.transform(X).columns) == ["enhope0", "enhope1"]
+
+
+def test_threads_may_ask_one_model_at_once(blobs):
+    X, y = blobs
+    model = quick(enhope.EnHOPE, n_jobs=1).fit(X, y)
+    expected, wrong = model.transform(X), []
+
+    def ask():
+        for _ in range(20):
+            if not (model.transform(X) == expected).all():
+                wrong.append(1)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_other_threads_run_while_it_trains(blobs):
+    X, y = blobs
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.wait(0.01):
+            ticks.append(1)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    quick(enhope.EnHOPE, epochs=100000, time=0.4).fit(X, y)
+    stop.set()
+    thread.join()
+    assert len(ticks) >= 5
+
+
+def test_ctrl_c_stops_training_and_leaves_a_usable_estimator(blobs):
+    X, y = blobs
+    model = quick(enhope.EnHOPE, epochs=1000000, time=60)
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert time.monotonic() - start < 20
+    assert model.score(X, y) > 0.9 and model.n_iter_ < 1000000
+
+
+def test_a_callback_sees_each_epoch_and_may_stop_or_fail(blobs, capfd):
+    X, y = blobs
+    seen = []
+
+    def watch(p):
+        seen.append(p)
+        return p.epoch == 4
+
+    model = quick(enhope.EnHOPE, callback=watch, verbose=True).fit(X, y)
+    assert [p.epoch for p in seen] == [1, 2, 3, 4] and model.n_iter_ == 4 and seen[0].epochs == 30
+    assert "epoch" in capfd.readouterr().err
+
+    def fail(p):
+        raise LookupError("of my own")
+
+    model = quick(enhope.EnHOPE, callback=fail)
+    with pytest.raises(LookupError, match="of my own"):
+        model.fit(X, y)
+    assert model.predict(X).shape == (300,)  # usable all the same
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others(blobs):
+    X, y = blobs
+    a, b, c = (quick(enhope.EnHOPE, random_state=s).fit(X, y).transform(X) for s in (1, 1, 2))
+    assert (a == b).all() and (a != c).any()
+    one = quick(enhope.EnHOPE, n_jobs=1).fit(X, y)
+    assert (one.transform(X) == a).all()
+
+
+def test_training_goes_on_and_classes_join(blobs):
+    X, y = blobs
+    names = np.array(["b", "c", "a"])[y]
+    model = quick(enhope.EnHOPE, factors=100, hidden=50, warm_start=True)
+    model.fit(X[names != "a"], names[names != "a"])
+    assert list(model.classes_) == ["b", "c"] and len(model.exemplars_) == 4
+    model.fit(X, names)
+    assert list(model.classes_) == ["a", "b", "c"] and len(model.exemplars_) == 6
+    assert model.score(X, names) > 0.9
+    proba = model.predict_proba(X)
+    assert (model.classes_[proba.argmax(axis=1)] == model.predict(X)).all()
+
+    model = quick(enhope.EnHOPE, factors=100, hidden=50, batch=20)
+    for _ in range(8):
+        for rows in np.array_split(np.random.RandomState(0).permutation(300), 5):
+            model.partial_fit(X[rows], names[rows], classes=["a", "b", "c", "d"])
+    assert list(model.classes_) == ["a", "b", "c", "d"] and model.score(X, names) > 0.9
+    assert model.predict_proba(X).shape == (300, 4)
+    with pytest.raises(ValueError, match="not in classes"):
+        quick(enhope.EnHOPE).partial_fit(X, names, classes=["a", "b"])
+    again = pickle.loads(pickle.dumps(model)).partial_fit(X, names)
+    assert again.score(X, names) > 0.9
+
+
+def test_what_is_not_fitted_says_so(blobs):
+    X, _ = blobs
+    for ask in ("predict", "transform", "predict_proba", "decision_function", "kneighbors"):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            getattr(enhope.EnHOPE(), ask)(X)
+    with pytest.raises(NotFittedError):
+        enhope.EnHOPE().save("nowhere")
+
+
+def test_a_map_shows_itself_and_escapes_what_it_is_given(blobs):
+    X, y = blobs
+    names = np.array(["</script><script>alert(1)</script>", "b", "c"])[y]
+    model = quick(enhope.EnHOPE).fit(X, names)
+    shown = enhope.plot(model, X, names, title="<i>CONTENT TITLE")
+    page = shown.html()
+    assert "<script>alert" not in page and page.count("</script>") == 1 and "http" not in page
+    assert shown._repr_html_().startswith("<iframe") and "<script" not in shown._repr_html_()
+    with pytest.raises(ValueError, match="at least 2"):
+        enhope.plot(quick(enhope.EnHOPE, n_components=1).fit(X, y), X)
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    assert shown.ax is shown.ax and len(shown.ax.collections) == 4

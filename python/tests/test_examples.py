@@ -1,0 +1,53 @@
+"""Docstrings and the examples of README, docs and the examples folder do what they say."""
+
+import doctest
+import glob
+import importlib
+import os
+import re
+import runpy
+import sys
+
+import pytest
+
+import enhope
+from conftest import CLASSES
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+@pytest.mark.parametrize("name", ["enhope", "enhope._plot", "enhope.datasets"])
+def test_docstrings_of_modules(name):
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.attempted and not result.failed
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_docstrings_of_classes(cls):
+    runner, finder = doctest.DocTestRunner(), doctest.DocTestFinder(recurse=False)
+    for test in finder.find(cls, cls.__name__, globs={}):
+        runner.run(test)
+    assert runner.tries >= 5 and not runner.failures
+
+
+@pytest.mark.parametrize("path", sorted(glob.glob(os.path.join(HERE, "..", "examples", "*.py"))), ids=os.path.basename)
+def test_examples(path, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(sys, "argv", [path, "--quick"])
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(path, run_name="__main__")
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_pages(page, monkeypatch, tmp_path):
+    with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+        blocks = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    digits = enhope.datasets.load("synthetic:digits,n=300,seed=1")
+    train, test = enhope.datasets.load("synthetic:digits,n=300,seed=2"), digits
+    names = {"X": digits.data, "y": digits.target, "X_train": train.data, "y_train": train.target, "X_test": test.data,
+             "y_test": test.target}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)

@@ -1,0 +1,136 @@
+"""Odd input gives an exception with a sentence, or a result; never a crash. Run under the sanitizers as well, without
+scikit-learn, whose own checks are elsewhere."""
+
+import random
+
+import numpy as np
+import pytest
+
+import enhope
+from conftest import quick
+from enhope import _enhope
+
+ALLOWED = (ValueError, TypeError, OverflowError, MemoryError)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(40, 4)).astype(np.float32)
+    y = np.arange(40) % 2
+    X[y == 1] += 3
+    return quick(enhope.EnHOPE, epochs=2).fit(X, y), X, y
+
+
+def odd_arrays():
+    base = np.arange(160, dtype=np.float32).reshape(40, 4)
+    strided = np.lib.stride_tricks.as_strided
+    return [
+        np.empty((0, 4), np.float32), np.empty((40, 0), np.float32), np.empty((0, 0)), np.float32(3), np.array([]),
+        np.array(None), None, "text", b"bytes", object(), [], [[]], [[1, 2], [3]], {}, {1: 2}, range(4),
+        np.full((40, 4), np.nan, np.float32), np.full((40, 4), np.inf), np.full((40, 4), 1e300), np.full((40, 4), -1e39),
+        np.where(base == 7, np.nan, base), base.astype(complex), base.astype(object), np.full((40, 4), None),
+        np.full((40, 4), "x"), np.full((40, 4), b"1"), np.full((40, 4), {}), base.astype("datetime64[s]"),
+        base.astype("timedelta64[s]"), base.view(np.void), np.zeros((40, 4), [("a", "f4")]),
+        base[::-1], base[:, ::-1], base[::2], base.T, base.T.copy().T, base[:, ::3], base.astype(">f8"),
+        base.astype(np.float16), base.astype(np.longdouble), base.astype(bool), base.astype(np.uint64),
+        strided(base, (40, 4), (0, 0)), strided(base, (40, 4), (4, 0)), base[::-1, ::-1],
+        np.broadcast_to(np.float32(1), (40, 4)), np.broadcast_to(base[0], (40, 4)),
+        np.ma.masked_array(base, base > 9), np.matrix(base), base.reshape(40, 2, 2), base.reshape(2, 2, 2, 20),
+        np.zeros((40, 4, 0)), np.zeros((1, 4), np.float32), np.zeros((40, 5), np.float32), memoryview(base),
+        memoryview(b"abcd"), bytearray(16), np.random.default_rng(0), np.zeros((3, 4), np.uint8)[:, :0],
+        np.frombuffer(b"\1" * 641, np.uint8)[1:].view(np.float32).reshape(40, 4),
+    ]
+
+
+@pytest.mark.parametrize("i", range(len(odd_arrays())))
+def test_any_x_is_taken_or_refused(fitted, i):
+    model, X, y = fitted
+    odd = odd_arrays()[i]
+    for ask in (model.predict, model.transform, model.predict_proba, model.decision_function, model.kneighbors):
+        try:
+            ask(odd)
+        except ALLOWED as refused:
+            assert str(refused)
+    for fit in (lambda: quick(enhope.EnHOPE, epochs=1).fit(odd, y), lambda: quick(enhope.HOPE, epochs=1).fit(odd, y),
+                lambda: quick(enhope.KNN).fit(odd, y)):
+        try:
+            fit()
+        except ALLOWED as refused:
+            assert str(refused)
+
+
+@pytest.mark.parametrize("i", range(len(odd_arrays())))
+def test_any_y_is_taken_or_refused(fitted, i):
+    _, X, _ = fitted
+    odd = odd_arrays()[i]
+    for labels in (odd, getattr(odd, "ravel", lambda: odd)()[:40] if getattr(odd, "ndim", 0) else odd):
+        try:
+            quick(enhope.EnHOPE, epochs=1).fit(X, labels)
+        except ALLOWED as refused:
+            assert str(refused)
+
+
+def test_hostile_sparse_matrices_are_refused(fitted):
+    sp = pytest.importorskip("scipy.sparse")
+    model, X, y = fitted
+    rng = random.Random(1)
+    for _ in range(150):
+        matrix = sp.csr_matrix(np.where(X > 0, X, 0))
+        for part in (matrix.indptr, matrix.indices):
+            if rng.random() < 0.7:
+                part[rng.randrange(len(part))] = rng.choice([-1, -2**31, 2**31 - 1, 0, 3, 4, 5, 99, len(matrix.data)])
+        if rng.random() < 0.3:
+            matrix.data[rng.randrange(len(matrix.data))] = rng.choice([np.nan, np.inf, 1e38])
+        matrix.has_canonical_format = True  # a lie, at times
+        matrix.has_sorted_indices = True
+        for ask in (lambda: model.predict(matrix), lambda: quick(enhope.EnHOPE, epochs=1).fit(matrix, y)):
+            try:
+                ask()
+            except ALLOWED as refused:
+                assert str(refused)
+
+
+def test_the_module_itself_checks_what_it_is_handed(fitted):
+    model, X, y = fitted
+    core = model._model
+    Y = np.empty((40, 2), np.float32)
+    bad = [None, 3, "x", X.T, X[:, ::2], X.astype(np.float64), X[:-1], Y, np.empty((40, 2), np.int32), (), (1, 2, 3, 4),
+           (np.zeros(41, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), -5),
+           (np.arange(41), np.zeros(3, np.int32), np.zeros(3, np.float32), 4),
+           (np.arange(41)[::-1].copy(), np.zeros(50, np.int32), np.zeros(50, np.float32), 4)]
+    for odd in bad:
+        for args in ((odd, 40, None, Y), (X, odd, None, Y), (X, 40, odd, Y), (X, 40, None, odd)):
+            try:
+                core.embed(*args)
+            except ALLOWED as refused:
+                assert str(refused)
+        for at in range(12):
+            args = [X, 40, None, 0] + [None] * 8
+            args[at] = odd
+            try:
+                core.predict(*args)
+            except ALLOWED as refused:
+                assert str(refused)
+        for at in range(11):
+            args = [X, 40, y.astype(np.int32), [b"0", b"1"], None, 0, 0, [b"epochs", b"1"], None, None, None]
+            args[at] = odd
+            try:
+                _enhope.train(*args)
+            except ALLOWED as refused:
+                assert str(refused)
+    readonly = Y.copy()
+    readonly.flags.writeable = False
+    with pytest.raises(TypeError, match="can be written"):
+        core.embed(X, 40, None, readonly)
+    with pytest.raises(ValueError):
+        _enhope.train(X, 40, np.full(40, 7, np.int32), [b"0", b"1"], None, 0, 0, [], None, None, None)
+    for made in (_enhope.Model, _enhope.Dataset):
+        with pytest.raises(TypeError, match="only"):
+            made()
+    for args in ((), (1,), ("a", "b")):
+        for ask in (_enhope.load, _enhope.from_bytes, _enhope.read, core.save, core.setting, core.references, core.exemplars):
+            try:
+                ask(*args)
+            except (*ALLOWED, OSError) as refused:
+                assert str(refused)
