@@ -92,6 +92,8 @@ def _dense(X):
     columns = getattr(X, "columns", None)
     if hasattr(X, "to_numpy") and not isinstance(X, np.ndarray):
         X = X.to_numpy()
+    if np.ma.is_masked(X):
+        raise ValueError("X has masked values: expected numbers for all, X.filled(value) has them")
     a = np.asarray(X)
     if a.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: X is of type {a.dtype}")
