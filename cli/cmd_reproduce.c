@@ -56,13 +56,19 @@ static bool speed_chosen(const char *only, int set)
 {
     char name[TEXT_ROOM];
     snprintf(name, sizeof name, "%s/speed", plan_sets[set].id);
-    return chosen(only, plan_sets[set].id, "speed", name);
+    return plan_row_get(plan_row_number("en-hope-20-learned"))->on[set] &&
+           chosen(only, plan_sets[set].id, "speed", name);
+}
+
+static bool has_row(const reproduction *r, int row)
+{
+    const plan_part part = plan_row_get(row)->part;
+    return part == BEYOND || r->ablation == (part == ABLATION);
 }
 
 bool reproduction_has(const reproduction *r, int row, int set)
 {
-    const plan_row *p = plan_row_get(row);
-    return p->on[set] && (p->part == BEYOND || r->ablation == (p->part == ABLATION));
+    return plan_row_get(row)->on[set] && has_row(r, row);
 }
 
 static bool names_any(const reproduction *r, const char *pattern)
@@ -95,8 +101,7 @@ static int check_only(const reproduction *r, const char *only)
     for (int set = 0; set < SETS; set++) fprintf(stderr, " %s", plan_sets[set].id);
     fputs("\nrows:", stderr);
     for (int row = 0; row < plan_rows(); row++)
-        if (plan_row_get(row)->part == BEYOND || r->ablation == (plan_row_get(row)->part == ABLATION))
-            fprintf(stderr, " %s", plan_row_get(row)->id);
+        if (has_row(r, row)) fprintf(stderr, " %s", plan_row_get(row)->id);
     fputs(r->ablation ? "\n" : " speed\n", stderr);
     return code;
 }

@@ -54,13 +54,15 @@ static const cli_command table[] = {
      "circle for each exemplar. Of more than two dimensions the first two are drawn.",
      "enhope plot digits.safetensors --data mnist --part test -o map.svg", 1, 1, false, cmd_plot},
     {"reproduce", "--data FOLDER [-o FOLDER] [OPTIONS]", "run the paper's tables and figure, and write a report",
-     "Trains every method of the en-HOPE paper on MNIST, USPS, 20 Newsgroups and VGG features, as far as the folder holds "
-     "them (mnist, usps/usps_all.mat, 20news/20news_w100.mat, mnist-vgg512; default: the folder that ENHOPE_DATA names), "
-     "times classification against our exact kNN, faiss and scikit-learn where these are installed, and writes report.md "
-     "and report.html with the paper's figures beside ours.\n"
+     "Trains every method of the en-HOPE paper on MNIST, USPS, 20 Newsgroups and VGG features, and the recipes on these and "
+     "on Fashion-MNIST, as far as the folder holds them (mnist, usps/usps_all.mat, 20news/20news_w100.mat, mnist-vgg512, "
+     "fashion-mnist; default: the folder that ENHOPE_DATA names), times classification against our exact kNN, faiss and "
+     "scikit-learn where these are installed, and writes report.md and report.html with the paper's figures beside ours. "
+     "With --ablation it trains the recipes, and changes one choice of the recipe best at a time, into accuracy.md and "
+     "accuracy.html.\n"
      "A cell is one row on one data set with one seed. Cells that are done are kept in the output folder: a run that was "
-     "stopped, by Ctrl-C or otherwise, goes on where it was. In full it takes a day on two cores, a quarter of an hour on a "
-     "large GPU (--device cuda --jobs 6); times of classification are the cpu's always.",
+     "stopped, by Ctrl-C or otherwise, goes on where it was. In full it takes days on two cores, a quarter of an hour on a "
+     "large GPU (--device cuda --jobs 12); times of classification are the cpu's always.",
      "enhope reproduce --data data --quick\n"
      "enhope reproduce --data data --only 'mnist/en-hope-*,usps/snc/1'",
      0, 0, false, cmd_reproduce},

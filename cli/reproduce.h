@@ -137,9 +137,10 @@ void report_put_error(document *d, spread s, double paper);
 void report_put_errors(const reproduction *r, document *d, const char *names, const bool *sets);
 void report_put_devices(const reproduction *r, document *d);
 void report_put_costs(const reproduction *r, document *d);
-/* The report's name without an ending, in the folder; an exit code. */
-const char *report_name(const reproduction *r);
-int report_write(const reproduction *r);
+/* The command that a report is made by; and that the numbers of a quick one mean nothing. */
+void report_put_command(const reproduction *r, document *d);
+const char *report_name(const reproduction *r); /* without an ending */
+int report_write(const reproduction *r);        /* into the folder; an exit code */
 /* What is in it, by the run: reproduce_paper.c and reproduce_ablation.c; exit codes. */
 int report_put_paper(const reproduction *r, document *d);
 int report_put_ablation(const reproduction *r, document *d);

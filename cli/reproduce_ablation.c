@@ -1,7 +1,6 @@
 /* The report on what each choice of the recipe best buys. */
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "reproduce.h"
 
@@ -41,7 +40,9 @@ static void put_row(const reproduction *r, document *d, int row, int set)
 
 static void put_set(const reproduction *r, document *d, int set)
 {
-    document_heading(d, plan_sets[set].name);
+    char title[64];
+    snprintf(title, sizeof title, "%s, one choice at a time", plan_sets[set].name);
+    document_heading(d, title);
     document_headings(d, "change", "validation error", "against the first", "test error", "against the first",
                       "seconds", NULL);
     for (int row = 0; row < plan_rows(); row++)
@@ -51,17 +52,11 @@ static void put_set(const reproduction *r, document *d, int set)
 
 static void put_introduction(const reproduction *r, document *d)
 {
-    char date[32], line[TEXT_ROOM];
-    const time_t t = time(NULL);
-    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&t));
-    snprintf(line, sizeof line, "enhope reproduce --ablation --data DATA --seeds %d%s%s%s", r->seeds,
-             r->quick ? " --quick" : "", r->options->only ? " --only " : "", r->options->only ? r->options->only : "");
-    document_code(d, line);
-    document_paragraph(
-        d,
-        "enhope %s, %s. Errors in percent, mean ± standard deviation over seeds 1 to %d, each with its own "
-        "validation part and, where the data has no parts of its own, its own test part.",
-        enhope_version(), date, r->seeds);
+    report_put_command(r, d);
+    document_paragraph(d,
+                       "Errors in percent, mean ± standard deviation over seeds 1 to %d, each with its own validation "
+                       "part and, where the data has no parts of its own, its own test part.",
+                       r->seeds);
     report_put_devices(r, d);
 }
 
@@ -71,7 +66,7 @@ int report_put_ablation(const reproduction *r, document *d)
     document_head(d, "What each choice buys");
     put_introduction(r, d);
     document_heading(d, "The recipes");
-    report_put_errors(r, d, "fast best", all);
+    report_put_errors(r, d, "fast best knn", all);
     report_put_errors(r, d, "best-10-D best-small best-moved", mnist);
     document_heading(d, "One choice at a time");
     document_paragraph(

@@ -2,7 +2,6 @@
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "reproduce.h"
 
@@ -169,25 +168,16 @@ static int put_figure(const reproduction *r, document *d)
 
 static void put_introduction(const reproduction *r, document *d)
 {
-    char date[32], line[TEXT_ROOM];
-    const time_t t = time(NULL);
-    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&t));
-    snprintf(line, sizeof line, "enhope reproduce --data DATA --seeds %d%s%s%s", r->seeds, r->quick ? " --quick" : "",
-             r->options->only ? " --only " : "", r->options->only ? r->options->only : "");
-    document_code(d, line);
+    report_put_command(r, d);
     document_paragraph(
         d,
-        "enhope %s, %s. Min, Guo, Song: Exemplar-centered Supervised Shallow Parametric Data Embedding "
+        "Min, Guo, Song: Exemplar-centered Supervised Shallow Parametric Data Embedding "
         "(IJCAI 2017), its figures beside ours. Errors in percent of the test part, mean ± standard deviation "
         "over seeds 1 to %d, in brackets by how much a mean exceeds the paper's figure. A tenth of the "
         "training part is held out; the epoch with the lowest error on it is kept, and the test part is looked "
         "at once for each model. MNIST is split as given; USPS and 20 Newsgroups are split at random, anew for "
         "each seed (the paper does not tell its splits, and gives one number without a spread).",
-        enhope_version(), date, r->seeds);
-    if (r->quick)
-        document_paragraph(
-            d, "This is the quick run: few samples, seconds for each model. It shows the shape of the report, "
-               "and its numbers mean nothing.");
+        r->seeds);
     report_put_devices(r, d);
 }
 

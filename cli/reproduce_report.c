@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "reproduce.h"
 
@@ -162,6 +163,21 @@ void report_put_devices(const reproduction *r, document *d)
     if (!cells) document_paragraph(d, "No model has been trained yet.");
     if (cells)
         document_paragraph(d, "Models: %d. Trained on: %s. Peak memory is the process's on the host.", cells, seen);
+}
+
+void report_put_command(const reproduction *r, document *d)
+{
+    char date[32], line[TEXT_ROOM];
+    const time_t t = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&t));
+    snprintf(line, sizeof line, "enhope reproduce%s --data DATA --seeds %d%s%s%s", r->ablation ? " --ablation" : "",
+             r->seeds, r->quick ? " --quick" : "", r->options->only ? " --only " : "",
+             r->options->only ? r->options->only : "");
+    document_code(d, line);
+    document_paragraph(d, "enhope %s, %s.", enhope_version(), date);
+    if (r->quick)
+        document_paragraph(d, "This is the quick run: few samples, seconds for each model. It shows the shape of the "
+                              "report, and its numbers mean nothing.");
 }
 
 const char *report_name(const reproduction *r)

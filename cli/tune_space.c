@@ -51,11 +51,29 @@ static void pick(const char *values, double u, char *buffer, size_t size)
     snprintf(buffer, size, "%.*s", (int)strcspn(values, "|"), values);
 }
 
-static bool said(const cli_options *options, const char *name)
+static const char *value_said(const cli_options *options, const char *name)
 {
     for (int i = 0; i < options->settings; i++)
-        if (!strcmp(options->setting[i].name, name)) return true;
+        if (!strcmp(options->setting[i].name, name)) return options->setting[i].value;
+    return NULL;
+}
+
+/* Whether the target is NCA's, which cannot be softened. */
+static bool targets_nca(const cli_options *options)
+{
+    const char *target = value_said(options, "target"), *method = value_said(options, "method");
+    if (target && strcmp(target, "auto") != 0) return !strcmp(target, "nca");
+    for (int i = 0; method && i < enhope_method_count(); i++)
+        if (!strcmp(enhope_method_get(i)->name, method)) return !strcmp(enhope_method_get(i)->target, "NCA");
     return false;
+}
+
+/* Whether what the user says leaves no room for a drawn value. */
+static bool excluded(const cli_options *options, const char *setting, const char *value)
+{
+    const char *factors = value_said(options, "factors");
+    if (!strcmp(setting, "order")) return strchr(value, '+') && factors && !strcmp(factors, "1");
+    return (!strcmp(setting, "smooth") || !strcmp(setting, "mix")) && targets_nca(options);
 }
 
 static void add(char *buffer, size_t size, const char *name, const char *value)
@@ -83,11 +101,11 @@ static void add_drawn(const tuning *t, int trial, int i, char *buffer, size_t si
     if (!strcmp(d->setting, "factors hidden")) {
         char *hidden = strchr(value, ' ');
         *hidden++ = '\0';
-        if (!said(t->options, "factors")) add(buffer, size, "factors", value);
-        if (!said(t->options, "hidden")) add(buffer, size, "hidden", hidden);
+        if (!value_said(t->options, "factors")) add(buffer, size, "factors", value);
+        if (!value_said(t->options, "hidden")) add(buffer, size, "hidden", hidden);
         return;
     }
-    if (said(t->options, d->setting)) return;
+    if (value_said(t->options, d->setting) || excluded(t->options, d->setting, value)) return;
     if (!strcmp(d->setting, "z")) {
         long long each = 0;
         sscanf(value, "%lld", &each);

@@ -121,7 +121,7 @@ static void the_target_of_a_batch_is_what_is_said(void **state)
         for (int64_t j = 0; j < z; j++) crowd[t->exemplar_label[j]]++;
         for (int64_t k = 0; k < t->n; k++) samples[LABEL[t->rows[k]]]++;
         double want[30][7];
-        assert_true(n == 30 && z == 7 && t->classes == C);
+        assert_true(n == 30 && z == 7 && t->soft_classes == C);
         for (int64_t k = 0; k < n; k++) {
             const double l =
                 t->set.mix * (double)eh_mix_part(1, 0, rows[k]); /* of the first epoch, under the usual seed */

@@ -4,6 +4,8 @@
 #ifndef EH_TARGETS_H
 #define EH_TARGETS_H
 
+#include <stdbool.h>
+
 #include "base/both.h"
 
 typedef struct eh_target_row {

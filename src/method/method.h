@@ -80,11 +80,14 @@ struct enhope_settings {
     int64_t patience;
     int64_t scale, neighbours, seed;
 
-    bool batch_said;  /* it was set, by the caller or by a recipe: it is taken as it is */
-    bool noise_said;  /* noise, dropout or adversary was set by the caller: sparse data has it too */
-    bool epochs_said; /* they were set by the caller: there are no more of them, however few steps they have */
+    /* What was set: it is taken as it is, where a default would look at the data. By the caller or a recipe, ... */
+    bool batch_said;
+    /* ... or by the caller alone. */
+    bool epochs_said, noise_said, dropout_said, adversary_said;
 };
 
+/* What the caller said is forgotten: a recipe's noise is for dense data, its epochs for many samples. */
+void eh_settings_forget(enhope_settings *s);
 /* The default of every setting but the recipe. */
 void eh_settings_reset(enhope_settings *s);
 

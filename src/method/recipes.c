@@ -7,9 +7,8 @@
 static const enhope_recipe_info recipes[] = {
     {"fast", "a good map in a minute on two cores: the default", ""},
     {"paper", "the en-HOPE paper's settings: order 2, joint form, conjugate gradients",
-     "order 2 factors 800 hidden 400 start 1 form published weight pair noise 0 dropout 0 solver cg epochs 30 batch "
-     "1000 "
-     "iterations 3 rate 0.003 patience 10"},
+     "order 2 factors 800 hidden 400 start 1 form published weight pair noise 0 dropout 0 solver cg epochs 30 "
+     "batch 1000 iterations 3 rate 0.003 patience 10"},
     {"best", "the lowest error: a larger map, adversarial inputs, many epochs",
      "factors 800 hidden 400 noise 0.1 dropout 0 adversary 0.1 rate 0.001 epochs 300"},
 };
@@ -48,7 +47,6 @@ enhope_status enhope_settings_recipe(enhope_context *ctx, enhope_settings *setti
     const char *text = recipes[i].settings;
     while (next_word(&text, setting, sizeof setting) && next_word(&text, value, sizeof value))
         EH_TRY(enhope_settings_set(ctx, settings, setting, value));
-    settings->noise_said = settings->epochs_said =
-        false; /* a recipe's noise is for dense data, its epochs for many samples */
+    eh_settings_forget(settings);
     return ENHOPE_OK;
 }

@@ -117,18 +117,21 @@ static const row rows[] = {
     REAL(elastic, "0", 0, 1000, "gradient methods, images",
          "pixels by which a smooth random field moves their pixels in each direction, root mean square"),
     REAL(noise, "0.1", 0, 1e6, "gradient methods",
-         "deviation of the normal noise that is added to the scaled inputs of a training batch; unless noise, dropout "
-         "or adversary is set, sparse data has none of them"),
+         "deviation of the normal noise that is added to the scaled inputs of a training batch; unless it is set, "
+         "sparse data has none"),
     REAL(dropout, "0.1", 0, 0.95, "gradient methods",
-         "chance that a scaled input of a training sample is set to 0; the others are divided by 1 - dropout"),
+         "chance that a scaled input of a training sample is set to 0; the others are divided by 1 - dropout; sparse "
+         "data "
+         "likewise"),
     REAL(adversary, "0", 0, 1e6, "gradient methods",
-         "step that scaled inputs take up the loss; half of the loss is of inputs so moved; 0: none"),
+         "step that scaled inputs take up the loss; half of the loss is of inputs so moved; 0: none; sparse data "
+         "likewise"),
     CHOICE(norm, "linf|l2", "linf", "adversary", "what is as long as the step: the move of each input, or of a sample"),
-    REAL(smooth, "0", 0, 0.9, "exemplar methods",
+    REAL(smooth, "0", 0, 0.9, "exemplar methods, mcml target",
          "part of a sample's target that goes to the exemplars of all classes alike; 0: none"),
-    REAL(mix, "0", 0, 0.5, "exemplar methods",
+    REAL(mix, "0", 0, 0.5, "exemplar methods, mcml target",
          "part of another sample, at most, in the scaled inputs and the target of a training sample; 0: none"),
-    REAL(balance, "0", 0, 1, "exemplar methods",
+    REAL(balance, "0", 0, 1, "exemplar methods, mcml target",
          "samples weigh as their class's share of the training samples to the power -balance; 1: all classes weigh the "
          "same"),
     REAL(valid, "0.1", 0, 0.9, "gradient methods",
@@ -179,6 +182,20 @@ static const row *find(const char *name)
     return NULL;
 }
 
+static void note_said(enhope_settings *s, size_t at)
+{
+    const struct {
+        size_t at;
+        bool *said;
+    } noted[] = {{offsetof(enhope_settings, batch), &s->batch_said},
+                 {offsetof(enhope_settings, epochs), &s->epochs_said},
+                 {offsetof(enhope_settings, noise), &s->noise_said},
+                 {offsetof(enhope_settings, dropout), &s->dropout_said},
+                 {offsetof(enhope_settings, adversary), &s->adversary_said}};
+    for (size_t i = 0; i < sizeof noted / sizeof *noted; i++)
+        if (noted[i].at == at) *noted[i].said = true;
+}
+
 enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings, const char *name, const char *value)
 {
     const row *r = find(name);
@@ -214,11 +231,7 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
         *(int64_t *)field(settings, r) = (int64_t)real;
     else
         *(double *)field(settings, r) = real;
-    if (r->at == offsetof(enhope_settings, batch)) settings->batch_said = true;
-    if (r->at == offsetof(enhope_settings, noise) || r->at == offsetof(enhope_settings, dropout) ||
-        r->at == offsetof(enhope_settings, adversary))
-        settings->noise_said = true;
-    if (r->at == offsetof(enhope_settings, epochs)) settings->epochs_said = true;
+    note_said(settings, r->at);
     return ENHOPE_OK;
 }
 
@@ -258,13 +271,19 @@ enhope_status eh_settings_texts(enhope_context *ctx, const enhope_settings *s, e
     return ENHOPE_OK;
 }
 
+void eh_settings_forget(enhope_settings *s)
+{
+    s->epochs_said = s->noise_said = s->dropout_said = s->adversary_said = false;
+}
+
 void eh_settings_reset(enhope_settings *s)
 {
     enhope_context quiet = {0};
     for (int i = 0; i < ROWS; i++)
         if (rows[i].at != offsetof(enhope_settings, recipe))
             enhope_settings_set(&quiet, s, rows[i].info.name, rows[i].info.initial);
-    s->batch_said = s->noise_said = s->epochs_said = false;
+    s->batch_said = false;
+    eh_settings_forget(s);
 }
 
 enhope_settings *enhope_settings_create(void)

@@ -70,7 +70,7 @@ struct enhope_trainer {
     eh_real *soft;         /* (batch, z) P of the batch by its classes */
     eh_real *class_weight; /* for each class, that of its samples; 0: it has no exemplar */
     eh_real *crowd;        /* (z) exemplars of this one's class; all 1 where pairs weigh the same */
-    int64_t classes;       /* that have exemplars */
+    int64_t soft_classes;  /* those that have exemplars */
     eh_real *work;         /* the map's, for capacity + z rows */
     eh_real *Y, *dY;       /* (capacity + z, h) */
     eh_real *points;       /* (n + valid_n, h) embedded training points, where they are what points are compared with */

@@ -179,12 +179,15 @@ static bool row_form(const enhope_trainer *t)
 }
 
 /* The mean square of the first responses. Cubes and more of responses of order one have long tails. */
-static void settle_start(enhope_trainer *t)
+static enhope_status settle_start(enhope_trainer *t)
 {
+    const double least = 1e-9;
     int highest = 0;
     for (int i = 0; i < t->shape.orders.count; i++)
         if (t->shape.orders.order[i] > highest) highest = t->shape.orders.order[i];
     if (t->set.start == 0) t->set.start = highest > 2 ? 0.3 : 1;
+    if (t->set.start >= least) return ENHOPE_OK;
+    return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "start is %g: expected 0, or at least %g", t->set.start, least);
 }
 
 static enhope_status settle(enhope_trainer *t)
@@ -194,7 +197,9 @@ static enhope_status settle(enhope_trainer *t)
     const int64_t H = t->data->x.H;
     /* what is disturbed or climbs is dense, which has to be wanted where it was not */
     const bool sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse;
-    if (sparse && !s->noise_said) t->set.noise = t->set.dropout = t->set.adversary = 0;
+    if (sparse && !s->noise_said) t->set.noise = 0;
+    if (sparse && !s->dropout_said) t->set.dropout = 0;
+    if (sparse && !s->adversary_said) t->set.adversary = 0;
     EH_TRY(settle_disturbance(t));
     t->sparse = sparse && !t->disturbed && !climbs(t);
     t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims};
@@ -210,7 +215,7 @@ static enhope_status settle(enhope_trainer *t)
                            "order is %s with %lld factors: expected a factor for each order", s->order,
                            (long long)s->factors);
     }
-    settle_start(t);
+    EH_TRY(settle_start(t));
     t->objective = (eh_neighbour){
         .gaussian = s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN,
         .row = row_form(t),
@@ -227,7 +232,7 @@ static enhope_status settle(enhope_trainer *t)
         t->learned = s->exemplars == EH_START_LEARNED;
     }
     const bool pairs = !method->hinge && !method->solve && method->compared != EH_NOTHING;
-    t->objective.freedom = pairs && !t->objective.gaussian ? s->freedom : 1;
+    t->set.freedom = t->objective.freedom = pairs && !t->objective.gaussian ? s->freedom : 1;
     /* what auto came to is what the model tells */
     t->set.form = t->objective.row ? EH_FORM_ROW : EH_FORM_JOINT;
     t->set.similarity = t->objective.gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;

@@ -59,7 +59,7 @@ enhope_status eh_train_soft_start(enhope_trainer *t)
     enhope_status status;
     EH_CHECK(eh_new(t->ctx, "class counts", 2 * classes, sizeof *count, (void **)&count));
     EH_CHECK(eh_new(t->ctx, "weights", classes > t->z ? classes : t->z, sizeof *numbers, (void **)&numbers));
-    for (int64_t j = 0; j < t->z; j++) t->classes += count[t->exemplar_label[j]]++ == 0;
+    for (int64_t j = 0; j < t->z; j++) t->soft_classes += count[t->exemplar_label[j]]++ == 0;
     for (int64_t i = 0; i < t->n; i++) count[classes + t->data->label[t->rows[i]]]++;
     fill_crowd(t, count, numbers);
     fill_weights(t, count, count + classes, numbers);
@@ -80,7 +80,7 @@ void eh_train_soft_take(enhope_trainer *t)
                                     .weight = t->class_weight,
                                     .crowd = t->crowd,
                                     .smooth = t->set.smooth,
-                                    .classes = t->classes,
+                                    .classes = t->soft_classes,
                                     .with = &t->disturb,
                                     .rows = t->batch_rows},
                       t->soft);

@@ -24,13 +24,14 @@ typedef struct walk {
     int64_t n, next;     /* samples, the first that has not been embedded */
     int64_t block, span; /* rows at a time; rows whose results are fetched together */
     int64_t ld;
-    bool sparse;               /* samples go into the map as sparse rows */
-    eh_real *theta;            /* the map's parameters */
-    eh_operand *X;             /* (block, ld) */
-    eh_real *work;             /* the map's */
-    eh_real *Y;                /* (span, h) */
-    eh_real *E;                /* (block, H) references on their way to X */
-    eh_real *G;                /* (r, h) the embedded references */
+    bool sparse;          /* samples go into the map as sparse rows */
+    const eh_real *theta; /* the map's parameters: the model's own where the backend's numbers are floats here, ... */
+    eh_real *own_theta;   /* ... else a copy */
+    eh_operand *X;        /* (block, ld) */
+    eh_real *work;        /* the map's */
+    eh_real *Y;           /* (span, h) */
+    eh_real *E;           /* (block, H) references on their way to X */
+    eh_real *G;           /* (r, h) the embedded references */
     eh_label *reference_label; /* (r) */
     eh_row *row;               /* (span) */
 } walk;
@@ -39,7 +40,7 @@ static void walk_close(walk *w)
 {
     if (!w->cp) return;
     if (w->placed) w->cp->op->unplace(w->cp, &w->table);
-    void *const placed[] = {w->theta, w->X, w->work, w->Y, w->E, w->G, w->reference_label, w->row};
+    void *const placed[] = {w->own_theta, w->X, w->work, w->Y, w->E, w->G, w->reference_label, w->row};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
         if (placed[i]) w->cp->op->release(w->cp, placed[i]);
     eh_compute_close(w->cp);
@@ -93,6 +94,21 @@ enhope_status eh_model_inputs(enhope_context *ctx, const enhope_model *model, co
     return ENHOPE_OK;
 }
 
+/* A single sample is mapped in less time than the parameters are copied. */
+static enhope_status walk_theta(walk *w, enhope_context *ctx)
+{
+    const enhope_model *model = w->model;
+    const int64_t count = eh_map_parameters(model->map, &model->shape);
+    if (w->cp->op->host && w->cp->op->size == sizeof *model->theta) {
+        w->theta = (const eh_real *)model->theta;
+        return ENHOPE_OK;
+    }
+    EH_TRY(eh_compute_new(w->cp, ctx, "the map", count, w->cp->op->size, &w->own_theta));
+    w->cp->op->write(w->cp, w->own_theta, model->theta, count);
+    w->theta = w->own_theta;
+    return ENHOPE_OK;
+}
+
 /* Everything that the walk works in. */
 static enhope_status walk_allocate(walk *w, enhope_context *ctx, int64_t k)
 {
@@ -102,7 +118,7 @@ static enhope_status walk_allocate(walk *w, enhope_context *ctx, int64_t k)
     const size_t size = cp->op->size;
     const int64_t exemplars = model->exemplars && k > 0 ? smaller(w->block, model->r) : 0; /* of a block */
     const int64_t dense = w->sparse ? exemplars : w->block;
-    EH_TRY(eh_compute_new(cp, ctx, "the map", eh_map_parameters(model->map, s), size, &w->theta));
+    EH_TRY(walk_theta(w, ctx));
     EH_TRY(eh_compute_new(cp, ctx, "a block of samples", dense * w->ld, cp->operand, &w->X));
     EH_TRY(eh_compute_new(cp, ctx, "the map's workspace", model->map->work(s, cp, w->block, false), size, &w->work));
     EH_TRY(eh_compute_new(cp, ctx, "a block of the embedding", w->span * s->h, size, &w->Y));
@@ -137,7 +153,6 @@ static enhope_status walk_open(enhope_context *ctx, const enhope_model *model, c
     w->span = smaller(w->cp->op->ahead * w->block, n > 0 ? n : 1);
     w->sparse = data && stays_sparse(model, &x);
     EH_CHECK(walk_allocate(w, ctx, k));
-    w->cp->op->write(w->cp, w->theta, model->theta, eh_map_parameters(model->map, s));
     return ENHOPE_OK;
 cleanup:
     walk_close(w);

@@ -130,7 +130,6 @@ EH_SIMD static void relu_grad(int64_t count, const float *restrict t, float *res
     for (int64_t i = 0; i < count; i++) d[i] = t[i] > 0 ? d[i] : 0;
 }
 
-/* v = v order u^(order - 1) of entries of one order. */
 /* A power or its slope, run by run of the columns from j on: s = v^order, or v = v order u^(order - 1). */
 static void finish_powers(const eh_product *p, int64_t j, int64_t count, const float *u, float *v, float *s)
 {

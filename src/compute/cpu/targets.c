@@ -1,5 +1,4 @@
 /* The target of a batch by its classes on the cpu: rows are shared out to threads, their sums added up in order. */
-#include <stdbool.h>
 
 #include "compute/cpu/cpu.h"
 #include "compute/targets.h"

@@ -182,7 +182,7 @@ __device__ static inline float int_power(float u, int order)
 /* Orders of columns (eh_orders): a column has the last whose run begins at or before it. */
 struct powers {
     int order[EH_ORDERS], start[EH_ORDERS];
-    bool mixed; /* more than one */
+    int mixed; /* more than one; no bool, so that there are no gaps */
 };
 
 static inline powers powers_of(const eh_orders &orders, int64_t columns)

@@ -48,3 +48,11 @@ for model in en-hope-10-learned dt-mcml; do
 s = json.load(sys.stdin)["settings"]
 print(*(f"{name} {s[name]}" for name in sys.argv[1:]))' recipe factors hidden order form weight solver epochs batch iterations rate noise patience z seed
 done
+# the ablation shares the folder, and takes nothing from the paper's cells
+run --ablation --only mnist/half/1,mnist/target-nca/1 | grep -v 'left out'
+run --only "$only" | grep 'to do'
+run --ablation --only mnist/half/1,mnist/target-nca/1 | grep 'to do'
+grep -e '^## ' -e '^| nothing' reproduction-quick/accuracy.md | sed 's/[0-9]*\.[0-9]*/E/g'
+run --ablation --only mnist/half/1,mnist/pca/1 | grep 'names no cell'
+run --only fashion/speed | grep 'names no cell'
+for part in '' --ablation; do enhope reproduce --data data $part --only none 2>&1 | sed -n 's/^rows: //p'; done | tr ' ' '\n' | sort | uniq -d

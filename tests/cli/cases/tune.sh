@@ -43,9 +43,9 @@ enhope tune --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --for 2s -o s
 echo "exit $?"
 ls short
 echo "== Ctrl-C"
-enhope tune --data synthetic:digits,n=600,seed=1 --trials 50 -o stopped > out 2> err &
+enhope tune --data synthetic:digits,n=600,seed=1 --factors 40 --hidden 20 --trials 50 -o stopped > out 2> err &
 tries=0
-until grep -q '^trial 1:' out err || [ $tries -ge 600 ]; do sleep 0.05; tries=$((tries + 1)); done
+until grep -q '^trial 0:' out err || [ $tries -ge 2400 ]; do sleep 0.05; tries=$((tries + 1)); done
 kill -INT $!
 wait $!
 echo "exit $?"
