@@ -78,7 +78,8 @@ ENHOPE_API const char *enhope_error(const enhope_context *ctx);
 typedef void (*enhope_log_fn)(const char *line, void *user);
 ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, void *user);
 
-/* Number of threads; 0 (the default) means all cores, or OMP_NUM_THREADS where that is set. */
+/* Number of threads; 0 (the default) means all cores, or OMP_NUM_THREADS where that is set, and one where training is too
+ * small for more. */
 ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int threads);
 
 /* Where to compute: "cpu" (the default), "cuda" (an NVIDIA GPU, where the plug-in libenhope_cuda is installed), "cuda:1"

@@ -460,6 +460,17 @@ static enhope_status settle_scaling(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
+/* Batches so small that waking threads costs more than they bring are one thread's, where nobody asked for a number;
+ * results are the same. Methods that compare samples with each other have more to do than their batches. */
+static void settle_threads(enhope_trainer *t)
+{
+    enum { ALONE = 1 << 20 }; /* multiplications of a batch, in the map and for distances */
+    int64_t distances, work;
+    if (t->method->compared != EH_EXEMPLARS || !t->c->op->host || t->ctx->threads) return;
+    if (!eh_mul(t->z, t->shape.h, &distances) || __builtin_add_overflow(distances, t->P, &distances)) return;
+    if (eh_mul(t->n / t->batches + t->z, distances, &work) && work < ALONE) t->c->threads = 1;
+}
+
 static enhope_status build(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
@@ -467,6 +478,7 @@ static enhope_status build(enhope_trainer *t)
     EH_TRY(choose_rows(t));
     if (t->method->compared != EH_NOTHING) EH_TRY(eh_compute_open(ctx, t->method->map == &eh_map_identity, &t->c));
     EH_TRY(settle(t));
+    settle_threads(t);
     EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->shift, (void **)&t->shift));
     EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->mul, (void **)&t->mul));
     EH_TRY(settle_scaling(t));
