@@ -97,6 +97,10 @@ struct enhope_trainer {
     bool stopping; /* it said so */
 };
 
+/* Settings against data and method; the rows have been chosen and the backend opened; train_settle.c. */
+enhope_status eh_train_settle(enhope_trainer *t);
+/* Whether the loss is also asked for at inputs that have climbed it. */
+bool eh_train_climbs(const enhope_trainer *t);
 /* What the optimiser minimises and when it must stop; user is the trainer. The loss of the present batch at parameters
  * x, and its gradient, all on the backend; train.c. */
 void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss);
