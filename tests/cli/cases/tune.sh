@@ -43,6 +43,8 @@ enhope tune --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --for 2s -o s
 echo "exit $?"
 ls short
 echo "== Ctrl-C"
+: > out
+: > err
 enhope tune --data synthetic:blobs,n=600,classes=10,inputs=40,seed=1 --trials 50 -o stopped > out 2> err &
 tries=0
 until grep -q '^trial 0:' out err || [ $tries -ge 2400 ]; do sleep 0.05; tries=$((tries + 1)); done
