@@ -302,11 +302,7 @@ static void a_model_tells_its_step_norm_and_mean(void **state)
     (void)state;
     static const char *const told[][2] = {{"adversary", "0.25"}, {"norm", "l2"}, {"average", "0.95"}};
     enhope_model *m = train(blobs, with("adversary", "0.25", "norm", "l2", "average", "0.95", "epochs", "1", NULL));
-    int found = 0;
-    for (int i = 0; i < m->settings; i++)
-        for (int k = 0; k < 3; k++)
-            if (!strcmp(m->setting[i].name, told[k][0])) assert_string_equal(m->setting[i].value, told[k][1]), found++;
-    assert_int_equal(found, 3);
+    assert_told(m, told, 3);
     enhope_model_free(m);
 }
 

@@ -304,11 +304,7 @@ static void a_model_tells_how_soft_its_target_was(void **state)
     (void)state;
     static const char *const told[][2] = {{"smooth", "0.05"}, {"mix", "0.15"}, {"balance", "0.5"}};
     enhope_model *m = train(blobs, with("smooth", "0.05", "mix", "0.15", "balance", "0.5", "epochs", "1", NULL));
-    int found = 0;
-    for (int i = 0; i < m->settings; i++)
-        for (int k = 0; k < 3; k++)
-            if (!strcmp(m->setting[i].name, told[k][0])) assert_string_equal(m->setting[i].value, told[k][1]), found++;
-    assert_int_equal(found, 3);
+    assert_told(m, told, 3);
     enhope_model_free(m);
 }
 

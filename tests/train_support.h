@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "method/train.h"
@@ -42,6 +43,16 @@ static inline enhope_trainer *started(const enhope_dataset *data, enhope_setting
     assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
     enhope_settings_free(s);
     return t;
+}
+
+/* The model tells each of these settings, and so. */
+static inline void assert_told(const enhope_model *m, const char *const (*told)[2], int count)
+{
+    int found = 0;
+    for (int i = 0; i < m->settings; i++)
+        for (int k = 0; k < count; k++)
+            if (!strcmp(m->setting[i].name, told[k][0])) assert_string_equal(m->setting[i].value, told[k][1]), found++;
+    assert_int_equal(found, count);
 }
 
 #endif

@@ -97,6 +97,13 @@ struct enhope_trainer {
     bool stopping; /* it said so */
 };
 
+/* A setting by its name, for sentences. */
+typedef struct eh_named {
+    const char *name;
+    double value;
+} eh_named;
+/* The first of them that is above 0; the last where none before it is. */
+eh_named eh_train_first_on(const eh_named *settings, int count);
 /* Settings against data and method; the rows have been chosen and the backend opened; train_settle.c. */
 enhope_status eh_train_settle(enhope_trainer *t);
 /* Whether the loss is also asked for at inputs that have climbed it. */

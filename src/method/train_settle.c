@@ -3,6 +3,13 @@
 
 #include "method/train.h"
 
+eh_named eh_train_first_on(const eh_named *settings, int count)
+{
+    int i = 0;
+    while (i < count - 1 && !(settings[i].value > 0)) i++;
+    return settings[i];
+}
+
 /* Of a method whose target is P of a batch's inputs. */
 static enhope_status settle_affinities(enhope_trainer *t, int64_t batch)
 {
@@ -46,16 +53,13 @@ static enhope_status settle_disturbance(enhope_trainer *t)
     if (t->method->compared == EH_EXEMPLARS) t->disturb.mix = s->mix;
     const bool moved = s->shift > 0 || s->affine > 0 || s->elastic > 0;
     t->disturbed = moved || t->disturb.mix > 0 || s->noise > 0 || s->dropout > 0;
+    const eh_named on =
+        eh_train_first_on((eh_named[]){{"shift", s->shift}, {"affine", s->affine}, {"elastic", s->elastic}}, 3);
     if (moved && rows < 1)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "%s is %g: the data is not known to be images (a reader tells by a shape of samples x rows x "
                        "columns)",
-                       s->shift > 0    ? "shift"
-                       : s->affine > 0 ? "affine"
-                                       : "elastic",
-                       s->shift > 0    ? s->shift
-                       : s->affine > 0 ? s->affine
-                                       : s->elastic);
+                       on.name, on.value);
     if (moved && (rows > EH_IMAGE_SIDE || columns > EH_IMAGE_SIDE))
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "images of %lld x %lld are too large to be moved: expected at most %d rows and columns",

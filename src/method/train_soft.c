@@ -12,17 +12,14 @@ bool eh_train_is_soft(const enhope_trainer *t)
 enhope_status eh_train_soft_settle(const enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
+    const eh_named on =
+        eh_train_first_on((eh_named[]){{"smooth", s->smooth}, {"mix", s->mix}, {"balance", s->balance}}, 3);
     if (!eh_train_is_soft(t) || !t->objective.nca) return ENHOPE_OK;
     return eh_fail(
         t->ctx, ENHOPE_ERROR_ARGUMENT,
         "%s is %g: with target nca a sample may have any exemplar of its class, so that there is no target to "
         "change; expected target mcml",
-        s->smooth > 0 ? "smooth"
-        : s->mix > 0  ? "mix"
-                      : "balance",
-        s->smooth > 0 ? s->smooth
-        : s->mix > 0  ? s->mix
-                      : s->balance);
+        on.name, on.value);
 }
 
 enhope_status eh_train_soft_allocate(enhope_trainer *t)
