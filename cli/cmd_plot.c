@@ -116,7 +116,7 @@ static void make_title(char *buffer, size_t size, const drawing *d, const cli_se
 static double usual_point(int64_t n, int32_t groups)
 {
     enum { COLOURED = 10 };
-    return fmin(6.0, fmax(groups > COLOURED ? 4.0 : 2.0, 130.0 / sqrt((double)n + 1)));
+    return fmin(6.0, fmax(groups > COLOURED ? 4.0 : 2.2, 160.0 / sqrt((double)n + 1)));
 }
 
 /* What --format says, else what the name ends in; a name without an ending, or none, is SVG's. */

@@ -11,11 +11,11 @@
 #include "cli.h"
 #include "regions.h"
 
-/* Ten colours for a white ground: any two are at least 25.8 apart (CIEDE2000), and 16.2 under protan, deutan and tritan sight
- * (Machado's model, full strength); found by exchange search over the RGB cube, lightness 26 to 78. Tol's muted and Petroff's ten
+/* Ten colours for a white ground: any two are at least 24.9 apart (CIEDE2000), and 15.5 under protan, deutan and tritan sight
+ * (Machado's model, full strength); found by exchange search over the RGB cube, lightness 26 to 74. Tol's muted and Petroff's ten
  * reach 11.5 and 11.9. Ordered so that the first few are the farthest apart. */
-static const uint32_t palette[] = {0x1133cc, 0xddbb00, 0xbbbbee, 0x334411, 0x338899,
-                                   0x880055, 0x00ccaa, 0xff6677, 0x996611, 0xbb55ff};
+static const uint32_t palette[] = {0x662266, 0xbbbb00, 0x2299aa, 0x880000, 0xff9999,
+                                   0x4455ff, 0x997744, 0xaaaaff, 0xdd3388, 0x005544};
 enum { COLOURS = sizeof palette / sizeof *palette };
 
 /* Beyond ten classes the colours come again with another mark. Corners from the centre, for a diameter of 1; the areas are
@@ -202,10 +202,10 @@ static double find_levels(dot *dots, size_t count)
     return range;
 }
 
-/* Few points are all as opaque; where thousands lie together, a lonely one is half so. */
+/* Few points are all as opaque; where thousands lie together, a lonely one is two thirds so. */
 static double opacity_of(int32_t level, double range)
 {
-    return 0.92 - 0.42 * fmin(1, range / log(1000)) * level / (LEVELS - 1);
+    return 0.95 - 0.3 * fmin(1, range / log(1000)) * level / (LEVELS - 1);
 }
 
 static int put_points(canvas *c, const cli_figure *p, const frame *f)
@@ -233,7 +233,7 @@ static int put_points(canvas *c, const cli_figure *p, const frame *f)
 
 static double error_size(const cli_figure *p)
 {
-    return fmax(4.2, 1.3 * p->point);
+    return fmax(4, 1.25 * p->point);
 }
 
 /* A misclassified point has a dark edge: the mark, dark, below the same a little smaller. */
@@ -241,7 +241,7 @@ static void put_error(canvas *c, int32_t group, canvas_pen pen, double x, double
 {
     const mark *m = mark_of(group);
     for (int pass = 0; pass < 2; pass++) {
-        const double diameter = pass ? size : size + (m->corners ? 2.6 : 2);
+        const double diameter = pass ? size : size + (m->corners ? 2 : 1.5);
         begin_marks(c, m, pass ? pen : (canvas_pen){dark, 1, 0}, diameter);
         put_mark(c, m, x, y, diameter);
         c->end(c);
@@ -278,7 +278,7 @@ static uint32_t tint(uint32_t colour)
 {
     uint32_t result = 0;
     for (int shift = 0; shift < 24; shift += 8)
-        result |= (uint32_t)lround(255 - 0.2 * (255 - (double)(colour >> shift & 255))) << shift;
+        result |= (uint32_t)lround(255 - 0.16 * (255 - (double)(colour >> shift & 255))) << shift;
     return result;
 }
 

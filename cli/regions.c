@@ -123,7 +123,7 @@ static regions_status cut_out(const walk *w, const polygon *parent, int32_t a, i
     const polygon *from = parent;
     int turn = 0;
     *out = &two[0];
-    for (int32_t i = -1; i + 1 < w->rule->r; i++) {
+    for (int32_t i = -1; i < w->rule->r; i++) {
         const int32_t b = i < 0 ? hint : w->near[(size_t)a * (size_t)w->rule->r + (size_t)i];
         if (b == a || w->taken[b]) continue;
         if (i >= 0 && squared(place_of(w, a), place_of(w, b)) > 4 * reach(from, place_of(w, a))) break;
@@ -179,6 +179,7 @@ static int32_t class_beyond(walk *w, const side *s)
 
 /* ---- the walk ---- */
 
+/* Corners that rounding has made of one are one. */
 static regions_status keep(walk *w, const polygon *p, int32_t label, bool whole)
 {
     regions *out = w->out;
@@ -186,14 +187,16 @@ static regions_status keep(walk *w, const polygon *p, int32_t label, bool whole)
     if (grow((void **)&out->cell, &w->cell_room, out->cells + 1, sizeof *out->cell) ||
         grow((void **)&out->corner, &w->corner_room, out->corners + p->count, sizeof *out->corner))
         return REGIONS_NO_MEMORY;
-    out->cell[out->cells++] = (region_cell){label, out->corners, p->count};
+    region_cell *cell = &out->cell[out->cells++];
+    *cell = (region_cell){label, out->corners, 0};
     for (int64_t i = 0; i < p->count; i++) {
         const side *s = &p->at[i], *t = &p->at[i + 1 < p->count ? i + 1 : 0];
-        const bool long_enough = hypot(t->x - s->x, t->y - s->y) > 1e-9 * w->scale;
+        if (hypot(t->x - s->x, t->y - s->y) <= 1e-9 * w->scale) continue;
         /* each border is drawn once, from the lower class */
-        const bool border = whole && s->rank >= 0 && long_enough && class_beyond(w, s) > label;
+        const bool border = whole && s->rank >= 0 && class_beyond(w, s) > label;
         out->corner[out->corners++] = (region_corner){s->x, s->y, border};
     }
+    cell->corners = out->corners - cell->first;
     return REGIONS_OK;
 }
 
