@@ -224,6 +224,7 @@ typedef struct cli_figure {
     int32_t groups;
     const char *const *name;        /* (groups) */
     const bool *wrong;              /* (n) misclassified, to be marked; NULL: none are */
+    int64_t errors;                 /* how many are */
     const float *reference;         /* (r, h) what points are compared with; NULL: not needed */
     bool circles;                   /* whether these are drawn */
     const int32_t *reference_label; /* (r) for regions; NULL: no regions */

@@ -13,6 +13,7 @@ typedef struct drawing {          /* what is owned while a picture is made */
     enhope_prediction prediction; /* label (n), Y (n, h) */
     int32_t *truth;               /* (n) by the model's numbering; -1, -2 as cli_session_true_classes says */
     bool *wrong;                  /* (n) */
+    int64_t errors;               /* of these */
     float *reference;             /* (r, h) */
     int32_t *reference_label;     /* (r) */
     const char **name;            /* (groups) */
@@ -67,8 +68,10 @@ static int find_errors(drawing *d, const cli_session *session, bool labelled)
     if (!labelled) return cli_error("--errors: the data is not labelled");
     d->wrong = cli_alloc("errors", session->data_info.n, 1, sizeof *d->wrong);
     if (!d->wrong) return CLI_FAILED;
-    for (int64_t i = 0; i < session->data_info.n; i++)
+    for (int64_t i = 0; i < session->data_info.n; i++) {
         d->wrong[i] = d->truth[i] != -1 && d->truth[i] != d->prediction.label[i];
+        d->errors += d->wrong[i];
+    }
     return 0;
 }
 
@@ -159,6 +162,7 @@ static int put_picture(const cli_session *session, const cli_options *options, d
         .groups = groups,
         .name = d->name,
         .wrong = d->wrong,
+        .errors = d->errors,
         .reference = d->reference,
         .circles = d->reference && session->model_info.references_are_exemplars,
         .reference_label = d->reference_label,

@@ -89,10 +89,11 @@ static void stretch(double bounds[4], const float *Y, int64_t rows, int64_t h)
     }
 }
 
-/* Many exemplars are small ones. */
+/* Many exemplars are small ones, as are those of a small picture. */
 static double exemplar_radius(const cli_figure *p)
 {
-    return fmin(6.5, fmax(3.5, 6.5 * sqrt(60.0 / (double)(p->r + 1))));
+    const double page = fmin(1, (double)(p->width < p->height ? p->width : p->height) / 480);
+    return fmax(2.5, 6.5 * page * fmin(1, sqrt(60.0 / (double)(p->r + 1))));
 }
 
 /* One scale for both axes, since distances are what the map means. */
@@ -231,9 +232,10 @@ static int put_points(canvas *c, const cli_figure *p, const frame *f)
 
 /* ---- errors, exemplars ---- */
 
+/* Many are smaller, as the other dots are. */
 static double error_size(const cli_figure *p)
 {
-    return fmax(4, 1.25 * p->point);
+    return fmax(1.25 * p->point, fmin(4, fmax(2.8, 4 * sqrt(300.0 / (double)(p->errors + 1)))));
 }
 
 /* A misclassified point has a dark edge: the mark, dark, below the same a little smaller. */
@@ -241,7 +243,7 @@ static void put_error(canvas *c, int32_t group, canvas_pen pen, double x, double
 {
     const mark *m = mark_of(group);
     for (int pass = 0; pass < 2; pass++) {
-        const double diameter = pass ? size : size + (m->corners ? 2 : 1.5);
+        const double diameter = pass ? size : size + (m->corners ? 1.9 : 1.4);
         begin_marks(c, m, pass ? pen : (canvas_pen){dark, 1, 0}, diameter);
         put_mark(c, m, x, y, diameter);
         c->end(c);
@@ -410,7 +412,7 @@ static void put_legend(canvas *c, const cli_figure *p, const legend *l)
         if (i < shown) {
             put_class_key(c, p, i, x, y);
             words = p->name[i];
-        } else if (extra >= 0 && extra == 0 && p->circles) {
+        } else if (extra == 0 && p->circles) {
             put_exemplar_key(c, p, x, y);
             words = exemplar_text;
         } else if (extra >= 0) {
