@@ -141,6 +141,20 @@ static int find_format(const cli_options *options, canvas_format *out)
     return cli_usage_error(options->command, "%s: expected a name that ends in .svg, .png or .pdf, or --format", path);
 }
 
+enum { USUAL_WIDTH = 760, USUAL_HEIGHT = 640, USUAL_LETTERS = 13 };
+
+/* Letters must leave room for the map, however narrow it is. */
+static int check_letters(const cli_options *options)
+{
+    const int64_t width = options->width ? options->width : USUAL_WIDTH,
+                  height = options->height ? options->height : USUAL_HEIGHT;
+    const double most = (double)(width < height ? width : height) / 12;
+    if (options->font_size <= most) return 0;
+    return cli_usage_error(options->command,
+                           "--font-size is %g: expected at most %.4g for a picture of %lld x %lld pixels",
+                           options->font_size, most, (long long)width, (long long)height);
+}
+
 static int put_picture(const cli_session *session, const cli_options *options, drawing *d, FILE *out)
 {
     bool labelled = false; /* whether any sample is */
@@ -170,9 +184,9 @@ static int put_picture(const cli_session *session, const cli_options *options, d
         .format = format,
         .title = options->title ? options->title : title,
         .font = options->font ? options->font : "sans-serif",
-        .font_size = options->font_size > 0 ? options->font_size : 13,
-        .width = options->width ? options->width : 760,
-        .height = options->height ? options->height : 640,
+        .font_size = options->font_size > 0 ? options->font_size : USUAL_LETTERS,
+        .width = options->width ? options->width : USUAL_WIDTH,
+        .height = options->height ? options->height : USUAL_HEIGHT,
         .scale = options->scale > 0 ? options->scale : 1,
         .point = options->point > 0 ? options->point : usual_point(session->data_info.n, groups),
         .legend = !options->no_legend,
@@ -195,6 +209,7 @@ int cmd_plot(const cli_options *options)
     cli_output output = {0};
     canvas_format format;
     int code = find_format(options, &format); /* before anything is computed */
+    if (!code) code = check_letters(options);
     if (code) return code;
     code = cli_session_open(&session, options);
     if (!code) code = cli_session_model(&session, options->positional[0]);

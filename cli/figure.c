@@ -369,7 +369,7 @@ static legend plan_legend(const cli_figure *p, double top)
         if (wide > letters) letters = wide;
     }
     if (letters > LONGEST) letters = LONGEST;
-    l.column = 2.3 * p->font_size + CANVAS_LETTER * p->font_size * letters;
+    l.column = fmin(2.3 * p->font_size + CANVAS_LETTER * p->font_size * letters, (double)p->width / 2);
     l.rows = (int)(((double)p->height - l.top - margin) / l.row);
     l.classes = p->groups;
     l.extras = (p->circles ? 1 : 0) + (p->wrong ? 1 : 0);
@@ -441,7 +441,7 @@ int cli_figure_draw(FILE *out, const cli_figure *p)
     const double title_size = 1.15 * p->font_size, top = *p->title ? 2.6 * p->font_size : margin;
     const legend l = plan_legend(p, top);
     frame f = {.left = margin, .top = top, .height = (double)p->height - top - margin};
-    f.width = fmax(l.left - margin / 2 - f.left, 60);
+    f.width = l.left - margin / 2 - f.left;
     fit(&f, p);
     const canvas_page page = {p->format, (double)p->width, (double)p->height, p->scale, p->title, p->font};
     canvas *c = p->format == CANVAS_SVG ? canvas_open_svg(out, &page) : canvas_open_cairo(out, &page);

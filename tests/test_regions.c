@@ -68,7 +68,7 @@ static bool lies_within(const regions *all, const region_cell *cell, double x, d
 
 static void check_points(const region_rule *rule, const regions *all)
 {
-    enum { SIDE = 61 };
+    enum { SIDE = 41 };
     int64_t compared = 0;
     for (int i = 0; i < SIDE * SIDE; i++) {
         const double x = box[0] + (box[2] - box[0]) * (i % SIDE + 0.37) / SIDE,

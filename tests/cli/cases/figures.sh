@@ -56,6 +56,8 @@ draw --scale 100 -o map.png
 echo "exit $?"
 draw --font-size 0
 echo "exit $?"
+draw --font-size 40 --width 400 --height 300
+echo "exit $?"
 printf '1,2,3,4,5\n2,3,4,5,6\n' | enhope plot m.safetensors --data - --label none --errors -o none.svg
 echo "exit $?"
 enhope train --data $blobs --limit 1200 --valid 0 --method pca --dims 2 --quiet -o many.safetensors
