@@ -315,8 +315,8 @@ static void place_references(region_rule *rule, double *at, int32_t *label, cons
 {
     for (int64_t i = 0; i < p->r; i++) {
         if (!finite_pair(p->reference, i, p->h)) continue;
-        at[2 * rule->r] = page_x(f, p->reference + i * p->h);
-        at[2 * rule->r + 1] = page_y(f, p->reference + i * p->h);
+        at[2 * (size_t)rule->r] = page_x(f, p->reference + i * p->h);
+        at[2 * (size_t)rule->r + 1] = page_y(f, p->reference + i * p->h);
         label[rule->r++] = p->reference_label[i];
     }
 }

@@ -3,9 +3,8 @@
  *   cell(a) = box cut by |y - a| <= |y - f| for every other f;  cell(a, b) = cell(a) cut by |y - b| <= |y - f|, f not a, ...
  *
  * A cell is divided until k references are known, or until the rest can no longer change the vote. For k = 1 these are the
- * Voronoi cells. Every side remembers the cut that made it, so that the class beyond it is known without a search:
- * beyond a cut between the j-th nearest and f these two have changed places, where f is the next one, or f has come
- * in place of the k-th. A cell whose vote is decided early has no border: beyond its sides the same references still vote.
+ * Voronoi cells. Which class begins beyond a side is asked of the rule itself, a hair beyond the middle of the side: where
+ * references lie in one place, several neighbours change at once.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,14 +12,12 @@
 
 #include "regions.h"
 
-typedef struct side { /* a corner, and the side from it to the next */
+typedef struct corner {
     double x, y;
-    int32_t rank;  /* the cut's nearer reference is the rank-th nearest, from 0; -1: the box */
-    int32_t other; /* the cut's farther one */
-} side;
+} corner;
 
 typedef struct polygon {
-    side *at;
+    corner *at;
     int64_t count, room;
 } polygon;
 
@@ -28,12 +25,15 @@ typedef struct walk {
     const region_rule *rule;
     regions *out;
     int64_t cell_room, corner_room;
-    polygon *cut;   /* (k + 1, 2) of each depth: what is being cut, and the last cut's result */
-    int32_t *near;  /* (r, r) of each reference the others, nearest first */
-    int32_t *found; /* (k) the nearest, so far */
-    bool *taken;    /* (r) whether among these */
-    double scale;   /* of the box: sides below its last digits are none */
+    polygon *cut;    /* (k + 1, 2) of each depth: what is being cut, and the last cut's result */
+    int32_t *near;   /* (r, r) of each reference the others, nearest first */
+    int32_t *found;  /* (k) the nearest, so far */
+    int32_t *beyond; /* (k) the nearest to a place beyond a side */
+    bool *taken;     /* (r) whether among those found */
+    double scale;    /* of the box: sides below its last digits are none */
 } walk;
+
+static const double no_side = 1e-9, hair = 1e-6; /* to a scale of 1 */
 
 static regions_status grow(void **block, int64_t *room, int64_t wanted, size_t size)
 {
@@ -66,14 +66,14 @@ static double nearer(const double *a, const double *b, double x, double y)
     return (a[0] - b[0]) * (x - (a[0] + b[0]) / 2) + (a[1] - b[1]) * (y - (a[1] + b[1]) / 2);
 }
 
-static void put_side(polygon *p, double x, double y, int32_t rank, int32_t other)
+static void put_corner(polygon *p, double x, double y)
 {
-    p->at[p->count++] = (side){x, y, rank, other};
+    p->at[p->count++] = (corner){x, y};
 }
 
 /* The part of `from` that is nearer to reference a than to b. Of two in one place the one of the lower number is nearer, as
  * the library finds it. */
-static regions_status clip(const walk *w, const polygon *from, int32_t a, int32_t b, int32_t rank, polygon *to)
+static regions_status clip(const walk *w, const polygon *from, int32_t a, int32_t b, polygon *to)
 {
     if (grow((void **)&to->at, &to->room, from->count + 2, sizeof *to->at)) return REGIONS_NO_MEMORY;
     to->count = 0;
@@ -85,15 +85,10 @@ static regions_status clip(const walk *w, const polygon *from, int32_t a, int32_
         return REGIONS_OK;
     }
     for (int64_t i = 0; i < from->count; i++) {
-        const side *p = &from->at[i], *q = &from->at[i + 1 < from->count ? i + 1 : 0];
-        const double sp = nearer(pa, pb, p->x, p->y), sq = nearer(pa, pb, q->x, q->y);
-        if (sp >= 0) put_side(to, p->x, p->y, p->rank, p->other);
-        if ((sp >= 0) == (sq >= 0)) continue;
-        const double t = sp / (sp - sq), x = p->x + t * (q->x - p->x), y = p->y + t * (q->y - p->y);
-        if (sp >= 0) /* leaving: the cut begins here */
-            put_side(to, x, y, rank, b);
-        else
-            put_side(to, x, y, p->rank, p->other);
+        const corner *p = &from->at[i], *q = &from->at[i + 1 < from->count ? i + 1 : 0];
+        const double sp = nearer(pa, pb, p->x, p->y), sq = nearer(pa, pb, q->x, q->y), t = sp / (sp - sq);
+        if (sp >= 0) put_corner(to, p->x, p->y);
+        if ((sp >= 0) != (sq >= 0)) put_corner(to, p->x + t * (q->x - p->x), p->y + t * (q->y - p->y));
     }
     return REGIONS_OK;
 }
@@ -102,7 +97,7 @@ static double area(const polygon *p)
 {
     double sum = 0;
     for (int64_t i = 0; i < p->count; i++) {
-        const side *a = &p->at[i], *b = &p->at[i + 1 < p->count ? i + 1 : 0];
+        const corner *a = &p->at[i], *b = &p->at[i + 1 < p->count ? i + 1 : 0];
         sum += (a->x - p->at[0].x) * (b->y - p->at[0].y) - (b->x - p->at[0].x) * (a->y - p->at[0].y);
     }
     return fabs(sum) / 2;
@@ -117,7 +112,7 @@ static double reach(const polygon *p, const double *from)
 
 /* The part of parent where a is the next nearest, into one of the depth's two polygons. Others are taken nearest first, until
  * they are so far that their bisectors lie beyond every corner. */
-static regions_status cut_out(const walk *w, const polygon *parent, int32_t a, int32_t hint, int32_t rank, polygon *two,
+static regions_status cut_out(const walk *w, const polygon *parent, int32_t a, int32_t hint, polygon *two,
                               polygon **out)
 {
     const polygon *from = parent;
@@ -127,7 +122,7 @@ static regions_status cut_out(const walk *w, const polygon *parent, int32_t a, i
         const int32_t b = i < 0 ? hint : w->near[(size_t)a * (size_t)w->rule->r + (size_t)i];
         if (b == a || w->taken[b]) continue;
         if (i >= 0 && squared(place_of(w, a), place_of(w, b)) > 4 * reach(from, place_of(w, a))) break;
-        if (clip(w, from, a, b, rank, &two[turn])) return REGIONS_NO_MEMORY;
+        if (clip(w, from, a, b, &two[turn])) return REGIONS_NO_MEMORY;
         from = *out = &two[turn];
         if (from->count < 3) return REGIONS_OK;
         turn = !turn;
@@ -141,46 +136,60 @@ static regions_status cut_out(const walk *w, const polygon *parent, int32_t a, i
 
 /* ---- votes ---- */
 
-/* The class that most of the first `known` have; of equal ones that whose member is nearest. *lead: by how many votes. */
-static int32_t vote(const walk *w, int32_t known, int32_t *lead)
+/* The class that most of the known ones have; of equal ones that whose member is nearest. *lead: by how many votes. */
+static int32_t vote(const walk *w, const int32_t *found, int32_t known, int32_t *lead)
 {
     const int32_t *label = w->rule->label;
-    int32_t winner = label[w->found[0]], most = 0, second = 0;
+    int32_t winner = label[found[0]], most = 0, second = 0;
     for (int32_t j = 0; j < known; j++) {
-        int32_t count = 0;
-        for (int32_t i = 0; i < known; i++) count += label[w->found[i]] == label[w->found[j]];
-        if (count > most) {
-            most = count;
-            winner = label[w->found[j]];
+        int32_t count = 0, before = 0;
+        for (int32_t i = 0; i < known; i++) {
+            count += label[found[i]] == label[found[j]];
+            before += i < j && label[found[i]] == label[found[j]];
         }
-    }
-    for (int32_t j = 0; j < known; j++) {
-        int32_t count = 0;
-        for (int32_t i = 0; i < known; i++) count += label[w->found[i]] == label[w->found[j]];
-        if (label[w->found[j]] != winner && count > second) second = count;
+        if (before) continue; /* counted */
+        if (count > most) {
+            second = most;
+            most = count;
+            winner = label[found[j]];
+        } else if (count > second) {
+            second = count;
+        }
     }
     *lead = most - second;
     return winner;
 }
 
-/* The class beyond a side of the cell of all k in `found`. */
-static int32_t class_beyond(walk *w, const side *s)
+/* The class at a place; of references as far the one of the lower number is nearer. */
+static int32_t class_at(const walk *w, const double *place)
 {
-    const int32_t last = w->rule->k - 1, kept = w->found[s->rank];
-    const int32_t next = s->rank < last ? w->found[s->rank + 1] : s->other;
-    int32_t lead;
-    w->found[s->rank] = next;
-    if (s->rank < last) w->found[s->rank + 1] = kept;
-    const int32_t winner = vote(w, w->rule->k, &lead);
-    if (s->rank < last) w->found[s->rank + 1] = next;
-    w->found[s->rank] = kept;
-    return winner;
+    const int32_t k = w->rule->k;
+    int32_t known = 0, lead;
+    for (int32_t f = 0; f < w->rule->r; f++) {
+        const double d = squared(place_of(w, f), place);
+        int32_t at = known;
+        while (at > 0 && d < squared(place_of(w, w->beyond[at - 1]), place)) at--;
+        if (at == k) continue;
+        if (known < k) known++;
+        memmove(w->beyond + at + 1, w->beyond + at, (size_t)(known - 1 - at) * sizeof *w->beyond);
+        w->beyond[at] = f;
+    }
+    return vote(w, w->beyond, k, &lead);
+}
+
+/* Whether another class, of a higher number, begins beyond the side from p to q: so each border is drawn once. */
+static bool is_border(const walk *w, const corner *p, const corner *q, int32_t label)
+{
+    const double *box = w->rule->box, length = hypot(q->x - p->x, q->y - p->y), off = hair * w->scale / length;
+    const double place[2] = {(p->x + q->x) / 2 + off * (q->y - p->y), (p->y + q->y) / 2 - off * (q->x - p->x)};
+    if (place[0] < box[0] || place[0] > box[2] || place[1] < box[1] || place[1] > box[3]) return false;
+    return class_at(w, place) > label;
 }
 
 /* ---- the walk ---- */
 
 /* Corners that rounding has made of one are one. */
-static regions_status keep(walk *w, const polygon *p, int32_t label, bool whole)
+static regions_status keep(walk *w, const polygon *p, int32_t label)
 {
     regions *out = w->out;
     if (out->cells >= REGIONS_MOST_CELLS) return REGIONS_TOO_MANY;
@@ -190,11 +199,9 @@ static regions_status keep(walk *w, const polygon *p, int32_t label, bool whole)
     region_cell *cell = &out->cell[out->cells++];
     *cell = (region_cell){label, out->corners, 0};
     for (int64_t i = 0; i < p->count; i++) {
-        const side *s = &p->at[i], *t = &p->at[i + 1 < p->count ? i + 1 : 0];
-        if (hypot(t->x - s->x, t->y - s->y) <= 1e-9 * w->scale) continue;
-        /* each border is drawn once, from the lower class */
-        const bool border = whole && s->rank >= 0 && class_beyond(w, s) > label;
-        out->corner[out->corners++] = (region_corner){s->x, s->y, border};
+        const corner *a = &p->at[i], *b = &p->at[i + 1 < p->count ? i + 1 : 0];
+        if (hypot(b->x - a->x, b->y - a->y) <= no_side * w->scale) continue;
+        out->corner[out->corners++] = (region_corner){a->x, a->y, is_border(w, a, b, label)};
     }
     cell->corners = out->corners - cell->first;
     return REGIONS_OK;
@@ -225,13 +232,13 @@ static regions_status divide(walk *w, const polygon *parent, int32_t known)
     for (int32_t a = 0; a < w->rule->r; a++) {
         if (w->taken[a]) continue;
         polygon *cell;
-        if (cut_out(w, parent, a, hint, known, &w->cut[2 * (size_t)known], &cell)) return REGIONS_NO_MEMORY;
+        if (cut_out(w, parent, a, hint, &w->cut[2 * (size_t)known], &cell)) return REGIONS_NO_MEMORY;
         if (cell->count < 3 || area(cell) <= 1e-14 * w->scale * w->scale) continue;
         int32_t lead;
         w->found[known] = a;
         w->taken[a] = true;
-        const int32_t winner = vote(w, known + 1, &lead), open = w->rule->k - known - 1;
-        const regions_status status = lead > open || !open ? keep(w, cell, winner, !open) : divide(w, cell, known + 1);
+        const int32_t winner = vote(w, w->found, known + 1, &lead), open = w->rule->k - known - 1;
+        const regions_status status = lead > open || !open ? keep(w, cell, winner) : divide(w, cell, known + 1);
         w->taken[a] = false;
         if (status) return status;
     }
@@ -263,12 +270,8 @@ static void sort_others(walk *w, distance *others)
 static regions_status divide_box(walk *w)
 {
     const double *box = w->rule->box;
-    side corners[4];
-    polygon whole = {corners, 0, 4};
-    put_side(&whole, box[0], box[1], -1, -1);
-    put_side(&whole, box[2], box[1], -1, -1);
-    put_side(&whole, box[2], box[3], -1, -1);
-    put_side(&whole, box[0], box[3], -1, -1);
+    corner corners[4] = {{box[0], box[1]}, {box[2], box[1]}, {box[2], box[3]}, {box[0], box[3]}};
+    const polygon whole = {corners, 4, 4};
     w->scale = fmax(box[2] - box[0], box[3] - box[1]);
     return divide(w, &whole, 0);
 }
@@ -283,10 +286,11 @@ regions_status regions_create(const region_rule *rule, regions *out)
               .cut = calloc(2 * (k + 1), sizeof *w.cut),
               .near = calloc(r * r + 1, sizeof *w.near),
               .found = calloc(k, sizeof *w.found),
+              .beyond = calloc(k, sizeof *w.beyond),
               .taken = calloc(r + 1, sizeof *w.taken)};
     distance *others = calloc(r + 1, sizeof *others);
     regions_status status = REGIONS_NO_MEMORY;
-    if (w.cut && w.near && w.found && w.taken && others) {
+    if (w.cut && w.near && w.found && w.beyond && w.taken && others) {
         sort_others(&w, others);
         status = divide_box(&w);
     }
@@ -294,6 +298,7 @@ regions_status regions_create(const region_rule *rule, regions *out)
     free(w.cut);
     free(w.near);
     free(w.found);
+    free(w.beyond);
     free(w.taken);
     free(others);
     if (status)

@@ -151,12 +151,26 @@ static void references_in_one_place_leave_no_gap(void **state)
     (void)state;
     for (int32_t k = 1; k <= 3; k++) {
         const region_rule rule = make_rule(11, k, 3, 31);
-        for (int32_t i = 0; i < 8; i++) at[2 + i % 2 + 2 * (i / 2 + 1)] = at[2 + i % 2]; /* 1 to 5 are one place */
-        regions all = {0};
-        assert_int_equal(regions_create(&rule, &all), REGIONS_OK);
-        check_area(&all);
-        check_points(&rule, &all);
-        regions_free(&all);
+        for (int32_t i = 2; i <= 5; i++) {
+            at[2 * i] = at[2];
+            at[2 * i + 1] = at[3];
+        }
+        check(&rule);
+    }
+}
+
+/* As exemplars of a class often come to lie: all neighbours change at one line. */
+static void pairs_in_one_place_have_their_borders(void **state)
+{
+    (void)state;
+    for (int32_t k = 1; k <= 6; k++) {
+        const region_rule rule = make_rule(20, k, 10, 57);
+        for (int32_t i = 0; i < 10; i++) {
+            at[2 * (i + 10)] = at[2 * i];
+            at[2 * (i + 10) + 1] = at[2 * i + 1];
+            label[i + 10] = label[i];
+        }
+        check(&rule);
     }
 }
 
@@ -178,6 +192,7 @@ int main(void)
         cmocka_unit_test(regions_are_where_the_nearest_reference_has_the_class),
         cmocka_unit_test(regions_are_where_the_vote_of_k_is_for_the_class),
         cmocka_unit_test(references_in_one_place_leave_no_gap),
+        cmocka_unit_test(pairs_in_one_place_have_their_borders),
         cmocka_unit_test(too_many_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
