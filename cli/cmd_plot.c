@@ -115,11 +115,12 @@ static void make_title(char *buffer, size_t size, const drawing *d, const cli_se
         snprintf(buffer, size, "%s: %lld points, coloured by predicted class", method, (long long)n);
 }
 
-/* Smaller for more points; more than ten classes are told apart by marks, which have to be seen. */
+/* Smaller for more points; more than ten classes are told apart by marks, which have to be seen as long as points are no crowd. */
 static double usual_point(int64_t n, int32_t groups)
 {
-    enum { COLOURED = 10 };
-    return fmin(6.0, fmax(groups > COLOURED ? 4.0 : 2.2, 160.0 / sqrt((double)n + 1)));
+    enum { COLOURED = 10, CROWD = 60000 };
+    const double least = (groups > COLOURED ? 4.0 : 2.2) * fmin(1, sqrt(sqrt(CROWD / ((double)n + 1))));
+    return fmin(6.0, fmax(least, 160.0 / sqrt((double)n + 1)));
 }
 
 /* What --format says, else what the name ends in; a name without an ending, or none, is SVG's. */

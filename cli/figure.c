@@ -1,6 +1,6 @@
 /* The map as a figure: a mark for each point, an open circle for each exemplar, the regions of the classes, a legend.
  *
- * Points that fall together to a tenth of a pixel are drawn once, and a point is the more opaque the more points of its class
+ * Points that fall together to a tenth of a pixel, in a crowd to a quarter of a dot, are drawn once, and a point is the more opaque the more points of its class
  * are about it. What is dense lies below what is sparse, so that a stray point is seen on a foreign cluster of thousands. A
  * path holds all points of a class and an opacity: the file stays small, and no number of points exceeds what a page can show. */
 #include <math.h>
@@ -189,15 +189,26 @@ static int count_about(dot *dots, size_t count, const cli_figure *p, const frame
 
 enum { LEVELS = 7 };
 
-/* Replaces counts by levels, by the logarithm; returns that of the densest place. */
-static double find_levels(dot *dots, size_t count)
+static int32_t snap(int32_t tenths, int32_t step)
 {
+    return (int32_t)lround((double)tenths / step) * step;
+}
+
+/* Replaces counts by levels, by the logarithm; returns that of the densest place. */
+static double find_levels(dot *dots, size_t count, double point)
+{
+    enum { CROWD = 20 };
+    const int32_t step = (int32_t)fmax(1, lround(10 * point / 4));
     int32_t most = 1;
     for (size_t i = 0; i < count; i++)
         if (dots[i].about > most) most = dots[i].about;
     const double range = log((double)most);
     for (size_t i = 0; i < count; i++) {
         const double share = range > 0 ? log((double)dots[i].about) / range : 1;
+        if (dots[i].about >= CROWD) {
+            dots[i].x = snap(dots[i].x, step);
+            dots[i].y = snap(dots[i].y, step);
+        }
         dots[i].about = (int32_t)lround((LEVELS - 1) * (1 - share));
     }
     return range;
@@ -215,7 +226,7 @@ static int put_points(canvas *c, const cli_figure *p, const frame *f)
     if (!dots) return CLI_FAILED;
     const size_t count = place_dots(dots, p, f);
     const int code = count_about(dots, count, p, f);
-    const double range = code ? 0 : find_levels(dots, count);
+    const double range = code ? 0 : find_levels(dots, count, p->point);
     if (!code) qsort(dots, count, sizeof *dots, compare_dots);
     for (size_t i = 0; i < count && !code; i++) {
         const dot *d = &dots[i];
