@@ -372,7 +372,7 @@ static const char exemplar_text[] = "exemplar", error_text[] = "misclassified";
 static legend plan_legend(const cli_figure *p, double top)
 {
     enum { LONGEST = 24 };
-    legend l = {.top = top, .row = 1.62 * p->font_size, .left = (double)p->width - margin / 2};
+    legend l = {.top = top, .left = (double)p->width - margin / 2};
     if (!p->legend) return l;
     int letters = p->wrong ? (int)sizeof error_text - 1 : p->circles ? (int)sizeof exemplar_text - 1 : 2;
     for (int32_t g = 0; g < p->groups; g++) {
@@ -381,9 +381,12 @@ static legend plan_legend(const cli_figure *p, double top)
     }
     if (letters > LONGEST) letters = LONGEST;
     l.column = fmin(2.3 * p->font_size + CANVAS_LETTER * p->font_size * letters, (double)p->width / 2);
-    l.rows = (int)(((double)p->height - l.top - margin) / l.row);
     l.classes = p->groups;
     l.extras = (p->circles ? 1 : 0) + (p->wrong ? 1 : 0);
+    /* rows move together before a second column is begun */
+    const double tall = (double)p->height - l.top - margin, share = tall / (l.classes + l.extras);
+    l.row = share >= 1.25 * p->font_size ? fmin(share, 1.62 * p->font_size) : 1.62 * p->font_size;
+    l.rows = (int)(tall / l.row + 1e-9);
     if (l.rows < l.extras + 2) l.rows = l.extras + 2;
     const int most = (int)fmax(1.0, floor((double)p->width / 2 / l.column));
     l.columns = (l.classes + l.extras + l.rows - 1) / l.rows;
