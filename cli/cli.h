@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "canvas.h"
 #include "enhope.h"
 
 /* Exit codes, beside 0 and 128 + signal. */
@@ -43,7 +44,9 @@ typedef struct cli_options {
     double latency;
     int64_t neighbours;
     int64_t width, height;
-    double point;
+    double point, font_size, scale;
+    const char *format, *font;
+    bool mark_errors, regions, no_legend;
     bool quick, ablation, quiet, json, markdown, proba, winner, reliability, list_settings, devices, manual, help,
         version;
 } cli_options;
@@ -211,22 +214,31 @@ void cli_progress_line(const char *line, void *user);         /* an enhope_log_f
 void cli_progress_clear(cli_progress *progress);
 void cli_progress_close(cli_progress *progress);
 
-/* ---- the picture (svg.c) ---- */
+/* ---- the figure (figure.c) ---- */
 
-typedef struct cli_map_picture {
+typedef struct cli_figure {
     int64_t n, r;
     int64_t h;            /* outputs; the first two are drawn */
     const float *Y;       /* (n, h) */
     const int32_t *group; /* (n) 0..groups-1; others are not drawn */
     int32_t groups;
-    const char *const *name; /* (groups) */
-    const float *exemplar;   /* (r, h), or NULL: none drawn */
-    const char *title;
-    int64_t width, height; /* of the whole picture, in pixels */
+    const char *const *name;        /* (groups) */
+    const bool *wrong;              /* (n) misclassified, to be marked; NULL: none are */
+    int64_t errors;                 /* how many are */
+    const float *reference;         /* (r, h) what points are compared with; NULL: not needed */
+    bool circles;                   /* whether these are drawn */
+    const int32_t *reference_label; /* (r) for regions; NULL: no regions */
+    int32_t k;                      /* neighbours that vote, for regions */
+    canvas_format format;
+    const char *title, *font; /* "": no title */
+    double font_size;
+    int64_t width, height; /* of the whole, in pixels */
+    double scale;          /* of PNG */
     double point;          /* diameter of a dot */
-} cli_map_picture;
-int cli_svg_write(FILE *out, const cli_map_picture *picture);
-/* The session's data as its model places it; options: title, sizes, neighbours (cmd_plot.c). */
+    bool legend;
+} cli_figure;
+int cli_figure_draw(FILE *out, const cli_figure *figure);
+/* The session's data as its model places it; options: how it looks, neighbours (cmd_plot.c). */
 int cli_draw(const cli_session *session, const cli_options *options, FILE *out);
 
 /* ---- subcommands (cmd_*.c) ---- */

@@ -1,16 +1,21 @@
-/* enhope plot: the embedding of a data set as an SVG picture. */
+/* enhope plot: the embedding of a data set as a figure: SVG, PNG or PDF. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
+#include "regions.h"
 
 static const char default_output[] = "map.svg";
 
 typedef struct drawing {          /* what is owned while a picture is made */
     enhope_prediction prediction; /* label (n), Y (n, h) */
     int32_t *truth;               /* (n) by the model's numbering; -1, -2 as cli_session_true_classes says */
-    float *exemplar;              /* (r, h) */
+    bool *wrong;                  /* (n) */
+    int64_t errors;               /* of these */
+    float *reference;             /* (r, h) */
+    int32_t *reference_label;     /* (r) */
     const char **name;            /* (groups) */
 } drawing;
 
@@ -19,26 +24,55 @@ static void drawing_free(drawing *d)
     free(d->prediction.label);
     free(d->prediction.Y);
     free(d->truth);
-    free(d->exemplar);
+    free(d->wrong);
+    free(d->reference);
+    free(d->reference_label);
     free(d->name);
+}
+
+/* References are needed where they are drawn: as circles, if exemplars, or by their regions. */
+static int find_references(drawing *d, const cli_session *session, const cli_options *options)
+{
+    const int64_t h = session->model_info.outputs, r = session->model_info.references;
+    if (options->regions && h != 2)
+        return cli_error("--regions: the model maps to %lld dimensions: regions can be drawn of 2 alone", (long long)h);
+    if (options->regions && r > REGIONS_MOST_REFERENCES)
+        return cli_error("--regions: the model compares with %lld points: regions can be drawn of %d at most",
+                         (long long)r, (int)REGIONS_MOST_REFERENCES);
+    if (!options->regions && !session->model_info.references_are_exemplars) return 0;
+    d->reference = cli_alloc("exemplars", r, h, sizeof *d->reference);
+    if (!d->reference) return CLI_FAILED;
+    if (options->regions && !(d->reference_label = cli_alloc("exemplars", r, 1, sizeof *d->reference_label)))
+        return CLI_FAILED;
+    const enhope_status status =
+        enhope_model_references(session->ctx, session->model, d->reference, d->reference_label);
+    return status ? cli_fail(session->ctx, status) : 0;
 }
 
 static int compute(drawing *d, const cli_session *session, const cli_options *options)
 {
-    const int64_t n = session->data_info.n, h = session->model_info.outputs, r = session->model_info.references;
+    const int64_t n = session->data_info.n, h = session->model_info.outputs;
+    const int code = find_references(d, session, options);
+    if (code) return code;
     d->prediction.label = cli_alloc("labels", n, 1, sizeof *d->prediction.label);
     d->prediction.Y = d->prediction.label ? cli_alloc("the embedding", n, h, sizeof *d->prediction.Y) : NULL;
     if (!d->prediction.Y) return CLI_FAILED;
-    enhope_status status =
+    const enhope_status status =
         enhope_model_predict(session->ctx, session->model, session->data, (int32_t)options->neighbours, &d->prediction);
     if (status) return cli_fail(session->ctx, status);
-    if (session->model_info.references_are_exemplars) {
-        d->exemplar = cli_alloc("exemplars", r, h, sizeof *d->exemplar);
-        if (!d->exemplar) return CLI_FAILED;
-        status = enhope_model_references(session->ctx, session->model, d->exemplar, NULL);
-        if (status) return cli_fail(session->ctx, status);
-    }
     return cli_session_true_classes(session, &d->truth);
+}
+
+static int find_errors(drawing *d, const cli_session *session, bool labelled)
+{
+    if (!labelled) return cli_error("--errors: the data is not labelled");
+    d->wrong = cli_alloc("errors", session->data_info.n, 1, sizeof *d->wrong);
+    if (!d->wrong) return CLI_FAILED;
+    for (int64_t i = 0; i < session->data_info.n; i++) {
+        d->wrong[i] = d->truth[i] != -1 && d->truth[i] != d->prediction.label[i];
+        d->errors += d->wrong[i];
+    }
+    return 0;
 }
 
 /* Colours follow the classes of the model, so that two pictures of one model agree. Classes that it never saw share one
@@ -81,17 +115,60 @@ static void make_title(char *buffer, size_t size, const drawing *d, const cli_se
         snprintf(buffer, size, "%s: %lld points, coloured by predicted class", method, (long long)n);
 }
 
+/* Smaller for more points; more than ten classes are told apart by marks, which have to be seen as long as points are no crowd. */
+static double usual_point(int64_t n, int32_t groups)
+{
+    enum { COLOURED = 10, CROWD = 60000 };
+    const double least = (groups > COLOURED ? 4.0 : 2.2) * fmin(1, sqrt(sqrt(CROWD / ((double)n + 1))));
+    return fmin(6.0, fmax(least, 160.0 / sqrt((double)n + 1)));
+}
+
+/* What --format says, else what the name ends in; a name without an ending, or none, is SVG's. */
+static int find_format(const cli_options *options, canvas_format *out)
+{
+    static const char *const formats[] = {[CANVAS_SVG] = "svg", [CANVAS_PNG] = "png", [CANVAS_PDF] = "pdf"};
+    const char *path = options->output ? options->output : default_output, *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.'), *said = options->format ? options->format
+                                                                  : dot           ? dot + 1
+                                                                                  : "svg";
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcasecmp(said, formats[i])) {
+            *out = (canvas_format)i;
+            if (*out != CANVAS_PNG && options->scale > 0)
+                return cli_usage_error(options->command, "--scale is for PNG: %s has no pixels", formats[i]);
+            return 0;
+        }
+    if (options->format) return cli_usage_error(options->command, "--format is '%s': expected svg, png or pdf", said);
+    return cli_usage_error(options->command, "%s: expected a name that ends in .svg, .png or .pdf, or --format", path);
+}
+
+enum { USUAL_WIDTH = 760, USUAL_HEIGHT = 640, USUAL_LETTERS = 13 };
+
+/* Letters must leave room for the map, however narrow it is. */
+static int check_letters(const cli_options *options)
+{
+    const int64_t width = options->width ? options->width : USUAL_WIDTH,
+                  height = options->height ? options->height : USUAL_HEIGHT;
+    const double most = (double)(width < height ? width : height) / 12;
+    if (options->font_size <= most) return 0;
+    return cli_usage_error(options->command,
+                           "--font-size is %g: expected at most %.4g for a picture of %lld x %lld pixels",
+                           options->font_size, most, (long long)width, (long long)height);
+}
+
 static int put_picture(const cli_session *session, const cli_options *options, drawing *d, FILE *out)
 {
     bool labelled = false; /* whether any sample is */
     for (int64_t i = 0; i < session->data_info.n && !labelled; i++) labelled = d->truth[i] != -1;
     int32_t groups = 0;
-    const int code = name_groups(d, session, labelled, &groups);
+    canvas_format format;
+    int code = find_format(options, &format);
+    if (!code && options->mark_errors) code = find_errors(d, session, labelled);
+    if (!code) code = name_groups(d, session, labelled, &groups);
     if (code) return code;
     char title[256];
     make_title(title, sizeof title, d, session, labelled);
-    const double usual = 130.0 / sqrt((double)session->data_info.n + 1);
-    const cli_map_picture picture = {
+    const cli_figure figure = {
         .n = session->data_info.n,
         .r = session->model_info.references,
         .h = session->model_info.outputs,
@@ -99,13 +176,23 @@ static int put_picture(const cli_session *session, const cli_options *options, d
         .group = d->truth,
         .groups = groups,
         .name = d->name,
-        .exemplar = d->exemplar,
+        .wrong = d->wrong,
+        .errors = d->errors,
+        .reference = d->reference,
+        .circles = d->reference && session->model_info.references_are_exemplars,
+        .reference_label = d->reference_label,
+        .k = options->neighbours ? (int32_t)options->neighbours : session->model_info.neighbours,
+        .format = format,
         .title = options->title ? options->title : title,
-        .width = options->width ? options->width : 760,
-        .height = options->height ? options->height : 640,
-        .point = options->point > 0 ? options->point : fmin(6.0, fmax(2.0, usual)),
+        .font = options->font ? options->font : "sans-serif",
+        .font_size = options->font_size > 0 ? options->font_size : USUAL_LETTERS,
+        .width = options->width ? options->width : USUAL_WIDTH,
+        .height = options->height ? options->height : USUAL_HEIGHT,
+        .scale = options->scale > 0 ? options->scale : 1,
+        .point = options->point > 0 ? options->point : usual_point(session->data_info.n, groups),
+        .legend = !options->no_legend,
     };
-    return cli_svg_write(out, &picture);
+    return cli_figure_draw(out, &figure);
 }
 
 int cli_draw(const cli_session *session, const cli_options *options, FILE *out)
@@ -121,7 +208,11 @@ int cmd_plot(const cli_options *options)
 {
     cli_session session;
     cli_output output = {0};
-    int code = cli_session_open(&session, options);
+    canvas_format format;
+    int code = find_format(options, &format); /* before anything is computed */
+    if (!code) code = check_letters(options);
+    if (code) return code;
+    code = cli_session_open(&session, options);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code && session.model_info.outputs < 2)
         code = cli_error("%s maps to 1 dimension: a picture needs 2", options->positional[0]);

@@ -49,10 +49,13 @@ static const cli_command table[] = {
      "enhope eval digits.safetensors --data mnist --part test --json\n"
      "enhope eval digits.safetensors --data mnist --part test --reject probability --reliability",
      1, 1, false, cmd_eval},
-    {"plot", "MODEL --data SPEC [-o map.svg] [OPTIONS]", "draw the embedding as an SVG picture",
-     "A dot for each point, coloured by its class (by the predicted one where the data is unlabelled), and an open "
-     "circle for each exemplar. Of more than two dimensions the first two are drawn.",
-     "enhope plot digits.safetensors --data mnist --part test -o map.svg", 1, 1, false, cmd_plot},
+    {"plot", "MODEL --data SPEC [-o map.svg] [OPTIONS]", "draw the embedding as an SVG, PNG or PDF picture",
+     "A dot for each point, coloured by its class (by the predicted one where the data is unlabelled), the more opaque the "
+     "denser its class is there, and an open circle for each exemplar. Beyond ten classes colours come again with another mark. "
+     "Of more than two dimensions the first two are drawn.",
+     "enhope plot digits.safetensors --data mnist --part test -o map.svg\n"
+     "enhope plot digits.safetensors --data mnist --regions --errors --font serif --title '' -o map.pdf",
+     1, 1, false, cmd_plot},
     {"reproduce", "--data FOLDER [-o FOLDER] [OPTIONS]", "run the paper's tables and figure, and write a report",
      "Trains every method of the en-HOPE paper on MNIST, USPS, 20 Newsgroups and VGG features, and the recipes on these and "
      "on Fashion-MNIST, as far as the folder holds them (mnist, usps/usps_all.mat, 20news/20news_w100.mat, mnist-vgg512, "

@@ -6,6 +6,7 @@ pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(matio REQUIRED IMPORTED_TARGET matio)
 pkg_check_modules(cjson REQUIRED IMPORTED_TARGET libcjson)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(cairo IMPORTED_TARGET cairo-pdf cairo-png) # of the command alone, for figures
 
 add_library(enhope_dependencies INTERFACE)
 target_link_libraries(enhope_dependencies INTERFACE PkgConfig::openblas PkgConfig::matio PkgConfig::cjson

@@ -16,7 +16,7 @@ a,b,label
 END
 enhope train --data train.csv --factors 4 --hidden 3 --epochs 10 --valid 0 --batch 0 --neighbours 1 -z 2 --quiet
 enhope eval model.safetensors --data test.csv | sed '/^time:/d; /^probabilities/s/[0-9.]\{3,\}/#/g'
-enhope plot model.safetensors --data test.csv -o - | grep -c '<path'
+enhope plot model.safetensors --data test.csv -o - | grep -c '>unknown class<'
 cut -d, -f1,2 test.csv > points.csv
 enhope eval model.safetensors --data points.csv --label none
 echo "exit $?"

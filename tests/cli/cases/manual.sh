@@ -4,8 +4,8 @@ enhope help --man | diff - "$page" && echo "the page is in step"
 for command in train embed predict eval plot reproduce info data methods help; do
     grep -q "^\.SS enhope $command\$" "$page" || echo "$command is missing"
     enhope help $command | sed -n 's/^  \(-., \)\{0,1\}--\([a-z0-9-]*\).*/\2/p'
-done | sort -u | while read -r option; do
-    grep -q -e "\\\\-\\\\-$option" "$page" || echo "--$option is missing"
+done | sort -u | sed 's/-/\\-/g' | while read -r option; do
+    grep -qF -e "\\-\\-$option" "$page" || echo "--$option is missing"
 done
 enhope methods --settings | tail -n +2 | while read -r name rest; do
     grep -q -e "\\\\-$name" "$page" || echo "$name is missing"

@@ -21,7 +21,7 @@ enhope train --data t.csv --quiet -o t.csv
 echo $?
 enhope predict m.safetensors --data t.csv -o t.csv
 echo $?
-enhope plot m.safetensors --data t.csv -o m.safetensors
+enhope plot m.safetensors --data t.csv --format svg -o m.safetensors
 echo $?
 cmp t.csv kept.csv && echo kept
 enhope train --data t.csv --method knn -o k.safetensors 2> /dev/null | sed "s/ ([0-9.]* kB)//"

@@ -1,0 +1,46 @@
+/* A page to draw a figure on. Lengths are pixels as SVG and CSS have them, 96 an inch, from the upper left corner.
+ *
+ * SVG is written by ourselves (canvas_svg.c): cairo's would turn text into outlines of the fonts that a machine has, so that
+ * bytes would depend on it. PNG and PDF are cairo's (canvas_cairo.c). */
+#ifndef ENHOPE_CLI_CANVAS_H
+#define ENHOPE_CLI_CANVAS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum canvas_format { CANVAS_SVG, CANVAS_PNG, CANVAS_PDF } canvas_format;
+
+typedef struct canvas_page {
+    canvas_format format;
+    double width, height;
+    double scale; /* PNG: its pixels to one of ours */
+    const char *title, *font;
+} canvas_page;
+
+typedef struct canvas_pen {
+    uint32_t colour; /* 0xRRGGBB */
+    double opacity;  /* of the path as a whole: where it covers itself, it is not darker */
+    double width;    /* of a stroke with round ends; 0: the path is filled */
+} canvas_pen;
+
+typedef struct canvas canvas;
+struct canvas {
+    void (*begin)(canvas *c, const canvas_pen *pen); /* a path */
+    void (*move)(canvas *c, double x, double y);
+    void (*line)(canvas *c, double x, double y); /* to where it is: a dot as wide as the pen */
+    void (*close)(canvas *c);
+    void (*circle)(canvas *c, double x, double y, double radius);
+    void (*end)(canvas *c);
+    /* (x, y) is its left end on its line; squeezed where it is wider than room. */
+    void (*text)(canvas *c, double x, double y, double size, double room, const char *text);
+    int (*finish)(canvas *c); /* completes the file and frees the canvas; 0 or an exit code after a sentence */
+};
+
+/* A white page. NULL after a sentence on stderr. */
+canvas *canvas_open_svg(FILE *out, const canvas_page *page);
+canvas *canvas_open_cairo(FILE *out, const canvas_page *page);
+
+/* How wide a letter is taken to be, of a size of 1, where the font is not at hand. */
+#define CANVAS_LETTER 0.57
+
+#endif

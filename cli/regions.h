@@ -1,0 +1,41 @@
+/* The regions of the rule of k nearest neighbours in the plane: where it gives which class, as exact polygons. */
+#ifndef ENHOPE_CLI_REGIONS_H
+#define ENHOPE_CLI_REGIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct region_rule {
+    int32_t r, k;         /* references; those that vote, 1..r */
+    const double *at;     /* (r, 2) */
+    const int32_t *label; /* (r) */
+    double box[4];        /* left, top, right, bottom of what is divided */
+} region_rule;
+
+typedef struct region_corner {
+    double x, y;
+    bool
+        border; /* whether another class begins beyond the side from here to the next corner, and this cell has it drawn */
+} region_corner;
+
+typedef struct region_cell { /* convex; all cells turn the same way round */
+    int32_t label;
+    int64_t first, corners;
+} region_cell;
+
+typedef struct regions {
+    region_cell *cell; /* (cells) they fill the box and do not overlap; a class may have many */
+    int64_t cells;
+    region_corner *corner; /* (corners) */
+    int64_t corners;
+} regions;
+
+typedef enum regions_status { REGIONS_OK, REGIONS_TOO_MANY, REGIONS_NO_MEMORY } regions_status;
+
+enum { REGIONS_MOST_REFERENCES = 1000, REGIONS_MOST_CELLS = 50000 };
+
+/* REGIONS_TOO_MANY: more references or cells than the above. */
+regions_status regions_create(const region_rule *rule, regions *out);
+void regions_free(regions *regions);
+
+#endif

@@ -1,0 +1,67 @@
+# SVG, PNG and PDF: what the name says, the same bytes again, the size asked for; errors and regions; what cannot be drawn.
+tiny="--factors 8 --hidden 6 --epochs 2 --batch 0 --quiet"
+blobs="synthetic:blobs,n=2000,classes=4,inputs=5,seed=1"
+enhope train --data $blobs $tiny --limit 300 -z 12 -o m.safetensors
+draw() { enhope plot m.safetensors --data $blobs "$@"; }
+cat > look.py <<'END'
+import re, struct, sys
+for name in sys.argv[1:]:
+    data = open(name, "rb").read()
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        print(name, "PNG", *struct.unpack(">II", data[16:24]), data[12:16] == b"IHDR", data[-8:-4] == b"IEND")
+    elif data.startswith(b"%PDF-"):
+        box = re.search(rb"/MediaBox \[([^]]*)\]", data).group(1).decode().split()
+        print(name, "PDF", *box, "2000" in re.search(rb"/CreationDate \(([^)]*)\)", data).group(1).decode())
+    else:
+        print(name, "SVG", data.startswith(b"<svg "))
+END
+for ending in svg png pdf; do
+    for time in 1 2; do draw --regions --errors --threads $time -o $time.$ending; done
+    cmp 1.$ending 2.$ending && echo "same $ending"
+done
+draw --scale 1.5 --width 333 --height 251 -o scaled.PNG
+draw --format png -o picture.svg
+draw --format pdf --width 400 --height 300 -o - > paper
+draw -o - > plain
+python3 look.py 1.svg 1.png 1.pdf scaled.PNG picture.svg paper plain
+
+echo "regions of each k, and errors, are in the picture"
+draw -k 1 --regions -o k1.svg
+draw -k 3 --regions -o k3.svg
+draw -k 3 -o points.svg
+draw -k 3 --errors -o errors.svg
+for name in k1 k3 points errors; do
+    echo $name $(grep -c '<path fill="#' $name.svg) $(grep -c '<path fill="none" stroke="#8a8a8a"' $name.svg) \
+        $(grep -c 'misclassified' $name.svg)
+done
+errors=$(enhope eval m.safetensors --data $blobs -k 3 --json | sed -n 's/.*"errors": *\([0-9]*\),.*/\1/p' | head -n 1)
+drawn=$(grep -c 'stroke="#111111" stroke-width="[2-9.]*" d="M[0-9. ]*h0"' errors.svg)
+[ $((errors + 1)) = $drawn ] && echo "every error, and one in the legend" || echo "$errors errors, $drawn drawn"
+
+echo "names beyond ASCII, markup, a title that is no UTF-8"
+printf 'a,b,label\n1,2,caf\303\251\n2,1,<b>&\n1,3,caf\303\251\n3,1,<b>&\n' > odd.csv
+enhope train --data odd.csv $tiny --valid 0 -z 2 -k 1 -o odd.safetensors
+for ending in svg png pdf; do enhope plot odd.safetensors --data odd.csv --title "$(printf 'caf\351')" -o odd.$ending; done
+python3 look.py odd.png odd.pdf
+grep -c 'café\|&lt;b&gt;&amp;' odd.svg
+
+echo "refused"
+draw -o picture.jpg
+echo "exit $?"
+draw --format gif
+echo "exit $?"
+draw --scale 2 -o map.pdf
+echo "exit $?"
+draw --scale 100 -o map.png
+echo "exit $?"
+draw --font-size 0
+echo "exit $?"
+draw --font-size 40 --width 400 --height 300
+echo "exit $?"
+printf '1,2,3,4,5\n2,3,4,5,6\n' | enhope plot m.safetensors --data - --label none --errors -o none.svg
+echo "exit $?"
+enhope train --data $blobs --limit 1200 --valid 0 --method pca --dims 2 --quiet -o many.safetensors
+enhope plot many.safetensors --data $blobs --regions -o none.svg
+echo "exit $?"
+ls none.svg map.pdf map.png picture.jpg 2> /dev/null
+true
