@@ -1,7 +1,7 @@
 // The page: what is shown, what is chosen, and what is told of it.
 import { about, block, count, percent, readPoints, readSamples } from './data.js';
 import { element, picture, sampleParts } from './card.js';
-import { classColours } from './palette.js';
+import { classColours, colourOf, useColours } from './palette.js';
 import { createMap } from './map.js';
 import { createTry } from './try.js';
 import { readModel } from './model.js';
@@ -9,13 +9,15 @@ import { readModel } from './model.js';
 const $ = (id) => document.getElementById(id);
 const c = about.classes.length;
 const UNLABELLED = c;
-const colours = classColours(c);
 const names = [...about.classes, 'no label', 'unknown class'];
 
 const chosen = { hidden: new Set(), part: -1, rightness: 0, sureness: 100, cell: null, exemplar: -1, search: '' };
 
+const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+
 async function start() {
   tellWhatItIs();
+  await painted(); // words first, then the work
   const points = await readPoints();
   const n = points.x.length;
   let labelled = false;
@@ -25,13 +27,13 @@ async function start() {
   const page = { points, n, labelled, group, isError, samples: () => null, model: null, visible: null, selected: [], pinned: -1 };
 
   page.map = createMap({
-    canvas: $('points'), overlay: $('overlay'), box: about.box, points, colours, group, isError, exemplars: about.exemplars,
+    canvas: $('points'), overlay: $('overlay'), box: about.box, points, names, group, isError, exemplars: about.exemplars,
     onHover: (i, at) => hover(page, i, at),
     onPick: (i) => pick(page, i),
     onSelect: (indices) => select(page, indices),
     onExemplar: (j) => chooseExemplar(page, j),
   });
-  page.map.setTheme(document.documentElement.dataset.theme);
+  paintTheme(page);
   await page.map.draw();
   $('wait').remove();
 
@@ -44,10 +46,11 @@ async function start() {
   makeExemplars(page);
   makeTools(page);
   makeKeys(page);
-  page.try = createTry($('try'), { model: page.model, colours, samples: page.samples, n, onPlace: (place) => page.map.tryAt(place) });
+  page.try = createTry($('try'), { model: page.model, samples: page.samples, n, onPlace: (place) => page.map.tryAt(place) });
   makeTabs(page);
   await refresh(page);
-  window.enhope = { about, page, classify: (x) => page.model.classify(x, about.neighbours) };
+  // For the console and for tests.
+  window.enhope = { about, page, classify: (x) => page.model.classify(x, about.neighbours), draw: page.try.render };
   document.documentElement.dataset.ready = 'yes';
 }
 
@@ -55,7 +58,7 @@ function tellWhatItIs() {
   const title = about.title || `${about.data}, placed by ${about.method}`;
   document.title = title;
   $('title').textContent = title;
-  const parts = about.parts.map((p) => `${count(p.n)} ${p.name === 'all' ? '' : p.name + ' '}points`).join(', ');
+  const parts = about.parts.map((p) => `${count(p.n)} ${p.name === 'all' ? '' : p.name.replace(' ', '-') + ' '}points`).join(', ');
   $('subtitle').textContent = `${about.title ? about.data + ', ' + about.method + ', ' : ''}${parts}, ${c} classes` + (about.exemplars.length ? `, ${about.exemplars.length} exemplars` : '');
   for (const part of about.parts) {
     if (!part.labelled) continue;
@@ -127,7 +130,7 @@ function makeClasses(page) {
     if (!sizes[k]) continue;
     const button = element('button', { type: 'button', class: 'class', 'data-class': k, 'aria-pressed': 'true', title: 'Show or hide; double-click shows it alone',
       onclick: (e) => toggle(k, e.altKey), ondblclick: () => toggle(k, true) },
-      element('i', { style: { background: colours[k], boxShadow: `inset 0 0 0 2px ${colours[k]}` } }), element('b', {}, names[k]), element('span', {}, count(sizes[k])),
+      element('i', { style: { background: colourOf(k), boxShadow: `inset 0 0 0 2px ${colourOf(k)}` } }), element('b', {}, names[k]), element('span', {}, count(sizes[k])),
       page.labelled ? element('span', { class: 'rate', title: 'of these are wrong' }, percent(wrong[k], sizes[k], 1)) : null);
     buttons.push([k, button]);
   }
@@ -145,7 +148,7 @@ function makeClasses(page) {
 }
 
 function segments(host, choices, pressed, onChoose) {
-  const buttons = choices.map(([name, value]) => element('button', { type: 'button', 'aria-pressed': value === pressed, onclick: () => {
+  const buttons = choices.map(([name, value]) => element('button', { type: 'button', 'aria-pressed': String(value === pressed), onclick: () => {
     buttons.forEach((b) => b.setAttribute('aria-pressed', b === buttons[choices.findIndex((x) => x[1] === value)]));
     onChoose(value);
   } }, name));
@@ -160,7 +163,7 @@ function makeShow(page) {
     });
   else $('parts').hidden = true;
   if (page.labelled)
-    segments($('rightness'), [['Right and wrong', 0], ['Only right', 1], ['Only errors', 2]], 0, (value) => {
+    segments($('rightness'), [['All', 0], ['Only right', 1], ['Only errors', 2]], 0, (value) => {
       chosen.rightness = value;
       refresh(page);
     });
@@ -218,7 +221,7 @@ function makeMatrix(page) {
     const row = element('tr', {}, element('th', { scope: 'row', title: names[t] }, names[t]));
     for (let p = 0; p < c; p++) {
       const [button, size] = cell(t, p);
-      if (size) button.style.background = t === p ? `color-mix(in srgb, ${colours[t]} 28%, var(--panel))` : `color-mix(in srgb, var(--wrong) ${10 + Math.round((55 * size) / most)}%, var(--panel))`;
+      if (size) button.style.background = t === p ? `color-mix(in srgb, ${colourOf(t)} 28%, var(--panel))` : `color-mix(in srgb, var(--wrong) ${10 + Math.round((55 * size) / most)}%, var(--panel))`;
       row.append(element('td', {}, button));
     }
     body.append(row);
@@ -242,7 +245,7 @@ function makeExemplars(page) {
   const order = about.exemplars.map((_, j) => j).sort((a, b) => about.exemplars[a][2] - about.exemplars[b][2]);
   $('exemplars').replaceChildren(...order.map((j) => {
     const k = about.exemplars[j][2];
-    return element('button', { type: 'button', 'data-exemplar': j, 'aria-pressed': chosen.exemplar === j, title: `exemplar ${j}, class ${names[k]}`, style: { borderColor: colours[k] }, onclick: () => chooseExemplar(page, j) },
+    return element('button', { type: 'button', 'data-exemplar': j, 'aria-pressed': String(chosen.exemplar === j), title: `exemplar ${j}, class ${names[k]}`, style: { borderColor: colourOf(k) }, onclick: () => chooseExemplar(page, j) },
       exemplarPicture(page, j, 38) || element('span', {}, `${j} ${names[k]}`));
   }));
   $('clear-exemplar').onclick = () => chooseExemplar(page, chosen.exemplar);
@@ -297,7 +300,7 @@ function facts(page, i, side) {
   add(about.exemplars.length ? 'exemplar' : 'nearest', String(points.winner[i]));
   const won = about.exemplars.length ? exemplarPicture(page, points.winner[i], Math.round(side * 0.5)) : null;
   return [element('div', { class: 'top' }, parts.picture ? element('div', { style: { flex: 'none' } }, parts.picture) : null,
-    element('div', {}, element('p', { class: wrong ? 'verdict wrong' : 'verdict' }, element('i', { class: 'dot', style: { background: colours[page.group[i]], marginRight: '8px' } }), verdict), list),
+    element('div', {}, element('p', { class: wrong ? 'verdict wrong' : 'verdict' }, element('i', { class: 'dot', style: { background: colourOf(page.group[i]), marginRight: '8px' } }), verdict), list),
     won ? element('div', { style: { flex: 'none' }, title: 'the winning exemplar' }, won) : null), parts.below || null];
 }
 
@@ -373,7 +376,7 @@ function select(page, indices) {
     errors += page.isError(i);
   }
   const bars = [...sizes].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([k, size]) => element('div', { class: 'bar' }, element('b', {}, names[k]),
-    element('div', {}, element('i', { style: { width: `${(100 * size) / indices.length}%`, background: colours[k] } })), element('span', {}, count(size))));
+    element('div', {}, element('i', { style: { width: `${(100 * size) / indices.length}%`, background: colourOf(k) } })), element('span', {}, count(size))));
   openSelection('Selection', element('div', { class: 'card' },
     element('p', { class: 'verdict', id: 'selected' }, `${count(indices.length)} points` + (page.labelled ? `, ${count(errors)} wrong` : '')), ...bars,
     element('div', { class: 'row' }, element('button', { type: 'button', onclick: () => saveCsv(page, indices) }, 'Download as CSV')), gallery(page, indices)), () => clearAll(page));
@@ -425,9 +428,16 @@ function makeTools(page) {
   $('theme').addEventListener('click', () => setTheme(page, document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
 }
 
+function paintTheme(page) {
+  const name = document.documentElement.dataset.theme;
+  const colours = classColours(c, name);
+  useColours(colours);
+  page.map.setTheme(name, colours);
+}
+
 function setTheme(page, name) {
   document.documentElement.dataset.theme = name;
-  page.map.setTheme(name);
+  paintTheme(page);
   makeExemplars(page);
   if (page.try.repaint) page.try.repaint();
 }

@@ -6,7 +6,7 @@ const THEMES = {
   dark: { background: '#14171c', ink: '#eceff3', halo: '#14171c' },
 };
 
-export function createMap({ canvas, overlay, box, points, colours, group, isError, exemplars, onHover, onPick, onSelect, onExemplar }) {
+export function createMap({ canvas, overlay, box, points, names, group, isError, exemplars, onHover, onPick, onSelect, onExemplar }) {
   const n = points.x.length;
   const [x0, y0, x1, y1] = box;
   const size = Math.max(x1 - x0, y1 - y0) || 1;
@@ -23,18 +23,21 @@ export function createMap({ canvas, overlay, box, points, colours, group, isErro
   }
 
   let theme = THEMES.light;
+  let colours = [];
   let visible = null; // indices, or null: all
   let tried = null; // {x, y, label}
   let pinned = -1;
   let ringed = -1; // exemplar
   let errors = [];
 
-  const usual = Math.max(2, Math.min(7, 420 / Math.sqrt(n + 1)));
+  const usual = n > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(n + 1)));
+  const both = points.part.some((part) => part !== points.part[0]); // then training points are smaller
   const plot = createScatterplot({
     canvas,
     width: 'auto',
     height: 'auto',
-    pointSize: usual,
+    pointSize: both ? [0.65 * usual, usual] : usual,
+    sizeBy: both ? 'valueB' : null,
     pointSizeSelected: 2,
     pointOutlineWidth: 2,
     colorBy: 'valueA',
@@ -45,7 +48,7 @@ export function createMap({ canvas, overlay, box, points, colours, group, isErro
     lassoLineWidth: 2,
     deselectOnDblClick: true,
     spatialIndexUseWorker: false,
-    keyMap: { shift: 'lasso' },
+    actionKeyMap: { lasso: ['shift'] },
   });
   const valueA = Float32Array.from(group);
   const valueB = Float32Array.from(points.part, (part) => (part === 1 ? 0 : 1));
@@ -71,15 +74,36 @@ export function createMap({ canvas, overlay, box, points, colours, group, isErro
     g.stroke();
   }
 
+  // The class beside its exemplars, once where several of a class lie together.
+  function nameExemplars(g) {
+    const named = [];
+    g.font = '600 14px system-ui, sans-serif';
+    g.textBaseline = 'middle';
+    g.lineJoin = 'round';
+    for (const [x, y, k] of exemplars) {
+      const [sx, sy] = screen(placeX(x), placeY(y));
+      if (named.some(([nx, ny, nk]) => Math.hypot(nx - sx, ny - sy) < (nk === k ? 60 : 16))) continue;
+      named.push([sx, sy, k]);
+      const text = names[k].length > 18 ? names[k].slice(0, 17) + '…' : names[k];
+      g.lineWidth = 4;
+      g.strokeStyle = theme.halo;
+      g.strokeText(text, sx + 15, sy);
+      g.fillStyle = theme.ink;
+      g.fillText(text, sx + 15, sy);
+    }
+  }
+
   function paint(g) {
     const few = errors.length <= 4000;
     if (few) for (const i of errors) ring(g, screen(px[i], py[i]), usual / 2 + 2.5, colours[points.label[i]], 1.5);
     exemplars.forEach(([x, y, k], j) => {
       const at = screen(placeX(x), placeY(y));
-      ring(g, at, j === ringed ? 13 : 9, theme.halo, 6);
-      ring(g, at, j === ringed ? 13 : 9, colours[k], 3, theme.background + 'aa');
-      ring(g, at, j === ringed ? 15 : 11, theme.ink, j === ringed ? 2 : 1);
+      const radius = j === ringed ? 12 : 8;
+      ring(g, at, radius, theme.halo, 6.5);
+      ring(g, at, radius, theme.ink, 4.5);
+      ring(g, at, radius, colours[k], 2.5);
     });
+    nameExemplars(g);
     if (pinned >= 0) {
       ring(g, screen(px[pinned], py[pinned]), 8, theme.halo, 5);
       ring(g, screen(px[pinned], py[pinned]), 8, theme.ink, 2);
@@ -184,7 +208,7 @@ export function createMap({ canvas, overlay, box, points, colours, group, isErro
     screenOf: (i) => screen(px[i], py[i]),
     screenOfExemplar: (j) => screen(placeX(exemplars[j][0]), placeY(exemplars[j][1])),
     async draw() {
-      await plot.draw({ x: px, y: py, valueA, valueB }, { zDataType: 'categorical' });
+      await plot.draw({ x: px, y: py, valueA, valueB }, { zDataType: 'categorical', wDataType: 'categorical' });
       findErrors();
       paintSoon();
     },
@@ -194,8 +218,9 @@ export function createMap({ canvas, overlay, box, points, colours, group, isErro
       findErrors();
       paintSoon();
     },
-    setTheme(name) {
+    setTheme(name, of) {
       theme = THEMES[name];
+      colours = of;
       plot.set({ backgroundColor: theme.background, pointColor: colours, pointColorActive: theme.ink, pointColorHover: theme.ink, lassoColor: theme.ink });
       paintSoon();
     },

@@ -1,6 +1,11 @@
-// Colours of classes that people with any colour vision can tell apart: ten by M. Petroff (2021), then hues that differ in
-// lightness from their neighbours.
-const ten = ['#3f90da', '#ffa90e', '#bd1f01', '#94a4a2', '#832db6', '#a96b59', '#e76300', '#b9ac70', '#717581', '#92dadd'];
+// Colours of classes, in the order of enhope plot, that people with any colour vision can tell apart: the least distance of two
+// of them in CIELAB, also as seen without one kind of cone, is 20 (light) and 15 (dark). Beyond ten classes: hues, of three
+// lightnesses in turn.
+const ten = {
+  light: ['#1111ee', '#00ddaa', '#005500', '#eeaaee', '#888800', '#bb4466', '#229999', '#bbcc00', '#772266', '#aa66ff'],
+  dark: ['#4455ff', '#00e0b0', '#1f7a30', '#f0b4f0', '#98982c', '#cf5575', '#2f9f9f', '#d5e35a', '#93398a', '#b07cff'],
+};
+const GREY = '#8a8f98';
 
 function hue(i) {
   const h = (i * 137.508) % 360;
@@ -14,7 +19,13 @@ function hue(i) {
 }
 
 // Of c classes, unlabelled points and unknown classes.
-export function classColours(c) {
-  const colours = Array.from({ length: c }, (_, k) => (c <= ten.length ? ten[k] : hue(k)));
-  return [...colours, '#8a8f98', '#8a8f98'];
+export function classColours(c, theme) {
+  const colours = Array.from({ length: c }, (_, k) => (c <= ten[theme].length ? ten[theme][k] : hue(k)));
+  return [...colours, GREY, GREY];
+}
+
+// The colour of class k in styles; useColours says what it is.
+export const colourOf = (k) => `var(--class-${k})`;
+export function useColours(colours) {
+  colours.forEach((colour, k) => document.documentElement.style.setProperty(`--class-${k}`, colour));
 }

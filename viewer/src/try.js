@@ -1,11 +1,12 @@
 // Try it: a new sample is drawn, edited or typed, and the model inside the page places and classifies it.
 import { about, inputName } from './data.js';
 import { element, inkOnPaper, picture } from './card.js';
+import { colourOf } from './palette.js';
 
 const [low, high] = about.range;
 
 // Shows what the model says; gives a function of a sample, null: nothing yet.
-function answers(host, { model, colours, onPlace }) {
+function answers(host, { model, onPlace }) {
   const box = element('div', { 'aria-live': 'polite' });
   host.append(box);
   return (x) => {
@@ -28,7 +29,7 @@ function answers(host, { model, colours, onPlace }) {
     const order = [...result.proba.keys()].sort((a, b) => result.proba[b] - result.proba[a]).slice(0, 10);
     for (const k of order.sort((a, b) => a - b))
       box.append(element('div', { class: 'bar' }, element('b', { title: model.classes[k] }, model.classes[k]),
-        element('div', {}, element('i', { style: { width: `${100 * result.proba[k]}%`, background: colours[k] } })),
+        element('div', {}, element('i', { style: { width: `${100 * result.proba[k]}%`, background: colourOf(k) } })),
         element('span', {}, `${(100 * result.proba[k]).toFixed(1)} %`)));
     onPlace({ x: result.y[0], y: result.y[1], label: result.label });
     return result;
@@ -163,7 +164,7 @@ function drawing(host, tools) {
     strokes = [];
     update();
   });
-  return { repaint, from: null };
+  return { repaint, render: (of) => render(of, usual) };
 }
 
 function editing(host, tools) {
