@@ -267,11 +267,15 @@ async function chooseExemplar(page, j) {
 function tellExemplar(page, j) {
   const k = about.exemplars[j][2];
   const members = page.visible;
-  let right = 0;
-  for (const i of members) right += !page.isError(i);
+  let [won, right] = [0, 0];
+  for (let i = 0; i < page.n; i++) {
+    if (page.points.winner[i] !== j) continue;
+    won++;
+    right += page.points.truth[i] === k;
+  }
   const box = element('div', { class: 'card' }, element('div', { class: 'top' }, exemplarPicture(page, j, 84),
     element('div', {}, element('p', { class: 'verdict' }, `Exemplar ${j}, class ${names[k]}`),
-      element('p', {}, `${count(members.length)} points are nearest to it` + (page.labelled && members.length ? `, ${percent(right, members.length, 1)} of them rightly.` : '.')))),
+      element('p', {}, `It is the nearest of ${count(won)} points` + (page.labelled && won ? `; ${percent(right, won, 1)} are of its class.` : '.')))),
     strongest(page, j), gallery(page, members));
   openSelection('Exemplar', box, () => chooseExemplar(page, j));
 }
@@ -422,7 +426,7 @@ function makeTools(page) {
   $('lasso').addEventListener('click', () => lasso(true));
   $('closer').addEventListener('click', () => page.map.zoom(1.4));
   $('farther').addEventListener('click', () => page.map.zoom(1 / 1.4));
-  $('whole').addEventListener('click', () => page.map.reset());
+  $('whole').addEventListener('click', () => page.map.fit());
   $('save-csv').addEventListener('click', () => saveCsv(page, page.visible));
   $('save-picture').addEventListener('click', async () => (await page.map.picture()).toBlob((blob) => save(blob, 'map.png')));
   $('theme').addEventListener('click', () => setTheme(page, document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
@@ -450,7 +454,7 @@ function makeKeys(page) {
   };
   const keys = {
     ArrowLeft: () => page.map.move(0.1, 0), ArrowRight: () => page.map.move(-0.1, 0), ArrowUp: () => page.map.move(0, -0.1), ArrowDown: () => page.map.move(0, 0.1),
-    '+': () => page.map.zoom(1.25), '=': () => page.map.zoom(1.25), '-': () => page.map.zoom(0.8), 0: () => page.map.reset(),
+    '+': () => page.map.zoom(1.25), '=': () => page.map.zoom(1.25), '-': () => page.map.zoom(0.8), 0: () => page.map.fit(),
     '.': () => step(1), ',': () => step(-1), l: () => page.lasso($('lasso').getAttribute('aria-pressed') !== 'true'),
   };
   $('points').addEventListener('keydown', (e) => {

@@ -10,7 +10,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   const n = points.x.length;
   const [x0, y0, x1, y1] = box;
   const size = Math.max(x1 - x0, y1 - y0) || 1;
-  const scale = 1.84 / size;
+  const scale = 1.72 / size;
   // From the model's outputs to the map's square, -1 to 1.
   const placeX = (x) => (x - (x0 + x1) / 2) * scale;
   const placeY = (y) => (y - (y0 + y1) / 2) * scale;
@@ -30,13 +30,16 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   let ringed = -1; // exemplar
   let errors = [];
 
-  const usual = n > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(n + 1)));
+  // A dot's diameter where so many are shown.
+  const dot = (shown) => (shown > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(shown + 1))));
+  let usual = dot(n);
   const both = points.part.some((part) => part !== points.part[0]); // then training points are smaller
+  const sizes = () => (both ? [0.65 * usual, usual] : usual);
   const plot = createScatterplot({
     canvas,
     width: 'auto',
     height: 'auto',
-    pointSize: both ? [0.65 * usual, usual] : usual,
+    pointSize: sizes(),
     sizeBy: both ? 'valueB' : null,
     pointSizeSelected: 2,
     pointOutlineWidth: 2,
@@ -99,11 +102,10 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     exemplars.forEach(([x, y, k], j) => {
       const at = screen(placeX(x), placeY(y));
       const radius = j === ringed ? 12 : 8;
-      ring(g, at, radius, theme.halo, 6.5);
-      ring(g, at, radius, theme.ink, 4.5);
-      ring(g, at, radius, colours[k], 2.5);
+      ring(g, at, radius, theme.halo, 8);
+      ring(g, at, radius, colours[k], 4);
+      ring(g, at, radius + 2.5, theme.ink, j === ringed ? 2 : 1);
     });
-    nameExemplars(g);
     if (pinned >= 0) {
       ring(g, screen(px[pinned], py[pinned]), 8, theme.halo, 5);
       ring(g, screen(px[pinned], py[pinned]), 8, theme.ink, 2);
@@ -121,6 +123,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       }
       g.stroke();
     }
+    nameExemplars(g);
   }
 
   let asked = 0;
@@ -184,6 +187,14 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     plot.redraw();
     paintSoon();
   };
+  // All of the box, also where the map is higher than wide.
+  function fit() {
+    const across = ((x1 - x0) * scale + 0.28) / (2 * (overlay.clientWidth / overlay.clientHeight));
+    plot.reset({ preventEvent: true });
+    plot.get('camera').lookAt([0, 0], Math.max(1, across));
+    plot.redraw();
+    paintSoon();
+  }
   enableTouch(canvas, move, zoom, (x, y) => {
     const near = nearest(x, y, 24);
     if (near >= 0) onPick(near);
@@ -210,10 +221,12 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     async draw() {
       await plot.draw({ x: px, y: py, valueA, valueB }, { zDataType: 'categorical', wDataType: 'categorical' });
       findErrors();
-      paintSoon();
+      fit();
     },
     async show(indices) {
       visible = indices;
+      usual = dot(indices ? indices.length : n);
+      plot.set({ pointSize: sizes() });
       await (indices ? plot.filter(indices, { preventEvent: true }) : plot.unfilter({ preventEvent: true }));
       findErrors();
       paintSoon();
@@ -245,10 +258,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     },
     move,
     zoom,
-    reset() {
-      plot.reset();
-      paintSoon();
-    },
+    fit,
     // What is seen, as a picture.
     async picture() {
       const out = document.createElement('canvas');
