@@ -552,7 +552,6 @@ int cmd_view(const cli_options *options)
     view v = {0};
     cli_output output = {0};
     const char *path = options->output ? options->output : default_output;
-    if (*cli_page_missing) return cli_error("view: %s", cli_page_missing);
     int code = cli_session_open(&v.session, options);
     if (!code) code = cli_session_model(&v.session, options->positional[0]);
     if (!code && v.session.model_info.outputs < 2)
@@ -561,6 +560,7 @@ int cmd_view(const cli_options *options)
         fprintf(stderr, "enhope: %s maps to %lld dimensions: the first two are drawn\n", options->positional[0],
                 (long long)v.session.model_info.outputs);
     if (!code) code = read_parts(&v, options);
+    if (!code && *cli_page_missing) code = cli_error("view: %s", cli_page_missing);
     if (!code) code = cli_output_differs(path, options->data);
     if (!code) code = cli_output_differs(path, options->positional[0]);
     if (!code) code = cli_output_open(&output, path);

@@ -55,11 +55,13 @@ async function start() {
 }
 
 function tellWhatItIs() {
-  const title = about.title || `${about.data}, placed by ${about.method}`;
+  const data = about.data.replace(/^synthetic:(\w+).*/, 'synthetic $1');
+  const title = about.title || `${data}, placed by ${about.method}`;
   document.title = title;
+  document.documentElement.style.setProperty('--name', `${Math.min(12, Math.max(...about.classes.map((name) => name.length)))}ch`);
   $('title').textContent = title;
   const parts = about.parts.map((p) => `${count(p.n)} ${p.name === 'all' ? '' : p.name.replace(' ', '-') + ' '}points`).join(', ');
-  $('subtitle').textContent = `${about.title ? about.data + ', ' + about.method + ', ' : ''}${parts}, ${c} classes` + (about.exemplars.length ? `, ${about.exemplars.length} exemplars` : '');
+  $('subtitle').textContent = `${about.title ? data + ', ' + about.method + ', ' : ''}${parts}, ${c} classes` + (about.exemplars.length ? `, ${about.exemplars.length} exemplars` : '');
   for (const part of about.parts) {
     if (!part.labelled) continue;
     const what = part.name === 'held out' ? 'held-out error' : part.name === 'training' ? 'training error' : 'error';
