@@ -511,9 +511,10 @@ static void put_about(const view *v, const cli_options *options, bool with_model
     cli_put_json(out, last_name(options->positional[0]));
     fputs(",\"method\":", out);
     cli_put_json(out, info->method);
-    fprintf(out, ",\"version\":\"%s\",\"outputs\":%lld,\"neighbours\":%lld,\"runs\":%s,", enhope_version(),
-            (long long)info->outputs, (long long)(options->neighbours ? options->neighbours : info->neighbours),
-            with_model ? "true" : "false");
+    fprintf(out, ",\"version\":\"%s\",\"outputs\":%lld,\"neighbours\":%lld,\"runs\":%s,\"transpose\":%s,",
+            enhope_version(), (long long)info->outputs,
+            (long long)(options->neighbours ? options->neighbours : info->neighbours), with_model ? "true" : "false",
+            options->transpose ? "true" : "false");
     put_inputs(v, out);
     put_parts(v, out);
     put_exemplars(v, out);

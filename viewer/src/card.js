@@ -17,8 +17,19 @@ export function element(tag, attributes, ...children) {
 const [low, high, mean] = about.range;
 export const inkOnPaper = mean - low < 0.4 * (high - low);
 
+// A picture as it is seen, out of one as the data holds it, and back: the same unless they are held column by column.
+export const seenShape = ([rows, columns]) => (about.transpose ? [columns, rows] : [rows, columns]);
+export function turn(levels, [rows, columns]) {
+  if (!about.transpose) return levels;
+  const out = new Float64Array(rows * columns);
+  for (let i = 0; i < rows * columns; i++) out[(i % columns) * rows + Math.floor(i / columns)] = levels[i];
+  return out;
+}
+
 // levels (rows * columns) from 0 to 1 as a small canvas, shown `side` CSS pixels wide.
-export function picture(levels, [rows, columns], side, label) {
+export function picture(held, shape, side, label) {
+  const levels = turn(held, shape);
+  const [rows, columns] = seenShape(shape);
   const canvas = element('canvas', { class: 'sample', width: columns, height: rows, role: 'img', 'aria-label': label || 'sample' });
   canvas.style.width = `${side}px`;
   canvas.style.height = `${Math.round((side * rows) / columns)}px`;

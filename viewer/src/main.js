@@ -199,7 +199,7 @@ function makeMatrix(page) {
   $('clear-cell').addEventListener('click', () => choose(...chosen.cell, null));
   const cell = (t, p, text) => {
     const size = table.get(t * (c + 2) + p) || 0;
-    const button = element('button', { type: 'button', 'aria-pressed': 'false', 'aria-label': `${names[t]} taken for ${names[p]}: ${size}`, title: `${names[t]} taken for ${names[p]}: ${size}` }, text || String(size));
+    const button = element('button', { type: 'button', 'aria-pressed': 'false', 'aria-label': `${names[t]} taken for ${names[p]}: ${size}`, title: `${names[t]} taken for ${names[p]}: ${size}` }, text || (size < 10000 ? String(size) : `${Math.round(size / 1000)}k`));
     if (size) button.addEventListener('click', () => choose(t, p, button));
     else button.className = 'zero';
     buttons.push(button);

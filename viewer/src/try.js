@@ -1,6 +1,6 @@
 // Try it: a new sample is drawn, edited or typed, and the model inside the page places and classifies it.
 import { about, inputName } from './data.js';
-import { element, inkOnPaper, picture } from './card.js';
+import { element, inkOnPaper, picture, seenShape, turn } from './card.js';
 import { colourOf } from './palette.js';
 
 const [low, high] = about.range;
@@ -38,43 +38,61 @@ function answers(host, { model, onPlace }) {
 
 const level = (value) => (value - low) / (high - low || 1);
 
-// How samples lie in their pictures: size and middle of the ink, as shares of the picture. A drawing is brought to the same.
+const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
+
+// How samples lie in their pictures, as shares of the picture: width and height of the ink, its middle, the pen's width. A
+// drawing is brought to the same.
 function habit(samples, n) {
-  const [rows, columns] = about.thumb;
-  const sizes = [];
-  let mx = 0, my = 0;
-  for (let i = 0; i < n && sizes.length < 300; i++) {
+  const [rows, columns] = seenShape(about.thumb);
+  const found = { wide: [], high: [], longer: [], x: [], y: [], pen: [] };
+  for (let i = 0; i < n && found.x.length < 300; i++) {
     const sample = samples(i);
     if (!sample) continue;
-    let [x0, x1, y0, y1, mass, sx, sy] = [columns, -1, rows, -1, 0, 0, 0];
-    sample.pixels.forEach((p, k) => {
-      if (p < 3) return;
+    const pixels = turn(sample.pixels, about.thumb);
+    let [x0, x1, y0, y1, mass, sx, sy, area, edge] = [columns, -1, rows, -1, 0, 0, 0, 0, 0];
+    const inside = (x, y) => x >= 0 && y >= 0 && x < columns && y < rows && pixels[y * columns + x] > 7;
+    pixels.forEach((p, k) => {
       const [x, y] = [k % columns, Math.floor(k / columns)];
+      if (p > 7) {
+        area++;
+        edge += !inside(x - 1, y) + !inside(x + 1, y) + !inside(x, y - 1) + !inside(x, y + 1);
+      }
+      if (p < 3) return;
       [x0, x1, y0, y1] = [Math.min(x0, x), Math.max(x1, x), Math.min(y0, y), Math.max(y1, y)];
       mass += p;
       sx += p * (x + 0.5);
       sy += p * (y + 0.5);
     });
-    if (!mass) continue;
-    sizes.push(Math.max((x1 - x0 + 1) / columns, (y1 - y0 + 1) / rows));
-    mx += sx / mass / columns;
-    my += sy / mass / rows;
+    if (!area) continue;
+    found.wide.push((x1 - x0 + 1) / columns);
+    found.high.push((y1 - y0 + 1) / rows);
+    found.longer.push(Math.max(found.wide.at(-1), found.high.at(-1)));
+    found.x.push(sx / mass / columns);
+    found.y.push(sy / mass / rows);
+    found.pen.push((2 * area) / (edge * (Math.PI / 4)) / rows); // a line's area is half its edge times its width
   }
-  if (!sizes.length) return { size: 0.72, x: 0.5, y: 0.5 };
-  sizes.sort((a, b) => a - b);
-  return { size: sizes[sizes.length >> 1], x: mx / sizes.length, y: my / sizes.length };
+  if (!found.x.length) return { size: 0.72, x: 0.5, y: 0.5, pen: 0.09, stretched: false };
+  const mean = (numbers) => numbers.reduce((sum, v) => sum + v, 0) / numbers.length;
+  return {
+    size: median(found.longer), x: mean(found.x), y: mean(found.y), pen: Math.min(0.2, median(found.pen)),
+    stretched: median(found.wide) > 0.9 && median(found.high) > 0.9, // every sample fills its picture both ways
+  };
 }
 
 // Strokes (lists of [x, y], 0 to 1) as a picture of the data's size, in the data's units.
 function render(strokes, usual) {
-  const [rows, columns] = about.image;
+  const [rows, columns] = seenShape(about.image);
   const fine = 8;
-  const width = 0.088; // of a pen, as a share of the picture
+  const width = usual.pen;
   const all = strokes.flat();
   const xs = all.map((p) => p[0]);
   const ys = all.map((p) => p[1]);
   const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const scale = inkOnPaper ? Math.max(0.01, usual.size - width) / Math.max(x1 - x0, y1 - y0, 0.12) : 1;
+  const room = Math.max(0.01, usual.size - width);
+  const even = room / Math.max(x1 - x0, y1 - y0, 0.12);
+  const thin = Math.min(x1 - x0, y1 - y0) < 0.3 * Math.max(x1 - x0, y1 - y0);
+  const [scaleX, scaleY] = !inkOnPaper ? [1, 1] : usual.stretched && !thin ? [room / (x1 - x0 || 1), room / (y1 - y0 || 1)] : [even, even];
+  const place = ([x, y]) => [(x - (x0 + x1) / 2) * scaleX + 0.5, (y - (y0 + y1) / 2) * scaleY + 0.5];
   const canvas = element('canvas', { width: columns * fine, height: rows * fine });
   const g = canvas.getContext('2d', { willReadFrequently: true });
   const draw = (dx, dy) => {
@@ -87,12 +105,11 @@ function render(strokes, usual) {
     g.lineWidth = width;
     for (const stroke of strokes) {
       g.beginPath();
-      stroke.forEach(([x, y], i) => {
-        const at = [(x - (x0 + x1) / 2) * scale + 0.5, (y - (y0 + y1) / 2) * scale + 0.5];
-        if (i) g.lineTo(...at);
-        else g.moveTo(...at);
+      stroke.forEach((at, i) => {
+        if (i) g.lineTo(...place(at));
+        else g.moveTo(...place(at));
       });
-      if (stroke.length === 1) g.lineTo((stroke[0][0] - (x0 + x1) / 2) * scale + 0.501, (stroke[0][1] - (y0 + y1) / 2) * scale + 0.5);
+      if (stroke.length === 1) g.lineTo(place(stroke[0])[0] + 0.001, place(stroke[0])[1]);
       g.stroke();
     }
     const data = g.getImageData(0, 0, canvas.width, canvas.height).data;
@@ -111,7 +128,7 @@ function render(strokes, usual) {
     });
     if (mass) ink = draw(usual.x - mx / mass / columns, usual.y - my / mass / rows);
   }
-  return ink.map((v) => low + v * (high - low));
+  return turn(ink, [rows, columns]).map((v) => low + v * (high - low));
 }
 
 function drawing(host, tools) {
@@ -164,7 +181,7 @@ function drawing(host, tools) {
     strokes = [];
     update();
   });
-  return { repaint, render: (of) => render(of, usual) };
+  return { repaint, usual, render: (of) => render(of, usual) };
 }
 
 function editing(host, tools) {
