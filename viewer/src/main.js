@@ -322,7 +322,7 @@ function hover(page, i, at) {
   card.replaceChildren(...facts(page, i, 84).filter(Boolean));
   const [x, y] = at || page.map.screenOf(i);
   const [w, h] = [$('map').clientWidth, $('map').clientHeight];
-  card.style.left = `${x + 290 > w ? Math.max(8, x - 288) : x + 20}px`;
+  card.style.left = `${x + 368 > w ? Math.max(8, x - 360) : x + 20}px`;
   card.style.top = `${Math.max(8, Math.min(h - card.offsetHeight - 8, y - 40))}px`;
 }
 
