@@ -45,7 +45,7 @@ typedef struct cli_options {
     int64_t neighbours;
     int64_t width, height;
     double point;
-    bool quick, ablation, bare, transpose, quiet, json, markdown, proba, winner, reliability, list_settings, devices, manual, help,
+    bool quick, ablation, bare, transpose, history, quiet, json, markdown, proba, winner, reliability, list_settings, devices, manual, help,
         version;
 } cli_options;
 

@@ -7,10 +7,12 @@
 
 #include "cli.h"
 #include "page.h"
+#include "page_history.h"
 
 enum {
     PARTS = 2,
     SAMPLE = 200000,            /* points that a page shows where --sample is not said */
+    PLAYED = 2000,              /* points of the film of training */
     DETAIL = 10000,             /* samples that it carries where --detail is not said */
     FIELDS = 64,                /* inputs of a table that a card tells */
     THUMB = 32,                 /* pixels of a side of a picture, at most */
@@ -41,7 +43,8 @@ typedef struct view {
     float *exemplar;  /* (r, h), or NULL */
     int32_t *exemplar_class;
     double low[2], high[2]; /* of the drawn outputs */
-    bool words;             /* of the inputs of a sample few are not 0 */
+    cli_page_history history;
+    bool words; /* of the inputs of a sample few are not 0 */
 } view;
 
 static void view_free(view *v)
@@ -55,6 +58,7 @@ static void view_free(view *v)
         free(part->truth);
         enhope_dataset_free(part->session.data);
     }
+    cli_page_history_free(&v->history);
     free(v->row);
     free(v->detail);
     free(v->exemplar);
@@ -165,7 +169,7 @@ static int choose(const view *v, const int64_t *row, int64_t count, int64_t most
 
 static void widen(view *v, const float *y)
 {
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < 2 && isfinite(y[0]) && isfinite(y[1]); d++) {
         v->low[d] = fmin(v->low[d], (double)y[d]);
         v->high[d] = fmax(v->high[d], (double)y[d]);
     }
@@ -257,7 +261,7 @@ static double place(const view *v, int64_t i, int d)
     const view_part *part = point(v, i, &row);
     const double wide = v->high[d] - v->low[d];
     const double y = (double)part->p.Y[row * v->session.model_info.outputs + d];
-    return wide > 0 ? round(65535.0 * (y - v->low[d]) / wide) : 32768;
+    return wide > 0 && isfinite(y) ? round(65535.0 * fmin(1, fmax(0, (y - v->low[d]) / wide))) : 32768;
 }
 
 static double number_x(const view *v, int64_t i)
@@ -415,6 +419,59 @@ static int put_samples(const view *v, FILE *out)
     return code;
 }
 
+/* ---- how training went ---- */
+
+/* The points that are played: evenly along those that are shown. */
+static int64_t played_point(const view *v, int64_t i)
+{
+    return i * v->n / v->history.points;
+}
+
+static int record_history(view *v, const cli_options *options)
+{
+    const int64_t H = v->session.model_info.inputs, points = v->n < PLAYED ? v->n : PLAYED;
+    float *X = cli_alloc("samples", points, H, sizeof *X);
+    int code = X ? 0 : CLI_FAILED;
+    v->history.points = points;
+    for (int64_t i = 0; i < points && !code; i++) {
+        int64_t row;
+        const view_part *part = point(v, played_point(v, i), &row);
+        const enhope_status status = enhope_dataset_row(v->session.ctx, part->session.data, row, X + i * H);
+        if (status) code = cli_fail(v->session.ctx, status);
+    }
+    if (!code) code = cli_page_history_record(&v->session, options, X, points, &v->history);
+    free(X);
+    return code;
+}
+
+static int put_history(const view *v, FILE *out)
+{
+    const cli_page_history *history = &v->history;
+    if (!history->frames) return 0;
+    uint32_t *played = cli_alloc("points", history->points, 1, sizeof *played);
+    if (!played) return CLI_FAILED;
+    for (int64_t i = 0; i < history->points; i++) played[i] = (uint32_t)played_point(v, i);
+    int code = cli_page_put_block(out, "played", played, (size_t)history->points, sizeof *played);
+    free(played);
+    if (!code)
+        code = cli_page_put_block(out, "frames", history->Y, (size_t)(history->frames * history->points * 2),
+                                  sizeof *history->Y);
+    return code;
+}
+
+static void put_progress(const view *v, FILE *out)
+{
+    fputs("\"history\":[", out);
+    for (int64_t i = 0; i < v->history.frames; i++) {
+        for (int k = 0; k < 3; k++) {
+            fputs(k ? "," : i ? ",[" : "[", out);
+            cli_put_json_number(out, v->history.progress[i * 3 + k]);
+        }
+        putc(']', out);
+    }
+    fputs("],", out);
+}
+
 /* ---- the model ---- */
 
 static int put_model(const view *v, FILE *out, bool *there)
@@ -518,6 +575,7 @@ static void put_about(const view *v, const cli_options *options, bool with_model
     put_inputs(v, out);
     put_parts(v, out);
     put_exemplars(v, out);
+    put_progress(v, out);
     fputs("\"classes\":[", out);
     for (int32_t k = 0; k < info->classes; k++) {
         if (k) putc(',', out);
@@ -532,6 +590,7 @@ static int put_page(const view *v, const cli_options *options, FILE *out)
     fwrite(cli_page_head, 1, cli_page_head_size, out);
     int code = put_points(v, out);
     if (!code) code = put_samples(v, out);
+    if (!code) code = put_history(v, out);
     if (!code) code = put_model(v, out, &with_model);
     if (code) return code;
     char *json = NULL;
@@ -566,6 +625,7 @@ int cmd_view(const cli_options *options)
     if (!code) code = cli_output_differs(path, options->positional[0]);
     if (!code) code = cli_output_open(&output, path);
     if (!code) code = gather(&v, options);
+    if (!code && options->history) code = record_history(&v, options);
     if (!code && v.n < v.total)
         fprintf(stderr,
                 "enhope: the page shows %lld of %lld points, the same share of every class; --sample N says how many\n",

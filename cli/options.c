@@ -93,6 +93,8 @@ static const cli_option table[] = {
     {"detail", 0, "N", CLI_INTEGER, AT(detail), 1, 10000000, " view ",
      "points whose sample (picture, fields, words) the page carries, errors first; default 10000"},
     {"bare", 0, NULL, CLI_FLAG, AT(bare), 0, 0, " view ", "carry no samples"},
+    {"history", 0, NULL, CLI_FLAG, AT(history), 0, 0, " view ",
+     "train once more as the model was, on the train part of the data, and let the page play it"},
     {"transpose", 0, NULL, CLI_FLAG, AT(transpose), 0, 0, " view ",
      "images are held column by column, as MAT files often hold them, and are shown upright"},
     {"title", 0, "TEXT", CLI_TEXT, AT(title), 0, 0, " plot view ", "title; default: the method, the points and the error"},

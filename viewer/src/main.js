@@ -2,6 +2,7 @@
 import { about, block, count, percent, readPoints, readSamples } from './data.js';
 import { element, picture, sampleParts } from './card.js';
 import { classColours, colourOf, useColours } from './palette.js';
+import { createFilm } from './film.js';
 import { createMap } from './map.js';
 import { createTry } from './try.js';
 import { readModel } from './model.js';
@@ -47,6 +48,10 @@ async function start() {
   makeTools(page);
   makeKeys(page);
   page.try = createTry($('try'), { model: page.model, samples: page.samples, n, onPlace: (place) => page.map.tryAt(place) });
+  if (about.history.length) {
+    $('tab-training').hidden = false;
+    page.film = await createFilm($('training'), page);
+  }
   makeTabs(page);
   await refresh(page);
   // For the console and for tests.
@@ -470,7 +475,7 @@ function makeKeys(page) {
 }
 
 function makeTabs(page) {
-  const tabs = [['tab-explore', 'explore'], ['tab-try', 'try']];
+  const tabs = [['tab-explore', 'explore'], ['tab-try', 'try'], ['tab-training', 'training']].filter(([tab]) => !$(tab).hidden);
   const open = (which) => {
     tabs.forEach(([tab, panel], i) => {
       $(tab).setAttribute('aria-selected', i === which);
@@ -478,13 +483,15 @@ function makeTabs(page) {
       $(panel).hidden = i !== which;
     });
     if (which === 1 && page.try.start) page.try.start();
+    if (page.film) page.film.open(which === 2);
   };
   tabs.forEach(([tab], i) => {
     $(tab).addEventListener('click', () => open(i));
     $(tab).addEventListener('keydown', (e) => {
       if (e.key !== 'ArrowLeft' && e.key !== 'ArrowRight') return;
-      open(1 - i);
-      $(tabs[1 - i][0]).focus();
+      const next = (i + (e.key === 'ArrowRight' ? 1 : tabs.length - 1)) % tabs.length;
+      open(next);
+      $(tabs[next][0]).focus();
     });
   });
 }

@@ -29,6 +29,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   let pinned = -1;
   let ringed = -1; // exemplar
   let errors = [];
+  let film = null;
 
   // A dot's diameter where so many are shown.
   const dot = (shown) => (shown > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(shown + 1))));
@@ -96,7 +97,22 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     }
   }
 
+  // A frame of the film: points of [x, y, class] in the model's outputs, in place of all else.
+  function paintFilm(g) {
+    for (const [x, y, k] of film) {
+      const [sx, sy] = screen(placeX(x), placeY(y));
+      g.fillStyle = colours[k] + 'd0';
+      g.beginPath();
+      g.arc(sx, sy, 3, 0, 2 * Math.PI);
+      g.fill();
+    }
+  }
+
   function paint(g) {
+    if (film) {
+      paintFilm(g);
+      return;
+    }
     const few = errors.length <= 4000;
     if (few) for (const i of errors) ring(g, screen(px[i], py[i]), usual / 2 + 2.5, colours[points.label[i]], 1.5);
     exemplars.forEach(([x, y, k], j) => {
@@ -250,6 +266,11 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     },
     ringExemplar(j) {
       ringed = j;
+      paintSoon();
+    },
+    play(frame) {
+      film = frame;
+      canvas.style.opacity = frame ? 0 : 1;
       paintSoon();
     },
     tryAt(place) {

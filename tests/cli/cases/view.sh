@@ -30,3 +30,7 @@ enhope view m.safetensors --data $blobs --part none
 echo "exit $?"
 enhope view m.safetensors --data $blobs --sample 0
 echo "exit $?"
+# The film of training.
+enhope train --data $blobs $tiny --limit 300 -z 6 --seed 3 -o m.safetensors
+[ -n "${without-}" ] || enhope view m.safetensors --data $blobs --limit 300 --history -o film.html
+[ -n "${without-}" ] && echo "exit 0, film" || echo "exit $?, $(grep -c 'id="frames"' film.html | sed 's/1/film/')"
