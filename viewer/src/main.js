@@ -2,6 +2,7 @@
 import { about, block, count, percent, readPoints, readSamples } from './data.js';
 import { element, picture, sampleParts } from './card.js';
 import { classColours, colourOf, useColours } from './palette.js';
+import { csv, save } from './files.js';
 import { createFilm } from './film.js';
 import { createMap } from './map.js';
 import { createTry } from './try.js';
@@ -394,18 +395,6 @@ function select(page, indices) {
 }
 
 // ---- files ----
-
-function save(blob, name) {
-  const link = element('a', { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
-// A text of a CSV field; spreadsheets take some first characters for a formula, which a quote before them prevents.
-function csv(text) {
-  const plain = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
-  return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
-}
 
 function saveCsv(page, indices) {
   const { points } = page;
