@@ -243,6 +243,18 @@ const tests = {
     await page.touchscreen.tap(...at);
     await page.waitForSelector('#selection:not([hidden])');
     await shoot(page, 'phone');
+    await page.tap('#selection .link');
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await page.tap('#lasso');
+    const fingers = await page.context().newCDPSession(page);
+    const box = await page.locator('#points').boundingBox();
+    const touch = (type, x, y) => fingers.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x: box.x + x * box.width, y: box.y + y * box.height }] });
+    await touch('touchStart', 0.02, 0.15);
+    for (const [x, y] of [[0.98, 0.15], [0.98, 0.97], [0.02, 0.97], [0.02, 0.2]]) await touch('touchMove', x, y);
+    await touch('touchEnd');
+    await page.waitForSelector('#selected');
+    const inside = number(await page.textContent('#selected'));
+    assert.ok(inside > 1000, `${inside} points in the lasso`);
     await close(page);
   },
 

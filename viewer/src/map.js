@@ -30,6 +30,8 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   let ringed = -1; // exemplar
   let errors = [];
   let film = null;
+  let lassoing = false;
+  let traced = null; // the path of a finger
 
   // A dot's diameter where so many are shown.
   const dot = (shown) => (shown > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(shown + 1))));
@@ -140,6 +142,13 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       g.stroke();
     }
     nameExemplars(g);
+    if (traced) {
+      g.strokeStyle = theme.ink;
+      g.lineWidth = 2;
+      g.beginPath();
+      for (const at of traced) g.lineTo(...at);
+      g.stroke();
+    }
   }
 
   let asked = 0;
@@ -211,10 +220,46 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     plot.redraw();
     paintSoon();
   }
-  enableTouch(canvas, move, zoom, (x, y) => {
-    const near = nearest(x, y, 24);
-    if (near >= 0) onPick(near);
+  enableTouch(canvas, {
+    move,
+    zoom,
+    tap(x, y) {
+      const j = exemplarAt(x, y);
+      const near = j >= 0 ? -1 : nearest(x, y, 24);
+      if (j >= 0) onExemplar(j);
+      else if (near >= 0) onPick(near);
+    },
+    lassoing: () => lassoing,
+    trace(path) {
+      traced = path;
+      paintSoon();
+    },
+    enclose(path) {
+      traced = null;
+      const chosen = within(path);
+      paintSoon();
+      if (!chosen.length) return;
+      plot.select(chosen, { preventEvent: true });
+      onSelect(chosen);
+    },
   });
+
+  // The visible points inside a closed path on the overlay.
+  function within(path) {
+    const chosen = [];
+    const from = visible || { length: n };
+    for (let k = 0; k < from.length; k++) {
+      const i = visible ? visible[k] : k;
+      const [x, y] = screen(px[i], py[i]);
+      let inside = false;
+      for (let a = 0, b = path.length - 1; a < path.length; b = a++) {
+        const [[ax, ay], [bx, by]] = [path[a], path[b]];
+        if (ay > y !== by > y && x < ax + ((y - ay) / (by - ay)) * (bx - ax)) inside = !inside;
+      }
+      if (inside) chosen.push(i);
+    }
+    return chosen;
+  }
 
   // The visible point nearest to a place on the overlay, within some pixels; -1: none.
   function nearest(x, y, within) {
@@ -253,7 +298,10 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       plot.set({ backgroundColor: theme.background, pointColor: colours, pointColorActive: theme.ink, pointColorHover: theme.ink, lassoColor: theme.ink });
       paintSoon();
     },
-    setLasso: (on) => plot.set({ mouseMode: on ? 'lasso' : 'panZoom' }),
+    setLasso(on) {
+      lassoing = on;
+      plot.set({ mouseMode: on ? 'lasso' : 'panZoom' });
+    },
     select: (indices) => plot.select(indices, { preventEvent: true }),
     clear() {
       plot.deselect({ preventEvent: true });
@@ -300,9 +348,10 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   };
 }
 
-// One finger pans, two zoom, a tap picks.
-function enableTouch(canvas, move, zoom, tap) {
+// One finger pans, or draws the lasso, two zoom, a tap picks.
+function enableTouch(canvas, { move, zoom, tap, lassoing, trace, enclose }) {
   let last = null;
+  let path = null;
   let moved = 0;
   const read = (touches) => {
     const box = canvas.getBoundingClientRect();
@@ -313,12 +362,17 @@ function enableTouch(canvas, move, zoom, tap) {
   canvas.addEventListener('touchstart', (e) => {
     last = read(e.touches);
     moved = 0;
+    path = lassoing() && last.fingers === 1 ? [last.middle] : null;
     e.preventDefault();
   }, { passive: false });
   canvas.addEventListener('touchmove', (e) => {
     const now = read(e.touches);
     const [w, h] = [canvas.clientWidth, canvas.clientHeight];
-    if (last && last.fingers === now.fingers) {
+    if (path) {
+      moved += Math.hypot(now.middle[0] - last.middle[0], now.middle[1] - last.middle[1]);
+      path.push(now.middle);
+      trace(path);
+    } else if (last && last.fingers === now.fingers) {
       const [dx, dy] = [now.middle[0] - last.middle[0], now.middle[1] - last.middle[1]];
       moved += Math.hypot(dx, dy) + Math.abs(now.spread - last.spread);
       move(((2 * dx) / w) * (w / h), (-2 * dy) / h);
@@ -330,6 +384,8 @@ function enableTouch(canvas, move, zoom, tap) {
   }, { passive: false });
   canvas.addEventListener('touchend', (e) => {
     if (last && moved < 8 && e.touches.length === 0) tap(...last.middle);
+    else if (path) enclose(path);
+    path = null;
     last = e.touches.length ? read(e.touches) : null;
     e.preventDefault();
   }, { passive: false });
