@@ -33,6 +33,7 @@ typedef struct tune_facts {
 typedef struct tune_run {
     bool done;           /* it was trained to its end */
     bool failed;         /* it cannot be trained: the loss went to infinity, say */
+    bool gone;           /* told at the end: its model was beaten, and is no more */
     bool cut;            /* the time was over before its end; it counts, but is done again by the next command */
     double error;        /* of the validation part, in percent */
     double seconds;      /* of training */

@@ -33,9 +33,10 @@ static bool on_frontier(const tuning *t, const tune_run *run, cost by)
 {
     static const double same[] = {[SIZE] = 1.01, [SPEED] = 1.1};
     const double c = cost_of(run, by);
+    if (run->gone) return false;
     for (int i = 0; i < runs(t); i++) {
         const tune_run *other = run_at(t, i);
-        if (!other || other == run || !tune_allowed(t, other)) continue;
+        if (!other || other == run || other->gone || !tune_allowed(t, other)) continue;
         const double d = cost_of(other, by);
         const bool better = other->error < run->error || d * same[by] < c;
         if (other->error <= run->error && d <= c * same[by] && (better || other < run))
@@ -65,6 +66,16 @@ bool tune_best(const tuning *t, int *trial, int *round)
 
 /* ---- timing ---- */
 
+/* What was beaten while others ran may be ahead when these are timed alone: it stays beaten. */
+static void find_gone(tuning *t)
+{
+    char path[TUNE_PATH];
+    for (int i = 0; i < runs(t); i++) {
+        tune_path(t, "models", i / ROUNDS, i % ROUNDS, ".safetensors", path);
+        t->trial[i / ROUNDS].run[i % ROUNDS].gone = access(path, R_OK) != 0;
+    }
+}
+
 /* The models that are kept, one after the other while nothing else runs. */
 static int time_models(tuning *t)
 {
@@ -76,9 +87,8 @@ static int time_models(tuning *t)
     enhope_context_set_log(s.ctx, NULL, NULL);
     if (!code) code = cli_session_data(&s, &options, options.data, "train");
     for (int i = 0; i < runs(t) && !code && !cli_caught_signal(); i++) {
-        if (!run_at(t, i)) continue;
+        if (!run_at(t, i) || run_at(t, i)->gone) continue;
         tune_path(t, "models", i / ROUNDS, i % ROUNDS, ".safetensors", path);
-        if (access(path, R_OK) != 0) continue;
         code = cli_session_model(&s, path);
         if (!code) code = tune_time(&s, &t->trial[i / ROUNDS].run[i % ROUNDS].microseconds);
         enhope_model_free(s.model);
@@ -274,6 +284,7 @@ int tune_report(tuning *t)
     int trial, round;
     snprintf(page, sizeof page, "%s/report.md", t->folder);
     snprintf(model, sizeof model, "%s/best.safetensors", t->folder);
+    find_gone(t);
     int code = cli_caught_signal() ? 0 : time_models(t);
     if (code) return code;
     const bool found = tune_best(t, &trial, &round);

@@ -78,7 +78,8 @@ ENHOPE_API const char *enhope_error(const enhope_context *ctx);
 typedef void (*enhope_log_fn)(const char *line, void *user);
 ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, void *user);
 
-/* Number of threads; 0 (the default) means all cores, or OMP_NUM_THREADS where that is set. */
+/* Number of threads; 0 (the default) means all cores, or OMP_NUM_THREADS where that is set, and one where training is too
+ * small for more. */
 ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int threads);
 
 /* Where to compute: "cpu" (the default), "cuda" (an NVIDIA GPU, where the plug-in libenhope_cuda is installed), "cuda:1"
@@ -263,7 +264,7 @@ ENHOPE_API enhope_status enhope_train(enhope_context *ctx, const enhope_dataset 
 /* Trains on from a model, which stays as it is: its map, scaling and exemplars are the start, and the settings that give
  * the map its shape are its own. Classes are matched by name; those that the model does not know follow its own and get
  * exemplars, and it keeps those that the data does not show. A model that compares with training points compares with
- * those of the new data. Methods that are solved for at once, and knn, cannot go on. */
+ * those of the new data. The history goes on, and with it the random numbers of epochs: what was drawn is not drawn again. Methods that are solved for at once, and knn, cannot go on. */
 ENHOPE_API enhope_status enhope_model_update(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                              const enhope_settings *settings, enhope_progress_fn progress, void *user,
                                              enhope_model **out);
@@ -305,8 +306,10 @@ typedef struct enhope_model_info {
     int32_t classes;    /* c */
     int32_t neighbours; /* k used by default */
     int64_t epochs;     /* rows of the history */
-    int64_t best; /* row of the history that was kept: lowest validation error, of equal ones lowest loss; without a
+    int64_t earlier;    /* of these, the first so many are of models that this one went on from */
+    int64_t best; /* row of the history that was kept, of the last training: lowest validation error, of equal ones lowest loss; without a
                            validation part the last; -1: none */
+    /* A model that went on without a validation part of its own has these two from the model before. */
     double temperature; /* of the probabilities, fitted on the validation part; 1: as they are */
     /* Errors of the kept state in the validation part, and in a sample of the training part; n is 0 where not known. */
     int64_t valid_n, valid_errors;
@@ -317,6 +320,11 @@ ENHOPE_API void enhope_model_get_info(const enhope_model *model, enhope_model_in
 ENHOPE_API const char *enhope_model_class_name(const enhope_model *model, int32_t k);     /* NULL outside 0..c-1 */
 ENHOPE_API const char *enhope_model_input_name(const enhope_model *model, int64_t j);     /* NULL: none known */
 ENHOPE_API const char *enhope_model_setting(const enhope_model *model, const char *name); /* NULL: unknown */
+/* Texts that a caller keeps with the model, and in its file, under names of the caller's; nothing here reads them. Copied;
+ * a name that is there gets the new text. A model that goes on from this one begins without. */
+ENHOPE_API enhope_status enhope_model_set_note(enhope_context *ctx, enhope_model *model, const char *name,
+                                               const char *text);
+ENHOPE_API const char *enhope_model_note(const enhope_model *model, const char *name); /* NULL: none */
 
 typedef struct enhope_history {
     int64_t epoch;

@@ -10,6 +10,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -52,8 +53,23 @@ def _wheel_text():
     return f"Wheel-Version: 1.0\nGenerator: enhope\nRoot-Is-Purelib: false\nTag: {_tag()}\n"
 
 
+def _check():
+    """Says what is missing before a build finds out."""
+    missing = []
+    if not shutil.which("cmake"):
+        missing.append("cmake")
+    if not any(shutil.which(name) for name in (os.environ.get("CC") or "cc", "gcc", "clang")):
+        missing.append("a C compiler")
+    if not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")):
+        missing.append(f"Python.h for {sys.executable}")
+    if missing:
+        sys.exit(f"enhope cannot be built: {', '.join(missing)} not found. On Debian: apt install gcc cmake pkg-config "
+                 "python3-dev libopenblas-openmp-dev libmatio-dev libcjson-dev zlib1g-dev (make setup does that)")
+
+
 def _build(folder):
     """Paths of the built files, the module first."""
+    _check()
     say = lambda *command: subprocess.run(command, check=True)
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DENHOPE_TESTS=OFF", "-DENHOPE_BENCH=OFF", f"-DENHOPE_PYTHON={sys.executable}"]
     say("cmake", "-S", ROOT, "-B", folder, *options, *shlex.split(os.environ.get("ENHOPE_CMAKE_ARGS", "")))

@@ -60,6 +60,8 @@ static inline enhope_model *make_model(enhope_context *ctx, const eh_map *map, b
     model->valid_errors = 7;
     model->train_n = exemplars ? 540 : 0;
     model->train_errors = exemplars ? 11 : 0;
+    model->earlier = hope;
+    if (hope) assert_int_equal(enhope_model_set_note(ctx, model, "mine", "a \"note\""), 0);
     return model;
 }
 

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,37 +27,42 @@ static enhope_model *trained(const char *first, ...)
     return trained_with(ctx, blobs, s);
 }
 
+/* A product by the kernel that is left without the `but` best: near sums in double, and each row the same bits in all
+ * company. */
+static void check_rows(int but, int64_t n, int64_t K, bool tb)
+{
+    enum { ROWS = 61 };
+    float *A = eh_alloc((size_t)(ROWS * K), sizeof *A), *B = eh_alloc((size_t)(n * K), sizeof *B);
+    float *all = eh_alloc((size_t)(ROWS * n), sizeof *all), *part = eh_alloc((size_t)(ROWS * n), sizeof *part);
+    for (int64_t i = 0; i < ROWS * K; i++) A[i] = (float)eh_random_normal(5, 1, (uint64_t)i);
+    for (int64_t i = 0; i < n * K; i++) B[i] = (float)eh_random_normal(5, 2, (uint64_t)i);
+    eh_cpu_rows_but(but, ROWS, n, K, A, K, tb, B, tb ? K : n, all, n);
+    for (int64_t i = 0; i < ROWS; i += 7)
+        for (int64_t j = 0; j < n; j += 5) {
+            double sum = 0, size = 0;
+            for (int64_t k = 0; k < K; k++) {
+                const double term = (double)A[i * K + k] * (double)B[tb ? j * K + k : k * n + j];
+                sum += term;
+                size += fabs(term);
+            }
+            assert_true(fabs(all[i * n + j] - sum) <= 1e-5 * size);
+        }
+    for (int64_t count = 1; count <= ROWS; count += count < 14 ? 1 : 9)
+        for (int64_t first = 0; first + count <= ROWS; first += 5) {
+            eh_cpu_rows_but(but, count, n, K, A + first * K, K, tb, B, tb ? K : n, part, n);
+            assert_memory_equal(part, all + first * n, (size_t)(count * n) * sizeof *all);
+        }
+    eh_free(A), eh_free(B), eh_free(all), eh_free(part);
+}
+
 static void rows_have_the_same_bits_in_any_company(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{400, 785, 0}, {2, 200, 1}, {37, 13, 1}, {33, 700, 0},
                                         {16, 5, 0},    {1, 321, 1}, {64, 1, 0}};
-    enum { ROWS = 61 };
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-        const int64_t n = shapes[s][0], K = shapes[s][1];
-        const bool tb = shapes[s][2];
-        float *A = eh_alloc((size_t)(ROWS * K), sizeof *A), *B = eh_alloc((size_t)(n * K), sizeof *B);
-        float *all = eh_alloc((size_t)(ROWS * n), sizeof *all), *part = eh_alloc((size_t)(ROWS * n), sizeof *part);
-        for (int64_t i = 0; i < ROWS * K; i++) A[i] = (float)eh_random_normal(5, 1, (uint64_t)i);
-        for (int64_t i = 0; i < n * K; i++) B[i] = (float)eh_random_normal(5, 2, (uint64_t)i);
-        eh_cpu_rows(ROWS, n, K, A, K, tb, B, tb ? K : n, all, n);
-        for (int64_t i = 0; i < ROWS; i += 7) /* against sums in double */
-            for (int64_t j = 0; j < n; j += 5) {
-                double sum = 0, size = 0;
-                for (int64_t k = 0; k < K; k++) {
-                    const double term = (double)A[i * K + k] * (double)B[tb ? j * K + k : k * n + j];
-                    sum += term;
-                    size += fabs(term);
-                }
-                assert_true(fabs(all[i * n + j] - sum) <= 1e-5 * size);
-            }
-        for (int64_t count = 1; count <= ROWS; count += count < 14 ? 1 : 9)
-            for (int64_t first = 0; first + count <= ROWS; first += 5) {
-                eh_cpu_rows(count, n, K, A + first * K, K, tb, B, tb ? K : n, part, n);
-                assert_memory_equal(part, all + first * n, (size_t)(count * n) * sizeof *all);
-            }
-        eh_free(A), eh_free(B), eh_free(all), eh_free(part);
-    }
+    for (int but = 0; but < 3; but++) /* AVX-512, AVX2, any machine's */
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            check_rows(but, shapes[s][0], shapes[s][1], shapes[s][2]);
 }
 
 static void a_row_alone_is_embedded_as_among_others(void **state)
@@ -267,6 +273,80 @@ static void every_method_goes_on_or_says_why_not(void **state)
     }
 }
 
+/* Epochs of next to no step, so that losses differ by what is drawn alone. */
+static enhope_model *walked_on(const enhope_model *model, const char *valid)
+{
+    enhope_settings *s = brief("epochs", "2", "rate", "1e-12", "noise", "0.5", "valid", valid, NULL);
+    enhope_model *more = NULL;
+    if (enhope_model_update(ctx, model, blobs, s, NULL, NULL, &more)) fail_msg("%s", enhope_error(ctx));
+    enhope_settings_free(s);
+    return more;
+}
+
+static void what_was_drawn_is_not_drawn_again_and_the_history_goes_on(void **state)
+{
+    (void)state;
+    enhope_model *model = trained("patience", "0", NULL), *once = walked_on(model, "0"), *twice = walked_on(once, "0");
+    enhope_model *same = walked_on(model, "0"), *judged = walked_on(twice, "0.2");
+    enhope_model_info first, last;
+    int64_t rows, rows_twice;
+    const enhope_history *a = enhope_model_history(once, &rows), *b = enhope_model_history(twice, &rows_twice);
+    assert_int_equal(rows, 14);
+    assert_int_equal(rows_twice, 16);
+    for (int64_t i = 0; i < 16; i++) {
+        assert_int_equal(b[i].epoch, i + 1);
+        assert_true(i == 0 || b[i].seconds >= b[i - 1].seconds);
+        assert_true(i >= 14 || a[i].loss == b[i].loss);
+    }
+    for (int64_t i = 14; i < 16; i++) assert_true(fabs(b[i].loss - a[i - 2].loss) > 1e-4 * a[i - 2].loss);
+    assert_true(enhope_model_history(same, NULL)[12].loss == a[12].loss);
+
+    /* what there is no new validation part for stays */
+    enhope_model_get_info(model, &first);
+    enhope_model_get_info(twice, &last);
+    assert_int_equal(last.earlier, 14);
+    assert_int_equal(last.best, 15);
+    assert_true(first.valid_n > 0 && last.valid_n == first.valid_n && last.valid_errors == first.valid_errors);
+    assert_true(first.temperature != 1 && last.temperature == first.temperature);
+    enhope_model_get_info(judged, &last);
+    assert_int_equal(last.valid_n, 60);
+    assert_true(last.best >= 16); /* of the last training, whatever went before */
+    enhope_model_free(model), enhope_model_free(once), enhope_model_free(twice);
+    enhope_model_free(same), enhope_model_free(judged);
+}
+
+static void notes_travel_with_the_model(void **state)
+{
+    (void)state;
+    enhope_model *model = trained("patience", "0", NULL), *more = walked_on(model, "0"), *again = NULL;
+    size_t plain = 0, size = 0;
+    assert_null(enhope_model_note(more, "mine"));
+    assert_int_equal(enhope_model_save_bytes(ctx, more, NULL, 0, &plain), 0);
+    assert_int_equal(enhope_model_set_note(ctx, more, "mine", "first"), 0);
+    assert_int_equal(enhope_model_set_note(ctx, more, "other", ""), 0);
+    assert_int_equal(enhope_model_set_note(ctx, more, "mine", "<\"\xc3\xa4>"), 0);
+    assert_int_equal(enhope_model_save_bytes(ctx, more, NULL, 0, &size), 0);
+    assert_true(size > plain);
+    char *bytes = malloc(size);
+    assert_int_equal(enhope_model_save_bytes(ctx, more, bytes, size, &size), 0);
+    assert_int_equal(enhope_model_load_bytes(ctx, bytes, size, &again), 0);
+    assert_string_equal(enhope_model_note(again, "mine"), "<\"\xc3\xa4>");
+    assert_string_equal(enhope_model_note(again, "other"), "");
+    enhope_model_info info;
+    enhope_model_get_info(again, &info);
+    assert_int_equal(info.earlier, 12);
+    enhope_model_free(again);
+    for (int i = 2; i < 1000; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", i);
+        assert_int_equal(enhope_model_set_note(ctx, more, name, name), 0);
+    }
+    assert_int_equal(enhope_model_set_note(ctx, more, "one more", ""), ENHOPE_ERROR_ARGUMENT);
+    assert_int_equal(enhope_model_set_note(ctx, more, "mine", "as before"), 0);
+    free(bytes);
+    enhope_model_free(model), enhope_model_free(more);
+}
+
 static int make(void **state)
 {
     (void)state;
@@ -293,6 +373,8 @@ int main(void)
         cmocka_unit_test(neighbours_come_nearest_first_and_exemplars_in_the_units_of_the_data),
         cmocka_unit_test(training_goes_on_from_a_model_and_classes_join),
         cmocka_unit_test(every_method_goes_on_or_says_why_not),
+        cmocka_unit_test(what_was_drawn_is_not_drawn_again_and_the_history_goes_on),
+        cmocka_unit_test(notes_travel_with_the_model),
     };
     return cmocka_run_group_tests(tests, make, unmake);
 }

@@ -39,6 +39,12 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
     assert_int_equal(a->image_columns, b->image_columns);
     assert_int_equal(a->settings, b->settings);
     assert_int_equal(a->epochs, b->epochs);
+    assert_int_equal(a->earlier, b->earlier);
+    assert_int_equal(a->notes, b->notes);
+    for (int32_t i = 0; i < a->notes; i++) {
+        assert_same_text(a->note[i].name, b->note[i].name);
+        assert_same_text(a->note[i].value, b->note[i].value);
+    }
     assert_memory_equal(&a->temperature, &b->temperature, sizeof a->temperature);
     assert_int_equal(a->valid_n, b->valid_n);
     assert_int_equal(a->valid_errors, b->valid_errors);
@@ -300,6 +306,11 @@ static void a_header_that_is_not_a_model_is_refused_with_a_sentence(void **state
         {"[[1,", "[[1,1,", "metadata 'history' is not an array of [epoch, loss, valid_error]"},
         {"[[1,", "[[-1,", "metadata 'history' is not an array of [epoch, loss, valid_error]"},
         {"[[1,", "[[],[1,", "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"\"earlier_epochs\":\"1\"", "\"earlier_epochs\":\"3\"",
+         "metadata 'earlier_epochs' is '3': expected a whole number from 0 to 2"},
+        {"\"{\\\"mine\\\"", "\"[\\\"mine\\\"", "metadata 'notes' is not valid JSON"},
+        {"\\\"mine\\\":", "\\\"mine\\\":1,\\\"x\\\":", "metadata 'notes' is not an object of strings"},
+        {"\\\"mine\\\":", "\\\"mine\\\":\\\"\\\",\\\"mine\\\":", "metadata 'notes' names 'mine' twice"},
         {"\"map.C\":{", "\"map.D\":{", "tensor map.C is missing"},
         {"\"map.C\":{\"dtype\":\"F32\"", "\"map.C\":{\"dtype\":\"I32\"", "tensor map.C is I32: expected F32"},
         {"\"shape\":[4,4]", "\"shape\":[16]", "tensor map.C has 1 dimensions: expected 2"},

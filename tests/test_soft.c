@@ -9,44 +9,9 @@
 #include <cmocka.h>
 
 #include "compute/disturb.h"
-#include "method/train.h"
 #include "blobs_support.h"
 #include "memory_support.h"
-#include "settings_support.h"
-
-static enhope_context *ctx;
-
-static enhope_settings *with(const char *first, ...)
-{
-    static const char *const small[] = {"factors", "12",  "hidden", "8", "batch", "100",  "epochs", "25",
-                                        "layers",  "5-4", "z",      "6", "scale", "none", NULL};
-    va_list args;
-    va_start(args, first);
-    enhope_settings *s = settings_with(ctx, small, first, args);
-    va_end(args);
-    return s;
-}
-
-static enhope_model *train(const enhope_dataset *data, enhope_settings *s)
-{
-    return trained_with(ctx, data, s);
-}
-
-static void on(const char *device)
-{
-    assert_int_equal(enhope_context_set_device(ctx, device), ENHOPE_OK);
-}
-
-/* A trainer whose first batch is in place. */
-static enhope_trainer *started(const enhope_dataset *data, enhope_settings *s)
-{
-    enhope_trainer *t = NULL;
-    int done;
-    if (enhope_trainer_create(ctx, data, s, &t)) fail_msg("%s", enhope_error(ctx));
-    assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
-    enhope_settings_free(s);
-    return t;
-}
+#include "train_support.h"
 
 /* ---- the loss, in double ---- */
 

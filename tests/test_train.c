@@ -1179,6 +1179,7 @@ static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
 int main(void)
 {
     ctx = enhope_context_create();
+    enhope_context_set_threads(ctx, 2); /* by themselves such small batches are one thread's */
     if (!make_blobs(ctx)) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_exemplar_choice_solver_and_form_learns),

@@ -3,11 +3,11 @@
 What is so already is not copied. No package but numpy is asked for: a sparse matrix is known by its tocsr(), a frame by its
 columns."""
 
-import warnings
+import ast
 
 import numpy as np
 
-from ._base import DataConversionWarning
+from ._base import DataConversionWarning, warn
 
 _float32, _uint8 = np.dtype(np.float32), np.dtype(np.uint8)
 
@@ -21,12 +21,7 @@ def feature_names(X):
     texts = sum(isinstance(name, str) for name in names)
     if texts and texts < len(names):
         kinds = sorted({type(name).__name__ for name in names})
-        raise TypeError(
-            "Feature names are only supported if all input features have string names, but your input has "
-            f"{kinds} as feature name / column name types. If you want feature names to be stored and validated, you must "
-            "convert them all to strings, by using X.columns = X.columns.astype(str) for example. Otherwise you can remove "
-            "feature / column names from your input data, or convert them all to a non-string data type."
-        )
+        raise TypeError(f"X names its columns by {', '.join(kinds)}: expected texts for all, or for none (numbers are no names)")
     return np.asarray(names, dtype=object) if texts else None
 
 
@@ -35,7 +30,7 @@ def _sparse(X):
         raise ValueError(f"X is a sparse array of shape {X.shape}: expected two dimensions")
     X = X.tocsr()
     if X.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported\n{X!r}\n")
+        raise ValueError(f"Complex data not supported: X is of type {X.dtype}")
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -45,8 +40,8 @@ def _sparse(X):
     if H > np.iinfo(np.int32).max:
         raise ValueError(f"X has {H} columns: expected fewer than 2^31")
     parts = (
-        np.ascontiguousarray(X.indptr, dtype=np.int64),
-        np.ascontiguousarray(X.indices, dtype=np.int32),
+        np.array(X.indptr, dtype=np.int64),  # copies: what was checked must not change while it is read
+        np.array(X.indices, dtype=np.int32),
         np.ascontiguousarray(_narrow(X.data), dtype=np.float32),
     )
     return (*parts, H), n, H, None
@@ -54,8 +49,9 @@ def _sparse(X):
 
 def _refuse_empty(n, H):
     if n < 1:
-        raise ValueError(f"Found array with 0 sample(s) (shape=({n}, {H})) while a minimum of 1 is required.")
-    raise ValueError(f"Found array with 0 feature(s) (shape=({n}, {H})) while a minimum of 1 is required.")
+        raise ValueError(f"X has no samples (shape=({n}, {H})): expected at least 1")
+    # scikit-learn's checks look for these words
+    raise ValueError(f"X has 0 feature(s) (shape=({n}, {H})) while a minimum of 1 is required.")
 
 
 def _narrow(a):
@@ -66,12 +62,43 @@ def _narrow(a):
         return np.asarray(a, dtype=np.float32)
 
 
+def is_missing(value):
+    """Whether something stands for what is not there: None, NaN, or what frames have for it (NA, NaT, null)."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return False
+
+
+def _frame_numbers(a, columns):
+    """float64 of a frame whose columns are not all of numbers' types; names the first that holds none."""
+    for j, name in enumerate(columns):
+        try:
+            if a.dtype.kind in "mM":
+                raise TypeError
+            a[:, j].astype(np.float64)
+        except (TypeError, ValueError):
+            values = a[:, j].tolist()
+            lost = [v for v in values if is_missing(v)]
+            other = next((v for v in values if not is_missing(v) and not isinstance(v, (int, float, np.number))), None)
+            held = f"{other!r:.60}" if other is not None else f"{lost[0]!r}" if lost else str(a.dtype)
+            raise ValueError(f"X: column {name!r} holds {held}: expected numbers") from None
+    return a.astype(np.float64)
+
+
 def _dense(X):
+    columns = getattr(X, "columns", None)
     if hasattr(X, "to_numpy") and not isinstance(X, np.ndarray):
         X = X.to_numpy()
+    if np.ma.is_masked(X):
+        raise ValueError("X has masked values: expected numbers for all, X.filled(value) has them")
     a = np.asarray(X)
     if a.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported\n{a!r}\n")
+        raise ValueError(f"Complex data not supported: X is of type {a.dtype}")
+    if columns is not None and a.ndim == 2 and a.dtype.kind in "OUSVmM":
+        return _frame_numbers(a, columns)
     if a.dtype.kind in "OUSV":
         a = a.astype(np.float64)  # raises what numpy says of what is no number
     if a.dtype.kind not in "biuf":
@@ -96,8 +123,8 @@ def samples(X):
         return data, n, H, a.shape[1:]
     if a.ndim != 2:
         raise ValueError(
-            f"Expected 2D array, got {a.ndim}D array instead:\narray={a}.\nReshape your data either using "
-            "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains a single sample."
+            f"X has {a.ndim} dimension{'' if a.ndim == 1 else 's'}: expected samples x features. Reshape your data: "
+            "X.reshape(1, -1) is one sample, X.reshape(-1, 1) one feature"
         )
     n, H = a.shape
     if n < 1 or H < 1:
@@ -117,28 +144,23 @@ def labels(y, n, name):
         raise ValueError(f"{name} requires y to be passed, but the target y is None")
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ), "
-            "for example using ravel().",
-            DataConversionWarning,
-            stacklevel=4,
-        )
+        warn("A column-vector y was passed when a 1d array was expected; it is taken as y.ravel()", DataConversionWarning)
         y = y.ravel()
     if y.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+        raise ValueError(f"y is of shape {y.shape}: expected one label for each sample")
     if len(y) != n:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(y)}]")
+        raise ValueError(f"y has {len(y)} labels and X {n} samples: expected as many")
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers")
     if y.dtype.kind == "f":
         if np.isnan(y).any():
-            raise ValueError("Input y contains NaN.")
+            raise ValueError("y has NaN among its labels: expected a label for each sample")
         if np.isinf(y).any():
-            raise ValueError(f"Input y contains infinity or a value too large for {y.dtype!r}.")
+            raise ValueError("y has inf among its labels: expected whole numbers or texts")
         if (y != np.floor(y)).any():
             raise ValueError("Unknown label type: continuous. Labels are classes: expected whole numbers or texts")
-    if y.dtype.kind == "O" and any(v is None or v != v for v in y.tolist()):
-        raise ValueError("Input y contains NaN or None: expected a label for each sample")
+    if (y.dtype.kind == "O" and any(map(is_missing, y.tolist()))) or (y.dtype.kind in "mM" and np.isnat(y).any()):
+        raise ValueError("y has None, NaN, NaT or NA among its labels: expected a label for each sample")
     return y
 
 
@@ -164,12 +186,42 @@ def label_text(label):
     return plain(str(label))
 
 
-def label_values(names):
-    """Labels from the names of classes: numbers where all are whole numbers as Python writes them, else texts."""
+def _numbers(names):
+    """The names as whole numbers; None: some are not written as Python writes them."""
     try:
         numbers = [int(name) for name in names]
         if [str(number) for number in numbers] == list(names):
             return np.asarray(numbers, dtype=np.int64)
     except (ValueError, OverflowError):
         pass
+    return None
+
+
+def label_kind(labels):
+    """What a file must tell for these labels to be read back as they are; None: nothing, their names do."""
+    kind = labels.dtype.kind
+    if kind == "O":
+        types = {type(label) for label in labels.tolist()}
+        kind = {str: "U", bool: "b", bytes: "S"}.get(types.pop()) if len(types) == 1 else None
+    if kind == "U":
+        return None if _numbers([label_text(label) for label in labels]) is None else "text"
+    return {"b": "bool", "S": "bytes", "M": labels.dtype.name, "m": labels.dtype.name}.get(kind)
+
+
+def label_values(names, kind=None):
+    """Labels from the names of classes. By itself: numbers where all are whole numbers as Python writes them, else texts."""
+    if kind is None:
+        numbers = _numbers(names)
+        return np.asarray(names, dtype=str) if numbers is None else numbers
+    try:
+        if kind == "bool":
+            return np.asarray([("False", "True").index(name) for name in names], dtype=bool)
+        if kind == "bytes":
+            return np.asarray([ast.literal_eval(name) for name in names], dtype=bytes)
+        if kind.startswith("datetime64"):
+            return np.asarray(names, dtype=kind)
+        if kind.startswith("timedelta64"):
+            return np.asarray([int(name.split()[0]) for name in names], dtype=kind)
+    except (ValueError, TypeError, SyntaxError, IndexError):
+        raise ValueError(f"the model has classes that are no labels of the type {kind!r}, which it tells") from None
     return np.asarray(names, dtype=str)

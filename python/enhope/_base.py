@@ -1,6 +1,8 @@
 """What an estimator stands on: scikit-learn's classes where it is installed, and small ones of the same use where not."""
 
 import inspect
+import sys
+import warnings
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
@@ -53,3 +55,11 @@ except ImportError:
 
     class TransformerMixin:
         """Nothing that the estimators do not have themselves."""
+
+
+def warn(text, category=UserWarning):
+    """A warning at the line that called us, from wherever in the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] in ("enhope", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)

@@ -2,14 +2,15 @@
 
 import copyreg
 import inspect
+import json
+import operator
 import os
 import sys
-import warnings
 
 import numpy as np
 
 from . import _arrays, _enhope, _table
-from ._base import BaseEstimator, ClassifierMixin, NotFittedError, TransformerMixin
+from ._base import BaseEstimator, ClassifierMixin, NotFittedError, TransformerMixin, warn
 from ._progress import Listener
 
 # Pickle, copy and joblib hold a model as the bytes of its file.
@@ -22,7 +23,7 @@ _OWN = [
      "dimensions tells it by itself"),
     ("device", "cpu", "str", "where to compute: 'cpu', 'cuda', 'cuda:1', or 'auto' (cuda where it is, else cpu)"),
     ("precision", "fp32", "str", "how exactly a GPU takes the inputs of products: 'fp32', 'tf32' or 'bf16'"),
-    ("n_jobs", None, "int or None", "threads; None or -1: all cores"),
+    ("n_jobs", None, "int or None", "threads; None or -1: all cores, -2: all but one. One in a process that was forked"),
     ("verbose", False, "bool", "a progress bar in a terminal and in a notebook, lines elsewhere"),
     ("callback", None, "callable or None",
      "called after each epoch with a ``Progress``; training stops, and the best state so far is kept, where it "
@@ -30,12 +31,20 @@ _OWN = [
 ]
 _WARM = ("warm_start", False, "bool", "whether ``fit`` goes on from what was fitted before")
 
+# Settings that a model which training goes on from has decided.
+_DECIDED = ("recipe", "dims", "factors", "hidden", "order", "layers", "unit", "z", "scale")
+# Multiplications: below the first, threads cost more than they bring; about the second are a second's. Slices are whole
+# blocks of the library's, so that they change nothing.
+_ALONE, _SLICE, _BLOCK = 1 << 23, 1 << 35, 1008
+# Lines of the log that tell of work under way; all others tell what one should know.
+_PLAIN_LINES = ("mcml: ", "lpp: the ", "looking for ")
+
 
 class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
     """What all estimators share. Use one of its subclasses, such as ``EnHOPE``."""
 
     _method = None  # the row of the table
-    _settings = ()  # (parameter, name of the setting)
+    _settings = ()  # (parameter, row of the table of settings)
     _defaults = {}  # of all parameters
 
     # ---- training ----
@@ -47,6 +56,8 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
             float32 and uint8 in C order are read where they lie; other numbers become float32. Three dimensions: images.
+            uint8 is taken for intensities, which share one scale; of a table with columns of different units give
+            float32, or ``scale="standard"``.
         y : array of shape (n_samples,)
             Labels of any type.
 
@@ -72,7 +83,10 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             found = all_classes
         texts = [_arrays.label_text(label).encode() for label in found]
         inputs = None if names is None else [_arrays.plain(name).encode() for name in names]
-        rows, columns = image or self.image_shape or (0, 0)
+        rows, columns = image or self._image_shape()
+        if goes_on:
+            self._check_decided()
+        begun = self._begun if goes_on and hasattr(self, "_begun") else self._decided()
         listener = Listener(self.callback, self.verbose) if self.callback or self.verbose else None
         try:
             model, _, error, log = _enhope.train(
@@ -84,8 +98,6 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         finally:
             if listener:
                 listener.close()
-        if self.verbose and log:
-            sys.stderr.write(log)
         classes = np.union1d(self.classes_, found) if goes_on else found
         if not goes_on or not hasattr(self, "n_features_in_"):
             self.n_features_in_ = H
@@ -93,10 +105,50 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
                 self.feature_names_in_ = names
             elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
+        self._begun = begun
+        self._note(model, classes, overrides)
         self._take(model, classes)
         if error is not None:
             raise error
+        self._tell(log)
         return self
+
+    def _tell(self, log):
+        """The library's lines: warnings, or, where they only tell of work, for those who asked."""
+        for line in log.splitlines():
+            if not line.startswith(_PLAIN_LINES):
+                warn(line)
+            elif self.verbose:
+                sys.stderr.write(line + "\n")
+
+    def _decided(self):
+        """The parameters that cannot change while training goes on, as texts."""
+        return {
+            parameter: None if getattr(self, parameter) is None else _table.value_text(getattr(self, parameter), row)
+            for parameter, row in _table.settings_of(self._method)
+            if row["name"] in _DECIDED
+        }
+
+    def _check_decided(self):
+        begun = getattr(self, "_begun", {})
+        for parameter, text in self._decided().items():
+            if text != begun.get(parameter, text):
+                raise ValueError(
+                    f"{parameter} is {getattr(self, parameter)!r}: training goes on from a model that began with "
+                    f"{begun[parameter]}, which cannot change; begin anew by a new estimator, or by fit without warm_start"
+                )
+
+    def _note(self, model, classes, overrides):
+        """Keeps in the model what its file would not tell: the type of labels, and parameters that a call overrode."""
+        note = {}
+        kind = _arrays.label_kind(classes)
+        if kind is not None:
+            note["labels"] = kind
+        own = {key: getattr(self, key) for key in overrides if key in self._defaults}
+        if own:
+            note["parameters"] = {key: None if value is None else str(value) for key, value in own.items()}
+        if note:
+            model.set_note("python", json.dumps(note))
 
     def _take(self, model, classes):
         """The fitted attributes, from a model and its labels in order."""
@@ -107,10 +159,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         self._order = order
         self._labels = classes[order]
         self.classes_ = classes
-        columns = np.asarray(model.history(), dtype=np.float64).reshape(-1, 4).T
-        self.history_ = dict(zip(("epoch", "seconds", "loss", "valid_error"), columns.copy()))
-        self.history_["epoch"] = self.history_["epoch"].astype(np.int64)
-        self.n_iter_ = len(self.history_["epoch"])
+        self.n_iter_ = info["epochs"]
         if info["exemplars"]:
             self.exemplars_ = np.empty((info["references"], info["inputs"]), np.float32)
             model.exemplars(self.exemplars_)
@@ -118,44 +167,76 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             model.references(None, None, label)
             self.exemplar_labels_ = self._labels[label]
 
+    @property
+    def history_(self):
+        """What each epoch came to, as arrays: epoch, seconds, loss, valid_error."""
+        if "_model" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no history_ before it is fitted")
+        columns = np.asarray(self._model.history(), dtype=np.float64).reshape(-1, 4).T
+        history = dict(zip(("epoch", "seconds", "loss", "valid_error"), columns.copy()))
+        history["epoch"] = history["epoch"].astype(np.int64)
+        return history
+
     def _setting_texts(self, overrides):
         recipe = getattr(self, "recipe", None)
         texts = [] if recipe is None else ["recipe", recipe]
         texts += ["method", self._method["name"]]
-        for parameter, setting in self._settings:
+        for parameter, row in self._settings:
             value = overrides.get(parameter, getattr(self, parameter))
-            if value is None or setting == "recipe":
+            if value is None or row["name"] == "recipe":
                 continue
-            if setting == "seed":
+            if row["name"] == "seed":
                 value = _seed(value)
-            texts += [setting, _table.value_text(value)]
+            texts += [row["name"], _table.value_text(value, row)]
         return [_arrays.plain(str(text)).encode() for text in texts]
 
     def _parameter_words(self, text):
         """The library's sentence with our names for its settings."""
         for setting, parameter in _table.PARAMETERS.items():
-            if text.startswith(f"{setting} is "):
+            if text.startswith((f"{setting} is ", f"{setting} = ")):
                 return parameter + text[len(setting):]
         return text
 
-    def _where(self):
-        device, precision, jobs = self.device, self.precision, self.n_jobs
-        if jobs is None and device == "cpu" and precision == "fp32":
+    def _image_shape(self):
+        if self.image_shape is None:
+            return 0, 0
+        try:
+            rows, columns = (operator.index(side) for side in self.image_shape)
+            if rows > 0 and columns > 0:
+                return rows, columns
+        except (TypeError, ValueError):
+            pass
+        raise ValueError(f"image_shape is {self.image_shape!r}: expected two whole numbers, rows and columns, or None")
+
+    def _threads(self):
+        """The number that the library takes: 0 is all."""
+        if self.n_jobs is None:
+            return 0
+        try:
+            jobs = operator.index(self.n_jobs)
+            if jobs != 0 and abs(jobs) < 2**31:
+                return jobs if jobs > 0 else 0 if jobs == -1 else max(1, (os.cpu_count() or 1) + 1 + jobs)
+        except TypeError:
+            pass
+        raise ValueError(f"n_jobs is {self.n_jobs!r}: expected a whole number other than 0, or None")
+
+    def _where(self, work=None):
+        """What the module takes for a place; work: multiplications of the call, as far as they are known."""
+        jobs = self._threads()
+        if jobs == 0 and work is not None and work < _ALONE:
+            jobs = 1
+        if jobs == 0 and self.device == "cpu" and self.precision == "fp32":
             return None
-        return str(device), str(precision), 0 if jobs is None or jobs < 0 else int(jobs)
+        return str(self.device), str(self.precision), jobs
 
     # ---- asking ----
 
     def _check_features(self, X, H, names):
         fitted = getattr(self, "feature_names_in_", None)
         if fitted is not None and names is None:
-            warnings.warn(
-                f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names", stacklevel=4
-            )
+            warn(f"X has no names of columns, and {type(self).__name__} was fitted with some")
         elif names is not None and fitted is None and hasattr(self, "n_features_in_"):
-            warnings.warn(
-                f"X has feature names, but {type(self).__name__} was fitted without feature names", stacklevel=4
-            )
+            warn(f"X has names of columns, and {type(self).__name__} was fitted without")
         elif names is not None and (len(names) != len(fitted) or (names != fitted).any()):
             raise ValueError(_names_differ(fitted, names))
         if H != self.n_features_in_:
@@ -167,10 +248,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         """(the model, samples, their number)"""
         model = self.__dict__.get("_model")
         if model is None:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using "
-                "this estimator."
-            )
+            raise NotFittedError(f"{type(self).__name__} is not fitted yet: call fit, or load a model")
         data, n, H, _ = _arrays.samples(X)
         if H != self.n_features_in_ or data is not X or "feature_names_in_" in self.__dict__:
             self._check_features(X, H, _arrays.feature_names(X))
@@ -180,18 +258,30 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         """Coordinates of X in the embedding: float32 of shape (n_samples, n_components)."""
         model, data, n = self._asked(X)
         Y = np.empty((n, model.info()["outputs"]), np.float32)
-        model.embed(data, n, self._where(), Y)
+        model.embed(data, n, self._where(n * model.info()["parameters"]), Y)
         return Y
 
     def fit_transform(self, X, y=None):
         """``fit(X, y)``, then ``transform(X)``."""
         return self.fit(X, y).transform(X)
 
+    def _ask(self, model, data, n, k, label=None, proba=None, index=None, distance=None):
+        """Fills the arrays. Long work is done in slices, between which Ctrl-C is heard: rows do not know of each other."""
+        info = model.info()
+        each = info["parameters"] + info["references"] * info["outputs"]  # of a row
+        rows = max(_SLICE // max(each, 1) // _BLOCK, 1) * _BLOCK if self.device == "cpu" else n
+        where = self._where(n * each)
+        for first in range(0, n, rows):
+            own = slice(first, min(first + rows, n))
+            some = [a if a is None or n <= rows else a[own] for a in (label, proba, index, distance)]
+            model.predict(_rows_of(data, own) if n > rows else data, own.stop - own.start, where, k, some[0], some[1], None,
+                          None, None, None, some[2], some[3])
+
     def predict(self, X):
         """The class of each row of X: the vote of the nearest exemplars (or training points)."""
         model, data, n = self._asked(X)
         label = np.empty(n, np.int32)
-        model.predict(data, n, self._where(), 0, label, None, None, None, None, None, None, None)
+        self._ask(model, data, n, 0, label)
         return self._labels[label]
 
     def predict_proba(self, X):
@@ -204,7 +294,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         model, data, n = self._asked(X)
         proba = np.empty((n, len(self._labels)), np.float32)
         label = np.empty(n, np.int32)
-        model.predict(data, n, self._where(), 0, label, proba, None, None, None, None, None, None)
+        self._ask(model, data, n, 0, label, proba)
         top = proba.argmax(axis=1)
         rows = np.flatnonzero(top != label)
         said, largest = label[rows], top[rows]
@@ -240,7 +330,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         distance = np.empty(index.shape, np.float32) if return_distance else None
         if index.shape[1] < k:
             raise ValueError(f"n_neighbors is {k}: the model has {index.shape[1]} references")
-        model.predict(data, n, self._where(), k, None, None, None, None, None, None, index, distance)
+        self._ask(model, data, n, k, index=index, distance=distance)
         return (distance, index) if return_distance else index
 
     def decision_function(self, X):
@@ -266,10 +356,18 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             self._asked(None)
         self._model.save(os.fspath(path))
 
+    def __getstate__(self):
+        return {**self.__dict__, "_enhope_version": _enhope.version}
+
+    def __setstate__(self, state):
+        """Of any version: parameters that it did not have are the defaults."""
+        self.__dict__.update({**self._defaults, **state})
+        self.__dict__.pop("_enhope_version", None)
+
     # ---- what scikit-learn asks ----
 
     def get_feature_names_out(self, input_features=None):
-        """Names of the coordinates: enhope0, enhope1, ..."""
+        """Names of the coordinates: that of the class in small letters and a number, as in enhope0, enhope1."""
         if "_model" not in self.__dict__:
             self._asked(None)
         name = type(self).__name__.lower()
@@ -312,6 +410,15 @@ def _partial_fit(self, X, y=None, classes=None):
     return self._train(X, y, goes_on, {"epochs": 1, "valid": 0, "patience": 0}, known)
 
 
+def _rows_of(data, own):
+    """A slice of what _arrays.samples gives."""
+    if not isinstance(data, tuple):
+        return data[own]
+    start, column, value, H = data
+    begin, end = start[own.start], start[own.stop]
+    return start[own.start:own.stop + 1] - begin, column[begin:end], value[begin:end], H
+
+
 def _renumber(found, code, all_classes):
     at = np.searchsorted(all_classes, found)
     strange = [label for label, i in zip(found, at) if i == len(all_classes) or all_classes[i] != label]
@@ -326,7 +433,7 @@ def _names_differ(fitted, names):
                        ("seen at fit time, yet now missing", sorted(set(fitted) - set(names)))):
         if some:
             text += f"Feature names {what}:\n" + "".join(f"- {name}\n" for name in some[:5])
-            text += "- ...\n" if len(some) > 5 else ""
+            text += f"and {len(some) - 5} more\n" if len(some) > 5 else ""
     if set(names) == set(fitted):
         text += "Feature names must be in the same order as they were in fit.\n"
     return text
@@ -418,7 +525,7 @@ def _make_class(method, module):
         "__module__": module,
         "_method": method,
         "_defaults": defaults,
-        "_settings": tuple((parameter, row["name"]) for parameter, row in _table.settings_of(method)),
+        "_settings": tuple(_table.settings_of(method)),
     }
     if _table.learns(method):
         members["partial_fit"] = _partial_fit
@@ -441,13 +548,29 @@ def from_model(model, classes_by_method):
     for parameter, row in _table.settings_of(cls._method):
         text = model.setting(row["name"])
         if text is not None:
-            kind = {"integer": int, "real": float}.get(row["type"], str)
-            setattr(estimator, parameter, kind(text))
+            setattr(estimator, parameter, _table.value_of(text, row))
     estimator.n_features_in_ = info["inputs"]
     if info["image_rows"]:
         estimator.image_shape = (info["image_rows"], info["image_columns"])
     names = model.inputs()
     if names is not None:
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
-    estimator._take(model, np.unique(_arrays.label_values(model.classes())))
+    kind, own = _read_note(model, dict(cls._settings))
+    for parameter, value in own.items():
+        setattr(estimator, parameter, value)
+    estimator._begun = estimator._decided()
+    estimator._take(model, np.unique(_arrays.label_values(model.classes(), kind)))
     return estimator
+
+
+def _read_note(model, rows):
+    """(type of the labels or None, {parameter: value}); files are not trusted."""
+    try:
+        note = json.loads(model.note("python") or "{}")
+        kind, own = note.get("labels"), note.get("parameters", {})
+        own = {key: None if text is None else _table.value_of(text, rows[key]) for key, text in own.items() if key in rows}
+        if isinstance(kind, (str, type(None))):
+            return kind, own
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        pass
+    raise ValueError("the model's note 'python' is not of the form that this package writes")

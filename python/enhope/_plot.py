@@ -5,6 +5,8 @@ import json
 
 import numpy as np
 
+from ._arrays import is_missing
+
 # Okabe and Ito's colours, told apart by nearly all eyes, then tints of them.
 _COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#b8a800", "#444444", "#8c6bb1", "#a6761d",
             "#1b7837", "#d6604d"]
@@ -12,9 +14,24 @@ _MARKS = ["o", "s", "^", "D", "v", "P"]
 _MOST = 20000  # points that a page shows
 
 
+def _number(labels):
+    """The classes, and the number of each label's; those that are missing (None, NaN) are a class None of their own."""
+    values = labels.tolist() if labels.dtype.kind == "O" else list(labels)
+    known = [not is_missing(value) for value in values]
+    some = {value for value, there in zip(values, known) if there}
+    try:
+        classes = sorted(some)
+    except TypeError:
+        classes = sorted(some, key=lambda value: (type(value).__name__, str(value)))
+    if not all(known):
+        classes.append(None)
+    number = {value: i for i, value in enumerate(classes)}
+    return classes, np.array([number[value if there else None] for value, there in zip(values, known)], dtype=int)
+
+
 class Map:
     """Points of an embedding with their labels. In a notebook it shows itself as a page to explore; ``ax`` is its picture by
-    matplotlib, ``html()`` the page, ``save(path)`` writes it."""
+    matplotlib, ``show()`` opens that in a window, ``html()`` is the page, ``save(path)`` writes it."""
 
     def __init__(self, Y, labels, exemplars=None, exemplar_labels=None, title=""):
         self.Y = np.asarray(Y, dtype=np.float64)
@@ -23,9 +40,11 @@ class Map:
         self.exemplar_labels = exemplar_labels
         self.title = title
         self._ax = None
+        self._classes, self._code = ([None], np.zeros(len(self.Y), int)) if labels is None else _number(np.asarray(labels))
 
-    def _classes(self):
-        return [None] if self.labels is None else list(np.unique(self.labels))
+    def __repr__(self):
+        classes = "" if self.labels is None else f" of {sum(label is not None for label in self._classes)} classes"
+        return f"<enhope map: {len(self.Y)} samples{classes}; .show() opens it, .ax draws it, .save(path) writes a page>"
 
     def draw(self, ax=None):
         """Draws on an axis of matplotlib's, a new one where none is given, and returns it."""
@@ -34,8 +53,8 @@ class Map:
 
             ax = plt.subplots(figsize=(7, 6))[1]
         many = max(len(self.Y), 1)
-        for i, label in enumerate(self._classes()):
-            own = slice(None) if label is None else self.labels == label
+        for i, label in enumerate(self._classes):
+            own = self._code == i
             ax.scatter(self.Y[own, 0], self.Y[own, 1], s=float(np.clip(20000 / many, 1, 18)), c=_COLOURS[i % len(_COLOURS)],
                        marker=_MARKS[i // len(_COLOURS) % len(_MARKS)], alpha=0.7, linewidths=0,
                        label=None if label is None else str(label))
@@ -45,7 +64,7 @@ class Map:
         ax.set_title(self.title)
         ax.set_xticks([])
         ax.set_yticks([])
-        if self.labels is not None and len(self._classes()) <= 24:
+        if self.labels is not None and len(self._classes) <= 24:
             ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
         self._ax = ax
         return ax
@@ -55,14 +74,19 @@ class Map:
         """The axis that the map is drawn on; it is drawn where it was not yet."""
         return self._ax if self._ax is not None else self.draw()
 
+    def show(self):
+        """Draws it where it was not yet, and opens matplotlib's windows."""
+        import matplotlib.pyplot as plt
+
+        self.ax
+        plt.show()
+
     def _content(self):
         """What the page shows, as JSON that is safe inside a script."""
-        Y, labels = self.Y, self.labels
+        Y, code, classes = self.Y, self._code, self._classes
         if len(Y) > _MOST:  # every so many-th, in the order that is there
             kept = np.linspace(0, len(Y) - 1, _MOST).astype(int)
-            Y, labels = Y[kept], None if labels is None else labels[kept]
-        classes = self._classes()
-        number = {label: i for i, label in enumerate(classes)}
+            Y, code = Y[kept], code[kept]
         scale = float(np.abs(Y).max(initial=1e-12))
         content = {
             "title": self.title,
@@ -71,7 +95,7 @@ class Map:
             "colours": [_COLOURS[i % len(_COLOURS)] for i in range(len(classes))],
             "x": np.round(Y[:, 0] / scale, 4).tolist(),
             "y": np.round(Y[:, 1] / scale, 4).tolist(),
-            "of": [0] * len(Y) if labels is None else [number[label] for label in labels],
+            "of": code.tolist(),
             "exemplars": [] if self.exemplars is None else np.round(self.exemplars[:, :2] / scale, 4).tolist(),
         }
         text = json.dumps(content, ensure_ascii=True)
@@ -102,9 +126,9 @@ def plot(estimator, X, y=None, ax=None, title=None):
         serves as well.
     X : as for ``transform``
     y : array of shape (n_samples,), optional
-        Labels, for colours.
+        Labels, for colours; None and NaN are samples without one.
     ax : axis of matplotlib's, optional
-        Where to draw at once. Without it the map is drawn when ``.ax`` is asked for.
+        Where to draw at once. Without it nothing is drawn until ``.show()`` or ``.ax`` asks for it.
 
     Returns
     -------
@@ -123,7 +147,7 @@ def plot(estimator, X, y=None, ax=None, title=None):
         raise ValueError(f"the embedding has {Y.shape[1]} coordinate: expected at least 2 to draw a map")
     labels = None if y is None else np.asarray(y).ravel()
     if labels is not None and len(labels) != len(Y):
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(Y)}, {len(labels)}]")
+        raise ValueError(f"y has {len(labels)} labels and X {len(Y)} samples: expected as many")
     last = estimator[-1] if hasattr(estimator, "steps") else estimator
     G = own = None
     if hasattr(last, "exemplars_"):

@@ -2,6 +2,7 @@
 
 import collections
 import html
+import shutil
 import sys
 import time
 
@@ -53,9 +54,12 @@ class _Terminal:
         self._width = 0
 
     def show(self, p):
-        full = round(24 * _share(p))
-        text = f"[{'=' * full}{' ' * (24 - full)}] {_words(p)}"
-        self._out.write("\r" + text.ljust(self._width))
+        most = max(shutil.get_terminal_size().columns - 1, 1)  # a line that wraps could not be written over
+        words = _words(p)
+        wide = max(min(24, most - len(words) - 3), 0)
+        full = round(wide * _share(p))
+        text = (f"[{'=' * full}{' ' * (wide - full)}] {words}" if wide > 3 else words)[:most]
+        self._out.write("\r" + text.ljust(min(self._width, most)))
         self._out.flush()
         self._width = len(text)
 

@@ -56,7 +56,7 @@ def settings_of(method):
 
 def type_text(row):
     """The type of a setting, for docstrings and stubs."""
-    return {"integer": "int", "real": "float"}.get(row["type"], "str")
+    return {"integer": "int", "real": "float", "text": "str, list of int"}.get(row["type"], "str")
 
 
 def range_text(row):
@@ -69,11 +69,16 @@ def range_text(row):
     return f"{kind} from {row['minimum']:.15g} to {row['maximum']:.15g}"
 
 
-def value_text(value):
-    """A parameter's value as the library reads settings: text."""
+def value_of(text, row):
+    """The value of a setting from its text."""
+    return {"integer": int, "real": float}.get(row["type"], str)(text)
+
+
+def value_text(value, row):
+    """A parameter's value as the library reads settings: text. Numbers of a list are joined as the setting's form tells."""
     item = getattr(value, "item", None)  # a number of numpy's
     if callable(item) and getattr(value, "ndim", 1) == 0:
         value = item()
-    if isinstance(value, (tuple, list)):
-        return "-".join(str(part) for part in value)
+    if row["type"] == "text" and (isinstance(value, (tuple, list)) or getattr(value, "ndim", 0) == 1):
+        return (row["choices"] or "N-").lstrip("N")[:1].join(str(part) for part in value)
     return repr(value) if isinstance(value, float) else str(value)

@@ -1,6 +1,7 @@
 """Data as the command ``enhope`` reads it: IDX, CSV, TSV, LIBSVM, NPY, NPZ, MAT, plain or gzipped, and synthetic data."""
 
 import os
+from typing import Any, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -31,6 +32,12 @@ class Data:
     feature_names : list of str, or None
     image_shape : tuple of (int, int), or None
     """
+
+    data: Any
+    target: Optional[np.ndarray]
+    target_names: List[str]
+    feature_names: Optional[List[str]]
+    image_shape: Optional[Tuple[int, int]]
 
     def __init__(self, read):
         info = read.info()
@@ -75,7 +82,15 @@ def _sparse(block, n, H, stored):
     return csr_matrix((value, column, start), shape=(n, H))
 
 
-def load(path, part=None, label=None, split=None, limit=0, variables=None, return_X_y=False):
+def load(
+    path: "Union[str, os.PathLike[str]]",
+    part: Optional[str] = None,
+    label: Union[str, int, None] = None,
+    split: Optional[str] = None,
+    limit: int = 0,
+    variables: Optional[str] = None,
+    return_X_y: bool = False,
+) -> "Union[Data, Tuple[Any, Optional[np.ndarray]]]":
     """Reads data.
 
     Parameters

@@ -100,6 +100,10 @@ PyMODINIT_FUNC PyInit__enhope(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
+    if (!watch_forks()) {
+        Py_DecRef(module);
+        return PyErr_NoMemory();
+    }
     model_type = add_type(module, "Model", &model_spec);
     dataset_type = model_type ? add_type(module, "Dataset", &dataset_spec) : NULL;
     if (!dataset_type || PyModule_AddStringConstant(module, "version", enhope_version()) != 0) {

@@ -1,12 +1,34 @@
 /* From Python's objects to what the library takes: arrays, texts, samples; and from its sentences to exceptions. */
 #include "module.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <string.h>
+
+/* OSError, or its kin for what the system said, which ends the sentence. */
+static void raise_system(const char *text)
+{
+    static const int known[] = {ENOENT, EACCES, EPERM, EISDIR, ENOTDIR, EEXIST, ENOSPC, EROFS, ENAMETOOLONG};
+    PyObject *sentence = text_of(text), *error = NULL;
+    const size_t length = strlen(text);
+    for (size_t i = 0; sentence && !error && i < sizeof known / sizeof *known; i++) {
+        const char *said = strerror(known[i]);
+        if (length < strlen(said) || strcmp(text + length - strlen(said), said) != 0) continue;
+        error = PyObject_CallFunction(PyExc_OSError, "iO", known[i], sentence);
+        if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    }
+    if (sentence && !error && !PyErr_Occurred()) PyErr_SetObject(PyExc_OSError, sentence);
+    Py_XDECREF(error);
+    Py_XDECREF(sentence);
+}
 
 PyObject *raise_sentence(enhope_context *ctx, enhope_status status)
 {
+    if (status == ENHOPE_ERROR_IO) {
+        raise_system(enhope_error(ctx));
+        return NULL;
+    }
     PyObject *type = PyExc_ValueError;
-    if (status == ENHOPE_ERROR_IO) type = PyExc_OSError;
     if (status == ENHOPE_ERROR_MEMORY) type = PyExc_MemoryError;
     if (status == ENHOPE_ERROR_COMPUTE) type = PyExc_RuntimeError;
     const char *text = enhope_error(ctx);
@@ -21,6 +43,19 @@ PyObject *raise_sentence(enhope_context *ctx, enhope_status status)
 
 /* ---- a context for each call: they cost nothing, and calls of several threads have nothing to share ---- */
 
+/* A fork leaves OpenMP's threads behind: a child that waits for them waits for ever, so that it computes in one. */
+static int forked;
+
+static void after_fork(void)
+{
+    forked = 1;
+}
+
+int watch_forks(void)
+{
+    return pthread_atfork(NULL, NULL, after_fork) == 0;
+}
+
 /* where: (device, precision, threads), or None for what a new context has. NULL: an exception is set. */
 enhope_context *open_context(PyObject *where)
 {
@@ -31,11 +66,14 @@ enhope_context *open_context(PyObject *where)
     }
     const char *device, *precision;
     int threads;
-    if (where == Py_None) return ctx;
+    if (where == Py_None) {
+        if (forked) enhope_context_set_threads(ctx, 1);
+        return ctx;
+    }
     if (PyTuple_Check(where) && PyArg_ParseTuple(where, "ssi", &device, &precision, &threads)) {
         enhope_status status = enhope_context_set_device(ctx, device);
         if (!status) status = enhope_context_set_precision(ctx, precision);
-        if (!status) status = enhope_context_set_threads(ctx, threads);
+        if (!status) status = enhope_context_set_threads(ctx, forked ? 1 : threads);
         if (!status) return ctx;
         raise_sentence(ctx, status);
     } else if (!PyErr_Occurred()) {

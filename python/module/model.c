@@ -30,18 +30,27 @@ PyObject *model_object_of(enhope_model *model)
     return (PyObject *)self;
 }
 
+/* What a call that only asks the model leaves behind. */
+static PyObject *close_call(enhope_context *ctx, enhope_status status)
+{
+    if (status) raise_sentence(ctx, status);
+    enhope_context_free(ctx);
+    if (status) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *model_info(PyObject *self, PyObject *unused)
 {
     (void)unused;
     const enhope_model_info *i = &((model_object *)self)->info;
-    return Py_BuildValue("{s:s,s:s,s:L,s:L,s:L,s:O,s:i,s:i,s:L,s:L,s:d,s:L,s:L,s:L,s:L,s:L,s:L}", "method", i->method,
-                         "map", i->map, "inputs", (long long)i->inputs, "outputs", (long long)i->outputs, "references",
-                         (long long)i->references, "exemplars", i->references_are_exemplars ? Py_True : Py_False,
-                         "classes", (int)i->classes, "neighbours", (int)i->neighbours, "epochs", (long long)i->epochs,
-                         "best", (long long)i->best, "temperature", i->temperature, "valid_n", (long long)i->valid_n,
-                         "valid_errors", (long long)i->valid_errors, "train_n", (long long)i->train_n, "train_errors",
-                         (long long)i->train_errors, "image_rows", (long long)i->image_rows, "image_columns",
-                         (long long)i->image_columns);
+    return Py_BuildValue("{s:s,s:s,s:L,s:L,s:L,s:L,s:O,s:i,s:i,s:L,s:L,s:d,s:L,s:L,s:L,s:L,s:L,s:L}", "method",
+                         i->method, "map", i->map, "inputs", (long long)i->inputs, "outputs", (long long)i->outputs,
+                         "parameters", (long long)i->parameters, "references", (long long)i->references, "exemplars",
+                         i->references_are_exemplars ? Py_True : Py_False, "classes", (int)i->classes, "neighbours",
+                         (int)i->neighbours, "epochs", (long long)i->epochs, "best", (long long)i->best, "temperature",
+                         i->temperature, "valid_n", (long long)i->valid_n, "valid_errors", (long long)i->valid_errors,
+                         "train_n", (long long)i->train_n, "train_errors", (long long)i->train_errors, "image_rows",
+                         (long long)i->image_rows, "image_columns", (long long)i->image_columns);
 }
 
 static PyObject *model_classes(PyObject *self, PyObject *unused)
@@ -76,6 +85,22 @@ static PyObject *model_setting(PyObject *self, PyObject *args)
     const char *name;
     if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
     return text_of(enhope_model_setting(((model_object *)self)->model, name));
+}
+
+/* note(name), set_note(name, text): the latter before a second thread knows of the model. */
+static PyObject *model_note(PyObject *self, PyObject *args)
+{
+    const char *name;
+    if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
+    return text_of(enhope_model_note(((model_object *)self)->model, name));
+}
+
+static PyObject *model_set_note(PyObject *self, PyObject *args)
+{
+    const char *name, *text;
+    if (!PyArg_ParseTuple(args, "ss", &name, &text)) return NULL;
+    enhope_context *ctx = open_context(Py_None);
+    return ctx ? close_call(ctx, enhope_model_set_note(ctx, ((model_object *)self)->model, name, text)) : NULL;
 }
 
 /* Rows (epoch, seconds, loss, valid_error). */
@@ -122,23 +147,11 @@ static PyObject *model_exemplars(PyObject *self, PyObject *args)
     PyObject *X_object;
     float *X;
     if (!PyArg_ParseTuple(args, "O", &X_object)) return NULL;
-    if (!output(X_object, "X", F4, 2, m->info.references, m->info.inputs, &X) || !X) return NULL;
+    if (!output(X_object, "X", F4, 2, m->info.references, m->info.inputs, &X)) return NULL;
+    if (!X) return refuse("X", "an array"), NULL;
     enhope_context *ctx = open_context(Py_None);
     if (!ctx) return NULL;
-    const enhope_status status = enhope_model_exemplars(ctx, m->model, X);
-    if (status) raise_sentence(ctx, status);
-    enhope_context_free(ctx);
-    if (status) return NULL;
-    Py_RETURN_NONE;
-}
-
-/* What a call that only asks the model leaves behind. */
-static PyObject *close_call(enhope_context *ctx, enhope_status status)
-{
-    if (status) raise_sentence(ctx, status);
-    enhope_context_free(ctx);
-    if (status) return NULL;
-    Py_RETURN_NONE;
+    return close_call(ctx, enhope_model_exemplars(ctx, m->model, X));
 }
 
 /* embed(X, n, where, Y) */
@@ -172,7 +185,7 @@ static PyObject *model_predict(PyObject *self, PyObject *args)
     long long n;
     int k;
     samples x;
-    enhope_prediction out;
+    enhope_prediction out = {0};
     if (!PyArg_ParseTuple(args, "OLOiOOOOOOOO", &X, &n, &where, &k, &object[0], &object[1], &object[2], &object[3],
                           &object[4], &object[5], &object[6], &object[7]) ||
         !read_samples(X, n, &x))
@@ -220,9 +233,14 @@ static PyObject *model_bytes(PyObject *self, PyObject *unused)
     if (!ctx) return NULL;
     size_t bytes = 0;
     PyObject *out = NULL;
-    enhope_status status = enhope_model_save_bytes(ctx, model, NULL, 0, &bytes);
-    if (!status) out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
-    if (out) status = enhope_model_save_bytes(ctx, model, PyBytes_AsString(out), bytes, &bytes);
+    enhope_status status;
+    Py_BEGIN_ALLOW_THREADS status = enhope_model_save_bytes(ctx, model, NULL, 0, &bytes);
+    Py_END_ALLOW_THREADS if (!status) out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
+    if (out) {
+        char *to = PyBytes_AsString(out);
+        Py_BEGIN_ALLOW_THREADS status = enhope_model_save_bytes(ctx, model, to, bytes, &bytes);
+        Py_END_ALLOW_THREADS
+    }
     if (status) {
         Py_CLEAR(out);
         raise_sentence(ctx, status);
@@ -236,6 +254,8 @@ static PyMethodDef model_methods[] = {
     {"classes", model_classes, METH_NOARGS, "Names of the classes, by number."},
     {"inputs", model_inputs, METH_NOARGS, "Names of the inputs; None: not known."},
     {"setting", model_setting, METH_VARARGS, "The text of a setting; None: unknown."},
+    {"note", model_note, METH_VARARGS, "A note; None: there is none."},
+    {"set_note", model_set_note, METH_VARARGS, "set_note(name, text)"},
     {"history", model_history, METH_NOARGS, "Rows (epoch, seconds, loss, valid_error)."},
     {"references", model_references, METH_VARARGS, "references(where, Y, labels)"},
     {"exemplars", model_exemplars, METH_VARARGS, "exemplars(X)"},
@@ -280,8 +300,9 @@ PyObject *model_from_bytes(PyObject *module, PyObject *args)
     enhope_context *ctx = open_context(Py_None);
     if (!ctx) return NULL;
     enhope_model *model = NULL;
-    const enhope_status status = enhope_model_load_bytes(ctx, bytes, (size_t)size, &model);
-    if (status) raise_sentence(ctx, status);
+    enhope_status status;
+    Py_BEGIN_ALLOW_THREADS status = enhope_model_load_bytes(ctx, bytes, (size_t)size, &model);
+    Py_END_ALLOW_THREADS if (status) raise_sentence(ctx, status);
     enhope_context_free(ctx);
     return status ? NULL : model_object_of(model);
 }

@@ -16,6 +16,8 @@
 /* ---- arrays.c ---- */
 
 PyObject *raise_sentence(enhope_context *ctx, enhope_status status);
+/* Once, when the module is made; 0: no memory. */
+int watch_forks(void);
 /* where: (device, precision, threads), or None for what a new context has. */
 enhope_context *open_context(PyObject *where);
 /* Says that `name` is not what was expected; 0. */

@@ -323,3 +323,32 @@ def test_a_map_shows_itself_and_escapes_what_it_is_given(blobs):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     assert shown.ax is shown.ax and len(shown.ax.collections) == 4
+    shown.show()
+
+
+def test_a_map_takes_labels_that_are_missing(blobs):
+    X, y = blobs
+    model = quick(enhope.EnHOPE).fit(X, y)
+    some = y.astype(object)
+    some[::3] = None
+    for labels, classes in ((some, 3), (np.where(y == 1, np.nan, y), 2), (["a", 3] * 150, 2)):
+        shown = enhope.plot(model, X, labels)
+        assert f"300 samples of {classes} classes" in repr(shown)
+        assert "<iframe" in shown._repr_html_()
+    assert repr(enhope.plot(model, X)).startswith("<enhope map: 300 samples; ")
+
+
+def test_the_bar_stays_within_the_terminal(monkeypatch):
+    import io
+
+    from enhope import _progress
+
+    for columns in (20, 60, 80, 200):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        out = io.StringIO()
+        bar = _progress._Terminal(out)
+        for epoch in (1, 500, 1000):
+            bar.show(enhope.Progress(epoch, 1000, 1, 1, 0.1234, 0.05, 0.05, 12345.0, 12345.0, True))
+        lines = out.getvalue().split("\r")[1:]
+        assert len(lines) == 3 and max(map(len, lines)) < columns
+        assert columns < 100 or "[=" in lines[-1]

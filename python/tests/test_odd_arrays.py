@@ -22,51 +22,77 @@ def fitted():
     return quick(enhope.EnHOPE, epochs=2).fit(X, y), X, y
 
 
-def odd_arrays():
+def refused_arrays():
+    """What is no table of finite numbers."""
     base = np.arange(160, dtype=np.float32).reshape(40, 4)
-    strided = np.lib.stride_tricks.as_strided
     return [
         np.empty((0, 4), np.float32), np.empty((40, 0), np.float32), np.empty((0, 0)), np.float32(3), np.array([]),
         np.array(None), None, "text", b"bytes", object(), [], [[]], [[1, 2], [3]], {}, {1: 2}, range(4),
         np.full((40, 4), np.nan, np.float32), np.full((40, 4), np.inf), np.full((40, 4), 1e300), np.full((40, 4), -1e39),
-        np.where(base == 7, np.nan, base), base.astype(complex), base.astype(object), np.full((40, 4), None),
-        np.full((40, 4), "x"), np.full((40, 4), b"1"), np.full((40, 4), {}), base.astype("datetime64[s]"),
-        base.astype("timedelta64[s]"), base.view(np.void), np.zeros((40, 4), [("a", "f4")]),
-        base[::-1], base[:, ::-1], base[::2], base.T, base.T.copy().T, base[:, ::3], base.astype(">f8"),
-        base.astype(np.float16), base.astype(np.longdouble), base.astype(bool), base.astype(np.uint64),
-        strided(base, (40, 4), (0, 0)), strided(base, (40, 4), (4, 0)), base[::-1, ::-1],
-        np.broadcast_to(np.float32(1), (40, 4)), np.broadcast_to(base[0], (40, 4)),
-        np.ma.masked_array(base, base > 9), np.matrix(base), base.reshape(40, 2, 2), base.reshape(2, 2, 2, 20),
-        np.zeros((40, 4, 0)), np.zeros((1, 4), np.float32), np.zeros((40, 5), np.float32), memoryview(base),
-        memoryview(b"abcd"), bytearray(16), np.random.default_rng(0), np.zeros((3, 4), np.uint8)[:, :0],
+        np.where(base == 7, np.nan, base), base.astype(complex), np.full((40, 4), None), np.full((40, 4), "x"),
+        np.full((40, 4), {}), base.astype("datetime64[s]"), base.astype("timedelta64[s]"), base.view(np.void), base.T,
+        np.ma.masked_array(base, base > 9), base.reshape(2, 2, 2, 20), np.zeros((40, 4, 0)), memoryview(b"abcd"),
+        bytearray(16), np.random.default_rng(0), np.zeros((3, 4), np.uint8)[:, :0], np.empty((2**45, 0), np.float32),
+        np.empty((0, 2**45), np.uint8), np.broadcast_to(np.float32(1), (2**45, 4)), np.broadcast_to(np.uint8(1), (2**60, 2)),
+        np.broadcast_to(base[:, ::-1], (2**40, 40, 4)),
+    ]
+
+
+def taken_arrays():
+    """What is one of four columns, in odd ways."""
+    base = np.arange(160, dtype=np.float32).reshape(40, 4)
+    strided = np.lib.stride_tricks.as_strided
+    return [
+        base.astype(object), np.full((40, 4), b"1"), np.zeros((40, 4), [("a", "f4")]), base[::-1], base[:, ::-1],
+        base.T.copy().T, base.astype(">f8"), base.astype(np.float16), base.astype(np.longdouble), base.astype(bool),
+        base.astype(np.uint64), strided(base, (40, 4), (0, 0)), strided(base, (40, 4), (4, 0)), base[::-1, ::-1],
+        strided(base[::-1], (40, 4), (-16, 4)), np.broadcast_to(np.float32(1), (40, 4)), np.broadcast_to(base[0], (40, 4)),
+        np.ma.masked_array(base), np.matrix(base), base.reshape(40, 2, 2), memoryview(base),
         np.frombuffer(b"\1" * 641, np.uint8)[1:].view(np.float32).reshape(40, 4),
     ]
 
 
-@pytest.mark.parametrize("i", range(len(odd_arrays())))
-def test_any_x_is_taken_or_refused(fitted, i):
+@pytest.mark.parametrize("i", range(len(refused_arrays())))
+def test_what_is_no_table_is_refused(fitted, i):
     model, X, y = fitted
-    odd = odd_arrays()[i]
-    for ask in (model.predict, model.transform, model.predict_proba, model.decision_function, model.kneighbors):
-        try:
+    odd = refused_arrays()[i]
+    for ask in (model.predict, model.transform, model.predict_proba, model.decision_function, model.kneighbors,
+                lambda odd: quick(enhope.EnHOPE, epochs=1).fit(odd, y), lambda odd: quick(enhope.HOPE, epochs=1).fit(odd, y),
+                lambda odd: quick(enhope.KNN).fit(odd, y)):
+        with pytest.raises(ALLOWED) as refused:
             ask(odd)
-        except ALLOWED as refused:
-            assert str(refused)
-    for fit in (lambda: quick(enhope.EnHOPE, epochs=1).fit(odd, y), lambda: quick(enhope.HOPE, epochs=1).fit(odd, y),
-                lambda: quick(enhope.KNN).fit(odd, y)):
-        try:
-            fit()
-        except ALLOWED as refused:
-            assert str(refused)
+        assert str(refused.value)
 
 
-@pytest.mark.parametrize("i", range(len(odd_arrays())))
-def test_any_y_is_taken_or_refused(fitted, i):
+@pytest.mark.parametrize("i", range(len(taken_arrays())))
+def test_a_table_is_taken_whatever_its_form(fitted, i):
+    model, X, y = fitted
+    odd = taken_arrays()[i]
+    assert model.predict(odd).shape == (40,) and np.isfinite(model.transform(odd)).all()
+    assert quick(enhope.EnHOPE, epochs=1).fit(odd, y).predict(odd).shape == (40,)
+    quick(enhope.KNN).fit(odd, y)
+
+
+def test_tables_of_another_size_are_refused(fitted):
+    model, X, y = fitted
+    for odd in (np.zeros((40, 5), np.float32), np.zeros((40, 8), np.float32)[:, ::3]):
+        with pytest.raises(ValueError, match="is expecting 4 features"):
+            model.predict(odd)
+    for few in (X[:1], X[::2]):
+        assert model.predict(few).shape == (len(few),)
+        with pytest.raises(ValueError):
+            quick(enhope.EnHOPE, epochs=1).fit(few, y)
+
+
+@pytest.mark.parametrize("i", range(len(refused_arrays() + taken_arrays())))
+def test_a_table_is_no_list_of_labels(fitted, i):
     _, X, _ = fitted
-    odd = odd_arrays()[i]
-    for labels in (odd, getattr(odd, "ravel", lambda: odd)()[:40] if getattr(odd, "ndim", 0) else odd):
+    odd = (refused_arrays() + taken_arrays())[i]
+    with pytest.raises(ALLOWED):
+        quick(enhope.EnHOPE, epochs=1).fit(X, odd)
+    if isinstance(odd, np.ndarray) and odd.size < 1000:
         try:
-            quick(enhope.EnHOPE, epochs=1).fit(X, labels)
+            quick(enhope.EnHOPE, epochs=1).fit(X, odd.ravel()[:40])
         except ALLOWED as refused:
             assert str(refused)
 

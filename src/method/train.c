@@ -227,7 +227,7 @@ static void add_targets(enhope_trainer *t)
 static void shuffle(enhope_trainer *t, int64_t epoch)
 {
     if (t->shuffled == epoch || epoch >= t->set.epochs) return;
-    eh_shuffle((uint64_t)t->set.seed, EH_STREAM_SHUFFLE, (uint64_t)epoch, t->n, t->order);
+    eh_shuffle((uint64_t)t->set.seed, EH_STREAM_SHUFFLE, (uint64_t)(t->past + epoch), t->n, t->order);
     add_targets(t);
     for (int64_t i = 0; i < t->n * (1 + t->hinge.targets); i++) {
         const int64_t at = t->order[i];
@@ -302,7 +302,7 @@ static void run_batch(enhope_trainer *t)
     const int64_t each = 1 + t->hinge.targets; /* rows of a sample */
     const int64_t from = batch_start(t, t->batch) * each, to = batch_start(t, t->batch + 1) * each;
     if (t->batch == 0) begin_epoch(t);
-    t->disturb.pass = (uint64_t)t->epoch;
+    t->disturb.pass = (uint64_t)(t->past + t->epoch);
     take_batch(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from,
                t->disturbed ? &t->disturb : NULL);
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
@@ -430,7 +430,7 @@ static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
         EH_TRY(eh_model_copy_names(ctx, data->input_name, H, m->input_name));
     }
     EH_TRY(eh_settings_texts(ctx, &t->set, m->setting));
-    if (m->epochs) memcpy(m->history, t->history, (size_t)m->epochs * sizeof *m->history);
+    eh_train_fill_history(t, m);
     if (!t->c) {
         fill_references(t, NULL, m);
         return ENHOPE_OK;
@@ -456,7 +456,7 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
     }
     EH_TRY(eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape,
                            exemplars ? t->z : t->n + t->valid_n, exemplars, t->data->c, enhope_setting_count(),
-                           t->epoch, &m));
+                           eh_train_earlier(t) + t->epoch, &m));
     const enhope_status status = fill_model(t, m);
     if (status) {
         enhope_model_free(m);

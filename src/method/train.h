@@ -79,6 +79,7 @@ struct enhope_trainer {
     int32_t *guess;        /* (capacity) */
 
     /* where we are */
+    int64_t past;                /* number of the last epoch of the model that training goes on from */
     int64_t ahead;               /* batches after which losses are fetched, where the optimiser does not ask for them */
     int64_t epoch, batch, known; /* of the epoch's batches: handed to the optimiser, and those whose loss was fetched */
     double started, spent;       /* clock at the running step's start, seconds of steps before it */
@@ -96,6 +97,10 @@ struct enhope_trainer {
     bool stopping; /* it said so */
 };
 
+/* Settings against data and method; the rows have been chosen and the backend opened; train_settle.c. */
+enhope_status eh_train_settle(enhope_trainer *t);
+/* Whether the loss is also asked for at inputs that have climbed it. */
+bool eh_train_climbs(const enhope_trainer *t);
 /* What the optimiser minimises and when it must stop; user is the trainer. The loss of the present batch at parameters
  * x, and its gradient, all on the backend; train.c. */
 void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss);
@@ -136,6 +141,10 @@ enhope_status eh_train_check_update(const enhope_trainer *t);
 enhope_status eh_train_count_exemplars(enhope_trainer *t);
 /* E (z, H) and exemplar_label: the model's, and new ones for new classes. */
 enhope_status eh_train_more_exemplars(enhope_trainer *t, float *E);
+
+/* Rows of the model's history that go on into the new one; both, the new one's numbered on. */
+int64_t eh_train_earlier(const enhope_trainer *t);
+void eh_train_fill_history(const enhope_trainer *t, enhope_model *m);
 
 /* What theta is worth goes into the model: errors in the validation part and among training samples, and the temperature
  * of its probabilities; train_judge.c. */

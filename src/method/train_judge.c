@@ -110,6 +110,11 @@ enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_mod
     EH_TRY(t->z ? eh_train_errors(t, theta, &ref, 0, n, &m->train_errors)
                 : leave_one_out(t, theta, &ref, n, &m->train_errors));
     m->train_n = n;
+    if (!t->valid_n && t->from) {
+        m->temperature = t->from->temperature;
+        m->valid_errors = t->from->valid_errors;
+        m->valid_n = t->from->valid_n;
+    }
     if (!t->valid_n) return ENHOPE_OK;
     EH_TRY(eh_train_errors(t, theta, &ref, t->n, t->valid_n, &m->valid_errors));
     m->valid_n = t->valid_n;

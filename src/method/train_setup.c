@@ -1,4 +1,4 @@
-/* Making a trainer: settings checked against the data, the validation part taken, scaling fitted, data placed,
+/* Making a trainer: the validation part taken, settings settled (train_settle.c), scaling fitted, data placed,
  * exemplars and parameters started, and all memory allocated, once. */
 #include <math.h>
 #include <string.h>
@@ -86,185 +86,6 @@ static enhope_status choose_rows(enhope_trainer *t)
 cleanup:
     eh_free(counts);
     return status;
-}
-
-/* ---- settings against data ---- */
-
-/* Of a method whose target is P of a batch's inputs. */
-static enhope_status settle_affinities(enhope_trainer *t, int64_t batch)
-{
-    enum { MOST = 20000 }; /* samples of a batch: P has its square */
-    if (t->objective.nca)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "target is nca: the target of %s is P of its inputs",
-                       t->method->info.name);
-    if (batch > MOST)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "batch is %lld: %s holds a probability for every pair of a batch, expected at most %d samples",
-                       (long long)batch, t->method->info.name, MOST);
-    /* the farthest of three times as many neighbours has next to no weight */
-    const double most = fmax(1, (double)(t->n / t->batches - 1) / 3);
-    if (t->set.perplexity > most) {
-        eh_log(t->ctx, "perplexity is %g: a batch of %lld samples has room for %g, which is taken", t->set.perplexity,
-               (long long)(t->n / t->batches), most);
-        t->set.perplexity = most;
-    }
-    return ENHOPE_OK;
-}
-
-/* Whether the loss is also asked for at inputs that have climbed it. */
-static bool climbs(const enhope_trainer *t)
-{
-    return !t->method->solve && t->set.adversary > 0;
-}
-
-/* What is done to the inputs of training batches. */
-static enhope_status settle_disturbance(enhope_trainer *t)
-{
-    const enhope_settings *s = &t->set;
-    const int64_t rows = t->data->image_rows, columns = t->data->image_columns;
-    t->disturb = (eh_disturb){.image_rows = rows,
-                              .image_columns = columns,
-                              .shift = s->shift,
-                              .affine = s->affine,
-                              .elastic = s->elastic,
-                              .noise = s->noise,
-                              .dropout = s->dropout,
-                              .seed = (uint64_t)s->seed};
-    if (t->method->solve || t->method->compared == EH_NOTHING) return ENHOPE_OK;
-    if (t->method->compared == EH_EXEMPLARS) t->disturb.mix = s->mix;
-    const bool moved = s->shift > 0 || s->affine > 0 || s->elastic > 0;
-    t->disturbed = moved || t->disturb.mix > 0 || s->noise > 0 || s->dropout > 0;
-    if (moved && rows < 1)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "%s is %g: the data is not known to be images (a reader tells by a shape of samples x rows x "
-                       "columns)",
-                       s->shift > 0    ? "shift"
-                       : s->affine > 0 ? "affine"
-                                       : "elastic",
-                       s->shift > 0    ? s->shift
-                       : s->affine > 0 ? s->affine
-                                       : s->elastic);
-    if (moved && (rows > EH_IMAGE_SIDE || columns > EH_IMAGE_SIDE))
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "images of %lld x %lld are too large to be moved: expected at most %d rows and columns",
-                       (long long)rows, (long long)columns, EH_IMAGE_SIDE);
-    return ENHOPE_OK;
-}
-
-/* Samples of a batch. One that nobody asked for leaves fifty of them to an epoch of exemplar methods, as far as there
- * are samples: few samples would make few steps. */
-static int64_t settle_batch(enhope_trainer *t)
-{
-    enum { LEAST = 20, BATCHES = 50 };
-    int64_t batch = t->set.batch ? t->set.batch : t->n;
-    if (!t->set.batch_said && t->method->compared == EH_EXEMPLARS) {
-        const int64_t most = t->n / BATCHES > LEAST ? t->n / BATCHES : LEAST;
-        if (batch > most) t->set.batch = batch = most;
-    }
-    return batch < t->n ? batch : t->n;
-}
-
-/* Walks through the data. Few samples make few steps, so that where nobody asked for a number there are more walks. */
-static void settle_epochs(enhope_trainer *t)
-{
-    enum { LEAST_STEPS = 1000 };
-    const int64_t least = (LEAST_STEPS + t->batches - 1) / t->batches;
-    if (!t->set.epochs_said && t->set.solver == EH_SOLVER_ADAM && t->set.epochs < least) t->set.epochs = least;
-}
-
-static bool row_form(const enhope_trainer *t)
-{
-    if (t->set.form == EH_FORM_AUTO) return t->method->row || t->method->compared == EH_EXEMPLARS;
-    return t->set.form == EH_FORM_PUBLISHED ? t->method->row : t->set.form == EH_FORM_ROW;
-}
-
-/* The mean square of the first responses. Cubes and more of responses of order one have long tails. */
-static enhope_status settle_start(enhope_trainer *t)
-{
-    const double least = 1e-9;
-    int highest = 0;
-    for (int i = 0; i < t->shape.orders.count; i++)
-        if (t->shape.orders.order[i] > highest) highest = t->shape.orders.order[i];
-    if (t->set.start == 0) t->set.start = highest > 2 ? 0.3 : 1;
-    if (t->set.start >= least) return ENHOPE_OK;
-    return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "start is %g: expected 0, or at least %g", t->set.start, least);
-}
-
-static enhope_status settle(enhope_trainer *t)
-{
-    const enhope_settings *s = &t->set;
-    const eh_method *method = t->method;
-    const int64_t H = t->data->x.H;
-    /* what is disturbed or climbs is dense, which has to be wanted where it was not */
-    const bool sparse = t->data->x.kind == ENHOPE_CSR && method->map->sparse;
-    if (sparse && !s->noise_said) t->set.noise = 0;
-    if (sparse && !s->dropout_said) t->set.dropout = 0;
-    if (sparse && !s->adversary_said) t->set.adversary = 0;
-    EH_TRY(settle_disturbance(t));
-    t->sparse = sparse && !t->disturbed && !climbs(t);
-    t->shape = (eh_map_shape){.H = H, .h = method->map == &eh_map_identity ? H : s->dims};
-    if (method->map == &eh_map_mlp) {
-        eh_map_layers_parse(s->layers, &t->shape);
-        t->shape.relu = s->unit == EH_UNIT_RELU;
-    }
-    if (method->map == &eh_map_hope) {
-        t->shape.F = s->factors, t->shape.m = s->hidden;
-        eh_map_orders_parse(s->order, EH_ORDER_MOST, &t->shape.orders);
-        if (t->shape.orders.count > s->factors)
-            return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                           "order is %s with %lld factors: expected a factor for each order", s->order,
-                           (long long)s->factors);
-    }
-    EH_TRY(settle_start(t));
-    t->objective = (eh_neighbour){
-        .gaussian = s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN,
-        .row = row_form(t),
-        .nca = s->target == EH_TARGET_AUTO ? method->nca : s->target == EH_TARGET_NCA,
-        .self = method->compared == EH_BATCH,
-        .indicator = s->weight == EH_WEIGHT_PAIR,
-    };
-    if (method->hinge) t->hinge = (eh_hinge){.targets = s->targets, .push = s->push, .all = t->n};
-    if (method->compared == EH_EXEMPLARS) {
-        if (t->from)
-            EH_TRY(eh_train_count_exemplars(t));
-        else
-            t->z = s->z ? s->z : eh_exemplar_usual(t->present, t->n);
-        t->learned = s->exemplars == EH_START_LEARNED;
-    }
-    const bool pairs = !method->hinge && !method->solve && method->compared != EH_NOTHING;
-    t->set.freedom = t->objective.freedom = pairs && !t->objective.gaussian ? s->freedom : 1;
-    /* what auto came to is what the model tells */
-    t->set.form = t->objective.row ? EH_FORM_ROW : EH_FORM_JOINT;
-    t->set.similarity = t->objective.gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
-    t->set.target = t->objective.nca ? EH_TARGET_NCA : EH_TARGET_MCML;
-    t->set.z = t->z;
-    EH_TRY(eh_train_soft_settle(t));
-    t->P = eh_map_parameters(method->map, &t->shape);
-    if (t->from) EH_TRY(eh_train_check_update(t));
-    int64_t exemplar_numbers, all;
-    if (t->P < 0 || !eh_mul(t->z, H, &exemplar_numbers) || __builtin_add_overflow(t->P, exemplar_numbers, &all))
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "a map of %lld inputs, %lld factors, %lld hidden units and %lld outputs is too large",
-                       (long long)H, (long long)s->factors, (long long)s->hidden, (long long)s->dims);
-    const int64_t batch = settle_batch(t);
-    t->batches = (t->n + batch - 1) / batch;
-    settle_epochs(t);
-    /* rows embedded at a time when the batch itself is smaller */
-    enum { BLOCK_NUMBERS = 1 << 26 }; /* inputs of a block, at most */
-    const int64_t most = BLOCK_NUMBERS / (H + 1) > 1000 ? BLOCK_NUMBERS / (H + 1) : 1000;
-    int64_t block = !t->c || t->n < t->c->op->block ? t->n : t->c->op->block;
-    if (block > most) block = most;
-    const int64_t rows = batch * (1 + t->hinge.targets);
-    t->capacity = rows > block ? rows : block;
-    /* a sample that does not depend on the backend; dense rows of wide sparse data are large */
-    enum { SAMPLE = 1000, SPARSE_SAMPLE = 256 };
-    const int64_t sample = t->sparse ? SPARSE_SAMPLE : batch > SAMPLE ? batch : SAMPLE;
-    t->sample = sample < t->capacity ? sample : t->capacity;
-    if (method->compared == EH_BATCH && batch < 2)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "batch is %lld: %s compares the samples of a batch, expected at least 2", (long long)batch,
-                       method->info.name);
-    return method->given ? settle_affinities(t, batch) : ENHOPE_OK;
 }
 
 /* ---- the start ---- */
@@ -385,7 +206,7 @@ static enhope_status allocate_regularisers(enhope_trainer *t)
     const int64_t all = t->P + t->z * H;
     if (!t->method->solve && t->set.average > 0)
         EH_TRY(eh_compute_new(c, ctx, "mean of the parameters", all, c->op->size, &t->average));
-    if (!climbs(t)) return ENHOPE_OK;
+    if (!eh_train_climbs(t)) return ENHOPE_OK;
     EH_TRY(eh_compute_new(c, ctx, "adversarial batch", rows * t->ld, c->operand, &t->climbed));
     EH_TRY(eh_compute_new(c, ctx, "gradient of a batch", rows * H, c->op->size, &t->dX));
     EH_TRY(eh_compute_new(c, ctx, "adversarial gradient", all, c->op->size, &t->climbed_grad));
@@ -460,13 +281,25 @@ static enhope_status settle_scaling(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
+/* Batches so small that waking threads costs more than they bring are one thread's, where nobody asked for a number;
+ * results are the same. Methods that compare samples with each other have more to do than their batches. */
+static void settle_threads(enhope_trainer *t)
+{
+    enum { ALONE = 1 << 20 }; /* multiplications of a batch, in the map and for distances */
+    int64_t distances, work;
+    if (t->method->compared != EH_EXEMPLARS || !t->c->op->host || t->ctx->threads) return;
+    if (!eh_mul(t->z, t->shape.h, &distances) || __builtin_add_overflow(distances, t->P, &distances)) return;
+    if (eh_mul(t->n / t->batches + t->z, distances, &work) && work < ALONE) t->c->threads = 1;
+}
+
 static enhope_status build(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
     const int64_t H = t->data->x.H;
     EH_TRY(choose_rows(t));
     if (t->method->compared != EH_NOTHING) EH_TRY(eh_compute_open(ctx, t->method->map == &eh_map_identity, &t->c));
-    EH_TRY(settle(t));
+    EH_TRY(eh_train_settle(t));
+    settle_threads(t);
     EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->shift, (void **)&t->shift));
     EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->mul, (void **)&t->mul));
     EH_TRY(settle_scaling(t));

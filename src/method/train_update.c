@@ -3,6 +3,7 @@
  * Classes are matched by name. Those that the model does not know follow its own and join with exemplars of their own,
  * k-means centres of their samples, as many as the model's classes have on average. What it knew and the new data does
  * not show keeps its exemplars. */
+#include <math.h>
 #include <string.h>
 
 #include "method/train.h"
@@ -62,6 +63,13 @@ cleanup:
 
 /* ---- what the model settles ---- */
 
+/* A file may tell any number, which must leave room for those that follow. */
+static int64_t last_epoch(const enhope_model *model)
+{
+    const int64_t last = model->epochs ? model->history[model->epochs - 1].epoch : 0;
+    return last < 0 || last > INT64_C(1) << 52 ? 0 : last;
+}
+
 enhope_status eh_train_settle_update(enhope_trainer *t)
 {
     static const char *const kept[] = {"method", "dims", "factors", "hidden", "order", "layers", "unit"};
@@ -70,6 +78,7 @@ enhope_status eh_train_settle_update(enhope_trainer *t)
         if (value) EH_TRY(enhope_settings_set(t->ctx, &t->set, kept[i], value));
     }
     t->method = eh_method_find(t->set.method);
+    t->past = last_epoch(t->from);
     if (!t->method->solve && t->method->compared != EH_NOTHING) return ENHOPE_OK;
     return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                    "%s is not learned in steps: it cannot go on from a model, only begin anew", t->method->info.name);
@@ -91,6 +100,29 @@ enhope_status eh_train_check_update(const enhope_trainer *t)
         return ENHOPE_OK;
     return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the model is not as %s trains it: its settings do not tell its shape",
                    t->method->info.name);
+}
+
+/* ---- history ---- */
+
+int64_t eh_train_earlier(const enhope_trainer *t)
+{
+    if (!t->from) return 0;
+    return t->from->epochs < EH_MODEL_MAX_EARLIER ? t->from->epochs : EH_MODEL_MAX_EARLIER;
+}
+
+/* Seconds go on from the last row's, where they are known. */
+void eh_train_fill_history(const enhope_trainer *t, enhope_model *m)
+{
+    m->earlier = eh_train_earlier(t);
+    if (m->earlier)
+        memcpy(m->history, t->from->history + (t->from->epochs - m->earlier), (size_t)m->earlier * sizeof *m->history);
+    const double before = m->earlier ? m->history[m->earlier - 1].seconds : 0;
+    for (int64_t i = 0; i < t->epoch; i++) {
+        enhope_history *row = &m->history[m->earlier + i];
+        *row = t->history[i];
+        row->epoch += t->past;
+        if (isfinite(before)) row->seconds += before;
+    }
 }
 
 /* ---- exemplars ---- */

@@ -76,7 +76,12 @@ void enhope_model_free(enhope_model *model)
     eh_free(model->reference_label);
     eh_free(model->class_name);
     eh_free(model->input_name);
+    for (int32_t i = 0; i < model->notes; i++) {
+        eh_free(model->note[i].name);
+        eh_free(model->note[i].value);
+    }
     eh_free(model->setting);
+    eh_free(model->note);
     eh_free(model->history);
     eh_free(model);
 }
@@ -88,11 +93,11 @@ int64_t eh_model_not_finite(const float *x, int64_t count)
     return -1;
 }
 
-/* The rule by which training keeps a state (method/train.c). */
+/* The rule by which training keeps a state (method/train.c), among the rows of the last training. */
 static int64_t best_row(const enhope_model *model)
 {
     int64_t best = -1;
-    for (int64_t i = 0; i < model->epochs; i++) {
+    for (int64_t i = model->earlier; i < model->epochs; i++) {
         const enhope_history *row = &model->history[i], *kept = &model->history[best < 0 ? i : best];
         const bool equal = row->valid_error == kept->valid_error;
         if (best < 0 || !isfinite(row->valid_error) || row->valid_error < kept->valid_error ||
@@ -118,6 +123,7 @@ void enhope_model_get_info(const enhope_model *model, enhope_model_info *info)
         .classes = model->c,
         .neighbours = model->k,
         .epochs = model->epochs,
+        .earlier = model->earlier,
         .best = best_row(model),
         .temperature = model->temperature,
         .image_rows = model->image_rows,
@@ -158,6 +164,46 @@ const char *enhope_model_setting(const enhope_model *model, const char *name)
     for (int32_t i = 0; i < model->settings; i++)
         if (!strcmp(model->setting[i].name, name)) return model->setting[i].value;
     return NULL;
+}
+
+static eh_pair_text *find_note(const enhope_model *model, const char *name)
+{
+    for (int32_t i = 0; i < model->notes; i++)
+        if (!strcmp(model->note[i].name, name)) return &model->note[i];
+    return NULL;
+}
+
+const char *enhope_model_note(const enhope_model *model, const char *name)
+{
+    const eh_pair_text *note = find_note(model, name);
+    return note ? note->value : NULL;
+}
+
+enhope_status enhope_model_set_note(enhope_context *ctx, enhope_model *model, const char *name, const char *text)
+{
+    char *value = eh_strdup(text), *key = NULL;
+    eh_pair_text *note = find_note(model, name), *grown;
+    enhope_status status = ENHOPE_OK;
+    if (!value) EH_CHECK(eh_fail_memory(ctx, "a note", strlen(text) + 1, 1));
+    if (!note && model->notes == EH_MODEL_MAX_NOTES)
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a model has room for %d notes", EH_MODEL_MAX_NOTES));
+    if (!note) {
+        key = eh_strdup(name);
+        if (!key) EH_CHECK(eh_fail_memory(ctx, "a note", strlen(name) + 1, 1));
+        grown = eh_grow(model->note, (size_t)model->notes, (size_t)model->notes + 1, sizeof *grown);
+        if (!grown) EH_CHECK(eh_fail_memory(ctx, "notes", (size_t)model->notes + 1, sizeof *grown));
+        model->note = grown;
+        note = &grown[model->notes++];
+        *note = (eh_pair_text){.name = key};
+        key = NULL;
+    }
+    eh_free(note->value);
+    note->value = value;
+    value = NULL;
+cleanup:
+    eh_free(key);
+    eh_free(value);
+    return status;
 }
 
 const enhope_history *enhope_model_history(const enhope_model *model, int64_t *rows)

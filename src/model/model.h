@@ -32,6 +32,9 @@ struct enhope_model {
     int32_t settings;
     enhope_history *history;
     int64_t epochs;
+    int64_t earlier;    /* of these, the first so many are of models that this one went on from */
+    eh_pair_text *note; /* of those who use the library */
+    int32_t notes;
     double temperature;                                   /* of probabilities; 1 unless fitted */
     int64_t valid_n, valid_errors, train_n, train_errors; /* of the kept state; n 0: not known */
 };
@@ -64,7 +67,12 @@ enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *mode
 #define EH_MODEL_HOTTEST        1e6
 #define EH_MODEL_LEAST_FREEDOM  1e-6 /* freedoms, likewise */
 #define EH_MODEL_MOST_FREEDOM   1e6
-enum { EH_MODEL_MAX_MAP_TENSORS = 16, EH_MODEL_MAX_ORDER = 1000 };
+enum {
+    EH_MODEL_MAX_MAP_TENSORS = 16,
+    EH_MODEL_MAX_ORDER = 1000,
+    EH_MODEL_MAX_EARLIER = 200000, /* rows of history that a model takes over */
+    EH_MODEL_MAX_NOTES = 1000
+};
 /* Index of the first number that is not finite; -1: all are. */
 int64_t eh_model_not_finite(const float *x, int64_t count);
 

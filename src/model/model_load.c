@@ -23,7 +23,8 @@ typedef struct plan {
     int64_t image_rows, image_columns;
     double temperature, freedom;
     int64_t valid_n, valid_errors, train_n, train_errors;
-    cJSON *classes, *inputs, *settings, *history; /* inputs NULL: not known */
+    int64_t earlier;
+    cJSON *classes, *inputs, *settings, *history, *notes; /* inputs, notes NULL: none */
     const eh_st_tensor *map_tensor[EH_MODEL_MAX_MAP_TENSORS];
     const eh_st_tensor *reference, *label, *shift, *mul;
 } plan;
@@ -206,13 +207,15 @@ static enhope_status check_strings(enhope_context *ctx, const char *key, const c
     return strings ? ENHOPE_OK : eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata '%s' is not an array of strings", key);
 }
 
-static enhope_status check_settings(enhope_context *ctx, const cJSON *json)
+static enhope_status check_texts(enhope_context *ctx, const char *key, const cJSON *json)
 {
+    char what[64] = "metadata '";
+    strcat(strcat(what, key), "'");
     bool strings = cJSON_IsObject(json);
     for (const cJSON *item = strings ? json->child : NULL; item && strings; item = item->next)
         strings = cJSON_IsString(item);
-    if (!strings) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'settings' is not an object of strings");
-    return eh_json_distinct(ctx, "metadata 'settings'", json);
+    if (!strings) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "%s is not an object of strings", what);
+    return eh_json_distinct(ctx, what, json);
 }
 
 static enhope_status check_history(enhope_context *ctx, const cJSON *json)
@@ -282,9 +285,14 @@ static enhope_status read_lists(enhope_context *ctx, const eh_safetensors *st, p
                            (long long)count, (long long)p->shape.H);
     }
     EH_TRY(list(ctx, st, "settings", MAX_SETTINGS, &p->settings));
-    EH_TRY(check_settings(ctx, p->settings));
+    EH_TRY(check_texts(ctx, "settings", p->settings));
     EH_TRY(list(ctx, st, "history", MAX_HISTORY, &p->history));
-    return check_history(ctx, p->history);
+    EH_TRY(check_history(ctx, p->history));
+    if (eh_safetensors_text(st, "earlier_epochs"))
+        EH_TRY(number(ctx, st, "earlier_epochs", 0, cJSON_GetArraySize(p->history), &p->earlier));
+    if (!eh_safetensors_text(st, "notes")) return ENHOPE_OK;
+    EH_TRY(list(ctx, st, "notes", EH_MODEL_MAX_NOTES + 1, &p->notes));
+    return check_texts(ctx, "notes", p->notes);
 }
 
 /* ---- filling the model ---- */
@@ -348,6 +356,8 @@ static enhope_status copy_lists(enhope_context *ctx, const plan *p, enhope_model
         to->loss = number_or_nan(row->child->next);
         to->valid_error = number_or_nan(row->child->next->next);
     }
+    for (const cJSON *item = p->notes ? p->notes->child : NULL; item; item = item->next)
+        EH_TRY(enhope_model_set_note(ctx, model, item->string, item->valuestring));
     return ENHOPE_OK;
 }
 
@@ -370,6 +380,7 @@ static enhope_status load(enhope_context *ctx, eh_safetensors *st, enhope_model 
     model->image_rows = p.image_rows;
     model->image_columns = p.image_columns;
     model->temperature = p.temperature;
+    model->earlier = p.earlier;
     model->valid_n = p.valid_n;
     model->valid_errors = p.valid_errors;
     model->train_n = p.train_n;
@@ -384,6 +395,7 @@ cleanup:
     cJSON_Delete(p.inputs);
     cJSON_Delete(p.settings);
     cJSON_Delete(p.history);
+    cJSON_Delete(p.notes);
     return status;
 }
 

@@ -90,18 +90,17 @@ static enhope_status fill_history(enhope_context *ctx, cJSON *array, const enhop
     return ENHOPE_OK;
 }
 
-static enhope_status fill_settings(enhope_context *ctx, cJSON *object, const enhope_model *model)
+static enhope_status fill_texts(enhope_context *ctx, cJSON *object, const eh_pair_text *pair, int32_t count)
 {
-    for (int32_t i = 0; i < model->settings; i++)
-        EH_TRY(add_text(ctx, object, model->setting[i].name, model->setting[i].value));
+    for (int32_t i = 0; i < count; i++) EH_TRY(add_text(ctx, object, pair[i].name, pair[i].value));
     return ENHOPE_OK;
 }
 
 static enhope_status add_lists(enhope_context *ctx, cJSON *meta, const enhope_model *model)
 {
     cJSON *classes = cJSON_CreateArray(), *inputs = cJSON_CreateArray(), *history = cJSON_CreateArray();
-    cJSON *settings = cJSON_CreateObject();
-    enhope_status status = classes && inputs && history && settings ? ENHOPE_OK : no_memory(ctx);
+    cJSON *settings = cJSON_CreateObject(), *notes = cJSON_CreateObject();
+    enhope_status status = classes && inputs && history && settings && notes ? ENHOPE_OK : no_memory(ctx);
     if (status) goto cleanup;
     EH_CHECK(fill_names(ctx, classes, model->class_name, model->c));
     EH_CHECK(add_printed(ctx, meta, "classes", classes));
@@ -109,15 +108,21 @@ static enhope_status add_lists(enhope_context *ctx, cJSON *meta, const enhope_mo
         EH_CHECK(fill_names(ctx, inputs, model->input_name, model->shape.H));
         EH_CHECK(add_printed(ctx, meta, "input_names", inputs));
     }
-    EH_CHECK(fill_settings(ctx, settings, model));
+    EH_CHECK(fill_texts(ctx, settings, model->setting, model->settings));
     EH_CHECK(add_printed(ctx, meta, "settings", settings));
     EH_CHECK(fill_history(ctx, history, model));
     EH_CHECK(add_printed(ctx, meta, "history", history));
+    if (model->earlier) EH_CHECK(add_number(ctx, meta, "earlier_epochs", model->earlier));
+    if (model->notes) {
+        EH_CHECK(fill_texts(ctx, notes, model->note, model->notes));
+        EH_CHECK(add_printed(ctx, meta, "notes", notes));
+    }
 cleanup:
     cJSON_Delete(classes);
     cJSON_Delete(inputs);
     cJSON_Delete(history);
     cJSON_Delete(settings);
+    cJSON_Delete(notes);
     return status;
 }
 

@@ -58,6 +58,9 @@ static enhope_status copy_model(enhope_context *ctx, const enhope_model *from, i
     memcpy(m->shift, from->shift, (size_t)H * sizeof *m->shift);
     memcpy(m->mul, from->mul, (size_t)H * sizeof *m->mul);
     if (m->epochs) memcpy(m->history, from->history, (size_t)m->epochs * sizeof *m->history);
+    m->earlier = from->earlier;
+    for (int32_t i = 0; i < from->notes; i++)
+        EH_TRY(enhope_model_set_note(ctx, m, from->note[i].name, from->note[i].value));
     m->gaussian = from->gaussian;
     m->freedom = from->freedom;
     m->image_rows = from->image_rows;

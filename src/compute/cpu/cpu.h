@@ -69,6 +69,9 @@ enum { EH_CPU_GROUP = 12 }; /* rows that rows.c takes at a time, at most */
  * depend on it and on B alone. */
 void eh_cpu_rows(int64_t rows, int64_t columns, int64_t K, const float *A, int64_t lda, bool tb, const float *B,
                  int64_t ldb, float *C, int64_t ldc);
+/* The same without the `but` best of the kernels that the machine has, which tests so meet. */
+void eh_cpu_rows_but(int but, int64_t rows, int64_t columns, int64_t K, const float *A, int64_t lda, bool tb,
+                     const float *B, int64_t ldb, float *C, int64_t ldc);
 /* product.c */
 void eh_cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
                  int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc);

@@ -108,12 +108,14 @@ static void anywhere(const task *t, bool half)
     }
 }
 
-static kernel *choose(void)
+/* The best that the machine has, but for so many. */
+static kernel *choose(int but)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) return with_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return with_avx2;
+    if (__builtin_cpu_supports("avx512f") && but-- == 0) return with_avx512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && but-- == 0) return with_avx2;
 #endif
+    (void)but;
     return anywhere;
 }
 
@@ -163,13 +165,19 @@ EH_SIMD static float dot(int64_t K, const float *restrict a, const float *restri
 void eh_cpu_rows(int64_t rows, int64_t columns, int64_t K, const float *A, int64_t lda, bool tb, const float *B,
                  int64_t ldb, float *C, int64_t ldc)
 {
+    eh_cpu_rows_but(0, rows, columns, K, A, lda, tb, B, ldb, C, ldc);
+}
+
+void eh_cpu_rows_but(int but, int64_t rows, int64_t columns, int64_t K, const float *A, int64_t lda, bool tb,
+                     const float *B, int64_t ldb, float *C, int64_t ldc)
+{
     if (tb && columns <= FEW) {
         for (int64_t i = 0; i < rows; i++)
             for (int64_t j = 0; j < columns; j++) C[i * ldc + j] = dot(K, A + i * lda, B + j * ldb);
         return;
     }
     _Alignas(64) float packed[DEPTH * PANEL];
-    kernel *run = choose();
+    kernel *run = choose(but);
     const int64_t blocks = K > DEPTH ? (K + DEPTH - 1) / DEPTH : 1; /* no K: zeros */
     for (int64_t block = 0; block < blocks; block++) {
         const int64_t k = eh_share_start(K, block, blocks), depth = eh_share_start(K, block + 1, blocks) - k;

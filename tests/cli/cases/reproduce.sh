@@ -34,6 +34,7 @@ ENHOPE_DATA= enhope reproduce
 enhope reproduce --data data -o "$(printf %01000d 0)"
 enhope reproduce --data data -o data/mnist/train-labels-idx1-ubyte --only mnist/pca/1 2>&1 | grep -v 'left out'
 # a signal to the command alone ends its cells, and nothing stays behind
+: > err
 enhope reproduce --data data -o stopped --only mnist/pt-sne/1 --seeds 1 2> err & command=$!
 tries=0
 until grep -q 'to do' err || [ $tries -ge 300 ]; do sleep 0.1; tries=$((tries + 1)); done
