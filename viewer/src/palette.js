@@ -1,9 +1,9 @@
-// Colours of classes, in the order of enhope plot, that people with any colour vision can tell apart: the least distance of two
-// of them in CIELAB, also as seen without one kind of cone, is 20 (light) and 15 (dark). Beyond ten classes: hues, of three
+// Colours of classes that people with any colour vision can tell apart, on paper those of enhope plot: the least distance of two
+// of them in CIELAB, also as seen without one kind of cone, is 19 on paper and 25 in the dark. Beyond ten classes: hues, of three
 // lightnesses in turn.
 const ten = {
-  light: ['#1111ee', '#00ddaa', '#005500', '#eeaaee', '#888800', '#bb4466', '#229999', '#bbcc00', '#772266', '#aa66ff'],
-  dark: ['#4455ff', '#00e0b0', '#1f7a30', '#f0b4f0', '#98982c', '#cf5575', '#2f9f9f', '#d5e35a', '#93398a', '#b07cff'],
+  light: ['#662266', '#bbbb00', '#2299aa', '#880000', '#ff9999', '#4455ff', '#997744', '#aaaaff', '#dd3388', '#005544'],
+  dark: ['#92209f', '#b9d221', '#0eb8d0', '#b30c05', '#ffbdb7', '#4754ff', '#9a8459', '#a890ff', '#fa2c9c', '#0b6355'],
 };
 const GREY = '#8a8f98';
 
