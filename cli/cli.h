@@ -41,14 +41,15 @@ typedef struct cli_options {
     int64_t seeds, jobs;
     const char *for_time;
     int64_t trials, size;
+    int64_t sample, detail;
     double latency;
     int64_t neighbours;
     int64_t width, height;
     double point, font_size, scale;
     const char *format, *font;
     bool mark_errors, regions, no_legend;
-    bool quick, ablation, quiet, json, markdown, proba, winner, reliability, list_settings, devices, manual, help,
-        version;
+    bool quick, ablation, bare, transpose, history, quiet, json, markdown, proba, winner, reliability, list_settings,
+        devices, manual, help, version;
 } cli_options;
 
 typedef struct cli_command {
@@ -248,6 +249,7 @@ int cmd_embed(const cli_options *options);
 int cmd_predict(const cli_options *options);
 int cmd_eval(const cli_options *options);
 int cmd_plot(const cli_options *options);
+int cmd_view(const cli_options *options);
 int cmd_tune(const cli_options *options);
 int cmd_reproduce(const cli_options *options);
 int cmd_info(const cli_options *options);

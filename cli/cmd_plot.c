@@ -1,4 +1,4 @@
-/* enhope plot: the embedding of a data set as a figure: SVG, PNG or PDF. */
+/* enhope plot: the embedding of a data set as a figure: SVG, PNG or PDF, or as the page of enhope view. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,13 +124,17 @@ static double usual_point(int64_t n, int32_t groups)
 }
 
 /* What --format says, else what the name ends in; a name without an ending, or none, is SVG's. */
+static const char *said_format(const cli_options *options)
+{
+    const char *path = options->output ? options->output : default_output, *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    return options->format ? options->format : dot ? dot + 1 : "svg";
+}
+
 static int find_format(const cli_options *options, canvas_format *out)
 {
     static const char *const formats[] = {[CANVAS_SVG] = "svg", [CANVAS_PNG] = "png", [CANVAS_PDF] = "pdf"};
-    const char *path = options->output ? options->output : default_output, *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.'), *said = options->format ? options->format
-                                                                  : dot           ? dot + 1
-                                                                                  : "svg";
+    const char *said = said_format(options);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!strcasecmp(said, formats[i])) {
             *out = (canvas_format)i;
@@ -138,8 +142,28 @@ static int find_format(const cli_options *options, canvas_format *out)
                 return cli_usage_error(options->command, "--scale is for PNG: %s has no pixels", formats[i]);
             return 0;
         }
-    if (options->format) return cli_usage_error(options->command, "--format is '%s': expected svg, png or pdf", said);
-    return cli_usage_error(options->command, "%s: expected a name that ends in .svg, .png or .pdf, or --format", path);
+    if (options->format)
+        return cli_usage_error(options->command, "--format is '%s': expected svg, png, pdf or html", said);
+    return cli_usage_error(options->command, "%s: expected a name that ends in .svg, .png, .pdf or .html, or --format",
+                           options->output);
+}
+
+/* A page has its own ways to show what these options ask of a picture. */
+static int write_page(const cli_options *options)
+{
+    const struct {
+        const char *name;
+        bool said;
+    } of_pictures[] = {
+        {"errors", options->mark_errors}, {"regions", options->regions},         {"width", options->width > 0},
+        {"height", options->height > 0},  {"scale", options->scale > 0},         {"point", options->point > 0},
+        {"font", options->font != NULL},  {"font-size", options->font_size > 0}, {"no-legend", options->no_legend},
+    };
+    for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
+        if (of_pictures[i].said)
+            return cli_usage_error(options->command, "--%s is for pictures: html is a page to explore",
+                                   of_pictures[i].name);
+    return cmd_view(options);
 }
 
 enum { USUAL_WIDTH = 760, USUAL_HEIGHT = 640, USUAL_LETTERS = 13 };
@@ -209,6 +233,7 @@ int cmd_plot(const cli_options *options)
     cli_session session;
     cli_output output = {0};
     canvas_format format;
+    if (!strcasecmp(said_format(options), "html")) return write_page(options);
     int code = find_format(options, &format); /* before anything is computed */
     if (!code) code = check_letters(options);
     if (code) return code;

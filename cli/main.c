@@ -56,6 +56,13 @@ static const cli_command table[] = {
      "enhope plot digits.safetensors --data mnist --part test -o map.svg\n"
      "enhope plot digits.safetensors --data mnist --regions --errors --font serif --title '' -o map.pdf",
      1, 1, false, cmd_plot},
+    {"view", "MODEL --data SPEC [-o map.html] [OPTIONS]", "write a page that explores the embedding in a browser",
+     "One HTML file that needs no network and sends nothing: the map to pan, zoom and select in, every sample with its label, "
+     "prediction and winning exemplar, filters, confusions, downloads; and the model itself, which classifies what is drawn, "
+     "edited or typed in the page.",
+     "enhope view digits.safetensors --data mnist -o map.html\n"
+     "enhope view digits.safetensors --data mnist --part both --sample 30000",
+     1, 1, false, cmd_view},
     {"reproduce", "--data FOLDER [-o FOLDER] [OPTIONS]", "run the paper's tables and figure, and write a report",
      "Trains every method of the en-HOPE paper on MNIST, USPS, 20 Newsgroups and VGG features, and the recipes on these and "
      "on Fashion-MNIST, as far as the folder holds them (mnist, usps/usps_all.mat, 20news/20news_w100.mat, mnist-vgg512, "

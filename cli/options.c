@@ -10,9 +10,10 @@
 #include "cli.h"
 
 #define AT(field)  offsetof(cli_options, field)
-#define EVERY      " train tune embed predict eval plot reproduce info data methods recipes help "
-#define WITH_DATA  " train tune embed predict eval plot data "
-#define WITH_MODEL " embed predict eval plot "
+#define EVERY      " train tune embed predict eval plot view reproduce info data methods recipes help "
+#define WITH_DATA  " train tune embed predict eval plot view data "
+#define WITH_HALF  " train tune embed predict eval plot data "
+#define WITH_MODEL " embed predict eval plot view "
 
 #define WHOLE_MOST 9007199254740992.0 /* 2^53: every whole number up to it is a double */
 
@@ -23,9 +24,11 @@ static const cli_option table[] = {
      "the data: a file (IDX, CSV, TSV, LIBSVM, NPY, NPZ, MAT; .gz where usual), a folder of MNIST-named IDX files, "
      "a pair X,y of files, - for CSV on standard input, synthetic:digits,n=6000,seed=1 or "
      "synthetic:blobs,n=600,classes=3,inputs=5,seed=1"},
-    {"part", 0, "train|test", CLI_TEXT, AT(part), 0, 0, WITH_DATA,
+    {"part", 0, "train|test", CLI_TEXT, AT(part), 0, 0, WITH_HALF,
      "the half of a folder, of an .npz file, of synthetic data or of a --split; default: train for train, tune and data, "
      "test for the others"},
+    {"part", 0, "train|test|both", CLI_TEXT, AT(part), 0, 0, " view ",
+     "the half of a folder, of an .npz file, of synthetic data or of a --split; both can be told apart; default: test"},
     {"split", 0, "N@SEED", CLI_TEXT, AT(split), 0, 0, WITH_DATA,
      "shuffle with this seed; the first N samples are the train part, the rest the test part"},
     {"label", 0, "COLUMN", CLI_TEXT, AT(label), 0, 0, WITH_DATA,
@@ -33,11 +36,11 @@ static const cli_option table[] = {
     {"variables", 0, "X,y", CLI_TEXT, AT(variables), 0, 0, WITH_DATA,
      "the names of values and labels in a MAT or NPZ file; default: found by shape and name"},
     {"limit", 0, "N", CLI_INTEGER, AT(limit), 0, WHOLE_MOST, WITH_DATA, "only the first N samples; 0: all"},
-    {"output", 'o', "FILE", CLI_TEXT, AT(output), 0, 0, " train tune embed predict plot reproduce ",
-     "where the result goes: default model.safetensors for train, map.svg for plot, the folder tuning for tune, reproduction for reproduce, standard output (-) for the "
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), 0, 0, " train tune embed predict plot view reproduce ",
+     "where the result goes: default model.safetensors for train, map.svg for plot, map.html for view, the folder tuning for tune, reproduction for reproduce, standard output (-) for the "
      "others; embed writes float32 NPY where the name ends in .npy"},
     {"neighbours", 'k', "N", CLI_SETTING, 0, 0, 0, " train tune ", NULL},
-    {"neighbours", 'k', "N", CLI_INTEGER, AT(neighbours), 1, 2147483647.0, " predict eval plot ",
+    {"neighbours", 'k', "N", CLI_INTEGER, AT(neighbours), 1, 2147483647.0, " predict eval plot view ",
      "neighbours that vote; default: the model's own"},
     {"against", 0, "exemplars|kmeans|training", CLI_TEXT, AT(against), 0, 0, " eval ",
      "compare with the model's own references (the default: exemplars, where it has them), with per-class k-means centres of "
@@ -84,8 +87,8 @@ static const cli_option table[] = {
     {"errors", 0, NULL, CLI_FLAG, AT(mark_errors), 0, 0, " plot ", "mark misclassified points by a dark edge"},
     {"regions", 0, NULL, CLI_FLAG, AT(regions), 0, 0, " plot ",
      "tint the regions in which the k nearest exemplars vote for a class; exact, for up to 1,000 of them"},
-    {"format", 0, "svg|png|pdf", CLI_TEXT, AT(format), 0, 0, " plot ",
-     "kind of file; default: what the name of the output ends in, else svg"},
+    {"format", 0, "svg|png|pdf|html", CLI_TEXT, AT(format), 0, 0, " plot ",
+     "kind of file, html for the page of enhope view; default: what the name of the output ends in, else svg"},
     {"width", 0, "N", CLI_INTEGER, AT(width), 200, 10000, " plot ", "width of the picture in pixels, 96 an inch; default 760"},
     {"height", 0, "N", CLI_INTEGER, AT(height), 200, 10000, " plot ", "height of the picture in pixels; default 640"},
     {"scale", 0, "X", CLI_REAL, AT(scale), 0.1, 10, " plot ", "PNG: its pixels to one of --width and --height; default 1"},
@@ -93,18 +96,27 @@ static const cli_option table[] = {
      "diameter of a dot in pixels; default: 2.2 to 6, smaller for more points, 4 to 6 for more than ten classes; beyond 60,000 points less"},
     {"font", 0, "NAME", CLI_TEXT, AT(font), 0, 0, " plot ", "font of title and legend; default sans-serif"},
     {"font-size", 0, "SIZE", CLI_REAL, AT(font_size), 4, 100, " plot ", "size of its letters in pixels; default 13"},
-    {"title", 0, "TEXT", CLI_TEXT, AT(title), 0, 0, " plot ",
+    {"title", 0, "TEXT", CLI_TEXT, AT(title), 0, 0, " plot view ",
      "title, '' for none; default: the method, the points and the error"},
     {"no-legend", 0, NULL, CLI_FLAG, AT(no_legend), 0, 0, " plot ", "leave the legend out"},
+    {"sample", 0, "N", CLI_INTEGER, AT(sample), 1, 10000000, " view ",
+     "points that are shown, the same share of every class; default: 200000, or all where they are fewer"},
+    {"detail", 0, "N", CLI_INTEGER, AT(detail), 1, 10000000, " view ",
+     "points whose sample (picture, fields, words) the page carries, errors first; default 10000"},
+    {"bare", 0, NULL, CLI_FLAG, AT(bare), 0, 0, " view ", "carry no samples"},
+    {"history", 0, NULL, CLI_FLAG, AT(history), 0, 0, " view ",
+     "train once more as the model was, on the train part of the data, and let the page play it"},
+    {"transpose", 0, NULL, CLI_FLAG, AT(transpose), 0, 0, " view ",
+     "images are held column by column, as MAT files often hold them, and are shown upright"},
     {"log", 0, "FILE", CLI_TEXT, AT(log), 0, 0, " train ",
      "write one JSON object per epoch (epoch, loss, valid_error, seconds) to FILE"},
     {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train ", "no progress and no summary"},
-    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train tune embed predict eval plot reproduce ",
+    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train tune embed predict eval plot view reproduce ",
      "number of threads; 0: all cores"},
-    {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, " train tune embed predict eval plot reproduce ",
+    {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, " train tune embed predict eval plot view reproduce ",
      "where to compute: cpu (the default), cuda (an NVIDIA GPU), cuda:N (the N-th GPU, from 0), auto (cuda where it can "
      "be used, else cpu); ref is slow double for checks"},
-    {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(precision), 0, 0, " train tune embed predict eval plot reproduce ",
+    {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(precision), 0, 0, " train tune embed predict eval plot view reproduce ",
      "how exactly a GPU takes the inputs of matrix products: to 24, 16 or 8 bits; default fp32"},
     {"help", 'h', NULL, CLI_FLAG, AT(help), 0, 0, EVERY, "tell what the subcommand does and takes"},
     {"version", 'V', NULL, CLI_FLAG, AT(version), 0, 0, EVERY, "print the version"},

@@ -1,0 +1,232 @@
+/* enhope view: the embedding as a page to explore, one file that needs no network. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "page.h"
+#include "view.h"
+
+enum {
+    SAMPLE = 200000, /* points that a page shows where --sample is not said */
+    DETAIL = 10000,  /* samples that it carries where --detail is not said */
+    PLAYED = 2000,   /* points of the film of training */
+    EXEMPLARS = 5000 /* that are drawn */
+};
+static const char default_output[] = "map.html";
+
+static void view_free(view *v)
+{
+    for (int k = 0; k < v->parts; k++) {
+        view_part *part = &v->part[k];
+        free(part->p.label);
+        free(part->p.proba);
+        free(part->p.winner);
+        free(part->p.Y);
+        free(part->truth);
+        enhope_dataset_free(part->session.data);
+    }
+    cli_page_history_free(&v->history);
+    free(v->row);
+    free(v->detail);
+    free(v->exemplar);
+    free(v->exemplar_class);
+    cli_session_close(&v->session);
+}
+
+/* ---- what is shown ---- */
+
+static int read_part(view *v, const cli_options *options, const char *asked)
+{
+    view_part *part = &v->part[v->parts++];
+    cli_options of_part = *options;
+    if (options->part) of_part.part = asked;
+    part->session = v->session;
+    part->session.data = NULL;
+    const int code = cli_session_data(&part->session, &of_part, options->data, asked);
+    if (code) return code;
+    part->kind = !part->session.part ? 2 : strcmp(part->session.part, "test") ? 1 : 0;
+    v->total += part->session.data_info.n;
+    return 0;
+}
+
+static int read_parts(view *v, const cli_options *options)
+{
+    if (!options->part || strcmp(options->part, "both"))
+        return read_part(v, options, options->part ? options->part : "test");
+    const int code = read_part(v, options, "train");
+    return code ? code : read_part(v, options, "test");
+}
+
+static int predict_part(view_part *part, const cli_options *options)
+{
+    const int64_t n = part->session.data_info.n, h = part->session.model_info.outputs;
+    const int32_t c = part->session.model_info.classes;
+    part->p.label = cli_alloc("labels", n, 1, sizeof *part->p.label);
+    if (part->p.label) part->p.winner = cli_alloc("winners", n, 1, sizeof *part->p.winner);
+    if (part->p.winner) part->p.proba = cli_alloc("probabilities", n, c, sizeof *part->p.proba);
+    if (part->p.proba) part->p.Y = cli_alloc("the embedding", n, h, sizeof *part->p.Y);
+    if (!part->p.Y) return CLI_FAILED;
+    const enhope_status status = enhope_model_predict(part->session.ctx, part->session.model, part->session.data,
+                                                      (int32_t)options->neighbours, &part->p);
+    if (status) return cli_fail(part->session.ctx, status);
+    const int code = cli_session_true_classes(&part->session, &part->truth);
+    for (int64_t i = 0; i < n && !code; i++) {
+        part->labelled += part->truth[i] != -1;
+        part->errors += part->truth[i] != -1 && part->truth[i] != part->p.label[i];
+    }
+    return code;
+}
+
+const view_part *view_part_of(const view *v, int64_t *row)
+{
+    const view_part *part = v->part;
+    for (; *row >= part->session.data_info.n; part++) *row -= part->session.data_info.n;
+    return part;
+}
+
+const view_part *view_point(const view *v, int64_t i, int64_t *row)
+{
+    *row = v->row[i];
+    return view_part_of(v, row);
+}
+
+static bool is_error(const view *v, int64_t row)
+{
+    const view_part *part = view_part_of(v, &row);
+    return part->truth[row] != -1 && part->truth[row] != part->p.label[row];
+}
+
+int32_t view_group_of(const view *v, int64_t row)
+{
+    const view_part *part = view_part_of(v, &row);
+    const int32_t k = part->truth[row];
+    return k >= 0 ? k : v->session.model_info.classes - 1 - k;
+}
+
+/* Chooses `most` of the `count` rows row[] (NULL: 0..count-1), or a few more: the same share of every class, evenly along the
+ * order of the data, and where errors_first all errors if these are fewer. */
+static int choose(const view *v, const int64_t *row, int64_t count, int64_t most, bool errors_first, int64_t **out,
+                  int64_t *chosen)
+{
+    const int32_t groups = v->session.model_info.classes + 2;
+    int64_t *seen = cli_alloc("classes", groups, 2, sizeof *seen), *size = seen ? seen + groups : NULL;
+    int64_t *result = seen ? cli_alloc("points", count, 1, sizeof *result) : NULL;
+    int64_t errors = 0;
+    if (!result) {
+        free(seen);
+        return CLI_FAILED;
+    }
+    for (int64_t i = 0; i < count && errors_first; i++) errors += is_error(v, row ? row[i] : i);
+    if (errors >= most) errors = 0;
+    const int64_t others = count - errors;
+    for (int64_t i = 0; i < count; i++)
+        if (!errors || !is_error(v, row ? row[i] : i)) size[view_group_of(v, row ? row[i] : i)]++;
+    *chosen = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t at = row ? row[i] : i;
+        bool keep = count <= most || (errors && is_error(v, at));
+        if (!keep) {
+            const int32_t k = view_group_of(v, at);
+            const double share = fmax((double)(most - errors) / (double)others, 1 / (double)size[k]);
+            keep = floor((double)(seen[k] + 1) * share + 1e-9) > floor((double)seen[k] * share + 1e-9);
+            seen[k]++;
+        }
+        if (keep) result[(*chosen)++] = i;
+    }
+    free(seen);
+    *out = result;
+    return 0;
+}
+
+static void widen(view *v, const float *y)
+{
+    for (int d = 0; d < 2 && isfinite(y[0]) && isfinite(y[1]); d++) {
+        v->low[d] = fmin(v->low[d], (double)y[d]);
+        v->high[d] = fmax(v->high[d], (double)y[d]);
+    }
+}
+
+static int gather(view *v, const cli_options *options)
+{
+    const int64_t h = v->session.model_info.outputs, r = v->session.model_info.references;
+    int code = 0;
+    for (int k = 0; k < v->parts && !code; k++) code = predict_part(&v->part[k], options);
+    if (!code) code = choose(v, NULL, v->total, options->sample ? options->sample : SAMPLE, false, &v->row, &v->n);
+    if (!code)
+        code = choose(v, v->row, v->n, options->detail ? options->detail : DETAIL, true, &v->detail, &v->details);
+    if (options->bare) v->details = 0;
+    if (!code && v->session.model_info.references_are_exemplars && r <= EXEMPLARS) {
+        v->exemplar = cli_alloc("exemplars", r, h, sizeof *v->exemplar);
+        v->exemplar_class = v->exemplar ? cli_alloc("exemplars", r, 1, sizeof *v->exemplar_class) : NULL;
+        if (!v->exemplar_class) return CLI_FAILED;
+        const enhope_status status =
+            enhope_model_references(v->session.ctx, v->session.model, v->exemplar, v->exemplar_class);
+        if (status) code = cli_fail(v->session.ctx, status);
+    }
+    v->low[0] = v->low[1] = INFINITY;
+    v->high[0] = v->high[1] = -INFINITY;
+    for (int64_t i = 0; i < v->n && !code; i++) {
+        int64_t row = v->row[i];
+        const view_part *part = view_part_of(v, &row);
+        widen(v, part->p.Y + row * h);
+    }
+    for (int64_t j = 0; j < r && !code && v->exemplar; j++) widen(v, v->exemplar + j * h);
+    const enhope_dataset_info *info = &v->part[0].session.data_info;
+    v->words = info->kind == ENHOPE_CSR && !info->image_rows;
+    return code;
+}
+
+/* ---- how training went ---- */
+
+int64_t view_played_point(const view *v, int64_t i)
+{
+    return i * v->n / v->history.points;
+}
+
+static int record_history(view *v, const cli_options *options)
+{
+    const int64_t H = v->session.model_info.inputs, points = v->n < PLAYED ? v->n : PLAYED;
+    float *X = cli_alloc("samples", points, H, sizeof *X);
+    int code = X ? 0 : CLI_FAILED;
+    v->history.points = points;
+    for (int64_t i = 0; i < points && !code; i++) {
+        int64_t row;
+        const view_part *part = view_point(v, view_played_point(v, i), &row);
+        const enhope_status status = enhope_dataset_row(v->session.ctx, part->session.data, row, X + i * H);
+        if (status) code = cli_fail(v->session.ctx, status);
+    }
+    if (!code) code = cli_page_history_record(&v->session, options, X, points, &v->history);
+    free(X);
+    return code;
+}
+
+int cmd_view(const cli_options *options)
+{
+    view v = {0};
+    cli_output output = {0};
+    const char *path = options->output ? options->output : default_output;
+    int code = cli_session_open(&v.session, options);
+    if (!code) code = cli_session_model(&v.session, options->positional[0]);
+    if (!code && v.session.model_info.outputs < 2)
+        code = cli_error("%s maps to 1 dimension: a map needs 2", options->positional[0]);
+    if (!code && v.session.model_info.outputs > 2)
+        fprintf(stderr, "enhope: %s maps to %lld dimensions: the first two are drawn\n", options->positional[0],
+                (long long)v.session.model_info.outputs);
+    if (!code) code = read_parts(&v, options);
+    if (!code && *cli_page_missing) code = cli_error("view: %s", cli_page_missing);
+    if (!code) code = cli_output_differs(path, options->data);
+    if (!code) code = cli_output_differs(path, options->positional[0]);
+    if (!code) code = cli_output_open(&output, path);
+    if (!code) code = gather(&v, options);
+    if (!code && options->history) code = record_history(&v, options);
+    if (!code && v.n < v.total)
+        fprintf(stderr,
+                "enhope: the page shows %lld of %lld points, the same share of every class; --sample N says how many\n",
+                (long long)v.n, (long long)v.total);
+    if (!code) code = view_put_page(&v, options, output.file);
+    if (!code) code = cli_output_close(&output);
+    cli_output_abandon(&output);
+    view_free(&v);
+    return code;
+}

@@ -1,0 +1,44 @@
+# The page: one file, nothing outside it, names escaped; what is not carried is said; a build without the page says so.
+tiny="--factors 8 --hidden 6 --epochs 2 --batch 0 --quiet"
+blobs="synthetic:blobs,n=900,classes=3,inputs=5,seed=1"
+enhope train --data $blobs $tiny --limit 300 -z 6 -o m.safetensors
+enhope view m.safetensors --data $blobs --title '</script><script>alert(1)</script>' > said 2>&1
+if grep -q 'built without its page' said; then without=1; else cat said; fi
+[ -n "${without-}" ] || enhope view m.safetensors --data $blobs --part both --sample 90 --bare -o bare.html > few 2>&1
+[ -n "${without-}" ] || enhope view m.safetensors --data $blobs --title '</script><script>alert(1)</script>' -o - | cmp - map.html
+# enhope plot writes the same page.
+[ -n "${without-}" ] || enhope plot m.safetensors --data $blobs --title '</script><script>alert(1)</script>' --format html -o - | cmp - map.html
+enhope plot m.safetensors --data $blobs --regions -o plot.html
+echo "exit $?"
+python3 - "${without-}" <<'END'
+import json, re, sys
+if sys.argv[1]:
+    print("alert 0, addresses 0\n300 300 0 True 900\nbare: 90 0 0 [1, 0]\nenhope: the page shows 90 of 1800 points, the same share of every class; --sample N says how many")
+    sys.exit()
+def read(name):
+    page = open(name).read()
+    blocks = {i: int(n) for i, n in re.findall(r'<script type="text/plain" id="(\w+)" data-count="(\d+)"', page)}
+    about = json.loads(re.search(r'<script type="application/json" id="about">(.*?)</script>', page).group(1))
+    return page, blocks, about
+page, blocks, about = read("map.html")
+print(f"alert {page.count('<script>alert')}, addresses {len(re.findall('(?:src|href)=.?https?:', page))}")
+print(blocks["x"] // 3, blocks["detail"] // 3, about["n"] - about["details"], about["runs"], about["total"])
+page, blocks, about = read("bare.html")
+print("bare:", about["n"], about["details"], blocks.get("detail", 0), [p["kind"] for p in about["parts"]])
+print(open("few").read(), end="")
+END
+enhope train --data $blobs $tiny --limit 200 --dims 1 -o one.safetensors
+enhope view one.safetensors --data $blobs
+echo "exit $?"
+enhope view m.safetensors --data $blobs --part none
+echo "exit $?"
+enhope view m.safetensors --data $blobs --sample 0
+echo "exit $?"
+# The film of training.
+enhope train --data $blobs $tiny --limit 300 -z 6 --seed 3 -o m.safetensors
+if [ -z "${without-}" ]; then
+    enhope view m.safetensors --data $blobs --limit 300 --history -o film.html
+    echo "exit $?, frames: $(grep -c 'id="frames"' film.html)"
+else
+    echo "exit 0, frames: 1"
+fi

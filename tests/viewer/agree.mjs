@@ -1,0 +1,53 @@
+// The model in the page and the command agree: for every kind of map, embeddings, labels, winners and probabilities of 1,000
+// samples.
+//
+// usage: node agree.mjs ENHOPE MODEL.JS FOLDER
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [enhope, source, folder] = process.argv.slice(2);
+const { readModel } = await import(pathToFileURL(source));
+const run = (...args) => execFileSync(enhope, args, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 28 });
+const rows = (csv) => csv.trim().split('\n').slice(1).map((line) => line.split(',').map((text) => text.replaceAll('"', '')));
+
+const data = 'synthetic:blobs,n=400,classes=4,inputs=13,seed=3';
+const small = ['--epochs', '3', '--quiet', '--limit', '300'];
+const models = [
+  ['hope', ['--method', 'en-hope', '--order', '2+3', '--factors', '17', '--hidden', '9', '-z', '11']],
+  ['freedom', ['--method', 'en-hope', '--order', '1', '--factors', '8', '--hidden', '5', '-z', '8', '--freedom', '2.5', '-k', '3']],
+  ['gaussian', ['--method', 'en-hope', '--order', '4', '--factors', '8', '--hidden', '5', '--similarity', 'gaussian', '--scale', 'standard']],
+  ['mlp', ['--method', 'deep-en-hope', '--layers', '12-7-5']],
+  ['relu', ['--method', 'dt-mcml', '--layers', '12-7', '--unit', 'relu']],
+  ['linear', ['--method', 'linear-en-hope', '-z', '8']],
+  ['points', ['--method', 'mcml+', '-k', '5']],
+  ['identity', ['--method', 'snc', '-z', '8']],
+];
+
+let state = 7;
+const random = () => ((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 4294967296);
+const samples = Array.from({ length: 1000 }, () => Array.from({ length: 13 }, () => Math.fround(6 * random() - 3)));
+writeFileSync(join(folder, 'x.csv'), samples.map((x) => x.join(',')).join('\n') + '\n');
+
+let failed = 0;
+for (const [name, settings] of models) {
+  run('train', '--data', data, ...small, ...settings, '-o', `${name}.safetensors`);
+  const bytes = readFileSync(join(folder, `${name}.safetensors`));
+  const model = readModel(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  const places = rows(run('embed', `${name}.safetensors`, '--data', 'x.csv', '--label', 'none'));
+  const answers = rows(run('predict', `${name}.safetensors`, '--data', 'x.csv', '--label', 'none', '--proba', '--winner'));
+  const c = model.classes.length;
+  let [place, proba, differ] = [0, 0, 0];
+  samples.forEach((x, i) => {
+    const result = model.classify(x);
+    const size = Math.max(1, ...result.y.map(Math.abs));
+    result.y.forEach((y, d) => (place = Math.max(place, Math.abs(y - Number(places[i][d])) / size)));
+    result.proba.forEach((p, k) => (proba = Math.max(proba, Math.abs(p - Number(answers[i][1 + k])))));
+    differ += model.classes[result.label] !== answers[i][0] || result.winner !== Number(answers[i][1 + c]);
+  });
+  const good = place <= 1e-5 && proba <= 1e-5 && differ === 0;
+  failed += !good;
+  console.log(`${good ? 'ok    ' : 'FAILED'} ${name}: embedding within ${place.toExponential(1)}, probabilities within ${proba.toExponential(1)}, ${differ} other labels or winners`);
+}
+process.exit(failed ? 1 : 0);

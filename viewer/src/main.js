@@ -1,0 +1,493 @@
+// The page: what is shown, what is chosen, and what is told of it.
+import { about, block, count, percent, readPoints, readSamples } from './data.js';
+import { element, picture, sampleParts } from './card.js';
+import { classColours, colourOf, useColours } from './palette.js';
+import { csv, save } from './files.js';
+import { createFilm } from './film.js';
+import { createMap } from './map.js';
+import { createTry } from './try.js';
+import { readModel } from './model.js';
+
+const $ = (id) => document.getElementById(id);
+const c = about.classes.length;
+const UNLABELLED = c;
+const names = [...about.classes, 'no label', 'unknown class'];
+
+const chosen = { hidden: new Set(), part: -1, rightness: 0, sureness: 100, cell: null, exemplar: -1, search: '' };
+
+const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+
+async function start() {
+  tellWhatItIs();
+  await painted(); // words first, then the work
+  const points = await readPoints();
+  const n = points.x.length;
+  let labelled = false;
+  for (let i = 0; i < n && !labelled; i++) labelled = points.truth[i] !== UNLABELLED;
+  const group = labelled ? points.truth : points.label;
+  const isError = (i) => points.truth[i] !== UNLABELLED && points.truth[i] !== points.label[i];
+  const page = { points, n, labelled, group, isError, samples: () => null, model: null, visible: null, selected: [], pinned: -1 };
+
+  page.map = createMap({
+    canvas: $('points'), overlay: $('overlay'), box: about.box, points, names, group, isError, exemplars: about.exemplars,
+    onHover: (i, at) => hover(page, i, at),
+    onPick: (i) => pick(page, i),
+    onSelect: (indices) => select(page, indices),
+    onExemplar: (j) => chooseExemplar(page, j),
+  });
+  paintTheme(page);
+  await page.map.draw();
+  $('wait').remove();
+
+  page.samples = await readSamples(n);
+  const bytes = about.runs ? await block('model') : null;
+  page.model = bytes && readModel(bytes.buffer);
+  makeClasses(page);
+  makeShow(page);
+  makeMatrix(page);
+  makeExemplars(page);
+  makeTools(page);
+  makeKeys(page);
+  page.try = createTry($('try'), { model: page.model, samples: page.samples, n, onPlace: (place) => page.map.tryAt(place) });
+  if (about.history.length) {
+    $('tab-training').hidden = false;
+    page.film = await createFilm($('training'), page);
+  }
+  makeTabs(page);
+  await refresh(page);
+  // For the console and for tests.
+  window.enhope = { about, page, classify: (x) => page.model.classify(x, about.neighbours), draw: page.try.render };
+  document.documentElement.dataset.ready = 'yes';
+}
+
+function tellWhatItIs() {
+  const data = about.data.replace(/^synthetic:(\w+).*/, 'synthetic $1');
+  const title = about.title || `${data}, placed by ${about.method}`;
+  document.title = title;
+  document.documentElement.style.setProperty('--name', `${Math.min(12, Math.max(...about.classes.map((name) => name.length)))}ch`);
+  $('title').textContent = title;
+  const parts = about.parts.map((p) => `${count(p.n)} ${p.name === 'all' ? '' : p.name.replace(' ', '-') + ' '}points`).join(', ');
+  $('subtitle').textContent = `${about.title ? data + ', ' + about.method + ', ' : ''}${parts}, ${c} classes` + (about.exemplars.length ? `, ${about.exemplars.length} exemplars` : '');
+  for (const part of about.parts) {
+    if (!part.labelled) continue;
+    const what = part.name === 'held out' ? 'held-out error' : part.name === 'training' ? 'training error' : 'error';
+    $('figures').append(element('div', { class: 'figure' }, element('b', {}, percent(part.errors, part.labelled)),
+      element('span', {}, `${what}, ${count(part.errors)} of ${count(part.labelled)}`)));
+  }
+  const told = [];
+  if (about.n < about.total) told.push(`${count(about.n)} of ${count(about.total)} points are shown, the same share of every class; the errors above are of all.`);
+  if (about.details < about.n) told.push(about.details ? `${count(about.details)} of the points carry their sample, errors first.` : 'The points carry no samples.');
+  if (about.outputs > 2) told.push(`The map has ${about.outputs} dimensions; the first two are drawn.`);
+  told.push(`Made by enhope ${about.version} with ${about.model}.`);
+  $('summary').textContent = told.join(' ');
+}
+
+// ---- what is visible ----
+
+function passes(page, i) {
+  const { points } = page;
+  if (chosen.hidden.has(page.group[i])) return false;
+  if (chosen.part >= 0 && points.part[i] !== chosen.part) return false;
+  if (chosen.rightness && page.isError(i) !== (chosen.rightness === 2)) return false;
+  if (chosen.sureness < 100 && points.proba[i] > chosen.sureness * 655.35) return false;
+  if (chosen.cell && (points.truth[i] !== chosen.cell[0] || points.label[i] !== chosen.cell[1])) return false;
+  if (chosen.exemplar >= 0 && points.winner[i] !== chosen.exemplar) return false;
+  return !chosen.match || chosen.match(i);
+}
+
+async function refresh(page) {
+  const text = chosen.search.trim().toLowerCase();
+  chosen.match = null;
+  if (text) {
+    const row = /^#?\d+$/.test(text) ? Number(text.replace('#', '')) : -1;
+    const classes = new Set(names.map((name, k) => [name.toLowerCase(), k]).filter(([name]) => (row >= 0 ? name === text : name.includes(text))).map(([, k]) => k));
+    chosen.match = (i) => (row >= 0 && page.points.row[i] === row) || classes.has(page.group[i]);
+  }
+  const kept = [];
+  for (let i = 0; i < page.n; i++) if (passes(page, i)) kept.push(i);
+  page.visible = kept;
+  let errors = 0;
+  for (const i of kept) errors += page.isError(i);
+  $('shown').textContent = `${count(kept.length)} of ${count(page.n)} points` + (page.labelled && kept.length ? `, ${count(errors)} wrong` : '');
+  await page.map.show(kept.length === page.n ? null : kept);
+  if (text && kept.length && kept.length <= 20) {
+    const row = kept.find((i) => page.points.row[i] === Number(text.replace('#', '')));
+    if (row !== undefined) pick(page, row);
+  }
+}
+
+function makeClasses(page) {
+  const sizes = new Int32Array(c + 2);
+  const wrong = new Int32Array(c + 2);
+  for (let i = 0; i < page.n; i++) {
+    sizes[page.group[i]]++;
+    wrong[page.group[i]] += page.isError(i);
+  }
+  const buttons = [];
+  const update = () => {
+    buttons.forEach(([k, button]) => button.setAttribute('aria-pressed', !chosen.hidden.has(k)));
+    refresh(page);
+  };
+  const toggle = (k, alone) => {
+    const others = buttons.map(([j]) => j).filter((j) => j !== k);
+    if (alone) chosen.hidden = new Set(others);
+    else if (!chosen.hidden.delete(k)) chosen.hidden.add(k);
+    update();
+  };
+  for (let k = 0; k < c + 2; k++) {
+    if (!sizes[k]) continue;
+    const button = element('button', { type: 'button', class: 'class', 'data-class': k, 'aria-pressed': 'true', title: 'Show or hide; double-click shows it alone',
+      onclick: (e) => toggle(k, e.altKey), ondblclick: () => toggle(k, true) },
+      element('i', { style: { background: colourOf(k), boxShadow: `inset 0 0 0 2px ${colourOf(k)}` } }), element('b', {}, names[k]), element('span', {}, count(sizes[k])),
+      page.labelled ? element('span', { class: 'rate', title: 'of these are wrong' }, percent(wrong[k], sizes[k], 1)) : null);
+    buttons.push([k, button]);
+  }
+  $('classes').append(...buttons.map(([, button]) => button));
+  $('all-classes').addEventListener('click', () => {
+    chosen.hidden.clear();
+    update();
+  });
+  let asked = 0;
+  $('search').addEventListener('input', (e) => {
+    clearTimeout(asked);
+    chosen.search = e.target.value;
+    asked = setTimeout(() => refresh(page), 120);
+  });
+}
+
+function segments(host, choices, pressed, onChoose) {
+  const buttons = choices.map(([name, value]) => element('button', { type: 'button', 'aria-pressed': String(value === pressed), onclick: () => {
+    buttons.forEach((b) => b.setAttribute('aria-pressed', b === buttons[choices.findIndex((x) => x[1] === value)]));
+    onChoose(value);
+  } }, name));
+  host.append(...buttons);
+}
+
+function makeShow(page) {
+  if (about.parts.length > 1)
+    segments($('parts'), [['All', -1], ['Training', 1], ['Held out', 0]], -1, (value) => {
+      chosen.part = value;
+      refresh(page);
+    });
+  else $('parts').hidden = true;
+  if (page.labelled)
+    segments($('rightness'), [['All', 0], ['Only right', 1], ['Only errors', 2]], 0, (value) => {
+      chosen.rightness = value;
+      refresh(page);
+    });
+  else $('rightness').hidden = true;
+  $('sureness').addEventListener('input', (e) => {
+    chosen.sureness = Number(e.target.value);
+    $('sureness-value').textContent = `${chosen.sureness} %`;
+    refresh(page);
+  });
+}
+
+// Of many classes the most frequent confusions are listed instead.
+function makeMatrix(page) {
+  if (!page.labelled) {
+    $('confusions').hidden = true;
+    return;
+  }
+  const table = new Map();
+  for (let i = 0; i < page.n; i++) {
+    const key = page.points.truth[i] * (c + 2) + page.points.label[i];
+    if (page.points.truth[i] !== UNLABELLED) table.set(key, (table.get(key) || 0) + 1);
+  }
+  const buttons = [];
+  const choose = (t, p, button) => {
+    const same = chosen.cell && chosen.cell[0] === t && chosen.cell[1] === p;
+    chosen.cell = same ? null : [t, p];
+    buttons.forEach((b) => b.setAttribute('aria-pressed', b === button && !same));
+    $('clear-cell').hidden = same;
+    refresh(page);
+  };
+  $('clear-cell').addEventListener('click', () => choose(...chosen.cell, null));
+  const cell = (t, p, text) => {
+    const size = table.get(t * (c + 2) + p) || 0;
+    const button = element('button', { type: 'button', 'aria-pressed': 'false', 'aria-label': `${names[t]} taken for ${names[p]}: ${size}`, title: `${names[t]} taken for ${names[p]}: ${size}` }, text || (size < 10000 ? String(size) : `${Math.round(size / 1000)}k`));
+    if (size) button.addEventListener('click', () => choose(t, p, button));
+    else button.className = 'zero';
+    buttons.push(button);
+    return [button, size];
+  };
+  const off = [...table].filter(([key]) => Math.floor(key / (c + 2)) !== key % (c + 2)).sort((a, b) => b[1] - a[1]);
+  if (c > 12) {
+    $('confusion-note').textContent = 'The most frequent. Choose one to see its points.';
+    $('matrix').append(...off.slice(0, 20).map(([key, size]) => {
+      const [t, p] = [Math.floor(key / (c + 2)), key % (c + 2)];
+      const [button] = cell(t, p, `${names[t]} → ${names[p]}  ${size}`);
+      return button;
+    }));
+    return;
+  }
+  const most = off.length ? off[0][1] : 1;
+  const head = element('tr', {}, element('th', { 'aria-label': 'true class' }), ...about.classes.map((name) => element('th', { scope: 'col', title: name }, name)));
+  const body = element('tbody', {});
+  for (let t = 0; t < c + 2; t++) {
+    if (t === UNLABELLED || (t > c && ![...table.keys()].some((key) => Math.floor(key / (c + 2)) === t))) continue;
+    const row = element('tr', {}, element('th', { scope: 'row', title: names[t] }, names[t]));
+    for (let p = 0; p < c; p++) {
+      const [button, size] = cell(t, p);
+      if (size) button.style.background = t === p ? `color-mix(in srgb, ${colourOf(t)} 28%, var(--panel))` : `color-mix(in srgb, var(--wrong) ${10 + Math.round((55 * size) / most)}%, var(--panel))`;
+      row.append(element('td', {}, button));
+    }
+    body.append(row);
+  }
+  $('matrix').append(element('table', {}, element('thead', {}, head), body));
+}
+
+// ---- exemplars ----
+
+function exemplarPicture(page, j, side) {
+  if (about.kind !== 'image' || !page.model || !page.model.exemplar(j)) return null;
+  const [low, high] = about.range;
+  return picture(Array.from(page.model.exemplar(j), (v) => (v - low) / (high - low || 1)), about.image, side, `exemplar ${j} of ${names[about.exemplars[j][2]]}`);
+}
+
+function makeExemplars(page) {
+  if (!about.exemplars.length || about.exemplars.length > 400) {
+    $('exemplars-part').hidden = true;
+    return;
+  }
+  const order = about.exemplars.map((_, j) => j).sort((a, b) => about.exemplars[a][2] - about.exemplars[b][2]);
+  $('exemplars').replaceChildren(...order.map((j) => {
+    const k = about.exemplars[j][2];
+    return element('button', { type: 'button', 'data-exemplar': j, 'aria-pressed': String(chosen.exemplar === j), title: `exemplar ${j}, class ${names[k]}`, style: { borderColor: colourOf(k) }, onclick: () => chooseExemplar(page, j) },
+      exemplarPicture(page, j, 38) || element('span', {}, `${j} ${names[k]}`));
+  }));
+  $('clear-exemplar').onclick = () => chooseExemplar(page, chosen.exemplar);
+}
+
+async function chooseExemplar(page, j) {
+  chosen.exemplar = chosen.exemplar === j ? -1 : j;
+  for (const button of $('exemplars').children) button.setAttribute('aria-pressed', Number(button.dataset.exemplar) === chosen.exemplar);
+  $('clear-exemplar').hidden = chosen.exemplar < 0;
+  page.map.clear();
+  page.map.ringExemplar(chosen.exemplar);
+  page.pinned = -1;
+  page.selected = [];
+  await refresh(page);
+  if (chosen.exemplar >= 0) tellExemplar(page, j);
+  else $('selection').hidden = true;
+}
+
+function tellExemplar(page, j) {
+  const k = about.exemplars[j][2];
+  const members = page.visible;
+  let [won, right] = [0, 0];
+  for (let i = 0; i < page.n; i++) {
+    if (page.points.winner[i] !== j) continue;
+    won++;
+    right += page.points.truth[i] === k;
+  }
+  const box = element('div', { class: 'card' }, element('div', { class: 'top' }, exemplarPicture(page, j, 84),
+    element('div', {}, element('p', { class: 'verdict' }, `Exemplar ${j}, class ${names[k]}`),
+      element('p', {}, `It is the nearest of ${count(won)} points` + (page.labelled && won ? `; ${percent(right, won, 1)} are of its class.` : '.')))),
+    strongest(page, j), gallery(page, members));
+  openSelection('Exemplar', box, () => chooseExemplar(page, j));
+}
+
+// The inputs in which an exemplar of a table or of words is largest.
+function strongest(page, j) {
+  if (about.kind === 'image' || !page.model || !page.model.exemplar(j)) return null;
+  const x = page.model.exemplar(j);
+  if (about.kind === 'words') return sampleParts({ words: [...x.keys()].map((i) => [i, Number(x[i].toFixed(2))]).filter(([, v]) => v > 0).sort((a, b) => b[1] - a[1]).slice(0, 12) }).below;
+  return sampleParts({ fields: x }).below;
+}
+
+// ---- one point, many points ----
+
+function facts(page, i, side) {
+  const { points } = page;
+  const truth = points.truth[i];
+  const parts = sampleParts(page.samples(i), side);
+  const wrong = page.isError(i);
+  const verdict = truth === UNLABELLED ? names[points.label[i]] : wrong ? `${names[truth]}, taken for ${names[points.label[i]]}` : names[truth];
+  const list = element('dl', {});
+  const add = (name, value) => list.append(element('dt', {}, name), element('dd', {}, value));
+  add('row', String(points.row[i]) + (about.parts.length > 1 ? `, ${points.part[i] === 1 ? 'training' : 'held out'}` : ''));
+  add('predicted', names[points.label[i]]);
+  add('probability', `${(points.proba[i] / 655.35).toFixed(1)} %`);
+  add(about.exemplars.length ? 'exemplar' : 'nearest', String(points.winner[i]));
+  const won = about.exemplars.length ? exemplarPicture(page, points.winner[i], Math.round(side * 0.5)) : null;
+  return [element('div', { class: 'top' }, parts.picture ? element('div', { style: { flex: 'none' } }, parts.picture) : null,
+    element('div', {}, element('p', { class: wrong ? 'verdict wrong' : 'verdict' }, element('i', { class: 'dot', style: { background: colourOf(page.group[i]), marginRight: '8px' } }), verdict), list),
+    won ? element('div', { style: { flex: 'none' }, title: 'the winning exemplar' }, won) : null), parts.below || null];
+}
+
+const words = (page, i) => {
+  const truth = page.points.truth[i];
+  return `Row ${page.points.row[i]}, ${truth === UNLABELLED ? '' : `class ${names[truth]}, `}predicted ${names[page.points.label[i]]}, probability ${(page.points.proba[i] / 655.35).toFixed(0)} percent${page.isError(i) ? ', wrong' : ''}`;
+};
+
+function hover(page, i, at) {
+  const card = $('card');
+  card.hidden = i < 0;
+  if (i < 0) return;
+  card.replaceChildren(...facts(page, i, 84).filter(Boolean));
+  const [x, y] = at || page.map.screenOf(i);
+  const [w, h] = [$('map').clientWidth, $('map').clientHeight];
+  card.style.left = `${x + 368 > w ? Math.max(8, x - 360) : x + 20}px`;
+  card.style.top = `${Math.max(8, Math.min(h - card.offsetHeight - 8, y - 40))}px`;
+}
+
+function openSelection(title, box, close) {
+  $('selection').hidden = false;
+  $('selection').replaceChildren(element('div', { class: 'line' }, element('h2', {}, title), element('button', { type: 'button', class: 'link', onclick: close }, 'Clear')), box);
+  if (window.innerWidth > 860) $('explore').scrollTop = 0;
+}
+
+function clearAll(page) {
+  page.map.clear();
+  page.pinned = -1;
+  page.selected = [];
+  $('selection').hidden = true;
+  $('card').hidden = true;
+}
+
+function pick(page, i) {
+  page.pinned = i;
+  page.selected = [i];
+  page.map.pin(i);
+  const box = element('div', { class: 'card' }, ...facts(page, i, 104).filter(Boolean));
+  const sample = page.samples(i);
+  const actions = element('div', { class: 'row' });
+  if (sample && page.try && page.try.from)
+    actions.append(element('button', { type: 'button', onclick: () => {
+      $('tab-try').click();
+      page.try.from(sample);
+    } }, 'Try changing it'));
+  if (about.exemplars.length) actions.append(element('button', { type: 'button', onclick: () => chooseExemplar(page, page.points.winner[i]) }, 'Its exemplar'));
+  box.append(actions);
+  openSelection('Point', box, () => clearAll(page));
+  $('spoken').textContent = words(page, i);
+}
+
+function gallery(page, indices) {
+  if (about.kind !== 'image') return null;
+  const with_ = [];
+  for (const i of indices) {
+    if (with_.length === 48) break;
+    if (page.samples(i)) with_.push(i);
+  }
+  return element('div', { class: 'gallery' }, ...with_.map((i) => element('button', { type: 'button', title: words(page, i), 'aria-label': words(page, i),
+    style: { borderColor: page.isError(i) ? 'var(--wrong)' : 'transparent' }, onclick: () => pick(page, i) }, sampleParts(page.samples(i), 38).picture)));
+}
+
+function select(page, indices) {
+  if (!indices.length) {
+    if (chosen.exemplar < 0) clearAll(page);
+    return;
+  }
+  page.selected = indices;
+  const sizes = new Map();
+  let errors = 0;
+  for (const i of indices) {
+    sizes.set(page.group[i], (sizes.get(page.group[i]) || 0) + 1);
+    errors += page.isError(i);
+  }
+  const bars = [...sizes].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([k, size]) => element('div', { class: 'bar' }, element('b', {}, names[k]),
+    element('div', {}, element('i', { style: { width: `${(100 * size) / indices.length}%`, background: colourOf(k) } })), element('span', {}, count(size))));
+  openSelection('Selection', element('div', { class: 'card' },
+    element('p', { class: 'verdict', id: 'selected' }, `${count(indices.length)} points` + (page.labelled ? `, ${count(errors)} wrong` : '')), ...bars,
+    element('div', { class: 'row' }, element('button', { type: 'button', onclick: () => saveCsv(page, indices) }, 'Download as CSV')), gallery(page, indices)), () => clearAll(page));
+}
+
+// ---- files ----
+
+function saveCsv(page, indices) {
+  const { points } = page;
+  const [x0, y0, x1, y1] = about.box;
+  const lines = ['row,part,label,predicted,probability,winner,y1,y2'];
+  for (const i of indices) {
+    const truth = points.truth[i] === UNLABELLED ? '' : names[points.truth[i]];
+    const part = ['test', 'train', ''][points.part[i]];
+    lines.push([points.row[i], part, csv(truth), csv(names[points.label[i]]), (points.proba[i] / 65535).toFixed(5), points.winner[i],
+      (x0 + ((x1 - x0) * points.x[i]) / 65535).toPrecision(7), (y0 + ((y1 - y0) * points.y[i]) / 65535).toPrecision(7)].join(','));
+  }
+  save(new Blob([lines.join('\n') + '\n'], { type: 'text/csv' }), 'points.csv');
+}
+
+// ---- tools, keys, tabs ----
+
+function makeTools(page) {
+  const lasso = (on) => {
+    $('lasso').setAttribute('aria-pressed', on);
+    $('pan').setAttribute('aria-pressed', !on);
+    page.map.setLasso(on);
+  };
+  page.lasso = lasso;
+  $('pan').addEventListener('click', () => lasso(false));
+  $('lasso').addEventListener('click', () => lasso(true));
+  $('closer').addEventListener('click', () => page.map.zoom(1.4));
+  $('farther').addEventListener('click', () => page.map.zoom(1 / 1.4));
+  $('whole').addEventListener('click', () => page.map.fit());
+  $('save-csv').addEventListener('click', () => saveCsv(page, page.visible));
+  $('save-picture').addEventListener('click', async () => (await page.map.picture()).toBlob((blob) => save(blob, 'map.png')));
+  $('theme').addEventListener('click', () => setTheme(page, document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
+}
+
+function paintTheme(page) {
+  const name = document.documentElement.dataset.theme;
+  const colours = classColours(c, name);
+  useColours(colours);
+  page.map.setTheme(name, colours);
+}
+
+function setTheme(page, name) {
+  document.documentElement.dataset.theme = name;
+  paintTheme(page);
+  makeExemplars(page);
+  if (page.try.repaint) page.try.repaint();
+}
+
+function makeKeys(page) {
+  const step = (by) => {
+    if (!page.visible.length) return;
+    const at = page.visible.indexOf(page.pinned);
+    pick(page, page.visible[at < 0 ? 0 : (at + by + page.visible.length) % page.visible.length]);
+  };
+  const keys = {
+    ArrowLeft: () => page.map.move(0.1, 0), ArrowRight: () => page.map.move(-0.1, 0), ArrowUp: () => page.map.move(0, -0.1), ArrowDown: () => page.map.move(0, 0.1),
+    '+': () => page.map.zoom(1.25), '=': () => page.map.zoom(1.25), '-': () => page.map.zoom(0.8), 0: () => page.map.fit(),
+    '.': () => step(1), ',': () => step(-1), l: () => page.lasso($('lasso').getAttribute('aria-pressed') !== 'true'),
+  };
+  $('points').addEventListener('keydown', (e) => {
+    if (!keys[e.key] || e.ctrlKey || e.metaKey || e.altKey) return;
+    keys[e.key]();
+    e.preventDefault();
+  });
+  document.addEventListener('keydown', (e) => {
+    if (e.key === 'Escape') clearAll(page);
+  });
+}
+
+function makeTabs(page) {
+  const tabs = [['tab-explore', 'explore'], ['tab-try', 'try'], ['tab-training', 'training']].filter(([tab]) => !$(tab).hidden);
+  const open = (which) => {
+    tabs.forEach(([tab, panel], i) => {
+      $(tab).setAttribute('aria-selected', i === which);
+      $(tab).tabIndex = i === which ? 0 : -1;
+      $(panel).hidden = i !== which;
+    });
+    if (which === 1 && page.try.start) page.try.start();
+    if (page.film) page.film.open(which === 2);
+  };
+  tabs.forEach(([tab], i) => {
+    $(tab).addEventListener('click', () => open(i));
+    $(tab).addEventListener('keydown', (e) => {
+      if (e.key !== 'ArrowLeft' && e.key !== 'ArrowRight') return;
+      const next = (i + (e.key === 'ArrowRight' ? 1 : tabs.length - 1)) % tabs.length;
+      open(next);
+      $(tabs[next][0]).focus();
+    });
+  });
+}
+
+if (window.matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.dataset.theme = 'dark';
+start().catch((error) => {
+  const wait = $('wait') || $('shown');
+  wait.textContent = `The page could not be shown: ${error.message}`;
+  throw error;
+});

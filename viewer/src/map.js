@@ -1,0 +1,392 @@
+// The map: points by WebGL, and a canvas above them for exemplars, errors and what is tried.
+import createScatterplot from 'regl-scatterplot';
+
+const THEMES = {
+  light: { background: '#fbfbf9', ink: '#1d2126', halo: '#ffffff' },
+  dark: { background: '#14171c', ink: '#eceff3', halo: '#14171c' },
+};
+
+export function createMap({ canvas, overlay, box, points, names, group, isError, exemplars, onHover, onPick, onSelect, onExemplar }) {
+  const n = points.x.length;
+  const [x0, y0, x1, y1] = box;
+  const size = Math.max(x1 - x0, y1 - y0) || 1;
+  const scale = 1.72 / size;
+  // From the model's outputs to the map's square, -1 to 1.
+  const placeX = (x) => (x - (x0 + x1) / 2) * scale;
+  const placeY = (y) => (y - (y0 + y1) / 2) * scale;
+
+  const px = new Float32Array(n);
+  const py = new Float32Array(n);
+  for (let i = 0; i < n; i++) {
+    px[i] = placeX(x0 + ((x1 - x0) * points.x[i]) / 65535);
+    py[i] = placeY(y0 + ((y1 - y0) * points.y[i]) / 65535);
+  }
+
+  let theme = THEMES.light;
+  let colours = [];
+  let visible = null; // indices, or null: all
+  let tried = null; // {x, y, label}
+  let pinned = -1;
+  let ringed = -1; // exemplar
+  let errors = [];
+  let film = null;
+  let lassoing = false;
+  let traced = null; // the path of a finger
+
+  // A dot's diameter where so many are shown.
+  const dot = (shown) => (shown > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(shown + 1))));
+  let usual = dot(n);
+  const both = points.part.some((part) => part !== points.part[0]); // then training points are smaller
+  const sizes = () => (both ? [0.65 * usual, usual] : usual);
+  const plot = createScatterplot({
+    canvas,
+    width: 'auto',
+    height: 'auto',
+    pointSize: sizes(),
+    sizeBy: both ? 'valueB' : null,
+    pointSizeSelected: 2,
+    pointOutlineWidth: 2,
+    colorBy: 'valueA',
+    opacityBy: n > 20000 ? 'density' : null,
+    opacity: n > 20000 ? undefined : 0.82,
+    opacityInactiveScale: 0.35,
+    lassoInitiator: false,
+    lassoLineWidth: 2,
+    deselectOnDblClick: true,
+    spatialIndexUseWorker: false,
+    actionKeyMap: { lasso: ['shift'] },
+  });
+  const valueA = Float32Array.from(group);
+  const valueB = Float32Array.from(points.part, (part) => (part === 1 ? 0 : 1));
+
+  // Where a place of the square is on the overlay, in CSS pixels.
+  function screen(x, y) {
+    const view = plot.get('camera').view;
+    const aspect = overlay.clientWidth / overlay.clientHeight;
+    const cx = (view[0] * x + view[4] * y + view[12]) / aspect;
+    const cy = view[1] * x + view[5] * y + view[13];
+    return [((cx + 1) / 2) * overlay.clientWidth, ((1 - cy) / 2) * overlay.clientHeight];
+  }
+
+  function ring(g, [x, y], radius, colour, width, fill) {
+    g.beginPath();
+    g.arc(x, y, radius, 0, 2 * Math.PI);
+    if (fill) {
+      g.fillStyle = fill;
+      g.fill();
+    }
+    g.lineWidth = width;
+    g.strokeStyle = colour;
+    g.stroke();
+  }
+
+  // The class beside its exemplars, once where several of a class lie together.
+  function nameExemplars(g) {
+    const named = [];
+    g.font = '600 14px system-ui, sans-serif';
+    g.textBaseline = 'middle';
+    g.lineJoin = 'round';
+    for (const [x, y, k] of exemplars) {
+      const [sx, sy] = screen(placeX(x), placeY(y));
+      if (named.some(([nx, ny, nk]) => Math.hypot(nx - sx, ny - sy) < (nk === k ? 60 : 16))) continue;
+      named.push([sx, sy, k]);
+      const text = names[k].length > 18 ? names[k].slice(0, 17) + '…' : names[k];
+      g.lineWidth = 4;
+      g.strokeStyle = theme.halo;
+      g.strokeText(text, sx + 15, sy);
+      g.fillStyle = theme.ink;
+      g.fillText(text, sx + 15, sy);
+    }
+  }
+
+  // A frame of the film: points of [x, y, class] in the model's outputs, in place of all else.
+  function paintFilm(g) {
+    for (const [x, y, k] of film) {
+      const [sx, sy] = screen(placeX(x), placeY(y));
+      g.fillStyle = colours[k] + 'd0';
+      g.beginPath();
+      g.arc(sx, sy, 3, 0, 2 * Math.PI);
+      g.fill();
+    }
+  }
+
+  function paint(g) {
+    if (film) {
+      paintFilm(g);
+      return;
+    }
+    const few = errors.length <= 4000;
+    if (few) for (const i of errors) ring(g, screen(px[i], py[i]), usual / 2 + 2.5, colours[points.label[i]], 1.5);
+    exemplars.forEach(([x, y, k], j) => {
+      const at = screen(placeX(x), placeY(y));
+      const radius = j === ringed ? 12 : 8;
+      ring(g, at, radius, theme.halo, 8);
+      ring(g, at, radius, colours[k], 4);
+      ring(g, at, radius + 2.5, theme.ink, j === ringed ? 2 : 1);
+    });
+    if (pinned >= 0) {
+      ring(g, screen(px[pinned], py[pinned]), 8, theme.halo, 5);
+      ring(g, screen(px[pinned], py[pinned]), 8, theme.ink, 2);
+    }
+    if (tried) {
+      const [x, y] = screen(placeX(tried.x), placeY(tried.y));
+      ring(g, [x, y], 16, theme.halo, 7);
+      ring(g, [x, y], 16, theme.ink, 2.5, colours[tried.label]);
+      g.strokeStyle = theme.ink;
+      g.lineWidth = 2.5;
+      g.beginPath();
+      for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+        g.moveTo(x + 16 * dx, y + 16 * dy);
+        g.lineTo(x + 26 * dx, y + 26 * dy);
+      }
+      g.stroke();
+    }
+    nameExemplars(g);
+    if (traced) {
+      g.strokeStyle = theme.ink;
+      g.lineWidth = 2;
+      g.beginPath();
+      for (const at of traced) g.lineTo(...at);
+      g.stroke();
+    }
+  }
+
+  let asked = 0;
+  function paintSoon() {
+    if (asked) return;
+    asked = requestAnimationFrame(() => {
+      asked = 0;
+      const ratio = window.devicePixelRatio || 1;
+      const wide = Math.round(overlay.clientWidth * ratio);
+      const high = Math.round(overlay.clientHeight * ratio);
+      if (overlay.width !== wide || overlay.height !== high) [overlay.width, overlay.height] = [wide, high];
+      const g = overlay.getContext('2d');
+      g.setTransform(ratio, 0, 0, ratio, 0, 0);
+      g.clearRect(0, 0, wide, high);
+      paint(g);
+    });
+  }
+
+  function findErrors() {
+    const from = visible || { length: n };
+    errors = [];
+    for (let k = 0; k < from.length && errors.length <= 4000; k++) {
+      const i = visible ? visible[k] : k;
+      if (isError(i)) errors.push(i);
+    }
+  }
+
+  plot.subscribe('view', paintSoon);
+  plot.subscribe('pointOver', (i) => onHover(i, plot.getScreenPosition(i)));
+  plot.subscribe('pointOut', () => onHover(-1));
+  plot.subscribe('select', ({ points: chosen }) => (chosen.length === 1 ? onPick(chosen[0]) : onSelect(chosen)));
+  plot.subscribe('deselect', () => onSelect([]));
+  new ResizeObserver(paintSoon).observe(overlay);
+
+  const exemplarAt = (x, y) =>
+    exemplars.findIndex(([ex, ey]) => {
+      const [sx, sy] = screen(placeX(ex), placeY(ey));
+      return Math.hypot(sx - x, sy - y) <= 12;
+    });
+  let down = null;
+  canvas.addEventListener('pointerdown', (e) => (down = [e.offsetX, e.offsetY]));
+  canvas.addEventListener('click', (e) => {
+    if (!down || Math.hypot(e.offsetX - down[0], e.offsetY - down[1]) > 4) return;
+    const j = exemplarAt(e.offsetX, e.offsetY);
+    if (j >= 0) {
+      e.stopImmediatePropagation();
+      onExemplar(j);
+    }
+  }, true);
+  canvas.addEventListener('pointermove', (e) => {
+    canvas.style.cursor = exemplarAt(e.offsetX, e.offsetY) >= 0 ? 'pointer' : '';
+  });
+
+  const move = (dx, dy) => {
+    plot.get('camera').pan([dx, dy]);
+    plot.redraw();
+    paintSoon();
+  };
+  const zoom = (factor, at = [0, 0]) => {
+    plot.get('camera').scale(factor, at);
+    plot.redraw();
+    paintSoon();
+  };
+  // All of the box, also where the map is higher than wide.
+  function fit() {
+    const across = ((x1 - x0) * scale + 0.28) / (2 * (overlay.clientWidth / overlay.clientHeight));
+    plot.reset({ preventEvent: true });
+    plot.get('camera').lookAt([0, 0], Math.max(1, across));
+    plot.redraw();
+    paintSoon();
+  }
+  enableTouch(canvas, {
+    move,
+    zoom,
+    tap(x, y) {
+      const j = exemplarAt(x, y);
+      const near = j >= 0 ? -1 : nearest(x, y, 24);
+      if (j >= 0) onExemplar(j);
+      else if (near >= 0) onPick(near);
+    },
+    lassoing: () => lassoing,
+    trace(path) {
+      traced = path;
+      paintSoon();
+    },
+    enclose(path) {
+      traced = null;
+      const chosen = within(path);
+      paintSoon();
+      if (!chosen.length) return;
+      plot.select(chosen, { preventEvent: true });
+      onSelect(chosen);
+    },
+  });
+
+  // The visible points inside a closed path on the overlay.
+  function within(path) {
+    const chosen = [];
+    const from = visible || { length: n };
+    for (let k = 0; k < from.length; k++) {
+      const i = visible ? visible[k] : k;
+      const [x, y] = screen(px[i], py[i]);
+      let inside = false;
+      for (let a = 0, b = path.length - 1; a < path.length; b = a++) {
+        const [[ax, ay], [bx, by]] = [path[a], path[b]];
+        if (ay > y !== by > y && x < ax + ((y - ay) / (by - ay)) * (bx - ax)) inside = !inside;
+      }
+      if (inside) chosen.push(i);
+    }
+    return chosen;
+  }
+
+  // The visible point nearest to a place on the overlay, within some pixels; -1: none.
+  function nearest(x, y, within) {
+    let best = -1;
+    let least = within;
+    const from = visible || { length: n };
+    for (let k = 0; k < from.length; k++) {
+      const i = visible ? visible[k] : k;
+      const [sx, sy] = screen(px[i], py[i]);
+      const d = Math.hypot(sx - x, sy - y);
+      if (d < least) [best, least] = [i, d];
+    }
+    return best;
+  }
+
+  return {
+    plot,
+    screenOf: (i) => screen(px[i], py[i]),
+    screenOfExemplar: (j) => screen(placeX(exemplars[j][0]), placeY(exemplars[j][1])),
+    async draw() {
+      await plot.draw({ x: px, y: py, valueA, valueB }, { zDataType: 'categorical', wDataType: 'categorical' });
+      findErrors();
+      fit();
+    },
+    async show(indices) {
+      visible = indices;
+      usual = dot(indices ? indices.length : n);
+      plot.set({ pointSize: sizes() });
+      await (indices ? plot.filter(indices, { preventEvent: true }) : plot.unfilter({ preventEvent: true }));
+      findErrors();
+      paintSoon();
+    },
+    setTheme(name, of) {
+      theme = THEMES[name];
+      colours = of;
+      plot.set({ backgroundColor: theme.background, pointColor: colours, pointColorActive: theme.ink, pointColorHover: theme.ink, lassoColor: theme.ink });
+      paintSoon();
+    },
+    setLasso(on) {
+      lassoing = on;
+      plot.set({ mouseMode: on ? 'lasso' : 'panZoom' });
+    },
+    select: (indices) => plot.select(indices, { preventEvent: true }),
+    clear() {
+      plot.deselect({ preventEvent: true });
+      pinned = ringed = -1;
+      paintSoon();
+    },
+    pin(i) {
+      pinned = i;
+      paintSoon();
+    },
+    ringExemplar(j) {
+      ringed = j;
+      paintSoon();
+    },
+    play(frame) {
+      film = frame;
+      canvas.style.opacity = frame ? 0 : 1;
+      paintSoon();
+    },
+    tryAt(place) {
+      tried = place;
+      paintSoon();
+    },
+    move,
+    zoom,
+    fit,
+    // What is seen, as a picture.
+    async picture() {
+      const out = document.createElement('canvas');
+      out.width = overlay.width;
+      out.height = overlay.height;
+      const g = out.getContext('2d');
+      g.fillStyle = theme.background;
+      g.fillRect(0, 0, out.width, out.height);
+      const data = await plot.export();
+      const image = document.createElement('canvas');
+      image.width = data.width;
+      image.height = data.height;
+      image.getContext('2d').putImageData(data, 0, 0);
+      g.drawImage(image, 0, 0, out.width, out.height);
+      g.drawImage(overlay, 0, 0);
+      return out;
+    },
+  };
+}
+
+// One finger pans, or draws the lasso, two zoom, a tap picks.
+function enableTouch(canvas, { move, zoom, tap, lassoing, trace, enclose }) {
+  let last = null;
+  let path = null;
+  let moved = 0;
+  const read = (touches) => {
+    const box = canvas.getBoundingClientRect();
+    const at = [...touches].map((t) => [t.clientX - box.left, t.clientY - box.top]);
+    const middle = [0, 1].map((d) => at.reduce((sum, p) => sum + p[d], 0) / at.length);
+    return { middle, spread: at.length > 1 ? Math.hypot(at[0][0] - at[1][0], at[0][1] - at[1][1]) : 0, fingers: at.length };
+  };
+  canvas.addEventListener('touchstart', (e) => {
+    last = read(e.touches);
+    moved = 0;
+    path = lassoing() && last.fingers === 1 ? [last.middle] : null;
+    e.preventDefault();
+  }, { passive: false });
+  canvas.addEventListener('touchmove', (e) => {
+    const now = read(e.touches);
+    const [w, h] = [canvas.clientWidth, canvas.clientHeight];
+    if (path) {
+      moved += Math.hypot(now.middle[0] - last.middle[0], now.middle[1] - last.middle[1]);
+      path.push(now.middle);
+      trace(path);
+    } else if (last && last.fingers === now.fingers) {
+      const [dx, dy] = [now.middle[0] - last.middle[0], now.middle[1] - last.middle[1]];
+      moved += Math.hypot(dx, dy) + Math.abs(now.spread - last.spread);
+      move(((2 * dx) / w) * (w / h), (-2 * dy) / h);
+      if (now.spread && last.spread)
+        zoom(now.spread / last.spread, [((2 * now.middle[0]) / w - 1) * (w / h), 1 - (2 * now.middle[1]) / h]);
+    }
+    last = now;
+    e.preventDefault();
+  }, { passive: false });
+  canvas.addEventListener('touchend', (e) => {
+    if (last && moved < 8 && e.touches.length === 0) tap(...last.middle);
+    else if (path) enclose(path);
+    path = null;
+    last = e.touches.length ? read(e.touches) : null;
+    e.preventDefault();
+  }, { passive: false });
+}

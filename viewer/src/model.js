@@ -1,0 +1,143 @@
+// The model in the page: reads the safetensors file that enhope writes (docs/model-format.md), embeds and classifies.
+// Sums are in double; the command's are in float.
+
+export function readModel(buffer) {
+  const length = Number(new DataView(buffer).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  const metadata = header.__metadata__;
+  delete header.__metadata__;
+  const tensor = {};
+  for (const [name, { dtype, shape, data_offsets: place }] of Object.entries(header)) {
+    const type = dtype === 'I32' ? Int32Array : Float32Array;
+    const numbers = new type(buffer, 8 + length + place[0], (place[1] - place[0]) / 4);
+    tensor[name] = { shape, numbers };
+  }
+  return makeModel(metadata, tensor);
+}
+
+const sigmoid = (a) => 1 / (1 + Math.exp(-a));
+
+// out[k] = sum_j x[j] A[j, k] for A (rows, columns); more rows than numbers of x: one more, for the constant input 1.
+function product(x, { shape: [rows, columns], numbers }) {
+  const out = new Float64Array(columns);
+  for (let j = 0; j < rows; j++) {
+    const value = j < x.length ? x[j] : 1;
+    if (value === 0) continue;
+    for (let k = 0, at = j * columns; k < columns; k++) out[k] += value * numbers[at + k];
+  }
+  return out;
+}
+
+// out[i] = sum_k V[i, k] s[k] for V (h, m).
+function outputs(s, { shape: [h, m], numbers }) {
+  const out = new Float64Array(h);
+  for (let i = 0; i < h; i++) for (let k = 0; k < m; k++) out[i] += numbers[i * m + k] * s[k];
+  return out;
+}
+
+// The orders of F factors: as many contiguous runs as there are orders, the first ones longer by one where they differ.
+function factorOrders(text, F) {
+  const orders = text.split('+').map(Number);
+  const result = new Int32Array(F);
+  for (let run = 0, at = 0; run < orders.length; run++) {
+    const size = Math.floor(F / orders.length) + (run < F % orders.length ? 1 : 0);
+    result.fill(orders[run], at, at + size);
+    at += size;
+  }
+  return result;
+}
+
+function makeMap(metadata, tensor) {
+  const t = (name) => tensor[`map.${name}`];
+  if (metadata.map === 'identity') return (x) => x;
+  if (metadata.map === 'linear') return (x) => product(x, t('A'));
+  if (metadata.map === 'hope') {
+    const order = factorOrders(metadata.order, t('C').shape[1]);
+    const bias = t('b').numbers;
+    return (x) => {
+      const u = product(x, t('C')).map((value, k) => value ** order[k]);
+      return outputs(product(u, t('W')).map((a, k) => sigmoid(a + bias[k])), t('V'));
+    };
+  }
+  const unit = metadata.unit === 'relu' ? (a) => Math.max(a, 0) : sigmoid;
+  return (x) => {
+    let s = product(x, t('C')).map(unit);
+    for (let l = 2; t(`W${l}`); l++) {
+      const bias = t(`b${l}`).numbers;
+      s = product(s, t(`W${l}`)).map((a, k) => unit(a + bias[k]));
+    }
+    return outputs(s, t('V'));
+  };
+}
+
+function makeModel(metadata, tensor) {
+  const classes = JSON.parse(metadata.classes);
+  const map = makeMap(metadata, tensor);
+  const shift = tensor['scale.shift'].numbers;
+  const mul = tensor['scale.mul'].numbers;
+  const exemplars = tensor.exemplars;
+  const labels = (tensor.exemplar_labels || tensor.point_labels).numbers;
+  const H = shift.length;
+  const h = Number(metadata.outputs);
+  const freedom = Number(metadata.freedom || 1);
+  const temperature = Number(metadata.temperature || 1);
+  const gaussian = metadata.similarity === 'gaussian';
+
+  let references = tensor.points && tensor.points.numbers;
+  if (exemplars) {
+    references = new Float64Array(labels.length * h);
+    for (let j = 0; j < labels.length; j++) references.set(map(exemplars.numbers.subarray(j * H, (j + 1) * H)), j * h);
+  }
+
+  const embed = (x) => map(Float64Array.from(x, (value, j) => (value - shift[j]) * mul[j]));
+
+  // The logarithm of the similarity at squared distance d.
+  const similarity = (d) => (gaussian ? -d : (-(freedom + 1) / 2) * Math.log1p(d / freedom));
+
+  function shares(distances) {
+    const logs = new Float64Array(classes.length).fill(-Infinity);
+    const most = distances.reduce((best, d) => Math.max(best, similarity(d)), -Infinity);
+    const sums = new Float64Array(classes.length);
+    distances.forEach((d, j) => (sums[labels[j]] += Math.exp(similarity(d) - most)));
+    sums.forEach((sum, k) => (logs[k] = Math.log(sum) / temperature));
+    const top = logs.reduce((a, b) => Math.max(a, b), -Infinity);
+    const powers = logs.map((a) => Math.exp(a - top));
+    const total = powers.reduce((a, b) => a + b, 0);
+    return powers.map((p) => p / total);
+  }
+
+  // The majority of the k nearest; of equal votes the class of the nearest reference.
+  function vote(distances, k) {
+    const nearest = [];
+    for (let j = 0; j < distances.length; j++) {
+      if (nearest.length === k && distances[j] >= distances[nearest[k - 1]]) continue;
+      let at = nearest.length;
+      while (at > 0 && distances[nearest[at - 1]] > distances[j]) at--;
+      nearest.splice(at, 0, j);
+      if (nearest.length > k) nearest.pop();
+    }
+    const votes = new Float64Array(classes.length);
+    for (const j of nearest) votes[labels[j]]++;
+    const most = Math.max(...nearest.map((j) => votes[labels[j]]));
+    return { label: labels[nearest.find((j) => votes[labels[j]] === most)], winner: nearest[0], votes };
+  }
+
+  // x (H) in the units of the data.
+  function classify(x, k = Number(metadata.neighbours)) {
+    const y = embed(x);
+    const distances = new Float64Array(labels.length);
+    for (let j = 0; j < labels.length; j++)
+      for (let d = 0; d < h; d++) distances[j] += (y[d] - references[j * h + d]) ** 2;
+    const { label, winner, votes } = vote(distances, k);
+    const proba = exemplars ? shares(distances) : votes.map((n) => n / k);
+    return { y, label, winner, distance: Math.sqrt(distances[winner]), proba };
+  }
+
+  // Exemplar j in the units of the data; null: the model has none.
+  function exemplar(j) {
+    if (!exemplars) return null;
+    return Float64Array.from({ length: H }, (_, i) => (mul[i] ? exemplars.numbers[j * H + i] / mul[i] : 0) + shift[i]);
+  }
+
+  return { metadata, classes, inputs: H, classify, embed, exemplar };
+}
