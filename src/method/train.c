@@ -10,95 +10,11 @@
 
 #include "method/train.h"
 
-/* The embedding's rows are the batch's, then the exemplars'. Dense batches lie in X before the exemplars; sparse ones
- * stay where they are. */
-static eh_rows batch_with_exemplars(const enhope_trainer *t, int64_t z)
-{
-    eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = t->batch_n + z};
-    if (t->sparse) {
-        rows.sparse = &t->table;
-        rows.sparse_rows = t->batch_rows;
-        rows.sparse_n = t->batch_n;
-        rows.dense_n = z;
-    }
-    return rows;
-}
-
-static void lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first)
-{
-    if (t->z) t->c->op->close_rows(t->c, t->z, t->shape.H, E, eh_operand_at(t->c, X, first * t->ld), t->ld);
-}
-
-/* The loss of a batch that lies in X, at parameters x, and its gradient; dX (dx_n, H) as the map's. */
-static void loss_in(enhope_trainer *t, const eh_real *x, eh_operand *X, eh_real *gradient, eh_scalar *loss,
-                    int64_t dx_n, eh_real *dX)
-{
-    eh_compute *c = t->c;
-    const eh_map *map = t->method->map;
-    const int64_t n = t->batch_n, z = t->z, h = t->shape.h;
-    eh_rows rows = batch_with_exemplars(t, z);
-    rows.X = X;
-    lay_exemplars(t, eh_at(c, t->learned ? x : t->theta, t->P), X, rows.dense_n - z);
-    map->forward(&t->shape, c, x, &rows, t->work, t->Y, true);
-    if (t->method->hinge)
-        eh_hinge_loss(&t->hinge, c, n / (1 + t->hinge.targets), h, t->Y, t->batch_label, loss, t->dY);
-    else if (t->objective.self)
-        eh_neighbour_loss(&t->objective, c, n, n, h, t->Y, t->batch_label, t->Y, t->batch_label, loss, t->dY, NULL);
-    else
-        eh_neighbour_loss(&t->objective, c, n, z, h, t->Y, t->batch_label, eh_at(c, t->Y, n * h), t->exemplar_class,
-                          loss, t->dY, eh_at(c, t->dY, n * h));
-    map->backward(&t->shape, c, x, &rows, t->work, t->dY, gradient, dx_n, dX);
-}
-
-/* One adversarial step (docs/method.md): the mean of the loss in X and of the loss a step up its gradient from there, which
- * the first walk back leaves along with the gradient of the exemplars. The step's direction counts as a constant. */
-static void loss_with_climb(enhope_trainer *t, const eh_real *x, eh_real *gradient, eh_scalar *loss)
-{
-    eh_compute *c = t->c;
-    const int64_t n = t->batch_n, H = t->shape.H, learned = t->learned ? t->z : 0;
-    loss_in(t, x, t->X, gradient, loss, n + t->z, t->dX);
-    c->op->copy(c, learned * H, eh_at(c, t->dX, n * H), eh_at(c, gradient, t->P));
-    c->op->climb(c, n, H, t->set.adversary, t->set.norm == EH_NORM_L2, t->X, t->ld, t->dX, t->climbed);
-    loss_in(t, x, t->climbed, t->climbed_grad, t->climbed_loss, learned, eh_at(c, t->climbed_grad, t->P));
-    c->op->mean(c, t->optim->count, t->climbed_grad, t->climbed_loss, gradient, loss);
-}
-
-/* The loss of the present batch at parameters x, and its gradient. */
-void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss)
-{
-    enhope_trainer *t = user;
-    if (t->climbed)
-        loss_with_climb(t, x, gradient, loss);
-    else
-        loss_in(t, x, t->X, gradient, loss, t->learned ? t->z : 0, t->learned ? eh_at(t->c, gradient, t->P) : NULL);
-}
-
-/* The target of the present batch. */
-static void take_affinities(enhope_trainer *t)
-{
-    eh_compute *c = t->c;
-    if (t->inputs) c->op->gather(c, &t->table, t->batch_rows, t->batch_n, t->inputs, t->ld, NULL);
-    /* what closes the rows is the same in all of them and adds no distance */
-    c->op->affinities(c, t->batch_n, t->ld, t->inputs ? t->inputs : (const eh_real *)t->X, t->set.perplexity,
-                      t->affinities);
-}
-
-/* These rows become the batch, disturbed unless `with` is NULL; label may be NULL where no loss will be asked for. */
-static void take_batch(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n, const eh_disturb *with)
-{
-    t->batch_n = n;
-    t->batch_rows = rows;
-    t->batch_label = label;
-    if (!t->sparse) t->c->op->gather_operands(t->c, &t->table, rows, n, t->X, t->ld, NULL, with);
-    if (t->affinities && label) take_affinities(t);
-    if (t->soft && label) eh_train_soft_take(t);
-}
-
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)
 {
     for (int64_t i = 0; i < count; i += t->capacity) {
-        take_batch(t, eh_row_at(rows, i), NULL, count - i < t->capacity ? count - i : t->capacity, NULL);
-        const eh_rows block = batch_with_exemplars(t, 0);
+        eh_train_take(t, eh_row_at(rows, i), NULL, count - i < t->capacity ? count - i : t->capacity, NULL);
+        const eh_rows block = eh_train_batch(t, 0);
         t->method->map->forward(&t->shape, t->c, theta, &block, t->work, eh_at(t->c, Y, i * t->shape.h), false);
     }
 }
@@ -114,7 +30,7 @@ eh_references eh_train_references(enhope_trainer *t, const eh_real *theta)
     /* embedded exemplars are kept at the end of dY, which is free here */
     eh_real *G = eh_at(c, t->dY, t->capacity * h);
     const eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = t->z};
-    lay_exemplars(t, eh_at(c, theta, t->P), t->X, 0);
+    eh_train_lay_exemplars(t, eh_at(c, theta, t->P), t->X, 0);
     t->method->map->forward(&t->shape, c, theta, &rows, t->work, G, false);
     return (eh_references){.G = G, .label = t->exemplar_class, .r = t->z, .h = h};
 }
@@ -204,47 +120,6 @@ static bool out_of_time(const enhope_trainer *t)
     return t->set.time > 0 && seconds(t) >= t->set.time;
 }
 
-/* The first sample of an epoch's batch: batches are of equal size, give or take one. */
-static int64_t batch_start(const enhope_trainer *t, int64_t batch)
-{
-    return t->n * batch / t->batches;
-}
-
-/* Makes room behind each batch of the shuffled samples, the last first, and puts their targets there. */
-static void add_targets(enhope_trainer *t)
-{
-    const int64_t each = t->hinge.targets;
-    for (int64_t b = t->batches - 1; b >= 0 && each; b--) {
-        const int64_t from = batch_start(t, b), n = batch_start(t, b + 1) - from;
-        int64_t *batch = t->order + from * (1 + each);
-        memmove(batch, t->order + from, (size_t)n * sizeof *batch);
-        for (int64_t i = 0; i < n; i++)
-            memcpy(batch + n + i * each, t->targets + batch[i] * each, (size_t)each * sizeof *batch);
-    }
-}
-
-/* The rows of an epoch in their order, and their classes, on the host. */
-static void shuffle(enhope_trainer *t, int64_t epoch)
-{
-    if (t->shuffled == epoch || epoch >= t->set.epochs) return;
-    eh_shuffle((uint64_t)t->set.seed, EH_STREAM_SHUFFLE, (uint64_t)(t->past + epoch), t->n, t->order);
-    add_targets(t);
-    for (int64_t i = 0; i < t->n * (1 + t->hinge.targets); i++) {
-        const int64_t at = t->order[i];
-        t->order[i] = t->rows[at < 0 ? -1 - at : at];
-        t->order_label[i] = at < 0 ? -1 : t->data->label[t->order[i]];
-    }
-    t->shuffled = epoch;
-}
-
-static void begin_epoch(enhope_trainer *t)
-{
-    shuffle(t, t->epoch);
-    const size_t rows = (size_t)(t->n * (1 + t->hinge.targets));
-    t->c->op->send(t->c, t->epoch_rows, t->order, rows * sizeof *t->order);
-    t->c->op->send(t->c, t->epoch_label, t->order_label, rows * sizeof *t->order_label);
-}
-
 /* Ends training in the first batch that is not known, whose loss or gradient is not finite. */
 static enhope_status diverge(enhope_trainer *t, const char *what)
 {
@@ -300,17 +175,17 @@ static void take_average(enhope_trainer *t)
 static void run_batch(enhope_trainer *t)
 {
     const int64_t each = 1 + t->hinge.targets; /* rows of a sample */
-    const int64_t from = batch_start(t, t->batch) * each, to = batch_start(t, t->batch + 1) * each;
-    if (t->batch == 0) begin_epoch(t);
+    const int64_t from = eh_train_batch_start(t, t->batch) * each, to = eh_train_batch_start(t, t->batch + 1) * each;
+    if (t->batch == 0) eh_train_begin_epoch(t);
     t->disturb.pass = (uint64_t)(t->past + t->epoch);
-    take_batch(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from,
-               t->disturbed ? &t->disturb : NULL);
+    eh_train_take(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from,
+                  t->disturbed ? &t->disturb : NULL);
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
     if (t->average) take_average(t);
     t->batch++;
     if (t->batch < t->batches) return;
     if (t->c->op->start) t->c->op->start(t->c); /* and meanwhile */
-    shuffle(t, t->epoch + 1);
+    eh_train_shuffle(t, t->epoch + 1);
 }
 
 /* The one step of a method that solves for its map. */

@@ -109,9 +109,19 @@ enhope_status eh_train_settle(enhope_trainer *t);
 /* Whether the loss is also asked for at inputs that have climbed it. */
 bool eh_train_climbs(const enhope_trainer *t);
 /* What the optimiser minimises and when it must stop; user is the trainer. The loss of the present batch at parameters
- * x, and its gradient, all on the backend; train.c. */
+ * x, and its gradient, all on the backend; train_loss.c, train.c. */
 void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss);
 bool eh_train_stop(void *user);
+/* Rows become the batch, disturbed unless `with` is NULL; label may be NULL where no loss will be asked for. The rows of
+ * its embedding: the batch's, then z exemplars, which lay_exemplars puts behind `first` rows of X; train_loss.c. */
+void eh_train_take(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n, const eh_disturb *with);
+eh_rows eh_train_batch(const enhope_trainer *t, int64_t z);
+void eh_train_lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first);
+/* The first sample of an epoch's batch. The rows of an epoch in their order, on the host; then on the backend, for the epoch
+ * that begins; train_feed.c. */
+int64_t eh_train_batch_start(const enhope_trainer *t, int64_t batch);
+void eh_train_shuffle(enhope_trainer *t, int64_t epoch);
+void eh_train_begin_epoch(enhope_trainer *t);
 /* Chooses the scale of the inputs for exemplars that have been started; train_scale.c. */
 enhope_status eh_train_scale(enhope_trainer *t);
 /* Finds the target neighbours of all training rows; train_targets.c. */
