@@ -75,8 +75,7 @@ static enhope_status fail_short(enhope_context *ctx, const eh_array *a, const eh
                    s->name, shape_text(a, shape, sizeof shape), (long long)bytes, (long long)have);
 }
 
-/* Number of elements; refuses what overflows or exceeds a file of known size. */
-static enhope_status measure(enhope_context *ctx, const eh_array *a, const eh_stream *s, int64_t *count)
+enhope_status eh_array_measure(enhope_context *ctx, const eh_array *a, const eh_stream *s, int64_t *count)
 {
     int64_t all = 1, bytes;
     char shape[EH_RANK * 24];
@@ -109,11 +108,38 @@ static enhope_status expect_end(enhope_context *ctx, eh_stream *s)
 
 /* ---- inputs ---- */
 
-/* All elements, as bytes or as floats, in the order of the stream. */
-static enhope_status read_values(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t count, bool as_bytes,
-                                 void **values)
+bool eh_array_is_bytes(const eh_array *a)
 {
-    const size_t width = as_bytes ? 1 : sizeof(float);
+    return (a->kind == 'u' || a->kind == 'b') && a->size == 1;
+}
+
+int64_t eh_array_integer(const eh_array *a, const unsigned char *raw)
+{
+    return a->kind == 'i' ? signed_value(a, bits(a, raw)) : (int64_t)bits(a, raw);
+}
+
+bool eh_array_is_direct(const eh_array *a)
+{
+    const uint16_t probe = 1;
+    const bool big = *(const unsigned char *)&probe == 0;
+    return (a->kind == 'u' && a->size == 1) || (a->kind == 'f' && a->size == sizeof(float) && a->big == big);
+}
+
+void eh_array_convert(const eh_array *a, const unsigned char *raw, int64_t count, void *to)
+{
+    if (eh_array_is_direct(a)) {
+        memcpy(to, raw, (size_t)(count * a->size));
+    } else if (a->kind == 'b') {
+        for (int64_t i = 0; i < count; i++) ((uint8_t *)to)[i] = raw[i] != 0;
+    } else {
+        for (int64_t i = 0; i < count; i++) ((float *)to)[i] = (float)element(a, raw + i * a->size);
+    }
+}
+
+/* All elements, as bytes or as floats, in the order of the stream. */
+static enhope_status read_values(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t count, void **values)
+{
+    const size_t width = eh_array_is_bytes(a) ? 1 : sizeof(float);
     const int64_t ahead = s->left >= 0 ? count : s->stored * LIKELY_RATIO / a->size + CHUNK;
     int64_t room = count < ahead ? count : ahead, done = 0;
     enhope_status status = ENHOPE_OK;
@@ -132,13 +158,7 @@ static enhope_status read_values(enhope_context *ctx, const eh_array *a, eh_stre
         EH_CHECK(eh_stream_read(ctx, s, raw, (size_t)(step * a->size), &got));
         if ((int64_t)got < step * a->size)
             EH_CHECK(fail_short(ctx, a, s, count * a->size, done * a->size + (int64_t)got));
-        if (as_bytes) {
-            uint8_t *to = (uint8_t *)*values + done;
-            for (int64_t i = 0; i < step; i++) to[i] = a->kind == 'b' ? raw[i] != 0 : raw[i];
-        } else {
-            float *to = (float *)*values + done;
-            for (int64_t i = 0; i < step; i++) to[i] = (float)element(a, raw + i * a->size);
-        }
+        eh_array_convert(a, raw, step, (char *)*values + (size_t)done * width);
         done += step;
     }
     EH_CHECK(expect_end(ctx, s));
@@ -175,12 +195,12 @@ enhope_status eh_array_inputs(enhope_context *ctx, const eh_array *a, eh_stream 
     int64_t count;
     if (a->kind == 'S' || a->kind == 'U')
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds text: expected numbers", s->name);
-    EH_TRY(measure(ctx, a, s, &count));
-    const bool as_bytes = (a->kind == 'u' || a->kind == 'b') && a->size == 1;
+    EH_TRY(eh_array_measure(ctx, a, s, &count));
+    const bool as_bytes = eh_array_is_bytes(a);
     if (count / a->shape[0] > INT32_MAX)
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld inputs a sample: expected fewer than 2^31", s->name,
                        (long long)(count / a->shape[0]));
-    EH_TRY(read_values(ctx, a, s, count, as_bytes, &data->owned[0]));
+    EH_TRY(read_values(ctx, a, s, count, &data->owned[0]));
     if (a->fortran && a->rank > 1) EH_TRY(reorder(ctx, a, count, as_bytes ? 1 : sizeof(float), &data->owned[0]));
     data->x = (eh_matrix){.kind = as_bytes ? ENHOPE_U8 : ENHOPE_F32, .n = a->shape[0], .H = count / a->shape[0]};
     if (as_bytes)
@@ -225,27 +245,43 @@ static bool decode_text(const eh_array *a, const unsigned char *p, char *text, s
     return true;
 }
 
-static enhope_status add_label(enhope_context *ctx, const eh_array *a, const unsigned char *p, char *text,
-                               eh_labels *labels)
+enhope_status eh_array_label_text(enhope_context *ctx, const eh_array *a, const unsigned char *p, int64_t i,
+                                  char *buffer, const char **text, size_t *length)
 {
-    size_t length = (size_t)a->size;
+    *text = buffer;
     if (a->kind == 'U') {
-        if (!decode_text(a, p, text, &length))
-            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "label %lld is not Unicode text", (long long)labels->n + 1);
-        return eh_labels_add(ctx, labels, text, length);
+        if (!decode_text(a, p, buffer, length))
+            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "label %lld is not Unicode text", (long long)i + 1);
+        return ENHOPE_OK;
     }
     if (a->kind == 'S') {
-        while (length > 0 && p[length - 1] == '\0') length--;
-        return eh_labels_add(ctx, labels, (const char *)p, length);
+        *text = (const char *)p;
+        *length = (size_t)a->size;
+        while (*length > 0 && p[*length - 1] == '\0') --*length;
+        return ENHOPE_OK;
     }
-    if (a->kind == 'f') return eh_labels_add_number(ctx, labels, element(a, p));
-    char number[24]; /* whole numbers beyond 2^53 stay apart */
-    const uint64_t v = bits(a, p);
-    if (a->kind == 'i')
-        snprintf(number, sizeof number, "%lld", (long long)signed_value(a, v));
-    else
-        snprintf(number, sizeof number, "%llu", (unsigned long long)v);
-    return eh_labels_add(ctx, labels, number, strlen(number));
+    if (a->kind == 'f') {
+        const double value = element(a, p);
+        if (!isfinite(value))
+            return eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is %s: expected a finite number", (long long)i + 1,
+                           isnan(value) ? "NaN" : "infinite");
+        eh_number_print(value, buffer, EH_LABEL_TEXT);
+    } else if (a->kind == 'i') { /* whole numbers beyond 2^53 stay apart */
+        snprintf(buffer, EH_LABEL_TEXT, "%lld", (long long)signed_value(a, bits(a, p)));
+    } else {
+        snprintf(buffer, EH_LABEL_TEXT, "%llu", (unsigned long long)bits(a, p));
+    }
+    *length = strlen(buffer);
+    return ENHOPE_OK;
+}
+
+static enhope_status add_label(enhope_context *ctx, const eh_array *a, const unsigned char *p, char *buffer,
+                               eh_labels *labels)
+{
+    const char *text;
+    size_t length;
+    EH_TRY(eh_array_label_text(ctx, a, p, labels->n, buffer, &text, &length));
+    return eh_labels_add(ctx, labels, text, length);
 }
 
 enhope_status eh_array_labels(enhope_context *ctx, const eh_array *a, eh_stream *s, eh_labels *labels)
@@ -255,14 +291,14 @@ enhope_status eh_array_labels(enhope_context *ctx, const eh_array *a, eh_stream 
     char *text = NULL;
     int64_t count;
     size_t got;
-    EH_TRY(measure(ctx, a, s, &count));
+    EH_TRY(eh_array_measure(ctx, a, s, &count));
     if (count != a->shape[0] && !(a->rank == 2 && a->shape[0] == 1)) {
         char shape[EH_RANK * 24];
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %s values cannot be labels: expected one a sample", s->name,
                        shape_text(a, shape, sizeof shape));
     }
     EH_CHECK(eh_new(ctx, "a label", a->size, 1, (void **)&raw));
-    EH_CHECK(eh_new(ctx, "a label", a->size, 1, (void **)&text));
+    EH_CHECK(eh_new(ctx, "a label", a->size + EH_LABEL_TEXT, 1, (void **)&text));
     for (int64_t i = 0; i < count; i++) {
         EH_CHECK(eh_stream_read(ctx, s, raw, (size_t)a->size, &got));
         if ((int64_t)got < a->size) EH_CHECK(fail_short(ctx, a, s, count * a->size, i * a->size + (int64_t)got));

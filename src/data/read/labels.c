@@ -69,10 +69,28 @@ static void plain_number(const char **text, size_t *length)
     *length = (size_t)(point - *text);
 }
 
+enhope_status eh_labels_class(enhope_context *ctx, eh_labels *l, const char *text, size_t length, int32_t *id)
+{
+    plain_number(&text, &length);
+    if (2 * ((int64_t)l->c + 1) > l->slots) EH_TRY(grow_slots(ctx, l));
+    const int64_t slot = find_slot(l, text, length);
+    if (l->slot[slot] == 0) EH_TRY(add_class(ctx, l, text, length, slot));
+    *id = l->slot[slot] - 1;
+    return ENHOPE_OK;
+}
+
+int32_t eh_labels_find(const eh_labels *l, const char *text, size_t length)
+{
+    if (length == 0 || l->slots == 0) return -1;
+    plain_number(&text, &length);
+    return l->slot[find_slot(l, text, length)] - 1;
+}
+
 enhope_status eh_labels_add(enhope_context *ctx, eh_labels *l, const char *text, size_t length)
 {
+    int32_t class;
     if (length == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is empty", (long long)l->n + 1);
-    plain_number(&text, &length);
+    EH_TRY(eh_labels_class(ctx, l, text, length, &class));
     if (l->n == l->room) {
         const int64_t room = l->room ? 2 * l->room : 1024;
         int32_t *id = eh_grow(l->id, (size_t)l->n, (size_t)room, sizeof *id);
@@ -80,10 +98,7 @@ enhope_status eh_labels_add(enhope_context *ctx, eh_labels *l, const char *text,
         l->id = id;
         l->room = room;
     }
-    if (2 * ((int64_t)l->c + 1) > l->slots) EH_TRY(grow_slots(ctx, l));
-    const int64_t slot = find_slot(l, text, length);
-    if (l->slot[slot] == 0) EH_TRY(add_class(ctx, l, text, length, slot));
-    l->id[l->n++] = l->slot[slot] - 1;
+    l->id[l->n++] = class;
     return ENHOPE_OK;
 }
 
@@ -116,29 +131,34 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y ? 1 : by_bytes(a, b);
 }
 
-enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *l, enhope_dataset *data, const char *samples_from,
-                               const char *labels_from)
+enhope_status eh_labels_rank(enhope_context *ctx, const eh_labels *l, int32_t *rank)
 {
-    enhope_status status = ENHOPE_OK;
     class_key *key = NULL;
-    int32_t *rank = NULL; /* (c) new number of a class */
-    char **name = NULL;
-    if (l->n != data->x.n)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", samples_from,
-                       (long long)data->x.n, labels_from, (long long)l->n);
-    EH_CHECK(eh_new(ctx, "classes", l->c, sizeof *key, (void **)&key));
-    EH_CHECK(eh_new(ctx, "classes", l->c, sizeof *rank, (void **)&rank));
-    EH_CHECK(eh_new(ctx, "class names", l->c, sizeof *name, (void **)&name));
+    EH_TRY(eh_new(ctx, "classes", l->c, sizeof *key, (void **)&key));
     bool numbers = true;
     for (int32_t k = 0; k < l->c; k++) {
         key[k] = (class_key){l->name[k], 0, k};
         numbers = numbers && eh_number_parse(l->name[k], strlen(l->name[k]), &key[k].value) == EH_NUMBER;
     }
     qsort(key, (size_t)l->c, sizeof *key, numbers ? by_value : by_bytes);
-    for (int32_t k = 0; k < l->c; k++) {
-        rank[key[k].id] = k;
-        name[k] = l->name[key[k].id];
-    }
+    for (int32_t k = 0; k < l->c; k++) rank[key[k].id] = k;
+    eh_free(key);
+    return ENHOPE_OK;
+}
+
+enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *l, enhope_dataset *data, const char *samples_from,
+                               const char *labels_from)
+{
+    enhope_status status = ENHOPE_OK;
+    int32_t *rank = NULL; /* (c) new number of a class */
+    char **name = NULL;
+    if (l->n != data->x.n)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", samples_from,
+                       (long long)data->x.n, labels_from, (long long)l->n);
+    EH_CHECK(eh_new(ctx, "classes", l->c, sizeof *rank, (void **)&rank));
+    EH_CHECK(eh_new(ctx, "class names", l->c, sizeof *name, (void **)&name));
+    EH_CHECK(eh_labels_rank(ctx, l, rank));
+    for (int32_t k = 0; k < l->c; k++) name[rank[k]] = l->name[k];
     for (int64_t i = 0; i < l->n; i++) l->id[i] = rank[l->id[i]];
     data->label = l->id;
     data->class_name = name;
@@ -148,7 +168,6 @@ enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *l, enhope_dataset
     l->n = l->room = 0;
     name = NULL;
 cleanup:
-    eh_free(key);
     eh_free(rank);
     eh_free(name);
     return status;

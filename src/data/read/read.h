@@ -53,7 +53,14 @@ typedef struct eh_labels {
     int64_t slots;
 } eh_labels;
 
-/* One more sample. Equal spelling is an equal class. */
+/* The class of this text by order of appearance, added where it is new. Equal spelling is an equal class; the text
+ * is not empty. */
+enhope_status eh_labels_class(enhope_context *ctx, eh_labels *labels, const char *text, size_t length, int32_t *id);
+/* The class of this text; -1: there is none. */
+int32_t eh_labels_find(const eh_labels *labels, const char *text, size_t length);
+/* rank (c): the number of each class when they are ordered as eh_labels_attach tells. */
+enhope_status eh_labels_rank(enhope_context *ctx, const eh_labels *labels, int32_t *rank);
+/* One more sample of the class of this text. */
 enhope_status eh_labels_add(enhope_context *ctx, eh_labels *labels, const char *text, size_t length);
 enhope_status eh_labels_add_number(enhope_context *ctx, eh_labels *labels, double value);
 /* Moves the labels to data. Classes are ordered as numbers when all names are numbers, else by bytes. Fails when there
@@ -80,7 +87,26 @@ enhope_status eh_array_inputs(enhope_context *ctx, const eh_array *a, eh_stream 
 /* The same as labels: one index, or a second one of size 1. */
 enhope_status eh_array_labels(enhope_context *ctx, const eh_array *a, eh_stream *s, eh_labels *labels);
 
+/* The number of elements; refuses what overflows, is empty, or exceeds a stream of known size. */
+enhope_status eh_array_measure(enhope_context *ctx, const eh_array *a, const eh_stream *s, int64_t *count);
+/* Whether elements stay bytes. */
+bool eh_array_is_bytes(const eh_array *a);
+/* Whether they lie in the file as they are held: conversion is a copy. */
+bool eh_array_is_direct(const eh_array *a);
+/* count elements at raw as bytes or floats. */
+void eh_array_convert(const eh_array *a, const unsigned char *raw, int64_t count, void *to);
+/* One element as a whole number. */
+int64_t eh_array_integer(const eh_array *a, const unsigned char *raw);
+/* Element i, at raw, as the text of a label, in `buffer` (of a->size + EH_LABEL_TEXT bytes) or where it lies. */
+enum { EH_LABEL_TEXT = 40 };
+enhope_status eh_array_label_text(enhope_context *ctx, const eh_array *a, const unsigned char *raw, int64_t i,
+                                  char *buffer, const char **text, size_t *length);
+
 /* ---- one reader a format ---- */
+
+/* The header alone; the values follow. */
+enhope_status eh_idx_header(enhope_context *ctx, eh_stream *s, eh_array *a);
+enhope_status eh_npy_header(enhope_context *ctx, eh_stream *s, eh_array *a);
 
 /* Either data or labels is NULL: the array becomes the other. */
 enhope_status eh_read_idx(enhope_context *ctx, const char *path, enhope_dataset *data, eh_labels *labels);

@@ -24,7 +24,7 @@ static bool known_type(unsigned char type, eh_array *a)
     return false;
 }
 
-static enhope_status read_header(enhope_context *ctx, eh_stream *s, eh_array *a)
+enhope_status eh_idx_header(enhope_context *ctx, eh_stream *s, eh_array *a)
 {
     unsigned char magic[4], sizes[4 * EH_RANK];
     size_t got;
@@ -54,7 +54,7 @@ enhope_status eh_read_idx(enhope_context *ctx, const char *path, enhope_dataset 
     eh_stream s = {.name = NULL};
     eh_array a = {.rank = 0};
     EH_TRY(eh_stream_open(ctx, path, &s));
-    EH_CHECK(read_header(ctx, &s, &a));
+    EH_CHECK(eh_idx_header(ctx, &s, &a));
     EH_CHECK(data ? eh_array_inputs(ctx, &a, &s, data) : eh_array_labels(ctx, &a, &s, labels));
 cleanup:
     eh_stream_close(&s);

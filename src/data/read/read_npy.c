@@ -150,12 +150,11 @@ static enhope_status read_exactly(enhope_context *ctx, eh_stream *s, void *to, s
     return ENHOPE_OK;
 }
 
-enhope_status eh_read_npy(enhope_context *ctx, eh_stream *s, enhope_dataset *data, eh_labels *labels)
+enhope_status eh_npy_header(enhope_context *ctx, eh_stream *s, eh_array *a)
 {
     enhope_status status = ENHOPE_OK;
     unsigned char magic[8], count[4] = {0};
     char *header = NULL;
-    eh_array a = {.rank = 0};
     EH_TRY(read_exactly(ctx, s, magic, sizeof magic));
     if (memcmp(magic, "\x93NUMPY", 6) != 0)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: wrong magic %02x %02x %02x %02x: expected NPY, 93 4e 55 4d",
@@ -171,9 +170,15 @@ enhope_status eh_read_npy(enhope_context *ctx, eh_stream *s, enhope_dataset *dat
                        (unsigned long)length, MAX_HEADER);
     EH_TRY(eh_new(ctx, "an NPY header", (int64_t)length + 1, 1, (void **)&header));
     EH_CHECK(read_exactly(ctx, s, header, length));
-    EH_CHECK(parse_header(ctx, s->name, header, &a));
-    EH_CHECK(data ? eh_array_inputs(ctx, &a, s, data) : eh_array_labels(ctx, &a, s, labels));
+    EH_CHECK(parse_header(ctx, s->name, header, a));
 cleanup:
     eh_free(header);
     return status;
+}
+
+enhope_status eh_read_npy(enhope_context *ctx, eh_stream *s, enhope_dataset *data, eh_labels *labels)
+{
+    eh_array a = {.rank = 0};
+    EH_TRY(eh_npy_header(ctx, s, &a));
+    return data ? eh_array_inputs(ctx, &a, s, data) : eh_array_labels(ctx, &a, s, labels);
 }

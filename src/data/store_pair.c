@@ -1,0 +1,168 @@
+/* A store over a plain IDX or NPY file of inputs and one of labels. The labels are passed over once when it is opened, for
+ * the classes; the inputs are not looked at. */
+#include <string.h>
+
+#include "data/store_files.h"
+
+enum { CHUNK = 1 << 16 }; /* bytes of labels looked at at a time */
+
+static enhope_status is_idx(enhope_context *ctx, const char *path, bool *idx)
+{
+    char head[2] = {0};
+    size_t got;
+    eh_stream s = {.name = NULL};
+    EH_TRY(eh_stream_open(ctx, path, &s));
+    const enhope_status status = eh_stream_read(ctx, &s, head, sizeof head, &got);
+    eh_stream_close(&s);
+    *idx = head[0] == 0;
+    return status;
+}
+
+/* All labels become texts, each once. */
+static enhope_status collect_texts(enhope_context *ctx, const eh_array_file *f, eh_labels *texts)
+{
+    enhope_status status = ENHOPE_OK;
+    eh_stream s = {.name = NULL};
+    unsigned char *raw = NULL;
+    char *buffer = NULL;
+    bool seen[256] = {false};
+    size_t got;
+    const int64_t step = CHUNK / f->a.size > 0 ? CHUNK / f->a.size : 1;
+    int64_t count = 1;
+    for (int i = 0; i < f->a.rank; i++) count *= f->a.shape[i];
+    EH_CHECK(eh_new(ctx, "labels", step, (size_t)f->a.size, (void **)&raw));
+    EH_CHECK(eh_new(ctx, "a label", f->a.size + EH_LABEL_TEXT, 1, (void **)&buffer));
+    EH_CHECK(eh_stream_open(ctx, f->path, &s));
+    for (int64_t left = f->offset; left > 0; left -= (int64_t)got) {
+        EH_CHECK(eh_stream_read(ctx, &s, raw, (size_t)(left < step * f->a.size ? left : step * f->a.size), &got));
+        if (got == 0) break;
+    }
+    for (int64_t done = 0; done < count; done += step) {
+        const int64_t n = count - done < step ? count - done : step;
+        EH_CHECK(eh_stream_read(ctx, &s, raw, (size_t)(n * f->a.size), &got));
+        if ((int64_t)got < n * f->a.size)
+            EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: ends within the labels", f->path));
+        for (int64_t i = 0; i < n; i++) {
+            const unsigned char *p = raw + i * f->a.size;
+            const char *text;
+            size_t length;
+            int32_t id;
+            if (f->a.size == 1 && seen[*p]) continue;
+            seen[*p] = true;
+            status = eh_array_label_text(ctx, &f->a, p, done + i, buffer, &text, &length);
+            if (!status && length == 0)
+                status = eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is empty", (long long)(done + i) + 1);
+            if (!status) status = eh_labels_class(ctx, texts, text, length, &id);
+            if (status) {
+                eh_fail_in(ctx, status, "%s", f->path);
+                goto cleanup;
+            }
+        }
+    }
+cleanup:
+    eh_stream_close(&s);
+    eh_free(raw);
+    eh_free(buffer);
+    return status;
+}
+
+static enhope_status name_classes(enhope_context *ctx, const eh_labels *texts, const int32_t *rank,
+                                  enhope_dataset *data)
+{
+    EH_TRY(eh_new(ctx, "class names", texts->c, sizeof *data->class_name, (void **)&data->class_name));
+    data->c = texts->c;
+    for (int32_t k = 0; k < texts->c; k++) {
+        char *name = eh_strdup(texts->name[k]);
+        if (!name) return eh_fail_memory(ctx, "a class name", strlen(texts->name[k]) + 1, 1);
+        data->class_name[rank[k]] = name;
+    }
+    return ENHOPE_OK;
+}
+
+/* Labels of one byte are looked up by their byte, others by their text. */
+static enhope_status settle_classes(enhope_context *ctx, const eh_array_file *f, eh_files *files, enhope_dataset *data)
+{
+    enhope_status status = ENHOPE_OK;
+    int32_t *rank = NULL;
+    EH_TRY(collect_texts(ctx, f, &files->texts));
+    EH_CHECK(eh_new(ctx, "classes", files->texts.c, sizeof *rank, (void **)&rank));
+    EH_CHECK(eh_labels_rank(ctx, &files->texts, rank));
+    EH_CHECK(name_classes(ctx, &files->texts, rank, data));
+    files->by_text = f->a.size != 1;
+    files->numbers = files->by_text ? files->texts.c : 256;
+    EH_CHECK(eh_new(ctx, "classes", files->numbers, sizeof *files->class_of, (void **)&files->class_of));
+    for (int32_t v = 0; v < files->numbers; v++) {
+        const unsigned char byte = (unsigned char)v;
+        char buffer[1 + EH_LABEL_TEXT];
+        const char *text;
+        size_t length;
+        int32_t id = v;
+        if (!files->by_text) {
+            EH_CHECK(eh_array_label_text(ctx, &f->a, &byte, 0, buffer, &text, &length));
+            id = eh_labels_find(&files->texts, text, length);
+        }
+        files->class_of[v] = id < 0 ? -1 : rank[id];
+    }
+cleanup:
+    eh_free(rank);
+    return status;
+}
+
+static enhope_status check_inputs(enhope_context *ctx, const eh_array_file *f, int64_t *H)
+{
+    if (f->a.kind == 'S' || f->a.kind == 'U')
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds text: expected numbers", f->path);
+    *H = 1;
+    for (int i = 1; i < f->a.rank; i++) *H *= f->a.shape[i];
+    if (*H > INT32_MAX)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld inputs a sample: expected fewer than 2^31", f->path,
+                       (long long)*H);
+    return ENHOPE_OK;
+}
+
+static enhope_status check_labels(enhope_context *ctx, const eh_array_file *x, const eh_array_file *y)
+{
+    int64_t count = 1;
+    for (int i = 0; i < y->a.rank; i++) count *= y->a.shape[i];
+    if (count != y->a.shape[0] && !(y->a.rank == 2 && y->a.shape[0] == 1))
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld x %lld values cannot be labels: expected one a sample",
+                       y->path, (long long)y->a.shape[0], (long long)(count / y->a.shape[0]));
+    if (count != x->a.shape[0])
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", x->path,
+                       (long long)x->a.shape[0], y->path, (long long)count);
+    return ENHOPE_OK;
+}
+
+enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const char *y_path, enhope_dataset *data,
+                                 eh_store **out)
+{
+    enhope_status status = ENHOPE_OK;
+    eh_files *files = NULL;
+    bool idx, plain = true;
+    int64_t H = 0;
+    EH_CHECK(eh_new(ctx, "a store", 1, sizeof *files, (void **)&files));
+    EH_CHECK(eh_new(ctx, "a store", 1, sizeof *files->piece, (void **)&files->piece));
+    files->pieces = 1;
+    eh_array_file *x = &files->piece->array[EH_VALUES], *y = &files->piece->array[EH_LABELS];
+    EH_CHECK(is_idx(ctx, x_path, &idx));
+    EH_CHECK(eh_array_file_open(ctx, x_path, idx, x, &plain));
+    if (!plain || (x->a.fortran && x->a.rank > 1)) goto cleanup;
+    EH_CHECK(check_inputs(ctx, x, &H));
+    if (y_path) {
+        EH_CHECK(is_idx(ctx, y_path, &idx));
+        EH_CHECK(eh_array_file_open(ctx, y_path, idx, y, &plain));
+        if (!plain) goto cleanup;
+        EH_CHECK(check_labels(ctx, x, y));
+        EH_CHECK(settle_classes(ctx, y, files, data));
+    }
+    files->piece->n = x->a.shape[0];
+    data->x = (eh_matrix){.kind = eh_array_is_bytes(&x->a) ? ENHOPE_U8 : ENHOPE_F32, .n = x->a.shape[0], .H = H};
+    data->image_rows = x->a.rank == 3 ? x->a.shape[1] : 0;
+    data->image_columns = x->a.rank == 3 ? x->a.shape[2] : 0;
+    eh_files *whole = files;
+    files = NULL;
+    EH_CHECK(eh_store_of_files(ctx, data->x.kind, H, whole, out));
+cleanup:
+    eh_files_free(files);
+    return status;
+}
