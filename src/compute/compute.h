@@ -51,8 +51,10 @@ typedef struct eh_disturb {
     double noise;                  /* deviation; 0: none */
     double dropout;                /* chance of becoming 0; 0: none */
     uint64_t seed;
-    uint64_t pass; /* through the data: less than 2^20 */
+    uint64_t pass; /* through the data: less than EH_PASSES */
 } eh_disturb;
+
+enum { EH_PASSES = 1 << 20 };
 
 enum { EH_IMAGE_SIDE = 32768 }; /* so that a place in an image is a 32-bit number */
 
@@ -171,13 +173,17 @@ typedef struct eh_compute_ops {
     /* floats to numbers and back, like send and fetch */
     void (*write)(eh_compute *c, eh_real *to, const float *from, int64_t count);
     void (*read)(eh_compute *c, float *to, const eh_real *from, int64_t count);
-    /* Bytes that could still be had; NULL: not known. */
+    /* Bytes that could still be had; NULL: not known. Those that data may take; NULL: it stays where it is. */
     size_t (*room)(eh_compute *c);
+    size_t (*data_room)(eh_compute *c);
 
     /* data: the view must outlive the table */
     enhope_status (*place)(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
                            const float *shift, const float *mul, eh_table *out);
     void (*unplace)(eh_compute *c, eh_table *t);
+    /* Rows first .. first + n of what was placed as a whole have changed, sparse ones within the values that they had room
+     * for; x and label as in place(). May be changed again when it returns. NULL: the table is what was placed. */
+    void (*refresh)(eh_compute *c, eh_table *t, const eh_matrix *x, const int32_t *label, int64_t first, int64_t n);
     /* Says that the next gather will ask for rows among first .. first + n of the table; may be NULL. */
     void (*stage)(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
     /* rows (n) = first, first + 1, ... */

@@ -20,15 +20,15 @@ void dsygvd_(const int *itype, const char *jobz, const char *uplo, const int *n,
 static enhope_status second_moments(enhope_trainer *t, double *M)
 {
     eh_compute *c = t->c;
-    const int64_t wide = t->shape.H + 1, count = wide * wide, most = t->n < t->capacity ? t->n : t->capacity;
+    const int64_t wide = t->shape.H + 1, count = wide * wide, most = t->held < t->capacity ? t->held : t->capacity;
     eh_real *X = NULL, *product = NULL;
     float *block = NULL;
     enhope_status status;
     EH_CHECK(eh_compute_new(c, t->ctx, "a block of samples", most * t->ld, c->op->size, &X));
     EH_CHECK(eh_compute_new(c, t->ctx, "second moments", count, c->op->size, &product));
     EH_CHECK(eh_new(t->ctx, "second moments", count, sizeof *block, (void **)&block));
-    for (int64_t from = 0; from < t->n; from += most) {
-        const int64_t n = t->n - from < most ? t->n - from : most;
+    for (int64_t from = 0; from < t->held; from += most) {
+        const int64_t n = t->held - from < most ? t->held - from : most;
         c->op->gather(c, &t->table, eh_row_at(t->row_list, from), n, X, t->ld, NULL);
         c->op->gemm(c, true, false, wide, wide, n, 1, X, t->ld, X, t->ld, 0, product, wide);
         c->op->read(c, block, product, count);
@@ -49,9 +49,9 @@ enhope_status eh_covariance(enhope_trainer *t, double *mean, double *S)
     enhope_status status;
     EH_CHECK(eh_new(t->ctx, "second moments", wide * wide, sizeof *M, (void **)&M));
     EH_CHECK(second_moments(t, M));
-    for (int64_t j = 0; j < H; j++) mean[j] = M[j * wide + H] / (double)t->n;
+    for (int64_t j = 0; j < H; j++) mean[j] = M[j * wide + H] / (double)t->held;
     for (int64_t i = 0; i < H; i++)
-        for (int64_t j = 0; j < H; j++) S[i * H + j] = M[i * wide + j] / (double)t->n - mean[i] * mean[j];
+        for (int64_t j = 0; j < H; j++) S[i * H + j] = M[i * wide + j] / (double)t->held - mean[i] * mean[j];
 cleanup:
     eh_free(M);
     return status;

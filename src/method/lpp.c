@@ -210,7 +210,7 @@ static enhope_status class_graph(enhope_trainer *t, problem *p)
     EH_CHECK(eh_new(t->ctx, "class means", c * r, sizeof *sum, (void **)&sum));
     EH_CHECK(eh_new(t->ctx, "class counts", c, sizeof *count, (void **)&count));
     for (int64_t i = 0; i < p->n; i++) {
-        const int32_t own = t->data->label[t->rows[i]];
+        const int32_t own = t->label[t->rows[i]];
         p->degree[i] = 1;
         count[own]++;
         for (int64_t s = 0; s < r; s++) sum[own * r + s] += p->host[i * r + s];

@@ -281,7 +281,7 @@ static enhope_status take_samples(enhope_trainer *t, double *X, int32_t *label)
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < H; j++) X[(from + i) * H + j] = host[i * t->ld + j];
     }
-    for (int64_t i = 0; i < t->n; i++) label[i] = t->data->label[t->rows[i]];
+    for (int64_t i = 0; i < t->n; i++) label[i] = t->label[t->rows[i]];
     EH_CHECK(c->op->sync(c, t->ctx));
 cleanup:
     if (block) c->op->release(c, block);

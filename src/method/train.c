@@ -24,8 +24,8 @@ eh_references eh_train_references(enhope_trainer *t, const eh_real *theta)
     eh_compute *c = t->c;
     const int64_t h = t->shape.h;
     if (!t->z) {
-        eh_train_embed(t, theta, t->row_list, t->n, t->points);
-        return (eh_references){.G = t->points, .label = t->point_label, .r = t->n, .h = h};
+        eh_train_embed(t, theta, t->row_list, t->held, t->points);
+        return (eh_references){.G = t->points, .label = t->point_label, .r = t->held, .h = h};
     }
     /* embedded exemplars are kept at the end of dY, which is free here */
     eh_real *G = eh_at(c, t->dY, t->capacity * h);
@@ -44,7 +44,7 @@ enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_
         eh_train_embed(t, theta, eh_row_at(t->row_list, i), n, t->Y);
         eh_classify(&t->found, ref, t->Y, n, 0);
         EH_TRY(eh_classify_fetch(&t->found, t->ctx, n, NULL, 0, &(eh_classes){.label = t->guess}));
-        for (int64_t s = 0; s < n; s++) *errors += t->guess[s] != t->data->label[t->rows[i + s]];
+        for (int64_t s = 0; s < n; s++) *errors += t->guess[s] != t->label[t->rows[i + s]];
     }
     return ENHOPE_OK;
 }
@@ -56,7 +56,7 @@ static enhope_status validate(enhope_trainer *t, const eh_real *theta, double *e
     if (!t->valid_n) return ENHOPE_OK;
     const eh_references ref = eh_train_references(t, theta);
     int64_t errors;
-    EH_TRY(eh_train_errors(t, theta, &ref, t->n, t->valid_n, &errors));
+    EH_TRY(eh_train_errors(t, theta, &ref, t->held, t->valid_n, &errors));
     *error = (double)errors / (double)t->valid_n;
     return ENHOPE_OK;
 }
@@ -172,20 +172,20 @@ static void take_average(enhope_trainer *t)
 }
 
 /* Hands the next batch to the optimiser. */
-static void run_batch(enhope_trainer *t)
+static enhope_status run_batch(enhope_trainer *t)
 {
-    const int64_t each = 1 + t->hinge.targets; /* rows of a sample */
-    const int64_t from = eh_train_batch_start(t, t->batch) * each, to = eh_train_batch_start(t, t->batch + 1) * each;
-    if (t->batch == 0) eh_train_begin_epoch(t);
-    t->disturb.pass = (uint64_t)(t->past + t->epoch);
-    eh_train_take(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from,
+    eh_shown shown;
+    EH_TRY(eh_train_show(t, &shown));
+    t->disturb.pass = shown.pass;
+    eh_train_take(t, eh_row_at(t->epoch_rows, shown.first), eh_label_at(t->epoch_label, shown.first), shown.n,
                   t->disturbed ? &t->disturb : NULL);
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
     if (t->average) take_average(t);
     t->batch++;
-    if (t->batch < t->batches) return;
+    if (t->batch < t->batches) return ENHOPE_OK;
     if (t->c->op->start) t->c->op->start(t->c); /* and meanwhile */
-    eh_train_shuffle(t, t->epoch + 1);
+    eh_train_show_next(t);
+    return ENHOPE_OK;
 }
 
 /* The one step of a method that solves for its map. */
@@ -201,7 +201,7 @@ static enhope_status step(enhope_trainer *t)
 {
     EH_TRY(make_room(t));
     if (t->method->solve) return solve(t);
-    if (t->batch < t->batches) run_batch(t); /* else the end of the epoch has failed before */
+    if (t->batch < t->batches) EH_TRY(run_batch(t)); /* else the end of the epoch has failed before */
     const bool last = t->batch == t->batches, due = t->batch - t->known >= t->ahead;
     if (t->optim->type->deferred && !due && !last && !t->stopping && !out_of_time(t)) return ENHOPE_OK;
     enhope_status status = take_losses(t);
@@ -273,7 +273,7 @@ static void fill_references(enhope_trainer *t, const eh_real *theta, enhope_mode
         memcpy(m->reference_label, t->exemplar_label, (size_t)t->z * sizeof *m->reference_label);
         return;
     }
-    for (int64_t i = 0; i < m->r; i++) m->reference_label[i] = t->data->label[t->rows[i]];
+    for (int64_t i = 0; i < m->r; i++) m->reference_label[i] = t->label[t->rows[i]];
     if (t->method->compared == EH_BATCH) {
         eh_train_embed(t, theta, t->row_list, m->r, t->points);
         t->c->op->read(t->c, m->reference, t->points, m->r * t->shape.h);
@@ -282,7 +282,7 @@ static void fill_references(enhope_trainer *t, const eh_real *theta, enhope_mode
     const int64_t H = t->shape.H;
     for (int64_t i = 0; i < m->r; i++) {
         float *row = m->reference + i * H;
-        eh_matrix_row(&t->data->x, t->rows[i], row);
+        eh_matrix_row(t->x, t->rows[i], row);
         for (int64_t j = 0; j < H; j++) row[j] = (row[j] - t->shift[j]) * t->mul[j];
     }
 }
@@ -330,7 +330,7 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
         EH_TRY(status);
     }
     EH_TRY(eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape,
-                           exemplars ? t->z : t->n + t->valid_n, exemplars, t->data->c, enhope_setting_count(),
+                           exemplars ? t->z : t->held + t->valid_n, exemplars, t->data->c, enhope_setting_count(),
                            eh_train_earlier(t) + t->epoch, &m));
     const enhope_status status = fill_model(t, m);
     if (status) {

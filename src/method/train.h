@@ -3,8 +3,11 @@
 #define EH_TRAIN_H
 
 #include "classify/classify.h"
+#include "data/store.h"
 #include "exemplar/exemplar.h"
 #include "method/method.h"
+
+typedef struct eh_windows eh_windows;
 
 struct enhope_trainer {
     enhope_context *ctx;
@@ -14,12 +17,20 @@ struct enhope_trainer {
     const eh_method *method;
     eh_compute *c;
 
-    /* the data: training rows, then validation rows */
+    /* the data. Rows are numbers in x: the data's own matrix, or a block of memory that windows of it pass through
+     * (train_window.c). */
     eh_table table;
-    float *shift, *mul; /* (H) */
-    int64_t *rows;      /* (n + valid_n) */
-    eh_row *row_list;   /* the same on the backend */
-    int64_t n, valid_n;
+    const eh_matrix *x;
+    const int32_t *label; /* of the rows of x */
+    float *shift, *mul;   /* (H) */
+    int64_t n;            /* training samples, that an epoch shows */
+    int64_t *class_n;     /* (c) of each class */
+    int64_t *rows;        /* (held + valid_n) in a seeded order: training rows, then the validation part's */
+    eh_row *row_list;     /* the same on the backend */
+    int64_t held;         /* all n of them, or a sample that stays while windows pass */
+    int64_t valid_n;
+    eh_windows *windows;         /* NULL: x is all of the data */
+    const int32_t *class_number; /* where windows pass: the class here of each class of the data; NULL: the same */
     int64_t *targets; /* (n, targets) positions in rows; where there are too few, the sample's own as -1 - position */
     int32_t present;  /* classes that have samples */
     bool sparse;
@@ -42,12 +53,15 @@ struct enhope_trainer {
     eh_label *exemplar_class; /* the same on the backend */
 
     /* an epoch: its shuffle, and the loss of each batch. What is on the host is made while the backend is still at work
-     * on the epoch before. */
+     * on the epoch before. Where windows pass, they have orders of their own. */
     int64_t batches;
-    int64_t *order;       /* (n (1 + targets)) rows: each batch's samples, then their targets */
+    int64_t batch_most;   /* samples of the largest batch */
+    int64_t order_room;   /* n (1 + targets), or what a window has room for */
+    int64_t *order;       /* (order_room) rows: each batch's samples, then their targets */
     int32_t *order_label; /* their classes; -1: a target that is none */
     int64_t shuffled;     /* the epoch that they are for; -1: none */
-    eh_row *epoch_rows;   /* the same on the backend, of the epoch under way */
+    int64_t shown;        /* the epoch, or the window of one, whose rows are on the backend; -1: none */
+    eh_row *epoch_rows;   /* (order_room) the rows under way on the backend */
     eh_label *epoch_label;
     eh_scalar *losses; /* (batches) */
     eh_value *fetched; /* (batches) the same on the host */
@@ -117,11 +131,34 @@ bool eh_train_stop(void *user);
 void eh_train_take(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n, const eh_disturb *with);
 eh_rows eh_train_batch(const enhope_trainer *t, int64_t z);
 void eh_train_lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first);
-/* The first sample of an epoch's batch. The rows of an epoch in their order, on the host; then on the backend, for the epoch
- * that begins; train_feed.c. */
-int64_t eh_train_batch_start(const enhope_trainer *t, int64_t batch);
-void eh_train_shuffle(enhope_trainer *t, int64_t epoch);
-void eh_train_begin_epoch(enhope_trainer *t);
+/* Batches; train_feed.c. */
+/* What an epoch shows at one of its batches: where its rows begin in epoch_rows, how many they are, and the pass of
+ * their noise. */
+typedef struct eh_shown {
+    int64_t first, n;
+    uint64_t pass;
+} eh_shown;
+/* The rows of batch t->batch of epoch t->epoch come to the backend, whichever batch was there before. A failure leaves all as it
+ * was, and the same may be asked for again. */
+enhope_status eh_train_show(enhope_trainer *t, eh_shown *out);
+/* An epoch has been handed to the optimiser: the next one is made ready while the backend is still at work. */
+void eh_train_show_next(enhope_trainer *t);
+
+/* Windows on data that stays where it is, for methods that compare with exemplars; train_window.c. */
+/* Chooses the rows, with so much memory for all that is held of the data; `own` is the store where it is to be freed. */
+enhope_status eh_train_windows_create(enhope_trainer *t, const eh_store *store, eh_store *own, int64_t memory);
+/* The same as two bounds: samples of a window on average, and of a batch at most. */
+int64_t eh_train_window_samples(const enhope_trainer *t);
+int64_t eh_train_window_batch(const enhope_trainer *t);
+/* Reads what stays: t->x, t->label. Once the table is placed, the thread begins to read. */
+enhope_status eh_train_windows_open(enhope_trainer *t);
+enhope_status eh_train_windows_start(enhope_trainer *t);
+/* Room for the order of a window. */
+int64_t eh_train_window_room(const enhope_trainer *t);
+enhope_status eh_train_window_show(enhope_trainer *t, eh_shown *out);
+void eh_train_windows_free(eh_windows *w); /* waits for what is being read */
+/* Fails unless samples counted by class are enough to train on; sets t->present. train_setup.c */
+enhope_status eh_train_check_classes(enhope_trainer *t, const int64_t *counts);
 /* Chooses the scale of the inputs for exemplars that have been started; train_scale.c. */
 enhope_status eh_train_scale(enhope_trainer *t);
 /* Finds the target neighbours of all training rows; train_targets.c. */

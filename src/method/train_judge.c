@@ -17,11 +17,11 @@ static double fit(enhope_trainer *t, const eh_real *theta, int64_t n, const eh_h
 {
     for (int64_t i = 0; i < n; i += t->capacity) {
         const int64_t count = n - i < t->capacity ? n - i : t->capacity;
-        eh_train_embed(t, theta, eh_row_at(t->row_list, t->n + i), count, t->Y);
+        eh_train_embed(t, theta, eh_row_at(t->row_list, t->held + i), count, t->Y);
         t->c->op->read(t->c, Y, t->Y, count * ref->h);
         for (int64_t s = 0; s < count; s++) eh_log_similarities(ref, Y + s * ref->h, scratch, L + (i + s) * ref->c);
     }
-    for (int64_t i = 0; i < n; i++) label[i] = t->data->label[t->rows[t->n + i]];
+    for (int64_t i = 0; i < n; i++) label[i] = t->label[t->rows[t->held + i]];
     return eh_temperature(L, label, n, ref->c);
 }
 
@@ -86,7 +86,7 @@ static enhope_status leave_one_out(enhope_trainer *t, const eh_real *theta, cons
     EH_CHECK(eh_new(t->ctx, "labels", ref->r, sizeof *label, (void **)&label));
     EH_CHECK(eh_new(t->ctx, "votes", t->data->c, sizeof *votes, (void **)&votes));
     EH_CHECK(eh_found_create(t->ctx, t->c, t->capacity, k + 1, &(eh_classes){.winner = &winner}, &found));
-    for (int64_t i = 0; i < ref->r; i++) label[i] = t->data->label[t->rows[i]];
+    for (int64_t i = 0; i < ref->r; i++) label[i] = t->label[t->rows[i]];
     *errors = 0;
     for (int64_t i = 0; i < n; i += t->capacity) {
         const int64_t count = n - i < t->capacity ? n - i : t->capacity;
@@ -105,7 +105,7 @@ cleanup:
 
 enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
-    const int64_t n = at_most(t->n);
+    const int64_t n = at_most(t->held);
     const eh_references ref = eh_train_references(t, theta);
     EH_TRY(t->z ? eh_train_errors(t, theta, &ref, 0, n, &m->train_errors)
                 : leave_one_out(t, theta, &ref, n, &m->train_errors));
@@ -116,7 +116,7 @@ enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_mod
         m->valid_n = t->from->valid_n;
     }
     if (!t->valid_n) return ENHOPE_OK;
-    EH_TRY(eh_train_errors(t, theta, &ref, t->n, t->valid_n, &m->valid_errors));
+    EH_TRY(eh_train_errors(t, theta, &ref, t->held, t->valid_n, &m->valid_errors));
     m->valid_n = t->valid_n;
     return t->z ? calibrate(t, theta, &ref, m) : ENHOPE_OK;
 }

@@ -46,7 +46,7 @@ enhope_status eh_train_scale(enhope_trainer *t)
     enum { STEPS = 24 };
     static const double STEP = 1.4142135623730951;
     eh_compute *c = t->c;
-    const int64_t n = t->n < t->capacity ? t->n : t->capacity, H = t->shape.H;
+    const int64_t n = t->held < t->capacity ? t->held : t->capacity, H = t->shape.H;
     const eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = n + t->z};
     eh_real *E = eh_at(c, t->theta, t->P);
     double distance, best = 1, least = INFINITY;

@@ -80,6 +80,22 @@ static int64_t settle_batch(enhope_trainer *t)
     return batch < t->n ? batch : t->n;
 }
 
+/* A window that held hardly a batch would leave nothing to shuffle. */
+static enhope_status settle_window(enhope_trainer *t, int64_t *batch)
+{
+    enum { LEAST = 4 }; /* batches of a window, where nobody asked for a number */
+    const int64_t samples = eh_train_window_samples(t);
+    if (t->set.batch_said && *batch > samples)
+        return eh_fail(
+            t->ctx, ENHOPE_ERROR_ARGUMENT,
+            "batch is %lld: the data passes through memory in windows of about %lld samples, expected at most "
+            "these, or more memory",
+            (long long)t->set.batch, (long long)samples);
+    if (!t->set.batch_said && *batch > samples / LEAST)
+        t->set.batch = *batch = samples / LEAST > 1 ? samples / LEAST : 1;
+    return ENHOPE_OK;
+}
+
 /* Walks through the data. Few samples make few steps, so that where nobody asked for a number there are more walks. */
 static void settle_epochs(enhope_trainer *t)
 {
@@ -185,19 +201,23 @@ static enhope_status settle_parameters(enhope_trainer *t)
 }
 
 /* How many rows are held at a time. */
-static void settle_room(enhope_trainer *t, int64_t batch)
+static void settle_room(enhope_trainer *t)
 {
     /* rows embedded at a time when the batch itself is smaller */
     enum { BLOCK_NUMBERS = 1 << 26 }; /* inputs of a block, at most */
     const int64_t width = t->shape.H + 1, most = BLOCK_NUMBERS / width > 1000 ? BLOCK_NUMBERS / width : 1000;
     int64_t block = !t->c || t->n < t->c->op->block ? t->n : t->c->op->block;
     if (block > most) block = most;
-    const int64_t rows = batch * (1 + t->hinge.targets);
+    const int64_t batch = t->batch_most, rows = batch * (1 + t->hinge.targets);
     t->capacity = rows > block ? rows : block;
     /* a sample that does not depend on the backend; dense rows of wide sparse data are large */
     enum { SAMPLE = 1000, SPARSE_SAMPLE = 256 };
     const int64_t sample = t->sparse ? SPARSE_SAMPLE : batch > SAMPLE ? batch : SAMPLE;
     t->sample = sample < t->capacity ? sample : t->capacity;
+    if (t->sample > t->held) t->sample = t->held;
+    /* the order of a window also has room for the labels of a block (train_scale.c) */
+    const int64_t window = t->windows ? eh_train_window_room(t) : 0;
+    t->order_room = !window ? t->n * (1 + t->hinge.targets) : window > t->capacity ? window : t->capacity;
 }
 
 enhope_status eh_train_settle(enhope_trainer *t)
@@ -206,10 +226,12 @@ enhope_status eh_train_settle(enhope_trainer *t)
     EH_TRY(settle_map(t));
     EH_TRY(settle_objective(t));
     EH_TRY(settle_parameters(t));
-    const int64_t batch = settle_batch(t);
+    int64_t batch = settle_batch(t);
+    if (t->windows) EH_TRY(settle_window(t, &batch));
     t->batches = (t->n + batch - 1) / batch;
+    t->batch_most = t->windows ? eh_train_window_batch(t) : (t->n + t->batches - 1) / t->batches;
     settle_epochs(t);
-    settle_room(t, batch);
+    settle_room(t);
     if (t->method->compared == EH_BATCH && batch < 2)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "batch is %lld: %s compares the samples of a batch, expected at least 2", (long long)batch,

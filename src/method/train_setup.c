@@ -7,14 +7,10 @@
 
 /* ---- which rows ---- */
 
-static enhope_status count_classes(enhope_trainer *t, int64_t *counts)
+enhope_status eh_train_check_classes(enhope_trainer *t, const int64_t *counts)
 {
     enhope_context *ctx = t->ctx;
     const enhope_dataset *data = t->data;
-    if (!data->label)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample");
-    for (int64_t i = 0; i < data->x.n; i++)
-        if (data->label[i] >= 0) counts[data->label[i]]++;
     int32_t last = 0;
     for (int32_t k = 0; k < data->c; k++)
         if (counts[k]) t->present++, last = k;
@@ -23,6 +19,14 @@ static enhope_status count_classes(enhope_trainer *t, int64_t *counts)
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has a single class ('%s'): training needs at least two",
                        data->class_name[last]);
     return ENHOPE_OK;
+}
+
+static enhope_status count_classes(enhope_trainer *t, int64_t *counts)
+{
+    const enhope_dataset *data = t->data;
+    for (int64_t i = 0; i < data->x.n; i++)
+        if (data->label[i] >= 0) counts[data->label[i]]++;
+    return eh_train_check_classes(t, counts);
 }
 
 /* How many of each class go to the validation part: its fraction rounded down, then one more for classes as they come in
@@ -66,8 +70,9 @@ static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t
             t->rows[train++] = order[i];
         }
     }
-    t->n = train;
+    t->n = t->held = train;
     t->valid_n = labelled - train;
+    for (int64_t i = 0; i < train; i++) t->class_n[data->label[t->rows[i]]]++;
     if (held_out && !t->valid_n)
         eh_log(ctx, "no validation part: %lld samples are too few for one of %g; the last epoch is kept",
                (long long)labelled, t->set.valid);
@@ -81,11 +86,49 @@ static enhope_status choose_rows(enhope_trainer *t)
     int64_t *counts = NULL;
     enhope_status status;
     EH_CHECK(eh_new(t->ctx, "class counts", 2 * (int64_t)t->data->c, sizeof *counts, (void **)&counts));
+    t->x = &t->data->x;
+    t->label = t->data->label;
     EH_CHECK(count_classes(t, counts));
     EH_CHECK(take_rows(t, counts, counts + t->data->c));
 cleanup:
     eh_free(counts);
     return status;
+}
+
+/* Data that is not in memory, or not where the backend computes, passes in windows; *out is a store of it, NULL: it need not.
+ * `own` is the same where it was made for that. */
+static enhope_status choose_store(enhope_trainer *t, int64_t *memory, const eh_store **out, eh_store **own)
+{
+    const eh_matrix *x = &t->data->x;
+    *memory = eh_memory_limit(t->ctx);
+    *out = t->data->store;
+    if (t->c && t->c->op->data_room) {
+        const int64_t room = (int64_t)t->c->op->data_room(t->c);
+        const int64_t stored = x->kind == ENHOPE_CSR && x->row_start ? x->row_start[x->n] : 0;
+        if (!*out && t->method->compared == EH_EXEMPLARS && eh_store_bytes(x->kind, x->H, x->n, stored) > room) {
+            EH_TRY(eh_store_of(t->ctx, t->data, own));
+            *out = *own;
+        }
+        if (room < *memory) *memory = room;
+    }
+    if (!*out || t->method->compared == EH_EXEMPLARS) return ENHOPE_OK;
+    return eh_fail(
+        t->ctx, ENHOPE_ERROR_ARGUMENT,
+        "the data is larger than the memory that may be used for it, and %s needs all of it at once: expected a "
+        "method with exemplars, fewer samples or more memory",
+        t->method->info.name);
+}
+
+static enhope_status choose(enhope_trainer *t)
+{
+    const eh_store *store;
+    eh_store *own = NULL;
+    int64_t memory;
+    if (!t->data->label && !(t->data->store && t->data->store->labelled))
+        return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample");
+    EH_TRY(eh_new(t->ctx, "class counts", t->data->c, sizeof *t->class_n, (void **)&t->class_n));
+    EH_TRY(choose_store(t, &memory, &store, &own));
+    return store ? eh_train_windows_create(t, store, own, memory) : choose_rows(t);
 }
 
 /* ---- the start ---- */
@@ -101,8 +144,8 @@ static enhope_status start_exemplars(enhope_trainer *t)
     if (t->from)
         EH_CHECK(eh_train_more_exemplars(t, E));
     else
-        EH_CHECK((points ? eh_exemplar_random : eh_exemplar_kmeans)(t->ctx, t->c, &t->table, t->rows, t->n, t->data->c,
-                                                                    t->z, (uint64_t)t->set.seed, E, t->exemplar_label));
+        EH_CHECK((points ? eh_exemplar_random : eh_exemplar_kmeans)(
+            t->ctx, t->c, &t->table, t->rows, t->held, t->data->c, t->z, (uint64_t)t->set.seed, E, t->exemplar_label));
     t->c->op->write(t->c, eh_at(t->c, t->theta, t->P), E, t->z * H);
     t->c->op->send(t->c, t->exemplar_class, t->exemplar_label, (size_t)t->z * sizeof *t->exemplar_label);
 cleanup:
@@ -162,7 +205,7 @@ static enhope_status allocate_epoch(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
     eh_compute *c = t->c;
-    const int64_t all = t->n + t->valid_n, rows = t->n * (1 + t->hinge.targets);
+    const int64_t all = t->held + t->valid_n, rows = t->order_room;
     EH_TRY(eh_new(ctx, "order of samples", rows, sizeof *t->order, (void **)&t->order));
     EH_TRY(eh_new(ctx, "order of samples", rows, sizeof *t->order_label, (void **)&t->order_label));
     EH_TRY(eh_new(ctx, "losses", t->batches, sizeof *t->fetched, (void **)&t->fetched));
@@ -177,10 +220,10 @@ static enhope_status allocate_epoch(enhope_trainer *t)
 /* The classes of the training points, where these are what points are compared with. */
 static enhope_status place_point_labels(enhope_trainer *t)
 {
-    const int64_t n = t->n;
+    const int64_t n = t->held;
     int32_t *label = t->order_label; /* free until the first epoch */
     EH_TRY(eh_compute_new(t->c, t->ctx, "labels", n, sizeof *label, &t->point_label));
-    for (int64_t i = 0; i < n; i++) label[i] = t->data->label[t->rows[i]];
+    for (int64_t i = 0; i < n; i++) label[i] = t->label[t->rows[i]];
     t->c->op->send(t->c, t->point_label, label, (size_t)n * sizeof *label);
     return ENHOPE_OK;
 }
@@ -189,7 +232,7 @@ static enhope_status place_point_labels(enhope_trainer *t)
 static enhope_status allocate_affinities(enhope_trainer *t)
 {
     eh_compute *c = t->c;
-    const int64_t batch = (t->n + t->batches - 1) / t->batches;
+    const int64_t batch = t->batch_most;
     if (!t->method->given) return ENHOPE_OK;
     EH_TRY(eh_compute_new(c, t->ctx, "affinities of a batch", batch * batch, c->op->size, &t->affinities));
     t->objective.P = t->affinities;
@@ -202,7 +245,7 @@ static enhope_status allocate_regularisers(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
     eh_compute *c = t->c;
-    const int64_t rows = (t->n + t->batches - 1) / t->batches * (1 + t->hinge.targets) + t->z, H = t->shape.H;
+    const int64_t rows = t->batch_most * (1 + t->hinge.targets) + t->z, H = t->shape.H;
     const int64_t all = t->P + t->z * H;
     if (!t->method->solve && t->set.average > 0)
         EH_TRY(eh_compute_new(c, ctx, "mean of the parameters", all, c->op->size, &t->average));
@@ -223,7 +266,7 @@ static enhope_status allocate(enhope_trainer *t)
     /* sparse batches never enter X, only exemplars and the sample of the start do */
     const int64_t x_rows = !t->sparse ? rows : t->z > t->sample ? t->z : t->sample;
     int64_t x_count, y_count, all;
-    if (!eh_mul(x_rows, t->ld, &x_count) || !eh_mul(rows, h, &y_count) || !eh_mul(t->n + t->valid_n, h, &all) ||
+    if (!eh_mul(x_rows, t->ld, &x_count) || !eh_mul(rows, h, &y_count) || !eh_mul(t->held + t->valid_n, h, &all) ||
         rows > INT32_MAX || t->ld > INT32_MAX) /* BLAS counts in 32 bits */
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a batch of %lld rows of %lld inputs is too large", (long long)rows,
                        (long long)H);
@@ -249,7 +292,7 @@ static enhope_status allocate(enhope_trainer *t)
 static enhope_status settle_neighbours(enhope_trainer *t)
 {
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
-    const int64_t r = exemplars ? t->z : t->n, k = t->set.neighbours;
+    const int64_t r = exemplars ? t->z : t->held, k = t->set.neighbours;
     if (k > r)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "k = %lld neighbours asked for, but there are %lld %s",
                        (long long)k, (long long)r, exemplars ? "exemplars" : "training points");
@@ -276,7 +319,7 @@ static enhope_status settle_scaling(enhope_trainer *t)
         return scale ? enhope_settings_set(t->ctx, &t->set, "scale", scale) : ENHOPE_OK;
     }
     eh_scale scale = (eh_scale)t->set.scale;
-    EH_TRY(eh_scaling_fit(t->ctx, &scale, &t->data->x, t->rows, t->n, t->shift, t->mul));
+    EH_TRY(eh_scaling_fit(t->ctx, &scale, t->x, t->rows, t->held, t->shift, t->mul));
     t->set.scale = scale;
     return ENHOPE_OK;
 }
@@ -296,9 +339,10 @@ static enhope_status build(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
     const int64_t H = t->data->x.H;
-    EH_TRY(choose_rows(t));
     if (t->method->compared != EH_NOTHING) EH_TRY(eh_compute_open(ctx, t->method->map == &eh_map_identity, &t->c));
+    EH_TRY(choose(t));
     EH_TRY(eh_train_settle(t));
+    if (t->windows) EH_TRY(eh_train_windows_open(t));
     settle_threads(t);
     EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->shift, (void **)&t->shift));
     EH_TRY(eh_new(ctx, "scaling", H, sizeof *t->mul, (void **)&t->mul));
@@ -307,11 +351,13 @@ static enhope_status build(enhope_trainer *t)
         t->done = true;
         return settle_neighbours(t);
     }
-    EH_TRY(t->c->op->place(t->c, ctx, &t->data->x, t->data->label, t->shift, t->mul, &t->table));
+    EH_TRY(t->c->op->place(t->c, ctx, t->x, t->label, t->shift, t->mul, &t->table));
     if (t->table.stream)
         return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
-                       "the data is larger than the memory that the device has for it: a model streams such data, but "
-                       "training needs it there as a whole; train on the cpu, or on fewer samples");
+                       "the data is larger than the memory that the device has for it, and %s; train on the cpu, or on "
+                       "fewer samples",
+                       t->windows ? "so are windows on it" : "the method needs all of it at once");
+    if (t->windows) EH_TRY(eh_train_windows_start(t));
     EH_TRY(allocate(t));
     eh_compute_begin(t->c);
     enhope_status status;
@@ -341,7 +387,7 @@ enhope_status eh_trainer_create(enhope_context *ctx, const enhope_dataset *data,
     t->from = from;
     t->valid_error = t->best_error = t->loss = NAN;
     t->ahead = 1;
-    t->shuffled = -1;
+    t->shuffled = t->shown = -1;
     if (!settings) {
         defaults = enhope_settings_create();
         if (!defaults) EH_CHECK(eh_fail_memory(ctx, "settings", 1, sizeof *defaults));
@@ -381,8 +427,9 @@ void enhope_trainer_free(enhope_trainer *t)
         t->c->op->unplace(t->c, &t->table);
         eh_compute_close(t->c);
     }
-    void *const blocks[] = {t->shift,   t->mul,   t->rows,        t->exemplar_label, t->guess,
+    void *const blocks[] = {t->shift,   t->mul,   t->rows,        t->exemplar_label, t->guess,  t->class_n,
                             t->targets, t->order, t->order_label, t->fetched,        t->history};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
+    eh_train_windows_free(t->windows);
     eh_free(t);
 }

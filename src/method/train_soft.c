@@ -25,9 +25,8 @@ enhope_status eh_train_soft_settle(const enhope_trainer *t)
 enhope_status eh_train_soft_allocate(enhope_trainer *t)
 {
     eh_compute *c = t->c;
-    const int64_t batch = (t->n + t->batches - 1) / t->batches;
     if (!eh_train_is_soft(t)) return ENHOPE_OK;
-    EH_TRY(eh_compute_new(c, t->ctx, "target of a batch", batch * t->z, c->op->size, &t->soft));
+    EH_TRY(eh_compute_new(c, t->ctx, "target of a batch", t->batch_most * t->z, c->op->size, &t->soft));
     EH_TRY(eh_compute_new(c, t->ctx, "weights of classes", t->data->c, c->op->size, &t->class_weight));
     return eh_compute_new(c, t->ctx, "weights of exemplars", t->z, c->op->size, &t->crowd);
 }
@@ -40,26 +39,24 @@ static void fill_crowd(enhope_trainer *t, const int64_t *count, float *crowd)
     t->c->op->write(t->c, t->crowd, crowd, t->z);
 }
 
-/* samples (c): of each class, in the training part. */
-static void fill_weights(enhope_trainer *t, const int64_t *count, const int64_t *samples, float *weight)
+static void fill_weights(enhope_trainer *t, const int64_t *count, float *weight)
 {
     for (int32_t k = 0; k < t->data->c; k++)
-        weight[k] = count[k] && samples[k] ? (float)pow((double)samples[k] / (double)t->n, -t->set.balance) : 0;
+        weight[k] = count[k] && t->class_n[k] ? (float)pow((double)t->class_n[k] / (double)t->n, -t->set.balance) : 0;
     t->c->op->write(t->c, t->class_weight, weight, t->data->c);
 }
 
 enhope_status eh_train_soft_start(enhope_trainer *t)
 {
     const int64_t classes = t->data->c;
-    int64_t *count = NULL; /* (c) exemplars, then (c) samples */
+    int64_t *count = NULL; /* (c) exemplars */
     float *numbers = NULL;
     enhope_status status;
-    EH_CHECK(eh_new(t->ctx, "class counts", 2 * classes, sizeof *count, (void **)&count));
+    EH_CHECK(eh_new(t->ctx, "class counts", classes, sizeof *count, (void **)&count));
     EH_CHECK(eh_new(t->ctx, "weights", classes > t->z ? classes : t->z, sizeof *numbers, (void **)&numbers));
     for (int64_t j = 0; j < t->z; j++) t->soft_classes += count[t->exemplar_label[j]]++ == 0;
-    for (int64_t i = 0; i < t->n; i++) count[classes + t->data->label[t->rows[i]]]++;
     fill_crowd(t, count, numbers);
-    fill_weights(t, count, count + classes, numbers);
+    fill_weights(t, count, numbers);
     t->objective.P = t->soft;
 cleanup:
     eh_free(count);

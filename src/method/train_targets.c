@@ -14,7 +14,7 @@ typedef struct search {
 
 static int32_t class_of(const enhope_trainer *t, int64_t position)
 {
-    return t->data->label[t->rows[position]];
+    return t->label[t->rows[position]];
 }
 
 static enhope_status sort_by_class(const enhope_trainer *t, search *s)

@@ -135,8 +135,8 @@ static enhope_status new_rows(const enhope_trainer *t, int64_t *rows, int64_t *c
     *count = *classes = 0;
     EH_TRY(eh_new(t->ctx, "classes", t->data->c, sizeof *has, (void **)&has));
     for (int64_t i = 0; i < m->r; i++) has[m->reference_label[i]] = 1;
-    for (int64_t i = 0; i < t->n; i++) {
-        const int32_t k = t->data->label[t->rows[i]];
+    for (int64_t i = 0; i < t->held; i++) {
+        const int32_t k = t->label[t->rows[i]];
         if (has[k] == 1) continue;
         *classes += has[k] == 0;
         has[k] = 2;
@@ -187,7 +187,7 @@ enhope_status eh_train_more_exemplars(enhope_trainer *t, float *E)
     int32_t *label = NULL; /* (count) */
     enhope_status status = ENHOPE_OK;
     if (count) {
-        EH_CHECK(eh_new(t->ctx, "rows of samples", t->n, sizeof *rows, (void **)&rows));
+        EH_CHECK(eh_new(t->ctx, "rows of samples", t->held, sizeof *rows, (void **)&rows));
         EH_CHECK(eh_new(t->ctx, "exemplars", count * t->shape.H, sizeof *fresh, (void **)&fresh));
         EH_CHECK(eh_new(t->ctx, "labels", count, sizeof *label, (void **)&label));
         EH_CHECK(new_rows(t, rows, &found, &classes));

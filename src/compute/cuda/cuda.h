@@ -285,6 +285,8 @@ __device__ static inline float load_parts(const __nv_bfloat16 *from, int64_t ld,
 enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
                          const float *shift, const float *mul, eh_table *out);
 void cuda_unplace(eh_compute *c, eh_table *t);
+size_t cuda_data_room(eh_compute *c);
+void cuda_refresh(eh_compute *c, eh_table *t, const eh_matrix *x, const int32_t *label, int64_t first, int64_t n);
 void cuda_stage(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
 void cuda_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
 void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,

@@ -98,10 +98,10 @@ static void widen_windows(cuda_state *s, cuda_windows *w, int64_t rows)
 
 /* Bytes that data may take: three quarters of what is free, so that the rest of the work finds room; or what the
  * environment says. */
-static size_t data_room(size_t left)
+size_t cuda_data_room(eh_compute *c)
 {
     const char *limit = getenv("ENHOPE_GPU_MEMORY");
-    const size_t most = left / 4 * 3, said = limit ? (size_t)strtoull(limit, NULL, 10) : most;
+    const size_t most = c->op->room(c) / 4 * 3, said = limit ? (size_t)strtoull(limit, NULL, 10) : most;
     return said < most ? said : most;
 }
 
@@ -124,7 +124,7 @@ enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x,
     cudaError_t error = to_device(s, shift, H * sizeof *shift, &t.shift);
     if (!error) error = to_device(s, mul, H * sizeof *mul, &t.mul);
     if (!error && label) error = to_device(s, label, n * sizeof *label, &t.classes);
-    if (!error && x->kind != ENHOPE_CSR && bytes > data_room(room)) {
+    if (!error && x->kind != ENHOPE_CSR && bytes > cuda_data_room(c)) {
         cuda_windows *w = new cuda_windows();
         t.stream = w;
         error = open_windows(x, w);
@@ -151,6 +151,30 @@ enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x,
     }
     *out = t;
     return ENHOPE_OK;
+}
+
+void cuda_refresh(eh_compute *c, eh_table *t, const eh_matrix *x, const int32_t *label, int64_t first, int64_t n)
+{
+    cuda_state *s = state_of(c);
+    if (n <= 0) return;
+    cuda_run(s); /* what was noted sees the rows as they were */
+    const auto send = [s](const auto *to, const auto *from, int64_t at, int64_t count) {
+        if (count > 0)
+            cuda_ok(s,
+                    cudaMemcpyAsync((void *)(uintptr_t)(to + at), from + at, (size_t)count * sizeof *from,
+                                    cudaMemcpyHostToDevice, s->stream),
+                    "copying data to it");
+    };
+    if (x->kind == ENHOPE_U8) send(t->x.u8, x->u8, first * x->H, n * x->H);
+    if (x->kind == ENHOPE_F32) send(t->x.f32, x->f32, first * x->H, n * x->H);
+    if (x->kind == ENHOPE_CSR) {
+        const int64_t from = x->row_start[first], values = x->row_start[first + n] - from;
+        send(t->x.row_start, x->row_start, first, n + 1);
+        send(t->x.column, x->column, from, values);
+        send(t->x.value, x->value, from, values);
+    }
+    if (t->classes) send((const int32_t *)L(t->classes), label, first, n);
+    cuda_ok(s, cudaStreamSynchronize(s->stream), "copying data to it");
 }
 
 void cuda_stage(eh_compute *c, const eh_table *t, int64_t first, int64_t n)

@@ -1,0 +1,355 @@
+/* Training on data that passes through memory in windows: what epochs show, what training gives, what fails. */
+#define _XOPEN_SOURCE 700
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "train_support.h"
+
+#include "method/train_window.h"
+
+enum { N = 3000, H = 8, C = 3, LITTLE = 200 << 10 }; /* so much memory makes six windows */
+
+static float X[N * H], NUMBERED[N * H];
+static int32_t LABEL[N];
+static int64_t row_start[N + 1];
+static int32_t column[N * H];
+static char folder[] = "/tmp/enhope-stream-XXXXXX";
+
+/* The first is row number, where it shall be known again; every 50th has no label. */
+static int make_rows(void **state)
+{
+    (void)state;
+    ctx = enhope_context_create();
+    for (int i = 0; i < N; i++) {
+        LABEL[i] = i % 50 == 49 ? -1 : i * C / N; /* in the file class by class */
+        for (int j = 0; j < H; j++) {
+            const double centre = j == LABEL[i] ? 2.5 : 0;
+            X[i * H + j] = (float)(centre + eh_random_normal(3, 1, (uint64_t)(i * H + j)));
+            NUMBERED[i * H + j] = j ? X[i * H + j] : (float)i;
+            column[i * H + j] = j;
+        }
+        row_start[i + 1] = row_start[i] + H;
+    }
+    return !ctx || !mkdtemp(folder);
+}
+
+static int free_rows(void **state)
+{
+    (void)state;
+    enhope_context_free(ctx);
+    return rmdir(folder);
+}
+
+/* Data whose rows are in a store, as readers give it: no values, no labels. */
+typedef struct streamed {
+    enhope_dataset *whole;
+    enhope_dataset data;
+} streamed;
+
+static streamed stream_of(enhope_dataset *whole)
+{
+    streamed s = {whole, *whole};
+    s.data.x = (eh_matrix){.kind = whole->x.kind, .n = whole->x.n, .H = whole->x.H};
+    s.data.label = NULL;
+    s.data.store = NULL;
+    if (eh_store_of(ctx, whole, &s.data.store)) fail_msg("%s", enhope_error(ctx));
+    return s;
+}
+
+static void close_stream(streamed *s)
+{
+    eh_store_free(s->data.store);
+    enhope_dataset_free(s->whole);
+}
+
+static streamed stream_dense(const float *x)
+{
+    enhope_dataset *whole = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, x, LABEL, C, NULL, &whole), ENHOPE_OK);
+    return stream_of(whole);
+}
+
+static streamed stream_sparse(const float *x)
+{
+    enhope_dataset *whole = NULL;
+    assert_int_equal(enhope_dataset_view_csr(ctx, N, H, row_start, column, x, LABEL, C, NULL, &whole), ENHOPE_OK);
+    return stream_of(whole);
+}
+
+static enhope_trainer *trainer_of(const enhope_dataset *data, enhope_settings *s)
+{
+    enhope_trainer *t = NULL;
+    ctx->memory = LITTLE;
+    if (enhope_trainer_create(ctx, data, s, &t)) fail_msg("%s", enhope_error(ctx));
+    enhope_settings_free(s);
+    return t;
+}
+
+/* The row of the file that a row of the trainer is. */
+static int64_t number_of(const enhope_trainer *t, int64_t row)
+{
+    float values[H];
+    eh_matrix_row(t->x, row, values);
+    return (int64_t)values[0];
+}
+
+/* The rows of a batch, by their numbers in the file. */
+static int64_t show(enhope_trainer *t, int64_t epoch, int64_t batch, int64_t *numbers, uint64_t *pass)
+{
+    eh_shown shown;
+    t->epoch = epoch;
+    t->batch = batch;
+    if (eh_train_show(t, &shown)) fail_msg("%s", enhope_error(ctx));
+    assert_in_range(shown.n, 1, t->batch_most);
+    const int64_t *rows = (const int64_t *)t->epoch_rows + shown.first;
+    const int32_t *label = (const int32_t *)t->epoch_label + shown.first;
+    for (int64_t i = 0; i < shown.n; i++) {
+        numbers[i] = number_of(t, rows[i]);
+        assert_int_equal(label[i], LABEL[numbers[i]]);
+    }
+    if (pass) *pass = shown.pass;
+    return shown.n;
+}
+
+static void check_epochs(streamed s)
+{
+    enhope_trainer *t = trainer_of(&s.data, with("valid", "0.1", NULL));
+    static char seen[N];
+    static int64_t order[2][N], passes[2];
+    int64_t valid = 0, classes[C] = {0};
+    memset(seen, 0, sizeof seen);
+    assert_in_range(t->windows->count, 3, 20);
+    for (int64_t i = 0; i < t->valid_n; i++) {
+        const int64_t number = number_of(t, t->rows[t->held + i]);
+        assert_int_equal(seen[number], 0);
+        seen[number] = 3, valid++, classes[LABEL[number]]++;
+    }
+    for (int k = 0; k < C; k++) assert_in_range(classes[k], valid / C - 1, valid / C + 2);
+    for (int epoch = 0; epoch < 2; epoch++) {
+        int64_t count = 0;
+        uint64_t pass = 0, before = 1u << 30;
+        for (int64_t b = 0; b < t->batches; b++, before = pass) {
+            const int64_t n = show(t, epoch, b, order[epoch] + count, &pass);
+            for (int64_t i = count; i < count + n; i++) assert_int_equal(seen[order[epoch][i]]++, epoch);
+            count += n;
+            passes[epoch] += pass != before;
+        }
+        assert_int_equal(count, t->n);
+        assert_int_equal(passes[epoch], t->windows->count);
+        passes[epoch] = 0;
+    }
+    for (int i = 0; i < N; i++) assert_int_equal(seen[i], LABEL[i] < 0 ? 0 : seen[i] == 3 ? 3 : 2);
+    assert_memory_not_equal(order[0], order[1], (size_t)t->n * sizeof **order);
+    enhope_trainer_free(t);
+    close_stream(&s);
+}
+
+static void an_epoch_shows_every_training_sample_once(void **state)
+{
+    (void)state;
+    check_epochs(stream_dense(NUMBERED));
+    check_epochs(stream_sparse(NUMBERED));
+}
+
+/* Whatever came before, and also where windows are read ahead in vain. */
+static void any_batch_may_come_next(void **state)
+{
+    (void)state;
+    streamed s = stream_dense(NUMBERED);
+    enhope_trainer *t = trainer_of(&s.data, with("epochs", "3", NULL)), *u = NULL;
+    static int64_t walked[3][N], jumped[N];
+    int64_t start[3][N], sizes[3][N];
+    for (int epoch = 0; epoch < 3; epoch++)
+        for (int64_t b = 0, at = 0; b < t->batches; b++, at += sizes[epoch][b - 1]) {
+            start[epoch][b] = at;
+            sizes[epoch][b] = show(t, epoch, b, walked[epoch] + at, NULL);
+        }
+    u = trainer_of(&s.data, with("epochs", "3", NULL));
+    for (int trial = 0; trial < 40; trial++) {
+        const int64_t epoch = trial * 7 % 3, b = trial * 11 % t->batches;
+        assert_int_equal(show(u, epoch, b, jumped, NULL), sizes[epoch][b]);
+        assert_memory_equal(jumped, walked[epoch] + start[epoch][b], (size_t)sizes[epoch][b] * sizeof *jumped);
+    }
+    enhope_trainer_free(t);
+    enhope_trainer_free(u);
+    close_stream(&s);
+}
+
+static double error_on(const enhope_model *m, const float *x)
+{
+    enhope_dataset *data = NULL;
+    enhope_evaluation found;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, x, LABEL, C, NULL, &data), ENHOPE_OK);
+    if (enhope_model_evaluate(ctx, m, data, 0, &found)) fail_msg("%s", enhope_error(ctx));
+    enhope_dataset_free(data);
+    return (double)found.errors / (double)found.n;
+}
+
+static enhope_model *trained(const enhope_dataset *data, const char *exemplars, const char *device, int threads)
+{
+    ctx->memory = LITTLE;
+    on(device);
+    assert_int_equal(enhope_context_set_threads(ctx, threads), ENHOPE_OK);
+    return train(data,
+                 with("solver", "adam", "rate", "0.02", "epochs", "8", "exemplars", exemplars, "noise", "0.1", NULL));
+}
+
+static void windows_train_as_well_as_memory(void **state)
+{
+    (void)state;
+    static const char *const starts[] = {"random", "kmeans", "learned"};
+    streamed s = stream_dense(X), sparse = stream_sparse(X);
+    for (int i = 0; i < 3; i++) {
+        const enhope_dataset *from[] = {s.whole, &s.data, &sparse.data};
+        double error[3];
+        for (int k = 0; k < 3; k++) {
+            enhope_model *m = trained(from[k], starts[i], "cpu", 2);
+            error[k] = error_on(m, X);
+            assert_true(m->train_n > 150 && m->valid_n > 150);
+            enhope_model_free(m);
+        }
+        print_message("%s: %g in memory, %g in windows, %g sparse\n", starts[i], error[0], error[1], error[2]);
+        for (int k = 1; k < 3; k++) assert_true(error[k] < error[0] + 0.02);
+    }
+    close_stream(&s);
+    close_stream(&sparse);
+}
+
+static void same_bytes(const enhope_model *a, const enhope_model *b)
+{
+    size_t size[2];
+    const enhope_model *m[2] = {a, b};
+    void *bytes[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(enhope_model_save_bytes(ctx, m[i], NULL, 0, &size[i]), ENHOPE_OK);
+        bytes[i] = malloc(size[i]);
+        assert_int_equal(enhope_model_save_bytes(ctx, m[i], bytes[i], size[i], &size[i]), ENHOPE_OK);
+    }
+    assert_int_equal(size[0], size[1]);
+    assert_memory_equal(bytes[0], bytes[1], size[0]);
+    free(bytes[0]), free(bytes[1]);
+}
+
+static void the_same_run_gives_the_same_bytes_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    streamed s = stream_dense(X);
+    enhope_model *first = trained(&s.data, "kmeans", "cpu", 1);
+    for (int threads = 1; threads <= 3; threads++) {
+        enhope_model *m = trained(&s.data, "kmeans", "cpu", threads);
+        same_bytes(first, m);
+        enhope_model_free(m);
+    }
+    enhope_model_free(first);
+    close_stream(&s);
+    assert_int_equal(enhope_context_set_threads(ctx, 0), ENHOPE_OK);
+}
+
+/* Whenever training ends, the thread ends too. */
+static void a_trainer_may_be_freed_at_any_moment(void **state)
+{
+    (void)state;
+    streamed s = stream_dense(X);
+    int done;
+    for (int steps = 0; steps < 24; steps++) {
+        enhope_trainer *t = trainer_of(&s.data, with("solver", "adam", NULL));
+        for (int i = 0; i < steps; i++) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+        enhope_trainer_free(t);
+    }
+    close_stream(&s);
+}
+
+static void refused(const enhope_dataset *data, enhope_settings *s, const char *part)
+{
+    enhope_trainer *t = NULL;
+    ctx->memory = LITTLE;
+    assert_int_not_equal(enhope_trainer_create(ctx, data, s, &t), ENHOPE_OK);
+    if (!strstr(enhope_error(ctx), part)) fail_msg("%s", enhope_error(ctx));
+    enhope_settings_free(s);
+}
+
+static void what_cannot_pass_in_windows_is_refused(void **state)
+{
+    (void)state;
+    streamed s = stream_dense(X);
+    refused(&s.data, with("method", "hope", NULL), "hope needs all of it at once");
+    refused(&s.data, with("method", "pca", NULL), "pca needs all of it at once");
+    refused(&s.data, with("method", "knn", NULL), "knn needs all of it at once");
+    refused(&s.data, with("batch", "2000", NULL), "batch is 2000: the data passes through memory in windows of about");
+    refused(&s.data, with("batch", "0", NULL), "batch is 0");
+    s.data.store->labelled = false;
+    refused(&s.data, with(NULL), "the data has no labels");
+    close_stream(&s);
+}
+
+/* ---- files ---- */
+
+static void put(FILE *f, const void *bytes, size_t size)
+{
+    assert_int_equal(fwrite(bytes, 1, size, f), size);
+}
+
+/* An NPY header of 128 bytes. */
+static FILE *open_npy(const char *path, const char *type, const char *shape)
+{
+    FILE *f = fopen(path, "wb");
+    char header[129];
+    snprintf(header, sizeof header, "\x93NUMPY\1%c%c%c{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", 0, 118,
+             0, type, shape);
+    char *text = header + 10;
+    memset(text + strlen(text), ' ', 128 - 10 - strlen(text));
+    header[6] = 1, header[7] = 0, header[8] = 118, header[9] = 0;
+    header[127] = '\n';
+    put(f, header, 128);
+    return f;
+}
+
+static void a_file_cut_off_in_mid_run_is_a_sentence_and_can_be_mended(void **state)
+{
+    (void)state;
+    char x[64], y[64];
+    snprintf(x, sizeof x, "%s/x.npy", folder), snprintf(y, sizeof y, "%s/y.npy", folder);
+    FILE *f = open_npy(x, "<f4", "3000, 8");
+    put(f, X, sizeof X), fclose(f);
+    f = open_npy(y, "|i1", "3000,");
+    for (int i = 0; i < N; i++) put(f, &(int8_t){(int8_t)(i % C)}, 1);
+    fclose(f);
+    enhope_dataset *data = eh_alloc(1, sizeof *data);
+    if (eh_store_open_pair(ctx, x, y, data, &data->store)) fail_msg("%s", enhope_error(ctx));
+    assert_non_null(data->store);
+    enhope_trainer *t = trainer_of(data, with("solver", "adam", NULL));
+    enhope_status status = ENHOPE_OK;
+    int done = 0, steps = 0;
+    assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+    assert_int_equal(truncate(x, 128 + 20 * H * 4), 0);
+    while (!status && steps++ < 100) status = enhope_trainer_step(t, NULL, &done);
+    assert_in_range(steps, 1, t->batches);
+    print_message("%s\n", enhope_error(ctx));
+    assert_non_null(strstr(enhope_error(ctx), "x.npy"));
+    const int64_t batch = t->batch;
+    assert_int_equal(enhope_trainer_step(t, NULL, &done), status);
+    f = open_npy(x, "<f4", "3000, 8");
+    put(f, X, sizeof X), fclose(f);
+    if (enhope_trainer_step(t, NULL, &done)) fail_msg("%s", enhope_error(ctx));
+    assert_int_equal(t->batch, batch + 1);
+    enhope_trainer_free(t);
+    eh_store_free(data->store);
+    data->store = NULL;
+    enhope_dataset_free(data);
+    unlink(x), unlink(y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_epoch_shows_every_training_sample_once),
+        cmocka_unit_test(any_batch_may_come_next),
+        cmocka_unit_test(windows_train_as_well_as_memory),
+        cmocka_unit_test(the_same_run_gives_the_same_bytes_for_any_number_of_threads),
+        cmocka_unit_test(a_trainer_may_be_freed_at_any_moment),
+        cmocka_unit_test(what_cannot_pass_in_windows_is_refused),
+        cmocka_unit_test(a_file_cut_off_in_mid_run_is_a_sentence_and_can_be_mended),
+    };
+    return cmocka_run_group_tests(tests, make_rows, free_rows);
+}
