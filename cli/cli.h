@@ -34,6 +34,7 @@ typedef struct cli_options {
     int64_t limit;
     int64_t threads;
     const char *device, *precision;
+    const char *memory;
     const char *output, *log, *title, *against, *reject;
     double keep;
     int64_t centres, seed;
@@ -134,6 +135,18 @@ int cli_session_refer(cli_session *session, const cli_options *options);
 /* The row of the history that the model was kept at; NULL: none. */
 const enhope_history *cli_session_best(const cli_session *session);
 void cli_session_close(cli_session *session);
+/* 0, or a sentence where the session's data is streamed, which the command cannot take. */
+int cli_session_in_memory(const cli_session *session, const cli_options *options);
+
+/* The session's data run by run: as one where it is in memory. Begins zeroed; n is 0 when there is no more. A run is valid
+ * until the next. */
+typedef struct cli_block {
+    const enhope_dataset *data;
+    int64_t first, n;
+    enhope_dataset *own;
+} cli_block;
+int cli_block_next(const cli_session *session, cli_block *block);
+void cli_block_close(cli_block *block);
 /* The class of each sample by the model's numbering, matched by name; -1: unlabelled, -2: a class that the model does
  * not know. */
 int cli_session_true_classes(const cli_session *session, int32_t **out /* (n) */);
@@ -174,6 +187,8 @@ void cli_put_xml(FILE *out, const char *text);
 void cli_put_wrapped(FILE *out, const char *text, int at, int indent, int width);
 void cli_bytes_text(double bytes, char *buffer, size_t size);     /* "1.4 MB" */
 void cli_seconds_text(double seconds, char *buffer, size_t size); /* "1:07" */
+/* "300M", "1.5GB", "4096": bytes, in powers of 1000, or of 1024 where written KiB, MiB; false: it is none. */
+bool cli_parse_bytes(const char *text, int64_t *bytes);
 int cli_edit_distance(const char *a, const char *b);
 
 /* ---- what may be believed (sureness.c) ---- */

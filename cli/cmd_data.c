@@ -1,4 +1,5 @@
 /* enhope data: what a data file holds. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "cli.h"
@@ -96,6 +97,35 @@ static void put_report(const cli_session *session, const char *spec, const int64
     if (unlabelled) printf("unlabelled %lld\n", (long long)unlabelled);
 }
 
+/* One pass: samples of each class; of streamed data, the extent of the values too. */
+static int look(cli_session *session, int64_t *count, int64_t *unlabelled)
+{
+    enhope_dataset_info *all = &session->data_info;
+    cli_block block = {0};
+    double low = INFINITY, high = -INFINITY, sum = 0;
+    int code = cli_block_next(session, &block);
+    for (; !code && block.n > 0; code = cli_block_next(session, &block)) {
+        const int32_t *label = enhope_dataset_labels(block.data);
+        for (int64_t i = 0; i < block.n; i++)
+            if (label && label[i] >= 0)
+                count[label[i]]++;
+            else
+                ++*unlabelled;
+        if (!all->streamed) continue;
+        enhope_dataset_info info;
+        enhope_dataset_get_info(block.data, &info);
+        low = fmin(low, info.minimum);
+        high = fmax(high, info.maximum);
+        sum += info.mean * (double)block.n;
+    }
+    cli_block_close(&block);
+    if (!all->streamed) return code;
+    all->minimum = low;
+    all->maximum = high;
+    all->mean = sum / (double)all->n;
+    return code;
+}
+
 int cmd_data(const cli_options *options)
 {
     cli_session session;
@@ -110,14 +140,9 @@ int cmd_data(const cli_options *options)
         count = cli_alloc("counts", session.data_info.classes, 1, sizeof *count);
         if (!count) code = CLI_FAILED;
     }
+    int64_t unlabelled = 0;
+    if (!code) code = look(&session, count, &unlabelled);
     if (!code) {
-        const int32_t *label = enhope_dataset_labels(session.data);
-        int64_t unlabelled = 0;
-        for (int64_t i = 0; i < session.data_info.n; i++)
-            if (label && label[i] >= 0)
-                count[label[i]]++;
-            else
-                unlabelled++;
         (options->json ? put_json : put_report)(&session, spec, count, unlabelled);
     }
     free(count);

@@ -12,7 +12,7 @@ static bool ends_in_npy(const char *path)
 
 /* NPY 1.0: magic, version, a 2-byte little-endian length, and a dictionary padded so that the data begins at a multiple
  * of 64. */
-static void put_npy(FILE *out, const float *Y, int64_t n, int64_t h)
+static void put_npy_header(FILE *out, int64_t n, int64_t h)
 {
     const uint16_t probe = 1;
     const bool little = *(const unsigned char *)&probe == 1;
@@ -27,16 +27,20 @@ static void put_npy(FILE *out, const float *Y, int64_t n, int64_t h)
     memcpy(header + 10, text, (size_t)length);
     header[sizeof header - 1] = '\n';
     fwrite(header, 1, sizeof header, out);
-    fwrite(Y, sizeof *Y, (size_t)(n * h), out);
 }
 
-static void put_csv(FILE *out, const cli_session *session, const float *Y)
+static void put_csv_header(FILE *out, const cli_session *session)
 {
-    const int64_t n = session->data_info.n, h = session->model_info.outputs;
-    const int32_t *label = enhope_dataset_labels(session->data);
+    const int64_t h = session->model_info.outputs;
     for (int64_t j = 0; j < h; j++) fprintf(out, "%sy%lld", j ? "," : "", (long long)(j + 1));
-    fputs(label ? ",label\n" : "\n", out);
-    for (int64_t i = 0; i < n && !ferror(out); i++) {
+    fputs(session->data_info.classes ? ",label\n" : "\n", out);
+}
+
+static void put_csv(FILE *out, const cli_session *session, const cli_block *block, const float *Y)
+{
+    const int64_t h = session->model_info.outputs;
+    const int32_t *label = enhope_dataset_labels(block->data);
+    for (int64_t i = 0; i < block->n && !ferror(out); i++) {
         for (int64_t j = 0; j < h; j++) fprintf(out, "%s%.9g", j ? "," : "", (double)Y[i * h + j]);
         if (label) {
             putc(',', out);
@@ -46,34 +50,44 @@ static void put_csv(FILE *out, const cli_session *session, const float *Y)
     }
 }
 
+/* Embeds and writes run by run. */
+static int put_all(const cli_session *session, FILE *out, bool npy)
+{
+    const int64_t h = session->model_info.outputs;
+    cli_block block = {0};
+    float *Y = NULL; /* (rows of the first run, h): no run is longer */
+    if (npy)
+        put_npy_header(out, session->data_info.n, h);
+    else
+        put_csv_header(out, session);
+    int code = cli_block_next(session, &block);
+    while (!code && block.n > 0 && !ferror(out)) {
+        if (!Y && !(Y = cli_alloc("the embedding", block.n, h, sizeof *Y))) code = CLI_FAILED;
+        const enhope_status status = code ? 0 : enhope_model_embed(session->ctx, session->model, block.data, Y);
+        if (status) code = cli_fail(session->ctx, status);
+        if (!code && npy) fwrite(Y, sizeof *Y, (size_t)(block.n * h), out);
+        if (!code && !npy) put_csv(out, session, &block, Y);
+        if (!code) fflush(out);
+        if (!code) code = cli_block_next(session, &block);
+    }
+    cli_block_close(&block);
+    free(Y);
+    return code;
+}
+
 int cmd_embed(const cli_options *options)
 {
     cli_session session;
     cli_output output = {0};
-    float *Y = NULL; /* (n, h) */
     int code = cli_session_open(&session, options);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
     if (!code) code = cli_output_differs(options->output, options->data);
     if (!code) code = cli_output_differs(options->output, options->positional[0]);
     if (!code) code = cli_output_open(&output, options->output);
-    if (!code) {
-        Y = cli_alloc("the embedding", session.data_info.n, session.model_info.outputs, sizeof *Y);
-        if (!Y) code = CLI_FAILED;
-    }
-    if (!code) {
-        const enhope_status status = enhope_model_embed(session.ctx, session.model, session.data, Y);
-        if (status) code = cli_fail(session.ctx, status);
-    }
-    if (!code) {
-        if (ends_in_npy(options->output))
-            put_npy(output.file, Y, session.data_info.n, session.model_info.outputs);
-        else
-            put_csv(output.file, &session, Y);
-        code = cli_output_close(&output);
-    }
+    if (!code) code = put_all(&session, output.file, ends_in_npy(options->output));
+    if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);
-    free(Y);
     cli_session_close(&session);
     return code;
 }

@@ -245,6 +245,7 @@ int cmd_plot(const cli_options *options)
         fprintf(stderr, "enhope: %s maps to %lld dimensions: the first two are drawn\n", options->positional[0],
                 (long long)session.model_info.outputs);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
+    if (!code) code = cli_session_in_memory(&session, options);
     if (!code) code = cli_output_differs(options->output ? options->output : default_output, options->data);
     if (!code) code = cli_output_differs(options->output ? options->output : default_output, options->positional[0]);
     if (!code) code = cli_output_open(&output, options->output ? options->output : default_output);

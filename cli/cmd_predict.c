@@ -36,9 +36,10 @@ static bool sure(const bound *b, const enhope_prediction *p, int64_t i, int32_t 
     return (b->by == ENHOPE_BY_MARGIN ? p->margin[i] : p->proba[i * c + p->label[i]]) >= b->value;
 }
 
-static int allocate(const cli_session *session, const cli_options *options, const bound *b, enhope_prediction *out)
+/* For runs of n samples. */
+static int allocate(const cli_session *session, const cli_options *options, const bound *b, int64_t n,
+                    enhope_prediction *out)
 {
-    const int64_t n = session->data_info.n;
     const bool proba = options->proba || (b->asked && b->by == ENHOPE_BY_PROBABILITY);
     const bool margin = b->asked && b->by == ENHOPE_BY_MARGIN;
     const bool distance = options->winner || (b->asked && b->by == ENHOPE_BY_DISTANCE);
@@ -52,8 +53,7 @@ static int allocate(const cli_session *session, const cli_options *options, cons
     return 0;
 }
 
-static void put_csv(FILE *out, const cli_session *session, const enhope_prediction *prediction, bool proba,
-                    const bound *b)
+static void put_header(FILE *out, const cli_session *session, bool proba, bool winner)
 {
     const int32_t c = session->model_info.classes;
     fputs("label", out);
@@ -63,8 +63,14 @@ static void put_csv(FILE *out, const cli_session *session, const enhope_predicti
         putc(',', out);
         cli_put_csv(out, name);
     }
-    fputs(prediction->winner ? ",winner,distance\n" : "\n", out);
-    for (int64_t i = 0; i < session->data_info.n && !ferror(out); i++) {
+    fputs(winner ? ",winner,distance\n" : "\n", out);
+}
+
+static void put_rows(FILE *out, const cli_session *session, int64_t n, const enhope_prediction *prediction, bool proba,
+                     const bound *b)
+{
+    const int32_t c = session->model_info.classes;
+    for (int64_t i = 0; i < n && !ferror(out); i++) {
         if (sure(b, prediction, i, c))
             cli_put_csv(out, enhope_model_class_name(session->model, prediction->label[i]));
         else
@@ -76,11 +82,35 @@ static void put_csv(FILE *out, const cli_session *session, const enhope_predicti
     }
 }
 
+/* Classifies and writes run by run; no run is longer than the first. */
+static int put_all(const cli_session *session, const cli_options *options, const bound *least, FILE *out)
+{
+    enhope_prediction prediction = {0};
+    cli_block block = {0};
+    int code = cli_block_next(session, &block);
+    if (!code) code = allocate(session, options, least, block.n, &prediction);
+    if (!code) put_header(out, session, options->proba, options->winner);
+    while (!code && block.n > 0 && !ferror(out)) {
+        const enhope_status status =
+            enhope_model_predict(session->ctx, session->model, block.data, (int32_t)options->neighbours, &prediction);
+        if (status) code = cli_fail(session->ctx, status);
+        if (!code) put_rows(out, session, block.n, &prediction, options->proba, least);
+        if (!code) fflush(out);
+        if (!code) code = cli_block_next(session, &block);
+    }
+    cli_block_close(&block);
+    free(prediction.label);
+    free(prediction.proba);
+    free(prediction.winner);
+    free(prediction.distance);
+    free(prediction.margin);
+    return code;
+}
+
 int cmd_predict(const cli_options *options)
 {
     cli_session session;
     cli_output output = {0};
-    enhope_prediction prediction = {0};
     bound least = {0};
     int code = cli_session_open(&session, options);
     if (!code) code = parse_bound(options, &least);
@@ -89,22 +119,9 @@ int cmd_predict(const cli_options *options)
     if (!code) code = cli_output_differs(options->output, options->data);
     if (!code) code = cli_output_differs(options->output, options->positional[0]);
     if (!code) code = cli_output_open(&output, options->output);
-    if (!code) code = allocate(&session, options, &least, &prediction);
-    if (!code) {
-        const enhope_status status =
-            enhope_model_predict(session.ctx, session.model, session.data, (int32_t)options->neighbours, &prediction);
-        if (status) code = cli_fail(session.ctx, status);
-    }
-    if (!code) {
-        put_csv(output.file, &session, &prediction, options->proba, &least);
-        code = cli_output_close(&output);
-    }
+    if (!code) code = put_all(&session, options, &least, output.file);
+    if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);
-    free(prediction.label);
-    free(prediction.proba);
-    free(prediction.winner);
-    free(prediction.distance);
-    free(prediction.margin);
     cli_session_close(&session);
     return code;
 }

@@ -43,7 +43,8 @@ static int read_part(view *v, const cli_options *options, const char *asked)
     if (options->part) of_part.part = asked;
     part->session = v->session;
     part->session.data = NULL;
-    const int code = cli_session_data(&part->session, &of_part, options->data, asked);
+    int code = cli_session_data(&part->session, &of_part, options->data, asked);
+    if (!code) code = cli_session_in_memory(&part->session, options);
     if (code) return code;
     part->kind = !part->session.part ? 2 : strcmp(part->session.part, "test") ? 1 : 0;
     v->total += part->session.data_info.n;

@@ -35,6 +35,9 @@ static const cli_option table[] = {
      "the label column of CSV by name or number (from 1), or none; default: found by its name"},
     {"variables", 0, "X,y", CLI_TEXT, AT(variables), 0, 0, WITH_DATA,
      "the names of values and labels in a MAT or NPZ file; default: found by shape and name"},
+    {"memory", 0, "SIZE", CLI_TEXT, AT(memory), 0, 0, WITH_DATA,
+     "data that takes more than this, as in 800M or 4GB, is streamed from its files where it can be (shards of enhope "
+     "convert, plain IDX and NPY); default: half of the machine's memory"},
     {"limit", 0, "N", CLI_INTEGER, AT(limit), 0, WHOLE_MOST, WITH_DATA, "only the first N samples; 0: all"},
     {"output", 'o', "FILE", CLI_TEXT, AT(output), 0, 0, " train tune embed predict plot view reproduce ",
      "where the result goes: default model.safetensors for train, map.svg for plot, map.html for view, the folder tuning for tune, reproduction for reproduce, standard output (-) for the "

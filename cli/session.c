@@ -60,6 +60,11 @@ int cli_session_open(cli_session *session, const cli_options *options)
     if (!status && options->device) status = enhope_context_set_device(session->ctx, options->device);
     if (!status && options->precision) status = enhope_context_set_precision(session->ctx, options->precision);
     enhope_context_set_log(session->ctx, put_log_line, NULL);
+    int64_t memory = 0;
+    if (options->memory && !cli_parse_bytes(options->memory, &memory))
+        return cli_usage_error(options->command, "--memory is '%s': expected a size, as in 800M or 4GB",
+                               options->memory);
+    if (!status && options->memory) status = enhope_context_set_memory(session->ctx, memory);
     return status ? cli_fail(session->ctx, status) : 0;
 }
 
@@ -105,6 +110,40 @@ int cli_session_data(cli_session *session, const cli_options *options, const cha
     session->part = source.part;
     enhope_dataset_get_info(session->data, &session->data_info);
     return 0;
+}
+
+int cli_session_in_memory(const cli_session *session, const cli_options *options)
+{
+    if (!session->data_info.streamed) return 0;
+    char bytes[32];
+    cli_bytes_text((double)session->data_info.bytes, bytes, sizeof bytes);
+    return cli_usage_error(
+        options->command,
+        "the data takes %s, more than is to be held in memory: raise --memory, or take fewer samples "
+        "with --limit",
+        bytes);
+}
+
+int cli_block_next(const cli_session *session, cli_block *block)
+{
+    enum { BLOCK_BYTES = 1 << 25, WHOLE = 4096 }; /* rows that are worked on together: no remainder in each block */
+    const enhope_dataset_info *info = &session->data_info;
+    const int64_t first = block->first + block->n, row = info->bytes / info->n + 1;
+    int64_t rows = BLOCK_BYTES / row;
+    rows = rows >= WHOLE ? rows / WHOLE * WHOLE : rows > 0 ? rows : 1;
+    if (!info->streamed || rows > info->n - first) rows = info->n - first;
+    enhope_dataset_free(block->own);
+    *block = (cli_block){.data = session->data, .first = first, .n = rows};
+    if (!info->streamed || rows == 0) return 0;
+    const enhope_status status = enhope_dataset_block(session->ctx, session->data, first, rows, &block->own);
+    block->data = block->own;
+    return status ? cli_fail(session->ctx, status) : 0;
+}
+
+void cli_block_close(cli_block *block)
+{
+    enhope_dataset_free(block->own);
+    *block = (cli_block){0};
 }
 
 int cli_session_model(cli_session *session, const char *path)

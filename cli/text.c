@@ -183,6 +183,25 @@ void cli_bytes_text(double bytes, char *buffer, size_t size)
     snprintf(buffer, size, i == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes, unit[i]);
 }
 
+bool cli_parse_bytes(const char *text, int64_t *bytes)
+{
+    static const char units[] = "kmgt";
+    const double most = 9e18;
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || !isfinite(value) || value < 0) return false;
+    const char *unit = *end ? strchr(units, *end | 0x20) : NULL;
+    if (unit) {
+        const bool binary = end[1] == 'i';
+        for (const char *at = units; at <= unit; at++) value *= binary ? 1024 : 1000;
+        end += binary ? 2 : 1;
+    }
+    if (*end == 'B' || *end == 'b') end++;
+    if (*end || value > most) return false;
+    *bytes = (int64_t)value;
+    return true;
+}
+
 void cli_seconds_text(double seconds, char *buffer, size_t size)
 {
     if (!(seconds >= 0) || seconds > 1e7) {

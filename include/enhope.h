@@ -82,6 +82,10 @@ ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, vo
  * small for more. */
 ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int threads);
 
+/* Bytes of data that are read into memory at most, 1 MiB or more; 0 (the default): half of the machine's. What exceeds it
+ * stays in its files and is streamed, where it can be: a folder of shards (enhope_convert), plain IDX and NPY. */
+ENHOPE_API enhope_status enhope_context_set_memory(enhope_context *ctx, int64_t bytes);
+
 /* Where to compute: "cpu" (the default), "cuda" (an NVIDIA GPU, where the plug-in libenhope_cuda is installed), "cuda:1"
  * (the second GPU; "cuda" is "cuda:0"), "auto" (cuda where it can be opened, else cpu, and a log line says why), or "ref"
  * (plain loops in double: slow, the oracle). Whether the device can be used is told by the first call that computes. */
@@ -161,14 +165,16 @@ typedef struct enhope_dataset_info {
     int64_t bytes;      /* memory of the values */
     int64_t image_rows; /* 0: not known to be images */
     int64_t image_columns;
-    double minimum, maximum, mean;
+    double minimum, maximum, mean; /* NaN where streamed: ask for blocks */
+    int streamed;                  /* 1: the values stay in files, and labels with them */
 } enhope_dataset_info;
-/* One pass over the data. */
+/* One pass over the data, unless it is streamed. */
 ENHOPE_API void enhope_dataset_get_info(const enhope_dataset *data, enhope_dataset_info *info);
-ENHOPE_API const int32_t *enhope_dataset_labels(const enhope_dataset *data); /* (n) class numbers; NULL: unlabelled */
+/* (n) class numbers; NULL: unlabelled, or streamed */
+ENHOPE_API const int32_t *enhope_dataset_labels(const enhope_dataset *data);
 ENHOPE_API const char *enhope_dataset_class_name(const enhope_dataset *data, int32_t k); /* NULL outside 0..c-1 */
 ENHOPE_API const char *enhope_dataset_input_name(const enhope_dataset *data, int64_t j); /* NULL: none known */
-/* The values where they lie, valid as long as the data set; NULL but for those of its kind. */
+/* The values where they lie, valid as long as the data set; NULL but for those of its kind, and where streamed. */
 typedef struct enhope_values {
     const uint8_t *u8;        /* (n, H) */
     const float *f32;         /* (n, H) */
@@ -177,6 +183,10 @@ typedef struct enhope_values {
     const float *value;
 } enhope_values;
 ENHOPE_API void enhope_dataset_get_values(const enhope_dataset *data, enhope_values *values);
+/* The rows first .. first + count as a data set of its own, in memory, with the same classes and names: the way to walk
+ * over data that is streamed. Values that are not finite are found here. */
+ENHOPE_API enhope_status enhope_dataset_block(enhope_context *ctx, const enhope_dataset *data, int64_t first,
+                                              int64_t count, enhope_dataset **out);
 /* Row i as H floats, unscaled. */
 ENHOPE_API enhope_status enhope_dataset_row(enhope_context *ctx, const enhope_dataset *data, int64_t i, float *x);
 

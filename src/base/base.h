@@ -15,6 +15,7 @@ struct enhope_context {
     enhope_log_fn log;
     void *log_user;
     int threads;        /* 0: all cores */
+    int64_t memory;     /* bytes of data that are held at most where it can be streamed; 0: half of the machine's */
     char device[16];    /* "cpu", "cuda", "cuda:1", "auto", "ref" */
     int precision;      /* an eh_precision */
     bool told_fallback; /* auto: that the cpu computes, and why, was logged */
@@ -64,6 +65,9 @@ bool eh_mul(int64_t a, int64_t b, int64_t *out);
 
 /* Allocates through the status channel: EH_TRY(eh_new(ctx, "labels", n, sizeof *p, (void **)&p)). */
 enhope_status eh_new(enhope_context *ctx, const char *what, int64_t count, size_t size, void **out);
+
+/* Bytes of data to be held in memory at most, as the context says or by the machine's size. */
+int64_t eh_memory_limit(const enhope_context *ctx);
 
 /* ---- the matrix view (matrix.c) ---- */
 

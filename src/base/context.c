@@ -36,6 +36,17 @@ enhope_status enhope_context_set_threads(enhope_context *ctx, int threads)
     return ENHOPE_OK;
 }
 
+enhope_status enhope_context_set_memory(enhope_context *ctx, int64_t bytes)
+{
+    const int64_t least = 1 << 20;
+    if (bytes != 0 && bytes < least)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                       "memory is %lld bytes: expected 0 (half of the machine's) or %lld up", (long long)bytes,
+                       (long long)least);
+    ctx->memory = bytes;
+    return ENHOPE_OK;
+}
+
 /* "cuda:" and one to three digits */
 static bool names_gpu(const char *name)
 {

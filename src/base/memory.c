@@ -1,7 +1,9 @@
 /* Memory: one door for all that this library takes itself, aligned for SIMD, sizes checked, replaceable by the caller.
  * The libraries below (zlib, matio, cJSON, BLAS) take their own. */
+#define _DEFAULT_SOURCE 1 /* _SC_PHYS_PAGES */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 
@@ -77,4 +79,12 @@ enhope_status eh_new(enhope_context *ctx, const char *what, int64_t count, size_
     if (!block) return eh_fail_memory(ctx, what, (size_t)count, size);
     *out = block;
     return ENHOPE_OK;
+}
+
+int64_t eh_memory_limit(const enhope_context *ctx)
+{
+    const int64_t little = (int64_t)1 << 30; /* where the machine does not tell */
+    if (ctx->memory > 0) return ctx->memory;
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (int64_t)pages * size / 2 : little;
 }

@@ -60,29 +60,31 @@ double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t 
     return any ? exp(-at) : 1;
 }
 
-void eh_calibration(const float *proba, const int32_t *label, const int32_t *truth, int64_t n, int32_t c,
-                    enhope_calibration *out)
+void eh_calibration_add(const float *proba, const int32_t *label, const int32_t *truth, int64_t n, int32_t c,
+                        int64_t all, enhope_calibration *sum)
 {
     const double least = FLT_EPSILON; /* what a share of 0 is taken for: nothing is that certain */
-    enhope_calibration result = {0};
     for (int64_t i = 0; i < n; i++) {
         const float *p = proba + i * c;
         const double true_p = truth[i] < 0 ? 0 : (double)p[truth[i]], confidence = p[label[i]];
-        result.nll -= log(fmax(true_p, least)) / (double)n;
+        sum->nll -= log(fmax(true_p, least)) / (double)all;
         const int bin = (int)(confidence * ENHOPE_BINS);
-        enhope_bin *to = &result.bin[bin < ENHOPE_BINS ? bin : ENHOPE_BINS - 1];
+        enhope_bin *to = &sum->bin[bin < ENHOPE_BINS ? bin : ENHOPE_BINS - 1];
         to->n++;
         to->confidence += confidence;
         to->accuracy += truth[i] == label[i];
     }
+}
+
+void eh_calibration_end(int64_t all, enhope_calibration *sum)
+{
     for (int b = 0; b < ENHOPE_BINS; b++) {
-        enhope_bin *bin = &result.bin[b];
+        enhope_bin *bin = &sum->bin[b];
         if (!bin->n) continue;
-        result.ece += fabs(bin->accuracy - bin->confidence) / (double)n;
+        sum->ece += fabs(bin->accuracy - bin->confidence) / (double)all;
         bin->confidence /= (double)bin->n;
         bin->accuracy /= (double)bin->n;
     }
-    *out = result;
 }
 
 static int surest_first(const void *a, const void *b)

@@ -9,9 +9,11 @@
  * shares up to a constant for each row; a row whose own class has none that is finite is passed over. */
 double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t c);
 
-/* Of proba (n, c), the labels that were given and the true ones (-1: no class of these); (n) each. n is above 0. */
-void eh_calibration(const float *proba, const int32_t *label, const int32_t *truth, int64_t n, int32_t c,
-                    enhope_calibration *out);
+/* Adds to a calibration, zero at first, proba (n, c), the labels that were given and the true ones (-1: no class of these),
+ * (n) each, of some of `all` samples; the end closes it when all were there. */
+void eh_calibration_add(const float *proba, const int32_t *label, const int32_t *truth, int64_t n, int32_t c,
+                        int64_t all, enhope_calibration *sum);
+void eh_calibration_end(int64_t all, enhope_calibration *sum);
 
 typedef struct eh_judged {
     float sure; /* larger is surer */

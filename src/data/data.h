@@ -11,7 +11,9 @@ struct enhope_dataset {
     char **class_name; /* (c) */
     char **input_name; /* (H), or NULL */
     int64_t image_rows, image_columns;
-    void *owned[3]; /* blocks behind x that are ours (eh_alloc); NULL for views */
+    void *owned[3];         /* blocks behind x that are ours (eh_alloc); NULL for views */
+    struct eh_store *store; /* the rows, where they stay in files: then x has no values, and label is NULL although c is
+                               not 0; NULL: all is in memory */
 };
 
 /* ---- dataset.c ---- */
@@ -21,6 +23,11 @@ struct enhope_dataset {
 enhope_status eh_dataset_check(enhope_context *ctx, const enhope_dataset *data, const char *where);
 /* Keeps the rows rows[0..n) in that order (copies values; labels and names follow; classes stay as they are). */
 enhope_status eh_dataset_take(enhope_context *ctx, enhope_dataset *data, const int64_t *rows, int64_t n);
+
+/* Refuses data that is streamed: `what` needs all of it. */
+enhope_status eh_dataset_in_memory(enhope_context *ctx, const enhope_dataset *data, const char *what);
+/* Rows of a block when data is walked over: about 32 MB, an eighth of the memory at most. */
+int64_t eh_dataset_step(const enhope_context *ctx, const enhope_dataset *data);
 
 /* ---- scaling.c ---- */
 

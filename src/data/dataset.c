@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "data/store.h"
 
 /* ---- names ---- */
 
@@ -21,6 +22,7 @@ void enhope_dataset_free(enhope_dataset *data)
     free_names(data->class_name, data->c);
     free_names(data->input_name, data->x.H);
     for (int i = 0; i < 3; i++) eh_free(data->owned[i]);
+    eh_store_free(data->store);
     eh_free(data);
 }
 
@@ -100,6 +102,7 @@ enhope_status eh_dataset_check(enhope_context *ctx, const enhope_dataset *data, 
     if (!eh_mul(x->n, x->H, &count))
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld samples of %lld inputs are more than memory can hold", where,
                        (long long)x->n, (long long)x->H);
+    if (data->store) return ENHOPE_OK; /* its values are checked as they are read */
     if (x->kind == ENHOPE_F32) EH_TRY(check_dense(ctx, data, where));
     if (x->kind == ENHOPE_CSR) EH_TRY(check_sparse(ctx, data, where));
     for (int64_t i = 0; data->label && i < x->n; i++)
@@ -223,13 +226,11 @@ static void extend(extent *e, double value)
     e->sum += value;
 }
 
-void enhope_dataset_get_info(const enhope_dataset *data, enhope_dataset_info *info)
+/* Of all values, zeros that are not stored too. */
+static extent find_extent(const eh_matrix *x, int64_t stored)
 {
-    const eh_matrix *x = &data->x;
     const int64_t all = x->n * x->H;
-    const int64_t stored = x->kind == ENHOPE_CSR ? x->row_start[x->n] : all;
     extent e = {INFINITY, -INFINITY, 0};
-    int64_t bytes = 0;
     switch (x->kind) {
     case ENHOPE_U8: {
         int64_t count[256] = {0};
@@ -239,30 +240,37 @@ void enhope_dataset_get_info(const enhope_dataset *data, enhope_dataset_info *in
             extend(&e, v);
             e.sum += (double)v * (double)(count[v] - 1);
         }
-        bytes = all;
         break;
     }
     case ENHOPE_F32:
         for (int64_t t = 0; t < all; t++) extend(&e, x->f32[t]);
-        bytes = all * (int64_t)sizeof *x->f32;
         break;
     case ENHOPE_CSR:
         for (int64_t t = 0; t < stored; t++) extend(&e, x->value[t]);
         if (stored < all) extend(&e, 0);
-        bytes = stored * (int64_t)(sizeof *x->value + sizeof *x->column) + (x->n + 1) * (int64_t)sizeof *x->row_start;
         break;
     }
+    return e;
+}
+
+void enhope_dataset_get_info(const enhope_dataset *data, enhope_dataset_info *info)
+{
+    const eh_matrix *x = &data->x;
+    const int64_t all = x->n * x->H;
+    const int64_t stored = data->store ? data->store->stored : x->kind == ENHOPE_CSR ? x->row_start[x->n] : all;
+    const extent e = data->store ? (extent){NAN, NAN, NAN} : find_extent(x, stored);
     *info = (enhope_dataset_info){.n = x->n,
                                   .inputs = x->H,
                                   .classes = data->c,
                                   .kind = x->kind,
                                   .stored = stored,
-                                  .bytes = bytes,
+                                  .bytes = eh_store_bytes(x->kind, x->H, x->n, stored),
                                   .image_rows = data->image_rows,
                                   .image_columns = data->image_columns,
                                   .minimum = e.minimum,
                                   .maximum = e.maximum,
-                                  .mean = e.sum / (double)all};
+                                  .mean = e.sum / (double)all,
+                                  .streamed = data->store != NULL};
 }
 
 const int32_t *enhope_dataset_labels(const enhope_dataset *data)
@@ -292,6 +300,13 @@ enhope_status enhope_dataset_row(enhope_context *ctx, const enhope_dataset *data
     if (i < 0 || i >= data->x.n)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "row %lld is outside the data: expected 0 to %lld", (long long)i,
                        (long long)data->x.n - 1);
+    if (data->store) {
+        enhope_dataset *row = NULL;
+        EH_TRY(enhope_dataset_block(ctx, data, i, 1, &row));
+        eh_matrix_row(&row->x, 0, x);
+        enhope_dataset_free(row);
+        return ENHOPE_OK;
+    }
     eh_matrix_row(&data->x, i, x);
     return ENHOPE_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "classify/sureness.h"
 #include "data/data.h"
+#include "data/store.h"
 #include "model/json.h"
 #include "model/model.h"
 
@@ -28,15 +29,37 @@ static enhope_status labelled_rows(enhope_context *ctx, const enhope_dataset *da
 {
     int64_t count = 0;
     for (int64_t i = 0; data->label && i < data->x.n; i++) count += data->label[i] >= 0;
-    if (count == 0)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "data has no labels: there is nothing to compare predictions with");
     *n = count;
-    if (count == data->x.n) return ENHOPE_OK;
+    if (count == data->x.n || count == 0) return ENHOPE_OK;
     EH_TRY(eh_new(ctx, "row numbers", count, sizeof **rows, (void **)rows));
     count = 0;
     for (int64_t i = 0; i < data->x.n; i++)
         if (data->label[i] >= 0) (*rows)[count++] = i;
     return ENHOPE_OK;
+}
+
+/* How many samples have labels; streamed data is read for them. */
+static enhope_status count_labelled(enhope_context *ctx, const enhope_dataset *data, int64_t *n)
+{
+    enhope_status status = ENHOPE_OK;
+    enum { STEP = 1 << 16 };
+    eh_block b = {.label = NULL};
+    *n = 0;
+    for (int64_t i = 0; data->label && i < data->x.n; i++) *n += data->label[i] >= 0;
+    if (data->store && data->store->labelled) {
+        EH_CHECK(eh_new(ctx, "labels", STEP, sizeof *b.label, (void **)&b.label));
+        b.x = (eh_matrix){.kind = data->x.kind, .n = STEP, .H = data->x.H};
+        for (int64_t first = 0; first < data->x.n; first += STEP) {
+            const int64_t count = data->x.n - first < STEP ? data->x.n - first : STEP;
+            EH_CHECK(eh_store_read(ctx, data->store, first, count, &b, 0, false));
+            for (int64_t i = 0; i < count; i++) *n += b.label[i] >= 0;
+        }
+    }
+    if (*n == 0)
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "data has no labels: there is nothing to compare predictions with"));
+cleanup:
+    eh_block_free(&b);
+    return status;
 }
 
 /* The labelled samples of the data, what is true of them and what the model says. */
@@ -57,17 +80,13 @@ static void answers_free(answers *a)
     eh_free(a->said.distance);
 }
 
-static enhope_status find_truth(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, answers *a)
+/* known (c of the data): the model's number of each class. */
+static enhope_status match_classes(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                   int32_t **known)
 {
-    int32_t *known = NULL; /* (c of the data) */
-    enhope_status status;
-    EH_CHECK(eh_new(ctx, "the classes", data->c, sizeof *known, (void **)&known));
-    EH_CHECK(eh_new(ctx, "the true classes", a->n, sizeof *a->truth, (void **)&a->truth));
-    for (int32_t i = 0; i < data->c; i++) EH_CHECK(eh_model_match_class(ctx, model, data, i, &known[i]));
-    for (int64_t i = 0; i < a->n; i++) a->truth[i] = known[data->label[a->rows ? a->rows[i] : i]];
-cleanup:
-    eh_free(known);
-    return status;
+    EH_TRY(eh_new(ctx, "the classes", data->c, sizeof **known, (void **)known));
+    for (int32_t i = 0; i < data->c; i++) EH_TRY(eh_model_match_class(ctx, model, data, i, &(*known)[i]));
+    return ENHOPE_OK;
 }
 
 /* Room for what the model will be asked. */
@@ -75,6 +94,7 @@ static enhope_status make_room(enhope_context *ctx, const enhope_model *model, c
 {
     const enhope_sureness by = e->rejection ? e->rejection->by : ENHOPE_BY_PROBABILITY;
     int64_t shares;
+    EH_TRY(eh_new(ctx, "the true classes", a->n, sizeof *a->truth, (void **)&a->truth));
     if (!eh_mul(a->n, model->c, &shares))
         return eh_fail_memory(ctx, "the probabilities", (size_t)a->n, (size_t)model->c);
     EH_TRY(eh_new(ctx, "the predictions", a->n, sizeof *a->said.label, (void **)&a->said.label));
@@ -89,8 +109,7 @@ static enhope_status make_room(enhope_context *ctx, const enhope_model *model, c
 
 static void count_errors(const answers *a, int64_t c, enhope_evaluation *out)
 {
-    out->n = a->n;
-    if (out->confusion) memset(out->confusion, 0, (size_t)(c * c) * sizeof *out->confusion);
+    out->n += a->n;
     for (int64_t i = 0; i < a->n; i++) {
         const int32_t truth = a->truth[i], label = a->said.label[i];
         out->unknown += truth < 0;
@@ -108,33 +127,75 @@ static float sureness(const answers *a, enhope_sureness by, int64_t i, int32_t c
     return isnan(sure) ? -INFINITY : sure;
 }
 
-static void reject(const answers *a, int32_t c, eh_judged *s, enhope_rejection *out)
+static void reject(eh_judged *s, int64_t n, enhope_rejection *out)
 {
-    for (int64_t i = 0; i < a->n; i++)
-        s[i] = (eh_judged){.sure = sureness(a, out->by, i, c), .wrong = a->said.label[i] != a->truth[i]};
-    out->area = eh_coverage(s, a->n, out->row, out->rows);
+    out->area = eh_coverage(s, n, out->row, out->rows);
     for (int i = 0; i < out->rows && out->by == ENHOPE_BY_DISTANCE; i++) out->row[i].threshold *= -1;
+}
+
+/* Adds what the model says of some of `all` samples; judged (the block's, unless NULL) is set. */
+static enhope_status evaluate_block(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                    int32_t k, const int32_t *known, int64_t all, eh_judged *judged,
+                                    enhope_evaluation *sum)
+{
+    enhope_status status;
+    answers a = {0};
+    double seconds = 0;
+    EH_CHECK(labelled_rows(ctx, data, &a.rows, &a.n));
+    if (a.n == 0) goto cleanup;
+    EH_CHECK(make_room(ctx, model, sum, &a));
+    for (int64_t i = 0; i < a.n; i++) a.truth[i] = known[data->label[a.rows ? a.rows[i] : i]];
+    EH_CHECK(eh_model_predict(ctx, model, data, a.rows, a.n, k, &a.said, &seconds));
+    if (judged)
+        for (int64_t i = 0; i < a.n; i++)
+            judged[sum->n + i] = (eh_judged){.sure = sureness(&a, sum->rejection->by, i, model->c),
+                                             .wrong = a.said.label[i] != a.truth[i]};
+    count_errors(&a, model->c, sum);
+    sum->seconds += seconds;
+    if (sum->calibration) eh_calibration_add(a.said.proba, a.said.label, a.truth, a.n, model->c, all, sum->calibration);
+cleanup:
+    answers_free(&a);
+    return status;
 }
 
 enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                     int32_t k, enhope_evaluation *out)
 {
     enhope_status status;
-    enhope_evaluation result = {
-        .confusion = out->confusion, .calibration = out->calibration, .rejection = out->rejection};
-    answers a = {0};
+    enhope_calibration calibration = {0};
+    enhope_evaluation result = {.rejection = out->rejection, .calibration = out->calibration ? &calibration : NULL};
+    const int64_t cells = (int64_t)model->c * model->c;
+    const int64_t step = data->store ? eh_dataset_step(ctx, data) : data->x.n;
+    int32_t *known = NULL;
     eh_judged *judged = NULL; /* (n) */
-    EH_CHECK(labelled_rows(ctx, data, &a.rows, &a.n));
-    EH_CHECK(find_truth(ctx, model, data, &a));
-    EH_CHECK(make_room(ctx, model, &result, &a));
-    if (result.rejection) EH_CHECK(eh_new(ctx, "the predictions", a.n, sizeof *judged, (void **)&judged));
-    EH_CHECK(eh_model_predict(ctx, model, data, a.rows, a.n, k, &a.said, &result.seconds));
-    count_errors(&a, model->c, &result);
-    if (result.calibration) eh_calibration(a.said.proba, a.said.label, a.truth, a.n, model->c, result.calibration);
-    if (result.rejection) reject(&a, model->c, judged, result.rejection);
-    *out = result;
+    enhope_dataset *block = NULL;
+    int64_t n;
+    EH_CHECK(count_labelled(ctx, data, &n));
+    EH_CHECK(match_classes(ctx, model, data, &known));
+    if (out->confusion)
+        EH_CHECK(eh_new(ctx, "confusions", cells, sizeof *result.confusion, (void **)&result.confusion));
+    if (out->rejection) EH_CHECK(eh_new(ctx, "the predictions", n, sizeof *judged, (void **)&judged));
+    for (int64_t first = 0; first < data->x.n; first += step) {
+        const int64_t count = data->x.n - first < step ? data->x.n - first : step;
+        if (data->store) EH_CHECK(enhope_dataset_block(ctx, data, first, count, &block));
+        EH_CHECK(evaluate_block(ctx, model, block ? block : data, k, known, n, judged, &result));
+        enhope_dataset_free(block);
+        block = NULL;
+    }
+    if (out->calibration) {
+        eh_calibration_end(n, &calibration);
+        *out->calibration = calibration;
+    }
+    if (out->rejection) reject(judged, n, out->rejection);
+    if (out->confusion) memcpy(out->confusion, result.confusion, (size_t)cells * sizeof *out->confusion);
+    out->n = result.n;
+    out->errors = result.errors;
+    out->unknown = result.unknown;
+    out->seconds = result.seconds;
 cleanup:
+    enhope_dataset_free(block);
+    eh_free(result.confusion);
     eh_free(judged);
-    answers_free(&a);
+    eh_free(known);
     return status;
 }

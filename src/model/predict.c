@@ -237,7 +237,7 @@ enhope_status enhope_model_references(enhope_context *ctx, const enhope_model *m
     return ENHOPE_OK;
 }
 
-enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, float *Y)
+static enhope_status embed(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, float *Y)
 {
     const int64_t h = model->shape.h;
     walk w;
@@ -252,6 +252,20 @@ enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model,
     const enhope_status status = w.cp->op->sync(w.cp, ctx);
     walk_close(&w);
     return status;
+}
+
+enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, float *Y)
+{
+    if (!data->store) return embed(ctx, model, data, Y);
+    const int64_t step = eh_dataset_step(ctx, data);
+    for (int64_t first = 0; first < data->x.n; first += step) {
+        enhope_dataset *block = NULL;
+        EH_TRY(enhope_dataset_block(ctx, data, first, smaller(step, data->x.n - first), &block));
+        const enhope_status status = embed(ctx, model, block, Y + first * model->shape.h);
+        enhope_dataset_free(block);
+        EH_TRY(status);
+    }
+    return ENHOPE_OK;
 }
 
 /* What classifying needs besides the walk. */
@@ -384,5 +398,24 @@ enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, c
 enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                    int32_t k, const enhope_prediction *out)
 {
-    return eh_model_predict(ctx, model, data, NULL, data->x.n, k, out, NULL);
+    if (!data->store) return eh_model_predict(ctx, model, data, NULL, data->x.n, k, out, NULL);
+    const int64_t step = eh_dataset_step(ctx, data), near = k > 0 ? k : model->k;
+    for (int64_t first = 0; first < data->x.n; first += step) {
+        const int64_t count = smaller(step, data->x.n - first);
+        const enhope_prediction part = {.label = out->label ? out->label + first : NULL,
+                                        .proba = out->proba ? out->proba + first * model->c : NULL,
+                                        .winner = out->winner ? out->winner + first : NULL,
+                                        .distance = out->distance ? out->distance + first : NULL,
+                                        .margin = out->margin ? out->margin + first : NULL,
+                                        .Y = out->Y ? out->Y + first * model->shape.h : NULL,
+                                        .neighbour = out->neighbour ? out->neighbour + first * near : NULL,
+                                        .neighbour_distance =
+                                            out->neighbour_distance ? out->neighbour_distance + first * near : NULL};
+        enhope_dataset *block = NULL;
+        EH_TRY(enhope_dataset_block(ctx, data, first, count, &block));
+        const enhope_status status = eh_model_predict(ctx, model, block, NULL, count, k, &part, NULL);
+        enhope_dataset_free(block);
+        EH_TRY(status);
+    }
+    return ENHOPE_OK;
 }

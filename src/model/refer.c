@@ -25,6 +25,7 @@ static enhope_status known_create(enhope_context *ctx, const enhope_model *model
     known k = {0};
     int32_t *class = NULL; /* (c of the data) */
     enhope_status status;
+    EH_TRY(eh_dataset_in_memory(ctx, data, "comparing with other references"));
     EH_CHECK(eh_new(ctx, "the classes", data->c, sizeof *class, (void **)&class));
     EH_CHECK(eh_new(ctx, "labels", data->x.n, sizeof *k.label, (void **)&k.label));
     EH_CHECK(eh_new(ctx, "row numbers", data->x.n, sizeof *k.rows, (void **)&k.rows));

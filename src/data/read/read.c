@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "data/read/read.h"
+#include "data/store.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -106,6 +107,32 @@ static enhope_status read_npy_file(enhope_context *ctx, const char *path, enhope
     return status;
 }
 
+/* Leaves the rows in their files where they are more than memory should hold and the files allow it: *done. y_path NULL:
+ * no labels. */
+static enhope_status try_store(enhope_context *ctx, const char *x_path, const char *y_path, enhope_dataset *data,
+                               bool *done)
+{
+    enum { MOST_GROWTH = 4 }; /* an int8 becomes a float */
+    const int64_t limit = eh_memory_limit(ctx);
+    format x_kind, y_kind = IDX;
+    struct stat info;
+    enhope_status status = ENHOPE_OK;
+    *done = false;
+    if (stat(x_path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= limit / MOST_GROWTH) return ENHOPE_OK;
+    EH_TRY(find_format(ctx, x_path, &x_kind));
+    if (y_path) EH_TRY(find_format(ctx, y_path, &y_kind));
+    if ((x_kind != IDX && x_kind != NPY) || (y_kind != IDX && y_kind != NPY)) return ENHOPE_OK;
+    enhope_dataset *trial = NULL;
+    EH_TRY(eh_new(ctx, "a data set", 1, sizeof *trial, (void **)&trial));
+    EH_CHECK(eh_store_open_pair(ctx, x_path, NULL, trial, &trial->store));
+    if (!trial->store || eh_store_bytes(trial->x.kind, trial->x.H, trial->x.n, 0) <= limit) goto cleanup;
+    EH_CHECK(eh_store_open_pair(ctx, x_path, y_path, data, &data->store));
+    *done = data->store != NULL;
+cleanup:
+    enhope_dataset_free(trial);
+    return status;
+}
+
 static enhope_status read_file(enhope_context *ctx, const char *path, const enhope_source *source, const char *part,
                                enhope_dataset *data, bool *parts)
 {
@@ -118,6 +145,11 @@ static enhope_status read_file(enhope_context *ctx, const char *path, const enho
     if (source->variables && kind != NPZ && kind != MAT)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: the variables '%.60s' are for NPZ and MAT alone", path,
                        source->variables);
+    if (kind == IDX || kind == NPY) {
+        bool done;
+        EH_TRY(try_store(ctx, path, NULL, data, &done));
+        if (done) return ENHOPE_OK;
+    }
     switch (kind) {
     case IDX: return eh_read_idx(ctx, path, data, NULL);
     case CSV: return eh_read_csv(ctx, path, source->label, source->inputs, data);
@@ -134,6 +166,9 @@ static enhope_status read_pair(enhope_context *ctx, const char *x_path, const ch
                                enhope_dataset *data)
 {
     enhope_status status = ENHOPE_OK;
+    bool done;
+    EH_TRY(try_store(ctx, x_path, labelled ? y_path : NULL, data, &done));
+    if (done) return ENHOPE_OK;
     eh_labels labels = {.n = 0};
     const enhope_source plain = {.label = "none"};
     bool parts = false;
@@ -193,7 +228,7 @@ static enhope_status read_folder(enhope_context *ctx, const char *folder, const 
         return eh_fail(ctx, ENHOPE_ERROR_IO,
                        "%s: is a folder without %s-images-idx3-ubyte or %s-features-idx2-ubyte (or these with .gz)",
                        folder, half, half);
-    if (!labelled) return eh_read_idx(ctx, x_path, data, NULL);
+    if (!labelled) return read_pair(ctx, x_path, NULL, false, data);
     found = false;
     for (size_t i = 0; i < sizeof labels / sizeof *labels && !found; i++) {
         snprintf(name, sizeof name, "%s-%s", half, labels[i]);
@@ -256,6 +291,26 @@ cleanup:
 
 /* ---- which rows ---- */
 
+/* Of data that is streamed: the first rows, in memory where they fit there. */
+static enhope_status keep_streamed(enhope_context *ctx, const enhope_source *source, enhope_dataset **data)
+{
+    eh_store *store = (*data)->store;
+    int64_t stored;
+    if (source->split) return eh_dataset_in_memory(ctx, *data, "a split");
+    if (source->limit < 1 || source->limit >= store->n) return ENHOPE_OK;
+    EH_TRY(eh_store_count(ctx, store, 0, source->limit, &stored));
+    if (eh_store_bytes(store->kind, store->H, source->limit, stored) > eh_memory_limit(ctx)) {
+        (*data)->x.n = store->n = source->limit;
+        store->stored = stored;
+        return ENHOPE_OK;
+    }
+    enhope_dataset *first = NULL;
+    EH_TRY(enhope_dataset_block(ctx, *data, 0, source->limit, &first));
+    enhope_dataset_free(*data);
+    *data = first;
+    return ENHOPE_OK;
+}
+
 static enhope_status keep_rows(enhope_context *ctx, const enhope_source *source, enhope_dataset *data)
 {
     enhope_status status = ENHOPE_OK;
@@ -288,7 +343,7 @@ enhope_status enhope_dataset_read(enhope_context *ctx, const enhope_source *sour
     if (!parts && !source->split && source->part && strcmp(source->part, "test") == 0)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: has no test part: name a split N@SEED", source->path));
     EH_CHECK(eh_dataset_check(ctx, data, source->path));
-    EH_CHECK(keep_rows(ctx, source, data));
+    EH_CHECK(data->store ? keep_streamed(ctx, source, &data) : keep_rows(ctx, source, data));
     *out = data;
     data = NULL;
 cleanup:
