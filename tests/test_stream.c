@@ -179,7 +179,7 @@ static void any_batch_may_come_next(void **state)
 static double error_on(const enhope_model *m, const float *x)
 {
     enhope_dataset *data = NULL;
-    enhope_evaluation found;
+    enhope_evaluation found = {0};
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, x, LABEL, C, NULL, &data), ENHOPE_OK);
     if (enhope_model_evaluate(ctx, m, data, 0, &found)) fail_msg("%s", enhope_error(ctx));
     enhope_dataset_free(data);
