@@ -13,8 +13,7 @@
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)
 {
     for (int64_t i = 0; i < count; i += t->capacity) {
-        eh_train_take(t, eh_row_at(rows, i), NULL, count - i < t->capacity ? count - i : t->capacity, NULL);
-        const eh_rows block = eh_train_batch(t, 0);
+        const eh_rows block = eh_train_gather(t, eh_row_at(rows, i), count - i < t->capacity ? count - i : t->capacity);
         t->method->map->forward(&t->shape, t->c, theta, &block, t->work, eh_at(t->c, Y, i * t->shape.h), false);
     }
 }
@@ -178,6 +177,7 @@ static void run_batch(enhope_trainer *t)
     const int64_t from = eh_train_batch_start(t, t->batch) * each, to = eh_train_batch_start(t, t->batch + 1) * each;
     if (t->batch == 0) eh_train_begin_epoch(t);
     t->disturb.pass = (uint64_t)(t->past + t->epoch);
+    eh_train_cut(t, to - from);
     eh_train_take(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from,
                   t->disturbed ? &t->disturb : NULL);
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));

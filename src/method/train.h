@@ -52,12 +52,22 @@ struct enhope_trainer {
     eh_scalar *losses; /* (batches) */
     eh_value *fetched; /* (batches) the same on the host */
 
+    /* A batch is cut into parts of its rows: the gradient is the sum of theirs, in their order, so that its bits do not
+     * depend on who computes a part. The exemplars belong to the last part. */
+    int64_t parts;
+    int64_t *part_start;         /* (parts + 1) the first row of each within the batch under way; the feed tells */
+    int64_t own_first, own_last; /* the parts that are computed here */
+    int64_t *piece; /* (parts + 2) their first rows, from the first one's on; of sparse batches the exemplars,
+                                  * which are dense, are a piece of their own */
+    int64_t pieces;
+
     /* a batch, and blocks of any other rows that are embedded */
     int64_t capacity, sample; /* rows of a batch or block; of the start */
     int64_t ld;
     int64_t batch_n;
     const eh_row *batch_rows;    /* (batch_n) */
     const eh_label *batch_label; /* (batch_n) */
+    int64_t own_at;              /* the row of X that this process's first row of the batch lies in */
     eh_operand *X;               /* (capacity + z, ld), ld >= H + 1 */
     /* where the loss is also asked for at inputs that have climbed it; else NULL */
     eh_operand *climbed;   /* (batch + z, ld) the batch so moved, then the exemplars */
@@ -112,11 +122,13 @@ bool eh_train_climbs(const enhope_trainer *t);
  * x, and its gradient, all on the backend; train_loss.c, train.c. */
 void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss);
 bool eh_train_stop(void *user);
-/* Rows become the batch, disturbed unless `with` is NULL; label may be NULL where no loss will be asked for. The rows of
- * its embedding: the batch's, then z exemplars, which lay_exemplars puts behind `first` rows of X; train_loss.c. */
+/* Rows become the batch, whose parts have been told, disturbed unless `with` is NULL. Rows that no loss will be asked for are
+ * gathered into X, but for sparse ones. Exemplars are laid behind `first` rows of X; train_loss.c. */
 void eh_train_take(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n, const eh_disturb *with);
-eh_rows eh_train_batch(const enhope_trainer *t, int64_t z);
+eh_rows eh_train_gather(enhope_trainer *t, const eh_row *rows, int64_t n);
 void eh_train_lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first);
+/* Tells the parts of a batch of so many rows; train_feed.c. */
+void eh_train_cut(enhope_trainer *t, int64_t rows);
 /* The first sample of an epoch's batch. The rows of an epoch in their order, on the host; then on the backend, for the epoch
  * that begins; train_feed.c. */
 int64_t eh_train_batch_start(const enhope_trainer *t, int64_t batch);
