@@ -94,6 +94,17 @@ static int64_t number_of(const enhope_trainer *t, int64_t row)
     return (int64_t)values[0];
 }
 
+/* Part p of a batch is made of runs p, p + parts, ... of the window. */
+static void check_part(const enhope_trainer *t, const int64_t *rows, int64_t p)
+{
+    const eh_windows *w = t->windows;
+    for (int64_t i = t->part_start[p]; i < t->part_start[p + 1]; i++) {
+        int64_t at = w->window[w->turn].first, run = -1;
+        while (at <= rows[i]) at += eh_window_run(w, w->window[w->turn].run[++run]);
+        assert_int_equal(run % t->parts, p);
+    }
+}
+
 /* The rows of a batch, by their numbers in the file. */
 static int64_t show(enhope_trainer *t, int64_t epoch, int64_t batch, int64_t *numbers, uint64_t *pass)
 {
@@ -108,13 +119,15 @@ static int64_t show(enhope_trainer *t, int64_t epoch, int64_t batch, int64_t *nu
         numbers[i] = number_of(t, rows[i]);
         assert_int_equal(label[i], LABEL[numbers[i]]);
     }
+    for (int64_t p = 0; p < t->parts; p++) check_part(t, rows, p);
+    assert_int_equal(t->part_start[t->parts], shown.n);
     if (pass) *pass = shown.pass;
     return shown.n;
 }
 
-static void check_epochs(streamed s)
+static void check_epochs(streamed s, const char *parts)
 {
-    enhope_trainer *t = trainer_of(&s.data, with("valid", "0.1", NULL));
+    enhope_trainer *t = trainer_of(&s.data, with("valid", "0.1", "parts", parts, NULL));
     static char seen[N];
     static int64_t order[2][N], passes[2];
     int64_t valid = 0, classes[C] = {0};
@@ -148,8 +161,9 @@ static void check_epochs(streamed s)
 static void an_epoch_shows_every_training_sample_once(void **state)
 {
     (void)state;
-    check_epochs(stream_dense(NUMBERED));
-    check_epochs(stream_sparse(NUMBERED));
+    check_epochs(stream_dense(NUMBERED), "1");
+    check_epochs(stream_dense(NUMBERED), "5");
+    check_epochs(stream_sparse(NUMBERED), "3");
 }
 
 /* Whatever came before, and also where windows are read ahead in vain. */
@@ -210,7 +224,7 @@ static void windows_train_as_well_as_memory(void **state)
             enhope_model_free(m);
         }
         print_message("%s: %g in memory, %g in windows, %g sparse\n", starts[i], error[0], error[1], error[2]);
-        for (int k = 1; k < 3; k++) assert_true(error[k] < error[0] + 0.02);
+        for (int k = 1; k < 3; k++) assert_true(error[k] < error[0] + 0.03);
     }
     close_stream(&s);
     close_stream(&sparse);

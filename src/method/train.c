@@ -13,8 +13,7 @@
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)
 {
     for (int64_t i = 0; i < count; i += t->capacity) {
-        eh_train_take(t, eh_row_at(rows, i), NULL, count - i < t->capacity ? count - i : t->capacity, NULL);
-        const eh_rows block = eh_train_batch(t, 0);
+        const eh_rows block = eh_train_gather(t, eh_row_at(rows, i), count - i < t->capacity ? count - i : t->capacity);
         t->method->map->forward(&t->shape, t->c, theta, &block, t->work, eh_at(t->c, Y, i * t->shape.h), false);
     }
 }

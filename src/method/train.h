@@ -66,12 +66,22 @@ struct enhope_trainer {
     eh_scalar *losses; /* (batches) */
     eh_value *fetched; /* (batches) the same on the host */
 
+    /* A batch is cut into parts of its rows: the gradient is the sum of theirs, in their order, so that its bits do not
+     * depend on who computes a part. The exemplars belong to the last part. */
+    int64_t parts;
+    int64_t *part_start;         /* (parts + 1) the first row of each within the batch under way; the feed tells */
+    int64_t own_first, own_last; /* the parts that are computed here */
+    int64_t *piece; /* (parts + 2) their first rows, from the first one's on; of sparse batches the exemplars,
+                                  * which are dense, are a piece of their own */
+    int64_t pieces;
+
     /* a batch, and blocks of any other rows that are embedded */
     int64_t capacity, sample; /* rows of a batch or block; of the start */
     int64_t ld;
     int64_t batch_n;
     const eh_row *batch_rows;    /* (batch_n) */
     const eh_label *batch_label; /* (batch_n) */
+    int64_t own_at;              /* the row of X that this process's first row of the batch lies in */
     eh_operand *X;               /* (capacity + z, ld), ld >= H + 1 */
     /* where the loss is also asked for at inputs that have climbed it; else NULL */
     eh_operand *climbed;   /* (batch + z, ld) the batch so moved, then the exemplars */
@@ -126,10 +136,10 @@ bool eh_train_climbs(const enhope_trainer *t);
  * x, and its gradient, all on the backend; train_loss.c, train.c. */
 void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss);
 bool eh_train_stop(void *user);
-/* Rows become the batch, disturbed unless `with` is NULL; label may be NULL where no loss will be asked for. The rows of
- * its embedding: the batch's, then z exemplars, which lay_exemplars puts behind `first` rows of X; train_loss.c. */
+/* Rows become the batch, whose parts have been told, disturbed unless `with` is NULL. Rows that no loss will be asked for are
+ * gathered into X, but for sparse ones. Exemplars are laid behind `first` rows of X; train_loss.c. */
 void eh_train_take(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n, const eh_disturb *with);
-eh_rows eh_train_batch(const enhope_trainer *t, int64_t z);
+eh_rows eh_train_gather(enhope_trainer *t, const eh_row *rows, int64_t n);
 void eh_train_lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first);
 /* Batches; train_feed.c. */
 /* What an epoch shows at one of its batches: where its rows begin in epoch_rows, how many they are, and the pass of
@@ -138,7 +148,7 @@ typedef struct eh_shown {
     int64_t first, n;
     uint64_t pass;
 } eh_shown;
-/* The rows of batch t->batch of epoch t->epoch come to the backend, whichever batch was there before. A failure leaves all as it
+/* The rows of batch t->batch of epoch t->epoch come to the backend, and part_start is told, whichever batch was there before. A failure leaves all as it
  * was, and the same may be asked for again. */
 enhope_status eh_train_show(enhope_trainer *t, eh_shown *out);
 /* An epoch has been handed to the optimiser: the next one is made ready while the backend is still at work. */
@@ -147,8 +157,10 @@ void eh_train_show_next(enhope_trainer *t);
 /* Windows on data that stays where it is, for methods that compare with exemplars; train_window.c. */
 /* Chooses the rows, with so much memory for all that is held of the data; `own` is the store where it is to be freed. */
 enhope_status eh_train_windows_create(enhope_trainer *t, const eh_store *store, eh_store *own, int64_t memory);
-/* The same as two bounds: samples of a window on average, and of a batch at most. */
+/* Samples of a window, on average; runs of a window, of which each part of a batch needs one; and, for t->batches and
+ * t->parts, samples of a batch at most. */
 int64_t eh_train_window_samples(const enhope_trainer *t);
+int64_t eh_train_window_runs(const enhope_trainer *t);
 int64_t eh_train_window_batch(const enhope_trainer *t);
 /* Reads what stays: t->x, t->label. Once the table is placed, the thread begins to read. */
 enhope_status eh_train_windows_open(enhope_trainer *t);

@@ -9,6 +9,12 @@ static int64_t batch_start(const enhope_trainer *t, int64_t batch)
     return t->n * batch / t->batches;
 }
 
+/* The parts of a batch of so many rows: equal shares. */
+static void cut(enhope_trainer *t, int64_t rows)
+{
+    for (int64_t p = 0; p <= t->parts; p++) t->part_start[p] = eh_share_start(rows, p, t->parts);
+}
+
 /* Makes room behind each batch of the shuffled samples, the last first, and puts their targets there. */
 static void add_targets(enhope_trainer *t)
 {
@@ -51,6 +57,7 @@ enhope_status eh_train_show(enhope_trainer *t, eh_shown *out)
     const int64_t each = 1 + t->hinge.targets; /* rows of a sample */
     const int64_t from = batch_start(t, t->batch) * each, to = batch_start(t, t->batch + 1) * each;
     if (t->shown != t->epoch) send(t);
+    cut(t, to - from);
     *out = (eh_shown){.first = from, .n = to - from, .pass = (uint64_t)(t->past + t->epoch)};
     return ENHOPE_OK;
 }

@@ -200,15 +200,27 @@ static enhope_status settle_parameters(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
+/* Parts of a batch, of its rows. Products are as fast on so many as on more, and on a GPU, which would wait between
+ * parts, there is one. */
+static void settle_parts(enhope_trainer *t, int64_t batch)
+{
+    enum { ROWS = 256, MOST = 64 };
+    const int64_t rows = batch * (1 + t->hinge.targets), usual = (rows + ROWS - 1) / ROWS;
+    t->parts = !t->c || !t->c->op->host ? 1 : usual < MOST ? usual : MOST;
+    if (t->set.parts) t->parts = t->set.parts < rows ? t->set.parts : rows;
+    if (t->windows && t->parts > eh_train_window_runs(t)) t->parts = eh_train_window_runs(t);
+    t->own_last = t->parts;
+}
+
 /* How many rows are held at a time. */
-static void settle_room(enhope_trainer *t)
+static void settle_room(enhope_trainer *t, int64_t batch)
 {
     /* rows embedded at a time when the batch itself is smaller */
     enum { BLOCK_NUMBERS = 1 << 26 }; /* inputs of a block, at most */
     const int64_t width = t->shape.H + 1, most = BLOCK_NUMBERS / width > 1000 ? BLOCK_NUMBERS / width : 1000;
     int64_t block = !t->c || t->n < t->c->op->block ? t->n : t->c->op->block;
     if (block > most) block = most;
-    const int64_t batch = t->batch_most, rows = batch * (1 + t->hinge.targets);
+    const int64_t rows = (t->windows ? t->batch_most : batch) * (1 + t->hinge.targets);
     t->capacity = rows > block ? rows : block;
     /* a sample that does not depend on the backend; dense rows of wide sparse data are large */
     enum { SAMPLE = 1000, SPARSE_SAMPLE = 256 };
@@ -229,9 +241,10 @@ enhope_status eh_train_settle(enhope_trainer *t)
     int64_t batch = settle_batch(t);
     if (t->windows) EH_TRY(settle_window(t, &batch));
     t->batches = (t->n + batch - 1) / batch;
+    settle_parts(t, batch);
     t->batch_most = t->windows ? eh_train_window_batch(t) : (t->n + t->batches - 1) / t->batches;
     settle_epochs(t);
-    settle_room(t);
+    settle_room(t, batch);
     if (t->method->compared == EH_BATCH && batch < 2)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "batch is %lld: %s compares the samples of a batch, expected at least 2", (long long)batch,

@@ -206,9 +206,13 @@ static enhope_status allocate_epoch(enhope_trainer *t)
     enhope_context *ctx = t->ctx;
     eh_compute *c = t->c;
     const int64_t all = t->held + t->valid_n, rows = t->order_room;
-    EH_TRY(eh_new(ctx, "order of samples", rows, sizeof *t->order, (void **)&t->order));
-    EH_TRY(eh_new(ctx, "order of samples", rows, sizeof *t->order_label, (void **)&t->order_label));
+    if (!t->windows) {
+        EH_TRY(eh_new(ctx, "order of samples", rows, sizeof *t->order, (void **)&t->order));
+        EH_TRY(eh_new(ctx, "order of samples", rows, sizeof *t->order_label, (void **)&t->order_label));
+    }
     EH_TRY(eh_new(ctx, "losses", t->batches, sizeof *t->fetched, (void **)&t->fetched));
+    EH_TRY(eh_new(ctx, "parts of a batch", t->parts + 1, sizeof *t->part_start, (void **)&t->part_start));
+    EH_TRY(eh_new(ctx, "parts of a batch", t->parts + 2, sizeof *t->piece, (void **)&t->piece));
     EH_TRY(eh_compute_new(c, ctx, "losses", t->batches, sizeof *t->fetched, &t->losses));
     EH_TRY(eh_compute_new(c, ctx, "order of samples", rows, sizeof *t->order, &t->epoch_rows));
     EH_TRY(eh_compute_new(c, ctx, "order of samples", rows, sizeof *t->order_label, &t->epoch_label));
@@ -427,8 +431,8 @@ void enhope_trainer_free(enhope_trainer *t)
         t->c->op->unplace(t->c, &t->table);
         eh_compute_close(t->c);
     }
-    void *const blocks[] = {t->shift,   t->mul,   t->rows,        t->exemplar_label, t->guess,  t->class_n,
-                            t->targets, t->order, t->order_label, t->fetched,        t->history};
+    void *const blocks[] = {t->shift,       t->mul,     t->rows,    t->exemplar_label, t->guess, t->targets, t->order,
+                            t->order_label, t->fetched, t->history, t->part_start,     t->piece, t->class_n};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
     eh_train_windows_free(t->windows);
     eh_free(t);

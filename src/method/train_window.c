@@ -305,9 +305,9 @@ enhope_status eh_train_window_show(enhope_trainer *t, eh_shown *out)
     if (!w->open || !has(&w->window[w->turn], t->epoch, t->batch)) EH_TRY(turn(t));
     const eh_window *now = &w->window[w->turn];
     const int64_t batch = t->batch - now->first_batch, first = part_at(w, now, batch, 0);
-    *out = (eh_shown){.first = first,
-                      .n = part_at(w, now, batch + 1, 0) - first,
-                      .pass = pass_of(w, now->epoch, now->number) % EH_PASSES};
+    for (int64_t p = 0; p <= w->lanes; p++) t->part_start[p] = part_at(w, now, batch, p) - first;
+    *out = (eh_shown){
+        .first = first, .n = t->part_start[w->lanes], .pass = pass_of(w, now->epoch, now->number) % EH_PASSES};
     return ENHOPE_OK;
 }
 
@@ -328,7 +328,6 @@ enhope_status eh_train_windows_create(enhope_trainer *t, const eh_store *store, 
     w->seed = (uint64_t)t->set.seed;
     w->past = t->past;
     w->planned = w->window[0].epoch = w->window[1].epoch = -1;
-    w->lanes = w->own_last = 1;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
     EH_TRY(eh_window_measure(t->ctx, w, memory));
@@ -341,11 +340,16 @@ int64_t eh_train_window_samples(const enhope_trainer *t)
     return t->n / t->windows->count;
 }
 
+int64_t eh_train_window_runs(const enhope_trainer *t)
+{
+    return t->windows->runs / t->windows->count;
+}
+
 /* A window has n batches / t->n batches of its n samples, rounded down: where that is one, it may be nearly twice as large. Each lane
  * may have one sample more. */
 int64_t eh_train_window_batch(const enhope_trainer *t)
 {
-    return 2 * ((t->n + t->batches - 1) / t->batches) + t->windows->lanes;
+    return 2 * ((t->n + t->batches - 1) / t->batches) + t->parts;
 }
 
 int64_t eh_train_window_room(const enhope_trainer *t)
@@ -399,6 +403,10 @@ enhope_status eh_train_windows_open(enhope_trainer *t)
     eh_windows *w = t->windows;
     enhope_context *ctx = t->ctx;
     int64_t stored;
+    const bool all_lanes = t->disturb.mix > 0; /* rows are mixed with those of other lanes */
+    w->lanes = t->parts;
+    w->own_first = all_lanes ? 0 : t->own_first;
+    w->own_last = all_lanes ? t->parts : t->own_last;
     EH_TRY(count_kept(t, &stored));
     /* the row behind each part has the end of its values */
     const int64_t rows = w->kept_n + 1 + 2 * (w->room + 1), all = stored + 2 * w->stored;
