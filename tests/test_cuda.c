@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "data/data.h"
+#include "data/store.h"
 #include "method/train.h"
 #include "settings_support.h"
 
@@ -215,6 +215,35 @@ static void predictions_are_those_of_the_cpu_also_when_data_is_streamed(void **s
     }
 }
 
+/* The same windows as the cpu has them of data that stays in a store. */
+static void data_that_does_not_fit_is_trained_on_in_windows(void **state)
+{
+    (void)state;
+    enum { STEPS = 60 };
+    const enhope_dataset *const whole[] = {digits, words};
+    for (int i = 0; i < 2; i++) {
+        enhope_settings *s = with("solver", "adam", "batch", "100", "noise", i ? "0" : "0.1", "valid", "0.1", NULL);
+        enhope_dataset in_store = *whole[i];
+        double cpu[STEPS], cuda[STEPS], worst = 0;
+        in_store.store = NULL;
+        assert_int_equal(eh_store_of(ctx, whole[i], &in_store.store), ENHOPE_OK);
+        assert_int_equal(enhope_context_set_memory(ctx, 1200000), ENHOPE_OK);
+        on("cpu", "fp32");
+        assert_int_equal(losses(&in_store, s, cpu, STEPS), STEPS);
+        on("cuda", "fp32");
+        setenv("ENHOPE_GPU_MEMORY", "1200000", 1);
+        assert_int_equal(losses(whole[i], s, cuda, STEPS), STEPS);
+        unsetenv("ENHOPE_GPU_MEMORY");
+        assert_int_equal(enhope_context_set_memory(ctx, 0), ENHOPE_OK);
+        for (int k = 0; k < STEPS; k++) worst = fmax(worst, fabs(cuda[k] - cpu[k]) / fabs(cpu[k]));
+        printf("windows: loss %.4f to %.4f, cuda and cpu part by at most %.1e\n", cpu[0], cpu[STEPS - 1], worst);
+        assert_true(worst <= 1e-3);
+        assert_true(cpu[STEPS - 1] < cpu[0]);
+        eh_store_free(in_store.store);
+        enhope_settings_free(s);
+    }
+}
+
 static void what_does_not_fit_is_a_sentence(void **state)
 {
     (void)state;
@@ -242,6 +271,7 @@ int main(void)
         cmocka_unit_test(loss_curves_follow_the_cpu_for_a_hundred_steps),
         cmocka_unit_test(every_solver_and_precision_learns_and_repeats_bit_by_bit),
         cmocka_unit_test(predictions_are_those_of_the_cpu_also_when_data_is_streamed),
+        cmocka_unit_test(data_that_does_not_fit_is_trained_on_in_windows),
         cmocka_unit_test(what_does_not_fit_is_a_sentence),
     };
     ctx = enhope_context_create();

@@ -134,6 +134,48 @@ static void rows_gather_scaled_from_every_kind(void **state)
 /* ---- disturbed rows ---- */
 
 /* The answers that its authors publish. */
+/* Rows 2 to 5 are others from now on: their values, their classes and, where they are sparse, where each ends. */
+static void rows_that_change_are_sent_again(void **state)
+{
+    (void)state;
+    enum { n = 9, H = 12, ld = 16, first = 2, changed = 4, each = 3 };
+    uint8_t bytes[n * H];
+    float numbers[n * H], value[n * each], shift[H] = {0}, mul[H];
+    int64_t row_start[n + 1] = {0}, row[n];
+    int32_t column[n * each], label[n];
+    for (int kind = 0; kind < 3; kind++) {
+        const eh_matrix x = {.kind = (enhope_kind)kind,
+                             .n = n,
+                             .H = H,
+                             .u8 = bytes,
+                             .f32 = numbers,
+                             .row_start = row_start,
+                             .column = column,
+                             .value = value};
+        for (int i = 0; i < n * H; i++) bytes[i] = (uint8_t)(3 * i), numbers[i] = (float)(i % 7) - 2.385f;
+        for (int j = 0; j < H; j++) mul[j] = 1.0f / (float)(j + 2);
+        for (int i = 0; i < n * each; i++) column[i] = i % each * 4, value[i] = 0.7f * (float)(i + 1);
+        for (int i = 0; i < n; i++) label[i] = i % 4, row[i] = n - 1 - i, row_start[i + 1] = row_start[i] + each;
+        eh_table tables[3];
+        const twin t = {.cpu = tables, .ref = tables + 1, .one = tables + 2};
+        ON_EACH(assert_int_equal(c->op->place(c, ctx, &x, label, shift, mul, T(t)), 0));
+        for (int i = first * H; i < (first + changed) * H; i++) bytes[i] ^= 85, numbers[i] *= -1.5f;
+        for (int i = first * each; i < (first + changed) * each; i++) value[i] += 10;
+        for (int i = first; i < first + changed; i++) label[i] = 7;
+        row_start[first + 2] -= 1; /* its last value becomes the first of the row behind it */
+        for (int i = 0; i <= each; i++) column[row_start[first + 2] + i] = i; /* columns ascend */
+        twin X = make(n * ld, 1, 1), rows = sent(row, n, sizeof *row), class = sent(label, n, sizeof *label);
+        ON_EACH(c->op->refresh ? c->op->refresh(c, T(t), &x, label, first, changed) : (void)0);
+        ON_EACH(c->op->gather(c, T(t), T(rows), n, T(X), ld, T(class)));
+        close_enough(X), same_bits(X);
+        int32_t *got = fetched(cpu, class.cpu, n, sizeof *got);
+        for (int i = 0; i < n; i++) assert_int_equal(got[i], label[row[i]]);
+        free(got);
+        drop(X), drop(rows), drop(class);
+        ON_EACH(c->op->unplace(c, T(t)));
+    }
+}
+
 static void philox_gives_the_published_words(void **state)
 {
     (void)state;
@@ -474,6 +516,7 @@ int main(void)
         cmocka_unit_test(rows_are_closed_with_a_one_and_zeros),
         cmocka_unit_test(rows_climb_along_their_gradients),
         cmocka_unit_test(rows_gather_scaled_from_every_kind),
+        cmocka_unit_test(rows_that_change_are_sent_again),
         cmocka_unit_test(philox_gives_the_published_words),
         cmocka_unit_test(disturbed_rows_agree_and_are_their_own),
         cmocka_unit_test(noise_is_normal_and_each_number_is_its_own),
