@@ -34,7 +34,9 @@ typedef struct cli_options {
     int64_t limit;
     int64_t threads;
     const char *device, *precision;
-    const char *memory;
+    const char *memory, *shard_size;
+    int64_t shard_rows;
+    bool check;
     const char *output, *log, *title, *against, *reject;
     double keep;
     int64_t centres, seed;
@@ -130,6 +132,11 @@ int cli_session_open(cli_session *session, const cli_options *options);
 /* other_part is what an unsaid --part means where the data has parts. */
 int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *other_part);
 int cli_session_model(cli_session *session, const char *path);
+/* What the options say of where data comes from; part is theirs. */
+enhope_source cli_source(const cli_options *options, const char *spec);
+/* Whether data has a train and a test part of its own, or by --split; of an .npz file only reading tells. */
+typedef enum cli_parts { CLI_WITHOUT_PARTS, CLI_WITH_PARTS, CLI_PERHAPS_PARTS } cli_parts;
+cli_parts cli_find_parts(const cli_options *options, const char *spec);
 /* Replaces what the model compares with as --against says, from the train part of the same data. */
 int cli_session_refer(cli_session *session, const cli_options *options);
 /* The row of the history that the model was kept at; NULL: none. */
@@ -162,6 +169,8 @@ typedef struct cli_output {
 /* path NULL or "-" is stdout. A regular file is written beside itself and renamed by close. */
 int cli_output_open(cli_output *output, const char *path);
 int cli_output_close(cli_output *output);
+/* What was written so far goes on its way; 0, or an exit code after a sentence. */
+int cli_output_flush(cli_output *output);
 /* Closes without replacing the file; fine on a closed or never opened one that is zeroed. */
 void cli_output_abandon(cli_output *output);
 /* 0 unless path is the very file `input`: then a sentence, since it would be lost. Either may be NULL. */
@@ -227,6 +236,8 @@ int cli_caught_signal(void);
 int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path);
 int cli_progress_step(const enhope_progress *at, void *user); /* an enhope_progress_fn */
 void cli_progress_line(const char *line, void *user);         /* an enhope_log_fn */
+/* "WHAT [=====>    ] 12 %, 2400000 rows, 0:42 left" on a terminal, nothing elsewhere; share is NaN where not known. */
+void cli_progress_share(cli_progress *progress, const char *what, double share, int64_t rows, double left);
 void cli_progress_clear(cli_progress *progress);
 void cli_progress_close(cli_progress *progress);
 
@@ -269,6 +280,7 @@ int cmd_tune(const cli_options *options);
 int cmd_reproduce(const cli_options *options);
 int cmd_info(const cli_options *options);
 int cmd_data(const cli_options *options);
+int cmd_convert(const cli_options *options);
 int cmd_methods(const cli_options *options);
 int cmd_recipes(const cli_options *options);
 int cmd_help(const cli_options *options);

@@ -1,6 +1,7 @@
 /* enhope data: what a data file holds. */
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -126,6 +127,55 @@ static int look(cli_session *session, int64_t *count, int64_t *unlabelled)
     return code;
 }
 
+typedef struct checking {
+    cli_progress progress;
+    double drawn;
+} checking;
+
+static int draw_check(const enhope_conversion *at, void *user)
+{
+    checking *c = user;
+    if (at->seconds - c->drawn > 0.1) {
+        cli_progress_share(&c->progress, "checking", at->share, at->rows, at->seconds_left);
+        c->drawn = at->seconds;
+    }
+    return cli_caught_signal() != 0;
+}
+
+/* One folder of shards. */
+static int check_folder(const cli_session *session, const char *folder)
+{
+    checking c = {.drawn = 0};
+    int64_t files = 0;
+    int code = cli_progress_open(&c.progress, false, NULL);
+    if (code) return code;
+    const enhope_status status = enhope_shards_check(session->ctx, folder, draw_check, &c, &files);
+    cli_progress_close(&c.progress);
+    if (status == ENHOPE_STOPPED) return 128 + cli_caught_signal();
+    if (status) return cli_fail(session->ctx, status);
+    printf("%s: %lld file%s, all as they were written\n", folder, (long long)files, files == 1 ? "" : "s");
+    return 0;
+}
+
+/* A folder of shards, or those of its parts. */
+static int check(const cli_session *session, const char *folder)
+{
+    static const char *const parts[] = {"train", "test"};
+    char path[4096];
+    bool any = false;
+    int code = 0;
+    cli_catch_signals();
+    for (int i = 0; i < 2 && !code; i++) {
+        struct stat at;
+        snprintf(path, sizeof path, "%.4000s/%s/shards.json", folder, parts[i]);
+        if (stat(path, &at) != 0) continue;
+        snprintf(path, sizeof path, "%.4000s/%s", folder, parts[i]);
+        any = true;
+        code = check_folder(session, path);
+    }
+    return any ? code : check_folder(session, folder);
+}
+
 int cmd_data(const cli_options *options)
 {
     cli_session session;
@@ -135,6 +185,11 @@ int cmd_data(const cli_options *options)
     if (!code && !spec)
         code = cli_usage_error(options->command, "an argument is missing; usage: enhope data %s",
                                options->command->arguments);
+    if (!code && options->check) {
+        code = check(&session, spec);
+        cli_session_close(&session);
+        return code;
+    }
     if (!code) code = cli_session_data(&session, options, spec, "train");
     if (!code) {
         count = cli_alloc("counts", session.data_info.classes, 1, sizeof *count);

@@ -51,8 +51,9 @@ static void put_csv(FILE *out, const cli_session *session, const cli_block *bloc
 }
 
 /* Embeds and writes run by run. */
-static int put_all(const cli_session *session, FILE *out, bool npy)
+static int put_all(const cli_session *session, cli_output *output, bool npy)
 {
+    FILE *out = output->file;
     const int64_t h = session->model_info.outputs;
     cli_block block = {0};
     float *Y = NULL; /* (rows of the first run, h): no run is longer */
@@ -61,13 +62,13 @@ static int put_all(const cli_session *session, FILE *out, bool npy)
     else
         put_csv_header(out, session);
     int code = cli_block_next(session, &block);
-    while (!code && block.n > 0 && !ferror(out)) {
+    while (!code && block.n > 0) {
         if (!Y && !(Y = cli_alloc("the embedding", block.n, h, sizeof *Y))) code = CLI_FAILED;
         const enhope_status status = code ? 0 : enhope_model_embed(session->ctx, session->model, block.data, Y);
         if (status) code = cli_fail(session->ctx, status);
         if (!code && npy) fwrite(Y, sizeof *Y, (size_t)(block.n * h), out);
         if (!code && !npy) put_csv(out, session, &block, Y);
-        if (!code) fflush(out);
+        if (!code) code = cli_output_flush(output);
         if (!code) code = cli_block_next(session, &block);
     }
     cli_block_close(&block);
@@ -85,7 +86,7 @@ int cmd_embed(const cli_options *options)
     if (!code) code = cli_output_differs(options->output, options->data);
     if (!code) code = cli_output_differs(options->output, options->positional[0]);
     if (!code) code = cli_output_open(&output, options->output);
-    if (!code) code = put_all(&session, output.file, ends_in_npy(options->output));
+    if (!code) code = put_all(&session, &output, ends_in_npy(options->output));
     if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);
     cli_session_close(&session);

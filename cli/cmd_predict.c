@@ -83,19 +83,19 @@ static void put_rows(FILE *out, const cli_session *session, int64_t n, const enh
 }
 
 /* Classifies and writes run by run; no run is longer than the first. */
-static int put_all(const cli_session *session, const cli_options *options, const bound *least, FILE *out)
+static int put_all(const cli_session *session, const cli_options *options, const bound *least, cli_output *output)
 {
     enhope_prediction prediction = {0};
     cli_block block = {0};
     int code = cli_block_next(session, &block);
     if (!code) code = allocate(session, options, least, block.n, &prediction);
-    if (!code) put_header(out, session, options->proba, options->winner);
-    while (!code && block.n > 0 && !ferror(out)) {
+    if (!code) put_header(output->file, session, options->proba, options->winner);
+    while (!code && block.n > 0) {
         const enhope_status status =
             enhope_model_predict(session->ctx, session->model, block.data, (int32_t)options->neighbours, &prediction);
         if (status) code = cli_fail(session->ctx, status);
-        if (!code) put_rows(out, session, block.n, &prediction, options->proba, least);
-        if (!code) fflush(out);
+        if (!code) put_rows(output->file, session, block.n, &prediction, options->proba, least);
+        if (!code) code = cli_output_flush(output);
         if (!code) code = cli_block_next(session, &block);
     }
     cli_block_close(&block);
@@ -119,7 +119,7 @@ int cmd_predict(const cli_options *options)
     if (!code) code = cli_output_differs(options->output, options->data);
     if (!code) code = cli_output_differs(options->output, options->positional[0]);
     if (!code) code = cli_output_open(&output, options->output);
-    if (!code) code = put_all(&session, options, &least, output.file);
+    if (!code) code = put_all(&session, options, &least, &output);
     if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);
     cli_session_close(&session);

@@ -82,7 +82,17 @@ static const cli_command table[] = {
      "enhope info digits.safetensors\nenhope info --devices", 0, 1, false, cmd_info},
     {"data", "SPEC [OPTIONS]", "tell what is in a data file",
      "Reads and checks the data as training would, and prints its size, kind, range and classes.",
-     "enhope data mnist --part test\nenhope data usps_all.mat --split 8000@1 --json", 0, 1, false, cmd_data},
+     "enhope data mnist --part test\nenhope data usps_all.mat --split 8000@1 --json\nenhope data clicks --check", 0, 1, false, cmd_data},
+    {"convert", "--data SPEC -o FOLDER [OPTIONS]", "write data as shards, which can be streamed",
+     "Writes NPY files of about 256 MB and shards.json with their checksums; the folder is then the SPEC of the data. CSV, "
+     "LIBSVM (also .gz), plain IDX and NPY and synthetic data of any size pass through in constant memory; MAT, NPZ, packed "
+     "IDX and NPY, and a --split are read as a whole.\n"
+     "A conversion that was stopped, by Ctrl-C or otherwise, goes on after its last complete shard when the same command is "
+     "given again. enhope data FOLDER --check compares the checksums.",
+     "enhope convert --data clicks.csv.gz --label clicked -o clicks\n"
+     "enhope convert --data synthetic:strokes,n=20000000,seed=1 -o strokes\n"
+     "enhope train --data clicks --memory 4GB -o clicks.safetensors",
+     0, 0, false, cmd_convert},
     {"methods", "[--settings] [--json] [--markdown]", "list the methods, or the settings",
      "Every method is a choice of a map, a similarity, a normaliser, a target and what points are compared with. The "
      "solver is the one that it was published with; the setting --solver says what learns it here.",

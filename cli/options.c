@@ -10,8 +10,8 @@
 #include "cli.h"
 
 #define AT(field)  offsetof(cli_options, field)
-#define EVERY      " train tune embed predict eval plot view reproduce info data methods recipes help "
-#define WITH_DATA  " train tune embed predict eval plot view data "
+#define EVERY      " train tune embed predict eval plot view reproduce info data convert methods recipes help "
+#define WITH_DATA  " train tune embed predict eval plot view data convert "
 #define WITH_HALF  " train tune embed predict eval plot data "
 #define WITH_MODEL " embed predict eval plot view "
 
@@ -29,6 +29,9 @@ static const cli_option table[] = {
      "test for the others"},
     {"part", 0, "train|test|both", CLI_TEXT, AT(part), 0, 0, " view ",
      "the half of a folder, of an .npz file, of synthetic data or of a --split; both can be told apart; default: test"},
+    {"part", 0, "train|test|both", CLI_TEXT, AT(part), 0, 0, " convert ",
+     "the half of a folder, of an .npz file, of synthetic data or of a --split; both become the folders train and test; "
+     "default: both, of synthetic data train"},
     {"split", 0, "N@SEED", CLI_TEXT, AT(split), 0, 0, WITH_DATA,
      "shuffle with this seed; the first N samples are the train part, the rest the test part"},
     {"label", 0, "COLUMN", CLI_TEXT, AT(label), 0, 0, WITH_DATA,
@@ -42,6 +45,12 @@ static const cli_option table[] = {
     {"output", 'o', "FILE", CLI_TEXT, AT(output), 0, 0, " train tune embed predict plot view reproduce ",
      "where the result goes: default model.safetensors for train, map.svg for plot, map.html for view, the folder tuning for tune, reproduction for reproduce, standard output (-) for the "
      "others; embed writes float32 NPY where the name ends in .npy"},
+    {"output", 'o', "FOLDER", CLI_TEXT, AT(output), 0, 0, " convert ", "the folder of the shards; it is made where it is missing"},
+    {"shard-size", 0, "SIZE", CLI_TEXT, AT(shard_size), 0, 0, " convert ",
+     "bytes of a shard, as in 64M or 1GB; default 256M"},
+    {"shard-rows", 0, "N", CLI_INTEGER, AT(shard_rows), 1, WHOLE_MOST, " convert ", "samples of a shard instead"},
+    {"check", 0, NULL, CLI_FLAG, AT(check), 0, 0, " data ",
+     "of a folder of shards: read all of it and compare its checksums"},
     {"neighbours", 'k', "N", CLI_SETTING, 0, 0, 0, " train tune ", NULL},
     {"neighbours", 'k', "N", CLI_INTEGER, AT(neighbours), 1, 2147483647.0, " predict eval plot view ",
      "neighbours that vote; default: the model's own"},
@@ -113,8 +122,8 @@ static const cli_option table[] = {
      "images are held column by column, as MAT files often hold them, and are shown upright"},
     {"log", 0, "FILE", CLI_TEXT, AT(log), 0, 0, " train ",
      "write one JSON object per epoch (epoch, loss, valid_error, seconds) to FILE"},
-    {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train ", "no progress and no summary"},
-    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train tune embed predict eval plot view reproduce ",
+    {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train convert ", "no progress and no summary"},
+    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train tune embed predict eval plot view reproduce convert ",
      "number of threads; 0: all cores"},
     {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, " train tune embed predict eval plot view reproduce ",
      "where to compute: cpu (the default), cuda (an NVIDIA GPU), cuda:N (the N-th GPU, from 0), auto (cuda where it can "

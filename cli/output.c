@@ -91,6 +91,15 @@ int cli_output_open(cli_output *output, const char *path)
     return code;
 }
 
+int cli_output_flush(cli_output *output)
+{
+    errno = 0;
+    if (fflush(output->file) == 0 && !ferror(output->file)) return 0;
+    const int error = errno;
+    clearerr(output->file); /* told once */
+    return failed(output->name, error ? error : EPIPE);
+}
+
 int cli_output_close(cli_output *output)
 {
     if (!output->path) return cli_stdout_finish(0);

@@ -93,6 +93,24 @@ static void draw_bar(const enhope_progress *at)
     fflush(stderr);
 }
 
+void cli_progress_share(cli_progress *progress, const char *what, double share, int64_t rows, double left)
+{
+    enum { CELLS = 30 };
+    char line[256] = "", bar[CELLS + 3], time[32];
+    const int full = isfinite(share) ? (int)(share * CELLS) : 0;
+    if (!progress->bar) return;
+    for (int i = 0; i < CELLS; i++) bar[i + 1] = i < full ? '=' : i == full ? '>' : ' ';
+    bar[0] = '[', bar[CELLS + 1] = ']', bar[CELLS + 2] = '\0';
+    cli_seconds_text(left, time, sizeof time);
+    if (isfinite(share))
+        snprintf(line, sizeof line, "%s %s %.0f %%, %lld rows, %s left", what, bar, 100 * share, (long long)rows, time);
+    else
+        snprintf(line, sizeof line, "%s %lld rows", what, (long long)rows);
+    fprintf(stderr, "\r%.*s\033[K", terminal_width() - 1, line);
+    fflush(stderr);
+    progress->drawn = progress->seconds;
+}
+
 static void put_line(const enhope_progress *at)
 {
     fprintf(stderr, "epoch %lld/%lld: loss %.5g", (long long)at->epoch, (long long)at->epochs, at->loss);

@@ -74,35 +74,45 @@ static bool ends_in(const char *text, const char *ending)
     return length >= tail && !strcmp(text + length - tail, ending);
 }
 
-/* Whether the data has a train and a test part; of an .npz file only reading tells. */
-typedef enum parts { WITHOUT_PARTS, WITH_PARTS, PERHAPS_PARTS } parts;
+/* A folder of shards has parts where it has no list itself. */
+static bool is_shards(const char *folder)
+{
+    char path[4096];
+    struct stat at;
+    return snprintf(path, sizeof path, "%s/shards.json", folder) < (int)sizeof path && stat(path, &at) == 0;
+}
 
-static parts find_parts(const cli_options *options, const char *spec)
+cli_parts cli_find_parts(const cli_options *options, const char *spec)
 {
     static const char made[] = "synthetic:";
     struct stat at;
-    if (options->split) return WITH_PARTS;
-    if (!strncmp(spec, made, sizeof made - 1)) return strstr(spec, ",part=") ? WITHOUT_PARTS : WITH_PARTS;
-    if (stat(spec, &at) == 0 && S_ISDIR(at.st_mode)) return WITH_PARTS;
-    return ends_in(spec, ".npz") ? PERHAPS_PARTS : WITHOUT_PARTS;
+    if (options->split) return CLI_WITH_PARTS;
+    if (!strncmp(spec, made, sizeof made - 1)) return strstr(spec, ",part=") ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
+    if (stat(spec, &at) == 0 && S_ISDIR(at.st_mode)) return is_shards(spec) ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
+    return ends_in(spec, ".npz") ? CLI_PERHAPS_PARTS : CLI_WITHOUT_PARTS;
+}
+
+enhope_source cli_source(const cli_options *options, const char *spec)
+{
+    return (enhope_source){
+        .path = spec,
+        .part = options->part,
+        .label = options->label,
+        .split = options->split,
+        .variables = options->variables,
+        .limit = options->limit,
+    };
 }
 
 int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *other_part)
 {
     if (!spec) return cli_usage_error(options->command, "--data SPEC is missing");
-    enhope_source source = {
-        .path = spec,
-        .part = options->part,
-        .label = options->label,
-        .split = options->split,
-        .inputs = session->model ? session->model_info.inputs : 0,
-        .variables = options->variables,
-        .limit = options->limit,
-    };
-    const parts found = options->part ? WITHOUT_PARTS : find_parts(options, spec);
-    if (found != WITHOUT_PARTS) source.part = other_part;
+    enhope_source source = cli_source(options, spec);
+    source.inputs = session->model ? session->model_info.inputs : 0;
+    const cli_parts found = options->part ? CLI_WITHOUT_PARTS : cli_find_parts(options, spec);
+    if (found != CLI_WITHOUT_PARTS) source.part = other_part;
     enhope_status status = enhope_dataset_read(session->ctx, &source, &session->data);
-    if (status == ENHOPE_ERROR_ARGUMENT && found == PERHAPS_PARTS) {
+    if (status == ENHOPE_ERROR_ARGUMENT && found == CLI_PERHAPS_PARTS) {
         source.part = NULL;
         status = enhope_dataset_read(session->ctx, &source, &session->data);
     }
@@ -163,7 +173,7 @@ int cli_session_refer(cli_session *session, const cli_options *options)
         return cli_usage_error(options->command, "--against exemplars: a model of %s has none",
                                session->model_info.method);
     }
-    if (options->part || find_parts(options, options->data) == WITHOUT_PARTS)
+    if (options->part || cli_find_parts(options, options->data) == CLI_WITHOUT_PARTS)
         return cli_usage_error(options->command,
                                "--against %s needs data with a train and a test part: a folder, or --split", to);
     cli_session training = {.ctx = session->ctx, .model = session->model, .model_info = session->model_info};

@@ -117,7 +117,7 @@ typedef struct enhope_dataset enhope_dataset;
 
 /* Where data comes from. Zero or NULL means the default of every field but path. */
 typedef struct enhope_source {
-    const char *path;      /* a file, a folder of IDX files, "X,y" (two files), "-" (CSV on stdin),
+    const char *path;      /* a file, a folder of IDX files or of shards, "X,y" (two files), "-" (CSV on stdin),
                               "synthetic:digits,n=6000,seed=1", "synthetic:blobs,n=600,classes=3,inputs=5,seed=1" */
     const char *part;      /* "train" or "test": the half of a folder, of an .npz or of a split; NULL: train, or all
                               where there are no parts */
@@ -130,6 +130,30 @@ typedef struct enhope_source {
 
 /* Reads a data set. Everything is validated here: shapes, labels, finite values. */
 ENHOPE_API enhope_status enhope_dataset_read(enhope_context *ctx, const enhope_source *source, enhope_dataset **out);
+
+/* ---- data in shards ---- */
+
+typedef struct enhope_conversion {
+    int64_t rows;        /* that are in shards, or checked */
+    int64_t resumed;     /* of these, from an earlier conversion that was stopped */
+    double share;        /* of the source that is done, 0 to 1; NaN: not known */
+    double seconds;      /* since it began */
+    double seconds_left; /* an estimate; NaN: not known */
+} enhope_conversion;
+/* Called every few megabytes. Non-zero stops. */
+typedef int (*enhope_conversion_fn)(const enhope_conversion *at, void *user);
+
+/* Writes the data as a folder of shards, which enhope_dataset_read takes by the folder's name: NPY files and shards.json,
+ * with checksums. Memory does not grow with the data, but for sources that have to be read as a whole (MAT, NPZ, packed or
+ * column-ordered NPY, packed IDX, a split). A shard has so many rows, or about so many bytes (0 and 0: 256 MB). Where it is
+ * stopped, by progress (ENHOPE_STOPPED) or otherwise, the same call goes on after the last shard that is complete; where all
+ * is there already, nothing is done. */
+ENHOPE_API enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, const char *folder,
+                                        int64_t shard_rows, int64_t shard_bytes, enhope_conversion_fn progress,
+                                        void *user);
+/* Reads every file of a folder of shards and compares sizes and checksums; *files: how many. progress may be NULL. */
+ENHOPE_API enhope_status enhope_shards_check(enhope_context *ctx, const char *folder, enhope_conversion_fn progress,
+                                             void *user, int64_t *files);
 
 typedef enum enhope_kind { ENHOPE_U8 = 0, ENHOPE_F32 = 1, ENHOPE_CSR = 2 } enhope_kind;
 
@@ -317,7 +341,8 @@ typedef struct enhope_model_info {
     int32_t neighbours; /* k used by default */
     int64_t epochs;     /* rows of the history */
     int64_t earlier;    /* of these, the first so many are of models that this one went on from */
-    int64_t best; /* row of the history that was kept, of the last training: lowest validation error, of equal ones lowest loss; without a
+    int64_t
+        best; /* row of the history that was kept, of the last training: lowest validation error, of equal ones lowest loss; without a
                            validation part the last; -1: none */
     /* A model that went on without a validation part of its own has these two from the model before. */
     double temperature; /* of the probabilities, fitted on the validation part; 1: as they are */

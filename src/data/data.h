@@ -61,8 +61,16 @@ enhope_status eh_split_rows(enhope_context *ctx, const char *split, const char *
 
 /* ---- synthetic.c ---- */
 
-/* "digits,n=6000,seed=1,part=train" or "blobs,n=600,classes=3,inputs=5,spread=1,seed=1,part=train": every key may be
- * left out. The test part is a draw of its own that shares no sample with the train part of the same seed. */
+/* "digits,n=6000,seed=1,part=train", "strokes" with the same keys, or
+ * "blobs,n=600,classes=3,inputs=5,spread=1,seed=1,part=train": every key may be left out. Strokes are digits made for any
+ * n: a row is a function of the seed and its number alone, and each ten rows in a row hold every digit. The test part is a draw of its own that shares no sample with the train part of the same seed. */
 enhope_status eh_synthetic(enhope_context *ctx, const char *spec /* after "synthetic:" */, enhope_dataset **out);
+/* The same row by row: data gets n, H, kind, names and image shape but no values. Of digits and blobs 8 bytes a sample are
+ * held for the order of the labels, of strokes nothing. */
+typedef struct eh_generator eh_generator;
+enhope_status eh_generator_create(enhope_context *ctx, const char *spec, eh_generator **out, enhope_dataset **data);
+/* Rows first .. first + n: x (n, H) of the kind, label (n). Threads share the work. */
+void eh_generator_rows(const eh_generator *g, int64_t first, int64_t n, void *x, int32_t *label);
+void eh_generator_free(eh_generator *g);
 
 #endif

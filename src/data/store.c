@@ -407,7 +407,10 @@ enhope_status eh_store_read(enhope_context *ctx, const eh_store *s, int64_t firs
     if (at < 0 || at > to->x.n || n > to->x.n - at || to->x.kind != s->kind || to->x.H != s->H)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%lld rows at %lld do not fit the block of %lld rows", (long long)n,
                        (long long)at, (long long)to->x.n);
-    return s->memory ? read_memory(ctx, s, first, n, to, at, values) : read_files(ctx, s, first, n, to, at, values);
+    EH_TRY(s->memory ? read_memory(ctx, s, first, n, to, at, values) : read_files(ctx, s, first, n, to, at, values));
+    for (int64_t i = at; i < at + n && s->number; i++)
+        if (to->label[i] >= 0) to->label[i] = s->number[to->label[i]];
+    return ENHOPE_OK;
 }
 
 enhope_status eh_store_of(enhope_context *ctx, const enhope_dataset *data, eh_store **out)

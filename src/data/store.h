@@ -23,6 +23,7 @@ typedef struct eh_store {
     int64_t n, H;
     int64_t stored; /* values in all: n * H unless sparse */
     bool labelled;
+    const int32_t *number;        /* for each class there the number that it is given; NULL: its own */
     const enhope_dataset *memory; /* the rows are these; NULL: they are in files */
     struct eh_files *files;
 } eh_store;

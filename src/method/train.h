@@ -29,8 +29,7 @@ struct enhope_trainer {
     eh_row *row_list;     /* the same on the backend */
     int64_t held;         /* all n of them, or a sample that stays while windows pass */
     int64_t valid_n;
-    eh_windows *windows;         /* NULL: x is all of the data */
-    const int32_t *class_number; /* where windows pass: the class here of each class of the data; NULL: the same */
+    eh_windows *windows; /* NULL: x is all of the data */
     int64_t *targets; /* (n, targets) positions in rows; where there are too few, the sample's own as -1 - position */
     int32_t present;  /* classes that have samples */
     bool sparse;

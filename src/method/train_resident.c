@@ -101,7 +101,7 @@ static enhope_status walk_labels(const walk *k)
     EH_CHECK(eh_new(k->t->ctx, "labels", LABELS, sizeof *labels.label, (void **)&labels.label));
     for (int64_t first = 0; first < w->store->n; first += LABELS) {
         const int64_t left = w->store->n - first, n = left < LABELS ? left : LABELS;
-        EH_CHECK(eh_window_read(k->t->ctx, w, first, n, &labels, 0, false));
+        EH_CHECK(eh_store_read(k->t->ctx, w->store, first, n, &labels, 0, false));
         for (int64_t i = 0; i < n; i++)
             if (labels.label[i] >= 0) meet(k, first + i, labels.label[i]);
     }

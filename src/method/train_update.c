@@ -13,6 +13,8 @@
 void eh_train_join_free(enhope_dataset *joined)
 {
     eh_free(joined->label);
+    if (joined->store) eh_free((void *)(uintptr_t)joined->store->number);
+    eh_free(joined->store);
     eh_free(joined->class_name);
     *joined = (enhope_dataset){0};
 }
@@ -40,19 +42,29 @@ enhope_status eh_train_join(enhope_context *ctx, const enhope_model *model, cons
                             enhope_dataset *out)
 {
     enhope_dataset j = *data;
+    const bool in_store = data->store && data->store->labelled;
     int32_t *number = NULL; /* (c of the data) in the joined list */
     enhope_status status;
     j.label = NULL;
     j.class_name = NULL;
+    j.store = NULL;
     EH_CHECK(eh_model_inputs(ctx, model, data, &j.x));
-    if (!data->label)
+    if (!data->label && !in_store)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample"));
     if (!data->input_name) j.input_name = model->input_name;
     if (!data->image_rows) j.image_rows = model->image_rows, j.image_columns = model->image_columns;
     EH_CHECK(eh_new(ctx, "classes", data->c, sizeof *number, (void **)&number));
     EH_CHECK(join_names(ctx, model, data, number, &j));
-    EH_CHECK(eh_new(ctx, "labels", data->x.n, sizeof *j.label, (void **)&j.label));
-    for (int64_t i = 0; i < data->x.n; i++) j.label[i] = data->label[i] < 0 ? -1 : number[data->label[i]];
+    if (in_store) {
+        EH_CHECK(eh_new(ctx, "a store", 1, sizeof *j.store, (void **)&j.store));
+        *j.store = *data->store;
+        j.store->H = j.x.H;
+        j.store->number = number;
+        number = NULL;
+    } else {
+        EH_CHECK(eh_new(ctx, "labels", data->x.n, sizeof *j.label, (void **)&j.label));
+        for (int64_t i = 0; i < data->x.n; i++) j.label[i] = data->label[i] < 0 ? -1 : number[data->label[i]];
+    }
     *out = j;
     j = (enhope_dataset){0};
 cleanup:

@@ -114,15 +114,6 @@ static bool quitting(eh_windows *w)
     return quit;
 }
 
-enhope_status eh_window_read(enhope_context *ctx, const eh_windows *w, int64_t first, int64_t n, eh_block *to,
-                             int64_t at, bool values)
-{
-    EH_TRY(eh_store_read(ctx, w->store, first, n, to, at, values));
-    for (int64_t i = at; i < at + n && w->number; i++)
-        if (to->label[i] >= 0) to->label[i] = w->number[to->label[i]];
-    return ENHOPE_OK;
-}
-
 /* The first of held_out that is not before a row of the store. */
 static int64_t held_out_from(const eh_windows *w, int64_t row)
 {
@@ -160,7 +151,7 @@ static enhope_status read_runs(eh_windows *w, eh_window *a)
         const int64_t n = eh_window_run(w, a->run[i]), lane = i % w->lanes;
         const bool values = lane >= w->own_first && lane < w->own_last;
         for (int64_t r = at; sparse && r <= at + n; r++) row_start[r] = stored; /* rows of others are empty */
-        EH_TRY(eh_window_read(&w->ctx, w, a->run[i] * w->run_rows, n, &w->block, at, values));
+        EH_TRY(eh_store_read(&w->ctx, w->store, a->run[i] * w->run_rows, n, &w->block, at, values));
         at += n;
         if (sparse) stored = row_start[at];
     }
@@ -324,7 +315,6 @@ enhope_status eh_train_windows_create(enhope_trainer *t, const eh_store *store, 
     t->windows = w;
     w->store = store;
     w->own = own;
-    w->number = t->class_number;
     w->seed = (uint64_t)t->set.seed;
     w->past = t->past;
     w->planned = w->window[0].epoch = w->window[1].epoch = -1;
@@ -371,7 +361,7 @@ static enhope_status read_kept(enhope_trainer *t)
     eh_windows *w = t->windows;
     for (int64_t i = 0, end; i < w->kept_n; i = end) {
         for (end = i + 1; end < w->kept_n && w->kept[end] == w->kept[end - 1] + 1;) end++;
-        EH_TRY(eh_window_read(t->ctx, w, w->kept[i], end - i, &w->block, i, true));
+        EH_TRY(eh_store_read(t->ctx, w->store, w->kept[i], end - i, &w->block, i, true));
     }
     return ENHOPE_OK;
 }

@@ -24,8 +24,7 @@ typedef struct eh_window {
 
 struct eh_windows {
     const eh_store *store;
-    eh_store *own;         /* the same, where it was made here, from data in memory */
-    const int32_t *number; /* for each class of the store the class that it is here; NULL: the same */
+    eh_store *own; /* the same, where it was made here, from data in memory */
     uint64_t seed;
     int64_t past;
 
@@ -69,9 +68,6 @@ static inline int64_t eh_window_run(const eh_windows *w, int64_t run)
 
 /* How the store is cut, for so much memory in all; train_window.c. */
 enhope_status eh_window_measure(enhope_context *ctx, eh_windows *w, int64_t memory);
-/* eh_store_read, with classes by their numbers here; train_window.c. */
-enhope_status eh_window_read(enhope_context *ctx, const eh_windows *w, int64_t first, int64_t n, eh_block *to,
-                             int64_t at, bool values);
 /* Counts samples and classes and chooses what stays, for so much memory in all; train_resident.c. */
 enhope_status eh_window_choose(enhope_trainer *t, int64_t memory);
 

@@ -173,6 +173,14 @@ cleanup:
     return status;
 }
 
+void eh_labels_give(eh_labels *l, enhope_dataset *data)
+{
+    data->class_name = l->name;
+    data->c = l->c;
+    l->name = NULL;
+    l->c = l->name_room = 0;
+}
+
 void eh_labels_free(eh_labels *l)
 {
     for (int32_t k = 0; k < l->c; k++) eh_free(l->name[k]);

@@ -12,7 +12,7 @@
 #include "data/read/read.h"
 #include "data/store.h"
 
-enum { PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096, SPEC_SIZE = 512 };
 
 typedef enum format { IDX, CSV, LIBSVM, NPY, NPZ, MAT, UNKNOWN } format;
 
@@ -152,8 +152,8 @@ static enhope_status read_file(enhope_context *ctx, const char *path, const enho
     }
     switch (kind) {
     case IDX: return eh_read_idx(ctx, path, data, NULL);
-    case CSV: return eh_read_csv(ctx, path, source->label, source->inputs, data);
-    case LIBSVM: return eh_read_libsvm(ctx, path, labelled, data);
+    case CSV: return eh_read_csv(ctx, path, source->label, source->inputs, data, NULL);
+    case LIBSVM: return eh_read_libsvm(ctx, path, labelled, data, NULL);
     case NPY: return read_npy_file(ctx, path, data, NULL);
     case NPZ: return eh_read_npz(ctx, path, part, source->variables, labelled, data, parts);
     case MAT: return eh_read_mat(ctx, path, source->variables, labelled, data);
@@ -241,6 +241,21 @@ static enhope_status read_folder(enhope_context *ctx, const char *folder, const 
     return read_pair(ctx, x_path, y_path, true, data);
 }
 
+/* folder/shards.json, or that of the part's own folder. */
+static bool find_shards(const char *folder, const char *part, char *path, bool *parts)
+{
+    char list[PATH_SIZE];
+    const char *half = part ? part : "train";
+    *parts = false;
+    if (snprintf(path, PATH_SIZE, "%s", folder) >= PATH_SIZE ||
+        snprintf(list, sizeof list, "%s/shards.json", folder) >= PATH_SIZE)
+        return false;
+    if (is_there(list)) return true;
+    *parts = true;
+    return snprintf(path, PATH_SIZE, "%s/%s", folder, half) < PATH_SIZE &&
+           snprintf(list, sizeof list, "%s/%s/shards.json", folder, half) < PATH_SIZE && is_there(list);
+}
+
 /* "X,y": the comma after which both halves are files; without such a one, the first comma. NULL: no comma. */
 static const char *find_comma(const char *path, char *x_path)
 {
@@ -254,12 +269,17 @@ static const char *find_comma(const char *path, char *x_path)
     return first;
 }
 
+static const char *spec_of_part(const char *text, const char *part, char *with_part)
+{
+    if (!part) return text;
+    snprintf(with_part, SPEC_SIZE, "%.400s,part=%s", text, part);
+    return with_part;
+}
+
 static enhope_status read_synthetic(enhope_context *ctx, const char *text, const char *part, enhope_dataset **out)
 {
-    char with_part[512];
-    if (!part) return eh_synthetic(ctx, text, out);
-    snprintf(with_part, sizeof with_part, "%.400s,part=%s", text, part);
-    return eh_synthetic(ctx, with_part, out);
+    char with_part[SPEC_SIZE];
+    return eh_synthetic(ctx, spec_of_part(text, part, with_part), out);
 }
 
 /* Everything but the split and the limit. *parts: the source has a train and a test half of its own. */
@@ -274,7 +294,10 @@ static enhope_status read_source(enhope_context *ctx, const enhope_source *sourc
     *parts = true;
     if (strncmp(path, scheme, sizeof scheme - 1) == 0) return read_synthetic(ctx, path + sizeof scheme - 1, part, out);
     EH_TRY(eh_new(ctx, "a data set", 1, sizeof *data, (void **)&data));
-    if (is_folder(path)) {
+    if (is_folder(path) && find_shards(path, part, x_path, parts)) {
+        EH_CHECK(eh_read_shards(ctx, x_path, wants_labels(source), data));
+    } else if (is_folder(path)) {
+        *parts = true;
         EH_CHECK(read_folder(ctx, path, part, wants_labels(source), data));
     } else {
         const char *comma = is_there(path) ? NULL : find_comma(path, x_path);
@@ -291,23 +314,22 @@ cleanup:
 
 /* ---- which rows ---- */
 
-/* Of data that is streamed: the first rows, in memory where they fit there. */
-static enhope_status keep_streamed(enhope_context *ctx, const enhope_source *source, enhope_dataset **data)
+/* What is in files comes to memory where it fits there, the first so many rows alone where that is asked for. */
+static enhope_status settle_store(enhope_context *ctx, const enhope_source *source, enhope_dataset **data)
 {
     eh_store *store = (*data)->store;
-    int64_t stored;
-    if (source->split) return eh_dataset_in_memory(ctx, *data, "a split");
-    if (source->limit < 1 || source->limit >= store->n) return ENHOPE_OK;
-    EH_TRY(eh_store_count(ctx, store, 0, source->limit, &stored));
-    if (eh_store_bytes(store->kind, store->H, source->limit, stored) > eh_memory_limit(ctx)) {
-        (*data)->x.n = store->n = source->limit;
-        store->stored = stored;
-        return ENHOPE_OK;
-    }
-    enhope_dataset *first = NULL;
-    EH_TRY(enhope_dataset_block(ctx, *data, 0, source->limit, &first));
+    const bool cut = !source->split && source->limit > 0 && source->limit < store->n;
+    const int64_t n = cut ? source->limit : store->n;
+    int64_t stored = store->stored;
+    if (cut) EH_TRY(eh_store_count(ctx, store, 0, n, &stored));
+    (*data)->x.n = store->n = n;
+    store->stored = stored;
+    if (eh_store_bytes(store->kind, store->H, n, stored) > eh_memory_limit(ctx))
+        return source->split ? eh_dataset_in_memory(ctx, *data, "a split") : ENHOPE_OK;
+    enhope_dataset *all = NULL;
+    EH_TRY(enhope_dataset_block(ctx, *data, 0, n, &all));
     enhope_dataset_free(*data);
-    *data = first;
+    *data = all;
     return ENHOPE_OK;
 }
 
@@ -327,11 +349,8 @@ static enhope_status keep_rows(enhope_context *ctx, const enhope_source *source,
     return status;
 }
 
-enhope_status enhope_dataset_read(enhope_context *ctx, const enhope_source *source, enhope_dataset **out)
+static enhope_status check_source(enhope_context *ctx, const enhope_source *source)
 {
-    enhope_status status = ENHOPE_OK;
-    enhope_dataset *data = NULL;
-    bool parts = false;
     if (!source || !source->path || !*source->path)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "no data is named: expected a path");
     if (source->part && strcmp(source->part, "train") != 0 && strcmp(source->part, "test") != 0)
@@ -339,11 +358,111 @@ enhope_status enhope_dataset_read(enhope_context *ctx, const enhope_source *sour
     if (source->limit < 0)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "limit is %lld: expected 0 (all samples) or more",
                        (long long)source->limit);
+    return ENHOPE_OK;
+}
+
+enhope_status enhope_dataset_read(enhope_context *ctx, const enhope_source *source, enhope_dataset **out)
+{
+    enhope_status status = ENHOPE_OK;
+    enhope_dataset *data = NULL;
+    bool parts = false;
+    EH_TRY(check_source(ctx, source));
     EH_CHECK(read_source(ctx, source, source->split ? NULL : source->part, &data, &parts));
     if (!parts && !source->split && source->part && strcmp(source->part, "test") == 0)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: has no test part: name a split N@SEED", source->path));
+    if (data->store) EH_CHECK(settle_store(ctx, source, &data));
     EH_CHECK(eh_dataset_check(ctx, data, source->path));
-    EH_CHECK(data->store ? keep_streamed(ctx, source, &data) : keep_rows(ctx, source, data));
+    if (!data->store) EH_CHECK(keep_rows(ctx, source, data));
+    *out = data;
+    data = NULL;
+cleanup:
+    enhope_dataset_free(data);
+    return status;
+}
+
+/* ---- row after row ---- */
+
+/* A data set, in memory or streamed, to the sink. */
+static enhope_status pass_blocks(enhope_context *ctx, const enhope_dataset *data, eh_sink *sink)
+{
+    const int64_t n = data->x.n, step = eh_dataset_step(ctx, data);
+    int64_t first = sink->skip < n ? sink->skip : n;
+    sink->skip = 0;
+    for (; first < n && !sink->full; first += step) {
+        const int64_t count = n - first < step ? n - first : step;
+        enhope_dataset *block = NULL;
+        EH_TRY(enhope_dataset_block(ctx, data, first, count, &block));
+        const enhope_status status =
+            sink->take(ctx, sink, &block->x, block->label, (double)(first + count) / (double)n);
+        enhope_dataset_free(block);
+        EH_TRY(status);
+    }
+    return ENHOPE_OK;
+}
+
+/* Made block by block. */
+static enhope_status through_synthetic(enhope_context *ctx, const char *text, const char *part, enhope_dataset **out,
+                                       eh_sink *sink)
+{
+    enhope_status status = ENHOPE_OK;
+    char with_part[SPEC_SIZE];
+    eh_generator *g = NULL;
+    eh_block b = {.label = NULL};
+    enhope_dataset *data = NULL;
+    EH_TRY(eh_generator_create(ctx, spec_of_part(text, part, with_part), &g, &data));
+    const int64_t n = data->x.n, usual = (1 << 24) / eh_store_bytes(data->x.kind, data->x.H, 1, 0);
+    const int64_t step = n < usual ? n : usual > 0 ? usual : 1;
+    EH_CHECK(eh_block_create(ctx, data->x.kind, data->x.H, step, 0, &b));
+    int64_t first = sink->skip < n ? sink->skip : n;
+    sink->skip = 0;
+    for (; first < n && !sink->full; first += step) {
+        const int64_t count = n - first < step ? n - first : step;
+        eh_generator_rows(g, first, count, b.owned[0], b.label);
+        eh_matrix x = b.x;
+        x.n = count;
+        EH_CHECK(sink->take(ctx, sink, &x, b.label, (double)(first + count) / (double)n));
+    }
+    *out = data;
+    data = NULL;
+cleanup:
+    eh_block_free(&b);
+    eh_generator_free(g);
+    enhope_dataset_free(data);
+    return status;
+}
+
+/* What may be left in its files is; the rest is read as a whole. */
+static enhope_status pass_whole(enhope_context *ctx, const enhope_source *source, enhope_dataset **data, eh_sink *sink)
+{
+    const int64_t memory = ctx->memory;
+    if (!source->split) ctx->memory = 1;
+    enhope_status status = enhope_dataset_read(ctx, source, data);
+    ctx->memory = memory;
+    return status ? status : pass_blocks(ctx, *data, sink);
+}
+
+enhope_status eh_read_through(enhope_context *ctx, const enhope_source *source, enhope_dataset **out, eh_sink *sink)
+{
+    static const char scheme[] = "synthetic:";
+    enhope_status status = ENHOPE_OK;
+    enhope_dataset *data = NULL;
+    format kind = UNKNOWN;
+    EH_TRY(check_source(ctx, source));
+    const char *path = source->path;
+    const bool made = strncmp(path, scheme, sizeof scheme - 1) == 0;
+    const bool file = !made && !source->split && !is_folder(path) && (is_there(path) || strcmp(path, "-") == 0);
+    if (file) EH_TRY(find_format(ctx, path, &kind));
+    if (kind == CSV || kind == LIBSVM) {
+        if (source->part && strcmp(source->part, "test") == 0)
+            return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: has no test part: name a split N@SEED", path);
+        EH_TRY(eh_new(ctx, "a data set", 1, sizeof *data, (void **)&data));
+        EH_CHECK(kind == CSV ? eh_read_csv(ctx, path, source->label, source->inputs, data, sink)
+                             : eh_read_libsvm(ctx, path, wants_labels(source), data, sink));
+    } else if (made && !source->split) {
+        EH_CHECK(through_synthetic(ctx, path + sizeof scheme - 1, source->part, &data, sink));
+    } else {
+        EH_CHECK(pass_whole(ctx, source, &data, sink));
+    }
     *out = data;
     data = NULL;
 cleanup:

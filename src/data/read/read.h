@@ -22,6 +22,8 @@ typedef struct eh_stream {
 enhope_status eh_stream_open(enhope_context *ctx, const char *path, eh_stream *s);
 /* *got < want only at the end. A damaged or truncated file is a sentence. */
 enhope_status eh_stream_read(enhope_context *ctx, eh_stream *s, void *to, size_t want, size_t *got);
+/* How much of the file was read, from 0 to 1; NaN: not known. */
+double eh_stream_share(const eh_stream *s);
 void eh_stream_close(eh_stream *s); /* a zeroed stream is fine */
 
 /* ---- text.c: a window on a text that moves along ---- */
@@ -67,6 +69,8 @@ enhope_status eh_labels_add_number(enhope_context *ctx, eh_labels *labels, doubl
  * is not one for each sample; the two names say where samples and labels came from. */
 enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *labels, enhope_dataset *data, const char *samples_from,
                                const char *labels_from);
+/* Moves the names to data as its classes, by order of appearance. */
+void eh_labels_give(eh_labels *labels, enhope_dataset *data);
 void eh_labels_free(eh_labels *labels);
 
 /* ---- array.c: arrays of binary files ---- */
@@ -102,6 +106,18 @@ enum { EH_LABEL_TEXT = 40 };
 enhope_status eh_array_label_text(enhope_context *ctx, const eh_array *a, const unsigned char *raw, int64_t i,
                                   char *buffer, const char **text, size_t *length);
 
+/* ---- rows that pass by: what a reader that is given a sink does instead of holding all of them ---- */
+
+enum { EH_SINK_VALUES = 1 << 20 }; /* held at most before they are passed on, but for one row */
+typedef struct eh_sink {
+    /* Some more rows; label (x->n) counts classes by order of appearance, NULL: there are none. share: of the source, from
+     * 0 to 1, that was read so far; NaN: not known. */
+    enhope_status (*take)(enhope_context *ctx, struct eh_sink *sink, const eh_matrix *x, const int32_t *label,
+                          double share);
+    int64_t skip; /* rows at the beginning that are not wanted: a reader that can begins after them and sets it to 0 */
+    bool full;    /* no more is wanted */
+} eh_sink;
+
 /* ---- one reader a format ---- */
 
 /* The header alone; the values follow. */
@@ -112,12 +128,20 @@ enhope_status eh_npy_header(enhope_context *ctx, eh_stream *s, eh_array *a);
 enhope_status eh_read_idx(enhope_context *ctx, const char *path, enhope_dataset *data, eh_labels *labels);
 enhope_status eh_read_npy(enhope_context *ctx, eh_stream *s, enhope_dataset *data, eh_labels *labels);
 
-/* label: name or 1-based index of the column; "none"; NULL: found by name, else the last. */
+/* label: name or 1-based index of the column; "none"; NULL: found by name, else the last. With a sink, the rows go there
+ * and data is left with names alone, classes by order of appearance. */
 enhope_status eh_read_csv(enhope_context *ctx, const char *path, const char *label, int64_t inputs,
-                          enhope_dataset *data);
+                          enhope_dataset *data, eh_sink *sink);
 enhope_status eh_read_csv_labels(enhope_context *ctx, const char *path, eh_labels *labels); /* one column */
 
-enhope_status eh_read_libsvm(enhope_context *ctx, const char *path, bool labelled, enhope_dataset *data);
+enhope_status eh_read_libsvm(enhope_context *ctx, const char *path, bool labelled, enhope_dataset *data, eh_sink *sink);
+
+/* A folder with shards.json becomes data->store. */
+enhope_status eh_read_shards(enhope_context *ctx, const char *folder, bool labelled, enhope_dataset *data);
+
+/* read.c: the source row after row, in constant memory where its format allows it, to the sink; what is left in data are
+ * H, kind, names and image shape. */
+enhope_status eh_read_through(enhope_context *ctx, const enhope_source *source, enhope_dataset **data, eh_sink *sink);
 
 /* part: "train", "test" or NULL; *parts tells whether the file has them. variables: "X,y", "X" or NULL. */
 enhope_status eh_read_npz(enhope_context *ctx, const char *path, const char *part, const char *variables, bool labelled,

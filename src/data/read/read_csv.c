@@ -319,8 +319,17 @@ static enhope_status give_names(enhope_context *ctx, csv *f, enhope_dataset *dat
     return ENHOPE_OK;
 }
 
+/* The n rows that are held, to the sink. */
+static enhope_status pass_on(enhope_context *ctx, const csv *f, const enhope_dataset *data, int64_t n, int64_t H,
+                             eh_labels *labels, eh_sink *sink)
+{
+    const eh_matrix x = {.kind = ENHOPE_F32, .n = n, .H = H, .f32 = data->owned[0]};
+    labels->n = 0;
+    return sink->take(ctx, sink, &x, f->label >= 0 ? labels->id : NULL, eh_stream_share(&f->text.stream));
+}
+
 enhope_status eh_read_csv(enhope_context *ctx, const char *path, const char *label, int64_t inputs,
-                          enhope_dataset *data)
+                          enhope_dataset *data, eh_sink *sink)
 {
     enhope_status status = ENHOPE_OK;
     eh_labels labels = {.n = 0};
@@ -336,9 +345,14 @@ enhope_status eh_read_csv(enhope_context *ctx, const char *path, const char *lab
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: line %lld has one column, the label: there are no inputs",
                          f.text.stream.name, (long long)f.first_line));
     if (f.name) EH_CHECK(next_record(ctx, &f, &found));
-    while (found) {
+    while (found && !(sink && sink->full)) {
+        if (sink && n == room && n > 0) {
+            EH_CHECK(pass_on(ctx, &f, data, n, H, &labels, sink));
+            n = 0;
+            continue;
+        }
         if (n == room) {
-            const int64_t more = n + eh_text_guess(&f.text, n);
+            const int64_t more = sink ? EH_SINK_VALUES / H + 1 : n + eh_text_guess(&f.text, n);
             float *grown = NULL;
             if (eh_mul(more, H, &count)) grown = eh_grow(data->owned[0], (size_t)(n * H), (size_t)count, sizeof *grown);
             if (!grown) EH_CHECK(eh_fail_memory(ctx, "values", (size_t)more, (size_t)H * sizeof *grown));
@@ -349,9 +363,13 @@ enhope_status eh_read_csv(enhope_context *ctx, const char *path, const char *lab
         n++;
         EH_CHECK(next_record(ctx, &f, &found));
     }
+    if (sink && n > 0 && !sink->full) EH_CHECK(pass_on(ctx, &f, data, n, H, &labels, sink));
     data->x = (eh_matrix){.kind = ENHOPE_F32, .n = n, .H = H, .f32 = data->owned[0]};
     EH_CHECK(give_names(ctx, &f, data));
-    if (f.label >= 0) EH_CHECK(eh_labels_attach(ctx, &labels, data, f.text.stream.name, f.text.stream.name));
+    if (sink)
+        eh_labels_give(&labels, data);
+    else if (f.label >= 0)
+        EH_CHECK(eh_labels_attach(ctx, &labels, data, f.text.stream.name, f.text.stream.name));
 cleanup:
     eh_labels_free(&labels);
     close_csv(&f);

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,6 +83,13 @@ enhope_status eh_stream_read(enhope_context *ctx, eh_stream *s, void *to, size_t
     EH_TRY(s->read(ctx, s, to, want, got));
     if (s->left >= 0) s->left = s->left > (int64_t)*got ? s->left - (int64_t)*got : 0;
     return ENHOPE_OK;
+}
+
+double eh_stream_share(const eh_stream *s)
+{
+    if (s->stored <= 0) return NAN;
+    if (s->left >= 0) return 1 - (double)s->left / (double)s->stored;
+    return s->read == gz_read ? (double)gzoffset((gzFile)s->state) / (double)s->stored : NAN;
 }
 
 void eh_stream_close(eh_stream *s)

@@ -1,0 +1,98 @@
+/* enhope convert: any data becomes a folder of shards. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+typedef struct conversion {
+    cli_progress progress;
+    double drawn;
+    enhope_conversion last;
+    bool told; /* that it goes on */
+} conversion;
+
+static int draw(const enhope_conversion *at, void *user)
+{
+    conversion *c = user;
+    if (at->resumed > 0 && !c->told) {
+        char line[96];
+        snprintf(line, sizeof line, "goes on after %lld rows that are there", (long long)at->resumed);
+        cli_progress_line(line, &c->progress);
+        c->told = true;
+    }
+    if (at->seconds - c->drawn > 0.1) {
+        cli_progress_share(&c->progress, "converting", at->share, at->rows, at->seconds_left);
+        c->drawn = at->seconds;
+    }
+    c->last = *at;
+    return cli_caught_signal() != 0;
+}
+
+static int summarise(const conversion *c, const char *folder)
+{
+    if (c->progress.quiet) return 0;
+    if (c->last.rows == 0) {
+        fprintf(stderr, "%s: is there already\n", folder);
+        return 0;
+    }
+    fprintf(stderr, "%s: %lld rows, %.1f s\n", folder, (long long)c->last.rows, c->last.seconds);
+    return 0;
+}
+
+/* One part; *status is the library's. */
+static int convert(const cli_session *session, const cli_options *options, const char *part, const char *folder,
+                   enhope_status *status)
+{
+    enhope_source source = cli_source(options, options->data);
+    conversion c = {.drawn = 0};
+    int64_t bytes = 0;
+    source.part = part;
+    if (options->shard_size && (!cli_parse_bytes(options->shard_size, &bytes) || bytes < 1))
+        return cli_usage_error(options->command, "--shard-size is '%s': expected a size, as in 64M or 1GB",
+                               options->shard_size);
+    int code = cli_progress_open(&c.progress, options->quiet, NULL);
+    if (code) return code;
+    *status = enhope_convert(session->ctx, &source, folder, options->shard_rows, bytes, draw, &c);
+    cli_progress_close(&c.progress);
+    if (*status == ENHOPE_STOPPED) {
+        cli_error("%s: stopped at row %lld; the same command goes on from there", folder, (long long)c.last.rows);
+        return 128 + cli_caught_signal();
+    }
+    return *status ? CLI_FAILED : summarise(&c, folder);
+}
+
+static int convert_parts(const cli_session *session, const cli_options *options)
+{
+    static const char *const parts[] = {"train", "test"};
+    char folder[4096];
+    enhope_status status = ENHOPE_OK;
+    int code = 0;
+    for (int i = 0; i < 2 && !code; i++) {
+        snprintf(folder, sizeof folder, "%.4000s/%s", options->output, parts[i]);
+        code = convert(session, options, parts[i], folder, &status);
+    }
+    return status && status != ENHOPE_STOPPED ? cli_fail(session->ctx, status) : code;
+}
+
+int cmd_convert(const cli_options *options)
+{
+    cli_session session;
+    enhope_status status = ENHOPE_OK;
+    int code = cli_session_open(&session, options);
+    if (!code && !options->data) code = cli_usage_error(options->command, "--data SPEC is missing");
+    if (!code && !options->output) code = cli_usage_error(options->command, "-o FOLDER is missing");
+    if (!code) {
+        const bool made = !strncmp(options->data, "synthetic:", 10);
+        const bool both = options->part && !strcmp(options->part, "both");
+        cli_catch_signals();
+        if (both || (!options->part && !made && cli_find_parts(options, options->data) == CLI_WITH_PARTS)) {
+            code = convert_parts(&session, options);
+        } else {
+            code = convert(&session, options, options->part, options->output, &status);
+            if (status && status != ENHOPE_STOPPED) code = cli_fail(session.ctx, status);
+        }
+    }
+    cli_session_close(&session);
+    return code;
+}

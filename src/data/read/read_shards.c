@@ -1,0 +1,109 @@
+/* A folder of shards, as a store. The header of every file is compared with shards.json; values and checksums are not
+ * looked at here. */
+#include <stdio.h>
+#include <string.h>
+
+#include "data/shards.h"
+
+enum { PATH_SIZE = 4096 };
+
+static enhope_status fail_shape(enhope_context *ctx, const eh_array_file *f, int64_t rows, int64_t columns,
+                                const char *type)
+{
+    return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
+                   "%s: %lld x %lld values of type %c%lld: expected %lld x %lld of %s, as shards.json says", f->path,
+                   (long long)f->a.shape[0], (long long)(f->a.rank > 1 ? f->a.shape[1] : 1), f->a.kind,
+                   (long long)f->a.size, (long long)rows, (long long)columns, type);
+}
+
+static enhope_status open_file(enhope_context *ctx, const char *folder, const eh_shards *s, int64_t i, int which,
+                               eh_array_file *f)
+{
+    static const struct {
+        char kind;
+        int64_t size;
+        const char *type;
+    } types[EH_ARRAYS + 1] = {
+        {'f', 4, "float32"}, {'i', 4, "int32"}, {'i', 8, "int64"}, {'i', 4, "int32"}, {'u', 1, "uint8"}};
+    const eh_shard *shard = &s->shard[i];
+    const int type = which == EH_VALUES && s->kind == ENHOPE_U8 ? EH_ARRAYS : which;
+    const int64_t columns = which == EH_VALUES && s->kind != ENHOPE_CSR ? s->H : 1;
+    const int64_t rows = which == EH_STARTS                            ? shard->rows + 1
+                         : which == EH_LABELS || s->kind != ENHOPE_CSR ? shard->rows
+                                                                       : shard->stored;
+    char path[PATH_SIZE];
+    bool plain;
+    if (!*shard->file[which].name) {
+        if (which == EH_LABELS ? s->labels.c == 0 : shard->stored == 0 || s->kind != ENHOPE_CSR) return ENHOPE_OK;
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s/" EH_SHARDS_NAME ": shard %lld has no %s", folder,
+                       (long long)i + 1, eh_shard_ends[s->kind == ENHOPE_CSR][which]);
+    }
+    if (snprintf(path, sizeof path, "%s/%s", folder, shard->file[which].name) >= PATH_SIZE)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", PATH_SIZE);
+    EH_TRY(eh_array_file_open(ctx, path, false, f, &plain));
+    if (!plain) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is packed: expected plain NPY", path);
+    int64_t wide = 1;
+    for (int r = 1; r < f->a.rank; r++) wide *= f->a.shape[r];
+    if (f->a.shape[0] != rows || wide != columns || f->a.kind != types[type].kind || f->a.size != types[type].size ||
+        f->a.fortran)
+        return fail_shape(ctx, f, rows, columns, types[type].type);
+    return ENHOPE_OK;
+}
+
+static enhope_status give_names(enhope_context *ctx, eh_shards *s, const int32_t *rank, enhope_dataset *data)
+{
+    data->input_name = s->input_name;
+    s->input_name = NULL;
+    if (s->labels.c == 0) return ENHOPE_OK;
+    EH_TRY(eh_new(ctx, "class names", s->labels.c, sizeof *data->class_name, (void **)&data->class_name));
+    data->c = s->labels.c;
+    for (int32_t k = 0; k < s->labels.c; k++) {
+        data->class_name[rank[k]] = s->labels.name[k];
+        s->labels.name[k] = NULL;
+    }
+    return ENHOPE_OK;
+}
+
+static enhope_status settle_classes(enhope_context *ctx, eh_shards *s, eh_files *files, enhope_dataset *data)
+{
+    files->numbers = s->labels.c;
+    files->unlabelled = true;
+    EH_TRY(eh_new(ctx, "classes", s->labels.c, sizeof *files->class_of, (void **)&files->class_of));
+    EH_TRY(eh_labels_rank(ctx, &s->labels, files->class_of));
+    return give_names(ctx, s, files->class_of, data);
+}
+
+enhope_status eh_read_shards(enhope_context *ctx, const char *folder, bool labelled, enhope_dataset *data)
+{
+    enhope_status status = ENHOPE_OK;
+    eh_shards s = {.n = 0};
+    eh_files *files = NULL;
+    EH_TRY(eh_shards_load(ctx, folder, EH_SHARDS_NAME, &s));
+    if (s.shards == 0) EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are no samples", folder));
+    EH_CHECK(eh_new(ctx, "a store", 1, sizeof *files, (void **)&files));
+    EH_CHECK(eh_new(ctx, "shards", s.shards, sizeof *files->piece, (void **)&files->piece));
+    files->pieces = s.shards;
+    int64_t first = 0, stored = 0;
+    if (!labelled) eh_labels_free(&s.labels);
+    for (int64_t i = 0; i < s.shards; i++) {
+        eh_piece *p = &files->piece[i];
+        p->first = first;
+        p->n = s.shard[i].rows;
+        p->stored_before = stored;
+        for (int j = 0; j < EH_ARRAYS; j++)
+            if (j != EH_LABELS || labelled) EH_CHECK(open_file(ctx, folder, &s, i, j, &p->array[j]));
+        first += p->n;
+        stored += s.shard[i].stored;
+    }
+    EH_CHECK(settle_classes(ctx, &s, files, data));
+    data->x = (eh_matrix){.kind = s.kind, .n = s.n, .H = s.H};
+    data->image_rows = s.image_rows;
+    data->image_columns = s.image_columns;
+    eh_files *whole = files;
+    files = NULL;
+    EH_CHECK(eh_store_of_files(ctx, s.kind, s.H, whole, &data->store));
+cleanup:
+    eh_files_free(files);
+    eh_shards_free(&s);
+    return status;
+}

@@ -1,0 +1,308 @@
+/* shards.json: written and read back, strangers' texts included. */
+#define _POSIX_C_SOURCE 200809L
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/shards.h"
+
+enum { MAX_JSON = 1 << 28, PATH_SIZE = 4096 };
+
+const char *const eh_shard_ends[2][EH_ARRAYS] = {
+    {[EH_VALUES] = "x.npy", [EH_LABELS] = "y.npy"},
+    {[EH_VALUES] = "value.npy", [EH_LABELS] = "y.npy", [EH_STARTS] = "start.npy", [EH_COLUMNS] = "column.npy"}};
+static const char *const kinds[] = {[ENHOPE_U8] = "uint8", [ENHOPE_F32] = "float32", [ENHOPE_CSR] = "sparse"};
+
+void eh_shards_free(eh_shards *s)
+{
+    eh_free(s->source);
+    for (int64_t j = 0; s->input_name && j < s->H; j++) eh_free(s->input_name[j]);
+    eh_free(s->input_name);
+    eh_labels_free(&s->labels);
+    eh_free(s->shard);
+    *s = (eh_shards){.n = 0};
+}
+
+enhope_status eh_shards_append(enhope_context *ctx, eh_shards *s, const eh_shard *shard)
+{
+    if (s->shards == s->room) {
+        const int64_t room = s->room ? 2 * s->room : 16;
+        eh_shard *grown = eh_grow(s->shard, (size_t)s->shards, (size_t)room, sizeof *grown);
+        if (!grown) return eh_fail_memory(ctx, "the list of shards", (size_t)room, sizeof *grown);
+        s->shard = grown;
+        s->room = room;
+    }
+    s->shard[s->shards++] = *shard;
+    return ENHOPE_OK;
+}
+
+/* ---- writing ---- */
+
+static void put_text(FILE *out, const char *text)
+{
+    if (!text) {
+        fputs("null", out);
+        return;
+    }
+    putc('"', out);
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            fprintf(out, "\\%c", *at);
+        else if (*at < 0x20)
+            fprintf(out, "\\u%04x", *at);
+        else
+            putc(*at, out);
+    }
+    putc('"', out);
+}
+
+static void put_names(FILE *out, const char *key, char *const *name, int64_t count)
+{
+    fprintf(out, ",\n  \"%s\": ", key);
+    for (int64_t i = 0; i < count; i++) {
+        fputs(i ? ", " : "[", out);
+        put_text(out, name[i]);
+    }
+    fputs(count ? "]" : "null", out);
+}
+
+static void put_shard(FILE *out, const eh_shard *shard)
+{
+    bool first = true;
+    fprintf(out, "{\"rows\": %lld, \"stored\": %lld, \"files\": [", (long long)shard->rows, (long long)shard->stored);
+    for (int i = 0; i < EH_ARRAYS; i++) {
+        if (!*shard->file[i].name) continue;
+        fprintf(out, "%s{\"name\": \"%s\", \"bytes\": %lld, \"crc32\": \"%08lx\"}", first ? "" : ", ",
+                shard->file[i].name, (long long)shard->file[i].bytes, (unsigned long)shard->file[i].crc);
+        first = false;
+    }
+    fputs("]}", out);
+}
+
+static void put_shards(FILE *out, const eh_shards *s)
+{
+    fprintf(out, "{\n  \"format\": \"" EH_SHARDS_FORMAT "\",\n  \"version\": %d,\n  \"source\": ", EH_SHARDS_VERSION);
+    put_text(out, s->source);
+    fprintf(out,
+            ",\n  \"samples\": %lld,\n  \"inputs\": %lld,\n  \"kind\": \"%s\",\n  \"stored\": %lld,\n  \"image\": ",
+            (long long)s->n, (long long)s->H, kinds[s->kind], (long long)s->stored);
+    if (s->image_rows > 0)
+        fprintf(out, "[%lld, %lld]", (long long)s->image_rows, (long long)s->image_columns);
+    else
+        fputs("null", out);
+    put_names(out, "labels", s->labels.name, s->labels.c);
+    put_names(out, "input_names", s->input_name, s->input_name ? s->H : 0);
+    fputs(",\n  \"shards\": [", out);
+    for (int64_t i = 0; i < s->shards; i++) {
+        fputs(i ? ",\n    " : "\n    ", out);
+        put_shard(out, &s->shard[i]);
+    }
+    fputs("\n  ]\n}\n", out);
+}
+
+enhope_status eh_shards_save(enhope_context *ctx, const eh_shards *s, const char *folder, const char *name)
+{
+    char path[PATH_SIZE], beside[PATH_SIZE];
+    int error = 0;
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_SIZE ||
+        snprintf(beside, sizeof beside, "%s/%s.new", folder, name) >= PATH_SIZE)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", PATH_SIZE);
+    FILE *out = fopen(beside, "wb");
+    if (!out) return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be written: %s", beside, strerror(errno));
+    put_shards(out, s);
+    errno = 0;
+    if (fflush(out) != 0 || ferror(out) || fsync(fileno(out)) != 0) error = errno ? errno : EIO;
+    if (fclose(out) != 0 && !error) error = errno;
+    if (!error && rename(beside, path) != 0) error = errno;
+    if (!error) return ENHOPE_OK;
+    unlink(beside);
+    return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be written: %s", path, strerror(error));
+}
+
+/* ---- reading ---- */
+
+static enhope_status read_text(enhope_context *ctx, const char *path, char **text, size_t *length)
+{
+    enhope_status status = ENHOPE_OK;
+    eh_stream s = {.name = NULL};
+    EH_TRY(eh_stream_open(ctx, path, &s));
+    if (s.left < 0 || s.left > MAX_JSON)
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is no list of shards: expected plain JSON of at most %d bytes",
+                         path, MAX_JSON));
+    EH_CHECK(eh_new(ctx, "the list of shards", s.left + 1, 1, (void **)text));
+    EH_CHECK(eh_stream_read(ctx, &s, *text, (size_t)s.left, length));
+cleanup:
+    eh_stream_close(&s);
+    return status;
+}
+
+/* A whole number from 0 to 2^53. */
+static bool take_size(const cJSON *object, const char *key, int64_t *out)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    const double most = 9007199254740992.0;
+    if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0) || item->valuedouble > most) return false;
+    *out = (int64_t)item->valuedouble;
+    return (double)*out == item->valuedouble;
+}
+
+static enhope_status fail_json(enhope_context *ctx, const char *path, const char *what)
+{
+    return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is damaged: %s", path, what);
+}
+
+static enhope_status take_labels(enhope_context *ctx, const char *path, const cJSON *list, eh_labels *labels)
+{
+    const cJSON *item;
+    if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
+    if (!cJSON_IsArray(list)) return fail_json(ctx, path, "labels is no list");
+    cJSON_ArrayForEach(item, list)
+    {
+        int32_t id;
+        const int32_t before = labels->c;
+        if (!cJSON_IsString(item) || !*item->valuestring) return fail_json(ctx, path, "a label is no text");
+        EH_TRY(eh_labels_class(ctx, labels, item->valuestring, strlen(item->valuestring), &id));
+        if (labels->c == before) return fail_json(ctx, path, "a label is there twice");
+    }
+    return ENHOPE_OK;
+}
+
+static enhope_status take_input_names(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
+{
+    const cJSON *item;
+    int64_t j = 0;
+    if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != s->H)
+        return fail_json(ctx, path, "input_names is no list of a name for each input");
+    EH_TRY(eh_new(ctx, "input names", s->H, sizeof *s->input_name, (void **)&s->input_name));
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsString(item)) return fail_json(ctx, path, "the name of an input is no text");
+        s->input_name[j] = eh_strdup(item->valuestring);
+        if (!s->input_name[j++]) return eh_fail_memory(ctx, "an input's name", strlen(item->valuestring) + 1, 1);
+    }
+    return ENHOPE_OK;
+}
+
+/* Which array of its kind a name is of; a plain name in the folder. -1: none. */
+static int array_of_name(const char *name, enhope_kind kind)
+{
+    const size_t digits = strspn(name, "0123456789");
+    if (digits < 1 || name[digits] != '.' || strlen(name) >= EH_SHARD_NAME) return -1;
+    for (int i = 0; i < EH_ARRAYS; i++) {
+        const char *end = eh_shard_ends[kind == ENHOPE_CSR][i];
+        if (end && strcmp(name + digits + 1, end) == 0) return i;
+    }
+    return -1;
+}
+
+static bool take_file(const cJSON *item, enhope_kind kind, eh_shard *shard)
+{
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");
+    const cJSON *crc = cJSON_GetObjectItemCaseSensitive(item, "crc32");
+    unsigned long sum;
+    int used = 0;
+    if (!cJSON_IsString(name) || !cJSON_IsString(crc) || strspn(crc->valuestring, "0123456789abcdef") != 8 ||
+        sscanf(crc->valuestring, "%8lx%n", &sum, &used) != 1 || crc->valuestring[used])
+        return false;
+    const int at = array_of_name(name->valuestring, kind);
+    if (at < 0 || *shard->file[at].name || !take_size(item, "bytes", &shard->file[at].bytes)) return false;
+    strcpy(shard->file[at].name, name->valuestring);
+    shard->file[at].crc = (uint32_t)sum;
+    return true;
+}
+
+static enhope_status take_shards(enhope_context *ctx, const char *path, const cJSON *list, bool whole, eh_shards *s)
+{
+    const cJSON *item, *file;
+    int64_t rows = 0, stored = 0;
+    if (!cJSON_IsArray(list)) return fail_json(ctx, path, "shards is no list");
+    cJSON_ArrayForEach(item, list)
+    {
+        const cJSON *files = cJSON_GetObjectItemCaseSensitive(item, "files");
+        eh_shard shard = {.rows = 0};
+        bool good = take_size(item, "rows", &shard.rows) && take_size(item, "stored", &shard.stored) &&
+                    cJSON_IsArray(files) && shard.rows > 0;
+        if (good) cJSON_ArrayForEach(file, files) good = good && take_file(file, s->kind, &shard);
+        good = good && (!whole || s->labels.c > 0 || !*shard.file[EH_LABELS].name) &&
+               (s->kind == ENHOPE_CSR ? *shard.file[EH_STARTS].name : *shard.file[EH_VALUES].name) &&
+               !__builtin_add_overflow(rows, shard.rows, &rows) &&
+               !__builtin_add_overflow(stored, shard.stored, &stored);
+        if (!good) {
+            char what[96];
+            snprintf(what, sizeof what, "shard %lld is not understood", (long long)s->shards + 1);
+            return fail_json(ctx, path, what);
+        }
+        EH_TRY(eh_shards_append(ctx, s, &shard));
+    }
+    if (rows != s->n || stored != s->stored)
+        return fail_json(ctx, path, "the samples of its shards are not as many as it says");
+    return ENHOPE_OK;
+}
+
+static enhope_status take_image(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
+{
+    if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
+    const cJSON *rows = cJSON_GetArrayItem(list, 0), *columns = cJSON_GetArrayItem(list, 1);
+    if (cJSON_GetArraySize(list) != 2 || !cJSON_IsNumber(rows) || !cJSON_IsNumber(columns) || rows->valuedouble < 1 ||
+        columns->valuedouble < 1 || rows->valuedouble * columns->valuedouble != (double)s->H)
+        return fail_json(ctx, path, "image is not the rows and columns of its inputs");
+    s->image_rows = (int64_t)rows->valuedouble;
+    s->image_columns = (int64_t)columns->valuedouble;
+    return ENHOPE_OK;
+}
+
+/* whole: the names of labels are there, as they are at the end. */
+static enhope_status take_all(enhope_context *ctx, const char *path, const cJSON *all, bool whole, eh_shards *s)
+{
+    const cJSON *format = cJSON_GetObjectItemCaseSensitive(all, "format");
+    const cJSON *kind = cJSON_GetObjectItemCaseSensitive(all, "kind");
+    const cJSON *source = cJSON_GetObjectItemCaseSensitive(all, "source");
+    int64_t version, values;
+    int k = 0;
+    if (!cJSON_IsString(format) || strcmp(format->valuestring, EH_SHARDS_FORMAT) != 0)
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is no list of shards: expected \"format\": \"%s\"", path,
+                       EH_SHARDS_FORMAT);
+    if (!take_size(all, "version", &version) || version != EH_SHARDS_VERSION)
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is of a version that is not known: expected %d", path,
+                       EH_SHARDS_VERSION);
+    while (k < 3 && !(cJSON_IsString(kind) && strcmp(kind->valuestring, kinds[k]) == 0)) k++;
+    if (k == 3) return fail_json(ctx, path, "the kind is not uint8, float32 or sparse");
+    s->kind = (enhope_kind)k;
+    if (!take_size(all, "samples", &s->n) || !take_size(all, "inputs", &s->H) ||
+        !take_size(all, "stored", &s->stored) || s->H > INT32_MAX || !eh_mul(s->n, s->H, &values) ||
+        !eh_mul(values, sizeof(float), &values))
+        return fail_json(ctx, path, "its sizes cannot be");
+    if (cJSON_IsString(source) && !(s->source = eh_strdup(source->valuestring)))
+        return eh_fail_memory(ctx, "a text", strlen(source->valuestring) + 1, 1);
+    EH_TRY(take_image(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "image"), s));
+    EH_TRY(take_labels(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "labels"), &s->labels));
+    EH_TRY(take_input_names(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "input_names"), s));
+    return take_shards(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "shards"), whole, s);
+}
+
+enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char *name, eh_shards *out)
+{
+    enhope_status status = ENHOPE_OK;
+    char path[PATH_SIZE], *text = NULL;
+    size_t length = 0;
+    cJSON *all = NULL;
+    eh_shards s = {.n = 0};
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_SIZE)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", PATH_SIZE);
+    EH_CHECK(read_text(ctx, path, &text, &length));
+    all = cJSON_ParseWithLength(text, length);
+    if (!cJSON_IsObject(all)) EH_CHECK(fail_json(ctx, path, "it is no JSON object"));
+    EH_CHECK(take_all(ctx, path, all, strcmp(name, EH_SHARDS_NAME) == 0, &s));
+    *out = s;
+    s = (eh_shards){.n = 0};
+cleanup:
+    eh_shards_free(&s);
+    cJSON_Delete(all);
+    eh_free(text);
+    return status;
+}
