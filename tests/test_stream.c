@@ -260,6 +260,31 @@ static void the_same_run_gives_the_same_bytes_for_any_number_of_threads(void **s
     assert_int_equal(enhope_context_set_threads(ctx, 0), ENHOPE_OK);
 }
 
+/* Classes are matched by name: here the model's are the last two of three. */
+static void a_model_goes_on_with_data_in_windows(void **state)
+{
+    (void)state;
+    static const char *const names[C] = {"new", "old", "older"};
+    static int32_t two[N];
+    enhope_dataset *few = NULL, *whole = NULL;
+    for (int i = 0; i < N; i++) two[i] = LABEL[i] > 0 ? LABEL[i] - 1 : -1;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, two, 2, names + 1, &few), ENHOPE_OK);
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, names, &whole), ENHOPE_OK);
+    streamed s = stream_of(whole);
+    enhope_model *first = trained(few, "kmeans", "cpu", 0), *m = NULL;
+    enhope_settings *set = with("solver", "adam", "rate", "0.02", "epochs", "8", NULL);
+    enhope_evaluation found = {0};
+    ctx->memory = LITTLE;
+    if (enhope_model_update(ctx, first, &s.data, set, NULL, NULL, &m)) fail_msg("%s", enhope_error(ctx));
+    assert_int_equal(enhope_model_evaluate(ctx, m, whole, 0, &found), ENHOPE_OK);
+    assert_true(found.errors < found.n / 10);
+    enhope_settings_free(set);
+    enhope_model_free(first);
+    enhope_model_free(m);
+    enhope_dataset_free(few);
+    close_stream(&s);
+}
+
 /* Whenever training ends, the thread ends too. */
 static void a_trainer_may_be_freed_at_any_moment(void **state)
 {
@@ -361,6 +386,7 @@ int main(void)
         cmocka_unit_test(any_batch_may_come_next),
         cmocka_unit_test(windows_train_as_well_as_memory),
         cmocka_unit_test(the_same_run_gives_the_same_bytes_for_any_number_of_threads),
+        cmocka_unit_test(a_model_goes_on_with_data_in_windows),
         cmocka_unit_test(a_trainer_may_be_freed_at_any_moment),
         cmocka_unit_test(what_cannot_pass_in_windows_is_refused),
         cmocka_unit_test(a_file_cut_off_in_mid_run_is_a_sentence_and_can_be_mended),

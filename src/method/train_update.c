@@ -139,22 +139,23 @@ void eh_train_fill_history(const enhope_trainer *t, enhope_model *m)
 
 /* ---- exemplars ---- */
 
-/* Rows of classes without exemplars, into rows (n); how many, and of how many classes. */
-static enhope_status new_rows(const enhope_trainer *t, int64_t *rows, int64_t *count, int64_t *classes)
+/* has (c): whether the model has exemplars of a class. */
+static enhope_status find_known(const enhope_trainer *t, bool **has)
 {
     const enhope_model *m = t->from;
-    char *has = NULL; /* (c) 1: exemplars; 2: new, seen */
-    *count = *classes = 0;
-    EH_TRY(eh_new(t->ctx, "classes", t->data->c, sizeof *has, (void **)&has));
-    for (int64_t i = 0; i < m->r; i++) has[m->reference_label[i]] = 1;
-    for (int64_t i = 0; i < t->held; i++) {
-        const int32_t k = t->label[t->rows[i]];
-        if (has[k] == 1) continue;
-        *classes += has[k] == 0;
-        has[k] = 2;
-        if (rows) rows[*count] = t->rows[i];
-        ++*count;
-    }
+    EH_TRY(eh_new(t->ctx, "classes", t->data->c, sizeof **has, (void **)has));
+    for (int64_t i = 0; i < m->r; i++) (*has)[m->reference_label[i]] = true;
+    return ENHOPE_OK;
+}
+
+/* Rows of classes without exemplars, into rows (held); how many. */
+static enhope_status new_rows(const enhope_trainer *t, int64_t *rows, int64_t *count)
+{
+    bool *has = NULL;
+    EH_TRY(find_known(t, &has));
+    *count = 0;
+    for (int64_t i = 0; i < t->held; i++)
+        if (!has[t->label[t->rows[i]]]) rows[(*count)++] = t->rows[i];
     eh_free(has);
     return ENHOPE_OK;
 }
@@ -169,8 +170,12 @@ static int64_t exemplars_for(const enhope_model *m, int64_t rows, int64_t classe
 
 enhope_status eh_train_count_exemplars(enhope_trainer *t)
 {
-    int64_t rows, classes;
-    EH_TRY(new_rows(t, NULL, &rows, &classes));
+    bool *has = NULL;
+    int64_t rows = 0, classes = 0;
+    EH_TRY(find_known(t, &has));
+    for (int32_t k = 0; k < t->data->c; k++)
+        if (!has[k] && t->class_n[k]) rows += t->class_n[k], classes++;
+    eh_free(has);
     t->z = t->from->r + exemplars_for(t->from, rows, classes);
     return ENHOPE_OK;
 }
@@ -194,7 +199,7 @@ static void merge(const enhope_trainer *t, const float *fresh, const int32_t *fr
 enhope_status eh_train_more_exemplars(enhope_trainer *t, float *E)
 {
     const int64_t count = t->z - t->from->r;
-    int64_t *rows = NULL, found, classes;
+    int64_t *rows = NULL, found;
     float *fresh = NULL;   /* (count, H) */
     int32_t *label = NULL; /* (count) */
     enhope_status status = ENHOPE_OK;
@@ -202,7 +207,7 @@ enhope_status eh_train_more_exemplars(enhope_trainer *t, float *E)
         EH_CHECK(eh_new(t->ctx, "rows of samples", t->held, sizeof *rows, (void **)&rows));
         EH_CHECK(eh_new(t->ctx, "exemplars", count * t->shape.H, sizeof *fresh, (void **)&fresh));
         EH_CHECK(eh_new(t->ctx, "labels", count, sizeof *label, (void **)&label));
-        EH_CHECK(new_rows(t, rows, &found, &classes));
+        EH_CHECK(new_rows(t, rows, &found));
         EH_CHECK(eh_exemplar_kmeans(t->ctx, t->c, &t->table, rows, found, t->data->c, count, (uint64_t)t->set.seed,
                                     fresh, label));
     }
