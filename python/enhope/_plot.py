@@ -64,23 +64,37 @@ class Map:
         if self.wrong is not None:
             for i in np.unique(self._code[self.wrong]):
                 self._scatter(ax, i, self.wrong & (self._code == i), s=max(size, 8), linewidths=0.7, edgecolors="#111")
-            ax.scatter([], [], s=18, c="#ccc", linewidths=0.7, edgecolors="#111", label="misclassified")
         if self.exemplars is not None:
             for width, colour, said in ((3.6, "#fff", None), (1.6, "#111", "exemplar")):
                 ax.scatter(self.exemplars[:, 0], self.exemplars[:, 1], s=90, facecolors="none", edgecolors=colour,
                            linewidths=width, label=said)
+        ax.set_aspect("equal", adjustable="datalim")  # distances are what a map means
         ax.set_title(self.title)
         ax.set_xticks([])
         ax.set_yticks([])
         if self.labels is not None and len(self._classes) <= 24:
-            ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+            ax.legend(handles=self._keys(), loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
         self._ax = ax
         return ax
 
+    def _mark(self, i):
+        return _MARKS[i // len(_COLOURS) % len(_MARKS)]
+
     def _scatter(self, ax, i, own, **look):
         """Those of class i as it looks."""
-        ax.scatter(self.Y[own, 0], self.Y[own, 1], c=_colour(self._classes, i),
-                   marker=_MARKS[i // len(_COLOURS) % len(_MARKS)], **look)
+        ax.scatter(self.Y[own, 0], self.Y[own, 1], c=_colour(self._classes, i), marker=self._mark(i), **look)
+
+    def _keys(self):
+        """Of the legend, of one size however small the dots are."""
+        from matplotlib.lines import Line2D
+
+        keys = [Line2D([], [], ls="", marker=self._mark(i), ms=6, mew=0, c=_colour(self._classes, i),
+                       label="no label" if label is None else str(label)) for i, label in enumerate(self._classes)]
+        if self.exemplars is not None:
+            keys.append(Line2D([], [], ls="", marker="o", ms=9, mew=1.6, mfc="none", mec="#111", label="exemplar"))
+        if self.wrong is not None:
+            keys.append(Line2D([], [], ls="", marker="o", ms=5, mew=0.7, mfc="#ccc", mec="#111", label="misclassified"))
+        return keys
 
     @property
     def ax(self):
@@ -204,7 +218,8 @@ const d=CONTENT,c=document.querySelector("canvas"),g=c.getContext("2d"),tip=docu
 const night=matchMedia("(prefers-color-scheme:dark)").matches,colours=night?d.dark:d.colours,edge=night?"#fff":"#111";
 const shown=d.names.map(()=>true);let s=1,ox=0,oy=0,from=null;
 document.querySelector("h1").textContent=d.title;
-document.querySelector("p").textContent=d.x.length<d.all?d.x.length+" of "+d.all+" samples are shown":"";
+document.querySelector("p").innerText=[d.exemplars.length?"Circles: exemplars":"",d.wrong.length?"Edged: misclassified":"",
+d.x.length<d.all?d.x.length+" of "+d.all+" samples are shown":""].filter(s=>s).join("\\n");
 d.names.forEach((name,k)=>{if(!name)return;const b=document.createElement("button"),i=document.createElement("i");
 i.style.background=colours[k];b.setAttribute("aria-pressed","true");b.append(i,name);
 b.onclick=()=>{shown[k]=!shown[k];b.setAttribute("aria-pressed",shown[k]);draw()};
@@ -215,7 +230,7 @@ const p=Math.max(1.5,Math.min(4,300/Math.sqrt(d.x.length)))*r;g.globalAlpha=.75;
 const dot=(i,q,colour)=>{if(!shown[d.of[i]])return;const[x,y]=at(d.x[i],d.y[i]);
 g.fillStyle=colour;g.fillRect(x-q/2,y-q/2,q,q)};
 for(let i=0;i<d.x.length;i++)dot(i,p,colours[d.of[i]]);
-g.globalAlpha=1;for(const i of d.wrong){dot(i,p+3*r,edge);dot(i,p+r,colours[d.of[i]])}
+g.globalAlpha=1;for(const i of d.wrong){dot(i,p+2*r,edge);dot(i,p,colours[d.of[i]])}
 for(const e of d.exemplars){const[x,y]=at(e[0],e[1]);
 for(const[w,k]of[[4,"#fff"],[2,"#111"]]){g.beginPath();g.arc(x,y,7*r,0,7);g.lineWidth=w*r;g.strokeStyle=k;g.stroke()}}}
 function near(e){const r=devicePixelRatio||1;let best=100*r*r,found=-1;
