@@ -107,7 +107,7 @@ static double usual_point(const cli_figure *p)
 
 static double exemplar_radius(const cli_figure *p) /* smaller for many */
 {
-    return fmax(2.5, 6.5 * page_share(p) * fmin(1, sqrt(60.0 / (double)(p->r + 1))));
+    return fmax(1.6, page_share(p) * fmax(2.5, 6.5 * fmin(1, sqrt(60.0 / (double)(p->r + 1)))));
 }
 
 /* Many are smaller, as the other dots are. */
@@ -458,23 +458,26 @@ static void find_entry(const cli_figure *p, const legend *l, int entry, double *
     *y = l->top + l->row * (entry % l->rows + 0.5);
 }
 
-/* At most so many letters; a longer text ends in dots. */
-static void shorten(char *to, size_t size, const char *text, int most)
+/* The letters that have room if squeezed to four fifths; a longer text ends in dots. */
+static void shorten(char *to, size_t size, const char *text, const cli_figure *p, double room)
 {
+    const int most = (int)(1.25 * room / (CANVAS_LETTER * p->font_size));
     const char *end = text;
     const bool whole = cli_text_width(text) <= most;
     for (int i = 1; i < most && *end; i++) cli_utf8_next(&end);
     snprintf(to, size, "%.*s%s", (int)(end - text), text, whole ? end : "\u2026");
 }
 
+static double room_for_words(const cli_figure *p, const legend *l, int entry)
+{
+    return (entry / l->rows == l->columns - 1 ? l->last : l->column) - key_width(p);
+}
+
 static void put_words(canvas *c, const cli_figure *p, const legend *l, int entry, const char *words)
 {
     double x, y;
     find_entry(p, l, entry, &x, &y);
-    const double room = (entry / l->rows == l->columns - 1 ? l->last : l->column) - key_width(p);
-    char shortened[256]; /* squeezed to four fifths at most */
-    shorten(shortened, sizeof shortened, words, (int)(1.25 * room / (CANVAS_LETTER * p->font_size)));
-    c->text(c, x + 1.05 * p->font_size, y + 0.36 * p->font_size, p->font_size, room, shortened);
+    c->text(c, x + 1.05 * p->font_size, y + 0.36 * p->font_size, p->font_size, room_for_words(p, l, entry), words);
 }
 
 static void put_legend(canvas *c, const cli_figure *p, const legend *l)
@@ -482,9 +485,11 @@ static void put_legend(canvas *c, const cli_figure *p, const legend *l)
     double x, y;
     int entry = l->extra;
     for (int i = 0; i < l->shown; i++) {
+        char name[256];
         find_entry(p, l, i, &x, &y);
         put_class_key(c, p, i, x, y);
-        put_words(c, p, l, i, p->name[i]);
+        shorten(name, sizeof name, p->name[i], p, room_for_words(p, l, i));
+        put_words(c, p, l, i, name);
     }
     if (l->shown < p->groups) {
         char more[32];
