@@ -221,8 +221,8 @@ typedef struct cli_figure {
     int64_t n, r;
     int64_t h;            /* outputs; the first two are drawn */
     const float *Y;       /* (n, h) */
-    const int32_t *group; /* (n) 0..groups-1; others are not drawn */
-    int32_t groups;
+    const int32_t *group; /* (n) 0..groups-1: first the classes, then others, in grey */
+    int32_t classes, groups;
     const char *const *name;        /* (groups) */
     const bool *wrong;              /* (n) misclassified, to be marked; NULL: none are */
     int64_t errors;                 /* how many are */
@@ -235,12 +235,12 @@ typedef struct cli_figure {
     double font_size;
     int64_t width, height; /* of the whole, in pixels */
     double scale;          /* of PNG */
-    double point;          /* diameter of a dot */
+    double point;          /* diameter of a dot; 0: what suits their number */
     bool legend;
 } cli_figure;
 int cli_figure_draw(FILE *out, const cli_figure *figure);
 /* The session's data as its model places it; options: how it looks, neighbours (cmd_plot.c). */
-int cli_draw(const cli_session *session, const cli_options *options, FILE *out);
+int cli_draw(const cli_session *session, const cli_options *options, canvas_format format, FILE *out);
 
 /* ---- subcommands (cmd_*.c) ---- */
 

@@ -93,7 +93,8 @@ static const cli_option table[] = {
     {"height", 0, "N", CLI_INTEGER, AT(height), 200, 10000, " plot ", "height of the picture in pixels; default 640"},
     {"scale", 0, "X", CLI_REAL, AT(scale), 0.1, 10, " plot ", "PNG: its pixels to one of --width and --height; default 1"},
     {"point", 0, "SIZE", CLI_REAL, AT(point), 0.1, 100, " plot ",
-     "diameter of a dot in pixels; default: 2.2 to 6, smaller for more points, 4 to 6 for more than ten classes; beyond 60,000 points less"},
+     "diameter of a dot in pixels; default: 2.2 to 6, smaller for more points, 4 to 6 for more than ten classes; less beyond 60,000 points and in "
+     "pictures below 480 pixels"},
     {"font", 0, "NAME", CLI_TEXT, AT(font), 0, 0, " plot ", "font of title and legend; default sans-serif"},
     {"font-size", 0, "SIZE", CLI_REAL, AT(font_size), 4, 100, " plot ", "size of its letters in pixels; default 13"},
     {"title", 0, "TEXT", CLI_TEXT, AT(title), 0, 0, " plot view ",
