@@ -4,6 +4,7 @@
 #ifndef ENHOPE_CLI_H
 #define ENHOPE_CLI_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -66,6 +67,17 @@ typedef struct cli_command {
 /* The table of subcommands (main.c). NULL outside it, or for an unknown name. */
 const cli_command *cli_command_get(int i);
 const cli_command *cli_command_find(const char *name);
+/* Whether several ranks do it together. */
+bool cli_command_shared(const cli_command *command);
+
+/* ---- ranks.c ---- */
+
+/* Joins the ranks that mpirun has started. This process among them, and how many they are. An exit code when all is done,
+ * which ends all ranks where this one alone has failed. */
+int cli_ranks_join(void);
+int cli_rank(void);
+int cli_ranks(void);
+int cli_ranks_leave(int code);
 
 typedef enum cli_type { CLI_FLAG, CLI_TEXT, CLI_INTEGER, CLI_REAL, CLI_SETTING } cli_type;
 
@@ -111,6 +123,8 @@ void cli_manual(FILE *out);
 int cli_fail(const enhope_context *ctx, enhope_status status);
 /* "enhope: ..." on stderr; returns CLI_FAILED. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* WHO: the sentence, on standard error; of another rank than 0 it is kept (ranks.c). */
+void cli_say(const char *who, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* "enhope COMMAND: ..." on stderr; returns CLI_USAGE. */
 int cli_usage_error(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Zeroed; NULL after a sentence on stderr. */

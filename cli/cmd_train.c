@@ -76,6 +76,8 @@ static int train_and_save(cli_session *session, const cli_options *options, cons
     if (status && status != ENHOPE_STOPPED) return cli_fail(session->ctx, status);
     enhope_model_get_info(session->model, &session->model_info);
 
+    if (cli_rank()) return 0; /* rank 0 has the same model */
+
     const enhope_status saved = enhope_model_save(session->ctx, session->model, path);
     if (saved) return cli_fail(session->ctx, saved);
     if (status == ENHOPE_STOPPED) {
@@ -102,17 +104,18 @@ int cmd_train(const cli_options *options)
     int code = cli_session_open(&session, options);
     if (!code) code = make_settings(session.ctx, options, &settings);
     if (!code && !options->data) code = cli_usage_error(options->command, "--data SPEC is missing");
+    const bool quiet = options->quiet || cli_rank();
     if (!code) code = cli_output_differs(path, options->data);
-    if (!code) code = cli_output_check(path); /* before the work, not after it */
-    if (!code) code = cli_progress_open(&progress, options->quiet, options->log);
+    if (!code && !cli_rank()) code = cli_output_check(path); /* before the work, not after it */
+    if (!code) code = cli_progress_open(&progress, quiet, cli_rank() ? NULL : options->log);
     if (!code) enhope_context_set_log(session.ctx, cli_progress_line, &progress);
     if (!code) code = cli_session_data(&session, options, options->data, "train");
-    if (!code && cli_caught_signal()) {
+    if (!code && cli_caught_signal() && cli_ranks() == 1) { /* ranks stop together, in the first batch */
         cli_error("stopped before training began; nothing is saved");
         code = 128 + cli_caught_signal();
     }
     if (!code) {
-        if (!options->quiet)
+        if (!quiet)
             fprintf(stderr, "%s: %lld samples, %lld inputs, %d classes\n", options->data,
                     (long long)session.data_info.n, (long long)session.data_info.inputs,
                     (int)session.data_info.classes);

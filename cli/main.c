@@ -109,6 +109,15 @@ const cli_command *cli_command_find(const char *name)
     return NULL;
 }
 
+/* Those that ranks share; of all others rank 0 does the whole. */
+bool cli_command_shared(const cli_command *command)
+{
+    static const char *const shared[] = {"train"};
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (!strcmp(shared[i], command->name)) return true;
+    return false;
+}
+
 static int print_version(void)
 {
     printf("enhope %s\n", enhope_version());
@@ -118,7 +127,7 @@ static int print_version(void)
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
-        cli_help_overview(stderr);
+        if (!cli_rank()) cli_help_overview(stderr);
         return CLI_USAGE;
     }
     const char *name = argv[1];
@@ -131,10 +140,10 @@ static int run(int argc, char **argv)
     if (!command) {
         char meant[64];
         cli_suggest_command(name, meant, sizeof meant);
-        fprintf(stderr, "enhope: unknown command '%s'%s\n", name,
-                *meant ? meant : "; 'enhope help' lists the commands");
+        cli_error("unknown command '%s'%s", name, *meant ? meant : "; 'enhope help' lists the commands");
         return CLI_USAGE;
     }
+    if (cli_rank() && !cli_command_shared(command)) return 0; /* rank 0 does it */
     cli_options options = {0};
     int code = cli_options_parse(command, argc - 2, argv + 2, &options);
     if (!code && options.help)
@@ -163,5 +172,7 @@ int main(int argc, char **argv)
     /* Closed pipes and file size limits come back as errors of write, so that they are told and nothing is lost. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    return cli_stdout_finish(run(argc, argv));
+    int code = cli_ranks_join();
+    if (!code) code = run(argc, argv);
+    return cli_ranks_leave(cli_stdout_finish(code));
 }

@@ -92,6 +92,19 @@ ENHOPE_API enhope_status enhope_context_set_device(enhope_context *ctx, const ch
  * whatever is asked. */
 ENHOPE_API enhope_status enhope_context_set_precision(enhope_context *ctx, const char *name);
 
+/* Who trains together: "self" (this process alone, the default), "mpi" (all that mpirun, or whatever starts MPI programs, has
+ * started; the plug-in libenhope_mpi is needed), or "auto" (mpi where several were started, else self). Where ranks train
+ * together, each of them makes the same calls with the same data and settings, they share the work, and all get the same
+ * model, which on the cpu is the one that a single process would get, to the byte. Time limits and the answers of progress
+ * functions are rank 0's. Device "cuda" is then another GPU for each rank of a machine. */
+ENHOPE_API enhope_status enhope_context_set_ranks(enhope_context *ctx, const char *name);
+ENHOPE_API int enhope_context_rank(const enhope_context *ctx);  /* this process, from 0 */
+ENHOPE_API int enhope_context_ranks(const enhope_context *ctx); /* how many they are */
+/* After a failure: whether all ranks call this within so many seconds, as they do where all have failed. Where they do not,
+ * others may wait for this one for ever, and abort() ends them all, with the exit code; it does nothing to a process alone. */
+ENHOPE_API int enhope_context_meet(enhope_context *ctx, double seconds);
+ENHOPE_API void enhope_context_abort(enhope_context *ctx, int code);
+
 /* What this machine has: the cpu is device 0, the GPUs follow. Where no GPU can be used, one entry "cuda" says why. */
 typedef struct enhope_device_info {
     char name[16];  /* as enhope_context_set_device takes it: "cpu", "cuda:0" */
@@ -307,7 +320,8 @@ typedef struct enhope_model_info {
     int32_t neighbours; /* k used by default */
     int64_t epochs;     /* rows of the history */
     int64_t earlier;    /* of these, the first so many are of models that this one went on from */
-    int64_t best; /* row of the history that was kept, of the last training: lowest validation error, of equal ones lowest loss; without a
+    int64_t
+        best; /* row of the history that was kept, of the last training: lowest validation error, of equal ones lowest loss; without a
                            validation part the last; -1: none */
     /* A model that went on without a validation part of its own has these two from the model before. */
     double temperature; /* of the probabilities, fitted on the validation part; 1: as they are */

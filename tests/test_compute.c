@@ -159,6 +159,32 @@ static void sums_of_products_agree_for_every_transpose_and_stride(void **state)
         }
 }
 
+/* Added to C: the product as it is made alone, so that whoever makes it, the sum has the same bits. */
+static void a_product_that_is_added_is_the_one_that_is_made_alone(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][3] = {{1, 1, 1}, {7, 13, 5}, {785, 40, 250}, {300, 520, 356}, {30, 70, 1000}};
+    for (int s = 0; s < 5; s++)
+        for (int ta = 0; ta < 2; ta++) {
+            const int64_t M = shapes[s][0], N = shapes[s][1], K = shapes[s][2], lda = ta ? M : K;
+            twin A = make_operands(ta ? K : M, lda, 13, 1), B = make_operands(K, N, 14, 1);
+            twin C = make(M * N, 15, 1), sum = make(M * N, 15, 1), alone = make(M * N, 16, 1);
+            eh_product p = {.ta = ta, .M = M, .N = N, .K = K, .lda = lda, .ldb = N, .ldc = N};
+            for (int which = 0; which < 3; which++) {
+                eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
+                p.A = T(A), p.B = T(B), p.C = T(C), p.add = true;
+                c->op->product(c, &p);
+                p.C = T(alone), p.add = false;
+                c->op->product(c, &p);
+                c->op->axpy(c, M * N, 1, T(alone), T(sum));
+                assert_int_equal(c->op->sync(c, ctx), ENHOPE_OK);
+            }
+            agree(C, tolerance), same_bits(C);
+            if (cpu->op->host) assert_memory_equal(C.cpu, sum.cpu, (size_t)(M * N) * cpu->op->size);
+            drop(A), drop(B), drop(C), drop(sum), drop(alone);
+        }
+}
+
 enum { C_ONLY = 1, P_ONLY = 2, C_AND_P = 3 };
 
 static int most_of(const eh_orders *orders)
@@ -282,7 +308,7 @@ static void the_gradient_behind_an_output_layer_agrees(void **state)
         const eh_finish slope = s % 2 ? EH_RELU_GRAD : EH_SIGMOID_GRAD;
         twin dY = make(n * h, 23, 0.1), V = make(h * m, 24, 1), T_ = make(n * m, 25, 0.4);
         twin dA = make_operands(n, m, 26, 1), db = make(m, 27, 1), dV = make(h * m, 28, 1);
-        ON_EACH(c->op->output_grad(c, slope, n, m, h, T(dY), T(V), T(T_), T(dA), T(db), T(dV)));
+        ON_EACH(c->op->output_grad(c, slope, n, m, h, T(dY), T(V), T(T_), s % 3 == 0, T(dA), T(db), T(dV)));
         agree(dA, tolerance), agree(db, tolerance), agree(dV, tolerance);
         drop(dY), drop(V), drop(T_), drop(dA), drop(db), drop(dV);
     }
@@ -477,6 +503,7 @@ int main(void)
         cmocka_unit_test(adam_steps_agree),
         cmocka_unit_test(adam_leaves_out_what_is_not_finite),
         cmocka_unit_test(sums_of_products_agree_for_every_transpose_and_stride),
+        cmocka_unit_test(a_product_that_is_added_is_the_one_that_is_made_alone),
         cmocka_unit_test(products_agree_for_every_finish_transpose_and_output),
         cmocka_unit_test(orders_change_at_any_column),
         cmocka_unit_test(a_power_may_take_the_place_of_the_product),

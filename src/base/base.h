@@ -14,10 +14,11 @@ struct enhope_context {
     char error[1024];
     enhope_log_fn log;
     void *log_user;
-    int threads;        /* 0: all cores */
-    char device[16];    /* "cpu", "cuda", "cuda:1", "auto", "ref" */
-    int precision;      /* an eh_precision */
-    bool told_fallback; /* auto: that the cpu computes, and why, was logged */
+    int threads;          /* 0: all cores */
+    char device[16];      /* "cpu", "cuda", "cuda:1", "auto", "ref" */
+    int precision;        /* an eh_precision */
+    bool told_fallback;   /* auto: that the cpu computes, and why, was logged */
+    struct eh_comm *comm; /* of comm/: the ranks that train together; NULL: this process alone */
 };
 
 /* How the inputs of products are rounded on a GPU; sums are float32. */

@@ -88,12 +88,14 @@ typedef enum eh_finish {
     EH_RELU_GRAD     /* C = P = v where t > 0, else 0; t likewise */
 } eh_finish;
 
-/* op(A) op(B), (M, K) x (K, N), and its finish. C and P (M, N; ldc both) may be NULL, one of them. */
+/* op(A) op(B), (M, K) x (K, N), and its finish. C and P (M, N; ldc both) may be NULL, one of them. add: the product is made
+ * as it would be without, and then added to C; only EH_PLAIN and without P. */
 typedef struct eh_product {
     bool ta, tb;
     int64_t M, N, K;
     const eh_operand *A, *B;
     int64_t lda, ldb;
+    bool add;
     eh_finish finish;
     eh_orders orders; /* of the N columns */
     const eh_real *with;
@@ -194,7 +196,7 @@ typedef struct eh_compute_ops {
      * `l2`, x + step dx / |dx|, x itself where dx is 0. The closing 1 and the zeros stay. */
     void (*climb)(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
                   const eh_real *dX, eh_operand *to);
-    /* sparse rows: U (n, F) = [x; 1]^T C with C (H+1, F); and dC (H+1, F) += x' dU^T */
+    /* sparse rows: U (n, F) = [x; 1]^T C with C (H+1, F); and dC (H+1, F) += x' dU^T, on the host this sum made first */
     void (*sparse_apply)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C, int64_t F,
                          eh_real *U);
     void (*sparse_grad)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU,
@@ -207,14 +209,16 @@ typedef struct eh_compute_ops {
     /* to = from as operands, both (rows, columns) without gaps */
     void (*operands)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to);
     /* Behind an output layer Y = T V^T, T (n, m) the units of a slope, EH_SIGMOID_GRAD or EH_RELU_GRAD, V (h, m): from dY
-     * (n, h)   dA (n, m) = slope of dY V,   db (m) = column sums of dA,   dV (h, m) = dY^T T */
+     * (n, h)   dA (n, m) = slope of dY V,   db (m) = column sums of dA,   dV (h, m) = dY^T T;   add: to db and dV, as products
+     * do */
     void (*output_grad)(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
-                        const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
+                        const eh_real *V, const eh_real *T, bool add, eh_operand *dA, eh_real *db, eh_real *dV);
 
     /* elementwise */
     /* s = u^order, the order that of the column */
     void (*power)(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u,
                   eh_operand *s);
+    /* out (m) = the sums of A (n, m) + beta out */
     void (*column_sums)(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 
     /* vectors */
@@ -305,7 +309,7 @@ enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix 
 void eh_host_unplace(eh_compute *c, eh_table *t);
 /* output_grad, successive and vote of these backends (host.c). */
 void eh_host_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
-                         const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
+                         const eh_real *V, const eh_real *T, bool add, eh_operand *dA, eh_real *db, eh_real *dV);
 void eh_host_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
 void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
                   eh_label *label);

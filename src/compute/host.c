@@ -34,9 +34,19 @@ cleanup:
 }
 
 void eh_host_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
-                         const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
+                         const eh_real *V, const eh_real *T, bool add, eh_operand *dA, eh_real *db, eh_real *dV)
 {
-    c->op->gemm(c, true, false, h, m, n, 1, dY, h, T, m, 0, dV, m); /* dV = sum dy t^T */
+    c->op->product(c, &(eh_product){.ta = true,
+                                    .M = h,
+                                    .N = m,
+                                    .K = n,
+                                    .A = eh_host_operands(dY),
+                                    .lda = h,
+                                    .B = eh_host_operands(T),
+                                    .ldb = m,
+                                    .add = add,
+                                    .C = dV,
+                                    .ldc = m}); /* dV = sum dy t^T */
     c->op->product(c, &(eh_product){.M = n,
                                     .N = m,
                                     .K = h,
@@ -48,7 +58,7 @@ void eh_host_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, i
                                     .with = T,
                                     .P = dA,
                                     .ldc = m}); /* da = slope of V^T dy */
-    c->op->column_sums(c, n, m, eh_host_numbers(dA), 0, db);
+    c->op->column_sums(c, n, m, eh_host_numbers(dA), add, db);
 }
 
 /* ---- votes ---- */

@@ -34,33 +34,49 @@ void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real 
                                         .ldc = F});
 }
 
-void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_operand *C_operand, int64_t F,
-                       const eh_operand *dU, eh_real *dC, int64_t dx_n, eh_real *dX)
+/* dC = sum x' du^T over the rows of a part. */
+static void first_sums(eh_compute *c, const eh_rows *x, int64_t H, int64_t F, const eh_operand *dU,
+                       const eh_parts *parts, int64_t part)
 {
-    const eh_operand *dense = eh_operand_at(c, dU, x->sparse_n * F);
-    if (x->dense_n) /* dC = sum x' du^T */
+    eh_real *dC = eh_part_gradient(c, parts, part, 0);
+    const int64_t first = parts->start[part], end = parts->start[part + 1];
+    const int64_t sparse_end = end < x->sparse_n ? end : x->sparse_n, dense = first > sparse_end ? first : sparse_end;
+    const bool add = eh_part_adds(parts, part);
+    if (end > dense)
         c->op->product(c, &(eh_product){.ta = true,
                                         .M = H + 1,
                                         .N = F,
-                                        .K = x->dense_n,
-                                        .A = x->X,
+                                        .K = end - dense,
+                                        .A = eh_operand_at(c, x->X, (dense - x->sparse_n) * x->ld),
                                         .lda = x->ld,
-                                        .B = dense,
+                                        .B = eh_operand_at(c, dU, dense * F),
                                         .ldb = F,
+                                        .add = add,
                                         .C = dC,
                                         .ldc = F});
-    else
+    else if (!add)
         c->op->fill(c, (H + 1) * F, 0, dC);
+    if (first < sparse_end)
+        c->op->sparse_grad(c, x->sparse, eh_row_at(x->sparse_rows, first), sparse_end - first,
+                           eh_operand_at(c, dU, first * F), F, dC);
+}
+
+void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_operand *C_operand, int64_t F,
+                       const eh_operand *dU, const eh_parts *parts, int64_t dx_n, eh_real *dX)
+{
     if (dx_n) /* dx = C du; the row of C that meets the closing 1 has no input behind it */
         c->op->product(c, &(eh_product){.tb = true,
                                         .M = dx_n,
                                         .N = H,
                                         .K = F,
-                                        .A = eh_operand_at(c, dense, (x->dense_n - dx_n) * F),
+                                        .A = eh_operand_at(c, dU, (x->sparse_n + x->dense_n - dx_n) * F),
                                         .lda = F,
                                         .B = C_operand,
                                         .ldb = F,
                                         .C = dX,
                                         .ldc = H});
-    if (x->sparse_n) c->op->sparse_grad(c, x->sparse, x->sparse_rows, x->sparse_n, dU, F, dC);
+    for (int64_t p = 0; p < parts->count; p++) {
+        first_sums(c, x, H, F, dU, parts, p);
+        if (parts->done) parts->done(parts->user, p);
+    }
 }

@@ -111,29 +111,39 @@ static void hope_forward(const eh_map_shape *s, eh_compute *c, const eh_real *th
     c->op->gemm(c, false, true, n, s->h, m, 1, a.T, m, V, m, 0, Y, s->h);
 }
 
+/* The sums of a part that S is read for: da, db = sum da, dV = sum dy t^T, dW = sum s da^T. */
+static void last_sums(const eh_map_shape *s, eh_compute *c, const eh_real *V, const activations *a, const eh_real *dY,
+                      const eh_parts *parts, int64_t p)
+{
+    const int64_t first = parts->start[p], n = eh_part_rows(parts, p), F = s->F, m = s->m;
+    const bool add = eh_part_adds(parts, p);
+    eh_real *dW = eh_part_gradient(c, parts, p, (s->H + 1) * F);
+    eh_real *db = eh_at(c, dW, F * m);
+    eh_operand *dA = eh_operand_at(c, a->dA, first * m);
+    c->op->output_grad(c, EH_SIGMOID_GRAD, n, m, s->h, eh_at(c, dY, first * s->h), V, eh_at(c, a->T, first * m), add,
+                       dA, db, eh_at(c, db, m));
+    c->op->product(c, &(eh_product){.ta = true,
+                                    .M = F,
+                                    .N = m,
+                                    .K = n,
+                                    .A = eh_operand_at(c, a->S, first * F),
+                                    .lda = F,
+                                    .B = dA,
+                                    .ldb = m,
+                                    .add = add,
+                                    .C = dW,
+                                    .ldc = m});
+}
+
 static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
-                          const eh_real *dY, eh_real *dtheta, int64_t dx_n, eh_real *dX)
+                          const eh_real *dY, const eh_parts *parts, int64_t dx_n, eh_real *dX)
 {
     const int64_t n = x->sparse_n + x->dense_n, F = s->F, m = s->m, at_W = (s->H + 1) * F;
     activations a;
     lay_out(s, c, n, true, work, &a);
     const eh_operand *C = weights(s, c, theta, a.weights, false);
     const eh_real *V = eh_at(c, theta, at_W + F * m + m);
-    eh_real *dC = dtheta;
-    eh_real *dW = eh_at(c, dC, at_W);
-    eh_real *db = eh_at(c, dW, F * m);
-    eh_real *dV = eh_at(c, db, m);
-    c->op->output_grad(c, EH_SIGMOID_GRAD, n, m, s->h, dY, V, a.T, a.dA, db, dV); /* da, db = sum da, dV = sum dy t^T */
-    c->op->product(c, &(eh_product){.ta = true,
-                                    .M = F,
-                                    .N = m,
-                                    .K = n,
-                                    .A = a.S,
-                                    .lda = F,
-                                    .B = a.dA,
-                                    .ldb = m,
-                                    .C = dW,
-                                    .ldc = m}); /* dW = sum s da^T */
+    for (int64_t p = 0; p < parts->count; p++) last_sums(s, c, V, &a, dY, parts, p);
     c->op->product(c, &(eh_product){.tb = true,
                                     .M = n,
                                     .N = F,
@@ -146,8 +156,8 @@ static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *t
                                     .orders = s->orders,
                                     .with = a.U,
                                     .P = a.S,
-                                    .ldc = F});             /* du = O u^(O-1) W da */
-    eh_first_backward(c, x, s->H, C, F, a.S, dC, dx_n, dX); /* dC = sum x' du^T, dx = C du */
+                                    .ldc = F});                /* du = O u^(O-1) W da */
+    eh_first_backward(c, x, s->H, C, F, a.S, parts, dx_n, dX); /* dC = sum x' du^T, dx = C du */
 }
 
 /* The start matters more than the solver. Factor responses of a given mean square (of order one), W so that the centred

@@ -36,10 +36,11 @@ static void identity_forward(const eh_map_shape *s, eh_compute *c, const eh_real
 }
 
 static void identity_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x,
-                              eh_real *work, const eh_real *dY, eh_real *dtheta, int64_t dx_n, eh_real *dX)
+                              eh_real *work, const eh_real *dY, const eh_parts *parts, int64_t dx_n, eh_real *dX)
 {
-    (void)theta, (void)work, (void)dtheta;
+    (void)theta, (void)work;
     if (dx_n) c->op->copy(c, dx_n * s->H, eh_at(c, dY, (x->dense_n - dx_n) * s->H), dX);
+    for (int64_t p = 0; p < parts->count && parts->done; p++) parts->done(parts->user, p);
 }
 
 const eh_map eh_map_identity = {

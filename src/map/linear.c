@@ -45,13 +45,13 @@ static void linear_forward(const eh_map_shape *s, eh_compute *c, const eh_real *
 }
 
 static void linear_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
-                            const eh_real *dY, eh_real *dtheta, int64_t dx_n, eh_real *dX)
+                            const eh_real *dY, const eh_parts *parts, int64_t dx_n, eh_real *dX)
 {
     const int64_t n = x->sparse_n + x->dense_n;
     eh_operand *rest = (eh_operand *)eh_at(c, work, eh_map_operands_room(c, (s->H + 1) * s->h));
     const eh_operand *A = eh_map_operands(c, s->H + 1, s->h, theta, (eh_operand *)work, false);
     const eh_operand *dU = eh_map_operands(c, n, s->h, dY, rest, true);
-    eh_first_backward(c, x, s->H, A, s->h, dU, dtheta, dx_n, dX);
+    eh_first_backward(c, x, s->H, A, s->h, dU, parts, dx_n, dX);
 }
 
 const eh_map eh_map_linear = {

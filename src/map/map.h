@@ -17,6 +17,17 @@ typedef struct eh_rows {
     int64_t ld, dense_n;
 } eh_rows;
 
+/* The parts that rows are cut into for sums over them. A part's sums do not depend on the other parts, so that the gradient
+ * is the same whoever makes them. */
+typedef struct eh_parts {
+    int64_t count;
+    const int64_t *start; /* (count + 1) the first row of each, the first of all being 0 */
+    eh_real *dtheta;      /* part p's gradient is `apart` p numbers from here; 0: they are added up in their order */
+    int64_t apart;
+    void (*done)(void *user, int64_t part); /* told when a part's gradient has been made, in their order; or NULL */
+    void *user;
+} eh_parts;
+
 enum { EH_MAP_LAYERS = 8 }; /* of an mlp, at most */
 
 typedef struct eh_map_shape {
@@ -50,10 +61,10 @@ typedef struct eh_map {
     /* Y (n, h), n = sparse_n + dense_n. */
     void (*forward)(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
                     eh_real *Y, bool keep);
-    /* After forward on the same theta, x and work, with keep. Sets dtheta; dX (dx_n, H) receives the gradient of the last dx_n dense rows, or
-     * is NULL. */
+    /* After forward on the same theta, x and work, with keep. Sets the gradients of the parts; dX (dx_n, H) receives the
+     * gradient of the last dx_n dense rows before the first part is done, or is NULL. */
     void (*backward)(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
-                     const eh_real *dY, eh_real *dtheta, int64_t dx_n, eh_real *dX);
+                     const eh_real *dY, const eh_parts *parts, int64_t dx_n, eh_real *dX);
 } eh_map;
 
 extern const eh_map eh_map_hope, eh_map_mlp, eh_map_linear, eh_map_identity;
@@ -80,8 +91,23 @@ double eh_first_deviation(eh_compute *c, double response, const eh_real *X, int6
  * Without keep U is room for sparse rows only and is left undefined. */
 void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, const eh_operand *C_operand,
                       int64_t F, const eh_orders *orders, eh_real *U, eh_operand *S, bool keep);
+/* C is what dtheta begins with. Ends the parts. */
 void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_operand *C_operand, int64_t F,
-                       const eh_operand *dU, eh_real *dC, int64_t dx_n, eh_real *dX);
+                       const eh_operand *dU, const eh_parts *parts, int64_t dx_n, eh_real *dX);
+
+/* One part: its rows, where its gradient has tensor `offset`, and whether that is to be added to. */
+static inline int64_t eh_part_rows(const eh_parts *p, int64_t part)
+{
+    return p->start[part + 1] - p->start[part];
+}
+static inline eh_real *eh_part_gradient(const eh_compute *c, const eh_parts *p, int64_t part, int64_t offset)
+{
+    return eh_at(c, p->dtheta, part * p->apart + offset);
+}
+static inline bool eh_part_adds(const eh_parts *p, int64_t part)
+{
+    return part > 0 && !p->apart;
+}
 
 /* map.c: workspaces. */
 /* Numbers of room that `count` elements of `size` bytes take, up to a whole cache line; -1 on overflow. */

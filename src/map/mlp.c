@@ -124,29 +124,48 @@ static void mlp_forward(const eh_map_shape *s, eh_compute *c, const eh_real *the
     c->op->gemm(c, false, true, n, s->h, last, 1, a.T[s->layers - 1], last, eh_at(c, theta, at_V(s)), last, 0, Y, s->h);
 }
 
+/* dW = sum t da^T of layer l, from its da, over the rows of a part. */
+static void layer_sums(const eh_map_shape *s, eh_compute *c, const activations *a, int l, const eh_parts *parts,
+                       int64_t p)
+{
+    const int64_t w = s->width[l], below = s->width[l - 1], first = parts->start[p];
+    c->op->product(c, &(eh_product){.ta = true,
+                                    .M = below,
+                                    .N = w,
+                                    .K = eh_part_rows(parts, p),
+                                    .A = eh_operand_at(c, as_operand(c, a, l - 1), first * below),
+                                    .lda = below,
+                                    .B = eh_operand_at(c, a->dA[l], first * w),
+                                    .ldb = w,
+                                    .add = eh_part_adds(parts, p),
+                                    .C = eh_part_gradient(c, parts, p, at_W(s, l)),
+                                    .ldc = w});
+}
+
+/* Behind the last layer, likewise: da, db = sum da, dV = sum dy t^T. */
+static void output_sums(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const activations *a,
+                        const eh_real *dY, const eh_parts *parts, int64_t p)
+{
+    const int top = s->layers - 1;
+    const int64_t first = parts->start[p], w = s->width[top];
+    c->op->output_grad(c, s->relu ? EH_RELU_GRAD : EH_SIGMOID_GRAD, eh_part_rows(parts, p), w, s->h,
+                       eh_at(c, dY, first * s->h), eh_at(c, theta, at_V(s)), eh_at(c, a->T[top], first * w),
+                       eh_part_adds(parts, p), eh_operand_at(c, a->dA[top], first * w),
+                       top ? eh_part_gradient(c, parts, p, at_b(s, top)) : a->db,
+                       eh_part_gradient(c, parts, p, at_V(s)));
+}
+
 static void mlp_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
-                         const eh_real *dY, eh_real *dtheta, int64_t dx_n, eh_real *dX)
+                         const eh_real *dY, const eh_parts *parts, int64_t dx_n, eh_real *dX)
 {
     const int64_t n = x->dense_n;
-    const int top = s->layers - 1;
-    const eh_finish slope = s->relu ? EH_RELU_GRAD : EH_SIGMOID_GRAD;
     activations a;
     lay_out(s, c, n, true, work, &a);
-    c->op->output_grad(c, slope, n, s->width[top], s->h, dY, eh_at(c, theta, at_V(s)), a.T[top], a.dA[top],
-                       top ? eh_at(c, dtheta, at_b(s, top)) : a.db, eh_at(c, dtheta, at_V(s)));
-    for (int l = top; l > 0; l--) {
+    for (int64_t p = 0; p < parts->count; p++) output_sums(s, c, theta, &a, dY, parts, p);
+    for (int l = s->layers - 1; l > 0; l--) {
         const int64_t w = s->width[l], below = s->width[l - 1];
-        c->op->product(c, &(eh_product){.ta = true,
-                                        .M = below,
-                                        .N = w,
-                                        .K = n,
-                                        .A = as_operand(c, &a, l - 1),
-                                        .lda = below,
-                                        .B = a.dA[l],
-                                        .ldb = w,
-                                        .C = eh_at(c, dtheta, at_W(s, l)),
-                                        .ldc = w}); /* dW = sum t da^T */
         eh_real *d = c->numbers ? (eh_real *)a.dA[l - 1] : a.d;
+        for (int64_t p = 0; p < parts->count; p++) layer_sums(s, c, &a, l, parts, p);
         c->op->product(c, &(eh_product){.tb = true,
                                         .M = n,
                                         .N = below,
@@ -155,14 +174,16 @@ static void mlp_backward(const eh_map_shape *s, eh_compute *c, const eh_real *th
                                         .lda = w,
                                         .B = weights(s, c, theta, &a, l, false),
                                         .ldb = w,
-                                        .finish = slope,
+                                        .finish = s->relu ? EH_RELU_GRAD : EH_SIGMOID_GRAD,
                                         .with = a.T[l - 1],
                                         .C = d,
                                         .P = c->numbers ? NULL : a.dA[l - 1],
                                         .ldc = below}); /* da = slope of W da above */
-        if (l > 1) c->op->column_sums(c, n, below, d, 0, eh_at(c, dtheta, at_b(s, l - 1)));
+        for (int64_t p = 0; p < parts->count && l > 1; p++)
+            c->op->column_sums(c, eh_part_rows(parts, p), below, eh_at(c, d, parts->start[p] * below),
+                               eh_part_adds(parts, p), eh_part_gradient(c, parts, p, at_b(s, l - 1)));
     }
-    eh_first_backward(c, x, s->H, weights(s, c, theta, &a, 0, false), s->width[0], a.dA[0], dtheta, dx_n, dX);
+    eh_first_backward(c, x, s->H, weights(s, c, theta, &a, 0, false), s->width[0], a.dA[0], parts, dx_n, dX);
 }
 
 /* Every layer starts with inputs of its units of a spread near one about zero. Where those below have it too, a sigmoid has

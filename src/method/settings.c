@@ -102,6 +102,10 @@ static const row rows[] = {
     INTEGER(batch, "1000", 0, 1073741824, "gradient methods",
             "samples in a mini-batch; 0: all; unless it is set, exemplar methods take at most a fiftieth of the "
             "samples, but 20"),
+    INTEGER(
+        parts, "0", 0, 65536, "gradient methods",
+        "parts that a mini-batch is computed in, whose gradients are added up in order; ranks share them; 0: of 256 "
+        "samples, on a GPU one for each rank"),
     INTEGER(iterations, "3", 1, 1000000, "cg, lbfgs", "line searches on each mini-batch"),
     INTEGER(memory, "10", 1, 1000, "lbfgs", "curvature pairs kept"),
     REAL(rate, "0.002", 0, 1e6, "adam", "peak learning rate"),

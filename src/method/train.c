@@ -8,39 +8,40 @@
 #include <math.h>
 #include <string.h>
 
+#include "comm/comm.h"
 #include "method/train.h"
 
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)
 {
     for (int64_t i = 0; i < count; i += t->capacity) {
-        eh_train_take(t, eh_row_at(rows, i), NULL, count - i < t->capacity ? count - i : t->capacity, NULL);
-        const eh_rows block = eh_train_batch(t, 0);
+        const eh_rows block = eh_train_gather(t, eh_row_at(rows, i), count - i < t->capacity ? count - i : t->capacity);
         t->method->map->forward(&t->shape, t->c, theta, &block, t->work, eh_at(t->c, Y, i * t->shape.h), false);
     }
 }
 
-eh_references eh_train_references(enhope_trainer *t, const eh_real *theta)
+enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta, eh_references *out)
 {
     eh_compute *c = t->c;
     const int64_t h = t->shape.h;
     if (!t->z) {
-        eh_train_embed(t, theta, t->row_list, t->n, t->points);
-        return (eh_references){.G = t->points, .label = t->point_label, .r = t->n, .h = h};
+        *out = (eh_references){.G = t->points, .label = t->point_label, .r = t->n, .h = h};
+        return eh_train_embed_shared(t, theta, t->n, t->points);
     }
     /* embedded exemplars are kept at the end of dY, which is free here */
     eh_real *G = eh_at(c, t->dY, t->capacity * h);
     const eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = t->z};
     eh_train_lay_exemplars(t, eh_at(c, theta, t->P), t->X, 0);
     t->method->map->forward(&t->shape, c, theta, &rows, t->work, G, false);
-    return (eh_references){.G = G, .label = t->exemplar_class, .r = t->z, .h = h};
+    *out = (eh_references){.G = G, .label = t->exemplar_class, .r = t->z, .h = h};
+    return ENHOPE_OK;
 }
 
-enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
-                              int64_t count, int64_t *errors)
+static enhope_status count_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
+                                  int64_t end, int64_t *errors)
 {
     *errors = 0;
-    for (int64_t i = first; i < first + count; i += t->capacity) {
-        const int64_t n = first + count - i < t->capacity ? first + count - i : t->capacity;
+    for (int64_t i = first; i < end; i += t->capacity) {
+        const int64_t n = end - i < t->capacity ? end - i : t->capacity;
         eh_train_embed(t, theta, eh_row_at(t->row_list, i), n, t->Y);
         eh_classify(&t->found, ref, t->Y, n, 0);
         EH_TRY(eh_classify_fetch(&t->found, t->ctx, n, NULL, 0, &(eh_classes){.label = t->guess}));
@@ -49,13 +50,26 @@ enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_
     return ENHOPE_OK;
 }
 
+/* Each rank counts its share. */
+enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
+                              int64_t count, int64_t *errors)
+{
+    const int rank = eh_comm_rank(t->ctx), ranks = eh_comm_ranks(t->ctx);
+    int64_t own;
+    EH_TRY(eh_comm_agree(t->ctx, count_errors(t, theta, ref, first + eh_share_start(count, rank, ranks),
+                                              first + eh_share_start(count, rank + 1, ranks), &own)));
+    *errors = eh_comm_sum(t->ctx, own);
+    return ENHOPE_OK;
+}
+
 /* The error on the validation part with parameters theta; NaN without one. */
 static enhope_status validate(enhope_trainer *t, const eh_real *theta, double *error)
 {
     *error = NAN;
     if (!t->valid_n) return ENHOPE_OK;
-    const eh_references ref = eh_train_references(t, theta);
+    eh_references ref;
     int64_t errors;
+    EH_TRY(eh_train_references(t, theta, &ref));
     EH_TRY(eh_train_errors(t, theta, &ref, t->n, t->valid_n, &errors));
     *error = (double)errors / (double)t->valid_n;
     return ENHOPE_OK;
@@ -68,17 +82,20 @@ static double seconds(const enhope_trainer *t)
     return t->spent + (eh_seconds() - t->started);
 }
 
+static enhope_status grow_history(enhope_trainer *t)
+{
+    const int64_t room = t->history_room ? 2 * t->history_room : 64;
+    enhope_history *grown = eh_grow(t->history, (size_t)t->history_room, (size_t)room, sizeof *t->history);
+    if (!grown) return eh_fail_memory(t->ctx, "history", (size_t)room, sizeof *t->history);
+    t->history = grown;
+    t->history_room = room;
+    return ENHOPE_OK;
+}
+
 /* Room for one more row of history: made before a step, so that a failure leaves all as it was. */
 static enhope_status make_room(enhope_trainer *t)
 {
-    if (t->epoch == t->history_room) {
-        const int64_t room = t->history_room ? 2 * t->history_room : 64;
-        enhope_history *grown = eh_grow(t->history, (size_t)t->history_room, (size_t)room, sizeof *t->history);
-        if (!grown) return eh_fail_memory(t->ctx, "history", (size_t)room, sizeof *t->history);
-        t->history = grown;
-        t->history_room = room;
-    }
-    return ENHOPE_OK;
+    return t->epoch < t->history_room ? ENHOPE_OK : eh_comm_agree(t->ctx, grow_history(t));
 }
 
 static void add_history(enhope_trainer *t)
@@ -115,9 +132,13 @@ static enhope_status end_epoch(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-static bool out_of_time(const enhope_trainer *t)
+/* All ranks go by the clock of the first. */
+static bool out_of_time(enhope_trainer *t)
 {
-    return t->set.time > 0 && seconds(t) >= t->set.time;
+    if (!(t->set.time > 0)) return false;
+    t->late = seconds(t) >= t->set.time;
+    eh_comm_broadcast(t->ctx, &t->late, sizeof t->late);
+    return t->late;
 }
 
 /* Ends training in the first batch that is not known, whose loss or gradient is not finite. */
@@ -149,8 +170,11 @@ static enhope_status take_losses(enhope_trainer *t)
     const int64_t pending = t->batch - t->known;
     const double start = eh_seconds();
     t->c->op->fetch(t->c, t->fetched, eh_scalar_at(t->losses, t->known), (size_t)pending * sizeof *t->fetched);
-    EH_TRY(t->c->op->sync(t->c, t->ctx));
+    const enhope_status status = t->c->op->sync(t->c, t->ctx), noted = t->noted;
+    t->noted = ENHOPE_OK;
+    EH_TRY(eh_comm_agree(t->ctx, noted ? noted : status));
     adapt(t, eh_seconds() - start);
+    if (t->c->op->ahead > 1) eh_comm_broadcast(t->ctx, &t->ahead, sizeof t->ahead);
     for (int64_t i = 0; i < pending; i++) {
         const eh_value v = t->fetched[i];
         if (!isfinite(v.value)) return diverge(t, "the loss");
@@ -178,6 +202,7 @@ static void run_batch(enhope_trainer *t)
     const int64_t from = eh_train_batch_start(t, t->batch) * each, to = eh_train_batch_start(t, t->batch + 1) * each;
     if (t->batch == 0) eh_train_begin_epoch(t);
     t->disturb.pass = (uint64_t)(t->past + t->epoch);
+    eh_train_cut(t, to - from);
     eh_train_take(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from,
                   t->disturbed ? &t->disturb : NULL);
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
@@ -191,7 +216,7 @@ static void run_batch(enhope_trainer *t)
 /* The one step of a method that solves for its map. */
 static enhope_status solve(enhope_trainer *t)
 {
-    EH_TRY(t->method->solve(t, &t->loss));
+    EH_TRY(eh_comm_agree(t->ctx, t->method->solve(t, &t->loss)));
     EH_TRY(end_epoch(t));
     t->done = true;
     return ENHOPE_OK;
@@ -242,6 +267,7 @@ bool eh_train_stop(void *user)
         t->stopping = t->progress(&p, t->progress_user) != 0;
         eh_compute_begin(t->c);
     }
+    eh_comm_broadcast(t->ctx, &t->stopping, sizeof t->stopping);
     return t->stopping || out_of_time(t);
 }
 
@@ -266,18 +292,18 @@ enhope_status enhope_trainer_step(enhope_trainer *t, enhope_progress *progress, 
 
 /* What the model compares with: exemplars in input space, all embedded training points (those of the validation part
  * too, now that it has served), or the scaled inputs (knn). */
-static void fill_references(enhope_trainer *t, const eh_real *theta, enhope_model *m)
+static enhope_status fill_references(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     if (t->method->compared == EH_EXEMPLARS) {
         t->c->op->read(t->c, m->reference, eh_at(t->c, theta, t->P), t->z * t->shape.H);
         memcpy(m->reference_label, t->exemplar_label, (size_t)t->z * sizeof *m->reference_label);
-        return;
+        return ENHOPE_OK;
     }
     for (int64_t i = 0; i < m->r; i++) m->reference_label[i] = t->data->label[t->rows[i]];
     if (t->method->compared == EH_BATCH) {
-        eh_train_embed(t, theta, t->row_list, m->r, t->points);
+        EH_TRY(eh_train_embed_shared(t, theta, m->r, t->points));
         t->c->op->read(t->c, m->reference, t->points, m->r * t->shape.h);
-        return;
+        return ENHOPE_OK;
     }
     const int64_t H = t->shape.H;
     for (int64_t i = 0; i < m->r; i++) {
@@ -285,9 +311,11 @@ static void fill_references(enhope_trainer *t, const eh_real *theta, enhope_mode
         eh_matrix_row(&t->data->x, t->rows[i], row);
         for (int64_t j = 0; j < H; j++) row[j] = (row[j] - t->shift[j]) * t->mul[j];
     }
+    return ENHOPE_OK;
 }
 
-static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
+/* What is not computed. */
+static enhope_status fill_texts(enhope_trainer *t, enhope_model *m)
 {
     enhope_context *ctx = t->ctx;
     const enhope_dataset *data = t->data;
@@ -306,17 +334,19 @@ static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
     }
     EH_TRY(eh_settings_texts(ctx, &t->set, m->setting));
     eh_train_fill_history(t, m);
-    if (!t->c) {
-        fill_references(t, NULL, m);
-        return ENHOPE_OK;
-    }
+    return ENHOPE_OK;
+}
+
+static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
+{
+    if (!t->c) return fill_references(t, NULL, m);
     const eh_real *theta = t->best_epoch ? t->best : present_state(t);
     t->c->op->read(t->c, m->theta, theta, t->P);
     eh_compute_begin(t->c);
-    fill_references(t, theta, m);
-    const enhope_status status = eh_train_judge(t, theta, m);
+    enhope_status status = fill_references(t, theta, m);
+    if (!status) status = eh_train_judge(t, theta, m);
     eh_compute_end(t->c);
-    return status ? status : t->c->op->sync(t->c, ctx);
+    return status ? status : t->c->op->sync(t->c, t->ctx);
 }
 
 enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
@@ -329,10 +359,12 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
         eh_compute_end(t->c);
         EH_TRY(status);
     }
-    EH_TRY(eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape,
-                           exemplars ? t->z : t->n + t->valid_n, exemplars, t->data->c, enhope_setting_count(),
-                           eh_train_earlier(t) + t->epoch, &m));
-    const enhope_status status = fill_model(t, m);
+    enhope_status status =
+        eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape, exemplars ? t->z : t->n + t->valid_n,
+                        exemplars, t->data->c, enhope_setting_count(), eh_train_earlier(t) + t->epoch, &m);
+    if (!status) status = fill_texts(t, m);
+    status = eh_comm_agree(t->ctx, status);
+    if (!status) status = eh_comm_agree(t->ctx, fill_model(t, m));
     if (status) {
         enhope_model_free(m);
         return status;
@@ -351,6 +383,7 @@ static enhope_status run(enhope_trainer *t, enhope_progress_fn progress, void *u
         enhope_progress p;
         EH_TRY(enhope_trainer_step(t, &p, &done));
         stopped = t->stopping || (progress && progress(&p, user) && !done);
+        eh_comm_broadcast(t->ctx, &stopped, sizeof stopped); /* as rank 0 is told */
     }
     EH_TRY(enhope_trainer_model(t, out));
     return stopped ? ENHOPE_STOPPED : ENHOPE_OK;

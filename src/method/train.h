@@ -6,6 +6,8 @@
 #include "exemplar/exemplar.h"
 #include "method/method.h"
 
+typedef struct eh_exchange eh_exchange; /* train_ranks.c */
+
 struct enhope_trainer {
     enhope_context *ctx;
     const enhope_dataset *data;
@@ -52,12 +54,24 @@ struct enhope_trainer {
     eh_scalar *losses; /* (batches) */
     eh_value *fetched; /* (batches) the same on the host */
 
+    /* A batch is cut into parts of its rows: the gradient is the sum of theirs, in their order, so that its bits do not
+     * depend on who computes a part. The exemplars belong to the last part. */
+    int64_t parts;
+    int64_t *part_start;         /* (parts + 1) the first row of each within the batch under way; the feed tells */
+    int64_t own_first, own_last; /* the parts that are computed here */
+    int64_t *piece; /* (parts + 2) their first rows, from the first one's on; of sparse batches the exemplars,
+                                  * which are dense, are a piece of their own */
+    int64_t pieces;
+    eh_exchange *exchange; /* of the gradients, with other ranks; NULL: there are none */
+    enhope_status noted;   /* of the backend, in between; told with the losses */
+
     /* a batch, and blocks of any other rows that are embedded */
     int64_t capacity, sample; /* rows of a batch or block; of the start */
     int64_t ld;
     int64_t batch_n;
     const eh_row *batch_rows;    /* (batch_n) */
     const eh_label *batch_label; /* (batch_n) */
+    int64_t own_at;              /* the row of X that this process's first row of the batch lies in */
     eh_operand *X;               /* (capacity + z, ld), ld >= H + 1 */
     /* where the loss is also asked for at inputs that have climbed it; else NULL */
     eh_operand *climbed;   /* (batch + z, ld) the batch so moved, then the exemplars */
@@ -95,6 +109,7 @@ struct enhope_trainer {
     enhope_progress_fn progress; /* of enhope_train, asked within long steps; NULL: none */
     void *progress_user;
     bool stopping; /* it said so */
+    bool late;     /* the time limit was reached, by rank 0's clock when it was last asked */
 };
 
 /* A setting by its name, for sentences. */
@@ -112,11 +127,28 @@ bool eh_train_climbs(const enhope_trainer *t);
  * x, and its gradient, all on the backend; train_loss.c, train.c. */
 void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss);
 bool eh_train_stop(void *user);
-/* Rows become the batch, disturbed unless `with` is NULL; label may be NULL where no loss will be asked for. The rows of
- * its embedding: the batch's, then z exemplars, which lay_exemplars puts behind `first` rows of X; train_loss.c. */
+/* Rows become the batch, whose parts have been told, disturbed unless `with` is NULL. Rows that no loss will be asked for are
+ * gathered into X, but for sparse ones. Exemplars are laid behind `first` rows of X; train_loss.c. */
 void eh_train_take(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n, const eh_disturb *with);
-eh_rows eh_train_batch(const enhope_trainer *t, int64_t z);
+eh_rows eh_train_gather(enhope_trainer *t, const eh_row *rows, int64_t n);
 void eh_train_lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first);
+/* Tells the parts of a batch of so many rows; train_feed.c. */
+void eh_train_cut(enhope_trainer *t, int64_t rows);
+/* Over ranks; train_ranks.c. Which parts are computed here; the memory that is exchanged; that all ranks see the same. */
+void eh_train_share_parts(enhope_trainer *t);
+enhope_status eh_train_exchange_create(enhope_trainer *t);
+void eh_train_exchange_free(enhope_trainer *t);
+enhope_status eh_train_check_ranks(enhope_trainer *t);
+/* The batch's embedding for all. Where the gradients of pieces are to be made, so far apart; one that is made; their sum, of
+ * all ranks. */
+void eh_train_gather_embedding(enhope_trainer *t);
+eh_real *eh_train_begin_exchange(enhope_trainer *t, int64_t *apart);
+void eh_train_send_piece(enhope_trainer *t, int64_t piece);
+void eh_train_end_exchange(enhope_trainer *t, eh_real *gradient);
+/* Keeps a failure until losses are taken. */
+void eh_train_note(enhope_trainer *t, enhope_status status);
+/* Embeds the first `count` of all rows into Y (count, h), each rank its share. */
+enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int64_t count, eh_real *Y);
 /* The first sample of an epoch's batch. The rows of an epoch in their order, on the host; then on the backend, for the epoch
  * that begins; train_feed.c. */
 int64_t eh_train_batch_start(const enhope_trainer *t, int64_t batch);
@@ -136,7 +168,7 @@ void eh_train_soft_take(enhope_trainer *t);
 /* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; train.c. */
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y);
 /* What points are compared with while training, embedded by theta; train.c. */
-eh_references eh_train_references(enhope_trainer *t, const eh_real *theta);
+enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta, eh_references *out);
 /* How many of the rows first .. first + count are misclassified by theta; train.c. */
 enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
                               int64_t count, int64_t *errors);

@@ -9,6 +9,11 @@ int64_t eh_train_batch_start(const enhope_trainer *t, int64_t batch)
     return t->n * batch / t->batches;
 }
 
+void eh_train_cut(enhope_trainer *t, int64_t rows)
+{
+    for (int64_t p = 0; p <= t->parts; p++) t->part_start[p] = eh_share_start(rows, p, t->parts);
+}
+
 /* Makes room behind each batch of the shuffled samples, the last first, and puts their targets there. */
 static void add_targets(enhope_trainer *t)
 {

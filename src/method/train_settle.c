@@ -1,6 +1,7 @@
 /* Settings against data and method: what `auto` and defaults come to, what does not go together, and how large all is. */
 #include <math.h>
 
+#include "comm/comm.h"
 #include "method/train.h"
 
 eh_named eh_train_first_on(const eh_named *settings, int count)
@@ -200,6 +201,17 @@ static void settle_room(enhope_trainer *t, int64_t batch)
     t->sample = sample < t->capacity ? sample : t->capacity;
 }
 
+/* Parts of a batch, of its rows. Products are as fast on so many as on more; a GPU, where they are not, makes one. */
+static void settle_parts(enhope_trainer *t, int64_t batch)
+{
+    enum { ROWS = 256, MOST = 64 };
+    const int64_t rows = batch * (1 + t->hinge.targets), usual = (rows + ROWS - 1) / ROWS;
+    t->parts = usual < MOST ? usual : MOST;
+    if (!t->c || !t->c->op->host) t->parts = eh_comm_ranks(t->ctx) < rows ? eh_comm_ranks(t->ctx) : rows;
+    if (t->set.parts) t->parts = t->set.parts < rows ? t->set.parts : rows;
+    eh_train_share_parts(t);
+}
+
 enhope_status eh_train_settle(enhope_trainer *t)
 {
     EH_TRY(settle_inputs(t));
@@ -210,6 +222,7 @@ enhope_status eh_train_settle(enhope_trainer *t)
     t->batches = (t->n + batch - 1) / batch;
     settle_epochs(t);
     settle_room(t, batch);
+    settle_parts(t, batch);
     if (t->method->compared == EH_BATCH && batch < 2)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "batch is %lld: %s compares the samples of a batch, expected at least 2", (long long)batch,

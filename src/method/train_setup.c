@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "comm/comm.h"
 #include "method/train.h"
 
 /* ---- which rows ---- */
@@ -166,6 +167,8 @@ static enhope_status allocate_epoch(enhope_trainer *t)
     EH_TRY(eh_new(ctx, "order of samples", rows, sizeof *t->order, (void **)&t->order));
     EH_TRY(eh_new(ctx, "order of samples", rows, sizeof *t->order_label, (void **)&t->order_label));
     EH_TRY(eh_new(ctx, "losses", t->batches, sizeof *t->fetched, (void **)&t->fetched));
+    EH_TRY(eh_new(ctx, "parts of a batch", t->parts + 1, sizeof *t->part_start, (void **)&t->part_start));
+    EH_TRY(eh_new(ctx, "parts of a batch", t->parts + 2, sizeof *t->piece, (void **)&t->piece));
     EH_TRY(eh_compute_new(c, ctx, "losses", t->batches, sizeof *t->fetched, &t->losses));
     EH_TRY(eh_compute_new(c, ctx, "order of samples", rows, sizeof *t->order, &t->epoch_rows));
     EH_TRY(eh_compute_new(c, ctx, "order of samples", rows, sizeof *t->order_label, &t->epoch_label));
@@ -238,6 +241,7 @@ static enhope_status allocate(enhope_trainer *t)
     EH_TRY(eh_new(ctx, "labels", t->z, sizeof *t->exemplar_label, (void **)&t->exemplar_label));
     EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->guess, (void **)&t->guess));
     EH_TRY(allocate_epoch(t));
+    if (!t->method->solve) EH_TRY(eh_train_exchange_create(t));
     EH_TRY(allocate_affinities(t));
     EH_TRY(eh_train_soft_allocate(t));
     EH_TRY(allocate_regularisers(t));
@@ -292,7 +296,8 @@ static void settle_threads(enhope_trainer *t)
     if (eh_mul(t->n / t->batches + t->z, distances, &work) && work < ALONE) t->c->threads = 1;
 }
 
-static enhope_status build(enhope_trainer *t)
+/* All but what is computed. */
+static enhope_status prepare(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
     const int64_t H = t->data->x.H;
@@ -312,7 +317,16 @@ static enhope_status build(enhope_trainer *t)
         return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
                        "the data is larger than the memory that the device has for it: a model streams such data, but "
                        "training needs it there as a whole; train on the cpu, or on fewer samples");
-    EH_TRY(allocate(t));
+    return allocate(t);
+}
+
+static enhope_status build(enhope_trainer *t)
+{
+    enhope_context *ctx = t->ctx;
+    const int64_t H = t->data->x.H;
+    EH_TRY(eh_comm_agree(ctx, prepare(t)));
+    EH_TRY(eh_train_check_ranks(t));
+    if (!t->c) return ENHOPE_OK;
     eh_compute_begin(t->c);
     enhope_status status;
     EH_CHECK(start_exemplars(t));
@@ -326,7 +340,7 @@ static enhope_status build(enhope_trainer *t)
     EH_CHECK(t->c->op->sync(t->c, ctx));
 cleanup:
     eh_compute_end(t->c);
-    return status;
+    return eh_comm_agree(ctx, status);
 }
 
 enhope_status eh_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
@@ -371,6 +385,7 @@ void enhope_trainer_free(enhope_trainer *t)
     if (t->c) {
         eh_optim_free(t->optim);
         eh_found_free(&t->found);
+        eh_train_exchange_free(t);
         void *const placed[] = {t->theta,      t->best,         t->X,           t->work,         t->Y,
                                 t->dY,         t->points,       t->row_list,    t->losses,       t->exemplar_class,
                                 t->epoch_rows, t->epoch_label,  t->point_label, t->inputs,       t->affinities,
@@ -381,8 +396,8 @@ void enhope_trainer_free(enhope_trainer *t)
         t->c->op->unplace(t->c, &t->table);
         eh_compute_close(t->c);
     }
-    void *const blocks[] = {t->shift,   t->mul,   t->rows,        t->exemplar_label, t->guess,
-                            t->targets, t->order, t->order_label, t->fetched,        t->history};
+    void *const blocks[] = {t->shift, t->mul,         t->rows,    t->exemplar_label, t->guess,      t->targets,
+                            t->order, t->order_label, t->fetched, t->history,        t->part_start, t->piece};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
     eh_free(t);
 }

@@ -176,12 +176,43 @@ static void cpu_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *row
     }
 }
 
+/* The columns that rows have values in. */
+typedef struct columns {
+    int64_t count;
+    int32_t *number; /* (H) of each column among them; -1: none */
+    int32_t *column; /* (count) */
+    float *sum;      /* (count + 1, F) zeros; the last is the closing 1's */
+} columns;
+
+/* In the state's room; false: there is none, and sync() will tell. */
+static bool find_columns(eh_compute *c, const eh_matrix *x, const int64_t *rows, int64_t n, int64_t F, columns *out)
+{
+    int64_t most = 0;
+    for (int64_t i = 0; i < n; i++) most += x->row_start[rows[i] + 1] - x->row_start[rows[i]];
+    if (most > x->H) most = x->H;
+    float *room = eh_cpu_room(c->state, (most + 1) * F + x->H + most, sizeof *room);
+    if (!room) return false;
+    *out = (columns){.sum = room, .number = (int32_t *)(room + (most + 1) * F)};
+    out->column = out->number + x->H;
+    memset(out->number, -1, (size_t)x->H * sizeof *out->number);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t s = x->row_start[rows[i]]; s < x->row_start[rows[i] + 1]; s++) {
+            if (out->number[x->column[s]] >= 0) continue;
+            out->number[x->column[s]] = (int32_t)out->count;
+            out->column[out->count++] = x->column[s];
+        }
+    memset(out->sum, 0, (size_t)((out->count + 1) * F) * sizeof *out->sum);
+    return true;
+}
+
 /* Each thread owns a range of factors, so that no two write the same place and the order of sums is fixed. */
 static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU,
                             int64_t F, eh_real *dC)
 {
     const eh_matrix *x = &t->x;
     const float *mul = eh_f(t->mul);
+    columns in;
+    if (!find_columns(c, x, eh_host_rows(rows), n, F, &in)) return;
 #pragma omp parallel for num_threads(c->threads) if (n * F > EH_CPU_ALONE) schedule(static)
     for (int part = 0; part < c->threads; part++) {
         const int64_t from = eh_share_start(F, part, c->threads),
@@ -189,10 +220,14 @@ static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows
         for (int64_t i = 0; i < n; i++) {
             const float *du = eh_f(dU) + i * F + from;
             const int64_t *ends = x->row_start + eh_host_rows(rows)[i];
-            eh_cpu_add_scaled(count, 1, du, eh_f(dC) + x->H * F + from);
+            eh_cpu_add_scaled(count, 1, du, in.sum + in.count * F + from);
             for (int64_t s = ends[0]; s < ends[1]; s++)
-                eh_cpu_add_scaled(count, x->value[s] * mul[x->column[s]], du, eh_f(dC) + x->column[s] * F + from);
+                eh_cpu_add_scaled(count, x->value[s] * mul[x->column[s]], du,
+                                  in.sum + in.number[x->column[s]] * F + from);
         }
+        for (int64_t k = 0; k <= in.count; k++)
+            eh_cpu_add_scaled(count, 1, in.sum + k * F + from,
+                              eh_f(dC) + (k < in.count ? in.column[k] : x->H) * F + from);
     }
 }
 

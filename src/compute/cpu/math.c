@@ -32,11 +32,17 @@ void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders 
     }
 }
 
+/* Of some columns at a time, whose sums are made first and then added. */
 EH_SIMD static void add_rows(int64_t n, int64_t m, int64_t ld, const float *restrict A, float beta, float *restrict out)
 {
-    for (int64_t k = 0; k < m; k++) out[k] = beta == 0 ? 0 : beta * out[k];
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < m; k++) out[k] += A[i * ld + k];
+    enum { WIDE = 64 };
+    for (int64_t first = 0; first < m; first += WIDE) {
+        const int64_t wide = m - first < WIDE ? m - first : WIDE;
+        float sum[WIDE] = {0};
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t k = 0; k < wide; k++) sum[k] += A[i * ld + first + k];
+        for (int64_t k = 0; k < wide; k++) out[first + k] = beta == 0 ? sum[k] : beta * out[first + k] + sum[k];
+    }
 }
 
 /* Each thread owns a range of columns. */

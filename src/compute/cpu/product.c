@@ -3,6 +3,7 @@
  * A product is cut into tiles whose size does not depend on the threads, each one call of rows.c or of a single-threaded
  * BLAS: so the bits are the same for any number of threads. A finish follows tile by tile, while the tile is in the cache. */
 #include <cblas.h>
+#include <omp.h>
 #include <string.h>
 
 #include "compute/cpu/cpu.h"
@@ -36,11 +37,11 @@ static tile tile_of(const tiles *all, int64_t number)
     return t;
 }
 
-/* apart: the rows of A may be samples, which do not know of each other. */
-static void multiply(tile t, bool apart, bool ta, bool tb, int64_t K, float alpha, const float *A, int64_t lda,
-                     const float *B, int64_t ldb, float beta, float *C, int64_t ldc)
+/* The rows of A may be samples, which do not know of each other; with ta they are summed over. */
+static void multiply(tile t, bool ta, bool tb, int64_t K, float alpha, const float *A, int64_t lda, const float *B,
+                     int64_t ldb, float beta, float *C, int64_t ldc)
 {
-    if (apart && !ta && alpha == 1 && beta == 0) {
+    if (!ta && alpha == 1 && beta == 0) {
         eh_cpu_rows(t.rows, t.columns, K, A + t.i * lda, lda, tb, B + (tb ? t.j * ldb : t.j), ldb, C + t.i * ldc + t.j,
                     ldc);
         return;
@@ -56,8 +57,7 @@ void eh_cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t 
     const tiles all = cut(M, N);
 #pragma omp parallel for num_threads(c->threads) if (all.down * all.across > 1) schedule(dynamic)
     for (int64_t t = 0; t < all.down * all.across; t++)
-        multiply(tile_of(&all, t), true, ta, tb, K, (float)alpha, eh_f(A), lda, eh_f(B), ldb, (float)beta, eh_f(C),
-                 ldc);
+        multiply(tile_of(&all, t), ta, tb, K, (float)alpha, eh_f(A), lda, eh_f(B), ldb, (float)beta, eh_f(C), ldc);
 }
 
 /* ---- finishes, of a part of a row ---- */
@@ -163,15 +163,35 @@ static void finish(const eh_product *p, int64_t i, int64_t j, int64_t count, flo
     if (P != v) memcpy(P, v, (size_t)count * sizeof *v);
 }
 
+/* Tiles are made in room of their own and then added, so that C + AB has the same bits whoever makes AB. */
+static void add_product(eh_compute *c, const eh_product *p, const tiles *all)
+{
+    float *room = eh_cpu_room(c->state, (int64_t)c->threads * TILE_ROWS * TILE_COLUMNS, sizeof *room);
+    if (!room) return;
+#pragma omp parallel for num_threads(c->threads) if (all->down * all->across > 1) schedule(dynamic)
+    for (int64_t number = 0; number < all->down * all->across; number++) {
+        const tile t = tile_of(all, number);
+        float *made = room + (int64_t)omp_get_thread_num() * TILE_ROWS * TILE_COLUMNS;
+        const float *A = eh_f(p->A) + (p->ta ? t.i : t.i * p->lda), *B = eh_f(p->B) + (p->tb ? t.j * p->ldb : t.j);
+        multiply((tile){.rows = t.rows, .columns = t.columns}, p->ta, p->tb, p->K, 1, A, p->lda, B, p->ldb, 0, made,
+                 t.columns);
+        for (int64_t i = 0; i < t.rows; i++)
+            eh_cpu_add_scaled(t.columns, 1, made + i * t.columns, eh_f(p->C) + (t.i + i) * p->ldc + t.j);
+    }
+}
+
 void eh_cpu_product(eh_compute *c, const eh_product *p)
 {
     const tiles all = cut(p->M, p->N);
     float *C = p->C ? eh_f(p->C) : eh_f(p->P);
-    const bool forward = p->finish != EH_POWER_GRAD && p->finish != EH_SIGMOID_GRAD && p->finish != EH_RELU_GRAD;
+    if (p->add) {
+        add_product(c, p, &all);
+        return;
+    }
 #pragma omp parallel for num_threads(c->threads) if (all.down * all.across > 1) schedule(dynamic)
     for (int64_t number = 0; number < all.down * all.across; number++) {
         const tile t = tile_of(&all, number);
-        multiply(t, forward, p->ta, p->tb, p->K, 1, eh_f(p->A), p->lda, eh_f(p->B), p->ldb, 0, C, p->ldc);
+        multiply(t, p->ta, p->tb, p->K, 1, eh_f(p->A), p->lda, eh_f(p->B), p->ldb, 0, C, p->ldc);
         for (int64_t i = t.i; i < t.i + t.rows; i++) finish(p, i, t.j, t.columns, C + i * p->ldc + t.j);
     }
 }

@@ -312,7 +312,7 @@ bool cuda_has_wgmma(int *version);
 bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T, int64_t ldt, const float *V,
                  int64_t ldv, float *Y, int64_t ldy);
 void cuda_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
-                      const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV);
+                      const eh_real *V, const eh_real *T, bool add, eh_operand *dA, eh_real *db, eh_real *dV);
 /* math.cu */
 /* to (rows, columns; wide) as an operand of so many parts, a closing 1 where `one` says so, zeros up to wide. */
 void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from, int64_t ld, bool one, int parts,

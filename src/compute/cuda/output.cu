@@ -58,8 +58,8 @@ __device__ static float slope_of(bool relu, float t)
  * last block of a column adds the chunks in their order. */
 template <int MOST>
 __global__ void output_back(bool relu, int64_t n, int64_t m, int h, const float *dY, const float *V, const float *T,
-                            int pieces, __nv_bfloat16 *dA, int64_t chunk, float *parts, unsigned *tickets, float *db,
-                            float *dV)
+                            int pieces, bool add, __nv_bfloat16 *dA, int64_t chunk, float *parts, unsigned *tickets,
+                            float *db, float *dV)
 {
     begin_kernel();
     __shared__ float lanes[LANES][1 + MOST][COLUMNS];
@@ -95,10 +95,8 @@ __global__ void output_back(bool relu, int64_t n, int64_t m, int h, const float 
         float all = 0;
 #pragma unroll 8
         for (unsigned b = 0; b < gridDim.y; b++) all += __ldcg(parts + ((int64_t)b * (1 + h) + j) * m + k);
-        if (j == 0)
-            db[k] = all;
-        else
-            dV[(int64_t)(j - 1) * m + k] = all;
+        float *to = j == 0 ? db + k : dV + (int64_t)(j - 1) * m + k;
+        *to = add ? *to + all : all;
     }
 }
 
@@ -109,7 +107,7 @@ __global__ void units_back(bool relu, int64_t count, const float *T, float *d)
 }
 
 void cuda_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
-                      const eh_real *V, const eh_real *T, eh_operand *dA, eh_real *db, eh_real *dV)
+                      const eh_real *V, const eh_real *T, bool add, eh_operand *dA, eh_real *db, eh_real *dV)
 {
     cuda_state *s = state_of(c);
     const bool relu = slope == EH_RELU_GRAD;
@@ -118,6 +116,7 @@ void cuda_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int6
     const int64_t chunks = (n + chunk - 1) / chunk;
     const bool thin = h <= THIN && columns <= CUDA_TICKETS / 2;
     if (n == 0) {
+        if (add) return;
         cuda_fill(c, m, 0, db);
         cuda_fill(c, h * m, 0, dV);
         return;
@@ -130,13 +129,13 @@ void cuda_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int6
              h <= 2   ? output_back<2>
              : h <= 4 ? output_back<4>
                       : output_back<THIN>,
-             relu, n, m, (int)h, F(dY), F(V), F(T), parts_in(c), O(dA), chunk, room, s->tickets, F(db), F(dV));
+             relu, n, m, (int)h, F(dY), F(V), F(T), parts_in(c), add, O(dA), chunk, room, s->tickets, F(db), F(dV));
         return;
     }
     eh_real *d = (eh_real *)room;
     cuda_gemm(c, false, false, n, m, h, 1, dY, h, V, m, 0, d, m);
-    cuda_gemm(c, true, false, h, m, n, 1, dY, h, T, m, 0, dV, m);
+    cuda_gemm(c, true, false, h, m, n, 1, dY, h, T, m, add, dV, m);
     note(s, blocks_for(n * m, 256), 256, 0, units_back, relu, n * m, F(T), F(d));
-    cuda_column_sums(c, n, m, d, 0, db);
+    cuda_column_sums(c, n, m, d, add, db);
     cuda_operands(c, n, m, d, dA);
 }

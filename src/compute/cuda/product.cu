@@ -323,6 +323,7 @@ void cuda_product(eh_compute *c, const eh_product *q)
     p.with = F(q->with);
     p.power = powers_of(q->orders, q->N);
     p.finish = q->finish;
+    p.beta = q->add;
     add(state_of(c), p);
 }
 

@@ -254,7 +254,7 @@ static void ref_product(eh_compute *c, const eh_product *p)
                 sum += (p->ta ? D(p->A)[k * p->lda + i] : D(p->A)[i * p->lda + k]) *
                        (p->tb ? D(p->B)[j * p->ldb + k] : D(p->B)[k * p->ldb + j]);
             const double v = finished(p, sum, i, j);
-            if (p->C) D(p->C)[i * p->ldc + j] = v;
+            if (p->C) D(p->C)[i * p->ldc + j] = p->add ? D(p->C)[i * p->ldc + j] + v : v;
             if (p->P) D(p->P)[i * p->ldc + j] = p->finish == EH_POWER ? int_power(v, order_of(&p->orders, p->N, j)) : v;
         }
 }
