@@ -35,9 +35,9 @@ static int make_settings(const cli_session *session, const cli_options *options,
         if (is_one_of(setting->name, shape))
             return cli_usage_error(
                 options->command,
-                "--%s is the model's and cannot be changed: the map, its exemplars and its scaling go "
+                "%s%s is the model's and cannot be changed: the map, its exemplars and its scaling go "
                 "on as they are",
-                setting->name);
+                setting->name[1] ? "--" : "-", setting->name);
         status = enhope_settings_set(ctx, *out, setting->name, setting->value);
     }
     return status ? cli_fail(ctx, status) : 0;

@@ -68,6 +68,8 @@ static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t
     }
     t->n = train;
     t->valid_n = labelled - train;
+    if (labelled < all)
+        eh_log(ctx, "%lld of %lld samples have no label and take no part", (long long)(all - labelled), (long long)all);
     if (held_out && !t->valid_n)
         eh_log(ctx, "no validation part: %lld samples are too few for one of %g; the last epoch is kept",
                (long long)labelled, t->set.valid);
