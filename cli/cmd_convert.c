@@ -51,7 +51,7 @@ static int convert(const cli_session *session, const cli_options *options, const
     if (options->shard_size && (!cli_parse_bytes(options->shard_size, &bytes) || bytes < 1))
         return cli_usage_error(options->command, "--shard-size is '%s': expected a size, as in 64M or 1GB",
                                options->shard_size);
-    int code = cli_progress_open(&c.progress, options->quiet, NULL);
+    int code = cli_progress_open(&c.progress, options->quiet, NULL, false);
     if (code) return code;
     *status = enhope_convert(session->ctx, &source, folder, options->shard_rows, bytes, draw, &c);
     cli_progress_close(&c.progress);

@@ -10,7 +10,7 @@
 int cli_fail(const enhope_context *ctx, enhope_status status)
 {
     const char *sentence = enhope_error(ctx);
-    fprintf(stderr, "enhope: %s\n", *sentence ? sentence : enhope_status_text(status));
+    cli_error("%s", *sentence ? sentence : enhope_status_text(status));
     return status == ENHOPE_ERROR_ARGUMENT ? CLI_USAGE : CLI_FAILED;
 }
 
@@ -18,20 +18,18 @@ int cli_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("enhope: ", stderr);
-    vfprintf(stderr, format, args);
-    putc('\n', stderr);
+    cli_say("enhope", format, args);
     va_end(args);
     return CLI_FAILED;
 }
 
 int cli_usage_error(const cli_command *command, const char *format, ...)
 {
+    char who[64];
     va_list args;
+    snprintf(who, sizeof who, "enhope %s", command->name);
     va_start(args, format);
-    fprintf(stderr, "enhope %s: ", command->name);
-    vfprintf(stderr, format, args);
-    putc('\n', stderr);
+    cli_say(who, format, args);
     va_end(args);
     return CLI_USAGE;
 }
@@ -48,7 +46,7 @@ void *cli_alloc(const char *what, int64_t rows, int64_t columns, size_t size)
 static void put_log_line(const char *line, void *user)
 {
     (void)user;
-    fprintf(stderr, "%s\n", line);
+    if (!cli_rank()) fprintf(stderr, "%s\n", line);
 }
 
 int cli_session_open(cli_session *session, const cli_options *options)
@@ -59,6 +57,7 @@ int cli_session_open(cli_session *session, const cli_options *options)
     enhope_status status = enhope_context_set_threads(session->ctx, (int)options->threads);
     if (!status && options->device) status = enhope_context_set_device(session->ctx, options->device);
     if (!status && options->precision) status = enhope_context_set_precision(session->ctx, options->precision);
+    if (!status && cli_command_shared(options->command)) status = enhope_context_set_ranks(session->ctx, "auto");
     enhope_context_set_log(session->ctx, put_log_line, NULL);
     int64_t memory = 0;
     if (options->memory && !cli_parse_bytes(options->memory, &memory))

@@ -13,8 +13,8 @@ import sys
 import tempfile
 
 # Bottom to top: a room may include itself and the rooms before it, less the pairs below.
-ROOMS = ["base", "compute", "data", "map", "objective", "optim", "exemplar", "classify", "model", "method"]
-STRANGERS = [{"data", "compute"}] + [
+ROOMS = ["base", "compute", "comm", "data", "map", "objective", "optim", "exemplar", "classify", "model", "method"]
+STRANGERS = [{"data", "compute"}, {"comm", "compute"}, {"data", "comm"}] + [
     {a, b}
     for side in [["map", "objective", "optim", "exemplar", "classify"]]
     for i, a in enumerate(side)
@@ -31,6 +31,8 @@ STANDARD = {
         " stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype"
     ).split()
 }
+# The only file that sees MPI.
+MPI = os.path.join("src", "comm", "mpi", "mpi.c")
 PUBLIC = os.path.join("include", "enhope.h")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
@@ -64,6 +66,8 @@ def room_of(path):
 def judge(path, quote, target, found):
     """Why the file at path may not include target; None where it may."""
     top = path.split(os.sep)[0]
+    if os.path.basename(target) in ("mpi.h", "mpi-ext.h") and path != MPI:
+        return f"only {MPI} sees MPI"
     if found is None and quote == '"':
         return f'"{target}" is no file of this repository'
     if top == "include":
@@ -113,6 +117,9 @@ PLANTED = [
     ("src/objective/planted.c", "#include <map/map.h>"),
     ("src/exemplar/planted.c", '#include "classify/classify.h"'),
     ("src/model/planted.c", '#include "method/method.h"'),
+    ("src/comm/planted.c", "#include <mpi.h>"),
+    ("src/comm/planted.h", '#include "compute/compute.h"'),
+    ("src/method/planted.c", "#include <openmpi/mpi.h>"),
     ("src/elsewhere/planted.c", "#include <stdio.h>"),
     ("src/base/planted.h", '#include "no/such.h"'),
     ("cli/planted.c", '#include "base/base.h"'),

@@ -14,11 +14,12 @@ struct enhope_context {
     char error[1024];
     enhope_log_fn log;
     void *log_user;
-    int threads;        /* 0: all cores */
-    int64_t memory;     /* bytes of data that are held at most where it can be streamed; 0: half of the machine's */
-    char device[16];    /* "cpu", "cuda", "cuda:1", "auto", "ref" */
-    int precision;      /* an eh_precision */
-    bool told_fallback; /* auto: that the cpu computes, and why, was logged */
+    int threads;          /* 0: all cores */
+    int64_t memory;       /* bytes of data that are held at most where it can be streamed; 0: half of the machine's */
+    char device[16];      /* "cpu", "cuda", "cuda:1", "auto", "ref" */
+    int precision;        /* an eh_precision */
+    bool told_fallback;   /* auto: that the cpu computes, and why, was logged */
+    struct eh_comm *comm; /* of comm/: the ranks that train together; NULL: this process alone */
 };
 
 /* How the inputs of products are rounded on a GPU; sums are float32. */
@@ -98,6 +99,7 @@ enum { /* streams, so that no two uses share numbers */
        EH_STREAM_DEFORM = 8,
        EH_STREAM_ELASTIC = 9,
        EH_STREAM_MIX = 10,
+       EH_STREAM_FINGERPRINT = 11,
        EH_STREAM_RUNS = 12,
        EH_STREAM_STROKES = 20
 };
@@ -106,6 +108,11 @@ double eh_random_unit(uint64_t seed, uint32_t stream, uint64_t index);   /* [0, 
 double eh_random_normal(uint64_t seed, uint32_t stream, uint64_t index); /* N(0, 1) */
 /* A permutation of 0..n-1; round separates successive shuffles of one stream. */
 void eh_shuffle(uint64_t seed, uint32_t stream, uint64_t round, int64_t n, int64_t *order);
+
+/* ---- hash.c ---- */
+
+/* Of bytes, going on from the hash `before` of others (0: none). */
+uint64_t eh_hash(uint64_t before, const void *data, size_t bytes);
 
 /* ---- numbers as text, whatever the locale (number.c) ---- */
 

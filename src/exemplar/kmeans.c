@@ -7,6 +7,7 @@
  * distances and counts the members of a cluster in its sum. */
 #include <string.h>
 
+#include "comm/comm.h"
 #include "exemplar/exemplar.h"
 
 enum {
@@ -236,39 +237,65 @@ static enhope_status class_centres(kmeans *m, enhope_context *ctx, const int64_t
     return m->cp->op->sync(m->cp, ctx);
 }
 
-enhope_status eh_exemplar_lloyd(enhope_context *ctx, eh_compute *cp, const eh_table *t, const int64_t *rows, int64_t n,
-                                int32_t c, int64_t z, uint64_t seed, int64_t iterations, float *E, int32_t *label)
+/* The first class that a rank makes the centres of. */
+static int32_t first_class(int32_t c, int rank, int ranks)
 {
-    enhope_status status;
-    eh_exemplar_plan plan = {0};
+    return (int32_t)eh_share_start(c, rank, ranks);
+}
+
+/* The centres of classes from .. to, into centres (z, H). */
+static enhope_status centres_of(enhope_context *ctx, eh_compute *cp, const eh_table *t, const eh_exemplar_plan *plan,
+                                int32_t from, int32_t to, uint64_t seed, int64_t iterations, float *centres)
+{
     kmeans m = {0};
-    float *centres = NULL; /* (z, H) */
     const int64_t H = t->x.H;
-    int64_t numbers, most_samples = 0, most_exemplars = 0;
-    EH_CHECK(eh_exemplar_plan_create(ctx, t, rows, n, c, z, &plan));
-    for (int32_t k = 0; k < c; k++) {
-        const int64_t samples = plan.start[k + 1] - plan.start[k], exemplars = plan.first[k + 1] - plan.first[k];
+    int64_t most_samples = 0, most_exemplars = 0;
+    enhope_status status;
+    for (int32_t k = from; k < to; k++) {
+        const int64_t samples = plan->start[k + 1] - plan->start[k], exemplars = plan->first[k + 1] - plan->first[k];
         if (samples > most_samples) most_samples = samples;
         if (exemplars > most_exemplars) most_exemplars = exemplars;
     }
-    if (!eh_mul(z, H, &numbers)) {
-        status = eh_fail_memory(ctx, "exemplars", (size_t)z, sizeof *centres);
-        goto cleanup;
-    }
-    EH_CHECK(eh_new(ctx, "exemplars", numbers, sizeof *centres, (void **)&centres));
+    if (!most_exemplars) return ENHOPE_OK;
     EH_CHECK(kmeans_create(ctx, cp, t, most_samples, most_exemplars, &m));
-    for (int32_t k = 0; k < c; k++) {
-        const int64_t first = plan.first[k], exemplars = plan.first[k + 1] - first;
+    for (int32_t k = from; k < to; k++) {
+        const int64_t first = plan->first[k], exemplars = plan->first[k + 1] - first;
         if (!exemplars) continue;
-        EH_CHECK(class_centres(&m, ctx, plan.rows + plan.start[k], plan.start[k + 1] - plan.start[k], exemplars, seed,
-                               (uint64_t)k, iterations));
+        EH_CHECK(class_centres(&m, ctx, plan->rows + plan->start[k], plan->start[k + 1] - plan->start[k], exemplars,
+                               seed, (uint64_t)k, iterations));
         for (int64_t j = 0; j < exemplars; j++)
             memcpy(centres + (first + j) * H, m.centre + j * m.width, (size_t)H * sizeof *centres);
     }
+cleanup:
+    kmeans_free(&m);
+    return status;
+}
+
+/* Ranks share the classes. */
+enhope_status eh_exemplar_lloyd(enhope_context *ctx, eh_compute *cp, const eh_table *t, const int64_t *rows, int64_t n,
+                                int32_t c, int64_t z, uint64_t seed, int64_t iterations, float *E, int32_t *label)
+{
+    const int rank = eh_comm_rank(ctx), ranks = eh_comm_ranks(ctx);
+    eh_exemplar_plan plan = {0};
+    float *centres = NULL;  /* (z, H) */
+    int64_t *offset = NULL; /* (ranks + 1) */
+    int64_t numbers;
+    enhope_status status;
+    if (!eh_mul(z, t->x.H, &numbers)) return eh_fail_memory(ctx, "exemplars", (size_t)z, sizeof *centres);
+    status = eh_exemplar_plan_create(ctx, t, rows, n, c, z, &plan);
+    if (!status) status = eh_new(ctx, "exemplars", numbers, sizeof *centres, (void **)&centres);
+    if (!status) status = eh_new(ctx, "shares of ranks", ranks + 1, sizeof *offset, (void **)&offset);
+    if (!status)
+        status = centres_of(ctx, cp, t, &plan, first_class(c, rank, ranks), first_class(c, rank + 1, ranks), seed,
+                            iterations, centres);
+    EH_CHECK(eh_comm_agree(ctx, status));
+    for (int r = 0; r <= ranks; r++)
+        offset[r] = plan.first[first_class(c, r, ranks)] * t->x.H * (int64_t)sizeof *centres;
+    eh_comm_gather(ctx, centres, offset);
     memcpy(E, centres, (size_t)numbers * sizeof *E);
     eh_exemplar_plan_labels(&plan, c, label);
 cleanup:
-    kmeans_free(&m);
+    eh_free(offset);
     eh_free(centres);
     eh_exemplar_plan_free(&plan);
     return status;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "comm/comm.h"
 #include "method/train.h"
 
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)
@@ -18,28 +19,29 @@ void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows,
     }
 }
 
-eh_references eh_train_references(enhope_trainer *t, const eh_real *theta)
+enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta, eh_references *out)
 {
     eh_compute *c = t->c;
     const int64_t h = t->shape.h;
     if (!t->z) {
-        eh_train_embed(t, theta, t->row_list, t->held, t->points);
-        return (eh_references){.G = t->points, .label = t->point_label, .r = t->held, .h = h};
+        *out = (eh_references){.G = t->points, .label = t->point_label, .r = t->held, .h = h};
+        return eh_train_embed_shared(t, theta, t->held, t->points);
     }
     /* embedded exemplars are kept at the end of dY, which is free here */
     eh_real *G = eh_at(c, t->dY, t->capacity * h);
     const eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = t->z};
     eh_train_lay_exemplars(t, eh_at(c, theta, t->P), t->X, 0);
     t->method->map->forward(&t->shape, c, theta, &rows, t->work, G, false);
-    return (eh_references){.G = G, .label = t->exemplar_class, .r = t->z, .h = h};
+    *out = (eh_references){.G = G, .label = t->exemplar_class, .r = t->z, .h = h};
+    return ENHOPE_OK;
 }
 
-enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
-                              int64_t count, int64_t *errors)
+static enhope_status count_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
+                                  int64_t end, int64_t *errors)
 {
     *errors = 0;
-    for (int64_t i = first; i < first + count; i += t->capacity) {
-        const int64_t n = first + count - i < t->capacity ? first + count - i : t->capacity;
+    for (int64_t i = first; i < end; i += t->capacity) {
+        const int64_t n = end - i < t->capacity ? end - i : t->capacity;
         eh_train_embed(t, theta, eh_row_at(t->row_list, i), n, t->Y);
         eh_classify(&t->found, ref, t->Y, n, 0);
         EH_TRY(eh_classify_fetch(&t->found, t->ctx, n, NULL, 0, &(eh_classes){.label = t->guess}));
@@ -48,13 +50,26 @@ enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_
     return ENHOPE_OK;
 }
 
+/* Each rank counts its share. */
+enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
+                              int64_t count, int64_t *errors)
+{
+    const int rank = eh_comm_rank(t->ctx), ranks = eh_comm_ranks(t->ctx);
+    int64_t own;
+    EH_TRY(eh_comm_agree(t->ctx, count_errors(t, theta, ref, first + eh_share_start(count, rank, ranks),
+                                              first + eh_share_start(count, rank + 1, ranks), &own)));
+    *errors = eh_comm_sum(t->ctx, own);
+    return ENHOPE_OK;
+}
+
 /* The error on the validation part with parameters theta; NaN without one. */
 static enhope_status validate(enhope_trainer *t, const eh_real *theta, double *error)
 {
     *error = NAN;
     if (!t->valid_n) return ENHOPE_OK;
-    const eh_references ref = eh_train_references(t, theta);
+    eh_references ref;
     int64_t errors;
+    EH_TRY(eh_train_references(t, theta, &ref));
     EH_TRY(eh_train_errors(t, theta, &ref, t->held, t->valid_n, &errors));
     *error = (double)errors / (double)t->valid_n;
     return ENHOPE_OK;
@@ -67,17 +82,20 @@ static double seconds(const enhope_trainer *t)
     return t->spent + (eh_seconds() - t->started);
 }
 
-/* Room for one more row of history: made before a step, so that a failure leaves all as it was. */
-static enhope_status make_room(enhope_trainer *t)
+static enhope_status grow_history(enhope_trainer *t, int64_t room)
 {
-    if (t->epoch == t->history_room) {
-        const int64_t room = t->history_room ? 2 * t->history_room : 64;
-        enhope_history *grown = eh_grow(t->history, (size_t)t->history_room, (size_t)room, sizeof *t->history);
-        if (!grown) return eh_fail_memory(t->ctx, "history", (size_t)room, sizeof *t->history);
-        t->history = grown;
-        t->history_room = room;
-    }
+    enhope_history *grown = eh_grow(t->history, (size_t)t->history_room, (size_t)room, sizeof *t->history);
+    if (!grown) return eh_fail_memory(t->ctx, "history", (size_t)room, sizeof *t->history);
+    t->history = grown;
+    t->history_room = room;
     return ENHOPE_OK;
+}
+
+enhope_status eh_train_make_room(enhope_trainer *t, int64_t rows)
+{
+    int64_t room = t->history_room ? t->history_room : 64;
+    while (room < rows) room *= 2;
+    return room == t->history_room ? ENHOPE_OK : eh_comm_agree(t->ctx, grow_history(t, room));
 }
 
 static void add_history(enhope_trainer *t)
@@ -90,6 +108,12 @@ static void add_history(enhope_trainer *t)
 static const eh_real *present_state(const enhope_trainer *t)
 {
     return t->average ? t->average : t->theta;
+}
+
+bool eh_train_finished(const enhope_trainer *t)
+{
+    const bool stale = t->valid_n && t->set.patience && t->epoch - t->improved >= t->set.patience;
+    return t->epoch >= t->set.epochs || stale;
 }
 
 static enhope_status end_epoch(enhope_trainer *t)
@@ -108,15 +132,18 @@ static enhope_status end_epoch(enhope_trainer *t)
         t->best_epoch = t->epoch;
         t->c->op->copy(t->c, t->P + t->z * t->shape.H, present_state(t), t->best);
     }
-    const bool stale = t->valid_n && t->set.patience && t->epoch - t->improved >= t->set.patience;
-    if (t->epoch == t->set.epochs || stale) t->done = true;
+    if (eh_train_finished(t)) t->done = true;
     add_history(t);
     return ENHOPE_OK;
 }
 
-static bool out_of_time(const enhope_trainer *t)
+/* All ranks go by the clock of the first. */
+static bool out_of_time(enhope_trainer *t)
 {
-    return t->set.time > 0 && seconds(t) >= t->set.time;
+    if (!(t->set.time > 0)) return false;
+    t->late = seconds(t) >= t->set.time;
+    eh_comm_broadcast(t->ctx, &t->late, sizeof t->late);
+    return t->late;
 }
 
 /* Ends training in the first batch that is not known, whose loss or gradient is not finite. */
@@ -129,7 +156,7 @@ static enhope_status diverge(enhope_trainer *t, const char *what)
                        what, (long long)t->epoch + 1, (long long)t->known + 1);
     eh_log(t->ctx, "training diverged in epoch %lld: the best state so far, of epoch %lld, is kept",
            (long long)t->epoch + 1, (long long)t->best_epoch);
-    t->done = true;
+    t->done = t->diverged = true;
     return ENHOPE_OK;
 }
 
@@ -148,8 +175,11 @@ static enhope_status take_losses(enhope_trainer *t)
     const int64_t pending = t->batch - t->known;
     const double start = eh_seconds();
     t->c->op->fetch(t->c, t->fetched, eh_scalar_at(t->losses, t->known), (size_t)pending * sizeof *t->fetched);
-    EH_TRY(t->c->op->sync(t->c, t->ctx));
+    const enhope_status status = t->c->op->sync(t->c, t->ctx), noted = t->noted;
+    t->noted = ENHOPE_OK;
+    EH_TRY(eh_comm_agree(t->ctx, noted ? noted : status));
     adapt(t, eh_seconds() - start);
+    if (t->c->op->ahead > 1) eh_comm_broadcast(t->ctx, &t->ahead, sizeof t->ahead);
     for (int64_t i = 0; i < pending; i++) {
         const eh_value v = t->fetched[i];
         if (!isfinite(v.value)) return diverge(t, "the loss");
@@ -178,7 +208,10 @@ static enhope_status run_batch(enhope_trainer *t)
     t->disturb.pass = shown.pass;
     eh_train_take(t, eh_row_at(t->epoch_rows, shown.first), eh_label_at(t->epoch_label, shown.first), shown.n,
                   t->disturbed ? &t->disturb : NULL);
+    if (t->before) t->c->op->copy(t->c, t->P + t->z * t->shape.H, t->theta, t->before);
+    t->within = true;
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
+    t->within = false;
     if (t->average) take_average(t);
     t->batch++;
     if (t->batch < t->batches) return ENHOPE_OK;
@@ -190,7 +223,7 @@ static enhope_status run_batch(enhope_trainer *t)
 /* The one step of a method that solves for its map. */
 static enhope_status solve(enhope_trainer *t)
 {
-    EH_TRY(t->method->solve(t, &t->loss));
+    EH_TRY(eh_comm_agree(t->ctx, t->method->solve(t, &t->loss)));
     EH_TRY(end_epoch(t));
     t->done = true;
     return ENHOPE_OK;
@@ -198,7 +231,7 @@ static enhope_status solve(enhope_trainer *t)
 
 static enhope_status step(enhope_trainer *t)
 {
-    EH_TRY(make_room(t));
+    EH_TRY(eh_train_make_room(t, t->epoch + 1)); /* before all else, so that a failure leaves all as it was */
     if (t->method->solve) return solve(t);
     if (t->batch < t->batches) EH_TRY(run_batch(t)); /* else the end of the epoch has failed before */
     const bool last = t->batch == t->batches, due = t->batch - t->known >= t->ahead;
@@ -233,7 +266,10 @@ static void tell(const enhope_trainer *t, bool epoch_done, enhope_progress *p)
 bool eh_train_stop(void *user)
 {
     enhope_trainer *t = user;
-    if (t->progress && !t->stopping && eh_seconds() - t->started > LONG_STEP) {
+    bool told = t->progress && !t->stopping && eh_seconds() - t->started > LONG_STEP;
+    eh_comm_broadcast(t->ctx, &told,
+                      sizeof told); /* all ranks ask, or none: the answer may be something that they do together */
+    if (told) {
         enhope_progress p;
         tell(t, false, &p);
         p.seconds = seconds(t);
@@ -241,7 +277,19 @@ bool eh_train_stop(void *user)
         t->stopping = t->progress(&p, t->progress_user) != 0;
         eh_compute_begin(t->c);
     }
+    eh_comm_broadcast(t->ctx, &t->stopping, sizeof t->stopping);
+    if (t->stopping) t->cut = true;
     return t->stopping || out_of_time(t);
+}
+
+enhope_status eh_train_catch_up(enhope_trainer *t)
+{
+    if (t->known == t->batch || t->within) return ENHOPE_OK;
+    eh_compute_begin(t->c);
+    const enhope_status status = take_losses(t);
+    eh_compute_end(t->c);
+    if (!status && t->done) t->batch = t->known;
+    return status;
 }
 
 enhope_status enhope_trainer_step(enhope_trainer *t, enhope_progress *progress, int *done)
@@ -265,18 +313,18 @@ enhope_status enhope_trainer_step(enhope_trainer *t, enhope_progress *progress, 
 
 /* What the model compares with: exemplars in input space, all embedded training points (those of the validation part
  * too, now that it has served), or the scaled inputs (knn). */
-static void fill_references(enhope_trainer *t, const eh_real *theta, enhope_model *m)
+static enhope_status fill_references(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     if (t->method->compared == EH_EXEMPLARS) {
         t->c->op->read(t->c, m->reference, eh_at(t->c, theta, t->P), t->z * t->shape.H);
         memcpy(m->reference_label, t->exemplar_label, (size_t)t->z * sizeof *m->reference_label);
-        return;
+        return ENHOPE_OK;
     }
     for (int64_t i = 0; i < m->r; i++) m->reference_label[i] = t->label[t->rows[i]];
     if (t->method->compared == EH_BATCH) {
-        eh_train_embed(t, theta, t->row_list, m->r, t->points);
+        EH_TRY(eh_train_embed_shared(t, theta, m->r, t->points));
         t->c->op->read(t->c, m->reference, t->points, m->r * t->shape.h);
-        return;
+        return ENHOPE_OK;
     }
     const int64_t H = t->shape.H;
     for (int64_t i = 0; i < m->r; i++) {
@@ -284,9 +332,11 @@ static void fill_references(enhope_trainer *t, const eh_real *theta, enhope_mode
         eh_matrix_row(t->x, t->rows[i], row);
         for (int64_t j = 0; j < H; j++) row[j] = (row[j] - t->shift[j]) * t->mul[j];
     }
+    return ENHOPE_OK;
 }
 
-static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
+/* What is not computed. */
+static enhope_status fill_texts(enhope_trainer *t, enhope_model *m)
 {
     enhope_context *ctx = t->ctx;
     const enhope_dataset *data = t->data;
@@ -305,33 +355,32 @@ static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
     }
     EH_TRY(eh_settings_texts(ctx, &t->set, m->setting));
     eh_train_fill_history(t, m);
-    if (!t->c) {
-        fill_references(t, NULL, m);
-        return ENHOPE_OK;
-    }
+    return ENHOPE_OK;
+}
+
+static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
+{
+    if (!t->c) return fill_references(t, NULL, m);
     const eh_real *theta = t->best_epoch ? t->best : present_state(t);
     t->c->op->read(t->c, m->theta, theta, t->P);
     eh_compute_begin(t->c);
-    fill_references(t, theta, m);
-    const enhope_status status = eh_train_judge(t, theta, m);
+    enhope_status status = fill_references(t, theta, m);
+    if (!status) status = eh_train_judge(t, theta, m);
     eh_compute_end(t->c);
-    return status ? status : t->c->op->sync(t->c, ctx);
+    return status ? status : t->c->op->sync(t->c, t->ctx);
 }
 
 enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
 {
     enhope_model *m = NULL;
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
-    if (t->known < t->batch) { /* whether they are finite is not known yet */
-        eh_compute_begin(t->c);
-        const enhope_status status = take_losses(t);
-        eh_compute_end(t->c);
-        EH_TRY(status);
-    }
-    EH_TRY(eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape,
-                           exemplars ? t->z : t->held + t->valid_n, exemplars, t->data->c, enhope_setting_count(),
-                           eh_train_earlier(t) + t->epoch, &m));
-    const enhope_status status = fill_model(t, m);
+    EH_TRY(eh_train_catch_up(t)); /* whether they are finite is not known yet */
+    enhope_status status = eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape,
+                                           exemplars ? t->z : t->held + t->valid_n, exemplars, t->data->c,
+                                           enhope_setting_count(), eh_train_earlier(t) + t->epoch, &m);
+    if (!status) status = fill_texts(t, m);
+    status = eh_comm_agree(t->ctx, status);
+    if (!status) status = eh_comm_agree(t->ctx, fill_model(t, m));
     if (status) {
         enhope_model_free(m);
         return status;
@@ -340,41 +389,47 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
     return ENHOPE_OK;
 }
 
-static enhope_status run(enhope_trainer *t, enhope_progress_fn progress, void *user, enhope_model **out)
+enhope_status enhope_trainer_run(enhope_trainer *t, enhope_progress_fn progress, void *user)
 {
     t->progress = progress;
     t->progress_user = user;
+    t->stopping = false;
     bool stopped = false;
     int done = t->done;
-    while (!done && !stopped) {
+    enhope_status status = ENHOPE_OK;
+    while (!done && !stopped && !status) {
         enhope_progress p;
-        EH_TRY(enhope_trainer_step(t, &p, &done));
-        stopped = t->stopping || (progress && progress(&p, user) && !done);
+        status = enhope_trainer_step(t, &p, &done);
+        if (!status) stopped = t->stopping || (progress && progress(&p, user) && !done);
+        if (!status) eh_comm_broadcast(t->ctx, &stopped, sizeof stopped); /* as rank 0 is told */
     }
-    EH_TRY(enhope_trainer_model(t, out));
-    return stopped ? ENHOPE_STOPPED : ENHOPE_OK;
+    t->progress = NULL;
+    return !status && stopped ? ENHOPE_STOPPED : status;
+}
+
+static enhope_status train(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
+                           const enhope_settings *settings, enhope_progress_fn progress, void *user, enhope_model **out)
+{
+    enhope_trainer *t = NULL;
+    EH_TRY(enhope_trainer_create_from(ctx, from, data, settings, &t));
+    enhope_status status = enhope_trainer_run(t, progress, user);
+    if (!status || status == ENHOPE_STOPPED) {
+        const enhope_status made = enhope_trainer_model(t, out);
+        if (made) status = made;
+    }
+    enhope_trainer_free(t);
+    return status;
 }
 
 enhope_status enhope_train(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
                            enhope_progress_fn progress, void *user, enhope_model **out)
 {
-    enhope_trainer *t = NULL;
-    EH_TRY(enhope_trainer_create(ctx, data, settings, &t));
-    const enhope_status status = run(t, progress, user, out);
-    enhope_trainer_free(t);
-    return status;
+    return train(ctx, NULL, data, settings, progress, user, out);
 }
 
 enhope_status enhope_model_update(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                   const enhope_settings *settings, enhope_progress_fn progress, void *user,
                                   enhope_model **out)
 {
-    enhope_dataset joined;
-    enhope_trainer *t = NULL;
-    EH_TRY(eh_train_join(ctx, model, data, &joined));
-    enhope_status status = eh_trainer_create(ctx, &joined, settings, model, &t);
-    if (!status) status = run(t, progress, user, out);
-    enhope_trainer_free(t);
-    eh_train_join_free(&joined);
-    return status;
+    return train(ctx, model, data, settings, progress, user, out);
 }

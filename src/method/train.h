@@ -7,12 +7,14 @@
 #include "exemplar/exemplar.h"
 #include "method/method.h"
 
-typedef struct eh_windows eh_windows;
+typedef struct eh_windows eh_windows;   /* train_window.h */
+typedef struct eh_exchange eh_exchange; /* train_ranks.c */
 
 struct enhope_trainer {
     enhope_context *ctx;
     const enhope_dataset *data;
     const enhope_model *from; /* that training goes on from; NULL: it begins anew */
+    enhope_dataset joined;    /* the data then: its classes joined with the model's; else empty */
     enhope_settings set;
     const eh_method *method;
     eh_compute *c;
@@ -45,9 +47,10 @@ struct enhope_trainer {
     /* parameters: the map's P numbers, then z x H of exemplars. The optimiser sees the latter only when learned. */
     int64_t P, z;
     bool learned;
-    eh_real *theta, *best;    /* (P + z H) */
-    eh_real *average;         /* (P + z H) their running mean, which validation and `best` then have; NULL: none */
-    int64_t averaged;         /* batches in it */
+    eh_real *theta, *best; /* (P + z H) */
+    eh_real *before;       /* (P + z H) theta before the batch under way; NULL: the optimiser never stops within one */
+    eh_real *average;      /* (P + z H) their running mean, which validation and `best` then have; NULL: none */
+    int64_t averaged;      /* batches in it */
     int32_t *exemplar_label;  /* (z) */
     eh_label *exemplar_class; /* the same on the backend */
 
@@ -73,6 +76,8 @@ struct enhope_trainer {
     int64_t *piece; /* (parts + 2) their first rows, from the first one's on; of sparse batches the exemplars,
                                   * which are dense, are a piece of their own */
     int64_t pieces;
+    eh_exchange *exchange; /* of the gradients, with other ranks; NULL: there are none */
+    enhope_status noted;   /* of the backend, in between; told with the losses */
 
     /* a batch, and blocks of any other rows that are embedded */
     int64_t capacity, sample; /* rows of a batch or block; of the start */
@@ -114,10 +119,13 @@ struct enhope_trainer {
     int32_t k;
     enhope_history *history;
     int64_t history_room;
-    bool done;
-    enhope_progress_fn progress; /* of enhope_train, asked within long steps; NULL: none */
+    bool done, diverged;
+    eh_fingerprint fingerprint;  /* of the data, once a checkpoint has asked for it; n 0: none has */
+    bool within;                 /* a batch: counters, `before` and all but theta are as they were before it */
+    enhope_progress_fn progress; /* of enhope_trainer_run, asked within long steps; NULL: none */
     void *progress_user;
-    bool stopping; /* it said so */
+    bool stopping, cut; /* it said so; and a batch was cut short by that */
+    bool late;          /* the time limit was reached, by rank 0's clock when it was last asked */
 };
 
 /* A setting by its name, for sentences. */
@@ -168,8 +176,29 @@ enhope_status eh_train_windows_start(enhope_trainer *t);
 int64_t eh_train_window_room(const enhope_trainer *t);
 enhope_status eh_train_window_show(enhope_trainer *t, eh_shown *out);
 void eh_train_windows_free(eh_windows *w); /* waits for what is being read */
+/* What tells windows on data from others: how they are cut ("none": all of it is in memory); the rows that stay, as a data set
+ * that is viewed; a hash of how many samples train in each run. */
+enum { EH_WINDOWS_TEXT = 64 };
+void eh_train_windows_print(const enhope_trainer *t, char text[EH_WINDOWS_TEXT]);
+enhope_dataset eh_train_windows_kept(const enhope_trainer *t);
+uint64_t eh_train_windows_hash(const enhope_trainer *t);
 /* Fails unless samples counted by class are enough to train on; sets t->present. train_setup.c */
 enhope_status eh_train_check_classes(enhope_trainer *t, const int64_t *counts);
+/* Over ranks; train_ranks.c. Which parts are computed here; the memory that is exchanged; that all ranks see the same. */
+void eh_train_share_parts(enhope_trainer *t);
+enhope_status eh_train_exchange_create(enhope_trainer *t);
+void eh_train_exchange_free(enhope_trainer *t);
+enhope_status eh_train_check_ranks(enhope_trainer *t);
+/* The batch's embedding for all. Where the gradients of pieces are to be made, so far apart; one that is made; their sum, of
+ * all ranks. */
+void eh_train_gather_embedding(enhope_trainer *t);
+eh_real *eh_train_begin_exchange(enhope_trainer *t, int64_t *apart);
+void eh_train_send_piece(enhope_trainer *t, int64_t piece);
+void eh_train_end_exchange(enhope_trainer *t, eh_real *gradient);
+/* Keeps a failure until losses are taken. */
+void eh_train_note(enhope_trainer *t, enhope_status status);
+/* Embeds the first `count` of all rows into Y (count, h), each rank its share. */
+enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int64_t count, eh_real *Y);
 /* Chooses the scale of the inputs for exemplars that have been started; train_scale.c. */
 enhope_status eh_train_scale(enhope_trainer *t);
 /* Finds the target neighbours of all training rows; train_targets.c. */
@@ -184,13 +213,16 @@ void eh_train_soft_take(enhope_trainer *t);
 /* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; train.c. */
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y);
 /* What points are compared with while training, embedded by theta; train.c. */
-eh_references eh_train_references(enhope_trainer *t, const eh_real *theta);
+enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta, eh_references *out);
 /* How many of the rows first .. first + count are misclassified by theta; train.c. */
 enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
                               int64_t count, int64_t *errors);
-/* Makes a trainer; from as above. train_setup.c */
-enhope_status eh_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
-                                const enhope_model *from, enhope_trainer **out);
+/* Asks for all losses that are not known yet, so that the trainer is where it says; between steps; train.c. */
+enhope_status eh_train_catch_up(enhope_trainer *t);
+/* Whether the epochs are made, or patience is at its end; train.c. */
+bool eh_train_finished(const enhope_trainer *t);
+/* Room for so many rows of history; train.c. */
+enhope_status eh_train_make_room(enhope_trainer *t, int64_t rows);
 
 /* What a trainer that goes on from a model does otherwise; train_update.c. */
 /* The data with its classes numbered as the model's, and those behind that the model does not know. Values and names are

@@ -1,6 +1,7 @@
 /* What the state that is kept is worth: its errors in the validation part and, beside them, among training samples; and
  * the temperature at which its probabilities fit the validation part. */
 #include "classify/sureness.h"
+#include "comm/comm.h"
 #include "method/train.h"
 
 /* Samples that tell a training error, or a temperature, well enough; rows are in a seeded order. */
@@ -106,9 +107,10 @@ cleanup:
 enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     const int64_t n = at_most(t->held);
-    const eh_references ref = eh_train_references(t, theta);
+    eh_references ref;
+    EH_TRY(eh_train_references(t, theta, &ref));
     EH_TRY(t->z ? eh_train_errors(t, theta, &ref, 0, n, &m->train_errors)
-                : leave_one_out(t, theta, &ref, n, &m->train_errors));
+                : eh_comm_agree(t->ctx, leave_one_out(t, theta, &ref, n, &m->train_errors)));
     m->train_n = n;
     if (!t->valid_n && t->from) {
         m->temperature = t->from->temperature;

@@ -52,32 +52,59 @@ static void objective(enhope_trainer *t, eh_scalar *loss)
                           loss, t->dY, eh_at(c, t->dY, n * h));
 }
 
-/* The loss of a batch whose own rows lie in X, at parameters x, and its gradient; dX (dx_n, H) as the map's. */
-static void loss_in(enhope_trainer *t, const eh_real *x, eh_operand *X, eh_real *gradient, eh_scalar *loss,
-                    int64_t dx_n, eh_real *dX)
+/* A walk back: where its pieces' gradients are made, and of which inputs. */
+typedef struct walk {
+    enhope_trainer *t;
+    eh_parts parts;
+    eh_real *dX; /* (own rows, H) of all that are computed here; NULL: of learned exemplars alone, in their place */
+} walk;
+
+/* Where the gradient of the exemplars belongs. */
+static eh_real *exemplar_gradient(const walk *w)
+{
+    return eh_part_gradient(w->t->c, &w->parts, w->t->pieces - 1, w->t->P);
+}
+
+static void piece_done(void *user, int64_t piece)
+{
+    const walk *w = user;
+    enhope_trainer *t = w->t;
+    const int64_t H = t->shape.H;
+    if (w->dX && t->learned && own_z(t) && piece == t->pieces - 1)
+        t->c->op->copy(t->c, t->z * H, eh_at(t->c, w->dX, own_n(t) * H), exemplar_gradient(w));
+    if (t->exchange) eh_train_send_piece(t, piece);
+}
+
+/* The loss of a batch whose own rows lie in X, at parameters x, and its gradient; dX as a walk's. */
+static void loss_in(enhope_trainer *t, const eh_real *x, eh_operand *X, eh_real *gradient, eh_scalar *loss, eh_real *dX)
 {
     eh_compute *c = t->c;
     const eh_map *map = t->method->map;
-    const int64_t own = t->part_start[t->own_first] * t->shape.h;
+    const int64_t own = t->part_start[t->own_first] * t->shape.h, z = t->learned ? own_z(t) : 0;
     const eh_rows rows = own_rows(t, X);
-    const eh_parts parts = {.count = t->pieces, .start = t->piece, .dtheta = gradient};
+    walk w = {.t = t, .dX = dX};
+    w.parts = (eh_parts){.count = t->pieces, .start = t->piece, .dtheta = gradient, .done = piece_done, .user = &w};
     if (own_z(t)) eh_train_lay_exemplars(t, eh_at(c, t->learned ? x : t->theta, t->P), X, rows.dense_n - t->z);
-    map->forward(&t->shape, c, x, &rows, t->work, eh_at(c, t->Y, own), true);
+    if (t->pieces) map->forward(&t->shape, c, x, &rows, t->work, eh_at(c, t->Y, own), true);
+    eh_train_gather_embedding(t);
     objective(t, loss);
-    map->backward(&t->shape, c, x, &rows, t->work, eh_at(c, t->dY, own), &parts, dx_n, dX);
+    if (t->exchange) w.parts.dtheta = eh_train_begin_exchange(t, &w.parts.apart);
+    if (t->pieces)
+        map->backward(&t->shape, c, x, &rows, t->work, eh_at(c, t->dY, own), &w.parts, dX ? own_n(t) + own_z(t) : z,
+                      dX  ? dX
+                      : z ? exemplar_gradient(&w)
+                          : NULL);
+    if (t->exchange) eh_train_end_exchange(t, gradient);
 }
 
 /* One adversarial step (docs/method.md): the mean of the loss in X and of the loss a step up its gradient from there, which
  * the first walk back leaves along with the gradient of the exemplars. The step's direction counts as a constant. */
-static void loss_with_climb(enhope_trainer *t, const eh_real *x, eh_real *gradient, eh_scalar *loss)
+static void loss_with_climb(enhope_trainer *t, const eh_real *x, eh_operand *X, eh_real *gradient, eh_scalar *loss)
 {
     eh_compute *c = t->c;
-    const int64_t n = own_n(t), H = t->shape.H, learned = t->learned ? own_z(t) : 0;
-    eh_operand *X = eh_operand_at(c, t->X, t->own_at * t->ld);
-    loss_in(t, x, X, gradient, loss, n + own_z(t), t->dX);
-    c->op->copy(c, learned * H, eh_at(c, t->dX, n * H), eh_at(c, gradient, t->P));
-    c->op->climb(c, n, H, t->set.adversary, t->set.norm == EH_NORM_L2, X, t->ld, t->dX, t->climbed);
-    loss_in(t, x, t->climbed, t->climbed_grad, t->climbed_loss, learned, eh_at(c, t->climbed_grad, t->P));
+    loss_in(t, x, X, gradient, loss, t->dX);
+    c->op->climb(c, own_n(t), t->shape.H, t->set.adversary, t->set.norm == EH_NORM_L2, X, t->ld, t->dX, t->climbed);
+    loss_in(t, x, t->climbed, t->climbed_grad, t->climbed_loss, NULL);
     c->op->mean(c, t->optim->count, t->climbed_grad, t->climbed_loss, gradient, loss);
 }
 
@@ -85,11 +112,11 @@ static void loss_with_climb(enhope_trainer *t, const eh_real *x, eh_real *gradie
 void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss)
 {
     enhope_trainer *t = user;
+    eh_operand *X = eh_operand_at(t->c, t->X, t->own_at * t->ld);
     if (t->climbed)
-        loss_with_climb(t, x, gradient, loss);
+        loss_with_climb(t, x, X, gradient, loss);
     else
-        loss_in(t, x, eh_operand_at(t->c, t->X, t->own_at * t->ld), gradient, loss, t->learned ? own_z(t) : 0,
-                t->learned ? eh_at(t->c, gradient, t->P) : NULL);
+        loss_in(t, x, X, gradient, loss, NULL);
 }
 
 /* The target of the present batch. */

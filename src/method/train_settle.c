@@ -1,6 +1,7 @@
 /* Settings against data and method: what `auto` and defaults come to, what does not go together, and how large all is. */
 #include <math.h>
 
+#include "comm/comm.h"
 #include "method/train.h"
 
 eh_named eh_train_first_on(const eh_named *settings, int count)
@@ -200,16 +201,16 @@ static enhope_status settle_parameters(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-/* Parts of a batch, of its rows. Products are as fast on so many as on more, and on a GPU, which would wait between
- * parts, there is one. */
+/* Parts of a batch, of its rows. Products are as fast on so many as on more; a GPU, where they are not, makes one. */
 static void settle_parts(enhope_trainer *t, int64_t batch)
 {
     enum { ROWS = 256, MOST = 64 };
     const int64_t rows = batch * (1 + t->hinge.targets), usual = (rows + ROWS - 1) / ROWS;
-    t->parts = !t->c || !t->c->op->host ? 1 : usual < MOST ? usual : MOST;
+    t->parts = usual < MOST ? usual : MOST;
+    if (!t->c || !t->c->op->host) t->parts = eh_comm_ranks(t->ctx) < rows ? eh_comm_ranks(t->ctx) : rows;
     if (t->set.parts) t->parts = t->set.parts < rows ? t->set.parts : rows;
     if (t->windows && t->parts > eh_train_window_runs(t)) t->parts = eh_train_window_runs(t);
-    t->own_last = t->parts;
+    eh_train_share_parts(t);
 }
 
 /* How many rows are held at a time. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "comm/comm.h"
 #include "method/train.h"
 
 /* ---- which rows ---- */
@@ -73,6 +74,8 @@ static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t
     t->n = t->held = train;
     t->valid_n = labelled - train;
     for (int64_t i = 0; i < train; i++) t->class_n[data->label[t->rows[i]]]++;
+    if (labelled < all)
+        eh_log(ctx, "%lld of %lld samples have no label and take no part", (long long)(all - labelled), (long long)all);
     if (held_out && !t->valid_n)
         eh_log(ctx, "no validation part: %lld samples are too few for one of %g; the last epoch is kept",
                (long long)labelled, t->set.valid);
@@ -197,7 +200,8 @@ static enhope_status start_optimiser(enhope_trainer *t)
     };
     EH_TRY(eh_optim_create(t->ctx, t->c, type, &set, t->P + (t->learned ? t->z * t->shape.H : 0), &t->optim));
     t->optim->stop = eh_train_stop;
-    return ENHOPE_OK;
+    if (type->deferred) return ENHOPE_OK;
+    return eh_compute_new(t->c, t->ctx, "parameters", t->P + t->z * t->shape.H, t->c->op->size, &t->before);
 }
 
 /* An epoch's rows and losses; and all rows, placed. */
@@ -285,6 +289,7 @@ static enhope_status allocate(enhope_trainer *t)
     EH_TRY(eh_new(ctx, "labels", t->z, sizeof *t->exemplar_label, (void **)&t->exemplar_label));
     EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->guess, (void **)&t->guess));
     EH_TRY(allocate_epoch(t));
+    if (!t->method->solve) EH_TRY(eh_train_exchange_create(t));
     EH_TRY(allocate_affinities(t));
     EH_TRY(eh_train_soft_allocate(t));
     EH_TRY(allocate_regularisers(t));
@@ -339,7 +344,8 @@ static void settle_threads(enhope_trainer *t)
     if (eh_mul(t->n / t->batches + t->z, distances, &work) && work < ALONE) t->c->threads = 1;
 }
 
-static enhope_status build(enhope_trainer *t)
+/* All but what is computed. */
+static enhope_status prepare(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
     const int64_t H = t->data->x.H;
@@ -362,7 +368,16 @@ static enhope_status build(enhope_trainer *t)
                        "fewer samples",
                        t->windows ? "so are windows on it" : "the method needs all of it at once");
     if (t->windows) EH_TRY(eh_train_windows_start(t));
-    EH_TRY(allocate(t));
+    return allocate(t);
+}
+
+static enhope_status build(enhope_trainer *t)
+{
+    enhope_context *ctx = t->ctx;
+    const int64_t H = t->data->x.H;
+    EH_TRY(eh_comm_agree(ctx, prepare(t)));
+    EH_TRY(eh_train_check_ranks(t));
+    if (!t->c) return ENHOPE_OK;
     eh_compute_begin(t->c);
     enhope_status status;
     EH_CHECK(start_exemplars(t));
@@ -376,11 +391,11 @@ static enhope_status build(enhope_trainer *t)
     EH_CHECK(t->c->op->sync(t->c, ctx));
 cleanup:
     eh_compute_end(t->c);
-    return status;
+    return eh_comm_agree(ctx, status);
 }
 
-enhope_status eh_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
-                                const enhope_model *from, enhope_trainer **out)
+enhope_status enhope_trainer_create_from(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
+                                         const enhope_settings *settings, enhope_trainer **out)
 {
     enhope_trainer *t = NULL;
     enhope_settings *defaults = NULL;
@@ -399,7 +414,11 @@ enhope_status eh_trainer_create(enhope_context *ctx, const enhope_dataset *data,
     }
     t->set = *settings;
     t->method = eh_method_find(t->set.method);
-    if (from) EH_CHECK(eh_train_settle_update(t));
+    if (from) {
+        EH_CHECK(eh_train_join(ctx, from, data, &t->joined));
+        t->data = &t->joined;
+        EH_CHECK(eh_train_settle_update(t));
+    }
     EH_CHECK(build(t));
     *out = t;
     t = NULL;
@@ -412,7 +431,7 @@ cleanup:
 enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
                                     enhope_trainer **out)
 {
-    return eh_trainer_create(ctx, data, settings, NULL, out);
+    return enhope_trainer_create_from(ctx, NULL, data, settings, out);
 }
 
 void enhope_trainer_free(enhope_trainer *t)
@@ -421,11 +440,12 @@ void enhope_trainer_free(enhope_trainer *t)
     if (t->c) {
         eh_optim_free(t->optim);
         eh_found_free(&t->found);
+        eh_train_exchange_free(t);
         void *const placed[] = {t->theta,      t->best,         t->X,           t->work,         t->Y,
                                 t->dY,         t->points,       t->row_list,    t->losses,       t->exemplar_class,
                                 t->epoch_rows, t->epoch_label,  t->point_label, t->inputs,       t->affinities,
                                 t->average,    t->climbed,      t->dX,          t->climbed_grad, t->climbed_loss,
-                                t->soft,       t->class_weight, t->crowd};
+                                t->soft,       t->class_weight, t->crowd,       t->before};
         for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
             if (placed[i]) t->c->op->release(t->c, placed[i]);
         t->c->op->unplace(t->c, &t->table);
@@ -435,5 +455,6 @@ void enhope_trainer_free(enhope_trainer *t)
                             t->order_label, t->fetched, t->history, t->part_start,     t->piece, t->class_n};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
     eh_train_windows_free(t->windows);
+    eh_train_join_free(&t->joined);
     eh_free(t);
 }

@@ -9,9 +9,11 @@
  * A window's runs are dealt to lanes, one for each part of a batch: part p of its batches is made of lane p. */
 #define _POSIX_C_SOURCE 200809L /* threads, signals */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/comm.h"
 #include "method/train_window.h"
 
 /* ---- sizes ---- */
@@ -277,10 +279,12 @@ static enhope_status turn(enhope_trainer *t)
         ask_for(t, next, t->epoch, window_of(t, t->epoch, t->batch));
         wait_for(w);
     }
-    if (next->status) {
+    enhope_status status = next->status;
+    if (status) {
         next->epoch = -1; /* who asks again has it read again */
-        return eh_fail(t->ctx, next->status, "%s", w->ctx.error);
+        status = eh_fail(t->ctx, status, "%s", w->ctx.error);
     }
+    EH_TRY(eh_comm_agree(t->ctx, status));
     if (c->op->refresh) c->op->refresh(c, &t->table, &w->block.x, w->block.label, next->first, next->rows);
     c->op->send(c, t->epoch_rows, next->order, (size_t)next->n * sizeof *next->order);
     c->op->send(c, t->epoch_label, next->order_label, (size_t)next->n * sizeof *next->order_label);
@@ -421,6 +425,31 @@ enhope_status eh_train_windows_start(enhope_trainer *t)
     if (start_thread(w)) return eh_fail(t->ctx, ENHOPE_ERROR_COMPUTE, "no thread could be started to read ahead");
     ask_ahead(t, &w->window[1], 0, 0); /* while all else is made ready */
     return ENHOPE_OK;
+}
+
+void eh_train_windows_print(const enhope_trainer *t, char text[EH_WINDOWS_TEXT])
+{
+    const eh_windows *w = t->windows;
+    if (w)
+        snprintf(text, EH_WINDOWS_TEXT, "%lld %lld %lld", (long long)w->run_rows, (long long)w->count,
+                 (long long)w->kept_n);
+    else
+        snprintf(text, EH_WINDOWS_TEXT, "none");
+}
+
+enhope_dataset eh_train_windows_kept(const enhope_trainer *t)
+{
+    enhope_dataset kept = *t->data;
+    kept.store = NULL;
+    kept.x = *t->x;
+    kept.x.n = t->windows->kept_n;
+    kept.label = t->windows->block.label;
+    return kept;
+}
+
+uint64_t eh_train_windows_hash(const enhope_trainer *t)
+{
+    return eh_hash(0, t->windows->run_n, (size_t)t->windows->runs * sizeof *t->windows->run_n);
 }
 
 void eh_train_windows_free(eh_windows *w)

@@ -1,0 +1,127 @@
+/* Joining other ranks, and what all of them agree upon.
+ *
+ * MPI is a library of its own, libenhope_mpi.so, so that nothing here needs it. It is looked for as the cuda backend is
+ * (compute/devices.c) and offers
+ *
+ *   enhope_status eh_comm_mpi_open(ctx, table_size, &comm)
+ *       Joins the ranks that this process was started with; a second call gives the same comm.
+ *
+ * table_size is sizeof(eh_comm_ops): a table of another size is another version's. */
+#include "comm/comm.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enhope_status (*mpi_open_fn)(enhope_context *, size_t, eh_comm **);
+
+/* Whether a launcher of MPI has started this process along with others. */
+static bool launched(void)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (getenv(sizes[i])) return atoi(getenv(sizes[i])) > 1;
+    const char *tasks = getenv("SLURM_NTASKS");
+    return getenv("PMIX_RANK") && tasks && atoi(tasks) > 1;
+}
+
+static enhope_status open_mpi(enhope_context *ctx, eh_comm **out)
+{
+    /* its own plug-ins look for MPI's symbols among everybody's */
+    void *library = dlopen("libenhope_mpi.so", RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
+                       "MPI cannot be used: %s (libenhope_mpi.so is built where mpicc is, and looked for beside "
+                       "libenhope and along LD_LIBRARY_PATH)",
+                       dlerror());
+    void *symbol = dlsym(library, "eh_comm_mpi_open");
+    if (!symbol) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_mpi.so is of another version: %s", dlerror());
+    mpi_open_fn open;
+    memcpy(&open, &symbol, sizeof open); /* ISO C has no cast from an object to a function */
+    return open(ctx, sizeof(eh_comm_ops), out);
+}
+
+enhope_status enhope_context_set_ranks(enhope_context *ctx, const char *name)
+{
+    const bool mpi = name && !strcmp(name, "mpi"), found = name && !strcmp(name, "auto");
+    if (!mpi && !found && (!name || strcmp(name, "self")))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "ranks '%s' are not known: expected self, mpi or auto",
+                       name ? name : "");
+    eh_comm *comm = NULL;
+    if (mpi || (found && launched())) EH_TRY(open_mpi(ctx, &comm));
+    ctx->comm = comm && comm->ranks > 1 ? comm : NULL;
+    return ENHOPE_OK;
+}
+
+int enhope_context_rank(const enhope_context *ctx)
+{
+    return eh_comm_rank(ctx);
+}
+
+int enhope_context_ranks(const enhope_context *ctx)
+{
+    return eh_comm_ranks(ctx);
+}
+
+int enhope_context_agree(enhope_context *ctx, int value)
+{
+    eh_comm_broadcast(ctx, &value, sizeof value);
+    return value;
+}
+
+int enhope_context_meet(enhope_context *ctx, double seconds)
+{
+    return !ctx->comm || ctx->comm->op->meet(ctx->comm, seconds);
+}
+
+void enhope_context_abort(enhope_context *ctx, int code)
+{
+    if (ctx->comm) ctx->comm->op->abort(ctx->comm, code);
+}
+
+/* ---- what all agree upon ---- */
+
+/* The failure of the lowest rank that has one. */
+typedef struct verdict {
+    int32_t status;
+    char error[1024];
+} verdict;
+
+enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status)
+{
+    eh_comm *c = ctx->comm;
+    if (!c) return status;
+    if (*c->failure && !status)
+        status = eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "ranks cannot speak to each other: %s", c->failure);
+    int64_t failed = status != 0;
+    c->op->sum(c, &failed, 1);
+    if (!failed || *c->failure) return status;
+    /* who is the first of them: all below it say 0 */
+    verdict v = {.status = status};
+    memcpy(v.error, ctx->error, sizeof v.error);
+    int from = -1;
+    for (int r = 0; r < c->ranks && from < 0; r++) {
+        int64_t its = r == c->rank ? status : 0;
+        c->op->sum(c, &its, 1);
+        if (its) from = r;
+    }
+    c->op->broadcast(c, from, &v, sizeof v);
+    if (status || *c->failure) return status;
+    return eh_fail(ctx, (enhope_status)v.status, "rank %d: %.*s", from, (int)sizeof ctx->error - 32, v.error);
+}
+
+void eh_comm_broadcast(enhope_context *ctx, void *block, int64_t bytes)
+{
+    if (ctx->comm) ctx->comm->op->broadcast(ctx->comm, 0, block, bytes);
+}
+
+int64_t eh_comm_sum(enhope_context *ctx, int64_t value)
+{
+    if (ctx->comm) ctx->comm->op->sum(ctx->comm, &value, 1);
+    return value;
+}
+
+void eh_comm_gather(enhope_context *ctx, void *block, const int64_t *offset)
+{
+    if (ctx->comm) ctx->comm->op->gather(ctx->comm, block, offset);
+}

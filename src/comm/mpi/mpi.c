@@ -1,0 +1,211 @@
+/* Ranks by MPI: the plug-in libenhope_mpi.so, and the only file that sees MPI. MPI is begun once in a process and ended with
+ * it. Whoever waits gives the core away, so that ranks may be more than cores. */
+#define _DEFAULT_SOURCE 1
+#include <mpi.h>
+#if defined(OPEN_MPI) && OPEN_MPI
+#include <mpi-ext.h>
+#endif
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm/comm.h"
+
+enum { PIECE = 1 << 30 }; /* bytes of a message, at most: MPI counts in 32 bits */
+
+typedef struct state {
+    MPI_Comm all, leaving; /* the latter for meet(), which must not meet with other messages */
+    MPI_Request *request;
+    int count, room;
+} state;
+
+static state *of(eh_comm *c)
+{
+    return c->state;
+}
+
+/* Keeps the first failure. */
+static bool good(eh_comm *c, int error)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    if (error == MPI_SUCCESS) return true;
+    if (*c->failure) return false;
+    MPI_Error_string(error, text, &length);
+    const size_t most = sizeof c->failure - 1, used = (size_t)length < most ? (size_t)length : most;
+    memcpy(c->failure, text, used);
+    c->failure[used] = '\0';
+    return false;
+}
+
+static int piece_of(int64_t bytes)
+{
+    return bytes < PIECE ? (int)bytes : PIECE;
+}
+
+static void mpi_broadcast(eh_comm *c, int from, void *block, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes && !*c->failure; at += PIECE)
+        good(c, MPI_Bcast((char *)block + at, piece_of(bytes - at), MPI_BYTE, from, of(c)->all));
+}
+
+static void mpi_gather(eh_comm *c, void *block, const int64_t *offset)
+{
+    enum { FEW = 64 };
+    int bytes[FEW], at[FEW];
+    const int64_t all = offset[c->ranks] - offset[0];
+    if (*c->failure || all == 0) return;
+    int *counts = c->ranks <= FEW ? bytes : malloc(2 * (size_t)c->ranks * sizeof *counts);
+    if (all > PIECE || !counts) { /* rank after rank */
+        for (int r = 0; r < c->ranks; r++) mpi_broadcast(c, r, (char *)block + offset[r], offset[r + 1] - offset[r]);
+    } else {
+        int *starts = counts == bytes ? at : counts + c->ranks;
+        for (int r = 0; r < c->ranks; r++) {
+            starts[r] = (int)(offset[r] - offset[0]);
+            counts[r] = (int)(offset[r + 1] - offset[r]);
+        }
+        good(c, MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, (char *)block + offset[0], counts, starts, MPI_BYTE,
+                               of(c)->all));
+    }
+    if (counts != bytes) free(counts);
+}
+
+static void mpi_sum(eh_comm *c, int64_t *value, int count)
+{
+    if (!*c->failure) good(c, MPI_Allreduce(MPI_IN_PLACE, value, count, MPI_INT64_T, MPI_SUM, of(c)->all));
+}
+
+/* Room for one more request; NULL: there is none. */
+static MPI_Request *next_request(eh_comm *c)
+{
+    state *s = of(c);
+    if (s->count == s->room) {
+        const int room = s->room ? 2 * s->room : 64;
+        MPI_Request *grown = realloc(s->request, (size_t)room * sizeof *grown);
+        if (!grown) {
+            strcpy(c->failure, "no memory for a message");
+            return NULL;
+        }
+        s->request = grown;
+        s->room = room;
+    }
+    return &s->request[s->count++];
+}
+
+static void mpi_send(eh_comm *c, int to, int tag, const void *block, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes && !*c->failure; at += PIECE) {
+        MPI_Request *request = next_request(c);
+        if (request)
+            good(c, MPI_Isend((const char *)block + at, piece_of(bytes - at), MPI_BYTE, to, tag, of(c)->all, request));
+    }
+}
+
+static void mpi_receive(eh_comm *c, int from, int tag, void *block, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes && !*c->failure; at += PIECE) {
+        MPI_Request *request = next_request(c);
+        if (request)
+            good(c, MPI_Irecv((char *)block + at, piece_of(bytes - at), MPI_BYTE, from, tag, of(c)->all, request));
+    }
+}
+
+static void mpi_wait(eh_comm *c)
+{
+    state *s = of(c);
+    if (s->count && !*c->failure) good(c, MPI_Waitall(s->count, s->request, MPI_STATUSES_IGNORE));
+    s->count = 0;
+}
+
+static bool mpi_meet(eh_comm *c, double seconds)
+{
+    const double until = eh_seconds() + seconds;
+    MPI_Request request;
+    int there = 0;
+    if (MPI_Ibarrier(of(c)->leaving, &request) != MPI_SUCCESS) return false;
+    while (!there && eh_seconds() < until) {
+        if (MPI_Test(&request, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+        if (!there) sched_yield();
+    }
+    return there;
+}
+
+static void mpi_abort(eh_comm *c, int code)
+{
+    MPI_Abort(of(c)->all, code);
+    _Exit(code);
+}
+
+/* The comm is the process's. */
+static void mpi_close(eh_comm *c)
+{
+    (void)c;
+}
+
+static const eh_comm_ops mpi = {
+    .name = "mpi",
+    .close = mpi_close,
+    .gather = mpi_gather,
+    .broadcast = mpi_broadcast,
+    .sum = mpi_sum,
+    .send = mpi_send,
+    .receive = mpi_receive,
+    .wait = mpi_wait,
+    .meet = mpi_meet,
+    .abort = mpi_abort,
+};
+
+static void finish(void)
+{
+    int ended = 0;
+    if (MPI_Finalized(&ended) == MPI_SUCCESS && !ended) MPI_Finalize();
+}
+
+static int begin(void)
+{
+    int begun = 0, level;
+    MPI_Initialized(&begun);
+    if (begun) return MPI_SUCCESS; /* by whoever uses the library, who ends it as well */
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    const int error = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+    if (error == MPI_SUCCESS) atexit(finish);
+    return error;
+}
+
+static int number_on_machine(void)
+{
+    MPI_Comm machine;
+    int number = 0;
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine) != MPI_SUCCESS) return 0;
+    MPI_Comm_rank(machine, &number);
+    MPI_Comm_free(&machine);
+    return number;
+}
+
+__attribute__((visibility("default"))) enhope_status eh_comm_mpi_open(enhope_context *ctx, size_t table_size,
+                                                                      eh_comm **out);
+
+enhope_status eh_comm_mpi_open(enhope_context *ctx, size_t table_size, eh_comm **out)
+{
+    static state own;
+    static eh_comm comm;
+    if (table_size != sizeof(eh_comm_ops))
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_mpi.so is of another version");
+    if (!comm.op) {
+        if (begin() != MPI_SUCCESS || MPI_Comm_dup(MPI_COMM_WORLD, &own.all) != MPI_SUCCESS ||
+            MPI_Comm_dup(MPI_COMM_WORLD, &own.leaving) != MPI_SUCCESS)
+            return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "MPI could not be begun");
+        MPI_Comm_set_errhandler(own.all, MPI_ERRORS_RETURN);
+        MPI_Comm_set_errhandler(own.leaving, MPI_ERRORS_RETURN);
+        MPI_Comm_rank(own.all, &comm.rank);
+        MPI_Comm_size(own.all, &comm.ranks);
+        comm.near = number_on_machine();
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+        comm.device = MPIX_Query_cuda_support();
+#endif
+        comm.state = &own;
+        comm.op = &mpi;
+    }
+    *out = &comm;
+    return ENHOPE_OK;
+}
