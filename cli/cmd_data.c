@@ -147,7 +147,7 @@ static int check_folder(const cli_session *session, const char *folder)
 {
     checking c = {.drawn = 0};
     int64_t files = 0;
-    int code = cli_progress_open(&c.progress, false, NULL);
+    int code = cli_progress_open(&c.progress, false, NULL, false);
     if (code) return code;
     const enhope_status status = enhope_shards_check(session->ctx, folder, draw_check, &c, &files);
     cli_progress_close(&c.progress);

@@ -260,6 +260,46 @@ static void the_same_run_gives_the_same_bytes_for_any_number_of_threads(void **s
     assert_int_equal(enhope_context_set_threads(ctx, 0), ENHOPE_OK);
 }
 
+/* A run that is broken off anywhere and gone on with by another trainer; and not by one with other windows. */
+static void a_resumed_run_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    streamed s = stream_dense(X);
+    char path[64];
+    snprintf(path, sizeof path, "%s/checkpoint", folder);
+    enhope_model *whole = NULL;
+    enhope_trainer *t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", NULL));
+    assert_int_equal(enhope_trainer_run(t, NULL, NULL), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_model(t, &whole), ENHOPE_OK);
+    const int64_t batches = t->batches;
+    enhope_trainer_free(t);
+    for (int64_t stop = 1; stop < 3 * batches; stop += 11) {
+        enhope_model *m = NULL;
+        int done;
+        t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", NULL));
+        for (int64_t i = 0; i < stop; i++) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+        assert_int_equal(enhope_trainer_checkpoint(t, path), ENHOPE_OK);
+        enhope_trainer_free(t);
+        t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", NULL));
+        if (enhope_trainer_resume(t, path)) fail_msg("%s", enhope_error(ctx));
+        assert_int_equal(enhope_trainer_run(t, NULL, NULL), ENHOPE_OK);
+        assert_int_equal(enhope_trainer_model(t, &m), ENHOPE_OK);
+        same_bytes(whole, m);
+        enhope_model_free(m);
+        enhope_trainer_free(t);
+    }
+    enhope_settings *set = with("solver", "adam", "epochs", "3", NULL);
+    ctx->memory = 2 * LITTLE;
+    assert_int_equal(enhope_trainer_create(ctx, &s.data, set, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_DATA);
+    assert_non_null(strstr(enhope_error(ctx), "other windows on the data"));
+    enhope_trainer_free(t);
+    enhope_settings_free(set);
+    enhope_model_free(whole);
+    close_stream(&s);
+    unlink(path);
+}
+
 /* Classes are matched by name: here the model's are the last two of three. */
 static void a_model_goes_on_with_data_in_windows(void **state)
 {
@@ -386,6 +426,7 @@ int main(void)
         cmocka_unit_test(any_batch_may_come_next),
         cmocka_unit_test(windows_train_as_well_as_memory),
         cmocka_unit_test(the_same_run_gives_the_same_bytes_for_any_number_of_threads),
+        cmocka_unit_test(a_resumed_run_gives_the_same_bytes),
         cmocka_unit_test(a_model_goes_on_with_data_in_windows),
         cmocka_unit_test(a_trainer_may_be_freed_at_any_moment),
         cmocka_unit_test(what_cannot_pass_in_windows_is_refused),
