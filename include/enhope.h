@@ -144,8 +144,8 @@ typedef struct enhope_conversion {
 typedef int (*enhope_conversion_fn)(const enhope_conversion *at, void *user);
 
 /* Writes the data as a folder of shards, which enhope_dataset_read takes by the folder's name: NPY files and shards.json,
- * with checksums. Memory does not grow with the data, but for sources that have to be read as a whole (MAT, NPZ, packed or
- * column-ordered NPY, packed IDX, a split). A shard has so many rows, or about so many bytes (0 and 0: 256 MB). Where it is
+ * with checksums. Memory does not grow with the data, but for sources that have to be read as a whole (MAT, NPZ, NPY in
+ * column order, a split). A shard has so many rows, or about so many bytes (0 and 0: 256 MB). Where it is
  * stopped, by progress (ENHOPE_STOPPED) or otherwise, the same call goes on after the last shard that is complete; where all
  * is there already, nothing is done. */
 ENHOPE_API enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, const char *folder,

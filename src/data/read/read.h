@@ -136,6 +136,11 @@ enhope_status eh_read_csv_labels(enhope_context *ctx, const char *path, eh_label
 
 enhope_status eh_read_libsvm(enhope_context *ctx, const char *path, bool labelled, enhope_dataset *data, eh_sink *sink);
 
+/* Inputs and labels (y_path NULL: none) row after row to the sink; idx: of IDX, else NPY. *done false: the first index moves
+ * fastest, and nothing was passed on. */
+enhope_status eh_read_pair_through(enhope_context *ctx, const char *x_path, bool x_idx, const char *y_path, bool y_idx,
+                                   enhope_dataset *data, eh_sink *sink, bool *done);
+
 /* A folder with shards.json becomes data->store. */
 enhope_status eh_read_shards(enhope_context *ctx, const char *folder, bool labelled, enhope_dataset *data);
 
