@@ -82,7 +82,7 @@ ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, vo
  * small for more. */
 ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int threads);
 
-/* Bytes of data that are read into memory at most, 1 MiB or more; 0 (the default): half of the machine's. What exceeds it
+/* Bytes of data that are read into memory at most, 1000 or more; 0 (the default): half of the machine's. What exceeds it
  * stays in its files and is streamed, where it can be: a folder of shards (enhope_convert), plain IDX and NPY. */
 ENHOPE_API enhope_status enhope_context_set_memory(enhope_context *ctx, int64_t bytes);
 

@@ -266,6 +266,18 @@ static bool find_shards(const char *folder, const char *part, char *path, bool *
            snprintf(list, sizeof list, "%s/%s/shards.json", folder, half) < PATH_SIZE && is_there(list);
 }
 
+/* A conversion that was stopped is no data yet. */
+static enhope_status refuse_partial(enhope_context *ctx, const char *folder, const char *part)
+{
+    char list[PATH_SIZE];
+    const char *half[] = {".", part ? part : "train"};
+    for (int i = 0; i < 2; i++)
+        if (snprintf(list, sizeof list, "%s/%s/shards.partial.json", folder, half[i]) < PATH_SIZE && is_there(list))
+            return eh_fail(ctx, ENHOPE_ERROR_DATA,
+                           "%s: holds shards that are not complete: give the same enhope convert again", folder);
+    return ENHOPE_OK;
+}
+
 /* "X,y": the comma after which both halves are files; without such a one, the first comma. NULL: no comma. */
 static const char *find_comma(const char *path, char *x_path)
 {
@@ -308,6 +320,7 @@ static enhope_status read_source(enhope_context *ctx, const enhope_source *sourc
         EH_CHECK(eh_read_shards(ctx, x_path, wants_labels(source), data));
     } else if (is_folder(path)) {
         *parts = true;
+        EH_CHECK(refuse_partial(ctx, path, part));
         EH_CHECK(read_folder(ctx, path, part, wants_labels(source), data));
     } else {
         const char *comma = is_there(path) ? NULL : find_comma(path, x_path);
