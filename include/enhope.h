@@ -118,7 +118,8 @@ typedef struct enhope_dataset enhope_dataset;
 /* Where data comes from. Zero or NULL means the default of every field but path. */
 typedef struct enhope_source {
     const char *path;      /* a file, a folder of IDX files or of shards, "X,y" (two files), "-" (CSV on stdin),
-                              "synthetic:digits,n=6000,seed=1", "synthetic:blobs,n=600,classes=3,inputs=5,seed=1" */
+                              "synthetic:digits,n=6000,seed=1" (or strokes, for any n),
+                              "synthetic:blobs,n=600,classes=3,inputs=5,seed=1" */
     const char *part;      /* "train" or "test": the half of a folder, of an .npz or of a split; NULL: train, or all
                               where there are no parts */
     const char *label;     /* CSV: label column by name or 1-based index; "none": there is none; NULL: found by name */
