@@ -57,15 +57,13 @@ static int put_all(const cli_session *session, cli_output *output, bool npy)
     const int64_t h = session->model_info.outputs;
     cli_block block = {0};
     float *Y = NULL; /* (rows of the first run, h): no run is longer */
-    if (npy)
-        put_npy_header(out, session->data_info.n, h);
-    else
-        put_csv_header(out, session);
     int code = cli_block_next(session, &block);
     while (!code && block.n > 0) {
         if (!Y && !(Y = cli_alloc("the embedding", block.n, h, sizeof *Y))) code = CLI_FAILED;
         const enhope_status status = code ? 0 : enhope_model_embed(session->ctx, session->model, block.data, Y);
         if (status) code = cli_fail(session->ctx, status);
+        if (!code && block.first == 0 && npy) put_npy_header(out, session->data_info.n, h);
+        if (!code && block.first == 0 && !npy) put_csv_header(out, session);
         if (!code && npy) fwrite(Y, sizeof *Y, (size_t)(block.n * h), out);
         if (!code && !npy) put_csv(out, session, &block, Y);
         if (!code) code = cli_output_flush(output);

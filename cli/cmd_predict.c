@@ -89,11 +89,11 @@ static int put_all(const cli_session *session, const cli_options *options, const
     cli_block block = {0};
     int code = cli_block_next(session, &block);
     if (!code) code = allocate(session, options, least, block.n, &prediction);
-    if (!code) put_header(output->file, session, options->proba, options->winner);
     while (!code && block.n > 0) {
         const enhope_status status =
             enhope_model_predict(session->ctx, session->model, block.data, (int32_t)options->neighbours, &prediction);
         if (status) code = cli_fail(session->ctx, status);
+        if (!code && block.first == 0) put_header(output->file, session, options->proba, options->winner);
         if (!code) put_rows(output->file, session, block.n, &prediction, options->proba, least);
         if (!code) code = cli_output_flush(output);
         if (!code) code = cli_block_next(session, &block);

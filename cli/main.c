@@ -98,8 +98,8 @@ static const cli_command table[] = {
      "enhope data mnist --part test\nenhope data usps_all.mat --split 8000@1 --json\nenhope data clicks --check", 0, 1, false, cmd_data},
     {"convert", "--data SPEC -o FOLDER [OPTIONS]", "write data as shards, which can be streamed",
      "Writes NPY files of about 256 MB and shards.json with their checksums; the folder is then the SPEC of the data. CSV, "
-     "LIBSVM (also .gz), plain IDX and NPY and synthetic data of any size pass through in constant memory; MAT, NPZ, packed "
-     "IDX and NPY, and a --split are read as a whole.\n"
+     "LIBSVM, IDX and NPY, also .gz, and synthetic data of any size pass through in constant memory; MAT, NPZ, NPY in column "
+     "order, and a --split are read as a whole.\n"
      "A conversion that was stopped, by Ctrl-C or otherwise, goes on after its last complete shard when the same command is "
      "given again. enhope data FOLDER --check compares the checksums.",
      "enhope convert --data clicks.csv.gz --label clicked -o clicks\n"

@@ -82,7 +82,7 @@ ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, vo
  * small for more. */
 ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int threads);
 
-/* Bytes of data that are read into memory at most, 1 MiB or more; 0 (the default): half of the machine's. What exceeds it
+/* Bytes of data that are read into memory at most, 1000 or more; 0 (the default): half of the machine's. What exceeds it
  * stays in its files and is streamed, where it can be: a folder of shards (enhope_convert), plain IDX and NPY. */
 ENHOPE_API enhope_status enhope_context_set_memory(enhope_context *ctx, int64_t bytes);
 
@@ -133,7 +133,8 @@ typedef struct enhope_dataset enhope_dataset;
 /* Where data comes from. Zero or NULL means the default of every field but path. */
 typedef struct enhope_source {
     const char *path;      /* a file, a folder of IDX files or of shards, "X,y" (two files), "-" (CSV on stdin),
-                              "synthetic:digits,n=6000,seed=1", "synthetic:blobs,n=600,classes=3,inputs=5,seed=1" */
+                              "synthetic:digits,n=6000,seed=1" (or strokes, for any n),
+                              "synthetic:blobs,n=600,classes=3,inputs=5,seed=1" */
     const char *part;      /* "train" or "test": the half of a folder, of an .npz or of a split; NULL: train, or all
                               where there are no parts */
     const char *label;     /* CSV: label column by name or 1-based index; "none": there is none; NULL: found by name */
@@ -159,8 +160,8 @@ typedef struct enhope_conversion {
 typedef int (*enhope_conversion_fn)(const enhope_conversion *at, void *user);
 
 /* Writes the data as a folder of shards, which enhope_dataset_read takes by the folder's name: NPY files and shards.json,
- * with checksums. Memory does not grow with the data, but for sources that have to be read as a whole (MAT, NPZ, packed or
- * column-ordered NPY, packed IDX, a split). A shard has so many rows, or about so many bytes (0 and 0: 256 MB). Where it is
+ * with checksums. Memory does not grow with the data, but for sources that have to be read as a whole (MAT, NPZ, NPY in
+ * column order, a split). A shard has so many rows, or about so many bytes (0 and 0: 256 MB). Where it is
  * stopped, by progress (ENHOPE_STOPPED) or otherwise, the same call goes on after the last shard that is complete; where all
  * is there already, nothing is done. */
 ENHOPE_API enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, const char *folder,

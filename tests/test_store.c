@@ -168,6 +168,148 @@ static void labels_alone_leave_the_values(void **state)
     enhope_dataset_free(data);
 }
 
+/* ---- shards ---- */
+
+static enhope_dataset *read_streamed(const char *folder)
+{
+    assert_int_equal(enhope_context_set_memory(ctx, 1000), ENHOPE_OK);
+    enhope_dataset *data = read_ok((enhope_source){.path = folder});
+    assert_int_equal(enhope_context_set_memory(ctx, 0), ENHOPE_OK);
+    enhope_dataset_info info;
+    enhope_dataset_get_info(data, &info);
+    assert_int_equal(info.streamed, 1);
+    assert_null(enhope_dataset_labels(data));
+    return data;
+}
+
+static void shards_agree(const char *spec, const char *folder, int64_t shard_rows)
+{
+    if (enhope_convert(ctx, &(enhope_source){.path = spec}, folder, shard_rows, 0, NULL, NULL))
+        fail_msg("%s", enhope_error(ctx));
+    enhope_dataset *whole = read_ok((enhope_source){.path = spec}), *back = read_ok((enhope_source){.path = folder});
+    enhope_dataset *data = read_streamed(folder);
+    const int64_t n = whole->x.n;
+    assert_int_equal(data->x.n, n);
+    assert_int_equal(data->c, whole->c);
+    for (int32_t k = 0; k < whole->c; k++) assert_string_equal(data->class_name[k], whole->class_name[k]);
+    for (int64_t i = 0; i < n; i += n / 7) {
+        same_rows(data->store, whole, i, n - i, 0);
+        same_rows(data->store, whole, i, (n - i) / 2, 3);
+        same_rows(data->store, back, i, 1, 1);
+    }
+    assert_labels(back, whole->label);
+    enhope_dataset_free(whole);
+    enhope_dataset_free(back);
+    enhope_dataset_free(data);
+}
+
+static void write_trees(void)
+{
+    FILE *f = fopen("trees.csv", "w");
+    assert_non_null(f);
+    fputs("width,height,kind\n", f);
+    for (int i = 0; i < 300; i++)
+        fprintf(f, "%g,%d,%s\n", i * 0.375, 5 - i, i % 7 == 3 ? "oak" : i % 2 ? "elm" : "ash");
+    fclose(f);
+}
+
+static void shards_hold_what_was_converted(void **state)
+{
+    (void)state;
+    write_trees();
+    shards_agree("trees.csv", "trees", 37);
+    FILE *f = fopen("words.svm", "w");
+    assert_non_null(f);
+    for (int i = 0; i < 200; i++) {
+        fprintf(f, "%d", i % 3);
+        for (int j = i % 11; j < 50 && i % 4 && i > 40; j += 3 + i % 9) fprintf(f, " %d:%g", j + 1, j - 2.5 * i);
+        fputs("\n", f);
+    }
+    fclose(f);
+    shards_agree("words.svm", "words", 20); /* the first two shards have no values at all */
+    shards_agree("synthetic:strokes,n=500,seed=3", "strokes", 73);
+}
+
+static void rows_of_strokes_depend_on_their_number_alone(void **state)
+{
+    (void)state;
+    enhope_dataset *few = read_ok((enhope_source){.path = "synthetic:strokes,n=40"});
+    enhope_dataset *many = read_ok((enhope_source){.path = "synthetic:strokes,n=400"});
+    enhope_dataset *test = read_ok((enhope_source){.path = "synthetic:strokes,n=40,part=test"});
+    assert_memory_equal(few->x.u8, many->x.u8, 40 * 784);
+    assert_memory_equal(few->label, many->label, 40 * sizeof *few->label);
+    assert_memory_not_equal(few->x.u8, test->x.u8, 40 * 784);
+    for (int64_t i = 0; i < 400; i += 10) {
+        int seen = 0;
+        for (int j = 0; j < 10; j++) seen |= 1 << many->label[i + j];
+        assert_int_equal(seen, 1023);
+    }
+    enhope_dataset_free(few);
+    enhope_dataset_free(many);
+    enhope_dataset_free(test);
+}
+
+static int stop_at_once(const enhope_conversion *at, void *user)
+{
+    *(int64_t *)user = at->rows;
+    return 1;
+}
+
+static int note_resumed(const enhope_conversion *at, void *user)
+{
+    *(int64_t *)user = at->resumed;
+    return 0;
+}
+
+static void conversion_that_was_stopped_goes_on(void **state)
+{
+    (void)state;
+    const enhope_source digits = {.path = "synthetic:digits,n=30000"};
+    int64_t rows = 0;
+    assert_int_equal(enhope_convert(ctx, &digits, "late", 10000, 0, stop_at_once, &rows), ENHOPE_STOPPED);
+    assert_true(rows > 10000 && rows < 30000);
+    read_fails((enhope_source){.path = "late"}, ENHOPE_ERROR_DATA,
+               "late: holds shards that are not complete: give the same enhope convert again");
+    assert_int_equal(enhope_convert(ctx, &digits, "late", 10000, 0, note_resumed, &rows), ENHOPE_OK);
+    assert_true(rows == 10000 || rows == 20000);
+    int64_t files = 0;
+    assert_int_equal(enhope_shards_check(ctx, "late", NULL, NULL, &files), ENHOPE_OK);
+    assert_int_equal(files, 6);
+    enhope_dataset *data = read_ok((enhope_source){.path = "late"}), *made = read_ok(digits);
+    assert_memory_equal(data->x.u8, made->x.u8, 30000 * 784);
+    enhope_dataset_free(data);
+    enhope_dataset_free(made);
+}
+
+static void blocks_are_data_sets_of_their_own(void **state)
+{
+    (void)state;
+    write_trees();
+    assert_int_equal(enhope_convert(ctx, &(enhope_source){.path = "trees.csv"}, "blocks", 100, 0, NULL, NULL),
+                     ENHOPE_OK);
+    enhope_dataset *data = read_streamed("blocks"), *whole = read_ok((enhope_source){.path = "trees.csv"}),
+                   *block = NULL;
+    float row[2];
+    assert_int_equal(enhope_dataset_block(ctx, data, 95, 110, &block), ENHOPE_OK);
+    for (int64_t i = 0; i < 110; i++) {
+        assert_int_equal(enhope_dataset_row(ctx, block, i, row), ENHOPE_OK);
+        assert_row(whole, 95 + i, row);
+        assert_int_equal(enhope_dataset_labels(block)[i], whole->label[95 + i]);
+    }
+    assert_string_equal(enhope_dataset_input_name(block, 1), "height");
+    assert_string_equal(enhope_dataset_class_name(block, 2), "oak");
+    enhope_dataset_free(block);
+    block = NULL;
+    assert_int_equal(enhope_dataset_row(ctx, data, 299, row), ENHOPE_OK);
+    assert_row(whole, 299, row);
+    assert_int_equal(enhope_dataset_block(ctx, whole, 7, 3, &block), ENHOPE_OK);
+    assert_labels(block, whole->label + 7);
+    enhope_dataset_free(block);
+    assert_int_equal(enhope_dataset_block(ctx, data, 299, 2, &block), ENHOPE_ERROR_ARGUMENT);
+    enhope_dataset_free(whole);
+    enhope_dataset_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +318,10 @@ int main(void)
         cmocka_unit_test(damaged_files_are_refused_with_a_sentence),
         cmocka_unit_test(memory_gives_its_own_rows),
         cmocka_unit_test(labels_alone_leave_the_values),
+        cmocka_unit_test(shards_hold_what_was_converted),
+        cmocka_unit_test(rows_of_strokes_depend_on_their_number_alone),
+        cmocka_unit_test(conversion_that_was_stopped_goes_on),
+        cmocka_unit_test(blocks_are_data_sets_of_their_own),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -38,7 +38,7 @@ enhope_status enhope_context_set_threads(enhope_context *ctx, int threads)
 
 enhope_status enhope_context_set_memory(enhope_context *ctx, int64_t bytes)
 {
-    const int64_t least = 1 << 20;
+    const int64_t least = 1000;
     if (bytes != 0 && bytes < least)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
                        "memory is %lld bytes: expected 0 (half of the machine's) or %lld up", (long long)bytes,

@@ -167,18 +167,18 @@ static enhope_status label_class(enhope_context *ctx, const eh_files *files, con
                                  const unsigned char *raw, int64_t i, char *buffer, int32_t *class)
 {
     int64_t number;
+    *class = -1;
     if (files->by_text) {
         const char *text;
         size_t length;
         EH_TRY(eh_array_label_text(ctx, &f->a, raw, i, buffer, &text, &length));
+        if (length == 0) return ENHOPE_OK;
         number = eh_labels_find(&files->texts, text, length);
     } else {
         number = f->a.size == 1 ? raw[0] : eh_array_integer(&f->a, raw);
     }
-    if (files->unlabelled && number == -1) {
-        *class = -1;
-        return ENHOPE_OK;
-    }
+    if (files->unlabelled && number == -1) return ENHOPE_OK;
+    if (number >= 0 && number < files->numbers && files->class_of[number] == EH_MISSING) return ENHOPE_OK;
     if (number < 0 || number >= files->numbers || files->class_of[number] < 0)
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: label %lld is not of a class that is known", f->path,
                        (long long)i + 1);

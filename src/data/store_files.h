@@ -21,11 +21,13 @@ typedef struct eh_piece {
     eh_array_file array[EH_ARRAYS];
 } eh_piece;
 
+enum { EH_MISSING = -2 }; /* a class that says that the label is missing */
+
 typedef struct eh_files {
     eh_piece *piece; /* (pieces) in the order of their rows */
     int64_t pieces;
     /* A label of the files is a number, an index of class_of (numbers); where there are `texts`, it is the index of the
-     * text among those. -1 is unlabelled in shards alone. */
+     * text among those. -1 is unlabelled in shards; elsewhere a text may be, whose class is EH_MISSING. */
     int32_t *class_of;
     int32_t numbers;
     bool unlabelled;

@@ -50,9 +50,7 @@ static enhope_status collect_texts(enhope_context *ctx, const eh_array_file *f, 
             if (f->a.size == 1 && seen[*p]) continue;
             seen[*p] = true;
             status = eh_array_label_text(ctx, &f->a, p, done + i, buffer, &text, &length);
-            if (!status && length == 0)
-                status = eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is empty", (long long)(done + i) + 1);
-            if (!status) status = eh_labels_class(ctx, texts, text, length, &id);
+            if (!status && length > 0) status = eh_labels_class(ctx, texts, text, length, &id);
             if (status) {
                 eh_fail_in(ctx, status, "%s", f->path);
                 goto cleanup;
@@ -70,8 +68,9 @@ static enhope_status name_classes(enhope_context *ctx, const eh_labels *texts, c
                                   enhope_dataset *data)
 {
     EH_TRY(eh_new(ctx, "class names", texts->c, sizeof *data->class_name, (void **)&data->class_name));
-    data->c = texts->c;
     for (int32_t k = 0; k < texts->c; k++) {
+        if (rank[k] < 0) continue;
+        data->c++;
         char *name = eh_strdup(texts->name[k]);
         if (!name) return eh_fail_memory(ctx, "a class name", strlen(texts->name[k]) + 1, 1);
         data->class_name[rank[k]] = name;
@@ -87,6 +86,8 @@ static enhope_status settle_classes(enhope_context *ctx, const eh_array_file *f,
     EH_TRY(collect_texts(ctx, f, &files->texts));
     EH_CHECK(eh_new(ctx, "classes", files->texts.c, sizeof *rank, (void **)&rank));
     EH_CHECK(eh_labels_rank(ctx, &files->texts, rank));
+    if (eh_labels_minus_one(&files->texts) >= 0) /* the first of all: the others move up */
+        for (int32_t k = 0; k < files->texts.c; k++) rank[k]--;
     EH_CHECK(name_classes(ctx, &files->texts, rank, data));
     files->by_text = f->a.size != 1;
     files->numbers = files->by_text ? files->texts.c : 256;
@@ -101,7 +102,7 @@ static enhope_status settle_classes(enhope_context *ctx, const eh_array_file *f,
             EH_CHECK(eh_array_label_text(ctx, &f->a, &byte, 0, buffer, &text, &length));
             id = eh_labels_find(&files->texts, text, length);
         }
-        files->class_of[v] = id < 0 ? -1 : rank[id];
+        files->class_of[v] = id < 0 ? -1 : rank[id] < 0 ? EH_MISSING : rank[id];
     }
 cleanup:
     eh_free(rank);

@@ -283,17 +283,20 @@ static void draw_strokes(int digit, draws d, uint8_t *image /* (SIDE, SIDE) */)
     const float radius = (float)of.radius, ink = (float)of.ink, grain = (float)of.grain / 127.5F;
     float near[PIXELS];
     uint32_t word[PIXELS / 4];
+    uint8_t speck[PIXELS];
     for (int p = 0; p < PIXELS; p++) near[p] = far;
     for (int i = 0; i < of.count; i++) draw_stroke(of.from[i], of.to[i], radius + 1.5F, near);
     for (int w = 0; w < PIXELS / 4; w += 4) eh_philox(d.seed, d.stream, noise + (uint64_t)w / 4, 0, word + w);
+    for (int w = 0; w < PIXELS / 4; w++)
+        for (int b = 0; b < 4; b++) speck[4 * w + b] = (uint8_t)(word[w] >> 8 * b);
     for (int p = 0; p < PIXELS; p++) {
         float cover = .5F + radius - sqrtf(near[p]);
         cover = cover < 0 ? 0 : cover;
         cover = cover > 1 ? 1 : cover;
-        const float speck = (float)(word[p / 4] >> p % 4 * 8 & 255) - 127.5F;
-        float value = ink * cover + grain * speck + .5F;
+        float value = ink * cover + grain * ((float)speck[p] - 127.5F) + .5F;
         value = value < 0 ? 0 : value;
-        image[p] = (uint8_t)(value > 255 ? 255 : value);
+        value = value > 255 ? 255 : value;
+        image[p] = (uint8_t)(int)value; /* by way of int, so that the loop is vectorised */
     }
 }
 

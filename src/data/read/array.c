@@ -262,10 +262,11 @@ enhope_status eh_array_label_text(enhope_context *ctx, const eh_array *a, const 
     }
     if (a->kind == 'f') {
         const double value = element(a, p);
-        if (!isfinite(value))
-            return eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is %s: expected a finite number", (long long)i + 1,
-                           isnan(value) ? "NaN" : "infinite");
-        eh_number_print(value, buffer, EH_LABEL_TEXT);
+        if (isinf(value))
+            return eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is infinite: expected a finite number",
+                           (long long)i + 1);
+        buffer[0] = '\0';
+        if (!isnan(value)) eh_number_print(value, buffer, EH_LABEL_TEXT);
     } else if (a->kind == 'i') { /* whole numbers beyond 2^53 stay apart */
         snprintf(buffer, EH_LABEL_TEXT, "%lld", (long long)signed_value(a, bits(a, p)));
     } else {

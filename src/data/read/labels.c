@@ -146,17 +146,23 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y ? 1 : by_bytes(a, b);
 }
 
+int32_t eh_labels_minus_one(const eh_labels *l)
+{
+    int32_t found = -1;
+    for (int32_t k = 0; k < l->c; k++)
+        if (!strcmp(l->name[k], "-1"))
+            found = k;
+        else if (!l->name[k][0] || strspn(l->name[k], "0123456789") != strlen(l->name[k]))
+            return -1;
+    return l->c < 3 ? -1 : found;
+}
+
 /* Takes the class -1 out, where it says that a label is missing. */
 static void drop_minus_one(enhope_context *ctx, eh_labels *l)
 {
-    int32_t gone = -1, last = l->c - 1;
+    const int32_t gone = eh_labels_minus_one(l), last = l->c - 1;
     int64_t count = 0;
-    for (int32_t k = 0; k < l->c; k++)
-        if (!strcmp(l->name[k], "-1"))
-            gone = k;
-        else if (!l->name[k][0] || strspn(l->name[k], "0123456789") != strlen(l->name[k]))
-            return;
-    if (gone < 0 || l->c < 3) return;
+    if (gone < 0) return;
     eh_free(l->name[gone]);
     l->name[gone] = l->name[last];
     l->c--;

@@ -211,15 +211,17 @@ static bool find_in_folder(const char *folder, const char *name, char *path)
     return false;
 }
 
-static enhope_status read_folder(enhope_context *ctx, const char *folder, const char *part, bool labelled,
-                                 enhope_dataset *data)
+/* The files of a part in a folder; labelled false: y_path is left empty. */
+static enhope_status find_folder_pair(enhope_context *ctx, const char *folder, const char *part, bool labelled,
+                                      char *x_path, char *y_path)
 {
     static const char *const inputs[] = {"images-idx3-ubyte", "images.idx3-ubyte", "features-idx2-ubyte",
                                          "features.idx2-ubyte"};
     static const char *const labels[] = {"labels-idx1-ubyte", "labels.idx1-ubyte"};
     const char *half = part && strcmp(part, "test") == 0 ? "t10k" : "train";
-    char name[64], x_path[PATH_SIZE], y_path[PATH_SIZE];
+    char name[64];
     bool found = false;
+    *y_path = '\0';
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs && !found; i++) {
         snprintf(name, sizeof name, "%s-%s", half, inputs[i]);
         found = find_in_folder(folder, name, x_path);
@@ -228,7 +230,7 @@ static enhope_status read_folder(enhope_context *ctx, const char *folder, const 
         return eh_fail(ctx, ENHOPE_ERROR_IO,
                        "%s: is a folder without %s-images-idx3-ubyte or %s-features-idx2-ubyte (or these with .gz)",
                        folder, half, half);
-    if (!labelled) return read_pair(ctx, x_path, NULL, false, data);
+    if (!labelled) return ENHOPE_OK;
     found = false;
     for (size_t i = 0; i < sizeof labels / sizeof *labels && !found; i++) {
         snprintf(name, sizeof name, "%s-%s", half, labels[i]);
@@ -238,7 +240,15 @@ static enhope_status read_folder(enhope_context *ctx, const char *folder, const 
         return eh_fail(ctx, ENHOPE_ERROR_IO,
                        "%s: is a folder without %s-labels-idx1-ubyte (or with .gz): name the pair of files X,y", folder,
                        half);
-    return read_pair(ctx, x_path, y_path, true, data);
+    return ENHOPE_OK;
+}
+
+static enhope_status read_folder(enhope_context *ctx, const char *folder, const char *part, bool labelled,
+                                 enhope_dataset *data)
+{
+    char x_path[PATH_SIZE], y_path[PATH_SIZE];
+    EH_TRY(find_folder_pair(ctx, folder, part, labelled, x_path, y_path));
+    return read_pair(ctx, x_path, labelled ? y_path : NULL, labelled, data);
 }
 
 /* folder/shards.json, or that of the part's own folder. */
@@ -254,6 +264,18 @@ static bool find_shards(const char *folder, const char *part, char *path, bool *
     *parts = true;
     return snprintf(path, PATH_SIZE, "%s/%s", folder, half) < PATH_SIZE &&
            snprintf(list, sizeof list, "%s/%s/shards.json", folder, half) < PATH_SIZE && is_there(list);
+}
+
+/* A conversion that was stopped is no data yet. */
+static enhope_status refuse_partial(enhope_context *ctx, const char *folder, const char *part)
+{
+    char list[PATH_SIZE];
+    const char *half[] = {".", part ? part : "train"};
+    for (int i = 0; i < 2; i++)
+        if (snprintf(list, sizeof list, "%s/%s/shards.partial.json", folder, half[i]) < PATH_SIZE && is_there(list))
+            return eh_fail(ctx, ENHOPE_ERROR_DATA,
+                           "%s: holds shards that are not complete: give the same enhope convert again", folder);
+    return ENHOPE_OK;
 }
 
 /* "X,y": the comma after which both halves are files; without such a one, the first comma. NULL: no comma. */
@@ -298,6 +320,7 @@ static enhope_status read_source(enhope_context *ctx, const enhope_source *sourc
         EH_CHECK(eh_read_shards(ctx, x_path, wants_labels(source), data));
     } else if (is_folder(path)) {
         *parts = true;
+        EH_CHECK(refuse_partial(ctx, path, part));
         EH_CHECK(read_folder(ctx, path, part, wants_labels(source), data));
     } else {
         const char *comma = is_there(path) ? NULL : find_comma(path, x_path);
@@ -431,6 +454,32 @@ cleanup:
     return status;
 }
 
+/* IDX and NPY from their beginning to their end, packed or not: *done where it is these. */
+static enhope_status through_pair(enhope_context *ctx, const enhope_source *source, enhope_dataset *data, eh_sink *sink,
+                                  bool *done)
+{
+    char x_path[PATH_SIZE] = "", y_path[PATH_SIZE] = "";
+    const char *path = source->path;
+    const bool labelled = wants_labels(source), folder = is_folder(path);
+    bool parts;
+    format x_kind, y_kind = IDX;
+    *done = false;
+    if (folder && find_shards(path, source->part, x_path, &parts)) return ENHOPE_OK;
+    if (folder) {
+        EH_TRY(find_folder_pair(ctx, path, source->part, labelled, x_path, y_path));
+    } else {
+        const char *comma = is_there(path) ? NULL : find_comma(path, x_path);
+        if (!comma) snprintf(x_path, PATH_SIZE, "%s", path);
+        if (comma && labelled) snprintf(y_path, PATH_SIZE, "%s", comma + 1);
+        if (source->variables || (source->label && labelled) || (source->part && strcmp(source->part, "test") == 0))
+            return ENHOPE_OK; /* which is refused elsewhere */
+    }
+    EH_TRY(find_format(ctx, x_path, &x_kind));
+    if (*y_path) EH_TRY(find_format(ctx, y_path, &y_kind));
+    if ((x_kind != IDX && x_kind != NPY) || (y_kind != IDX && y_kind != NPY)) return ENHOPE_OK;
+    return eh_read_pair_through(ctx, x_path, x_kind == IDX, *y_path ? y_path : NULL, y_kind == IDX, data, sink, done);
+}
+
 /* What may be left in its files is; the rest is read as a whole. */
 static enhope_status pass_whole(enhope_context *ctx, const enhope_source *source, enhope_dataset **data, eh_sink *sink)
 {
@@ -461,7 +510,14 @@ enhope_status eh_read_through(enhope_context *ctx, const enhope_source *source, 
     } else if (made && !source->split) {
         EH_CHECK(through_synthetic(ctx, path + sizeof scheme - 1, source->part, &data, sink));
     } else {
-        EH_CHECK(pass_whole(ctx, source, &data, sink));
+        bool done = false;
+        EH_CHECK(eh_new(ctx, "a data set", 1, sizeof *data, (void **)&data));
+        if (!source->split) EH_CHECK(through_pair(ctx, source, data, sink, &done));
+        if (!done) {
+            enhope_dataset_free(data);
+            data = NULL;
+            EH_CHECK(pass_whole(ctx, source, &data, sink));
+        }
     }
     *out = data;
     data = NULL;

@@ -60,6 +60,8 @@ typedef struct eh_labels {
 enhope_status eh_labels_class(enhope_context *ctx, eh_labels *labels, const char *text, size_t length, int32_t *id);
 /* The class of this text; -1: there is none. */
 int32_t eh_labels_find(const eh_labels *labels, const char *text, size_t length);
+/* The class "-1", where it says that a label is missing: beside two or more that are whole numbers from 0; -1: none. */
+int32_t eh_labels_minus_one(const eh_labels *labels);
 /* rank (c): the number of each class when they are ordered as eh_labels_attach tells. */
 enhope_status eh_labels_rank(enhope_context *ctx, const eh_labels *labels, int32_t *rank);
 /* One more sample of the class of this text; one that is empty or NaN is missing. */
@@ -135,6 +137,11 @@ enhope_status eh_read_csv(enhope_context *ctx, const char *path, const char *lab
 enhope_status eh_read_csv_labels(enhope_context *ctx, const char *path, eh_labels *labels); /* one column */
 
 enhope_status eh_read_libsvm(enhope_context *ctx, const char *path, bool labelled, enhope_dataset *data, eh_sink *sink);
+
+/* Inputs and labels (y_path NULL: none) row after row to the sink; idx: of IDX, else NPY. *done false: the first index moves
+ * fastest, and nothing was passed on. */
+enhope_status eh_read_pair_through(enhope_context *ctx, const char *x_path, bool x_idx, const char *y_path, bool y_idx,
+                                   enhope_dataset *data, eh_sink *sink, bool *done);
 
 /* A folder with shards.json becomes data->store. */
 enhope_status eh_read_shards(enhope_context *ctx, const char *folder, bool labelled, enhope_dataset *data);

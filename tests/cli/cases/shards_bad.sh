@@ -1,0 +1,52 @@
+# Shards that are missing, cut off, of another width, damaged or hostile; a disk that is full: a sentence, and nothing is lost.
+enhope convert --data synthetic:blobs,n=90,inputs=3 --shard-rows 30 -o good -q
+bad() { # COMMAND...: in a copy that may be spoilt
+    rm -rf bad
+    cp -r good bad
+    sh -c "$1"
+    enhope data bad > /dev/null
+    code=$?
+    enhope data bad --memory 1k > /dev/null 2>&1
+    echo "exit $code, $?"
+}
+bad 'rm bad/00001.x.npy'
+bad 'truncate -s -4 bad/00001.x.npy'
+bad 'cp bad/00001.y.npy bad/00001.x.npy'
+bad 'sed -i "s/(30, 3)/(45, 2)/" bad/00002.x.npy'
+bad 'rm bad/00000.y.npy'
+bad 'sed -i "s/\"rows\": 30/\"rows\": 31/" bad/shards.json'
+bad 'sed -i "s/\"samples\": 90/\"samples\": 9e15/" bad/shards.json'
+bad 'sed -i "s/\"inputs\": 3/\"inputs\": 3000000000/" bad/shards.json'
+bad 'sed -i "s/\"inputs\": 3/\"inputs\": 4/" bad/shards.json'
+bad 'sed -i "s/00001.x.npy/..\/good\/00001.x.npy/" bad/shards.json'
+bad 'sed -i "s/\"0\", \"1\"/\"0\", \"0\"/" bad/shards.json'
+bad 'sed -i "s/\"0\", \"1\", //" bad/shards.json'
+bad 'sed -i "s/\"version\": 1/\"version\": 2/" bad/shards.json'
+bad 'truncate -s 200 bad/shards.json'
+bad 'echo "{}" > bad/shards.json'
+bad ': > bad/shards.json'
+bad 'rm bad/shards.json'
+bad 'mv bad/shards.json bad/shards.partial.json'
+
+# A changed byte is found by its checksum.
+cp good/00001.x.npy kept
+printf '\1' | dd of=good/00001.x.npy bs=1 seek=200 conv=notrunc 2> /dev/null
+enhope data good --check 2>&1 | sed 's/[0-9a-f]\{8\}/SUM/g'
+cp kept good/00001.x.npy
+enhope data good --check
+
+# No room: what is complete stays, and the same command goes on.
+(
+    ulimit -f 40
+    enhope convert --data synthetic:strokes,n=100 --shard-rows 20 -o small -q && echo "room enough"
+    enhope convert --data synthetic:strokes,n=100 --shard-rows 60 -o full -q
+    echo "exit $?"
+)
+enhope convert --data synthetic:strokes,n=100 --shard-rows 60 -o full -q && enhope data full --check
+: > file
+enhope convert --data synthetic:blobs -o file
+enhope convert --data synthetic:blobs -o file/folder
+enhope convert --data synthetic:blobs -o /proc/none
+printf 'a,b,label\n1,2,x\n3,oak,y\n' > bad.csv
+enhope convert --data bad.csv -o bad_rows
+ls bad_rows
