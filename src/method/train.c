@@ -412,7 +412,8 @@ static void fill_references(enhope_trainer *t, const eh_real *theta, enhope_mode
     }
 }
 
-static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
+/* theta: the state; judged: with errors and temperature. */
+static enhope_status fill_model(enhope_trainer *t, const eh_real *theta, bool judged, enhope_model *m)
 {
     enhope_context *ctx = t->ctx;
     const enhope_dataset *data = t->data;
@@ -435,16 +436,15 @@ static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
         fill_references(t, NULL, m);
         return ENHOPE_OK;
     }
-    const eh_real *theta = t->best_epoch ? t->best : present_state(t);
     t->c->op->read(t->c, m->theta, theta, t->P);
     eh_compute_begin(t->c);
     fill_references(t, theta, m);
-    const enhope_status status = eh_train_judge(t, theta, m);
+    const enhope_status status = judged ? eh_train_judge(t, theta, m) : ENHOPE_OK;
     eh_compute_end(t->c);
     return status ? status : t->c->op->sync(t->c, ctx);
 }
 
-enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
+static enhope_status make_model(enhope_trainer *t, bool present, enhope_model **out)
 {
     enhope_model *m = NULL;
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
@@ -457,13 +457,23 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
     EH_TRY(eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape,
                            exemplars ? t->z : t->n + t->valid_n, exemplars, t->data->c, enhope_setting_count(),
                            eh_train_earlier(t) + t->epoch, &m));
-    const enhope_status status = fill_model(t, m);
+    const enhope_status status = fill_model(t, t->best_epoch && !present ? t->best : present_state(t), !present, m);
     if (status) {
         enhope_model_free(m);
         return status;
     }
     *out = m;
     return ENHOPE_OK;
+}
+
+enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
+{
+    return make_model(t, false, out);
+}
+
+enhope_status enhope_trainer_present(enhope_trainer *t, enhope_model **out)
+{
+    return make_model(t, true, out);
 }
 
 static enhope_status run(enhope_trainer *t, enhope_progress_fn progress, void *user, enhope_model **out)

@@ -6,6 +6,8 @@ const THEMES = {
   dark: { background: '#14171c', ink: '#eceff3', halo: '#14171c' },
 };
 
+const MOST_RINGS = 4000; // more errors than that are not ringed
+
 export function createMap({ canvas, overlay, box, points, names, group, isError, exemplars, onHover, onPick, onSelect, onExemplar }) {
   const n = points.x.length;
   const [x0, y0, x1, y1] = box;
@@ -59,14 +61,21 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   const valueA = Float32Array.from(group);
   const valueB = Float32Array.from(points.part, (part) => (part === 1 ? 0 : 1));
 
-  // Where a place of the square is on the overlay, in CSS pixels.
-  function screen(x, y) {
+  // Where places of the square are on the overlay, in CSS pixels, as the view is now.
+  function viewNow() {
     const view = plot.get('camera').view;
-    const aspect = overlay.clientWidth / overlay.clientHeight;
-    const cx = (view[0] * x + view[4] * y + view[12]) / aspect;
-    const cy = view[1] * x + view[5] * y + view[13];
-    return [((cx + 1) / 2) * overlay.clientWidth, ((1 - cy) / 2) * overlay.clientHeight];
+    const [wide, high] = [overlay.clientWidth, overlay.clientHeight];
+    return (x, y) => {
+      const cx = ((view[0] * x + view[4] * y + view[12]) * high) / wide;
+      const cy = view[1] * x + view[5] * y + view[13];
+      return [((cx + 1) / 2) * wide, ((1 - cy) / 2) * high];
+    };
   }
+  const screen = (x, y) => viewNow()(x, y);
+  const exemplarPlaces = () => {
+    const at = viewNow();
+    return exemplars.map(([x, y]) => at(placeX(x), placeY(y)));
+  };
 
   function ring(g, [x, y], radius, colour, width, fill) {
     g.beginPath();
@@ -80,29 +89,36 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     g.stroke();
   }
 
-  // The class beside its exemplars, once where several of a class lie together.
-  function nameExemplars(g) {
+  const crowded = exemplars.length > 40; // then exemplars and their names are smaller
+
+  // The class beside its exemplars, once where several of a class lie together, on the left where the map ends.
+  function nameExemplars(g, places) {
     const named = [];
-    g.font = '600 14px system-ui, sans-serif';
+    const away = crowded ? 10 : 15;
+    g.font = `600 ${crowded ? 12 : 14}px system-ui, sans-serif`;
     g.textBaseline = 'middle';
     g.lineJoin = 'round';
-    for (const [x, y, k] of exemplars) {
-      const [sx, sy] = screen(placeX(x), placeY(y));
-      if (named.some(([nx, ny, nk]) => Math.hypot(nx - sx, ny - sy) < (nk === k ? 60 : 16))) continue;
-      named.push([sx, sy, k]);
+    places.forEach(([x, y], j) => {
+      const k = exemplars[j][2];
+      if (x < 0 || y < 0 || x > overlay.clientWidth || y > overlay.clientHeight) return;
+      if (named.some(([nx, ny, nk]) => Math.hypot(nx - x, ny - y) < (nk === k ? 60 : 16))) return;
+      named.push([x, y, k]);
       const text = names[k].length > 18 ? names[k].slice(0, 17) + '…' : names[k];
+      const wide = g.measureText(text).width;
+      const left = x + away + wide > overlay.clientWidth - 4 ? x - away - wide : x + away;
       g.lineWidth = 4;
       g.strokeStyle = theme.halo;
-      g.strokeText(text, sx + 15, sy);
+      g.strokeText(text, left, y);
       g.fillStyle = theme.ink;
-      g.fillText(text, sx + 15, sy);
-    }
+      g.fillText(text, left, y);
+    });
   }
 
   // A frame of the film: points of [x, y, class] in the model's outputs, in place of all else.
   function paintFilm(g) {
+    const at = viewNow();
     for (const [x, y, k] of film) {
-      const [sx, sy] = screen(placeX(x), placeY(y));
+      const [sx, sy] = at(placeX(x), placeY(y));
       g.fillStyle = colours[k] + 'd0';
       g.beginPath();
       g.arc(sx, sy, 3, 0, 2 * Math.PI);
@@ -115,13 +131,14 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       paintFilm(g);
       return;
     }
-    const few = errors.length <= 4000;
-    if (few) for (const i of errors) ring(g, screen(px[i], py[i]), usual / 2 + 2.5, colours[points.label[i]], 1.5);
-    exemplars.forEach(([x, y, k], j) => {
-      const at = screen(placeX(x), placeY(y));
-      const radius = j === ringed ? 12 : 8;
-      ring(g, at, radius, theme.halo, 8);
-      ring(g, at, radius, colours[k], 4);
+    const few = errors.length <= MOST_RINGS;
+    const placed = viewNow();
+    if (few) for (const i of errors) ring(g, placed(px[i], py[i]), usual / 2 + 2.5, colours[points.label[i]], 1.5);
+    const places = exemplarPlaces();
+    places.forEach((at, j) => {
+      const radius = (crowded ? 5 : 8) + (j === ringed ? 4 : 0);
+      ring(g, at, radius, theme.halo, crowded ? 5 : 8);
+      ring(g, at, radius, colours[exemplars[j][2]], crowded ? 3 : 4);
       ring(g, at, radius + 2.5, theme.ink, j === ringed ? 2 : 1);
     });
     if (pinned >= 0) {
@@ -141,7 +158,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       }
       g.stroke();
     }
-    nameExemplars(g);
+    nameExemplars(g, places);
     if (traced) {
       g.strokeStyle = theme.ink;
       g.lineWidth = 2;
@@ -170,24 +187,22 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   function findErrors() {
     const from = visible || { length: n };
     errors = [];
-    for (let k = 0; k < from.length && errors.length <= 4000; k++) {
+    for (let k = 0; k < from.length && errors.length <= MOST_RINGS; k++) {
       const i = visible ? visible[k] : k;
       if (isError(i)) errors.push(i);
     }
   }
 
   plot.subscribe('view', paintSoon);
-  plot.subscribe('pointOver', (i) => onHover(i, plot.getScreenPosition(i)));
+  plot.subscribe('pointOver', (i) => film || onHover(i, plot.getScreenPosition(i)));
   plot.subscribe('pointOut', () => onHover(-1));
-  plot.subscribe('select', ({ points: chosen }) => (chosen.length === 1 ? onPick(chosen[0]) : onSelect(chosen)));
-  plot.subscribe('deselect', () => onSelect([]));
-  new ResizeObserver(paintSoon).observe(overlay);
+  plot.subscribe('select', ({ points: chosen }) => film || (chosen.length === 1 ? onPick(chosen[0]) : onSelect(chosen)));
+  plot.subscribe('deselect', () => film || onSelect([]));
+  let fitted = ''; // the camera after the last fit: unmoved, it follows the size of the map
+  const camera = () => plot.get('camera').view.join();
+  new ResizeObserver(() => (camera() === fitted ? fit() : paintSoon())).observe(overlay);
 
-  const exemplarAt = (x, y) =>
-    exemplars.findIndex(([ex, ey]) => {
-      const [sx, sy] = screen(placeX(ex), placeY(ey));
-      return Math.hypot(sx - x, sy - y) <= 12;
-    });
+  const exemplarAt = (x, y) => (film ? -1 : exemplarPlaces().findIndex(([ex, ey]) => Math.hypot(ex - x, ey - y) <= (crowded ? 8 : 12)));
   let down = null;
   canvas.addEventListener('pointerdown', (e) => (down = [e.offsetX, e.offsetY]));
   canvas.addEventListener('click', (e) => {
@@ -217,6 +232,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     const across = ((x1 - x0) * scale + 0.28) / (2 * (overlay.clientWidth / overlay.clientHeight));
     plot.reset({ preventEvent: true });
     plot.get('camera').lookAt([0, 0], Math.max(1, across));
+    fitted = camera();
     plot.redraw();
     paintSoon();
   }
@@ -224,6 +240,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     move,
     zoom,
     tap(x, y) {
+      if (film) return;
       const j = exemplarAt(x, y);
       const near = j >= 0 ? -1 : nearest(x, y, 24);
       if (j >= 0) onExemplar(j);
@@ -247,10 +264,11 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   // The visible points inside a closed path on the overlay.
   function within(path) {
     const chosen = [];
+    const at = viewNow();
     const from = visible || { length: n };
     for (let k = 0; k < from.length; k++) {
       const i = visible ? visible[k] : k;
-      const [x, y] = screen(px[i], py[i]);
+      const [x, y] = at(px[i], py[i]);
       let inside = false;
       for (let a = 0, b = path.length - 1; a < path.length; b = a++) {
         const [[ax, ay], [bx, by]] = [path[a], path[b]];
@@ -265,10 +283,11 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   function nearest(x, y, within) {
     let best = -1;
     let least = within;
+    const at = viewNow();
     const from = visible || { length: n };
     for (let k = 0; k < from.length; k++) {
       const i = visible ? visible[k] : k;
-      const [sx, sy] = screen(px[i], py[i]);
+      const [sx, sy] = at(px[i], py[i]);
       const d = Math.hypot(sx - x, sy - y);
       if (d < least) [best, least] = [i, d];
     }
@@ -336,12 +355,14 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       const g = out.getContext('2d');
       g.fillStyle = theme.background;
       g.fillRect(0, 0, out.width, out.height);
-      const data = await plot.export();
-      const image = document.createElement('canvas');
-      image.width = data.width;
-      image.height = data.height;
-      image.getContext('2d').putImageData(data, 0, 0);
-      g.drawImage(image, 0, 0, out.width, out.height);
+      if (!film) {
+        const data = await plot.export();
+        const image = document.createElement('canvas');
+        image.width = data.width;
+        image.height = data.height;
+        image.getContext('2d').putImageData(data, 0, 0);
+        g.drawImage(image, 0, 0, out.width, out.height);
+      }
       g.drawImage(overlay, 0, 0);
       return out;
     },
