@@ -31,6 +31,7 @@ async function start() {
   const whenReady = (act) => (...what) => page.ready && act(page, ...what);
   page.map = createMap({
     canvas: $('points'), overlay: $('overlay'), box: about.box, points, names, group, isError, exemplars: about.exemplars,
+    covered: coveredEnds,
     onHover: whenReady(hover),
     onPick: whenReady(pick),
     onSelect: whenReady(select),
@@ -85,6 +86,12 @@ function tellWhatItIs() {
   $('summary').textContent = told.join(' ');
   $('notes').textContent = notes.join(' ');
   $('notes').hidden = !notes.length;
+}
+
+// Pixels at the top and the bottom of the map that tools and sentences cover: on a phone, and where there is much to say.
+function coveredEnds() {
+  const narrow = $('map').clientWidth < 600;
+  return [narrow ? document.querySelector('.tools').offsetHeight + 16 : 0, narrow || !$('notes').hidden ? document.querySelector('.told').offsetHeight + 16 : 0];
 }
 
 // ---- what is visible ----
@@ -245,11 +252,13 @@ function makeMatrix(page) {
   const off = [...table].filter(([key]) => Math.floor(key / (c + 2)) !== key % (c + 2)).sort((a, b) => b[1] - a[1]);
   if (c > 12) {
     $('confusion-note').textContent = 'The most frequent. Choose one to see its points.';
+    $('matrix').className = 'pairs';
     $('matrix').append(...off.slice(0, 20).map(([key, size]) => {
       const [t, p] = [Math.floor(key / (c + 2)), key % (c + 2)];
-      const [button] = cell(t, p, `${names[t]} → ${names[p]}  ${size}`);
+      const [button] = cell(t, p, `${names[t]} → ${names[p]} (${count(size)})`);
       return button;
     }));
+    walkable($('matrix'), buttons);
     return;
   }
   const most = off.length ? off[0][1] : 1;
@@ -309,7 +318,7 @@ function makeExemplars(page) {
   $('exemplars').append(...order.map((j) => {
     const k = about.exemplars[j][2];
     return element('button', { type: 'button', 'data-exemplar': j, 'aria-pressed': 'false', title: `exemplar ${j}, class ${names[k]}`, style: { borderColor: colourOf(k) }, onclick: () => chooseExemplar(page, j) },
-      exemplarPicture(page, j, 38) || element('span', {}, `${j} ${names[k]}`));
+      exemplarPicture(page, j, 38) || element('span', {}, about.exemplars.length > c ? `${names[k]}, ${j}` : names[k]));
   }));
   walkable($('exemplars'), [...$('exemplars').children]);
   $('clear-exemplar').onclick = () => chooseExemplar(page, chosen.exemplar);
@@ -390,6 +399,7 @@ function hover(page, i, at) {
   card.replaceChildren(...facts(page, i, 84).filter(Boolean));
   const [x, y] = at || page.map.screenOf(i);
   const [w, h] = [$('map').clientWidth, $('map').clientHeight];
+  card.classList.toggle('upper', y > h / 2); // on a phone: where the point is not
   card.style.left = `${x + 368 > w ? Math.max(8, x - 360) : x + 20}px`;
   card.style.top = `${Math.max(8, Math.min(h - card.offsetHeight - 8, y - 40))}px`;
 }
@@ -544,7 +554,7 @@ function makeTabs(page) {
     if (which === 1 && page.try.start) page.try.start();
     if (page.film) page.film.open(which === 2);
     $('shown').hidden = which === 2; // the film has other points
-    $('card').hidden ||= which === 2;
+    $('card').hidden = true;
   };
   page.open = (which) => {
     if ($(tabs[which][0]).getAttribute('aria-selected') !== 'true') open(which);

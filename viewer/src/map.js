@@ -8,7 +8,7 @@ const THEMES = {
 
 const MOST_RINGS = 4000; // more errors than that are not ringed
 
-export function createMap({ canvas, overlay, box, points, names, group, isError, exemplars, onHover, onPick, onSelect, onExemplar }) {
+export function createMap({ canvas, overlay, box, points, names, group, isError, exemplars, covered, onHover, onPick, onSelect, onExemplar }) {
   const n = points.x.length;
   const [x0, y0, x1, y1] = box;
   const size = Math.max(x1 - x0, y1 - y0) || 1;
@@ -227,11 +227,15 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     plot.redraw();
     paintSoon();
   };
-  // All of the box, also where the map is higher than wide.
+  // All of the box, also where the map is higher than wide, between what lies over the map's ends.
   function fit() {
-    const across = ((x1 - x0) * scale + 0.28) / (2 * (overlay.clientWidth / overlay.clientHeight));
+    const [wide, high] = [overlay.clientWidth, overlay.clientHeight];
+    const [top, bottom] = covered();
+    const across = (((x1 - x0) * scale + 0.28) * high) / (2 * wide);
+    const up = (((y1 - y0) * scale + 0.2) * high) / (2 * Math.max(1, high - top - bottom));
+    const distance = Math.max(1, across, top + bottom ? up : 0);
     plot.reset({ preventEvent: true });
-    plot.get('camera').lookAt([0, 0], Math.max(1, across));
+    plot.get('camera').lookAt([0, ((top - bottom) / high) * distance], distance);
     fitted = camera();
     plot.redraw();
     paintSoon();
@@ -245,6 +249,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       const near = j >= 0 ? -1 : nearest(x, y, 24);
       if (j >= 0) onExemplar(j);
       else if (near >= 0) onPick(near);
+      onHover(near); // its card over the map, as there is no hovering
     },
     lassoing: () => lassoing,
     trace(path) {

@@ -80,7 +80,6 @@ function habit(samples, n) {
 // Strokes (lists of [x, y], 0 to 1) as a picture of the data's size, in the data's units.
 function render(strokes, usual) {
   const [rows, columns] = seenShape(about.image);
-  const fine = 8;
   const width = usual.pen;
   const all = strokes.flat();
   const xs = all.map((p) => p[0]);
@@ -91,9 +90,10 @@ function render(strokes, usual) {
   const thin = Math.min(x1 - x0, y1 - y0) < 0.3 * Math.max(x1 - x0, y1 - y0);
   const [scaleX, scaleY] = !inkOnPaper ? [1, 1] : usual.stretched && !thin ? [room / (x1 - x0 || 1), room / (y1 - y0 || 1)] : [even, even];
   const place = ([x, y]) => [(x - (x0 + x1) / 2) * scaleX + 0.5, (y - (y0 + y1) / 2) * scaleY + 0.5];
-  const canvas = element('canvas', { width: columns * fine, height: rows * fine });
-  const g = canvas.getContext('2d', { willReadFrequently: true });
-  const draw = (dx, dy) => {
+  // fine: pixels across one of the picture
+  const draw = (dx, dy, fine) => {
+    const canvas = element('canvas', { width: columns * fine, height: rows * fine });
+    const g = canvas.getContext('2d', { willReadFrequently: true });
     g.setTransform(1, 0, 0, 1, 0, 0);
     g.fillStyle = '#000';
     g.fillRect(0, 0, canvas.width, canvas.height);
@@ -116,17 +116,18 @@ function render(strokes, usual) {
       for (let x = 0; x < columns * fine; x++) out[Math.floor(y / fine) * columns + Math.floor(x / fine)] += data[4 * (y * columns * fine + x)] / 255 / fine / fine;
     return out;
   };
-  let ink = draw(0, 0);
+  let [right, down] = [0, 0];
   if (inkOnPaper) { // its middle of mass to where the data has it
+    const ink = draw(0, 0, 2);
     let [mass, mx, my] = [0, 0, 0];
     ink.forEach((v, k) => {
       mass += v;
       mx += v * ((k % columns) + 0.5);
       my += v * (Math.floor(k / columns) + 0.5);
     });
-    if (mass) ink = draw(usual.x - mx / mass / columns, usual.y - my / mass / rows);
+    if (mass) [right, down] = [usual.x - mx / mass / columns, usual.y - my / mass / rows];
   }
-  return turn(ink, [rows, columns]).map((v) => low + v * (high - low));
+  return turn(draw(right, down, 8), [rows, columns]).map((v) => low + v * (high - low));
 }
 
 const STEP = 0.04; // of the pad, that an arrow key moves the pen
