@@ -21,7 +21,7 @@ const browser = await chromium.launch({
 
 // Opens a page; it must be silent and fetch nothing.
 async function open(file, options) {
-  const context = await browser.newContext({ viewport: { width: 1000, height: 700 }, acceptDownloads: true, ...options });
+  const context = await browser.newContext({ viewport: { width: 960, height: 640 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
   page.noise = [];
   page.on('console', (message) => {
@@ -234,21 +234,29 @@ const tests = {
     await page.keyboard.press('Delete');
     await page.waitForFunction(() => !document.getElementById('answer'));
 
-    const drawn = await page.evaluate(() => {
+    const { inputs, drawn } = await page.evaluate(() => {
       let state = 11;
       const random = () => ((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 4294967296);
-      return Array.from({ length: 1000 }, () => {
+      const inputs = new Float32Array(1000 * window.enhope.about.inputs);
+      const drawn = Array.from({ length: 1000 }, (_, i) => {
         const strokes = Array.from({ length: 1 + Math.floor(3 * random()) }, () => Array.from({ length: 2 + Math.floor(4 * random()) }, () => [random(), random()]));
-        const x = Array.from(window.enhope.draw(strokes), Math.fround);
+        const x = Float32Array.from(window.enhope.draw(strokes));
+        inputs.set(x, i * x.length);
         const { label, winner, proba, y } = window.enhope.classify(x);
-        return { x, label: window.enhope.about.classes[label], winner, proba: Array.from(proba), y: Array.from(y) };
+        return { label: window.enhope.about.classes[label], winner, proba: Array.from(proba), y: Array.from(y) };
       });
+      const bytes = new Uint8Array(inputs.buffer);
+      let text = '';
+      for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+      return { inputs: btoa(text), drawn };
     });
-    writeFileSync(join(folder, 'drawn.csv'), drawn.map(({ x }) => x.join(',')).join('\n') + '\n');
+    const values = Buffer.from(inputs, 'base64');
+    const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (1000, ${values.length / 4000})}`.padEnd(117) + '\n'; // NPY 1.0
+    writeFileSync(join(folder, 'drawn.npy'), Buffer.concat([Buffer.from('\x93NUMPY\x01\x00\x76\x00', 'latin1'), Buffer.from(header), values]));
     // The command in double must agree in all. In float, scribbles far from all digits lose figures, and where two exemplars
     // coincide, either may be the nearest.
     for (const device of ['cpu', 'ref']) {
-      const from = ['digits.safetensors', '--data', 'drawn.csv', '--label', 'none', '--device', device];
+      const from = ['digits.safetensors', '--data', 'drawn.npy', '--device', device];
       const answers = cells(run('predict', ...from, '--proba', '--winner'));
       const places = cells(run('embed', ...from));
       let [labels, winners, far] = [0, 0, 0];
@@ -269,7 +277,11 @@ const tests = {
   async 'keys, screen readers, dark, both parts'() {
     run('view', 'digits.safetensors', '--data', DIGITS, '--limit', N, '--part', 'both', '--sample', '1200', '--detail', '300', '-o', 'both.html');
     const page = await open('both.html', { colorScheme: 'dark' });
-    const colours = () => page.evaluate(() => [getComputedStyle(document.body).backgroundColor, document.querySelector('#exemplars canvas').getContext('2d').getImageData(0, 0, 1, 1).data[0] > 128]);
+    const colours = () => page.evaluate(() => {
+      const g = new OffscreenCanvas(1, 1).getContext('2d');
+      g.drawImage(document.querySelector('#exemplars canvas'), 0, 0);
+      return [getComputedStyle(document.body).backgroundColor, g.getImageData(0, 0, 1, 1).data[0] > 128];
+    });
     assert.equal(await page.getAttribute('html', 'data-theme'), 'dark');
     assert.deepEqual(await colours(), ['rgb(20, 23, 28)', false]);
     assert.match(await page.textContent('#notes'), new RegExp(`1,[12]\\d\\d of ${(2 * N).toLocaleString('en')} points are shown, the same share of every class`));
@@ -300,10 +312,10 @@ const tests = {
     await page.keyboard.press('ArrowLeft');
 
     // Tab reaches all there is, in the order of the page, and everything that it reaches has a name.
-    await page.evaluate(() => document.activeElement.blur());
+    await page.focus('#theme');
     const reached = [];
     for (let i = 0; i < 60; i++) {
-      await page.keyboard.press('Tab');
+      if (i) await page.keyboard.press('Tab');
       const what = await page.evaluate(() => {
         const e = document.activeElement;
         if (e === document.body) return null;

@@ -35,8 +35,9 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   let lassoing = false;
   let traced = null; // the path of a finger
 
-  // A dot's diameter where so many are shown.
-  const dot = (shown) => (shown > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(shown + 1))));
+  // A dot's diameter where so many are shown, smaller on a small map.
+  const side = () => Math.min(overlay.clientWidth, overlay.clientHeight);
+  const dot = (shown) => (shown > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(shown + 1)) * Math.min(1, side() / 500)));
   let usual = dot(n);
   const both = points.part.some((part) => part !== points.part[0]); // then training points are smaller
   const sizes = () => (both ? [0.65 * usual, usual] : usual);
@@ -89,11 +90,12 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     g.stroke();
   }
 
-  const crowded = exemplars.length > 40; // then exemplars and their names are smaller
+  const isCrowded = () => exemplars.length > 40 || side() < 320; // then exemplars and their names are smaller
 
   // The class beside its exemplars, once where several of a class lie together, on the left where the map ends.
   function nameExemplars(g, places) {
     const named = [];
+    const crowded = isCrowded();
     const away = crowded ? 10 : 15;
     g.font = `600 ${crowded ? 12 : 14}px system-ui, sans-serif`;
     g.textBaseline = 'middle';
@@ -133,8 +135,10 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     }
     const few = errors.length <= MOST_RINGS;
     const placed = viewNow();
-    if (few) for (const i of errors) ring(g, placed(px[i], py[i]), usual / 2 + 2.5, colours[points.label[i]], 1.5);
+    const [wider, line] = side() < 320 ? [1.2, 1] : [2.5, 1.5];
+    if (few) for (const i of errors) ring(g, placed(px[i], py[i]), usual / 2 + wider, colours[points.label[i]], line);
     const places = exemplarPlaces();
+    const crowded = isCrowded();
     places.forEach((at, j) => {
       const radius = (crowded ? 5 : 8) + (j === ringed ? 4 : 0);
       ring(g, at, radius, theme.halo, crowded ? 5 : 8);
@@ -200,9 +204,15 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   plot.subscribe('deselect', () => film || onSelect([]));
   let fitted = ''; // the camera after the last fit: unmoved, it follows the size of the map
   const camera = () => plot.get('camera').view.join();
-  new ResizeObserver(() => (camera() === fitted ? fit() : paintSoon())).observe(overlay);
+  function resize() {
+    usual = dot(visible ? visible.length : n);
+    plot.set({ pointSize: sizes() });
+    if (camera() === fitted) fit();
+    else paintSoon();
+  }
+  new ResizeObserver(resize).observe(overlay);
 
-  const exemplarAt = (x, y) => (film ? -1 : exemplarPlaces().findIndex(([ex, ey]) => Math.hypot(ex - x, ey - y) <= (crowded ? 8 : 12)));
+  const exemplarAt = (x, y) => (film ? -1 : exemplarPlaces().findIndex(([ex, ey]) => Math.hypot(ex - x, ey - y) <= (isCrowded() ? 8 : 12)));
   let down = null;
   canvas.addEventListener('pointerdown', (e) => (down = [e.offsetX, e.offsetY]));
   canvas.addEventListener('click', (e) => {
@@ -310,11 +320,9 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     },
     async show(indices) {
       visible = indices;
-      usual = dot(indices ? indices.length : n);
-      plot.set({ pointSize: sizes() });
-      await (indices ? plot.filter(indices, { preventEvent: true }) : plot.unfilter({ preventEvent: true }));
       findErrors();
-      paintSoon();
+      resize();
+      await (indices ? plot.filter(indices, { preventEvent: true }) : plot.unfilter({ preventEvent: true }));
     },
     setTheme(name, of) {
       theme = THEMES[name];
