@@ -405,8 +405,9 @@ enhope_status enhope_model_update(enhope_context *ctx, const enhope_model *model
 {
     enhope_dataset joined;
     enhope_trainer *t = NULL;
-    EH_TRY(eh_train_join(ctx, model, data, &joined));
-    enhope_status status = eh_trainer_create(ctx, &joined, settings, model, &t);
+    enhope_status status = eh_train_join(ctx, model, data, &joined);
+    if (status) return eh_comm_agree(ctx, status);
+    status = eh_trainer_create(ctx, &joined, settings, model, &t);
     if (!status) status = run(t, progress, user, out);
     enhope_trainer_free(t);
     eh_train_join_free(&joined);
