@@ -20,8 +20,9 @@ build: ## build the library and the command in build/release
 	@scripts/setup viewer || echo 'make: without node and npm, enhope view will be missing' >&2
 	@scripts/build release
 
-demo: ## train on MNIST and leave a model, an embedding and a picture in out/
+demo: ## train on MNIST and leave a model, an embedding, a picture and a page to explore in out/
 	@scripts/setup build
+	@scripts/setup viewer || echo 'make: without node and npm there will be no page' >&2
 	@scripts/build release
 	@scripts/demo
 

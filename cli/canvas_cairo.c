@@ -15,6 +15,7 @@ typedef struct sheet {
     cairo_surface_t *surface;
     cairo_t *cairo;
     canvas_pen pen;
+    bool out_of_memory;
 } sheet;
 
 static const double points_per_pixel = 0.75; /* 72 of PDF's, 96 of ours an inch */
@@ -33,7 +34,9 @@ static char *clean_text(const char *text)
     FILE *to = open_memstream(&result, &size);
     if (!to) return NULL;
     cli_put_text(to, text, 0);
-    return fclose(to) == 0 ? result : NULL;
+    if (fclose(to) == 0) return result;
+    free(result);
+    return NULL;
 }
 
 static void set_colour(sheet *s, uint32_t colour, double opacity)
@@ -87,7 +90,10 @@ static void text(canvas *c, double x, double y, double size, double room, const 
 {
     sheet *s = (sheet *)c;
     char *clean = clean_text(words);
-    if (!clean) return;
+    if (!clean) {
+        s->out_of_memory = true;
+        return;
+    }
     cairo_text_extents_t is;
     cairo_set_font_size(s->cairo, size);
     cairo_text_extents(s->cairo, clean, &is);
@@ -104,7 +110,7 @@ static void text(canvas *c, double x, double y, double size, double room, const 
 static int finish(canvas *c)
 {
     sheet *s = (sheet *)c;
-    cairo_status_t status = cairo_status(s->cairo);
+    cairo_status_t status = s->out_of_memory ? CAIRO_STATUS_NO_MEMORY : cairo_status(s->cairo);
     cairo_destroy(s->cairo);
     if (!status && s->format == CANVAS_PNG) status = cairo_surface_write_to_png_stream(s->surface, write_bytes, s->out);
     cairo_surface_finish(s->surface);

@@ -37,6 +37,8 @@ typedef struct cli_options {
     const char *device, *precision;
     const char *output, *log, *title, *against, *reject;
     double keep;
+    const char *checkpoint, *every;
+    int64_t kept;
     int64_t centres, seed;
     const char *only;
     int64_t seeds, jobs;
@@ -49,6 +51,7 @@ typedef struct cli_options {
     double point, font_size, scale;
     const char *format, *font;
     bool mark_errors, regions, no_legend;
+    bool resume, in_place;
     bool quick, ablation, bare, transpose, history, quiet, json, markdown, proba, winner, reliability, list_settings,
         devices, manual, help, version;
 } cli_options;
@@ -188,6 +191,7 @@ void cli_put_xml(FILE *out, const char *text);
 void cli_put_wrapped(FILE *out, const char *text, int at, int indent, int width);
 void cli_bytes_text(double bytes, char *buffer, size_t size);     /* "1.4 MB" */
 void cli_seconds_text(double seconds, char *buffer, size_t size); /* "1:07" */
+double cli_seconds_parse(const char *text);                       /* "90s", "10m", "2h"; -1: it is none of these */
 int cli_edit_distance(const char *a, const char *b);
 
 /* ---- what may be believed (sureness.c) ---- */
@@ -222,12 +226,53 @@ void cli_catch_signals(void);
 bool cli_signals_wait(void);
 /* The signal that asked to stop; 0: none. */
 int cli_caught_signal(void);
-/* log_path may be NULL. */
-int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path);
+/* log_path may be NULL; go_on: what is in that file stays, until cli_progress_keep. */
+int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool go_on);
+/* Of a log that goes on, the first so many rows stay. */
+void cli_progress_keep(cli_progress *progress, int64_t rows);
 int cli_progress_step(const enhope_progress *at, void *user); /* an enhope_progress_fn */
 void cli_progress_line(const char *line, void *user);         /* an enhope_log_fn */
 void cli_progress_clear(cli_progress *progress);
 void cli_progress_close(cli_progress *progress);
+
+/* ---- checkpoints (checkpoint.c) ---- */
+
+typedef struct cli_checkpoint {
+    const char *folder; /* NULL: none are wanted */
+    double every;       /* seconds */
+    int64_t keep;
+    bool resume;
+    int lock; /* the folder, open */
+    enhope_context *ctx;
+    enhope_trainer *trainer;
+    cli_progress *progress;
+    int64_t epoch, batch; /* where training is */
+    double last;          /* cli_now() when one was written or tried */
+    char *newest;         /* the last that was written or resumed from; NULL: none */
+    bool failed;          /* the last could not be written */
+    bool stepped;         /* since training began or was resumed */
+    bool safe;            /* the one that was asked for by a signal is written */
+} cli_checkpoint;
+/* Looks at the folder, before the work; output: the model's file. */
+int cli_checkpoint_open(cli_checkpoint *checkpoint, const cli_options *options, const char *output);
+/* Takes the trainer to the newest checkpoint, where --resume finds one. */
+int cli_checkpoint_begin(cli_checkpoint *checkpoint, enhope_context *ctx, enhope_trainer *trainer,
+                         cli_progress *progress);
+int cli_checkpoint_step(const enhope_progress *at,
+                        void *user);                 /* an enhope_progress_fn: cli_progress_step, and these */
+void cli_checkpoint_end(cli_checkpoint *checkpoint); /* training is over */
+void cli_checkpoint_close(cli_checkpoint *checkpoint);
+
+/* ---- training a model and saving it (training.c) ---- */
+
+/* Trains, anew or where `from` is a model on from it, on the session's data, which has been read; the session's model becomes the
+ * new one and is saved at path. */
+int cli_train(cli_session *session, const cli_options *options, const enhope_model *from,
+              const enhope_settings *settings, cli_progress *progress, cli_checkpoint *checkpoint, const char *path);
+/* "FILE: 600 samples, 5 inputs, 3 classes" on stderr. */
+void cli_tell_data(const cli_session *session, const cli_options *options);
+/* 0, or the exit code where a signal came before training began. */
+int cli_stopped_early(void);
 
 /* ---- the figure (figure.c) ---- */
 
@@ -235,8 +280,8 @@ typedef struct cli_figure {
     int64_t n, r;
     int64_t h;            /* outputs; the first two are drawn */
     const float *Y;       /* (n, h) */
-    const int32_t *group; /* (n) 0..groups-1; others are not drawn */
-    int32_t groups;
+    const int32_t *group; /* (n) 0..groups-1: first the classes, then others, in grey */
+    int32_t classes, groups;
     const char *const *name;        /* (groups) */
     const bool *wrong;              /* (n) misclassified, to be marked; NULL: none are */
     int64_t errors;                 /* how many are */
@@ -249,16 +294,17 @@ typedef struct cli_figure {
     double font_size;
     int64_t width, height; /* of the whole, in pixels */
     double scale;          /* of PNG */
-    double point;          /* diameter of a dot */
+    double point;          /* diameter of a dot; 0: what suits their number */
     bool legend;
 } cli_figure;
 int cli_figure_draw(FILE *out, const cli_figure *figure);
 /* The session's data as its model places it; options: how it looks, neighbours (cmd_plot.c). */
-int cli_draw(const cli_session *session, const cli_options *options, FILE *out);
+int cli_draw(const cli_session *session, const cli_options *options, canvas_format format, FILE *out);
 
 /* ---- subcommands (cmd_*.c) ---- */
 
 int cmd_train(const cli_options *options);
+int cmd_update(const cli_options *options);
 int cmd_embed(const cli_options *options);
 int cmd_predict(const cli_options *options);
 int cmd_eval(const cli_options *options);

@@ -7,16 +7,15 @@
 #include "cli.h"
 #include "regions.h"
 
-static const char default_output[] = "map.svg";
-
 typedef struct drawing {          /* what is owned while a picture is made */
     enhope_prediction prediction; /* label (n), Y (n, h) */
     int32_t *truth;               /* (n) by the model's numbering; -1, -2 as cli_session_true_classes says */
     bool *wrong;                  /* (n) */
-    int64_t errors;               /* of these */
+    int64_t labelled, errors;     /* points with a label; misclassified ones of these */
     float *reference;             /* (r, h) */
     int32_t *reference_label;     /* (r) */
     const char **name;            /* (groups) */
+    int32_t groups;
 } drawing;
 
 static void drawing_free(drawing *d)
@@ -63,70 +62,59 @@ static int compute(drawing *d, const cli_session *session, const cli_options *op
     return cli_session_true_classes(session, &d->truth);
 }
 
-static int find_errors(drawing *d, const cli_session *session, bool labelled)
+static int find_errors(drawing *d, int64_t n)
 {
-    if (!labelled) return cli_error("--errors: the data is not labelled");
-    d->wrong = cli_alloc("errors", session->data_info.n, 1, sizeof *d->wrong);
+    d->wrong = cli_alloc("errors", n, 1, sizeof *d->wrong);
     if (!d->wrong) return CLI_FAILED;
-    for (int64_t i = 0; i < session->data_info.n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         d->wrong[i] = d->truth[i] != -1 && d->truth[i] != d->prediction.label[i];
+        d->labelled += d->truth[i] != -1;
         d->errors += d->wrong[i];
     }
     return 0;
 }
 
 /* Colours follow the classes of the model, so that two pictures of one model agree. Classes that it never saw share one
- * more group. */
-static int name_groups(drawing *d, const cli_session *session, bool labelled, int32_t *groups)
+ * more group. Where nothing is labelled, predictions are drawn. */
+static int name_groups(drawing *d, const cli_session *session)
 {
     const int32_t c = session->model_info.classes;
-    bool strangers = false;
+    d->groups = c;
     for (int64_t i = 0; i < session->data_info.n; i++) {
-        if (d->truth[i] == -2) {
+        if (!d->labelled) d->truth[i] = d->prediction.label[i];
+        if (d->truth[i] < 0) {
             d->truth[i] = c;
-            strangers = true;
-        } else if (!labelled) {
-            d->truth[i] = d->prediction.label[i];
+            d->groups = c + 1;
         }
     }
     d->name = cli_alloc("names", (int64_t)c + 1, 1, sizeof *d->name);
     if (!d->name) return CLI_FAILED;
     for (int32_t k = 0; k < c; k++) d->name[k] = enhope_model_class_name(session->model, k);
     d->name[c] = "unknown class";
-    *groups = c + (strangers ? 1 : 0);
     return 0;
 }
 
-static void make_title(char *buffer, size_t size, const drawing *d, const cli_session *session, bool labelled)
+static void make_title(char *buffer, size_t size, const drawing *d, const cli_session *session)
 {
     const int64_t n = session->data_info.n;
-    int64_t counted = 0, errors = 0;
-    for (int64_t i = 0; i < n && labelled; i++) {
-        if (d->truth[i] < 0) continue;
-        counted++;
-        errors += d->truth[i] != d->prediction.label[i];
-    }
     const char *method = session->model_info.method;
     const char *kind = !session->part ? "error" : strcmp(session->part, "test") ? "training error" : "held-out error";
-    if (counted)
+    if (d->labelled)
         snprintf(buffer, size, "%s: %lld points, %s %.2f %%", method, (long long)n, kind,
-                 100.0 * (double)errors / (double)counted);
+                 100.0 * (double)d->errors / (double)d->labelled);
     else
         snprintf(buffer, size, "%s: %lld points, coloured by predicted class", method, (long long)n);
 }
 
-/* Smaller for more points; more than ten classes are told apart by marks, which have to be seen as long as points are no crowd. */
-static double usual_point(int64_t n, int32_t groups)
+static const char *output_path(const cli_options *options)
 {
-    enum { COLOURED = 10, CROWD = 60000 };
-    const double least = (groups > COLOURED ? 4.0 : 2.2) * fmin(1, sqrt(sqrt(CROWD / ((double)n + 1))));
-    return fmin(6.0, fmax(least, 160.0 / sqrt((double)n + 1)));
+    return options->output ? options->output : "map.svg";
 }
 
 /* What --format says, else what the name ends in; a name without an ending, or none, is SVG's. */
 static const char *said_format(const cli_options *options)
 {
-    const char *path = options->output ? options->output : default_output, *slash = strrchr(path, '/');
+    const char *path = output_path(options), *slash = strrchr(path, '/');
     const char *dot = strrchr(slash ? slash : path, '.');
     return options->format ? options->format : dot ? dot + 1 : "svg";
 }
@@ -180,27 +168,21 @@ static int check_letters(const cli_options *options)
                            options->font_size, most, (long long)width, (long long)height);
 }
 
-static int put_picture(const cli_session *session, const cli_options *options, drawing *d, FILE *out)
+static int put_picture(const cli_session *session, const cli_options *options, canvas_format format, const drawing *d,
+                       FILE *out)
 {
-    bool labelled = false; /* whether any sample is */
-    for (int64_t i = 0; i < session->data_info.n && !labelled; i++) labelled = d->truth[i] != -1;
-    int32_t groups = 0;
-    canvas_format format;
-    int code = find_format(options, &format);
-    if (!code && options->mark_errors) code = find_errors(d, session, labelled);
-    if (!code) code = name_groups(d, session, labelled, &groups);
-    if (code) return code;
     char title[256];
-    make_title(title, sizeof title, d, session, labelled);
+    make_title(title, sizeof title, d, session);
     const cli_figure figure = {
         .n = session->data_info.n,
         .r = session->model_info.references,
         .h = session->model_info.outputs,
         .Y = d->prediction.Y,
         .group = d->truth,
-        .groups = groups,
+        .classes = session->model_info.classes,
+        .groups = d->groups,
         .name = d->name,
-        .wrong = d->wrong,
+        .wrong = options->mark_errors ? d->wrong : NULL,
         .errors = d->errors,
         .reference = d->reference,
         .circles = d->reference && session->model_info.references_are_exemplars,
@@ -213,17 +195,20 @@ static int put_picture(const cli_session *session, const cli_options *options, d
         .width = options->width ? options->width : USUAL_WIDTH,
         .height = options->height ? options->height : USUAL_HEIGHT,
         .scale = options->scale > 0 ? options->scale : 1,
-        .point = options->point > 0 ? options->point : usual_point(session->data_info.n, groups),
+        .point = options->point,
         .legend = !options->no_legend,
     };
     return cli_figure_draw(out, &figure);
 }
 
-int cli_draw(const cli_session *session, const cli_options *options, FILE *out)
+int cli_draw(const cli_session *session, const cli_options *options, canvas_format format, FILE *out)
 {
     drawing d = {0};
     int code = compute(&d, session, options);
-    if (!code) code = put_picture(session, options, &d, out);
+    if (!code) code = find_errors(&d, session->data_info.n);
+    if (!code && options->mark_errors && !d.labelled) code = cli_error("--errors: the data is not labelled");
+    if (!code) code = name_groups(&d, session);
+    if (!code) code = put_picture(session, options, format, &d, out);
     drawing_free(&d);
     return code;
 }
@@ -232,7 +217,7 @@ int cmd_plot(const cli_options *options)
 {
     cli_session session;
     cli_output output = {0};
-    canvas_format format;
+    canvas_format format = CANVAS_SVG;
     if (!strcasecmp(said_format(options), "html")) return write_page(options);
     int code = find_format(options, &format); /* before anything is computed */
     if (!code) code = check_letters(options);
@@ -245,10 +230,10 @@ int cmd_plot(const cli_options *options)
         fprintf(stderr, "enhope: %s maps to %lld dimensions: the first two are drawn\n", options->positional[0],
                 (long long)session.model_info.outputs);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
-    if (!code) code = cli_output_differs(options->output ? options->output : default_output, options->data);
-    if (!code) code = cli_output_differs(options->output ? options->output : default_output, options->positional[0]);
-    if (!code) code = cli_output_open(&output, options->output ? options->output : default_output);
-    if (!code) code = cli_draw(&session, options, output.file);
+    if (!code) code = cli_output_differs(output_path(options), options->data);
+    if (!code) code = cli_output_differs(output_path(options), options->positional[0]);
+    if (!code) code = cli_output_open(&output, output_path(options));
+    if (!code) code = cli_draw(&session, options, format, output.file);
     if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);
     cli_session_close(&session);

@@ -202,15 +202,6 @@ static void draw(void *user, const cli_job *jobs, int most)
 
 /* ---- the command ---- */
 
-/* "90s", "10m", "2h" as seconds; 0: it is none of these. */
-static double duration(const char *text)
-{
-    char *unit = NULL;
-    const double number = strtod(text, &unit);
-    const double seconds = !strcmp(unit, "s") ? 1 : !strcmp(unit, "m") ? 60 : !strcmp(unit, "h") ? 3600 : 0;
-    return isfinite(number) && number > 0 && unit != text ? number * seconds : 0;
-}
-
 static int take_settings(tuning *t)
 {
     const cli_options *o = t->options;
@@ -244,7 +235,7 @@ static int take_settings(tuning *t)
 static int take_options(tuning *t)
 {
     const cli_options *o = t->options;
-    const double seconds = o->for_time ? duration(o->for_time) : o->trials ? INFINITY : own_seconds;
+    const double seconds = o->for_time ? cli_seconds_parse(o->for_time) : o->trials ? INFINITY : own_seconds;
     if (!o->data) return cli_usage_error(o->command, "--data SPEC is missing");
     if (!strcmp(o->data, "-"))
         return cli_usage_error(o->command, "every trial reads the data: it cannot be -, but a file");

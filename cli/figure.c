@@ -1,8 +1,9 @@
 /* The map as a figure: a mark for each point, an open circle for each exemplar, the regions of the classes, a legend.
  *
- * Points that fall together to a tenth of a pixel, in a crowd to a quarter of a dot, are drawn once, and a point is the more opaque the more points of its class
- * are about it. What is dense lies below what is sparse, so that a stray point is seen on a foreign cluster of thousands. A
- * path holds all points of a class and an opacity: the file stays small, and no number of points exceeds what a page can show. */
+ * Points that fall together to a tenth of a pixel, in a crowd to a quarter of a dot, are drawn once, and a point is the more
+ * opaque the more points of its class are about it. What is dense lies below what is sparse, so that a stray point is seen on
+ * a foreign cluster of thousands. A path holds all points of a class and an opacity: the file stays small, and no number of
+ * points exceeds what a page can show. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,22 +35,23 @@ static const mark marks[] = {
 enum { MARKS = sizeof marks / sizeof *marks };
 
 static const double margin = 14;
-static const uint32_t line_colour = 0xbbbbbb, border_colour = 0x8a8a8a, dark = 0x111111, white = 0xffffff;
+static const uint32_t line_colour = 0xbbbbbb, border_colour = 0x8a8a8a, dark = 0x111111, white = 0xffffff,
+                      no_class = 0x8a8f98;
 
-typedef struct frame { /* from the embedding to the page: x_page = x0 + s x, y_page = y0 - s y */
+typedef struct frame { /* the point (x0, y0) of the embedding is in the middle; s: pixels to one of its units */
     double left, top, width, height, x0, y0, s;
 } frame;
 
-static canvas_pen fill_of(int32_t group, double opacity)
+static canvas_pen fill_of(const cli_figure *p, int32_t group, double opacity)
 {
-    return (canvas_pen){palette[group % COLOURS], opacity, 0};
+    return (canvas_pen){group < p->classes ? palette[group % COLOURS] : no_class, opacity, 0};
 }
 
 /* ---- marks ---- */
 
-static const mark *mark_of(int32_t group)
+static const mark *mark_of(const cli_figure *p, int32_t group)
 {
-    return &marks[group / COLOURS % MARKS];
+    return &marks[group < p->classes ? group / COLOURS % MARKS : 0];
 }
 
 static void begin_marks(canvas *c, const mark *m, canvas_pen pen, double diameter)
@@ -89,11 +91,29 @@ static void stretch(double bounds[4], const float *Y, int64_t rows, int64_t h)
     }
 }
 
-/* Many exemplars are small ones, as are those of a small picture. */
-static double exemplar_radius(const cli_figure *p)
+static double page_share(const cli_figure *p) /* by which all is smaller in a small picture */
 {
-    const double page = fmin(1, (double)(p->width < p->height ? p->width : p->height) / 480);
-    return fmax(2.5, 6.5 * page * fmin(1, sqrt(60.0 / (double)(p->r + 1))));
+    return fmin(1, (double)(p->width < p->height ? p->width : p->height) / 480);
+}
+
+/* Smaller for more points; more than ten classes are told apart by marks, which have to be seen as long as points are no
+ * crowd. */
+static double usual_point(const cli_figure *p)
+{
+    enum { CROWD = 60000 };
+    const double n = (double)p->n + 1, least = (p->groups > COLOURS ? 4.0 : 2.2) * fmin(1, sqrt(sqrt(CROWD / n)));
+    return page_share(p) * fmin(6.0, fmax(least, 160.0 / sqrt(n)));
+}
+
+static double exemplar_radius(const cli_figure *p) /* smaller for many */
+{
+    return fmax(1.6, page_share(p) * fmax(2.5, 6.5 * fmin(1, sqrt(60.0 / (double)(p->r + 1)))));
+}
+
+/* Many are smaller, as the other dots are. */
+static double error_size(const cli_figure *p)
+{
+    return fmax(1.25 * p->point, page_share(p) * fmin(4, fmax(2.8, 4 * sqrt(300.0 / (double)(p->errors + 1)))));
 }
 
 /* One scale for both axes, since distances are what the map means. */
@@ -103,21 +123,23 @@ static void fit(frame *f, const cli_figure *p)
     stretch(bounds, p->Y, p->n, p->h);
     if (p->circles) stretch(bounds, p->reference, p->r, p->h);
     if (bounds[0] > bounds[1]) bounds[0] = bounds[1] = bounds[2] = bounds[3] = 0;
-    const double room = exemplar_radius(p) + 6;
+    const double widest =
+        fmax(p->circles ? 1.35 * exemplar_radius(p) : 0, 0.75 * (p->wrong ? error_size(p) : p->point));
+    const double room = fmin(widest + 6, fmin(f->width, f->height) / 4);
     const double wide = fmax(bounds[1] - bounds[0], 1e-12), tall = fmax(bounds[3] - bounds[2], 1e-12);
     f->s = fmin((f->width - 2 * room) / wide, (f->height - 2 * room) / tall);
-    f->x0 = f->left + f->width / 2 - f->s * (bounds[0] + bounds[1]) / 2;
-    f->y0 = f->top + f->height / 2 + f->s * (bounds[2] + bounds[3]) / 2;
+    f->x0 = (bounds[0] + bounds[1]) / 2;
+    f->y0 = (bounds[2] + bounds[3]) / 2;
 }
 
 static double page_x(const frame *f, const float *y)
 {
-    return f->x0 + f->s * (double)y[0];
+    return f->left + f->width / 2 + f->s * ((double)y[0] - f->x0);
 }
 
 static double page_y(const frame *f, const float *y)
 {
-    return f->y0 - f->s * (double)y[1];
+    return f->top + f->height / 2 - f->s * ((double)y[1] - f->y0);
 }
 
 /* ---- points ---- */
@@ -146,7 +168,7 @@ static size_t place_dots(dot *dots, const cli_figure *p, const frame *f)
 {
     size_t count = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        if (p->group[i] < 0 || p->group[i] >= p->groups || !finite_pair(p->Y, i, p->h)) continue;
+        if (!finite_pair(p->Y, i, p->h)) continue;
         const float *y = p->Y + i * p->h;
         dots[count++] = (dot){(int32_t)lround(10 * page_x(f, y)), (int32_t)lround(10 * page_y(f, y)), p->group[i], 0};
     }
@@ -233,8 +255,8 @@ static int put_points(canvas *c, const cli_figure *p, const frame *f)
         const bool fresh = i == 0 || d->about != d[-1].about || d->group != d[-1].group;
         if (!fresh && d->x == d[-1].x && d->y == d[-1].y) continue;
         if (fresh && i > 0) c->end(c);
-        if (fresh) begin_marks(c, mark_of(d->group), fill_of(d->group, opacity_of(d->about, range)), p->point);
-        put_mark(c, mark_of(d->group), d->x / 10.0, d->y / 10.0, p->point);
+        if (fresh) begin_marks(c, mark_of(p, d->group), fill_of(p, d->group, opacity_of(d->about, range)), p->point);
+        put_mark(c, mark_of(p, d->group), d->x / 10.0, d->y / 10.0, p->point);
     }
     if (count && !code) c->end(c);
     free(dots);
@@ -243,30 +265,25 @@ static int put_points(canvas *c, const cli_figure *p, const frame *f)
 
 /* ---- errors, exemplars ---- */
 
-/* Many are smaller, as the other dots are. */
-static double error_size(const cli_figure *p)
-{
-    return fmax(1.25 * p->point, fmin(4, fmax(2.8, 4 * sqrt(300.0 / (double)(p->errors + 1)))));
-}
-
 /* A misclassified point has a dark edge: the mark, dark, below the same a little smaller. */
-static void put_error(canvas *c, int32_t group, canvas_pen pen, double x, double y, double size)
+static void put_error(canvas *c, const mark *m, canvas_pen pen, double x, double y, double size, double edge)
 {
-    const mark *m = mark_of(group);
     for (int pass = 0; pass < 2; pass++) {
-        const double diameter = pass ? size : size + (m->corners ? 1.9 : 1.4);
+        const double diameter = pass ? size : size + edge * (m->corners ? 1.9 : 1.4);
         begin_marks(c, m, pass ? pen : (canvas_pen){dark, 1, 0}, diameter);
         put_mark(c, m, x, y, diameter);
         c->end(c);
     }
 }
 
+/* Edges are thinner where many would make the map dark. */
 static void put_errors(canvas *c, const cli_figure *p, const frame *f)
 {
+    const double size = error_size(p), edge = fmax(0.5, fmin(1, sqrt(600.0 / (double)(p->errors + 1))));
     for (int64_t i = 0; p->wrong && i < p->n; i++) {
-        if (!p->wrong[i] || p->group[i] < 0 || p->group[i] >= p->groups || !finite_pair(p->Y, i, p->h)) continue;
+        if (!p->wrong[i] || !finite_pair(p->Y, i, p->h)) continue;
         const float *y = p->Y + i * p->h;
-        put_error(c, p->group[i], fill_of(p->group[i], 1), page_x(f, y), page_y(f, y), error_size(p));
+        put_error(c, mark_of(p, p->group[i]), fill_of(p, p->group[i], 1), page_x(f, y), page_y(f, y), size, edge);
     }
 }
 
@@ -352,7 +369,7 @@ static int put_regions(canvas *c, const cli_figure *p, const frame *f)
             "-k makes fewer",
             (int)p->k, (long long)p->r, (int)REGIONS_MOST_CELLS);
     if (status) return cli_error("out of memory: the regions of %lld references", (long long)p->r);
-    for (int32_t g = 0; g < p->groups; g++) put_cells(c, &all, g);
+    for (int32_t g = 0; g < p->classes; g++) put_cells(c, &all, g);
     put_borders(c, &all);
     regions_free(&all);
     return 0;
@@ -360,46 +377,70 @@ static int put_regions(canvas *c, const cli_figure *p, const frame *f)
 
 /* ---- the legend ---- */
 
-/* It stands right of the frame, in as many columns as its rows need; what does not fit is counted. */
+/* It stands right of the frame, in as many columns as its rows need; what does not fit is counted. Exemplars and errors are
+ * explained below one another in the last column, so that only this one has to be wide enough for these words. */
 typedef struct legend {
-    double left, top, column, row;
+    double left, top, column, last, row; /* widths of a column and of the last; height of a row */
     int rows, columns;
-    int classes, extras; /* entries */
+    int shown, extra; /* classes that have an entry; where exemplars and errors begin */
 } legend;
 
 static const char exemplar_text[] = "exemplar", error_text[] = "misclassified";
 
-static legend plan_legend(const cli_figure *p, double top)
+static int longest_name(const cli_figure *p)
 {
-    enum { LONGEST = 24 };
-    legend l = {.top = top, .left = (double)p->width - margin / 2};
-    if (!p->legend) return l;
-    int letters = p->wrong ? (int)sizeof error_text - 1 : p->circles ? (int)sizeof exemplar_text - 1 : 2;
+    enum { SHORTEST = 2, LONGEST = 24 };
+    int letters = SHORTEST;
     for (int32_t g = 0; g < p->groups; g++) {
         const int wide = cli_text_width(p->name[g]);
         if (wide > letters) letters = wide;
     }
-    if (letters > LONGEST) letters = LONGEST;
-    l.column = fmin(2.3 * p->font_size + CANVAS_LETTER * p->font_size * letters, (double)p->width / 2);
-    l.classes = p->groups;
-    l.extras = (p->circles ? 1 : 0) + (p->wrong ? 1 : 0);
+    return letters < LONGEST ? letters : LONGEST;
+}
+
+static double key_width(const cli_figure *p) /* of an entry without its words */
+{
+    return 2.3 * p->font_size;
+}
+
+static double column_width(const cli_figure *p, int letters)
+{
+    return fmin(key_width(p) + CANVAS_LETTER * p->font_size * letters, (double)p->width / 2);
+}
+
+static legend plan_legend(const cli_figure *p, double top)
+{
+    legend l = {.top = top, .left = (double)p->width - margin / 2};
+    if (!p->legend) return l;
+    const int extras = (p->circles ? 1 : 0) + (p->wrong ? 1 : 0);
+    l.column = column_width(p, longest_name(p));
+    l.last = fmax(l.column, column_width(p, p->wrong     ? sizeof error_text - 1
+                                            : p->circles ? sizeof exemplar_text - 1
+                                                         : 0));
     /* rows move together before a second column is begun */
-    const double tall = (double)p->height - l.top - margin, share = tall / (l.classes + l.extras);
+    const double tall = (double)p->height - l.top - margin, share = tall / (p->groups + extras);
     l.row = share >= 1.25 * p->font_size ? fmin(share, 1.62 * p->font_size) : 1.62 * p->font_size;
     l.rows = (int)(tall / l.row + 1e-9);
-    if (l.rows < l.extras + 2) l.rows = l.extras + 2;
-    const int most = (int)fmax(1.0, floor((double)p->width / 2 / l.column));
-    l.columns = (l.classes + l.extras + l.rows - 1) / l.rows;
-    if (l.columns > most) l.columns = most;
-    l.left -= l.column * l.columns;
+    if (l.rows < extras + 2) l.rows = extras + 2;
+    const int over = p->groups % l.rows, most = 1 + (int)(((double)p->width / 2 - l.last) / l.column);
+    l.shown = p->groups;
+    l.extra = over + extras > l.rows ? p->groups - over + l.rows : p->groups;
+    l.columns = (l.extra + extras + l.rows - 1) / l.rows;
+    if (l.columns > most) {
+        l.columns = most;
+        l.extra = most * l.rows - extras;
+        l.shown = l.extra - 1;
+        l.last = fmax(l.last, column_width(p, sizeof "and 100 more" - 1));
+    }
+    l.left -= l.column * (l.columns - 1) + l.last;
     return l;
 }
 
 static void put_class_key(canvas *c, const cli_figure *p, int32_t g, double x, double y)
 {
     const double size = 0.7 * p->font_size;
-    begin_marks(c, mark_of(g), fill_of(g, 1), size);
-    put_mark(c, mark_of(g), x, y, size);
+    begin_marks(c, mark_of(p, g), fill_of(p, g, 1), size);
+    put_mark(c, mark_of(p, g), x, y, size);
     c->end(c);
 }
 
@@ -411,29 +452,59 @@ static void put_exemplar_key(canvas *c, const cli_figure *p, double x, double y)
     c->end(c);
 }
 
+static void find_entry(const cli_figure *p, const legend *l, int entry, double *x, double *y)
+{
+    *x = l->left + l->column * (entry / l->rows) + 0.95 * p->font_size;
+    *y = l->top + l->row * (entry % l->rows + 0.5);
+}
+
+/* The letters that have room if squeezed to four fifths; a longer text ends in dots. */
+static void shorten(char *to, size_t size, const char *text, const cli_figure *p, double room)
+{
+    const int most = (int)(1.25 * room / (CANVAS_LETTER * p->font_size));
+    const char *end = text;
+    const bool whole = cli_text_width(text) <= most;
+    for (int i = 1; i < most && *end; i++) cli_utf8_next(&end);
+    snprintf(to, size, "%.*s%s", (int)(end - text), text, whole ? end : "\u2026");
+}
+
+static double room_for_words(const cli_figure *p, const legend *l, int entry)
+{
+    return (entry / l->rows == l->columns - 1 ? l->last : l->column) - key_width(p);
+}
+
+static void put_words(canvas *c, const cli_figure *p, const legend *l, int entry, const char *words)
+{
+    double x, y;
+    find_entry(p, l, entry, &x, &y);
+    c->text(c, x + 1.05 * p->font_size, y + 0.36 * p->font_size, p->font_size, room_for_words(p, l, entry), words);
+}
+
 static void put_legend(canvas *c, const cli_figure *p, const legend *l)
 {
-    const int cells = l->rows * l->columns, all = l->classes + l->extras;
-    const int shown = all <= cells ? l->classes : cells - l->extras - 1;
-    const double room = l->column - 2.3 * p->font_size;
-    char more[32];
-    snprintf(more, sizeof more, "and %d more", l->classes - shown);
-    for (int i = 0; i < all && i < cells; i++) {
-        const double x = l->left + l->column * (i / l->rows) + 0.95 * p->font_size,
-                     y = l->top + l->row * (i % l->rows + 0.5);
-        const char *words = more;
-        const int extra = i - (all < cells ? all : cells) + l->extras; /* below 0: a class */
-        if (i < shown) {
-            put_class_key(c, p, i, x, y);
-            words = p->name[i];
-        } else if (extra == 0 && p->circles) {
-            put_exemplar_key(c, p, x, y);
-            words = exemplar_text;
-        } else if (extra >= 0) {
-            put_error(c, 0, (canvas_pen){0xcccccc, 1, 0}, x, y, error_size(p));
-            words = error_text;
-        }
-        c->text(c, x + 1.05 * p->font_size, y + 0.36 * p->font_size, p->font_size, room, words);
+    double x, y;
+    int entry = l->extra;
+    for (int i = 0; i < l->shown; i++) {
+        char name[256];
+        find_entry(p, l, i, &x, &y);
+        put_class_key(c, p, i, x, y);
+        shorten(name, sizeof name, p->name[i], p, room_for_words(p, l, i));
+        put_words(c, p, l, i, name);
+    }
+    if (l->shown < p->groups) {
+        char more[32];
+        snprintf(more, sizeof more, "and %d more", p->groups - l->shown);
+        put_words(c, p, l, l->shown, more);
+    }
+    if (p->circles) {
+        find_entry(p, l, entry, &x, &y);
+        put_exemplar_key(c, p, x, y);
+        put_words(c, p, l, entry++, exemplar_text);
+    }
+    if (p->wrong) {
+        find_entry(p, l, entry, &x, &y);
+        put_error(c, &marks[0], (canvas_pen){0xcccccc, 1, 0}, x, y, 0.4 * p->font_size, 1);
+        put_words(c, p, l, entry, error_text);
     }
 }
 
@@ -450,8 +521,11 @@ static void put_frame(canvas *c, const frame *f, const canvas_pen *pen)
     c->end(c);
 }
 
-int cli_figure_draw(FILE *out, const cli_figure *p)
+int cli_figure_draw(FILE *out, const cli_figure *asked)
 {
+    cli_figure figure = *asked;
+    const cli_figure *p = &figure;
+    if (figure.point <= 0) figure.point = usual_point(p);
     const double title_size = 1.15 * p->font_size, top = *p->title ? 2.6 * p->font_size : margin;
     const legend l = plan_legend(p, top);
     frame f = {.left = margin, .top = top, .height = (double)p->height - top - margin};
@@ -467,7 +541,7 @@ int cli_figure_draw(FILE *out, const cli_figure *p)
         put_exemplars(c, p, &f);
         put_frame(c, &f, &(canvas_pen){line_colour, 1, 1});
         if (*p->title) c->text(c, f.left, 1.7 * p->font_size, title_size, (double)p->width - 2 * margin, p->title);
-        put_legend(c, p, &l);
+        if (p->legend) put_legend(c, p, &l);
     }
     const int ended = c->finish(c);
     return code ? code : ended;

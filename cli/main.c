@@ -14,10 +14,23 @@ static const cli_command table[] = {
      "exemplars of each class, and writes the model as one safetensors file. A part of the data (--valid) is held "
      "back; the state with the lowest error on it is what is saved, and probabilities are calibrated on it.\n"
      "Progress goes to standard error: a bar on a terminal, a line per epoch otherwise. Ctrl-C finishes the batch, "
-     "saves the best model so far and exits with 130; a second Ctrl-C stops at once.",
+     "saves the best model so far and exits with 130; a second Ctrl-C stops at once.\n"
+     "With --checkpoint DIR a run that is broken off, by whatever, goes on when the same command is given again with --resume, "
+     "and ends in the same bytes. A signal then writes a checkpoint and no model.",
      "enhope train --data mnist --exemplars learned -z 20 --seed 1 -o digits.safetensors\n"
-     "enhope train --data flowers.csv --label species --scale standard -o flowers.safetensors",
+     "enhope train --data flowers.csv --label species --scale standard -o flowers.safetensors\n"
+     "enhope train --data mnist --recipe best --checkpoint run --every 5m --resume -o digits.safetensors",
      0, 0, true, cmd_train},
+    {"update", "MODEL --data SPEC [-o FILE | --in-place] [OPTIONS] [SETTINGS]", "train a model on with new data",
+     "Goes on from a model: its map, scaling and exemplars are the start, its history goes on. Classes are matched by name; those "
+     "that the model does not know join with exemplars of their own, those that the data does not show stay. Samples without a "
+     "label take no part.\n"
+     "Settings are the model's, but for epochs, batch and time; those that give the map its shape (method, dims, factors, hidden, "
+     "order, layers, unit, start, z, scale, and recipe) cannot be changed. MODEL itself is only written to where -o or "
+     "--in-place says so.",
+     "enhope update digits.safetensors --data new.npz -o more.safetensors\n"
+     "enhope update flowers.safetensors --data garden.csv --epochs 20 --rate 0.0005 --in-place",
+     1, 1, true, cmd_update},
     {"tune", "--data SPEC [--for TIME] [-o FOLDER] [OPTIONS] [SETTINGS]", "search for the settings that suit the data",
      "Trains many settings, drawn at random, and judges them on the validation part, which is the same for all; the test "
      "part is never read. Most are trained for a ninth of the epochs (90; --epochs says otherwise), the best third of nine "

@@ -10,9 +10,9 @@
 #include "cli.h"
 
 #define AT(field)  offsetof(cli_options, field)
-#define EVERY      " train tune embed predict eval plot view reproduce info data methods recipes help "
-#define WITH_DATA  " train tune embed predict eval plot view data "
-#define WITH_HALF  " train tune embed predict eval plot data "
+#define EVERY      " train update tune embed predict eval plot view reproduce info data methods recipes help "
+#define WITH_DATA  " train update tune embed predict eval plot view data "
+#define WITH_HALF  " train update tune embed predict eval plot data "
 #define WITH_MODEL " embed predict eval plot view "
 
 #define WHOLE_MOST 9007199254740992.0 /* 2^53: every whole number up to it is a double */
@@ -25,7 +25,7 @@ static const cli_option table[] = {
      "a pair X,y of files, - for CSV on standard input, synthetic:digits,n=6000,seed=1 or "
      "synthetic:blobs,n=600,classes=3,inputs=5,seed=1"},
     {"part", 0, "train|test", CLI_TEXT, AT(part), 0, 0, WITH_HALF,
-     "the half of a folder, of an .npz file, of synthetic data or of a --split; default: train for train, tune and data, "
+     "the half of a folder, of an .npz file, of synthetic data or of a --split; default: train for train, update, tune and data, "
      "test for the others"},
     {"part", 0, "train|test|both", CLI_TEXT, AT(part), 0, 0, " view ",
      "the half of a folder, of an .npz file, of synthetic data or of a --split; both can be told apart; default: test"},
@@ -36,10 +36,10 @@ static const cli_option table[] = {
     {"variables", 0, "X,y", CLI_TEXT, AT(variables), 0, 0, WITH_DATA,
      "the names of values and labels in a MAT or NPZ file; default: found by shape and name"},
     {"limit", 0, "N", CLI_INTEGER, AT(limit), 0, WHOLE_MOST, WITH_DATA, "only the first N samples; 0: all"},
-    {"output", 'o', "FILE", CLI_TEXT, AT(output), 0, 0, " train tune embed predict plot view reproduce ",
-     "where the result goes: default model.safetensors for train, map.svg for plot, map.html for view, the folder tuning for tune, reproduction for reproduce, standard output (-) for the "
+    {"output", 'o', "FILE", CLI_TEXT, AT(output), 0, 0, " train update tune embed predict plot view reproduce ",
+     "where the result goes: default model.safetensors for train and update, map.svg for plot, map.html for view, the folder tuning for tune, reproduction for reproduce, standard output (-) for the "
      "others; embed writes float32 NPY where the name ends in .npy"},
-    {"neighbours", 'k', "N", CLI_SETTING, 0, 0, 0, " train tune ", NULL},
+    {"neighbours", 'k', "N", CLI_SETTING, 0, 0, 0, " train update tune ", NULL},
     {"neighbours", 'k', "N", CLI_INTEGER, AT(neighbours), 1, 2147483647.0, " predict eval plot view ",
      "neighbours that vote; default: the model's own"},
     {"against", 0, "exemplars|kmeans|training", CLI_TEXT, AT(against), 0, 0, " eval ",
@@ -93,7 +93,8 @@ static const cli_option table[] = {
     {"height", 0, "N", CLI_INTEGER, AT(height), 200, 10000, " plot ", "height of the picture in pixels; default 640"},
     {"scale", 0, "X", CLI_REAL, AT(scale), 0.1, 10, " plot ", "PNG: its pixels to one of --width and --height; default 1"},
     {"point", 0, "SIZE", CLI_REAL, AT(point), 0.1, 100, " plot ",
-     "diameter of a dot in pixels; default: 2.2 to 6, smaller for more points, 4 to 6 for more than ten classes; beyond 60,000 points less"},
+     "diameter of a dot in pixels; default: 2.2 to 6, smaller for more points, 4 to 6 for more than ten classes; less beyond 60,000 points and in "
+     "pictures below 480 pixels"},
     {"font", 0, "NAME", CLI_TEXT, AT(font), 0, 0, " plot ", "font of title and legend; default sans-serif"},
     {"font-size", 0, "SIZE", CLI_REAL, AT(font_size), 4, 100, " plot ", "size of its letters in pixels; default 13"},
     {"title", 0, "TEXT", CLI_TEXT, AT(title), 0, 0, " plot view ",
@@ -108,15 +109,23 @@ static const cli_option table[] = {
      "train once more as the model was, on the train part of the data, and let the page play it"},
     {"transpose", 0, NULL, CLI_FLAG, AT(transpose), 0, 0, " view ",
      "images are held column by column, as MAT files often hold them, and are shown upright"},
-    {"log", 0, "FILE", CLI_TEXT, AT(log), 0, 0, " train ",
+    {"in-place", 0, NULL, CLI_FLAG, AT(in_place), 0, 0, " update ", "write the new model over MODEL, as -o MODEL does"},
+    {"checkpoint", 0, "DIR", CLI_TEXT, AT(checkpoint), 0, 0, " train update ",
+     "keep in this folder what is trained so far: every few minutes, and when a signal ends training"},
+    {"every", 0, "TIME", CLI_TEXT, AT(every), 0, 0, " train update ",
+     "time between checkpoints: 90s, 5m, 2h; default 5m; 0s: after every batch"},
+    {"keep", 0, "K", CLI_INTEGER, AT(kept), 1, 1000000, " train update ", "checkpoints that stay, the newest; default 3"},
+    {"resume", 0, NULL, CLI_FLAG, AT(resume), 0, 0, " train update ",
+     "go on from the newest checkpoint in DIR that is whole; where there is none, begin"},
+    {"log", 0, "FILE", CLI_TEXT, AT(log), 0, 0, " train update ",
      "write one JSON object per epoch (epoch, loss, valid_error, seconds) to FILE"},
-    {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train ", "no progress and no summary"},
-    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train tune embed predict eval plot view reproduce ",
+    {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train update ", "no progress and no summary"},
+    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train update tune embed predict eval plot view reproduce ",
      "number of threads; 0: all cores"},
-    {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, " train tune embed predict eval plot view reproduce ",
+    {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, " train update tune embed predict eval plot view reproduce ",
      "where to compute: cpu (the default), cuda (an NVIDIA GPU), cuda:N (the N-th GPU, from 0), auto (cuda where it can "
      "be used, else cpu); ref is slow double for checks"},
-    {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(precision), 0, 0, " train tune embed predict eval plot view reproduce ",
+    {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(precision), 0, 0, " train update tune embed predict eval plot view reproduce ",
      "how exactly a GPU takes the inputs of matrix products: to 24, 16 or 8 bits; default fp32"},
     {"help", 'h', NULL, CLI_FLAG, AT(help), 0, 0, EVERY, "tell what the subcommand does and takes"},
     {"version", 'V', NULL, CLI_FLAG, AT(version), 0, 0, EVERY, "print the version"},

@@ -1,6 +1,7 @@
 /* Where results go: standard output, or a file that is replaced whole or not at all. */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,13 @@ int cli_output_check(const char *path)
     return descriptor >= 0 ? 0 : failed(path, error);
 }
 
+/* Why an earlier write failed, of which no number is left: nobody reads any more, or something else. */
+static int lost_error(void)
+{
+    struct pollfd to = {.fd = STDOUT_FILENO};
+    return poll(&to, 1, 0) > 0 && to.revents & POLLERR ? EPIPE : EIO;
+}
+
 int cli_stdout_finish(int code)
 {
     errno = 0;
@@ -157,5 +165,5 @@ int cli_stdout_finish(int code)
     const int error = errno;
     if (!bad) return code;
     clearerr(stdout); /* told once */
-    return code ? code : failed(NULL, error ? error : EPIPE);
+    return code ? code : failed(NULL, error ? error : lost_error());
 }

@@ -44,15 +44,27 @@ int cli_caught_signal(void)
     return caught;
 }
 
-int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path)
+int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool go_on)
 {
     const char *terminal = getenv("TERM");
     *progress = (cli_progress){.quiet = quiet, .log_path = log_path, .drawn = -1};
     progress->bar = !quiet && isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
     if (!log_path) return 0;
-    progress->log = fopen(log_path, "w");
+    progress->log = fopen(log_path, go_on ? "a+" : "w");
     if (!progress->log) return cli_error("%s: cannot write: %s", log_path, strerror(errno));
     return 0;
+}
+
+void cli_progress_keep(cli_progress *progress, int64_t rows)
+{
+    FILE *log = progress->log;
+    if (!log) return;
+    rewind(log);
+    long kept = 0;
+    for (int c; rows > 0 && (c = getc(log)) != EOF;)
+        if (c == '\n') rows--, kept = ftell(log);
+    /* a device or a pipe has nothing to cut off */
+    if (fflush(log) != 0 || ftruncate(fileno(log), kept) != 0) clearerr(log);
 }
 
 static int terminal_width(void)

@@ -14,8 +14,7 @@ typedef struct region_rule {
 
 typedef struct region_corner {
     double x, y;
-    bool
-        border; /* whether another class begins beyond the side from here to the next corner, and this cell has it drawn */
+    bool border; /* whether another class begins beyond the side from here, and this of the two cells has it drawn */
 } region_corner;
 
 typedef struct region_cell { /* convex; all cells turn the same way round */

@@ -201,7 +201,7 @@ static int train(const reproduction *r, cell at, cli_session *s, cell_result *re
     int code = cli_apply_settings(s->ctx, settings, words);
     cell_settings(r, at, words, sizeof words);
     if (!code) code = cli_apply_settings(s->ctx, settings, words);
-    if (!code) code = cli_progress_open(&progress, true, NULL);
+    if (!code) code = cli_progress_open(&progress, true, NULL, false);
     if (!code) {
         const enhope_status status = enhope_train(s->ctx, s->data, settings, cli_progress_step, &progress, &s->model);
         result->seconds = progress.seconds;

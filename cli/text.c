@@ -197,6 +197,14 @@ void cli_seconds_text(double seconds, char *buffer, size_t size)
 }
 
 /* Levenshtein's distance with swaps of neighbours counted once, on the first 63 characters. */
+double cli_seconds_parse(const char *text)
+{
+    char *unit = NULL;
+    const double number = strtod(text, &unit);
+    const double seconds = !strcmp(unit, "s") ? 1 : !strcmp(unit, "m") ? 60 : !strcmp(unit, "h") ? 3600 : -1;
+    return isfinite(number) && number >= 0 && unit != text && seconds > 0 ? number * seconds : -1;
+}
+
 int cli_edit_distance(const char *a, const char *b)
 {
     enum { MOST = 64 };

@@ -100,6 +100,8 @@ ENHOPE_API enhope_status enhope_context_set_precision(enhope_context *ctx, const
 ENHOPE_API enhope_status enhope_context_set_ranks(enhope_context *ctx, const char *name);
 ENHOPE_API int enhope_context_rank(const enhope_context *ctx);  /* this process, from 0 */
 ENHOPE_API int enhope_context_ranks(const enhope_context *ctx); /* how many they are */
+/* What rank 0 has; all ranks call it, within a progress function too. */
+ENHOPE_API int enhope_context_agree(enhope_context *ctx, int value);
 /* After a failure: whether all ranks call this within so many seconds, as they do where all have failed. Where they do not,
  * others may wait for this one for ever, and abort() ends them all, with the exit code; it does nothing to a process alone. */
 ENHOPE_API int enhope_context_meet(enhope_context *ctx, double seconds);
@@ -286,8 +288,24 @@ ENHOPE_API enhope_status enhope_model_update(enhope_context *ctx, const enhope_m
 typedef struct enhope_trainer enhope_trainer;
 ENHOPE_API enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data,
                                                const enhope_settings *settings, enhope_trainer **out);
+/* One that goes on from a model, as enhope_model_update does (NULL: it begins anew); the model must outlive it as well. */
+ENHOPE_API enhope_status enhope_trainer_create_from(enhope_context *ctx, const enhope_model *model,
+                                                    const enhope_dataset *data, const enhope_settings *settings,
+                                                    enhope_trainer **out);
 /* One batch. *done becomes 1 when training is over (epochs, time, or no improvement); progress may be NULL. */
 ENHOPE_API enhope_status enhope_trainer_step(enhope_trainer *trainer, enhope_progress *progress, int *done);
+/* All batches that are left; progress as for enhope_train, and it may write a checkpoint. ENHOPE_STOPPED: it asked to stop. */
+ENHOPE_API enhope_status enhope_trainer_run(enhope_trainer *trainer, enhope_progress_fn progress, void *user);
+/* Writes all that the rest of training depends on to a file, as a model is written: whole or not at all. May be called
+ * between steps and from a progress function, which, where a batch is under way, keeps the state before that batch. path
+ * NULL: only tells whether there is anything to keep; methods that are not learned in steps have nothing. Where ranks train
+ * together all of them call it, and rank 0 writes. */
+ENHOPE_API enhope_status enhope_trainer_checkpoint(enhope_trainer *trainer, const char *path);
+/* Takes a trainer that was made of the same data, settings and model to where the checkpoint was written. What follows is what
+ * would have followed there, to the bit, with any number of threads and ranks; another device computes as well, in its own rounding.
+ * ENHOPE_ERROR_ARGUMENT or _DATA: the settings (all but time), the model or the data are others, and the sentence says which;
+ * _MODEL or _IO: the file is damaged, or no checkpoint. The trainer is then as it was. */
+ENHOPE_API enhope_status enhope_trainer_resume(enhope_trainer *trainer, const char *path);
 /* The best state so far as a model of its own; may be called at any time. Its errors and its temperature are measured for
  * it: a pass over the validation part and over 10,000 training samples at most. */
 ENHOPE_API enhope_status enhope_trainer_model(enhope_trainer *trainer, enhope_model **out);

@@ -96,15 +96,47 @@ static void classes_keep_their_spelling_and_are_ordered(void **state)
     write_text("c.csv", "1,10\n2,9\n3,9.0\n4,-1\n5,+9\n6,09\n");
     enhope_dataset *data = read_ok((enhope_source){.path = "c.csv"});
     assert_labels(data,
-                  (int32_t[]){3, 2, 2, 0, 2, 1}); /* numbers by value; 9, 9.0 and +9 are one class, 09 is a code */
-    assert_string_equal(enhope_dataset_class_name(data, 1), "09");
-    assert_string_equal(enhope_dataset_class_name(data, 2), "9");
+                  (int32_t[]){2, 1, 1, -1, 1, 0}); /* numbers by value; 9, 9.0 and +9 are one class, 09 is a code */
+    assert_string_equal(enhope_dataset_class_name(data, 0), "09");
+    assert_string_equal(enhope_dataset_class_name(data, 1), "9");
     enhope_dataset_free(data);
     write_text("c.csv", "1,10\n2,9\n3,b\n4,B\n5,9\n");
     data = read_ok((enhope_source){.path = "c.csv"});
     assert_labels(data, (int32_t[]){0, 1, 3, 2, 1}); /* one text: all by bytes */
     assert_null(enhope_dataset_class_name(data, 4));
     assert_null(enhope_dataset_class_name(data, -1));
+    enhope_dataset_free(data);
+}
+
+static void labels_may_be_missing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int32_t expected[4]; /* of four samples */
+        int32_t classes;
+    } cases[] = {
+        {"1,a\n2,\n3,b\n4,\"\"\n", {0, -1, 1, -1}, 2},   {"1,0\n2,-1\n3,1\n4,-1\n", {0, -1, 1, -1}, 2},
+        {"1,-1\n2,+1\n3,1\n4,-1\n", {0, 1, 1, 0}, 2}, /* two classes of a usual kind */
+        {"1,-1\n2,a\n3,b\n4,a\n", {0, 1, 2, 1}, 3},      {"1,-1\n2,0.5\n3,2\n4,-1\n", {0, 1, 2, 0}, 3},
+        {"1,7\n2,NaN\n3,8\n4,nan\n", {0, -1, 1, -1}, 2}, {"1,-1\n2,3\n3,5\n4,4\n", {-1, 0, 2, 1}, 3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_text("m.csv", cases[i].text);
+        enhope_dataset *data = read_ok((enhope_source){.path = "m.csv"});
+        enhope_dataset_info info;
+        enhope_dataset_get_info(data, &info);
+        assert_int_equal(info.classes, cases[i].classes);
+        for (int s = 0; s < 4; s++) assert_int_equal(enhope_dataset_labels(data)[s], cases[i].expected[s]);
+        enhope_dataset_free(data);
+    }
+    write_text("m.csv", "w,label\n1,\n2,\n");
+    enhope_dataset *data = read_ok((enhope_source){.path = "m.csv"});
+    assert_null(enhope_dataset_labels(data)); /* all are */
+    enhope_dataset_free(data);
+    write_text("m.svm", "-1 1:2\n3 2:1\n0 1:1\n"); /* the same of sparse rows */
+    data = read_ok((enhope_source){.path = "m.svm"});
+    assert_labels(data, (int32_t[]){-1, 1, 0});
     enhope_dataset_free(data);
 }
 
@@ -138,7 +170,6 @@ static void errors_name_line_and_column(void **state)
         {"1,2,x\n1e39,2,y\n", NULL, "e.csv:2: column 1: '1e39' is not a finite number", 0},
         {"1,2,x\n1e999,2,y\n", NULL, "e.csv:2: column 1: '1e999' is not a finite number", 0},
         {"w,label\n1,x\n,y\n", NULL, "e.csv:3: column 1 ('w'): the value is missing", 0},
-        {"w,label\n1,x\n2,\n", NULL, "e.csv:3: column 2 ('label'): the value is missing", 0},
         {"1,x\n2,\"y\n3,z\n", NULL, "e.csv:2: a quoted field is not closed", ENHOPE_ERROR_FORMAT},
         {"1,x\n\"2\"0,y\n", NULL, "e.csv:2: text follows a closing quote: expected ',' or the line's end",
          ENHOPE_ERROR_FORMAT},
@@ -279,6 +310,7 @@ int main(void)
         cmocka_unit_test(header_and_label_column_are_found),
         cmocka_unit_test(delimiters_line_ends_and_quotes_are_understood),
         cmocka_unit_test(classes_keep_their_spelling_and_are_ordered),
+        cmocka_unit_test(labels_may_be_missing),
         cmocka_unit_test(a_table_as_wide_as_a_model_has_no_label),
         cmocka_unit_test(errors_name_line_and_column),
         cmocka_unit_test(standard_input_is_csv),

@@ -7,11 +7,16 @@ import numpy as np
 
 from ._arrays import is_missing
 
-# Okabe and Ito's colours, told apart by nearly all eyes, then tints of them.
-_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#b8a800", "#444444", "#8c6bb1", "#a6761d",
-            "#1b7837", "#d6604d"]
-_MARKS = ["o", "s", "^", "D", "v", "P"]
+# The colours and marks of ``enhope plot``, and the colours of ``enhope view`` in the dark: told apart by nearly all eyes.
+_COLOURS = ["#662266", "#bbbb00", "#2299aa", "#880000", "#ff9999", "#4455ff", "#997744", "#aaaaff", "#dd3388", "#005544"]
+_DARK = ["#92209f", "#b9d221", "#0eb8d0", "#b30c05", "#ffbdb7", "#4754ff", "#9a8459", "#a890ff", "#fa2c9c", "#0b6355"]
+_GREY = "#8a8f98"  # of samples without a label
+_MARKS = ["o", "^", "s", "v", "D"]
 _MOST = 20000  # points that a page shows
+
+
+def _colour(classes, i, palette=_COLOURS):
+    return _GREY if classes[i] is None and len(classes) > 1 else palette[i % len(palette)]
 
 
 def _number(labels):
@@ -33,12 +38,13 @@ class Map:
     """Points of an embedding with their labels. In a notebook it shows itself as a page to explore; ``ax`` is its picture by
     matplotlib, ``show()`` opens that in a window, ``html()`` is the page, ``save(path)`` writes it."""
 
-    def __init__(self, Y, labels, exemplars=None, exemplar_labels=None, title=""):
+    def __init__(self, Y, labels, exemplars=None, exemplar_labels=None, title="", wrong=None):
         self.Y = np.asarray(Y, dtype=np.float64)
         self.labels = labels
         self.exemplars = exemplars
         self.exemplar_labels = exemplar_labels
         self.title = title
+        self.wrong = None if wrong is None else np.asarray(wrong, dtype=bool)
         self._ax = None
         self._classes, self._code = ([None], np.zeros(len(self.Y), int)) if labels is None else _number(np.asarray(labels))
 
@@ -52,22 +58,43 @@ class Map:
             import matplotlib.pyplot as plt
 
             ax = plt.subplots(figsize=(7, 6))[1]
-        many = max(len(self.Y), 1)
+        size = float(np.clip(20000 / max(len(self.Y), 1), 1, 18))
         for i, label in enumerate(self._classes):
-            own = self._code == i
-            ax.scatter(self.Y[own, 0], self.Y[own, 1], s=float(np.clip(20000 / many, 1, 18)), c=_COLOURS[i % len(_COLOURS)],
-                       marker=_MARKS[i // len(_COLOURS) % len(_MARKS)], alpha=0.7, linewidths=0,
-                       label=None if label is None else str(label))
+            self._scatter(ax, i, self._code == i, s=size, alpha=0.7, linewidths=0, label=None if label is None else str(label))
+        if self.wrong is not None:
+            for i in np.unique(self._code[self.wrong]):
+                self._scatter(ax, i, self.wrong & (self._code == i), s=max(size, 8), linewidths=0.7, edgecolors="#111")
         if self.exemplars is not None:
-            ax.scatter(self.exemplars[:, 0], self.exemplars[:, 1], s=90, facecolors="none", edgecolors="#111",
-                       linewidths=1.6, label="exemplar")
+            for width, colour, said in ((3.6, "#fff", None), (1.6, "#111", "exemplar")):
+                ax.scatter(self.exemplars[:, 0], self.exemplars[:, 1], s=90, facecolors="none", edgecolors=colour,
+                           linewidths=width, label=said)
+        ax.set_aspect("equal", adjustable="datalim")  # distances are what a map means
         ax.set_title(self.title)
         ax.set_xticks([])
         ax.set_yticks([])
         if self.labels is not None and len(self._classes) <= 24:
-            ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+            ax.legend(handles=self._keys(), loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
         self._ax = ax
         return ax
+
+    def _mark(self, i):
+        return _MARKS[i // len(_COLOURS) % len(_MARKS)]
+
+    def _scatter(self, ax, i, own, **look):
+        """Those of class i as it looks."""
+        ax.scatter(self.Y[own, 0], self.Y[own, 1], c=_colour(self._classes, i), marker=self._mark(i), **look)
+
+    def _keys(self):
+        """Of the legend, of one size however small the dots are."""
+        from matplotlib.lines import Line2D
+
+        keys = [Line2D([], [], ls="", marker=self._mark(i), ms=6, mew=0, c=_colour(self._classes, i),
+                       label="no label" if label is None else str(label)) for i, label in enumerate(self._classes)]
+        if self.exemplars is not None:
+            keys.append(Line2D([], [], ls="", marker="o", ms=9, mew=1.6, mfc="none", mec="#111", label="exemplar"))
+        if self.wrong is not None:
+            keys.append(Line2D([], [], ls="", marker="o", ms=5, mew=0.7, mfc="#ccc", mec="#111", label="misclassified"))
+        return keys
 
     @property
     def ax(self):
@@ -84,18 +111,21 @@ class Map:
     def _content(self):
         """What the page shows, as JSON that is safe inside a script."""
         Y, code, classes = self.Y, self._code, self._classes
+        wrong = np.zeros(len(Y), bool) if self.wrong is None else self.wrong
         if len(Y) > _MOST:  # every so many-th, in the order that is there
             kept = np.linspace(0, len(Y) - 1, _MOST).astype(int)
-            Y, code = Y[kept], code[kept]
+            Y, code, wrong = Y[kept], code[kept], wrong[kept]
         scale = float(np.abs(Y).max(initial=1e-12))
         content = {
             "title": self.title,
             "all": len(self.Y),
             "names": ["" if label is None else str(label) for label in classes],
-            "colours": [_COLOURS[i % len(_COLOURS)] for i in range(len(classes))],
+            "colours": [_colour(classes, i) for i in range(len(classes))],
+            "dark": [_colour(classes, i, _DARK) for i in range(len(classes))],
             "x": np.round(Y[:, 0] / scale, 4).tolist(),
             "y": np.round(Y[:, 1] / scale, 4).tolist(),
             "of": code.tolist(),
+            "wrong": np.flatnonzero(wrong).tolist(),
             "exemplars": [] if self.exemplars is None else np.round(self.exemplars[:, :2] / scale, 4).tolist(),
         }
         text = json.dumps(content, ensure_ascii=True)
@@ -116,7 +146,15 @@ class Map:
         return f'<iframe sandbox="allow-scripts" srcdoc="{page}" style="width:100%;height:480px;border:0"></iframe>'
 
 
-def plot(estimator, X, y=None, ax=None, title=None):
+def _misclassified(estimator, X, labels):
+    """Which of the labels that are there are not those that are predicted."""
+    if labels is None:
+        raise ValueError("errors=True, but y is None: expected labels to compare predictions with")
+    pairs = zip(labels.tolist(), np.asarray(estimator.predict(X)).tolist())
+    return np.array([not is_missing(label) and label != predicted for label, predicted in pairs], dtype=bool)
+
+
+def plot(estimator, X, y=None, ax=None, title=None, errors=False):
     """The map of X by a fitted estimator.
 
     Parameters
@@ -129,6 +167,8 @@ def plot(estimator, X, y=None, ax=None, title=None):
         Labels, for colours; None and NaN are samples without one.
     ax : axis of matplotlib's, optional
         Where to draw at once. Without it nothing is drawn until ``.show()`` or ``.ax`` asks for it.
+    errors : bool
+        Whether misclassified samples have a dark edge; their fill is the class that y gives.
 
     Returns
     -------
@@ -154,7 +194,7 @@ def plot(estimator, X, y=None, ax=None, title=None):
         G, number = last._references()
         own = last._labels[number]
     said = title if title is not None else f"{type(last).__name__}, {len(Y)} samples"
-    made = Map(Y, labels, G, own, said)
+    made = Map(Y, labels, G, own, said, _misclassified(estimator, X, labels) if errors else None)
     if ax is not None:
         made.draw(ax)
     return made
@@ -175,19 +215,23 @@ button[aria-pressed=false]{opacity:.35}i{display:inline-block;width:10px;height:
 <div id="tip"></div>
 <script>
 const d=CONTENT,c=document.querySelector("canvas"),g=c.getContext("2d"),tip=document.getElementById("tip");
+const night=matchMedia("(prefers-color-scheme:dark)").matches,colours=night?d.dark:d.colours,edge=night?"#fff":"#111";
 const shown=d.names.map(()=>true);let s=1,ox=0,oy=0,from=null;
 document.querySelector("h1").textContent=d.title;
-document.querySelector("p").textContent=d.x.length<d.all?d.x.length+" of "+d.all+" samples are shown":"";
+document.querySelector("p").innerText=[d.exemplars.length?"Circles: exemplars":"",d.wrong.length?"Edged: misclassified":"",
+d.x.length<d.all?d.x.length+" of "+d.all+" samples are shown":""].filter(s=>s).join("\\n");
 d.names.forEach((name,k)=>{if(!name)return;const b=document.createElement("button"),i=document.createElement("i");
-i.style.background=d.colours[k];b.setAttribute("aria-pressed","true");b.append(i,name);
+i.style.background=colours[k];b.setAttribute("aria-pressed","true");b.append(i,name);
 b.onclick=()=>{shown[k]=!shown[k];b.setAttribute("aria-pressed",shown[k]);draw()};
 document.querySelector("aside div").append(b)});
 const unit=()=>Math.min(c.width,c.height)*.47*s,at=(x,y)=>[c.width/2+ox+x*unit(),c.height/2+oy-y*unit()];
 function draw(){const r=devicePixelRatio||1;c.width=c.clientWidth*r;c.height=c.clientHeight*r;
 const p=Math.max(1.5,Math.min(4,300/Math.sqrt(d.x.length)))*r;g.globalAlpha=.75;
-for(let i=0;i<d.x.length;i++){if(!shown[d.of[i]])continue;const[x,y]=at(d.x[i],d.y[i]);
-g.fillStyle=d.colours[d.of[i]];g.fillRect(x-p/2,y-p/2,p,p)}
-g.globalAlpha=1;for(const e of d.exemplars){const[x,y]=at(e[0],e[1]);
+const dot=(i,q,colour)=>{if(!shown[d.of[i]])return;const[x,y]=at(d.x[i],d.y[i]);
+g.fillStyle=colour;g.fillRect(x-q/2,y-q/2,q,q)};
+for(let i=0;i<d.x.length;i++)dot(i,p,colours[d.of[i]]);
+g.globalAlpha=1;for(const i of d.wrong){dot(i,p+2*r,edge);dot(i,p,colours[d.of[i]])}
+for(const e of d.exemplars){const[x,y]=at(e[0],e[1]);
 for(const[w,k]of[[4,"#fff"],[2,"#111"]]){g.beginPath();g.arc(x,y,7*r,0,7);g.lineWidth=w*r;g.strokeStyle=k;g.stroke()}}}
 function near(e){const r=devicePixelRatio||1;let best=100*r*r,found=-1;
 for(let i=0;i<d.x.length;i++){if(!shown[d.of[i]])continue;const[x,y]=at(d.x[i],d.y[i]);

@@ -322,7 +322,7 @@ def test_a_map_shows_itself_and_escapes_what_it_is_given(blobs):
         enhope.plot(quick(enhope.EnHOPE, n_components=1).fit(X, y), X)
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    assert shown.ax is shown.ax and len(shown.ax.collections) == 4
+    assert shown.ax is shown.ax and len(shown.ax.collections) == 5
     shown.show()
 
 
@@ -336,6 +336,22 @@ def test_a_map_takes_labels_that_are_missing(blobs):
         assert f"300 samples of {classes} classes" in repr(shown)
         assert "<iframe" in shown._repr_html_()
     assert repr(enhope.plot(model, X)).startswith("<enhope map: 300 samples; ")
+
+
+def test_a_map_marks_what_is_misclassified(blobs):
+    X, y = blobs
+    model = quick(enhope.EnHOPE).fit(X, y)
+    given = y.astype(object)
+    given[:7] = (y[:7] + 1) % 3
+    given[7] = None
+    wrong = enhope.plot(model, X, given, errors=True).wrong
+    expected = model.predict(X) != np.where(np.arange(len(y)) < 7, (y + 1) % 3, y)
+    expected[7] = False
+    assert wrong[:8].sum() >= 5 and (wrong == expected).all()
+    assert '"wrong": []' in enhope.plot(model, X, given).html()
+    assert f'"wrong": {np.flatnonzero(wrong).tolist()}' in enhope.plot(model, X, given, errors=True).html()
+    with pytest.raises(ValueError, match="expected labels"):
+        enhope.plot(model, X, errors=True)
 
 
 def test_the_bar_stays_within_the_terminal(monkeypatch):

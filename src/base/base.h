@@ -95,13 +95,19 @@ enum { /* streams, so that no two uses share numbers */
        EH_STREAM_DROPOUT = 7,
        EH_STREAM_DEFORM = 8,
        EH_STREAM_ELASTIC = 9,
-       EH_STREAM_MIX = 10
+       EH_STREAM_MIX = 10,
+       EH_STREAM_FINGERPRINT = 11
 };
 uint64_t eh_random_u64(uint64_t seed, uint32_t stream, uint64_t index);
 double eh_random_unit(uint64_t seed, uint32_t stream, uint64_t index);   /* [0, 1) */
 double eh_random_normal(uint64_t seed, uint32_t stream, uint64_t index); /* N(0, 1) */
 /* A permutation of 0..n-1; round separates successive shuffles of one stream. */
 void eh_shuffle(uint64_t seed, uint32_t stream, uint64_t round, int64_t n, int64_t *order);
+
+/* ---- hash.c ---- */
+
+/* Of bytes, going on from the hash `before` of others (0: none). */
+uint64_t eh_hash(uint64_t before, const void *data, size_t bytes);
 
 /* ---- numbers as text, whatever the locale (number.c) ---- */
 

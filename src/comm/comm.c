@@ -65,6 +65,12 @@ int enhope_context_ranks(const enhope_context *ctx)
     return eh_comm_ranks(ctx);
 }
 
+int enhope_context_agree(enhope_context *ctx, int value)
+{
+    eh_comm_broadcast(ctx, &value, sizeof value);
+    return value;
+}
+
 int enhope_context_meet(enhope_context *ctx, double seconds)
 {
     return !ctx->comm || ctx->comm->op->meet(ctx->comm, seconds);

@@ -45,6 +45,23 @@ typedef enum eh_scale {
 enhope_status eh_scaling_fit(enhope_context *ctx, eh_scale *kind, const eh_matrix *x, const int64_t *rows, int64_t n,
                              float *shift, float *mul);
 
+/* ---- fingerprint.c ---- */
+
+/* What tells a data set from another: its shape, a hash of its class names, of all labels, and of the values of some rows. */
+typedef struct eh_fingerprint {
+    int64_t n, H, image_rows, image_columns;
+    int32_t c;
+    enhope_kind kind;
+    uint64_t names, labels, values;
+} eh_fingerprint;
+enhope_status eh_fingerprint_take(enhope_context *ctx, const enhope_dataset *data, eh_fingerprint *out);
+/* One line of text, and back; false: it is none. */
+enum { EH_FINGERPRINT_TEXT = 256 };
+void eh_fingerprint_print(const eh_fingerprint *f, char text[EH_FINGERPRINT_TEXT]);
+bool eh_fingerprint_parse(const char *text, eh_fingerprint *out);
+/* What differs, as in "600 samples, 500 before"; false: nothing. */
+bool eh_fingerprint_differs(const eh_fingerprint *now, const eh_fingerprint *before, char *what, size_t size);
+
 /* ---- split.c ---- */
 
 /* Parses "N@SEED"; shuffles 0..n-1 by Fisher-Yates from the end, j = SplitMix64() % (i + 1); the first N are train.

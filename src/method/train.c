@@ -82,9 +82,8 @@ static double seconds(const enhope_trainer *t)
     return t->spent + (eh_seconds() - t->started);
 }
 
-static enhope_status grow_history(enhope_trainer *t)
+static enhope_status grow_history(enhope_trainer *t, int64_t room)
 {
-    const int64_t room = t->history_room ? 2 * t->history_room : 64;
     enhope_history *grown = eh_grow(t->history, (size_t)t->history_room, (size_t)room, sizeof *t->history);
     if (!grown) return eh_fail_memory(t->ctx, "history", (size_t)room, sizeof *t->history);
     t->history = grown;
@@ -92,10 +91,11 @@ static enhope_status grow_history(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-/* Room for one more row of history: made before a step, so that a failure leaves all as it was. */
-static enhope_status make_room(enhope_trainer *t)
+enhope_status eh_train_make_room(enhope_trainer *t, int64_t rows)
 {
-    return t->epoch < t->history_room ? ENHOPE_OK : eh_comm_agree(t->ctx, grow_history(t));
+    int64_t room = t->history_room ? t->history_room : 64;
+    while (room < rows) room *= 2;
+    return room == t->history_room ? ENHOPE_OK : eh_comm_agree(t->ctx, grow_history(t, room));
 }
 
 static void add_history(enhope_trainer *t)
@@ -108,6 +108,12 @@ static void add_history(enhope_trainer *t)
 static const eh_real *present_state(const enhope_trainer *t)
 {
     return t->average ? t->average : t->theta;
+}
+
+bool eh_train_finished(const enhope_trainer *t)
+{
+    const bool stale = t->valid_n && t->set.patience && t->epoch - t->improved >= t->set.patience;
+    return t->epoch >= t->set.epochs || stale;
 }
 
 static enhope_status end_epoch(enhope_trainer *t)
@@ -126,8 +132,7 @@ static enhope_status end_epoch(enhope_trainer *t)
         t->best_epoch = t->epoch;
         t->c->op->copy(t->c, t->P + t->z * t->shape.H, present_state(t), t->best);
     }
-    const bool stale = t->valid_n && t->set.patience && t->epoch - t->improved >= t->set.patience;
-    if (t->epoch == t->set.epochs || stale) t->done = true;
+    if (eh_train_finished(t)) t->done = true;
     add_history(t);
     return ENHOPE_OK;
 }
@@ -151,7 +156,7 @@ static enhope_status diverge(enhope_trainer *t, const char *what)
                        what, (long long)t->epoch + 1, (long long)t->known + 1);
     eh_log(t->ctx, "training diverged in epoch %lld: the best state so far, of epoch %lld, is kept",
            (long long)t->epoch + 1, (long long)t->best_epoch);
-    t->done = true;
+    t->done = t->diverged = true;
     return ENHOPE_OK;
 }
 
@@ -205,7 +210,10 @@ static void run_batch(enhope_trainer *t)
     eh_train_cut(t, to - from);
     eh_train_take(t, eh_row_at(t->epoch_rows, from), eh_label_at(t->epoch_label, from), to - from,
                   t->disturbed ? &t->disturb : NULL);
+    if (t->before) t->c->op->copy(t->c, t->P + t->z * t->shape.H, t->theta, t->before);
+    t->within = true;
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
+    t->within = false;
     if (t->average) take_average(t);
     t->batch++;
     if (t->batch < t->batches) return;
@@ -224,7 +232,7 @@ static enhope_status solve(enhope_trainer *t)
 
 static enhope_status step(enhope_trainer *t)
 {
-    EH_TRY(make_room(t));
+    EH_TRY(eh_train_make_room(t, t->epoch + 1)); /* before all else, so that a failure leaves all as it was */
     if (t->method->solve) return solve(t);
     if (t->batch < t->batches) run_batch(t); /* else the end of the epoch has failed before */
     const bool last = t->batch == t->batches, due = t->batch - t->known >= t->ahead;
@@ -259,7 +267,10 @@ static void tell(const enhope_trainer *t, bool epoch_done, enhope_progress *p)
 bool eh_train_stop(void *user)
 {
     enhope_trainer *t = user;
-    if (t->progress && !t->stopping && eh_seconds() - t->started > LONG_STEP) {
+    bool told = t->progress && !t->stopping && eh_seconds() - t->started > LONG_STEP;
+    eh_comm_broadcast(t->ctx, &told,
+                      sizeof told); /* all ranks ask, or none: the answer may be something that they do together */
+    if (told) {
         enhope_progress p;
         tell(t, false, &p);
         p.seconds = seconds(t);
@@ -268,7 +279,18 @@ bool eh_train_stop(void *user)
         eh_compute_begin(t->c);
     }
     eh_comm_broadcast(t->ctx, &t->stopping, sizeof t->stopping);
+    if (t->stopping) t->cut = true;
     return t->stopping || out_of_time(t);
+}
+
+enhope_status eh_train_catch_up(enhope_trainer *t)
+{
+    if (t->known == t->batch || t->within) return ENHOPE_OK;
+    eh_compute_begin(t->c);
+    const enhope_status status = take_losses(t);
+    eh_compute_end(t->c);
+    if (!status && t->done) t->batch = t->known;
+    return status;
 }
 
 enhope_status enhope_trainer_step(enhope_trainer *t, enhope_progress *progress, int *done)
@@ -353,12 +375,7 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
 {
     enhope_model *m = NULL;
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
-    if (t->known < t->batch) { /* whether they are finite is not known yet */
-        eh_compute_begin(t->c);
-        const enhope_status status = take_losses(t);
-        eh_compute_end(t->c);
-        EH_TRY(status);
-    }
+    EH_TRY(eh_train_catch_up(t)); /* whether they are finite is not known yet */
     enhope_status status =
         eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape, exemplars ? t->z : t->n + t->valid_n,
                         exemplars, t->data->c, enhope_setting_count(), eh_train_earlier(t) + t->epoch, &m);
@@ -373,43 +390,47 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
     return ENHOPE_OK;
 }
 
-static enhope_status run(enhope_trainer *t, enhope_progress_fn progress, void *user, enhope_model **out)
+enhope_status enhope_trainer_run(enhope_trainer *t, enhope_progress_fn progress, void *user)
 {
     t->progress = progress;
     t->progress_user = user;
+    t->stopping = false;
     bool stopped = false;
     int done = t->done;
-    while (!done && !stopped) {
+    enhope_status status = ENHOPE_OK;
+    while (!done && !stopped && !status) {
         enhope_progress p;
-        EH_TRY(enhope_trainer_step(t, &p, &done));
-        stopped = t->stopping || (progress && progress(&p, user) && !done);
-        eh_comm_broadcast(t->ctx, &stopped, sizeof stopped); /* as rank 0 is told */
+        status = enhope_trainer_step(t, &p, &done);
+        if (!status) stopped = t->stopping || (progress && progress(&p, user) && !done);
+        if (!status) eh_comm_broadcast(t->ctx, &stopped, sizeof stopped); /* as rank 0 is told */
     }
-    EH_TRY(enhope_trainer_model(t, out));
-    return stopped ? ENHOPE_STOPPED : ENHOPE_OK;
+    t->progress = NULL;
+    return !status && stopped ? ENHOPE_STOPPED : status;
+}
+
+static enhope_status train(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
+                           const enhope_settings *settings, enhope_progress_fn progress, void *user, enhope_model **out)
+{
+    enhope_trainer *t = NULL;
+    EH_TRY(enhope_trainer_create_from(ctx, from, data, settings, &t));
+    enhope_status status = enhope_trainer_run(t, progress, user);
+    if (!status || status == ENHOPE_STOPPED) {
+        const enhope_status made = enhope_trainer_model(t, out);
+        if (made) status = made;
+    }
+    enhope_trainer_free(t);
+    return status;
 }
 
 enhope_status enhope_train(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
                            enhope_progress_fn progress, void *user, enhope_model **out)
 {
-    enhope_trainer *t = NULL;
-    EH_TRY(enhope_trainer_create(ctx, data, settings, &t));
-    const enhope_status status = run(t, progress, user, out);
-    enhope_trainer_free(t);
-    return status;
+    return train(ctx, NULL, data, settings, progress, user, out);
 }
 
 enhope_status enhope_model_update(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                   const enhope_settings *settings, enhope_progress_fn progress, void *user,
                                   enhope_model **out)
 {
-    enhope_dataset joined;
-    enhope_trainer *t = NULL;
-    enhope_status status = eh_train_join(ctx, model, data, &joined);
-    if (status) return eh_comm_agree(ctx, status);
-    status = eh_trainer_create(ctx, &joined, settings, model, &t);
-    if (!status) status = run(t, progress, user, out);
-    enhope_trainer_free(t);
-    eh_train_join_free(&joined);
-    return status;
+    return train(ctx, model, data, settings, progress, user, out);
 }

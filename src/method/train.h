@@ -12,6 +12,7 @@ struct enhope_trainer {
     enhope_context *ctx;
     const enhope_dataset *data;
     const enhope_model *from; /* that training goes on from; NULL: it begins anew */
+    enhope_dataset joined;    /* the data then: its classes joined with the model's; else empty */
     enhope_settings set;
     const eh_method *method;
     eh_compute *c;
@@ -37,9 +38,10 @@ struct enhope_trainer {
     /* parameters: the map's P numbers, then z x H of exemplars. The optimiser sees the latter only when learned. */
     int64_t P, z;
     bool learned;
-    eh_real *theta, *best;    /* (P + z H) */
-    eh_real *average;         /* (P + z H) their running mean, which validation and `best` then have; NULL: none */
-    int64_t averaged;         /* batches in it */
+    eh_real *theta, *best; /* (P + z H) */
+    eh_real *before;       /* (P + z H) theta before the batch under way; NULL: the optimiser never stops within one */
+    eh_real *average;      /* (P + z H) their running mean, which validation and `best` then have; NULL: none */
+    int64_t averaged;      /* batches in it */
     int32_t *exemplar_label;  /* (z) */
     eh_label *exemplar_class; /* the same on the backend */
 
@@ -105,11 +107,13 @@ struct enhope_trainer {
     int32_t k;
     enhope_history *history;
     int64_t history_room;
-    bool done;
-    enhope_progress_fn progress; /* of enhope_train, asked within long steps; NULL: none */
+    bool done, diverged;
+    eh_fingerprint fingerprint; /* of the data, once a checkpoint has asked for it; n 0: none has */
+    bool within;                 /* a batch: counters, `before` and all but theta are as they were before it */
+    enhope_progress_fn progress; /* of enhope_trainer_run, asked within long steps; NULL: none */
     void *progress_user;
-    bool stopping; /* it said so */
-    bool late;     /* the time limit was reached, by rank 0's clock when it was last asked */
+    bool stopping, cut; /* it said so; and a batch was cut short by that */
+    bool late;          /* the time limit was reached, by rank 0's clock when it was last asked */
 };
 
 /* A setting by its name, for sentences. */
@@ -153,7 +157,7 @@ enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int
  * that begins; train_feed.c. */
 int64_t eh_train_batch_start(const enhope_trainer *t, int64_t batch);
 void eh_train_shuffle(enhope_trainer *t, int64_t epoch);
-void eh_train_begin_epoch(enhope_trainer *t);
+void eh_train_begin_epoch(enhope_trainer *t); /* also in the midst of one, by t->batch, where training is resumed */
 /* Chooses the scale of the inputs for exemplars that have been started; train_scale.c. */
 enhope_status eh_train_scale(enhope_trainer *t);
 /* Finds the target neighbours of all training rows; train_targets.c. */
@@ -172,9 +176,12 @@ enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta, eh_re
 /* How many of the rows first .. first + count are misclassified by theta; train.c. */
 enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
                               int64_t count, int64_t *errors);
-/* Makes a trainer; from as above. train_setup.c */
-enhope_status eh_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
-                                const enhope_model *from, enhope_trainer **out);
+/* Asks for all losses that are not known yet, so that the trainer is where it says; between steps; train.c. */
+enhope_status eh_train_catch_up(enhope_trainer *t);
+/* Whether the epochs are made, or patience is at its end; train.c. */
+bool eh_train_finished(const enhope_trainer *t);
+/* Room for so many rows of history; train.c. */
+enhope_status eh_train_make_room(enhope_trainer *t, int64_t rows);
 
 /* What a trainer that goes on from a model does otherwise; train_update.c. */
 /* The data with its classes numbered as the model's, and those behind that the model does not know. Values and names are

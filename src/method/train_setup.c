@@ -69,6 +69,8 @@ static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t
     }
     t->n = train;
     t->valid_n = labelled - train;
+    if (labelled < all)
+        eh_log(ctx, "%lld of %lld samples have no label and take no part", (long long)(all - labelled), (long long)all);
     if (held_out && !t->valid_n)
         eh_log(ctx, "no validation part: %lld samples are too few for one of %g; the last epoch is kept",
                (long long)labelled, t->set.valid);
@@ -155,7 +157,8 @@ static enhope_status start_optimiser(enhope_trainer *t)
     };
     EH_TRY(eh_optim_create(t->ctx, t->c, type, &set, t->P + (t->learned ? t->z * t->shape.H : 0), &t->optim));
     t->optim->stop = eh_train_stop;
-    return ENHOPE_OK;
+    if (type->deferred) return ENHOPE_OK;
+    return eh_compute_new(t->c, t->ctx, "parameters", t->P + t->z * t->shape.H, t->c->op->size, &t->before);
 }
 
 /* An epoch's rows and losses; and all rows, placed. */
@@ -344,8 +347,8 @@ cleanup:
 }
 
 /* A trainer that knows its data, its settings and its method. */
-static enhope_status begin(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
-                           const enhope_model *from, enhope_trainer **out)
+static enhope_status begin(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
+                           const enhope_settings *settings, enhope_trainer **out)
 {
     enhope_settings *defaults = NULL;
     EH_TRY(eh_new(ctx, "trainer", 1, sizeof **out, (void **)out));
@@ -364,14 +367,17 @@ static enhope_status begin(enhope_context *ctx, const enhope_dataset *data, cons
     t->set = *settings;
     enhope_settings_free(defaults);
     t->method = eh_method_find(t->set.method);
-    return from ? eh_train_settle_update(t) : ENHOPE_OK;
+    if (!from) return ENHOPE_OK;
+    EH_TRY(eh_train_join(ctx, from, data, &t->joined));
+    t->data = &t->joined;
+    return eh_train_settle_update(t);
 }
 
-enhope_status eh_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
-                                const enhope_model *from, enhope_trainer **out)
+enhope_status enhope_trainer_create_from(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
+                                         const enhope_settings *settings, enhope_trainer **out)
 {
     enhope_trainer *t = NULL;
-    enhope_status status = begin(ctx, data, settings, from, &t);
+    enhope_status status = begin(ctx, from, data, settings, &t);
     status = status ? eh_comm_agree(ctx, status) : build(t);
     if (status) {
         enhope_trainer_free(t);
@@ -384,7 +390,7 @@ enhope_status eh_trainer_create(enhope_context *ctx, const enhope_dataset *data,
 enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
                                     enhope_trainer **out)
 {
-    return eh_trainer_create(ctx, data, settings, NULL, out);
+    return enhope_trainer_create_from(ctx, NULL, data, settings, out);
 }
 
 void enhope_trainer_free(enhope_trainer *t)
@@ -398,7 +404,7 @@ void enhope_trainer_free(enhope_trainer *t)
                                 t->dY,         t->points,       t->row_list,    t->losses,       t->exemplar_class,
                                 t->epoch_rows, t->epoch_label,  t->point_label, t->inputs,       t->affinities,
                                 t->average,    t->climbed,      t->dX,          t->climbed_grad, t->climbed_loss,
-                                t->soft,       t->class_weight, t->crowd};
+                                t->soft,       t->class_weight, t->crowd,       t->before};
         for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
             if (placed[i]) t->c->op->release(t->c, placed[i]);
         t->c->op->unplace(t->c, &t->table);
@@ -407,5 +413,6 @@ void enhope_trainer_free(enhope_trainer *t)
     void *const blocks[] = {t->shift, t->mul,         t->rows,    t->exemplar_label, t->guess,      t->targets,
                             t->order, t->order_label, t->fetched, t->history,        t->part_start, t->piece};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
+    eh_train_join_free(&t->joined);
     eh_free(t);
 }

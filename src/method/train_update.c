@@ -17,6 +17,20 @@ void eh_train_join_free(enhope_dataset *joined)
     *joined = (enhope_dataset){0};
 }
 
+static bool is_whole(const char *name)
+{
+    return *name && strspn(name, "0123456789") == strlen(name);
+}
+
+/* Whether -1 says that a label is missing: the model does not know it, and has the numbers from 0 for classes. */
+static bool is_missing(const enhope_model *model, const char *name)
+{
+    if (strcmp(name, "-1") != 0) return false;
+    for (int32_t k = 0; k < model->c; k++)
+        if (!is_whole(model->class_name[k])) return false;
+    return true;
+}
+
 /* Class names are borrowed from both sides. */
 static enhope_status join_names(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                 int32_t *number, enhope_dataset *out)
@@ -29,7 +43,7 @@ static enhope_status join_names(enhope_context *ctx, const enhope_model *model, 
     out->c = model->c;
     for (int32_t k = 0; k < data->c; k++) {
         EH_TRY(eh_model_match_class(ctx, model, data, k, &number[k]));
-        if (number[k] >= 0) continue;
+        if (number[k] >= 0 || is_missing(model, data->class_name[k])) continue;
         number[k] = out->c;
         out->class_name[out->c++] = data->class_name[k];
     }

@@ -44,7 +44,7 @@ const eh_st_tensor *eh_safetensors_find(const eh_safetensors *st, const char *na
 /* Reads the numbers of a tensor: end - begin bytes. */
 enhope_status eh_safetensors_read(enhope_context *ctx, eh_safetensors *st, const eh_st_tensor *tensor, void *to);
 
-/* Writes tensors of rank 0..2 and of type F32 or I32 in their order. The same contents give the same bytes. */
+/* Writes tensors of rank 0..2 in their order. The same contents give the same bytes. */
 enhope_status eh_safetensors_write(enhope_context *ctx, const char *path, const cJSON *metadata,
                                    const eh_st_tensor *tensor, int64_t tensors);
 /* The same bytes into `to`, which has room for so many; *bytes becomes their number. to NULL: only that. */

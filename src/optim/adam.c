@@ -40,4 +40,4 @@ static void adam_run(eh_optim *o, eh_function f, void *user, eh_real *x, eh_scal
     }
 }
 
-const eh_optim_type eh_optim_adam = {"adam", adam_vectors, adam_run, .deferred = true};
+const eh_optim_type eh_optim_adam = {"adam", adam_vectors, adam_run, .deferred = true, .first_kept = 1, .kept = 2};

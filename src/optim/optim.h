@@ -31,6 +31,8 @@ typedef struct eh_optim_type {
      * made, and a gradient that is not finite moves nothing and spoils *value. */
     void (*run)(eh_optim *o, eh_function f, void *user, eh_real *x, eh_scalar *value);
     bool deferred; /* run() never waits for a value: a backend may run behind it */
+    int64_t first_kept,
+        kept; /* vectors that live on from run to run, with the step; the others are made anew by each */
 } eh_optim_type;
 
 struct eh_optim {

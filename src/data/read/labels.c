@@ -1,9 +1,14 @@
-/* Label texts become class numbers: a hash table while reading, sorted classes at the end. */
+/* Label texts become class numbers: a hash table while reading, sorted classes at the end.
+ *
+ * A label that is empty or NaN is missing. So is -1 beside two or more classes that are whole numbers from 0;
+ * beside +1 alone it is a class. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/read/read.h"
+
+enum { MISSING = -1 };
 
 static uint64_t hash(const char *text, size_t length)
 {
@@ -69,9 +74,14 @@ static void plain_number(const char **text, size_t *length)
     *length = (size_t)(point - *text);
 }
 
+static bool is_missing(const char *text, size_t length)
+{
+    double value;
+    return length == 0 || (length == 3 && (*text | 32) == 'n' && eh_number_parse(text, 3, &value) == EH_NOT_FINITE);
+}
+
 enhope_status eh_labels_add(enhope_context *ctx, eh_labels *l, const char *text, size_t length)
 {
-    if (length == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is empty", (long long)l->n + 1);
     plain_number(&text, &length);
     if (l->n == l->room) {
         const int64_t room = l->room ? 2 * l->room : 1024;
@@ -79,6 +89,10 @@ enhope_status eh_labels_add(enhope_context *ctx, eh_labels *l, const char *text,
         if (!id) return eh_fail_memory(ctx, "labels", (size_t)room, sizeof *id);
         l->id = id;
         l->room = room;
+    }
+    if (is_missing(text, length)) {
+        l->id[l->n++] = MISSING;
+        return ENHOPE_OK;
     }
     if (2 * ((int64_t)l->c + 1) > l->slots) EH_TRY(grow_slots(ctx, l));
     const int64_t slot = find_slot(l, text, length);
@@ -90,9 +104,9 @@ enhope_status eh_labels_add(enhope_context *ctx, eh_labels *l, const char *text,
 enhope_status eh_labels_add_number(enhope_context *ctx, eh_labels *l, double value)
 {
     char text[40];
+    if (isnan(value)) return eh_labels_add(ctx, l, "", 0);
     if (!isfinite(value))
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is %s: expected a finite number", (long long)l->n + 1,
-                       isnan(value) ? "NaN" : "infinite");
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is infinite: expected a finite number", (long long)l->n + 1);
     eh_number_print(value, text, sizeof text);
     return eh_labels_add(ctx, l, text, strlen(text));
 }
@@ -116,6 +130,28 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y ? 1 : by_bytes(a, b);
 }
 
+/* Takes the class -1 out, where it says that a label is missing. */
+static void drop_minus_one(enhope_context *ctx, eh_labels *l)
+{
+    int32_t gone = -1, last = l->c - 1;
+    int64_t count = 0;
+    for (int32_t k = 0; k < l->c; k++)
+        if (!strcmp(l->name[k], "-1"))
+            gone = k;
+        else if (!l->name[k][0] || strspn(l->name[k], "0123456789") != strlen(l->name[k]))
+            return;
+    if (gone < 0 || l->c < 3) return;
+    eh_free(l->name[gone]);
+    l->name[gone] = l->name[last];
+    l->c--;
+    for (int64_t i = 0; i < l->n; i++) {
+        count += l->id[i] == gone;
+        l->id[i] = l->id[i] == gone ? MISSING : l->id[i] == last ? gone : l->id[i];
+    }
+    eh_log(ctx, "the label -1 is taken for none: %lld sample%s unlabelled", (long long)count,
+           count == 1 ? " is" : "s are");
+}
+
 enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *l, enhope_dataset *data, const char *samples_from,
                                const char *labels_from)
 {
@@ -126,6 +162,8 @@ enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *l, enhope_dataset
     if (l->n != data->x.n)
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", samples_from,
                        (long long)data->x.n, labels_from, (long long)l->n);
+    drop_minus_one(ctx, l);
+    if (!l->c) return ENHOPE_OK; /* none is labelled */
     EH_CHECK(eh_new(ctx, "classes", l->c, sizeof *key, (void **)&key));
     EH_CHECK(eh_new(ctx, "classes", l->c, sizeof *rank, (void **)&rank));
     EH_CHECK(eh_new(ctx, "class names", l->c, sizeof *name, (void **)&name));
@@ -139,7 +177,7 @@ enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *l, enhope_dataset
         rank[key[k].id] = k;
         name[k] = l->name[key[k].id];
     }
-    for (int64_t i = 0; i < l->n; i++) l->id[i] = rank[l->id[i]];
+    for (int64_t i = 0; i < l->n; i++) l->id[i] = l->id[i] < 0 ? MISSING : rank[l->id[i]];
     data->label = l->id;
     data->class_name = name;
     data->c = l->c;

@@ -45,7 +45,7 @@ void eh_text_close(eh_text *text);
 /* ---- labels.c: label texts become class numbers ---- */
 
 typedef struct eh_labels {
-    int32_t *id; /* (n) class by order of appearance */
+    int32_t *id; /* (n) class by order of appearance; -1: missing */
     int64_t n, room;
     char **name; /* (c) */
     int32_t c, name_room;
@@ -53,10 +53,10 @@ typedef struct eh_labels {
     int64_t slots;
 } eh_labels;
 
-/* One more sample. Equal spelling is an equal class. */
+/* One more sample. Equal spelling is an equal class; a label that is empty or NaN is missing. */
 enhope_status eh_labels_add(enhope_context *ctx, eh_labels *labels, const char *text, size_t length);
 enhope_status eh_labels_add_number(enhope_context *ctx, eh_labels *labels, double value);
-/* Moves the labels to data. Classes are ordered as numbers when all names are numbers, else by bytes. Fails when there
+/* Moves the labels to data, which stays unlabelled where all are missing; -1 may say that, too. Classes are ordered as numbers when all names are numbers, else by bytes. Fails when there
  * is not one for each sample; the two names say where samples and labels came from. */
 enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *labels, enhope_dataset *data, const char *samples_from,
                                const char *labels_from);

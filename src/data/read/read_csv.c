@@ -269,7 +269,7 @@ static enhope_status take_record(enhope_context *ctx, csv *f, float *x, eh_label
                        (long long)f->first_line);
     for (int64_t j = 0; j < f->fields; j++) {
         const field *one = &f->field[j];
-        if (one->length == 0) return fail_field(ctx, f, j, "the value is missing");
+        if (one->length == 0 && j != f->label) return fail_field(ctx, f, j, "the value is missing");
         if (j == f->label) {
             const enhope_status status = eh_labels_add(ctx, labels, one->text, one->length);
             if (status)

@@ -45,6 +45,26 @@ for ending in svg png pdf; do enhope plot odd.safetensors --data odd.csv --title
 python3 look.py odd.png odd.pdf
 grep -c 'café\|&lt;b&gt;&amp;' odd.svg
 
+echo "a hundred classes have their names beside a map that keeps more than half of the width"
+many="synthetic:blobs,n=1500,classes=100,inputs=5,seed=1"
+enhope train --data $many $tiny -z 100 -o hundred.safetensors
+enhope plot hundred.safetensors --data $many --errors -o hundred.svg
+python3 - <<'END'
+import re
+picture = open("hundred.svg").read()
+left, right = re.search(r'stroke="#bbbbbb".*d="M([0-9.]+) [0-9.]+L([0-9.]+)', picture).groups()
+print(sum(f">{k}</text>" in picture for k in range(100)), "more</text>" in picture, float(right) - float(left) > 380)
+END
+
+echo "all points in one place far out; a class that the model never saw; a name that is too long"
+printf 'a,b,label\n1e6,2e6,new\n1e6,2e6,new\n' > far.csv
+enhope plot odd.safetensors --data far.csv --no-legend --title '' -o far.svg
+grep -c 'stroke="#8a8f98".* d="M[0-9.]* [0-9.]*h0"' far.svg
+long="a name of a class that is longer than a legend should be wide"
+sed "s/<b>&/$long/" odd.csv > long.csv
+enhope train --data long.csv $tiny --valid 0 -z 2 -k 1 -o long.safetensors
+enhope plot long.safetensors --data long.csv -o - | grep -o '>a name of[^<]*<'
+
 echo "refused"
 draw -o picture.jpg
 echo "exit $?"
@@ -60,6 +80,10 @@ draw --font-size 40 --width 400 --height 300
 echo "exit $?"
 printf '1,2,3,4,5\n2,3,4,5,6\n' | enhope plot m.safetensors --data - --label none --errors -o none.svg
 echo "exit $?"
+for ending in svg png pdf; do
+    draw --format $ending -o - > /dev/full
+    echo "exit $?"
+done
 enhope train --data $blobs --limit 1200 --valid 0 --method pca --dims 2 --quiet -o many.safetensors
 enhope plot many.safetensors --data $blobs --regions -o none.svg
 echo "exit $?"

@@ -1,0 +1,67 @@
+# Checkpoints: SIGTERM writes one and says so, the same command goes on, and ends in the same bytes; what does not fit is refused.
+train() {
+    enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --factors 20 --hidden 10 --batch 100 --epochs 40 \
+        --quiet "$@"
+}
+try() { "$@"; echo "exit $?"; }
+train -o whole.safetensors
+
+# a run that is ended by SIGTERM, as batch schedulers do: no model is written
+enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --factors 20 --hidden 10 --batch 100 --epochs 1000000 \
+    --patience 0 --quiet --checkpoint term --resume --log log.jsonl -o m.safetensors 2> err &
+tries=0
+while [ ! -s log.jsonl ] && [ $tries -lt 200 ]; do sleep 0.05; tries=$((tries + 1)); done
+try train --checkpoint term --resume # its folder is taken
+kill -TERM $!
+wait $!
+echo "exit $?"
+sed 's/epoch-[0-9]*-batch-[0-9]*/epoch-#-batch-#/' err
+[ -e m.safetensors ] && echo "a model, too soon"
+ls term | sed 's/[0-9][0-9]*/#/g'
+
+# a run that goes on
+train --checkpoint run --keep 3 --every 0s -o m.safetensors
+ls run
+rm run/epoch-000040-batch-000000.safetensors m.safetensors
+train --checkpoint run --keep 2 --every 0s --resume --threads 2 -o m.safetensors
+cmp whole.safetensors m.safetensors && echo "the same bytes"
+ls run
+rm m.safetensors
+try train --checkpoint run --resume -o m.safetensors # what is done is done
+cmp whole.safetensors m.safetensors && echo "the same bytes"
+
+# other settings, other data, another method, a folder in use, one that is not asked to go on
+try train --checkpoint run --resume --rate 0.001
+try train --checkpoint run --resume --epochs 41
+try train --checkpoint run --resume --method hope
+try train --checkpoint run --resume --method pca
+try train --checkpoint run --resume --data synthetic:blobs,n=400,classes=3,inputs=5,seed=2
+try train --checkpoint run --resume --limit 399
+try train --checkpoint run
+try train --resume
+try train --checkpoint other --every 5
+try train --checkpoint no/such/folder
+: > file
+try train --checkpoint file
+
+# the newest is damaged, by cutting and by a changed byte: the one before it is taken
+cp -r run whole
+head -c 500 whole/epoch-000040-batch-000000.safetensors > run/epoch-000040-batch-000000.safetensors
+try train --checkpoint run --resume -o m.safetensors
+cmp whole.safetensors m.safetensors && echo "the same bytes"
+cp whole/* run
+printf 'x' | dd of=run/epoch-000040-batch-000000.safetensors bs=1 seek=9000 conv=notrunc 2> /dev/null
+: > run/epoch-000040-batch-000000.safetensors.tmp-1-0 # of a run that was killed
+try train --checkpoint run --resume -o m.safetensors
+cmp whole.safetensors m.safetensors && echo "the same bytes"
+ls run
+for name in run/*; do echo nothing > "$name"; done
+try train --checkpoint run --resume -o m.safetensors
+
+# a disk that fills: training goes on, and the model is written
+(
+    ulimit -f 400 # blocks of 512 bytes: room for the model, and not for four times as much
+    try train --checkpoint full --factors 200 --hidden 100 -o m.safetensors
+    ls full
+)
+ls

@@ -1,0 +1,341 @@
+/* Checkpoints: wherever training is broken off and resumed, its model has the bytes of a run that was not. */
+#define _XOPEN_SOURCE 700
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "blobs_support.h"
+#include "train_support.h"
+
+static char path[] = "/tmp/enhope-checkpoint-XXXXXX";
+
+typedef struct bytes {
+    void *data;
+    size_t size;
+} bytes;
+
+/* The trainer's model as its file would be; the trainer is freed. */
+static bytes finish(enhope_trainer *t)
+{
+    bytes b = {0};
+    enhope_model *m = NULL;
+    if (enhope_trainer_run(t, NULL, NULL) || enhope_trainer_model(t, &m)) fail_msg("%s", enhope_error(ctx));
+    assert_int_equal(enhope_model_save_bytes(ctx, m, NULL, 0, &b.size), 0);
+    b.data = malloc(b.size);
+    assert_int_equal(enhope_model_save_bytes(ctx, m, b.data, b.size, &b.size), 0);
+    enhope_model_free(m);
+    enhope_trainer_free(t);
+    return b;
+}
+
+static enhope_trainer *trainer(const enhope_model *from, const enhope_dataset *data, const enhope_settings *s)
+{
+    enhope_trainer *t = NULL;
+    if (enhope_trainer_create_from(ctx, from, data, s, &t)) fail_msg("%s", enhope_error(ctx));
+    return t;
+}
+
+static void walk(enhope_trainer *t, int64_t steps)
+{
+    int done = 0;
+    for (int64_t i = 0; i < steps && !done; i++) assert_int_equal(enhope_trainer_step(t, NULL, &done), 0);
+}
+
+static void resume(enhope_trainer *t)
+{
+    if (enhope_trainer_resume(t, path)) fail_msg("%s", enhope_error(ctx));
+}
+
+static void assert_same(bytes a, bytes b)
+{
+    assert_int_equal(a.size, b.size);
+    assert_memory_equal(a.data, b.data, a.size);
+    free(b.data);
+}
+
+/* Breaks off after so many steps, and after one more, again. */
+static void break_off(const enhope_model *from, const enhope_dataset *data, const enhope_settings *s, int64_t steps,
+                      bytes whole)
+{
+    enhope_trainer *t = trainer(from, data, s);
+    walk(t, steps);
+    if (enhope_trainer_checkpoint(t, path)) fail_msg("%s", enhope_error(ctx));
+    walk(t, 2); /* what is done after it is lost */
+    enhope_trainer_free(t);
+    t = trainer(from, data, s);
+    resume(t);
+    walk(t, 1);
+    if (enhope_trainer_checkpoint(t, path)) fail_msg("%s", enhope_error(ctx));
+    assert_same(whole, finish(t)); /* that it was written changes nothing */
+    assert_int_equal(enhope_context_set_threads(ctx, 3), 0);
+    t = trainer(from, data, s);
+    resume(t);
+    assert_same(whole, finish(t));
+    assert_int_equal(enhope_context_set_threads(ctx, 2), 0);
+}
+
+static void a_run_that_was_broken_off_ends_in_the_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const cases[][9] = {
+        {"solver", "adam", "average", "0.9", "noise", "0.2", "dropout", "0.1", NULL},
+        {"solver", "adam", "exemplars", "learned", "adversary", "0.1", "valid", "0.2", NULL},
+        {"solver", "cg", "exemplars", "learned", "noise", "0.1", "average", "0.8", NULL},
+        {"solver", "lbfgs", "exemplars", "random", "valid", "0.3", "patience", "2", NULL},
+        {"method", "hope", "solver", "adam", NULL},
+        {"method", "lmnn", "solver", "cg", NULL},
+        {"method", "snc", "solver", "adam", "exemplars", "learned", NULL},
+        {"method", "pt-sne", "solver", "adam", NULL},
+        {"method", "deep-en-hope", "smooth", "0.1", "mix", "0.2", "balance", "0.5", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int sparse = 0; sparse < 2; sparse++) {
+            const enhope_dataset *data = sparse ? sparse_blobs : blobs;
+            enhope_settings *s = with("epochs", "5", "batch", "70", NULL);
+            for (const char *const *c = cases[i]; *c; c += 2)
+                if (enhope_settings_set(ctx, s, c[0], c[1])) fail_msg("%s", enhope_error(ctx));
+            const bytes whole = finish(trainer(NULL, data, s));
+            for (int64_t steps = 0; steps < 22; steps += 3) break_off(NULL, data, s, steps, whole);
+            free(whole.data);
+            enhope_settings_free(s);
+        }
+}
+
+static void a_model_that_goes_on_resumes_as_well(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("epochs", "4", "solver", "adam", "exemplars", "learned", NULL);
+    enhope_model *model = train(blobs, with("epochs", "3", NULL)), *other = train(blobs, with("epochs", "2", NULL));
+    static const char *const grown[] = {"0", "1", "new"};
+    enhope_dataset *more = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, grown, &more), 0);
+    const bytes whole = finish(trainer(model, more, s));
+    for (int64_t steps = 0; steps < 13; steps += 4) break_off(model, more, s, steps, whole);
+    enhope_trainer *t = trainer(other, more, s);
+    assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_DATA);
+    assert_non_null(strstr(enhope_error(ctx), "goes on from another model"));
+    enhope_trainer_free(t);
+    free(whole.data);
+    enhope_model_free(model), enhope_model_free(other);
+    enhope_dataset_free(more);
+    enhope_settings_free(s);
+}
+
+/* Where the stop of a line search is asked, as a progress function may be: writes a checkpoint, once. */
+static int64_t asked, ask_at;
+static bool write_within(void *user)
+{
+    enhope_trainer *t = user;
+    if (asked++ != ask_at) return false;
+    eh_compute_end(t->c);
+    if (enhope_trainer_checkpoint(t, path)) fail_msg("%s", enhope_error(ctx));
+    eh_compute_begin(t->c);
+    t->stopping = true;
+    return eh_train_stop(t);
+}
+
+static void within_a_batch_the_state_before_it_is_kept(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("epochs", "3", "solver", "cg", "exemplars", "learned", "average", "0.5", NULL);
+    const bytes whole = finish(trainer(NULL, blobs, s));
+    for (ask_at = 0; ask_at < 25; ask_at += 4) {
+        enhope_trainer *t = trainer(NULL, blobs, s);
+        int done = 0;
+        asked = 0;
+        t->optim->stop = write_within;
+        while (!done && !t->stopping) assert_int_equal(enhope_trainer_step(t, NULL, &done), 0);
+        assert_true(t->stopping);
+        assert_int_equal(enhope_trainer_checkpoint(t, path), ENHOPE_ERROR_ARGUMENT);
+        assert_non_null(strstr(enhope_error(ctx), "cut short by a stop"));
+        enhope_trainer_free(t);
+        t = trainer(NULL, blobs, s);
+        resume(t);
+        assert_same(whole, finish(t));
+    }
+    free(whole.data);
+    enhope_settings_free(s);
+}
+
+static void refused(const enhope_dataset *data, enhope_settings *s, enhope_status expected, const char *sentence)
+{
+    enhope_trainer *t = trainer(NULL, data, s);
+    assert_int_equal(enhope_trainer_resume(t, path), expected);
+    if (!strstr(enhope_error(ctx), sentence)) fail_msg("'%s' is not in '%s'", sentence, enhope_error(ctx));
+    assert_int_equal(t->epoch + t->batch, 0);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+}
+
+static void other_settings_or_data_are_refused_by_name(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("solver", "adam", NULL);
+    enhope_trainer *t = trainer(NULL, blobs, s);
+    walk(t, 4);
+    assert_int_equal(enhope_trainer_checkpoint(t, path), 0);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+    refused(blobs, with("solver", "adam", "rate", "0.001", NULL), ENHOPE_ERROR_ARGUMENT,
+            "rate was 0.003 in the checkpoint and is 0.001 now");
+    refused(blobs, with("solver", "adam", "epochs", "26", NULL), ENHOPE_ERROR_ARGUMENT,
+            "epochs was 25 in the checkpoint and is 26 now");
+    refused(blobs, with("solver", "cg", NULL), ENHOPE_ERROR_ARGUMENT,
+            "solver was adam in the checkpoint and is cg now");
+    refused(blobs, with("solver", "adam", "method", "hope", NULL), ENHOPE_ERROR_ARGUMENT,
+            "method was en-hope in the checkpoint and is hope now");
+    refused(sparse_blobs, with("solver", "adam", NULL), ENHOPE_ERROR_DATA, "values held as sparse rows, floats before");
+    static const char *const others[] = {"a", "b", "c"};
+    const struct {
+        int64_t n, width;
+        int label, value;
+        const char *const *names;
+        const char *sentence;
+    } cases[] = {
+        {N - 1, H, 0, 0, NULL, "299 samples, 300 before"},
+        {N, H - 1, 0, 0, NULL, "5 inputs, 6 before"},
+        {N, H, 1, 0, NULL, "other labels"},
+        {N, H, 0, 1, NULL, "other values"},
+        {N, H, 0, 0, others, "classes of other names"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static float x[N * H];
+        static int32_t label[N];
+        enhope_dataset *data = NULL;
+        memcpy(x, X, sizeof x);
+        memcpy(label, LABEL, sizeof label);
+        if (cases[i].label) label[5] = (label[5] + 1) % C;
+        if (cases[i].value) x[N * H - 1] += 0.125f;
+        assert_int_equal(enhope_dataset_view_f32(ctx, cases[i].n, cases[i].width, x, label, C, cases[i].names, &data),
+                         0);
+        refused(data, with("solver", "adam", NULL), ENHOPE_ERROR_DATA, cases[i].sentence);
+        enhope_dataset_free(data);
+    }
+    /* time may change, and counts over all runs */
+    s = with("solver", "adam", "time", "1e-9", NULL);
+    t = trainer(NULL, blobs, s);
+    resume(t);
+    assert_true(t->done);
+    assert_int_equal(t->epoch * t->batches + t->batch, 4);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+}
+
+static void any_damage_is_found(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("solver", "adam", NULL);
+    enhope_trainer *t = trainer(NULL, blobs, s);
+    walk(t, 4);
+    assert_int_equal(enhope_trainer_checkpoint(t, path), 0);
+    enhope_trainer_free(t);
+    FILE *file = fopen(path, "rb");
+    static unsigned char good[1 << 20], bad[1 << 20];
+    const size_t size = fread(good, 1, sizeof good, file);
+    assert_true(size > 1000 && size < sizeof good);
+    fclose(file);
+    t = trainer(NULL, blobs, s);
+    for (int i = 0; i < 200; i++) {
+        const size_t at = eh_random_u64(3, 1, (uint64_t)i) % size, cut = i % 4 ? size : at;
+        memcpy(bad, good, size);
+        if (i % 4) bad[at] ^= (unsigned char)(1 << i % 8);
+        file = fopen(path, "wb");
+        assert_int_equal(fwrite(bad, 1, cut, file), cut);
+        fclose(file);
+        const enhope_status status = enhope_trainer_resume(t, path);
+        if (status != ENHOPE_ERROR_MODEL) fail_msg("byte %zu: %d, %s", at, (int)status, enhope_error(ctx));
+        assert_int_equal(t->epoch + t->batch, 0);
+    }
+    /* a model is no checkpoint, and neither is nothing */
+    enhope_model *m = NULL;
+    assert_int_equal(enhope_trainer_model(t, &m), 0);
+    assert_int_equal(enhope_model_save(ctx, m, path), 0);
+    assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_MODEL);
+    assert_non_null(strstr(enhope_error(ctx), "not a checkpoint"));
+    assert_int_equal(enhope_trainer_resume(t, "/no/such/file"), ENHOPE_ERROR_IO);
+    assert_int_equal(enhope_trainer_checkpoint(t, "/no/such/file"), ENHOPE_ERROR_IO);
+    enhope_model_free(m);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+}
+
+static void what_is_not_learned_in_steps_says_so(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"knn", "pca", "lpp", "mcml"};
+    for (int i = 0; i < 4; i++) {
+        enhope_settings *s = with("method", methods[i], NULL);
+        enhope_trainer *t = trainer(NULL, blobs, s);
+        assert_int_equal(enhope_trainer_checkpoint(t, NULL), ENHOPE_ERROR_ARGUMENT);
+        assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_ARGUMENT);
+        assert_non_null(strstr(enhope_error(ctx), "is not learned in steps"));
+        enhope_trainer_free(t);
+        enhope_settings_free(s);
+    }
+}
+
+/* From doubles to floats and back: not the same bits, but training goes on. */
+static void another_device_goes_on(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("epochs", "6", "solver", "adam", "exemplars", "learned", NULL);
+    static const char *const devices[] = {"ref", "cpu", "ref"};
+    for (int i = 0; i < 2; i++) {
+        on(devices[i]);
+        enhope_trainer *t = trainer(NULL, blobs, s);
+        walk(t, 8);
+        const double loss = t->history[1].loss;
+        assert_int_equal(enhope_trainer_checkpoint(t, path), 0);
+        enhope_trainer_free(t);
+        on(devices[i + 1]);
+        t = trainer(NULL, blobs, s);
+        resume(t);
+        assert_true(t->history[1].loss == loss);
+        const bytes b = finish(t);
+        free(b.data);
+    }
+    /* ref's own go on to the same bytes, too */
+    const bytes whole = finish(trainer(NULL, blobs, s));
+    break_off(NULL, blobs, s, 7, whole);
+    free(whole.data);
+    on("cpu");
+    enhope_settings_free(s);
+}
+
+static int start_all(void **state)
+{
+    (void)state;
+    ctx = enhope_context_create();
+    const int descriptor = mkstemp(path);
+    if (descriptor >= 0) close(descriptor);
+    return ctx && descriptor >= 0 && make_blobs(ctx) ? 0 : -1;
+}
+
+static int stop_all(void **state)
+{
+    (void)state;
+    enhope_dataset_free(blobs);
+    enhope_dataset_free(sparse_blobs);
+    enhope_context_free(ctx);
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_that_was_broken_off_ends_in_the_same_bytes),
+        cmocka_unit_test(a_model_that_goes_on_resumes_as_well),
+        cmocka_unit_test(within_a_batch_the_state_before_it_is_kept),
+        cmocka_unit_test(other_settings_or_data_are_refused_by_name),
+        cmocka_unit_test(any_damage_is_found),
+        cmocka_unit_test(what_is_not_learned_in_steps_says_so),
+        cmocka_unit_test(another_device_goes_on),
+    };
+    return cmocka_run_group_tests(tests, start_all, stop_all);
+}
