@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "comm/comm.h"
 
@@ -155,9 +156,12 @@ static const eh_comm_ops mpi = {
     .abort = mpi_abort,
 };
 
+static pid_t process; /* that has begun MPI */
+
 static void finish(void)
 {
     int ended = 0;
+    if (getpid() != process) return; /* a child of it */
     if (MPI_Finalized(&ended) == MPI_SUCCESS && !ended) MPI_Finalize();
 }
 
@@ -168,6 +172,7 @@ static int begin(void)
     if (begun) return MPI_SUCCESS; /* by whoever uses the library, who ends it as well */
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     const int error = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+    process = getpid();
     if (error == MPI_SUCCESS) atexit(finish);
     return error;
 }
