@@ -8,10 +8,11 @@
 #include "view.h"
 
 enum {
-    SAMPLE = 200000, /* points that a page shows where --sample is not said */
-    DETAIL = 10000,  /* samples that it carries where --detail is not said */
-    PLAYED = 2000,   /* points of the film of training */
-    EXEMPLARS = 5000 /* that are drawn */
+    SAMPLE = 200000,          /* points that a page shows where --sample is not said */
+    DETAIL = 10000,           /* samples that it carries where --detail is not said */
+    PLAYED = 2000,            /* points of the film of training, */
+    PLAYED_NUMBERS = 1 << 26, /* and inputs of all of them, at most */
+    EXEMPLARS = 5000          /* that are drawn */
 };
 static const char default_output[] = "map.html";
 
@@ -187,18 +188,31 @@ int64_t view_played_point(const view *v, int64_t i)
 
 static int record_history(view *v, const cli_options *options)
 {
-    const int64_t H = v->session.model_info.inputs, points = v->n < PLAYED ? v->n : PLAYED;
-    float *X = cli_alloc("samples", points, H, sizeof *X);
-    int code = X ? 0 : CLI_FAILED;
+    const int64_t H = v->session.model_info.inputs, h = v->session.model_info.outputs;
+    const int64_t room = PLAYED_NUMBERS / H > 1 ? PLAYED_NUMBERS / H : 1;
+    const int64_t most = room < PLAYED ? room : PLAYED, points = v->n < most ? v->n : most;
+    float *X = cli_alloc("samples", points, H, sizeof *X), *Y = X ? cli_alloc("a frame", points, 2, sizeof *Y) : NULL;
+    int32_t *truth = Y ? cli_alloc("classes", points, 1, sizeof *truth) : NULL;
+    int code = truth ? 0 : CLI_FAILED;
     v->history.points = points;
     for (int64_t i = 0; i < points && !code; i++) {
         int64_t row;
         const view_part *part = view_point(v, view_played_point(v, i), &row);
+        truth[i] = part->truth[row];
+        memcpy(Y + i * 2, part->p.Y + row * h, 2 * sizeof *Y);
         const enhope_status status = enhope_dataset_row(v->session.ctx, part->session.data, row, X + i * H);
         if (status) code = cli_fail(v->session.ctx, status);
     }
-    if (!code) code = cli_page_history_record(&v->session, options, X, points, &v->history);
+    const cli_page_watched watched = {.points = points, .X = X, .truth = truth, .Y = Y};
+    if (!code) code = cli_page_history_record(&v->session, options, &watched, &v->history);
+    if (!code && v->history.gap > CLI_PAGE_GAP)
+        fprintf(stderr,
+                "enhope: --history trained another model than %s: give the --data, --split and --limit that it "
+                "was trained with\n",
+                options->positional[0]);
     free(X);
+    free(Y);
+    free(truth);
     return code;
 }
 

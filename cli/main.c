@@ -16,7 +16,8 @@ static const cli_command table[] = {
      "Progress goes to standard error: a bar on a terminal, a line per epoch otherwise. Ctrl-C finishes the batch, "
      "saves the best model so far and exits with 130; a second Ctrl-C stops at once.\n"
      "With --checkpoint DIR a run that is broken off, by whatever, goes on when the same command is given again with --resume, "
-     "and ends in the same bytes. A signal then writes a checkpoint and no model.",
+     "and ends in the same bytes. A signal then writes a checkpoint and no model.\n"
+     "Under mpirun all ranks train one model together, the same as one process does; rank 0 speaks and writes.",
      "enhope train --data mnist --exemplars learned -z 20 --seed 1 -o digits.safetensors\n"
      "enhope train --data flowers.csv --label species --scale standard -o flowers.safetensors\n"
      "enhope train --data mnist --recipe best --checkpoint run --every 5m --resume -o digits.safetensors",
@@ -135,7 +136,7 @@ const cli_command *cli_command_find(const char *name)
 /* Those that ranks share; of all others rank 0 does the whole. */
 bool cli_command_shared(const cli_command *command)
 {
-    static const char *const shared[] = {"train"};
+    static const char *const shared[] = {"train", "update"};
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
         if (!strcmp(shared[i], command->name)) return true;
     return false;

@@ -135,7 +135,8 @@ void cli_manual(FILE *out)
     fputs(".SH ENVIRONMENT\n", out);
     static const char *const variables[][2] = {
         {"OMP_NUM_THREADS", "Threads of the cpu, where --threads does not say."},
-        {"LD_LIBRARY_PATH", "Where libenhope_cuda.so is looked for, besides libenhope's own folder."},
+        {"LD_LIBRARY_PATH",
+         "Where libenhope_cuda.so and libenhope_mpi.so are looked for, besides libenhope's own folder."},
         {"CUDA_VISIBLE_DEVICES", "The GPUs that there are, as for every program that uses CUDA."},
         {"ENHOPE_GPU_MEMORY", "Bytes of a GPU's memory that data may take at most; more is streamed. By default three "
                               "quarters of what is free."},

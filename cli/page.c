@@ -1,11 +1,17 @@
 /* Data inside the page of enhope view. */
 #include "page.h"
 
-#include <stdint.h>
+#include <math.h>
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "cli.h"
+
+uint16_t cli_page_place(double y, double low, double high)
+{
+    const double wide = high - low;
+    return wide > 0 && isfinite(y) ? (uint16_t)lround(65535 * fmin(1, fmax(0, (y - low) / wide))) : 32768;
+}
 
 void cli_page_put_json(FILE *out, const char *id, const char *json, size_t size)
 {

@@ -61,9 +61,7 @@ static double place(const view *v, int64_t i, int d)
 {
     int64_t row;
     const view_part *part = view_point(v, i, &row);
-    const double wide = v->high[d] - v->low[d];
-    const double y = (double)part->p.Y[row * v->session.model_info.outputs + d];
-    return wide > 0 && isfinite(y) ? round(65535.0 * fmin(1, fmax(0, (y - v->low[d]) / wide))) : 32768;
+    return cli_page_place((double)part->p.Y[row * v->session.model_info.outputs + d], v->low[d], v->high[d]);
 }
 
 static double number_x(const view *v, int64_t i)
@@ -116,20 +114,37 @@ static int put_history(const view *v, FILE *out)
     int code = cli_page_put_block(out, "played", played, (size_t)history->points, sizeof *played);
     free(played);
     if (!code)
-        code = cli_page_put_block(out, "frames", history->Y, (size_t)(history->frames * history->points * 2),
-                                  sizeof *history->Y);
+        code = cli_page_put_block(out, "frames", history->place, (size_t)(history->frames * history->points * 2),
+                                  sizeof *history->place);
     return code;
+}
+
+static void put_box(FILE *out, const char *name, const double *low, const double *high)
+{
+    fprintf(out, "\"%s\":[", name);
+    for (int i = 0; i < 4; i++) {
+        if (i) putc(',', out);
+        cli_put_json_number(out, i < 2 ? low[i] : high[i - 2]);
+    }
+    putc(']', out);
 }
 
 static void put_progress(const view *v, FILE *out)
 {
-    fputs("\"history\":[", out);
+    fprintf(out, "\"another\":%s,\"history\":[", v->history.gap > CLI_PAGE_GAP ? "true" : "false");
     for (int64_t i = 0; i < v->history.frames; i++) {
-        for (int k = 0; k < 3; k++) {
-            fputs(k ? "," : i ? ",[" : "[", out);
-            cli_put_json_number(out, v->history.progress[i * 3 + k]);
-        }
-        putc(']', out);
+        const cli_page_frame *frame = &v->history.frame[i];
+        fprintf(out, "%s{\"epoch\":", i ? "," : "");
+        cli_put_json_number(out, frame->epoch);
+        fputs(",\"loss\":", out);
+        cli_put_json_number(out, frame->loss);
+        fputs(",\"valid\":", out);
+        cli_put_json_number(out, frame->valid_error);
+        fputs(",\"error\":", out);
+        cli_put_json_number(out, frame->error);
+        putc(',', out);
+        put_box(out, "box", frame->low, frame->high);
+        putc('}', out);
     }
     fputs("],", out);
 }
@@ -197,12 +212,8 @@ static void put_parts(const view *v, FILE *out)
 static void put_exemplars(const view *v, FILE *out)
 {
     const int64_t h = v->session.model_info.outputs;
-    fputs("\"box\":[", out);
-    for (int i = 0; i < 4; i++) {
-        if (i) putc(',', out);
-        cli_put_json_number(out, i < 2 ? v->low[i] : v->high[i - 2]);
-    }
-    fprintf(out, "],\"references\":%lld,\"exemplars\":[", (long long)v->session.model_info.references);
+    put_box(out, "box", v->low, v->high);
+    fprintf(out, ",\"references\":%lld,\"exemplars\":[", (long long)v->session.model_info.references);
     for (int64_t j = 0; j < v->session.model_info.references && v->exemplar; j++) {
         fputs(j ? ",[" : "[", out);
         cli_put_json_number(out, (double)v->exemplar[j * h]);
@@ -213,21 +224,28 @@ static void put_exemplars(const view *v, FILE *out)
     fputs("],", out);
 }
 
-static const char *last_name(const char *path)
+/* The last name of a path, as text; of a pair of files the first's, of a synthetic set its kind. */
+static int put_last_name(FILE *out, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
+    char *text = strdup(path), *from = text;
+    if (!text) return cli_error("out of memory");
+    text[strcspn(text, ",")] = 0;
+    for (size_t end = strlen(text); end > 1 && text[end - 1] == '/'; end--) text[end - 1] = 0;
+    if (strrchr(text, '/') && strrchr(text, '/')[1]) from = strrchr(text, '/') + 1;
+    cli_put_json(out, from);
+    free(text);
+    return 0;
 }
 
-static void put_about(const view *v, const cli_options *options, bool with_model, FILE *out)
+static int put_about(const view *v, const cli_options *options, bool with_model, FILE *out)
 {
     const enhope_model_info *info = &v->session.model_info;
     fputs("{\"title\":", out);
     cli_put_json(out, options->title);
     fputs(",\"data\":", out);
-    cli_put_json(out, last_name(options->data));
+    int code = put_last_name(out, options->data);
     fputs(",\"model\":", out);
-    cli_put_json(out, last_name(options->positional[0]));
+    if (!code) code = put_last_name(out, options->positional[0]);
     fputs(",\"method\":", out);
     cli_put_json(out, info->method);
     fprintf(out, ",\"version\":\"%s\",\"outputs\":%lld,\"neighbours\":%lld,\"runs\":%s,\"transpose\":%s,",
@@ -244,6 +262,7 @@ static void put_about(const view *v, const cli_options *options, bool with_model
         cli_put_json(out, enhope_model_class_name(v->session.model, k));
     }
     fputs("]}", out);
+    return code;
 }
 
 int view_put_page(const view *v, const cli_options *options, FILE *out)
@@ -259,8 +278,8 @@ int view_put_page(const view *v, const cli_options *options, FILE *out)
     size_t size = 0;
     FILE *about = open_memstream(&json, &size);
     if (!about) return cli_error("out of memory");
-    put_about(v, options, with_model, about);
-    code = fclose(about) ? cli_error("out of memory") : 0;
+    code = put_about(v, options, with_model, about);
+    if (fclose(about) && !code) code = cli_error("out of memory");
     if (!code) {
         cli_page_put_json(out, "about", json, size);
         fwrite(cli_page_tail, 1, cli_page_tail_size, out);

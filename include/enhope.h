@@ -344,6 +344,8 @@ ENHOPE_API enhope_status enhope_trainer_resume(enhope_trainer *trainer, const ch
 /* The best state so far as a model of its own; may be called at any time. Its errors and its temperature are measured for
  * it: a pass over the validation part and over 10,000 training samples at most. */
 ENHOPE_API enhope_status enhope_trainer_model(enhope_trainer *trainer, enhope_model **out);
+/* The state after the last step as a model of its own, to watch training: nothing is measured for it. */
+ENHOPE_API enhope_status enhope_trainer_present(enhope_trainer *trainer, enhope_model **out);
 ENHOPE_API void enhope_trainer_free(enhope_trainer *trainer);
 
 /* ---- models ------------------------------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "blobs_support.h"
+#include "memory_support.h"
 #include "train_support.h"
 
 static char path[] = "/tmp/enhope-checkpoint-XXXXXX";
@@ -308,6 +309,38 @@ static void another_device_goes_on(void **state)
     enhope_settings_free(s);
 }
 
+/* The allocations that one call makes, each of them refused in turn. */
+static void refuse_each(enhope_status (*call)(enhope_trainer *, const char *), enhope_trainer *t)
+{
+    enhope_status status = ENHOPE_ERROR_MEMORY;
+    for (long count = 0; status; count++) {
+        allocations_left = count;
+        alive = 0;
+        enhope_set_allocator(counting_malloc, counting_free);
+        status = call(t, path);
+        enhope_set_allocator(NULL, NULL);
+        assert_true(status == ENHOPE_OK || status == ENHOPE_ERROR_MEMORY);
+        assert_int_equal(alive, 0);
+        assert_true(count < 1000);
+    }
+}
+
+static void no_memory_is_a_sentence_and_leaves_all_as_it_was(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("epochs", "3", "solver", "adam", "average", "0.9", NULL);
+    const bytes whole = finish(trainer(NULL, blobs, s));
+    enhope_trainer *t = trainer(NULL, blobs, s), *other = trainer(NULL, blobs, s);
+    walk(t, 4);
+    walk(other, 1); /* its history has room */
+    refuse_each(enhope_trainer_checkpoint, t);
+    refuse_each(enhope_trainer_resume, other);
+    assert_same(whole, finish(t));
+    assert_same(whole, finish(other));
+    free(whole.data);
+    enhope_settings_free(s);
+}
+
 static int start_all(void **state)
 {
     (void)state;
@@ -336,6 +369,7 @@ int main(void)
         cmocka_unit_test(any_damage_is_found),
         cmocka_unit_test(what_is_not_learned_in_steps_says_so),
         cmocka_unit_test(another_device_goes_on),
+        cmocka_unit_test(no_memory_is_a_sentence_and_leaves_all_as_it_was),
     };
     return cmocka_run_group_tests(tests, start_all, stop_all);
 }

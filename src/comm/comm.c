@@ -50,6 +50,8 @@ enhope_status enhope_context_set_ranks(enhope_context *ctx, const char *name)
     eh_comm *comm = NULL;
     if (mpi || (found && launched())) EH_TRY(open_mpi(ctx, &comm));
     ctx->comm = comm && comm->ranks > 1 ? comm : NULL;
+    ctx->near = ctx->comm ? comm->near : 0;
+    ctx->crowd = ctx->comm ? comm->crowd : 1;
     return ENHOPE_OK;
 }
 

@@ -30,7 +30,7 @@ typedef struct eh_comm_ops {
 struct eh_comm {
     const eh_comm_ops *op;
     int rank, ranks;
-    int near;          /* number of this rank among those of its machine */
+    int near, crowd;   /* number of this rank among those of its machine, and how many these are */
     bool device;       /* blocks may lie in a GPU's memory */
     char failure[256]; /* the first; "": none */
     void *state;

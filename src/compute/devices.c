@@ -10,11 +10,13 @@
  *       the context where CUDA cannot be used at all.
  *
  * table_size is sizeof(eh_compute_ops): a table of another size is another version's. */
+#define _DEFAULT_SOURCE 1
 #include <dlfcn.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compute/compute.h"
 
@@ -25,9 +27,13 @@ enum { GPUS_MOST = 1000 }; /* numbers of GPUs have three digits */
 
 enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c); /* cpu/cpu.c */
 
+/* Ranks share the cores of their machine, unless somebody has given each its own. */
 static int thread_count(const enhope_context *ctx)
 {
-    return ctx->threads ? ctx->threads : omp_get_max_threads();
+    if (ctx->threads) return ctx->threads;
+    const bool given = getenv("OMP_NUM_THREADS") || omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN);
+    if (ctx->crowd < 2 || given) return omp_get_max_threads();
+    return omp_get_max_threads() > ctx->crowd ? omp_get_max_threads() / ctx->crowd : 1;
 }
 
 /* ---- the plug-in ---- */
@@ -48,14 +54,6 @@ static enhope_status find_cuda(enhope_context *ctx, const char *name, void *out)
     return ENHOPE_OK;
 }
 
-static enhope_status open_cuda(enhope_context *ctx, bool plain, eh_compute *c)
-{
-    const int index = strncmp(ctx->device, "cuda:", 5) ? 0 : atoi(ctx->device + 5);
-    cuda_open_fn open = NULL;
-    EH_TRY(find_cuda(ctx, "eh_compute_cuda_open", &open));
-    return open(ctx, c, sizeof(eh_compute_ops), index, plain ? EH_NUMBERS : ctx->precision);
-}
-
 /* The plug-in's text for a GPU, or why there is none; the context's sentence stays as it was. */
 static enhope_status describe_cuda(enhope_context *ctx, int index, char *text, size_t size)
 {
@@ -68,6 +66,24 @@ static enhope_status describe_cuda(enhope_context *ctx, int index, char *text, s
     if (status) snprintf(text, size, "%.*s", (int)size - 1, *ctx->error ? ctx->error : "no CUDA device was found");
     memcpy(ctx->error, before, sizeof before);
     return status;
+}
+
+/* Where no GPU is named, each rank of a machine has another, as far as there are. */
+static int gpu_number(enhope_context *ctx)
+{
+    char text[256];
+    int gpus = 0;
+    if (!strncmp(ctx->device, "cuda:", 5)) return atoi(ctx->device + 5);
+    while (ctx->near && gpus < GPUS_MOST && describe_cuda(ctx, gpus, text, sizeof text) == ENHOPE_OK) gpus++;
+    return gpus ? ctx->near % gpus : 0;
+}
+
+static enhope_status open_cuda(enhope_context *ctx, bool plain, eh_compute *c)
+{
+    const int index = gpu_number(ctx);
+    cuda_open_fn open = NULL;
+    EH_TRY(find_cuda(ctx, "eh_compute_cuda_open", &open));
+    return open(ctx, c, sizeof(eh_compute_ops), index, plain ? EH_NUMBERS : ctx->precision);
 }
 
 /* ---- opening ---- */

@@ -358,19 +358,19 @@ static enhope_status fill_texts(enhope_trainer *t, enhope_model *m)
     return ENHOPE_OK;
 }
 
-static enhope_status fill_model(enhope_trainer *t, enhope_model *m)
+/* theta: the state; judged: with errors and temperature. */
+static enhope_status fill_model(enhope_trainer *t, const eh_real *theta, bool judged, enhope_model *m)
 {
     if (!t->c) return fill_references(t, NULL, m);
-    const eh_real *theta = t->best_epoch ? t->best : present_state(t);
     t->c->op->read(t->c, m->theta, theta, t->P);
     eh_compute_begin(t->c);
     enhope_status status = fill_references(t, theta, m);
-    if (!status) status = eh_train_judge(t, theta, m);
+    if (!status && judged) status = eh_train_judge(t, theta, m);
     eh_compute_end(t->c);
     return status ? status : t->c->op->sync(t->c, t->ctx);
 }
 
-enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
+static enhope_status make_model(enhope_trainer *t, bool present, enhope_model **out)
 {
     enhope_model *m = NULL;
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
@@ -380,13 +380,24 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
                                            enhope_setting_count(), eh_train_earlier(t) + t->epoch, &m);
     if (!status) status = fill_texts(t, m);
     status = eh_comm_agree(t->ctx, status);
-    if (!status) status = eh_comm_agree(t->ctx, fill_model(t, m));
+    const eh_real *theta = t->best_epoch && !present ? t->best : present_state(t);
+    if (!status) status = eh_comm_agree(t->ctx, fill_model(t, theta, !present, m));
     if (status) {
         enhope_model_free(m);
         return status;
     }
     *out = m;
     return ENHOPE_OK;
+}
+
+enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
+{
+    return make_model(t, false, out);
+}
+
+enhope_status enhope_trainer_present(enhope_trainer *t, enhope_model **out)
+{
+    return make_model(t, true, out);
 }
 
 enhope_status enhope_trainer_run(enhope_trainer *t, enhope_progress_fn progress, void *user)

@@ -394,13 +394,13 @@ cleanup:
     return eh_comm_agree(ctx, status);
 }
 
-enhope_status enhope_trainer_create_from(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
-                                         const enhope_settings *settings, enhope_trainer **out)
+/* A trainer that knows its data, its settings and its method. */
+static enhope_status begin(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
+                           const enhope_settings *settings, enhope_trainer **out)
 {
-    enhope_trainer *t = NULL;
     enhope_settings *defaults = NULL;
-    enhope_status status;
-    EH_CHECK(eh_new(ctx, "trainer", 1, sizeof *t, (void **)&t));
+    EH_TRY(eh_new(ctx, "trainer", 1, sizeof **out, (void **)out));
+    enhope_trainer *t = *out;
     t->ctx = ctx;
     t->data = data;
     t->from = from;
@@ -409,23 +409,30 @@ enhope_status enhope_trainer_create_from(enhope_context *ctx, const enhope_model
     t->shuffled = t->shown = -1;
     if (!settings) {
         defaults = enhope_settings_create();
-        if (!defaults) EH_CHECK(eh_fail_memory(ctx, "settings", 1, sizeof *defaults));
+        if (!defaults) return eh_fail_memory(ctx, "settings", 1, sizeof *defaults);
         settings = defaults;
     }
     t->set = *settings;
-    t->method = eh_method_find(t->set.method);
-    if (from) {
-        EH_CHECK(eh_train_join(ctx, from, data, &t->joined));
-        t->data = &t->joined;
-        EH_CHECK(eh_train_settle_update(t));
-    }
-    EH_CHECK(build(t));
-    *out = t;
-    t = NULL;
-cleanup:
     enhope_settings_free(defaults);
-    enhope_trainer_free(t);
-    return status;
+    t->method = eh_method_find(t->set.method);
+    if (!from) return ENHOPE_OK;
+    EH_TRY(eh_train_join(ctx, from, data, &t->joined));
+    t->data = &t->joined;
+    return eh_train_settle_update(t);
+}
+
+enhope_status enhope_trainer_create_from(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
+                                         const enhope_settings *settings, enhope_trainer **out)
+{
+    enhope_trainer *t = NULL;
+    enhope_status status = begin(ctx, from, data, settings, &t);
+    status = status ? eh_comm_agree(ctx, status) : build(t);
+    if (status) {
+        enhope_trainer_free(t);
+        return status;
+    }
+    *out = t;
+    return ENHOPE_OK;
 }
 
 enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,

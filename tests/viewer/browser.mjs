@@ -1,10 +1,12 @@
-// The page in a real browser: opened, hovered, filtered, lassoed, drawn in; what it answers is compared with the command.
+// The page in a real browser: opened, hovered, filtered, lassoed, drawn in, by mouse, finger and keyboard; what it answers is
+// compared with the command. Nothing waits for a time, only for what must come. Where ENHOPE_DATA names a folder with MNIST
+// in mnist/, that is the data of the images; else digits that are made up.
 //
 // usage: node browser.mjs ENHOPE PACKAGES FOLDER CHROMIUM [SCREENSHOTS]
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -19,7 +21,7 @@ const browser = await chromium.launch({
 
 // Opens a page; it must be silent and fetch nothing.
 async function open(file, options) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 820 }, acceptDownloads: true, ...options });
+  const context = await browser.newContext({ viewport: { width: 960, height: 640 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
   page.noise = [];
   page.on('console', (message) => {
@@ -42,103 +44,175 @@ async function close(page) {
 async function shoot(page, name) {
   if (!screenshots) return;
   mkdirSync(screenshots, { recursive: true });
-  await page.waitForTimeout(400);
   await page.screenshot({ path: join(screenshots, `${name}.png`) });
 }
 
-const shown = (page) => page.textContent('#shown');
 const number = (text) => Number(text.split(' ')[0].replaceAll(',', ''));
+const shown = async (page) => number(await page.textContent('#shown'));
+const shows = (page, n) => page.waitForFunction((text) => document.getElementById('shown').textContent.startsWith(text), `${n.toLocaleString('en')} of`);
+const spoken = (page, pattern) => page.waitForFunction((text) => new RegExp(text).test(document.getElementById('spoken').textContent), pattern);
+const cells = (csv) => csv.trim().split('\n').slice(1).map((line) => line.split(','));
+const download = async (page, selector) => (await Promise.all([page.waitForEvent('download'), page.click(selector)]))[0].path();
+
+// What the page knows of its points.
+const told = (page) => page.evaluate(() => {
+  const { points, n, isError } = window.enhope.page;
+  const { classes } = window.enhope.about;
+  return Array.from({ length: n }, (_, i) => ({ row: points.row[i], truth: classes[points.truth[i]], label: classes[points.label[i]], winner: points.winner[i], proba: points.proba[i] / 65535, wrong: isError(i) }));
+});
+
+// Where a point is on the screen: one that meets `wanted` and lies far from exemplars and from other points.
+const lonely = (page, wanted) => page.evaluate((of) => {
+  const { map, n, isError } = window.enhope.page;
+  const places = Array.from({ length: n }, (_, i) => map.screenOf(i));
+  const rings = window.enhope.about.exemplars.map((_, j) => map.screenOfExemplar(j));
+  const canvas = document.getElementById('points').getBoundingClientRect();
+  const room = (i) => [...places.filter((_, j) => j !== i), ...rings].reduce((least, [x, y]) => Math.min(least, Math.hypot(x - places[i][0], y - places[i][1])), 1e9);
+  const inside = ([x, y]) => x > 20 && y > 80 && x < canvas.width - 20 && y < canvas.height - 60;
+  const some = places.map((_, i) => i).filter((i) => isError(i) === of.wrong && inside(places[i])).slice(0, 300);
+  const best = some.map((i) => [room(i), i]).sort((a, b) => b[0] - a[0])[0][1];
+  return { i: best, x: canvas.left + places[best][0], y: canvas.top + places[best][1] };
+}, wanted);
 
 async function draw(page, strokes) {
   const pad = await page.locator('#pad').boundingBox();
   for (const stroke of strokes) {
     await page.mouse.move(pad.x + stroke[0][0] * pad.width, pad.y + stroke[0][1] * pad.height);
     await page.mouse.down();
-    for (const [x, y] of stroke) await page.mouse.move(pad.x + x * pad.width, pad.y + y * pad.height, { steps: 6 });
+    for (const [x, y] of stroke) await page.mouse.move(pad.x + x * pad.width, pad.y + y * pad.height, { steps: 2 });
     await page.mouse.up();
   }
   await page.waitForSelector('#answer');
 }
 
 const SEVEN = [[[0.3, 0.25], [0.7, 0.25], [0.6, 0.5], [0.45, 0.85]]];
-const ONE = [[[0.52, 0.2], [0.5, 0.5], [0.48, 0.82]]];
 
 const tests = {
-  async 'images: hover, filters, lasso, confusions, exemplars, search'() {
+  async 'images: hover, filters, lasso, confusions, exemplars, search, files'() {
     const page = await open('digits.html');
-    const eval_ = JSON.parse(run('eval', 'digits.safetensors', '--data', DIGITS, '--json'));
-    assert.match(await page.textContent('#figures'), new RegExp(`${(100 * eval_.errors / eval_.n).toFixed(2)} %held-out error, ${eval_.errors} of`));
-    assert.equal(number(await shown(page)), 1500);
+    const eval_ = JSON.parse(run('eval', 'digits.safetensors', '--data', DIGITS, '--limit', N, '--json'));
+    assert.match(await page.textContent('#figures'), new RegExp(`${((100 * eval_.errors) / eval_.n).toFixed(2)} %held-out error, ${eval_.errors} of`));
+    assert.equal(await shown(page), eval_.n);
 
     // What the command says of every point is what the page says.
-    const rows = run('predict', 'digits.safetensors', '--data', DIGITS, '--proba', '--winner').trim().split('\n').slice(1).map((line) => line.split(','));
-    const told = await page.evaluate(() => {
-      const { points, n } = window.enhope.page;
-      return Array.from({ length: n }, (_, i) => [points.row[i], window.enhope.about.classes[points.label[i]], points.winner[i], points.proba[i] / 65535]);
-    });
-    for (const [row, label, winner, proba] of told) {
+    const rows = cells(run('predict', 'digits.safetensors', '--data', DIGITS, '--limit', N, '--proba', '--winner'));
+    const points = await told(page);
+    for (const { row, label, winner, proba } of points) {
       assert.equal(label, rows[row][0]);
       assert.equal(winner, Number(rows[row][11]));
-      assert.ok(Math.abs(proba - Math.max(...rows[row].slice(1, 11).map(Number))) < 1e-4);
+      assert.ok(Math.abs(proba - rows[row][1 + CLASSES.indexOf(label)]) < 1e-4);
     }
+    assert.equal(points.filter((p) => p.wrong).length, eval_.errors);
 
-    const box = await page.locator('#points').boundingBox();
-    const far = await page.evaluate(() => { // the point that is farthest from all exemplars
-      const { map, n } = window.enhope.page;
-      const exemplars = window.enhope.about.exemplars.map((_, j) => map.screenOfExemplar(j));
-      const gap = (i) => Math.min(...exemplars.map(([x, y]) => Math.hypot(x - map.screenOf(i)[0], y - map.screenOf(i)[1])));
-      let best = 0;
-      for (let i = 1; i < n; i++) if (gap(i) > gap(best)) best = i;
-      return [best, ...map.screenOf(best)];
-    });
-    await page.mouse.move(box.x + far[1] + 40, box.y + far[2] + 40);
-    await page.mouse.move(box.x + far[1], box.y + far[2], { steps: 4 });
+    // A misclassified point: its picture, label, prediction, probability, winner and the winner's picture.
+    const one = await lonely(page, { wrong: true });
+    const { row, truth, label, winner, proba } = points[one.i];
+    await page.mouse.move(one.x + 40, one.y + 40);
+    await page.mouse.move(one.x, one.y, { steps: 2 });
     await page.waitForSelector('#card:not([hidden])');
-    assert.match(await page.textContent('#card'), new RegExp(`row${told[far[0]][0]}`));
-    assert.ok(await page.locator('#card canvas.sample').count());
+    const facts = Object.fromEntries(await page.evaluate(() => [...document.querySelectorAll('#card dt')].map((name) => [name.textContent, name.nextSibling.textContent])));
+    assert.deepEqual(facts, { row: String(row), label: truth, predicted: label, probability: `${(100 * proba).toFixed(1)} %`, exemplar: String(winner) });
+    assert.equal(await page.locator('#card canvas.sample').count(), 2);
     await shoot(page, 'hover');
-    await page.mouse.click(box.x + far[1], box.y + far[2]);
+    await page.mouse.click(one.x, one.y);
     await page.waitForSelector('#selection:not([hidden])');
+    assert.match(await page.textContent('#spoken'), new RegExp(`^Row ${row}, class ${truth}, predicted ${label}.*wrong$`));
     await page.keyboard.press('Escape');
+    await page.waitForSelector('#selection', { state: 'hidden' });
 
     await page.click('#rightness button:nth-child(3)');
-    assert.equal(number(await shown(page)), eval_.errors);
+    await shows(page, eval_.errors);
     await page.click('#rightness button:nth-child(1)');
     await page.click('[data-class="3"]');
-    assert.ok(number(await shown(page)) < 1500);
+    await shows(page, points.filter((p) => p.truth !== '3').length);
+    await page.click('#no-classes');
+    await shows(page, 0);
+    await page.click('[data-class="4"]');
+    await shows(page, points.filter((p) => p.truth === '4').length);
     await page.click('#all-classes');
-    assert.equal(number(await shown(page)), 1500);
     await page.fill('#sureness', '60');
-    assert.equal(number(await shown(page)), told.filter((t) => Math.round(t[3] * 65535) <= 60 * 655.35).length);
+    await shows(page, points.filter((p) => Math.round(p.proba * 65535) <= 60 * 655.35).length);
     await page.fill('#sureness', '100');
 
-    const cell = page.locator('#matrix td button:not(.zero)').nth(1);
-    const size = Number(await cell.textContent());
-    await cell.click();
-    assert.equal(number(await shown(page)), size);
+    // A cell of the confusion matrix, and by keyboard the next one.
+    const pair = points.find((p) => p.wrong);
+    const confused = (t, l) => points.filter((p) => p.truth === t && p.label === l).length;
+    await page.click(`#matrix button[aria-label^="${pair.truth} taken for ${pair.label}:"]`);
+    await shows(page, confused(pair.truth, pair.label));
+    await page.keyboard.press('ArrowRight');
+    const next = await page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+    await page.keyboard.press('Enter');
+    await shows(page, number(next.split(': ')[1]));
     await page.click('#clear-cell');
-    await page.click('[data-exemplar="4"]');
-    assert.equal(number(await shown(page)), told.filter((t) => t[2] === 4).length);
-    await shoot(page, 'exemplar');
-    await page.click('#clear-exemplar');
-    await page.fill('#search', '17');
-    await page.waitForFunction(() => /^1 of/.test(document.getElementById('shown').textContent));
-    await page.fill('#search', '');
-    await page.waitForFunction(() => /^1,500 of/.test(document.getElementById('shown').textContent));
 
+    // An exemplar, by its ring on the map: what it looks like, and its members.
+    const ring = await page.evaluate(() => {
+      const canvas = document.getElementById('points').getBoundingClientRect();
+      const [x, y] = window.enhope.page.map.screenOfExemplar(4);
+      return [canvas.left + x, canvas.top + y];
+    });
+    await page.mouse.click(...ring);
+    await page.waitForFunction(() => /^Exemplar \d+, class/.test(document.querySelector('#selection .verdict')?.textContent));
+    const ringed = Number((await page.textContent('#selection .verdict')).match(/\d+/)[0]); // another may lie on it
+    await shows(page, points.filter((p) => p.winner === ringed).length);
+    assert.ok(await page.locator('#selection .top canvas.sample').count());
+    assert.equal(await page.locator('#selection .gallery button').count(), Math.min(48, points.filter((p) => p.winner === ringed).length));
+    await shoot(page, 'exemplar');
+    await page.keyboard.press('Escape');
+    await shows(page, eval_.n);
+    await page.click('[data-exemplar="9"]');
+    await shows(page, points.filter((p) => p.winner === 9).length);
+    await page.click('#clear-exemplar');
+
+    await page.fill('#search', '#17');
+    await shows(page, 1);
+    await page.waitForFunction(() => /^Row 17,/.test(document.getElementById('spoken').textContent));
+    await page.fill('#search', '8'); // a class by its name, and the row
+    await shows(page, points.filter((p) => p.truth === '8' || p.row === 8).length);
+    const all = readFileSync(await download(page, '#save-csv'), 'utf8');
+    assert.ok(all.startsWith('row,part,label,predicted,probability,winner,y1,y2\n'));
+    const places = cells(run('embed', 'digits.safetensors', '--data', DIGITS, '--limit', N));
+    for (const [at, part, is, guess, sure, won, y1, y2] of cells(all)) {
+      assert.equal(part, 'test');
+      assert.ok(is === '8' || at === '8');
+      assert.equal(guess, rows[at][0]);
+      assert.ok(Math.abs(sure - Math.max(...rows[at].slice(1, 11).filter((_, k) => CLASSES[k] === guess))) < 1e-4);
+      assert.equal(won, rows[at][11]);
+      const size = Math.max(...places.map((y) => Math.abs(y[0])), ...places.map((y) => Math.abs(y[1])));
+      assert.ok(Math.abs(y1 - places[at][0]) < 1e-4 * size && Math.abs(y2 - places[at][1]) < 1e-4 * size);
+    }
+
+    // The lasso takes the points inside, of those that are shown.
     await page.click('#lasso');
-    await page.mouse.move(box.x + 20, box.y + 70);
+    const box = await page.locator('#points').boundingBox();
+    const corners = [[0.05, 0.15], [0.6, 0.15], [0.6, 0.95], [0.05, 0.95], [0.05, 0.2]].map(([x, y]) => [x * box.width, y * box.height]);
+    await page.mouse.move(box.x + corners[0][0], box.y + corners[0][1]);
     await page.mouse.down();
-    for (const [x, y] of [[0.97, 0.12], [0.97, 0.95], [0.03, 0.95], [0.03, 0.12]]) await page.mouse.move(box.x + x * box.width, box.y + y * box.height, { steps: 12 });
+    for (const [x, y] of corners.slice(1)) await page.mouse.move(box.x + x, box.y + y, { steps: 4 });
     await page.mouse.up();
     await page.waitForSelector('#selected');
+    const expected = await page.evaluate(([[x0, y0], , [x1, y1]]) => window.enhope.page.visible.filter((i) => {
+      const [x, y] = window.enhope.page.map.screenOf(i);
+      return x > x0 && x < x1 && y > y0 && y < y1;
+    }).length, corners);
     const chosen = number(await page.textContent('#selected'));
-    assert.ok(chosen > 1000, `${chosen} points in the lasso`);
-    const [csv] = await Promise.all([page.waitForEvent('download'), page.click('#selection .row button')]);
-    assert.equal(readFileSync(await csv.path(), 'utf8').trim().split('\n').length, chosen + 1);
+    assert.ok(chosen > 10 && Math.abs(chosen - expected) <= 0.1 * expected, `${chosen} points in the lasso, ${expected} expected`);
+    const csv = cells(readFileSync(await download(page, '#selection .row button'), 'utf8'));
+    assert.equal(csv.length, chosen);
+    assert.ok(csv.every(([at, , is]) => is === '8' || at === '8'));
     await shoot(page, 'lasso');
-    const [png] = await Promise.all([page.waitForEvent('download'), page.click('#save-picture')]);
-    assert.ok(statSync(await png.path()).size > 5000);
+
+    // The picture is of the map's size and has the colours of the points in it.
+    const png = readFileSync(await download(page, '#save-picture'));
+    assert.equal(png.toString('latin1', 1, 4), 'PNG');
+    assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [box.width, box.height]);
+    const colours = await page.evaluate(async (bytes) => {
+      const image = await createImageBitmap(new Blob([Uint8Array.from(atob(bytes), (ch) => ch.charCodeAt(0))]));
+      const g = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      g.drawImage(image, 0, 0);
+      return new Set(new Uint32Array(g.getImageData(0, 0, image.width, image.height).data.buffer)).size;
+    }, png.toString('base64'));
+    assert.ok(colours > 50, `${colours} colours`);
     await close(page);
   },
 
@@ -147,28 +221,41 @@ const tests = {
     await page.click('#tab-try');
     await draw(page, SEVEN);
     assert.equal(await page.textContent('#answer'), '7');
+    await spoken(page, '^7, [\\d.]+ % sure, exemplar \\d+ wins$');
+    assert.equal(await page.locator('.beside canvas.sample').count(), 2); // what the model sees, and who wins
     await shoot(page, 'draw');
     await page.click('#clear-pad');
     await page.waitForFunction(() => !document.getElementById('answer'));
-    await draw(page, ONE);
-    assert.equal(await page.textContent('#answer'), '1');
+    // A one, by keyboard.
+    await page.focus('#pad');
+    for (const key of [...Array(7).fill('ArrowUp'), ' ', ...Array(14).fill('ArrowDown'), ' ']) await page.keyboard.press(key);
+    await page.waitForFunction(() => document.getElementById('answer')?.textContent === '1');
+    await page.keyboard.press('Delete');
+    await page.waitForFunction(() => !document.getElementById('answer'));
 
-    const drawn = await page.evaluate(() => {
+    const { inputs, drawn } = await page.evaluate(() => {
       let state = 11;
       const random = () => ((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 4294967296);
-      return Array.from({ length: 1000 }, () => {
+      const inputs = new Float32Array(1000 * window.enhope.about.inputs);
+      const drawn = Array.from({ length: 1000 }, (_, i) => {
         const strokes = Array.from({ length: 1 + Math.floor(3 * random()) }, () => Array.from({ length: 2 + Math.floor(4 * random()) }, () => [random(), random()]));
-        const x = Array.from(window.enhope.draw(strokes), Math.fround);
+        const x = Float32Array.from(window.enhope.draw(strokes));
+        inputs.set(x, i * x.length);
         const { label, winner, proba, y } = window.enhope.classify(x);
-        return { x, label: window.enhope.about.classes[label], winner, proba: Array.from(proba), y: Array.from(y) };
+        return { label: window.enhope.about.classes[label], winner, proba: Array.from(proba), y: Array.from(y) };
       });
+      const bytes = new Uint8Array(inputs.buffer);
+      let text = '';
+      for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+      return { inputs: btoa(text), drawn };
     });
-    writeFileSync(join(folder, 'drawn.csv'), drawn.map(({ x }) => x.join(',')).join('\n') + '\n');
-    const cells = (csv) => csv.trim().split('\n').slice(1).map((line) => line.split(','));
+    const values = Buffer.from(inputs, 'base64');
+    const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (1000, ${values.length / 4000})}`.padEnd(117) + '\n'; // NPY 1.0
+    writeFileSync(join(folder, 'drawn.npy'), Buffer.concat([Buffer.from('\x93NUMPY\x01\x00\x76\x00', 'latin1'), Buffer.from(header), values]));
     // The command in double must agree in all. In float, scribbles far from all digits lose figures, and where two exemplars
     // coincide, either may be the nearest.
     for (const device of ['cpu', 'ref']) {
-      const from = ['digits.safetensors', '--data', 'drawn.csv', '--label', 'none', '--device', device];
+      const from = ['digits.safetensors', '--data', 'drawn.npy', '--device', device];
       const answers = cells(run('predict', ...from, '--proba', '--winner'));
       const places = cells(run('embed', ...from));
       let [labels, winners, far] = [0, 0, 0];
@@ -180,45 +267,90 @@ const tests = {
         d.y.forEach((y, k) => (far = Math.max(far, Math.abs(y - Number(places[i][k])) / size)));
       });
       console.log(`       1,000 drawings on ${device}: ${labels} other labels, ${winners} other winners, numbers within ${far.toExponential(1)}`);
-      assert.equal(labels, 0);
-      assert.ok(far <= (device === 'ref' ? 1e-5 : 5e-5));
-      if (device === 'ref') assert.equal(winners, 0);
+      if (device === 'ref') assert.deepEqual([labels, winners], [0, 0]);
+      assert.ok(labels <= 2 && far <= (device === 'ref' ? 1e-5 : 5e-5));
     }
     await close(page);
   },
 
-  async 'keys, dark, both parts'() {
-    run('view', 'digits.safetensors', '--data', DIGITS, '--part', 'both', '--sample', '1200', '--detail', '300', '-o', 'both.html');
+  async 'keys, screen readers, dark, both parts'() {
+    run('view', 'digits.safetensors', '--data', DIGITS, '--limit', N, '--part', 'both', '--sample', '1200', '--detail', '300', '-o', 'both.html');
     const page = await open('both.html', { colorScheme: 'dark' });
+    const colours = () => page.evaluate(() => {
+      const g = new OffscreenCanvas(1, 1).getContext('2d');
+      g.drawImage(document.querySelector('#exemplars canvas'), 0, 0);
+      return [getComputedStyle(document.body).backgroundColor, g.getImageData(0, 0, 1, 1).data[0] > 128];
+    });
     assert.equal(await page.getAttribute('html', 'data-theme'), 'dark');
-    assert.match(await page.textContent('#summary'), /1,2\d\d of 3,000 points are shown, the same share of every class/);
+    assert.deepEqual(await colours(), ['rgb(20, 23, 28)', false]);
+    assert.match(await page.textContent('#notes'), new RegExp(`1,[12]\\d\\d of ${(2 * N).toLocaleString('en')} points are shown, the same share of every class`));
+    assert.match(await page.textContent('#figures'), /training error.*held-out error/);
     await page.click('#parts button:nth-child(2)');
-    const training = number(await shown(page));
+    const training = await shown(page);
     await page.click('#parts button:nth-child(3)');
-    assert.ok(training > 0 && number(await shown(page)) > 0);
+    assert.ok(training > 0 && (await shown(page)) > 0);
+
     await page.focus('#points');
-    const before = await page.evaluate(() => window.enhope.page.map.screenOf(0));
+    const where = () => page.evaluate(() => window.enhope.page.map.screenOf(0).map(Math.round));
+    const start = await where();
     await page.keyboard.press('ArrowRight');
+    const moved = await where();
+    assert.ok(moved[0] < start[0] && moved[1] === start[1]);
     await page.keyboard.press('+');
-    assert.notDeepEqual(await page.evaluate(() => window.enhope.page.map.screenOf(0)), before);
-    await page.keyboard.press('.');
-    assert.match(await page.textContent('#spoken'), /^Row \d+, class/);
+    assert.notDeepEqual(await where(), moved);
     await page.keyboard.press('0');
+    assert.deepEqual(await where(), start);
+    await page.keyboard.press('.');
+    await spoken(page, '^Row \\d+, class');
+    await page.keyboard.press('l');
+    assert.equal(await page.getAttribute('#lasso', 'aria-pressed'), 'true');
+    await page.keyboard.press('Escape');
+    await page.focus('#tab-explore');
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await page.getAttribute('#tab-try', 'aria-selected'), 'true');
+    await page.keyboard.press('ArrowLeft');
+
+    // Tab reaches all there is, in the order of the page, and everything that it reaches has a name.
+    await page.focus('#theme');
+    const reached = [];
+    for (let i = 0; i < 60; i++) {
+      if (i) await page.keyboard.press('Tab');
+      const what = await page.evaluate(() => {
+        const e = document.activeElement;
+        if (e === document.body) return null;
+        const labelled = (e.getAttribute('aria-labelledby') || '').split(' ').map((id) => document.getElementById(id)?.textContent).join('');
+        return [e.id || e.parentElement.id, e.getAttribute('aria-label') || labelled || e.labels?.[0]?.textContent || e.textContent || e.querySelector('[aria-label]')?.getAttribute('aria-label')];
+      });
+      if (!what) break;
+      assert.ok(what[1].trim(), `${what[0]} has no name`);
+      reached.push(what[0]);
+    }
+    const order = ['theme', 'points', 'pan', 'lasso', 'save-picture', 'tab-explore', 'search', 'all-classes', 'classes', 'parts', 'rightness', 'sureness', 'exemplars', 'save-csv'];
+    assert.deepEqual(order.map((id) => reached.indexOf(id)), order.map((id) => reached.indexOf(id)).sort((a, b) => a - b));
+    assert.ok(order.every((id) => reached.includes(id)), String(reached));
     await shoot(page, 'dark');
     await page.click('#theme');
     assert.equal(await page.getAttribute('html', 'data-theme'), 'light');
+    assert.deepEqual(await colours(), ['rgb(251, 251, 249)', true]);
     await close(page);
   },
 
-  async 'training is played, and ends at the model'() {
-    run('train', '--data', 'synthetic:digits,n=1000,seed=1', '--factors', '20', '--hidden', '12', '--epochs', '4', '--quiet', '-o', 'played.safetensors');
-    run('view', 'played.safetensors', '--data', 'synthetic:digits,n=1000,seed=1', '--history', '-o', 'played.html');
+  async 'training is played step by step, and ends at the model'() {
+    const made = 'synthetic:digits,n=1000,seed=1';
+    run('train', '--data', made, '--factors', '20', '--hidden', '12', '--epochs', '6', '--batch', '100', '--quiet', '-o', 'played.safetensors');
+    run('view', 'played.safetensors', '--data', made, '--history', '-o', 'played.html');
     const page = await open('played.html');
     const steps = await page.evaluate(() => window.enhope.about.history);
-    assert.ok(steps.length > 8 && steps.at(-1)[0] === 4 && steps[0][0] < 1);
+    assert.ok(steps.length > 40 && steps.at(-1).epoch === 6 && steps[0].epoch < 0.2);
+    assert.ok(steps.filter((s) => s.epoch > 1 && s.epoch % 1 > 0.01).length > 20); // inside later epochs too
+    assert.ok(new Set(steps.map((s) => s.box.join())).size > 0.9 * steps.length); // and each is a state of its own
+    assert.ok(steps.every((s) => s.loss > 0 && s.error >= 0) && steps.at(-1).error < steps[0].error && steps.at(-1).valid !== null);
+    assert.equal(await page.locator('#another').count(), 0);
     await page.click('#tab-training');
+    await page.fill('#training input', String(steps.length - 12));
     await page.click('#play');
-    await page.waitForFunction(() => document.getElementById('frame').textContent.startsWith('Epoch 4.0') && document.getElementById('play').textContent === 'Play');
+    await page.waitForFunction(() => document.getElementById('frame').textContent.startsWith('Epoch 6.0') && document.getElementById('play').textContent === 'Play');
+    assert.match(await page.textContent('#frame'), /loss .*error of these points .*validation error/);
     // The last state is the model's own: it was trained with the same settings on the same data.
     const far = await page.evaluate(() => {
       const { film, points } = window.enhope.page;
@@ -226,7 +358,7 @@ const tests = {
       const size = Math.max(x1 - x0, y1 - y0);
       return Math.max(...film.last().map(([i, x, y]) => Math.max(Math.abs(x - (x0 + ((x1 - x0) * points.x[i]) / 65535)), Math.abs(y - (y0 + ((y1 - y0) * points.y[i]) / 65535))) / size));
     });
-    assert.ok(far < 2e-5, `${far}`);
+    assert.ok(far < 4e-5, `${far}`);
     await shoot(page, 'training');
     await page.click('#tab-explore');
     await close(page);
@@ -234,27 +366,96 @@ const tests = {
 
   async 'a phone'() {
     const page = await open('digits.html', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 });
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
-    const at = await page.evaluate(() => {
-      const box = document.getElementById('points').getBoundingClientRect();
-      const [x, y] = window.enhope.page.map.screenOf(5);
-      return [box.left + x, box.top + y];
-    });
-    await page.touchscreen.tap(...at);
+    const narrow = () => page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
+    assert.ok(await narrow());
+    const one = await lonely(page, { wrong: false });
+    await page.touchscreen.tap(one.x, one.y);
     await page.waitForSelector('#selection:not([hidden])');
+    await page.waitForSelector('#card:not([hidden])');
     await shoot(page, 'phone');
     await page.tap('#selection .link');
     await page.evaluate(() => window.scrollTo(0, 0));
-    await page.tap('#lasso');
-    const fingers = await page.context().newCDPSession(page);
     const box = await page.locator('#points').boundingBox();
-    const touch = (type, x, y) => fingers.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x: box.x + x * box.width, y: box.y + y * box.height }] });
-    await touch('touchStart', 0.02, 0.15);
-    for (const [x, y] of [[0.98, 0.15], [0.98, 0.97], [0.02, 0.97], [0.02, 0.2]]) await touch('touchMove', x, y);
+    const fingers = await page.context().newCDPSession(page);
+    const touch = (type, ...places) => fingers.send('Input.dispatchTouchEvent', { type, touchPoints: places.map(([x, y]) => ({ x, y })) });
+    const on = (x, y) => [box.x + x * box.width, box.y + y * box.height];
+
+    // Two fingers zoom.
+    const apart = () => page.evaluate(() => {
+      const [a, b] = [0, 1].map((i) => window.enhope.page.map.screenOfExemplar(19 * i));
+      return Math.hypot(a[0] - b[0], a[1] - b[1]);
+    });
+    const before = await apart();
+    await touch('touchStart', on(0.4, 0.5), on(0.6, 0.5));
+    await touch('touchMove', on(0.3, 0.5), on(0.7, 0.5));
+    await touch('touchEnd');
+    await page.waitForFunction((was) => {
+      const [a, b] = [0, 1].map((i) => window.enhope.page.map.screenOfExemplar(19 * i));
+      return Math.hypot(a[0] - b[0], a[1] - b[1]) > 1.8 * was;
+    }, before);
+    await page.tap('#whole');
+
+    await page.tap('#lasso');
+    await touch('touchStart', on(0.02, 0.15));
+    for (const at of [on(0.98, 0.15), on(0.98, 0.97), on(0.02, 0.97), on(0.02, 0.2)]) await touch('touchMove', at);
     await touch('touchEnd');
     await page.waitForSelector('#selected');
     const inside = number(await page.textContent('#selected'));
-    assert.ok(inside > 1000, `${inside} points in the lasso`);
+    assert.ok(inside > 0.6 * N, `${inside} points in the lasso`);
+
+    // A one, drawn by a finger: the answer is in sight.
+    await page.tap('#tab-try');
+    await page.evaluate(() => window.scrollTo(0, 0));
+    const pad = await page.locator('#pad').boundingBox();
+    await touch('touchStart', [pad.x + 0.52 * pad.width, pad.y + 0.15 * pad.height]);
+    for (const y of [0.3, 0.5, 0.7, 0.85]) await touch('touchMove', [pad.x + 0.51 * pad.width, pad.y + y * pad.height]);
+    await touch('touchEnd');
+    await page.waitForFunction(() => document.getElementById('answer')?.textContent === '1');
+    assert.ok(await page.evaluate(() => document.getElementById('answer').getBoundingClientRect().bottom < window.innerHeight && document.getElementById('map').getBoundingClientRect().top >= 0));
+    assert.ok(await narrow());
+    await shoot(page, 'phone-draw');
+    await close(page);
+  },
+
+  async 'no labels, no exemplars, many classes, more dimensions'() {
+    const blobs = 'synthetic:blobs,n=400,classes=30,inputs=70,seed=5';
+    run('train', '--data', blobs, '--method', 'pca', '--dims', '3', '--quiet', '-o', 'pca.safetensors');
+    run('view', 'pca.safetensors', '--data', blobs, '-o', 'pca.html');
+    const page = await open('pca.html');
+    assert.match(await page.textContent('#notes'), /3 dimensions; the first two are drawn/);
+    assert.ok(await page.locator('#exemplars-part').isHidden());
+    const pair = page.locator('#matrix.pairs button').first();
+    const size = Number((await pair.textContent()).match(/\((\d+)\)$/)[1]);
+    await pair.click();
+    await shows(page, size);
+    await page.click('#tab-try');
+    assert.match(await page.textContent('#try'), /70 inputs are too long/);
+    await close(page);
+
+    writeFileSync(join(folder, 'bare.csv'), Array.from({ length: 50 }, (_, i) => Array.from({ length: 70 }, (_, j) => ((i * j) % 7) - 3).join(',')).join('\n') + '\n');
+    run('view', 'pca.safetensors', '--data', 'bare.csv', '--label', 'none', '-o', 'bare.html');
+    const bare = await open('bare.html');
+    assert.equal(await bare.textContent('#figures'), '');
+    assert.ok((await bare.locator('#confusions').isHidden()) && (await bare.locator('#rightness').isHidden()));
+    assert.equal(await bare.textContent('#shown'), '50 of 50 points');
+    await close(bare);
+  },
+
+  async 'sizes: ten thousand pictures, and a million points that move'() {
+    run('view', 'digits.safetensors', '--data', REAL ? DIGITS : 'synthetic:digits,n=10000,seed=2', '-o', 'large.html');
+    assert.ok(statSync(join(folder, 'large.html')).size < 8e6);
+    const blobs = (n) => `synthetic:blobs,n=${n},classes=5,inputs=3,seed=1`;
+    run('train', '--data', blobs(500), '--factors', '8', '--hidden', '6', '--epochs', '3', '--quiet', '-o', 'million.safetensors');
+    run('view', 'million.safetensors', '--data', blobs(1000000), '--sample', '1000000', '--bare', '-o', 'million.html');
+    assert.ok(statSync(join(folder, 'million.html')).size < 20e6);
+    const page = await open('million.html');
+    assert.equal(await shown(page), 1000000);
+    assert.match(await page.textContent('#summary'), /The points carry no samples/);
+    const before = await page.evaluate(() => window.enhope.page.map.screenOf(0));
+    await page.focus('#points');
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForFunction((was) => window.enhope.page.map.screenOf(0)[0] > was, before[0]);
+    await shoot(page, 'million');
     await close(page);
   },
 
@@ -269,14 +470,29 @@ const tests = {
     assert.equal(await page.evaluate(() => window.evil), undefined);
     assert.deepEqual(new Set(await page.evaluate(() => window.enhope.about.classes)), new Set(evil));
     assert.ok((await page.textContent('#classes')).includes(evil[0]));
+    // Hover: the fields by their names.
+    const one = await lonely(page, { wrong: false });
+    await page.mouse.move(one.x + 30, one.y + 30);
+    await page.mouse.move(one.x, one.y, { steps: 2 });
+    await page.waitForSelector('#card:not([hidden])');
+    const names = await page.locator('#card .fields dt').allTextContents();
+    assert.deepEqual(names, ['a<b>&amp;', '</script><script>window.evil=3</script>', 'c']);
+    const values = await page.locator('#card .fields dd').allTextContents();
+    // Tried: a point chosen on the map fills the fields in.
     await page.click('#tab-try');
     await page.waitForSelector('#answer');
+    await page.mouse.click(one.x, one.y);
+    await page.waitForFunction((value) => Math.abs(document.querySelector('.field input').value - value) < 1e-3, Number(values[0]));
     await page.locator('.field input').first().fill('2.4');
     const answer = await page.textContent('#answer');
     const x = await page.locator('.field input').evaluateAll((all) => all.map((input) => input.value));
     writeFileSync(join(folder, 'one.csv'), x.join(',') + '\n');
     assert.ok(run('predict', 'evil.safetensors', '--data', 'one.csv', '--label', 'none').includes(answer.replaceAll('"', '""')));
     await shoot(page, 'fields');
+    // Names that a spreadsheet would compute are quoted.
+    await page.click('#tab-explore');
+    const csv = readFileSync(await download(page, '#save-csv'), 'utf8');
+    assert.ok(csv.includes(`,'=1+1,`) && !csv.includes(',=1+1') && csv.includes('"<img src=x onerror=""window.evil=2"">"'));
     assert.equal(await page.evaluate(() => window.evil), undefined);
     await close(page);
   },
@@ -296,6 +512,11 @@ const tests = {
     const file = join(folder, 'words.html');
     writeFileSync(file, readFileSync(file, 'utf8').replace('"names":null', `"names":${JSON.stringify(names)}`));
     const page = await open('words.html');
+    const one = await lonely(page, { wrong: false });
+    await page.mouse.move(one.x + 30, one.y + 30);
+    await page.mouse.move(one.x, one.y, { steps: 2 });
+    await page.waitForSelector('#card .words');
+    assert.ok((await page.locator('#card .words span').allTextContents()).every((word) => names.includes(word)));
     await page.click('#tab-try');
     await page.fill('#words', 'The rocket left for the moon, into orbit.');
     assert.equal(await page.textContent('#answer'), 'space');
@@ -306,15 +527,19 @@ const tests = {
   },
 };
 
-const DIGITS = 'synthetic:digits,n=1500,seed=2';
-run('train', '--data', 'synthetic:digits,n=3000,seed=1', '--factors', '100', '--hidden', '60', '--epochs', '12', '-z', '20', '--seed', '1', '--quiet', '-o', 'digits.safetensors');
-run('view', 'digits.safetensors', '--data', DIGITS, '-o', 'digits.html');
+const REAL = process.env.ENHOPE_DATA && existsSync(join(process.env.ENHOPE_DATA, 'mnist'));
+const DIGITS = REAL ? join(process.env.ENHOPE_DATA, 'mnist') : 'synthetic:digits,n=1500,seed=2';
+const N = 1500;
+const CLASSES = [...'0123456789'];
+run('train', '--data', REAL ? DIGITS : 'synthetic:digits,n=3000,seed=1', '--limit', REAL ? '10000' : '3000', '--factors', '100', '--hidden', '60', '--epochs', '12', '-z', '20', '--seed', '1', '--quiet', '-o', 'digits.safetensors');
+run('view', 'digits.safetensors', '--data', DIGITS, '--limit', N, '-o', 'digits.html');
 
 let failed = 0;
 for (const [name, test] of Object.entries(tests)) {
+  const started = performance.now();
   try {
     await test();
-    console.log(`ok     ${name}`);
+    console.log(`ok     ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
   } catch (error) {
     failed++;
     console.log(`FAILED ${name}\n${error.stack}`);

@@ -26,6 +26,13 @@ export function turn(levels, [rows, columns]) {
   return out;
 }
 
+const painters = new WeakMap(); // canvas to what paints it again
+
+// All pictures that the page shows, in its present colours.
+export function repaintPictures() {
+  for (const canvas of document.querySelectorAll('canvas.sample')) painters.get(canvas)();
+}
+
 // levels (rows * columns) from 0 to 1 as a small canvas, shown `side` CSS pixels wide.
 export function picture(held, shape, side, label) {
   const levels = turn(held, shape);
@@ -33,16 +40,29 @@ export function picture(held, shape, side, label) {
   const canvas = element('canvas', { class: 'sample', width: columns, height: rows, role: 'img', 'aria-label': label || 'sample' });
   canvas.style.width = `${side}px`;
   canvas.style.height = `${Math.round((side * rows) / columns)}px`;
-  const dark = document.documentElement.dataset.theme === 'dark';
-  const [from, to] = !inkOnPaper ? [0, 255] : dark ? [32, 245] : [244, 24];
   const g = canvas.getContext('2d');
-  const image = g.createImageData(columns, rows);
-  for (let i = 0; i < rows * columns; i++) {
-    const grey = from + (to - from) * Math.min(1, Math.max(0, levels[i]));
-    image.data.set([grey, grey, grey, 255], 4 * i);
-  }
-  g.putImageData(image, 0, 0);
+  const paint = () => {
+    const dark = document.documentElement.dataset.theme === 'dark';
+    const [from, to] = !inkOnPaper ? [0, 255] : dark ? [32, 245] : [244, 24];
+    const image = g.createImageData(columns, rows);
+    for (let i = 0; i < rows * columns; i++) {
+      const grey = from + (to - from) * Math.min(1, Math.max(0, levels[i]));
+      image.data.set([grey, grey, grey, 255], 4 * i);
+    }
+    g.putImageData(image, 0, 0);
+  };
+  painters.set(canvas, paint);
+  paint();
   return canvas;
+}
+
+// Tells a screen reader, after a pause where more of the same may follow.
+let speaking = 0;
+export function say(text, pause = 0) {
+  const speak = () => (document.getElementById('spoken').textContent = text);
+  clearTimeout(speaking);
+  if (pause) speaking = setTimeout(speak, pause);
+  else speak();
 }
 
 const short = (value) => (Number.isInteger(value) ? String(value) : Number(value.toPrecision(4)).toString());
@@ -59,8 +79,9 @@ export function sampleParts(sample, side) {
     };
   }
   const most = 12;
-  const list = element('dl', { class: 'fields' });
-  sample.fields.slice(0, most).forEach((value, j) => list.append(element('dt', {}, inputName(j)), element('dd', {}, short(value))));
+  const brief = sample.fields.length > 4 && (!about.names || about.names.every((name) => name.length <= 9));
+  const list = element('dl', { class: brief ? 'fields two' : 'fields' });
+  sample.fields.slice(0, most).forEach((value, j) => list.append(element('dt', { title: inputName(j) }, inputName(j)), element('dd', {}, short(value))));
   if (about.inputs > most) list.append(element('dt', {}, '…'), element('dd', {}, `${about.inputs - most} more`));
   return { below: list };
 }

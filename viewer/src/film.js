@@ -1,11 +1,11 @@
-// Training, played: where points lay after some steps, with the loss and the validation error beside.
-import { about, block } from './data.js';
+// Training, played: where points lay after some steps, with the loss and the errors beside.
+import { about, block, count } from './data.js';
 import { element } from './card.js';
 
-const MS = 160; // from frame to frame
+const MS = 80; // from frame to frame
 
 export async function createFilm(host, page) {
-  const [played, frames] = await Promise.all([block('played'), block('frames', Float32Array)]);
+  const [played, frames] = await Promise.all([block('played'), block('frames')]);
   const m = played.length;
   const steps = about.history;
   let at = 0; // frame, with its fraction while it plays
@@ -16,25 +16,21 @@ export async function createFilm(host, page) {
   const button = element('button', { type: 'button', id: 'play' }, 'Play');
   const slider = element('input', { type: 'range', min: 0, max: steps.length - 1, step: 'any', value: 0, 'aria-label': 'Frame' });
   const note = element('p', { class: 'note', id: 'frame' });
-  const chart = element('canvas', { width: 640, height: 360, role: 'img', 'aria-label': 'Loss and validation error by epoch', style: { width: '100%' } });
-  host.append(element('p', { class: 'note' }, `${m} points as the best state so far placed them. Frames are close at first, then ever farther apart.`),
+  const chart = element('canvas', { role: 'img', 'aria-label': 'Loss and errors from frame to frame', class: 'chart' });
+  host.append(element('p', { class: 'note' }, `${count(m)} of the points, where they were after some steps of training: after each step at first, then more rarely; the last frame is the model that was kept. Every frame is scaled to fill the map.`),
+    about.another ? element('p', { class: 'note', id: 'another' }, 'This training ended elsewhere than the model of this page: it had other data.') : '',
     element('div', { class: 'row' }, button), slider, note, chart);
 
   // Frames are shown in the last one's box, each scaled to fill it: the map grows while it is learned.
-  const boxes = steps.map((_, f) => {
-    let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
-    for (let i = 0; i < m; i++) {
-      const [x, y] = [frames[2 * (f * m + i)], frames[2 * (f * m + i) + 1]];
-      [x0, y0, x1, y1] = [Math.min(x0, x), Math.min(y0, y), Math.max(x1, x), Math.max(y1, y)];
-    }
-    return { x: (x0 + x1) / 2, y: (y0 + y1) / 2, size: Math.max(x1 - x0, y1 - y0) || 1 };
-  });
   const final = { x: (about.box[0] + about.box[2]) / 2, y: (about.box[1] + about.box[3]) / 2, size: Math.max(about.box[2] - about.box[0], about.box[3] - about.box[1]) || 1 };
   const placed = (f, i) => {
-    const box = boxes[f];
-    const scale = final.size / box.size;
-    return [final.x + (frames[2 * (f * m + i)] - box.x) * scale, final.y + (frames[2 * (f * m + i) + 1] - box.y) * scale];
+    const [x0, y0, x1, y1] = steps[f].box;
+    const scale = final.size / (Math.max(x1 - x0, y1 - y0) || 1);
+    const along = (k, wide) => (frames[2 * (f * m + i) + k] / 65535 - 0.5) * wide * scale;
+    return [final.x + along(0, x1 - x0), final.y + along(1, y1 - y0)];
   };
+
+  const percents = (share) => `${(100 * share).toFixed(2)} %`;
 
   function show() {
     const f = Math.min(Math.floor(at), steps.length - 1);
@@ -46,43 +42,64 @@ export async function createFilm(host, page) {
       points.push([a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1]), page.group[played[i]]]);
     }
     page.map.play(points);
-    const [epoch, loss, error] = steps[f];
-    note.textContent = `Epoch ${epoch.toFixed(epoch < 10 ? 1 : 0)}` + (loss === null ? '' : `, loss ${loss.toPrecision(4)}`) + (error === null ? '' : `, validation error ${(100 * error).toFixed(2)} %`);
+    const { epoch, loss, valid, error } = steps[f];
+    const told = [`Epoch ${epoch.toFixed(epoch < 10 ? 2 : 1)}`];
+    if (loss !== null) told.push(`loss ${loss.toPrecision(4)}`);
+    if (error !== null) told.push(`error of these points ${percents(error)}`);
+    if (valid !== null) told.push(`validation error ${percents(valid)}`);
+    note.textContent = told.join(', ');
     slider.value = at;
-    draw(f);
+    slider.setAttribute('aria-valuetext', note.textContent);
+    draw();
   }
 
-  function draw(f) {
+  // Two plots, one above the other: the loss, and the errors. Left to right as the slider goes.
+  function draw() {
+    const ratio = window.devicePixelRatio || 1;
+    const [wide, high] = [chart.clientWidth, chart.clientHeight];
+    [chart.width, chart.height] = [wide * ratio, high * ratio];
     const g = chart.getContext('2d');
+    g.scale(ratio, ratio);
+    g.font = '12px system-ui, sans-serif';
     const style = getComputedStyle(document.documentElement);
-    const [ink, soft] = [style.getPropertyValue('--accent'), style.getPropertyValue('--wrong')];
-    g.clearRect(0, 0, chart.width, chart.height);
-    g.font = '24px system-ui, sans-serif';
-    [[1, ink, 'loss'], [2, soft, 'validation error']].forEach(([column, colour, name], k) => {
-      const values = steps.map((step) => step[column]);
-      const known = values.filter((v) => v !== null);
+    const colour = (name) => style.getPropertyValue(name);
+    const x = (i) => 4 + ((wide - 8) * i) / Math.max(1, steps.length - 1);
+    const plots = [[['loss', 'loss', '--accent']], [['error', 'error, these points', '--wrong'], ['valid', 'validation', '--ink']]];
+    plots.forEach((lines, k) => {
+      const [top, bottom] = [(k * high) / 2 + 22, ((k + 1) * high) / 2 - 18];
+      const known = lines.flatMap(([key]) => steps.map((step) => step[key])).filter((v) => v !== null);
       if (!known.length) return;
       const [least, most] = [Math.min(...known), Math.max(...known)];
-      g.strokeStyle = g.fillStyle = colour;
-      g.lineWidth = 4;
+      const y = (v) => bottom - ((bottom - top) * (v - least)) / (most - least || 1);
+      const told = (v) => (k ? percents(v) : v.toPrecision(3));
+      g.fillStyle = colour('--soft');
+      g.textAlign = 'right';
+      g.fillText(`${told(least)} to ${told(most)}`, wide, top - 9);
+      g.textAlign = 'left';
+      let left = 0;
+      for (const [key, name, of] of lines) {
+        if (steps.every((step) => step[key] === null)) continue;
+        g.strokeStyle = g.fillStyle = colour(of);
+        g.fillText(name, left, top - 9);
+        left += g.measureText(name).width + 12;
+        g.lineWidth = 2;
+        g.beginPath();
+        steps.forEach((step, i) => step[key] !== null && g.lineTo(x(i), y(step[key])));
+        g.stroke();
+      }
+      g.strokeStyle = colour('--soft');
+      g.lineWidth = 1;
       g.beginPath();
-      let begun = false;
-      values.forEach((v, i) => {
-        if (v === null) return;
-        const [x, y] = [20 + (600 * i) / Math.max(1, steps.length - 1), 330 - (260 * (v - least)) / (most - least || 1)];
-        if (begun) g.lineTo(x, y);
-        else g.moveTo(x, y);
-        begun = true;
-      });
+      g.moveTo(x(at), top);
+      g.lineTo(x(at), bottom);
       g.stroke();
-      g.fillText(name, 20 + 120 * k, 30);
     });
-    g.strokeStyle = style.getPropertyValue('--soft');
-    g.lineWidth = 2;
-    g.beginPath();
-    g.moveTo(20 + (600 * at) / Math.max(1, steps.length - 1), 50);
-    g.lineTo(20 + (600 * at) / Math.max(1, steps.length - 1), 345);
-    g.stroke();
+    g.fillStyle = colour('--soft');
+    for (const share of [0, 0.5, 1]) {
+      const i = Math.round(share * (steps.length - 1));
+      g.textAlign = ['left', 'center', 'right'][2 * share];
+      g.fillText(`epoch ${steps[i].epoch.toFixed(1)}`, x(i), high - 4);
+    }
   }
 
   function tick(now) {
@@ -111,7 +128,14 @@ export async function createFilm(host, page) {
 
   return {
     // [point, x, y] as the last frame has them.
-    last: () => Array.from(played, (i, k) => [i, ...frames.subarray(2 * ((steps.length - 1) * m + k), 2 * ((steps.length - 1) * m + k) + 2)]),
+    last() {
+      const { box } = steps.at(-1);
+      const along = (k, d) => box[d] + ((box[d + 2] - box[d]) * frames[2 * ((steps.length - 1) * m + k) + d]) / 65535;
+      return Array.from(played, (i, k) => [i, along(k, 0), along(k, 1)]);
+    },
+    repaint() {
+      if (isOpen) draw();
+    },
     open(yes) {
       isOpen = yes;
       if (yes) show();

@@ -1,6 +1,6 @@
 // The page: what is shown, what is chosen, and what is told of it.
 import { about, block, count, percent, readPoints, readSamples } from './data.js';
-import { element, picture, sampleParts } from './card.js';
+import { element, picture, repaintPictures, sampleParts, say } from './card.js';
 import { classColours, colourOf, useColours } from './palette.js';
 import { csv, save } from './files.js';
 import { createFilm } from './film.js';
@@ -26,14 +26,16 @@ async function start() {
   for (let i = 0; i < n && !labelled; i++) labelled = points.truth[i] !== UNLABELLED;
   const group = labelled ? points.truth : points.label;
   const isError = (i) => points.truth[i] !== UNLABELLED && points.truth[i] !== points.label[i];
-  const page = { points, n, labelled, group, isError, samples: () => null, model: null, visible: null, selected: [], pinned: -1 };
+  const page = { points, n, labelled, group, isError, samples: () => null, model: null, visible: null, pinned: -1, ready: false };
 
+  const whenReady = (act) => (...what) => page.ready && act(page, ...what);
   page.map = createMap({
     canvas: $('points'), overlay: $('overlay'), box: about.box, points, names, group, isError, exemplars: about.exemplars,
-    onHover: (i, at) => hover(page, i, at),
-    onPick: (i) => pick(page, i),
-    onSelect: (indices) => select(page, indices),
-    onExemplar: (j) => chooseExemplar(page, j),
+    covered: coveredEnds,
+    onHover: whenReady(hover),
+    onPick: whenReady(pick),
+    onSelect: whenReady(select),
+    onExemplar: whenReady(chooseExemplar),
   });
   paintTheme(page);
   await page.map.draw();
@@ -55,6 +57,7 @@ async function start() {
   }
   makeTabs(page);
   await refresh(page);
+  page.ready = true;
   // For the console and for tests.
   window.enhope = { about, page, classify: (x) => page.model.classify(x, about.neighbours), draw: page.try.render };
   document.documentElement.dataset.ready = 'yes';
@@ -74,12 +77,21 @@ function tellWhatItIs() {
     $('figures').append(element('div', { class: 'figure' }, element('b', {}, percent(part.errors, part.labelled)),
       element('span', {}, `${what}, ${count(part.errors)} of ${count(part.labelled)}`)));
   }
+  const notes = [];
+  if (about.n < about.total) notes.push(`${count(about.n)} of ${count(about.total)} points are shown, the same share of every class; the errors above are of all.`);
   const told = [];
-  if (about.n < about.total) told.push(`${count(about.n)} of ${count(about.total)} points are shown, the same share of every class; the errors above are of all.`);
   if (about.details < about.n) told.push(about.details ? `${count(about.details)} of the points carry their sample, errors first.` : 'The points carry no samples.');
-  if (about.outputs > 2) told.push(`The map has ${about.outputs} dimensions; the first two are drawn.`);
+  if (about.outputs > 2) notes.push(`The map has ${about.outputs} dimensions; the first two are drawn.`);
   told.push(`Made by enhope ${about.version} with ${about.model}.`);
   $('summary').textContent = told.join(' ');
+  $('notes').textContent = notes.join(' ');
+  $('notes').hidden = !notes.length;
+}
+
+// Pixels at the top and the bottom of the map that tools and sentences cover: on a phone, and where there is much to say.
+function coveredEnds() {
+  const narrow = $('map').clientWidth < 600;
+  return [narrow ? document.querySelector('.tools').offsetHeight + 16 : 0, narrow || !$('notes').hidden ? document.querySelector('.told').offsetHeight + 16 : 0];
 }
 
 // ---- what is visible ----
@@ -95,25 +107,46 @@ function passes(page, i) {
   return !chosen.match || chosen.match(i);
 }
 
+// Which points the text of the search field asks for; null: all.
+function matching(page, text) {
+  if (!text) return null;
+  const row = /^#?\d+$/.test(text) ? Number(text.replace('#', '')) : -1;
+  const fits = (name) => (row >= 0 ? name === text : name.includes(text));
+  const classes = new Set([...names.keys()].filter((k) => fits(names[k].toLowerCase())));
+  return (i) => page.points.row[i] === row || classes.has(page.group[i]);
+}
+
 async function refresh(page) {
   const text = chosen.search.trim().toLowerCase();
-  chosen.match = null;
-  if (text) {
-    const row = /^#?\d+$/.test(text) ? Number(text.replace('#', '')) : -1;
-    const classes = new Set(names.map((name, k) => [name.toLowerCase(), k]).filter(([name]) => (row >= 0 ? name === text : name.includes(text))).map(([, k]) => k));
-    chosen.match = (i) => (row >= 0 && page.points.row[i] === row) || classes.has(page.group[i]);
-  }
+  chosen.match = matching(page, text);
   const kept = [];
-  for (let i = 0; i < page.n; i++) if (passes(page, i)) kept.push(i);
-  page.visible = kept;
   let errors = 0;
-  for (const i of kept) errors += page.isError(i);
+  for (let i = 0; i < page.n; i++) {
+    if (!passes(page, i)) continue;
+    kept.push(i);
+    errors += page.isError(i);
+  }
+  page.visible = kept;
   $('shown').textContent = `${count(kept.length)} of ${count(page.n)} points` + (page.labelled && kept.length ? `, ${count(errors)} wrong` : '');
-  await page.map.show(kept.length === page.n ? null : kept);
+  await draw(page);
   if (text && kept.length && kept.length <= 20) {
     const row = kept.find((i) => page.points.row[i] === Number(text.replace('#', '')));
     if (row !== undefined) pick(page, row);
   }
+}
+
+// Draws what is visible; while it draws, what is asked for meanwhile is drawn once, afterwards.
+async function draw(page) {
+  page.again = true;
+  if (!page.drawing)
+    page.drawing = (async () => {
+      while (page.again) {
+        page.again = false;
+        await page.map.show(page.visible.length === page.n ? null : page.visible);
+      }
+      page.drawing = null;
+    })();
+  await page.drawing;
 }
 
 function makeClasses(page) {
@@ -145,6 +178,10 @@ function makeClasses(page) {
   $('classes').append(...buttons.map(([, button]) => button));
   $('all-classes').addEventListener('click', () => {
     chosen.hidden.clear();
+    update();
+  });
+  $('no-classes').addEventListener('click', () => {
+    chosen.hidden = new Set(buttons.map(([k]) => k));
     update();
   });
   let asked = 0;
@@ -205,20 +242,23 @@ function makeMatrix(page) {
   $('clear-cell').addEventListener('click', () => choose(...chosen.cell, null));
   const cell = (t, p, text) => {
     const size = table.get(t * (c + 2) + p) || 0;
-    const button = element('button', { type: 'button', 'aria-pressed': 'false', 'aria-label': `${names[t]} taken for ${names[p]}: ${size}`, title: `${names[t]} taken for ${names[p]}: ${size}` }, text || (size < 10000 ? String(size) : `${Math.round(size / 1000)}k`));
-    if (size) button.addEventListener('click', () => choose(t, p, button));
-    else button.className = 'zero';
+    if (!size) return [element('span', { class: 'zero' }, '0'), 0];
+    const what = t === p ? `${names[t]}, right: ${count(size)}` : `${names[t]} taken for ${names[p]}: ${count(size)}`;
+    const button = element('button', { type: 'button', 'aria-pressed': 'false', 'aria-label': what, title: what, onclick: () => choose(t, p, button) },
+      text || (size < 10000 ? String(size) : `${Math.round(size / 1000)}k`));
     buttons.push(button);
     return [button, size];
   };
   const off = [...table].filter(([key]) => Math.floor(key / (c + 2)) !== key % (c + 2)).sort((a, b) => b[1] - a[1]);
   if (c > 12) {
     $('confusion-note').textContent = 'The most frequent. Choose one to see its points.';
+    $('matrix').className = 'pairs';
     $('matrix').append(...off.slice(0, 20).map(([key, size]) => {
       const [t, p] = [Math.floor(key / (c + 2)), key % (c + 2)];
-      const [button] = cell(t, p, `${names[t]} → ${names[p]}  ${size}`);
+      const [button] = cell(t, p, `${names[t]} → ${names[p]} (${count(size)})`);
       return button;
     }));
+    walkable($('matrix'), buttons);
     return;
   }
   const most = off.length ? off[0][1] : 1;
@@ -229,12 +269,36 @@ function makeMatrix(page) {
     const row = element('tr', {}, element('th', { scope: 'row', title: names[t] }, names[t]));
     for (let p = 0; p < c; p++) {
       const [button, size] = cell(t, p);
-      if (size) button.style.background = t === p ? `color-mix(in srgb, ${colourOf(t)} 28%, var(--panel))` : `color-mix(in srgb, var(--wrong) ${10 + Math.round((55 * size) / most)}%, var(--panel))`;
+      if (size) button.style.background = t === p ? `color-mix(in srgb, ${colourOf(t)} 28%, var(--panel))` : `color-mix(in srgb, var(--wrong) ${10 + Math.round((38 * size) / most)}%, var(--panel))`;
       row.append(element('td', {}, button));
     }
     body.append(row);
   }
   $('matrix').append(element('table', {}, element('thead', {}, head), body));
+  walkable($('matrix'), buttons);
+}
+
+// Of many buttons one is in the order of Tab; arrow keys go to the others, up and down by place.
+function walkable(host, buttons) {
+  const go = (button) => {
+    buttons.forEach((b) => (b.tabIndex = b === button ? 0 : -1));
+    return button;
+  };
+  if (buttons.length) go(buttons[0]);
+  host.addEventListener('click', (e) => buttons.includes(e.target) && go(e.target));
+  host.addEventListener('keydown', (e) => {
+    const at = buttons.indexOf(e.target);
+    const ways = { ArrowLeft: [-1, false], ArrowRight: [1, false], ArrowUp: [-1, true], ArrowDown: [1, true] };
+    if (at < 0 || !ways[e.key]) return;
+    const [by, column] = ways[e.key];
+    const beside = (b) => !column || Math.abs(b.getBoundingClientRect().left - e.target.getBoundingClientRect().left) < 4;
+    for (let next = at + by; next >= 0 && next < buttons.length; next += by) {
+      if (!beside(buttons[next])) continue;
+      go(buttons[next]).focus();
+      break;
+    }
+    e.preventDefault();
+  });
 }
 
 // ---- exemplars ----
@@ -251,11 +315,12 @@ function makeExemplars(page) {
     return;
   }
   const order = about.exemplars.map((_, j) => j).sort((a, b) => about.exemplars[a][2] - about.exemplars[b][2]);
-  $('exemplars').replaceChildren(...order.map((j) => {
+  $('exemplars').append(...order.map((j) => {
     const k = about.exemplars[j][2];
-    return element('button', { type: 'button', 'data-exemplar': j, 'aria-pressed': String(chosen.exemplar === j), title: `exemplar ${j}, class ${names[k]}`, style: { borderColor: colourOf(k) }, onclick: () => chooseExemplar(page, j) },
-      exemplarPicture(page, j, 38) || element('span', {}, `${j} ${names[k]}`));
+    return element('button', { type: 'button', 'data-exemplar': j, 'aria-pressed': 'false', title: `exemplar ${j}, class ${names[k]}`, style: { borderColor: colourOf(k) }, onclick: () => chooseExemplar(page, j) },
+      exemplarPicture(page, j, 38) || element('span', {}, about.exemplars.length > c ? `${names[k]}, ${j}` : names[k]));
   }));
+  walkable($('exemplars'), [...$('exemplars').children]);
   $('clear-exemplar').onclick = () => chooseExemplar(page, chosen.exemplar);
 }
 
@@ -266,10 +331,14 @@ async function chooseExemplar(page, j) {
   page.map.clear();
   page.map.ringExemplar(chosen.exemplar);
   page.pinned = -1;
-  page.selected = [];
-  await refresh(page);
-  if (chosen.exemplar >= 0) tellExemplar(page, j);
-  else $('selection').hidden = true;
+  $('selection').hidden = chosen.exemplar < 0;
+  $('card').hidden = true;
+  const drawn = refresh(page);
+  if (chosen.exemplar >= 0) {
+    page.open(0);
+    tellExemplar(page, j);
+  }
+  await drawn;
 }
 
 function tellExemplar(page, j) {
@@ -286,6 +355,7 @@ function tellExemplar(page, j) {
       element('p', {}, `It is the nearest of ${count(won)} points` + (page.labelled && won ? `; ${percent(right, won, 1)} are of its class.` : '.')))),
     strongest(page, j), gallery(page, members));
   openSelection('Exemplar', box, () => chooseExemplar(page, j));
+  say(`Exemplar ${j}, class ${names[k]}, the nearest of ${count(won)} points`);
 }
 
 // The inputs in which an exemplar of a table or of words is largest.
@@ -307,13 +377,14 @@ function facts(page, i, side) {
   const list = element('dl', {});
   const add = (name, value) => list.append(element('dt', {}, name), element('dd', {}, value));
   add('row', String(points.row[i]) + (about.parts.length > 1 ? `, ${points.part[i] === 1 ? 'training' : 'held out'}` : ''));
+  if (truth !== UNLABELLED) add('label', names[truth]);
   add('predicted', names[points.label[i]]);
   add('probability', `${(points.proba[i] / 655.35).toFixed(1)} %`);
   add(about.exemplars.length ? 'exemplar' : 'nearest', String(points.winner[i]));
-  const won = about.exemplars.length ? exemplarPicture(page, points.winner[i], Math.round(side * 0.5)) : null;
-  return [element('div', { class: 'top' }, parts.picture ? element('div', { style: { flex: 'none' } }, parts.picture) : null,
-    element('div', {}, element('p', { class: wrong ? 'verdict wrong' : 'verdict' }, element('i', { class: 'dot', style: { background: colourOf(page.group[i]), marginRight: '8px' } }), verdict), list),
-    won ? element('div', { style: { flex: 'none' }, title: 'the winning exemplar' }, won) : null), parts.below || null];
+  const won = about.exemplars.length ? exemplarPicture(page, points.winner[i], 48) : null;
+  return [element('div', { class: 'top' }, parts.picture ? element('div', { class: 'pictures' }, parts.picture, won ? element('figure', {}, won, element('figcaption', {}, 'winner')) : null) : null,
+    element('div', {}, element('p', { class: wrong ? 'verdict wrong' : 'verdict' }, element('i', { class: 'dot', style: { background: colourOf(page.group[i]), marginRight: '8px' } }), verdict), list)),
+  parts.below || null];
 }
 
 const words = (page, i) => {
@@ -328,6 +399,7 @@ function hover(page, i, at) {
   card.replaceChildren(...facts(page, i, 84).filter(Boolean));
   const [x, y] = at || page.map.screenOf(i);
   const [w, h] = [$('map').clientWidth, $('map').clientHeight];
+  card.classList.toggle('upper', y > h / 2); // on a phone: where the point is not
   card.style.left = `${x + 368 > w ? Math.max(8, x - 360) : x + 20}px`;
   card.style.top = `${Math.max(8, Math.min(h - card.offsetHeight - 8, y - 40))}px`;
 }
@@ -339,40 +411,44 @@ function openSelection(title, box, close) {
 }
 
 function clearAll(page) {
+  if (chosen.exemplar >= 0) chooseExemplar(page, chosen.exemplar);
   page.map.clear();
   page.pinned = -1;
-  page.selected = [];
   $('selection').hidden = true;
   $('card').hidden = true;
 }
 
 function pick(page, i) {
   page.pinned = i;
-  page.selected = [i];
   page.map.pin(i);
   const box = element('div', { class: 'card' }, ...facts(page, i, 104).filter(Boolean));
   const sample = page.samples(i);
   const actions = element('div', { class: 'row' });
   if (sample && page.try && page.try.from)
     actions.append(element('button', { type: 'button', onclick: () => {
-      $('tab-try').click();
+      page.open(1);
       page.try.from(sample);
     } }, 'Try changing it'));
   if (about.exemplars.length) actions.append(element('button', { type: 'button', onclick: () => chooseExemplar(page, page.points.winner[i]) }, 'Its exemplar'));
   box.append(actions);
   openSelection('Point', box, () => clearAll(page));
-  $('spoken').textContent = words(page, i);
+  if ($('tab-try').getAttribute('aria-selected') === 'true' && sample && page.try.from) page.try.from(sample);
+  else page.open(0);
+  say(words(page, i));
 }
 
+// The first of some points: their pictures, or the rows of those that have none.
 function gallery(page, indices) {
-  if (about.kind !== 'image') return null;
-  const with_ = [];
+  const image = about.kind === 'image' && about.details > 0;
+  const first = [];
   for (const i of indices) {
-    if (with_.length === 48) break;
-    if (page.samples(i)) with_.push(i);
+    if (first.length === 48) break;
+    if (!image || page.samples(i)) first.push(i);
   }
-  return element('div', { class: 'gallery' }, ...with_.map((i) => element('button', { type: 'button', title: words(page, i), 'aria-label': words(page, i),
-    style: { borderColor: page.isError(i) ? 'var(--wrong)' : 'transparent' }, onclick: () => pick(page, i) }, sampleParts(page.samples(i), 38).picture)));
+  const box = element('div', { class: image ? 'gallery' : 'gallery rows' }, ...first.map((i) => element('button', { type: 'button', title: words(page, i), 'aria-label': words(page, i),
+    style: { borderColor: page.isError(i) ? 'var(--wrong)' : 'transparent' }, onclick: () => pick(page, i) }, image ? sampleParts(page.samples(i), 38).picture : String(page.points.row[i]))));
+  walkable(box, [...box.children]);
+  return element('div', {}, element('p', { class: 'note' }, indices.length > first.length ? `${first.length} of them:` : 'These are:'), box);
 }
 
 function select(page, indices) {
@@ -380,7 +456,6 @@ function select(page, indices) {
     if (chosen.exemplar < 0) clearAll(page);
     return;
   }
-  page.selected = indices;
   const sizes = new Map();
   let errors = 0;
   for (const i of indices) {
@@ -392,6 +467,8 @@ function select(page, indices) {
   openSelection('Selection', element('div', { class: 'card' },
     element('p', { class: 'verdict', id: 'selected' }, `${count(indices.length)} points` + (page.labelled ? `, ${count(errors)} wrong` : '')), ...bars,
     element('div', { class: 'row' }, element('button', { type: 'button', onclick: () => saveCsv(page, indices) }, 'Download as CSV')), gallery(page, indices)), () => clearAll(page));
+  page.open(0);
+  say(`${count(indices.length)} points chosen` + (page.labelled ? `, ${count(errors)} wrong` : ''));
 }
 
 // ---- files ----
@@ -438,8 +515,9 @@ function paintTheme(page) {
 function setTheme(page, name) {
   document.documentElement.dataset.theme = name;
   paintTheme(page);
-  makeExemplars(page);
+  repaintPictures();
   if (page.try.repaint) page.try.repaint();
+  if (page.film) page.film.repaint();
 }
 
 function makeKeys(page) {
@@ -454,8 +532,9 @@ function makeKeys(page) {
     '.': () => step(1), ',': () => step(-1), l: () => page.lasso($('lasso').getAttribute('aria-pressed') !== 'true'),
   };
   $('points').addEventListener('keydown', (e) => {
-    if (!keys[e.key] || e.ctrlKey || e.metaKey || e.altKey) return;
-    keys[e.key]();
+    const act = keys[e.key] || keys[e.key.toLowerCase()];
+    if (!act || e.ctrlKey || e.metaKey || e.altKey) return;
+    act();
     e.preventDefault();
   });
   document.addEventListener('keydown', (e) => {
@@ -471,8 +550,14 @@ function makeTabs(page) {
       $(tab).tabIndex = i === which ? 0 : -1;
       $(panel).hidden = i !== which;
     });
+    document.body.dataset.tab = tabs[which][1];
     if (which === 1 && page.try.start) page.try.start();
     if (page.film) page.film.open(which === 2);
+    $('shown').hidden = which === 2; // the film has other points
+    $('card').hidden = true;
+  };
+  page.open = (which) => {
+    if ($(tabs[which][0]).getAttribute('aria-selected') !== 'true') open(which);
   };
   tabs.forEach(([tab], i) => {
     $(tab).addEventListener('click', () => open(i));

@@ -6,7 +6,9 @@ const THEMES = {
   dark: { background: '#14171c', ink: '#eceff3', halo: '#14171c' },
 };
 
-export function createMap({ canvas, overlay, box, points, names, group, isError, exemplars, onHover, onPick, onSelect, onExemplar }) {
+const MOST_RINGS = 4000; // more errors than that are not ringed
+
+export function createMap({ canvas, overlay, box, points, names, group, isError, exemplars, covered, onHover, onPick, onSelect, onExemplar }) {
   const n = points.x.length;
   const [x0, y0, x1, y1] = box;
   const size = Math.max(x1 - x0, y1 - y0) || 1;
@@ -33,8 +35,9 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   let lassoing = false;
   let traced = null; // the path of a finger
 
-  // A dot's diameter where so many are shown.
-  const dot = (shown) => (shown > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(shown + 1))));
+  // A dot's diameter where so many are shown, smaller on a small map.
+  const side = () => Math.min(overlay.clientWidth, overlay.clientHeight);
+  const dot = (shown) => (shown > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(shown + 1)) * Math.min(1, side() / 500)));
   let usual = dot(n);
   const both = points.part.some((part) => part !== points.part[0]); // then training points are smaller
   const sizes = () => (both ? [0.65 * usual, usual] : usual);
@@ -59,14 +62,21 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   const valueA = Float32Array.from(group);
   const valueB = Float32Array.from(points.part, (part) => (part === 1 ? 0 : 1));
 
-  // Where a place of the square is on the overlay, in CSS pixels.
-  function screen(x, y) {
+  // Where places of the square are on the overlay, in CSS pixels, as the view is now.
+  function viewNow() {
     const view = plot.get('camera').view;
-    const aspect = overlay.clientWidth / overlay.clientHeight;
-    const cx = (view[0] * x + view[4] * y + view[12]) / aspect;
-    const cy = view[1] * x + view[5] * y + view[13];
-    return [((cx + 1) / 2) * overlay.clientWidth, ((1 - cy) / 2) * overlay.clientHeight];
+    const [wide, high] = [overlay.clientWidth, overlay.clientHeight];
+    return (x, y) => {
+      const cx = ((view[0] * x + view[4] * y + view[12]) * high) / wide;
+      const cy = view[1] * x + view[5] * y + view[13];
+      return [((cx + 1) / 2) * wide, ((1 - cy) / 2) * high];
+    };
   }
+  const screen = (x, y) => viewNow()(x, y);
+  const exemplarPlaces = () => {
+    const at = viewNow();
+    return exemplars.map(([x, y]) => at(placeX(x), placeY(y)));
+  };
 
   function ring(g, [x, y], radius, colour, width, fill) {
     g.beginPath();
@@ -80,29 +90,37 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     g.stroke();
   }
 
-  // The class beside its exemplars, once where several of a class lie together.
-  function nameExemplars(g) {
+  const isCrowded = () => exemplars.length > 40 || side() < 320; // then exemplars and their names are smaller
+
+  // The class beside its exemplars, once where several of a class lie together, on the left where the map ends.
+  function nameExemplars(g, places) {
     const named = [];
-    g.font = '600 14px system-ui, sans-serif';
+    const crowded = isCrowded();
+    const away = crowded ? 10 : 15;
+    g.font = `600 ${crowded ? 12 : 14}px system-ui, sans-serif`;
     g.textBaseline = 'middle';
     g.lineJoin = 'round';
-    for (const [x, y, k] of exemplars) {
-      const [sx, sy] = screen(placeX(x), placeY(y));
-      if (named.some(([nx, ny, nk]) => Math.hypot(nx - sx, ny - sy) < (nk === k ? 60 : 16))) continue;
-      named.push([sx, sy, k]);
+    places.forEach(([x, y], j) => {
+      const k = exemplars[j][2];
+      if (x < 0 || y < 0 || x > overlay.clientWidth || y > overlay.clientHeight) return;
+      if (named.some(([nx, ny, nk]) => Math.hypot(nx - x, ny - y) < (nk === k ? 60 : 16))) return;
+      named.push([x, y, k]);
       const text = names[k].length > 18 ? names[k].slice(0, 17) + '…' : names[k];
+      const wide = g.measureText(text).width;
+      const left = x + away + wide > overlay.clientWidth - 4 ? x - away - wide : x + away;
       g.lineWidth = 4;
       g.strokeStyle = theme.halo;
-      g.strokeText(text, sx + 15, sy);
+      g.strokeText(text, left, y);
       g.fillStyle = theme.ink;
-      g.fillText(text, sx + 15, sy);
-    }
+      g.fillText(text, left, y);
+    });
   }
 
   // A frame of the film: points of [x, y, class] in the model's outputs, in place of all else.
   function paintFilm(g) {
+    const at = viewNow();
     for (const [x, y, k] of film) {
-      const [sx, sy] = screen(placeX(x), placeY(y));
+      const [sx, sy] = at(placeX(x), placeY(y));
       g.fillStyle = colours[k] + 'd0';
       g.beginPath();
       g.arc(sx, sy, 3, 0, 2 * Math.PI);
@@ -115,13 +133,16 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       paintFilm(g);
       return;
     }
-    const few = errors.length <= 4000;
-    if (few) for (const i of errors) ring(g, screen(px[i], py[i]), usual / 2 + 2.5, colours[points.label[i]], 1.5);
-    exemplars.forEach(([x, y, k], j) => {
-      const at = screen(placeX(x), placeY(y));
-      const radius = j === ringed ? 12 : 8;
-      ring(g, at, radius, theme.halo, 8);
-      ring(g, at, radius, colours[k], 4);
+    const few = errors.length <= MOST_RINGS;
+    const placed = viewNow();
+    const [wider, line] = side() < 320 ? [1.2, 1] : [2.5, 1.5];
+    if (few) for (const i of errors) ring(g, placed(px[i], py[i]), usual / 2 + wider, colours[points.label[i]], line);
+    const places = exemplarPlaces();
+    const crowded = isCrowded();
+    places.forEach((at, j) => {
+      const radius = (crowded ? 5 : 8) + (j === ringed ? 4 : 0);
+      ring(g, at, radius, theme.halo, crowded ? 5 : 8);
+      ring(g, at, radius, colours[exemplars[j][2]], crowded ? 3 : 4);
       ring(g, at, radius + 2.5, theme.ink, j === ringed ? 2 : 1);
     });
     if (pinned >= 0) {
@@ -141,7 +162,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       }
       g.stroke();
     }
-    nameExemplars(g);
+    nameExemplars(g, places);
     if (traced) {
       g.strokeStyle = theme.ink;
       g.lineWidth = 2;
@@ -170,24 +191,28 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   function findErrors() {
     const from = visible || { length: n };
     errors = [];
-    for (let k = 0; k < from.length && errors.length <= 4000; k++) {
+    for (let k = 0; k < from.length && errors.length <= MOST_RINGS; k++) {
       const i = visible ? visible[k] : k;
       if (isError(i)) errors.push(i);
     }
   }
 
   plot.subscribe('view', paintSoon);
-  plot.subscribe('pointOver', (i) => onHover(i, plot.getScreenPosition(i)));
+  plot.subscribe('pointOver', (i) => film || onHover(i, plot.getScreenPosition(i)));
   plot.subscribe('pointOut', () => onHover(-1));
-  plot.subscribe('select', ({ points: chosen }) => (chosen.length === 1 ? onPick(chosen[0]) : onSelect(chosen)));
-  plot.subscribe('deselect', () => onSelect([]));
-  new ResizeObserver(paintSoon).observe(overlay);
+  plot.subscribe('select', ({ points: chosen }) => film || (chosen.length === 1 ? onPick(chosen[0]) : onSelect(chosen)));
+  plot.subscribe('deselect', () => film || onSelect([]));
+  let fitted = ''; // the camera after the last fit: unmoved, it follows the size of the map
+  const camera = () => plot.get('camera').view.join();
+  function resize() {
+    usual = dot(visible ? visible.length : n);
+    plot.set({ pointSize: sizes() });
+    if (camera() === fitted) fit();
+    else paintSoon();
+  }
+  new ResizeObserver(resize).observe(overlay);
 
-  const exemplarAt = (x, y) =>
-    exemplars.findIndex(([ex, ey]) => {
-      const [sx, sy] = screen(placeX(ex), placeY(ey));
-      return Math.hypot(sx - x, sy - y) <= 12;
-    });
+  const exemplarAt = (x, y) => (film ? -1 : exemplarPlaces().findIndex(([ex, ey]) => Math.hypot(ex - x, ey - y) <= (isCrowded() ? 8 : 12)));
   let down = null;
   canvas.addEventListener('pointerdown', (e) => (down = [e.offsetX, e.offsetY]));
   canvas.addEventListener('click', (e) => {
@@ -212,11 +237,16 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     plot.redraw();
     paintSoon();
   };
-  // All of the box, also where the map is higher than wide.
+  // All of the box, also where the map is higher than wide, between what lies over the map's ends.
   function fit() {
-    const across = ((x1 - x0) * scale + 0.28) / (2 * (overlay.clientWidth / overlay.clientHeight));
+    const [wide, high] = [overlay.clientWidth, overlay.clientHeight];
+    const [top, bottom] = covered();
+    const across = (((x1 - x0) * scale + 0.28) * high) / (2 * wide);
+    const up = (((y1 - y0) * scale + 0.2) * high) / (2 * Math.max(1, high - top - bottom));
+    const distance = Math.max(1, across, top + bottom ? up : 0);
     plot.reset({ preventEvent: true });
-    plot.get('camera').lookAt([0, 0], Math.max(1, across));
+    plot.get('camera').lookAt([0, ((top - bottom) / high) * distance], distance);
+    fitted = camera();
     plot.redraw();
     paintSoon();
   }
@@ -224,10 +254,12 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     move,
     zoom,
     tap(x, y) {
+      if (film) return;
       const j = exemplarAt(x, y);
       const near = j >= 0 ? -1 : nearest(x, y, 24);
       if (j >= 0) onExemplar(j);
       else if (near >= 0) onPick(near);
+      onHover(near); // its card over the map, as there is no hovering
     },
     lassoing: () => lassoing,
     trace(path) {
@@ -247,10 +279,11 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   // The visible points inside a closed path on the overlay.
   function within(path) {
     const chosen = [];
+    const at = viewNow();
     const from = visible || { length: n };
     for (let k = 0; k < from.length; k++) {
       const i = visible ? visible[k] : k;
-      const [x, y] = screen(px[i], py[i]);
+      const [x, y] = at(px[i], py[i]);
       let inside = false;
       for (let a = 0, b = path.length - 1; a < path.length; b = a++) {
         const [[ax, ay], [bx, by]] = [path[a], path[b]];
@@ -265,10 +298,11 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   function nearest(x, y, within) {
     let best = -1;
     let least = within;
+    const at = viewNow();
     const from = visible || { length: n };
     for (let k = 0; k < from.length; k++) {
       const i = visible ? visible[k] : k;
-      const [sx, sy] = screen(px[i], py[i]);
+      const [sx, sy] = at(px[i], py[i]);
       const d = Math.hypot(sx - x, sy - y);
       if (d < least) [best, least] = [i, d];
     }
@@ -286,11 +320,9 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     },
     async show(indices) {
       visible = indices;
-      usual = dot(indices ? indices.length : n);
-      plot.set({ pointSize: sizes() });
-      await (indices ? plot.filter(indices, { preventEvent: true }) : plot.unfilter({ preventEvent: true }));
       findErrors();
-      paintSoon();
+      resize();
+      await (indices ? plot.filter(indices, { preventEvent: true }) : plot.unfilter({ preventEvent: true }));
     },
     setTheme(name, of) {
       theme = THEMES[name];
@@ -336,12 +368,14 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       const g = out.getContext('2d');
       g.fillStyle = theme.background;
       g.fillRect(0, 0, out.width, out.height);
-      const data = await plot.export();
-      const image = document.createElement('canvas');
-      image.width = data.width;
-      image.height = data.height;
-      image.getContext('2d').putImageData(data, 0, 0);
-      g.drawImage(image, 0, 0, out.width, out.height);
+      if (!film) {
+        const data = await plot.export();
+        const image = document.createElement('canvas');
+        image.width = data.width;
+        image.height = data.height;
+        image.getContext('2d').putImageData(data, 0, 0);
+        g.drawImage(image, 0, 0, out.width, out.height);
+      }
       g.drawImage(overlay, 0, 0);
       return out;
     },

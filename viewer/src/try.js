@@ -1,38 +1,36 @@
 // Try it: a new sample is drawn, edited or typed, and the model inside the page places and classifies it.
 import { about, inputName } from './data.js';
-import { element, inkOnPaper, picture, seenShape, turn } from './card.js';
+import { element, inkOnPaper, picture, say, seenShape, turn } from './card.js';
 import { colourOf } from './palette.js';
 
 const [low, high] = about.range;
 
-// Shows what the model says; gives a function of a sample, null: nothing yet.
-function answers(host, { model, onPlace }) {
-  const box = element('div', { 'aria-live': 'polite' });
+// Shows what the model says, pictures in `beside`; gives a function of a sample, null: nothing yet.
+function answers(host, { model, onPlace }, beside) {
+  const box = element('div', {});
   host.append(box);
+  const shown = (x, name, of) => element('figure', {}, picture(Array.from(x, level), about.image, 64, name), element('figcaption', {}, of));
   return (x) => {
     box.replaceChildren();
+    if (beside) beside.replaceChildren();
     if (!x) {
       onPlace(null);
-      return null;
+      return;
     }
     const result = model.classify(x, about.neighbours);
-    const best = result.proba[result.label];
-    const seen = about.kind === 'image' ? element('figure', {}, picture(Array.from(x, level), about.image, 64, 'what the model sees'), element('div', {}, 'seen')) : null;
     const won = model.exemplar(result.winner);
-    const winner = about.kind === 'image' && won
-      ? element('figure', {}, picture(Array.from(won, level), about.image, 64, 'the winning exemplar'), element('div', {}, `exemplar ${result.winner}`)) : null;
-    box.append(
-      element('div', { class: 'answer' },
-        element('div', {}, element('div', { class: 'big', id: 'answer' }, model.classes[result.label]),
-          element('p', { class: 'note' }, `${(100 * best).toFixed(1)} % sure; ${won ? 'exemplar' : 'point'} ${result.winner} wins, ${result.distance.toPrecision(3)} away`)),
-        seen, winner));
+    const sure = `${(100 * result.proba[result.label]).toFixed(1)} %`;
+    const wins = `${won ? 'exemplar' : 'point'} ${result.winner} wins`;
+    if (beside) beside.append(shown(x, 'what the model sees', 'seen'), ...(won ? [shown(won, 'the winning exemplar', `winner ${result.winner}`)] : []));
+    box.append(element('div', { class: 'answer' }, element('div', { class: 'big', id: 'answer' }, model.classes[result.label]),
+      element('p', { class: 'note' }, `${sure} sure; ${wins}, ${result.distance.toPrecision(3)} away`)));
     const order = [...result.proba.keys()].sort((a, b) => result.proba[b] - result.proba[a]).slice(0, 10);
     for (const k of order.sort((a, b) => a - b))
       box.append(element('div', { class: 'bar' }, element('b', { title: model.classes[k] }, model.classes[k]),
         element('div', {}, element('i', { style: { width: `${100 * result.proba[k]}%`, background: colourOf(k) } })),
         element('span', {}, `${(100 * result.proba[k]).toFixed(1)} %`)));
     onPlace({ x: result.y[0], y: result.y[1], label: result.label });
-    return result;
+    say(`${model.classes[result.label]}, ${sure} sure, ${wins}`, 500);
   };
 }
 
@@ -82,7 +80,6 @@ function habit(samples, n) {
 // Strokes (lists of [x, y], 0 to 1) as a picture of the data's size, in the data's units.
 function render(strokes, usual) {
   const [rows, columns] = seenShape(about.image);
-  const fine = 8;
   const width = usual.pen;
   const all = strokes.flat();
   const xs = all.map((p) => p[0]);
@@ -93,9 +90,10 @@ function render(strokes, usual) {
   const thin = Math.min(x1 - x0, y1 - y0) < 0.3 * Math.max(x1 - x0, y1 - y0);
   const [scaleX, scaleY] = !inkOnPaper ? [1, 1] : usual.stretched && !thin ? [room / (x1 - x0 || 1), room / (y1 - y0 || 1)] : [even, even];
   const place = ([x, y]) => [(x - (x0 + x1) / 2) * scaleX + 0.5, (y - (y0 + y1) / 2) * scaleY + 0.5];
-  const canvas = element('canvas', { width: columns * fine, height: rows * fine });
-  const g = canvas.getContext('2d', { willReadFrequently: true });
-  const draw = (dx, dy) => {
+  // fine: pixels across one of the picture
+  const draw = (dx, dy, fine) => {
+    const canvas = element('canvas', { width: columns * fine, height: rows * fine });
+    const g = canvas.getContext('2d', { willReadFrequently: true });
     g.setTransform(1, 0, 0, 1, 0, 0);
     g.fillStyle = '#000';
     g.fillRect(0, 0, canvas.width, canvas.height);
@@ -118,29 +116,34 @@ function render(strokes, usual) {
       for (let x = 0; x < columns * fine; x++) out[Math.floor(y / fine) * columns + Math.floor(x / fine)] += data[4 * (y * columns * fine + x)] / 255 / fine / fine;
     return out;
   };
-  let ink = draw(0, 0);
+  let [right, down] = [0, 0];
   if (inkOnPaper) { // its middle of mass to where the data has it
+    const ink = draw(0, 0, 2);
     let [mass, mx, my] = [0, 0, 0];
     ink.forEach((v, k) => {
       mass += v;
       mx += v * ((k % columns) + 0.5);
       my += v * (Math.floor(k / columns) + 0.5);
     });
-    if (mass) ink = draw(usual.x - mx / mass / columns, usual.y - my / mass / rows);
+    if (mass) [right, down] = [usual.x - mx / mass / columns, usual.y - my / mass / rows];
   }
-  return turn(ink, [rows, columns]).map((v) => low + v * (high - low));
+  return turn(draw(right, down, 8), [rows, columns]).map((v) => low + v * (high - low));
 }
+
+const STEP = 0.04; // of the pad, that an arrow key moves the pen
 
 function drawing(host, tools) {
   const usual = habit(tools.samples, tools.n);
-  const pad = element('canvas', { id: 'pad', width: 480, height: 480, role: 'img', 'aria-label': 'Draw here' });
+  const pad = element('canvas', { id: 'pad', width: 480, height: 480, tabindex: 0, role: 'application', 'aria-label': 'Drawing pad. Arrow keys move the pen, Space sets it down or lifts it, Delete clears.' });
   const clear = element('button', { type: 'button', id: 'clear-pad' }, 'Clear');
-  host.append(element('p', { class: 'note' }, 'Draw with mouse, pen or finger. The drawing is centred and sized as the data are.'), pad,
-    element('div', { class: 'row' }, clear));
-  const tell = answers(host, tools);
+  const beside = element('div', { class: 'beside' });
+  host.append(element('p', { class: 'note' }, 'Draw with mouse, pen, finger, or arrow keys and Space. The drawing is centred and sized as the data are.'),
+    element('div', { class: 'easel' }, pad, element('div', {}, clear, beside)));
+  const tell = answers(host, tools, beside);
   const g = pad.getContext('2d');
   let strokes = [];
   let drawingNow = false;
+  let pen = null; // [x, y] where the keyboard has it
   const repaint = () => {
     g.clearRect(0, 0, pad.width, pad.height);
     g.strokeStyle = getComputedStyle(host).color;
@@ -152,6 +155,12 @@ function drawing(host, tools) {
       for (const [x, y] of stroke) g.lineTo(x * pad.width, y * pad.height + 0.01);
       g.stroke();
     }
+    if (!pen) return;
+    g.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue('--accent');
+    g.lineWidth = drawingNow ? 10 : 4;
+    g.beginPath();
+    g.arc(pen[0] * pad.width, pen[1] * pad.height, 20, 0, 2 * Math.PI);
+    g.stroke();
   };
   const at = (e) => {
     const box = pad.getBoundingClientRect();
@@ -165,23 +174,48 @@ function drawing(host, tools) {
       tell(strokes.length ? render(strokes, usual) : null);
     });
   };
+  const empty = () => {
+    strokes = [];
+    drawingNow = false;
+    update();
+  };
   pad.addEventListener('pointerdown', (e) => {
     pad.setPointerCapture(e.pointerId);
     drawingNow = true;
+    pen = null;
     strokes.push([at(e)]);
     update();
   });
   pad.addEventListener('pointermove', (e) => {
-    if (!drawingNow) return;
-    strokes[strokes.length - 1].push(at(e));
+    if (!drawingNow || pen) return;
+    strokes.at(-1).push(at(e));
     update();
   });
   for (const name of ['pointerup', 'pointercancel']) pad.addEventListener(name, () => (drawingNow = false));
-  clear.addEventListener('click', () => {
-    strokes = [];
-    update();
+  pad.addEventListener('keydown', (e) => {
+    const ways = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] };
+    if (e.key === 'Delete' || e.key === 'Backspace') empty();
+    else if (e.key === ' ') {
+      pen ||= [0.5, 0.5];
+      drawingNow = !drawingNow;
+      if (drawingNow) strokes.push([pen]);
+      say(drawingNow ? 'Pen down' : 'Pen up');
+      update();
+    } else if (ways[e.key]) {
+      pen ||= [0.5, 0.5];
+      pen = pen.map((v, d) => Math.min(0.96, Math.max(0.04, v + ways[e.key][d])));
+      if (drawingNow) strokes.at(-1).push(pen);
+      update();
+    } else return;
+    e.preventDefault();
   });
-  return { repaint, usual, render: (of) => render(of, usual) };
+  pad.addEventListener('blur', () => {
+    pen = null;
+    drawingNow = false;
+    repaint();
+  });
+  clear.addEventListener('click', empty);
+  return { repaint, render: (of) => render(of, usual) };
 }
 
 function editing(host, tools) {

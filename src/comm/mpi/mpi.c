@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "comm/comm.h"
 
@@ -155,9 +156,12 @@ static const eh_comm_ops mpi = {
     .abort = mpi_abort,
 };
 
+static pid_t process; /* that has begun MPI */
+
 static void finish(void)
 {
     int ended = 0;
+    if (getpid() != process) return; /* a child of it */
     if (MPI_Finalized(&ended) == MPI_SUCCESS && !ended) MPI_Finalize();
 }
 
@@ -168,18 +172,19 @@ static int begin(void)
     if (begun) return MPI_SUCCESS; /* by whoever uses the library, who ends it as well */
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     const int error = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+    process = getpid();
     if (error == MPI_SUCCESS) atexit(finish);
     return error;
 }
 
-static int number_on_machine(void)
+static void look_around(eh_comm *c)
 {
     MPI_Comm machine;
-    int number = 0;
-    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine) != MPI_SUCCESS) return 0;
-    MPI_Comm_rank(machine, &number);
+    c->crowd = 1;
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine) != MPI_SUCCESS) return;
+    MPI_Comm_rank(machine, &c->near);
+    MPI_Comm_size(machine, &c->crowd);
     MPI_Comm_free(&machine);
-    return number;
 }
 
 __attribute__((visibility("default"))) enhope_status eh_comm_mpi_open(enhope_context *ctx, size_t table_size,
@@ -199,7 +204,7 @@ enhope_status eh_comm_mpi_open(enhope_context *ctx, size_t table_size, eh_comm *
         MPI_Comm_set_errhandler(own.leaving, MPI_ERRORS_RETURN);
         MPI_Comm_rank(own.all, &comm.rank);
         MPI_Comm_size(own.all, &comm.ranks);
-        comm.near = number_on_machine();
+        look_around(&comm);
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
         comm.device = MPIX_Query_cuda_support();
 #endif

@@ -21,10 +21,14 @@ cells = [(label, [tuple(map(float, c)) for c in re.findall(r"[ML](-?[\d.]+) ?(-?
          for label, region in enumerate(regions) for cell in region.split("z") if cell]
 
 def depth(cell, x, y):
-    """How far inside, in pixels."""
-    sides = zip(cell, cell[1:] + cell[:1])
-    return min(((c - a) * (y - b) - (d - b) * (x - a)) / max(((c - a) ** 2 + (d - b) ** 2) ** 0.5, 1e-9)
-               for (a, b), (c, d) in sides if (a, b) != (c, d))
+    """How far inside, in pixels. Corners are rounded to hundredths: a side of a few of them has no direction."""
+    u, v = zip(*cell)
+    inside = [x - min(u), max(u) - x, y - min(v), max(v) - y]
+    for (a, b), (c, d) in zip(cell, cell[1:] + cell[:1]):
+        length = ((c - a) ** 2 + (d - b) ** 2) ** 0.5
+        if length > 0.1:
+            inside.append(((c - a) * (y - b) - (d - b) * (x - a)) / length)
+    return min(inside)
 
 right = wrong = lost = 0
 for (x, y), label in zip(page, labels):

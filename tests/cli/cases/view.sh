@@ -39,6 +39,8 @@ enhope train --data $blobs $tiny --limit 300 -z 6 --seed 3 -o m.safetensors
 if [ -z "${without-}" ]; then
     enhope view m.safetensors --data $blobs --limit 300 --history -o film.html
     echo "exit $?, frames: $(grep -c 'id="frames"' film.html)"
+    enhope view m.safetensors --data $blobs --limit 200 --history -o film.html 2>&1 # of less data than it was
 else
     echo "exit 0, frames: 1"
+    echo "enhope: --history trained another model than m.safetensors: give the --data, --split and --limit that it was trained with"
 fi

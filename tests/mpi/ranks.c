@@ -1,0 +1,225 @@
+/* Ranks against a process alone: the same model, to the byte, for every method and choice that is learned in steps; and no
+ * rank is left waiting where one has no memory.
+ *
+ * usage: mpirun -n R ranks FOLDER      each rank writes its models into the folder */
+#define _DEFAULT_SOURCE 1
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "method/train.h"
+
+/* ---- data ---- */
+
+enum { SPARSE_N = 420, SPARSE_H = 60, EACH = 5 };
+
+static enhope_dataset *sparse(enhope_context *ctx)
+{
+    static int64_t start[SPARSE_N + 1];
+    static int32_t column[SPARSE_N * EACH], label[SPARSE_N];
+    static float value[SPARSE_N * EACH];
+    enhope_dataset *data = NULL;
+    for (int i = 0; i < SPARSE_N; i++) {
+        label[i] = i % 3;
+        start[i + 1] = start[i] + EACH;
+        for (int j = 0; j < EACH; j++) {
+            column[i * EACH + j] = j * (SPARSE_H / EACH) + (i * 7 + j * j + label[i] * 4) % (SPARSE_H / EACH);
+            value[i * EACH + j] = (float)(1 + (i * 13 + j * 5) % 11) / 7;
+        }
+    }
+    enhope_dataset_view_csr(ctx, SPARSE_N, SPARSE_H, start, column, value, label, 3, NULL, &data);
+    return data;
+}
+
+static enhope_dataset *read_data(enhope_context *ctx, const char *name)
+{
+    enhope_dataset *data = NULL;
+    if (!strcmp(name, "sparse")) return sparse(ctx);
+    const enhope_source source = {.path = !strcmp(name, "digits") ? "synthetic:digits,n=320,seed=1"
+                                          : !strcmp(name, "few")  ? "synthetic:blobs,n=90,classes=3,inputs=4,seed=3"
+                                                                  : "synthetic:blobs,n=640,classes=4,inputs=13,seed=3"};
+    enhope_dataset_read(ctx, &source, &data);
+    return data;
+}
+
+/* ---- one model ---- */
+
+typedef struct test_case {
+    const char *data, *settings;
+} test_case;
+
+#define SMALL "factors=9 hidden=6 batch=170 epochs=2 "
+static const test_case cases[] = {
+    {"blobs", SMALL "parts=5"},
+    {"blobs", "factors=9 hidden=6 batch=530 epochs=2"}, /* three parts by rule */
+    {"blobs", "factors=9 hidden=6 batch=3 epochs=1"},   /* fewer parts than ranks */
+    {"blobs", SMALL "parts=5 exemplars=kmeans z=11"},
+    {"blobs", SMALL "parts=5 exemplars=random z=9"},
+    {"blobs", SMALL "parts=7 form=row weight=sample"},
+    {"blobs", SMALL "parts=7 form=joint noise=0.3 dropout=0.2"},
+    {"blobs", SMALL "parts=4 form=published noise=0 dropout=0 average=0.9"},
+    {"blobs", SMALL "parts=4 mix=0.3 smooth=0.1 balance=0.5"},
+    {"blobs", SMALL "parts=4 adversary=0.2 mix=0.2"},
+    {"blobs", SMALL "parts=4 adversary=0.2 norm=l2 exemplars=kmeans"},
+    {"blobs", SMALL "parts=4 solver=cg valid=0"},
+    {"blobs", SMALL "parts=4 solver=lbfgs"},
+    {"digits", SMALL "parts=3 shift=1 affine=1 elastic=0.5"},
+    {"sparse", SMALL "parts=4"},
+    {"sparse", SMALL "parts=4 exemplars=kmeans form=joint"},
+    {"sparse", SMALL "parts=4 noise=0.1"},
+    {"blobs", SMALL "parts=5 method=hope"},
+    {"sparse", SMALL "parts=5 method=hope"},
+    {"blobs", "method=nca batch=170 epochs=2 parts=5"},
+    {"blobs", "method=mcml+ batch=170 epochs=2 parts=3 solver=cg"},
+    {"blobs", "method=linear-en-hope batch=170 epochs=2 parts=3"},
+    {"blobs", "method=snc batch=170 epochs=2 parts=5"},
+    {"blobs", "method=dt-mcml layers=8-7 batch=170 epochs=2 parts=5"},
+    {"blobs", "method=deep-en-hope layers=8-7-5 unit=relu batch=170 epochs=2 parts=5"},
+    {"blobs", "method=pt-sne layers=8-7 batch=170 epochs=2 parts=5 perplexity=9"},
+    {"blobs", "method=pt-sne layers=8-7 batch=170 epochs=2 parts=5 noise=0.2"},
+    {"blobs", "method=lmnn batch=170 epochs=2 parts=5"},
+    {"blobs", "method=pca"},
+    {"blobs", "method=lpp"},
+    {"few", "method=mcml epochs=2"},
+    {"blobs", "method=knn"},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void die(enhope_context *ctx, const test_case *which, const char *what)
+{
+    fprintf(stderr, "rank %d of %d: %s, %s: %s (%s)\n", enhope_context_rank(ctx), enhope_context_ranks(ctx),
+            which ? which->data : "", which ? which->settings : "", what, enhope_error(ctx));
+    enhope_context_abort(ctx, 1);
+    exit(1);
+}
+
+static enhope_settings *make_settings(enhope_context *ctx, const test_case *which)
+{
+    enhope_settings *settings = enhope_settings_create();
+    char text[256];
+    snprintf(text, sizeof text, "%s", which->settings);
+    for (char *name = strtok(text, " "); name; name = strtok(NULL, " ")) {
+        char *value = strchr(name, '=');
+        *value++ = '\0';
+        if (enhope_settings_set(ctx, settings, name, value)) die(ctx, which, "settings");
+    }
+    return settings;
+}
+
+enum how {
+    PLAIN,
+    ON,
+    STAGED
+}; /* trained; trained on after that; trained by a backend whose memory is not the host's */
+
+/* As a GPU is, where what ranks exchange goes by the host. */
+static enhope_status train_far(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
+                               enhope_model **out)
+{
+    enhope_trainer *t = NULL;
+    EH_TRY(enhope_trainer_create(ctx, data, settings, &t));
+    eh_train_exchange_free(t);
+    eh_compute_ops far = *t->c->op;
+    far.host = false;
+    t->c->op = &far;
+    enhope_status status = eh_train_exchange_create(t);
+    int done = 0;
+    while (!status && !done) status = enhope_trainer_step(t, NULL, &done);
+    if (!status) status = enhope_trainer_model(t, out);
+    enhope_trainer_free(t);
+    return status;
+}
+
+/* The bytes of a model. */
+static char *train(enhope_context *ctx, const test_case *which, enum how how, const char *folder, size_t *size)
+{
+    const bool on = how == ON;
+    char path[512];
+    enhope_dataset *data = read_data(ctx, which->data);
+    enhope_settings *settings = make_settings(ctx, which);
+    enhope_model *model = NULL, *more = NULL;
+    if (!data) die(ctx, which, "data");
+    if (how == STAGED ? train_far(ctx, data, settings, &model) : enhope_train(ctx, data, settings, NULL, NULL, &model))
+        die(ctx, which, "training");
+    if (on && enhope_model_update(ctx, model, data, settings, NULL, NULL, &more)) die(ctx, which, "training on");
+    snprintf(path, sizeof path, "%s/%ld.safetensors", folder, (long)getpid());
+    if (enhope_model_save(ctx, on ? more : model, path)) die(ctx, which, "saving");
+    enhope_model_free(model);
+    enhope_model_free(more);
+    enhope_settings_free(settings);
+    enhope_dataset_free(data);
+    FILE *file = fopen(path, "rb");
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = malloc(*size);
+    if (fread(bytes, 1, *size, file) != *size) die(ctx, which, "reading");
+    fclose(file);
+    remove(path);
+    return bytes;
+}
+
+static void same_model(enhope_context *alone, enhope_context *ranks, const test_case *which, enum how how,
+                       const char *folder)
+{
+    size_t size, other;
+    char *want = train(alone, which, how == ON ? ON : PLAIN, folder, &size);
+    char *got = train(ranks, which, how, folder, &other);
+    if (size != other || memcmp(want, got, size)) die(ranks, which, "the model is not that of one process");
+    free(want);
+    free(got);
+}
+
+/* ---- no memory in one rank ---- */
+
+static int64_t left = -1; /* allocations until one fails; -1: none does */
+
+static void *allocate(size_t bytes)
+{
+    if (left == 0) return NULL;
+    if (left > 0) left--;
+    return malloc(bytes);
+}
+
+/* The last rank's k-th allocation fails. Either nobody asked for so many, and all have a model; or all have a sentence. */
+static bool fails_together(enhope_context *ctx, int64_t k)
+{
+    static const test_case which = {"blobs", SMALL "parts=4 exemplars=kmeans"};
+    const int rank = enhope_context_rank(ctx), last = enhope_context_ranks(ctx) - 1;
+    enhope_dataset *data = read_data(ctx, which.data);
+    enhope_settings *settings = make_settings(ctx, &which);
+    enhope_model *model = NULL;
+    left = rank == last ? k : -1;
+    const enhope_status status = enhope_train(ctx, data, settings, NULL, NULL, &model);
+    left = -1;
+    char want[32];
+    snprintf(want, sizeof want, "rank %d: out of memory", last);
+    if (status && strncmp(enhope_error(ctx), rank == last ? "out of memory" : want, strlen("out of memory")))
+        die(ctx, &which, "no memory");
+    if (!enhope_context_meet(ctx, 20)) die(ctx, &which, "a rank waits");
+    enhope_model_free(model);
+    enhope_settings_free(settings);
+    enhope_dataset_free(data);
+    return status != ENHOPE_OK;
+}
+
+int main(int argc, char **argv)
+{
+    enhope_set_allocator(allocate, free);
+    enhope_context *alone = enhope_context_create(), *ranks = enhope_context_create();
+    if (argc != 2 || enhope_context_set_ranks(ranks, "mpi")) die(ranks, NULL, "the beginning");
+    for (int i = 0; i < CASES; i++) same_model(alone, ranks, &cases[i], PLAIN, argv[1]);
+    same_model(alone, ranks, &cases[0], ON, argv[1]);
+    for (int i = 0; i < CASES; i++)
+        if (strstr(cases[i].settings, "parts")) same_model(alone, ranks, &cases[i], STAGED, argv[1]);
+    int64_t k = 0;
+    while (fails_together(ranks, k)) k += 1 + k / 8;
+    if (enhope_context_rank(ranks) == 0)
+        printf("%d ranks: all models as one process makes them; %lld allocations\n", enhope_context_ranks(ranks),
+               (long long)k);
+    enhope_context_free(ranks);
+    enhope_context_free(alone);
+    return 0;
+}
