@@ -142,7 +142,8 @@ static enhope_status start_exemplars(enhope_trainer *t)
     const int64_t H = t->shape.H;
     float *E = NULL;
     enhope_status status;
-    EH_CHECK(eh_new(t->ctx, "exemplars", t->z * H, sizeof *E, (void **)&E));
+    /* ranks share what follows: none begins it alone */
+    EH_CHECK(eh_comm_agree(t->ctx, eh_new(t->ctx, "exemplars", t->z * H, sizeof *E, (void **)&E)));
     const bool points = t->set.exemplars == EH_START_RANDOM || (t->learned && t->method->own_scale);
     if (t->from)
         EH_CHECK(eh_train_more_exemplars(t, E));

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "comm/comm.h"
 #include "method/train.h"
 
 /* ---- one list of classes ---- */
@@ -213,15 +214,16 @@ static void merge(const enhope_trainer *t, const float *fresh, const int32_t *fr
 enhope_status eh_train_more_exemplars(enhope_trainer *t, float *E)
 {
     const int64_t count = t->z - t->from->r;
-    int64_t *rows = NULL, found;
+    int64_t *rows = NULL, found = 0;
     float *fresh = NULL;   /* (count, H) */
     int32_t *label = NULL; /* (count) */
     enhope_status status = ENHOPE_OK;
     if (count) {
-        EH_CHECK(eh_new(t->ctx, "rows of samples", t->held, sizeof *rows, (void **)&rows));
-        EH_CHECK(eh_new(t->ctx, "exemplars", count * t->shape.H, sizeof *fresh, (void **)&fresh));
-        EH_CHECK(eh_new(t->ctx, "labels", count, sizeof *label, (void **)&label));
-        EH_CHECK(new_rows(t, rows, &found));
+        status = eh_new(t->ctx, "rows of samples", t->held, sizeof *rows, (void **)&rows);
+        if (!status) status = eh_new(t->ctx, "exemplars", count * t->shape.H, sizeof *fresh, (void **)&fresh);
+        if (!status) status = eh_new(t->ctx, "labels", count, sizeof *label, (void **)&label);
+        if (!status) status = new_rows(t, rows, &found);
+        EH_CHECK(eh_comm_agree(t->ctx, status));
         EH_CHECK(eh_exemplar_kmeans(t->ctx, t->c, &t->table, rows, found, t->data->c, count, (uint64_t)t->set.seed,
                                     fresh, label));
     }
