@@ -212,6 +212,7 @@ int tune_train(const tuning *t, int trial, int round)
     run_settings(t, trial, round, words, sizeof words);
     if (!code) code = cli_apply_settings(s.ctx, settings, words);
     if (!code) code = cli_session_data(&s, &options, options.data, "train");
+    if (!code) code = cli_session_in_memory(&s, &options);
     if (!code) code = train(t, trial, round, &s, settings);
     enhope_settings_free(settings);
     cli_session_close(&s);

@@ -52,6 +52,7 @@ enhope_status enhope_dataset_block(enhope_context *ctx, const enhope_dataset *da
     EH_CHECK(eh_store_count(ctx, store, first, count, &stored));
     EH_CHECK(eh_block_create(ctx, store->kind, store->H, count, stored, &b));
     EH_CHECK(eh_store_read(ctx, store, first, count, &b, 0, true));
+    eh_store_ahead(store, first + count, count); /* most often the next block follows */
     block->x = b.x;
     memcpy(block->owned, b.owned, sizeof b.owned);
     memset(b.owned, 0, sizeof b.owned);

@@ -413,6 +413,23 @@ enhope_status eh_store_read(enhope_context *ctx, const eh_store *s, int64_t firs
     return ENHOPE_OK;
 }
 
+void eh_store_ahead(const eh_store *s, int64_t first, int64_t n)
+{
+    if (!s->files || s->kind == ENHOPE_CSR || first < 0) return;
+    const int64_t end = n < s->n - first ? first + n : s->n;
+    while (first < end) {
+        const eh_piece *p = find_piece(s->files, first);
+        const eh_array_file *f = &p->array[EH_VALUES];
+        const int64_t row = s->H * f->a.size, stop = end < p->first + p->n ? end : p->first + p->n;
+        const int fd = open(f->path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0) return; /* reading will say why */
+        (void)posix_fadvise(fd, (off_t)(f->offset + (first - p->first) * row), (off_t)((stop - first) * row),
+                            POSIX_FADV_WILLNEED);
+        close(fd);
+        first = stop;
+    }
+}
+
 enhope_status eh_store_of(enhope_context *ctx, const enhope_dataset *data, eh_store **out)
 {
     eh_store *s = NULL;

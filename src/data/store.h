@@ -45,5 +45,7 @@ enhope_status eh_store_count(enhope_context *ctx, const eh_store *store, int64_t
  * finite and columns that do not ascend are refused, with the row. */
 enhope_status eh_store_read(enhope_context *ctx, const eh_store *store, int64_t first, int64_t n, eh_block *to,
                             int64_t at, bool values);
+/* Says that these rows will be read next, so that the system fetches them meanwhile; dense files alone. */
+void eh_store_ahead(const eh_store *store, int64_t first, int64_t n);
 
 #endif
