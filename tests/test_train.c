@@ -1091,7 +1091,7 @@ static void a_recipe_sets_all_and_is_changed_by_what_follows(void **state)
         {"push", "0.5"},        {"perplexity", "30"},
         {"solver", "cg"},       {"epochs", "30"},
         {"batch", "1000"},      {"iterations", "3"},
-        {"memory", "10"},       {"rate", "0.003"},
+        {"pairs", "10"},        {"rate", "0.003"},
         {"warmup", "0.05"},     {"beta1", "0.9"},
         {"beta2", "0.99"},      {"noise", "0"},
         {"dropout", "0"},       {"valid", "0.1"},

@@ -121,9 +121,10 @@ static enhope_status open_shard(enhope_context *ctx, writer *w)
     w->shard = (eh_shard){.rows = 0};
     for (int i = 0; i < EH_ARRAYS; i++) {
         if (!has_array(w, i)) continue;
-        snprintf(w->shard.file[i].name, EH_SHARD_NAME, "%05lld.%s", (long long)w->to.shards,
-                 eh_shard_ends[w->to.kind == ENHOPE_CSR][i]);
-        snprintf(w->file[i].path, PATH_SIZE, "%s/%s", w->folder, w->shard.file[i].name);
+        char name[EH_SHARD_NAME];
+        snprintf(name, sizeof name, "%05lld.%s", (long long)w->to.shards, eh_shard_ends[w->to.kind == ENHOPE_CSR][i]);
+        memcpy(w->shard.file[i].name, name, sizeof name);
+        snprintf(w->file[i].path, PATH_SIZE, "%s/%s", w->folder, name);
         EH_TRY(file_create(ctx, &w->file[i]));
     }
     if (w->to.kind != ENHOPE_CSR) return ENHOPE_OK;

@@ -70,7 +70,7 @@ struct enhope_settings {
     int64_t targets;
     double push;
     double perplexity;
-    int64_t solver, epochs, batch, parts, iterations, memory;
+    int64_t solver, epochs, batch, parts, iterations, pairs;
     double rate, warmup, beta1, beta2, average;
     double shift, affine, elastic;
     double noise, dropout, adversary;

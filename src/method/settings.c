@@ -107,7 +107,7 @@ static const row rows[] = {
         "parts that a mini-batch is computed in, whose gradients are added up in order; ranks share them; 0: of 256 "
         "samples, on a GPU one for each rank"),
     INTEGER(iterations, "3", 1, 1000000, "cg, lbfgs", "line searches on each mini-batch"),
-    INTEGER(memory, "10", 1, 1000, "lbfgs", "curvature pairs kept"),
+    INTEGER(pairs, "10", 1, 1000, "lbfgs", "curvature pairs kept"),
     REAL(rate, "0.002", 0, 1e6, "adam", "peak learning rate"),
     REAL(warmup, "0.05", 0, 1, "adam", "part of all steps in which the rate rises"),
     REAL(beta1, "0.9", 0, 0.999999, "adam", "decay of the gradient's mean"),

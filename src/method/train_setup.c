@@ -191,7 +191,7 @@ static enhope_status start_optimiser(enhope_trainer *t)
     const int64_t steps = s->epochs * t->batches;
     const eh_optim_settings set = {
         .iterations = type == &eh_optim_adam ? 1 : s->iterations,
-        .memory = s->memory,
+        .memory = s->pairs,
         .rate = s->rate,
         .beta1 = s->beta1,
         .beta2 = s->beta2,
