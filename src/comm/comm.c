@@ -89,15 +89,21 @@ typedef struct verdict {
     char error[1024];
 } verdict;
 
+void eh_comm_begin(enhope_context *ctx)
+{
+    ctx->agreed = false;
+}
+
 enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status)
 {
     eh_comm *c = ctx->comm;
-    if (!c) return status;
+    if (!c || (status && ctx->agreed)) return status;
     if (*c->failure && !status)
         status = eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "ranks cannot speak to each other: %s", c->failure);
     int64_t failed = status != 0;
     c->op->sum(c, &failed, 1);
     if (!failed || *c->failure) return status;
+    ctx->agreed = true;
     /* who is the first of them: all below it say 0 */
     verdict v = {.status = status};
     memcpy(v.error, ctx->error, sizeof v.error);

@@ -45,7 +45,10 @@ static inline int eh_comm_ranks(const enhope_context *ctx)
     return ctx->comm ? ctx->comm->ranks : 1;
 }
 
-/* This status where it is a failure; else, where another rank has one, that and its sentence, with "rank N: " before it. */
+/* This status where it is a failure; else, where another rank has one, that and its sentence, with "rank N: " before it. A
+ * failure is agreed upon once: on its way out it may come to further agreements, where nobody else is. Public functions that agree
+ * upon something begin with eh_comm_begin(). */
+void eh_comm_begin(enhope_context *ctx);
 enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status);
 /* Rank 0's bytes for all. */
 void eh_comm_broadcast(enhope_context *ctx, void *block, int64_t bytes);
