@@ -18,7 +18,7 @@ typedef enhope_status (*mpi_open_fn)(enhope_context *, size_t, eh_comm **);
 /* Whether a launcher of MPI has started this process along with others. */
 static bool launched(void)
 {
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (getenv(sizes[i])) return atoi(getenv(sizes[i])) > 1;
     const char *tasks = getenv("SLURM_NTASKS");

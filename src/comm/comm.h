@@ -11,7 +11,6 @@ typedef struct eh_comm eh_comm;
 
 typedef struct eh_comm_ops {
     const char *name;
-    void (*close)(eh_comm *c);
     /* Block: rank r's share are the bytes offset[r] .. offset[r + 1]; everybody's own is there, all are there afterwards. */
     void (*gather)(eh_comm *c, void *block, const int64_t *offset);
     void (*broadcast)(eh_comm *c, int from, void *block, int64_t bytes);
