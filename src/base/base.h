@@ -21,6 +21,7 @@ struct enhope_context {
     bool told_fallback;   /* auto: that the cpu computes, and why, was logged */
     struct eh_comm *comm; /* of comm/: the ranks that train together; NULL: this process alone */
     int near, crowd;      /* of these, on this machine: this one's number, and how many; crowd 0 counts as 1 */
+    bool agreed;          /* all of them know of the failure under way */
 };
 
 /* How the inputs of products are rounded on a GPU; sums are float32. */

@@ -18,7 +18,7 @@ typedef enhope_status (*mpi_open_fn)(enhope_context *, size_t, eh_comm **);
 /* Whether a launcher of MPI has started this process along with others. */
 static bool launched(void)
 {
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (getenv(sizes[i])) return atoi(getenv(sizes[i])) > 1;
     const char *tasks = getenv("SLURM_NTASKS");
@@ -89,15 +89,21 @@ typedef struct verdict {
     char error[1024];
 } verdict;
 
+void eh_comm_begin(enhope_context *ctx)
+{
+    ctx->agreed = false;
+}
+
 enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status)
 {
     eh_comm *c = ctx->comm;
-    if (!c) return status;
+    if (!c || (status && ctx->agreed)) return status;
     if (*c->failure && !status)
         status = eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "ranks cannot speak to each other: %s", c->failure);
     int64_t failed = status != 0;
     c->op->sum(c, &failed, 1);
     if (!failed || *c->failure) return status;
+    ctx->agreed = true;
     /* who is the first of them: all below it say 0 */
     verdict v = {.status = status};
     memcpy(v.error, ctx->error, sizeof v.error);

@@ -11,7 +11,6 @@ typedef struct eh_comm eh_comm;
 
 typedef struct eh_comm_ops {
     const char *name;
-    void (*close)(eh_comm *c);
     /* Block: rank r's share are the bytes offset[r] .. offset[r + 1]; everybody's own is there, all are there afterwards. */
     void (*gather)(eh_comm *c, void *block, const int64_t *offset);
     void (*broadcast)(eh_comm *c, int from, void *block, int64_t bytes);
@@ -45,7 +44,10 @@ static inline int eh_comm_ranks(const enhope_context *ctx)
     return ctx->comm ? ctx->comm->ranks : 1;
 }
 
-/* This status where it is a failure; else, where another rank has one, that and its sentence, with "rank N: " before it. */
+/* This status where it is a failure; else, where another rank has one, that and its sentence, with "rank N: " before it. A
+ * failure is agreed upon once: on its way out it may come to further agreements, where nobody else is. Public functions that agree
+ * upon something begin with eh_comm_begin(). */
+void eh_comm_begin(enhope_context *ctx);
 enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status);
 /* Rank 0's bytes for all. */
 void eh_comm_broadcast(enhope_context *ctx, void *block, int64_t bytes);

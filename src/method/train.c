@@ -297,6 +297,7 @@ enhope_status enhope_trainer_step(enhope_trainer *t, enhope_progress *progress, 
     enhope_status status = ENHOPE_OK;
     const int64_t before = t->epoch;
     if (!t->done) {
+        eh_comm_begin(t->ctx);
         t->started = eh_seconds();
         eh_compute_begin(t->c);
         status = step(t);
@@ -374,6 +375,7 @@ static enhope_status make_model(enhope_trainer *t, bool present, enhope_model **
 {
     enhope_model *m = NULL;
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
+    eh_comm_begin(t->ctx);
     EH_TRY(eh_train_catch_up(t)); /* whether they are finite is not known yet */
     enhope_status status = eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape,
                                            exemplars ? t->z : t->held + t->valid_n, exemplars, t->data->c,

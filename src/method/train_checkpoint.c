@@ -358,8 +358,11 @@ enhope_status enhope_trainer_checkpoint(enhope_trainer *t, const char *path)
                        "%s: not written: the last batch was cut short by a stop, before which a checkpoint can be "
                        "written",
                        path);
-    EH_TRY(eh_train_catch_up(t));
-    return eh_comm_agree(t->ctx, write_checkpoint(t, path));
+    eh_comm_begin(t->ctx);
+    enhope_status status = eh_train_catch_up(t);
+    if (!status) status = eh_comm_agree(t->ctx, write_checkpoint(t, path));
+    eh_comm_begin(t->ctx); /* this may be within a step, which goes on */
+    return status;
 }
 
 static enhope_status read_tensor(enhope_context *ctx, eh_safetensors *st, const eh_st_tensor *t, void **out)
@@ -470,6 +473,7 @@ enhope_status enhope_trainer_resume(enhope_trainer *t, const char *path)
                        path);
     state s = {0};
     eh_safetensors st = {0};
+    eh_comm_begin(t->ctx);
     enhope_status status = eh_safetensors_open(t->ctx, path, &st);
     if (!status) status = read_state(t, &st, &s);
     EH_CHECK(eh_comm_agree(t->ctx, status));

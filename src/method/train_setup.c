@@ -426,6 +426,7 @@ enhope_status enhope_trainer_create_from(enhope_context *ctx, const enhope_model
                                          const enhope_settings *settings, enhope_trainer **out)
 {
     enhope_trainer *t = NULL;
+    eh_comm_begin(ctx);
     enhope_status status = begin(ctx, from, data, settings, &t);
     status = status ? eh_comm_agree(ctx, status) : build(t);
     if (status) {

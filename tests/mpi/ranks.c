@@ -215,7 +215,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < CASES; i++)
         if (strstr(cases[i].settings, "parts")) same_model(alone, ranks, &cases[i], STAGED, argv[1]);
     int64_t k = 0;
-    while (fails_together(ranks, k)) k += 1 + k / 8;
+    while (fails_together(ranks, k)) k += enhope_context_ranks(ranks) == 2 ? 1 : 1 + k / 8;
     if (enhope_context_rank(ranks) == 0)
         printf("%d ranks: all models as one process makes them; %lld allocations\n", enhope_context_ranks(ranks),
                (long long)k);

@@ -137,15 +137,8 @@ static void mpi_abort(eh_comm *c, int code)
     _Exit(code);
 }
 
-/* The comm is the process's. */
-static void mpi_close(eh_comm *c)
-{
-    (void)c;
-}
-
 static const eh_comm_ops mpi = {
     .name = "mpi",
-    .close = mpi_close,
     .gather = mpi_gather,
     .broadcast = mpi_broadcast,
     .sum = mpi_sum,
