@@ -13,7 +13,7 @@ help: ## say what there is to make
 	@echo 'JOBS=2 sets how many things are built or tested at once, PREFIX=/usr/local where to install.'
 
 setup: ## install the Debian packages that are missing for building and testing
-	@scripts/setup build viewer test browser mpi
+	@scripts/setup build viewer test browser mpi hosts slurm
 
 build: ## build the library and the command in build/release
 	@scripts/setup build
@@ -27,7 +27,7 @@ demo: ## train on MNIST and leave a model, an embedding, a picture and a page to
 	@scripts/demo
 
 test: ## build with gcc, with sanitizers and with clang, and run every test
-	@scripts/setup build viewer test browser mpi
+	@scripts/setup build viewer test browser mpi hosts slurm
 	@scripts/build --tests release asan clang
 	@scripts/test
 
