@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench asan install format clean
+.PHONY: help setup build demo test bench asan cluster install format clean
 
 help: ## say what there is to make
 	@echo 'enhope: exemplar-centred supervised embedding'
@@ -13,7 +13,7 @@ help: ## say what there is to make
 	@echo 'JOBS=2 sets how many things are built or tested at once, PREFIX=/usr/local where to install.'
 
 setup: ## install the Debian packages that are missing for building and testing
-	@scripts/setup build viewer test browser mpi hosts slurm
+	@scripts/setup build viewer test browser mpi
 
 build: ## build the library and the command in build/release
 	@scripts/setup build
@@ -27,7 +27,7 @@ demo: ## train on MNIST and leave a model, an embedding, a picture and a page to
 	@scripts/demo
 
 test: ## build with gcc, with sanitizers and with clang, and run every test
-	@scripts/setup build viewer test browser mpi hosts slurm
+	@scripts/setup build viewer test browser mpi
 	@scripts/build --tests release asan clang
 	@scripts/test
 
@@ -40,6 +40,11 @@ asan: ## build with sanitizers and run the tests of that build
 	@scripts/setup build test
 	@scripts/build --tests asan
 	@ctest --test-dir build/asan -j $(JOBS) --no-tests=error --output-on-failure
+
+cluster: ## install Slurm and an ssh server, and test job files and several hosts on this machine
+	@scripts/setup build viewer test mpi hosts slurm
+	@scripts/build --tests release
+	@ctest --test-dir build/release -R '^cluster' --no-tests=error --output-on-failure
 
 install: build ## install under PREFIX
 	@cmake --install build/release --prefix '$(PREFIX)'
