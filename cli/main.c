@@ -133,13 +133,19 @@ const cli_command *cli_command_find(const char *name)
     return NULL;
 }
 
-/* Those that ranks share; of all others rank 0 does the whole. */
-bool cli_command_shared(const cli_command *command)
+cli_sharing cli_command_sharing(const cli_command *command)
 {
-    static const char *const shared[] = {"train", "update"};
+    static const struct {
+        const char *name;
+        cli_sharing how;
+    } shared[] = {{"train", CLI_TOGETHER},
+                  {"update", CLI_TOGETHER},
+                  {"eval", CLI_TOGETHER},
+                  {"tune", CLI_BY_ITEMS},
+                  {"reproduce", CLI_BY_ITEMS}};
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if (!strcmp(shared[i], command->name)) return true;
-    return false;
+        if (!strcmp(shared[i].name, command->name)) return shared[i].how;
+    return CLI_BY_RANK_0;
 }
 
 static int print_version(void)
@@ -167,7 +173,7 @@ static int run(int argc, char **argv)
         cli_error("unknown command '%s'%s", name, *meant ? meant : "; 'enhope help' lists the commands");
         return CLI_USAGE;
     }
-    if (cli_rank() && !cli_command_shared(command)) return 0; /* rank 0 does it */
+    if (cli_rank() && cli_command_sharing(command) == CLI_BY_RANK_0) return 0; /* rank 0 does it */
     cli_options options = {0};
     int code = cli_options_parse(command, argc - 2, argv + 2, &options);
     if (!code && options.help)
