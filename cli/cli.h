@@ -73,17 +73,24 @@ typedef struct cli_command {
 /* The table of subcommands (main.c). NULL outside it, or for an unknown name. */
 const cli_command *cli_command_get(int i);
 const cli_command *cli_command_find(const char *name);
-/* Whether several ranks do it together. */
-bool cli_command_shared(const cli_command *command);
+/* How several ranks do it: rank 0 the whole; all of them each step; or items of work, handed out to each (pool.c). */
+typedef enum cli_sharing { CLI_BY_RANK_0, CLI_TOGETHER, CLI_BY_ITEMS } cli_sharing;
+cli_sharing cli_command_sharing(const cli_command *command);
 
 /* ---- ranks.c ---- */
 
-/* Joins the ranks that mpirun has started. This process among them, and how many they are. An exit code when all is done,
- * which ends all ranks where this one alone has failed. */
+/* Joins the ranks that mpirun has started. This process among them, how many they are, and how many on this machine. An exit
+ * code when all is done, which ends all ranks where this one alone has failed. */
 int cli_ranks_join(void);
 int cli_rank(void);
 int cli_ranks(void);
+int cli_ranks_here(void);
 int cli_ranks_leave(int code);
+/* As enhope_context_tell and enhope_context_hear have it; 0 or an exit code after a sentence. */
+int cli_ranks_tell(int to, const void *words, int bytes);
+int cli_ranks_hear(void *words, int bytes, int *from);
+/* In a process that a rank has started: it is none itself, and speaks at once. */
+void cli_ranks_apart(void);
 
 typedef enum cli_type { CLI_FLAG, CLI_TEXT, CLI_INTEGER, CLI_REAL, CLI_SETTING } cli_type;
 

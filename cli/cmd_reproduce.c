@@ -150,6 +150,18 @@ static int find_work(work *w, const char *only)
 
 /* ---- running them ---- */
 
+/* A cell as an item of the pool: the same number in every rank, whatever is done. */
+static int cell_number(cell at)
+{
+    return (at.seed * SETS + at.set) * plan_rows() + at.row;
+}
+
+static cell cell_of(int number)
+{
+    const int sets = number / plan_rows();
+    return (cell){.row = number % plan_rows(), .set = sets % SETS, .seed = sets / SETS};
+}
+
 static void clear_line(const work *w)
 {
     if (w->terminal) fputs("\r\033[K", stderr);
@@ -165,8 +177,8 @@ static void draw(void *user, const cli_job *jobs, int most)
     cli_seconds_text(w->done ? passed / w->done * (w->count - w->done) : NAN, left, sizeof left);
     fprintf(stderr, "\r[%d of %d]", w->done, w->count);
     for (int j = 0, shown = 0; j < most && shown < 2; j++) {
-        if (!jobs[j].process) continue;
-        cell_name(w->cells[jobs[j].item], name, sizeof name);
+        if (!jobs[j].busy) continue;
+        cell_name(cell_of(jobs[j].item), name, sizeof name);
         cli_seconds_text(cli_now() - jobs[j].started, spent, sizeof spent);
         fprintf(stderr, "%s %s %s", shown++ ? "," : "", name, spent);
     }
@@ -177,19 +189,19 @@ static void draw(void *user, const cli_job *jobs, int most)
 static int next_cell(void *user)
 {
     work *w = user;
-    return w->next < w->count ? w->next++ : -1;
+    return w->next < w->count ? cell_number(w->cells[w->next++]) : -1;
 }
 
 static int run_cell(void *user, int item)
 {
     const work *w = user;
-    return cell_run(w->r, w->cells[item]);
+    return cell_run(w->r, cell_of(item));
 }
 
 static void finish(void *user, const cli_job *job, int status)
 {
     work *w = user;
-    const cell at = w->cells[job->item];
+    const cell at = cell_of(job->item);
     char name[TEXT_ROOM];
     cell_result result;
     cell_name(at, name, sizeof name);
@@ -250,6 +262,7 @@ int cmd_reproduce(const cli_options *options)
                            .ended = finish,
                            .draw = draw};
     static const char *const inner[] = {"cells", "models", "speed"};
+    if (cli_rank()) return cli_pool_serve(&pool);
     cli_catch_signals();
     int code = check_only(&r, options->only), speed_code = 0;
     if (!code) code = find_data(&r);
@@ -273,5 +286,5 @@ int cmd_reproduce(const cli_options *options)
     if (!code && w.failed) code = cli_error("%d of %d cells failed and are missing in the report", w.failed, w.count);
     if (!code) code = speed_code;
     free(w.cells);
-    return code;
+    return cli_pool_dismiss(code);
 }

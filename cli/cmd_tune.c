@@ -117,9 +117,22 @@ static int next(void *user)
 
 /* ---- runs ---- */
 
+/* Another rank than 0 has made up no trial, and has read nothing. */
+static int learn_trial(tuning *t, int trial)
+{
+    tune_settings(t, 0, t->trial[0].settings, sizeof t->trial[0].settings);
+    if (trial == 0) return 0;
+    if (!tune_read(t, 0, LAST))
+        return cli_error("%s does not hold the first run: expected a folder that all ranks see", t->folder);
+    tune_settings(t, trial, t->trial[trial].settings, sizeof t->trial[trial].settings);
+    return 0;
+}
+
 static int train(void *user, int item)
 {
-    return tune_train(user, item / ROUNDS, item % ROUNDS);
+    tuning *t = user;
+    const int trial = item / ROUNDS, code = *t->trial[trial].settings ? 0 : learn_trial(t, trial);
+    return code ? code : tune_train(t, trial, item % ROUNDS);
 }
 
 static void clear_line(const tuning *t)
@@ -186,7 +199,7 @@ static void draw(void *user, const cli_job *jobs, int most)
     if (!t->terminal) return;
     fputs("\r", stderr);
     for (int j = 0; j < most && shown < 3; j++) {
-        if (!jobs[j].process) continue;
+        if (!jobs[j].busy) continue;
         cli_seconds_text(cli_now() - jobs[j].started, text, sizeof text);
         fprintf(stderr, "%strial %d %s", shown++ ? ", " : "", jobs[j].item / ROUNDS, text);
     }
@@ -245,9 +258,9 @@ static int take_options(tuning *t)
     t->until = t->started + seconds;
     t->closing = t->started + closing_part * seconds;
     t->most = o->trials;
-    const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN) / cli_ranks_here();
     const bool cpu = !o->device || !strcmp(o->device, "cpu");
-    t->jobs = o->jobs ? (int)o->jobs : cpu ? cores / CORES_OF_A_JOB : 1;
+    t->jobs = o->jobs ? (int)o->jobs : cpu && cli_ranks() == 1 ? cores / CORES_OF_A_JOB : 1;
     if (t->jobs < 1) t->jobs = 1;
     if (!o->jobs && t->jobs > MOST_OWN_JOBS) t->jobs = MOST_OWN_JOBS;
     t->threads = t->jobs == 1 ? 0 : cores > t->jobs ? cores / t->jobs : 1;
@@ -295,6 +308,11 @@ int cmd_tune(const cli_options *options)
     t.trial = cli_alloc("trials", t.room, 1, sizeof *t.trial);
     if (!t.trial) return CLI_FAILED;
     const cli_pool pool = {.user = &t, .most = t.jobs, .next = next, .run = train, .ended = ended, .draw = draw};
+    if (cli_rank()) {
+        code = cli_pool_serve(&pool);
+        free(t.trial);
+        return code;
+    }
     cli_catch_signals();
     code = cli_make_folders(t.folder, inner, 2);
     if (!code) code = find_kept(&t);
@@ -307,5 +325,5 @@ int cmd_tune(const cli_options *options)
         code = 128 + cli_caught_signal();
     }
     free(t.trial);
-    return code;
+    return cli_pool_dismiss(code);
 }

@@ -39,7 +39,8 @@ static const cli_command table[] = {
      "for all trials and are not searched.\n"
      "Prints the runs that no other beats in error and size, or error and speed, and how much the best is better than the "
      "defaults; the folder holds best.safetensors, report.md, and the runs. A search that was stopped goes on where it was "
-     "when the same command is given again; one that was not goes on for as long again.",
+     "when the same command is given again; one that was not goes on for as long again. Under mpirun runs are made by all ranks, "
+     "in a folder that all see.",
      "enhope tune --data mnist --for 30m -o digits\n"
      "enhope tune --data flowers.csv --label species --for 90s --size 100000\n"
      "enhope tune --data mnist --device cuda --dims 10 --trials 40",
@@ -59,7 +60,8 @@ static const cli_command table[] = {
      "point; and of the probabilities the negative log-likelihood and the expected calibration error (15 bins). Classes are "
      "matched by name; a class that the model never saw counts as an error.\n"
      "--reject shows what is gained where the model may leave points unanswered. A threshold should be chosen on other data "
-     "than that on which its error is reported.",
+     "than that on which its error is reported.\n"
+     "Under mpirun ranks share the points, and the figures are those of one process.",
      "enhope eval digits.safetensors --data mnist --part test --json\n"
      "enhope eval digits.safetensors --data mnist --part test --reject probability --reliability",
      1, 1, false, cmd_eval},
@@ -86,7 +88,8 @@ static const cli_command table[] = {
      "accuracy.html.\n"
      "A cell is one row on one data set with one seed. Cells that are done are kept in the output folder: a run that was "
      "stopped, by Ctrl-C or otherwise, goes on where it was. In full it takes days on two cores, a quarter of an hour on a "
-     "large GPU (--device cuda --jobs 12); times of classification are the cpu's always.",
+     "large GPU (--device cuda --jobs 12); times of classification are the cpu's always. Under mpirun cells are made by all "
+     "ranks, in a folder that all see.",
      "enhope reproduce --data data --quick\n"
      "enhope reproduce --data data --only 'mnist/en-hope-*,usps/snc/1'",
      0, 0, false, cmd_reproduce},
@@ -133,13 +136,19 @@ const cli_command *cli_command_find(const char *name)
     return NULL;
 }
 
-/* Those that ranks share; of all others rank 0 does the whole. */
-bool cli_command_shared(const cli_command *command)
+cli_sharing cli_command_sharing(const cli_command *command)
 {
-    static const char *const shared[] = {"train", "update"};
+    static const struct {
+        const char *name;
+        cli_sharing how;
+    } shared[] = {{"train", CLI_TOGETHER},
+                  {"update", CLI_TOGETHER},
+                  {"eval", CLI_TOGETHER},
+                  {"tune", CLI_BY_ITEMS},
+                  {"reproduce", CLI_BY_ITEMS}};
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if (!strcmp(shared[i], command->name)) return true;
-    return false;
+        if (!strcmp(shared[i].name, command->name)) return shared[i].how;
+    return CLI_BY_RANK_0;
 }
 
 static int print_version(void)
@@ -167,7 +176,7 @@ static int run(int argc, char **argv)
         cli_error("unknown command '%s'%s", name, *meant ? meant : "; 'enhope help' lists the commands");
         return CLI_USAGE;
     }
-    if (cli_rank() && !cli_command_shared(command)) return 0; /* rank 0 does it */
+    if (cli_rank() && cli_command_sharing(command) == CLI_BY_RANK_0) return 0; /* rank 0 does it */
     cli_options options = {0};
     int code = cli_options_parse(command, argc - 2, argv + 2, &options);
     if (!code && options.help)

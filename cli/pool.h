@@ -6,26 +6,28 @@
 
 #include "cli.h"
 
-enum { CLI_MOST_JOBS = 64 };
-
 typedef struct cli_job {
-    pid_t process; /* 0: free */
+    bool busy;
+    pid_t process; /* 0: another rank's */
     int item;
     double started;
 } cli_job;
 
 typedef struct cli_pool {
     void *user;
-    int most; /* processes at a time, up to CLI_MOST_JOBS */
+    int most; /* processes of a rank at a time */
     /* The next item; -1: none now, to be asked again when one has ended. Not asked after a signal. */
     int (*next)(void *user);
-    /* In a process of its own; its exit code. */
+    /* In a process of its own, of any rank; its exit code. The number must tell all that other ranks need to know. */
     int (*run)(void *user, int item);
     void (*ended)(void *user, const cli_job *job, int status /* of waitpid */);
     void (*draw)(void *user, const cli_job *jobs, int most); /* some times a second; NULL: nothing */
 } cli_pool;
-/* Returns when nothing runs and there is nothing to start. */
+/* Returns when nothing runs and there is nothing to start; rank 0's. */
 int cli_pool_run(const cli_pool *pool);
+/* The same pool in any other rank: does what it is told until rank 0 dismisses all; the exit code is rank 0's. */
+int cli_pool_serve(const cli_pool *pool);
+int cli_pool_dismiss(int code);
 
 double cli_now(void); /* seconds of a clock that never goes back */
 

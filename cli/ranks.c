@@ -8,6 +8,7 @@
 
 static enhope_context *joined;
 static int rank;
+static int home;        /* the rank that has started this process */
 static char kept[1024]; /* the first sentence of another rank than 0 */
 
 int cli_ranks_join(void)
@@ -31,6 +32,30 @@ int cli_ranks(void)
     return joined ? enhope_context_ranks(joined) : 1;
 }
 
+int cli_ranks_here(void)
+{
+    return joined ? enhope_context_crowd(joined) : 1;
+}
+
+int cli_ranks_tell(int to, const void *words, int bytes)
+{
+    const enhope_status status = enhope_context_tell(joined, to, words, bytes);
+    return status ? cli_fail(joined, status) : 0;
+}
+
+int cli_ranks_hear(void *words, int bytes, int *from)
+{
+    const enhope_status status = enhope_context_hear(joined, words, bytes, from);
+    return status ? cli_fail(joined, status) : 0;
+}
+
+void cli_ranks_apart(void)
+{
+    home = rank;
+    rank = 0;
+    joined = NULL; /* its context, and MPI, are the parent's */
+}
+
 void cli_say(const char *who, const char *format, va_list args)
 {
     if (rank) {
@@ -38,6 +63,7 @@ void cli_say(const char *who, const char *format, va_list args)
         return;
     }
     fprintf(stderr, "%s: ", who);
+    if (home) fprintf(stderr, "rank %d: ", home);
     vfprintf(stderr, format, args);
     putc('\n', stderr);
 }

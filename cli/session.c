@@ -57,7 +57,8 @@ int cli_session_open(cli_session *session, const cli_options *options)
     enhope_status status = enhope_context_set_threads(session->ctx, (int)options->threads);
     if (!status && options->device) status = enhope_context_set_device(session->ctx, options->device);
     if (!status && options->precision) status = enhope_context_set_precision(session->ctx, options->precision);
-    if (!status && cli_command_shared(options->command)) status = enhope_context_set_ranks(session->ctx, "auto");
+    static const char *const ranks[] = {[CLI_BY_RANK_0] = "self", [CLI_TOGETHER] = "auto", [CLI_BY_ITEMS] = "apart"};
+    if (!status) status = enhope_context_set_ranks(session->ctx, ranks[cli_command_sharing(options->command)]);
     enhope_context_set_log(session->ctx, put_log_line, NULL);
     int64_t memory = 0;
     if (options->memory && !cli_parse_bytes(options->memory, &memory))

@@ -97,15 +97,23 @@ ENHOPE_API enhope_status enhope_context_set_device(enhope_context *ctx, const ch
 ENHOPE_API enhope_status enhope_context_set_precision(enhope_context *ctx, const char *name);
 
 /* Who trains together: "self" (this process alone, the default), "mpi" (all that mpirun, or whatever starts MPI programs, has
- * started; the plug-in libenhope_mpi is needed), or "auto" (mpi where several were started, else self). Where ranks train
+ * started; the plug-in libenhope_mpi is needed), "auto" (mpi where several were started, else self), or "apart" (this process
+ * alone, but cores and GPUs are shared out with the others that were started on its machine). Where ranks train
  * together, each of them makes the same calls with the same data and settings, they share the work, and all get the same
  * model, which on the cpu is the one that a single process would get, to the byte. Time limits and the answers of progress
- * functions are rank 0's. Device "cuda" is then another GPU for each rank of a machine. */
+ * functions are rank 0's. Device "cuda" is then another GPU for each rank of a machine. A model is evaluated, and referred
+ * to k-means centres, by all of them as well. */
 ENHOPE_API enhope_status enhope_context_set_ranks(enhope_context *ctx, const char *name);
 ENHOPE_API int enhope_context_rank(const enhope_context *ctx);  /* this process, from 0 */
 ENHOPE_API int enhope_context_ranks(const enhope_context *ctx); /* how many they are */
+ENHOPE_API int enhope_context_crowd(const enhope_context *ctx); /* how many of them are on this machine */
 /* What rank 0 has; all ranks call it, within a progress function too. */
 ENHOPE_API int enhope_context_agree(enhope_context *ctx, int value);
+/* For work that one rank hands out to others: a few bytes (a hundred, say) are told to another rank, which may be busy, and
+ * heard there when it asks, in their order. *from is who has told them; -1: there is nothing to hear now, and words stay as
+ * they were. Both sides name the same number of bytes. */
+ENHOPE_API enhope_status enhope_context_tell(enhope_context *ctx, int to, const void *words, int bytes);
+ENHOPE_API enhope_status enhope_context_hear(enhope_context *ctx, void *words, int bytes, int *from);
 /* After a failure: whether all ranks call this within so many seconds, as they do where all have failed. Where they do not,
  * others may wait for this one for ever, and abort() ends them all, with the exit code; it does nothing to a process alone. */
 ENHOPE_API int enhope_context_meet(enhope_context *ctx, double seconds);

@@ -129,8 +129,10 @@ static void calibration_is_that_worked_out_by_hand(void **state)
     static const float proba[] = {0.9f, 0.1f, 0.875f, 0.125f, 0.3f, 0.7f, 0.5f, 0.5f, 1, 0};
     static const int32_t label[] = {0, 0, 1, 0, 0}, truth[] = {0, 1, 1, -1, 1};
     enhope_calibration c = {0};
-    eh_calibration_add(proba, label, truth, 2, 2, 5, &c);
-    eh_calibration_add(proba + 2 * 2, label + 2, truth + 2, 3, 2, 5, &c);
+    for (int i = 0; i < 5; i++) {
+        const float *p = proba + 2 * i;
+        eh_calibration_add(truth[i] < 0 ? 0 : p[truth[i]], p[label[i]], truth[i] == label[i], 5, &c);
+    }
     eh_calibration_end(5, &c);
     const double floor = 1.1920929e-7;
     assert_float_equal(c.nll, -(log(0.9) + log(0.125) + log(0.7) + 2 * log(floor)) / 5, 1e-6);

@@ -60,20 +60,15 @@ double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t 
     return any ? exp(-at) : 1;
 }
 
-void eh_calibration_add(const float *proba, const int32_t *label, const int32_t *truth, int64_t n, int32_t c,
-                        int64_t all, enhope_calibration *sum)
+void eh_calibration_add(float true_p, float confidence, bool right, int64_t all, enhope_calibration *sum)
 {
     const double least = FLT_EPSILON; /* what a share of 0 is taken for: nothing is that certain */
-    for (int64_t i = 0; i < n; i++) {
-        const float *p = proba + i * c;
-        const double true_p = truth[i] < 0 ? 0 : (double)p[truth[i]], confidence = p[label[i]];
-        sum->nll -= log(fmax(true_p, least)) / (double)all;
-        const int bin = (int)(confidence * ENHOPE_BINS);
-        enhope_bin *to = &sum->bin[bin < ENHOPE_BINS ? bin : ENHOPE_BINS - 1];
-        to->n++;
-        to->confidence += confidence;
-        to->accuracy += truth[i] == label[i];
-    }
+    sum->nll -= log(fmax(true_p, least)) / (double)all;
+    const int bin = (int)((double)confidence * ENHOPE_BINS);
+    enhope_bin *to = &sum->bin[bin < ENHOPE_BINS ? bin : ENHOPE_BINS - 1];
+    to->n++;
+    to->confidence += confidence;
+    to->accuracy += right;
 }
 
 void eh_calibration_end(int64_t all, enhope_calibration *sum)

@@ -9,10 +9,9 @@
  * shares up to a constant for each row; a row whose own class has none that is finite is passed over. */
 double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t c);
 
-/* Adds to a calibration, zero at first, proba (n, c), the labels that were given and the true ones (-1: no class of these),
- * (n) each, of some of `all` samples; the end closes it when all were there. */
-void eh_calibration_add(const float *proba, const int32_t *label, const int32_t *truth, int64_t n, int32_t c,
-                        int64_t all, enhope_calibration *sum);
+/* Adds to a calibration, zero at first, one of `all` samples: the probability of its true class (0: that is not known) and
+ * that of the class that was said, which is right or not; the end closes it when all were there. */
+void eh_calibration_add(float true_p, float confidence, bool right, int64_t all, enhope_calibration *sum);
 void eh_calibration_end(int64_t all, enhope_calibration *sum);
 
 typedef struct eh_judged {

@@ -43,15 +43,17 @@ static enhope_status open_mpi(enhope_context *ctx, eh_comm **out)
 
 enhope_status enhope_context_set_ranks(enhope_context *ctx, const char *name)
 {
-    const bool mpi = name && !strcmp(name, "mpi"), found = name && !strcmp(name, "auto");
+    const bool mpi = name && !strcmp(name, "mpi"), apart = name && !strcmp(name, "apart");
+    const bool found = apart || (name && !strcmp(name, "auto"));
     if (!mpi && !found && (!name || strcmp(name, "self")))
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "ranks '%s' are not known: expected self, mpi or auto",
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "ranks '%s' are not known: expected self, mpi, auto or apart",
                        name ? name : "");
     eh_comm *comm = NULL;
     if (mpi || (found && launched())) EH_TRY(open_mpi(ctx, &comm));
-    ctx->comm = comm && comm->ranks > 1 ? comm : NULL;
-    ctx->near = ctx->comm ? comm->near : 0;
-    ctx->crowd = ctx->comm ? comm->crowd : 1;
+    const bool several = comm && comm->ranks > 1;
+    ctx->comm = several && !apart ? comm : NULL;
+    ctx->near = several ? comm->near : 0;
+    ctx->crowd = several ? comm->crowd : 1;
     return ENHOPE_OK;
 }
 
@@ -63,6 +65,11 @@ int enhope_context_rank(const enhope_context *ctx)
 int enhope_context_ranks(const enhope_context *ctx)
 {
     return eh_comm_ranks(ctx);
+}
+
+int enhope_context_crowd(const enhope_context *ctx)
+{
+    return ctx->crowd;
 }
 
 int enhope_context_agree(enhope_context *ctx, int value)
@@ -79,6 +86,27 @@ int enhope_context_meet(enhope_context *ctx, double seconds)
 void enhope_context_abort(enhope_context *ctx, int code)
 {
     if (ctx->comm) ctx->comm->op->abort(ctx->comm, code);
+}
+
+static enhope_status speechless(enhope_context *ctx)
+{
+    return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "ranks cannot speak to each other: %s", ctx->comm->failure);
+}
+
+enhope_status enhope_context_tell(enhope_context *ctx, int to, const void *words, int bytes)
+{
+    eh_comm *c = ctx->comm;
+    if (!c || to < 0 || to >= c->ranks || to == c->rank)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no other rank %d to be told something", to);
+    c->op->tell(c, to, words, bytes);
+    return *c->failure ? speechless(ctx) : ENHOPE_OK;
+}
+
+enhope_status enhope_context_hear(enhope_context *ctx, void *words, int bytes, int *from)
+{
+    eh_comm *c = ctx->comm;
+    *from = c ? c->op->hear(c, words, bytes) : -1;
+    return c && *c->failure ? speechless(ctx) : ENHOPE_OK;
 }
 
 /* ---- what all agree upon ---- */
@@ -98,8 +126,7 @@ enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status)
 {
     eh_comm *c = ctx->comm;
     if (!c || (status && ctx->agreed)) return status;
-    if (*c->failure && !status)
-        status = eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "ranks cannot speak to each other: %s", c->failure);
+    if (*c->failure && !status) status = speechless(ctx);
     int64_t failed = status != 0;
     c->op->sum(c, &failed, 1);
     if (!failed || *c->failure) return status;

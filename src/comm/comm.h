@@ -20,6 +20,9 @@ typedef struct eh_comm_ops {
     void (*send)(eh_comm *c, int to, int tag, const void *block, int64_t bytes);
     void (*receive)(eh_comm *c, int from, int tag, void *block, int64_t bytes);
     void (*wait)(eh_comm *c);
+    /* A few bytes that wait for nobody: told to a rank; heard from any, whose number is given, -1 where there are none. */
+    void (*tell)(eh_comm *c, int to, const void *words, int bytes);
+    int (*hear)(eh_comm *c, void *words, int bytes);
     /* Whether all ranks come here within so many seconds, whatever else they may be waiting for. */
     bool (*meet)(eh_comm *c, double seconds);
     /* Ends all ranks; does not return. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "classify/sureness.h"
+#include "comm/comm.h"
 #include "data/data.h"
 #include "data/store.h"
 #include "model/json.h"
@@ -24,61 +25,242 @@ enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *mode
     return ENHOPE_OK;
 }
 
-/* Samples without a label cannot be judged and are left out: *rows are the others; NULL: all have labels. */
-static enhope_status labelled_rows(enhope_context *ctx, const enhope_dataset *data, int64_t **rows, int64_t *n)
+/* ---- what the model says ---- */
+
+enum { NO_LABEL = -2 }; /* as a truth: the sample cannot be judged and is left out */
+
+/* Of one sample. */
+typedef struct answer {
+    int32_t truth; /* the model's number; -1: a class that it does not know */
+    int32_t label;
+    float true_p, confidence; /* the probabilities of both, where they are asked for */
+    float sure;               /* larger is surer; where rejection is asked for */
+} answer;
+
+/* One evaluation. Ranks take runs of `step` rows each, round after round, and gather what was said, so that every rank sums
+ * up the same answers in the same order. */
+typedef struct evaluation {
+    enhope_context *ctx;
+    const enhope_model *model;
+    const enhope_dataset *data;
+    int32_t k;
+    int64_t labelled, step;
+    int32_t *known;    /* (c of the data) the model's number of each class */
+    answer *answers;   /* (a round's rows) */
+    int64_t *offset;   /* (ranks + 1) of each rank's answers, in bytes */
+    eh_judged *judged; /* (labelled) where rejection is asked for */
+    enhope_evaluation sum;
+} evaluation;
+
+static void evaluation_free(evaluation *v)
 {
-    int64_t count = 0;
-    for (int64_t i = 0; data->label && i < data->x.n; i++) count += data->label[i] >= 0;
-    *n = count;
-    if (count == data->x.n || count == 0) return ENHOPE_OK;
-    EH_TRY(eh_new(ctx, "row numbers", count, sizeof **rows, (void **)rows));
-    count = 0;
-    for (int64_t i = 0; i < data->x.n; i++)
-        if (data->label[i] >= 0) (*rows)[count++] = i;
+    eh_free(v->known);
+    eh_free(v->answers);
+    eh_free(v->offset);
+    eh_free(v->judged);
+    eh_free(v->sum.confusion);
+}
+
+/* The labelled samples of a run of rows, and what is asked of the model. */
+typedef struct question {
+    int64_t *rows; /* (n) */
+    int64_t n;
+    enhope_prediction said;
+} question;
+
+static void question_free(question *q)
+{
+    eh_free(q->rows);
+    eh_free(q->said.label);
+    eh_free(q->said.proba);
+    eh_free(q->said.margin);
+    eh_free(q->said.distance);
+}
+
+static enhope_status question_rows(enhope_context *ctx, const enhope_dataset *data, int64_t first, int64_t count,
+                                   question *q)
+{
+    EH_TRY(eh_new(ctx, "row numbers", count, sizeof *q->rows, (void **)&q->rows));
+    for (int64_t i = first; data->label && i < first + count; i++)
+        if (data->label[i] >= 0) q->rows[q->n++] = i;
     return ENHOPE_OK;
 }
 
-/* How many samples have labels; streamed data is read for them. */
-static enhope_status count_labelled(enhope_context *ctx, const enhope_dataset *data, int64_t *n)
+static enhope_status question_room(const evaluation *v, question *q)
+{
+    enhope_context *ctx = v->ctx;
+    const enhope_rejection *rejection = v->sum.rejection;
+    const enhope_sureness by = rejection ? rejection->by : ENHOPE_BY_PROBABILITY;
+    int64_t shares;
+    if (!eh_mul(q->n, v->model->c, &shares))
+        return eh_fail_memory(ctx, "the probabilities", (size_t)q->n, (size_t)v->model->c);
+    EH_TRY(eh_new(ctx, "the predictions", q->n, sizeof *q->said.label, (void **)&q->said.label));
+    if (v->sum.calibration || (rejection && by == ENHOPE_BY_PROBABILITY))
+        EH_TRY(eh_new(ctx, "the probabilities", shares, sizeof *q->said.proba, (void **)&q->said.proba));
+    if (by == ENHOPE_BY_MARGIN)
+        EH_TRY(eh_new(ctx, "the margins", q->n, sizeof *q->said.margin, (void **)&q->said.margin));
+    if (by == ENHOPE_BY_DISTANCE)
+        EH_TRY(eh_new(ctx, "the distances", q->n, sizeof *q->said.distance, (void **)&q->said.distance));
+    return ENHOPE_OK;
+}
+
+static answer answer_of(const question *q, int64_t i, int32_t truth, int32_t c, enhope_sureness by)
+{
+    const int32_t label = q->said.label[i];
+    const float *p = q->said.proba ? q->said.proba + i * c : NULL;
+    answer a = {.truth = truth, .label = label};
+    if (p) a.true_p = truth < 0 ? 0 : p[truth];
+    if (p) a.confidence = p[label];
+    a.sure = by == ENHOPE_BY_DISTANCE ? -q->said.distance[i]
+             : by == ENHOPE_BY_MARGIN ? q->said.margin[i]
+                                      : a.confidence;
+    if (isnan(a.sure)) a.sure = -INFINITY;
+    return a;
+}
+
+/* Fills answers (count) for rows first .. first + count of data, which is the whole or a block of it. */
+static enhope_status ask(evaluation *v, const enhope_dataset *data, int64_t first, int64_t count, answer *answers)
+{
+    const enhope_sureness by = v->sum.rejection ? v->sum.rejection->by : ENHOPE_BY_PROBABILITY;
+    enhope_status status;
+    question q = {0};
+    double seconds = 0;
+    for (int64_t i = 0; i < count; i++) answers[i] = (answer){.truth = NO_LABEL};
+    EH_CHECK(question_rows(v->ctx, data, first, count, &q));
+    if (q.n == 0) goto cleanup;
+    EH_CHECK(question_room(v, &q));
+    const bool all = first == 0 && q.n == count;
+    EH_CHECK(eh_model_predict(v->ctx, v->model, data, all ? NULL : q.rows, q.n, v->k, &q.said, &seconds));
+    for (int64_t i = 0; i < q.n; i++)
+        answers[q.rows[i] - first] = answer_of(&q, i, v->known[data->label[q.rows[i]]], v->model->c, by);
+    v->sum.seconds += seconds;
+cleanup:
+    question_free(&q);
+    return status;
+}
+
+/* The same where the rows may be streamed. */
+static enhope_status ask_rows(evaluation *v, int64_t first, int64_t count, answer *answers)
+{
+    enhope_dataset *block = NULL;
+    if (count <= 0) return ENHOPE_OK;
+    if (!v->data->store) return ask(v, v->data, first, count, answers);
+    EH_TRY(enhope_dataset_block(v->ctx, v->data, first, count, &block));
+    const enhope_status status = ask(v, block, 0, count, answers);
+    enhope_dataset_free(block);
+    return status;
+}
+
+/* ---- what that is worth ---- */
+
+static void add_answer(evaluation *v, const answer *a)
+{
+    enhope_evaluation *sum = &v->sum;
+    const bool right = a->truth == a->label;
+    if (v->judged) v->judged[sum->n] = (eh_judged){.sure = a->sure, .wrong = !right};
+    if (sum->calibration) eh_calibration_add(a->true_p, a->confidence, right, v->labelled, sum->calibration);
+    if (sum->confusion && a->truth >= 0) sum->confusion[(int64_t)a->truth * v->model->c + a->label]++;
+    sum->n++;
+    sum->unknown += a->truth < 0;
+    sum->errors += !right;
+}
+
+static int64_t at_most(int64_t value, int64_t most)
+{
+    return value < most ? value : most;
+}
+
+/* The rows from `first` on, a run for each rank. */
+static enhope_status evaluate_round(evaluation *v, int64_t first)
+{
+    const int rank = eh_comm_rank(v->ctx), ranks = eh_comm_ranks(v->ctx);
+    const int64_t rows = at_most(ranks * v->step, v->data->x.n - first);
+    const int64_t from = at_most(rank * v->step, rows), to = at_most(from + v->step, rows);
+    EH_TRY(eh_comm_agree(v->ctx, ask_rows(v, first + from, to - from, v->answers + from)));
+    for (int r = 0; r <= ranks; r++) v->offset[r] = at_most(r * v->step, rows) * (int64_t)sizeof *v->answers;
+    eh_comm_gather(v->ctx, v->answers, v->offset);
+    EH_TRY(eh_comm_agree(v->ctx, ENHOPE_OK)); /* whether all have heard */
+    for (int64_t i = 0; i < rows; i++)
+        if (v->answers[i].truth != NO_LABEL) add_answer(v, &v->answers[i]);
+    return ENHOPE_OK;
+}
+
+/* How many of a run of rows have labels; streamed data is read for them. */
+static enhope_status count_labels(enhope_context *ctx, const enhope_dataset *data, int64_t first, int64_t end,
+                                  int64_t *n)
 {
     enhope_status status = ENHOPE_OK;
     enum { STEP = 1 << 16 };
     eh_block b = {.label = NULL};
     *n = 0;
-    for (int64_t i = 0; data->label && i < data->x.n; i++) *n += data->label[i] >= 0;
+    for (int64_t i = first; data->label && i < end; i++) *n += data->label[i] >= 0;
     if (data->store && data->store->labelled) {
         EH_CHECK(eh_new(ctx, "labels", STEP, sizeof *b.label, (void **)&b.label));
         b.x = (eh_matrix){.kind = data->x.kind, .n = STEP, .H = data->x.H};
-        for (int64_t first = 0; first < data->x.n; first += STEP) {
-            const int64_t count = data->x.n - first < STEP ? data->x.n - first : STEP;
-            EH_CHECK(eh_store_read(ctx, data->store, first, count, &b, 0, false));
+        for (int64_t at = first; at < end; at += STEP) {
+            const int64_t count = at_most(STEP, end - at);
+            EH_CHECK(eh_store_read(ctx, data->store, at, count, &b, 0, false));
             for (int64_t i = 0; i < count; i++) *n += b.label[i] >= 0;
         }
     }
-    if (*n == 0)
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "data has no labels: there is nothing to compare predictions with"));
 cleanup:
     eh_block_free(&b);
     return status;
 }
 
-/* The labelled samples of the data, what is true of them and what the model says. */
-typedef struct answers {
-    int64_t *rows; /* (n) NULL: all */
-    int64_t n;
-    int32_t *truth; /* (n) the model's number; -1: a class that it does not know */
-    enhope_prediction said;
-} answers;
-
-static void answers_free(answers *a)
+/* The same of all rows, each rank counting some. */
+static enhope_status count_labelled(evaluation *v)
 {
-    eh_free(a->rows);
-    eh_free(a->truth);
-    eh_free(a->said.label);
-    eh_free(a->said.proba);
-    eh_free(a->said.margin);
-    eh_free(a->said.distance);
+    const int64_t rank = eh_comm_rank(v->ctx), ranks = eh_comm_ranks(v->ctx), n = v->data->x.n;
+    EH_TRY(eh_comm_agree(v->ctx, count_labels(v->ctx, v->data, eh_share_start(n, rank, ranks),
+                                              eh_share_start(n, rank + 1, ranks), &v->labelled)));
+    v->labelled = eh_comm_sum(v->ctx, v->labelled);
+    if (v->labelled > 0) return ENHOPE_OK;
+    return eh_fail(v->ctx, ENHOPE_ERROR_DATA, "data has no labels: there is nothing to compare predictions with");
 }
+
+/* ---- whether all ranks see the same ---- */
+
+enum { SAMPLES, INPUTS, CLASSES, LABELS, STREAMED, MODEL, ASKED, FACTS };
+static const char *const fact_name[FACTS] = {
+    "the number of samples", "the number of inputs", "the classes", "the labels", "what is streamed", "the model",
+    "what is asked"};
+
+static void take_facts(const evaluation *v, uint64_t *fact)
+{
+    const enhope_dataset *d = v->data;
+    const enhope_model *m = v->model;
+    const int64_t width = m->exemplars ? m->shape.H : m->shape.h;
+    const int asked[] = {v->k, v->sum.calibration != NULL, v->sum.confusion != NULL,
+                         v->sum.rejection ? (int)v->sum.rejection->by : -1};
+    memset(fact, 0, FACTS * sizeof *fact);
+    fact[SAMPLES] = (uint64_t)d->x.n;
+    fact[INPUTS] = (uint64_t)d->x.H;
+    for (int32_t i = 0; i < d->c; i++)
+        fact[CLASSES] = eh_hash(fact[CLASSES], d->class_name[i], strlen(d->class_name[i]) + 1);
+    if (d->label) fact[LABELS] = eh_hash(0, d->label, (size_t)d->x.n * sizeof *d->label);
+    fact[STREAMED] = d->store != NULL;
+    fact[MODEL] = eh_hash(0, m->theta, (size_t)eh_map_parameters(m->map, &m->shape) * sizeof *m->theta);
+    fact[MODEL] = eh_hash(fact[MODEL], m->reference, (size_t)(m->r * width) * sizeof *m->reference);
+    fact[ASKED] = eh_hash(0, asked, sizeof asked);
+}
+
+static enhope_status check_ranks(const evaluation *v)
+{
+    uint64_t own[FACTS], first[FACTS];
+    enhope_status status = ENHOPE_OK;
+    if (eh_comm_ranks(v->ctx) == 1) return ENHOPE_OK;
+    take_facts(v, own);
+    memcpy(first, own, sizeof first);
+    eh_comm_broadcast(v->ctx, first, sizeof first);
+    for (int i = 0; i < FACTS && !status; i++)
+        if (own[i] != first[i])
+            status = eh_fail(v->ctx, ENHOPE_ERROR_DATA, "this rank and rank 0 differ in %s: all must be given the same",
+                             fact_name[i]);
+    return eh_comm_agree(v->ctx, status);
+}
+
+/* ---- all of it ---- */
 
 /* known (c of the data): the model's number of each class. */
 static enhope_status match_classes(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
@@ -89,42 +271,17 @@ static enhope_status match_classes(enhope_context *ctx, const enhope_model *mode
     return ENHOPE_OK;
 }
 
-/* Room for what the model will be asked. */
-static enhope_status make_room(enhope_context *ctx, const enhope_model *model, const enhope_evaluation *e, answers *a)
+static enhope_status evaluation_room(evaluation *v, const enhope_evaluation *wanted)
 {
-    const enhope_sureness by = e->rejection ? e->rejection->by : ENHOPE_BY_PROBABILITY;
-    int64_t shares;
-    EH_TRY(eh_new(ctx, "the true classes", a->n, sizeof *a->truth, (void **)&a->truth));
-    if (!eh_mul(a->n, model->c, &shares))
-        return eh_fail_memory(ctx, "the probabilities", (size_t)a->n, (size_t)model->c);
-    EH_TRY(eh_new(ctx, "the predictions", a->n, sizeof *a->said.label, (void **)&a->said.label));
-    if (e->calibration || (e->rejection && by == ENHOPE_BY_PROBABILITY))
-        EH_TRY(eh_new(ctx, "the probabilities", shares, sizeof *a->said.proba, (void **)&a->said.proba));
-    if (by == ENHOPE_BY_MARGIN)
-        EH_TRY(eh_new(ctx, "the margins", a->n, sizeof *a->said.margin, (void **)&a->said.margin));
-    if (by == ENHOPE_BY_DISTANCE)
-        EH_TRY(eh_new(ctx, "the distances", a->n, sizeof *a->said.distance, (void **)&a->said.distance));
+    enhope_context *ctx = v->ctx;
+    const int64_t c = v->model->c, ranks = eh_comm_ranks(ctx), rows = at_most(ranks * v->step, v->data->x.n);
+    EH_TRY(match_classes(ctx, v->model, v->data, &v->known));
+    EH_TRY(eh_new(ctx, "the answers", rows, sizeof *v->answers, (void **)&v->answers));
+    EH_TRY(eh_new(ctx, "shares of ranks", ranks + 1, sizeof *v->offset, (void **)&v->offset));
+    if (wanted->confusion)
+        EH_TRY(eh_new(ctx, "confusions", c * c, sizeof *v->sum.confusion, (void **)&v->sum.confusion));
+    if (wanted->rejection) EH_TRY(eh_new(ctx, "the predictions", v->labelled, sizeof *v->judged, (void **)&v->judged));
     return ENHOPE_OK;
-}
-
-static void count_errors(const answers *a, int64_t c, enhope_evaluation *out)
-{
-    out->n += a->n;
-    for (int64_t i = 0; i < a->n; i++) {
-        const int32_t truth = a->truth[i], label = a->said.label[i];
-        out->unknown += truth < 0;
-        out->errors += truth != label;
-        if (out->confusion && truth >= 0) out->confusion[truth * c + label]++;
-    }
-}
-
-/* Larger is surer. */
-static float sureness(const answers *a, enhope_sureness by, int64_t i, int32_t c)
-{
-    const float sure = by == ENHOPE_BY_DISTANCE ? -a->said.distance[i]
-                       : by == ENHOPE_BY_MARGIN ? a->said.margin[i]
-                                                : a->said.proba[i * c + a->said.label[i]];
-    return isnan(sure) ? -INFINITY : sure;
 }
 
 static void reject(eh_judged *s, int64_t n, enhope_rejection *out)
@@ -133,29 +290,20 @@ static void reject(eh_judged *s, int64_t n, enhope_rejection *out)
     for (int i = 0; i < out->rows && out->by == ENHOPE_BY_DISTANCE; i++) out->row[i].threshold *= -1;
 }
 
-/* Adds what the model says of some of `all` samples; judged (the block's, unless NULL) is set. */
-static enhope_status evaluate_block(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                                    int32_t k, const int32_t *known, int64_t all, eh_judged *judged,
-                                    enhope_evaluation *sum)
+static void evaluation_end(evaluation *v, enhope_evaluation *out)
 {
-    enhope_status status;
-    answers a = {0};
-    double seconds = 0;
-    EH_CHECK(labelled_rows(ctx, data, &a.rows, &a.n));
-    if (a.n == 0) goto cleanup;
-    EH_CHECK(make_room(ctx, model, sum, &a));
-    for (int64_t i = 0; i < a.n; i++) a.truth[i] = known[data->label[a.rows ? a.rows[i] : i]];
-    EH_CHECK(eh_model_predict(ctx, model, data, a.rows, a.n, k, &a.said, &seconds));
-    if (judged)
-        for (int64_t i = 0; i < a.n; i++)
-            judged[sum->n + i] = (eh_judged){.sure = sureness(&a, sum->rejection->by, i, model->c),
-                                             .wrong = a.said.label[i] != a.truth[i]};
-    count_errors(&a, model->c, sum);
-    sum->seconds += seconds;
-    if (sum->calibration) eh_calibration_add(a.said.proba, a.said.label, a.truth, a.n, model->c, all, sum->calibration);
-cleanup:
-    answers_free(&a);
-    return status;
+    const int64_t c = v->model->c;
+    if (out->calibration) {
+        eh_calibration_end(v->labelled, v->sum.calibration);
+        *out->calibration = *v->sum.calibration;
+    }
+    if (out->rejection) reject(v->judged, v->labelled, out->rejection);
+    if (out->confusion) memcpy(out->confusion, v->sum.confusion, (size_t)(c * c) * sizeof *out->confusion);
+    out->n = v->sum.n;
+    out->errors = v->sum.errors;
+    out->unknown = v->sum.unknown;
+    out->seconds = v->sum.seconds;
+    eh_comm_broadcast(v->ctx, &out->seconds, sizeof out->seconds);
 }
 
 enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
@@ -163,39 +311,18 @@ enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *mod
 {
     enhope_status status;
     enhope_calibration calibration = {0};
-    enhope_evaluation result = {.rejection = out->rejection, .calibration = out->calibration ? &calibration : NULL};
-    const int64_t cells = (int64_t)model->c * model->c;
-    const int64_t step = data->store ? eh_dataset_step(ctx, data) : data->x.n;
-    int32_t *known = NULL;
-    eh_judged *judged = NULL; /* (n) */
-    enhope_dataset *block = NULL;
-    int64_t n;
-    EH_CHECK(count_labelled(ctx, data, &n));
-    EH_CHECK(match_classes(ctx, model, data, &known));
-    if (out->confusion)
-        EH_CHECK(eh_new(ctx, "confusions", cells, sizeof *result.confusion, (void **)&result.confusion));
-    if (out->rejection) EH_CHECK(eh_new(ctx, "the predictions", n, sizeof *judged, (void **)&judged));
-    for (int64_t first = 0; first < data->x.n; first += step) {
-        const int64_t count = data->x.n - first < step ? data->x.n - first : step;
-        if (data->store) EH_CHECK(enhope_dataset_block(ctx, data, first, count, &block));
-        EH_CHECK(evaluate_block(ctx, model, block ? block : data, k, known, n, judged, &result));
-        enhope_dataset_free(block);
-        block = NULL;
-    }
-    if (out->calibration) {
-        eh_calibration_end(n, &calibration);
-        *out->calibration = calibration;
-    }
-    if (out->rejection) reject(judged, n, out->rejection);
-    if (out->confusion) memcpy(out->confusion, result.confusion, (size_t)cells * sizeof *out->confusion);
-    out->n = result.n;
-    out->errors = result.errors;
-    out->unknown = result.unknown;
-    out->seconds = result.seconds;
+    const int64_t ranks = eh_comm_ranks(ctx);
+    evaluation v = {.ctx = ctx, .model = model, .data = data, .k = k};
+    v.sum = (enhope_evaluation){.rejection = out->rejection, .calibration = out->calibration ? &calibration : NULL};
+    v.step = data->store ? eh_dataset_step(ctx, data) : (data->x.n + ranks - 1) / ranks;
+    eh_comm_begin(ctx);
+    EH_CHECK(check_ranks(&v));
+    eh_comm_broadcast(ctx, &v.step, sizeof v.step); /* machines may have other memory */
+    EH_CHECK(count_labelled(&v));
+    EH_CHECK(eh_comm_agree(ctx, evaluation_room(&v, out)));
+    for (int64_t first = 0; first < data->x.n; first += ranks * v.step) EH_CHECK(evaluate_round(&v, first));
+    evaluation_end(&v, out);
 cleanup:
-    enhope_dataset_free(block);
-    eh_free(result.confusion);
-    eh_free(judged);
-    eh_free(known);
+    evaluation_free(&v);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "classify/classify.h"
+#include "comm/comm.h"
 #include "data/data.h"
 #include "exemplar/exemplar.h"
 #include "model/model.h"
@@ -140,6 +141,7 @@ enhope_status enhope_model_refer(enhope_context *ctx, const enhope_model *model,
     known k = {0};
     eh_matrix x;
     enhope_model *m = NULL;
+    eh_comm_begin(ctx);
     enhope_status status;
     EH_TRY(known_create(ctx, model, data, &k));
     EH_CHECK(eh_model_inputs(ctx, model, data, &x));

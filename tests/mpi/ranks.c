@@ -183,16 +183,29 @@ static void *allocate(size_t bytes)
     return malloc(bytes);
 }
 
-/* The last rank's k-th allocation fails. Either nobody asked for so many, and all have a model; or all have a sentence. */
-static bool fails_together(enhope_context *ctx, int64_t k)
+static enhope_status evaluate(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data)
+{
+    int64_t confusion[4 * 4];
+    enhope_calibration calibration;
+    enhope_coverage row = {.share = 0.5};
+    enhope_rejection rejection = {.by = ENHOPE_BY_MARGIN, .row = &row, .rows = 1};
+    enhope_evaluation e = {.confusion = confusion, .calibration = &calibration, .rejection = &rejection};
+    return enhope_model_evaluate(ctx, model, data, 0, &e);
+}
+
+/* The last rank's k-th allocation fails, of training or of judging a model. Either nobody asked for so many, and all are
+ * done; or all have a sentence. */
+static bool fails_together(enhope_context *ctx, int64_t k, bool judging)
 {
     static const test_case which = {"blobs", SMALL "parts=4 exemplars=kmeans"};
     const int rank = enhope_context_rank(ctx), last = enhope_context_ranks(ctx) - 1;
     enhope_dataset *data = read_data(ctx, which.data);
     enhope_settings *settings = make_settings(ctx, &which);
     enhope_model *model = NULL;
+    if (judging && enhope_train(ctx, data, settings, NULL, NULL, &model)) die(ctx, &which, "training");
     left = rank == last ? k : -1;
-    const enhope_status status = enhope_train(ctx, data, settings, NULL, NULL, &model);
+    const enhope_status status =
+        judging ? evaluate(ctx, model, data) : enhope_train(ctx, data, settings, NULL, NULL, &model);
     left = -1;
     char want[32];
     snprintf(want, sizeof want, "rank %d: out of memory", last);
@@ -215,7 +228,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < CASES; i++)
         if (strstr(cases[i].settings, "parts")) same_model(alone, ranks, &cases[i], STAGED, argv[1]);
     int64_t k = 0;
-    while (fails_together(ranks, k)) k += enhope_context_ranks(ranks) == 2 ? 1 : 1 + k / 8;
+    while (fails_together(ranks, k, false)) k += enhope_context_ranks(ranks) == 2 ? 1 : 1 + k / 8;
+    for (int64_t j = 0; fails_together(ranks, j, true); j++) k++;
     if (enhope_context_rank(ranks) == 0)
         printf("%d ranks: all models as one process makes them; %lld allocations\n", enhope_context_ranks(ranks),
                (long long)k);

@@ -15,7 +15,7 @@
 enum { PIECE = 1 << 30 }; /* bytes of a message, at most: MPI counts in 32 bits */
 
 typedef struct state {
-    MPI_Comm all, leaving; /* the latter for meet(), which must not meet with other messages */
+    MPI_Comm all, words, leaving; /* tell() and hear(), and meet(), must not meet with other messages */
     MPI_Request *request;
     int count, room;
 } state;
@@ -118,6 +118,20 @@ static void mpi_wait(eh_comm *c)
     s->count = 0;
 }
 
+static void mpi_tell(eh_comm *c, int to, const void *words, int bytes)
+{
+    if (!*c->failure) good(c, MPI_Send(words, bytes, MPI_BYTE, to, 0, of(c)->words));
+}
+
+static int mpi_hear(eh_comm *c, void *words, int bytes)
+{
+    int there = 0;
+    MPI_Status status;
+    if (*c->failure || !good(c, MPI_Iprobe(MPI_ANY_SOURCE, 0, of(c)->words, &there, &status)) || !there) return -1;
+    const int from = status.MPI_SOURCE;
+    return good(c, MPI_Recv(words, bytes, MPI_BYTE, from, 0, of(c)->words, MPI_STATUS_IGNORE)) ? from : -1;
+}
+
 static bool mpi_meet(eh_comm *c, double seconds)
 {
     const double until = eh_seconds() + seconds;
@@ -145,6 +159,8 @@ static const eh_comm_ops mpi = {
     .send = mpi_send,
     .receive = mpi_receive,
     .wait = mpi_wait,
+    .tell = mpi_tell,
+    .hear = mpi_hear,
     .meet = mpi_meet,
     .abort = mpi_abort,
 };
@@ -191,9 +207,11 @@ enhope_status eh_comm_mpi_open(enhope_context *ctx, size_t table_size, eh_comm *
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_mpi.so is of another version");
     if (!comm.op) {
         if (begin() != MPI_SUCCESS || MPI_Comm_dup(MPI_COMM_WORLD, &own.all) != MPI_SUCCESS ||
+            MPI_Comm_dup(MPI_COMM_WORLD, &own.words) != MPI_SUCCESS ||
             MPI_Comm_dup(MPI_COMM_WORLD, &own.leaving) != MPI_SUCCESS)
             return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "MPI could not be begun");
         MPI_Comm_set_errhandler(own.all, MPI_ERRORS_RETURN);
+        MPI_Comm_set_errhandler(own.words, MPI_ERRORS_RETURN);
         MPI_Comm_set_errhandler(own.leaving, MPI_ERRORS_RETURN);
         MPI_Comm_rank(own.all, &comm.rank);
         MPI_Comm_size(own.all, &comm.ranks);
