@@ -50,7 +50,7 @@ static enhope_status collect_texts(enhope_context *ctx, const eh_array_file *f, 
             if (f->a.size == 1 && seen[*p]) continue;
             seen[*p] = true;
             status = eh_array_label_text(ctx, &f->a, p, done + i, buffer, &text, &length);
-            if (!status && length > 0) status = eh_labels_class(ctx, texts, text, length, &id);
+            if (!status && !eh_labels_missing(text, length)) status = eh_labels_class(ctx, texts, text, length, &id);
             if (status) {
                 eh_fail_in(ctx, status, "%s", f->path);
                 goto cleanup;
@@ -68,9 +68,9 @@ static enhope_status name_classes(enhope_context *ctx, const eh_labels *texts, c
                                   enhope_dataset *data)
 {
     EH_TRY(eh_new(ctx, "class names", texts->c, sizeof *data->class_name, (void **)&data->class_name));
+    for (int32_t k = 0; k < texts->c; k++) data->c += rank[k] >= 0;
     for (int32_t k = 0; k < texts->c; k++) {
         if (rank[k] < 0) continue;
-        data->c++;
         char *name = eh_strdup(texts->name[k]);
         if (!name) return eh_fail_memory(ctx, "a class name", strlen(texts->name[k]) + 1, 1);
         data->class_name[rank[k]] = name;
@@ -86,9 +86,8 @@ static enhope_status settle_classes(enhope_context *ctx, const eh_array_file *f,
     EH_TRY(collect_texts(ctx, f, &files->texts));
     EH_CHECK(eh_new(ctx, "classes", files->texts.c, sizeof *rank, (void **)&rank));
     EH_CHECK(eh_labels_rank(ctx, &files->texts, rank));
-    if (eh_labels_minus_one(&files->texts) >= 0) /* the first of all: the others move up */
-        for (int32_t k = 0; k < files->texts.c; k++) rank[k]--;
     EH_CHECK(name_classes(ctx, &files->texts, rank, data));
+    if (data->c < files->texts.c) eh_log(ctx, "%s: the label -1 is taken for none", f->path);
     files->by_text = f->a.size != 1;
     files->numbers = files->by_text ? files->texts.c : 256;
     EH_CHECK(eh_new(ctx, "classes", files->numbers, sizeof *files->class_of, (void **)&files->class_of));
@@ -98,11 +97,13 @@ static enhope_status settle_classes(enhope_context *ctx, const eh_array_file *f,
         const char *text;
         size_t length;
         int32_t id = v;
+        bool missing = false;
         if (!files->by_text) {
             EH_CHECK(eh_array_label_text(ctx, &f->a, &byte, 0, buffer, &text, &length));
             id = eh_labels_find(&files->texts, text, length);
+            missing = eh_labels_missing(text, length);
         }
-        files->class_of[v] = id < 0 ? -1 : rank[id] < 0 ? EH_MISSING : rank[id];
+        files->class_of[v] = missing ? EH_MISSING : id < 0 ? -1 : rank[id] < 0 ? EH_MISSING : rank[id];
     }
 cleanup:
     eh_free(rank);
@@ -162,7 +163,7 @@ enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const 
     data->image_columns = x->a.rank == 3 ? x->a.shape[2] : 0;
     eh_files *whole = files;
     files = NULL;
-    EH_CHECK(eh_store_of_files(ctx, data->x.kind, H, whole, out));
+    EH_CHECK(eh_store_of_files(ctx, data->x.kind, H, data->c, whole, out));
 cleanup:
     eh_files_free(files);
     return status;

@@ -146,6 +146,7 @@ static enhope_status evaluate_block(enhope_context *ctx, const enhope_model *mod
     EH_CHECK(make_room(ctx, model, sum, &a));
     for (int64_t i = 0; i < a.n; i++) a.truth[i] = known[data->label[a.rows ? a.rows[i] : i]];
     EH_CHECK(eh_model_predict(ctx, model, data, a.rows, a.n, k, &a.said, &seconds));
+    if (a.n > all - sum->n) EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "the labels have changed while they were read"));
     if (judged)
         for (int64_t i = 0; i < a.n; i++)
             judged[sum->n + i] = (eh_judged){.sure = sureness(&a, sum->rejection->by, i, model->c),

@@ -13,9 +13,8 @@ typedef struct half {
 typedef struct pair {
     half x, y; /* y of rank 0: there are no labels */
     int64_t n, H;
-    void *values;   /* (step, H) */
-    int32_t *label; /* (step) */
-    char *text;     /* of a label */
+    void *values; /* (step, H) */
+    char *text;   /* of a label */
     eh_labels labels;
 } pair;
 
@@ -26,7 +25,6 @@ static void pair_close(pair *p)
     eh_free(p->x.raw);
     eh_free(p->y.raw);
     eh_free(p->values);
-    eh_free(p->label);
     eh_free(p->text);
     eh_labels_free(&p->labels);
 }
@@ -81,14 +79,13 @@ static enhope_status check_shapes(enhope_context *ctx, pair *p, int64_t x_count,
 static enhope_status read_labels(enhope_context *ctx, pair *p, int64_t first, int64_t n)
 {
     EH_TRY(half_read(ctx, &p->y, n));
+    p->labels.n = 0;
     for (int64_t i = 0; i < n; i++) {
         const char *text;
         size_t length;
         enhope_status status =
             eh_array_label_text(ctx, &p->y.a, p->y.raw + i * p->y.a.size, first + i, p->text, &text, &length);
-        if (!status && length == 0)
-            status = eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is empty", (long long)(first + i) + 1);
-        if (!status) status = eh_labels_class(ctx, &p->labels, text, length, &p->label[i]);
+        if (!status) status = eh_labels_add(ctx, &p->labels, text, length);
         if (status) return eh_fail_in(ctx, status, "%s", p->y.stream.name);
     }
     return ENHOPE_OK;
@@ -126,7 +123,6 @@ enhope_status eh_read_pair_through(enhope_context *ctx, const char *x_path, bool
     data->image_columns = p.x.a.rank == 3 ? p.x.a.shape[2] : 0;
     EH_CHECK(eh_new(ctx, "a reading buffer", step * p.H, (size_t)p.x.a.size, (void **)&p.x.raw));
     EH_CHECK(eh_new(ctx, "values", step * p.H, bytes ? 1 : sizeof(float), &p.values));
-    EH_CHECK(eh_new(ctx, "labels", step, sizeof *p.label, (void **)&p.label));
     if (y_path) {
         EH_CHECK(eh_new(ctx, "a reading buffer", step, (size_t)p.y.a.size, (void **)&p.y.raw));
         EH_CHECK(eh_new(ctx, "a label", p.y.a.size + EH_LABEL_TEXT, 1, (void **)&p.text));
@@ -137,7 +133,7 @@ enhope_status eh_read_pair_through(enhope_context *ctx, const char *x_path, bool
         if (y_path) EH_CHECK(read_labels(ctx, &p, first, n));
         const eh_matrix x = {
             .kind = data->x.kind, .n = n, .H = p.H, .u8 = bytes ? p.values : NULL, .f32 = bytes ? NULL : p.values};
-        EH_CHECK(sink->take(ctx, sink, &x, y_path ? p.label : NULL, (double)(first + n) / (double)p.n));
+        EH_CHECK(sink->take(ctx, sink, &x, y_path ? p.labels.id : NULL, (double)(first + n) / (double)p.n));
     }
     if (!sink->full) EH_CHECK(half_end(ctx, &p.x));
     if (!sink->full && y_path) EH_CHECK(half_end(ctx, &p.y));
