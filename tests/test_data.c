@@ -467,6 +467,9 @@ static void memory_is_what_the_control_groups_leave(void **state)
 {
     (void)state;
     const char *const folders[] = {"groups", "groups/job", "groups/job/step", "groups/memory", "groups/memory/job"};
+    const char *const files[] = {"groups/list", "groups/job/memory.max", "groups/job/step/memory.max",
+                                 "groups/memory/memory.limit_in_bytes", "groups/memory/job/memory.limit_in_bytes"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) remove(files[i]); /* of an earlier run */
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) mkdir(folders[i], 0777);
     assert_int_equal(eh_group_memory("groups/none", "groups", 77), 77);
     put_text("groups/list", "0::/job/step\n");

@@ -110,38 +110,13 @@ cleanup:
     return status;
 }
 
-static enhope_status check_inputs(enhope_context *ctx, const eh_array_file *f, int64_t *H)
-{
-    if (f->a.kind == 'S' || f->a.kind == 'U')
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds text: expected numbers", f->path);
-    *H = 1;
-    for (int i = 1; i < f->a.rank; i++) *H *= f->a.shape[i];
-    if (*H > INT32_MAX)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld inputs a sample: expected fewer than 2^31", f->path,
-                       (long long)*H);
-    return ENHOPE_OK;
-}
-
-static enhope_status check_labels(enhope_context *ctx, const eh_array_file *x, const eh_array_file *y)
-{
-    int64_t count = 1;
-    for (int i = 0; i < y->a.rank; i++) count *= y->a.shape[i];
-    if (count != y->a.shape[0] && !(y->a.rank == 2 && y->a.shape[0] == 1))
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld x %lld values cannot be labels: expected one a sample",
-                       y->path, (long long)y->a.shape[0], (long long)(count / y->a.shape[0]));
-    if (count != x->a.shape[0])
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", x->path,
-                       (long long)x->a.shape[0], y->path, (long long)count);
-    return ENHOPE_OK;
-}
-
 enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const char *y_path, enhope_dataset *data,
                                  eh_store **out)
 {
     enhope_status status = ENHOPE_OK;
     eh_files *files = NULL;
     bool idx, plain = true;
-    int64_t H = 0;
+    int64_t H = 1;
     EH_CHECK(eh_new(ctx, "a store", 1, sizeof *files, (void **)&files));
     EH_CHECK(eh_new(ctx, "a store", 1, sizeof *files->piece, (void **)&files->piece));
     files->pieces = 1;
@@ -149,14 +124,14 @@ enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const 
     EH_CHECK(is_idx(ctx, x_path, &idx));
     EH_CHECK(eh_array_file_open(ctx, x_path, idx, x, &plain));
     if (!plain || (x->a.fortran && x->a.rank > 1)) goto cleanup;
-    EH_CHECK(check_inputs(ctx, x, &H));
     if (y_path) {
         EH_CHECK(is_idx(ctx, y_path, &idx));
         EH_CHECK(eh_array_file_open(ctx, y_path, idx, y, &plain));
         if (!plain) goto cleanup;
-        EH_CHECK(check_labels(ctx, x, y));
-        EH_CHECK(settle_classes(ctx, y, files, data));
     }
+    EH_CHECK(eh_array_check_pair(ctx, &x->a, x_path, y_path ? &y->a : NULL, y_path));
+    for (int i = 1; i < x->a.rank; i++) H *= x->a.shape[i];
+    if (y_path) EH_CHECK(settle_classes(ctx, y, files, data));
     files->piece->n = x->a.shape[0];
     data->x = (eh_matrix){.kind = eh_array_is_bytes(&x->a) ? ENHOPE_U8 : ENHOPE_F32, .n = x->a.shape[0], .H = H};
     data->image_rows = x->a.rank == 3 ? x->a.shape[1] : 0;

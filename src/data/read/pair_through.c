@@ -46,36 +46,6 @@ static enhope_status half_read(enhope_context *ctx, half *h, int64_t count)
     return ENHOPE_OK;
 }
 
-static enhope_status half_end(enhope_context *ctx, half *h)
-{
-    char byte;
-    size_t got;
-    EH_TRY(eh_stream_read(ctx, &h->stream, &byte, 1, &got));
-    if (got)
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: bytes follow the last value that the header announces",
-                       h->stream.name);
-    return ENHOPE_OK;
-}
-
-static enhope_status check_shapes(enhope_context *ctx, pair *p, int64_t x_count, int64_t y_count)
-{
-    const eh_array *x = &p->x.a, *y = &p->y.a;
-    p->n = x->shape[0];
-    p->H = x_count / p->n;
-    if (x->kind == 'S' || x->kind == 'U')
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds text: expected numbers", p->x.stream.name);
-    if (p->H > INT32_MAX)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld inputs a sample: expected fewer than 2^31", p->x.stream.name,
-                       (long long)p->H);
-    if (y->rank && y_count != y->shape[0] && !(y->rank == 2 && y->shape[0] == 1))
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld x %lld values cannot be labels: expected one a sample",
-                       p->y.stream.name, (long long)y->shape[0], (long long)(y_count / y->shape[0]));
-    if (y->rank && y_count != p->n)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", p->x.stream.name,
-                       (long long)p->n, p->y.stream.name, (long long)y_count);
-    return ENHOPE_OK;
-}
-
 static enhope_status read_labels(enhope_context *ctx, pair *p, int64_t first, int64_t n)
 {
     EH_TRY(half_read(ctx, &p->y, n));
@@ -111,11 +81,13 @@ enhope_status eh_read_pair_through(enhope_context *ctx, const char *x_path, bool
 {
     enhope_status status = ENHOPE_OK;
     pair p = {.n = 0};
-    int64_t x_count, y_count = 0;
+    int64_t x_count, y_count;
     EH_CHECK(half_open(ctx, x_path, x_idx, &p.x, &x_count));
     if (p.x.a.fortran && p.x.a.rank > 1) goto cleanup;
     if (y_path) EH_CHECK(half_open(ctx, y_path, y_idx, &p.y, &y_count));
-    EH_CHECK(check_shapes(ctx, &p, x_count, y_count));
+    EH_CHECK(eh_array_check_pair(ctx, &p.x.a, x_path, y_path ? &p.y.a : NULL, y_path));
+    p.n = p.x.a.shape[0];
+    p.H = x_count / p.n;
     const bool bytes = eh_array_is_bytes(&p.x.a);
     const int64_t some = EH_SINK_VALUES / p.H + 1, step = p.n < some ? p.n : some;
     data->x = (eh_matrix){.kind = bytes ? ENHOPE_U8 : ENHOPE_F32, .n = 0, .H = p.H};
@@ -135,8 +107,8 @@ enhope_status eh_read_pair_through(enhope_context *ctx, const char *x_path, bool
             .kind = data->x.kind, .n = n, .H = p.H, .u8 = bytes ? p.values : NULL, .f32 = bytes ? NULL : p.values};
         EH_CHECK(sink->take(ctx, sink, &x, y_path ? p.labels.id : NULL, (double)(first + n) / (double)p.n));
     }
-    if (!sink->full) EH_CHECK(half_end(ctx, &p.x));
-    if (!sink->full && y_path) EH_CHECK(half_end(ctx, &p.y));
+    if (!sink->full) EH_CHECK(eh_array_end(ctx, &p.x.stream));
+    if (!sink->full && y_path) EH_CHECK(eh_array_end(ctx, &p.y.stream));
     eh_labels_give(&p.labels, data);
     *done = true;
 cleanup:

@@ -98,6 +98,11 @@ enhope_status eh_array_labels(enhope_context *ctx, const eh_array *a, eh_stream 
 
 /* The number of elements; refuses what overflows, is empty, or exceeds a stream of known size. */
 enhope_status eh_array_measure(enhope_context *ctx, const eh_array *a, const eh_stream *s, int64_t *count);
+/* That nothing follows the last element. */
+enhope_status eh_array_end(enhope_context *ctx, eh_stream *s);
+/* That x, which was measured, can be samples, and y (NULL: none) their labels. */
+enhope_status eh_array_check_pair(enhope_context *ctx, const eh_array *x, const char *x_name, const eh_array *y,
+                                  const char *y_name);
 /* Whether elements stay bytes. */
 bool eh_array_is_bytes(const eh_array *a);
 /* Whether they lie in the file as they are held: conversion is a copy. */
