@@ -75,6 +75,21 @@ static int convert_parts(const cli_session *session, const cli_options *options)
     return status && status != ENHOPE_STOPPED ? cli_fail(session->ctx, status) : code;
 }
 
+/* Whether the data has a train and a test part, and neither was asked for. */
+static bool has_parts(const cli_session *session, const cli_options *options)
+{
+    if (options->part) return !strcmp(options->part, "both");
+    if (!strncmp(options->data, "synthetic:", 10)) return false;
+    const cli_parts found = cli_find_parts(options, options->data);
+    if (found != CLI_PERHAPS_PARTS) return found == CLI_WITH_PARTS;
+    enhope_source source = cli_source(options, options->data);
+    enhope_dataset *test = NULL;
+    source.part = "test";
+    const bool there = enhope_dataset_read(session->ctx, &source, &test) == ENHOPE_OK;
+    enhope_dataset_free(test);
+    return there;
+}
+
 int cmd_convert(const cli_options *options)
 {
     cli_session session;
@@ -83,10 +98,8 @@ int cmd_convert(const cli_options *options)
     if (!code && !options->data) code = cli_usage_error(options->command, "--data SPEC is missing");
     if (!code && !options->output) code = cli_usage_error(options->command, "-o FOLDER is missing");
     if (!code) {
-        const bool made = !strncmp(options->data, "synthetic:", 10);
-        const bool both = options->part && !strcmp(options->part, "both");
         cli_catch_signals();
-        if (both || (!options->part && !made && cli_find_parts(options, options->data) == CLI_WITH_PARTS)) {
+        if (has_parts(&session, options)) {
             code = convert_parts(&session, options);
         } else {
             code = convert(&session, options, options->part, options->output, &status);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <cmocka.h>
@@ -452,6 +453,43 @@ static void bad_descriptions_are_refused_with_a_sentence(void **state)
     }
 }
 
+/* ---- memory ---- */
+
+static void put_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void memory_is_what_the_control_groups_leave(void **state)
+{
+    (void)state;
+    const char *const folders[] = {"groups", "groups/job", "groups/job/step", "groups/memory", "groups/memory/job"};
+    const char *const files[] = {"groups/list", "groups/job/memory.max", "groups/job/step/memory.max",
+                                 "groups/memory/memory.limit_in_bytes", "groups/memory/job/memory.limit_in_bytes"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) remove(files[i]); /* of an earlier run */
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) mkdir(folders[i], 0777);
+    assert_int_equal(eh_group_memory("groups/none", "groups", 77), 77);
+    put_text("groups/list", "0::/job/step\n");
+    assert_int_equal(eh_group_memory("groups/list", "groups", 9000), 9000);
+    put_text("groups/job/step/memory.max", "max\n");
+    put_text("groups/job/memory.max", "5000\n");
+    assert_int_equal(eh_group_memory("groups/list", "groups", 9000), 5000);
+    assert_int_equal(eh_group_memory("groups/list", "groups", 4000), 4000);
+    put_text("groups/job/step/memory.max", "3000\n");
+    assert_int_equal(eh_group_memory("groups/list", "groups", 9000), 3000);
+    put_text("groups/list", "7:memoryless:/job\n4:cpu,memory:/job\n3:pids:/\nnonsense\n");
+    put_text("groups/memory/job/memory.limit_in_bytes", "2500\n");
+    put_text("groups/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    assert_int_equal(eh_group_memory("groups/list", "groups", 9000), 2500);
+    put_text("groups/list", "4:memory:/elsewhere/outside\n"); /* as a container sees itself */
+    put_text("groups/memory/memory.limit_in_bytes", "6000\n");
+    assert_int_equal(eh_group_memory("groups/list", "groups", 9000), 6000);
+    assert_true(eh_machine_memory() > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -465,6 +503,7 @@ int main(void)
         cmocka_unit_test(synthetic_digits_can_be_learned_and_the_test_part_is_another_draw),
         cmocka_unit_test(synthetic_blobs_have_the_spread_that_was_asked_for),
         cmocka_unit_test(bad_descriptions_are_refused_with_a_sentence),
+        cmocka_unit_test(memory_is_what_the_control_groups_leave),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,6 +1,10 @@
 /* Stores: rows of files and of memory come to a block as a data set that was read whole holds them. */
-#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE 1 /* flock */
+#include <fcntl.h>
 #include <math.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "read_support.h"
 
@@ -230,6 +234,19 @@ static void shards_hold_what_was_converted(void **state)
     shards_agree("synthetic:strokes,n=500,seed=3", "strokes", 73);
 }
 
+static void one_conversion_at_a_time_writes_to_a_folder(void **state)
+{
+    (void)state;
+    const enhope_source blobs = {.path = "synthetic:blobs,n=30"};
+    assert_int_equal(mkdir("locked", 0777), 0);
+    const int fd = open("locked", O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(enhope_convert(ctx, &blobs, "locked", 0, 0, NULL, NULL), ENHOPE_ERROR_IO);
+    assert_string_equal(enhope_error(ctx), "locked: another conversion is writing there");
+    close(fd);
+    assert_int_equal(enhope_convert(ctx, &blobs, "locked", 0, 0, NULL, NULL), ENHOPE_OK);
+}
+
 static void rows_of_strokes_depend_on_their_number_alone(void **state)
 {
     (void)state;
@@ -319,6 +336,7 @@ int main(void)
         cmocka_unit_test(memory_gives_its_own_rows),
         cmocka_unit_test(labels_alone_leave_the_values),
         cmocka_unit_test(shards_hold_what_was_converted),
+        cmocka_unit_test(one_conversion_at_a_time_writes_to_a_folder),
         cmocka_unit_test(rows_of_strokes_depend_on_their_number_alone),
         cmocka_unit_test(conversion_that_was_stopped_goes_on),
         cmocka_unit_test(blocks_are_data_sets_of_their_own),

@@ -398,6 +398,11 @@ static void a_file_cut_off_in_mid_run_is_a_sentence_and_can_be_mended(void **sta
     if (eh_store_open_pair(ctx, x, y, data, &data->store)) fail_msg("%s", enhope_error(ctx));
     assert_non_null(data->store);
     enhope_trainer *t = trainer_of(data, with("solver", "adam", NULL));
+    for (int64_t i = 0; i < t->windows->kept_n; i++) {
+        const int64_t row = t->windows->kept[i];
+        assert_memory_equal(t->windows->block.x.f32 + i * H, X + row * H, H * sizeof *X);
+        assert_int_equal(t->windows->block.label[i], row % C);
+    }
     enhope_status status = ENHOPE_OK;
     int done = 0, steps = 0;
     assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);

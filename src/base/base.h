@@ -69,8 +69,15 @@ bool eh_mul(int64_t a, int64_t b, int64_t *out);
 /* Allocates through the status channel: EH_TRY(eh_new(ctx, "labels", n, sizeof *p, (void **)&p)). */
 enhope_status eh_new(enhope_context *ctx, const char *what, int64_t count, size_t size, void **out);
 
-/* Bytes of data to be held in memory at most, as the context says or by the machine's size. */
+/* Bytes of data to be held in memory at most, as the context says or half of what eh_machine_memory does. */
 int64_t eh_memory_limit(const enhope_context *ctx);
+
+/* ---- machine.c ---- */
+
+/* Bytes of memory that this process may have. */
+int64_t eh_machine_memory(void);
+/* The lesser of `most` and the limits of control groups: `list` is /proc/self/cgroup, `mount` where they are. */
+int64_t eh_group_memory(const char *list, const char *mount, int64_t most);
 
 /* ---- the matrix view (matrix.c) ---- */
 

@@ -1,9 +1,7 @@
 /* Memory: one door for all that this library takes itself, aligned for SIMD, sizes checked, replaceable by the caller.
  * The libraries below (zlib, matio, cJSON, BLAS) take their own. */
-#define _DEFAULT_SOURCE 1 /* _SC_PHYS_PAGES */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 
@@ -83,8 +81,5 @@ enhope_status eh_new(enhope_context *ctx, const char *what, int64_t count, size_
 
 int64_t eh_memory_limit(const enhope_context *ctx)
 {
-    const int64_t little = (int64_t)1 << 30; /* where the machine does not tell */
-    if (ctx->memory > 0) return ctx->memory;
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (int64_t)pages * size / 2 : little;
+    return ctx->memory > 0 ? ctx->memory : eh_machine_memory() / 2;
 }

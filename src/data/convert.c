@@ -4,11 +4,13 @@
  * What is in shards.partial.json is on disk. Readers that cannot begin in the middle read from the start again, and the
  * rows that are there already are passed over; labels get the same numbers, since they are numbered as they appear. */
 #define _DEFAULT_SOURCE 1
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -97,12 +99,14 @@ cleanup:
 typedef struct writer {
     eh_sink sink; /* first: the sink is the writer */
     const char *folder;
+    int lock; /* the folder, open */
     eh_shards to;
     eh_shard shard; /* the one being written; rows 0: none */
+    bool writing;   /* its files are there and not yet in the list */
     shard_file file[EH_ARRAYS];
     bool begun; /* the kind and whether there are labels are known */
     bool labelled;
-    int64_t shard_rows, shard_bytes; /* a shard ends at the first of these */
+    int64_t shard_rows, shard_bytes; /* of a shard: so many rows, or, where that is 0, bytes */
     int64_t limit;                   /* rows in all; 0: any number */
     enhope_conversion at;
     double start, share_start; /* when, and at which share of the source, rows began to be written */
@@ -119,6 +123,7 @@ static bool has_array(const writer *w, int i)
 static enhope_status open_shard(enhope_context *ctx, writer *w)
 {
     w->shard = (eh_shard){.rows = 0};
+    w->writing = true;
     for (int i = 0; i < EH_ARRAYS; i++) {
         if (!has_array(w, i)) continue;
         char name[EH_SHARD_NAME];
@@ -152,7 +157,18 @@ static enhope_status close_shard(enhope_context *ctx, writer *w)
     w->to.stored += s->stored;
     EH_TRY(eh_shards_append(ctx, &w->to, s));
     s->rows = 0;
-    return eh_shards_save(ctx, &w->to, w->folder, EH_SHARDS_PARTIAL);
+    EH_TRY(eh_shards_save(ctx, &w->to, w->folder, EH_SHARDS_PARTIAL));
+    w->writing = false;
+    return ENHOPE_OK;
+}
+
+/* What is not in the list would only take room. */
+static void abandon_shard(writer *w)
+{
+    for (int i = 0; i < EH_ARRAYS; i++) {
+        if (w->file[i].fd >= 0) close(w->file[i].fd);
+        if (w->writing && *w->file[i].path) unlink(w->file[i].path);
+    }
 }
 
 static enhope_status add_sparse(enhope_context *ctx, writer *w, const eh_matrix *x, int64_t first, int64_t n)
@@ -181,10 +197,10 @@ static int64_t rows_of_shard(const writer *w, const eh_matrix *x, int64_t first)
     } else if (w->shard_rows <= 0) {
         most = 0;
         int64_t bytes = eh_store_bytes(x->kind, x->H, w->shard.rows, w->shard.stored);
-        while (most < n && bytes < w->shard_bytes) {
+        do {
             bytes += (int64_t)sizeof(int64_t) + 8 * (x->row_start[first + most + 1] - x->row_start[first + most]);
             most++;
-        }
+        } while (most < n && bytes < w->shard_bytes);
     }
     return n < most ? n : most;
 }
@@ -240,6 +256,7 @@ static enhope_status take(enhope_context *ctx, eh_sink *sink, const eh_matrix *x
     sink->skip -= first;
     if (sink->skip > 0 || first == x->n) {
         w->share_start = NAN;
+        sink->full = sink->skip == 0 && reached_limit(w);
         return tell(ctx, w, share);
     }
     sink->full = reached_limit(w);
@@ -270,8 +287,29 @@ static void put_file(char *text, size_t size, const char *path)
 {
     struct stat info;
     const size_t at = strlen(text);
-    if (stat(path, &info) == 0)
+    if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
         snprintf(text + at, size - at, "; %lld bytes of %lld", (long long)info.st_size, (long long)info.st_mtime);
+}
+
+/* The files of a folder, in whatever order they come. */
+static void put_folder(char *text, size_t size, const char *folder)
+{
+    char path[PATH_SIZE];
+    struct stat info;
+    long long files = 0, bytes = 0, newest = 0;
+    const size_t at = strlen(text);
+    DIR *all = opendir(folder);
+    if (!all) return;
+    for (const struct dirent *one; (one = readdir(all));) {
+        if (snprintf(path, sizeof path, "%s/%s", folder, one->d_name) >= PATH_SIZE || stat(path, &info) != 0 ||
+            !S_ISREG(info.st_mode))
+            continue;
+        files++;
+        bytes += info.st_size;
+        if (info.st_mtime > newest) newest = info.st_mtime;
+    }
+    closedir(all);
+    if (files) snprintf(text + at, size - at, "; %lld files, %lld bytes of %lld", files, bytes, newest);
 }
 
 /* Two conversions of the same words make the same shards. */
@@ -284,11 +322,13 @@ static enhope_status describe(enhope_context *ctx, const enhope_source *s, const
              s->variables ? s->variables : "-", (long long)s->limit,
              (long long)(w->shard_rows > 0 ? w->shard_rows : w->shard_bytes), w->shard_rows > 0 ? "rows" : "bytes");
     put_file(text, sizeof text, s->path);
-    const char *comma = strchr(s->path, ',');
-    if (comma && strncmp(s->path, "synthetic:", 10) != 0) {
-        char x_path[PATH_SIZE];
-        snprintf(x_path, sizeof x_path, "%.*s", (int)(comma - s->path), s->path);
-        put_file(text, sizeof text, x_path);
+    put_folder(text, sizeof text, s->path);
+    char path[PATH_SIZE];
+    if (snprintf(path, sizeof path, "%s/%s", s->path, s->part ? s->part : "train") < PATH_SIZE)
+        put_folder(text, sizeof text, path);
+    for (const char *comma = strchr(s->path, ','); comma; comma = strchr(comma + 1, ',')) { /* X,y */
+        if (snprintf(path, sizeof path, "%.*s", (int)(comma - s->path), s->path) >= PATH_SIZE) break;
+        put_file(text, sizeof text, path);
         put_file(text, sizeof text, comma + 1);
     }
     for (char *at = text; *at; at++) /* whatever the path is, JSON is UTF-8 */
@@ -304,8 +344,8 @@ static bool is_in(const char *folder, const char *name)
     return snprintf(path, sizeof path, "%s/%s", folder, name) < PATH_SIZE && stat(path, &info) == 0;
 }
 
-/* The folder, and those above it that are missing. */
-static enhope_status make_folder(enhope_context *ctx, const char *folder)
+/* The folder, and those above it that are missing; the path of the first that was made is of *made characters, 0: none was. */
+static enhope_status make_folder(enhope_context *ctx, const char *folder, size_t *made)
 {
     char path[PATH_SIZE];
     struct stat info;
@@ -316,13 +356,37 @@ static enhope_status make_folder(enhope_context *ctx, const char *folder)
         if (*at && *at != '/') continue;
         const char end = *at;
         *at = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        if (mkdir(path, 0777) == 0)
+            *made = *made ? *made : (size_t)(at - path);
+        else if (errno != EEXIST)
             return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: the folder cannot be made: %s", path, strerror(errno));
         *at = end;
         if (!end) break;
     }
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
         return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: is no folder", path);
+    return ENHOPE_OK;
+}
+
+/* Removes folders that were made here, from the last on, unless something is in them. */
+static void unmake_folder(const char *folder, size_t made)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s", folder);
+    for (size_t end = strlen(path); made > 0 && end >= made; end--) {
+        if (path[end] && path[end] != '/') continue;
+        path[end] = '\0';
+        if (rmdir(path) != 0 && errno != ENOENT) return;
+    }
+}
+
+/* Two conversions at once would write over each other. File systems that have no locks do without. */
+static enhope_status lock_folder(enhope_context *ctx, writer *w)
+{
+    w->lock = open(w->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (w->lock < 0) return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be opened: %s", w->folder, strerror(errno));
+    if (flock(w->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: another conversion is writing there", w->folder);
     return ENHOPE_OK;
 }
 
@@ -334,7 +398,7 @@ static enhope_status check_sizes(enhope_context *ctx, const char *folder, const 
             char path[PATH_SIZE];
             struct stat info;
             if (!*s->shard[i].file[j].name) continue;
-            snprintf(path, sizeof path, "%.3900s/%s", folder, s->shard[i].file[j].name);
+            snprintf(path, sizeof path, "%s/%s", folder, s->shard[i].file[j].name);
             if (stat(path, &info) != 0)
                 return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be opened: %s", path, strerror(errno));
             if (info.st_size != s->shard[i].file[j].bytes)
@@ -355,6 +419,10 @@ static enhope_status go_on(enhope_context *ctx, writer *w, bool *done)
     if (!status && (!there.source || strcmp(there.source, w->to.source) != 0))
         status = eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: holds shards of something else (%.200s): name another folder",
                          w->folder, there.source ? there.source : "unknown");
+    if (!status && *done && strncmp(there.source, "-;", 2) == 0)
+        status =
+            eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                    "%s: holds shards of standard input, which may have been other: name another folder", w->folder);
     if (status) {
         eh_shards_free(&there);
         return status;
@@ -367,12 +435,13 @@ static enhope_status go_on(enhope_context *ctx, writer *w, bool *done)
 }
 
 /* The names, moved from data; the list; and the partial list is not needed any more. */
-static enhope_status finish(enhope_context *ctx, writer *w, enhope_dataset *data)
+static enhope_status finish(enhope_context *ctx, writer *w, const char *source, enhope_dataset *data)
 {
     char path[PATH_SIZE];
     EH_TRY(close_shard(ctx, w));
-    if (w->to.n == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "there are no samples");
+    if (w->to.n == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are no samples", source);
     if (data->x.H > w->to.H) w->to.H = data->x.H;
+    if (w->to.H == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are no inputs, only samples", source);
     w->to.image_rows = data->image_rows;
     w->to.image_columns = data->image_columns;
     eh_labels_free(&w->to.labels);
@@ -398,6 +467,7 @@ enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, c
     writer *w = NULL;
     enhope_dataset *data = NULL;
     bool done;
+    size_t made = 0;
     if (!source || !source->path || !folder || !*folder)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a source and a folder are needed to convert");
     if (shard_rows < 0 || shard_bytes < 0 || shard_bytes > LARGEST_SHARD)
@@ -406,6 +476,7 @@ enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, c
     EH_TRY(eh_new(ctx, "a conversion", 1, sizeof *w, (void **)&w));
     *w = (writer){.sink = {.take = take},
                   .folder = folder,
+                  .lock = -1,
                   .shard_rows = shard_rows,
                   .shard_bytes = shard_bytes ? shard_bytes : USUAL_SHARD,
                   .limit = source->limit,
@@ -414,17 +485,19 @@ enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, c
                   .progress = progress,
                   .user = user};
     for (int i = 0; i < EH_ARRAYS; i++) w->file[i].fd = -1;
-    EH_CHECK(make_folder(ctx, folder));
+    EH_CHECK(make_folder(ctx, folder, &made));
+    EH_CHECK(lock_folder(ctx, w));
     EH_CHECK(describe(ctx, source, w, &w->to.source));
     EH_CHECK(go_on(ctx, w, &done));
     if (done) goto cleanup;
     EH_CHECK(eh_read_through(ctx, source, &data, &w->sink));
     if (!w->begun) w->labelled = w->to.shards > 0 && *w->to.shard[0].file[EH_LABELS].name;
-    EH_CHECK(finish(ctx, w, data));
+    EH_CHECK(finish(ctx, w, source->path, data));
 cleanup:
-    for (int i = 0; w && i < EH_ARRAYS; i++)
-        if (w->file[i].fd >= 0) close(w->file[i].fd);
-    if (w) eh_shards_free(&w->to);
+    abandon_shard(w);
+    if (w->lock >= 0) close(w->lock);
+    if (status) unmake_folder(folder, made);
+    eh_shards_free(&w->to);
     eh_free(w);
     enhope_dataset_free(data);
     return status;
@@ -479,7 +552,9 @@ enhope_status enhope_shards_check(enhope_context *ctx, const char *folder, enhop
         for (int j = 0; j < EH_ARRAYS; j++) {
             char path[PATH_SIZE];
             if (!*s.shard[i].file[j].name) continue;
-            snprintf(path, sizeof path, "%.3900s/%s", folder, s.shard[i].file[j].name);
+            if (snprintf(path, sizeof path, "%s/%s", folder, s.shard[i].file[j].name) >= PATH_SIZE)
+                EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters",
+                                 PATH_SIZE));
             EH_CHECK(check_file(ctx, path, s.shard[i].file[j].bytes, s.shard[i].file[j].crc, buffer, &at, all, progress,
                                 user));
             count++;

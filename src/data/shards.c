@@ -104,6 +104,15 @@ static void put_shards(FILE *out, const eh_shards *s)
     fputs("\n  ]\n}\n", out);
 }
 
+/* The names of files are on disk as well. */
+static void sync_folder(const char *folder)
+{
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    fsync(fd);
+    close(fd);
+}
+
 enhope_status eh_shards_save(enhope_context *ctx, const eh_shards *s, const char *folder, const char *name)
 {
     char path[PATH_SIZE], beside[PATH_SIZE];
@@ -118,7 +127,10 @@ enhope_status eh_shards_save(enhope_context *ctx, const eh_shards *s, const char
     if (fflush(out) != 0 || ferror(out) || fsync(fileno(out)) != 0) error = errno ? errno : EIO;
     if (fclose(out) != 0 && !error) error = errno;
     if (!error && rename(beside, path) != 0) error = errno;
-    if (!error) return ENHOPE_OK;
+    if (!error) {
+        sync_folder(folder);
+        return ENHOPE_OK;
+    }
     unlink(beside);
     return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be written: %s", path, strerror(error));
 }
@@ -141,13 +153,17 @@ cleanup:
 }
 
 /* A whole number from 0 to 2^53. */
-static bool take_size(const cJSON *object, const char *key, int64_t *out)
+static bool take_number(const cJSON *item, int64_t *out)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
     const double most = 9007199254740992.0;
     if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0) || item->valuedouble > most) return false;
     *out = (int64_t)item->valuedouble;
     return (double)*out == item->valuedouble;
+}
+
+static bool take_size(const cJSON *object, const char *key, int64_t *out)
+{
+    return take_number(cJSON_GetObjectItemCaseSensitive(object, key), out);
 }
 
 static enhope_status fail_json(enhope_context *ctx, const char *path, const char *what)
@@ -216,7 +232,7 @@ static bool take_file(const cJSON *item, enhope_kind kind, eh_shard *shard)
     return true;
 }
 
-static enhope_status take_shards(enhope_context *ctx, const char *path, const cJSON *list, bool whole, eh_shards *s)
+static enhope_status take_shards(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
 {
     const cJSON *item, *file;
     int64_t rows = 0, stored = 0;
@@ -228,8 +244,7 @@ static enhope_status take_shards(enhope_context *ctx, const char *path, const cJ
         bool good = take_size(item, "rows", &shard.rows) && take_size(item, "stored", &shard.stored) &&
                     cJSON_IsArray(files) && shard.rows > 0;
         if (good) cJSON_ArrayForEach(file, files) good = good && take_file(file, s->kind, &shard);
-        good = good && (!whole || s->labels.c > 0 || !*shard.file[EH_LABELS].name) &&
-               (s->kind == ENHOPE_CSR ? *shard.file[EH_STARTS].name : *shard.file[EH_VALUES].name) &&
+        good = good && (s->kind == ENHOPE_CSR ? *shard.file[EH_STARTS].name : *shard.file[EH_VALUES].name) &&
                !__builtin_add_overflow(rows, shard.rows, &rows) &&
                !__builtin_add_overflow(stored, shard.stored, &stored);
         if (!good) {
@@ -247,17 +262,16 @@ static enhope_status take_shards(enhope_context *ctx, const char *path, const cJ
 static enhope_status take_image(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
 {
     if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
-    const cJSON *rows = cJSON_GetArrayItem(list, 0), *columns = cJSON_GetArrayItem(list, 1);
-    if (cJSON_GetArraySize(list) != 2 || !cJSON_IsNumber(rows) || !cJSON_IsNumber(columns) || rows->valuedouble < 1 ||
-        columns->valuedouble < 1 || rows->valuedouble * columns->valuedouble != (double)s->H)
+    int64_t pixels;
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != 2 ||
+        !take_number(cJSON_GetArrayItem(list, 0), &s->image_rows) ||
+        !take_number(cJSON_GetArrayItem(list, 1), &s->image_columns) || s->image_rows < 1 ||
+        !eh_mul(s->image_rows, s->image_columns, &pixels) || pixels != s->H)
         return fail_json(ctx, path, "image is not the rows and columns of its inputs");
-    s->image_rows = (int64_t)rows->valuedouble;
-    s->image_columns = (int64_t)columns->valuedouble;
     return ENHOPE_OK;
 }
 
-/* whole: the names of labels are there, as they are at the end. */
-static enhope_status take_all(enhope_context *ctx, const char *path, const cJSON *all, bool whole, eh_shards *s)
+static enhope_status take_all(enhope_context *ctx, const char *path, const cJSON *all, eh_shards *s)
 {
     const cJSON *format = cJSON_GetObjectItemCaseSensitive(all, "format");
     const cJSON *kind = cJSON_GetObjectItemCaseSensitive(all, "kind");
@@ -282,7 +296,7 @@ static enhope_status take_all(enhope_context *ctx, const char *path, const cJSON
     EH_TRY(take_image(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "image"), s));
     EH_TRY(take_labels(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "labels"), &s->labels));
     EH_TRY(take_input_names(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "input_names"), s));
-    return take_shards(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "shards"), whole, s);
+    return take_shards(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "shards"), s);
 }
 
 enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char *name, eh_shards *out)
@@ -297,7 +311,7 @@ enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char
     EH_CHECK(read_text(ctx, path, &text, &length));
     all = cJSON_ParseWithLength(text, length);
     if (!cJSON_IsObject(all)) EH_CHECK(fail_json(ctx, path, "it is no JSON object"));
-    EH_CHECK(take_all(ctx, path, all, strcmp(name, EH_SHARDS_NAME) == 0, &s));
+    EH_CHECK(take_all(ctx, path, all, &s));
     *out = s;
     s = (eh_shards){.n = 0};
 cleanup:

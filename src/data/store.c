@@ -172,7 +172,7 @@ static enhope_status label_class(enhope_context *ctx, const eh_files *files, con
         const char *text;
         size_t length;
         EH_TRY(eh_array_label_text(ctx, &f->a, raw, i, buffer, &text, &length));
-        if (length == 0) return ENHOPE_OK;
+        if (eh_labels_missing(text, length)) return ENHOPE_OK;
         number = eh_labels_find(&files->texts, text, length);
     } else {
         number = f->a.size == 1 ? raw[0] : eh_array_integer(&f->a, raw);
@@ -445,7 +445,8 @@ enhope_status eh_store_of(enhope_context *ctx, const enhope_dataset *data, eh_st
     return ENHOPE_OK;
 }
 
-enhope_status eh_store_of_files(enhope_context *ctx, enhope_kind kind, int64_t H, eh_files *files, eh_store **out)
+enhope_status eh_store_of_files(enhope_context *ctx, enhope_kind kind, int64_t H, int32_t c, eh_files *files,
+                                eh_store **out)
 {
     eh_store *s = NULL;
     const enhope_status status = eh_new(ctx, "a store", 1, sizeof *s, (void **)&s);
@@ -456,12 +457,8 @@ enhope_status eh_store_of_files(enhope_context *ctx, enhope_kind kind, int64_t H
     const eh_piece *last = &files->piece[files->pieces - 1];
     const int64_t n = last->first + last->n;
     const int64_t sparse = last->stored_before + (last->array[EH_VALUES].path ? last->array[EH_VALUES].a.shape[0] : 0);
-    *s = (eh_store){.kind = kind,
-                    .n = n,
-                    .H = H,
-                    .stored = kind == ENHOPE_CSR ? sparse : n * H,
-                    .labelled = files->numbers > 0,
-                    .files = files};
+    *s = (eh_store){
+        .kind = kind, .n = n, .H = H, .stored = kind == ENHOPE_CSR ? sparse : n * H, .labelled = c > 0, .files = files};
     *out = s;
     return ENHOPE_OK;
 }

@@ -39,7 +39,9 @@ typedef struct eh_files {
 enhope_status eh_array_file_open(enhope_context *ctx, const char *path, bool idx, eh_array_file *out, bool *plain);
 void eh_array_file_free(eh_array_file *file);
 void eh_files_free(eh_files *files);
-/* A store over the files, whose pieces are complete; it owns them from here on, even on failure. */
-enhope_status eh_store_of_files(enhope_context *ctx, enhope_kind kind, int64_t H, eh_files *files, eh_store **out);
+/* A store over the files, whose pieces are complete, of c classes (0: unlabelled); it owns them from here on, even on
+ * failure. */
+enhope_status eh_store_of_files(enhope_context *ctx, enhope_kind kind, int64_t H, int32_t c, eh_files *files,
+                                eh_store **out);
 
 #endif

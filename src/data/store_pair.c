@@ -50,7 +50,7 @@ static enhope_status collect_texts(enhope_context *ctx, const eh_array_file *f, 
             if (f->a.size == 1 && seen[*p]) continue;
             seen[*p] = true;
             status = eh_array_label_text(ctx, &f->a, p, done + i, buffer, &text, &length);
-            if (!status && length > 0) status = eh_labels_class(ctx, texts, text, length, &id);
+            if (!status && !eh_labels_missing(text, length)) status = eh_labels_class(ctx, texts, text, length, &id);
             if (status) {
                 eh_fail_in(ctx, status, "%s", f->path);
                 goto cleanup;
@@ -68,9 +68,9 @@ static enhope_status name_classes(enhope_context *ctx, const eh_labels *texts, c
                                   enhope_dataset *data)
 {
     EH_TRY(eh_new(ctx, "class names", texts->c, sizeof *data->class_name, (void **)&data->class_name));
+    for (int32_t k = 0; k < texts->c; k++) data->c += rank[k] >= 0;
     for (int32_t k = 0; k < texts->c; k++) {
         if (rank[k] < 0) continue;
-        data->c++;
         char *name = eh_strdup(texts->name[k]);
         if (!name) return eh_fail_memory(ctx, "a class name", strlen(texts->name[k]) + 1, 1);
         data->class_name[rank[k]] = name;
@@ -86,9 +86,8 @@ static enhope_status settle_classes(enhope_context *ctx, const eh_array_file *f,
     EH_TRY(collect_texts(ctx, f, &files->texts));
     EH_CHECK(eh_new(ctx, "classes", files->texts.c, sizeof *rank, (void **)&rank));
     EH_CHECK(eh_labels_rank(ctx, &files->texts, rank));
-    if (eh_labels_minus_one(&files->texts) >= 0) /* the first of all: the others move up */
-        for (int32_t k = 0; k < files->texts.c; k++) rank[k]--;
     EH_CHECK(name_classes(ctx, &files->texts, rank, data));
+    if (data->c < files->texts.c) eh_log(ctx, "%s: the label -1 is taken for none", f->path);
     files->by_text = f->a.size != 1;
     files->numbers = files->by_text ? files->texts.c : 256;
     EH_CHECK(eh_new(ctx, "classes", files->numbers, sizeof *files->class_of, (void **)&files->class_of));
@@ -98,40 +97,17 @@ static enhope_status settle_classes(enhope_context *ctx, const eh_array_file *f,
         const char *text;
         size_t length;
         int32_t id = v;
+        bool missing = false;
         if (!files->by_text) {
             EH_CHECK(eh_array_label_text(ctx, &f->a, &byte, 0, buffer, &text, &length));
             id = eh_labels_find(&files->texts, text, length);
+            missing = eh_labels_missing(text, length);
         }
-        files->class_of[v] = id < 0 ? -1 : rank[id] < 0 ? EH_MISSING : rank[id];
+        files->class_of[v] = missing ? EH_MISSING : id < 0 ? -1 : rank[id] < 0 ? EH_MISSING : rank[id];
     }
 cleanup:
     eh_free(rank);
     return status;
-}
-
-static enhope_status check_inputs(enhope_context *ctx, const eh_array_file *f, int64_t *H)
-{
-    if (f->a.kind == 'S' || f->a.kind == 'U')
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds text: expected numbers", f->path);
-    *H = 1;
-    for (int i = 1; i < f->a.rank; i++) *H *= f->a.shape[i];
-    if (*H > INT32_MAX)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld inputs a sample: expected fewer than 2^31", f->path,
-                       (long long)*H);
-    return ENHOPE_OK;
-}
-
-static enhope_status check_labels(enhope_context *ctx, const eh_array_file *x, const eh_array_file *y)
-{
-    int64_t count = 1;
-    for (int i = 0; i < y->a.rank; i++) count *= y->a.shape[i];
-    if (count != y->a.shape[0] && !(y->a.rank == 2 && y->a.shape[0] == 1))
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld x %lld values cannot be labels: expected one a sample",
-                       y->path, (long long)y->a.shape[0], (long long)(count / y->a.shape[0]));
-    if (count != x->a.shape[0])
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", x->path,
-                       (long long)x->a.shape[0], y->path, (long long)count);
-    return ENHOPE_OK;
 }
 
 enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const char *y_path, enhope_dataset *data,
@@ -140,7 +116,7 @@ enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const 
     enhope_status status = ENHOPE_OK;
     eh_files *files = NULL;
     bool idx, plain = true;
-    int64_t H = 0;
+    int64_t H = 1;
     EH_CHECK(eh_new(ctx, "a store", 1, sizeof *files, (void **)&files));
     EH_CHECK(eh_new(ctx, "a store", 1, sizeof *files->piece, (void **)&files->piece));
     files->pieces = 1;
@@ -148,21 +124,21 @@ enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const 
     EH_CHECK(is_idx(ctx, x_path, &idx));
     EH_CHECK(eh_array_file_open(ctx, x_path, idx, x, &plain));
     if (!plain || (x->a.fortran && x->a.rank > 1)) goto cleanup;
-    EH_CHECK(check_inputs(ctx, x, &H));
     if (y_path) {
         EH_CHECK(is_idx(ctx, y_path, &idx));
         EH_CHECK(eh_array_file_open(ctx, y_path, idx, y, &plain));
         if (!plain) goto cleanup;
-        EH_CHECK(check_labels(ctx, x, y));
-        EH_CHECK(settle_classes(ctx, y, files, data));
     }
+    EH_CHECK(eh_array_check_pair(ctx, &x->a, x_path, y_path ? &y->a : NULL, y_path));
+    for (int i = 1; i < x->a.rank; i++) H *= x->a.shape[i];
+    if (y_path) EH_CHECK(settle_classes(ctx, y, files, data));
     files->piece->n = x->a.shape[0];
     data->x = (eh_matrix){.kind = eh_array_is_bytes(&x->a) ? ENHOPE_U8 : ENHOPE_F32, .n = x->a.shape[0], .H = H};
     data->image_rows = x->a.rank == 3 ? x->a.shape[1] : 0;
     data->image_columns = x->a.rank == 3 ? x->a.shape[2] : 0;
     eh_files *whole = files;
     files = NULL;
-    EH_CHECK(eh_store_of_files(ctx, data->x.kind, H, whole, out));
+    EH_CHECK(eh_store_of_files(ctx, data->x.kind, H, data->c, whole, out));
 cleanup:
     eh_files_free(files);
     return status;

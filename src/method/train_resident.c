@@ -3,7 +3,7 @@
  *
  * Every row has a hash of (seed, row). Of each class the samples of the lowest hashes are the validation part, the next are
  * the sample; both are then in the order of their hashes, which is a seeded one. Two walks over the labels find them, in
- * memory that depends on how many stay and not on how many there are. */
+ * memory that depends on how many stay and not on how many there are; then their rows are read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,9 @@
 enum {
     MOST = 50000,           /* rows of either part, ... */
     MOST_BYTES = 128 << 20, /* ... and their values */
-    LABELS = 1 << 16        /* labels read at a time */
+    LABELS = 1 << 16,       /* labels read at a time */
+    SPAN = 1 << 20,         /* bytes read at a time */
+    GAP = 1 << 16           /* bytes that are sooner read than passed over: disks take as long to find the next place */
 };
 
 typedef struct candidate {
@@ -203,5 +205,60 @@ enhope_status eh_window_choose(enhope_trainer *t, int64_t memory)
 cleanup:
     eh_free(valid);
     eh_free(h.start), eh_free(h.count), eh_free(h.at);
+    return status;
+}
+
+/* ---- reading it ---- */
+
+enhope_status eh_window_count_kept(enhope_trainer *t, int64_t *stored)
+{
+    const eh_windows *w = t->windows;
+    int64_t one;
+    *stored = 0;
+    for (int64_t i = 0; i < w->kept_n && w->store->kind == ENHOPE_CSR; i++, *stored += one)
+        EH_TRY(eh_store_count(t->ctx, w->store, w->kept[i], 1, &one));
+    return ENHOPE_OK;
+}
+
+/* The end of the rows from i on that are read together: gaps are of fewer than `gap` rows, all are `most` at most. */
+static int64_t span_end(const eh_windows *w, int64_t i, int64_t gap, int64_t most)
+{
+    int64_t end = i + 1;
+    while (end < w->kept_n && w->kept[end] - w->kept[end - 1] <= gap && w->kept[end] - w->kept[i] < most) end++;
+    return end;
+}
+
+/* Sparse rows and those of memory: where they are neighbours, together. */
+static enhope_status read_neighbours(enhope_trainer *t)
+{
+    eh_windows *w = t->windows;
+    for (int64_t i = 0, end; i < w->kept_n; i = end) {
+        end = span_end(w, i, 1, INT64_MAX);
+        EH_TRY(eh_store_read(t->ctx, w->store, w->kept[i], end - i, &w->block, i, true));
+    }
+    return ENHOPE_OK;
+}
+
+enhope_status eh_window_read_kept(enhope_trainer *t)
+{
+    eh_windows *w = t->windows;
+    const eh_store *s = w->store;
+    eh_block span = {.label = NULL};
+    enhope_status status;
+    if (s->kind == ENHOPE_CSR || s->memory) return read_neighbours(t);
+    const int64_t row = eh_store_bytes(s->kind, s->H, 1, 0), most = row < SPAN ? SPAN / row : 1;
+    EH_CHECK(eh_block_create(t->ctx, s->kind, s->H, most, 0, &span));
+    for (int64_t i = 0, end; i < w->kept_n; i = end) {
+        const int64_t first = w->kept[i];
+        end = span_end(w, i, GAP / row + 1, most);
+        EH_CHECK(eh_store_read(t->ctx, s, first, w->kept[end - 1] - first + 1, &span, 0, true));
+        for (int64_t j = i; j < end; j++) {
+            const int64_t at = w->kept[j] - first;
+            w->block.label[j] = span.label[at];
+            memcpy((char *)w->block.owned[0] + j * row, (const char *)span.owned[0] + at * row, (size_t)row);
+        }
+    }
+cleanup:
+    eh_block_free(&span);
     return status;
 }

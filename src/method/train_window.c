@@ -22,7 +22,8 @@ enum {
     WINDOW = 128 << 20, /* bytes of a window, where there is room */
     RUN = 1 << 20,      /* bytes of a run: what is read at once, from anywhere in the store ... */
     RUNS = 64,          /* ... less where a window would have fewer of them */
-    OVERHEAD = 64       /* bytes that a row takes beside its values: orders, labels */
+    OVERHEAD = 64,      /* bytes that a row takes beside its values: orders, labels */
+    AHEAD = 8           /* runs that a disk is told of before they are read */
 };
 
 static int by_size(const void *a, const void *b)
@@ -144,16 +145,28 @@ static int64_t list_run(const eh_windows *w, int64_t run, int64_t first, int64_t
     return count;
 }
 
+/* Whether the values of run i of a window are of a part that is computed here. */
+static bool is_own(const eh_windows *w, int64_t i)
+{
+    return i % w->lanes >= w->own_first && i % w->lanes < w->own_last;
+}
+
+static void read_ahead(const eh_windows *w, const eh_window *a, int64_t i)
+{
+    if (i < a->runs && is_own(w, i)) eh_store_ahead(w->store, a->run[i] * w->run_rows, eh_window_run(w, a->run[i]));
+}
+
 /* All runs of a window, one behind the other; values of own lanes alone. */
 static enhope_status read_runs(eh_windows *w, eh_window *a)
 {
     int64_t at = a->first, stored = a->first_stored, *row_start = w->block.owned[0];
     const bool sparse = w->store->kind == ENHOPE_CSR;
+    for (int64_t i = 0; i < AHEAD; i++) read_ahead(w, a, i);
     for (int64_t i = 0; i < a->runs && !quitting(w); i++) {
-        const int64_t n = eh_window_run(w, a->run[i]), lane = i % w->lanes;
-        const bool values = lane >= w->own_first && lane < w->own_last;
+        const int64_t n = eh_window_run(w, a->run[i]);
+        read_ahead(w, a, i + AHEAD);
         for (int64_t r = at; sparse && r <= at + n; r++) row_start[r] = stored; /* rows of others are empty */
-        EH_TRY(eh_store_read(&w->ctx, w->store, a->run[i] * w->run_rows, n, &w->block, at, values));
+        EH_TRY(eh_store_read(&w->ctx, w->store, a->run[i] * w->run_rows, n, &w->block, at, is_own(w, i)));
         at += n;
         if (sparse) stored = row_start[at];
     }
@@ -359,27 +372,6 @@ static enhope_status open_window(enhope_context *ctx, const eh_windows *w, eh_wi
     return eh_new(ctx, "a window", w->room, sizeof *a->order_label, (void **)&a->order_label);
 }
 
-/* The rows that stay come to the front of the block, run by run where they are neighbours. */
-static enhope_status read_kept(enhope_trainer *t)
-{
-    eh_windows *w = t->windows;
-    for (int64_t i = 0, end; i < w->kept_n; i = end) {
-        for (end = i + 1; end < w->kept_n && w->kept[end] == w->kept[end - 1] + 1;) end++;
-        EH_TRY(eh_store_read(t->ctx, w->store, w->kept[i], end - i, &w->block, i, true));
-    }
-    return ENHOPE_OK;
-}
-
-static enhope_status count_kept(enhope_trainer *t, int64_t *stored)
-{
-    const eh_windows *w = t->windows;
-    int64_t one;
-    *stored = 0;
-    for (int64_t i = 0; i < w->kept_n && w->store->kind == ENHOPE_CSR; i++, *stored += one)
-        EH_TRY(eh_store_count(t->ctx, w->store, w->kept[i], 1, &one));
-    return ENHOPE_OK;
-}
-
 /* Signals are for the threads of the caller. */
 static int start_thread(eh_windows *w)
 {
@@ -401,7 +393,7 @@ enhope_status eh_train_windows_open(enhope_trainer *t)
     w->lanes = t->parts;
     w->own_first = all_lanes ? 0 : t->own_first;
     w->own_last = all_lanes ? t->parts : t->own_last;
-    EH_TRY(count_kept(t, &stored));
+    EH_TRY(eh_window_count_kept(t, &stored));
     /* the row behind each part has the end of its values */
     const int64_t rows = w->kept_n + 1 + 2 * (w->room + 1), all = stored + 2 * w->stored;
     EH_TRY(eh_block_create(ctx, w->store->kind, w->store->H, rows, all, &w->block));
@@ -412,7 +404,7 @@ enhope_status eh_train_windows_open(enhope_trainer *t)
     }
     EH_TRY(eh_new(ctx, "a window", w->room, sizeof *w->list, (void **)&w->list));
     EH_TRY(eh_new(ctx, "a window", w->room, sizeof *w->shuffle, (void **)&w->shuffle));
-    EH_TRY(read_kept(t));
+    EH_TRY(eh_window_read_kept(t));
     if (w->store->kind == ENHOPE_CSR) ((int64_t *)w->block.owned[0])[rows] = all;
     t->x = &w->block.x;
     t->label = w->block.label;

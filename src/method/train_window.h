@@ -70,5 +70,8 @@ static inline int64_t eh_window_run(const eh_windows *w, int64_t run)
 enhope_status eh_window_measure(enhope_context *ctx, eh_windows *w, int64_t memory);
 /* Counts samples and classes and chooses what stays, for so much memory in all; train_resident.c. */
 enhope_status eh_window_choose(enhope_trainer *t, int64_t memory);
+/* How many values what stays has, where rows are sparse; and its rows, to the front of the block. */
+enhope_status eh_window_count_kept(enhope_trainer *t, int64_t *stored);
+enhope_status eh_window_read_kept(enhope_trainer *t);
 
 #endif

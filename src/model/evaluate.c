@@ -180,8 +180,12 @@ static enhope_status evaluate_round(evaluation *v, int64_t first)
     for (int r = 0; r <= ranks; r++) v->offset[r] = at_most(r * v->step, rows) * (int64_t)sizeof *v->answers;
     eh_comm_gather(v->ctx, v->answers, v->offset);
     EH_TRY(eh_comm_agree(v->ctx, ENHOPE_OK)); /* whether all have heard */
-    for (int64_t i = 0; i < rows; i++)
-        if (v->answers[i].truth != NO_LABEL) add_answer(v, &v->answers[i]);
+    for (int64_t i = 0; i < rows; i++) {
+        if (v->answers[i].truth == NO_LABEL) continue;
+        if (v->sum.n == v->labelled)
+            return eh_fail(v->ctx, ENHOPE_ERROR_DATA, "the labels have changed while they were read");
+        add_answer(v, &v->answers[i]);
+    }
     return ENHOPE_OK;
 }
 

@@ -96,13 +96,52 @@ enhope_status eh_array_measure(enhope_context *ctx, const eh_array *a, const eh_
     return ENHOPE_OK;
 }
 
-static enhope_status expect_end(enhope_context *ctx, eh_stream *s)
+enhope_status eh_array_end(enhope_context *ctx, eh_stream *s)
 {
     char byte;
     size_t got;
     EH_TRY(eh_stream_read(ctx, s, &byte, 1, &got));
     if (got)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: bytes follow the last value that the header announces", s->name);
+    return ENHOPE_OK;
+}
+
+/* Labels are one a sample: one index, or a second one of size 1. */
+static enhope_status check_labels(enhope_context *ctx, const eh_array *a, const char *name, int64_t count)
+{
+    char shape[EH_RANK * 24];
+    if (count == a->shape[0] || (a->rank == 2 && a->shape[0] == 1)) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %s values cannot be labels: expected one a sample", name,
+                   shape_text(a, shape, sizeof shape));
+}
+
+static enhope_status check_inputs(enhope_context *ctx, const eh_array *a, const char *name, int64_t count)
+{
+    if (a->kind == 'S' || a->kind == 'U')
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds text: expected numbers", name);
+    if (count / a->shape[0] > INT32_MAX)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld inputs a sample: expected fewer than 2^31", name,
+                       (long long)(count / a->shape[0]));
+    return ENHOPE_OK;
+}
+
+static int64_t count_of(const eh_array *a)
+{
+    int64_t count = 1;
+    for (int i = 0; i < a->rank; i++) count *= a->shape[i];
+    return count;
+}
+
+enhope_status eh_array_check_pair(enhope_context *ctx, const eh_array *x, const char *x_name, const eh_array *y,
+                                  const char *y_name)
+{
+    EH_TRY(check_inputs(ctx, x, x_name, count_of(x)));
+    if (!y) return ENHOPE_OK;
+    const int64_t count = count_of(y);
+    EH_TRY(check_labels(ctx, y, y_name, count));
+    if (count != x->shape[0])
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", x_name,
+                       (long long)x->shape[0], y_name, (long long)count);
     return ENHOPE_OK;
 }
 
@@ -161,7 +200,7 @@ static enhope_status read_values(enhope_context *ctx, const eh_array *a, eh_stre
         eh_array_convert(a, raw, step, (char *)*values + (size_t)done * width);
         done += step;
     }
-    EH_CHECK(expect_end(ctx, s));
+    EH_CHECK(eh_array_end(ctx, s));
 cleanup:
     eh_free(raw);
     return status;
@@ -193,13 +232,9 @@ static enhope_status reorder(enhope_context *ctx, const eh_array *a, int64_t cou
 enhope_status eh_array_inputs(enhope_context *ctx, const eh_array *a, eh_stream *s, enhope_dataset *data)
 {
     int64_t count;
-    if (a->kind == 'S' || a->kind == 'U')
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds text: expected numbers", s->name);
     EH_TRY(eh_array_measure(ctx, a, s, &count));
+    EH_TRY(check_inputs(ctx, a, s->name, count));
     const bool as_bytes = eh_array_is_bytes(a);
-    if (count / a->shape[0] > INT32_MAX)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld inputs a sample: expected fewer than 2^31", s->name,
-                       (long long)(count / a->shape[0]));
     EH_TRY(read_values(ctx, a, s, count, &data->owned[0]));
     if (a->fortran && a->rank > 1) EH_TRY(reorder(ctx, a, count, as_bytes ? 1 : sizeof(float), &data->owned[0]));
     data->x = (eh_matrix){.kind = as_bytes ? ENHOPE_U8 : ENHOPE_F32, .n = a->shape[0], .H = count / a->shape[0]};
@@ -293,11 +328,7 @@ enhope_status eh_array_labels(enhope_context *ctx, const eh_array *a, eh_stream 
     int64_t count;
     size_t got;
     EH_TRY(eh_array_measure(ctx, a, s, &count));
-    if (count != a->shape[0] && !(a->rank == 2 && a->shape[0] == 1)) {
-        char shape[EH_RANK * 24];
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %s values cannot be labels: expected one a sample", s->name,
-                       shape_text(a, shape, sizeof shape));
-    }
+    EH_TRY(check_labels(ctx, a, s->name, count));
     EH_CHECK(eh_new(ctx, "a label", a->size, 1, (void **)&raw));
     EH_CHECK(eh_new(ctx, "a label", a->size + EH_LABEL_TEXT, 1, (void **)&text));
     for (int64_t i = 0; i < count; i++) {
@@ -309,7 +340,7 @@ enhope_status eh_array_labels(enhope_context *ctx, const eh_array *a, eh_stream 
             goto cleanup;
         }
     }
-    EH_CHECK(expect_end(ctx, s));
+    EH_CHECK(eh_array_end(ctx, s));
 cleanup:
     eh_free(raw);
     eh_free(text);

@@ -91,7 +91,7 @@ int32_t eh_labels_find(const eh_labels *l, const char *text, size_t length)
     return l->slot[find_slot(l, text, length)] - 1;
 }
 
-static bool is_missing(const char *text, size_t length)
+bool eh_labels_missing(const char *text, size_t length)
 {
     double value;
     return length == 0 || (length == 3 && (*text | 32) == 'n' && eh_number_parse(text, 3, &value) == EH_NOT_FINITE);
@@ -107,7 +107,7 @@ enhope_status eh_labels_add(enhope_context *ctx, eh_labels *l, const char *text,
         l->id = id;
         l->room = room;
     }
-    if (is_missing(text, length)) {
+    if (eh_labels_missing(text, length)) {
         l->id[l->n++] = MISSING;
         return ENHOPE_OK;
     }
@@ -184,7 +184,9 @@ enhope_status eh_labels_rank(enhope_context *ctx, const eh_labels *l, int32_t *r
         numbers = numbers && eh_number_parse(l->name[k], strlen(l->name[k]), &key[k].value) == EH_NUMBER;
     }
     qsort(key, (size_t)l->c, sizeof *key, numbers ? by_value : by_bytes);
-    for (int32_t k = 0; k < l->c; k++) rank[key[k].id] = k;
+    const int32_t gone = eh_labels_minus_one(l);
+    int32_t at = 0;
+    for (int32_t k = 0; k < l->c; k++) rank[key[k].id] = key[k].id == gone ? MISSING : at++;
     eh_free(key);
     return ENHOPE_OK;
 }

@@ -13,9 +13,8 @@ typedef struct half {
 typedef struct pair {
     half x, y; /* y of rank 0: there are no labels */
     int64_t n, H;
-    void *values;   /* (step, H) */
-    int32_t *label; /* (step) */
-    char *text;     /* of a label */
+    void *values; /* (step, H) */
+    char *text;   /* of a label */
     eh_labels labels;
 } pair;
 
@@ -26,7 +25,6 @@ static void pair_close(pair *p)
     eh_free(p->x.raw);
     eh_free(p->y.raw);
     eh_free(p->values);
-    eh_free(p->label);
     eh_free(p->text);
     eh_labels_free(&p->labels);
 }
@@ -48,47 +46,16 @@ static enhope_status half_read(enhope_context *ctx, half *h, int64_t count)
     return ENHOPE_OK;
 }
 
-static enhope_status half_end(enhope_context *ctx, half *h)
-{
-    char byte;
-    size_t got;
-    EH_TRY(eh_stream_read(ctx, &h->stream, &byte, 1, &got));
-    if (got)
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: bytes follow the last value that the header announces",
-                       h->stream.name);
-    return ENHOPE_OK;
-}
-
-static enhope_status check_shapes(enhope_context *ctx, pair *p, int64_t x_count, int64_t y_count)
-{
-    const eh_array *x = &p->x.a, *y = &p->y.a;
-    p->n = x->shape[0];
-    p->H = x_count / p->n;
-    if (x->kind == 'S' || x->kind == 'U')
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds text: expected numbers", p->x.stream.name);
-    if (p->H > INT32_MAX)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld inputs a sample: expected fewer than 2^31", p->x.stream.name,
-                       (long long)p->H);
-    if (y->rank && y_count != y->shape[0] && !(y->rank == 2 && y->shape[0] == 1))
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld x %lld values cannot be labels: expected one a sample",
-                       p->y.stream.name, (long long)y->shape[0], (long long)(y_count / y->shape[0]));
-    if (y->rank && y_count != p->n)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", p->x.stream.name,
-                       (long long)p->n, p->y.stream.name, (long long)y_count);
-    return ENHOPE_OK;
-}
-
 static enhope_status read_labels(enhope_context *ctx, pair *p, int64_t first, int64_t n)
 {
     EH_TRY(half_read(ctx, &p->y, n));
+    p->labels.n = 0;
     for (int64_t i = 0; i < n; i++) {
         const char *text;
         size_t length;
         enhope_status status =
             eh_array_label_text(ctx, &p->y.a, p->y.raw + i * p->y.a.size, first + i, p->text, &text, &length);
-        if (!status && length == 0)
-            status = eh_fail(ctx, ENHOPE_ERROR_DATA, "label %lld is empty", (long long)(first + i) + 1);
-        if (!status) status = eh_labels_class(ctx, &p->labels, text, length, &p->label[i]);
+        if (!status) status = eh_labels_add(ctx, &p->labels, text, length);
         if (status) return eh_fail_in(ctx, status, "%s", p->y.stream.name);
     }
     return ENHOPE_OK;
@@ -114,11 +81,13 @@ enhope_status eh_read_pair_through(enhope_context *ctx, const char *x_path, bool
 {
     enhope_status status = ENHOPE_OK;
     pair p = {.n = 0};
-    int64_t x_count, y_count = 0;
+    int64_t x_count, y_count;
     EH_CHECK(half_open(ctx, x_path, x_idx, &p.x, &x_count));
     if (p.x.a.fortran && p.x.a.rank > 1) goto cleanup;
     if (y_path) EH_CHECK(half_open(ctx, y_path, y_idx, &p.y, &y_count));
-    EH_CHECK(check_shapes(ctx, &p, x_count, y_count));
+    EH_CHECK(eh_array_check_pair(ctx, &p.x.a, x_path, y_path ? &p.y.a : NULL, y_path));
+    p.n = p.x.a.shape[0];
+    p.H = x_count / p.n;
     const bool bytes = eh_array_is_bytes(&p.x.a);
     const int64_t some = EH_SINK_VALUES / p.H + 1, step = p.n < some ? p.n : some;
     data->x = (eh_matrix){.kind = bytes ? ENHOPE_U8 : ENHOPE_F32, .n = 0, .H = p.H};
@@ -126,7 +95,6 @@ enhope_status eh_read_pair_through(enhope_context *ctx, const char *x_path, bool
     data->image_columns = p.x.a.rank == 3 ? p.x.a.shape[2] : 0;
     EH_CHECK(eh_new(ctx, "a reading buffer", step * p.H, (size_t)p.x.a.size, (void **)&p.x.raw));
     EH_CHECK(eh_new(ctx, "values", step * p.H, bytes ? 1 : sizeof(float), &p.values));
-    EH_CHECK(eh_new(ctx, "labels", step, sizeof *p.label, (void **)&p.label));
     if (y_path) {
         EH_CHECK(eh_new(ctx, "a reading buffer", step, (size_t)p.y.a.size, (void **)&p.y.raw));
         EH_CHECK(eh_new(ctx, "a label", p.y.a.size + EH_LABEL_TEXT, 1, (void **)&p.text));
@@ -137,10 +105,10 @@ enhope_status eh_read_pair_through(enhope_context *ctx, const char *x_path, bool
         if (y_path) EH_CHECK(read_labels(ctx, &p, first, n));
         const eh_matrix x = {
             .kind = data->x.kind, .n = n, .H = p.H, .u8 = bytes ? p.values : NULL, .f32 = bytes ? NULL : p.values};
-        EH_CHECK(sink->take(ctx, sink, &x, y_path ? p.label : NULL, (double)(first + n) / (double)p.n));
+        EH_CHECK(sink->take(ctx, sink, &x, y_path ? p.labels.id : NULL, (double)(first + n) / (double)p.n));
     }
-    if (!sink->full) EH_CHECK(half_end(ctx, &p.x));
-    if (!sink->full && y_path) EH_CHECK(half_end(ctx, &p.y));
+    if (!sink->full) EH_CHECK(eh_array_end(ctx, &p.x.stream));
+    if (!sink->full && y_path) EH_CHECK(eh_array_end(ctx, &p.y.stream));
     eh_labels_give(&p.labels, data);
     *done = true;
 cleanup:

@@ -466,12 +466,14 @@ static enhope_status through_pair(enhope_context *ctx, const enhope_source *sour
     *done = false;
     if (folder && find_shards(path, source->part, x_path, &parts)) return ENHOPE_OK;
     if (folder) {
+        EH_TRY(refuse_partial(ctx, path, source->part));
         EH_TRY(find_folder_pair(ctx, path, source->part, labelled, x_path, y_path));
     } else {
         const char *comma = is_there(path) ? NULL : find_comma(path, x_path);
         if (!comma) snprintf(x_path, PATH_SIZE, "%s", path);
         if (comma && labelled) snprintf(y_path, PATH_SIZE, "%s", comma + 1);
-        if (source->variables || (source->label && labelled) || (source->part && strcmp(source->part, "test") == 0))
+        if (source->variables || (source->label && labelled) || (comma && labelled && !comma[1]) ||
+            (source->part && strcmp(source->part, "test") == 0))
             return ENHOPE_OK; /* which is refused elsewhere */
     }
     EH_TRY(find_format(ctx, x_path, &x_kind));

@@ -62,13 +62,16 @@ enhope_status eh_labels_class(enhope_context *ctx, eh_labels *labels, const char
 int32_t eh_labels_find(const eh_labels *labels, const char *text, size_t length);
 /* The class "-1", where it says that a label is missing: beside two or more that are whole numbers from 0; -1: none. */
 int32_t eh_labels_minus_one(const eh_labels *labels);
-/* rank (c): the number of each class when they are ordered as eh_labels_attach tells. */
+/* Whether the text says that a label is missing: it is empty or NaN. */
+bool eh_labels_missing(const char *text, size_t length);
+/* rank (c): the number of each class when they are ordered as eh_labels_attach tells; -1: it says that a label is missing. */
 enhope_status eh_labels_rank(enhope_context *ctx, const eh_labels *labels, int32_t *rank);
 /* One more sample of the class of this text; one that is empty or NaN is missing. */
 enhope_status eh_labels_add(enhope_context *ctx, eh_labels *labels, const char *text, size_t length);
 enhope_status eh_labels_add_number(enhope_context *ctx, eh_labels *labels, double value);
-/* Moves the labels to data, which stays unlabelled where all are missing; -1 may say that, too. Classes are ordered as numbers when all names are numbers, else by bytes. Fails when there
- * is not one for each sample; the two names say where samples and labels came from. */
+/* Moves the labels to data, which stays unlabelled where all are missing; -1 may say that, too. Classes are ordered as
+ * numbers when all names are numbers, else by bytes. Fails when there is not one for each sample; the two names say where
+ * samples and labels came from. */
 enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *labels, enhope_dataset *data, const char *samples_from,
                                const char *labels_from);
 /* Moves the names to data as its classes, by order of appearance. */
@@ -95,6 +98,11 @@ enhope_status eh_array_labels(enhope_context *ctx, const eh_array *a, eh_stream 
 
 /* The number of elements; refuses what overflows, is empty, or exceeds a stream of known size. */
 enhope_status eh_array_measure(enhope_context *ctx, const eh_array *a, const eh_stream *s, int64_t *count);
+/* That nothing follows the last element. */
+enhope_status eh_array_end(enhope_context *ctx, eh_stream *s);
+/* That x, which was measured, can be samples, and y (NULL: none) their labels. */
+enhope_status eh_array_check_pair(enhope_context *ctx, const eh_array *x, const char *x_name, const eh_array *y,
+                                  const char *y_name);
 /* Whether elements stay bytes. */
 bool eh_array_is_bytes(const eh_array *a);
 /* Whether they lie in the file as they are held: conversion is a copy. */

@@ -56,21 +56,27 @@ static enhope_status give_names(enhope_context *ctx, eh_shards *s, const int32_t
     s->input_name = NULL;
     if (s->labels.c == 0) return ENHOPE_OK;
     EH_TRY(eh_new(ctx, "class names", s->labels.c, sizeof *data->class_name, (void **)&data->class_name));
-    data->c = s->labels.c;
+    for (int32_t k = 0; k < s->labels.c; k++) data->c += rank[k] >= 0;
     for (int32_t k = 0; k < s->labels.c; k++) {
+        if (rank[k] < 0) continue;
         data->class_name[rank[k]] = s->labels.name[k];
         s->labels.name[k] = NULL;
     }
     return ENHOPE_OK;
 }
 
-static enhope_status settle_classes(enhope_context *ctx, eh_shards *s, eh_files *files, enhope_dataset *data)
+static enhope_status settle_classes(enhope_context *ctx, const char *folder, eh_shards *s, eh_files *files,
+                                    enhope_dataset *data)
 {
     files->numbers = s->labels.c;
     files->unlabelled = true;
     EH_TRY(eh_new(ctx, "classes", s->labels.c, sizeof *files->class_of, (void **)&files->class_of));
     EH_TRY(eh_labels_rank(ctx, &s->labels, files->class_of));
-    return give_names(ctx, s, files->class_of, data);
+    EH_TRY(give_names(ctx, s, files->class_of, data));
+    if (data->c < s->labels.c) eh_log(ctx, "%s: the label -1 is taken for none", folder);
+    for (int32_t k = 0; k < files->numbers; k++)
+        if (files->class_of[k] < 0) files->class_of[k] = EH_MISSING;
+    return ENHOPE_OK;
 }
 
 enhope_status eh_read_shards(enhope_context *ctx, const char *folder, bool labelled, enhope_dataset *data)
@@ -95,13 +101,13 @@ enhope_status eh_read_shards(enhope_context *ctx, const char *folder, bool label
         first += p->n;
         stored += s.shard[i].stored;
     }
-    EH_CHECK(settle_classes(ctx, &s, files, data));
+    EH_CHECK(settle_classes(ctx, folder, &s, files, data));
     data->x = (eh_matrix){.kind = s.kind, .n = s.n, .H = s.H};
     data->image_rows = s.image_rows;
     data->image_columns = s.image_columns;
     eh_files *whole = files;
     files = NULL;
-    EH_CHECK(eh_store_of_files(ctx, s.kind, s.H, whole, &data->store));
+    EH_CHECK(eh_store_of_files(ctx, s.kind, s.H, data->c, whole, &data->store));
 cleanup:
     eh_files_free(files);
     eh_shards_free(&s);

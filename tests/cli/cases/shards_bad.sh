@@ -22,6 +22,7 @@ bad 'sed -i "s/00001.x.npy/..\/good\/00001.x.npy/" bad/shards.json'
 bad 'sed -i "s/\"0\", \"1\"/\"0\", \"0\"/" bad/shards.json'
 bad 'sed -i "s/\"0\", \"1\", //" bad/shards.json'
 bad 'sed -i "s/\"version\": 1/\"version\": 2/" bad/shards.json'
+bad 'sed -i "s|\"image\": null|\"image\": [1.5, 2]|" bad/shards.json'
 bad 'truncate -s 200 bad/shards.json'
 bad 'echo "{}" > bad/shards.json'
 bad ': > bad/shards.json'
@@ -49,4 +50,4 @@ enhope convert --data synthetic:blobs -o file/folder
 enhope convert --data synthetic:blobs -o /proc/none
 printf 'a,b,label\n1,2,x\n3,oak,y\n' > bad.csv
 enhope convert --data bad.csv -o bad_rows
-ls bad_rows
+test -e bad_rows || echo "no folder is left"
