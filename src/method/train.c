@@ -267,9 +267,9 @@ bool eh_train_stop(void *user)
 {
     enhope_trainer *t = user;
     bool told = t->progress && !t->stopping && eh_seconds() - t->started > LONG_STEP;
-    eh_comm_broadcast(t->ctx, &told,
-                      sizeof told); /* all ranks ask, or none: the answer may be something that they do together */
-    if (told) {
+    /* all ranks ask, or none: the answer may be something that they do together */
+    eh_comm_broadcast(t->ctx, &told, sizeof told);
+    if (told && t->progress) {
         enhope_progress p;
         tell(t, false, &p);
         p.seconds = seconds(t);

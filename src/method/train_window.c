@@ -103,7 +103,7 @@ static bool has(const eh_window *a, int64_t epoch, int64_t batch)
 /* A number that no two windows share. */
 static uint64_t pass_of(const eh_windows *w, int64_t epoch, int64_t number)
 {
-    return (uint64_t)((w->past + epoch) * w->count + number);
+    return (uint64_t)(w->past + epoch) * (uint64_t)w->count + (uint64_t)number;
 }
 
 /* ---- filling one, by the thread ---- */
