@@ -242,7 +242,8 @@ static bool write_one(cli_checkpoint *c)
     if (status) {
         char text[1200];
         snprintf(text, sizeof text, "%s; %s", enhope_error(c->ctx),
-                 c->newest ? "the checkpoints before it are kept" : "there is no checkpoint before it");
+                 c->newest && access(c->newest, F_OK) == 0 ? "the checkpoints before it are kept"
+                                                           : "there is no checkpoint before it");
         tell(c, text);
         free(path);
         return false;
