@@ -134,7 +134,6 @@ int cli_checkpoint_open(cli_checkpoint *c, const cli_options *options, const cha
     *c = (cli_checkpoint){.lock = -1};
     int code = take_options(c, options);
     if (code || !c->folder) return code;
-    c->resume = options->resume;
     if (cli_rank()) return 0; /* rank 0 has the folder, and says what is wrong with it */
     place *found = NULL;
     int count = 0;

@@ -325,6 +325,33 @@ static void a_model_goes_on_with_data_in_windows(void **state)
     close_stream(&s);
 }
 
+/* A new class would have as many exemplars as the others, 400, but has fewer samples that stay. */
+static void new_classes_have_exemplars_of_the_samples_that_stay(void **state)
+{
+    (void)state;
+    static const char *const names[C] = {"old", "older", "new"};
+    static int32_t two[N];
+    enhope_dataset *few = NULL, *whole = NULL;
+    enhope_model *first = NULL;
+    for (int i = 0; i < N; i++) two[i] = LABEL[i] < 2 ? LABEL[i] : -1;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, two, 2, names, &few), ENHOPE_OK);
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, names, &whole), ENHOPE_OK);
+    enhope_settings *set = with("z", "800", "epochs", "1", NULL);
+    ctx->memory = 0;
+    if (enhope_train(ctx, few, set, NULL, NULL, &first)) fail_msg("%s", enhope_error(ctx));
+    enhope_settings_free(set);
+    streamed s = stream_of(whole);
+    enhope_trainer *t = NULL;
+    ctx->memory = LITTLE;
+    if (enhope_trainer_create_from(ctx, first, &s.data, NULL, &t)) fail_msg("%s", enhope_error(ctx));
+    assert_int_equal(t->z - 800, t->class_held[2]);
+    assert_in_range(t->class_held[2], 1, 399);
+    enhope_trainer_free(t);
+    enhope_model_free(first);
+    enhope_dataset_free(few);
+    close_stream(&s);
+}
+
 /* Whenever training ends, the thread ends too. */
 static void a_trainer_may_be_freed_at_any_moment(void **state)
 {
@@ -357,6 +384,7 @@ static void what_cannot_pass_in_windows_is_refused(void **state)
     refused(&s.data, with("method", "knn", NULL), "knn needs all of it at once");
     refused(&s.data, with("batch", "2000", NULL), "batch is 2000: the data passes through memory in windows of about");
     refused(&s.data, with("batch", "0", NULL), "batch is 0");
+    refused(&s.data, with("z", "1500", NULL), "z is 1500: exemplars are made of the");
     s.data.store->labelled = false;
     refused(&s.data, with(NULL), "the data has no labels");
     close_stream(&s);
@@ -428,6 +456,7 @@ int main(void)
         cmocka_unit_test(the_same_run_gives_the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(a_resumed_run_gives_the_same_bytes),
         cmocka_unit_test(a_model_goes_on_with_data_in_windows),
+        cmocka_unit_test(new_classes_have_exemplars_of_the_samples_that_stay),
         cmocka_unit_test(a_trainer_may_be_freed_at_any_moment),
         cmocka_unit_test(what_cannot_pass_in_windows_is_refused),
         cmocka_unit_test(a_file_cut_off_in_mid_run_is_a_sentence_and_can_be_mended),
