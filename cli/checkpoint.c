@@ -196,6 +196,9 @@ int cli_checkpoint_begin(cli_checkpoint *c, enhope_context *ctx, enhope_trainer 
     c->trainer = trainer;
     c->progress = progress;
     c->last = cli_now();
+    if (enhope_context_agree(ctx, c->folder != NULL) != (c->folder != NULL))
+        return cli_error("rank 0 is %s --checkpoint: all ranks must be given the same",
+                         c->folder ? "without" : "given");
     if (!c->folder) return 0;
     const enhope_status status = enhope_trainer_checkpoint(trainer, NULL);
     if (status) return cli_fail(ctx, status);

@@ -274,7 +274,9 @@ bool eh_train_stop(void *user)
         tell(t, false, &p);
         p.seconds = seconds(t);
         eh_compute_end(t->c); /* the caller computes in modes of its own */
+        const double asked = eh_seconds();
         t->stopping = t->progress(&p, t->progress_user) != 0;
+        t->started += eh_seconds() - asked; /* what the caller takes, to write a checkpoint say, is not training's */
         eh_compute_begin(t->c);
     }
     eh_comm_broadcast(t->ctx, &t->stopping, sizeof t->stopping);

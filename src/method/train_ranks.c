@@ -254,7 +254,7 @@ static const char *const fact_name[FACTS] = {"the number of samples",
                                              "the values",
                                              "the model that training goes on from",
                                              "the setting method",
-                                             "what computes (--device)"};
+                                             "what computes (--device, --precision)"};
 
 static uint64_t hash_text(const char *text)
 {
@@ -278,7 +278,7 @@ static enhope_status find_facts(enhope_trainer *t, uint64_t *fact)
     fact[VALUES] = f->values;
     fact[MODEL] = t->from ? eh_train_hash_model(t) : 0;
     fact[METHOD] = hash_text(t->method->info.name);
-    fact[DEVICE] = t->c ? hash_text(t->c->op->name) : 0;
+    if (t->c) fact[DEVICE] = hash_text(t->c->op->name) + (t->c->op->host ? 0 : (uint64_t)t->ctx->precision);
     return ENHOPE_OK;
 }
 
