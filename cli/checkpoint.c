@@ -134,7 +134,6 @@ int cli_checkpoint_open(cli_checkpoint *c, const cli_options *options, const cha
     *c = (cli_checkpoint){.lock = -1};
     int code = take_options(c, options);
     if (code || !c->folder) return code;
-    c->resume = options->resume;
     if (cli_rank()) return 0; /* rank 0 has the folder, and says what is wrong with it */
     place *found = NULL;
     int count = 0;
@@ -197,6 +196,9 @@ int cli_checkpoint_begin(cli_checkpoint *c, enhope_context *ctx, enhope_trainer 
     c->trainer = trainer;
     c->progress = progress;
     c->last = cli_now();
+    if (enhope_context_agree(ctx, c->folder != NULL) != (c->folder != NULL))
+        return cli_error("rank 0 is %s --checkpoint: all ranks must be given the same",
+                         c->folder ? "without" : "given");
     if (!c->folder) return 0;
     const enhope_status status = enhope_trainer_checkpoint(trainer, NULL);
     if (status) return cli_fail(ctx, status);
@@ -242,7 +244,8 @@ static bool write_one(cli_checkpoint *c)
     if (status) {
         char text[1200];
         snprintf(text, sizeof text, "%s; %s", enhope_error(c->ctx),
-                 c->newest ? "the checkpoints before it are kept" : "there is no checkpoint before it");
+                 c->newest && access(c->newest, F_OK) == 0 ? "the checkpoints before it are kept"
+                                                           : "there is no checkpoint before it");
         tell(c, text);
         free(path);
         return false;

@@ -274,7 +274,6 @@ typedef struct cli_checkpoint {
     const char *folder; /* NULL: none are wanted */
     double every;       /* seconds */
     int64_t keep;
-    bool resume;
     int lock; /* the folder, open */
     enhope_context *ctx;
     enhope_trainer *trainer;

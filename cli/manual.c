@@ -140,6 +140,8 @@ void cli_manual(FILE *out)
         {"CUDA_VISIBLE_DEVICES", "The GPUs that there are, as for every program that uses CUDA."},
         {"ENHOPE_GPU_MEMORY", "Bytes of a GPU's memory that data may take at most; more is streamed. By default three "
                               "quarters of what is free."},
+        {"ENHOPE_MPI_TIMEOUT", "Seconds that a rank waits for the others before it ends the run; default: 600; 0: for "
+                               "ever."},
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         fprintf(out, ".TP\n\\fB%s\\fR\n", variables[i][0]);
@@ -151,7 +153,8 @@ void cli_manual(FILE *out)
         {"1", "Data, a model, a file or the device was at fault; standard error tells what and where."},
         {"2", "The command line was at fault: an unknown option, or a value out of its bounds."},
         {"130, 143, 129",
-         "Training was stopped by Ctrl-C (SIGINT), SIGTERM or SIGHUP; the best model so far is saved."},
+         "Training was stopped by Ctrl-C (SIGINT), SIGTERM or SIGHUP; the best model so far is saved, or a checkpoint "
+         "with --checkpoint."},
         {"141", "The reader of standard output went away."},
     };
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {

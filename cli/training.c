@@ -69,13 +69,17 @@ static int stopped(cli_session *session, const cli_checkpoint *checkpoint, const
     return 128 + cli_caught_signal();
 }
 
-/* Seconds of all runs: of those before this one the history tells. */
+/* Seconds of all runs. Where this one had nothing left to do, the history tells those before it, without those of the model
+ * that they went on from. */
 static double all_seconds(const cli_session *session, const cli_progress *progress)
 {
     int64_t rows = 0;
+    const int64_t earlier = session->model_info.earlier;
     const enhope_history *history = enhope_model_history(session->model, &rows);
-    return progress->seconds > 0 || !rows || !isfinite(history[rows - 1].seconds) ? progress->seconds
-                                                                                  : history[rows - 1].seconds;
+    if (progress->seconds > 0 || rows <= earlier) return progress->seconds;
+    const double before = earlier ? history[earlier - 1].seconds : 0;
+    const double seconds = history[rows - 1].seconds - (isfinite(before) ? before : 0);
+    return isfinite(seconds) ? seconds : progress->seconds;
 }
 
 static int save(cli_session *session, const cli_options *options, const cli_progress *progress, const char *path)

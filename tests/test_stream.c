@@ -99,8 +99,8 @@ static void check_part(const enhope_trainer *t, const int64_t *rows, int64_t p)
 {
     const eh_windows *w = t->windows;
     for (int64_t i = t->part_start[p]; i < t->part_start[p + 1]; i++) {
-        int64_t at = w->window[w->turn].first, run = -1;
-        while (at <= rows[i]) at += eh_window_run(w, w->window[w->turn].run[++run]);
+        int64_t at = w->now->first, run = -1;
+        while (at <= rows[i]) at += eh_window_run(w, w->now->run[++run]);
         assert_int_equal(run % t->parts, p);
     }
 }
@@ -268,19 +268,19 @@ static void a_resumed_run_gives_the_same_bytes(void **state)
     char path[64];
     snprintf(path, sizeof path, "%s/checkpoint", folder);
     enhope_model *whole = NULL;
-    enhope_trainer *t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", NULL));
+    enhope_trainer *t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", "noise", "0.1", NULL));
     assert_int_equal(enhope_trainer_run(t, NULL, NULL), ENHOPE_OK);
     assert_int_equal(enhope_trainer_model(t, &whole), ENHOPE_OK);
     const int64_t batches = t->batches;
     enhope_trainer_free(t);
-    for (int64_t stop = 1; stop < 3 * batches; stop += 11) {
+    for (int64_t stop = 1; stop < 3 * batches; stop += 7) {
         enhope_model *m = NULL;
         int done;
-        t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", NULL));
+        t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", "noise", "0.1", NULL));
         for (int64_t i = 0; i < stop; i++) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
         assert_int_equal(enhope_trainer_checkpoint(t, path), ENHOPE_OK);
         enhope_trainer_free(t);
-        t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", NULL));
+        t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", "noise", "0.1", NULL));
         if (enhope_trainer_resume(t, path)) fail_msg("%s", enhope_error(ctx));
         assert_int_equal(enhope_trainer_run(t, NULL, NULL), ENHOPE_OK);
         assert_int_equal(enhope_trainer_model(t, &m), ENHOPE_OK);
@@ -288,7 +288,7 @@ static void a_resumed_run_gives_the_same_bytes(void **state)
         enhope_model_free(m);
         enhope_trainer_free(t);
     }
-    enhope_settings *set = with("solver", "adam", "epochs", "3", NULL);
+    enhope_settings *set = with("solver", "adam", "epochs", "3", "noise", "0.1", NULL);
     ctx->memory = 2 * LITTLE;
     assert_int_equal(enhope_trainer_create(ctx, &s.data, set, &t), ENHOPE_OK);
     assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_DATA);
@@ -325,6 +325,33 @@ static void a_model_goes_on_with_data_in_windows(void **state)
     close_stream(&s);
 }
 
+/* A new class would have as many exemplars as the others, 400, but has fewer samples that stay. */
+static void new_classes_have_exemplars_of_the_samples_that_stay(void **state)
+{
+    (void)state;
+    static const char *const names[C] = {"old", "older", "new"};
+    static int32_t two[N];
+    enhope_dataset *few = NULL, *whole = NULL;
+    enhope_model *first = NULL;
+    for (int i = 0; i < N; i++) two[i] = LABEL[i] < 2 ? LABEL[i] : -1;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, two, 2, names, &few), ENHOPE_OK);
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, names, &whole), ENHOPE_OK);
+    enhope_settings *set = with("z", "800", "epochs", "1", NULL);
+    ctx->memory = 0;
+    if (enhope_train(ctx, few, set, NULL, NULL, &first)) fail_msg("%s", enhope_error(ctx));
+    enhope_settings_free(set);
+    streamed s = stream_of(whole);
+    enhope_trainer *t = NULL;
+    ctx->memory = LITTLE;
+    if (enhope_trainer_create_from(ctx, first, &s.data, NULL, &t)) fail_msg("%s", enhope_error(ctx));
+    assert_int_equal(t->z - 800, t->class_held[2]);
+    assert_in_range(t->class_held[2], 1, 399);
+    enhope_trainer_free(t);
+    enhope_model_free(first);
+    enhope_dataset_free(few);
+    close_stream(&s);
+}
+
 /* Whenever training ends, the thread ends too. */
 static void a_trainer_may_be_freed_at_any_moment(void **state)
 {
@@ -357,6 +384,7 @@ static void what_cannot_pass_in_windows_is_refused(void **state)
     refused(&s.data, with("method", "knn", NULL), "knn needs all of it at once");
     refused(&s.data, with("batch", "2000", NULL), "batch is 2000: the data passes through memory in windows of about");
     refused(&s.data, with("batch", "0", NULL), "batch is 0");
+    refused(&s.data, with("z", "1500", NULL), "z is 1500: exemplars are made of the");
     s.data.store->labelled = false;
     refused(&s.data, with(NULL), "the data has no labels");
     close_stream(&s);
@@ -433,6 +461,7 @@ int main(void)
         cmocka_unit_test(the_same_run_gives_the_same_bytes_for_any_number_of_threads),
         cmocka_unit_test(a_resumed_run_gives_the_same_bytes),
         cmocka_unit_test(a_model_goes_on_with_data_in_windows),
+        cmocka_unit_test(new_classes_have_exemplars_of_the_samples_that_stay),
         cmocka_unit_test(a_trainer_may_be_freed_at_any_moment),
         cmocka_unit_test(what_cannot_pass_in_windows_is_refused),
         cmocka_unit_test(a_file_cut_off_in_mid_run_is_a_sentence_and_can_be_mended),

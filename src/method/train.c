@@ -267,14 +267,16 @@ bool eh_train_stop(void *user)
 {
     enhope_trainer *t = user;
     bool told = t->progress && !t->stopping && eh_seconds() - t->started > LONG_STEP;
-    eh_comm_broadcast(t->ctx, &told,
-                      sizeof told); /* all ranks ask, or none: the answer may be something that they do together */
-    if (told) {
+    /* all ranks ask, or none: the answer may be something that they do together */
+    eh_comm_broadcast(t->ctx, &told, sizeof told);
+    if (told && t->progress) {
         enhope_progress p;
         tell(t, false, &p);
         p.seconds = seconds(t);
         eh_compute_end(t->c); /* the caller computes in modes of its own */
+        const double asked = eh_seconds();
         t->stopping = t->progress(&p, t->progress_user) != 0;
+        t->started += eh_seconds() - asked; /* what the caller takes, to write a checkpoint say, is not training's */
         eh_compute_begin(t->c);
     }
     eh_comm_broadcast(t->ctx, &t->stopping, sizeof t->stopping);

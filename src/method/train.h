@@ -1,4 +1,4 @@
-/* The trainer, between its two files: train_setup.c makes one, train.c runs it. */
+/* The trainer, between its files: train_setup.c makes one, train.c runs it, the others have what both need of a part. */
 #ifndef EH_TRAIN_H
 #define EH_TRAIN_H
 
@@ -30,6 +30,7 @@ struct enhope_trainer {
     int64_t *rows;        /* (held + valid_n) in a seeded order: training rows, then the validation part's */
     eh_row *row_list;     /* the same on the backend */
     int64_t held;         /* all n of them, or a sample that stays while windows pass */
+    int64_t *class_held;  /* (c) of each class */
     int64_t valid_n;
     eh_windows *windows; /* NULL: x is all of the data */
     int64_t *targets; /* (n, targets) positions in rows; where there are too few, the sample's own as -1 - position */
@@ -62,7 +63,7 @@ struct enhope_trainer {
     int64_t *order;       /* (order_room) rows: each batch's samples, then their targets */
     int32_t *order_label; /* their classes; -1: a target that is none */
     int64_t shuffled;     /* the epoch that they are for; -1: none */
-    int64_t shown;        /* the epoch, or the window of one, whose rows are on the backend; -1: none */
+    int64_t shown;        /* the epoch whose rows are on the backend; -1: none */
     eh_row *epoch_rows;   /* (order_room) the rows under way on the backend */
     eh_label *epoch_label;
     eh_scalar *losses; /* (batches) */
@@ -120,7 +121,7 @@ struct enhope_trainer {
     enhope_history *history;
     int64_t history_room;
     bool done, diverged;
-    eh_fingerprint fingerprint;  /* of the data, once a checkpoint has asked for it; n 0: none has */
+    eh_fingerprint fingerprint;  /* of the data, once ranks or a checkpoint have asked for it; n 0: nobody has */
     bool within;                 /* a batch: counters, `before` and all but theta are as they were before it */
     enhope_progress_fn progress; /* of enhope_trainer_run, asked within long steps; NULL: none */
     void *progress_user;
@@ -223,6 +224,10 @@ enhope_status eh_train_catch_up(enhope_trainer *t);
 bool eh_train_finished(const enhope_trainer *t);
 /* Room for so many rows of history; train.c. */
 enhope_status eh_train_make_room(enhope_trainer *t, int64_t rows);
+/* What tells the data, and the model that training goes on from, from others: the first is looked at once and kept in
+ * t->fingerprint; train_checkpoint.c. */
+enhope_status eh_train_look_at_data(enhope_trainer *t);
+uint64_t eh_train_hash_model(const enhope_trainer *t);
 
 /* What a trainer that goes on from a model does otherwise; train_update.c. */
 /* The data with its classes numbered as the model's, and those behind that the model does not know. Values and names are

@@ -161,8 +161,7 @@ static enhope_status give_state(enhope_trainer *t, const state *s)
 
 /* ---- what it was made of ---- */
 
-/* Of the model that training goes on from. */
-static uint64_t hash_model(const enhope_trainer *t)
+uint64_t eh_train_hash_model(const enhope_trainer *t)
 {
     const enhope_model *m = t->from;
     const int64_t H = m->shape.H;
@@ -176,7 +175,7 @@ static uint64_t hash_model(const enhope_trainer *t)
 static void print_model(const enhope_trainer *t, char *text, size_t size)
 {
     if (t->from)
-        snprintf(text, size, "%016" PRIx64, hash_model(t));
+        snprintf(text, size, "%016" PRIx64, eh_train_hash_model(t));
     else
         snprintf(text, size, "none");
 }
@@ -225,8 +224,7 @@ cleanup:
     return status;
 }
 
-/* The data does not change: it is looked at once. */
-static enhope_status look_at_data(enhope_trainer *t)
+enhope_status eh_train_look_at_data(enhope_trainer *t)
 {
     if (t->fingerprint.n) return ENHOPE_OK;
     if (!t->windows) return eh_fingerprint_take(t->ctx, t->data, &t->fingerprint);
@@ -251,7 +249,7 @@ static enhope_status compare_data(enhope_trainer *t, const eh_safetensors *st)
                        !t->from                 ? "is of training that goes on from a model: that model is missing now"
                        : !strcmp(model, "none") ? "is of training from the start, not from a model"
                                                 : "is of training that goes on from another model");
-    EH_TRY(look_at_data(t));
+    EH_TRY(eh_train_look_at_data(t));
     eh_train_windows_print(t, now);
     if (t->fingerprint.n == before.n && (!windows || strcmp(windows, now) != 0))
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA,
@@ -295,7 +293,7 @@ static enhope_status add_texts(enhope_trainer *t, cJSON *meta)
     EH_CHECK(add(ctx, meta, "format", FORMAT));
     EH_CHECK(add(ctx, meta, "format_version", FORMAT_VERSION));
     EH_CHECK(add(ctx, meta, "enhope_version", enhope_version()));
-    EH_CHECK(look_at_data(t));
+    EH_CHECK(eh_train_look_at_data(t));
     eh_fingerprint_print(&t->fingerprint, text);
     EH_CHECK(add(ctx, meta, "data", text));
     eh_train_windows_print(t, text);

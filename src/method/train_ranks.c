@@ -244,62 +244,42 @@ cleanup:
 
 /* ---- whether all see the same ---- */
 
-static uint64_t mark(uint64_t hash, const void *bytes, size_t count) /* FNV-1a */
-{
-    for (size_t i = 0; i < count; i++) hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-static const uint64_t NO_BYTES = UINT64_C(0xcbf29ce484222325);
-
-enum { SAMPLES, INPUTS, KIND, CLASSES, LABELS, VALUES, WINDOWS, DEVICE, MODEL, FACTS };
+enum { SAMPLES, INPUTS, KIND, CLASSES, WINDOWS, LABELS, VALUES, MODEL, METHOD, DEVICE, FACTS };
 static const char *const fact_name[FACTS] = {"the number of samples",
                                              "the number of inputs",
                                              "the kind of the data",
                                              "the classes",
+                                             "the windows on the data (--memory)",
                                              "the labels",
                                              "the values",
-                                             "the windows on the data (--memory)",
-                                             "what computes (--device)",
-                                             "the model that training goes on from"};
+                                             "the model that training goes on from",
+                                             "the setting method",
+                                             "what computes (--device, --precision)"};
 
-/* Of some rows. */
-static uint64_t mark_rows(const eh_matrix *x)
+static uint64_t hash_text(const char *text)
 {
-    enum { ROWS = 64 };
-    uint64_t hash = NO_BYTES;
-    for (int64_t i = 0; i < ROWS && x->n; i++) {
-        const int64_t row = (x->n - 1) * i / (ROWS - 1), H = x->H;
-        if (x->kind == ENHOPE_CSR && x->row_start) {
-            const int64_t from = x->row_start[row], count = x->row_start[row + 1] - from;
-            hash = mark(hash, x->column + from, (size_t)count * sizeof *x->column);
-            hash = mark(hash, x->value + from, (size_t)count * sizeof *x->value);
-        } else if (x->kind == ENHOPE_U8 && x->u8) {
-            hash = mark(hash, x->u8 + row * H, (size_t)H);
-        } else if (x->kind == ENHOPE_F32 && x->f32) {
-            hash = mark(hash, x->f32 + row * H, (size_t)H * sizeof *x->f32);
-        }
-    }
-    return hash;
+    return eh_hash(0, text, strlen(text));
 }
 
-static void mark_facts(const enhope_trainer *t, uint64_t *fact)
+/* What a later fact depends on comes before it, so that the cause is told. */
+static enhope_status find_facts(enhope_trainer *t, uint64_t *fact)
 {
-    const enhope_dataset *d = t->data, kept = t->windows ? eh_train_windows_kept(t) : *d;
     char windows[EH_WINDOWS_TEXT];
-    fact[SAMPLES] = (uint64_t)d->x.n;
-    fact[INPUTS] = (uint64_t)d->x.H;
-    fact[KIND] = (uint64_t)d->x.kind;
-    fact[CLASSES] = fact[DEVICE] = fact[MODEL] = fact[LABELS] = NO_BYTES;
-    for (int32_t k = 0; k < d->c; k++)
-        fact[CLASSES] = mark(fact[CLASSES], d->class_name[k], strlen(d->class_name[k]) + 1);
-    if (kept.label) fact[LABELS] = mark(NO_BYTES, kept.label, (size_t)kept.x.n * sizeof *kept.label);
-    if (t->windows) fact[LABELS] ^= eh_train_windows_hash(t);
-    fact[VALUES] = mark_rows(&kept.x);
+    EH_TRY(eh_train_look_at_data(t));
+    const eh_fingerprint *f = &t->fingerprint;
+    const int64_t kind[] = {f->kind, f->image_rows, f->image_columns};
     eh_train_windows_print(t, windows);
-    fact[WINDOWS] = mark(NO_BYTES, windows, strlen(windows));
-    if (t->c) fact[DEVICE] = mark(NO_BYTES, t->c->op->name, strlen(t->c->op->name));
-    if (t->from) fact[MODEL] = mark(NO_BYTES, t->from->theta, (size_t)t->P * sizeof *t->from->theta);
+    fact[SAMPLES] = (uint64_t)f->n;
+    fact[INPUTS] = (uint64_t)f->H;
+    fact[KIND] = eh_hash(0, kind, sizeof kind);
+    fact[CLASSES] = f->names;
+    fact[WINDOWS] = hash_text(windows);
+    fact[LABELS] = f->labels;
+    fact[VALUES] = f->values;
+    fact[MODEL] = t->from ? eh_train_hash_model(t) : 0;
+    fact[METHOD] = hash_text(t->method->info.name);
+    if (t->c) fact[DEVICE] = hash_text(t->c->op->name) + (t->c->op->host ? 0 : (uint64_t)t->ctx->precision);
+    return ENHOPE_OK;
 }
 
 /* all (ranks, each): every rank's facts and settings. */
@@ -331,10 +311,9 @@ enhope_status eh_train_check_ranks(enhope_trainer *t)
     if (!status) status = eh_new(t->ctx, "shares of ranks", ranks + 1, sizeof *offset, (void **)&offset);
     if (!status) status = eh_new(t->ctx, "settings", settings, sizeof *text, (void **)&text);
     if (!status) status = eh_settings_texts(t->ctx, &t->set, text);
+    if (!status) status = find_facts(t, all + rank * each);
     EH_CHECK(eh_comm_agree(t->ctx, status));
-    mark_facts(t, all + rank * each);
-    for (int i = 0; i < settings; i++)
-        all[rank * each + FACTS + i] = mark(NO_BYTES, text[i].value, strlen(text[i].value));
+    for (int i = 0; i < settings; i++) all[rank * each + FACTS + i] = hash_text(text[i].value);
     for (int r = 0; r <= ranks; r++) offset[r] = r * each * (int64_t)sizeof *all;
     eh_comm_gather(t->ctx, all, offset);
     status = compare(t, all, each);

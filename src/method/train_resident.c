@@ -198,7 +198,7 @@ enhope_status eh_window_choose(enhope_trainer *t, int64_t memory)
     for (int32_t k = 0; k < c; k++) {
         t->class_n[k] -= valid[k];
         t->n += t->class_n[k];
-        t->held += sample[k];
+        t->held += t->class_held[k] = sample[k];
         t->valid_n += valid[k];
     }
     EH_CHECK(keep(t, h.at, t->held + t->valid_n));

@@ -189,6 +189,11 @@ static enhope_status settle_parameters(enhope_trainer *t)
         else
             t->z = s->z ? s->z : eh_exemplar_usual(t->present, t->n);
         t->learned = s->exemplars == EH_START_LEARNED;
+        if (t->windows && !t->from && t->z > t->held)
+            return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                           "z is %lld: exemplars are made of the %lld samples that stay in memory while the others "
+                           "pass, expected at most these, or more memory",
+                           (long long)t->z, (long long)t->held);
     }
     s->z = t->z;
     t->P = eh_map_parameters(t->method->map, &t->shape);

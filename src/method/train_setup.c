@@ -74,11 +74,7 @@ static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t
     t->n = t->held = train;
     t->valid_n = labelled - train;
     for (int64_t i = 0; i < train; i++) t->class_n[data->label[t->rows[i]]]++;
-    if (labelled < all)
-        eh_log(ctx, "%lld of %lld samples have no label and take no part", (long long)(all - labelled), (long long)all);
-    if (held_out && !t->valid_n)
-        eh_log(ctx, "no validation part: %lld samples are too few for one of %g; the last epoch is kept",
-               (long long)labelled, t->set.valid);
+    memcpy(t->class_held, t->class_n, (size_t)data->c * sizeof *t->class_n);
 cleanup:
     eh_free(order);
     return status;
@@ -122,6 +118,18 @@ static enhope_status choose_store(enhope_trainer *t, int64_t *memory, const eh_s
         t->method->info.name);
 }
 
+/* What might not have been expected. */
+static void tell_rows(const enhope_trainer *t)
+{
+    const int64_t all = t->data->x.n, labelled = t->n + t->valid_n;
+    if (labelled < all)
+        eh_log(t->ctx, "%lld of %lld samples have no label and take no part", (long long)(all - labelled),
+               (long long)all);
+    if (t->method->compared != EH_NOTHING && t->set.valid > 0 && !t->valid_n)
+        eh_log(t->ctx, "no validation part: %lld samples are too few for one of %g; the last epoch is kept",
+               (long long)labelled, t->set.valid);
+}
+
 static enhope_status choose(enhope_trainer *t)
 {
     const eh_store *store;
@@ -129,9 +137,12 @@ static enhope_status choose(enhope_trainer *t)
     int64_t memory;
     if (!t->data->label && !(t->data->store && t->data->store->labelled))
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample");
-    EH_TRY(eh_new(t->ctx, "class counts", t->data->c, sizeof *t->class_n, (void **)&t->class_n));
+    EH_TRY(eh_new(t->ctx, "class counts", 2 * (int64_t)t->data->c, sizeof *t->class_n, (void **)&t->class_n));
+    t->class_held = t->class_n + t->data->c;
     EH_TRY(choose_store(t, &memory, &store, &own));
-    return store ? eh_train_windows_create(t, store, own, memory) : choose_rows(t);
+    EH_TRY(store ? eh_train_windows_create(t, store, own, memory) : choose_rows(t));
+    tell_rows(t);
+    return ENHOPE_OK;
 }
 
 /* ---- the start ---- */

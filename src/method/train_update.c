@@ -189,7 +189,7 @@ enhope_status eh_train_count_exemplars(enhope_trainer *t)
     int64_t rows = 0, classes = 0;
     EH_TRY(find_known(t, &has));
     for (int32_t k = 0; k < t->data->c; k++)
-        if (!has[k] && t->class_n[k]) rows += t->class_n[k], classes++;
+        if (!has[k] && t->class_held[k]) rows += t->class_held[k], classes++;
     eh_free(has);
     t->z = t->from->r + exemplars_for(t->from, rows, classes);
     return ENHOPE_OK;

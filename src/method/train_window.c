@@ -104,7 +104,7 @@ static bool has(const eh_window *a, int64_t epoch, int64_t batch)
 /* A number that no two windows share. */
 static uint64_t pass_of(const eh_windows *w, int64_t epoch, int64_t number)
 {
-    return (uint64_t)((w->past + epoch) * w->count + number);
+    return (uint64_t)(w->past + epoch) * (uint64_t)w->count + (uint64_t)number;
 }
 
 /* ---- filling one, by the thread ---- */
@@ -249,10 +249,17 @@ static void wait_for(eh_windows *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* The thread shall fill window `number` of an epoch into a, where nothing is needed any more. */
-static void ask_for(const enhope_trainer *t, eh_window *a, int64_t epoch, int64_t number)
+/* Noise is drawn by position, so that a window has its place, whichever was read before it: the two take turns. */
+static eh_window *place_of(eh_windows *w, int64_t epoch, int64_t number)
+{
+    return &w->window[pass_of(w, epoch, number) % 2];
+}
+
+/* The thread shall fill window `number` of an epoch into its place, where nothing is needed any more. */
+static void ask_for(const enhope_trainer *t, int64_t epoch, int64_t number)
 {
     eh_windows *w = t->windows;
+    eh_window *a = place_of(w, epoch, number);
     plan(t, epoch);
     const int64_t from = w->runs * number / w->count, to = w->runs * (number + 1) / w->count;
     a->epoch = epoch;
@@ -273,12 +280,14 @@ static void ask_for(const enhope_trainer *t, eh_window *a, int64_t epoch, int64_
     pthread_mutex_unlock(&w->lock);
 }
 
-/* The thread goes on with what follows a batch, if anything does. */
-static void ask_ahead(const enhope_trainer *t, eh_window *a, int64_t epoch, int64_t batch)
+/* The thread goes on with the window that follows, if there is one. Where a window between has no batch, that belongs in the
+ * same place and has to wait. */
+static void ask_ahead(const enhope_trainer *t, const eh_window *now)
 {
-    if (batch == t->batches) epoch++, batch = 0;
-    a->epoch = -1;
-    if (epoch < t->set.epochs) ask_for(t, a, epoch, window_of(t, epoch, batch));
+    const int64_t after = now->first_batch + now->batches, epoch = now->epoch + (after == t->batches);
+    if (epoch == t->set.epochs) return;
+    const int64_t number = window_of(t, epoch, after == t->batches ? 0 : after);
+    if (place_of(t->windows, epoch, number) != now) ask_for(t, epoch, number);
 }
 
 /* The window that has the present batch becomes the one under way. */
@@ -286,10 +295,12 @@ static enhope_status turn(enhope_trainer *t)
 {
     eh_windows *w = t->windows;
     eh_compute *c = t->c;
-    eh_window *next = &w->window[1 - w->turn];
     wait_for(w);
+    const int64_t number = window_of(t, t->epoch, t->batch);
+    eh_window *next = place_of(w, t->epoch, number);
+    w->now = NULL;
     if (!has(next, t->epoch, t->batch)) {
-        ask_for(t, next, t->epoch, window_of(t, t->epoch, t->batch));
+        ask_for(t, t->epoch, number);
         wait_for(w);
     }
     enhope_status status = next->status;
@@ -301,17 +312,16 @@ static enhope_status turn(enhope_trainer *t)
     if (c->op->refresh) c->op->refresh(c, &t->table, &w->block.x, w->block.label, next->first, next->rows);
     c->op->send(c, t->epoch_rows, next->order, (size_t)next->n * sizeof *next->order);
     c->op->send(c, t->epoch_label, next->order_label, (size_t)next->n * sizeof *next->order_label);
-    w->turn = 1 - w->turn;
-    w->open = true;
-    ask_ahead(t, &w->window[1 - w->turn], t->epoch, next->first_batch + next->batches);
+    w->now = next;
+    ask_ahead(t, next);
     return ENHOPE_OK;
 }
 
 enhope_status eh_train_window_show(enhope_trainer *t, eh_shown *out)
 {
     eh_windows *w = t->windows;
-    if (!w->open || !has(&w->window[w->turn], t->epoch, t->batch)) EH_TRY(turn(t));
-    const eh_window *now = &w->window[w->turn];
+    if (!w->now || !has(w->now, t->epoch, t->batch)) EH_TRY(turn(t));
+    const eh_window *now = w->now;
     const int64_t batch = t->batch - now->first_batch, first = part_at(w, now, batch, 0);
     for (int64_t p = 0; p <= w->lanes; p++) t->part_start[p] = part_at(w, now, batch, p) - first;
     *out = (eh_shown){
@@ -415,7 +425,7 @@ enhope_status eh_train_windows_start(enhope_trainer *t)
 {
     eh_windows *w = t->windows;
     if (start_thread(w)) return eh_fail(t->ctx, ENHOPE_ERROR_COMPUTE, "no thread could be started to read ahead");
-    ask_ahead(t, &w->window[1], 0, 0); /* while all else is made ready */
+    ask_for(t, 0, window_of(t, 0, 0)); /* while all else is made ready */
     return ENHOPE_OK;
 }
 

@@ -45,8 +45,7 @@ struct eh_windows {
     int64_t *run_order;   /* (runs) */
     int64_t *batch_start; /* (count + 1) */
     eh_window window[2];
-    int turn;  /* the window under way */
-    bool open; /* there is one */
+    const eh_window *now; /* the window under way; NULL: none */
 
     /* the thread and what it alone uses while it has a job */
     pthread_t thread;
