@@ -512,6 +512,9 @@ static enhope_status check_file(enhope_context *ctx, const char *path, int64_t b
     uLong crc = crc32_z(0, NULL, 0);
     int64_t done = 0;
     const double start = eh_seconds() - at->seconds;
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* opening a pipe may wait for ever */
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is no file", path);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be opened: %s", path, strerror(errno));
     for (ssize_t n; (n = read(fd, buffer, BUFFER)) != 0;) {

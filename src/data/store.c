@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/store_files.h"
@@ -78,6 +79,10 @@ enhope_status eh_array_file_open(enhope_context *ctx, const char *path, bool idx
     eh_stream s = {.name = NULL};
     eh_array a = {.rank = 0};
     int64_t count = 0;
+    struct stat info;
+    *plain =
+        stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode); /* opening a pipe may wait for ever */
+    if (!*plain) return ENHOPE_OK;
     EH_TRY(eh_stream_open(ctx, path, &s));
     *plain = s.left >= 0;
     if (!*plain) goto cleanup;

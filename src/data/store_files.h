@@ -35,7 +35,7 @@ typedef struct eh_files {
     bool by_text;
 } eh_files;
 
-/* Reads the header of a plain NPY or IDX file and checks that all its values are there. *plain false: it is packed. */
+/* Reads the header of a plain NPY or IDX file and checks that all its values are there. *plain false: it is packed, or no file. */
 enhope_status eh_array_file_open(enhope_context *ctx, const char *path, bool idx, eh_array_file *out, bool *plain);
 void eh_array_file_free(eh_array_file *file);
 void eh_files_free(eh_files *files);

@@ -45,6 +45,11 @@ static void share_validation(const enhope_trainer *t, const int64_t *counts, int
     }
 }
 
+static bool wants_validation(const enhope_trainer *t)
+{
+    return t->method->compared != EH_NOTHING && t->set.valid > 0;
+}
+
 /* Labelled rows in a seeded order, those of the validation part last. */
 static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t *quota)
 {
@@ -53,13 +58,12 @@ static enhope_status take_rows(enhope_trainer *t, const int64_t *counts, int64_t
     const int64_t all = data->x.n;
     int64_t labelled = 0;
     for (int32_t k = 0; k < data->c; k++) labelled += counts[k];
-    const bool held_out = t->method->compared != EH_NOTHING && t->set.valid > 0;
     int64_t *order = NULL;
     enhope_status status;
     EH_CHECK(eh_new(ctx, "order of samples", all, sizeof *order, (void **)&order));
     EH_CHECK(eh_new(ctx, "rows of samples", labelled, sizeof *t->rows, (void **)&t->rows));
     eh_shuffle((uint64_t)t->set.seed, EH_STREAM_VALID, 0, all, order);
-    if (held_out) share_validation(t, counts, labelled, order, quota);
+    if (wants_validation(t)) share_validation(t, counts, labelled, order, quota);
     int64_t train = 0, valid = labelled;
     for (int64_t i = 0; i < all; i++) {
         const int32_t k = data->label[order[i]];
@@ -118,14 +122,14 @@ static enhope_status choose_store(enhope_trainer *t, int64_t *memory, const eh_s
         t->method->info.name);
 }
 
-/* What might not have been expected. */
+/* What may not have been expected of the rows. */
 static void tell_rows(const enhope_trainer *t)
 {
     const int64_t all = t->data->x.n, labelled = t->n + t->valid_n;
     if (labelled < all)
         eh_log(t->ctx, "%lld of %lld samples have no label and take no part", (long long)(all - labelled),
                (long long)all);
-    if (t->method->compared != EH_NOTHING && t->set.valid > 0 && !t->valid_n)
+    if (wants_validation(t) && !t->valid_n)
         eh_log(t->ctx, "no validation part: %lld samples are too few for one of %g; the last epoch is kept",
                (long long)labelled, t->set.valid);
 }

@@ -41,7 +41,7 @@ static enhope_status open_file(enhope_context *ctx, const char *folder, const eh
     if (snprintf(path, sizeof path, "%s/%s", folder, shard->file[which].name) >= PATH_SIZE)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", PATH_SIZE);
     EH_TRY(eh_array_file_open(ctx, path, false, f, &plain));
-    if (!plain) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is packed: expected plain NPY", path);
+    if (!plain) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is packed, or no file: expected plain NPY", path);
     int64_t wide = 1;
     for (int r = 1; r < f->a.rank; r++) wide *= f->a.shape[r];
     if (f->a.shape[0] != rows || wide != columns || f->a.kind != types[type].kind || f->a.size != types[type].size ||

@@ -33,4 +33,12 @@ train --memory 1.2M --method hope -o c.safetensors
 echo "exit $?"
 train --memory 1.2M --batch 3000 -o c.safetensors
 echo "exit $?"
+python3 - << END
+with open("y.idx", "rb") as y, open("some.idx", "wb") as some:
+    label = bytearray(y.read())
+    label[2] = 9 # signed
+    label[8::10] = b"\xff" * 400
+    some.write(label)
+END
+enhope train --data x.idx,some.idx --memory 1.2M --factors 40 --hidden 20 --epochs 1 -o d.safetensors 2>&1 | grep "none$\|no label"
 ls
