@@ -265,6 +265,7 @@ static void what_does_not_fit_is_a_sentence(void **state)
     assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_MEMORY);
     assert_non_null(strstr(enhope_error(ctx), "the data is larger than the memory that the device has for it"));
     enhope_settings_free(s);
+    setenv("ENHOPE_GPU_MEMORY", "200000", 1);
     s = with("epochs", "1", NULL);
     assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
     assert_non_null(strstr(enhope_error(ctx), "the data passes through memory in windows of about"));
