@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 #include "page.h"
@@ -220,7 +221,11 @@ int cmd_view(const cli_options *options)
 {
     view v = {0};
     cli_output output = {0};
-    const char *path = options->output ? options->output : default_output;
+    const char *path = options->output ? options->output : default_output, *dot = strrchr(path, '.');
+    if (dot && (!strcasecmp(dot, ".svg") || !strcasecmp(dot, ".png") || !strcasecmp(dot, ".pdf")))
+        return cli_usage_error(
+            options->command,
+            "%s: a page is written, not a picture, which enhope plot draws: expected a name as map.html", path);
     int code = cli_session_open(&v.session, options);
     if (!code) code = cli_session_model(&v.session, options->positional[0]);
     if (!code && v.session.model_info.outputs < 2)

@@ -35,7 +35,7 @@ static const cli_option table[] = {
     {"split", 0, "N@SEED", CLI_TEXT, AT(split), 0, 0, WITH_DATA,
      "shuffle with this seed; the first N samples are the train part, the rest the test part"},
     {"label", 0, "COLUMN", CLI_TEXT, AT(label), 0, 0, WITH_DATA,
-     "the label column of CSV by name or number (from 1), or none; default: found by its name"},
+     "the label column of CSV by name or number (from 1), or none; default: found by its name, else the last"},
     {"variables", 0, "X,y", CLI_TEXT, AT(variables), 0, 0, WITH_DATA,
      "the names of values and labels in a MAT or NPZ file; default: found by shape and name"},
     {"memory", 0, "SIZE", CLI_TEXT, AT(memory), 0, 0, WITH_DATA,

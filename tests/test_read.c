@@ -86,7 +86,8 @@ static void folder_of_mnist_names_is_a_data_set_with_two_parts(void **state)
     assert_string_equal(enhope_dataset_class_name(data, 2), "9");
     enhope_dataset_free(data);
     read_fails((enhope_source){.path = "mnist", .part = "test"}, ENHOPE_ERROR_IO,
-               "mnist: is a folder without t10k-images-idx3-ubyte or t10k-features-idx2-ubyte (or these with .gz)");
+               "mnist: is a folder without t10k-images-idx3-ubyte or t10k-features-idx2-ubyte (or these with .gz), and "
+               "without shards.json");
     write_images("mnist/t10k-images-idx3-ubyte", 0);
     read_fails((enhope_source){.path = "mnist", .part = "test"}, ENHOPE_ERROR_IO,
                "mnist: is a folder without t10k-labels-idx1-ubyte (or with .gz): name the pair of files X,y");
@@ -215,7 +216,8 @@ static void sources_that_cannot_be_are_refused_with_a_sentence(void **state)
                "ok.csv: the variables 'X' are for NPZ and MAT alone");
     mkdir("folder", 0700);
     read_fails((enhope_source){.path = "folder"}, ENHOPE_ERROR_IO,
-               "folder: is a folder without train-images-idx3-ubyte or train-features-idx2-ubyte (or these with .gz)");
+               "folder: is a folder without train-images-idx3-ubyte or train-features-idx2-ubyte (or these with .gz), "
+               "and without shards.json");
     read_fails((enhope_source){.path = "ok.csv,folder"}, ENHOPE_ERROR_DATA,
                "ok.csv:2: column 2 ('a'): 'b' is not a number");
     write_images("x-idx3-ubyte", 0);

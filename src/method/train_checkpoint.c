@@ -252,8 +252,9 @@ static enhope_status compare_data(enhope_trainer *t, const eh_safetensors *st)
     EH_TRY(eh_train_look_at_data(t));
     eh_train_windows_print(t, now);
     if (t->fingerprint.n == before.n && (!windows || strcmp(windows, now) != 0))
-        return eh_fail(t->ctx, ENHOPE_ERROR_DATA,
-                       "the checkpoint is of other windows on the data: expected as much memory for it as before");
+        return eh_fail(
+            t->ctx, ENHOPE_ERROR_DATA,
+            "the checkpoint is of other windows on the data: expected as much memory for it (--memory) as before");
     if (eh_fingerprint_differs(&t->fingerprint, &before, what, sizeof what))
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the checkpoint is of other data: there are %s", what);
     return ENHOPE_OK;

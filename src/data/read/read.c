@@ -228,7 +228,8 @@ static enhope_status find_folder_pair(enhope_context *ctx, const char *folder, c
     }
     if (!found)
         return eh_fail(ctx, ENHOPE_ERROR_IO,
-                       "%s: is a folder without %s-images-idx3-ubyte or %s-features-idx2-ubyte (or these with .gz)",
+                       "%s: is a folder without %s-images-idx3-ubyte or %s-features-idx2-ubyte (or these with .gz), "
+                       "and without shards.json",
                        folder, half, half);
     if (!labelled) return ENHOPE_OK;
     found = false;

@@ -32,6 +32,8 @@ enhope view one.safetensors --data $blobs
 echo "exit $?"
 enhope view m.safetensors --data $blobs --part none
 echo "exit $?"
+enhope view m.safetensors --data $blobs -o map.svg
+echo "exit $?"
 enhope view m.safetensors --data $blobs --sample 0
 echo "exit $?"
 # The film of training.
