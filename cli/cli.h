@@ -297,14 +297,9 @@ void cli_checkpoint_close(cli_checkpoint *checkpoint);
 
 /* ---- training a model and saving it (training.c) ---- */
 
-/* Trains, anew or where `from` is a model on from it, on the session's data, which has been read; the session's model becomes the
- * new one and is saved at path. */
-int cli_train(cli_session *session, const cli_options *options, const enhope_model *from,
-              const enhope_settings *settings, cli_progress *progress, cli_checkpoint *checkpoint, const char *path);
-/* "FILE: 600 samples, 5 inputs, 3 classes" on stderr. */
-void cli_tell_data(const cli_session *session, const cli_options *options);
-/* 0, or the exit code where a signal came before training began. */
-int cli_stopped_early(void);
+/* Reads the data and trains, on from the session's model where it has one; the session's model becomes the new one and is saved
+ * at path. With progress, checkpoints and a summary as the options say. */
+int cli_train(cli_session *session, const cli_options *options, const enhope_settings *settings, const char *path);
 
 /* ---- the figure (figure.c) ---- */
 

@@ -25,25 +25,12 @@ int cmd_train(const cli_options *options)
     if (!strcmp(path, "-"))
         return cli_usage_error(options->command, "a model cannot go to standard output; -o FILE names a file");
     cli_session session;
-    cli_progress progress = {0};
-    cli_checkpoint checkpoint = {.lock = -1};
     enhope_settings *settings = NULL;
     cli_catch_signals();
     int code = cli_session_open(&session, options);
     if (!code) code = make_settings(session.ctx, options, &settings);
     if (!code && !options->data) code = cli_usage_error(options->command, "--data SPEC is missing");
-    const bool quiet = options->quiet || cli_rank();
-    if (!code) code = cli_output_differs(path, options->data);
-    if (!code && !cli_rank()) code = cli_output_check(path); /* before the work, not after it */
-    if (!code) code = cli_checkpoint_open(&checkpoint, options, path);
-    if (!code) code = cli_progress_open(&progress, quiet, cli_rank() ? NULL : options->log, options->resume);
-    if (!code) enhope_context_set_log(session.ctx, cli_progress_line, &progress);
-    if (!code) code = cli_session_data(&session, options, options->data, "train");
-    if (!code) code = cli_stopped_early();
-    if (!code) cli_tell_data(&session, options);
-    if (!code) code = cli_train(&session, options, NULL, settings, &progress, &checkpoint, path);
-    cli_progress_close(&progress);
-    cli_checkpoint_close(&checkpoint);
+    if (!code) code = cli_train(&session, options, settings, path);
     enhope_settings_free(settings);
     cli_session_close(&session);
     return code;

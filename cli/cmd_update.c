@@ -68,32 +68,15 @@ int cmd_update(const cli_options *options)
 {
     const char *path = NULL;
     cli_session session;
-    cli_progress progress = {0};
-    cli_checkpoint checkpoint = {.lock = -1};
     enhope_settings *settings = NULL;
     cli_catch_signals();
     int code = cli_session_open(&session, options);
     if (!code && !options->data) code = cli_usage_error(options->command, "--data SPEC is missing");
     if (!code) code = choose_output(options, &path);
     if (!code) code = cli_session_model(&session, options->positional[0]);
-    enhope_model *from = session.model;
     if (!code) code = make_settings(&session, options, &settings);
-    if (!code) code = cli_output_differs(path, options->data);
-    if (!code && !cli_rank()) code = cli_output_check(path); /* before the work, not after it */
-    if (!code) code = cli_checkpoint_open(&checkpoint, options, path);
-    if (!code)
-        code = cli_progress_open(&progress, options->quiet || cli_rank(), cli_rank() ? NULL : options->log,
-                                 options->resume);
-    if (!code) enhope_context_set_log(session.ctx, cli_progress_line, &progress);
-    if (!code) code = cli_session_data(&session, options, options->data, "train");
-    if (!code) code = cli_stopped_early();
-    if (!code) cli_tell_data(&session, options);
-    session.model = NULL;
-    if (!code) code = cli_train(&session, options, from, settings, &progress, &checkpoint, path);
-    cli_progress_close(&progress);
-    cli_checkpoint_close(&checkpoint);
+    if (!code) code = cli_train(&session, options, settings, path);
     enhope_settings_free(settings);
-    enhope_model_free(from);
     cli_session_close(&session);
     return code;
 }

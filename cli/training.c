@@ -93,39 +93,63 @@ static int save(cli_session *session, const cli_options *options, const cli_prog
     return 0;
 }
 
-int cli_train(cli_session *session, const cli_options *options, const enhope_model *from,
-              const enhope_settings *settings, cli_progress *progress, cli_checkpoint *checkpoint, const char *path)
+/* session->model is what training goes on from, or NULL; then it is the new one. */
+static int train(cli_session *session, const cli_options *options, const enhope_settings *settings,
+                 cli_progress *progress, cli_checkpoint *checkpoint, const char *path)
 {
     enhope_trainer *trainer = NULL;
-    enhope_model *model = NULL;
+    enhope_model *from = session->model;
     enhope_status status = enhope_trainer_create_from(session->ctx, from, session->data, settings, &trainer);
     if (status) return cli_fail(session->ctx, status);
+    session->model = NULL;
     int code = cli_checkpoint_begin(checkpoint, session->ctx, trainer, progress);
     if (!code) {
         status = enhope_trainer_run(trainer, cli_checkpoint_step, checkpoint);
         if (!status) cli_checkpoint_end(checkpoint);
         cli_progress_clear(progress);
         const bool stop = status == ENHOPE_STOPPED;
-        if (!status || (stop && !checkpoint->safe)) status = enhope_trainer_model(trainer, &model);
+        if (!status || (stop && !checkpoint->safe)) status = enhope_trainer_model(trainer, &session->model);
         if (status && status != ENHOPE_STOPPED) code = cli_fail(session->ctx, status);
-        session->model = model;
-        if (model) enhope_model_get_info(model, &session->model_info);
+        if (session->model) enhope_model_get_info(session->model, &session->model_info);
         if (!code) code = stop ? stopped(session, checkpoint, path) : save(session, options, progress, path);
     }
     enhope_trainer_free(trainer);
+    enhope_model_free(from);
     return code;
 }
 
-void cli_tell_data(const cli_session *session, const cli_options *options)
+static void tell_data(const cli_session *session, const cli_options *options)
 {
     if (options->quiet || cli_rank()) return;
     fprintf(stderr, "%s: %lld samples, %lld inputs, %d classes\n", options->data, (long long)session->data_info.n,
             (long long)session->data_info.inputs, (int)session->data_info.classes);
 }
 
-int cli_stopped_early(void)
+/* 0, or the exit code where a signal came before training began. */
+static int stopped_early(void)
 {
     if (!cli_caught_signal() || cli_ranks() > 1) return 0; /* ranks stop together, in the first batch */
     cli_error("stopped before training began; nothing is saved");
     return 128 + cli_caught_signal();
+}
+
+int cli_train(cli_session *session, const cli_options *options, const enhope_settings *settings, const char *path)
+{
+    cli_progress progress = {0};
+    cli_checkpoint checkpoint = {.lock = -1};
+    int code = cli_output_differs(path, options->data);
+    if (!code && !cli_rank()) code = cli_output_check(path); /* before the work, not after it */
+    if (!code) code = cli_checkpoint_open(&checkpoint, options, path);
+    if (!code)
+        code = cli_progress_open(&progress, options->quiet || cli_rank(), cli_rank() ? NULL : options->log,
+                                 options->resume);
+    if (!code) enhope_context_set_log(session->ctx, cli_progress_line, &progress);
+    if (!code) code = cli_session_data(session, options, options->data, "train");
+    if (!code) code = stopped_early();
+    if (!code) tell_data(session, options);
+    if (!code) code = train(session, options, settings, &progress, &checkpoint, path);
+    enhope_context_set_log(session->ctx, NULL, NULL);
+    cli_progress_close(&progress);
+    cli_checkpoint_close(&checkpoint);
+    return code;
 }

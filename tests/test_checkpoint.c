@@ -174,14 +174,20 @@ static void refused(const enhope_dataset *data, enhope_settings *s, enhope_statu
     enhope_settings_free(s);
 }
 
-static void other_settings_or_data_are_refused_by_name(void **state)
+/* A checkpoint after four batches. */
+static void keep_four(const enhope_settings *s)
 {
-    (void)state;
-    enhope_settings *s = with("solver", "adam", NULL);
     enhope_trainer *t = trainer(NULL, blobs, s);
     walk(t, 4);
     assert_int_equal(enhope_trainer_checkpoint(t, path), 0);
     enhope_trainer_free(t);
+}
+
+static void other_settings_or_data_are_refused_by_name(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("solver", "adam", NULL);
+    keep_four(s);
     enhope_settings_free(s);
     refused(blobs, with("solver", "adam", "rate", "0.001", NULL), ENHOPE_ERROR_ARGUMENT,
             "rate was 0.003 in the checkpoint and is 0.001 now");
@@ -220,7 +226,7 @@ static void other_settings_or_data_are_refused_by_name(void **state)
     }
     /* time may change, and counts over all runs */
     s = with("solver", "adam", "time", "1e-9", NULL);
-    t = trainer(NULL, blobs, s);
+    enhope_trainer *t = trainer(NULL, blobs, s);
     resume(t);
     assert_true(t->done);
     assert_int_equal(t->epoch * t->batches + t->batch, 4);
@@ -232,16 +238,13 @@ static void any_damage_is_found(void **state)
 {
     (void)state;
     enhope_settings *s = with("solver", "adam", NULL);
-    enhope_trainer *t = trainer(NULL, blobs, s);
-    walk(t, 4);
-    assert_int_equal(enhope_trainer_checkpoint(t, path), 0);
-    enhope_trainer_free(t);
+    keep_four(s);
     FILE *file = fopen(path, "rb");
     static unsigned char good[1 << 20], bad[1 << 20];
     const size_t size = fread(good, 1, sizeof good, file);
     assert_true(size > 1000 && size < sizeof good);
     fclose(file);
-    t = trainer(NULL, blobs, s);
+    enhope_trainer *t = trainer(NULL, blobs, s);
     for (int i = 0; i < 200; i++) {
         const size_t at = eh_random_u64(3, 1, (uint64_t)i) % size, cut = i % 4 ? size : at;
         memcpy(bad, good, size);

@@ -163,13 +163,7 @@ static enhope_status give_state(enhope_trainer *t, const state *s)
 
 uint64_t eh_train_hash_model(const enhope_trainer *t)
 {
-    const enhope_model *m = t->from;
-    const int64_t H = m->shape.H;
-    uint64_t h = eh_hash(0, m->theta, (size_t)eh_map_parameters(m->map, &m->shape) * sizeof *m->theta);
-    h = eh_hash(h, m->reference, (size_t)(m->r * eh_model_reference_width(m)) * sizeof *m->reference);
-    h = eh_hash(h, m->reference_label, (size_t)m->r * sizeof *m->reference_label);
-    h = eh_hash(h, m->mul, (size_t)H * sizeof *m->mul);
-    return eh_hash(h, &t->past, sizeof t->past);
+    return eh_hash(eh_model_hash(t->from), &t->past, sizeof t->past);
 }
 
 static void print_model(const enhope_trainer *t, char *text, size_t size)

@@ -233,8 +233,6 @@ static const char *const fact_name[FACTS] = {
 static void take_facts(const evaluation *v, uint64_t *fact)
 {
     const enhope_dataset *d = v->data;
-    const enhope_model *m = v->model;
-    const int64_t width = m->exemplars ? m->shape.H : m->shape.h;
     const int asked[] = {v->k, v->sum.calibration != NULL, v->sum.confusion != NULL,
                          v->sum.rejection ? (int)v->sum.rejection->by : -1};
     memset(fact, 0, FACTS * sizeof *fact);
@@ -244,8 +242,7 @@ static void take_facts(const evaluation *v, uint64_t *fact)
         fact[CLASSES] = eh_hash(fact[CLASSES], d->class_name[i], strlen(d->class_name[i]) + 1);
     if (d->label) fact[LABELS] = eh_hash(0, d->label, (size_t)d->x.n * sizeof *d->label);
     fact[STREAMED] = d->store != NULL;
-    fact[MODEL] = eh_hash(0, m->theta, (size_t)eh_map_parameters(m->map, &m->shape) * sizeof *m->theta);
-    fact[MODEL] = eh_hash(fact[MODEL], m->reference, (size_t)(m->r * width) * sizeof *m->reference);
+    fact[MODEL] = eh_model_hash(v->model);
     fact[ASKED] = eh_hash(0, asked, sizeof asked);
 }
 

@@ -9,6 +9,14 @@ int64_t eh_model_reference_width(const enhope_model *model)
     return model->exemplars ? model->shape.H : model->shape.h;
 }
 
+uint64_t eh_model_hash(const enhope_model *m)
+{
+    uint64_t h = eh_hash(0, m->theta, (size_t)eh_map_parameters(m->map, &m->shape) * sizeof *m->theta);
+    h = eh_hash(h, m->reference, (size_t)(m->r * eh_model_reference_width(m)) * sizeof *m->reference);
+    h = eh_hash(h, m->reference_label, (size_t)m->r * sizeof *m->reference_label);
+    return eh_hash(h, m->mul, (size_t)m->shape.H * sizeof *m->mul);
+}
+
 enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_map *map, const eh_map_shape *shape,
                               int64_t r, bool exemplars, int32_t c, int32_t settings, int64_t epochs,
                               enhope_model **out)

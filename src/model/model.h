@@ -48,6 +48,8 @@ enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_
 enhope_status eh_model_copy_names(enhope_context *ctx, char *const *from, int64_t count, char **to);
 /* Columns of reference: H for exemplars, h for embedded points. */
 int64_t eh_model_reference_width(const enhope_model *model);
+/* Of what it computes with: parameters, references and their classes, scaling. */
+uint64_t eh_model_hash(const enhope_model *model);
 
 /* The data as the model sees it; fails where its inputs are not the model's; predict.c. */
 enhope_status eh_model_inputs(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, eh_matrix *x);
