@@ -189,12 +189,14 @@ static enhope_status nearest_graph(enhope_trainer *t, problem *p)
 {
     const int64_t k = t->set.links < p->n ? t->set.links : p->n - 1;
     int64_t known = 0;
-    eh_log(t->ctx, "lpp: the %lld nearest of each of %lld samples, in the %lld directions of 98 %% of their variance",
+    eh_log(t->ctx, ENHOPE_LOG_INFO,
+           "lpp: the %lld nearest of each of %lld samples, in the %lld directions of 98 %% of their variance",
            (long long)k, (long long)p->n, (long long)p->r);
     EH_TRY(eh_new(t->ctx, "neighbours", p->n * k, sizeof *p->link, (void **)&p->link));
     EH_TRY(find_links(t, p, k, &known));
     if (known < p->n)
-        eh_log(t->ctx, "lpp: stopped after the neighbours of %lld samples; the map is theirs", (long long)known);
+        eh_log(t->ctx, ENHOPE_LOG_WARNING, "lpp: stopped after the neighbours of %lld samples; the map is theirs",
+               (long long)known);
     apply_laplacian(p, k, known);
     EH_TRY(accumulate(t, p, p->A));
     weigh(p);
