@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 # Bottom to top: a room may include itself and the rooms before it, less the pairs below.
-ROOMS = ["base", "compute", "comm", "data", "map", "objective", "optim", "exemplar", "classify", "model", "method"]
+ROOMS = ["base", "compute", "comm", "data", "map", "objective", "optim", "exemplar", "classify", "model", "method", "solve",
+         "train"]
 STRANGERS = [{"data", "compute"}, {"comm", "compute"}, {"data", "comm"}] + [
     {a, b}
     for side in [["map", "objective", "optim", "exemplar", "classify"]]
@@ -119,7 +120,9 @@ PLANTED = [
     ("src/model/planted.c", '#include "method/method.h"'),
     ("src/comm/planted.c", "#include <mpi.h>"),
     ("src/comm/planted.h", '#include "compute/compute.h"'),
-    ("src/method/planted.c", "#include <openmpi/mpi.h>"),
+    ("src/method/planted.c", '#include "train/trainer.h"'),
+    ("src/solve/planted.c", '#include "train/trainer.h"'),
+    ("src/train/planted.c", "#include <openmpi/mpi.h>"),
     ("src/elsewhere/planted.c", "#include <stdio.h>"),
     ("src/base/planted.h", '#include "no/such.h"'),
     ("cli/planted.c", '#include "base/base.h"'),

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "data/data.h"
-#include "method/train.h"
+#include "train/trainer.h"
 #include "blobs_support.h"
 #include "memory_support.h"
 #include "settings_support.h"

@@ -1,7 +1,7 @@
 /* Which rows an epoch shows, and in what order: each epoch has a seeded shuffle of its own, cut into batches. */
 #include <string.h>
 
-#include "method/train.h"
+#include "train/trainer.h"
 
 /* The first sample of an epoch's batch: batches are of equal size, give or take one. */
 static int64_t batch_start(const enhope_trainer *t, int64_t batch)

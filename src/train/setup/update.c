@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "comm/comm.h"
-#include "method/train.h"
+#include "train/trainer.h"
 
 /* ---- one list of classes ---- */
 

@@ -2,7 +2,7 @@
  * the temperature at which its probabilities fit the validation part. */
 #include "classify/sureness.h"
 #include "comm/comm.h"
-#include "method/train.h"
+#include "train/trainer.h"
 
 /* Samples that tell a training error, or a temperature, well enough; rows are in a seeded order. */
 enum { MOST = 10000 };

@@ -1,12 +1,12 @@
-/* Windows on data that stays where it is, between their two files: train_resident.c says which rows stay in memory,
- * train_window.c lets the others pass. */
+/* Windows on data that stays where it is, between their two files: stream/resident.c says which rows stay in memory,
+ * stream/window.c lets the others pass. */
 #ifndef EH_TRAIN_WINDOW_H
 #define EH_TRAIN_WINDOW_H
 
 #include <pthread.h>
 
 #include "data/store.h"
-#include "method/train.h"
+#include "train/trainer.h"
 
 /* One of the two windows: runs of the store in memory, and the order of their training samples. */
 typedef struct eh_window {
@@ -65,9 +65,9 @@ static inline int64_t eh_window_run(const eh_windows *w, int64_t run)
     return left < w->run_rows ? left : w->run_rows;
 }
 
-/* How the store is cut, for so much memory in all; train_window.c. */
+/* How the store is cut, for so much memory in all; stream/window.c. */
 enhope_status eh_window_measure(enhope_context *ctx, eh_windows *w, int64_t memory);
-/* Counts samples and classes and chooses what stays, for so much memory in all; train_resident.c. */
+/* Counts samples and classes and chooses what stays, for so much memory in all; stream/resident.c. */
 enhope_status eh_window_choose(enhope_trainer *t, int64_t memory);
 /* How many values what stays has, where rows are sparse; and its rows, to the front of the block. */
 enhope_status eh_window_count_kept(enhope_trainer *t, int64_t *stored);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/eigen.h"
+#include "solve/solve.h"
 
 static const double VARIANCE = 0.98; /* that the reduced space keeps */
 static const double RIDGE = 1e-6;    /* of the mean of B's diagonal */
@@ -40,20 +40,20 @@ typedef struct problem {
 /* ---- the reduced space ---- */
 
 /* Directions of the data until they carry enough variance, and no fewer than the outputs. */
-static enhope_status reduce(enhope_trainer *t, problem *p)
+static enhope_status reduce(const eh_solve_data *d, problem *p)
 {
-    enhope_context *ctx = t->ctx;
-    const int64_t H = t->shape.H;
+    enhope_context *ctx = d->ctx;
+    const int64_t H = d->H;
     double *S = NULL, *value = NULL, all = 0, kept = 0;
     enhope_status status;
     EH_CHECK(eh_new(ctx, "the covariance", H * H, sizeof *S, (void **)&S));
     EH_CHECK(eh_new(ctx, "eigenvalues", H, sizeof *value, (void **)&value));
     EH_CHECK(eh_new(ctx, "eigenvectors", H * H, sizeof *p->V, (void **)&p->V));
     EH_CHECK(eh_new(ctx, "the mean", H, sizeof *p->mean, (void **)&p->mean));
-    EH_CHECK(eh_covariance(t, p->mean, S));
+    EH_CHECK(eh_covariance(d, p->mean, S));
     EH_CHECK(eh_eigen_largest(ctx, (int)H, S, (int)H, value, p->V));
     for (int64_t k = 0; k < H; k++) all += value[k];
-    while (p->r < H && (p->r < t->shape.h || kept < VARIANCE * all)) kept += value[p->r++];
+    while (p->r < H && (p->r < d->h || kept < VARIANCE * all)) kept += value[p->r++];
 cleanup:
     eh_free(S);
     eh_free(value);
@@ -61,15 +61,15 @@ cleanup:
 }
 
 /* Z (n, r) = V (x - mean), on the backend and on the host. */
-static enhope_status project(enhope_trainer *t, problem *p)
+static enhope_status project(const eh_solve_data *d, problem *p)
 {
-    eh_compute *c = t->c;
-    const int64_t H = t->shape.H, r = p->r;
+    eh_compute *c = d->cp;
+    const int64_t H = d->H, r = p->r;
     eh_real *W = NULL;
     float *weights = NULL;
     enhope_status status;
-    EH_CHECK(eh_new(t->ctx, "directions", (H + 1) * r, sizeof *weights, (void **)&weights));
-    EH_CHECK(eh_compute_new(c, t->ctx, "directions", (H + 1) * r, c->op->size, &W));
+    EH_CHECK(eh_new(d->ctx, "directions", (H + 1) * r, sizeof *weights, (void **)&weights));
+    EH_CHECK(eh_compute_new(c, d->ctx, "directions", (H + 1) * r, c->op->size, &W));
     for (int64_t k = 0; k < r; k++) {
         double shift = 0;
         for (int64_t j = 0; j < H; j++) {
@@ -79,13 +79,13 @@ static enhope_status project(enhope_trainer *t, problem *p)
         weights[H * r + k] = (float)shift;
     }
     c->op->write(c, W, weights, (H + 1) * r);
-    for (int64_t from = 0; from < p->n; from += t->capacity) {
-        const int64_t n = p->n - from < t->capacity ? p->n - from : t->capacity;
-        c->op->gather(c, &t->table, eh_row_at(t->row_list, from), n, p->X, t->ld, NULL);
-        c->op->gemm(c, false, false, n, r, H + 1, 1, p->X, t->ld, W, r, 0, eh_at(c, p->Z, from * r), r);
+    for (int64_t from = 0; from < p->n; from += d->block) {
+        const int64_t n = p->n - from < d->block ? p->n - from : d->block;
+        c->op->gather(c, d->table, eh_row_at(d->placed_rows, from), n, p->X, d->ld, NULL);
+        c->op->gemm(c, false, false, n, r, H + 1, 1, p->X, d->ld, W, r, 0, eh_at(c, p->Z, from * r), r);
     }
     c->op->read(c, p->host, p->Z, p->n * r);
-    EH_CHECK(c->op->sync(c, t->ctx));
+    EH_CHECK(c->op->sync(c, d->ctx));
 cleanup:
     if (W) c->op->release(c, W);
     eh_free(weights);
@@ -112,22 +112,22 @@ static void take_links(int64_t i, const int64_t *found, int64_t k, int64_t *link
 
 /* The links of the first *known samples: of all, unless training is to stop. Samples are in a seeded order, so that the
  * first of them are a sample. */
-static enhope_status find_links(enhope_trainer *t, problem *p, int64_t k, int64_t *known)
+static enhope_status find_links(const eh_solve_data *d, problem *p, int64_t k, int64_t *known)
 {
-    eh_compute *c = t->c;
-    const int64_t wide = k + 1, most = t->capacity;
+    eh_compute *c = d->cp;
+    const int64_t wide = k + 1, most = d->block;
     eh_row *index = NULL;
     eh_real *distance = NULL;
     int64_t *found = NULL;
     enhope_status status;
-    EH_CHECK(eh_compute_new(c, t->ctx, "neighbours", most * wide, sizeof *found, &index));
-    EH_CHECK(eh_compute_new(c, t->ctx, "neighbours", most * wide, c->op->size, &distance));
-    EH_CHECK(eh_new(t->ctx, "neighbours", most * wide, sizeof *found, (void **)&found));
-    while (*known < p->n && (*known == 0 || !eh_train_stop(t))) {
+    EH_CHECK(eh_compute_new(c, d->ctx, "neighbours", most * wide, sizeof *found, &index));
+    EH_CHECK(eh_compute_new(c, d->ctx, "neighbours", most * wide, c->op->size, &distance));
+    EH_CHECK(eh_new(d->ctx, "neighbours", most * wide, sizeof *found, (void **)&found));
+    while (*known < p->n && (*known == 0 || !eh_solve_stop(d))) {
         const int64_t n = p->n - *known < most ? p->n - *known : most;
         c->op->nearest(c, eh_at(c, p->Z, *known * p->r), n, p->Z, p->n, p->r, wide, index, distance);
         c->op->fetch(c, found, index, (size_t)(n * wide) * sizeof *found);
-        EH_CHECK(c->op->sync(c, t->ctx));
+        EH_CHECK(c->op->sync(c, d->ctx));
         for (int64_t i = 0; i < n; i++) take_links(*known + i, found + i * wide, k, p->link + (*known + i) * k);
         *known += n;
     }
@@ -165,18 +165,18 @@ static void apply_laplacian(problem *p, int64_t k, int64_t known)
 /* ---- both graphs ---- */
 
 /* M (r, r) = Z^T other, block by block on the backend, added up in double. */
-static enhope_status accumulate(enhope_trainer *t, problem *p, double *M)
+static enhope_status accumulate(const eh_solve_data *d, problem *p, double *M)
 {
-    eh_compute *c = t->c;
+    eh_compute *c = d->cp;
     const int64_t r = p->r;
-    for (int64_t from = 0; from < p->n; from += t->capacity) {
-        const int64_t n = p->n - from < t->capacity ? p->n - from : t->capacity;
+    for (int64_t from = 0; from < p->n; from += d->block) {
+        const int64_t n = p->n - from < d->block ? p->n - from : d->block;
         c->op->write(c, p->side, p->other + from * r, n * r);
         c->op->gemm(c, true, false, r, r, n, 1, eh_at(c, p->Z, from * r), r, p->side, r, 0, p->product, r);
         c->op->read(c, p->block, p->product, r * r);
         for (int64_t i = 0; i < r * r; i++) M[i] += p->block[i];
     }
-    return c->op->sync(c, t->ctx);
+    return c->op->sync(c, d->ctx);
 }
 
 static void weigh(problem *p)
@@ -185,38 +185,38 @@ static void weigh(problem *p)
         for (int64_t s = 0; s < p->r; s++) p->other[i * p->r + s] = (float)p->degree[i] * p->host[i * p->r + s];
 }
 
-static enhope_status nearest_graph(enhope_trainer *t, problem *p)
+static enhope_status nearest_graph(const eh_solve_data *d, int64_t neighbours, problem *p)
 {
-    const int64_t k = t->set.links < p->n ? t->set.links : p->n - 1;
+    const int64_t k = neighbours < p->n ? neighbours : p->n - 1;
     int64_t known = 0;
-    eh_log(t->ctx, "lpp: the %lld nearest of each of %lld samples, in the %lld directions of 98 %% of their variance",
+    eh_log(d->ctx, "lpp: the %lld nearest of each of %lld samples, in the %lld directions of 98 %% of their variance",
            (long long)k, (long long)p->n, (long long)p->r);
-    EH_TRY(eh_new(t->ctx, "neighbours", p->n * k, sizeof *p->link, (void **)&p->link));
-    EH_TRY(find_links(t, p, k, &known));
+    EH_TRY(eh_new(d->ctx, "neighbours", p->n * k, sizeof *p->link, (void **)&p->link));
+    EH_TRY(find_links(d, p, k, &known));
     if (known < p->n)
-        eh_log(t->ctx, "lpp: stopped after the neighbours of %lld samples; the map is theirs", (long long)known);
+        eh_log(d->ctx, "lpp: stopped after the neighbours of %lld samples; the map is theirs", (long long)known);
     apply_laplacian(p, k, known);
-    EH_TRY(accumulate(t, p, p->A));
+    EH_TRY(accumulate(d, p, p->A));
     weigh(p);
-    return accumulate(t, p, p->B);
+    return accumulate(d, p, p->B);
 }
 
 /* A = B - sum over classes of n_c m_c m_c^T, m_c the class's mean. */
-static enhope_status class_graph(enhope_trainer *t, problem *p)
+static enhope_status class_graph(const eh_solve_data *d, problem *p)
 {
-    const int64_t r = p->r, c = t->data->c;
+    const int64_t r = p->r, c = d->classes;
     double *sum = NULL, *count = NULL;
     enhope_status status;
-    EH_CHECK(eh_new(t->ctx, "class means", c * r, sizeof *sum, (void **)&sum));
-    EH_CHECK(eh_new(t->ctx, "class counts", c, sizeof *count, (void **)&count));
+    EH_CHECK(eh_new(d->ctx, "class means", c * r, sizeof *sum, (void **)&sum));
+    EH_CHECK(eh_new(d->ctx, "class counts", c, sizeof *count, (void **)&count));
     for (int64_t i = 0; i < p->n; i++) {
-        const int32_t own = t->label[t->rows[i]];
+        const int32_t own = eh_solve_label(d, i);
         p->degree[i] = 1;
         count[own]++;
         for (int64_t s = 0; s < r; s++) sum[own * r + s] += p->host[i * r + s];
     }
     weigh(p);
-    EH_CHECK(accumulate(t, p, p->B));
+    EH_CHECK(accumulate(d, p, p->B));
     memcpy(p->A, p->B, (size_t)(r * r) * sizeof *p->A);
     for (int64_t own = 0; own < c; own++)
         for (int64_t i = 0; i < r && count[own] > 0; i++)
@@ -239,14 +239,14 @@ static void mend(problem *p)
     for (int64_t i = 0; i < r; i++) p->B[i * r + i] += RIDGE * (trace > 0 ? trace / (double)r : 1);
 }
 
-static enhope_status allocate(enhope_trainer *t, problem *p)
+static enhope_status allocate(const eh_solve_data *d, problem *p)
 {
-    enhope_context *ctx = t->ctx;
-    eh_compute *c = t->c;
+    enhope_context *ctx = d->ctx;
+    eh_compute *c = d->cp;
     const int64_t n = p->n, r = p->r, square = r * r;
-    EH_TRY(eh_compute_new(c, ctx, "a block of samples", t->capacity * t->ld, c->op->size, &p->X));
+    EH_TRY(eh_compute_new(c, ctx, "a block of samples", d->block * d->ld, c->op->size, &p->X));
     EH_TRY(eh_compute_new(c, ctx, "reduced samples", n * r, c->op->size, &p->Z));
-    EH_TRY(eh_compute_new(c, ctx, "a block of samples", t->capacity * r, c->op->size, &p->side));
+    EH_TRY(eh_compute_new(c, ctx, "a block of samples", d->block * r, c->op->size, &p->side));
     EH_TRY(eh_compute_new(c, ctx, "scatter", square, c->op->size, &p->product));
     EH_TRY(eh_new(ctx, "reduced samples", n * r, sizeof *p->host, (void **)&p->host));
     EH_TRY(eh_new(ctx, "reduced samples", n * r, sizeof *p->other, (void **)&p->other));
@@ -257,47 +257,47 @@ static enhope_status allocate(enhope_trainer *t, problem *p)
     return eh_new(ctx, "eigenvalues", r, sizeof *p->w, (void **)&p->w);
 }
 
-static void release(enhope_trainer *t, problem *p)
+static void release(const eh_solve_data *d, problem *p)
 {
     void *const placed[] = {p->X, p->Z, p->side, p->product};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
-        if (placed[i]) t->c->op->release(t->c, placed[i]);
+        if (placed[i]) d->cp->op->release(d->cp, placed[i]);
     void *const blocks[] = {p->mean, p->V, p->host, p->other, p->block, p->link, p->degree, p->A, p->B, p->w};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
 }
 
 /* The first h eigenvectors, rows of A, as directions of the inputs. */
-static enhope_status write_map(enhope_trainer *t, problem *p)
+static enhope_status write_map(const eh_solve_data *d, problem *p, eh_real *theta)
 {
-    const int64_t H = t->shape.H, h = t->shape.h, r = p->r;
+    const int64_t H = d->H, h = d->h, r = p->r;
     double *direction = NULL, weight = 0;
-    EH_TRY(eh_new(t->ctx, "directions", h * H, sizeof *direction, (void **)&direction));
+    EH_TRY(eh_new(d->ctx, "directions", h * H, sizeof *direction, (void **)&direction));
     for (int64_t i = 0; i < p->n; i++) weight += p->degree[i];
     for (int64_t k = 0; k < h; k++)
         for (int64_t s = 0; s < r; s++) {
             const double a = sqrt(weight) * p->A[k * r + s];
             for (int64_t j = 0; j < H; j++) direction[k * H + j] += a * p->V[s * H + j];
         }
-    const enhope_status status = eh_write_directions(t, p->mean, direction);
+    const enhope_status status = eh_write_directions(d, p->mean, direction, theta);
     eh_free(direction);
     return status;
 }
 
-enhope_status eh_solve_lpp(enhope_trainer *t, double *loss)
+enhope_status eh_solve_lpp(const eh_solve_data *d, int64_t neighbours, eh_real *theta, double *loss)
 {
-    EH_TRY(eh_eigen_check(t, LPP_INPUTS));
-    problem p = {.n = t->n};
+    EH_TRY(eh_eigen_check(d, LPP_INPUTS));
+    problem p = {.n = d->n};
     enhope_status status;
-    EH_CHECK(reduce(t, &p));
-    EH_CHECK(allocate(t, &p));
-    EH_CHECK(project(t, &p));
-    EH_CHECK((t->set.graph == EH_GRAPH_CLASS ? class_graph : nearest_graph)(t, &p));
+    EH_CHECK(reduce(d, &p));
+    EH_CHECK(allocate(d, &p));
+    EH_CHECK(project(d, &p));
+    EH_CHECK(neighbours ? nearest_graph(d, neighbours, &p) : class_graph(d, &p));
     mend(&p);
-    EH_CHECK(eh_eigen_generalised(t->ctx, (int)p.r, p.A, p.B, p.w));
-    EH_CHECK(write_map(t, &p));
+    EH_CHECK(eh_eigen_generalised(d->ctx, (int)p.r, p.A, p.B, p.w));
+    EH_CHECK(write_map(d, &p, theta));
     *loss = 0;
-    for (int64_t k = 0; k < t->shape.h; k++) *loss += p.w[k] / (double)t->shape.h;
+    for (int64_t k = 0; k < d->h; k++) *loss += p.w[k] / (double)d->h;
 cleanup:
-    release(t, &p);
+    release(d, &p);
     return status;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "comm/comm.h"
-#include "method/train.h"
+#include "train/trainer.h"
 
 struct eh_exchange {
     int64_t count;   /* numbers of a gradient */

@@ -2,10 +2,10 @@
  *
  * The second moments of [x; 1] are taken block by block on the backend and added up in double; mean and covariance follow
  * from them. */
-#include "method/eigen.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "solve/solve.h"
 
 /* LAPACK's, which OpenBLAS carries: eigenvalues il to iu (ascending, from 1) of the symmetric A (n, n), and vectors. */
 void dsyevr_(const char *jobz, const char *range, const char *uplo, const int *n, double *a, const int *lda,
@@ -17,24 +17,24 @@ void dsygvd_(const int *itype, const char *jobz, const char *uplo, const int *n,
              const int *ldb, double *w, double *work, const int *lwork, int *iwork, const int *liwork, int *info);
 
 /* M (H+1, H+1) = sum over the training rows of x' x'^T. */
-static enhope_status second_moments(enhope_trainer *t, double *M)
+static enhope_status second_moments(const eh_solve_data *d, double *M)
 {
-    eh_compute *c = t->c;
-    const int64_t wide = t->shape.H + 1, count = wide * wide, most = t->held < t->capacity ? t->held : t->capacity;
+    eh_compute *c = d->cp;
+    const int64_t wide = d->H + 1, count = wide * wide, most = d->n < d->block ? d->n : d->block;
     eh_real *X = NULL, *product = NULL;
     float *block = NULL;
     enhope_status status;
-    EH_CHECK(eh_compute_new(c, t->ctx, "a block of samples", most * t->ld, c->op->size, &X));
-    EH_CHECK(eh_compute_new(c, t->ctx, "second moments", count, c->op->size, &product));
-    EH_CHECK(eh_new(t->ctx, "second moments", count, sizeof *block, (void **)&block));
-    for (int64_t from = 0; from < t->held; from += most) {
-        const int64_t n = t->held - from < most ? t->held - from : most;
-        c->op->gather(c, &t->table, eh_row_at(t->row_list, from), n, X, t->ld, NULL);
-        c->op->gemm(c, true, false, wide, wide, n, 1, X, t->ld, X, t->ld, 0, product, wide);
+    EH_CHECK(eh_compute_new(c, d->ctx, "a block of samples", most * d->ld, c->op->size, &X));
+    EH_CHECK(eh_compute_new(c, d->ctx, "second moments", count, c->op->size, &product));
+    EH_CHECK(eh_new(d->ctx, "second moments", count, sizeof *block, (void **)&block));
+    for (int64_t from = 0; from < d->n; from += most) {
+        const int64_t n = d->n - from < most ? d->n - from : most;
+        c->op->gather(c, d->table, eh_row_at(d->placed_rows, from), n, X, d->ld, NULL);
+        c->op->gemm(c, true, false, wide, wide, n, 1, X, d->ld, X, d->ld, 0, product, wide);
         c->op->read(c, block, product, count);
         for (int64_t i = 0; i < count; i++) M[i] += block[i];
     }
-    EH_CHECK(c->op->sync(c, t->ctx));
+    EH_CHECK(c->op->sync(c, d->ctx));
 cleanup:
     if (X) c->op->release(c, X);
     if (product) c->op->release(c, product);
@@ -42,16 +42,16 @@ cleanup:
     return status;
 }
 
-enhope_status eh_covariance(enhope_trainer *t, double *mean, double *S)
+enhope_status eh_covariance(const eh_solve_data *d, double *mean, double *S)
 {
-    const int64_t H = t->shape.H, wide = H + 1;
+    const int64_t H = d->H, wide = H + 1;
     double *M = NULL;
     enhope_status status;
-    EH_CHECK(eh_new(t->ctx, "second moments", wide * wide, sizeof *M, (void **)&M));
-    EH_CHECK(second_moments(t, M));
-    for (int64_t j = 0; j < H; j++) mean[j] = M[j * wide + H] / (double)t->held;
+    EH_CHECK(eh_new(d->ctx, "second moments", wide * wide, sizeof *M, (void **)&M));
+    EH_CHECK(second_moments(d, M));
+    for (int64_t j = 0; j < H; j++) mean[j] = M[j * wide + H] / (double)d->n;
     for (int64_t i = 0; i < H; i++)
-        for (int64_t j = 0; j < H; j++) S[i * H + j] = M[i * wide + j] / (double)t->held - mean[i] * mean[j];
+        for (int64_t j = 0; j < H; j++) S[i * H + j] = M[i * wide + j] / (double)d->n - mean[i] * mean[j];
 cleanup:
     eh_free(M);
     return status;
@@ -121,11 +121,11 @@ static void settle_sign(int64_t H, double *v)
     for (int64_t j = 0; j < H && most < 0; j++) v[j] = -v[j];
 }
 
-enhope_status eh_write_directions(enhope_trainer *t, const double *mean, double *V)
+enhope_status eh_write_directions(const eh_solve_data *d, const double *mean, double *V, eh_real *theta)
 {
-    const int64_t H = t->shape.H, h = t->shape.h;
+    const int64_t H = d->H, h = d->h, count = (H + 1) * h;
     float *A = NULL;
-    EH_TRY(eh_new(t->ctx, "parameters", t->P, sizeof *A, (void **)&A));
+    EH_TRY(eh_new(d->ctx, "parameters", count, sizeof *A, (void **)&A));
     for (int64_t k = 0; k < h; k++) {
         double shift = 0;
         settle_sign(H, V + k * H);
@@ -135,41 +135,40 @@ enhope_status eh_write_directions(enhope_trainer *t, const double *mean, double 
         }
         A[H * h + k] = (float)shift;
     }
-    t->c->op->write(t->c, t->theta, A, t->P);
+    d->cp->op->write(d->cp, theta, A, count);
     eh_free(A);
     return ENHOPE_OK;
 }
 
-enhope_status eh_eigen_check(const enhope_trainer *t, int64_t most)
+enhope_status eh_eigen_check(const eh_solve_data *d, int64_t most)
 {
-    const int64_t H = t->shape.H, h = t->shape.h;
+    const int64_t H = d->H, h = d->h;
     if (h <= H && H <= most) return ENHOPE_OK;
-    return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+    return eh_fail(d->ctx, ENHOPE_ERROR_ARGUMENT,
                    "%s of %lld inputs to %lld outputs: expected at most %lld inputs, and no more outputs than inputs",
-                   t->method->info.name, (long long)H, (long long)h, (long long)most);
+                   d->method, (long long)H, (long long)h, (long long)most);
 }
 
 /* ---- pca ---- */
 
-/* response: the mean square of the outputs over the data; 0: as the inputs have it. */
-static enhope_status principal(enhope_trainer *t, double response, double *loss)
+enhope_status eh_solve_pca(const eh_solve_data *d, double response, eh_real *theta, double *loss)
 {
-    enhope_context *ctx = t->ctx;
-    const int64_t H = t->shape.H, h = t->shape.h;
-    EH_TRY(eh_eigen_check(t, EH_EIGEN_INPUTS));
+    enhope_context *ctx = d->ctx;
+    const int64_t H = d->H, h = d->h;
+    EH_TRY(eh_eigen_check(d, EH_EIGEN_INPUTS));
     double *S = NULL, *vector = NULL, *value = NULL, *mean = NULL, all = 0, kept = 0;
     enhope_status status;
     EH_CHECK(eh_new(ctx, "the covariance", H * H, sizeof *S, (void **)&S));
     EH_CHECK(eh_new(ctx, "eigenvectors", h * H, sizeof *vector, (void **)&vector));
     EH_CHECK(eh_new(ctx, "eigenvalues", h, sizeof *value, (void **)&value));
     EH_CHECK(eh_new(ctx, "the mean", H, sizeof *mean, (void **)&mean));
-    EH_CHECK(eh_covariance(t, mean, S));
+    EH_CHECK(eh_covariance(d, mean, S));
     for (int64_t j = 0; j < H; j++) all += S[j * H + j];
     EH_CHECK(eh_eigen_largest(ctx, (int)H, S, (int)h, value, vector));
     for (int64_t k = 0; k < h; k++) kept += value[k];
     const double scale = response > 0 && kept > 0 ? sqrt(response * (double)h / kept) : 1;
     for (int64_t i = 0; i < h * H; i++) vector[i] *= scale;
-    EH_CHECK(eh_write_directions(t, mean, vector));
+    EH_CHECK(eh_write_directions(d, mean, vector, theta));
     *loss = all > 0 ? 1 - kept / all : 0;
 cleanup:
     eh_free(S);
@@ -177,15 +176,4 @@ cleanup:
     eh_free(value);
     eh_free(mean);
     return status;
-}
-
-enhope_status eh_solve_pca(enhope_trainer *t, double *loss)
-{
-    return principal(t, 0, loss);
-}
-
-enhope_status eh_start_pca(enhope_trainer *t)
-{
-    double lost;
-    return principal(t, t->set.start, &lost);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/train_window.h"
+#include "train/stream/window.h"
 
 enum {
     MOST = 50000,           /* rows of either part, ... */

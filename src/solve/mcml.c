@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "method/eigen.h"
+#include "solve/solve.h"
 
 enum {
     MOST_SAMPLES = 10000, /* pairs of all samples are walked hundreds of times */
@@ -207,15 +207,15 @@ static enhope_status judge(enhope_context *ctx, eh_metric *m, double *value, poi
 }
 
 /* to = the point a step away from `from`, the step cut until the loss falls enough; *fell: it did. */
-static enhope_status step_down(enhope_trainer *t, eh_metric *m, double *value, const point *from, double *step,
+static enhope_status step_down(const eh_solve_data *d, eh_metric *m, double *value, const point *from, double *step,
                                point *to, bool *fell)
 {
     const int64_t count = m->H * m->H;
     *fell = false;
-    for (int cut = 0; cut < MOST_CUTS && !*fell && !(cut && eh_train_stop(t)); cut++, *step /= *fell ? 1 : 4) {
+    for (int cut = 0; cut < MOST_CUTS && !*fell && !(cut && eh_solve_stop(d)); cut++, *step /= *fell ? 1 : 4) {
         double slope = 0;
         for (int64_t i = 0; i < count; i++) to->M[i] = from->M[i] - *step * from->G[i];
-        EH_TRY(judge(t->ctx, m, value, to));
+        EH_TRY(judge(d->ctx, m, value, to));
         for (int64_t i = 0; i < count; i++) slope += from->G[i] * (to->M[i] - from->M[i]);
         *fell = slope < 0 && to->loss <= from->loss + ENOUGH * slope;
     }
@@ -240,7 +240,7 @@ static double size_of(int64_t count, const double *A)
 }
 
 /* From *p, which has been judged, down until the loss has settled. q: room for another. */
-static enhope_status descend(enhope_trainer *t, eh_metric *m, double *value, point *p, point *q)
+static enhope_status descend(const eh_solve_data *d, eh_metric *m, double *value, point *p, point *q)
 {
     const int64_t count = m->H * m->H;
     const double slope = size_of(count, p->G);
@@ -248,8 +248,8 @@ static enhope_status descend(enhope_trainer *t, eh_metric *m, double *value, poi
     double step = slope > 0 ? size_of(count, p->M) / slope : 0, watched = p->loss;
     int64_t steps = 0;
     bool going = step > 0;
-    while (going && steps < MOST_STEPS && !eh_train_stop(t)) {
-        EH_TRY(step_down(t, m, value, p, &step, q, &going));
+    while (going && steps < MOST_STEPS && !eh_solve_stop(d)) {
+        EH_TRY(step_down(d, m, value, p, &step, q, &going));
         if (!going) break;
         step = next_step(count, p, q, step);
         const point kept = *p;
@@ -259,30 +259,30 @@ static enhope_status descend(enhope_trainer *t, eh_metric *m, double *value, poi
         going = watched - p->loss > SETTLED * p->loss && p->loss > nothing;
         watched = p->loss;
     }
-    eh_log(t->ctx, "mcml: %lld steps, a metric of rank %lld with loss %.6g", (long long)steps, (long long)p->r,
+    eh_log(d->ctx, "mcml: %lld steps, a metric of rank %lld with loss %.6g", (long long)steps, (long long)p->r,
            p->loss);
     return ENHOPE_OK;
 }
 
 /* X (n, H): the training rows, centred, and label (n). */
-static enhope_status take_samples(enhope_trainer *t, double *X, int32_t *label)
+static enhope_status take_samples(const eh_solve_data *d, double *X, int32_t *label)
 {
-    eh_compute *c = t->c;
-    const int64_t H = t->shape.H, most = t->capacity;
+    eh_compute *c = d->cp;
+    const int64_t H = d->H, most = d->block;
     eh_real *block = NULL;
     float *host = NULL;
     enhope_status status;
-    EH_CHECK(eh_compute_new(c, t->ctx, "a block of samples", most * t->ld, c->op->size, &block));
-    EH_CHECK(eh_new(t->ctx, "a block of samples", most * t->ld, sizeof *host, (void **)&host));
-    for (int64_t from = 0; from < t->n; from += most) {
-        const int64_t n = t->n - from < most ? t->n - from : most;
-        c->op->gather(c, &t->table, eh_row_at(t->row_list, from), n, block, t->ld, NULL);
-        c->op->read(c, host, block, n * t->ld);
+    EH_CHECK(eh_compute_new(c, d->ctx, "a block of samples", most * d->ld, c->op->size, &block));
+    EH_CHECK(eh_new(d->ctx, "a block of samples", most * d->ld, sizeof *host, (void **)&host));
+    for (int64_t from = 0; from < d->n; from += most) {
+        const int64_t n = d->n - from < most ? d->n - from : most;
+        c->op->gather(c, d->table, eh_row_at(d->placed_rows, from), n, block, d->ld, NULL);
+        c->op->read(c, host, block, n * d->ld);
         for (int64_t i = 0; i < n; i++)
-            for (int64_t j = 0; j < H; j++) X[(from + i) * H + j] = host[i * t->ld + j];
+            for (int64_t j = 0; j < H; j++) X[(from + i) * H + j] = host[i * d->ld + j];
     }
-    for (int64_t i = 0; i < t->n; i++) label[i] = t->label[t->rows[i]];
-    EH_CHECK(c->op->sync(c, t->ctx));
+    for (int64_t i = 0; i < d->n; i++) label[i] = eh_solve_label(d, i);
+    EH_CHECK(c->op->sync(c, d->ctx));
 cleanup:
     if (block) c->op->release(c, block);
     eh_free(host);
@@ -330,32 +330,33 @@ static void start(const eh_metric *m, double *M)
 
 /* The map: the h directions that carry most of the data's variance under the metric. Evened-out samples have about the same
  * variance in every direction, so these are M's own largest. q is room. */
-static enhope_status write_map(enhope_trainer *t, const double *mean, const double *T, const point *p, point *q)
+static enhope_status write_map(const eh_solve_data *d, const double *mean, const double *T, const point *p, point *q,
+                               eh_real *theta)
 {
-    const int64_t H = t->shape.H, h = t->shape.h, kept = h < p->r ? h : p->r;
+    const int64_t H = d->H, h = d->h, kept = h < p->r ? h : p->r;
     memset(q->R, 0, (size_t)(h * H) * sizeof *q->R);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)kept, (int)H, (int)H, 1, p->R, (int)H, T, (int)H, 0,
                 q->R, (int)H);
-    return eh_write_directions(t, mean, q->R);
+    return eh_write_directions(d, mean, q->R, theta);
 }
 
-static enhope_status check_sizes(const enhope_trainer *t)
+static enhope_status check_sizes(const eh_solve_data *d)
 {
-    EH_TRY(eh_eigen_check(t, EH_EIGEN_INPUTS));
-    if (t->n <= MOST_SAMPLES && t->shape.H <= MOST_INPUTS) return ENHOPE_OK;
+    EH_TRY(eh_eigen_check(d, EH_EIGEN_INPUTS));
+    if (d->n <= MOST_SAMPLES && d->H <= MOST_INPUTS) return ENHOPE_OK;
     return eh_fail(
-        t->ctx, ENHOPE_ERROR_ARGUMENT,
+        d->ctx, ENHOPE_ERROR_ARGUMENT,
         "mcml of %lld samples of %lld inputs: expected at most %d samples and %d inputs; --method mcml+ learns "
         "the same objective by its linear map and has no such limit, or train on fewer samples (--limit)",
-        (long long)t->n, (long long)t->shape.H, MOST_SAMPLES, MOST_INPUTS);
+        (long long)d->n, (long long)d->H, MOST_SAMPLES, MOST_INPUTS);
 }
 
-enhope_status eh_solve_mcml(enhope_trainer *t, double *loss)
+enhope_status eh_solve_mcml(const eh_solve_data *d, eh_real *theta, double *loss)
 {
-    enhope_context *ctx = t->ctx;
-    const int64_t n = t->n, H = t->shape.H;
-    const int threads = t->c->threads;
-    EH_TRY(check_sizes(t));
+    enhope_context *ctx = d->ctx;
+    const int64_t n = d->n, H = d->H;
+    const int threads = d->cp->threads;
+    EH_TRY(check_sizes(d));
     double *raw = NULL, *X = NULL, *T = NULL, *mean = NULL, *value = NULL;
     int32_t *label = NULL;
     eh_metric m = {0};
@@ -367,7 +368,7 @@ enhope_status eh_solve_mcml(enhope_trainer *t, double *loss)
     EH_CHECK(eh_new(ctx, "the mean", H, sizeof *mean, (void **)&mean));
     EH_CHECK(eh_new(ctx, "eigenvalues", H, sizeof *value, (void **)&value));
     EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
-    EH_CHECK(take_samples(t, raw, label));
+    EH_CHECK(take_samples(d, raw, label));
     centre(n, H, raw, mean);
     EH_CHECK(even_out(ctx, threads, n, H, raw, T));
     map_rows(threads, n, H, H, raw, T, X);
@@ -376,8 +377,8 @@ enhope_status eh_solve_mcml(enhope_trainer *t, double *loss)
     EH_CHECK(make_point(ctx, H, &q));
     start(&m, p.M);
     EH_CHECK(judge(ctx, &m, value, &p));
-    EH_CHECK(descend(t, &m, value, &p, &q));
-    EH_CHECK(write_map(t, mean, T, &p, &q));
+    EH_CHECK(descend(d, &m, value, &p, &q));
+    EH_CHECK(write_map(d, mean, T, &p, &q, theta));
     *loss = p.loss;
 cleanup:
     eh_metric_free(&m);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "comm/comm.h"
-#include "method/train.h"
+#include "train/trainer.h"
 #include "model/safetensors.h"
 
 #define FORMAT         "enhope-checkpoint"

@@ -1,6 +1,6 @@
 /* The loss of a batch and its gradient: rows are gathered and scaled, batch and exemplars mapped in one go, the objective asked
  * for the loss and its gradient in the embedding, and that carried back through the map. */
-#include "method/train.h"
+#include "train/trainer.h"
 
 void eh_train_lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first)
 {

@@ -1,4 +1,4 @@
-/* The trainer, between its files: train_setup.c makes one, train.c runs it, the others have what both need of a part. */
+/* The trainer, between its files: setup/create.c makes one, trainer.c runs it, the others have what both need of a part. */
 #ifndef EH_TRAIN_H
 #define EH_TRAIN_H
 
@@ -7,8 +7,8 @@
 #include "exemplar/exemplar.h"
 #include "method/method.h"
 
-typedef struct eh_windows eh_windows;   /* train_window.h */
-typedef struct eh_exchange eh_exchange; /* train_ranks.c */
+typedef struct eh_windows eh_windows;   /* stream/window.h */
+typedef struct eh_exchange eh_exchange; /* exchange.c */
 
 struct enhope_trainer {
     enhope_context *ctx;
@@ -20,7 +20,7 @@ struct enhope_trainer {
     eh_compute *c;
 
     /* the data. Rows are numbers in x: the data's own matrix, or a block of memory that windows of it pass through
-     * (train_window.c). */
+     * (stream/window.c). */
     eh_table table;
     const eh_matrix *x;
     const int32_t *label; /* of the rows of x */
@@ -136,20 +136,20 @@ typedef struct eh_named {
 } eh_named;
 /* The first of them that is above 0; the last where none before it is. */
 eh_named eh_train_first_on(const eh_named *settings, int count);
-/* Settings against data and method; the rows have been chosen and the backend opened; train_settle.c. */
+/* Settings against data and method; the rows have been chosen and the backend opened; setup/resolve.c. */
 enhope_status eh_train_settle(enhope_trainer *t);
 /* Whether the loss is also asked for at inputs that have climbed it. */
 bool eh_train_climbs(const enhope_trainer *t);
 /* What the optimiser minimises and when it must stop; user is the trainer. The loss of the present batch at parameters
- * x, and its gradient, all on the backend; train_loss.c, train.c. */
+ * x, and its gradient, all on the backend; batch_loss.c, trainer.c. */
 void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss);
 bool eh_train_stop(void *user);
 /* Rows become the batch, whose parts have been told, disturbed unless `with` is NULL. Rows that no loss will be asked for are
- * gathered into X, but for sparse ones. Exemplars are laid behind `first` rows of X; train_loss.c. */
+ * gathered into X, but for sparse ones. Exemplars are laid behind `first` rows of X; batch_loss.c. */
 void eh_train_take(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n, const eh_disturb *with);
 eh_rows eh_train_gather(enhope_trainer *t, const eh_row *rows, int64_t n);
 void eh_train_lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first);
-/* Batches; train_feed.c. */
+/* Batches; batches.c. */
 /* What an epoch shows at one of its batches: where its rows begin in epoch_rows, how many they are, and the pass of
  * their noise. */
 typedef struct eh_shown {
@@ -162,7 +162,7 @@ enhope_status eh_train_show(enhope_trainer *t, eh_shown *out);
 /* An epoch has been handed to the optimiser: the next one is made ready while the backend is still at work. */
 void eh_train_show_next(enhope_trainer *t);
 
-/* Windows on data that stays where it is, for methods that compare with exemplars; train_window.c. */
+/* Windows on data that stays where it is, for methods that compare with exemplars; stream/window.c. */
 /* Chooses the rows, with so much memory for all that is held of the data; `own` is the store where it is to be freed. */
 enhope_status eh_train_windows_create(enhope_trainer *t, const eh_store *store, eh_store *own, int64_t memory);
 /* Samples of a window, on average; runs of a window, of which each part of a batch needs one; and, for t->batches and
@@ -183,9 +183,9 @@ enum { EH_WINDOWS_TEXT = 64 };
 void eh_train_windows_print(const enhope_trainer *t, char text[EH_WINDOWS_TEXT]);
 enhope_dataset eh_train_windows_kept(const enhope_trainer *t);
 uint64_t eh_train_windows_hash(const enhope_trainer *t);
-/* Fails unless samples counted by class are enough to train on; sets t->present. train_setup.c */
+/* Fails unless samples counted by class are enough to train on; sets t->present. setup/create.c */
 enhope_status eh_train_check_classes(enhope_trainer *t, const int64_t *counts);
-/* Over ranks; train_ranks.c. Which parts are computed here; the memory that is exchanged; that all ranks see the same. */
+/* Over ranks; exchange.c. Which parts are computed here; the memory that is exchanged; that all ranks see the same. */
 void eh_train_share_parts(enhope_trainer *t);
 enhope_status eh_train_exchange_create(enhope_trainer *t);
 void eh_train_exchange_free(enhope_trainer *t);
@@ -200,36 +200,38 @@ void eh_train_end_exchange(enhope_trainer *t, eh_real *gradient);
 void eh_train_note(enhope_trainer *t, enhope_status status);
 /* Embeds the first `count` of all rows into Y (count, h), each rank its share. */
 enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int64_t count, eh_real *Y);
-/* Chooses the scale of the inputs for exemplars that have been started; train_scale.c. */
+/* Chooses the scale of the inputs for exemplars that have been started; setup/scale.c. */
 enhope_status eh_train_scale(enhope_trainer *t);
-/* Finds the target neighbours of all training rows; train_targets.c. */
+/* theta by a solver; response: the mean square of pca's outputs, 0: as it comes; solve_step.c. */
+enhope_status eh_train_solve(enhope_trainer *t, eh_solve solver, double response, double *loss);
+/* Finds the target neighbours of all training rows; setup/targets.c. */
 enhope_status eh_train_targets(enhope_trainer *t);
 /* Whether the target is soft, and that it can be; its memory, and what it is made from, for exemplars and scales that have
- * been started; the target of the present batch; train_soft.c. */
+ * been started; the target of the present batch; soft.c. */
 bool eh_train_is_soft(const enhope_trainer *t);
 enhope_status eh_train_soft_settle(const enhope_trainer *t);
 enhope_status eh_train_soft_allocate(enhope_trainer *t);
 enhope_status eh_train_soft_start(enhope_trainer *t);
 void eh_train_soft_take(enhope_trainer *t);
-/* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; train.c. */
+/* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; trainer.c. */
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y);
-/* What points are compared with while training, embedded by theta; train.c. */
+/* What points are compared with while training, embedded by theta; trainer.c. */
 enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta, eh_references *out);
-/* How many of the rows first .. first + count are misclassified by theta; train.c. */
+/* How many of the rows first .. first + count are misclassified by theta; trainer.c. */
 enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
                               int64_t count, int64_t *errors);
-/* Asks for all losses that are not known yet, so that the trainer is where it says; between steps; train.c. */
+/* Asks for all losses that are not known yet, so that the trainer is where it says; between steps; trainer.c. */
 enhope_status eh_train_catch_up(enhope_trainer *t);
-/* Whether the epochs are made, or patience is at its end; train.c. */
+/* Whether the epochs are made, or patience is at its end; trainer.c. */
 bool eh_train_finished(const enhope_trainer *t);
-/* Room for so many rows of history; train.c. */
+/* Room for so many rows of history; trainer.c. */
 enhope_status eh_train_make_room(enhope_trainer *t, int64_t rows);
 /* What tells the data, and the model that training goes on from, from others: the first is looked at once and kept in
- * t->fingerprint; train_checkpoint.c. */
+ * t->fingerprint; checkpoint.c. */
 enhope_status eh_train_look_at_data(enhope_trainer *t);
 uint64_t eh_train_hash_model(const enhope_trainer *t);
 
-/* What a trainer that goes on from a model does otherwise; train_update.c. */
+/* What a trainer that goes on from a model does otherwise; setup/update.c. */
 /* The data with its classes numbered as the model's, and those behind that the model does not know. Values and names are
  * borrowed from both. */
 enhope_status eh_train_join(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
@@ -249,7 +251,7 @@ int64_t eh_train_earlier(const enhope_trainer *t);
 void eh_train_fill_history(const enhope_trainer *t, enhope_model *m);
 
 /* What theta is worth goes into the model: errors in the validation part and among training samples, and the temperature
- * of its probabilities; train_judge.c. */
+ * of its probabilities; evaluation.c. */
 enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_model *m);
 
 #endif

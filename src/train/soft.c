@@ -2,7 +2,7 @@
  * class. All three are one P of a batch, which is made when the batch is taken; docs/method.md has the formulas. */
 #include <math.h>
 
-#include "method/train.h"
+#include "train/trainer.h"
 
 bool eh_train_is_soft(const enhope_trainer *t)
 {

@@ -1,6 +1,6 @@
 /* Data that stays where it is passes through memory in windows.
  *
- * One block of memory holds the rows that stay (train_resident.c) and, behind them, two windows. The backend's table is
+ * One block of memory holds the rows that stay (stream/resident.c) and, behind them, two windows. The backend's table is
  * placed over it once, so that a row's number is its position there. The store is cut into runs of successive rows;
  * each epoch has a seeded order of runs, a window is the next so many of them, and its rows are shuffled when they have come.
  * A thread fills one window while batches are taken from the other. What a window holds is a function of (seed, epoch,
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "comm/comm.h"
-#include "method/train_window.h"
+#include "train/stream/window.h"
 
 /* ---- sizes ---- */
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "method/train.h"
+#include "train/trainer.h"
 
 static int by_size(const void *a, const void *b)
 {

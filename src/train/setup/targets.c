@@ -1,6 +1,6 @@
 /* Target neighbours (lmnn): of each training sample the nearest others of its class, in the scaled input space. Found once,
  * class by class, by the backend's exact search, which compares block by block. */
-#include "method/train.h"
+#include "train/trainer.h"
 
 /* What the search holds, for the largest class. */
 typedef struct search {

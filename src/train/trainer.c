@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "comm/comm.h"
-#include "method/train.h"
+#include "train/trainer.h"
 
 void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)
 {
@@ -223,7 +223,7 @@ static enhope_status run_batch(enhope_trainer *t)
 /* The one step of a method that solves for its map. */
 static enhope_status solve(enhope_trainer *t)
 {
-    EH_TRY(eh_comm_agree(t->ctx, t->method->solve(t, &t->loss)));
+    EH_TRY(eh_comm_agree(t->ctx, eh_train_solve(t, t->method->solve, 0, &t->loss)));
     EH_TRY(end_epoch(t));
     t->done = true;
     return ENHOPE_OK;

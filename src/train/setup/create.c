@@ -1,10 +1,10 @@
-/* Making a trainer: the validation part taken, settings settled (train_settle.c), scaling fitted, data placed,
+/* Making a trainer: the validation part taken, settings resolved (resolve.c), scaling fitted, data placed,
  * exemplars and parameters started, and all memory allocated, once. */
 #include <math.h>
 #include <string.h>
 
 #include "comm/comm.h"
-#include "method/train.h"
+#include "train/trainer.h"
 
 /* ---- which rows ---- */
 
@@ -179,7 +179,8 @@ static enhope_status start_map(enhope_trainer *t)
         c->op->write(c, t->theta, t->from->theta, t->P);
         return ENHOPE_OK;
     }
-    if (t->method->start) return t->method->start(t);
+    double lost;
+    if (t->method->pca_start) return eh_train_solve(t, EH_SOLVE_PCA, t->set.start, &lost);
     /* rows are in a seeded order, so that the first are a sample */
     const int64_t n = t->sample;
     const bool narrow = !c->numbers;

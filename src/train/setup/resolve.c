@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "comm/comm.h"
-#include "method/train.h"
+#include "train/trainer.h"
 
 eh_named eh_train_first_on(const eh_named *settings, int count)
 {
@@ -233,7 +233,7 @@ static void settle_room(enhope_trainer *t, int64_t batch)
     const int64_t sample = t->sparse ? SPARSE_SAMPLE : batch > SAMPLE ? batch : SAMPLE;
     t->sample = sample < t->capacity ? sample : t->capacity;
     if (t->sample > t->held) t->sample = t->held;
-    /* the order of a window also has room for the labels of a block (train_scale.c) */
+    /* the order of a window also has room for the labels of a block (setup/scale.c) */
     const int64_t window = t->windows ? eh_train_window_room(t) : 0;
     t->order_room = !window ? t->n * (1 + t->hinge.targets) : window > t->capacity ? window : t->capacity;
 }
