@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "core/cli.h"
 
 typedef struct conversion {
     cli_progress progress;

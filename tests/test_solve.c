@@ -8,7 +8,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "method/eigen.h"
+#include "data/data.h"
+#include "model/model.h"
+#include "objective/objective.h"
+#include "solve/solve.h"
 #include "settings_support.h"
 
 enum { N = 240, H = 5, C = 3, LARGE = 2500 };
