@@ -50,7 +50,7 @@ install: build ## install under PREFIX
 	@cmake --install build/release --prefix '$(PREFIX)'
 
 format: ## lay out the C and CUDA sources with clang-format
-	@clang-format -i $$(find include src cli bench tests examples python -name '*.[ch]' -o -name '*.cu')
+	@clang-format -i $$(find include src cli reproduce bench tests examples python -name '*.[ch]' -o -name '*.cu')
 
 clean: ## remove build/ and out/, keep data/
 	rm -rf build out

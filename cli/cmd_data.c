@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "cli.h"
+#include "core/cli.h"
 
 static const char *kind_text(enhope_kind kind)
 {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "core/cli.h"
 
 enum { MATRIX_CLASSES = 20, LISTED_CONFUSIONS = 20 }; /* more classes than that: the commonest confusions as a list */
 

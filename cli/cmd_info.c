@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli.h"
+#include "core/cli.h"
 
 static void put_json_epoch(const char *key, const enhope_history *row)
 {

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cli.h"
+#include "core/cli.h"
 
 /* A column: its heading, its JSON key, and the field it shows. */
 typedef struct column {

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli.h"
-#include "regions.h"
+#include "core/cli.h"
+#include "plot/regions.h"
 
 typedef struct drawing {          /* what is owned while a picture is made */
     enhope_prediction prediction; /* label (n), Y (n, h) */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "core/cli.h"
 
 /* The least sureness that is answered. */
 typedef struct bound {

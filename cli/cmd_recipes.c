@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "core/cli.h"
 
 enum { ROOM = 64 };
 

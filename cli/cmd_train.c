@@ -1,7 +1,7 @@
 /* enhope train: data and settings in, a model file out. */
 #include <string.h>
 
-#include "cli.h"
+#include "core/cli.h"
 
 static const char default_output[] = "model.safetensors";
 

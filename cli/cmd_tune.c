@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tune.h"
+#include "tune/tune.h"
 
 enum { MOST_TRIALS = 200, LAST = ROUNDS - 1, EPOCHS = 90, MOST_OWN_JOBS = 8, CORES_OF_A_JOB = 4 };
 static const double own_seconds = 600, closing_part = 0.6;

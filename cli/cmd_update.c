@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
+#include "core/cli.h"
 
 static const char default_output[] = "model.safetensors";
 

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli.h"
-#include "page.h"
-#include "view.h"
+#include "core/cli.h"
+#include "view/page.h"
+#include "view/view.h"
 
 enum {
     SAMPLE = 200000,          /* points that a page shows where --sample is not said */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "core/cli.h"
 
 /* clang-format off */
 static const cli_command table[] = {

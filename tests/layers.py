@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 # Bottom to top: a room may include itself and the rooms before it, less the pairs below.
-ROOMS = ["base", "compute", "comm", "data", "map", "objective", "optim", "exemplar", "classify", "model", "method"]
+ROOMS = ["base", "compute", "comm", "data", "map", "objective", "optim", "exemplar", "classify", "model", "method", "solve",
+         "train"]
 STRANGERS = [{"data", "compute"}, {"comm", "compute"}, {"data", "comm"}] + [
     {a, b}
     for side in [["map", "objective", "optim", "exemplar", "classify"]]
@@ -21,7 +22,9 @@ STRANGERS = [{"data", "compute"}, {"comm", "compute"}, {"data", "comm"}] + [
     for b in side[i + 1:]
 ]
 # They see enhope.h and headers of their own.
-FRONTS = ["cli", "examples", "python"]
+FRONTS = ["cli", "reproduce", "examples", "python"]
+# reproduce shares the ground of the command: cli/core.
+CORE = os.path.join("cli", "core")
 # The benchmark looks inside, but nobody includes it.
 INSIDERS = ["bench"]
 STANDARD = {
@@ -50,7 +53,7 @@ def resolve(root, path, quote, target):
     """The file of the repository that an #include means, or None."""
     places = ["include", "src"]
     if quote == '"':
-        places.insert(0, os.path.dirname(path))
+        places[:0] = [os.path.dirname(path)] + (["cli"] if path.split(os.sep)[0] in ("cli", "reproduce") else [])
     for place in places:
         found = os.path.normpath(os.path.join(place, target))
         if os.path.isfile(os.path.join(root, found)):
@@ -75,7 +78,7 @@ def judge(path, quote, target, found):
     if found is None or found == PUBLIC:
         return None
     if top in FRONTS:
-        if found.split(os.sep)[0] == top:
+        if found.split(os.sep)[0] == top or (top == "reproduce" and os.path.dirname(found) == CORE):
             return None
         return f"{top} sees enhope.h and headers of its own only, not {found}"
     other = room_of(found)
@@ -119,10 +122,14 @@ PLANTED = [
     ("src/model/planted.c", '#include "method/method.h"'),
     ("src/comm/planted.c", "#include <mpi.h>"),
     ("src/comm/planted.h", '#include "compute/compute.h"'),
-    ("src/method/planted.c", "#include <openmpi/mpi.h>"),
+    ("src/method/planted.c", '#include "train/trainer.h"'),
+    ("src/solve/planted.c", '#include "train/trainer.h"'),
+    ("src/train/planted.c", "#include <openmpi/mpi.h>"),
     ("src/elsewhere/planted.c", "#include <stdio.h>"),
     ("src/base/planted.h", '#include "no/such.h"'),
     ("cli/planted.c", '#include "base/base.h"'),
+    ("cli/core/planted.c", '#include "base/base.h"'),
+    ("reproduce/planted.c", '#include "plot/canvas.h"'),
     ("examples/planted.c", '#include "../src/model/model.h"'),
     ("include/planted.h", "#include <zlib.h>"),
     ("include/planted2.h", '#include "enhope.h"'),
@@ -133,6 +140,7 @@ ALLOWED = [
     ("src/model/good.c", '#include "classify/classify.h"\n#include "data/data.h"'),
     ("cli/good.c", '#include "good.h"\n#include <enhope.h>\n#include "enhope.h"'),
     ("cli/good.h", "#include <stdio.h>"),
+    ("reproduce/good.c", '#include "core/cli.h"\n#include <enhope.h>'),
     ("bench/good.c", '#include "method/method.h"'),
 ]
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "method/train.h"
+#include "train/trainer.h"
 
 enum { FILES = 2 };
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "data/store.h"
-#include "method/train.h"
+#include "train/trainer.h"
 #include "settings_support.h"
 
 static enhope_context *ctx;

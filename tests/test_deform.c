@@ -10,7 +10,7 @@
 
 #include "compute/cpu/cpu.h"
 #include "data/data.h"
-#include "method/train.h"
+#include "train/trainer.h"
 #include "settings_support.h"
 
 static enhope_context *ctx;

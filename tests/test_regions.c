@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "regions.h"
+#include "plot/regions.h"
 
 enum { MOST = 60 };
 static const double box[4] = {-1.3, 0.4, 5.9, 6.1}, hair = 1e-6;

@@ -6,7 +6,7 @@
 
 #include "train_support.h"
 
-#include "method/train_window.h"
+#include "train/stream/window.h"
 
 enum { N = 3000, H = 8, C = 3, LITTLE = 200 << 10 }; /* so much memory makes six windows */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "method/train.h"
+#include "train/trainer.h"
 #include "settings_support.h"
 
 static enhope_context *ctx;

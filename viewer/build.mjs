@@ -46,4 +46,4 @@ function bytes(name, text) {
   return `const unsigned char ${name}[] = {\n${lines.join(',\n')}\n};\nconst size_t ${name}_size = sizeof ${name};\n`;
 }
 
-writeFileSync(page, `#include "page.h"\n${bytes('cli_page_head', head)}${bytes('cli_page_tail', tail)}const char cli_page_missing[] = "";\n`);
+writeFileSync(page, `#include "view/page.h"\n${bytes('cli_page_head', head)}${bytes('cli_page_tail', tail)}const char cli_page_missing[] = "";\n`);

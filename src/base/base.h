@@ -40,7 +40,7 @@ enhope_status eh_fail_in(enhope_context *ctx, enhope_status status, const char *
     __attribute__((format(printf, 3, 4)));
 /* The sentence for no memory: "out of memory: WHAT needs N bytes". */
 enhope_status eh_fail_memory(enhope_context *ctx, const char *what, size_t count, size_t size);
-void eh_log(enhope_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void eh_log(enhope_context *ctx, enhope_log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Returns from the calling function when expression fails. */
 #define EH_TRY(expression)                                \

@@ -1,4 +1,4 @@
-/* The table of methods, the table of settings, and training: the only place where map, objective and optimiser meet. */
+/* The tables of methods, settings and recipes. */
 #ifndef EH_METHOD_H
 #define EH_METHOD_H
 
@@ -11,6 +11,8 @@
 /* ---- methods.c ---- */
 
 typedef enum eh_compared { EH_EXEMPLARS, EH_BATCH, EH_NOTHING } eh_compared;
+/* The map is solved for at once instead of learned in steps. */
+typedef enum eh_solve { EH_SOLVE_NONE, EH_SOLVE_PCA, EH_SOLVE_LPP, EH_SOLVE_MCML } eh_solve;
 
 typedef struct eh_method {
     enhope_method_info info;
@@ -20,23 +22,12 @@ typedef struct eh_method {
     eh_compared compared;
     bool hinge; /* the objective is hinge.c's: a batch's samples are followed by their target neighbours */
     bool
-        own_scale; /* inputs are compared as they are: their scale is chosen (train_scale.c), and exemplars that are learned
+        own_scale; /* inputs are compared as they are: their scale is chosen (train/setup/scale.c), and exemplars that are learned
                         start as training points */
-    /* Starts the map; NULL: the map's own start. */
-    enhope_status (*start)(enhope_trainer *t);
-    /* Solves for the map at once instead of learning it in steps; *loss is what the history shows. NULL: it is learned. */
-    enhope_status (*solve)(enhope_trainer *t, double *loss);
+    bool pca_start; /* the map starts as that of pca; else as the map itself starts */
+    eh_solve solve;
     int32_t nearest; /* neighbours that vote, unless the settings say otherwise; 0: by rule */
 } eh_method;
-
-/* eigen.c; the loss is the part of the variance that is lost. */
-enhope_status eh_solve_pca(enhope_trainer *t, double *loss);
-/* lpp.c; the loss is the mean of the eigenvalues kept. */
-enhope_status eh_solve_lpp(enhope_trainer *t, double *loss);
-/* mcml.c; the loss is the objective's in all dimensions. */
-enhope_status eh_solve_mcml(enhope_trainer *t, double *loss);
-/* The same map as a start, its responses scaled as the setting `start` says. */
-enhope_status eh_start_pca(enhope_trainer *t);
 
 /* NULL: no such method. */
 const eh_method *eh_method_find(const char *name);

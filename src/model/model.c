@@ -102,7 +102,7 @@ int64_t eh_model_not_finite(const float *x, int64_t count)
     return -1;
 }
 
-/* The rule by which training keeps a state (method/train.c), among the rows of the last training. */
+/* The rule by which training keeps a state (train/trainer.c), among the rows of the last training. */
 static int64_t best_row(const enhope_model *model)
 {
     int64_t best = -1;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "method/train.h"
+#include "train/trainer.h"
 
 /* ---- data ---- */
 

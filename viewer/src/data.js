@@ -1,4 +1,4 @@
-// What the page carries: a JSON text about it, and blocks of numbers (cli/page.c writes them).
+// What the page carries: a JSON text about it, and blocks of numbers (cli/view/page.c writes them).
 
 const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
 

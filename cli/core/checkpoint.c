@@ -1,0 +1,279 @@
+/* A folder of checkpoints: DIR/epoch-000012-batch-000034.safetensors, written every few minutes and when a signal asks to stop, the
+ * last few kept; and the way back from the newest that is whole. */
+#define _DEFAULT_SOURCE 1
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/cli.h"
+#include "core/pool.h"
+
+static const double usual_every = 300;
+static const double retry_seconds = 10; /* at least, after one that could not be written */
+enum { USUAL_KEEP = 3 };
+
+typedef struct place {
+    int64_t epoch, batch; /* done: epochs, and batches of the next */
+} place;
+
+static char *join(const char *folder, const char *name)
+{
+    char *path = cli_alloc("a path", (int64_t)strlen(folder) + (int64_t)strlen(name) + 2, 1, 1);
+    if (path) sprintf(path, "%s/%s", folder, name);
+    return path;
+}
+
+static char *path_of(const cli_checkpoint *c, place at)
+{
+    char name[80];
+    snprintf(name, sizeof name, "epoch-%06lld-batch-%06lld.safetensors", (long long)at.epoch, (long long)at.batch);
+    return join(c->folder, name);
+}
+
+/* The place that a file's name tells, and what follows it in the name; NULL: it is none of ours. */
+static const char *parse_name(const char *name, place *at)
+{
+    long long epoch, batch;
+    int end = 0;
+    if (sscanf(name, "epoch-%lld-batch-%lld.safetensors%n", &epoch, &batch, &end) != 2 || !end) return NULL;
+    *at = (place){epoch, batch};
+    return epoch >= 0 && batch >= 0 ? name + end : NULL;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const place *p = a, *q = b;
+    if (p->epoch != q->epoch) return p->epoch > q->epoch ? -1 : 1;
+    return p->batch > q->batch ? -1 : p->batch < q->batch;
+}
+
+/* The checkpoints of the folder, newest first; what a killed run left of one that it was writing goes if `tidy`. */
+static int list(const cli_checkpoint *c, bool tidy, place **out, int *count)
+{
+    DIR *folder = opendir(c->folder);
+    *out = NULL;
+    *count = 0;
+    if (!folder) return cli_error("%s: cannot read: %s", c->folder, strerror(errno));
+    int code = 0;
+    for (const struct dirent *entry; !code && (entry = readdir(folder));) {
+        place at;
+        const char *rest = parse_name(entry->d_name, &at);
+        if (rest && *rest && tidy) unlinkat(dirfd(folder), entry->d_name, 0);
+        if (!rest || *rest) continue;
+        place *grown = realloc(*out, (size_t)(*count + 1) * sizeof *grown);
+        if (!grown) {
+            code = cli_error("out of memory");
+            continue;
+        }
+        *out = grown;
+        grown[(*count)++] = at;
+    }
+    closedir(folder);
+    if (*count) qsort(*out, (size_t)*count, sizeof **out, newest_first);
+    return code;
+}
+
+/* What killed runs left beside the model: PATH.tmp-PID-N, of processes that are no more. */
+static void tidy_beside(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder_name = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    DIR *folder = folder_name ? opendir(folder_name) : NULL;
+    for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+        const size_t length = strlen(name);
+        long process;
+        int attempt, end = 0;
+        if (strncmp(entry->d_name, name, length) != 0) continue;
+        const char *rest = entry->d_name + length;
+        if (sscanf(rest, ".tmp-%ld-%d%n", &process, &attempt, &end) != 2 || rest[end]) continue;
+        if (process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH) unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    if (folder) closedir(folder);
+    free(folder_name);
+}
+
+/* ---- the folder ---- */
+
+static int take_options(cli_checkpoint *c, const cli_options *o)
+{
+    if (!o->checkpoint) {
+        const char *lonely = o->resume ? "--resume" : o->every ? "--every" : o->kept ? "--keep" : NULL;
+        return lonely ? cli_usage_error(o->command, "%s needs --checkpoint DIR", lonely) : 0;
+    }
+    c->folder = *o->checkpoint ? o->checkpoint : ".";
+    c->keep = o->kept ? o->kept : USUAL_KEEP;
+    c->every = o->every ? cli_seconds_parse(o->every) : usual_every;
+    if (c->every < 0)
+        return cli_usage_error(o->command, "--every is '%s': expected a time as in 90s, 5m or 2h", o->every);
+    return 0;
+}
+
+static int enter(cli_checkpoint *c)
+{
+    if (mkdir(c->folder, 0777) != 0 && errno != EEXIST)
+        return cli_error("%s: cannot make the folder: %s", c->folder, strerror(errno));
+    c->lock = open(c->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (c->lock < 0) return cli_error("%s: cannot open the folder: %s", c->folder, strerror(errno));
+    /* file systems that have no locks do without */
+    if (flock(c->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return cli_error("%s: another run has its checkpoints there", c->folder);
+    char *probe = path_of(c, (place){0, 0});
+    const int code = probe ? cli_output_check(probe) : CLI_FAILED; /* before the work, not after it */
+    free(probe);
+    return code;
+}
+
+int cli_checkpoint_open(cli_checkpoint *c, const cli_options *options, const char *output)
+{
+    *c = (cli_checkpoint){.lock = -1};
+    int code = take_options(c, options);
+    if (code || !c->folder) return code;
+    if (cli_rank()) return 0; /* rank 0 has the folder, and says what is wrong with it */
+    place *found = NULL;
+    int count = 0;
+    code = enter(c);
+    if (!code) code = list(c, true, &found, &count);
+    if (!code && count && !options->resume)
+        code =
+            cli_error("%s holds checkpoints: --resume goes on from them; name another folder to begin anew", c->folder);
+    if (!code) tidy_beside(output);
+    free(found);
+    return code;
+}
+
+void cli_checkpoint_close(cli_checkpoint *c)
+{
+    if (c->lock >= 0) close(c->lock);
+    free(c->newest);
+    *c = (cli_checkpoint){.lock = -1};
+}
+
+/* ---- going on ---- */
+
+static bool damaged(enhope_status status)
+{
+    return status == ENHOPE_ERROR_MODEL || status == ENHOPE_ERROR_IO || status == ENHOPE_ERROR_FORMAT;
+}
+
+/* Tells, also where progress is not told. */
+static void tell(const cli_checkpoint *c, const char *text)
+{
+    if (cli_rank()) return;
+    cli_progress_clear(c->progress);
+    fprintf(stderr, "enhope: %s\n", text);
+}
+
+static int resume_from(cli_checkpoint *c, place at, bool last, bool *resumed)
+{
+    char *path = path_of(c, at), text[1400];
+    if (!path) return CLI_FAILED;
+    const enhope_status status = enhope_trainer_resume(c->trainer, path);
+    if (!status) {
+        snprintf(text, sizeof text, "going on from %s", path);
+        cli_progress_log(ENHOPE_LOG_INFO, text, c->progress);
+        *resumed = true;
+        c->epoch = at.epoch;
+        c->batch = at.batch;
+        c->newest = path;
+        return 0;
+    }
+    free(path);
+    if (!damaged(status) || last) return cli_fail(c->ctx, status);
+    snprintf(text, sizeof text, "%s; the checkpoint before it is taken", enhope_error(c->ctx));
+    tell(c, text);
+    return 0;
+}
+
+int cli_checkpoint_begin(cli_checkpoint *c, enhope_context *ctx, enhope_trainer *trainer, cli_progress *progress)
+{
+    c->ctx = ctx;
+    c->trainer = trainer;
+    c->progress = progress;
+    c->last = cli_now();
+    if (enhope_context_agree(ctx, c->folder != NULL) != (c->folder != NULL))
+        return cli_error("rank 0 is %s --checkpoint: all ranks must be given the same",
+                         c->folder ? "without" : "given");
+    if (!c->folder) return 0;
+    const enhope_status status = enhope_trainer_checkpoint(trainer, NULL);
+    if (status) return cli_fail(ctx, status);
+    place *found = NULL;
+    int count = 0, code = list(c, false, &found, &count);
+    bool resumed = false;
+    if (!code && enhope_context_agree(ctx, count) != count)
+        code =
+            cli_error("%s holds other checkpoints here than on rank 0: all ranks must see the same files", c->folder);
+    for (int i = 0; i < count && !code && !resumed; i++) code = resume_from(c, found[i], i == count - 1, &resumed);
+    free(found);
+    if (!code) cli_progress_keep(progress, c->epoch);
+    return code;
+}
+
+/* ---- writing ---- */
+
+/* Of those up to the present place the last few stay. Later ones were found to be damaged: training comes by again. */
+static void prune(const cli_checkpoint *c)
+{
+    if (cli_rank()) return;
+    place *found = NULL;
+    int count = 0;
+    if (list(c, false, &found, &count)) return;
+    const place now = {c->epoch, c->batch};
+    int64_t kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (newest_first(&found[i], &now) < 0 || kept++ < c->keep) continue;
+        char *path = path_of(c, found[i]);
+        if (path) unlink(path);
+        free(path);
+    }
+    free(found);
+}
+
+/* Whether it was written; if not, that was told. */
+static bool write_one(cli_checkpoint *c)
+{
+    char *path = path_of(c, (place){c->epoch, c->batch});
+    const enhope_status status = path ? enhope_trainer_checkpoint(c->trainer, path) : ENHOPE_ERROR_MEMORY;
+    c->last = cli_now();
+    c->failed = status != ENHOPE_OK;
+    if (status) {
+        char text[1200];
+        snprintf(text, sizeof text, "%s; %s", enhope_error(c->ctx),
+                 c->newest && access(c->newest, F_OK) == 0 ? "the checkpoints before it are kept"
+                                                           : "there is no checkpoint before it");
+        tell(c, text);
+        free(path);
+        return false;
+    }
+    free(c->newest);
+    c->newest = path;
+    prune(c);
+    return true;
+}
+
+int cli_checkpoint_step(const enhope_progress *at, void *user)
+{
+    cli_checkpoint *c = user;
+    int stop = cli_progress_step(at, c->progress);
+    if (!c->folder) return stop;
+    stop = enhope_context_agree(c->ctx, stop); /* rank 0's signals and clock count */
+    c->epoch = at->epoch;
+    c->batch = at->epoch_done ? 0 : at->batch;
+    c->stepped = true;
+    const double wait = c->failed && c->every < retry_seconds ? retry_seconds : c->every;
+    if (stop)
+        c->safe = write_one(c);
+    else if (enhope_context_agree(c->ctx, cli_now() - c->last >= wait))
+        write_one(c);
+    return stop;
+}
+
+void cli_checkpoint_end(cli_checkpoint *c)
+{
+    if (c->folder && c->stepped) write_one(c);
+}

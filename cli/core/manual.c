@@ -1,0 +1,168 @@
+/* The manual page, written from the same tables as the help: man/enhope.1 is the output of `enhope help --man`. */
+#include <string.h>
+
+#include "core/cli.h"
+
+/* Text as roff wants it: '-' is a minus sign of a command, '\' is written \e, and no line starts with a request. */
+static void put_roff(FILE *out, const char *text)
+{
+    bool start = true;
+    for (; *text; text++) {
+        if (start && (*text == '.' || *text == '\'')) fputs("\\&", out);
+        start = *text == '\n';
+        switch (*text) {
+        case '\\': fputs("\\e", out); break;
+        case '-': fputs("\\-", out); break;
+        case '\n': fputs("\n.PP\n", out); break;
+        default: putc(*text, out);
+        }
+    }
+    putc('\n', out);
+}
+
+static void put_example(FILE *out, const char *lines)
+{
+    fputs(".PP\n.EX\n", out);
+    for (const char *s = lines; *s; s++)
+        if (*s == '-')
+            fputs("\\-", out);
+        else
+            putc(*s, out);
+    fputs("\n.EE\n", out);
+}
+
+/* The words of a usage: the option bold, its value italic. */
+static void put_term(FILE *out, const char *usage)
+{
+    fputs(".TP\n", out);
+    const char *value = NULL; /* after the last blank, unless that ends a letter's comma */
+    for (const char *s = usage; *s; s++)
+        if (*s == ' ' && s > usage && s[-1] != ',') value = s + 1;
+    fputs("\\fB", out);
+    for (const char *s = usage; *s && s + 1 != value; s++) {
+        if (*s == '-')
+            fputs("\\-", out);
+        else
+            putc(*s, out);
+    }
+    fputs("\\fR", out);
+    if (value) fprintf(out, " \\fI%s\\fR", value);
+    putc('\n', out);
+}
+
+static void put_options(FILE *out)
+{
+    char usage[128];
+    fputs(".SH OPTIONS\n", out);
+    put_roff(
+        out,
+        "A value follows its option as the next word or after '='. Each entry ends with the commands that take it.");
+    for (int i = 0; cli_option_get(i); i++) {
+        const cli_option *option = cli_option_get(i);
+        if (!option->help) continue;
+        cli_option_usage(option, usage, sizeof usage);
+        put_term(out, usage);
+        put_roff(out, option->help);
+        fputs("(", out);
+        bool every = true, first = true;
+        for (int k = 0; cli_command_get(k); k++) every = every && cli_option_serves(option, cli_command_get(k));
+        for (int k = 0; cli_command_get(k) && !every; k++)
+            if (cli_option_serves(option, cli_command_get(k))) {
+                fprintf(out, "%s%s", first ? "" : ", ", cli_command_get(k)->name);
+                first = false;
+            }
+        fprintf(out, "%s)\n", every ? "all commands" : "");
+    }
+}
+
+static void put_settings(FILE *out)
+{
+    char usage[128], note[768];
+    fputs(".SH SETTINGS\n", out);
+    put_roff(out, "Options of train and tune. In parentheses: what the setting belongs to, its bounds or choices, its "
+                  "default. Every setting is kept in the model file.");
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        const enhope_setting_info *setting = enhope_setting_get(i);
+        cli_setting_usage(setting, usage, sizeof usage);
+        cli_setting_note(setting, note, sizeof note);
+        put_term(out, usage);
+        put_roff(out, setting->help);
+        fputs("(", out);
+        for (const char *s = note; *s; s++)
+            if (*s == '-')
+                fputs("\\-", out);
+            else
+                putc(*s, out);
+        fputs(")\n", out);
+    }
+}
+
+static void put_methods(FILE *out)
+{
+    fputs(".SH METHODS\n", out);
+    for (int i = 0; i < enhope_method_count(); i++) {
+        const enhope_method_info *method = enhope_method_get(i);
+        put_term(out, method->name);
+        put_roff(out, method->summary);
+    }
+}
+
+void cli_manual(FILE *out)
+{
+    fprintf(out, ".\\\" Written by 'enhope help --man'.\n.TH ENHOPE 1 \"\" \"enhope %s\" \"User Commands\"\n",
+            enhope_version());
+    fputs(".SH NAME\nenhope \\- supervised embedding and classification with a few exemplars\n.SH SYNOPSIS\n", out);
+    for (int i = 0; cli_command_get(i); i++) {
+        fprintf(out, "%s\\fBenhope %s\\fR ", i ? ".br\n" : "", cli_command_get(i)->name);
+        put_roff(out, cli_command_get(i)->arguments);
+    }
+    fputs(".SH DESCRIPTION\n", out);
+    put_roff(out,
+             "enhope learns a map from many inputs to a few dimensions in which points of a class lie together (HOPE: "
+             "high-order parametric embedding), and, with it, a few exemplars of each class (en-HOPE). A new point is "
+             "placed "
+             "by the map and takes the class of the exemplars next to it.");
+    fputs(".SH COMMANDS\n", out);
+    for (int i = 0; cli_command_get(i); i++) {
+        const cli_command *command = cli_command_get(i);
+        fprintf(out, ".SS enhope %s\n", command->name);
+        put_roff(out, command->text);
+        put_example(out, command->example);
+    }
+    put_options(out);
+    put_settings(out);
+    put_methods(out);
+    fputs(".SH ENVIRONMENT\n", out);
+    static const char *const variables[][2] = {
+        {"OMP_NUM_THREADS", "Threads of the cpu, where --threads does not say."},
+        {"LD_LIBRARY_PATH",
+         "Where libenhope_cuda.so and libenhope_mpi.so are looked for, besides libenhope's own folder."},
+        {"CUDA_VISIBLE_DEVICES", "The GPUs that there are, as for every program that uses CUDA."},
+        {"ENHOPE_GPU_MEMORY", "Bytes of a GPU's memory that data may take at most; more is streamed. By default three "
+                              "quarters of what is free."},
+        {"ENHOPE_MPI_TIMEOUT", "Seconds that a rank waits for the others before it ends the run; default: 600; 0: for "
+                               "ever."},
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        fprintf(out, ".TP\n\\fB%s\\fR\n", variables[i][0]);
+        put_roff(out, variables[i][1]);
+    }
+    fputs(".SH EXIT STATUS\n", out);
+    static const char *const codes[][2] = {
+        {"0", "Done."},
+        {"1", "Data, a model, a file or the device was at fault; standard error tells what and where."},
+        {"2", "The command line was at fault: an unknown option, or a value out of its bounds."},
+        {"130, 143, 129",
+         "Training was stopped by Ctrl-C (SIGINT), SIGTERM or SIGHUP; the best model so far is saved, or a checkpoint "
+         "with --checkpoint."},
+        {"141", "The reader of standard output went away."},
+    };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        fprintf(out, ".TP\n\\fB%s\\fR\n", codes[i][0]);
+        put_roff(out, codes[i][1]);
+    }
+    fputs(".SH FILES\n", out);
+    put_roff(out, "A model is one safetensors file: an 8-byte length, a JSON header, raw little-endian tensors. It is "
+                  "written beside "
+                  "its place and renamed, so that an old model stays whole until the new one is.");
+}

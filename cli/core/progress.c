@@ -1,0 +1,186 @@
+/* How training goes: a bar on a terminal, a line per epoch elsewhere, a JSON log; and the signals that end it early. */
+#define _DEFAULT_SOURCE 1
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "core/cli.h"
+
+static const double redraw_seconds = 0.1;
+
+static volatile sig_atomic_t caught;
+static bool waiting;
+
+static void catch_signal(int number)
+{
+    caught = number;
+}
+
+void cli_catch_signals(void)
+{
+    waiting = true;
+    struct sigaction action = {0};
+    action.sa_handler = catch_signal;
+    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* the second one ends the program */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    struct sigaction hangup;
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* nohup asked to go on */
+        sigaction(SIGHUP, &action, NULL);
+}
+
+bool cli_signals_wait(void)
+{
+    return waiting;
+}
+
+int cli_caught_signal(void)
+{
+    return caught;
+}
+
+int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool go_on)
+{
+    const char *terminal = getenv("TERM");
+    *progress = (cli_progress){.quiet = quiet, .log_path = log_path, .drawn = -1};
+    progress->bar = !quiet && isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+    if (!log_path) return 0;
+    progress->log = fopen(log_path, go_on ? "a+" : "w");
+    if (!progress->log) return cli_error("%s: cannot write: %s", log_path, strerror(errno));
+    return 0;
+}
+
+void cli_progress_keep(cli_progress *progress, int64_t rows)
+{
+    FILE *log = progress->log;
+    if (!log) return;
+    rewind(log);
+    long kept = 0;
+    for (int c; rows > 0 && (c = getc(log)) != EOF;)
+        if (c == '\n') rows--, kept = ftell(log);
+    /* a device or a pipe has nothing to cut off */
+    if (fflush(log) != 0 || ftruncate(fileno(log), kept) != 0) clearerr(log);
+}
+
+static int terminal_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    return 80;
+}
+
+/* "epoch 3/30 [=====>    ] loss 0.1234, validation error 2.10 %, 0:42 left", the bar as wide as there is room. */
+static void draw_bar(const enhope_progress *at)
+{
+    char head[64], tail[160], error[64] = "", left[32];
+    const double within = at->epoch_done || at->batches <= 0 ? 0.0 : (double)at->batch / (double)at->batches;
+    double done = at->epochs > 0 ? ((double)at->epoch + within) / (double)at->epochs : 0.0;
+    done = done < 0 ? 0 : done > 1 ? 1 : done;
+    const int64_t present = at->epoch + (at->epoch_done || at->epoch >= at->epochs ? 0 : 1);
+    snprintf(head, sizeof head, "epoch %lld/%lld ", (long long)present, (long long)at->epochs);
+    if (isfinite(at->valid_error)) snprintf(error, sizeof error, ", validation error %.2f %%", 100 * at->valid_error);
+    cli_seconds_text(at->seconds_left, left, sizeof left);
+    snprintf(tail, sizeof tail, " loss %.5g%s, %s left", at->loss, error, left);
+
+    const int columns = terminal_width() - 1;
+    const int room = columns - (int)strlen(head) - (int)strlen(tail) - 2;
+    fputs("\r", stderr);
+    if (room >= 5) {
+        const int cells = room < 40 ? room : 40, full = (int)(done * cells);
+        fprintf(stderr, "%s[", head);
+        for (int i = 0; i < cells; i++) putc(i < full ? '=' : i == full ? '>' : ' ', stderr);
+        fprintf(stderr, "]%s", tail);
+    } else {
+        char line[256]; /* too narrow for a bar, or for the loss */
+        snprintf(line, sizeof line, "%s%.0f %%%s, %s left", head, 100 * done, *error ? strstr(error, " error") : "",
+                 left);
+        fprintf(stderr, "%.*s", columns, line);
+    }
+    fputs("\033[K", stderr);
+    fflush(stderr);
+}
+
+void cli_progress_share(cli_progress *progress, const char *what, double share, int64_t rows, double left)
+{
+    enum { CELLS = 30 };
+    char line[256] = "", bar[CELLS + 3], time[32];
+    const int full = isfinite(share) ? (int)(share * CELLS) : 0;
+    if (!progress->bar) return;
+    for (int i = 0; i < CELLS; i++) bar[i + 1] = i < full ? '=' : i == full ? '>' : ' ';
+    bar[0] = '[', bar[CELLS + 1] = ']', bar[CELLS + 2] = '\0';
+    cli_seconds_text(left, time, sizeof time);
+    if (isfinite(share))
+        snprintf(line, sizeof line, "%s %s %.0f %%, %lld rows, %s left", what, bar, 100 * share, (long long)rows, time);
+    else
+        snprintf(line, sizeof line, "%s %lld rows", what, (long long)rows);
+    fprintf(stderr, "\r%.*s\033[K", terminal_width() - 1, line);
+    fflush(stderr);
+    progress->drawn = progress->seconds;
+}
+
+static void put_line(const enhope_progress *at)
+{
+    fprintf(stderr, "epoch %lld/%lld: loss %.5g", (long long)at->epoch, (long long)at->epochs, at->loss);
+    if (isfinite(at->valid_error)) fprintf(stderr, ", validation error %.2f %%", 100 * at->valid_error);
+    fprintf(stderr, ", %.1f s\n", at->seconds);
+}
+
+static void put_log(cli_progress *progress, const enhope_progress *at)
+{
+    FILE *out = progress->log;
+    fprintf(out, "{\"epoch\": %lld, \"loss\": ", (long long)at->epoch);
+    cli_put_json_number(out, at->loss);
+    fputs(", \"valid_error\": ", out);
+    cli_put_json_number(out, at->valid_error);
+    fprintf(out, ", \"seconds\": %.3f}\n", at->seconds);
+    if (fflush(out) == 0 && !ferror(out)) return;
+    cli_error("%s: cannot write: %s; training goes on without it", progress->log_path, strerror(errno));
+    fclose(out);
+    progress->log = NULL;
+}
+
+int cli_progress_step(const enhope_progress *at, void *user)
+{
+    cli_progress *progress = user;
+    progress->seconds = at->seconds;
+    if (at->epoch_done && progress->log) put_log(progress, at);
+    if (progress->bar && (at->epoch_done || progress->drawn < 0 || at->seconds - progress->drawn >= redraw_seconds)) {
+        draw_bar(at);
+        progress->drawn = at->seconds;
+    } else if (at->epoch_done && !progress->quiet && !progress->bar) {
+        put_line(at);
+    }
+    return caught != 0;
+}
+
+void cli_progress_clear(cli_progress *progress)
+{
+    if (progress->bar && progress->drawn >= 0) fputs("\r\033[K", stderr);
+    progress->drawn = -1;
+}
+
+void cli_put_log(enhope_log_level level, const char *line, void *user)
+{
+    (void)user;
+    if (!cli_rank()) fprintf(stderr, "%s%s\n", level == ENHOPE_LOG_WARNING ? "warning: " : "", line);
+}
+
+void cli_progress_log(enhope_log_level level, const char *line, void *user)
+{
+    cli_progress *progress = user;
+    if (progress->quiet && level < ENHOPE_LOG_WARNING) return;
+    cli_progress_clear(progress);
+    cli_put_log(level, line, NULL);
+}
+
+void cli_progress_close(cli_progress *progress)
+{
+    cli_progress_clear(progress);
+    if (progress->log) fclose(progress->log);
+    progress->log = NULL;
+}

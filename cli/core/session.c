@@ -1,0 +1,223 @@
+/* A command's session with the library: a context, perhaps data, perhaps a model, and how failures reach the user. */
+#define _DEFAULT_SOURCE 1
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/cli.h"
+
+int cli_fail(const enhope_context *ctx, enhope_status status)
+{
+    const char *sentence = enhope_error(ctx);
+    cli_error("%s", *sentence ? sentence : enhope_status_text(status));
+    return status == ENHOPE_ERROR_ARGUMENT ? CLI_USAGE : CLI_FAILED;
+}
+
+int cli_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cli_say("enhope", format, args);
+    va_end(args);
+    return CLI_FAILED;
+}
+
+int cli_usage_error(const cli_command *command, const char *format, ...)
+{
+    char who[64];
+    va_list args;
+    snprintf(who, sizeof who, "enhope %s", command->name);
+    va_start(args, format);
+    cli_say(who, format, args);
+    va_end(args);
+    return CLI_USAGE;
+}
+
+void *cli_alloc(const char *what, int64_t rows, int64_t columns, size_t size)
+{
+    const bool fits = rows >= 0 && columns >= 0 && (columns == 0 || rows <= INT64_MAX / columns);
+    const size_t count = fits ? (size_t)(rows * columns) : 0;
+    void *block = fits ? calloc(count ? count : 1, size) : NULL;
+    if (!block) cli_error("out of memory: %s needs %.0f bytes", what, (double)rows * (double)columns * (double)size);
+    return block;
+}
+
+int cli_session_open(cli_session *session, const cli_options *options)
+{
+    *session = (cli_session){0};
+    session->ctx = enhope_context_create();
+    if (!session->ctx) return cli_error("out of memory");
+    enhope_status status = enhope_context_set_threads(session->ctx, (int)options->threads);
+    if (!status && options->device) status = enhope_context_set_device(session->ctx, options->device);
+    if (!status && options->precision) status = enhope_context_set_precision(session->ctx, options->precision);
+    static const char *const ranks[] = {[CLI_BY_RANK_0] = "self", [CLI_TOGETHER] = "auto", [CLI_BY_ITEMS] = "apart"};
+    if (!status) status = enhope_context_set_ranks(session->ctx, ranks[cli_command_sharing(options->command)]);
+    enhope_context_set_log(session->ctx, cli_put_log, NULL);
+    int64_t memory = 0;
+    if (options->memory && !cli_parse_bytes(options->memory, &memory))
+        return cli_usage_error(options->command, "--memory is '%s': expected a size, as in 800M or 4GB",
+                               options->memory);
+    if (!status && options->memory) status = enhope_context_set_memory(session->ctx, memory);
+    return status ? cli_fail(session->ctx, status) : 0;
+}
+
+static bool ends_in(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && !strcmp(text + length - tail, ending);
+}
+
+/* A folder of shards has parts where it has no list itself. */
+static bool is_shards(const char *folder)
+{
+    char path[4096];
+    struct stat at;
+    return snprintf(path, sizeof path, "%s/shards.json", folder) < (int)sizeof path && stat(path, &at) == 0;
+}
+
+cli_parts cli_find_parts(const cli_options *options, const char *spec)
+{
+    static const char made[] = "synthetic:";
+    struct stat at;
+    if (options->split) return CLI_WITH_PARTS;
+    if (!strncmp(spec, made, sizeof made - 1)) return strstr(spec, ",part=") ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
+    if (stat(spec, &at) == 0 && S_ISDIR(at.st_mode)) return is_shards(spec) ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
+    return ends_in(spec, ".npz") ? CLI_PERHAPS_PARTS : CLI_WITHOUT_PARTS;
+}
+
+enhope_source cli_source(const cli_options *options, const char *spec)
+{
+    return (enhope_source){
+        .path = spec,
+        .part = options->part,
+        .label = options->label,
+        .split = options->split,
+        .variables = options->variables,
+        .limit = options->limit,
+    };
+}
+
+int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *other_part)
+{
+    if (!spec) return cli_usage_error(options->command, "--data SPEC is missing");
+    enhope_source source = cli_source(options, spec);
+    source.inputs = session->model ? session->model_info.inputs : 0;
+    const cli_parts found = options->part ? CLI_WITHOUT_PARTS : cli_find_parts(options, spec);
+    if (found != CLI_WITHOUT_PARTS) source.part = other_part;
+    enhope_status status = enhope_dataset_read(session->ctx, &source, &session->data);
+    if (status == ENHOPE_ERROR_ARGUMENT && found == CLI_PERHAPS_PARTS) {
+        source.part = NULL;
+        status = enhope_dataset_read(session->ctx, &source, &session->data);
+    }
+    if (status) return cli_fail(session->ctx, status);
+    session->part = source.part;
+    enhope_dataset_get_info(session->data, &session->data_info);
+    return 0;
+}
+
+int cli_session_in_memory(const cli_session *session, const cli_options *options)
+{
+    if (!session->data_info.streamed) return 0;
+    char bytes[32];
+    cli_bytes_text((double)session->data_info.bytes, bytes, sizeof bytes);
+    return cli_usage_error(
+        options->command,
+        "the data takes %s, more than is to be held in memory: raise --memory, or take fewer samples "
+        "with --limit",
+        bytes);
+}
+
+int cli_block_next(const cli_session *session, cli_block *block)
+{
+    enum { BLOCK_BYTES = 1 << 25, WHOLE = 4096 }; /* rows that are worked on together: no remainder in each block */
+    const enhope_dataset_info *info = &session->data_info;
+    const int64_t first = block->first + block->n, row = info->bytes / info->n + 1;
+    int64_t rows = BLOCK_BYTES / row;
+    rows = rows >= WHOLE ? rows / WHOLE * WHOLE : rows > 0 ? rows : 1;
+    if (!info->streamed || rows > info->n - first) rows = info->n - first;
+    enhope_dataset_free(block->own);
+    *block = (cli_block){.data = session->data, .first = first, .n = rows};
+    if (!info->streamed || rows == 0) return 0;
+    const enhope_status status = enhope_dataset_block(session->ctx, session->data, first, rows, &block->own);
+    block->data = block->own;
+    return status ? cli_fail(session->ctx, status) : 0;
+}
+
+void cli_block_close(cli_block *block)
+{
+    enhope_dataset_free(block->own);
+    *block = (cli_block){0};
+}
+
+int cli_session_model(cli_session *session, const char *path)
+{
+    const enhope_status status = enhope_model_load(session->ctx, path, &session->model);
+    if (status) return cli_fail(session->ctx, status);
+    enhope_model_get_info(session->model, &session->model_info);
+    return 0;
+}
+
+int cli_session_refer(cli_session *session, const cli_options *options)
+{
+    const char *to = options->against;
+    if (!to) return 0;
+    if (!strcmp(to, "exemplars")) {
+        if (session->model_info.references_are_exemplars) return 0;
+        return cli_usage_error(options->command, "--against exemplars: a model of %s has none",
+                               session->model_info.method);
+    }
+    if (options->part || cli_find_parts(options, options->data) == CLI_WITHOUT_PARTS)
+        return cli_usage_error(options->command,
+                               "--against %s needs data with a train and a test part: a folder, or --split", to);
+    cli_session training = {.ctx = session->ctx, .model = session->model, .model_info = session->model_info};
+    int code = cli_session_data(&training, options, options->data, "train");
+    if (code) return code;
+    enhope_model *model = NULL;
+    const enhope_status status =
+        enhope_model_refer(session->ctx, session->model, training.data, to, options->centres, options->seed, &model);
+    enhope_dataset_free(training.data);
+    if (status) return cli_fail(session->ctx, status);
+    enhope_model_free(session->model);
+    session->model = model;
+    enhope_model_get_info(session->model, &session->model_info);
+    return 0;
+}
+
+const enhope_history *cli_session_best(const cli_session *session)
+{
+    int64_t rows = 0;
+    const enhope_history *history = enhope_model_history(session->model, &rows);
+    return session->model_info.best < 0 ? NULL : &history[session->model_info.best];
+}
+
+void cli_session_close(cli_session *session)
+{
+    enhope_model_free(session->model);
+    enhope_dataset_free(session->data);
+    enhope_context_free(session->ctx);
+    *session = (cli_session){0};
+}
+
+int cli_session_true_classes(const cli_session *session, int32_t **out)
+{
+    const int64_t n = session->data_info.n;
+    const int32_t c = session->data_info.classes, known = session->model_info.classes;
+    const int32_t *label = enhope_dataset_labels(session->data);
+    int32_t *class_of = cli_alloc("classes", c, 1, sizeof *class_of); /* (c) model's number of a class of the data */
+    int32_t *result = class_of ? cli_alloc("labels", n, 1, sizeof *result) : NULL;
+    if (!result) {
+        free(class_of);
+        return CLI_FAILED;
+    }
+    for (int32_t k = 0; k < c; k++) {
+        class_of[k] = -2;
+        for (int32_t j = 0; j < known && class_of[k] < 0; j++)
+            if (cli_same_text(enhope_dataset_class_name(session->data, k), enhope_model_class_name(session->model, j)))
+                class_of[k] = j;
+    }
+    for (int64_t i = 0; i < n; i++) result[i] = label && label[i] >= 0 ? class_of[label[i]] : -1;
+    free(class_of);
+    *out = result;
+    return 0;
+}

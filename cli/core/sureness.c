@@ -1,0 +1,140 @@
+/* How far an error or a probability may be believed, as text: intervals, the reliability table, error against coverage. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/cli.h"
+
+double cli_percent(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+void cli_interval(int64_t errors, int64_t n, double *low, double *high)
+{
+    const double z = 1.959963984540054;
+    const double count = n > 0 ? (double)n : 1.0, p = (double)errors / count;
+    const double centre = p + z * z / (2 * count);
+    const double half = z * sqrt(p * (1 - p) / count + z * z / (4 * count * count));
+    const double scale = 100.0 / (1 + z * z / count);
+    *low = fmax(0.0, (centre - half) * scale);
+    *high = fmin(100.0, (centre + half) * scale);
+    if (errors == 0) *low = 0; /* exactly, where rounding leaves 1e-17 */
+    if (errors == n) *high = 100;
+}
+
+static int error_text(const char *what, int64_t errors, int64_t n, char *buffer, size_t size)
+{
+    double low, high;
+    cli_interval(errors, n, &low, &high);
+    return snprintf(buffer, size, "%s %.2f %% of %lld (%.2f to %.2f %%)", what, cli_percent(errors, n), (long long)n,
+                    low, high);
+}
+
+bool cli_errors_text(const enhope_model_info *info, char *buffer, size_t size)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    if (info->valid_n) used += (size_t)error_text("validation", info->valid_errors, info->valid_n, buffer, size);
+    if (info->valid_n && info->train_n) used += (size_t)snprintf(buffer + used, size - used, ", ");
+    if (info->train_n) error_text("training", info->train_errors, info->train_n, buffer + used, size - used);
+    return info->valid_n || info->train_n;
+}
+
+bool cli_errors_part(const enhope_model_info *info)
+{
+    const double clearly = 2;
+    double low, high, ignored;
+    if (!info->valid_n || !info->train_n) return false;
+    cli_interval(info->valid_errors, info->valid_n, &low, &ignored);
+    cli_interval(info->train_errors, info->train_n, &ignored, &high);
+    return low > high &&
+           cli_percent(info->valid_errors, info->valid_n) >= clearly * cli_percent(info->train_errors, info->train_n);
+}
+
+/* ---- calibration ---- */
+
+void cli_put_reliability(const enhope_calibration *calibration)
+{
+    puts("\nreliability: the label's probability, its mean, and how often the label is right\n"
+         "probability           n     mean    right");
+    for (int i = 0; i < ENHOPE_BINS; i++) {
+        const enhope_bin *bin = &calibration->bin[i];
+        printf("%.3f-%.3f  %10lld", (double)i / ENHOPE_BINS, (double)(i + 1) / ENHOPE_BINS, (long long)bin->n);
+        if (bin->n)
+            printf("   %.4f   %.4f\n", bin->confidence, bin->accuracy);
+        else
+            puts("        -        -");
+    }
+}
+
+void cli_put_json_calibration(const enhope_calibration *calibration)
+{
+    fputs(",\n  \"negative_log_likelihood\": ", stdout);
+    cli_put_json_number(stdout, calibration->nll);
+    fputs(",\n  \"calibration_error_percent\": ", stdout);
+    cli_put_json_number(stdout, 100 * calibration->ece);
+    fputs(",\n  \"reliability\": [", stdout);
+    for (int i = 0; i < ENHOPE_BINS; i++) {
+        const enhope_bin *bin = &calibration->bin[i];
+        printf("%s\n    {\"from\": %.6g, \"to\": %.6g, \"n\": %lld, \"probability\": ", i ? "," : "",
+               (double)i / ENHOPE_BINS, (double)(i + 1) / ENHOPE_BINS, (long long)bin->n);
+        cli_put_json_number(stdout, bin->n ? bin->confidence : NAN);
+        fputs(", \"right\": ", stdout);
+        cli_put_json_number(stdout, bin->n ? bin->accuracy : NAN);
+        putchar('}');
+    }
+    fputs("\n  ]", stdout);
+}
+
+/* ---- abstention ---- */
+
+static const struct {
+    const char *name, *bound;
+} kinds[] = {
+    [ENHOPE_BY_PROBABILITY] = {"probability", "from"},
+    [ENHOPE_BY_MARGIN] = {"margin", "from"},
+    [ENHOPE_BY_DISTANCE] = {"distance", "up to"},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+int cli_sureness_parse(const cli_options *options, const char *text, size_t length, enhope_sureness *out)
+{
+    for (int i = 0; i < KINDS; i++)
+        if (strlen(kinds[i].name) == length && !strncmp(text, kinds[i].name, length)) {
+            *out = (enhope_sureness)i;
+            return 0;
+        }
+    return cli_usage_error(options->command, "--reject is '%s': expected probability, margin or distance%s", text,
+                           strchr(text, '=') ? " before the =" : "");
+}
+
+void cli_put_rejection(const enhope_rejection *rejection)
+{
+    const char *name = kinds[rejection->by].name;
+    printf("\nthe surest by %s: error against coverage; area under the curve %.4f %%\n"
+           "coverage %%         n    errors   error %%   %s %s\n",
+           name, 100 * rejection->area, name, kinds[rejection->by].bound);
+    for (int i = 0; i < rejection->rows; i++) {
+        const enhope_coverage *row = &rejection->row[i];
+        printf("%10.4g  %8lld  %8lld  %8.2f   %.9g\n", 100 * row->share, (long long)row->n, (long long)row->errors,
+               cli_percent(row->errors, row->n), row->threshold);
+    }
+}
+
+void cli_put_json_rejection(const enhope_rejection *rejection)
+{
+    printf(",\n  \"rejection\": {\"by\": \"%s\", \"area_percent\": ", kinds[rejection->by].name);
+    cli_put_json_number(stdout, 100 * rejection->area);
+    fputs(", \"coverage\": [", stdout);
+    for (int i = 0; i < rejection->rows; i++) {
+        const enhope_coverage *row = &rejection->row[i];
+        printf("%s\n    {\"share\": %.9g, \"n\": %lld, \"errors\": %lld, \"error_percent\": ", i ? "," : "", row->share,
+               (long long)row->n, (long long)row->errors);
+        cli_put_json_number(stdout, cli_percent(row->errors, row->n));
+        fputs(", \"threshold\": ", stdout);
+        cli_put_json_number(stdout, row->threshold);
+        putchar('}');
+    }
+    fputs("\n  ]}", stdout);
+}

@@ -1,0 +1,247 @@
+/* Text as terminals, JSON, CSV and XML want it. Class names come from files: nothing in them may break the output. */
+#define _DEFAULT_SOURCE 1
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/cli.h"
+
+uint32_t cli_utf8_next(const char **text)
+{
+    const unsigned char *s = (const unsigned char *)*text;
+    const unsigned char first = s[0];
+    const int more = first < 0x80                    ? 0
+                     : first >= 0xC2 && first < 0xE0 ? 1
+                     : (first & 0xF0) == 0xE0        ? 2
+                     : first >= 0xF0 && first < 0xF5 ? 3
+                                                     : -1;
+    *text += 1;
+    if (more <= 0) return first;
+    uint32_t point = (uint32_t)(first & (0x3F >> more));
+    for (int i = 1; i <= more; i++) {
+        if ((s[i] & 0xC0) != 0x80) return first;
+        point = point << 6 | (uint32_t)(s[i] & 0x3F);
+    }
+    /* Overlong forms, surrogates and what lies beyond Unicode are no UTF-8. */
+    static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
+    if (point < least[more] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return first;
+    *text += more;
+    return point;
+}
+
+static void put_utf8(FILE *out, uint32_t point)
+{
+    if (point < 0x80) {
+        putc((int)point, out);
+    } else if (point < 0x800) {
+        putc((int)(0xC0 | point >> 6), out);
+        putc((int)(0x80 | (point & 0x3F)), out);
+    } else if (point < 0x10000) {
+        putc((int)(0xE0 | point >> 12), out);
+        putc((int)(0x80 | (point >> 6 & 0x3F)), out);
+        putc((int)(0x80 | (point & 0x3F)), out);
+    } else {
+        putc((int)(0xF0 | point >> 18), out);
+        putc((int)(0x80 | (point >> 12 & 0x3F)), out);
+        putc((int)(0x80 | (point >> 6 & 0x3F)), out);
+        putc((int)(0x80 | (point & 0x3F)), out);
+    }
+}
+
+bool cli_same_text(const char *a, const char *b)
+{
+    while (*a && *b)
+        if (cli_utf8_next(&a) != cli_utf8_next(&b)) return false;
+    return *a == *b;
+}
+
+int cli_text_width(const char *text)
+{
+    int width = 0;
+    while (*text) {
+        cli_utf8_next(&text);
+        width++;
+    }
+    return width;
+}
+
+void cli_put_text(FILE *out, const char *text, int width)
+{
+    const int pad = abs(width) - cli_text_width(text);
+    if (width > 0 && pad > 0) fprintf(out, "%*s", pad, "");
+    while (*text) {
+        const uint32_t point = cli_utf8_next(&text);
+        put_utf8(out, point < 0x20 || (point >= 0x7F && point < 0xA0) ? '?' : point);
+    }
+    if (width < 0 && pad > 0) fprintf(out, "%*s", pad, "");
+}
+
+void cli_put_json(FILE *out, const char *text)
+{
+    if (!text) {
+        fputs("null", out);
+        return;
+    }
+    putc('"', out);
+    while (*text) {
+        const uint32_t point = cli_utf8_next(&text);
+        if (point == '"' || point == '\\') {
+            putc('\\', out);
+            putc((int)point, out);
+        } else if (point < 0x20 || point == 0x7F) {
+            fprintf(out, "\\u%04x", (unsigned)point);
+        } else {
+            put_utf8(out, point);
+        }
+    }
+    putc('"', out);
+}
+
+void cli_put_json_number(FILE *out, double value)
+{
+    if (isfinite(value))
+        fprintf(out, "%.15g", value);
+    else
+        fputs("null", out);
+}
+
+void cli_put_csv(FILE *out, const char *text)
+{
+    const size_t length = strlen(text);
+    const bool edges = length > 0 && (text[0] == ' ' || text[length - 1] == ' ');
+    if (!edges && !strpbrk(text, ",\"\r\n\t")) {
+        fputs(text, out);
+        return;
+    }
+    putc('"', out);
+    for (; *text; text++) {
+        if (*text == '"') putc('"', out);
+        putc(*text, out);
+    }
+    putc('"', out);
+}
+
+void cli_put_xml(FILE *out, const char *text)
+{
+    while (*text) {
+        const uint32_t point = cli_utf8_next(&text);
+        switch (point) {
+        case '&': fputs("&amp;", out); break;
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '"': fputs("&quot;", out); break;
+        default: /* XML has no way to write most control characters, nor U+FFFE and U+FFFF */
+            put_utf8(out, (point < 0x20 && point != '\t') || point == 0xFFFE || point == 0xFFFF ? 0xFFFD : point);
+        }
+    }
+}
+
+void cli_put_wrapped(FILE *out, const char *text, int at, int indent, int width)
+{
+    bool fresh = true; /* nothing on this line yet but the indent */
+    while (*text) {
+        if (*text == '\n') {
+            fprintf(out, "\n%*s", text[1] && text[1] != '\n' ? indent : 0, "");
+            at = indent;
+            fresh = true;
+            text++;
+            continue;
+        }
+        if (*text == ' ') {
+            text++;
+            continue;
+        }
+        const size_t length = strcspn(text, " \n");
+        char word[256];
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
+        const int wide = cli_text_width(word);
+        if (!fresh && at + 1 + wide > width) {
+            fprintf(out, "\n%*s", indent, "");
+            at = indent;
+            fresh = true;
+        }
+        if (!fresh) {
+            putc(' ', out);
+            at++;
+        }
+        fputs(word, out);
+        at += wide;
+        fresh = false;
+        text += length;
+    }
+    putc('\n', out);
+}
+
+void cli_bytes_text(double bytes, char *buffer, size_t size)
+{
+    static const char *const unit[] = {"bytes", "kB", "MB", "GB", "TB"};
+    size_t i = 0;
+    while (bytes >= 999.5 && i + 1 < sizeof unit / sizeof *unit) {
+        bytes /= 1000.0;
+        i++;
+    }
+    snprintf(buffer, size, i == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes, unit[i]);
+}
+
+bool cli_parse_bytes(const char *text, int64_t *bytes)
+{
+    static const char units[] = "kmgt";
+    const double most = 9e18;
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || !isfinite(value) || value < 0) return false;
+    const char *unit = *end ? strchr(units, *end | 0x20) : NULL;
+    if (unit) {
+        const bool binary = end[1] == 'i';
+        for (const char *at = units; at <= unit; at++) value *= binary ? 1024 : 1000;
+        end += binary ? 2 : 1;
+    }
+    if (*end == 'B' || *end == 'b') end++;
+    if (*end || value > most) return false;
+    *bytes = (int64_t)value;
+    return true;
+}
+
+void cli_seconds_text(double seconds, char *buffer, size_t size)
+{
+    if (!(seconds >= 0) || seconds > 1e7) {
+        snprintf(buffer, size, "-:--");
+        return;
+    }
+    const long whole = (long)(seconds + 0.5);
+    if (whole >= 3600)
+        snprintf(buffer, size, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
+    else
+        snprintf(buffer, size, "%ld:%02ld", whole / 60, whole % 60);
+}
+
+/* Levenshtein's distance with swaps of neighbours counted once, on the first 63 characters. */
+double cli_seconds_parse(const char *text)
+{
+    char *unit = NULL;
+    const double number = strtod(text, &unit);
+    const double seconds = !strcmp(unit, "s") ? 1 : !strcmp(unit, "m") ? 60 : !strcmp(unit, "h") ? 3600 : -1;
+    return isfinite(number) && number >= 0 && unit != text && seconds > 0 ? number * seconds : -1;
+}
+
+int cli_edit_distance(const char *a, const char *b)
+{
+    enum { MOST = 64 };
+    int row[3][MOST]; /* of i - 2, i - 1 and i */
+    const int wide = (int)strnlen(b, MOST - 1), tall = (int)strnlen(a, MOST - 1);
+    for (int j = 0; j <= wide; j++) row[1][j] = j;
+    for (int i = 1; i <= tall; i++) {
+        row[2][0] = i;
+        for (int j = 1; j <= wide; j++) {
+            int least = row[1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (row[1][j] + 1 < least) least = row[1][j] + 1;
+            if (row[2][j - 1] + 1 < least) least = row[2][j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && row[0][j - 2] + 1 < least)
+                least = row[0][j - 2] + 1;
+            row[2][j] = least;
+        }
+        memcpy(row[0], row[1], sizeof row[0]);
+        memcpy(row[1], row[2], sizeof row[1]);
+    }
+    return row[1][wide];
+}

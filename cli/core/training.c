@@ -1,0 +1,155 @@
+/* Training a model and saving it, anew (train) or on from another (update): progress, checkpoints, signals, a summary. */
+#define _DEFAULT_SOURCE 1
+#include <stdlib.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/cli.h"
+
+static void describe_best(const cli_session *session, char *buffer, size_t size)
+{
+    const enhope_history *best = cli_session_best(session);
+    if (best && isfinite(best->valid_error))
+        snprintf(buffer, size, "validation error %.2f %% at epoch %lld", 100 * best->valid_error,
+                 (long long)best->epoch);
+    else if (best)
+        snprintf(buffer, size, "no validation part, epoch %lld", (long long)best->epoch);
+    else
+        snprintf(buffer, size, "before the first epoch ended");
+}
+
+static void put_summary(const cli_session *session, double seconds, const char *path)
+{
+    char best[96], bytes[32];
+    struct stat at = {0};
+    const int64_t earlier = session->model_info.earlier, rows = session->model_info.epochs - earlier;
+    describe_best(session, best, sizeof best);
+    cli_bytes_text(stat(path, &at) == 0 ? (double)at.st_size : 0.0, bytes, sizeof bytes);
+    if (!strcmp(session->model_info.method, "knn")) { /* nothing was learned */
+        printf("Kept %lld points for %s; the model is in %s (%s).\n", (long long)session->model_info.references,
+               session->model_info.method, path, bytes);
+        return;
+    }
+    const char *limit = enhope_model_setting(session->model, "time");
+    const bool cut = limit && atof(limit) > 0 && seconds >= atof(limit);
+    printf("Trained %s for %lld %sepoch%s in %.1f s%s: %s; the model is in %s (%s).\n", session->model_info.method,
+           (long long)rows, earlier ? "more " : "", rows == 1 ? "" : "s", seconds, cut ? " (ended by --time)" : "",
+           best, path, bytes);
+}
+
+/* The held-out error beside the training error, and a warning where they part. */
+static void put_errors(const cli_session *session)
+{
+    char errors[256];
+    if (!cli_errors_text(&session->model_info, errors, sizeof errors)) return;
+    printf("Errors with 95 %% intervals: %s.\n", errors);
+    if (!cli_errors_part(&session->model_info)) return;
+    fflush(stdout); /* the warning comes after what it speaks of */
+    fputs("The validation error is clearly above the training error: the map has learned its training samples better "
+          "than "
+          "their classes. --noise, --dropout, a smaller map (--factors, --hidden) or more samples may help.\n",
+          stderr);
+}
+
+/* A signal ended it: what is kept is the checkpoint, or the best model where there is none. */
+static int stopped(cli_session *session, const cli_checkpoint *checkpoint, const char *path)
+{
+    if (cli_rank()) return 0;
+    if (checkpoint->safe) {
+        cli_error("stopped; what is trained so far is kept in %s: the same command with --resume goes on from there",
+                  checkpoint->newest);
+        return 128 + cli_caught_signal();
+    }
+    char best[96];
+    const enhope_status saved = enhope_model_save(session->ctx, session->model, path);
+    if (saved) return cli_fail(session->ctx, saved);
+    describe_best(session, best, sizeof best);
+    cli_error("stopped; the best model so far (%s) is saved in %s", best, path);
+    return 128 + cli_caught_signal();
+}
+
+/* Seconds of all runs. Where this one had nothing left to do, the history tells those before it, without those of the model
+ * that they went on from. */
+static double all_seconds(const cli_session *session, const cli_progress *progress)
+{
+    int64_t rows = 0;
+    const int64_t earlier = session->model_info.earlier;
+    const enhope_history *history = enhope_model_history(session->model, &rows);
+    if (progress->seconds > 0 || rows <= earlier) return progress->seconds;
+    const double before = earlier ? history[earlier - 1].seconds : 0;
+    const double seconds = history[rows - 1].seconds - (isfinite(before) ? before : 0);
+    return isfinite(seconds) ? seconds : progress->seconds;
+}
+
+static int save(cli_session *session, const cli_options *options, const cli_progress *progress, const char *path)
+{
+    if (cli_rank()) return 0; /* rank 0 has the same model */
+    const enhope_status saved = enhope_model_save(session->ctx, session->model, path);
+    if (saved) return cli_fail(session->ctx, saved);
+    if (options->quiet) return 0;
+    put_summary(session, all_seconds(session, progress), path);
+    put_errors(session);
+    return 0;
+}
+
+/* session->model is what training goes on from, or NULL; then it is the new one. */
+static int train(cli_session *session, const cli_options *options, const enhope_settings *settings,
+                 cli_progress *progress, cli_checkpoint *checkpoint, const char *path)
+{
+    enhope_trainer *trainer = NULL;
+    enhope_model *from = session->model;
+    enhope_status status = enhope_trainer_create_from(session->ctx, from, session->data, settings, &trainer);
+    if (status) return cli_fail(session->ctx, status);
+    session->model = NULL;
+    int code = cli_checkpoint_begin(checkpoint, session->ctx, trainer, progress);
+    if (!code) {
+        status = enhope_trainer_run(trainer, cli_checkpoint_step, checkpoint);
+        if (!status) cli_checkpoint_end(checkpoint);
+        cli_progress_clear(progress);
+        const bool stop = status == ENHOPE_STOPPED;
+        if (!status || (stop && !checkpoint->safe)) status = enhope_trainer_model(trainer, &session->model);
+        if (status && status != ENHOPE_STOPPED) code = cli_fail(session->ctx, status);
+        if (session->model) enhope_model_get_info(session->model, &session->model_info);
+        if (!code) code = stop ? stopped(session, checkpoint, path) : save(session, options, progress, path);
+    }
+    enhope_trainer_free(trainer);
+    enhope_model_free(from);
+    return code;
+}
+
+static void tell_data(const cli_session *session, const cli_options *options)
+{
+    if (options->quiet || cli_rank()) return;
+    fprintf(stderr, "%s: %lld samples, %lld inputs, %d classes\n", options->data, (long long)session->data_info.n,
+            (long long)session->data_info.inputs, (int)session->data_info.classes);
+}
+
+/* 0, or the exit code where a signal came before training began. */
+static int stopped_early(void)
+{
+    if (!cli_caught_signal() || cli_ranks() > 1) return 0; /* ranks stop together, in the first batch */
+    cli_error("stopped before training began; nothing is saved");
+    return 128 + cli_caught_signal();
+}
+
+int cli_train(cli_session *session, const cli_options *options, const enhope_settings *settings, const char *path)
+{
+    cli_progress progress = {0};
+    cli_checkpoint checkpoint = {.lock = -1};
+    int code = cli_output_differs(path, options->data);
+    if (!code && !cli_rank()) code = cli_output_check(path); /* before the work, not after it */
+    if (!code) code = cli_checkpoint_open(&checkpoint, options, path);
+    if (!code)
+        code = cli_progress_open(&progress, options->quiet || cli_rank(), cli_rank() ? NULL : options->log,
+                                 options->resume);
+    if (!code) enhope_context_set_log(session->ctx, cli_progress_log, &progress);
+    if (!code) code = cli_session_data(session, options, options->data, "train");
+    if (!code) code = stopped_early();
+    if (!code) tell_data(session, options);
+    if (!code) code = train(session, options, settings, &progress, &checkpoint, path);
+    enhope_context_set_log(session->ctx, NULL, NULL);
+    cli_progress_close(&progress);
+    cli_checkpoint_close(&checkpoint);
+    return code;
+}

@@ -1,0 +1,172 @@
+/* Figures as PNG and PDF, by cairo. */
+#define _DEFAULT_SOURCE 1
+#include <cairo-pdf.h>
+#include <cairo.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "plot/canvas.h"
+#include "core/cli.h"
+
+typedef struct sheet {
+    canvas face;
+    FILE *out;
+    canvas_format format;
+    cairo_surface_t *surface;
+    cairo_t *cairo;
+    canvas_pen pen;
+    bool out_of_memory;
+} sheet;
+
+static const double points_per_pixel = 0.75; /* 72 of PDF's, 96 of ours an inch */
+static const uint32_t ink = 0x222222;        /* of text, as in SVG */
+
+static cairo_status_t write_bytes(void *file, const unsigned char *bytes, unsigned count)
+{
+    return fwrite(bytes, 1, count, file) == count ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+/* What a reader of PDF and a font take for text, whatever bytes a name has: NULL without memory; to be freed. */
+static char *clean_text(const char *text)
+{
+    char *result = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&result, &size);
+    if (!to) return NULL;
+    cli_put_text(to, text, 0);
+    if (fclose(to) == 0) return result;
+    free(result);
+    return NULL;
+}
+
+static void set_colour(sheet *s, uint32_t colour, double opacity)
+{
+    cairo_set_source_rgba(s->cairo, (double)(colour >> 16) / 255, (double)(colour >> 8 & 255) / 255,
+                          (double)(colour & 255) / 255, opacity);
+}
+
+static void begin(canvas *c, const canvas_pen *pen)
+{
+    sheet *s = (sheet *)c;
+    s->pen = *pen;
+    cairo_new_path(s->cairo);
+}
+
+static void move(canvas *c, double x, double y)
+{
+    cairo_move_to(((sheet *)c)->cairo, x, y);
+}
+
+static void line(canvas *c, double x, double y)
+{
+    cairo_line_to(((sheet *)c)->cairo, x, y);
+}
+
+static void close_path(canvas *c)
+{
+    cairo_close_path(((sheet *)c)->cairo);
+}
+
+static void circle(canvas *c, double x, double y, double radius)
+{
+    cairo_t *cairo = ((sheet *)c)->cairo;
+    cairo_new_sub_path(cairo);
+    cairo_arc(cairo, x, y, radius, 0, 2 * acos(-1.0));
+    cairo_close_path(cairo);
+}
+
+static void end(canvas *c)
+{
+    sheet *s = (sheet *)c;
+    set_colour(s, s->pen.colour, s->pen.opacity);
+    cairo_set_line_width(s->cairo, s->pen.width);
+    if (s->pen.width > 0)
+        cairo_stroke(s->cairo);
+    else
+        cairo_fill(s->cairo);
+}
+
+static void text(canvas *c, double x, double y, double size, double room, const char *words)
+{
+    sheet *s = (sheet *)c;
+    char *clean = clean_text(words);
+    if (!clean) {
+        s->out_of_memory = true;
+        return;
+    }
+    cairo_text_extents_t is;
+    cairo_set_font_size(s->cairo, size);
+    cairo_text_extents(s->cairo, clean, &is);
+    cairo_save(s->cairo);
+    cairo_translate(s->cairo, x, y);
+    if (is.x_advance > room) cairo_scale(s->cairo, room / is.x_advance, 1);
+    cairo_move_to(s->cairo, 0, 0);
+    set_colour(s, ink, 1);
+    cairo_show_text(s->cairo, clean);
+    cairo_restore(s->cairo);
+    free(clean);
+}
+
+static int finish(canvas *c)
+{
+    sheet *s = (sheet *)c;
+    cairo_status_t status = s->out_of_memory ? CAIRO_STATUS_NO_MEMORY : cairo_status(s->cairo);
+    cairo_destroy(s->cairo);
+    if (!status && s->format == CANVAS_PNG) status = cairo_surface_write_to_png_stream(s->surface, write_bytes, s->out);
+    cairo_surface_finish(s->surface);
+    if (!status) status = cairo_surface_status(s->surface);
+    cairo_surface_destroy(s->surface);
+    free(s);
+    /* what went wrong in writing, the file knows and tells */
+    if (!status || status == CAIRO_STATUS_WRITE_ERROR) return 0;
+    return cli_error("the picture cannot be drawn: %s", cairo_status_to_string(status));
+}
+
+/* No clock in the file: the same picture has the same bytes. */
+static void put_metadata(cairo_surface_t *surface, const char *title)
+{
+    char *clean = clean_text(title);
+    if (clean) cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, clean);
+    free(clean);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "enhope");
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, "2000-01-01T00:00:00Z");
+}
+
+static void prepare(sheet *s, const canvas_page *page, double scale)
+{
+    s->cairo = cairo_create(s->surface);
+    cairo_scale(s->cairo, scale, scale);
+    set_colour(s, 0xffffff, 1);
+    cairo_paint(s->cairo);
+    cairo_set_line_cap(s->cairo, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_join(s->cairo, CAIRO_LINE_JOIN_ROUND);
+    cairo_select_font_face(s->cairo, page->font, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    /* letters as they are drawn on paper, whatever the screen of this user */
+    cairo_font_options_t *plain = cairo_font_options_create();
+    cairo_font_options_set_antialias(plain, CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(plain, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(plain, CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(s->cairo, plain);
+    cairo_font_options_destroy(plain);
+}
+
+canvas *canvas_open_cairo(FILE *out, const canvas_page *page)
+{
+    sheet *s = cli_alloc("the picture", 1, 1, sizeof *s);
+    if (!s) return NULL;
+    s->face = (canvas){begin, move, line, close_path, circle, end, text, finish};
+    s->out = out;
+    s->format = page->format;
+    if (page->format == CANVAS_PDF) {
+        s->surface = cairo_pdf_surface_create_for_stream(write_bytes, out, points_per_pixel * page->width,
+                                                         points_per_pixel * page->height);
+        put_metadata(s->surface, page->title);
+        prepare(s, page, points_per_pixel);
+    } else {
+        s->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)lround(page->scale * page->width),
+                                                (int)lround(page->scale * page->height));
+        prepare(s, page, page->scale);
+    }
+    return &s->face;
+}

@@ -1,0 +1,134 @@
+/* The space that tune searches, and how a trial's settings come out of it: by the seed and the trial's number alone, so
+ * that a search that was stopped goes on with the same trials. */
+#define _DEFAULT_SOURCE 1
+#include <math.h>
+#include <string.h>
+
+#include "tune/tune.h"
+
+/* clang-format off */
+static const tune_dimension space[] = {
+    {"noise", TUNE_ONE_OF, 0, 0, "0|0.05|0.1|0.2|0.3", ""},
+    {"dropout", TUNE_ONE_OF, 0, 0, "0|0|0.1|0.2|0.3", "none for two trials of five"},
+    {"order", TUNE_ONE_OF, 0, 0, "2|3|3|2+3", "3 for every other trial"},
+    {"form", TUNE_ONE_OF, 0, 0, "joint|row", ""},
+    {"factors hidden", TUNE_ONE_OF, 0, 0, "100 50|200 100|400 200|800 400", "together"},
+    {"rate", TUNE_LOG, 0.0005, 0.005, NULL, ""},
+    {"batch", TUNE_LOG_WHOLE, 50, 1000, NULL, "at most a quarter of the training samples"},
+    {"z", TUNE_ONE_OF, 0, 0, "1|2|3|5", "times the number of classes"},
+    {"exemplars", TUNE_ONE_OF, 0, 0, "kmeans|learned|learned", "learned for two trials of three"},
+    {"start", TUNE_LOG, 0.1, 3, NULL, ""},
+    {"adversary", TUNE_ONE_OF, 0, 0, "0|0|0|0.03|0.1", "none for three trials of five: it doubles the time"},
+    {"smooth", TUNE_ONE_OF, 0, 0, "0|0|0.05|0.1", "none for every other trial"},
+    {"mix", TUNE_ONE_OF, 0, 0, "0|0|0.1|0.2", "none for every other trial"},
+};
+/* clang-format on */
+enum { DIMENSIONS = sizeof space / sizeof *space };
+
+const tune_dimension *tune_dimension_get(int i)
+{
+    return i >= 0 && i < DIMENSIONS ? &space[i] : NULL;
+}
+
+/* A number in [0, 1) by (seed, trial, dimension): splitmix64. */
+static double uniform(int64_t seed, int trial, int dimension)
+{
+    uint64_t x = (uint64_t)seed * 0x9e3779b97f4a7c15u + (uint64_t)trial * 0xd1342543de82ef95u + (uint64_t)dimension;
+    for (int i = 0; i < 2; i++) {
+        x += 0x9e3779b97f4a7c15u;
+        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+        x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+        x ^= x >> 31;
+    }
+    return (double)(x >> 11) * 0x1p-53;
+}
+
+static void pick(const char *values, double u, char *buffer, size_t size)
+{
+    int count = 1;
+    for (const char *at = values; *at; at++) count += *at == '|';
+    for (int skip = (int)(u * count); skip > 0; skip--) values += strcspn(values, "|") + 1;
+    snprintf(buffer, size, "%.*s", (int)strcspn(values, "|"), values);
+}
+
+static const char *value_said(const cli_options *options, const char *name)
+{
+    for (int i = 0; i < options->settings; i++)
+        if (!strcmp(options->setting[i].name, name)) return options->setting[i].value;
+    return NULL;
+}
+
+/* Whether the target is NCA's, which cannot be softened. */
+static bool targets_nca(const cli_options *options)
+{
+    const char *target = value_said(options, "target"), *method = value_said(options, "method");
+    if (target && strcmp(target, "auto") != 0) return !strcmp(target, "nca");
+    for (int i = 0; method && i < enhope_method_count(); i++)
+        if (!strcmp(enhope_method_get(i)->name, method)) return !strcmp(enhope_method_get(i)->target, "NCA");
+    return false;
+}
+
+/* Whether what the user says leaves no room for a drawn value. */
+static bool excluded(const cli_options *options, const char *setting, const char *value)
+{
+    const char *factors = value_said(options, "factors");
+    if (!strcmp(setting, "order")) return strchr(value, '+') && factors && !strcmp(factors, "1");
+    return (!strcmp(setting, "smooth") || !strcmp(setting, "mix")) && targets_nca(options);
+}
+
+static void add(char *buffer, size_t size, const char *name, const char *value)
+{
+    const size_t used = strlen(buffer);
+    snprintf(buffer + used, size - used, " %s %s", name, value);
+}
+
+static void add_drawn(const tuning *t, int trial, int i, char *buffer, size_t size)
+{
+    const tune_dimension *d = &space[i];
+    const double u = uniform(t->seed, trial, i);
+    char value[64];
+    if (d->kind == TUNE_ONE_OF) {
+        pick(d->values, u, value, sizeof value);
+    } else {
+        double low = d->low, high = d->high;
+        if (!strcmp(d->setting, "batch")) {
+            high = fmax(10, fmin(high, floor((double)(t->facts.samples - t->facts.valid) / 4)));
+            low = fmin(low, high);
+        }
+        const double drawn = low * pow(high / low, u);
+        snprintf(value, sizeof value, d->kind == TUNE_LOG_WHOLE ? "%.0f" : "%.2g", drawn);
+    }
+    if (!strcmp(d->setting, "factors hidden")) {
+        char *hidden = strchr(value, ' ');
+        *hidden++ = '\0';
+        if (!value_said(t->options, "factors")) add(buffer, size, "factors", value);
+        if (!value_said(t->options, "hidden")) add(buffer, size, "hidden", hidden);
+        return;
+    }
+    if (value_said(t->options, d->setting) || excluded(t->options, d->setting, value)) return;
+    if (!strcmp(d->setting, "z")) {
+        long long each = 0;
+        sscanf(value, "%lld", &each);
+        snprintf(value, sizeof value, "%lld", each * (long long)t->facts.classes);
+    }
+    add(buffer, size, d->setting, value);
+}
+
+void tune_settings(const tuning *t, int trial, char *buffer, size_t size)
+{
+    enum { DEFAULT, BEST, DEFAULT_LONGER, DRAWN };
+    snprintf(buffer, size, "recipe %s", trial == BEST ? "best" : "fast");
+    for (int i = 0; i < DIMENSIONS && trial >= DRAWN; i++) add_drawn(t, trial, i, buffer, size);
+    for (int i = 0; i < t->options->settings; i++) { /* what the user says holds for all; epochs are the rounds' */
+        const cli_pair *s = &t->options->setting[i];
+        if (trial == DEFAULT || strcmp(s->name, "epochs") != 0) add(buffer, size, s->name, s->value);
+    }
+}
+
+int64_t tune_epochs(const tuning *t, int trial, int round)
+{
+    if (trial == 0) return 0;
+    int64_t epochs = t->epochs;
+    for (int i = round + 1; i < ROUNDS; i++) epochs = (epochs + KEPT - 1) / KEPT;
+    return epochs;
+}

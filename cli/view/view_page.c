@@ -1,0 +1,289 @@
+/* The page of enhope view, written: points, samples, training, the model, and what is told of them. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/page.h"
+#include "view/view.h"
+
+enum {
+    NAMES = 20000,             /* inputs whose names travel */
+    MODEL_BYTES = 48 * 1000000 /* of a model that travels */
+};
+static const char *const part_names[] = {"held out", "training", "all"};
+
+/* ---- blocks of numbers ---- */
+
+typedef double (*number_fn)(const view *v, int64_t i); /* of point i */
+
+static double number_row(const view *v, int64_t i)
+{
+    int64_t row;
+    view_point(v, i, &row);
+    return (double)row;
+}
+
+static double number_part(const view *v, int64_t i)
+{
+    int64_t row;
+    return view_point(v, i, &row)->kind;
+}
+
+static double number_truth(const view *v, int64_t i)
+{
+    return view_group_of(v, v->row[i]);
+}
+
+static double number_label(const view *v, int64_t i)
+{
+    int64_t row;
+    const view_part *part = view_point(v, i, &row);
+    return part->p.label[row];
+}
+
+static double number_winner(const view *v, int64_t i)
+{
+    int64_t row;
+    const view_part *part = view_point(v, i, &row);
+    return (double)part->p.winner[row];
+}
+
+static double number_proba(const view *v, int64_t i)
+{
+    int64_t row;
+    const view_part *part = view_point(v, i, &row);
+    const float p = part->p.proba[row * v->session.model_info.classes + part->p.label[row]];
+    return round(65535.0 * fmin(1, fmax(0, (double)p)));
+}
+
+static double place(const view *v, int64_t i, int d)
+{
+    int64_t row;
+    const view_part *part = view_point(v, i, &row);
+    return cli_page_place((double)part->p.Y[row * v->session.model_info.outputs + d], v->low[d], v->high[d]);
+}
+
+static double number_x(const view *v, int64_t i)
+{
+    return place(v, i, 0);
+}
+
+static double number_y(const view *v, int64_t i)
+{
+    return place(v, i, 1);
+}
+
+static int put_numbers(const view *v, FILE *out, const char *id, number_fn of, double most)
+{
+    const size_t width = most < 256 ? 1 : most < 65536 ? 2 : 4;
+    uint8_t *to = cli_alloc(id, v->n, (int64_t)width, 1);
+    if (!to) return CLI_FAILED;
+    for (int64_t i = 0; i < v->n; i++) {
+        const uint32_t number = (uint32_t)of(v, i);
+        for (size_t b = 0; b < width; b++) to[(size_t)i * width + b] = (uint8_t)(number >> 8 * b);
+    }
+    const int code = cli_page_put_block(out, id, to, (size_t)v->n, width);
+    free(to);
+    return code;
+}
+
+static int put_points(const view *v, FILE *out)
+{
+    const double c = v->session.model_info.classes + 1;
+    int code = put_numbers(v, out, "x", number_x, 65535);
+    if (!code) code = put_numbers(v, out, "y", number_y, 65535);
+    if (!code) code = put_numbers(v, out, "row", number_row, 4294967295.0);
+    if (!code) code = put_numbers(v, out, "part", number_part, VIEW_PARTS);
+    if (!code) code = put_numbers(v, out, "truth", number_truth, c);
+    if (!code) code = put_numbers(v, out, "label", number_label, c);
+    if (!code) code = put_numbers(v, out, "winner", number_winner, (double)v->session.model_info.references);
+    if (!code) code = put_numbers(v, out, "proba", number_proba, 65535);
+    return code;
+}
+
+/* ---- how training went ---- */
+
+static int put_history(const view *v, FILE *out)
+{
+    const cli_page_history *history = &v->history;
+    if (!history->frames) return 0;
+    uint32_t *played = cli_alloc("points", history->points, 1, sizeof *played);
+    if (!played) return CLI_FAILED;
+    for (int64_t i = 0; i < history->points; i++) played[i] = (uint32_t)view_played_point(v, i);
+    int code = cli_page_put_block(out, "played", played, (size_t)history->points, sizeof *played);
+    free(played);
+    if (!code)
+        code = cli_page_put_block(out, "frames", history->place, (size_t)(history->frames * history->points * 2),
+                                  sizeof *history->place);
+    return code;
+}
+
+static void put_box(FILE *out, const char *name, const double *low, const double *high)
+{
+    fprintf(out, "\"%s\":[", name);
+    for (int i = 0; i < 4; i++) {
+        if (i) putc(',', out);
+        cli_put_json_number(out, i < 2 ? low[i] : high[i - 2]);
+    }
+    putc(']', out);
+}
+
+static void put_progress(const view *v, FILE *out)
+{
+    fprintf(out, "\"another\":%s,\"history\":[", v->history.gap > CLI_PAGE_GAP ? "true" : "false");
+    for (int64_t i = 0; i < v->history.frames; i++) {
+        const cli_page_frame *frame = &v->history.frame[i];
+        fprintf(out, "%s{\"epoch\":", i ? "," : "");
+        cli_put_json_number(out, frame->epoch);
+        fputs(",\"loss\":", out);
+        cli_put_json_number(out, frame->loss);
+        fputs(",\"valid\":", out);
+        cli_put_json_number(out, frame->valid_error);
+        fputs(",\"error\":", out);
+        cli_put_json_number(out, frame->error);
+        putc(',', out);
+        put_box(out, "box", frame->low, frame->high);
+        putc('}', out);
+    }
+    fputs("],", out);
+}
+
+/* ---- the model ---- */
+
+static int put_model(const view *v, FILE *out, bool *there)
+{
+    size_t bytes = 0;
+    enhope_status status = enhope_model_save_bytes(v->session.ctx, v->session.model, NULL, 0, &bytes);
+    *there = !status && bytes <= MODEL_BYTES;
+    if (status || !*there) return status ? cli_fail(v->session.ctx, status) : 0;
+    void *file = cli_alloc("the model", (int64_t)bytes, 1, 1);
+    if (!file) return CLI_FAILED;
+    status = enhope_model_save_bytes(v->session.ctx, v->session.model, file, bytes, &bytes);
+    const int code = status ? cli_fail(v->session.ctx, status)
+                            : cli_page_put_block(out, "model", file, bytes / sizeof(float), sizeof(float));
+    free(file);
+    return code;
+}
+
+/* ---- what is told ---- */
+
+static void put_inputs(const view *v, FILE *out)
+{
+    const enhope_dataset_info *info = &v->part[0].session.data_info;
+    const int64_t H = v->session.model_info.inputs, s = view_shrink(info);
+    fprintf(out, "\"kind\":\"%s\",", info->image_rows ? "image" : v->words ? "words" : "fields");
+    fprintf(out, "\"inputs\":%lld,\"fields\":%lld,", (long long)H, (long long)(H < VIEW_FIELDS ? H : VIEW_FIELDS));
+    if (info->image_rows)
+        fprintf(out, "\"image\":[%lld,%lld],\"thumb\":[%lld,%lld],", (long long)info->image_rows,
+                (long long)info->image_columns, (long long)((info->image_rows + s - 1) / s),
+                (long long)((info->image_columns + s - 1) / s));
+    fputs("\"range\":[", out);
+    cli_put_json_number(out, info->minimum);
+    putc(',', out);
+    cli_put_json_number(out, info->maximum);
+    putc(',', out);
+    cli_put_json_number(out, info->mean);
+    fputs("],\"names\":", out);
+    const bool of_data = enhope_dataset_input_name(v->part[0].session.data, 0) != NULL;
+    if (H > NAMES || !(of_data || enhope_model_input_name(v->session.model, 0))) {
+        fputs("null,", out);
+        return;
+    }
+    for (int64_t j = 0; j < H; j++) {
+        putc(j ? ',' : '[', out);
+        cli_put_json(out, of_data ? enhope_dataset_input_name(v->part[0].session.data, j)
+                                  : enhope_model_input_name(v->session.model, j));
+    }
+    fputs("],", out);
+}
+
+static void put_parts(const view *v, FILE *out)
+{
+    fputs("\"parts\":[", out);
+    for (int k = 0; k < v->parts; k++)
+        fprintf(out, "%s{\"kind\":%d,\"name\":\"%s\",\"n\":%lld,\"labelled\":%lld,\"errors\":%lld}", k ? "," : "",
+                v->part[k].kind, part_names[v->part[k].kind], (long long)v->part[k].session.data_info.n,
+                (long long)v->part[k].labelled, (long long)v->part[k].errors);
+    fprintf(out, "],\"total\":%lld,\"n\":%lld,\"details\":%lld,", (long long)v->total, (long long)v->n,
+            (long long)v->details);
+}
+
+static void put_exemplars(const view *v, FILE *out)
+{
+    const int64_t h = v->session.model_info.outputs;
+    put_box(out, "box", v->low, v->high);
+    fprintf(out, ",\"references\":%lld,\"exemplars\":[", (long long)v->session.model_info.references);
+    for (int64_t j = 0; j < v->session.model_info.references && v->exemplar; j++) {
+        fputs(j ? ",[" : "[", out);
+        cli_put_json_number(out, (double)v->exemplar[j * h]);
+        putc(',', out);
+        cli_put_json_number(out, (double)v->exemplar[j * h + 1]);
+        fprintf(out, ",%d]", (int)v->exemplar_class[j]);
+    }
+    fputs("],", out);
+}
+
+/* The last name of a path, as text; of a pair of files the first's, of a synthetic set its kind. */
+static int put_last_name(FILE *out, const char *path)
+{
+    char *text = strdup(path), *from = text;
+    if (!text) return cli_error("out of memory");
+    text[strcspn(text, ",")] = 0;
+    for (size_t end = strlen(text); end > 1 && text[end - 1] == '/'; end--) text[end - 1] = 0;
+    if (strrchr(text, '/') && strrchr(text, '/')[1]) from = strrchr(text, '/') + 1;
+    cli_put_json(out, from);
+    free(text);
+    return 0;
+}
+
+static int put_about(const view *v, const cli_options *options, bool with_model, FILE *out)
+{
+    const enhope_model_info *info = &v->session.model_info;
+    fputs("{\"title\":", out);
+    cli_put_json(out, options->title);
+    fputs(",\"data\":", out);
+    int code = put_last_name(out, options->data);
+    fputs(",\"model\":", out);
+    if (!code) code = put_last_name(out, options->positional[0]);
+    fputs(",\"method\":", out);
+    cli_put_json(out, info->method);
+    fprintf(out, ",\"version\":\"%s\",\"outputs\":%lld,\"neighbours\":%lld,\"runs\":%s,\"transpose\":%s,",
+            enhope_version(), (long long)info->outputs,
+            (long long)(options->neighbours ? options->neighbours : info->neighbours), with_model ? "true" : "false",
+            options->transpose ? "true" : "false");
+    put_inputs(v, out);
+    put_parts(v, out);
+    put_exemplars(v, out);
+    put_progress(v, out);
+    fputs("\"classes\":[", out);
+    for (int32_t k = 0; k < info->classes; k++) {
+        if (k) putc(',', out);
+        cli_put_json(out, enhope_model_class_name(v->session.model, k));
+    }
+    fputs("]}", out);
+    return code;
+}
+
+int view_put_page(const view *v, const cli_options *options, FILE *out)
+{
+    bool with_model = false;
+    fwrite(cli_page_head, 1, cli_page_head_size, out);
+    int code = put_points(v, out);
+    if (!code) code = view_put_samples(v, out);
+    if (!code) code = put_history(v, out);
+    if (!code) code = put_model(v, out, &with_model);
+    if (code) return code;
+    char *json = NULL;
+    size_t size = 0;
+    FILE *about = open_memstream(&json, &size);
+    if (!about) return cli_error("out of memory");
+    code = put_about(v, options, with_model, about);
+    if (fclose(about) && !code) code = cli_error("out of memory");
+    if (!code) {
+        cli_page_put_json(out, "about", json, size);
+        fwrite(cli_page_tail, 1, cli_page_tail_size, out);
+    }
+    free(json);
+    return code;
+}

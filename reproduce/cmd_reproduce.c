@@ -1,0 +1,290 @@
+/* enhope reproduce: runs the cells of the plan that are not done yet, each in a process of its own, then times
+ * classification, then writes the report. What is done stays done: the same command goes on where it was stopped. */
+#define _DEFAULT_SOURCE 1
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/pool.h"
+#include "reproduce.h"
+
+enum { MOST_NAME = PATH_ROOM - 128 }; /* of a folder: the names in it fit behind */
+
+typedef struct work {
+    const reproduction *r;
+    cell *cells; /* to do, in the order of the plan */
+    int count, next, done, failed, kept;
+    bool terminal;
+    double started;
+} work;
+
+/* ---- which cells ---- */
+
+/* Takes the next of the patterns between commas (TEXT_ROOM); false: there is none. */
+static bool next_pattern(const char **rest, char *pattern)
+{
+    *rest += strspn(*rest, ",");
+    const size_t length = strcspn(*rest, ",");
+    snprintf(pattern, TEXT_ROOM, "%.*s", (int)length, *rest);
+    *rest += length;
+    return length > 0;
+}
+
+/* Whether one of the patterns is the data set, the row, both, or matches the whole name of a cell. */
+static bool chosen(const char *only, const char *set, const char *row, const char *name)
+{
+    char pattern[TEXT_ROOM], both[TEXT_ROOM];
+    if (!only) return true;
+    snprintf(both, sizeof both, "%s/%s", set, row);
+    while (next_pattern(&only, pattern))
+        if (!strcmp(pattern, set) || !strcmp(pattern, row) || !strcmp(pattern, both) || fnmatch(pattern, name, 0) == 0)
+            return true;
+    return false;
+}
+
+static bool cell_chosen(const char *only, cell at)
+{
+    char name[TEXT_ROOM];
+    cell_name(at, name, sizeof name);
+    return chosen(only, plan_sets[at.set].id, plan_row_get(at.row)->id, name);
+}
+
+static bool speed_chosen(const char *only, int set)
+{
+    char name[TEXT_ROOM];
+    snprintf(name, sizeof name, "%s/speed", plan_sets[set].id);
+    return plan_row_get(plan_row_number("en-hope-20-learned"))->on[set] &&
+           chosen(only, plan_sets[set].id, "speed", name);
+}
+
+static bool has_row(const reproduction *r, int row)
+{
+    const plan_part part = plan_row_get(row)->part;
+    return part == BEYOND || r->ablation == (part == ABLATION);
+}
+
+bool reproduction_has(const reproduction *r, int row, int set)
+{
+    return plan_row_get(row)->on[set] && has_row(r, row);
+}
+
+static bool names_any(const reproduction *r, const char *pattern)
+{
+    for (int set = 0; set < SETS; set++) {
+        if (!r->ablation && speed_chosen(pattern, set)) return true;
+        for (int row = 0; row < plan_rows(); row++)
+            for (int seed = 1; seed <= r->seeds && reproduction_has(r, row, set); seed++)
+                if (cell_chosen(pattern, (cell){row, set, seed})) return true;
+    }
+    return false;
+}
+
+/* Every pattern names something: one that does not is a slip. */
+static int check_only(const reproduction *r, const char *only)
+{
+    char pattern[TEXT_ROOM];
+    bool good = !only;
+    for (const char *rest = only; only && next_pattern(&rest, pattern);) {
+        good = names_any(r, pattern);
+        if (!good) break;
+    }
+    if (good) return 0;
+    const int code =
+        cli_usage_error(r->options->command,
+                        "--only %s names no cell: expected data sets, rows, or patterns of DATA/ROW/SEED as "
+                        "in 'mnist/en-hope-*/1' with seeds up to %d, separated by commas",
+                        *pattern ? pattern : only, r->seeds);
+    fputs("data sets:", stderr);
+    for (int set = 0; set < SETS; set++) fprintf(stderr, " %s", plan_sets[set].id);
+    fputs("\nrows:", stderr);
+    for (int row = 0; row < plan_rows(); row++)
+        if (has_row(r, row)) fprintf(stderr, " %s", plan_row_get(row)->id);
+    fputs(r->ablation ? "\n" : " speed\n", stderr);
+    return code;
+}
+
+static int find_data(reproduction *r)
+{
+    int found = 0;
+    char path[SETS][PATH_ROOM];
+    for (int set = 0; set < SETS; set++) {
+        const plan_set *s = &plan_sets[set];
+        const char *const files[] = {s->path, s->pair[0][0], s->pair[0][1], s->pair[1][0], s->pair[1][1]};
+        r->have[set] = true;
+        for (int i = 0; i < 5 && r->have[set]; i++) {
+            if (!files[i]) continue;
+            snprintf(path[set], PATH_ROOM, "%s/%s", r->data, files[i]);
+            r->have[set] = access(path[set], R_OK) == 0;
+        }
+        found += r->have[set];
+    }
+    for (int set = 0; set < SETS && found; set++)
+        if (!r->have[set]) fprintf(stderr, "%s is left out: %s is not there\n", plan_sets[set].name, path[set]);
+    return found ? 0
+                 : cli_error("%s holds none of the data sets: expected mnist, usps/usps_all.mat, "
+                             "20news/20news_w100.mat, mnist-vgg512 or fashion-mnist in it",
+                             r->data);
+}
+
+static int find_work(work *w, const char *only)
+{
+    const reproduction *r = w->r;
+    w->cells = cli_alloc("cells", plan_rows(), SETS * r->seeds, sizeof *w->cells);
+    if (!w->cells) return CLI_FAILED;
+    for (int seed = 1; seed <= r->seeds; seed++) /* a whole table after the first round */
+        for (int set = 0; set < SETS; set++)
+            for (int row = 0; row < plan_rows(); row++) {
+                const cell at = {.row = row, .set = set, .seed = seed};
+                cell_result done;
+                if (!reproduction_has(r, row, set) || !r->have[set] || !cell_chosen(only, at)) continue;
+                if (cell_read(r, at, &done))
+                    w->kept++;
+                else
+                    w->cells[w->count++] = at;
+            }
+    return 0;
+}
+
+/* ---- running them ---- */
+
+/* A cell as an item of the pool: the same number in every rank, whatever is done. */
+static int cell_number(cell at)
+{
+    return (at.seed * SETS + at.set) * plan_rows() + at.row;
+}
+
+static cell cell_of(int number)
+{
+    const int sets = number / plan_rows();
+    return (cell){.row = number % plan_rows(), .set = sets % SETS, .seed = sets / SETS};
+}
+
+static void clear_line(const work *w)
+{
+    if (w->terminal) fputs("\r\033[K", stderr);
+}
+
+/* "[12 of 168] mnist/hope/1 0:41, usps/hope/1 0:12; 1:20:00 left" */
+static void draw(void *user, const cli_job *jobs, int most)
+{
+    const work *w = user;
+    if (!w->terminal) return;
+    char left[32], spent[32], name[TEXT_ROOM];
+    const double passed = cli_now() - w->started;
+    cli_seconds_text(w->done ? passed / w->done * (w->count - w->done) : NAN, left, sizeof left);
+    fprintf(stderr, "\r[%d of %d]", w->done, w->count);
+    for (int j = 0, shown = 0; j < most && shown < 2; j++) {
+        if (!jobs[j].busy) continue;
+        cell_name(cell_of(jobs[j].item), name, sizeof name);
+        cli_seconds_text(cli_now() - jobs[j].started, spent, sizeof spent);
+        fprintf(stderr, "%s %s %s", shown++ ? "," : "", name, spent);
+    }
+    fprintf(stderr, "; %s left\033[K", left);
+    fflush(stderr);
+}
+
+static int next_cell(void *user)
+{
+    work *w = user;
+    return w->next < w->count ? cell_number(w->cells[w->next++]) : -1;
+}
+
+static int run_cell(void *user, int item)
+{
+    const work *w = user;
+    return cell_run(w->r, cell_of(item));
+}
+
+static void finish(void *user, const cli_job *job, int status)
+{
+    work *w = user;
+    const cell at = cell_of(job->item);
+    char name[TEXT_ROOM];
+    cell_result result;
+    cell_name(at, name, sizeof name);
+    w->done++;
+    if (cli_caught_signal()) return;
+    clear_line(w);
+    if (!cell_read(w->r, at, &result)) {
+        w->failed++;
+        if (WIFSIGNALED(status))
+            cli_error("%s failed: ended by signal %d", name, WTERMSIG(status));
+        else
+            cli_error("%s failed; the sentence above says why", name);
+        return;
+    }
+    const double paper = plan_row_get(at.row)->paper[at.set];
+    fprintf(stderr, "[%d of %d] %s: %.2f %%", w->done, w->count, name, result.test);
+    if (paper > 0) fprintf(stderr, " (paper %.2f)", paper);
+    fprintf(stderr, ", %.1f s\n", result.seconds);
+}
+
+/* A data set that fails leaves the others, and the report, as they are. */
+static int run_speed(const reproduction *r, const char *only)
+{
+    int code = 0;
+    for (int set = 0; set < SETS; set++) {
+        speed_result done;
+        if (!r->have[set] || !speed_chosen(only, set) || speed_read(r, set, &done) || cli_caught_signal()) continue;
+        const cell at = {.row = plan_row_number("en-hope-20-learned"), .set = set, .seed = 1};
+        cell_result trained;
+        if (!plan_row_get(at.row)->on[set] || !cell_read(r, at, &trained)) continue;
+        fprintf(stderr, "timing classification on %s\n", plan_sets[set].name);
+        const int failed = speed_run(r, set);
+        if (failed) code = failed;
+    }
+    return code;
+}
+
+int cmd_reproduce(const cli_options *options)
+{
+    reproduction r = {.options = options,
+                      .data = options->data ? options->data : getenv("ENHOPE_DATA"),
+                      .quick = options->quick,
+                      .ablation = options->ablation,
+                      .seeds = options->seeds      ? (int)options->seeds
+                               : options->quick    ? 1
+                               : options->ablation ? 5
+                                                   : 3};
+    r.folder = options->output ? options->output : r.quick ? "reproduction-quick" : "reproduction";
+    if (!r.data || !*r.data)
+        return cli_usage_error(options->command, "--data FOLDER is missing, and ENHOPE_DATA is not set");
+    if (strlen(r.data) > MOST_NAME || strlen(r.folder) > MOST_NAME)
+        return cli_usage_error(options->command, "a folder's name is too long: expected at most %d bytes", MOST_NAME);
+    work w = {.r = &r, .terminal = isatty(STDERR_FILENO) != 0, .started = cli_now()};
+    const cli_pool pool = {.user = &w,
+                           .most = options->jobs ? (int)options->jobs : 1,
+                           .next = next_cell,
+                           .run = run_cell,
+                           .ended = finish,
+                           .draw = draw};
+    static const char *const inner[] = {"cells", "models", "speed"};
+    if (cli_rank()) return cli_pool_serve(&pool);
+    cli_catch_signals();
+    int code = check_only(&r, options->only), speed_code = 0;
+    if (!code) code = find_data(&r);
+    if (!code) code = cli_make_folders(r.folder, inner, 3);
+    if (!code) code = find_work(&w, options->only);
+    if (!code) {
+        fprintf(stderr, "cells to do: %d, done before: %d, in %s\n", w.count, w.kept, r.folder);
+        code = cli_pool_run(&pool);
+    }
+    if (!code && !r.ablation) speed_code = run_speed(&r, options->only);
+    if (!code && cli_caught_signal()) {
+        clear_line(&w);
+        cli_error("stopped; what is done is kept in %s, and the same command goes on from there", r.folder);
+        code = 128 + cli_caught_signal();
+        report_write(&r); /* of what is done */
+    } else if (!code) {
+        code = report_write(&r);
+    }
+    if (!code)
+        printf("The report is in %s/%s.md and %s/%s.html.\n", r.folder, report_name(&r), r.folder, report_name(&r));
+    if (!code && w.failed) code = cli_error("%d of %d cells failed and are missing in the report", w.failed, w.count);
+    if (!code) code = speed_code;
+    free(w.cells);
+    return cli_pool_dismiss(code);
+}

@@ -1,0 +1,249 @@
+/* One cell of the reproduction: a model trained with the plan's settings, judged once on the test part, and what it
+ * took, kept as a small JSON file. */
+#define _DEFAULT_SOURCE 1
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/pool.h"
+#include "reproduce.h"
+
+enum { QUICK_TRAINING = 3000, QUICK_TEST = 1000, KMEANS_CENTRES = 20 };
+static const char quick_settings[] = " time 2.5";
+/* What a cell's own settings change: the paper's, but samples weigh the same unless a cell says that pairs do. */
+static const char base_settings[] = "recipe paper weight sample";
+
+void cell_name(cell at, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s/%s/%d", plan_sets[at.set].id, plan_row_get(at.row)->id, at.seed);
+}
+
+void cell_settings(const reproduction *r, cell at, char *buffer, size_t size)
+{
+    const plan_row *row = plan_row_get(at.row);
+    snprintf(buffer, size, "%s%s%s seed %d%s", row->settings, *row->on[at.set] ? " " : "", row->on[at.set], at.seed,
+             r->quick ? quick_settings : "");
+}
+
+static void file_path(const reproduction *r, cell at, const char *kind, const char *ending, char *path)
+{
+    snprintf(path, PATH_ROOM, "%s/%s/%s_%s_%d%s", r->folder, kind, plan_sets[at.set].id, plan_row_get(at.row)->id,
+             at.seed, ending);
+}
+
+void cell_model_path(const reproduction *r, cell at, char *path)
+{
+    file_path(r, at, "models", ".safetensors", path);
+}
+
+bool cell_keeps_model(cell at)
+{
+    char word[32];
+    snprintf(word, sizeof word, " %s ", plan_sets[at.set].id);
+    const char *keep = plan_row_get(at.row)->keep;
+    return at.seed == 1 && keep && strstr(keep, word);
+}
+
+/* path (2 PATH_ROOM) and split (TEXT_ROOM) hold what source points to. */
+static void cell_source(const reproduction *r, cell at, const char *part, enhope_source *source, char *path,
+                        char *split)
+{
+    const plan_set *set = &plan_sets[at.set];
+    const bool test = !strcmp(part, "test");
+    if (set->path)
+        snprintf(path, 2 * PATH_ROOM, "%s/%s", r->data, set->path);
+    else
+        snprintf(path, 2 * PATH_ROOM, "%s/%s,%s/%s", r->data, set->pair[test][0], r->data, set->pair[test][1]);
+    if (set->split) snprintf(split, TEXT_ROOM, "%s%d", set->split, at.seed);
+    *source = (enhope_source){.path = path, .part = set->path ? part : NULL, .split = set->split ? split : NULL};
+    if (r->quick) source->limit = test ? QUICK_TEST : QUICK_TRAINING;
+}
+
+/* ---- kept ---- */
+
+bool cell_read(const reproduction *r, cell at, cell_result *out)
+{
+    char path[PATH_ROOM], settings[TEXT_ROOM];
+    file_path(r, at, "cells", ".json", path);
+    cell_settings(r, at, settings, sizeof settings);
+    cJSON *object = cli_kept_json(path);
+    if (!object) return false;
+    *out = (cell_result){.test = cli_kept_number(object, "test_error_percent"),
+                         .kmeans = cli_kept_number(object, "kmeans_error_percent"),
+                         .valid = cli_kept_number(object, "valid_error_percent"),
+                         .tested = cli_kept_count(object, "test_points"),
+                         .seconds = cli_kept_number(object, "seconds"),
+                         .bytes = cli_kept_number(object, "peak_bytes"),
+                         .epochs = cli_kept_count(object, "epochs"),
+                         .best = cli_kept_count(object, "best_epoch")};
+    snprintf(out->device, sizeof out->device, "%s", cli_kept_text(object, "device"));
+    bool whole = isfinite(out->test) && !strcmp(cli_kept_text(object, "settings"), settings);
+    cJSON_Delete(object);
+    if (whole && cell_keeps_model(at)) {
+        cell_model_path(r, at, path);
+        whole = access(path, R_OK) == 0;
+    }
+    return whole;
+}
+
+static int cell_write(const reproduction *r, cell at, const cell_result *result)
+{
+    char path[PATH_ROOM], settings[TEXT_ROOM], name[TEXT_ROOM];
+    cli_output output = {0};
+    file_path(r, at, "cells", ".json", path);
+    cell_settings(r, at, settings, sizeof settings);
+    cell_name(at, name, sizeof name);
+    int code = cli_output_open(&output, path);
+    if (code) return code;
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"test_error_percent", result->test},   {"kmeans_error_percent", result->kmeans},
+                   {"valid_error_percent", result->valid}, {"test_points", (double)result->tested},
+                   {"seconds", result->seconds},           {"peak_bytes", result->bytes},
+                   {"epochs", (double)result->epochs},     {"best_epoch", (double)result->best}};
+    fputs("{\"cell\": ", output.file);
+    cli_put_json(output.file, name);
+    fputs(", \"settings\": ", output.file);
+    cli_put_json(output.file, settings);
+    fputs(", \"device\": ", output.file);
+    cli_put_json(output.file, result->device);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        fprintf(output.file, ", \"%s\": ", numbers[i].name);
+        cli_put_json_number(output.file, numbers[i].value);
+    }
+    fputs("}\n", output.file);
+    return cli_output_close(&output);
+}
+
+/* ---- done ---- */
+
+int cell_data(const reproduction *r, cell at, const char *part, enhope_context *ctx, enhope_dataset **out)
+{
+    enhope_source source;
+    char path[2 * PATH_ROOM], split[TEXT_ROOM];
+    cell_source(r, at, part, &source, path, split);
+    const enhope_status status = enhope_dataset_read(ctx, &source, out);
+    return status ? cli_fail(ctx, status) : 0;
+}
+
+static void name_cpu(char *buffer, size_t size)
+{
+    char line[256], name[80] = "cpu";
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "model name : %79[^\n]", name) == 1) break;
+    if (file) fclose(file);
+    snprintf(buffer, size, "%s, ", name);
+}
+
+/* The first device whose name begins so: "cuda" is cuda:0. */
+static bool find_device(enhope_context *ctx, const char *name, enhope_device_info *out)
+{
+    for (int i = 0; i < enhope_device_count(ctx); i++)
+        if (!enhope_device_get(ctx, i, out) && out->available && !strncmp(out->name, name, strlen(name))) return true;
+    return false;
+}
+
+void reproduce_machine(enhope_context *ctx, const char *device, char *buffer, size_t size)
+{
+    const bool any = device && !strcmp(device, "auto");
+    const char *name = any ? "cuda" : device ? device : "cpu";
+    enhope_device_info info;
+    bool found = find_device(ctx, name, &info);
+    if (!found && any) found = find_device(ctx, "cpu", &info);
+    snprintf(buffer, size, "%s", found ? "" : name);
+    if (!found) return;
+    if (!strcmp(info.name, "cpu")) name_cpu(buffer, size);
+    const size_t length = strlen(buffer);
+    snprintf(buffer + length, size - length, "%s", info.text);
+}
+
+static double peak_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : NAN;
+}
+
+static int judge(cli_session *s, const enhope_model *model, const enhope_dataset *test, double *percent, int64_t *n)
+{
+    enhope_evaluation e = {0};
+    const enhope_status status = enhope_model_evaluate(s->ctx, model, test, 0, &e);
+    if (status) return cli_fail(s->ctx, status);
+    if (!e.n) return cli_error("the test part has no labelled sample of a class that was trained on");
+    *percent = 100.0 * (double)e.errors / (double)e.n;
+    *n = e.n;
+    return 0;
+}
+
+static int judge_against_kmeans(cli_session *s, cell at, const enhope_dataset *test, double *percent)
+{
+    enhope_model *model = NULL;
+    int64_t n;
+    const enhope_status status =
+        enhope_model_refer(s->ctx, s->model, s->data, "kmeans", KMEANS_CENTRES, at.seed, &model);
+    if (status) return cli_fail(s->ctx, status);
+    const int code = judge(s, model, test, percent, &n);
+    enhope_model_free(model);
+    return code;
+}
+
+static int train(const reproduction *r, cell at, cli_session *s, cell_result *result)
+{
+    char words[TEXT_ROOM];
+    cli_progress progress;
+    enhope_settings *settings = enhope_settings_create();
+    if (!settings) return cli_error("out of memory");
+    snprintf(words, sizeof words, "%s", base_settings);
+    int code = cli_apply_settings(s->ctx, settings, words);
+    cell_settings(r, at, words, sizeof words);
+    if (!code) code = cli_apply_settings(s->ctx, settings, words);
+    if (!code) code = cli_progress_open(&progress, true, NULL, false);
+    if (!code) {
+        const enhope_status status = enhope_train(s->ctx, s->data, settings, cli_progress_step, &progress, &s->model);
+        result->seconds = progress.seconds;
+        cli_progress_close(&progress);
+        if (status == ENHOPE_STOPPED)
+            code = 128 + cli_caught_signal();
+        else if (status)
+            code = cli_fail(s->ctx, status);
+    }
+    enhope_settings_free(settings);
+    if (code) return code;
+    enhope_model_get_info(s->model, &s->model_info);
+    const enhope_history *best = cli_session_best(s);
+    result->valid = best ? 100 * best->valid_error : NAN;
+    result->epochs = s->model_info.epochs;
+    result->best = best ? best->epoch : 0;
+    result->bytes = peak_bytes();
+    return 0;
+}
+
+int cell_run(const reproduction *r, cell at)
+{
+    const plan_row *row = plan_row_get(at.row);
+    cell_result result = {.kmeans = NAN};
+    cli_session s;
+    enhope_dataset *test = NULL;
+    char path[PATH_ROOM];
+    int code = cli_session_open(&s, r->options);
+    if (s.ctx) enhope_context_set_log(s.ctx, NULL, NULL);
+    if (!code) reproduce_machine(s.ctx, r->options->device, result.device, sizeof result.device);
+    if (!code) code = cell_data(r, at, "train", s.ctx, &s.data);
+    if (!code) code = train(r, at, &s, &result);
+    if (!code) code = cell_data(r, at, "test", s.ctx, &test);
+    if (!code) code = judge(&s, s.model, test, &result.test, &result.tested);
+    if (!code && row->against_kmeans) code = judge_against_kmeans(&s, at, test, &result.kmeans);
+    if (!code && cell_keeps_model(at)) {
+        cell_model_path(r, at, path);
+        const enhope_status status = enhope_model_save(s.ctx, s.model, path);
+        if (status) code = cli_fail(s.ctx, status);
+    }
+    if (!code) code = cell_write(r, at, &result);
+    enhope_dataset_free(test);
+    cli_session_close(&s);
+    return code;
+}

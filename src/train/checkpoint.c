@@ -1,0 +1,479 @@
+/* Checkpoints: all that the rest of training depends on, in a file.
+ *
+ * Random numbers are a function of (seed, stream, index), and cg and lbfgs begin afresh with each batch, so that this is little:
+ * the parameters, the best of them, their mean, what the optimiser keeps between batches, counters, sums and the history. The
+ * rest a trainer has from data and settings; whether these are the same is told by their texts and by a fingerprint. Numbers are
+ * kept as the backend holds them, and a checksum tells a damaged file from a whole one. docs/model-format.md lists it all. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "comm/comm.h"
+#include "train/trainer.h"
+#include "model/safetensors.h"
+
+#define FORMAT         "enhope-checkpoint"
+#define FORMAT_VERSION "1"
+
+/* Tensors, and what is in two of them. */
+enum { COUNTERS, NUMBERS, HISTORY, LABELS, MUL, THETA, BEST, AVERAGE, MOMENTS, TENSORS };
+enum { EPOCH, BATCH, BEST_EPOCH, IMPROVED, AVERAGED, STEP, DIVERGED, COUNTS };
+enum { SPENT, LOSS_SUM, LOSS, VALID_ERROR, BEST_ERROR, BEST_LOSS, REALS };
+enum { SECONDS, ROW_LOSS, ROW_ERROR, COLUMNS };
+
+static const char *const names[TENSORS] = {"counters", "numbers", "history", "exemplar_labels", "mul",
+                                           "theta",    "best",    "average", "moments"};
+
+typedef struct state {
+    eh_st_tensor tensor[TENSORS]; /* rank 0: not there */
+    void *data[TENSORS];          /* what they hold */
+} state;
+
+static void free_state(state *s)
+{
+    for (int i = 0; i < TENSORS; i++) eh_free(s->data[i]);
+}
+
+static const char *real_type(const enhope_trainer *t)
+{
+    return t->c->op->size == sizeof(double) ? "F64" : "F32";
+}
+
+/* The tensors of a trainer that has made so many epochs, one of which is the best; their memory. */
+static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, state *s)
+{
+    const int64_t all = t->P + t->z * t->shape.H, kept = t->optim->type->kept;
+    const struct {
+        const char *dtype;
+        size_t size;
+        int64_t rows, columns; /* 0: a vector */
+        bool there;
+    } plans[TENSORS] = {
+        [COUNTERS] = {"I64", sizeof(int64_t), COUNTS, 0, true},
+        [NUMBERS] = {"F64", sizeof(double), REALS, 0, true},
+        [HISTORY] = {"F64", sizeof(double), epochs, COLUMNS, true},
+        [LABELS] = {"I32", sizeof(int32_t), t->z, 0, true},
+        [MUL] = {"F32", sizeof(float), t->shape.H, 0, true},
+        [THETA] = {real_type(t), t->c->op->size, all, 0, true},
+        [BEST] = {real_type(t), t->c->op->size, all, 0, best},
+        [AVERAGE] = {real_type(t), t->c->op->size, all, 0, t->average != NULL},
+        [MOMENTS] = {real_type(t), t->c->op->size, kept, t->optim->count, kept > 0},
+    };
+    for (int i = 0; i < TENSORS; i++) {
+        const int64_t columns = plans[i].columns ? plans[i].columns : 1;
+        if (!plans[i].there) continue;
+        EH_TRY(eh_new(t->ctx, "checkpoint", plans[i].rows * columns, plans[i].size, &s->data[i]));
+        s->tensor[i] = (eh_st_tensor){.name = names[i],
+                                      .dtype = plans[i].dtype,
+                                      .rank = plans[i].columns ? 2 : 1,
+                                      .shape = {plans[i].rows, columns},
+                                      .end = plans[i].rows * columns * (int64_t)plans[i].size,
+                                      .data = s->data[i]};
+    }
+    return ENHOPE_OK;
+}
+
+/* Where the vectors are; while a batch is under way, the state is that before it. */
+static eh_real *vector(const enhope_trainer *t, int i)
+{
+    if (i == THETA) return t->within ? t->before : t->theta;
+    return i == BEST ? t->best : i == AVERAGE ? t->average : eh_optim_vector(t->optim, t->optim->type->first_kept);
+}
+
+/* ---- from the trainer and to it ---- */
+
+static void take_numbers(const enhope_trainer *t, state *s)
+{
+    const int64_t counters[COUNTS] = {
+        [EPOCH] = t->epoch,       [BATCH] = t->batch,      [BEST_EPOCH] = t->best_epoch, [IMPROVED] = t->improved,
+        [AVERAGED] = t->averaged, [STEP] = t->optim->step, [DIVERGED] = t->diverged};
+    const double numbers[REALS] = {[SPENT] = t->spent + (t->within ? eh_seconds() - t->started : 0),
+                                   [LOSS_SUM] = t->loss_sum,
+                                   [LOSS] = t->loss,
+                                   [VALID_ERROR] = t->valid_error,
+                                   [BEST_ERROR] = t->best_error,
+                                   [BEST_LOSS] = t->best_loss};
+    memcpy(s->data[COUNTERS], counters, sizeof counters);
+    memcpy(s->data[NUMBERS], numbers, sizeof numbers);
+    double *row = s->data[HISTORY];
+    for (int64_t i = 0; i < t->epoch; i++, row += COLUMNS) {
+        row[SECONDS] = t->history[i].seconds;
+        row[ROW_LOSS] = t->history[i].loss;
+        row[ROW_ERROR] = t->history[i].valid_error;
+    }
+}
+
+static enhope_status take_state(enhope_trainer *t, state *s)
+{
+    EH_TRY(plan(t, t->epoch, t->best_epoch > 0, s));
+    take_numbers(t, s);
+    memcpy(s->data[LABELS], t->exemplar_label, (size_t)s->tensor[LABELS].end);
+    memcpy(s->data[MUL], t->mul, (size_t)s->tensor[MUL].end);
+    eh_compute_begin(t->c);
+    for (int i = THETA; i < TENSORS; i++)
+        if (s->data[i]) t->c->op->fetch(t->c, s->data[i], vector(t, i), (size_t)s->tensor[i].end);
+    const enhope_status status = t->c->op->sync(t->c, t->ctx);
+    eh_compute_end(t->c);
+    return status;
+}
+
+static void give_numbers(enhope_trainer *t, const state *s)
+{
+    const int64_t *counters = s->data[COUNTERS];
+    const double *numbers = s->data[NUMBERS], *row = s->data[HISTORY];
+    t->epoch = counters[EPOCH];
+    t->batch = t->known = counters[BATCH];
+    t->best_epoch = counters[BEST_EPOCH];
+    t->improved = counters[IMPROVED];
+    t->averaged = counters[AVERAGED];
+    t->optim->step = counters[STEP];
+    t->diverged = counters[DIVERGED];
+    t->spent = numbers[SPENT];
+    t->loss_sum = numbers[LOSS_SUM];
+    t->loss = numbers[LOSS];
+    t->valid_error = numbers[VALID_ERROR];
+    t->best_error = numbers[BEST_ERROR];
+    t->best_loss = numbers[BEST_LOSS];
+    for (int64_t i = 0; i < t->epoch; i++, row += COLUMNS)
+        t->history[i] = (enhope_history){
+            .epoch = i + 1, .seconds = row[SECONDS], .loss = row[ROW_LOSS], .valid_error = row[ROW_ERROR]};
+    t->cut = t->stopping = false;
+    t->done = t->diverged || eh_train_finished(t) || (t->set.time > 0 && t->spent >= t->set.time);
+}
+
+static enhope_status give_state(enhope_trainer *t, const state *s)
+{
+    const int64_t *counters = s->data[COUNTERS];
+    eh_compute *c = t->c;
+    EH_TRY(eh_train_make_room(t, counters[EPOCH] + 1));
+    give_numbers(t, s);
+    memcpy(t->exemplar_label, s->data[LABELS], (size_t)s->tensor[LABELS].end);
+    memcpy(t->mul, s->data[MUL], (size_t)s->tensor[MUL].end);
+    eh_compute_begin(c);
+    c->op->send(c, t->exemplar_class, t->exemplar_label, (size_t)s->tensor[LABELS].end);
+    c->op->write(c, t->table.mul, t->mul, t->shape.H); /* snc chooses it by what a backend computes */
+    for (int i = THETA; i < TENSORS; i++)
+        if (s->data[i]) c->op->send(c, vector(t, i), s->data[i], (size_t)s->tensor[i].end);
+    const enhope_status status = c->op->sync(c, t->ctx);
+    eh_compute_end(c);
+    return status;
+}
+
+/* ---- what it was made of ---- */
+
+uint64_t eh_train_hash_model(const enhope_trainer *t)
+{
+    return eh_hash(eh_model_hash(t->from), &t->past, sizeof t->past);
+}
+
+static void print_model(const enhope_trainer *t, char *text, size_t size)
+{
+    if (t->from)
+        snprintf(text, size, "%016" PRIx64, eh_train_hash_model(t));
+    else
+        snprintf(text, size, "none");
+}
+
+typedef struct setting_texts {
+    eh_pair_text *pair; /* (enhope_setting_count()) */
+} setting_texts;
+
+static void free_texts(setting_texts *s)
+{
+    for (int i = 0; s->pair && i < enhope_setting_count(); i++) {
+        eh_free(s->pair[i].name);
+        eh_free(s->pair[i].value);
+    }
+    eh_free(s->pair);
+}
+
+static enhope_status print_settings(const enhope_trainer *t, setting_texts *out)
+{
+    EH_TRY(eh_new(t->ctx, "settings", enhope_setting_count(), sizeof *out->pair, (void **)&out->pair));
+    return eh_settings_texts(t->ctx, &t->set, out->pair);
+}
+
+static void setting_key(const eh_pair_text *pair, char *key, size_t size)
+{
+    snprintf(key, size, "setting.%s", pair->name);
+}
+
+static enhope_status compare_settings(const enhope_trainer *t, const eh_safetensors *st)
+{
+    setting_texts now = {NULL};
+    enhope_status status;
+    EH_CHECK(print_settings(t, &now));
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        char key[64], quote[EH_QUOTE];
+        setting_key(&now.pair[i], key, sizeof key);
+        const char *before = eh_safetensors_text(st, key);
+        if (!strcmp(now.pair[i].name, "time") || (before && !strcmp(before, now.pair[i].value))) continue;
+        EH_CHECK(eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                         "%s was %s in the checkpoint and is %s now: training goes on with the settings that it began "
+                         "with, of which time alone may change",
+                         now.pair[i].name, before ? eh_json_quote(before, quote) : "not known", now.pair[i].value));
+    }
+cleanup:
+    free_texts(&now);
+    return status;
+}
+
+enhope_status eh_train_look_at_data(enhope_trainer *t)
+{
+    if (t->fingerprint.n) return ENHOPE_OK;
+    if (!t->windows) return eh_fingerprint_take(t->ctx, t->data, &t->fingerprint);
+    const enhope_dataset kept = eh_train_windows_kept(t);
+    EH_TRY(eh_fingerprint_take(t->ctx, &kept, &t->fingerprint));
+    t->fingerprint.n = t->data->x.n;
+    t->fingerprint.labels ^= eh_train_windows_hash(t);
+    return ENHOPE_OK;
+}
+
+static enhope_status compare_data(enhope_trainer *t, const eh_safetensors *st)
+{
+    const char *data = eh_safetensors_text(st, "data"), *model = eh_safetensors_text(st, "model");
+    const char *windows = eh_safetensors_text(st, "windows");
+    char text[64], what[128], now[EH_WINDOWS_TEXT];
+    eh_fingerprint before;
+    if (!data || !model || !eh_fingerprint_parse(data, &before))
+        return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the checkpoint does not tell its data");
+    print_model(t, text, sizeof text);
+    if (strcmp(text, model) != 0)
+        return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the checkpoint %s",
+                       !t->from                 ? "is of training that goes on from a model: that model is missing now"
+                       : !strcmp(model, "none") ? "is of training from the start, not from a model"
+                                                : "is of training that goes on from another model");
+    EH_TRY(eh_train_look_at_data(t));
+    eh_train_windows_print(t, now);
+    if (t->fingerprint.n == before.n && (!windows || strcmp(windows, now) != 0))
+        return eh_fail(
+            t->ctx, ENHOPE_ERROR_DATA,
+            "the checkpoint is of other windows on the data: expected as much memory for it (--memory) as before");
+    if (eh_fingerprint_differs(&t->fingerprint, &before, what, sizeof what))
+        return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the checkpoint is of other data: there are %s", what);
+    return ENHOPE_OK;
+}
+
+/* ---- the file ---- */
+
+/* Of texts and tensors in any order. */
+static uint64_t checksum_texts(const cJSON *metadata)
+{
+    uint64_t sum = 0;
+    for (const cJSON *item = metadata ? metadata->child : NULL; item; item = item->next)
+        if (strcmp(item->string, "checksum") != 0)
+            sum +=
+                eh_hash(eh_hash(1, item->string, strlen(item->string)), item->valuestring, strlen(item->valuestring));
+    return sum;
+}
+
+static uint64_t checksum_tensor(const eh_st_tensor *t, const void *data)
+{
+    const uint64_t name = eh_hash(eh_hash(2, t->name, strlen(t->name)), t->dtype, strlen(t->dtype));
+    return eh_hash(name, data, (size_t)(t->end - t->begin));
+}
+
+static enhope_status add(enhope_context *ctx, cJSON *meta, const char *key, const char *value)
+{
+    if (cJSON_AddStringToObject(meta, key, value)) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "out of memory: the checkpoint's metadata");
+}
+
+static enhope_status add_texts(enhope_trainer *t, cJSON *meta)
+{
+    enhope_context *ctx = t->ctx;
+    char text[EH_FINGERPRINT_TEXT];
+    setting_texts now = {NULL};
+    enhope_status status;
+    EH_CHECK(add(ctx, meta, "format", FORMAT));
+    EH_CHECK(add(ctx, meta, "format_version", FORMAT_VERSION));
+    EH_CHECK(add(ctx, meta, "enhope_version", enhope_version()));
+    EH_CHECK(eh_train_look_at_data(t));
+    eh_fingerprint_print(&t->fingerprint, text);
+    EH_CHECK(add(ctx, meta, "data", text));
+    eh_train_windows_print(t, text);
+    EH_CHECK(add(ctx, meta, "windows", text));
+    print_model(t, text, sizeof text);
+    EH_CHECK(add(ctx, meta, "model", text));
+    EH_CHECK(print_settings(t, &now));
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        char key[64];
+        setting_key(&now.pair[i], key, sizeof key);
+        EH_CHECK(add(ctx, meta, key, now.pair[i].value));
+    }
+cleanup:
+    free_texts(&now);
+    return status;
+}
+
+static enhope_status write_state(enhope_trainer *t, const char *path, const state *s, cJSON *meta)
+{
+    eh_st_tensor there[TENSORS];
+    int64_t count = 0;
+    char text[24];
+    EH_TRY(add_texts(t, meta));
+    uint64_t sum = checksum_texts(meta);
+    for (int i = 0; i < TENSORS; i++)
+        if (s->data[i]) {
+            there[count++] = s->tensor[i];
+            sum += checksum_tensor(&s->tensor[i], s->data[i]);
+        }
+    snprintf(text, sizeof text, "%016" PRIx64, sum);
+    EH_TRY(add(t->ctx, meta, "checksum", text));
+    return eh_safetensors_write(t->ctx, path, meta, there, count);
+}
+
+/* Every rank has the state; rank 0 writes it. */
+static enhope_status write_checkpoint(enhope_trainer *t, const char *path)
+{
+    cJSON *meta = NULL;
+    state s = {0};
+    enhope_status status = ENHOPE_OK;
+    if (eh_comm_rank(t->ctx)) return ENHOPE_OK;
+    EH_CHECK(take_state(t, &s));
+    meta = cJSON_CreateObject();
+    if (!meta) EH_CHECK(eh_fail(t->ctx, ENHOPE_ERROR_MEMORY, "out of memory: the checkpoint's metadata"));
+    EH_CHECK(write_state(t, path, &s, meta));
+cleanup:
+    cJSON_Delete(meta);
+    free_state(&s);
+    return status;
+}
+
+enhope_status enhope_trainer_checkpoint(enhope_trainer *t, const char *path)
+{
+    if (!t->c || t->method->solve)
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                       "%s is not learned in steps: there is nothing to keep between them", t->method->info.name);
+    if (!path) return ENHOPE_OK;
+    if (t->cut)
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                       "%s: not written: the last batch was cut short by a stop, before which a checkpoint can be "
+                       "written",
+                       path);
+    eh_comm_begin(t->ctx);
+    enhope_status status = eh_train_catch_up(t);
+    if (!status) status = eh_comm_agree(t->ctx, write_checkpoint(t, path));
+    eh_comm_begin(t->ctx); /* this may be within a step, which goes on */
+    return status;
+}
+
+static enhope_status read_tensor(enhope_context *ctx, eh_safetensors *st, const eh_st_tensor *t, void **out)
+{
+    *out = NULL;
+    EH_TRY(eh_new(ctx, "checkpoint", t->end - t->begin, 1, out));
+    return eh_safetensors_read(ctx, st, t, *out);
+}
+
+static enhope_status check_sum(enhope_context *ctx, eh_safetensors *st)
+{
+    const char *format = eh_safetensors_text(st, "format"), *version = eh_safetensors_text(st, "format_version");
+    const char *told = eh_safetensors_text(st, "checksum");
+    char text[24];
+    if (!format || strcmp(format, FORMAT) != 0) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "not a checkpoint");
+    if (!version || strcmp(version, FORMAT_VERSION) != 0)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "a checkpoint of another version of enhope");
+    uint64_t sum = checksum_texts(st->metadata);
+    for (int64_t i = 0; i < st->tensors; i++) {
+        void *data;
+        const enhope_status status = read_tensor(ctx, st, &st->tensor[i], &data);
+        if (!status) sum += checksum_tensor(&st->tensor[i], data);
+        eh_free(data);
+        EH_TRY(status);
+    }
+    snprintf(text, sizeof text, "%016" PRIx64, sum);
+    if (told && !strcmp(text, told)) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "the checkpoint is damaged: its checksum does not fit");
+}
+
+/* Numbers of another precision: ref keeps doubles, the others floats. */
+static void convert(const void *from, bool wide, int64_t count, void *to)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (wide)
+            ((float *)to)[i] = (float)((const double *)from)[i];
+        else
+            ((double *)to)[i] = ((const float *)from)[i];
+}
+
+/* The tensor that is planned, out of the file. */
+static enhope_status fill(enhope_context *ctx, eh_safetensors *st, const eh_st_tensor *planned, void *to)
+{
+    const eh_st_tensor *t = eh_safetensors_find(st, planned->name);
+    if (!t || t->rank != planned->rank || t->shape[0] != planned->shape[0] ||
+        (t->rank > 1 && t->shape[1] != planned->shape[1]) || (t->dtype[0] == 'F') != (planned->dtype[0] == 'F'))
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor '%s' is missing or of another shape", planned->name);
+    if (!strcmp(t->dtype, planned->dtype)) return eh_safetensors_read(ctx, st, t, to);
+    const bool wide = !strcmp(t->dtype, "F64");
+    if (!wide && strcmp(t->dtype, "F32") != 0)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor '%s' is of another type", planned->name);
+    void *other = NULL;
+    const enhope_status status = read_tensor(ctx, st, t, &other);
+    if (!status) convert(other, wide, planned->shape[0] * planned->shape[1], to);
+    eh_free(other);
+    return status;
+}
+
+/* Numbers that would lead astray, were they believed. */
+static enhope_status check_counters(const enhope_trainer *t, const int64_t *counters)
+{
+    const int64_t epoch = counters[EPOCH];
+    bool good = epoch >= 0 && epoch <= t->set.epochs && counters[BATCH] >= 0 && counters[BATCH] <= t->batches;
+    good = good && counters[BEST_EPOCH] >= 0 && counters[BEST_EPOCH] <= epoch && counters[IMPROVED] >= 0;
+    good = good && counters[IMPROVED] <= epoch && counters[AVERAGED] >= 0 && counters[STEP] >= 0;
+    return good ? ENHOPE_OK : eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "its counters are out of their bounds");
+}
+
+static enhope_status check_labels(const enhope_trainer *t, const int32_t *label)
+{
+    for (int64_t i = 0; i < t->z; i++)
+        if (label[i] < 0 || label[i] >= t->data->c)
+            return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the label of exemplar %lld is out of its bounds", (long long)i);
+    return ENHOPE_OK;
+}
+
+static enhope_status read_state(enhope_trainer *t, eh_safetensors *st, state *s)
+{
+    int64_t counters[COUNTS];
+    const eh_st_tensor first = {.name = names[COUNTERS], .dtype = "I64", .rank = 1, .shape = {COUNTS, 1}};
+    EH_TRY(check_sum(t->ctx, st));
+    EH_TRY(compare_data(t, st));
+    EH_TRY(compare_settings(t, st));
+    EH_TRY(fill(t->ctx, st, &first, counters));
+    EH_TRY(check_counters(t, counters));
+    EH_TRY(plan(t, counters[EPOCH], counters[BEST_EPOCH] > 0, s));
+    for (int i = 0; i < TENSORS; i++)
+        if (s->data[i]) EH_TRY(fill(t->ctx, st, &s->tensor[i], s->data[i]));
+    return check_labels(t, s->data[LABELS]);
+}
+
+/* All ranks have read the same state. */
+static enhope_status check_ranks(const enhope_trainer *t, const state *s)
+{
+    int64_t own[COUNTS], of_first[COUNTS];
+    memcpy(own, s->data[COUNTERS], sizeof own);
+    memcpy(of_first, own, sizeof own);
+    eh_comm_broadcast(t->ctx, of_first, sizeof of_first);
+    if (!memcmp(own, of_first, sizeof own)) return ENHOPE_OK;
+    return eh_fail(t->ctx, ENHOPE_ERROR_IO, "not the checkpoint that rank 0 has: all ranks must see the same files");
+}
+
+enhope_status enhope_trainer_resume(enhope_trainer *t, const char *path)
+{
+    EH_TRY(enhope_trainer_checkpoint(t, NULL));
+    if (t->within)
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "%s: a batch is under way, training resumes between batches",
+                       path);
+    state s = {0};
+    eh_safetensors st = {0};
+    eh_comm_begin(t->ctx);
+    enhope_status status = eh_safetensors_open(t->ctx, path, &st);
+    if (!status) status = read_state(t, &st, &s);
+    EH_CHECK(eh_comm_agree(t->ctx, status));
+    EH_CHECK(eh_comm_agree(t->ctx, check_ranks(t, &s)));
+    EH_CHECK(give_state(t, &s));
+cleanup:
+    eh_safetensors_close(&st);
+    free_state(&s);
+    return status ? eh_fail_in(t->ctx, status, "%s", path) : ENHOPE_OK;
+}

@@ -1,0 +1,124 @@
+/* What the state that is kept is worth: its errors in the validation part and, beside them, among training samples; and
+ * the temperature at which its probabilities fit the validation part. */
+#include "classify/sureness.h"
+#include "comm/comm.h"
+#include "train/trainer.h"
+
+/* Samples that tell a training error, or a temperature, well enough; rows are in a seeded order. */
+enum { MOST = 10000 };
+
+static int64_t at_most(int64_t n)
+{
+    return n < MOST ? n : MOST;
+}
+
+/* The temperature of n validation samples. Y (capacity, h), L (n, c), scratch (c), label (n): room on the host. */
+static double fit(enhope_trainer *t, const eh_real *theta, int64_t n, const eh_host_references *ref, float *Y,
+                  double *L, double *scratch, int32_t *label)
+{
+    for (int64_t i = 0; i < n; i += t->capacity) {
+        const int64_t count = n - i < t->capacity ? n - i : t->capacity;
+        eh_train_embed(t, theta, eh_row_at(t->row_list, t->held + i), count, t->Y);
+        t->c->op->read(t->c, Y, t->Y, count * ref->h);
+        for (int64_t s = 0; s < count; s++) eh_log_similarities(ref, Y + s * ref->h, scratch, L + (i + s) * ref->c);
+    }
+    for (int64_t i = 0; i < n; i++) label[i] = t->label[t->rows[t->held + i]];
+    return eh_temperature(L, label, n, ref->c);
+}
+
+static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, const eh_references *placed, enhope_model *m)
+{
+    enhope_context *ctx = t->ctx;
+    const int64_t n = at_most(t->valid_n), h = t->shape.h;
+    float *G = NULL, *Y = NULL;
+    double *L = NULL, *scratch = NULL;
+    int32_t *label = NULL;
+    enhope_status status;
+    EH_CHECK(eh_new(ctx, "the embedded exemplars", placed->r * h, sizeof *G, (void **)&G));
+    EH_CHECK(eh_new(ctx, "a block of the embedding", t->capacity * h, sizeof *Y, (void **)&Y));
+    EH_CHECK(eh_new(ctx, "the similarities", n * m->c, sizeof *L, (void **)&L));
+    EH_CHECK(eh_new(ctx, "the similarities", m->c, sizeof *scratch, (void **)&scratch));
+    EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
+    t->c->op->read(t->c, G, placed->G, placed->r * h);
+    const eh_host_references ref = {.G = G,
+                                    .label = t->exemplar_label,
+                                    .r = placed->r,
+                                    .h = h,
+                                    .c = m->c,
+                                    .gaussian = m->gaussian,
+                                    .freedom = m->freedom};
+    m->temperature = fit(t, theta, n, &ref, Y, L, scratch, label);
+cleanup:
+    eh_free(G);
+    eh_free(Y);
+    eh_free(L);
+    eh_free(scratch);
+    eh_free(label);
+    return status;
+}
+
+/* The majority of the k nearest references but for the point itself; of equal ones the class that comes first. nearest
+ * (k + 1), votes (c) zeros, which they are again afterwards. */
+static int32_t vote_of_others(const int64_t *nearest, int64_t k, int64_t self, const int32_t *label, int32_t *votes)
+{
+    int64_t others = 0, first = -1;
+    int32_t most = 0;
+    for (int64_t j = 0; j <= k && others < k; j++)
+        if (nearest[j] != self) {
+            const int32_t count = ++votes[label[nearest[j]]];
+            most = count > most ? count : most;
+            others++;
+        }
+    for (int64_t j = 0; j <= k && first < 0; j++)
+        if (nearest[j] != self && votes[label[nearest[j]]] == most) first = nearest[j];
+    for (int64_t j = 0; j <= k; j++) votes[label[nearest[j]]] = 0;
+    return first < 0 ? -1 : label[first];
+}
+
+/* Training errors where all training points are what points are compared with: each is left out of its own vote. */
+static enhope_status leave_one_out(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t n,
+                                   int64_t *errors)
+{
+    const int64_t k = t->k < ref->r ? t->k : ref->r - 1;
+    int32_t *label = NULL, *votes = NULL; /* (n of the references), (c) */
+    int64_t winner;
+    eh_found found = {0};
+    enhope_status status;
+    EH_CHECK(eh_new(t->ctx, "labels", ref->r, sizeof *label, (void **)&label));
+    EH_CHECK(eh_new(t->ctx, "votes", t->data->c, sizeof *votes, (void **)&votes));
+    EH_CHECK(eh_found_create(t->ctx, t->c, t->capacity, k + 1, &(eh_classes){.winner = &winner}, &found));
+    for (int64_t i = 0; i < ref->r; i++) label[i] = t->label[t->rows[i]];
+    *errors = 0;
+    for (int64_t i = 0; i < n; i += t->capacity) {
+        const int64_t count = n - i < t->capacity ? n - i : t->capacity;
+        eh_train_embed(t, theta, eh_row_at(t->row_list, i), count, t->Y);
+        eh_classify(&found, ref, t->Y, count, 0);
+        EH_CHECK(eh_classify_fetch(&found, t->ctx, count, NULL, 0, &(eh_classes){0}));
+        for (int64_t s = 0; s < count; s++)
+            *errors += vote_of_others(found.host_index + s * (k + 1), k, i + s, label, votes) != label[i + s];
+    }
+cleanup:
+    eh_found_free(&found);
+    eh_free(label);
+    eh_free(votes);
+    return status;
+}
+
+enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_model *m)
+{
+    const int64_t n = at_most(t->held);
+    eh_references ref;
+    EH_TRY(eh_train_references(t, theta, &ref));
+    EH_TRY(t->z ? eh_train_errors(t, theta, &ref, 0, n, &m->train_errors)
+                : eh_comm_agree(t->ctx, leave_one_out(t, theta, &ref, n, &m->train_errors)));
+    m->train_n = n;
+    if (!t->valid_n && t->from) {
+        m->temperature = t->from->temperature;
+        m->valid_errors = t->from->valid_errors;
+        m->valid_n = t->from->valid_n;
+    }
+    if (!t->valid_n) return ENHOPE_OK;
+    EH_TRY(eh_train_errors(t, theta, &ref, t->held, t->valid_n, &m->valid_errors));
+    m->valid_n = t->valid_n;
+    return t->z ? calibrate(t, theta, &ref, m) : ENHOPE_OK;
+}

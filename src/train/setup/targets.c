@@ -1,0 +1,99 @@
+/* Target neighbours (lmnn): of each training sample the nearest others of its class, in the scaled input space. Found once,
+ * class by class, by the backend's exact search, which compares block by block. */
+#include "train/trainer.h"
+
+/* What the search holds, for the largest class. */
+typedef struct search {
+    int64_t *start;  /* (c + 1) */
+    int64_t *member; /* (n) positions of the training rows, class by class: those of class k from start[k] on */
+    int64_t *found;  /* (most, k) positions in the class; before that, rows of the class */
+    eh_row *rows, *index;
+    eh_real *X, *distance;
+    int64_t most; /* samples of the largest class */
+} search;
+
+static int32_t class_of(const enhope_trainer *t, int64_t position)
+{
+    return t->label[t->rows[position]];
+}
+
+static enhope_status sort_by_class(const enhope_trainer *t, search *s)
+{
+    const int32_t c = t->data->c;
+    EH_TRY(eh_new(t->ctx, "classes", (int64_t)c + 1, sizeof *s->start, (void **)&s->start));
+    EH_TRY(eh_new(t->ctx, "classes", t->n, sizeof *s->member, (void **)&s->member));
+    for (int64_t i = 0; i < t->n; i++) s->start[class_of(t, i) + 1]++;
+    for (int32_t k = 0; k < c; k++) {
+        if (s->start[k + 1] > s->most) s->most = s->start[k + 1];
+        s->start[k + 1] += s->start[k];
+    }
+    /* each class's start moves to its end, which is the next one's start, and then back */
+    for (int64_t i = 0; i < t->n; i++) s->member[s->start[class_of(t, i)]++] = i;
+    for (int32_t k = c; k > 0; k--) s->start[k] = s->start[k - 1];
+    s->start[0] = 0;
+    return ENHOPE_OK;
+}
+
+static enhope_status allocate(enhope_trainer *t, search *s)
+{
+    eh_compute *c = t->c;
+    const int64_t near = s->most * (t->hinge.targets + 1);
+    int64_t numbers;
+    if (!eh_mul(s->most, t->shape.H + 1, &numbers)) return eh_fail_memory(t->ctx, "a class", (size_t)s->most, 1);
+    EH_TRY(eh_new(t->ctx, "targets", t->n * t->hinge.targets, sizeof *t->targets, (void **)&t->targets));
+    EH_TRY(eh_new(t->ctx, "neighbours", near, sizeof *s->found, (void **)&s->found));
+    EH_TRY(eh_compute_new(c, t->ctx, "rows of a class", s->most, sizeof *s->found, &s->rows));
+    EH_TRY(eh_compute_new(c, t->ctx, "neighbours", near, sizeof *s->found, &s->index));
+    EH_TRY(eh_compute_new(c, t->ctx, "distances", near, c->op->size, &s->distance));
+    return eh_compute_new(c, t->ctx, "the samples of a class", numbers, c->op->size, &s->X);
+}
+
+/* The targets of member i of a class, from its k nearest (itself among them, unless as many others lie in its place). */
+static void take_targets(enhope_trainer *t, const int64_t *member, int64_t i, const int64_t *near, int64_t k)
+{
+    const int64_t each = t->hinge.targets;
+    int64_t *to = t->targets + member[i] * each, count = 0;
+    for (int64_t s = 0; s < k && count < each; s++)
+        if (near[s] != i) to[count++] = member[near[s]];
+    while (count < each) to[count++] = -1 - member[i];
+}
+
+static enhope_status search_class(enhope_trainer *t, const search *s, int32_t class)
+{
+    eh_compute *c = t->c;
+    const int64_t *member = s->member + s->start[class], n = s->start[class + 1] - s->start[class];
+    const int64_t wide = t->shape.H + 1, k = n < t->hinge.targets + 1 ? n : t->hinge.targets + 1;
+    for (int64_t i = 0; i < n; i++) s->found[i] = t->rows[member[i]];
+    c->op->send(c, s->rows, s->found, (size_t)n * sizeof *s->found);
+    c->op->gather(c, &t->table, s->rows, n, s->X, wide, NULL); /* the closing 1 adds nothing to a distance */
+    c->op->nearest(c, s->X, n, s->X, n, wide, k, s->index, s->distance);
+    c->op->fetch(c, s->found, s->index, (size_t)(n * k) * sizeof *s->found);
+    EH_TRY(c->op->sync(c, t->ctx));
+    for (int64_t i = 0; i < n; i++) take_targets(t, member, i, s->found + i * k, k);
+    return ENHOPE_OK;
+}
+
+enhope_status eh_train_targets(enhope_trainer *t)
+{
+    search s = {0};
+    int64_t lacking = 0;
+    enhope_status status;
+    eh_log(t->ctx, ENHOPE_LOG_INFO, "looking for the %lld target neighbours of %lld samples",
+           (long long)t->hinge.targets, (long long)t->n);
+    EH_CHECK(sort_by_class(t, &s));
+    EH_CHECK(allocate(t, &s));
+    for (int32_t k = 0; k < t->data->c; k++) {
+        const int64_t n = s.start[k + 1] - s.start[k];
+        if (n) EH_CHECK(search_class(t, &s, k));
+        if (n <= t->hinge.targets) lacking += n;
+    }
+    if (lacking)
+        eh_log(t->ctx, ENHOPE_LOG_WARNING, "%lld samples have fewer targets: their classes are too small",
+               (long long)lacking);
+cleanup:;
+    void *const placed[] = {s.rows, s.index, s.X, s.distance};
+    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
+        if (placed[i]) t->c->op->release(t->c, placed[i]);
+    eh_free(s.start), eh_free(s.member), eh_free(s.found);
+    return status;
+}

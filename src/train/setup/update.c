@@ -1,0 +1,236 @@
+/* Going on from a model: its map, scaling and exemplars are where training begins.
+ *
+ * Classes are matched by name. Those that the model does not know follow its own and join with exemplars of their own,
+ * k-means centres of their samples, as many as the model's classes have on average. What it knew and the new data does
+ * not show keeps its exemplars. */
+#include <math.h>
+#include <string.h>
+
+#include "comm/comm.h"
+#include "train/trainer.h"
+
+/* ---- one list of classes ---- */
+
+void eh_train_join_free(enhope_dataset *joined)
+{
+    eh_free(joined->label);
+    if (joined->store) eh_free((void *)(uintptr_t)joined->store->number);
+    eh_free(joined->store);
+    eh_free(joined->class_name);
+    *joined = (enhope_dataset){0};
+}
+
+static bool is_whole(const char *name)
+{
+    return *name && strspn(name, "0123456789") == strlen(name);
+}
+
+/* Whether -1 says that a label is missing: the model does not know it, and has the numbers from 0 for classes. */
+static bool is_missing(const enhope_model *model, const char *name)
+{
+    if (strcmp(name, "-1") != 0) return false;
+    for (int32_t k = 0; k < model->c; k++)
+        if (!is_whole(model->class_name[k])) return false;
+    return true;
+}
+
+/* Class names are borrowed from both sides. */
+static enhope_status join_names(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                int32_t *number, enhope_dataset *out)
+{
+    int64_t room;
+    if (__builtin_add_overflow((int64_t)model->c, (int64_t)data->c, &room) || room > INT32_MAX)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%d classes and %d of the model are too many", data->c, model->c);
+    EH_TRY(eh_new(ctx, "class names", room, sizeof *out->class_name, (void **)&out->class_name));
+    memcpy(out->class_name, model->class_name, (size_t)model->c * sizeof *out->class_name);
+    out->c = model->c;
+    for (int32_t k = 0; k < data->c; k++) {
+        EH_TRY(eh_model_match_class(ctx, model, data, k, &number[k]));
+        if (number[k] >= 0 || is_missing(model, data->class_name[k])) continue;
+        number[k] = out->c;
+        out->class_name[out->c++] = data->class_name[k];
+    }
+    return ENHOPE_OK;
+}
+
+enhope_status eh_train_join(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                            enhope_dataset *out)
+{
+    enhope_dataset j = *data;
+    const bool in_store = data->store && data->store->labelled;
+    int32_t *number = NULL; /* (c of the data) in the joined list */
+    enhope_status status;
+    j.label = NULL;
+    j.class_name = NULL;
+    j.store = NULL;
+    EH_CHECK(eh_model_inputs(ctx, model, data, &j.x));
+    if (!data->label && !in_store)
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample"));
+    if (!data->input_name) j.input_name = model->input_name;
+    if (!data->image_rows) j.image_rows = model->image_rows, j.image_columns = model->image_columns;
+    EH_CHECK(eh_new(ctx, "classes", data->c, sizeof *number, (void **)&number));
+    EH_CHECK(join_names(ctx, model, data, number, &j));
+    if (in_store) {
+        EH_CHECK(eh_new(ctx, "a store", 1, sizeof *j.store, (void **)&j.store));
+        *j.store = *data->store;
+        j.store->H = j.x.H;
+        j.store->number = number;
+        number = NULL;
+    } else {
+        EH_CHECK(eh_new(ctx, "labels", data->x.n, sizeof *j.label, (void **)&j.label));
+        for (int64_t i = 0; i < data->x.n; i++) j.label[i] = data->label[i] < 0 ? -1 : number[data->label[i]];
+    }
+    *out = j;
+    j = (enhope_dataset){0};
+cleanup:
+    eh_free(number);
+    eh_train_join_free(&j);
+    return status;
+}
+
+/* ---- what the model settles ---- */
+
+/* A file may tell any number, which must leave room for those that follow. */
+static int64_t last_epoch(const enhope_model *model)
+{
+    const int64_t last = model->epochs ? model->history[model->epochs - 1].epoch : 0;
+    return last < 0 || last > INT64_C(1) << 52 ? 0 : last;
+}
+
+enhope_status eh_train_settle_update(enhope_trainer *t)
+{
+    static const char *const kept[] = {"method", "dims", "factors", "hidden", "order", "layers", "unit"};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        const char *value = enhope_model_setting(t->from, kept[i]);
+        if (value) EH_TRY(enhope_settings_set(t->ctx, &t->set, kept[i], value));
+    }
+    t->method = eh_method_find(t->set.method);
+    t->past = last_epoch(t->from);
+    if (!t->method->solve && t->method->compared != EH_NOTHING) return ENHOPE_OK;
+    return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                   "%s is not learned in steps: it cannot go on from a model, only begin anew", t->method->info.name);
+}
+
+static bool same_shape(const eh_map_shape *a, const eh_map_shape *b)
+{
+    bool same = a->H == b->H && a->h == b->h && a->F == b->F && a->m == b->m && a->orders.count == b->orders.count &&
+                a->layers == b->layers && a->relu == b->relu;
+    for (int i = 0; same && i < a->orders.count; i++) same = a->orders.order[i] == b->orders.order[i];
+    for (int i = 0; same && i < a->layers; i++) same = a->width[i] == b->width[i];
+    return same;
+}
+
+enhope_status eh_train_check_update(const enhope_trainer *t)
+{
+    const bool exemplars = t->method->compared == EH_EXEMPLARS;
+    if (t->from->map == t->method->map && same_shape(&t->shape, &t->from->shape) && t->from->exemplars == exemplars)
+        return ENHOPE_OK;
+    return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the model is not as %s trains it: its settings do not tell its shape",
+                   t->method->info.name);
+}
+
+/* ---- history ---- */
+
+int64_t eh_train_earlier(const enhope_trainer *t)
+{
+    if (!t->from) return 0;
+    return t->from->epochs < EH_MODEL_MAX_EARLIER ? t->from->epochs : EH_MODEL_MAX_EARLIER;
+}
+
+/* Seconds go on from the last row's, where they are known. */
+void eh_train_fill_history(const enhope_trainer *t, enhope_model *m)
+{
+    m->earlier = eh_train_earlier(t);
+    if (m->earlier)
+        memcpy(m->history, t->from->history + (t->from->epochs - m->earlier), (size_t)m->earlier * sizeof *m->history);
+    const double before = m->earlier ? m->history[m->earlier - 1].seconds : 0;
+    for (int64_t i = 0; i < t->epoch; i++) {
+        enhope_history *row = &m->history[m->earlier + i];
+        *row = t->history[i];
+        row->epoch += t->past;
+        if (isfinite(before)) row->seconds += before;
+    }
+}
+
+/* ---- exemplars ---- */
+
+/* has (c): whether the model has exemplars of a class. */
+static enhope_status find_known(const enhope_trainer *t, bool **has)
+{
+    const enhope_model *m = t->from;
+    EH_TRY(eh_new(t->ctx, "classes", t->data->c, sizeof **has, (void **)has));
+    for (int64_t i = 0; i < m->r; i++) (*has)[m->reference_label[i]] = true;
+    return ENHOPE_OK;
+}
+
+/* Rows of classes without exemplars, into rows (held); how many. */
+static enhope_status new_rows(const enhope_trainer *t, int64_t *rows, int64_t *count)
+{
+    bool *has = NULL;
+    EH_TRY(find_known(t, &has));
+    *count = 0;
+    for (int64_t i = 0; i < t->held; i++)
+        if (!has[t->label[t->rows[i]]]) rows[(*count)++] = t->rows[i];
+    eh_free(has);
+    return ENHOPE_OK;
+}
+
+static int64_t exemplars_for(const enhope_model *m, int64_t rows, int64_t classes)
+{
+    int64_t known = 0;
+    for (int64_t i = 0; i < m->r; i++) known += i == 0 || m->reference_label[i] != m->reference_label[i - 1];
+    const int64_t each = (m->r + known / 2) / known, wanted = each * classes;
+    return wanted < rows ? wanted : rows;
+}
+
+enhope_status eh_train_count_exemplars(enhope_trainer *t)
+{
+    bool *has = NULL;
+    int64_t rows = 0, classes = 0;
+    EH_TRY(find_known(t, &has));
+    for (int32_t k = 0; k < t->data->c; k++)
+        if (!has[k] && t->class_held[k]) rows += t->class_held[k], classes++;
+    eh_free(has);
+    t->z = t->from->r + exemplars_for(t->from, rows, classes);
+    return ENHOPE_OK;
+}
+
+/* Both groups in the order of their classes. */
+static void merge(const enhope_trainer *t, const float *fresh, const int32_t *fresh_label, int64_t count, float *E)
+{
+    const enhope_model *m = t->from;
+    const int64_t H = t->shape.H;
+    for (int64_t at = 0, old = 0, new = 0; at < t->z; at++) {
+        const bool own = new == count || (old < m->r && m->reference_label[old] <= fresh_label[new]);
+        memcpy(E + at * H, own ? m->reference + old * H : fresh + new *H, (size_t)H * sizeof *E);
+        t->exemplar_label[at] = own ? m->reference_label[old] : fresh_label[new];
+        if (own)
+            old++;
+        else
+            new ++;
+    }
+}
+
+enhope_status eh_train_more_exemplars(enhope_trainer *t, float *E)
+{
+    const int64_t count = t->z - t->from->r;
+    int64_t *rows = NULL, found = 0;
+    float *fresh = NULL;   /* (count, H) */
+    int32_t *label = NULL; /* (count) */
+    enhope_status status = ENHOPE_OK;
+    if (count) {
+        status = eh_new(t->ctx, "rows of samples", t->held, sizeof *rows, (void **)&rows);
+        if (!status) status = eh_new(t->ctx, "exemplars", count * t->shape.H, sizeof *fresh, (void **)&fresh);
+        if (!status) status = eh_new(t->ctx, "labels", count, sizeof *label, (void **)&label);
+        if (!status) status = new_rows(t, rows, &found);
+        EH_CHECK(eh_comm_agree(t->ctx, status));
+        EH_CHECK(eh_exemplar_kmeans(t->ctx, t->c, &t->table, rows, found, t->data->c, count, (uint64_t)t->set.seed,
+                                    fresh, label));
+    }
+    merge(t, fresh, label, count, E);
+cleanup:
+    eh_free(rows);
+    eh_free(fresh);
+    eh_free(label);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* Training in one step: the samples of a trainer, handed to a solver (solve/solve.h). */
+#include "solve/solve.h"
+#include "train/trainer.h"
+
+enhope_status eh_train_solve(enhope_trainer *t, eh_solve solver, double response, double *loss)
+{
+    const eh_solve_data d = {.ctx = t->ctx,
+                             .cp = t->c,
+                             .table = &t->table,
+                             .rows = t->rows,
+                             .placed_rows = t->row_list,
+                             .n = t->held,
+                             .H = t->shape.H,
+                             .h = t->shape.h,
+                             .classes = t->data->c,
+                             .block = t->capacity,
+                             .ld = t->ld,
+                             .method = t->method->info.name,
+                             .stop = eh_train_stop,
+                             .user = t};
+    if (solver == EH_SOLVE_PCA) return eh_solve_pca(&d, response, t->theta, loss);
+    if (solver == EH_SOLVE_MCML) return eh_solve_mcml(&d, t->theta, loss);
+    return eh_solve_lpp(&d, t->set.graph == EH_GRAPH_CLASS ? 0 : t->set.links, t->theta, loss);
+}

@@ -1,0 +1,264 @@
+/* Which rows of data that passes in windows stay in memory: the validation part, and a sample of the training part that
+ * serves wherever rows are needed beside batches: for the scaling, the exemplars, the start of the map, the training error.
+ *
+ * Every row has a hash of (seed, row). Of each class the samples of the lowest hashes are the validation part, the next are
+ * the sample; both are then in the order of their hashes, which is a seeded one. Two walks over the labels find them, in
+ * memory that depends on how many stay and not on how many there are; then their rows are read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/stream/window.h"
+
+enum {
+    MOST = 50000,           /* rows of either part, ... */
+    MOST_BYTES = 128 << 20, /* ... and their values */
+    LABELS = 1 << 16,       /* labels read at a time */
+    SPAN = 1 << 20,         /* bytes read at a time */
+    GAP = 1 << 16           /* bytes that are sooner read than passed over: disks take as long to find the next place */
+};
+
+typedef struct candidate {
+    uint64_t hash;
+    int64_t row, at; /* in the store; in the block */
+    bool valid;
+} candidate;
+
+/* Of each class the lowest hashes so far: a heap, the highest at the top. */
+typedef struct heaps {
+    int64_t *start; /* (c + 1) the class's candidates are start[k] .. start[k] + count[k] */
+    int64_t *count; /* (c) */
+    candidate *at;
+} heaps;
+
+static bool before(const candidate *a, const candidate *b)
+{
+    return a->hash < b->hash || (a->hash == b->hash && a->row < b->row);
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    return before(a, b) ? -1 : before(b, a);
+}
+
+static int by_part(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    return x->valid != y->valid ? x->valid - y->valid : by_hash(a, b);
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const int64_t x = ((const candidate *)a)->row, y = ((const candidate *)b)->row;
+    return (x > y) - (x < y);
+}
+
+static void sink(candidate *heap, int64_t n, int64_t i)
+{
+    for (int64_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && before(&heap[child], &heap[child + 1])) child++;
+        if (!before(&heap[i], &heap[child])) return;
+        const candidate swap = heap[i];
+        heap[i] = heap[child];
+        heap[child] = swap;
+    }
+}
+
+static void offer(heaps *h, int32_t class, candidate one)
+{
+    candidate *heap = h->at + h->start[class];
+    const int64_t room = h->start[class + 1] - h->start[class], n = h->count[class];
+    if (n < room) {
+        heap[h->count[class]++] = one;
+        for (int64_t i = n + 1 == room ? n / 2 : -1; i >= 0; i--) sink(heap, room, i); /* full: from now on a heap */
+    } else if (room && before(&one, &heap[0])) {
+        heap[0] = one;
+        sink(heap, room, 0);
+    }
+}
+
+/* ---- two walks over the labels ---- */
+
+typedef struct walk {
+    enhope_trainer *t;
+    int64_t *counts; /* (c) samples of each class; NULL: candidates are looked for */
+    heaps *heaps;
+} walk;
+
+static void meet(const walk *k, int64_t row, int32_t class)
+{
+    eh_windows *w = k->t->windows;
+    if (k->counts) {
+        k->counts[class]++;
+        w->run_n[row / w->run_rows]++;
+    } else {
+        offer(k->heaps, class, (candidate){.hash = eh_random_u64(w->seed, EH_STREAM_VALID, (uint64_t)row), .row = row});
+    }
+}
+
+static enhope_status walk_labels(const walk *k)
+{
+    const eh_windows *w = k->t->windows;
+    eh_block labels = {.x = {.kind = w->store->kind, .n = LABELS, .H = w->store->H}};
+    enhope_status status;
+    EH_CHECK(eh_new(k->t->ctx, "labels", LABELS, sizeof *labels.label, (void **)&labels.label));
+    for (int64_t first = 0; first < w->store->n; first += LABELS) {
+        const int64_t left = w->store->n - first, n = left < LABELS ? left : LABELS;
+        EH_CHECK(eh_store_read(k->t->ctx, w->store, first, n, &labels, 0, false));
+        for (int64_t i = 0; i < n; i++)
+            if (labels.label[i] >= 0) meet(k, first + i, labels.label[i]);
+    }
+cleanup:
+    eh_free(labels.label);
+    return status;
+}
+
+/* ---- how many of each class ---- */
+
+__extension__ typedef __int128 wide;
+
+/* The lesser of `total` and what there is room for. */
+static int64_t at_most(const eh_windows *w, int64_t total, int64_t memory)
+{
+    const int64_t bytes = memory / 8 < MOST_BYTES ? memory / 8 : MOST_BYTES, fit = bytes / w->row_bytes;
+    const int64_t most = fit < MOST ? fit : MOST;
+    return total < most ? total : most;
+}
+
+/* valid (c) and sample (c) of samples in counts (c): shares of the whole, rounded down. A class keeps a training sample, and
+ * has one in the sample. */
+static void share(const enhope_trainer *t, const int64_t *counts, int64_t memory, int64_t *valid, int64_t *sample)
+{
+    int64_t all = 0;
+    for (int32_t k = 0; k < t->data->c; k++) all += counts[k];
+    const int64_t valid_n = at_most(t->windows, (int64_t)(t->set.valid * (double)all), memory);
+    const int64_t sample_n = at_most(t->windows, all - valid_n, memory);
+    int64_t left = valid_n;
+    for (int32_t k = 0; k < t->data->c; k++) left -= valid[k] = (int64_t)((wide)valid_n * counts[k] / all);
+    for (int32_t k = 0; k < t->data->c; k++) {
+        if (left > 0 && valid[k] + 1 < counts[k]) valid[k]++, left--;
+        if (valid[k] && valid[k] == counts[k]) valid[k]--;
+        const int64_t rest = counts[k] - valid[k], part = (int64_t)((wide)sample_n * counts[k] / all) + 1;
+        sample[k] = part < rest ? part : rest;
+    }
+}
+
+/* ---- what stays ---- */
+
+static enhope_status find(enhope_trainer *t, const int64_t *valid, const int64_t *sample, heaps *h)
+{
+    const int32_t c = t->data->c;
+    EH_TRY(eh_new(t->ctx, "class counts", (int64_t)c + 1, sizeof *h->start, (void **)&h->start));
+    EH_TRY(eh_new(t->ctx, "class counts", c, sizeof *h->count, (void **)&h->count));
+    for (int32_t k = 0; k < c; k++) h->start[k + 1] = h->start[k] + valid[k] + sample[k];
+    EH_TRY(eh_new(t->ctx, "rows that stay", h->start[c], sizeof *h->at, (void **)&h->at));
+    EH_TRY(walk_labels(&(walk){.t = t, .heaps = h}));
+    for (int32_t k = 0; k < c; k++) {
+        candidate *of = h->at + h->start[k];
+        if (h->count[k] < valid[k] + sample[k])
+            return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the labels have changed while they were read");
+        qsort(of, (size_t)h->count[k], sizeof *of, by_hash);
+        for (int64_t i = 0; i < valid[k]; i++) of[i].valid = true;
+    }
+    return ENHOPE_OK;
+}
+
+/* The trainer's lists from all that stay, n of them. */
+static enhope_status keep(enhope_trainer *t, candidate *all, int64_t n)
+{
+    eh_windows *w = t->windows;
+    EH_TRY(eh_new(t->ctx, "rows that stay", n, sizeof *w->kept, (void **)&w->kept));
+    EH_TRY(eh_new(t->ctx, "rows that stay", n, sizeof *t->rows, (void **)&t->rows));
+    EH_TRY(eh_new(t->ctx, "the validation part", t->valid_n, sizeof *w->held_out, (void **)&w->held_out));
+    w->kept_n = n;
+    qsort(all, (size_t)n, sizeof *all, by_row);
+    for (int64_t i = 0; i < n; i++) {
+        w->kept[i] = all[i].row;
+        all[i].at = i;
+        if (!all[i].valid) continue;
+        w->held_out[w->held_out_n++] = all[i].row;
+        w->run_n[all[i].row / w->run_rows]--;
+    }
+    qsort(all, (size_t)n, sizeof *all, by_part);
+    for (int64_t i = 0; i < n; i++) t->rows[i] = all[i].at;
+    return ENHOPE_OK;
+}
+
+enhope_status eh_window_choose(enhope_trainer *t, int64_t memory)
+{
+    const int32_t c = t->data->c;
+    int64_t *valid = NULL, *sample; /* (c) */
+    heaps h = {0};
+    enhope_status status;
+    EH_CHECK(eh_new(t->ctx, "class counts", 2 * (int64_t)c, sizeof *valid, (void **)&valid));
+    sample = valid + c;
+    EH_CHECK(walk_labels(&(walk){.t = t, .counts = t->class_n}));
+    EH_CHECK(eh_train_check_classes(t, t->class_n));
+    share(t, t->class_n, memory, valid, sample);
+    EH_CHECK(find(t, valid, sample, &h));
+    for (int32_t k = 0; k < c; k++) {
+        t->class_n[k] -= valid[k];
+        t->n += t->class_n[k];
+        t->held += t->class_held[k] = sample[k];
+        t->valid_n += valid[k];
+    }
+    EH_CHECK(keep(t, h.at, t->held + t->valid_n));
+cleanup:
+    eh_free(valid);
+    eh_free(h.start), eh_free(h.count), eh_free(h.at);
+    return status;
+}
+
+/* ---- reading it ---- */
+
+enhope_status eh_window_count_kept(enhope_trainer *t, int64_t *stored)
+{
+    const eh_windows *w = t->windows;
+    int64_t one;
+    *stored = 0;
+    for (int64_t i = 0; i < w->kept_n && w->store->kind == ENHOPE_CSR; i++, *stored += one)
+        EH_TRY(eh_store_count(t->ctx, w->store, w->kept[i], 1, &one));
+    return ENHOPE_OK;
+}
+
+/* The end of the rows from i on that are read together: gaps are of fewer than `gap` rows, all are `most` at most. */
+static int64_t span_end(const eh_windows *w, int64_t i, int64_t gap, int64_t most)
+{
+    int64_t end = i + 1;
+    while (end < w->kept_n && w->kept[end] - w->kept[end - 1] <= gap && w->kept[end] - w->kept[i] < most) end++;
+    return end;
+}
+
+/* Sparse rows and those of memory: where they are neighbours, together. */
+static enhope_status read_neighbours(enhope_trainer *t)
+{
+    eh_windows *w = t->windows;
+    for (int64_t i = 0, end; i < w->kept_n; i = end) {
+        end = span_end(w, i, 1, INT64_MAX);
+        EH_TRY(eh_store_read(t->ctx, w->store, w->kept[i], end - i, &w->block, i, true));
+    }
+    return ENHOPE_OK;
+}
+
+enhope_status eh_window_read_kept(enhope_trainer *t)
+{
+    eh_windows *w = t->windows;
+    const eh_store *s = w->store;
+    eh_block span = {.label = NULL};
+    enhope_status status;
+    if (s->kind == ENHOPE_CSR || s->memory) return read_neighbours(t);
+    const int64_t row = eh_store_bytes(s->kind, s->H, 1, 0), most = row < SPAN ? SPAN / row : 1;
+    EH_CHECK(eh_block_create(t->ctx, s->kind, s->H, most, 0, &span));
+    for (int64_t i = 0, end; i < w->kept_n; i = end) {
+        const int64_t first = w->kept[i];
+        end = span_end(w, i, GAP / row + 1, most);
+        EH_CHECK(eh_store_read(t->ctx, s, first, w->kept[end - 1] - first + 1, &span, 0, true));
+        for (int64_t j = i; j < end; j++) {
+            const int64_t at = w->kept[j] - first;
+            w->block.label[j] = span.label[at];
+            memcpy((char *)w->block.owned[0] + j * row, (const char *)span.owned[0] + at * row, (size_t)row);
+        }
+    }
+cleanup:
+    eh_block_free(&span);
+    return status;
+}

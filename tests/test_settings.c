@@ -1,0 +1,259 @@
+/* Settings: one table with defaults, bounds and choices; recipes; defaults that depend on the data; what is refused, and the
+ * message. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/trainer.h"
+#include "train_blobs_support.h"
+
+static void settings_are_one_table_with_working_defaults_and_bounds(void **state)
+{
+    (void)state;
+    enhope_settings *s = enhope_settings_create();
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        const enhope_setting_info *info = enhope_setting_get(i);
+        char text[64];
+        assert_int_equal(enhope_settings_get(ctx, s, info->name, text, sizeof text), ENHOPE_OK);
+        assert_string_equal(text, info->initial);
+        assert_int_equal(enhope_settings_set(ctx, s, info->name, text), ENHOPE_OK);
+        assert_int_equal(enhope_settings_set(ctx, s, info->name, "x-y"), ENHOPE_ERROR_ARGUMENT);
+        assert_int_equal(enhope_settings_set(ctx, s, info->name, ""), ENHOPE_ERROR_ARGUMENT);
+        if (info->type != ENHOPE_SETTING_CHOICE) {
+            assert_int_equal(enhope_settings_set(ctx, s, info->name, "-3"), ENHOPE_ERROR_ARGUMENT);
+            assert_int_equal(enhope_settings_set(ctx, s, info->name, "1e300"), ENHOPE_ERROR_ARGUMENT);
+            assert_int_equal(enhope_settings_set(ctx, s, info->name, "1e-300x"), ENHOPE_ERROR_ARGUMENT);
+            assert_int_equal(enhope_settings_set(ctx, s, info->name, "nan"), ENHOPE_ERROR_ARGUMENT);
+        }
+        assert_int_equal(enhope_settings_get(ctx, s, info->name, text, sizeof text), ENHOPE_OK);
+        assert_string_equal(text, info->initial); /* a refused value changes nothing */
+    }
+    assert_null(enhope_setting_get(-1));
+    assert_int_equal(enhope_settings_set(ctx, s, "factor", "3"), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx), "there is no setting 'factor'");
+    enhope_settings_set(ctx, s, "factors", "2.5");
+    assert_string_equal(enhope_error(ctx), "factors is '2.5': expected a whole number");
+    enhope_settings_set(ctx, s, "order", "17");
+    assert_string_equal(enhope_error(ctx),
+                        "order is '17': expected one to four orders from 1 to 16 joined by '+', as in 3 or 2+3");
+    assert_int_equal(enhope_settings_set(ctx, s, "order", "16+16+16+16"), ENHOPE_OK);
+    char order[16];
+    assert_int_equal(enhope_settings_get(ctx, s, "order", order, sizeof order), ENHOPE_OK);
+    assert_string_equal(order, "16+16+16+16");
+    enhope_settings_set(ctx, s, "form", "joints");
+    assert_string_equal(enhope_error(ctx), "form is 'joints': expected one of auto|published|joint|row");
+    enhope_settings_free(s);
+}
+
+static void the_choices_of_method_and_recipe_are_their_tables(void **state)
+{
+    (void)state;
+    char names[512] = "";
+    for (int i = 0; i < enhope_method_count(); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? "|" : "", enhope_method_get(i)->name);
+    assert_string_equal(names, enhope_setting_get(1)->choices);
+    names[0] = 0;
+    for (int i = 0; i < enhope_recipe_count(); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? "|" : "", enhope_recipe_get(i)->name);
+    assert_string_equal(names, enhope_setting_get(0)->choices);
+}
+
+static void assert_setting(const enhope_settings *s, const char *name, const char *value)
+{
+    char text[64];
+    assert_int_equal(enhope_settings_get(ctx, s, name, text, sizeof text), ENHOPE_OK);
+    if (strcmp(text, value) != 0) fail_msg("%s is %s, expected %s", name, text, value);
+}
+
+static void a_recipe_sets_all_and_is_changed_by_what_follows(void **state)
+{
+    (void)state;
+    /* what results that are kept were trained with: `reproduce` begins with these */
+    static const char *const paper[][2] = {
+        {"recipe", "paper"},    {"method", "en-hope"},
+        {"dims", "2"},          {"factors", "800"},
+        {"hidden", "400"},      {"order", "2"},
+        {"unit", "sigmoid"},    {"layers", "500-500-2000"},
+        {"start", "1"},         {"z", "0"},
+        {"form", "published"},  {"exemplars", "learned"},
+        {"similarity", "auto"}, {"target", "auto"},
+        {"weight", "pair"},     {"graph", "nearest"},
+        {"links", "5"},         {"targets", "3"},
+        {"push", "0.5"},        {"perplexity", "30"},
+        {"solver", "cg"},       {"epochs", "30"},
+        {"batch", "1000"},      {"iterations", "3"},
+        {"pairs", "10"},        {"rate", "0.003"},
+        {"warmup", "0.05"},     {"beta1", "0.9"},
+        {"beta2", "0.99"},      {"noise", "0"},
+        {"dropout", "0"},       {"valid", "0.1"},
+        {"time", "0"},          {"patience", "10"},
+        {"scale", "auto"},      {"neighbours", "0"},
+        {"seed", "1"},
+    };
+    enhope_settings *s = enhope_settings_create();
+    assert_setting(s, "recipe", "fast");
+    assert_int_equal(enhope_settings_set(ctx, s, "seed", "7"), ENHOPE_OK);
+    assert_int_equal(enhope_settings_recipe(ctx, s, "paper"), ENHOPE_OK);
+    for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) assert_setting(s, paper[i][0], paper[i][1]);
+    assert_int_equal(enhope_settings_set(ctx, s, "factors", "20"), ENHOPE_OK);
+    assert_setting(s, "factors", "20");
+    assert_int_equal(enhope_settings_recipe(ctx, s, "slow"), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx), "there is no recipe 'slow'");
+    assert_setting(s, "factors", "20");
+    for (int i = 0; i < enhope_recipe_count(); i++) { /* each is fit to be used, and leaves nothing of the one before */
+        assert_int_equal(enhope_settings_set(ctx, s, "recipe", enhope_recipe_get(i)->name), ENHOPE_OK);
+        assert_setting(s, "recipe", enhope_recipe_get(i)->name);
+        assert_setting(s, "seed", "1");
+    }
+    assert_int_equal(enhope_settings_set(ctx, s, "recipe", "fast"), ENHOPE_OK);
+    for (int i = 0; i < enhope_setting_count(); i++)
+        assert_setting(s, enhope_setting_get(i)->name, enhope_setting_get(i)->initial);
+    assert_null(enhope_recipe_get(-1));
+    assert_null(enhope_recipe_get(enhope_recipe_count()));
+    enhope_settings_free(s);
+}
+
+static const char *setting_of(enhope_model *m, const char *name, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s", enhope_model_setting(m, name));
+    enhope_model_free(m);
+    return buffer;
+}
+
+static void defaults_suit_few_samples_and_sparse_ones(void **state)
+{
+    (void)state;
+    char text[64];
+    static const char *const brief[][2] = {{"factors", "12"}, {"hidden", "8"}, {"epochs", "1"}};
+    for (int said = 0; said < 2; said++) {
+        enhope_settings *s = enhope_settings_create();
+        for (int i = 0; i < 3; i++) enhope_settings_set(ctx, s, brief[i][0], brief[i][1]);
+        if (said) enhope_settings_set(ctx, s, "batch", "90");
+        if (said) enhope_settings_set(ctx, s, "noise", "0.2");
+        enhope_model *m = NULL;
+        assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_OK);
+        assert_string_equal(enhope_model_setting(m, "recipe"), "fast");
+        assert_string_equal(enhope_model_setting(m, "noise"), said ? "0.2" : "0.1");
+        assert_string_equal(enhope_model_setting(m, "epochs"), "1");
+        assert_string_equal(setting_of(m, "batch", text, sizeof text), said ? "90" : "20");
+        assert_int_equal(enhope_train(ctx, sparse_blobs, s, NULL, NULL, &m), ENHOPE_OK);
+        assert_string_equal(enhope_model_setting(m, "dropout"), "0");
+        assert_string_equal(setting_of(m, "noise", text, sizeof text), said ? "0.2" : "0");
+        enhope_settings_free(s);
+    }
+    enhope_model *m = NULL;
+    assert_int_equal(enhope_train(ctx, blobs, NULL, NULL, NULL, &m), ENHOPE_OK);
+    assert_true(atof(enhope_model_setting(m, "epochs")) * ceil(0.9 * N / 20) >= 1000); /* steps */
+    assert_true(error_of(m, blobs) < 0.12);
+}
+
+static int told;
+
+static void count_line(enhope_log_level level, const char *line, void *user)
+{
+    (void)user;
+    told += level == ENHOPE_LOG_WARNING &&
+            !strcmp(line, "perplexity is 30: a batch of 90 samples has room for 29.6667, which is taken");
+}
+
+static void a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen(void **state)
+{
+    (void)state;
+    enhope_trainer *t = NULL;
+    enhope_settings *s = with("method", "pt-sne", NULL);
+    enhope_context_set_log(ctx, count_line, NULL);
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK); /* three batches of 90 */
+    enhope_context_set_log(ctx, NULL, NULL);
+    assert_int_equal(told, 1);
+    assert_true(t->set.perplexity == 89.0 / 3);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+
+    enhope_model *m = NULL;
+    s = with("method", "pt-sne", "target", "nca", NULL);
+    assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx), "target is nca: the target of pt-sne is P of its inputs");
+    enhope_settings_free(s);
+}
+
+static void the_pairs_of_a_batch_are_bounded(void **state)
+{
+    (void)state;
+    enum { MANY = 20004 };
+    float *x = calloc(MANY, sizeof *x);
+    int32_t *label = calloc(MANY, sizeof *label);
+    for (int i = 0; i < MANY; i++) label[i] = i % 2, x[i] = (float)(i % 17);
+    enhope_dataset *data = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, MANY, 1, x, label, 2, NULL, &data), ENHOPE_OK);
+    enhope_model *m = NULL;
+    enhope_settings *s = with("method", "pt-sne", "batch", "0", "valid", "0", NULL);
+    assert_int_equal(enhope_train(ctx, data, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx), "batch is 20004: pt-sne holds a probability for every pair of a batch, "
+                                           "expected at most 20000 samples");
+    enhope_settings_free(s);
+    enhope_dataset_free(data);
+    free(x), free(label);
+}
+
+static void refused(const enhope_dataset *data, enhope_settings *s, enhope_status status, const char *sentence)
+{
+    enhope_model *m = NULL;
+    assert_int_equal(enhope_train(ctx, data, s, NULL, NULL, &m), status);
+    assert_null(m);
+    assert_string_equal(enhope_error(ctx), sentence);
+    enhope_settings_free(s);
+}
+
+static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    enhope_dataset *bare = NULL, *single = NULL, *unknown = NULL;
+    int32_t zeros[N] = {0}, none[N];
+    for (int i = 0; i < N; i++) none[i] = -1;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, NULL, 0, NULL, &bare), ENHOPE_OK);
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, zeros, 1, (const char *const[]){"oak"}, &single), ENHOPE_OK);
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, none, 2, NULL, &unknown), ENHOPE_OK);
+    refused(bare, with(NULL), ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample");
+    refused(single, with(NULL), ENHOPE_ERROR_DATA, "the data has a single class ('oak'): training needs at least two");
+    refused(unknown, with(NULL), ENHOPE_ERROR_DATA, "the data has no labelled sample to train on");
+    refused(blobs, with("z", "2", NULL), ENHOPE_ERROR_ARGUMENT,
+            "z = 2 exemplars for 3 classes: expected at least one for each class");
+    refused(blobs, with("order", "1+2+3", "factors", "2", NULL), ENHOPE_ERROR_ARGUMENT,
+            "order is 1+2+3 with 2 factors: expected a factor for each order");
+    refused(blobs, with("neighbours", "7", NULL), ENHOPE_ERROR_ARGUMENT,
+            "k = 7 neighbours asked for, but there are 6 exemplars");
+    refused(blobs, with("method", "hope", "batch", "1", NULL), ENHOPE_ERROR_ARGUMENT,
+            "batch is 1: hope compares the samples of a batch, expected at least 2");
+    refused(blobs, with("method", "knn", "neighbours", "301", NULL), ENHOPE_ERROR_ARGUMENT,
+            "k = 301 neighbours asked for, but there are 300 training points");
+    enhope_dataset_free(bare);
+    enhope_dataset_free(single);
+    enhope_dataset_free(unknown);
+}
+
+static void samples_without_a_label_are_passed_over(void **state)
+{
+    (void)state;
+    int32_t some[N];
+    for (int i = 0; i < N; i++) some[i] = i % 5 ? LABEL[i] : -1;
+    enhope_dataset *data = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, some, C, NULL, &data), ENHOPE_OK);
+    assert_true(error_of(train(data, with(NULL)), blobs) < 0.12);
+    enhope_dataset_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen),
+        cmocka_unit_test(the_pairs_of_a_batch_are_bounded),
+        cmocka_unit_test(what_cannot_be_trained_is_refused_with_a_sentence),
+        cmocka_unit_test(samples_without_a_label_are_passed_over),
+        cmocka_unit_test(settings_are_one_table_with_working_defaults_and_bounds),
+        cmocka_unit_test(the_choices_of_method_and_recipe_are_their_tables),
+        cmocka_unit_test(a_recipe_sets_all_and_is_changed_by_what_follows),
+        cmocka_unit_test(defaults_suit_few_samples_and_sparse_ones),
+    };
+    return cmocka_run_group_tests_name("settings", tests, open_blobs, close_blobs);
+}

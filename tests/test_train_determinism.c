@@ -1,0 +1,157 @@
+/* Training is a function of data, settings and seed: the same numbers for every repetition, for sparse and dense data, and
+ * however late losses are fetched; a nonfinite loss is reported for its own batch. */
+#include <math.h>
+
+#include "train/trainer.h"
+#include "train_blobs_support.h"
+
+static void sparse_data_trains_to_the_same_map_as_dense(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"en-hope", "lmnn"};
+    for (int i = 0; i < 2; i++) {
+        enhope_model *m[2];
+        float Y[2][N * 2];
+        for (int sparse = 0; sparse < 2; sparse++) {
+            const enhope_dataset *data = sparse ? sparse_blobs : blobs;
+            m[sparse] = train(data, with("method", methods[i], "scale", "none", "solver", "adam", "epochs", "3",
+                                         "valid", "0.2", NULL));
+            assert_int_equal(enhope_model_embed(ctx, m[sparse], data, Y[sparse]), ENHOPE_OK);
+        }
+        /* relative to the first: no pairwise loss sees a translation, but Adam follows its rounding */
+        for (int v = 2; v < N * 2; v++) {
+            const float a = Y[0][v] - Y[0][v % 2], b = Y[1][v] - Y[1][v % 2];
+            assert_true(fabsf(a - b) < 1e-3f * (1 + fabsf(a)));
+        }
+        enhope_model_free(m[0]), enhope_model_free(m[1]);
+    }
+}
+
+static void the_reference_backend_trains_alike(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"en-hope", "lmnn"};
+    for (int m = 0; m < 2; m++) {
+        enhope_model *fast = train(blobs, with("method", methods[m], "epochs", "2", "solver", "adam", NULL));
+        assert_int_equal(enhope_context_set_device(ctx, "ref"), ENHOPE_OK);
+        enhope_model *slow = train(blobs, with("method", methods[m], "epochs", "2", "solver", "adam", NULL));
+        assert_int_equal(enhope_context_set_device(ctx, "cpu"), ENHOPE_OK);
+        int64_t rows;
+        const enhope_history *a = enhope_model_history(fast, &rows), *b = enhope_model_history(slow, &rows);
+        assert_int_equal(rows, 2);
+        for (int i = 0; i < 2; i++) assert_true(fabs(a[i].loss - b[i].loss) < 1e-4 * b[i].loss);
+        enhope_model_free(fast);
+        enhope_model_free(slow);
+    }
+}
+
+/* ---- running behind: the cpu, with another table ---- */
+
+static int64_t fetches, problems, bad_problem;
+
+static void counting_fetch(eh_compute *c, void *to, const void *from, size_t bytes)
+{
+    fetches++;
+    eh_compute_cpu.fetch(c, to, from, bytes);
+}
+
+static void bad_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)
+{
+    eh_compute_cpu.pairs(c, p, loss, dY, dG);
+    if (++problems == bad_problem) ((eh_value *)loss)->value = NAN;
+}
+
+static enhope_trainer *trainer_behind(eh_compute_ops *op, enhope_settings *s)
+{
+    enhope_trainer *t = NULL;
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    *op = eh_compute_cpu;
+    op->ahead = 4;
+    op->fetch = counting_fetch;
+    op->pairs = bad_pairs;
+    t->c->op = op;
+    t->ahead = op->ahead;
+    fetches = problems = 0;
+    bad_problem = -1;
+    return t;
+}
+
+static void losses_are_asked_for_when_due_and_change_nothing(void **state)
+{
+    (void)state;
+    eh_compute_ops op;
+    enhope_settings *s = with("solver", "adam", "epochs", "2", "batch", "50", "valid", "0", NULL); /* 6 batches */
+    enhope_trainer *t = trainer_behind(&op, s), *plain = NULL;
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &plain), ENHOPE_OK);
+    static const int64_t asked[] = {0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
+    enhope_progress p, q = {0};
+    int done = 0;
+    for (int i = 0; i < 12; i++) {
+        const double before = q.loss;
+        assert_int_equal(enhope_trainer_step(t, &p, &done), ENHOPE_OK);
+        assert_int_equal(fetches, asked[i]);
+        assert_int_equal(enhope_trainer_step(plain, &q, &done), ENHOPE_OK);
+        assert_true(p.epoch == q.epoch && p.batch == q.batch && p.epoch_done == q.epoch_done);
+        if (t->known == t->batch) assert_true(p.loss == q.loss); /* also at the end of an epoch */
+        if (i == 6) assert_true(p.loss == before);               /* none is known: that of the epoch before */
+    }
+    assert_true(done && isfinite(p.loss));
+    assert_memory_equal(t->theta, plain->theta, (size_t)(t->P + t->z * H) * sizeof(float));
+    enhope_trainer_free(t);
+    enhope_trainer_free(plain);
+    enhope_settings_free(s);
+}
+
+static void divergence_is_told_for_the_batch_that_it_was_in(void **state)
+{
+    (void)state;
+    eh_compute_ops op;
+    enhope_settings *s = with("solver", "adam", "epochs", "3", "batch", "50", "valid", "0", NULL);
+    int done = 0;
+    enhope_trainer *t = trainer_behind(&op, s);
+    bad_problem = 3;
+    for (int i = 0; i < 3; i++) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_ERROR_COMPUTE);
+    assert_string_equal(enhope_error(ctx), "training diverged: the loss is not finite in epoch 1, batch 3; try a lower "
+                                           "rate or another scale");
+    while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* it can go on from there */
+    assert_int_equal(t->epoch, 3);
+    enhope_trainer_free(t);
+
+    t = trainer_behind(&op, s);
+    bad_problem = 6 + 2;
+    for (done = 0; !done;) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+    assert_true(t->epoch == 1 && t->best_epoch == 1); /* the first epoch is kept */
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+}
+
+static void the_same_seed_gives_the_same_numbers_and_another_seed_others(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"cg", "adam"};
+    for (int s = 0; s < 2; s++) {
+        enhope_model *a = train(blobs, with("solver", solvers[s], "epochs", "4", NULL));
+        enhope_model *b = train(blobs, with("solver", solvers[s], "epochs", "4", NULL));
+        enhope_model *other = train(blobs, with("solver", solvers[s], "epochs", "4", "seed", "2", NULL));
+        const size_t bytes = (size_t)eh_map_parameters(a->map, &a->shape) * sizeof(float);
+        assert_memory_equal(a->theta, b->theta, bytes);
+        assert_memory_equal(a->reference, b->reference, (size_t)(a->r * H) * sizeof(float));
+        assert_memory_not_equal(a->theta, other->theta, bytes);
+        enhope_model_free(a);
+        enhope_model_free(b);
+        enhope_model_free(other);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sparse_data_trains_to_the_same_map_as_dense),
+        cmocka_unit_test(the_reference_backend_trains_alike),
+        cmocka_unit_test(losses_are_asked_for_when_due_and_change_nothing),
+        cmocka_unit_test(divergence_is_told_for_the_batch_that_it_was_in),
+        cmocka_unit_test(the_same_seed_gives_the_same_numbers_and_another_seed_others),
+    };
+    return cmocka_run_group_tests_name("train_determinism", tests, open_blobs, close_blobs);
+}

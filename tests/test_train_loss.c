@@ -1,0 +1,196 @@
+/* The loss of one batch: its gradient against central differences, and the large-margin loss and its target neighbours
+ * against their definitions. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "train/trainer.h"
+#include "train_blobs_support.h"
+
+/* Twenty samples of classes of 12, 5, 2 and 1, in whole numbers; the first five samples are one and the same point. */
+enum { FEW = 20 };
+static float few_x[FEW * 2];
+static int32_t few_label[FEW];
+
+static enhope_dataset *few_samples(void)
+{
+    enhope_dataset *data = NULL;
+    for (int i = 0; i < FEW; i++) {
+        few_label[i] = i < 12 ? 0 : i < 17 ? 1 : i < 19 ? 2 : 3;
+        for (int j = 0; j < 2; j++)
+            few_x[i * 2 + j] = i < 5 ? 3 : (float)(eh_random_u64(3, (uint32_t)j, (uint64_t)i) % 9);
+    }
+    assert_int_equal(enhope_dataset_view_f32(ctx, FEW, 2, few_x, few_label, 4, NULL, &data), ENHOPE_OK);
+    return data;
+}
+
+static double squared_between(const float *X_, int64_t dims, int64_t i, int64_t j)
+{
+    double d = 0;
+    for (int64_t k = 0; k < dims; k++) d += pow((double)X_[i * dims + k] - X_[j * dims + k], 2);
+    return d;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The targets of a sample are distinct others of its class, at the least distances that there are. */
+static void check_targets(const enhope_trainer *t, int64_t i)
+{
+    const int64_t row = t->rows[i], each = t->hinge.targets, *own = t->targets + i * each;
+    double least[FEW];
+    int64_t others = 0;
+    for (int64_t j = 0; j < FEW; j++)
+        if (j != row && few_label[j] == few_label[row]) least[others++] = squared_between(few_x, 2, row, j);
+    qsort(least, (size_t)others, sizeof *least, ascending);
+    for (int64_t s = 0; s < each; s++) {
+        if (s >= others) {
+            assert_int_equal(own[s], -1 - i);
+            continue;
+        }
+        const int64_t target = t->rows[own[s]];
+        assert_true(target != row && few_label[target] == few_label[row]);
+        assert_true(squared_between(few_x, 2, row, target) == least[s]);
+        for (int64_t r = 0; r < s; r++) assert_true(own[r] != own[s]);
+    }
+}
+
+static void target_neighbours_are_the_nearest_of_the_class_and_follow_each_batch(void **state)
+{
+    (void)state;
+    enhope_dataset *data = few_samples();
+    enhope_settings *s =
+        with("method", "lmnn", "scale", "none", "valid", "0", "batch", "7", "targets", "3", "epochs", "1", NULL);
+    enhope_trainer *t = NULL;
+    int done;
+    assert_int_equal(enhope_trainer_create(ctx, data, s, &t), ENHOPE_OK);
+    for (int64_t i = 0; i < FEW; i++) check_targets(t, i);
+    assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+    int seen[FEW] = {0};
+    for (int64_t b = 0; b < 3; b++) { /* batches of 6, 7 and 7 */
+        const int64_t from = FEW * b / 3, n = FEW * (b + 1) / 3 - from, *batch = t->order + 4 * from;
+        const int32_t *label = t->order_label + 4 * from;
+        for (int64_t i = 0; i < n; i++) {
+            int64_t position = 0;
+            while (t->rows[position] != batch[i]) position++;
+            seen[batch[i]]++;
+            assert_int_equal(label[i], few_label[batch[i]]);
+            for (int64_t s_ = 0; s_ < 3; s_++) {
+                const int64_t target = t->targets[position * 3 + s_], at = n + 3 * i + s_;
+                assert_int_equal(batch[at], target < 0 ? batch[i] : t->rows[target]);
+                assert_int_equal(label[at], target < 0 ? -1 : label[i]);
+            }
+        }
+    }
+    for (int i = 0; i < FEW; i++) assert_int_equal(seen[i], 1);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+    enhope_dataset_free(data);
+}
+
+/* A batch of all samples, against the sum over triples in its definition; and it falls. */
+static void a_batch_of_all_has_the_exact_large_margin_loss_and_lowers_it(void **state)
+{
+    (void)state;
+    enhope_dataset *data = few_samples();
+    enhope_settings *s = with("method", "lmnn", "scale", "none", "valid", "0", "batch", "0", "solver", "lbfgs",
+                              "iterations", "4", "epochs", "5", NULL);
+    enhope_trainer *t = NULL;
+    double gradient[6], sum = 0, first = 0;
+    float theta[6], Y[FEW * 2];
+    int done = 0;
+    assert_int_equal(enhope_trainer_create(ctx, data, s, &t), ENHOPE_OK);
+    for (int epoch = 0; !done; epoch++) {
+        enhope_progress p;
+        assert_int_equal(enhope_trainer_step(t, &p, &done), ENHOPE_OK);
+        if (epoch == 0) first = p.loss;
+        assert_true(p.loss <= first);
+    }
+    assert_true(t->loss < 0.9 * first);
+    eh_value loss;
+    eh_train_loss(t, t->theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    t->c->op->read(t->c, theta, t->theta, 6);
+    for (int64_t i = 0; i < FEW; i++)
+        for (int k = 0; k < 2; k++)
+            Y[i * 2 + k] = theta[k] * few_x[t->rows[i] * 2] + theta[2 + k] * few_x[t->rows[i] * 2 + 1] + theta[4 + k];
+    for (int64_t i = 0; i < FEW; i++)
+        for (int64_t a = 0; a < 3; a++) {
+            const int64_t target = t->targets[i * 3 + a];
+            if (target < 0) continue;
+            const double near = squared_between(Y, 2, i, target);
+            sum += 0.5 * near;
+            for (int64_t j = 0; j < FEW; j++)
+                if (few_label[t->rows[j]] != few_label[t->rows[i]])
+                    sum += 0.5 * fmax(0, 1 + near - squared_between(Y, 2, i, j));
+        }
+    assert_true(fabs(loss.value - sum / FEW) < 1e-4 * loss.value);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+    enhope_dataset_free(data);
+}
+
+/* In double. */
+static double loss_of_batch(enhope_trainer *t, double *gradient)
+{
+    eh_value loss;
+    eh_train_loss(t, t->theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    return loss.value;
+}
+
+/* The whole composition, batch and exemplars through map and objective and back, in double. */
+static void the_gradient_of_training_matches_central_differences(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {"en-hope", "learned", "joint"}, {"en-hope", "kmeans", "row"},         {"hope", "learned", "joint"},
+        {"hope", "learned", "row"},      {"linear-en-hope", "learned", "row"}, {"linear-en-hope", "random", "joint"},
+        {"nca", "learned", "auto"},      {"mcml+", "learned", "joint"},        {"lmnn", "learned", "auto"},
+        {"pt-sne", "learned", "joint"},  {"pt-sne", "learned", "row"}};
+    assert_int_equal(enhope_context_set_device(ctx, "ref"), ENHOPE_OK);
+    for (int i = 0; i < 3 * 11; i++) { /* dense, sparse, disturbed */
+        const char *const *choice = cases[i / 3];
+        const char *noise = i % 3 == 2 ? "0.3" : "0", *dropout = i % 3 == 2 ? "0.2" : "0";
+        const char *order = i / 3 % 2 ? "3" : "1+3+2";
+        enhope_settings *s =
+            with("method", choice[0], "exemplars", choice[1], "form", choice[2], "factors", "4", "hidden", "3", "order",
+                 order, "batch", "30", "scale", "none", "noise", noise, "dropout", dropout, NULL);
+        enhope_trainer *t = NULL;
+        int done;
+        assert_int_equal(enhope_trainer_create(ctx, i % 3 ? sparse_blobs : blobs, s, &t), ENHOPE_OK);
+        assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* a batch is in place */
+        const int64_t count = t->optim->count;
+        double *g = malloc((size_t)count * sizeof *g), *spare = malloc((size_t)count * sizeof *g);
+        double *x = (double *)t->theta, worst = 0, size = 0;
+        /* a line search may end in the kink of a hinge */
+        for (int64_t v = 0; v < count; v++) x[v] += 0.01 * eh_random_normal(4, 1, (uint64_t)v);
+        loss_of_batch(t, g);
+        for (int64_t v = 0; v < count; v++) {
+            const double kept = x[v], step = 1e-5;
+            x[v] = kept + step;
+            const double up = loss_of_batch(t, spare);
+            x[v] = kept - step;
+            const double down = loss_of_batch(t, spare);
+            x[v] = kept;
+            worst = fmax(worst, fabs(g[v] - (up - down) / (2 * step)));
+            size = fmax(size, fabs(g[v]));
+        }
+        if (worst > 1e-6 * size + 1e-10) /* the differences round */
+            fail_msg("%s %s %s: %g of %g", choice[0], choice[1], choice[2], worst, size);
+        free(g), free(spare);
+        enhope_trainer_free(t);
+        enhope_settings_free(s);
+    }
+    assert_int_equal(enhope_context_set_device(ctx, "cpu"), ENHOPE_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(target_neighbours_are_the_nearest_of_the_class_and_follow_each_batch),
+        cmocka_unit_test(a_batch_of_all_has_the_exact_large_margin_loss_and_lowers_it),
+        cmocka_unit_test(the_gradient_of_training_matches_central_differences),
+    };
+    return cmocka_run_group_tests_name("train_loss", tests, open_blobs, close_blobs);
+}

@@ -1,0 +1,232 @@
+/* Training by method: every method, exemplar choice, solver, normalizer, similarity and target learns a problem that no
+ * linear rule solves; principal components are exact. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/trainer.h"
+#include "train_blobs_support.h"
+
+static void every_exemplar_choice_solver_and_form_learns(void **state)
+{
+    (void)state;
+    static const char *const exemplars[] = {"random", "kmeans", "learned"}, *const solvers[] = {"cg", "lbfgs", "adam"},
+                             *const forms[] = {"joint", "row"};
+    for (int e = 0; e < 3; e++)
+        for (int s = 0; s < 3; s++)
+            for (int f = 0; f < 2; f++) {
+                const double error = error_of(train(blobs, with("exemplars", exemplars[e], "solver", solvers[s], "form",
+                                                                forms[f], "rate", "0.03", NULL)),
+                                              blobs);
+                if (error > 0.12) fail_msg("%s %s %s: %g", exemplars[e], solvers[s], forms[f], error);
+            }
+}
+
+static void every_member_of_the_objective_family_learns(void **state)
+{
+    (void)state;
+    static const char *const similarities[] = {"student", "gaussian"}, *const targets[] = {"mcml", "nca"},
+                             *const weights[] = {"sample", "pair"};
+    for (int s = 0; s < 2; s++)
+        for (int t = 0; t < 2; t++)
+            for (int w = 0; w < 2; w++) {
+                const double error = error_of(
+                    train(blobs, with("similarity", similarities[s], "target", targets[t], "weight", weights[w], NULL)),
+                    blobs);
+                if (error > 0.12) fail_msg("%s %s %s: %g", similarities[s], targets[t], weights[w], error);
+            }
+}
+
+static void the_student_similarity_learns_with_any_freedom(void **state)
+{
+    (void)state;
+    static const char *const freedoms[] = {"0.3", "5", "1000"}, *const forms[] = {"joint", "row"},
+                             *const targets[] = {"mcml", "nca"};
+    for (int f = 0; f < 3; f++)
+        for (int i = 0; i < 4; i++) {
+            enhope_model *m =
+                train(blobs, with("freedom", freedoms[f], "form", forms[i % 2], "target", targets[i / 2], NULL));
+            assert_true(m->freedom == atof(freedoms[f]));
+            assert_string_equal(enhope_model_setting(m, "freedom"), freedoms[f]);
+            const double error = error_of(m, blobs);
+            if (error > 0.12) fail_msg("%s %s %s: %g", freedoms[f], forms[i % 2], targets[i / 2], error);
+        }
+}
+
+/* The gaussian similarity and the large margin have none: the same models, whatever it is. */
+static void freedom_is_the_student_similarity_s_alone(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"snc", "nca", "lmnn", "pca"};
+    for (int i = 0; i < 4; i++) {
+        enhope_model *a = train(blobs, with("method", methods[i], "epochs", "2", NULL));
+        enhope_model *b = train(blobs, with("method", methods[i], "epochs", "2", "freedom", "7", NULL));
+        assert_true(a->freedom == 1 && b->freedom == 1 && a->r == b->r);
+        assert_memory_equal(a->reference, b->reference,
+                            (size_t)(a->r * eh_model_reference_width(a)) * sizeof *a->reference);
+        enhope_model_free(a);
+        enhope_model_free(b);
+    }
+}
+
+static void every_method_of_the_table_learns(void **state)
+{
+    (void)state;
+    for (int i = 0; i < enhope_method_count(); i++) {
+        const enhope_method_info *info = enhope_method_get(i);
+        assert_non_null(eh_method_find(info->name));
+        const double error = error_of(train(blobs, with("method", info->name, "dims", "2", NULL)), blobs);
+        /* a linear map onto few exemplars cannot bend: class 2 needs its two sides; and in the input space two exemplars
+         * a class are few */
+        const double most = !strcmp(info->name, "linear-en-hope") ? 0.4
+                            : !strcmp(info->name, "snc")
+                                ? 0.2
+                                : 0.12; /* pca too: the classes lie along its first direction */
+        if (error > most) fail_msg("%s: %g", info->name, error);
+    }
+    assert_null(enhope_method_get(enhope_method_count()));
+}
+
+static void principal_components_are_eigenvectors_of_the_covariance(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"cpu", "ref"};
+    for (int d = 0; d < 2; d++) {
+        assert_int_equal(enhope_context_set_device(ctx, devices[d]), ENHOPE_OK);
+        enhope_model *m = train(blobs, with("method", "pca", "scale", "none", "valid", "0", "dims", "3", NULL));
+        double S[H][H] = {{0}}, mean[H] = {0}, all = 0, kept = 0;
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < H; j++) mean[j] += (double)X[i * H + j] / N;
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < H; j++)
+                for (int k = 0; k < H; k++) S[j][k] += (X[i * H + j] - mean[j]) * (X[i * H + k] - mean[k]) / N;
+        for (int j = 0; j < H; j++) all += S[j][j];
+        double before = INFINITY;
+        for (int k = 0; k < 3; k++) {
+            double length = 0, value = 0, centre = m->theta[H * 3 + k], Sv[H] = {0};
+            for (int j = 0; j < H; j++) {
+                const double v = m->theta[j * 3 + k];
+                length += v * v;
+                centre += mean[j] * v;
+                for (int i = 0; i < H; i++) Sv[i] += S[i][j] * v;
+            }
+            for (int j = 0; j < H; j++) value += Sv[j] * m->theta[j * 3 + k];
+            for (int j = 0; j < H; j++) assert_true(fabs(Sv[j] - value * m->theta[j * 3 + k]) < 1e-5 * value);
+            assert_true(fabs(length - 1) < 1e-5 && fabs(centre) < 1e-5 && value <= before);
+            before = value;
+            kept += value;
+        }
+        assert_true(m->epochs == 1 && fabs(m->history[0].loss - (1 - kept / all)) < 1e-5);
+        enhope_model_free(m);
+    }
+    assert_int_equal(enhope_context_set_device(ctx, "cpu"), ENHOPE_OK);
+    enhope_model *m = NULL;
+    enhope_settings *s = with("method", "pca", "dims", "7", NULL);
+    assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx),
+                        "pca of 6 inputs to 7 outputs: expected at most 20000 inputs, and no more outputs "
+                        "than inputs");
+    enhope_settings_free(s);
+}
+
+/* Inputs that are ten times as large give the same exemplars, scaled the same way. */
+static void the_scale_of_inputs_is_chosen_where_they_are_compared_as_they_are(void **state)
+{
+    (void)state;
+    static float large[N * H];
+    enhope_dataset *data = NULL;
+    for (int i = 0; i < N * H; i++) large[i] = 16 * X[i];
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, large, LABEL, C, NULL, &data), ENHOPE_OK);
+    enhope_model *small = train(blobs, with("method", "snc", "scale", "none", "epochs", "3", NULL));
+    enhope_model *same = train(data, with("method", "snc", "scale", "none", "epochs", "3", NULL));
+    assert_true(small->mul[0] > 0 && small->mul[0] == 16 * same->mul[0]);
+    assert_int_equal(small->k, 1);
+    for (int i = 0; i < 6 * H; i++) assert_true(fabsf(small->reference[i] - same->reference[i]) < 1e-3f);
+    enhope_model_free(small), enhope_model_free(same);
+    enhope_dataset_free(data);
+}
+
+/* Labels say nothing to it but where the validation part is, and on points that it has not seen it embeds as it does on
+ * those that it has. */
+static void a_target_from_the_inputs_is_learned_without_labels(void **state)
+{
+    (void)state;
+    enhope_model *m = train(blobs, with("method", "pt-sne", "perplexity", "20", "patience", "0", NULL));
+    int64_t rows;
+    const enhope_history *history = enhope_model_history(m, &rows);
+    assert_true(history[rows - 1].loss < 0.95 * history[0].loss);
+
+    static float others[N * H];
+    float Y[N * 2], other_Y[N * 2];
+    for (int i = 0; i < N * H; i++) others[i] = X[i] + 0.01f * (float)eh_random_normal(7, 2, (uint64_t)i);
+    enhope_dataset *unseen = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, others, LABEL, C, NULL, &unseen), ENHOPE_OK);
+    assert_int_equal(enhope_model_embed(ctx, m, blobs, Y), ENHOPE_OK);
+    assert_int_equal(enhope_model_embed(ctx, m, unseen, other_Y), ENHOPE_OK);
+    double apart = 0, size = 0;
+    for (int i = 0; i < N * 2; i++) apart += fabsf(Y[i] - other_Y[i]), size += fabsf(Y[i]);
+    assert_true(apart > 0 && apart < 0.05 * size);
+    assert_true(error_of(m, unseen) < 0.12);
+
+    int32_t turned[N];
+    enhope_dataset *renamed = NULL;
+    for (int i = 0; i < N; i++) turned[i] = (LABEL[i] + 1) % C;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, turned, C, NULL, &renamed), ENHOPE_OK);
+    enhope_model *a = train(blobs, with("method", "pt-sne", "valid", "0", "epochs", "2", NULL));
+    enhope_model *b = train(renamed, with("method", "pt-sne", "valid", "0", "epochs", "2", NULL));
+    assert_memory_equal(a->theta, b->theta, (size_t)eh_map_parameters(a->map, &a->shape) * sizeof *a->theta);
+    enhope_model_free(a), enhope_model_free(b);
+    enhope_dataset_free(renamed), enhope_dataset_free(unseen);
+}
+
+static void rectified_units_learn(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"dt-mcml", "deep-en-hope", "pt-sne"};
+    for (int i = 0; i < 3; i++) {
+        enhope_model *m = train(blobs, with("method", methods[i], "unit", "relu", NULL));
+        assert_true(m->shape.relu);
+        const double error = error_of(m, blobs);
+        if (error > 0.12) fail_msg("%s: %g", methods[i], error);
+    }
+}
+
+/* And what is of one order is the same, however it is said. */
+static void factors_of_several_orders_learn(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"2+3", "1+2+3", "4+1+3+2"};
+    for (int i = 0; i < 2 * 3; i++) {
+        const enhope_dataset *data = i % 2 ? sparse_blobs : blobs;
+        enhope_model *m = train(data, with("order", orders[i / 2], "factors", "24", "start", "1", NULL));
+        assert_string_equal(m->order, orders[i / 2]);
+        assert_string_equal(enhope_model_setting(m, "order"), orders[i / 2]);
+        const double error = error_of(m, data);
+        if (error > 0.12) fail_msg("%s: %g", orders[i / 2], error);
+    }
+    for (int i = 0; i < 2; i++) {
+        enhope_model *m[2];
+        for (int k = 0; k < 2; k++) m[k] = train(i ? sparse_blobs : blobs, with("order", k ? "3+3+3" : "3", NULL));
+        const int64_t count = eh_map_parameters(m[0]->map, &m[0]->shape);
+        assert_memory_equal(m[0]->theta, m[1]->theta, (size_t)count * sizeof *m[0]->theta);
+        enhope_model_free(m[0]);
+        enhope_model_free(m[1]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_exemplar_choice_solver_and_form_learns),
+        cmocka_unit_test(every_member_of_the_objective_family_learns),
+        cmocka_unit_test(the_student_similarity_learns_with_any_freedom),
+        cmocka_unit_test(freedom_is_the_student_similarity_s_alone),
+        cmocka_unit_test(every_method_of_the_table_learns),
+        cmocka_unit_test(principal_components_are_eigenvectors_of_the_covariance),
+        cmocka_unit_test(the_scale_of_inputs_is_chosen_where_they_are_compared_as_they_are),
+        cmocka_unit_test(a_target_from_the_inputs_is_learned_without_labels),
+        cmocka_unit_test(rectified_units_learn),
+        cmocka_unit_test(factors_of_several_orders_learn),
+    };
+    return cmocka_run_group_tests_name("train_methods", tests, open_blobs, close_blobs);
+}

@@ -1,0 +1,183 @@
+/* The validation part: the best epoch on it is kept, probabilities are calibrated on it, errors of a model are recounted. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/trainer.h"
+#include "train_blobs_support.h"
+
+/* A model's error, recounted on the very rows that were held out. */
+static double error_held_out(const enhope_trainer *t, const enhope_model *m)
+{
+    int32_t guess[N];
+    int64_t errors = 0;
+    assert_int_equal(enhope_model_predict(ctx, m, blobs, 0, &(enhope_prediction){.label = guess}), ENHOPE_OK);
+    for (int64_t i = 0; i < t->valid_n; i++) errors += guess[t->rows[t->n + i]] != LABEL[t->rows[t->n + i]];
+    return (double)errors / (double)t->valid_n;
+}
+
+static void the_best_epoch_on_validation_is_what_is_kept(void **state)
+{
+    (void)state;
+    /* a rate that shakes: the last epoch is rarely the best */
+    enhope_settings *s =
+        with("solver", "adam", "rate", "0.5", "warmup", "0", "epochs", "12", "valid", "0.3", "patience", "0", NULL);
+    enhope_trainer *t = NULL;
+    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    assert_int_equal(t->n + t->valid_n, N);
+    assert_int_equal(t->valid_n, 90);
+    enhope_progress p;
+    double lowest = 2;
+    for (int done = 0; !done;) {
+        assert_int_equal(enhope_trainer_step(t, &p, &done), ENHOPE_OK);
+        if (p.epoch_done && p.valid_error < lowest) lowest = p.valid_error;
+    }
+    assert_true(p.best_error == lowest && p.epoch == 12 && p.seconds_left == 0);
+    enhope_model *m = NULL, *present = NULL;
+    assert_int_equal(enhope_trainer_model(t, &m), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_present(t, &present), ENHOPE_OK);
+    assert_true(error_held_out(t, m) == lowest && error_held_out(t, present) == p.valid_error);
+    assert_true(p.valid_error > lowest); /* so that these two differ */
+    enhope_model_info info;
+    enhope_model_get_info(m, &info);
+    assert_int_equal(info.best + 1, t->best_epoch); /* what the model tells is what was kept */
+    /* no row is in both parts, every class in each */
+    int seen[N] = {0};
+    for (int i = 0; i < N; i++) seen[t->rows[i]]++;
+    for (int i = 0; i < N; i++) assert_int_equal(seen[i], 1);
+    enhope_model_free(m);
+    enhope_model_free(present);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+}
+
+/* The validation part as the trainer took it. */
+static enhope_dataset *held_out(const enhope_trainer *t, float *x, int32_t *label)
+{
+    enhope_dataset *data = NULL;
+    for (int64_t i = 0; i < t->valid_n; i++) {
+        memcpy(x + i * H, X + t->rows[t->n + i] * H, H * sizeof *x);
+        label[i] = LABEL[t->rows[t->n + i]];
+    }
+    assert_int_equal(enhope_dataset_view_f32(ctx, t->valid_n, H, x, label, C, NULL, &data), 0);
+    return data;
+}
+
+/* Similarities over- or understate; the validation part tells by how much. */
+static void probabilities_are_calibrated_on_the_validation_part(void **state)
+{
+    (void)state;
+    static const char *const similarities[] = {"student", "gaussian", "student"}, *const freedoms[] = {"1", "1", "4"};
+    for (int s = 0; s < 3; s++) {
+        enhope_settings *set = with("similarity", similarities[s], "freedom", freedoms[s], "epochs", "3", "valid",
+                                    "0.4", "patience", "0", NULL);
+        enhope_trainer *t = NULL;
+        enhope_model *m = NULL;
+        float x[N * H];
+        int32_t label[N];
+        int done = 0;
+        assert_int_equal(enhope_trainer_create(ctx, blobs, set, &t), 0);
+        while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), 0);
+        assert_int_equal(enhope_trainer_model(t, &m), 0);
+        enhope_dataset *data = held_out(t, x, label);
+        enhope_calibration fitted, plain;
+        enhope_evaluation e = {.calibration = &fitted}, raw = {.calibration = &plain};
+        assert_int_equal(enhope_model_evaluate(ctx, m, data, 0, &e), 0);
+        assert_true(m->temperature >= 0.01 && m->temperature <= 100 && fabs(m->temperature - 1) > 0.02);
+        m->temperature = 1;
+        assert_int_equal(enhope_model_evaluate(ctx, m, data, 0, &raw), 0);
+        assert_true(fitted.nll < plain.nll);
+        assert_int_equal(e.errors, raw.errors);
+        /* the numbers of training are those that the model has again */
+        assert_int_equal(m->valid_n, t->valid_n);
+        assert_int_equal(m->valid_errors, e.errors);
+        assert_float_equal((double)m->valid_errors / (double)m->valid_n, t->best_error, 1e-12);
+        assert_int_equal(enhope_model_evaluate(ctx, m, blobs, 0, &raw), 0);
+        assert_int_equal(m->train_n, t->n);
+        assert_int_equal(m->train_errors, raw.errors - e.errors);
+        enhope_dataset_free(data);
+        enhope_model_free(m);
+        enhope_trainer_free(t);
+        enhope_settings_free(set);
+    }
+    enhope_model *m = train(blobs, with("valid", "0", "epochs", "2", NULL));
+    assert_true(m->temperature == 1 && m->valid_n == 0 && m->train_n == N);
+    enhope_model_free(m);
+    m = train(blobs, with("method", "knn", NULL));
+    assert_true(m->temperature == 1 && !m->valid_n && !m->train_n);
+    enhope_model_free(m);
+}
+
+/* The vote of the k nearest embedded training points but for the point itself, over all pairs. */
+static int64_t errors_without_self(const float *Y, int64_t h, const int32_t *label, int64_t n, int64_t k)
+{
+    int64_t errors = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool taken[N] = {[0] = false};
+        int32_t votes[C] = {0}, best = -1, order[16];
+        taken[i] = true;
+        for (int64_t j = 0; j < k; j++) {
+            double nearest = INFINITY;
+            int64_t at = -1;
+            for (int64_t p = 0; p < n; p++) {
+                double d = 0;
+                for (int64_t s = 0; s < h; s++) d += pow((double)Y[i * h + s] - (double)Y[p * h + s], 2);
+                if (!taken[p] && d < nearest) nearest = d, at = p;
+            }
+            taken[at] = true;
+            order[j] = label[at];
+            votes[label[at]]++;
+        }
+        for (int64_t j = k - 1; j >= 0; j--)
+            if (best < 0 || votes[order[j]] >= votes[best]) best = order[j];
+        errors += best != label[i];
+    }
+    return errors;
+}
+
+static void a_training_point_has_no_vote_on_itself(void **state)
+{
+    (void)state;
+    static const char *const k[] = {"1", "4", "5"};
+    for (int i = 0; i < 3; i++) {
+        enhope_model *m = train(blobs, with("method", "hope", "epochs", "1", "neighbours", k[i], "valid", "0.2", NULL));
+        /* references are the training rows, then those of the validation part */
+        assert_true(m->temperature == 1 && m->valid_n == N / 5 && m->train_n == N - N / 5);
+        const int64_t expected =
+            errors_without_self(m->reference, m->shape.h, m->reference_label, m->train_n, atoi(k[i]));
+        assert_true(expected > 0);
+        assert_true(llabs(m->train_errors - expected) <= 1); /* a float may order two neighbours otherwise */
+        enhope_model_free(m);
+    }
+}
+
+static void small_data_keeps_a_validation_part_and_a_default_number_of_exemplars(void **state)
+{
+    (void)state;
+    enhope_dataset *few = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, 24, H, X, LABEL, C, NULL, &few), ENHOPE_OK);
+    enhope_settings *s = with("z", "0", "epochs", "1", NULL);
+    enhope_trainer *t = NULL;
+    assert_int_equal(enhope_trainer_create(ctx, few, s, &t), ENHOPE_OK);
+    assert_int_equal(t->valid_n, 2); /* a tenth of 24, though no class has ten */
+    assert_int_equal(t->z, 6);
+    enhope_trainer_free(t);
+    enhope_dataset_free(few);
+    assert_int_equal(enhope_dataset_view_f32(ctx, 3, H, X, LABEL, C, NULL, &few), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, few, s, &t), ENHOPE_OK);
+    assert_true(t->valid_n == 0 && t->z == 3);
+    enhope_trainer_free(t);
+    enhope_dataset_free(few);
+    enhope_settings_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_best_epoch_on_validation_is_what_is_kept),
+        cmocka_unit_test(probabilities_are_calibrated_on_the_validation_part),
+        cmocka_unit_test(a_training_point_has_no_vote_on_itself),
+        cmocka_unit_test(small_data_keeps_a_validation_part_and_a_default_number_of_exemplars),
+    };
+    return cmocka_run_group_tests_name("train_validation", tests, open_blobs, close_blobs);
+}

@@ -1,0 +1,59 @@
+/* Training on the blobs, as most tests of training do it: a context of two threads, small settings, the error of a model. */
+#ifndef TRAIN_BLOBS_SUPPORT_H
+#define TRAIN_BLOBS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "blobs_support.h"
+#include "settings_support.h"
+
+static enhope_context *ctx;
+
+static inline enhope_settings *with(const char *first, ...)
+{
+    static const char *const small[] = {"factors", "12", "hidden", "8",      "batch", "100", "epochs",
+                                        "25",      "z",  "6",      "layers", "24-12", NULL};
+    va_list args;
+    va_start(args, first);
+    enhope_settings *s = settings_with(ctx, small, first, args);
+    va_end(args);
+    return s;
+}
+
+/* Frees the settings. */
+static inline enhope_model *train(const enhope_dataset *data, enhope_settings *s)
+{
+    return trained_with(ctx, data, s);
+}
+
+/* The share of errors on the data; frees the model. */
+static inline double error_of(enhope_model *m, const enhope_dataset *data)
+{
+    enhope_evaluation e = {0};
+    if (enhope_model_evaluate(ctx, m, data, 0, &e)) fail_msg("%s", enhope_error(ctx));
+    enhope_model_free(m);
+    return (double)e.errors / (double)e.n;
+}
+
+/* Before the tests of a group, and after them. */
+static inline int open_blobs(void **state)
+{
+    (void)state;
+    ctx = enhope_context_create();
+    if (!ctx || enhope_context_set_threads(ctx, 2)) return 1; /* by default one thread computes such small batches */
+    return make_blobs(ctx) ? 0 : 1;
+}
+
+static inline int close_blobs(void **state)
+{
+    (void)state;
+    enhope_dataset_free(blobs);
+    enhope_dataset_free(sparse_blobs);
+    enhope_context_free(ctx);
+    return 0;
+}
+
+#endif
