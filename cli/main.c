@@ -102,12 +102,12 @@ static const cli_command table[] = {
      "enhope data mnist --part test\nenhope data usps_all.mat --split 8000@1 --json\nenhope data clicks --check", 0, 1, false, cmd_data},
     {"convert", "--data SPEC -o FOLDER [OPTIONS]", "write data as shards, which can be streamed",
      "Writes NPY files of about 256 MB and shards.json with their checksums; the folder is then the SPEC of the data. CSV, "
-     "LIBSVM, IDX and NPY, also .gz, and synthetic data of any size pass through in constant memory; MAT, NPZ, NPY in column "
-     "order, and a --split are read as a whole.\n"
+     "LIBSVM, IDX and NPY, also .gz, NPZ and synthetic data pass through in constant memory; MAT, NPY in column order and a "
+     "--split are read whole first.\n"
      "A conversion that was stopped, by Ctrl-C or otherwise, goes on after its last complete shard when the same command is "
      "given again. enhope data FOLDER --check compares the checksums.",
      "enhope convert --data clicks.csv.gz --label clicked -o clicks\n"
-     "enhope convert --data synthetic:strokes,n=20000000,seed=1 -o strokes\n"
+     "enhope convert --data synthetic:digits,n=20000000,seed=1 -o digits\n"
      "enhope train --data clicks --memory 4GB -o clicks.safetensors",
      0, 0, false, cmd_convert},
     {"methods", "[--settings] [--json] [--markdown]", "list the methods, or the settings",

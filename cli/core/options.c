@@ -22,8 +22,8 @@ static const cli_option table[] = {
     {"data", 0, "FOLDER", CLI_TEXT, AT(data), 0, 0, " reproduce ", "the folder of the data sets; default: what ENHOPE_DATA names"},
     {"data", 0, "SPEC", CLI_TEXT, AT(data), 0, 0, WITH_DATA,
      "the data: a file (IDX, CSV, TSV, LIBSVM, NPY, NPZ, MAT; .gz where usual), a folder of MNIST-named IDX files or of "
-     "shards, a pair X,y of files, - for CSV on standard input, synthetic:digits,n=6000,seed=1 (or strokes, "
-     "for any n) or synthetic:blobs,n=600,classes=3,inputs=5,seed=1"},
+     "shards, a pair X,y of files, - for CSV on standard input, synthetic:digits,n=6000,seed=1 or "
+     "synthetic:blobs,n=600,classes=3,inputs=5,seed=1"},
     {"part", 0, "train|test", CLI_TEXT, AT(part), 0, 0, WITH_HALF,
      "the half of a folder, of an .npz file, of synthetic data or of a --split; default: train for train, update, tune and data, "
      "test for the others"},
