@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/cli.h"
 
@@ -189,19 +188,9 @@ static int run(int argc, char **argv)
     return code;
 }
 
-/* Threads that have no work spin for a while, as a rule: on a machine that others use too, that takes from the one that has
- * work the core that it needs, and small data trains a hundred times as long. OpenMP reads how to wait before main() is
- * reached, so the program is begun once more where nobody has said it. */
-static void wait_without_spinning(char **argv)
-{
-    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || getenv("KMP_BLOCKTIME")) return;
-    if (setenv("OMP_WAIT_POLICY", "passive", 1) == 0)
-        execv("/proc/self/exe", argv); /* on failure it goes on as it is */
-}
-
 int main(int argc, char **argv)
 {
-    wait_without_spinning(argv);
+    cli_threads_begin();
     /* Closed pipes and file size limits come back as errors of write, so that they are told and nothing is lost. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

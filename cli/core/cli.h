@@ -79,6 +79,9 @@ cli_sharing cli_command_sharing(const cli_command *command);
 
 /* ---- ranks.c ---- */
 
+/* threads.c: at the beginning of main(): idle OpenMP threads do not spin, unless the user has chosen how they wait. */
+void cli_threads_begin(void);
+
 /* Joins the ranks that mpirun has started. This process among them, how many they are, and how many on this machine. An exit
  * code when all is done, which ends all ranks where this one alone has failed. */
 int cli_ranks_join(void);
