@@ -2,6 +2,7 @@
 # are large or often missing. Each is built if what it needs is found; enhope_plugins lists the targets.
 set(enhope_plugins "")
 file(GLOB base_sources CONFIGURE_DEPENDS src/base/*.c)
+list(FILTER base_sources EXCLUDE REGEX "/src/base/json\\.c$") # it needs cJSON
 
 # add_plugin(NAME source...): libenhope_NAME.so, whose names are hidden but for what it exports itself
 function(add_plugin name)

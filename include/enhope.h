@@ -244,6 +244,7 @@ ENHOPE_API enhope_status enhope_dataset_row(enhope_context *ctx, const enhope_da
 
 /* ---- methods, settings and recipes: the three tables -------------------------------------------------------- */
 
+/* What a run with default settings does. */
 typedef struct enhope_method_info {
     const char *name;       /* "en-hope" */
     const char *summary;    /* one line */
@@ -252,7 +253,8 @@ typedef struct enhope_method_info {
     const char *normaliser; /* "joint", "row", "-" */
     const char *target;     /* "same class", "NCA", "-" */
     const char *compared;   /* "z exemplars", "the batch itself", ... */
-    const char *solver;     /* "cg", ... where it comes from; the setting decides */
+    const char *solver;     /* "adam", "eigen", ..., "-" */
+    const char *published;  /* normaliser and solver of the publication where they differ, "joint, cg"; else "-" */
 } enhope_method_info;
 ENHOPE_API int enhope_method_count(void);
 ENHOPE_API const enhope_method_info *enhope_method_get(int i); /* NULL outside 0..count-1 */

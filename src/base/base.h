@@ -55,6 +55,16 @@ void eh_log(enhope_context *ctx, enhope_log_level level, const char *format, ...
         if (status) goto cleanup; \
     } while (0)
 
+static inline int64_t eh_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t eh_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* ---- memory (memory.c) ---- */
 
 /* 64-byte aligned, zeroed; NULL when count * size overflows or memory is out. count 0 gives a valid block. */
@@ -74,6 +84,7 @@ int64_t eh_memory_limit(const enhope_context *ctx);
 
 /* ---- machine.c ---- */
 
+double eh_seconds(void); /* of a monotonic clock */
 /* Bytes of memory that this process may have. */
 int64_t eh_machine_memory(void);
 /* The lesser of `most` and the limits of control groups: `list` is /proc/self/cgroup, `mount` where they are. */
@@ -130,10 +141,17 @@ typedef enum eh_number_kind { EH_NUMBER, EH_NOT_NUMBER, EH_NOT_FINITE } eh_numbe
 eh_number_kind eh_number_parse(const char *text, size_t length, double *out);
 /* The shortest text that reads back as value; whole numbers without a point. */
 void eh_number_print(double value, char *text, size_t size);
-/* True for well-formed UTF-8 without NUL. */
-bool eh_utf8_valid(const char *text, size_t length);
 
-/* ---- clock (clock.c) ---- */
-double eh_seconds(void); /* monotonic */
+/* ---- UTF-8 (utf8.c) ---- */
+
+/* Bytes of the sequence that text begins with, and its code point; 0: it is not valid UTF-8 (overlong, a surrogate, beyond
+ * U+10FFFF, cut off). */
+size_t eh_utf8_next(const char *text, size_t length, uint32_t *code);
+/* Writes the code point, which must not exceed U+10FFFF; returns its 1 to 4 bytes. */
+size_t eh_utf8_put(uint32_t code, char *to);
+/* True for valid UTF-8 without NUL. */
+bool eh_utf8_valid(const char *text, size_t length);
+/* A copy in which every byte that is not part of valid UTF-8 is taken for Latin-1. NULL: out of memory. */
+char *eh_utf8_copy(const char *text);
 
 #endif

@@ -121,29 +121,13 @@ static eh_mat_result read_variable(void *file, const eh_mat_variable *v, eh_mat_
     return complex ? EH_MAT_COMPLEX : EH_MAT_DAMAGED;
 }
 
-static size_t read_text(const eh_mat_values *values, int64_t i, char *text, size_t size)
+static bool read_text(const eh_mat_values *values, int64_t i, eh_mat_text *out)
 {
     const matvar_t *cell = ((matvar_t **)((matvar_t *)values->owner)->data)[i];
-    if (!cell || cell->class_type != MAT_C_CHAR || !cell->data || cell->rank != 2) return 0;
+    if (!cell || cell->class_type != MAT_C_CHAR || !cell->data || cell->rank != 2) return false;
     const bool wide = cell->data_type == MAT_T_UINT16 || cell->data_type == MAT_T_UTF16;
-    const size_t width = wide ? 2 : 1, count = cell->nbytes / width;
-    size_t n = 0;
-    for (size_t k = 0; k < count; k++) {
-        const unsigned c = wide ? ((const uint16_t *)cell->data)[k] : ((const uint8_t *)cell->data)[k];
-        if (n + 4 > size) return 0;
-        if (c < 0x80 || !wide) {
-            text[n++] = (char)c;
-        } else if (c < 0x800) {
-            text[n++] = (char)(0xC0 | c >> 6);
-            text[n++] = (char)(0x80 | (c & 63));
-        } else {
-            text[n++] = (char)(0xE0 | c >> 12);
-            text[n++] = (char)(0x80 | (c >> 6 & 63));
-            text[n++] = (char)(0x80 | (c & 63));
-        }
-    }
-    text[n] = '\0';
-    return n;
+    *out = (eh_mat_text){cell->data, cell->nbytes / (wide ? 2 : 1), wide};
+    return true;
 }
 
 static void free_values(eh_mat_values *values)

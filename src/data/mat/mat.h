@@ -32,6 +32,13 @@ typedef struct eh_mat_values {
     int64_t row_count, start_count, value_count;
 } eh_mat_values;
 
+/* Text of a cell, which belongs to the plug-in: UTF-8, or units of two bytes each. */
+typedef struct eh_mat_text {
+    const void *data; /* (count) of uint8_t, or of uint16_t if wide */
+    size_t count;
+    bool wide;
+} eh_mat_text;
+
 typedef enum eh_mat_result { EH_MAT_OK, EH_MAT_UNUSABLE, EH_MAT_END, EH_MAT_COMPLEX, EH_MAT_DAMAGED } eh_mat_result;
 
 typedef struct eh_mat_ops {
@@ -41,8 +48,8 @@ typedef struct eh_mat_ops {
     eh_mat_result (*next)(void *file, eh_mat_variable *v);
     /* All values of a variable, checked against its description: OK, COMPLEX or DAMAGED. */
     eh_mat_result (*read)(void *file, const eh_mat_variable *v, eh_mat_values *out);
-    /* Entry i of a cell as UTF-8, which may be malformed; returns its length, 0: it is no text, or longer than size. */
-    size_t (*text)(const eh_mat_values *values, int64_t i, char *text, size_t size);
+    /* Entry i of a cell; false: it is no text. */
+    bool (*text)(const eh_mat_values *values, int64_t i, eh_mat_text *out);
     void (*free)(eh_mat_values *values); /* zeroed values are fine */
 } eh_mat_ops;
 

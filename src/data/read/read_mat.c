@@ -256,6 +256,23 @@ static enhope_status take_inputs(enhope_context *ctx, const mat *m, const eh_mat
 
 /* ---- labels and names ---- */
 
+/* Entry i of a cell as UTF-8; false: it is no text, or too long. */
+static bool read_text(const mat *m, const eh_mat_values *cell, int64_t i, char *to, size_t size)
+{
+    eh_mat_text from;
+    size_t n = 0;
+    if (!m->op->text(cell, i, &from)) return false;
+    for (size_t k = 0; k < from.count; k++) {
+        if (n + 4 > size) return false;
+        if (from.wide)
+            n += eh_utf8_put(((const uint16_t *)from.data)[k], to + n);
+        else
+            to[n++] = ((const char *)from.data)[k];
+    }
+    to[n] = '\0';
+    return n > 0 && eh_utf8_valid(to, n);
+}
+
 /* The texts of a cell array, or *out NULL where one of them is no text. */
 static enhope_status read_texts(enhope_context *ctx, const mat *m, const eh_mat_variable *v, char ***out)
 {
@@ -266,8 +283,7 @@ static enhope_status read_texts(enhope_context *ctx, const mat *m, const eh_mat_
     EH_TRY(read_values(ctx, m, v, &values));
     EH_CHECK(eh_new(ctx, "names", v->count, sizeof *text, (void **)&text));
     for (int64_t i = 0; ok && i < v->count; i++) {
-        const size_t length = m->op->text(&values, i, one, sizeof one);
-        ok = length && eh_utf8_valid(one, length);
+        ok = read_text(m, &values, i, one, sizeof one);
         if (!ok) break;
         text[i] = eh_strdup(one);
         if (!text[i]) EH_CHECK(eh_fail_memory(ctx, "a name", strlen(one) + 1, 1));
