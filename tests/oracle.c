@@ -120,7 +120,7 @@ static void print_map(question *q)
     double *theta = room(t->P, sizeof *theta);
     read_theta(t->c, t->theta, t->P, theta);
     print_rows(1, 1, &t->loss);
-    print_rows(t->shape.H + 1, t->shape.h, theta);
+    print_rows(t->embedder.shape.H + 1, t->embedder.shape.h, theta);
     free(theta);
     enhope_trainer_free(t);
 }
@@ -136,7 +136,8 @@ static void print_loss(question *q)
     check(q->ctx, enhope_trainer_step(t, NULL, &done)); /* puts the batch in place */
     const numbers *map = &q->file[1];
     const int64_t count = map->rows * map->columns;
-    if (map->rows != t->shape.H || map->columns != t->shape.h) die("the map", "expected one of H rows and h columns");
+    if (map->rows != t->embedder.shape.H || map->columns != t->embedder.shape.h)
+        die("the map", "expected one of H rows and h columns");
     float *A = room(t->P, sizeof *A);
     double *gradient = room(t->P, sizeof *gradient);
     for (int64_t i = 0; i < count; i++) A[i] = (float)map->at[i];
