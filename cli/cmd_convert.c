@@ -18,7 +18,7 @@ static int draw(const enhope_conversion *at, void *user)
     if (at->resumed > 0 && !c->told) {
         char line[96];
         snprintf(line, sizeof line, "goes on after %lld rows that are there", (long long)at->resumed);
-        cli_progress_line(line, &c->progress);
+        cli_progress_log(ENHOPE_LOG_INFO, line, &c->progress);
         c->told = true;
     }
     if (at->seconds - c->drawn > 0.1) {

@@ -18,6 +18,7 @@ static const column columns[] = {
     {"target", "target", offsetof(enhope_method_info, target)},
     {"compared with", "compared", offsetof(enhope_method_info, compared)},
     {"solver", "solver", offsetof(enhope_method_info, solver)},
+    {"published", "published", offsetof(enhope_method_info, published)},
     {"summary", "summary", offsetof(enhope_method_info, summary)},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };

@@ -111,8 +111,9 @@ static const cli_command table[] = {
      "enhope train --data clicks --memory 4GB -o clicks.safetensors",
      0, 0, false, cmd_convert},
     {"methods", "[--settings] [--json] [--markdown]", "list the methods, or the settings",
-     "Every method is a choice of a map, a similarity, a normaliser, a target and what points are compared with. The "
-     "solver is the one that it was published with; the setting --solver says what learns it here.",
+     "Every method is a choice of a map, a similarity, a normaliser, a target, what points are compared with and a "
+     "solver. The table shows what a run with default settings does, and under published which normaliser and solver the "
+     "publication has where these differ: --recipe paper, or --form published and --solver, select them.",
      "enhope methods\nenhope methods --settings", 0, 0, false, cmd_methods},
     {"recipes", "[--json]", "list the recipes: settings that belong together",
      "Prints what each recipe is for, and the settings in which they differ. --recipe NAME of train sets all of a recipe's "

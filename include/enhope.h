@@ -74,8 +74,12 @@ ENHOPE_API void enhope_context_free(enhope_context *ctx);
 /* The sentence of the last failure in this context; "" when there was none. Valid until the next call. */
 ENHOPE_API const char *enhope_error(const enhope_context *ctx);
 
-/* Receives one line (no newline) for everything worth telling that is not an error. NULL: silence, the default. */
-typedef void (*enhope_log_fn)(const char *line, void *user);
+typedef enum enhope_log_level {
+    ENHOPE_LOG_INFO = 0,   /* what is being done */
+    ENHOPE_LOG_WARNING = 1 /* the result may not be what was wanted */
+} enhope_log_level;
+/* Receives one line (no newline) for each event that is not an error. NULL: no log, the default. */
+typedef void (*enhope_log_fn)(enhope_log_level level, const char *line, void *user);
 ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, void *user);
 
 /* Number of threads; 0 (the default) means all cores, or OMP_NUM_THREADS where that is set, and one where training is too
@@ -240,6 +244,7 @@ ENHOPE_API enhope_status enhope_dataset_row(enhope_context *ctx, const enhope_da
 
 /* ---- methods, settings and recipes: the three tables -------------------------------------------------------- */
 
+/* What a run with default settings does. */
 typedef struct enhope_method_info {
     const char *name;       /* "en-hope" */
     const char *summary;    /* one line */
@@ -248,7 +253,8 @@ typedef struct enhope_method_info {
     const char *normaliser; /* "joint", "row", "-" */
     const char *target;     /* "same class", "NCA", "-" */
     const char *compared;   /* "z exemplars", "the batch itself", ... */
-    const char *solver;     /* "cg", ... where it comes from; the setting decides */
+    const char *solver;     /* "adam", "eigen", ..., "-" */
+    const char *published;  /* normaliser and solver of the publication where they differ, "joint, cg"; else "-" */
 } enhope_method_info;
 ENHOPE_API int enhope_method_count(void);
 ENHOPE_API const enhope_method_info *enhope_method_get(int i); /* NULL outside 0..count-1 */

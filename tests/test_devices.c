@@ -13,9 +13,10 @@ static enhope_context *ctx; /* a new one for each test */
 static char log_line[1024];
 static int log_lines;
 
-static void note(const char *line, void *user)
+static void note(enhope_log_level level, const char *line, void *user)
 {
     (void)user;
+    assert_int_equal(level, ENHOPE_LOG_INFO);
     snprintf(log_line, sizeof log_line, "%s", line);
     log_lines++;
 }

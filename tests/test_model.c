@@ -520,9 +520,31 @@ static void every_allocation_may_fail(void **state)
     enhope_context_free(ctx);
 }
 
+static void the_hash_covers_everything_a_model_computes_with(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    enhope_model *m = make_model(ctx, &eh_map_hope, true, 3, 4);
+    const uint64_t whole = eh_model_hash(m);
+    float *const numbers[] = {m->theta, m->reference, m->shift, m->mul};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const float kept = numbers[i][1];
+        numbers[i][1] += 0.5F;
+        assert_true(eh_model_hash(m) != whole);
+        numbers[i][1] = kept;
+    }
+    m->reference_label[3]++;
+    assert_true(eh_model_hash(m) != whole);
+    m->reference_label[3]--;
+    assert_true(eh_model_hash(m) == whole);
+    enhope_model_free(m);
+    enhope_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_hash_covers_everything_a_model_computes_with),
         cmocka_unit_test(what_is_saved_is_loaded_bit_for_bit),
         cmocka_unit_test(only_a_freedom_other_than_one_is_written),
         cmocka_unit_test(a_model_tells_what_it_is),

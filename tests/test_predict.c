@@ -431,12 +431,13 @@ static void every_allocation_may_fail(void **state)
     enhope_context *ctx = enhope_context_create();
     samples *s = make_samples();
     for (int64_t i = 0; i < N; i += 11) s->label[i] = -1;
-    enhope_dataset *data = view(ctx, s, ENHOPE_U8, s->label, NULL);
     enhope_model *model = model_for_samples(ctx, &eh_map_hope, true, true);
+    enhope_dataset *data = view(ctx, s, ENHOPE_U8, s->label, (const char *const *)model->class_name);
     int32_t *label = malloc(sizeof *label * N);
     float *proba = malloc(sizeof *proba * N * 3), *Y = malloc(sizeof *Y * N * 2);
     enhope_set_allocator(counted_malloc, counted_free);
-    for (int what = 0; what < 4; what++) {
+    for (int what = 0; what < 6; what++) {
+        enhope_model *referred = NULL;
         enhope_status status = ENHOPE_ERROR_MEMORY;
         long fails = 0;
         for (; status; fails++) {
@@ -452,8 +453,11 @@ static void every_allocation_may_fail(void **state)
                 status = enhope_model_embed(ctx, model, data, Y);
             else if (what == 2)
                 status = enhope_model_references(ctx, model, Y, label);
-            else
+            else if (what == 3)
                 status = enhope_model_evaluate(ctx, model, data, 0, &evaluation);
+            else
+                status = enhope_model_refer(ctx, model, data, what == 4 ? "training" : "kmeans", 0, 1, &referred);
+            enhope_model_free(referred);
             calls_left = -1;
             if (status) assert_int_equal(status, ENHOPE_ERROR_MEMORY);
             if (status) assert_non_null(strstr(enhope_error(ctx), "out of memory"));

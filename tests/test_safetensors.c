@@ -378,28 +378,6 @@ static void a_stale_temporary_file_is_not_touched(void **state)
     enhope_context_free(ctx);
 }
 
-static void text_that_is_not_utf8_is_taken_for_latin1(void **state)
-{
-    (void)state;
-    static const char *const cases[][2] = {
-        {"plain", "plain"},
-        {"gr\xc3\xbcn \xe2\x82\xac \xf0\x9f\x98\x80", "gr\xc3\xbcn \xe2\x82\xac \xf0\x9f\x98\x80"},
-        {"caf\xe9", "caf\xc3\xa9"},
-        {"\xc3", "\xc3\x83"},                         /* cut */
-        {"\xc0\xaf", "\xc3\x80\xc2\xaf"},             /* overlong */
-        {"\xed\xa0\x80", "\xc3\xad\xc2\xa0\xc2\x80"}, /* a surrogate */
-        {"\xf4\x90\x80\x80", "\xc3\xb4\xc2\x90\xc2\x80\xc2\x80"},
-        {"\xe0\x9f\xbf", "\xc3\xa0\xc2\x9f\xc2\xbf"},
-        {"\xf0\x8f\xbf\xbf", "\xc3\xb0\xc2\x8f\xc2\xbf\xc2\xbf"},
-        {"\xff", "\xc3\xbf"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = eh_json_utf8(cases[i][0]);
-        assert_string_equal(text, cases[i][1]);
-        eh_free(text);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,7 +393,6 @@ int main(void)
         cmocka_unit_test(a_link_keeps_pointing_and_the_mode_stays),
         cmocka_unit_test(a_pipe_is_written_directly),
         cmocka_unit_test(a_stale_temporary_file_is_not_touched),
-        cmocka_unit_test(text_that_is_not_utf8_is_taken_for_latin1),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -59,10 +59,11 @@ static void on(const char *device)
     assert_int_equal(enhope_context_set_device(ctx, device), ENHOPE_OK);
 }
 
-static void listen(const char *message, void *user)
+static void listen(enhope_log_level level, const char *message, void *user)
 {
     (void)user;
-    snprintf(told + strlen(told), sizeof told - strlen(told), "%s\n", message);
+    snprintf(told + strlen(told), sizeof told - strlen(told), "%s%s\n", level == ENHOPE_LOG_WARNING ? "warning: " : "",
+             message);
 }
 
 /* ---- lpp ---- */
@@ -220,7 +221,7 @@ static void lpp_that_is_stopped_keeps_the_graph_it_has(void **state)
     enhope_context_set_log(ctx, NULL, NULL);
     assert_string_equal(told,
                         "lpp: the 5 nearest of each of 2500 samples, in the 5 directions of 98 % of their variance\n"
-                        "lpp: stopped after the neighbours of 1000 samples; the map is theirs\n");
+                        "warning: lpp: stopped after the neighbours of 1000 samples; the map is theirs\n");
     on("cpu");
     enhope_model *whole = train(many, with("method", "lpp", NULL));
     assert_true(m->epochs == 1 && fabs(m->history[0].loss - whole->history[0].loss) < 0.05);

@@ -1,6 +1,7 @@
 /* Training by method: every method, exemplar choice, solver, normalizer, similarity and target learns a problem that no
  * linear rule solves; principal components are exact. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,31 @@ static void every_method_of_the_table_learns(void **state)
         if (error > most) fail_msg("%s: %g", info->name, error);
     }
     assert_null(enhope_method_get(enhope_method_count()));
+}
+
+/* The table says what a run does: by default, and with the recipe of the publication. */
+static void the_table_of_methods_shows_normaliser_and_solver(void **state)
+{
+    (void)state;
+    for (int i = 0; i < enhope_method_count(); i++) {
+        const enhope_method_info *info = enhope_method_get(i);
+        if (strcmp(info->solver, "adam") != 0) continue;
+        for (int paper = 0; paper < 2; paper++) {
+            enhope_settings *s = with("recipe", paper ? "paper" : "fast", NULL);
+            enhope_trainer *t = NULL;
+            char published[32], form[8], solver[8];
+            assert_int_equal(enhope_settings_set(ctx, s, "method", info->name), ENHOPE_OK);
+            assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+            assert_int_equal(enhope_settings_get(ctx, &t->set, "form", form, sizeof form), ENHOPE_OK);
+            assert_int_equal(enhope_settings_get(ctx, &t->set, "solver", solver, sizeof solver), ENHOPE_OK);
+            const bool same = !strcmp(info->normaliser, form) || !strcmp(info->normaliser, "-");
+            snprintf(published, sizeof published, "%s%s%s", same ? "" : form, same ? "" : ", ", solver);
+            assert_true(paper || same);
+            assert_string_equal(paper ? published : solver, paper ? info->published : info->solver);
+            enhope_trainer_free(t);
+            enhope_settings_free(s);
+        }
+    }
 }
 
 static void principal_components_are_eigenvectors_of_the_covariance(void **state)
@@ -222,6 +248,7 @@ int main(void)
         cmocka_unit_test(the_student_similarity_learns_with_any_freedom),
         cmocka_unit_test(freedom_is_the_student_similarity_s_alone),
         cmocka_unit_test(every_method_of_the_table_learns),
+        cmocka_unit_test(the_table_of_methods_shows_normaliser_and_solver),
         cmocka_unit_test(principal_components_are_eigenvectors_of_the_covariance),
         cmocka_unit_test(the_scale_of_inputs_is_chosen_where_they_are_compared_as_they_are),
         cmocka_unit_test(a_target_from_the_inputs_is_learned_without_labels),

@@ -176,7 +176,7 @@ static int resume_from(cli_checkpoint *c, place at, bool last, bool *resumed)
     const enhope_status status = enhope_trainer_resume(c->trainer, path);
     if (!status) {
         snprintf(text, sizeof text, "going on from %s", path);
-        cli_progress_line(text, c->progress);
+        cli_progress_log(ENHOPE_LOG_INFO, text, c->progress);
         *resumed = true;
         c->epoch = at.epoch;
         c->batch = at.batch;

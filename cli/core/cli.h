@@ -262,7 +262,10 @@ int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, 
 /* Of a log that goes on, the first so many rows stay. */
 void cli_progress_keep(cli_progress *progress, int64_t rows);
 int cli_progress_step(const enhope_progress *at, void *user); /* an enhope_progress_fn */
-void cli_progress_line(const char *line, void *user);         /* an enhope_log_fn */
+/* Two enhope_log_fn that print lines of the log, warnings with "warning: " before them. The second clears the progress bar of its
+ * user, a cli_progress, and if that is quiet prints warnings alone. */
+void cli_put_log(enhope_log_level level, const char *line, void *user);
+void cli_progress_log(enhope_log_level level, const char *line, void *user);
 /* "WHAT [=====>    ] 12 %, 2400000 rows, 0:42 left" on a terminal, nothing elsewhere; share is NaN where not known. */
 void cli_progress_share(cli_progress *progress, const char *what, double share, int64_t rows, double left);
 void cli_progress_clear(cli_progress *progress);

@@ -131,7 +131,7 @@ static const cli_option table[] = {
      "go on from the newest checkpoint in DIR that is whole; where there is none, begin"},
     {"log", 0, "FILE", CLI_TEXT, AT(log), 0, 0, " train update ",
      "write one JSON object per epoch (epoch, loss, valid_error, seconds) to FILE"},
-    {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train update convert ", "no progress and no summary"},
+    {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train update convert ", "no progress and no summary; warnings are still printed"},
     {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, " train update tune embed predict eval plot view reproduce convert ",
      "number of threads; 0: all cores"},
     {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, " train update tune embed predict eval plot view reproduce ",

@@ -164,12 +164,18 @@ void cli_progress_clear(cli_progress *progress)
     progress->drawn = -1;
 }
 
-void cli_progress_line(const char *line, void *user)
+void cli_put_log(enhope_log_level level, const char *line, void *user)
+{
+    (void)user;
+    if (!cli_rank()) fprintf(stderr, "%s%s\n", level == ENHOPE_LOG_WARNING ? "warning: " : "", line);
+}
+
+void cli_progress_log(enhope_log_level level, const char *line, void *user)
 {
     cli_progress *progress = user;
-    if (progress->quiet) return;
+    if (progress->quiet && level < ENHOPE_LOG_WARNING) return;
     cli_progress_clear(progress);
-    fprintf(stderr, "%s\n", line);
+    cli_put_log(level, line, NULL);
 }
 
 void cli_progress_close(cli_progress *progress)

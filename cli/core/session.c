@@ -43,12 +43,6 @@ void *cli_alloc(const char *what, int64_t rows, int64_t columns, size_t size)
     return block;
 }
 
-static void put_log_line(const char *line, void *user)
-{
-    (void)user;
-    if (!cli_rank()) fprintf(stderr, "%s\n", line);
-}
-
 int cli_session_open(cli_session *session, const cli_options *options)
 {
     *session = (cli_session){0};
@@ -59,7 +53,7 @@ int cli_session_open(cli_session *session, const cli_options *options)
     if (!status && options->precision) status = enhope_context_set_precision(session->ctx, options->precision);
     static const char *const ranks[] = {[CLI_BY_RANK_0] = "self", [CLI_TOGETHER] = "auto", [CLI_BY_ITEMS] = "apart"};
     if (!status) status = enhope_context_set_ranks(session->ctx, ranks[cli_command_sharing(options->command)]);
-    enhope_context_set_log(session->ctx, put_log_line, NULL);
+    enhope_context_set_log(session->ctx, cli_put_log, NULL);
     int64_t memory = 0;
     if (options->memory && !cli_parse_bytes(options->memory, &memory))
         return cli_usage_error(options->command, "--memory is '%s': expected a size, as in 800M or 4GB",

@@ -143,7 +143,7 @@ int cli_train(cli_session *session, const cli_options *options, const enhope_set
     if (!code)
         code = cli_progress_open(&progress, options->quiet || cli_rank(), cli_rank() ? NULL : options->log,
                                  options->resume);
-    if (!code) enhope_context_set_log(session->ctx, cli_progress_line, &progress);
+    if (!code) enhope_context_set_log(session->ctx, cli_progress_log, &progress);
     if (!code) code = cli_session_data(session, options, options->data, "train");
     if (!code) code = stopped_early();
     if (!code) tell_data(session, options);

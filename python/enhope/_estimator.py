@@ -36,8 +36,6 @@ _DECIDED = ("recipe", "dims", "factors", "hidden", "order", "layers", "unit", "z
 # Multiplications: below the first, threads cost more than they bring; about the second are a second's. Slices are whole
 # blocks of the library's, so that they change nothing.
 _ALONE, _SLICE, _BLOCK = 1 << 23, 1 << 35, 1008
-# Lines of the log that tell of work under way; all others tell what one should know.
-_PLAIN_LINES = ("mcml: ", "lpp: the ", "looking for ")
 
 
 class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
@@ -89,7 +87,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         begun = self._begun if goes_on and hasattr(self, "_begun") else self._decided()
         listener = Listener(self.callback, self.verbose) if self.callback or self.verbose else None
         try:
-            model, _, error, log = _enhope.train(
+            model, _, error, information, warnings = _enhope.train(
                 data, n, code.astype(np.int32), texts, inputs, int(rows), int(columns), self._setting_texts(overrides),
                 self._where(), self._model if goes_on else None, listener,
             )
@@ -110,16 +108,11 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         self._take(model, classes)
         if error is not None:
             raise error
-        self._tell(log)
+        for line in information.splitlines() if self.verbose else ():
+            sys.stderr.write(line + "\n")
+        for line in warnings.splitlines():
+            warn(line)
         return self
-
-    def _tell(self, log):
-        """The library's lines: warnings, or, where they only tell of work, for those who asked."""
-        for line in log.splitlines():
-            if not line.startswith(_PLAIN_LINES):
-                warn(line)
-            elif self.verbose:
-                sys.stderr.write(line + "\n")
 
     def _decided(self):
         """The parameters that cannot change while training goes on, as texts."""

@@ -15,9 +15,9 @@ static PyObject *list_of(int count, PyObject *(*row)(int))
 static PyObject *method_row(int i)
 {
     const enhope_method_info *m = enhope_method_get(i);
-    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "name", m->name, "summary", m->summary, "map", m->map,
+    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "name", m->name, "summary", m->summary, "map", m->map,
                          "similarity", m->similarity, "normaliser", m->normaliser, "target", m->target, "compared",
-                         m->compared, "solver", m->solver);
+                         m->compared, "solver", m->solver, "published", m->published);
 }
 
 static PyObject *setting_row(int i)

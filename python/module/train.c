@@ -61,15 +61,15 @@ static int progress(const enhope_progress *p, void *user)
     return stop;
 }
 
-/* Lines of the log, until the GIL is there again. */
+/* Lines of the log of one level, kept until the GIL is held again. */
 typedef struct lines {
     char *text; /* joined by newlines; free */
     size_t used;
 } lines;
 
-static void keep_line(const char *line, void *user)
+static void keep_line(enhope_log_level level, const char *line, void *user)
 {
-    lines *l = user;
+    lines *l = (lines *)user + level;
     const size_t length = strlen(line);
     char *grown = realloc(l->text, l->used + length + 2);
     if (!grown) return;
@@ -77,6 +77,11 @@ static void keep_line(const char *line, void *user)
     memcpy(grown + l->used + length, "\n", 2);
     l->text = grown;
     l->used += length + 1;
+}
+
+static PyObject *log_text(const lines *l)
+{
+    return text_of(l->text ? l->text : "");
 }
 
 /* settings: a list of bytes, name and value in turn. */
@@ -149,7 +154,7 @@ static enhope_status train_request(enhope_context *ctx, const request *r, traini
 }
 
 /* train(X, n, labels, classes, inputs, image_rows, image_columns, settings, where, from, callback) -> (Model, stopped,
- * exception or None, log). A model that was stopped by an exception comes with it. */
+ * exception or None, information, warnings), the last two of the log. A model that was stopped by an exception comes with it. */
 PyObject *train(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -159,27 +164,25 @@ PyObject *train(PyObject *module, PyObject *args)
     if (!ctx) return NULL;
     if (read_request(ctx, args, &r, &callback)) {
         training t = {.callback = callback == Py_None ? NULL : callback, .heard = now()};
-        lines log = {0};
+        lines log[ENHOPE_LOG_WARNING + 1] = {{0}};
         enhope_model *model = NULL;
-        enhope_context_set_log(ctx, keep_line, &log);
+        enhope_context_set_log(ctx, keep_line, log);
         t.thread = PyEval_SaveThread();
         const enhope_status status = train_request(ctx, &r, &t, &model);
         PyEval_RestoreThread(t.thread);
         if (status == ENHOPE_OK || status == ENHOPE_STOPPED) {
             PyObject *object = model_object_of(model);
-            PyObject *text = object ? text_of(log.text ? log.text : "") : NULL;
-            if (text)
-                result = Py_BuildValue("(OOOO)", object, status == ENHOPE_STOPPED ? Py_True : Py_False,
-                                       t.error ? t.error : Py_None, text);
-            Py_XDECREF(text);
-            Py_XDECREF(object);
+            if (object)
+                result = Py_BuildValue("(NOONN)", object, status == ENHOPE_STOPPED ? Py_True : Py_False,
+                                       t.error ? t.error : Py_None, log_text(&log[ENHOPE_LOG_INFO]),
+                                       log_text(&log[ENHOPE_LOG_WARNING]));
         } else if (t.error) {
             PyErr_SetObject((PyObject *)Py_TYPE(t.error), t.error);
         } else {
             raise_sentence(ctx, status);
         }
         Py_XDECREF(t.error);
-        free(log.text);
+        for (int level = 0; level <= ENHOPE_LOG_WARNING; level++) free(log[level].text);
     }
     enhope_settings_free(r.settings);
     PyMem_Free((void *)r.y.name);

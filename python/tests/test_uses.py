@@ -239,6 +239,16 @@ def test_nothing_is_warned_of_where_all_is_well(blobs):
             quick(cls).fit(X, y).predict(X)
 
 
+def test_information_is_printed_when_verbose_and_is_no_warning(blobs, capfd):
+    X, y = blobs
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        enhope.LPP().fit(X, y)
+        assert capfd.readouterr().err == ""
+        enhope.LPP(verbose=True).fit(X, y)
+    assert "lpp: the 5 nearest of each of" in capfd.readouterr().err
+
+
 # ---- going on ----
 
 

@@ -40,7 +40,7 @@ enhope_status eh_fail_in(enhope_context *ctx, enhope_status status, const char *
     __attribute__((format(printf, 3, 4)));
 /* The sentence for no memory: "out of memory: WHAT needs N bytes". */
 enhope_status eh_fail_memory(enhope_context *ctx, const char *what, size_t count, size_t size);
-void eh_log(enhope_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void eh_log(enhope_context *ctx, enhope_log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Returns from the calling function when expression fails. */
 #define EH_TRY(expression)                                \
@@ -54,6 +54,16 @@ void eh_log(enhope_context *ctx, const char *format, ...) __attribute__((format(
         status = (expression);    \
         if (status) goto cleanup; \
     } while (0)
+
+static inline int64_t eh_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t eh_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
 
 /* ---- memory (memory.c) ---- */
 
@@ -130,8 +140,18 @@ typedef enum eh_number_kind { EH_NUMBER, EH_NOT_NUMBER, EH_NOT_FINITE } eh_numbe
 eh_number_kind eh_number_parse(const char *text, size_t length, double *out);
 /* The shortest text that reads back as value; whole numbers without a point. */
 void eh_number_print(double value, char *text, size_t size);
-/* True for well-formed UTF-8 without NUL. */
+
+/* ---- UTF-8 (utf8.c) ---- */
+
+/* Bytes of the sequence that text begins with, and its code point; 0: it is not valid UTF-8 (overlong, a surrogate, beyond
+ * U+10FFFF, cut off). */
+size_t eh_utf8_next(const char *text, size_t length, uint32_t *code);
+/* Writes the code point, which must not exceed U+10FFFF; returns its 1 to 4 bytes. */
+size_t eh_utf8_put(uint32_t code, char *to);
+/* True for valid UTF-8 without NUL. */
 bool eh_utf8_valid(const char *text, size_t length);
+/* A copy in which every byte that is not part of valid UTF-8 is taken for Latin-1. NULL: out of memory. */
+char *eh_utf8_copy(const char *text);
 
 /* ---- clock (clock.c) ---- */
 double eh_seconds(void); /* monotonic */

@@ -109,7 +109,7 @@ enhope_status eh_fail_memory(enhope_context *ctx, const char *what, size_t count
     return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "out of memory: %s needs %.0f bytes", what, (double)count * (double)size);
 }
 
-void eh_log(enhope_context *ctx, const char *format, ...)
+void eh_log(enhope_context *ctx, enhope_log_level level, const char *format, ...)
 {
     if (!ctx->log) return;
     char line[sizeof ctx->error];
@@ -117,7 +117,7 @@ void eh_log(enhope_context *ctx, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    ctx->log(line, ctx->log_user);
+    ctx->log(level, line, ctx->log_user);
 }
 
 const char *enhope_status_text(enhope_status status)

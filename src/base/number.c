@@ -1,4 +1,4 @@
-/* Numbers as text and back, the same in every locale; and a check of UTF-8. */
+/* Numbers as text and back, the same in every locale. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -120,25 +120,4 @@ void eh_number_print(double value, char *text, size_t size)
     if (!found) return;
     *found = '.';
     memmove(found + 1, found + strlen(point), strlen(found + strlen(point)) + 1);
-}
-
-bool eh_utf8_valid(const char *text, size_t length)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    size_t i = 0;
-    while (i < length) {
-        const unsigned char c = s[i++];
-        if (c == 0) return false;
-        if (c < 0x80) continue;
-        const int more = c >= 0xF0 && c < 0xF5 ? 3 : c >= 0xE0 && c < 0xF0 ? 2 : c >= 0xC2 && c < 0xE0 ? 1 : 0;
-        if (more == 0 || length - i < (size_t)more) return false;
-        uint32_t code = c & (0x3Fu >> more);
-        for (int k = 0; k < more; k++) {
-            if ((s[i] & 0xC0) != 0x80) return false;
-            code = code << 6 | (s[i++] & 0x3Fu);
-        }
-        const bool overlong = (more == 2 && code < 0x800) || (more == 3 && code < 0x10000);
-        if (overlong || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return false;
-    }
-    return true;
 }

@@ -1,16 +1,18 @@
-/* shards.json: written and read back, strangers' texts included. */
+/* shards.json: written and read back; a list of unknown origin is bounded before it is parsed. */
 #define _POSIX_C_SOURCE 200809L
-#include <cjson/cJSON.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/atomic_file.h"
+#include "base/json.h"
 #include "data/shards.h"
 
-enum { MAX_JSON = 1 << 28, PATH_SIZE = 4096 };
+enum {
+    MAX_JSON = 1 << 28,   /* bytes */
+    MAX_VALUES = 4000000, /* some 300,000 shards, or as many names */
+    PATH_SIZE = 4096
+};
 
 const char *const eh_shard_ends[2][EH_ARRAYS] = {
     {[EH_VALUES] = "x.npy", [EH_LABELS] = "y.npy"},
@@ -104,35 +106,26 @@ static void put_shards(FILE *out, const eh_shards *s)
     fputs("\n  ]\n}\n", out);
 }
 
-/* The names of files are on disk as well. */
-static void sync_folder(const char *folder)
-{
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    fsync(fd);
-    close(fd);
-}
-
 enhope_status eh_shards_save(enhope_context *ctx, const eh_shards *s, const char *folder, const char *name)
 {
-    char path[PATH_SIZE], beside[PATH_SIZE];
-    int error = 0;
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_SIZE ||
-        snprintf(beside, sizeof beside, "%s/%s.new", folder, name) >= PATH_SIZE)
+    enhope_status status = ENHOPE_OK;
+    char path[PATH_SIZE], *text = NULL;
+    size_t length = 0;
+    eh_atomic_file file;
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_SIZE)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", PATH_SIZE);
-    FILE *out = fopen(beside, "wb");
-    if (!out) return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be written: %s", beside, strerror(errno));
+    FILE *out = open_memstream(&text, &length);
+    if (!out) return eh_fail_memory(ctx, "the list of shards", (size_t)s->shards, sizeof *s->shard);
     put_shards(out, s);
-    errno = 0;
-    if (fflush(out) != 0 || ferror(out) || fsync(fileno(out)) != 0) error = errno ? errno : EIO;
-    if (fclose(out) != 0 && !error) error = errno;
-    if (!error && rename(beside, path) != 0) error = errno;
-    if (!error) {
-        sync_folder(folder);
-        return ENHOPE_OK;
-    }
-    unlink(beside);
-    return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be written: %s", path, strerror(error));
+    const bool failed = ferror(out);
+    if (fclose(out) != 0 || failed)
+        EH_CHECK(eh_fail_memory(ctx, "the list of shards", (size_t)s->shards, sizeof *s->shard));
+    EH_CHECK(eh_atomic_open(ctx, path, &file));
+    EH_CHECK(eh_atomic_write(ctx, path, &file, text, length));
+    EH_CHECK(eh_atomic_commit(ctx, path, &file));
+cleanup:
+    free(text);
+    return status;
 }
 
 /* ---- reading ---- */
@@ -152,18 +145,9 @@ cleanup:
     return status;
 }
 
-/* A whole number from 0 to 2^53. */
-static bool take_number(const cJSON *item, int64_t *out)
-{
-    const double most = 9007199254740992.0;
-    if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0) || item->valuedouble > most) return false;
-    *out = (int64_t)item->valuedouble;
-    return (double)*out == item->valuedouble;
-}
-
 static bool take_size(const cJSON *object, const char *key, int64_t *out)
 {
-    return take_number(cJSON_GetObjectItemCaseSensitive(object, key), out);
+    return eh_json_size(cJSON_GetObjectItemCaseSensitive(object, key), out);
 }
 
 static enhope_status fail_json(enhope_context *ctx, const char *path, const char *what)
@@ -264,8 +248,8 @@ static enhope_status take_image(enhope_context *ctx, const char *path, const cJS
     if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
     int64_t pixels;
     if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != 2 ||
-        !take_number(cJSON_GetArrayItem(list, 0), &s->image_rows) ||
-        !take_number(cJSON_GetArrayItem(list, 1), &s->image_columns) || s->image_rows < 1 ||
+        !eh_json_size(cJSON_GetArrayItem(list, 0), &s->image_rows) ||
+        !eh_json_size(cJSON_GetArrayItem(list, 1), &s->image_columns) || s->image_rows < 1 ||
         !eh_mul(s->image_rows, s->image_columns, &pixels) || pixels != s->H)
         return fail_json(ctx, path, "image is not the rows and columns of its inputs");
     return ENHOPE_OK;
@@ -309,7 +293,8 @@ enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_SIZE)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", PATH_SIZE);
     EH_CHECK(read_text(ctx, path, &text, &length));
-    all = cJSON_ParseWithLength(text, length);
+    status = eh_json_parse(ctx, ENHOPE_ERROR_FORMAT, "the list", text, length, MAX_VALUES, &all);
+    if (status) EH_CHECK(eh_fail_in(ctx, status, "%s: is damaged", path));
     if (!cJSON_IsObject(all)) EH_CHECK(fail_json(ctx, path, "it is no JSON object"));
     EH_CHECK(take_all(ctx, path, all, &s));
     *out = s;

@@ -7,14 +7,13 @@
 #include "comm/comm.h"
 #include "data/data.h"
 #include "data/store.h"
-#include "model/json.h"
 #include "model/model.h"
 
 enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                    int32_t k, int32_t *out)
 {
     const char *name = data->class_name[k];
-    char *utf8 = eh_json_utf8(name);
+    char *utf8 = eh_utf8_copy(name);
     if (!utf8) return eh_fail_memory(ctx, "a class name", strlen(name) + 1, 1);
     *out = -1;
     for (int32_t i = 0; i < model->c && *out < 0; i++) {

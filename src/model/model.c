@@ -14,6 +14,7 @@ uint64_t eh_model_hash(const enhope_model *m)
     uint64_t h = eh_hash(0, m->theta, (size_t)eh_map_parameters(m->map, &m->shape) * sizeof *m->theta);
     h = eh_hash(h, m->reference, (size_t)(m->r * eh_model_reference_width(m)) * sizeof *m->reference);
     h = eh_hash(h, m->reference_label, (size_t)m->r * sizeof *m->reference_label);
+    h = eh_hash(h, m->shift, (size_t)m->shape.H * sizeof *m->shift);
     return eh_hash(h, m->mul, (size_t)m->shape.H * sizeof *m->mul);
 }
 

@@ -82,7 +82,7 @@ static enhope_status list(enhope_context *ctx, const eh_safetensors *st, const c
     EH_TRY(text(ctx, st, key, &value));
     char what[64] = "metadata '";
     strcat(strcat(what, key), "'");
-    return eh_json_parse(ctx, what, value, strlen(value), max_values, out);
+    return eh_json_parse(ctx, ENHOPE_ERROR_MODEL, what, value, strlen(value), max_values, out);
 }
 
 static enhope_status read_identity(enhope_context *ctx, const eh_safetensors *st, plan *p)
@@ -215,7 +215,7 @@ static enhope_status check_texts(enhope_context *ctx, const char *key, const cJS
     for (const cJSON *item = strings ? json->child : NULL; item && strings; item = item->next)
         strings = cJSON_IsString(item);
     if (!strings) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "%s is not an object of strings", what);
-    return eh_json_distinct(ctx, what, json);
+    return eh_json_distinct(ctx, ENHOPE_ERROR_MODEL, what, json);
 }
 
 static enhope_status check_history(enhope_context *ctx, const cJSON *json)
@@ -275,7 +275,7 @@ static enhope_status read_lists(enhope_context *ctx, const eh_safetensors *st, p
     EH_TRY(list(ctx, st, "classes", MAX_CLASSES, &p->classes));
     EH_TRY(check_strings(ctx, "classes", p->classes));
     if (!p->classes->child) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'classes' has no class");
-    EH_TRY(eh_json_distinct(ctx, "metadata 'classes'", p->classes));
+    EH_TRY(eh_json_distinct(ctx, ENHOPE_ERROR_MODEL, "metadata 'classes'", p->classes));
     if (eh_safetensors_text(st, "input_names")) {
         EH_TRY(list(ctx, st, "input_names", p->shape.H + 2, &p->inputs));
         EH_TRY(check_strings(ctx, "input_names", p->inputs));

@@ -17,7 +17,7 @@ static enhope_status no_memory(enhope_context *ctx)
 
 static enhope_status add_text(enhope_context *ctx, cJSON *object, const char *key, const char *value)
 {
-    char *text = eh_json_utf8(value);
+    char *text = eh_utf8_copy(value);
     const bool added = text && cJSON_AddStringToObject(object, key, text);
     eh_free(text);
     return added ? ENHOPE_OK : no_memory(ctx);
@@ -50,7 +50,7 @@ static enhope_status add_printed(enhope_context *ctx, cJSON *object, const char 
 static enhope_status fill_names(enhope_context *ctx, cJSON *array, char *const *name, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        char *text = eh_json_utf8(name[i]);
+        char *text = eh_utf8_copy(name[i]);
         cJSON *item = text ? cJSON_CreateString(text) : NULL;
         eh_free(text);
         EH_TRY(append(ctx, array, item));

@@ -62,7 +62,7 @@ static enhope_status copy_model(enhope_context *ctx, const enhope_model *from, i
     if (m->epochs) memcpy(m->history, from->history, (size_t)m->epochs * sizeof *m->history);
     m->earlier = from->earlier;
     for (int32_t i = 0; i < from->notes; i++)
-        EH_TRY(enhope_model_set_note(ctx, m, from->note[i].name, from->note[i].value));
+        EH_CHECK(enhope_model_set_note(ctx, m, from->note[i].name, from->note[i].value));
     m->gaussian = from->gaussian;
     m->freedom = from->freedom;
     m->image_rows = from->image_rows;

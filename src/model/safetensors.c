@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "model/atomic_file.h"
+#include "base/atomic_file.h"
 #include "model/safetensors.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are moved between file and memory as they are");
@@ -93,7 +93,7 @@ static enhope_status read_metadata(enhope_context *ctx, eh_safetensors *st)
         if (!cJSON_IsString(item))
             return eh_fail(ctx, ENHOPE_ERROR_MODEL, "__metadata__ '%s' is not a string",
                            eh_json_quote(item->string, quote));
-    EH_TRY(eh_json_distinct(ctx, "__metadata__", metadata));
+    EH_TRY(eh_json_distinct(ctx, ENHOPE_ERROR_MODEL, "__metadata__", metadata));
     st->metadata = metadata;
     return ENHOPE_OK;
 }
@@ -102,7 +102,7 @@ static enhope_status read_entries(enhope_context *ctx, eh_safetensors *st, int64
 {
     int64_t members = 0;
     for (const cJSON *entry = st->header->child; entry; entry = entry->next) members++;
-    EH_TRY(eh_json_distinct(ctx, "the header", st->header));
+    EH_TRY(eh_json_distinct(ctx, ENHOPE_ERROR_MODEL, "the header", st->header));
     EH_TRY(read_metadata(ctx, st));
     EH_TRY(eh_new(ctx, "the list of tensors", members, sizeof *st->tensor, (void **)&st->tensor));
     for (const cJSON *entry = st->header->child; entry; entry = entry->next)
@@ -147,7 +147,8 @@ static enhope_status read_header(enhope_context *ctx, eh_safetensors *st, int64_
     enhope_status status = read_bytes(ctx, st->file, text, (size_t)length);
     if (!status && text[0] != '{')
         status = eh_fail(ctx, ENHOPE_ERROR_MODEL, "not a model: the header is not a JSON object");
-    if (!status) status = eh_json_parse(ctx, "the header", text, (size_t)length, MAX_VALUES, &st->header);
+    if (!status)
+        status = eh_json_parse(ctx, ENHOPE_ERROR_MODEL, "the header", text, (size_t)length, MAX_VALUES, &st->header);
     eh_free(text);
     EH_TRY(status);
     st->start = PREFIX + (int64_t)length;

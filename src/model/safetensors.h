@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#include "model/json.h"
+#include "base/json.h"
 
 typedef struct eh_st_tensor {
     const char *name;

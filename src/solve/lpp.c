@@ -189,12 +189,14 @@ static enhope_status nearest_graph(const eh_solve_data *d, int64_t neighbours, p
 {
     const int64_t k = neighbours < p->n ? neighbours : p->n - 1;
     int64_t known = 0;
-    eh_log(d->ctx, "lpp: the %lld nearest of each of %lld samples, in the %lld directions of 98 %% of their variance",
+    eh_log(d->ctx, ENHOPE_LOG_INFO,
+           "lpp: the %lld nearest of each of %lld samples, in the %lld directions of 98 %% of their variance",
            (long long)k, (long long)p->n, (long long)p->r);
     EH_TRY(eh_new(d->ctx, "neighbours", p->n * k, sizeof *p->link, (void **)&p->link));
     EH_TRY(find_links(d, p, k, &known));
     if (known < p->n)
-        eh_log(d->ctx, "lpp: stopped after the neighbours of %lld samples; the map is theirs", (long long)known);
+        eh_log(d->ctx, ENHOPE_LOG_WARNING, "lpp: stopped after the neighbours of %lld samples; the map is theirs",
+               (long long)known);
     apply_laplacian(p, k, known);
     EH_TRY(accumulate(d, p, p->A));
     weigh(p);

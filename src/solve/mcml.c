@@ -259,8 +259,8 @@ static enhope_status descend(const eh_solve_data *d, eh_metric *m, double *value
         going = watched - p->loss > SETTLED * p->loss && p->loss > nothing;
         watched = p->loss;
     }
-    eh_log(d->ctx, "mcml: %lld steps, a metric of rank %lld with loss %.6g", (long long)steps, (long long)p->r,
-           p->loss);
+    eh_log(d->ctx, ENHOPE_LOG_INFO, "mcml: %lld steps, a metric of rank %lld with loss %.6g", (long long)steps,
+           (long long)p->r, p->loss);
     return ENHOPE_OK;
 }
 

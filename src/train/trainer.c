@@ -90,7 +90,7 @@ static enhope_status diverge(enhope_trainer *t, const char *what)
                        "training diverged: %s is not finite in epoch %lld, batch %lld; try a lower rate or another "
                        "scale",
                        what, (long long)t->epoch + 1, (long long)t->known + 1);
-    eh_log(t->ctx, "training diverged in epoch %lld: the best state so far, of epoch %lld, is kept",
+    eh_log(t->ctx, ENHOPE_LOG_WARNING, "training diverged in epoch %lld: the best state so far, of epoch %lld, is kept",
            (long long)t->epoch + 1, (long long)t->best_epoch);
     t->done = t->diverged = true;
     return ENHOPE_OK;

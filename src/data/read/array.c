@@ -259,21 +259,7 @@ static bool decode_text(const eh_array *a, const unsigned char *p, char *text, s
     for (int64_t i = 0; i < a->size / 4; i++) {
         const uint32_t c = (uint32_t)bits(&code, p + 4 * i);
         if (c > 0x10FFFF) return false;
-        if (c < 0x80) {
-            text[n++] = (char)c;
-        } else if (c < 0x800) {
-            text[n++] = (char)(0xC0 | c >> 6);
-            text[n++] = (char)(0x80 | (c & 63));
-        } else if (c < 0x10000) {
-            text[n++] = (char)(0xE0 | c >> 12);
-            text[n++] = (char)(0x80 | (c >> 6 & 63));
-            text[n++] = (char)(0x80 | (c & 63));
-        } else {
-            text[n++] = (char)(0xF0 | c >> 18);
-            text[n++] = (char)(0x80 | (c >> 12 & 63));
-            text[n++] = (char)(0x80 | (c >> 6 & 63));
-            text[n++] = (char)(0x80 | (c & 63));
-        }
+        n += eh_utf8_put(c, text + n);
     }
     while (n > 0 && text[n - 1] == '\0') n--;
     *length = n;

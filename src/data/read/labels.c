@@ -170,7 +170,7 @@ static void drop_minus_one(enhope_context *ctx, eh_labels *l)
         count += l->id[i] == gone;
         l->id[i] = l->id[i] == gone ? MISSING : l->id[i] == last ? gone : l->id[i];
     }
-    eh_log(ctx, "the label -1 is taken for none: %lld sample%s unlabelled", (long long)count,
+    eh_log(ctx, ENHOPE_LOG_INFO, "the label -1 is taken for none: %lld sample%s unlabelled", (long long)count,
            count == 1 ? " is" : "s are");
 }
 

@@ -302,16 +302,10 @@ static bool cell_text(const matvar_t *cell, char *text, size_t size)
     for (size_t i = 0; i < count; i++) {
         const unsigned c = wide ? ((const uint16_t *)cell->data)[i] : ((const uint8_t *)cell->data)[i];
         if (n + 4 > size) return false;
-        if (c < 0x80 || !wide) {
+        if (wide)
+            n += eh_utf8_put(c, text + n);
+        else
             text[n++] = (char)c;
-        } else if (c < 0x800) {
-            text[n++] = (char)(0xC0 | c >> 6);
-            text[n++] = (char)(0x80 | (c & 63));
-        } else {
-            text[n++] = (char)(0xE0 | c >> 12);
-            text[n++] = (char)(0x80 | (c >> 6 & 63));
-            text[n++] = (char)(0x80 | (c & 63));
-        }
     }
     text[n] = '\0';
     return n > 0 && eh_utf8_valid(text, n);

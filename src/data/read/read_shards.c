@@ -73,7 +73,7 @@ static enhope_status settle_classes(enhope_context *ctx, const char *folder, eh_
     EH_TRY(eh_new(ctx, "classes", s->labels.c, sizeof *files->class_of, (void **)&files->class_of));
     EH_TRY(eh_labels_rank(ctx, &s->labels, files->class_of));
     EH_TRY(give_names(ctx, s, files->class_of, data));
-    if (data->c < s->labels.c) eh_log(ctx, "%s: the label -1 is taken for none", folder);
+    if (data->c < s->labels.c) eh_log(ctx, ENHOPE_LOG_INFO, "%s: the label -1 is taken for none", folder);
     for (int32_t k = 0; k < files->numbers; k++)
         if (files->class_of[k] < 0) files->class_of[k] = EH_MISSING;
     return ENHOPE_OK;

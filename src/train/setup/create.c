@@ -127,10 +127,11 @@ static void tell_rows(const enhope_trainer *t)
 {
     const int64_t all = t->data->x.n, labelled = t->n + t->valid_n;
     if (labelled < all)
-        eh_log(t->ctx, "%lld of %lld samples have no label and take no part", (long long)(all - labelled),
-               (long long)all);
+        eh_log(t->ctx, ENHOPE_LOG_WARNING, "%lld of %lld samples have no label and take no part",
+               (long long)(all - labelled), (long long)all);
     if (wants_validation(t) && !t->valid_n)
-        eh_log(t->ctx, "no validation part: %lld samples are too few for one of %g; the last epoch is kept",
+        eh_log(t->ctx, ENHOPE_LOG_WARNING,
+               "no validation part: %lld samples are too few for one of %g; the last epoch is kept",
                (long long)labelled, t->set.valid);
 }
 

@@ -25,8 +25,8 @@ static enhope_status settle_affinities(enhope_trainer *t, int64_t batch)
     /* the farthest of three times as many neighbours has next to no weight */
     const double most = fmax(1, (double)(t->n / t->batches - 1) / 3);
     if (t->set.perplexity > most) {
-        eh_log(t->ctx, "perplexity is %g: a batch of %lld samples has room for %g, which is taken", t->set.perplexity,
-               (long long)(t->n / t->batches), most);
+        eh_log(t->ctx, ENHOPE_LOG_WARNING, "perplexity is %g: a batch of %lld samples has room for %g, which is taken",
+               t->set.perplexity, (long long)(t->n / t->batches), most);
         t->set.perplexity = most;
     }
     return ENHOPE_OK;

@@ -79,8 +79,8 @@ enhope_status eh_train_targets(enhope_trainer *t)
     search s = {0};
     int64_t lacking = 0;
     enhope_status status;
-    eh_log(t->ctx, "looking for the %lld target neighbours of %lld samples", (long long)t->hinge.targets,
-           (long long)t->n);
+    eh_log(t->ctx, ENHOPE_LOG_INFO, "looking for the %lld target neighbours of %lld samples",
+           (long long)t->hinge.targets, (long long)t->n);
     EH_CHECK(sort_by_class(t, &s));
     EH_CHECK(allocate(t, &s));
     for (int32_t k = 0; k < t->data->c; k++) {
@@ -88,7 +88,9 @@ enhope_status eh_train_targets(enhope_trainer *t)
         if (n) EH_CHECK(search_class(t, &s, k));
         if (n <= t->hinge.targets) lacking += n;
     }
-    if (lacking) eh_log(t->ctx, "%lld samples have fewer targets: their classes are too small", (long long)lacking);
+    if (lacking)
+        eh_log(t->ctx, ENHOPE_LOG_WARNING, "%lld samples have fewer targets: their classes are too small",
+               (long long)lacking);
 cleanup:;
     void *const placed[] = {s.rows, s.index, s.X, s.distance};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)

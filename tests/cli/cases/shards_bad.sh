@@ -27,6 +27,8 @@ bad 'rm bad/00001.x.npy; mkfifo bad/00001.x.npy'
 enhope data bad --check
 bad 'gzip bad/00001.x.npy; mv bad/00001.x.npy.gz bad/00001.x.npy'
 bad 'truncate -s 200 bad/shards.json'
+bad "printf '[%.0s' \$(seq 40) > bad/shards.json"
+bad "yes , | head -n 4000000 > bad/shards.json"
 bad 'echo "{}" > bad/shards.json'
 bad ': > bad/shards.json'
 bad 'rm bad/shards.json'

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/atomic_file.h"
+#include "base/atomic_file.h"
 
 enum {
     ATTEMPTS = 100,     /* names tried: another thread may be saving to the same path, or a crash left one */

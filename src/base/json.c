@@ -1,16 +1,17 @@
 /* Bounded JSON parsing on top of cJSON.
  *
  * cJSON builds a node of 64 bytes for a value that may take two bytes of text, so a text is measured first: values and
- * nesting are counted without memory, and too many are refused. */
+ * nesting are counted without allocating, and a text with too many is refused. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/json.h"
+#include "base/json.h"
 
-enum { MAX_DEPTH = 32 }; /* a model file needs 3 */
+enum { MAX_DEPTH = 32 }; /* a model needs 3 levels, a list of shards 5 */
 
 /* Values that the text can hold at most: one, and one more for every bracket and comma outside strings. */
-static enhope_status measure(enhope_context *ctx, const char *what, const char *text, size_t length, int64_t max_values)
+static enhope_status measure(enhope_context *ctx, enhope_status failure, const char *what, const char *text,
+                             size_t length, int64_t max_values)
 {
     int64_t values = 1, depth = 0;
     bool quoted = false;
@@ -27,18 +28,17 @@ static enhope_status measure(enhope_context *ctx, const char *what, const char *
         if (byte == '{' || byte == '[') depth++;
         if (byte == '}' || byte == ']') depth--;
         if (byte == '{' || byte == '[' || byte == ',') values++;
-        if (depth > MAX_DEPTH)
-            return eh_fail(ctx, ENHOPE_ERROR_MODEL, "%s nests deeper than %d levels", what, MAX_DEPTH);
+        if (depth > MAX_DEPTH) return eh_fail(ctx, failure, "%s nests deeper than %d levels", what, MAX_DEPTH);
         if (values > max_values)
-            return eh_fail(ctx, ENHOPE_ERROR_MODEL, "%s holds more than %lld values", what, (long long)max_values);
+            return eh_fail(ctx, failure, "%s holds more than %lld values", what, (long long)max_values);
     }
     return ENHOPE_OK;
 }
 
-enhope_status eh_json_parse(enhope_context *ctx, const char *what, const char *text, size_t length, int64_t max_values,
-                            cJSON **out)
+enhope_status eh_json_parse(enhope_context *ctx, enhope_status failure, const char *what, const char *text,
+                            size_t length, int64_t max_values, cJSON **out)
 {
-    EH_TRY(measure(ctx, what, text, length, max_values));
+    EH_TRY(measure(ctx, failure, what, text, length, max_values));
     const char *end = text;
     cJSON *json = cJSON_ParseWithLengthOpts(text, length, &end, 0);
     size_t at = (size_t)(end - text);
@@ -50,7 +50,7 @@ enhope_status eh_json_parse(enhope_context *ctx, const char *what, const char *t
         }
         cJSON_Delete(json);
     }
-    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "%s is not valid JSON", what);
+    return eh_fail(ctx, failure, "%s is not valid JSON", what);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -58,7 +58,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-enhope_status eh_json_distinct(enhope_context *ctx, const char *what, const cJSON *list)
+enhope_status eh_json_distinct(enhope_context *ctx, enhope_status failure, const char *what, const cJSON *list)
 {
     int64_t count = 0;
     for (const cJSON *item = list->child; item; item = item->next) count++;
@@ -72,7 +72,7 @@ enhope_status eh_json_distinct(enhope_context *ctx, const char *what, const cJSO
     char quote[EH_QUOTE];
     for (int64_t i = 1; i < count && !status; i++)
         if (!strcmp(name[i - 1], name[i]))
-            status = eh_fail(ctx, ENHOPE_ERROR_MODEL, "%s names '%s' twice", what, eh_json_quote(name[i], quote));
+            status = eh_fail(ctx, failure, "%s names '%s' twice", what, eh_json_quote(name[i], quote));
     eh_free(name);
     return status;
 }
@@ -93,38 +93,4 @@ const char *eh_json_quote(const char *text, char buffer[EH_QUOTE])
     buffer[i] = '\0';
     if (text[i]) memcpy(buffer + i - 3, "...", 3);
     return buffer;
-}
-
-/* Bytes of the valid UTF-8 sequence at s; 0: none (overlong, surrogate, beyond U+10FFFF, cut). */
-static size_t sequence(const unsigned char *s)
-{
-    if (s[0] < 0x80) return 1;
-    const size_t size = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-    if (s[0] < 0xC2 || s[0] > 0xF4) return 0;
-    for (size_t i = 1; i < size; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0; /* also at the closing 0 */
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F)) return 0;
-    if ((s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F)) return 0;
-    return size;
-}
-
-char *eh_json_utf8(const char *text)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    char *copy = eh_alloc(strlen(text) + 1, 2);
-    if (!copy) return NULL;
-    char *to = copy;
-    while (*s) {
-        const size_t size = sequence(s);
-        if (size) {
-            memcpy(to, s, size);
-            to += size;
-            s += size;
-        } else {
-            *to++ = (char)(0xC0 | *s >> 6);
-            *to++ = (char)(0x80 | (*s & 0x3F));
-            s++;
-        }
-    }
-    return copy;
 }

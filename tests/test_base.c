@@ -1,0 +1,207 @@
+/* src/base: UTF-8, bounded JSON and atomic files, each on its own. */
+#define _XOPEN_SOURCE 700
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+
+static enhope_context *ctx;
+
+static int create(void **state)
+{
+    (void)state;
+    ctx = enhope_context_create();
+    return ctx ? 0 : -1;
+}
+
+static int destroy(void **state)
+{
+    (void)state;
+    enhope_context_free(ctx);
+    return 0;
+}
+
+static void minimum_and_maximum_are_of_whole_numbers(void **state)
+{
+    (void)state;
+    assert_int_equal(eh_min(-3, 7), -3);
+    assert_int_equal(eh_max(-3, 7), 7);
+    assert_true(eh_min(INT64_MAX, INT64_MAX - 1) == INT64_MAX - 1);
+    assert_true(eh_max(INT64_MIN, INT64_MIN + 1) == INT64_MIN + 1);
+}
+
+/* ---- UTF-8 ---- */
+
+static void every_code_point_is_written_and_read_back(void **state)
+{
+    (void)state;
+    for (uint32_t code = 0; code <= 0x10FFFF; code++) {
+        char text[4];
+        uint32_t again = 0;
+        const size_t size = eh_utf8_put(code, text), read = eh_utf8_next(text, size, &again);
+        if (code >= 0xD800 && code < 0xE000) {
+            assert_int_equal(read, 0);
+            continue;
+        }
+        assert_int_equal(read, size);
+        assert_int_equal(again, code);
+        assert_int_equal(eh_utf8_next(text, size - 1, &again), 0);
+        assert_int_equal(eh_utf8_valid(text, size), code != 0);
+    }
+}
+
+static void texts_that_are_not_utf8_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"\x80",
+                                      "a\xff",
+                                      "\xc3",
+                                      "\xc3x",
+                                      "\xc0\xaf",
+                                      "\xc1\xbf",
+                                      "\xe0\x9f\xbf",
+                                      "\xe2\x82",
+                                      "\xed\xa0\x80",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(eh_utf8_valid(bad[i], strlen(bad[i])));
+    assert_false(eh_utf8_valid("a\0b", 3));
+    assert_true(eh_utf8_valid("", 0));
+    assert_true(eh_utf8_valid("gr\xc3\xbcn \xe2\x82\xac \xf0\x9f\x98\x80", 14));
+}
+
+static void text_that_is_not_utf8_is_taken_for_latin1(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"plain", "plain"},
+        {"gr\xc3\xbcn \xe2\x82\xac \xf0\x9f\x98\x80", "gr\xc3\xbcn \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"caf\xe9", "caf\xc3\xa9"},
+        {"\xc3", "\xc3\x83"},                         /* cut */
+        {"\xc0\xaf", "\xc3\x80\xc2\xaf"},             /* overlong */
+        {"\xed\xa0\x80", "\xc3\xad\xc2\xa0\xc2\x80"}, /* a surrogate */
+        {"\xf4\x90\x80\x80", "\xc3\xb4\xc2\x90\xc2\x80\xc2\x80"},
+        {"\xe0\x9f\xbf", "\xc3\xa0\xc2\x9f\xc2\xbf"},
+        {"\xf0\x8f\xbf\xbf", "\xc3\xb0\xc2\x8f\xc2\xbf\xc2\xbf"},
+        {"\xff", "\xc3\xbf"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = eh_utf8_copy(cases[i][0]);
+        assert_string_equal(text, cases[i][1]);
+        eh_free(text);
+    }
+}
+
+/* ---- JSON ---- */
+
+static enhope_status parse(const char *text, int64_t max_values, enhope_status failure)
+{
+    cJSON *json = NULL;
+    const enhope_status status = eh_json_parse(ctx, failure, "the text", text, strlen(text), max_values, &json);
+    cJSON_Delete(json);
+    return status;
+}
+
+static void json_is_bounded_before_it_is_parsed(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("{\"a\": [1, 2, \"x,y,z[[\\\"\"]} \n", 5, ENHOPE_ERROR_FORMAT), ENHOPE_OK);
+    assert_int_equal(parse("[1, 2, 3, 4, 5]", 5, ENHOPE_ERROR_FORMAT), ENHOPE_ERROR_FORMAT);
+    assert_string_equal(enhope_error(ctx), "the text holds more than 5 values");
+    char deep[80];
+    for (int levels = 32; levels <= 33; levels++) {
+        memset(deep, '[', (size_t)levels);
+        memset(deep + levels, ']', (size_t)levels);
+        deep[2 * levels] = '\0';
+        assert_int_equal(parse(deep, 100, ENHOPE_ERROR_MODEL), levels == 32 ? ENHOPE_OK : ENHOPE_ERROR_MODEL);
+    }
+    assert_string_equal(enhope_error(ctx), "the text nests deeper than 32 levels");
+    assert_int_equal(parse("{\"a\": 1} x", 5, ENHOPE_ERROR_MODEL), ENHOPE_ERROR_MODEL);
+    assert_string_equal(enhope_error(ctx), "the text is not valid JSON");
+    assert_int_equal(parse("{\"a\": ", 5, ENHOPE_ERROR_MODEL), ENHOPE_ERROR_MODEL);
+}
+
+static void json_sizes_are_whole_numbers_to_2_to_the_53(void **state)
+{
+    (void)state;
+    cJSON *json = cJSON_Parse("[0, 9007199254740992, 9007199254740994, -1, 2.5, \"7\", 41]");
+    static const int64_t expected[] = {0, 9007199254740992, -1, -1, -1, -1, 41};
+    for (int i = 0; i < 7; i++) {
+        int64_t size = -1;
+        assert_int_equal(eh_json_size(cJSON_GetArrayItem(json, i), &size), expected[i] >= 0);
+        assert_true(size == expected[i]);
+    }
+    cJSON_Delete(json);
+}
+
+static void json_names_that_repeat_are_refused(void **state)
+{
+    (void)state;
+    cJSON *same = cJSON_Parse("[\"a\", \"b\", \"a\"]"), *distinct = cJSON_Parse("{\"a\": 1, \"A\": 1, \"b\": 2}");
+    assert_int_equal(eh_json_distinct(ctx, ENHOPE_ERROR_DATA, "the list", same), ENHOPE_ERROR_DATA);
+    assert_string_equal(enhope_error(ctx), "the list names 'a' twice");
+    assert_int_equal(eh_json_distinct(ctx, ENHOPE_ERROR_DATA, "the list", distinct), ENHOPE_OK);
+    cJSON_Delete(same);
+    cJSON_Delete(distinct);
+}
+
+/* ---- atomic files ---- */
+
+static void assert_holds(const char *path, const char *expected)
+{
+    char text[64] = "";
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(text, 1, sizeof text - 1, file), strlen(expected));
+    fclose(file);
+    assert_string_equal(text, expected);
+}
+
+static void a_file_is_replaced_when_it_is_committed(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/enhope-base-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/file", folder);
+    for (int round = 0; round < 2; round++) { /* a new file, then one that exists */
+        const char *text = round ? "second" : "first";
+        eh_atomic_file file;
+        assert_int_equal(eh_atomic_open(ctx, path, &file), ENHOPE_OK);
+        assert_int_equal(eh_atomic_write(ctx, path, &file, text, strlen(text)), ENHOPE_OK);
+        if (round) assert_holds(path, "first");
+        assert_int_equal(eh_atomic_commit(ctx, path, &file), ENHOPE_OK);
+        assert_holds(path, text);
+    }
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0); /* nothing else is left in it */
+    eh_atomic_file none;
+    assert_int_equal(eh_atomic_open(ctx, path, &none), ENHOPE_ERROR_IO);
+    assert_non_null(strstr(enhope_error(ctx), "/file: cannot write: No such file or directory"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(minimum_and_maximum_are_of_whole_numbers),
+        cmocka_unit_test(every_code_point_is_written_and_read_back),
+        cmocka_unit_test(texts_that_are_not_utf8_are_refused),
+        cmocka_unit_test(text_that_is_not_utf8_is_taken_for_latin1),
+        cmocka_unit_test(json_is_bounded_before_it_is_parsed),
+        cmocka_unit_test(json_sizes_are_whole_numbers_to_2_to_the_53),
+        cmocka_unit_test(json_names_that_repeat_are_refused),
+        cmocka_unit_test(a_file_is_replaced_when_it_is_committed),
+    };
+    return cmocka_run_group_tests(tests, create, destroy);
+}
