@@ -236,7 +236,7 @@ static void the_mean_of_the_parameters_weighs_the_latest_most(void **state)
             with("solver", "adam", "rate", "0.03", "batch", "30", "average", "0.7", "exemplars", exemplars[i], NULL);
         enhope_trainer *t = NULL;
         int done;
-        assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+        assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
         const int64_t all = t->P + t->z * H;
         assert_memory_equal(t->average, t->theta, (size_t)all * sizeof(float));
         double *sum = calloc((size_t)all, sizeof *sum), weight = 0, apart = 0;
@@ -268,7 +268,7 @@ static void the_mean_is_what_is_validated_and_kept(void **state)
     (void)state;
     enhope_settings *s = with("solver", "adam", "rate", "0.1", "epochs", "6", "average", "0.8", "patience", "0", NULL);
     enhope_trainer *t = NULL;
-    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
     const size_t bytes = (size_t)(t->P + t->z * H) * sizeof(float);
     float *kept = malloc(bytes);
     for (int done = 0; !done;) {

@@ -282,7 +282,7 @@ static enhope_settings *with(const char *first, ...)
 static enhope_trainer *trainer(const enhope_dataset *data, enhope_settings *s)
 {
     enhope_trainer *t = NULL;
-    if (enhope_trainer_create(ctx, data, s, &t)) fail_msg("%s", enhope_error(ctx));
+    if (enhope_trainer_create(ctx, NULL, data, s, &t)) fail_msg("%s", enhope_error(ctx));
     enhope_settings_free(s);
     return t;
 }
@@ -408,7 +408,7 @@ static void data_that_is_no_images_is_refused(void **state)
         enhope_settings *s = with(names[i % 3], "0.25", NULL);
         char sentence[64];
         floats->image_rows = i == 3 ? 28 * 28 * 1000 : 0;
-        const enhope_status status = enhope_trainer_create(ctx, floats, s, &t);
+        const enhope_status status = enhope_trainer_create(ctx, NULL, floats, s, &t);
         floats->image_rows = 28;
         assert_int_equal(status, ENHOPE_ERROR_ARGUMENT);
         assert_null(t);

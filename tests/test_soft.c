@@ -245,7 +245,7 @@ static void smoothing_sets_how_sure_a_map_becomes(void **state)
                                   "epochs", "300", "batch", "0", "valid", "0", "smooth", i ? "0.3" : "0", NULL);
         enhope_trainer *t = NULL;
         int done = 0;
-        assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+        assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
         while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
         /* the mean q of the own class; Y has the batch, then the exemplars */
         const float *y = (const float *)t->embedder.Y;
@@ -317,7 +317,7 @@ static void the_nca_target_is_refused(void **state)
         enhope_settings *s =
             i < 3 ? with("target", "nca", names[i], "0.25", NULL) : with("method", "snc", names[i % 3], "0.25", NULL);
         char sentence[64];
-        assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_ERROR_ARGUMENT);
+        assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_ERROR_ARGUMENT);
         assert_null(t);
         snprintf(sentence, sizeof sentence, "%s is 0.25: with target nca", names[i % 3]);
         assert_non_null(strstr(enhope_error(ctx), sentence));

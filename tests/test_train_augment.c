@@ -55,8 +55,8 @@ static void only_training_batches_are_disturbed_and_anew_in_each_epoch(void **st
     enhope_settings *noisy = with("solver", "adam", "batch", "0", "rate", "0", "valid", "0", "noise", "3", NULL);
     enhope_trainer *a = NULL, *b = NULL;
     int done;
-    assert_int_equal(enhope_trainer_create(ctx, blobs, plain, &a), ENHOPE_OK);
-    assert_int_equal(enhope_trainer_create(ctx, blobs, noisy, &b), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, plain, &a), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, noisy, &b), ENHOPE_OK);
     static float clean[N * 16], first[N * 16], second[N * 16], Y[2][N * 2];
     assert_int_equal(a->embedder.ld, 16);
     assert_int_equal(enhope_trainer_step(a, NULL, &done), ENHOPE_OK);

@@ -335,7 +335,7 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
     return make_model(t, false, out);
 }
 
-enhope_status enhope_trainer_present(enhope_trainer *t, enhope_model **out)
+enhope_status enhope_trainer_snapshot(enhope_trainer *t, enhope_model **out)
 {
     return make_model(t, true, out);
 }
@@ -362,7 +362,7 @@ static enhope_status train(enhope_context *ctx, const enhope_model *from, const 
                            const enhope_settings *settings, enhope_progress_fn progress, void *user, enhope_model **out)
 {
     enhope_trainer *t = NULL;
-    EH_TRY(enhope_trainer_create_from(ctx, from, data, settings, &t));
+    EH_TRY(enhope_trainer_create(ctx, from, data, settings, &t));
     enhope_status status = enhope_trainer_run(t, progress, user);
     if (!status || status == ENHOPE_STOPPED) {
         const enhope_status made = enhope_trainer_model(t, out);

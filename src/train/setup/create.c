@@ -435,8 +435,8 @@ static enhope_status begin(enhope_context *ctx, const enhope_model *from, const 
     return eh_train_settle_update(t);
 }
 
-enhope_status enhope_trainer_create_from(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
-                                         const enhope_settings *settings, enhope_trainer **out)
+enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
+                                    const enhope_settings *settings, enhope_trainer **out)
 {
     enhope_trainer *t = NULL;
     eh_comm_begin(ctx);
@@ -448,12 +448,6 @@ enhope_status enhope_trainer_create_from(enhope_context *ctx, const enhope_model
     }
     *out = t;
     return ENHOPE_OK;
-}
-
-enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
-                                    enhope_trainer **out)
-{
-    return enhope_trainer_create_from(ctx, NULL, data, settings, out);
 }
 
 void enhope_trainer_free(enhope_trainer *t)
