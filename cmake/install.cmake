@@ -1,7 +1,7 @@
-# cmake --install: header, both libraries, plug-ins, command, manual page, documents, pkg-config file, CMake package.
+# cmake --install: headers, both libraries, plug-ins, command, manual page, documents, pkg-config file, CMake package.
 include(CMakePackageConfigHelpers)
 
-install(FILES include/enhope.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/enhope.h include/enhope_advanced.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS enhope_shared EXPORT enhope_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS enhope_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(enhope_plugins)

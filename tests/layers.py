@@ -21,7 +21,7 @@ STRANGERS = [{"data", "compute"}, {"comm", "compute"}, {"data", "comm"}] + [
     for i, a in enumerate(side)
     for b in side[i + 1:]
 ]
-# They see enhope.h and headers of their own.
+# They see the public headers and headers of their own.
 FRONTS = ["cli", "reproduce", "examples", "python"]
 # reproduce shares the ground of the command: cli/core.
 CORE = os.path.join("cli", "core")
@@ -42,7 +42,7 @@ PLUGINS = {
 }
 # A header that stands alone: the command loads its plug-in by the code of the library.
 PLUGIN_LOADER = os.path.join("src", "base", "plugin.h")
-PUBLIC = os.path.join("include", "enhope.h")
+PUBLIC = [os.path.join("include", name) for name in ("enhope.h", "enhope_advanced.h")]
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -81,15 +81,16 @@ def judge(path, quote, target, found):
     if found is None and quote == '"':
         return f'"{target}" is no file of this repository'
     if top == "include":
-        return None if quote == "<" and target in STANDARD else "the public header includes standard headers only"
-    if found is None or found == PUBLIC:
+        good = (quote == "<" and target in STANDARD) or (path, found) == (PUBLIC[1], PUBLIC[0])
+        return None if good else "the public headers include standard headers only"
+    if found is None or found in PUBLIC:
         return None
     if top in FRONTS:
         if found.split(os.sep)[0] == top or (top == "reproduce" and os.path.dirname(found) == CORE):
             return None
         if top == "cli" and found == PLUGIN_LOADER:
             return None
-        return f"{top} sees enhope.h and headers of its own only, not {found}"
+        return f"{top} sees the public headers and its own only, not {found}"
     other = room_of(found)
     if top in INSIDERS:
         return None if other or found.split(os.sep)[0] == top else f"{top} may not include {found}"
@@ -152,7 +153,7 @@ ALLOWED = [
     ("cli/good.c", '#include "good.h"\n#include <enhope.h>\n#include "enhope.h"'),
     ("cli/good.h", "#include <stdio.h>"),
     ("cli/plot/good.c", '#include "base/plugin.h"'),
-    ("reproduce/good.c", '#include "core/cli.h"\n#include <enhope.h>'),
+    ("reproduce/good.c", '#include "core/cli.h"\n#include <enhope_advanced.h>'),
     ("bench/good.c", '#include "method/method.h"'),
 ]
 

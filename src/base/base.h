@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "enhope.h"
+#include "enhope_advanced.h"
 
 /* ---- context and errors (context.c) ---- */
 
@@ -20,8 +20,8 @@ struct enhope_context {
     int precision;        /* an eh_precision */
     bool told_fallback;   /* auto: that the cpu computes, and why, was logged */
     struct eh_comm *comm; /* of comm/: the ranks that train together; NULL: this process alone */
-    int near, crowd;      /* of these, on this machine: this one's number, and how many; crowd 0 counts as 1 */
-    bool agreed;          /* all of them know of the failure under way */
+    int local_rank, local_size; /* of these, on this machine: number of this one, and how many there are (1: alone) */
+    bool agreed;                /* all of them know of the failure under way */
 };
 
 /* How the inputs of products are rounded on a GPU; sums are float32. */

@@ -41,17 +41,16 @@ static enhope_status open_mpi(enhope_context *ctx, eh_comm **out)
 
 enhope_status enhope_context_set_ranks(enhope_context *ctx, const char *name)
 {
-    const bool mpi = name && !strcmp(name, "mpi"), apart = name && !strcmp(name, "apart");
-    const bool found = apart || (name && !strcmp(name, "auto"));
-    if (!mpi && !found && (!name || strcmp(name, "self")))
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "ranks '%s' are not known: expected self, mpi, auto or apart",
+    const bool mpi = name && !strcmp(name, "mpi"), automatic = name && !strcmp(name, "auto");
+    if (!mpi && !automatic && (!name || strcmp(name, "self")))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "ranks '%s' are not known: expected self, mpi or auto",
                        name ? name : "");
     eh_comm *comm = NULL;
-    if (mpi || (found && launched())) EH_TRY(open_mpi(ctx, &comm));
+    if (mpi || (automatic && launched())) EH_TRY(open_mpi(ctx, &comm));
     const bool several = comm && comm->ranks > 1;
-    ctx->comm = several && !apart ? comm : NULL;
-    ctx->near = several ? comm->near : 0;
-    ctx->crowd = several ? comm->crowd : 1;
+    ctx->comm = several ? comm : NULL;
+    ctx->local_rank = several ? comm->local_rank : 0;
+    ctx->local_size = several ? comm->local_size : 1;
     return ENHOPE_OK;
 }
 
@@ -65,46 +64,14 @@ int enhope_context_ranks(const enhope_context *ctx)
     return eh_comm_ranks(ctx);
 }
 
-int enhope_context_crowd(const enhope_context *ctx)
+void enhope_context_broadcast(enhope_context *ctx, void *block, size_t bytes)
 {
-    return ctx->crowd;
+    eh_comm_broadcast(ctx, block, (int64_t)bytes);
 }
 
-int enhope_context_agree(enhope_context *ctx, int value)
+int enhope_context_all_failed(enhope_context *ctx, double seconds)
 {
-    eh_comm_broadcast(ctx, &value, sizeof value);
-    return value;
-}
-
-int enhope_context_meet(enhope_context *ctx, double seconds)
-{
-    return !ctx->comm || ctx->comm->op->meet(ctx->comm, seconds);
-}
-
-void enhope_context_abort(enhope_context *ctx, int code)
-{
-    if (ctx->comm) ctx->comm->op->abort(ctx->comm, code);
-}
-
-static enhope_status speechless(enhope_context *ctx)
-{
-    return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "ranks cannot speak to each other: %s", ctx->comm->failure);
-}
-
-enhope_status enhope_context_tell(enhope_context *ctx, int to, const void *words, int bytes)
-{
-    eh_comm *c = ctx->comm;
-    if (!c || to < 0 || to >= c->ranks || to == c->rank)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no other rank %d to be told something", to);
-    c->op->tell(c, to, words, bytes);
-    return *c->failure ? speechless(ctx) : ENHOPE_OK;
-}
-
-enhope_status enhope_context_hear(enhope_context *ctx, void *words, int bytes, int *from)
-{
-    eh_comm *c = ctx->comm;
-    *from = c ? c->op->hear(c, words, bytes) : -1;
-    return c && *c->failure ? speechless(ctx) : ENHOPE_OK;
+    return !ctx->comm || ctx->comm->op->all_failed(ctx->comm, seconds);
 }
 
 /* ---- what all agree upon ---- */
@@ -124,7 +91,7 @@ enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status)
 {
     eh_comm *c = ctx->comm;
     if (!c || (status && ctx->agreed)) return status;
-    if (*c->failure && !status) status = speechless(ctx);
+    if (*c->failure && !status) status = eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "ranks cannot communicate: %s", c->failure);
     int64_t failed = status != 0;
     c->op->sum(c, &failed, 1);
     if (!failed || *c->failure) return status;

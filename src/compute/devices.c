@@ -31,8 +31,8 @@ static int thread_count(const enhope_context *ctx)
 {
     if (ctx->threads) return ctx->threads;
     const bool given = getenv("OMP_NUM_THREADS") || omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN);
-    if (ctx->crowd < 2 || given) return omp_get_max_threads();
-    return omp_get_max_threads() > ctx->crowd ? omp_get_max_threads() / ctx->crowd : 1;
+    if (ctx->local_size < 2 || given) return omp_get_max_threads();
+    return omp_get_max_threads() > ctx->local_size ? omp_get_max_threads() / ctx->local_size : 1;
 }
 
 /* ---- the plug-in ---- */
@@ -68,8 +68,8 @@ static int gpu_number(enhope_context *ctx)
     char text[256];
     int gpus = 0;
     if (!strncmp(ctx->device, "cuda:", 5)) return atoi(ctx->device + 5);
-    while (ctx->near && gpus < GPUS_MOST && describe_cuda(ctx, gpus, text, sizeof text) == ENHOPE_OK) gpus++;
-    return gpus ? ctx->near % gpus : 0;
+    while (ctx->local_rank && gpus < GPUS_MOST && describe_cuda(ctx, gpus, text, sizeof text) == ENHOPE_OK) gpus++;
+    return gpus ? ctx->local_rank % gpus : 0;
 }
 
 static enhope_status open_cuda(enhope_context *ctx, bool plain, eh_compute *c)
