@@ -61,7 +61,7 @@ static void bench_step(void)
     enhope_dataset_get_info(data, &info);
     enhope_settings *s = settings_of(ctx, PAPER);
     enhope_trainer *t = NULL;
-    must(ctx, enhope_trainer_create(ctx, data, s, &t));
+    must(ctx, enhope_trainer_create(ctx, NULL, data, s, &t));
     double gemm = 0, ours = 0;
     for (int r = 0; r < REPEATS; r++) {
         gemm = best(gemm, sgemm_rate());
@@ -92,7 +92,7 @@ static void bench_noise(void)
     for (int k = 0; k < kinds; k++) {
         enhope_settings *s = settings_of(ctx, PAPER);
         must(ctx, enhope_settings_set(ctx, s, names[k][0], names[k][1]));
-        must(ctx, enhope_trainer_create(ctx, data, s, &t[k]));
+        must(ctx, enhope_trainer_create(ctx, NULL, data, s, &t[k]));
         enhope_settings_free(s);
         seconds[k] = 1e30;
     }
@@ -172,7 +172,7 @@ static void bench_linear(void)
             enhope_dataset_info info;
             enhope_dataset_get_info(data, &info);
             enhope_trainer *t = NULL;
-            must(ctx, enhope_trainer_create(ctx, data, s, &t));
+            must(ctx, enhope_trainer_create(ctx, NULL, data, s, &t));
             double start = now();
             int done = 0;
             while (!done) {

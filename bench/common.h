@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "enhope.h"
+#include "enhope_advanced.h"
 
 static inline double now(void)
 {
@@ -26,7 +26,7 @@ static inline void must(const enhope_context *ctx, enhope_status status)
 static inline enhope_settings *settings_of(enhope_context *ctx, const char *const *pairs)
 {
     enhope_settings *s = enhope_settings_create();
-    must(ctx, enhope_settings_recipe(ctx, s, "paper"));
+    must(ctx, enhope_settings_set(ctx, s, "recipe", "paper"));
     for (; *pairs; pairs += 2) must(ctx, enhope_settings_set(ctx, s, pairs[0], pairs[1]));
     return s;
 }

@@ -28,7 +28,7 @@ static double epoch_seconds(const enhope_dataset *data, const char *const *pairs
 {
     enhope_settings *s = settings_of(ctx, pairs);
     enhope_trainer *t = NULL;
-    must(ctx, enhope_trainer_create(ctx, data, s, &t));
+    must(ctx, enhope_trainer_create(ctx, NULL, data, s, &t));
     double best = 1e30, start = now();
     for (int epoch = 0, done = 0; epoch < epochs && !done;) {
         enhope_progress p;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <enhope.h>
+#include <enhope_advanced.h>
 
 static double now(void)
 {

@@ -8,7 +8,7 @@
 /* The least sureness that is answered. */
 typedef struct bound {
     bool asked;
-    enhope_sureness by;
+    enhope_confidence by;
     float value; /* as the library computes, so that what eval prints keeps what it says */
 } bound;
 
@@ -32,17 +32,17 @@ static int parse_bound(const cli_options *options, bound *out)
 static bool sure(const bound *b, const enhope_prediction *p, int64_t i, int32_t c)
 {
     if (!b->asked) return true;
-    if (b->by == ENHOPE_BY_DISTANCE) return p->distance[i] <= b->value;
-    return (b->by == ENHOPE_BY_MARGIN ? p->margin[i] : p->proba[i * c + p->label[i]]) >= b->value;
+    if (b->by == ENHOPE_CONFIDENCE_DISTANCE) return p->distance[i] <= b->value;
+    return (b->by == ENHOPE_CONFIDENCE_MARGIN ? p->margin[i] : p->proba[i * c + p->label[i]]) >= b->value;
 }
 
 /* For runs of n samples. */
 static int allocate(const cli_session *session, const cli_options *options, const bound *b, int64_t n,
                     enhope_prediction *out)
 {
-    const bool proba = options->proba || (b->asked && b->by == ENHOPE_BY_PROBABILITY);
-    const bool margin = b->asked && b->by == ENHOPE_BY_MARGIN;
-    const bool distance = options->winner || (b->asked && b->by == ENHOPE_BY_DISTANCE);
+    const bool proba = options->proba || (b->asked && b->by == ENHOPE_CONFIDENCE_PROBABILITY);
+    const bool margin = b->asked && b->by == ENHOPE_CONFIDENCE_MARGIN;
+    const bool distance = options->winner || (b->asked && b->by == ENHOPE_CONFIDENCE_DISTANCE);
     out->label = cli_alloc("labels", n, 1, sizeof *out->label);
     if (!out->label) return CLI_FAILED;
     if (proba && !(out->proba = cli_alloc("probabilities", n, session->model_info.classes, sizeof *out->proba)))

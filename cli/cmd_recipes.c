@@ -32,7 +32,7 @@ static int fill(enhope_context *ctx, table *t)
     if (!s) return cli_error("out of memory");
     enhope_status status = ENHOPE_OK;
     for (int i = 0; i < t->recipes && !status; i++) {
-        status = enhope_settings_recipe(ctx, s, enhope_recipe_get(i)->name);
+        status = enhope_settings_set(ctx, s, "recipe", enhope_recipe_get(i)->name);
         for (int k = 0; k < t->settings && !status; k++)
             status = enhope_settings_get(ctx, s, enhope_setting_get(k)->name, t->value[k * t->recipes + i], ROOM);
     }

@@ -258,9 +258,9 @@ static int take_options(tuning *t)
     t->until = t->started + seconds;
     t->closing = t->started + closing_part * seconds;
     t->most = o->trials;
-    const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN) / cli_ranks_here();
+    const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     const bool cpu = !o->device || !strcmp(o->device, "cpu");
-    t->jobs = o->jobs ? (int)o->jobs : cpu && cli_ranks() == 1 ? cores / CORES_OF_A_JOB : 1;
+    t->jobs = o->jobs ? (int)o->jobs : cpu ? cores / CORES_OF_A_JOB : 1;
     if (t->jobs < 1) t->jobs = 1;
     if (!o->jobs && t->jobs > MOST_OWN_JOBS) t->jobs = MOST_OWN_JOBS;
     t->threads = t->jobs == 1 ? 0 : cores > t->jobs ? cores / t->jobs : 1;
@@ -308,11 +308,6 @@ int cmd_tune(const cli_options *options)
     t.trial = cli_alloc("trials", t.room, 1, sizeof *t.trial);
     if (!t.trial) return CLI_FAILED;
     const cli_pool pool = {.user = &t, .most = t.jobs, .next = next, .run = train, .ended = ended, .draw = draw};
-    if (cli_rank()) {
-        code = cli_pool_serve(&pool);
-        free(t.trial);
-        return code;
-    }
     cli_catch_signals();
     code = cli_make_folders(t.folder, inner, 2);
     if (!code) code = find_kept(&t);
@@ -325,5 +320,5 @@ int cmd_tune(const cli_options *options)
         code = 128 + cli_caught_signal();
     }
     free(t.trial);
-    return cli_pool_dismiss(code);
+    return code;
 }

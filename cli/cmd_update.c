@@ -25,7 +25,7 @@ static int make_settings(const cli_session *session, const cli_options *options,
     enhope_status status = ENHOPE_OK;
     *out = enhope_settings_create();
     if (!*out) return cli_error("out of memory");
-    if (recipe) status = enhope_settings_recipe(ctx, *out, recipe);
+    if (recipe) status = enhope_settings_set(ctx, *out, "recipe", recipe);
     for (int i = 0; i < enhope_setting_count() && !status; i++) {
         const char *name = enhope_setting_get(i)->name, *value = enhope_model_setting(session->model, name);
         if (value && !is_one_of(name, others)) status = enhope_settings_set(ctx, *out, name, value);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <enhope.h>
+#include <enhope_advanced.h>
 
 enum { SAMPLES = 400, INPUTS = 2, PATIENCE = 200 };
 
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     if (enhope_settings_set(ctx, settings, "factors", "16")) goto cleanup;
     if (enhope_settings_set(ctx, settings, "hidden", "8")) goto cleanup;
     if (enhope_dataset_view_f32(ctx, SAMPLES, INPUTS, x[0], label, 2, names, &data)) goto cleanup;
-    if (enhope_trainer_create(ctx, data, settings, &trainer)) goto cleanup;
+    if (enhope_trainer_create(ctx, NULL, data, settings, &trainer)) goto cleanup;
 
     for (int batch = 0; !done && batch < PATIENCE; batch++) {
         if (enhope_trainer_step(trainer, &progress, &done)) goto cleanup;

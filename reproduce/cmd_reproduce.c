@@ -262,7 +262,6 @@ int cmd_reproduce(const cli_options *options)
                            .ended = finish,
                            .draw = draw};
     static const char *const inner[] = {"cells", "models", "speed"};
-    if (cli_rank()) return cli_pool_serve(&pool);
     cli_catch_signals();
     int code = check_only(&r, options->only), speed_code = 0;
     if (!code) code = find_data(&r);
@@ -286,5 +285,5 @@ int cmd_reproduce(const cli_options *options)
     if (!code && w.failed) code = cli_error("%d of %d cells failed and are missing in the report", w.failed, w.count);
     if (!code) code = speed_code;
     free(w.cells);
-    return cli_pool_dismiss(code);
+    return code;
 }

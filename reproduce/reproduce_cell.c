@@ -184,7 +184,7 @@ static int judge_against_kmeans(cli_session *s, cell at, const enhope_dataset *t
     enhope_model *model = NULL;
     int64_t n;
     const enhope_status status =
-        enhope_model_refer(s->ctx, s->model, s->data, "kmeans", KMEANS_CENTRES, at.seed, &model);
+        enhope_model_with_references(s->ctx, s->model, s->data, "kmeans", KMEANS_CENTRES, at.seed, &model);
     if (status) return cli_fail(s->ctx, status);
     const int code = judge(s, model, test, percent, &n);
     enhope_model_free(model);

@@ -115,12 +115,12 @@ static void read_theta(eh_compute *c, const eh_real *from, int64_t count, double
 static void print_map(question *q)
 {
     enhope_trainer *t = NULL;
-    check(q->ctx, enhope_trainer_create(q->ctx, q->train.data, q->settings, &t));
+    check(q->ctx, enhope_trainer_create(q->ctx, NULL, q->train.data, q->settings, &t));
     for (int done = 0; !done;) check(q->ctx, enhope_trainer_step(t, NULL, &done));
     double *theta = room(t->P, sizeof *theta);
     read_theta(t->c, t->theta, t->P, theta);
     print_rows(1, 1, &t->loss);
-    print_rows(t->shape.H + 1, t->shape.h, theta);
+    print_rows(t->embedder.shape.H + 1, t->embedder.shape.h, theta);
     free(theta);
     enhope_trainer_free(t);
 }
@@ -132,11 +132,12 @@ static void print_loss(question *q)
     eh_value value;
     int done;
     check(q->ctx, enhope_settings_set(q->ctx, q->settings, "batch", "0"));
-    check(q->ctx, enhope_trainer_create(q->ctx, q->train.data, q->settings, &t));
+    check(q->ctx, enhope_trainer_create(q->ctx, NULL, q->train.data, q->settings, &t));
     check(q->ctx, enhope_trainer_step(t, NULL, &done)); /* puts the batch in place */
     const numbers *map = &q->file[1];
     const int64_t count = map->rows * map->columns;
-    if (map->rows != t->shape.H || map->columns != t->shape.h) die("the map", "expected one of H rows and h columns");
+    if (map->rows != t->embedder.shape.H || map->columns != t->embedder.shape.h)
+        die("the map", "expected one of H rows and h columns");
     float *A = room(t->P, sizeof *A);
     double *gradient = room(t->P, sizeof *gradient);
     for (int64_t i = 0; i < count; i++) A[i] = (float)map->at[i];
@@ -219,7 +220,7 @@ int main(int count, char **word)
     int what = 0, files = 0;
     while (what < WHATS && (count < 2 || strcmp(whats[what].name, word[1]))) what++;
     if (what == WHATS) die(count < 2 ? "nothing" : word[1], "is not in the table of what can be asked");
-    check(q.ctx, enhope_settings_recipe(q.ctx, q.settings, "paper"));
+    check(q.ctx, enhope_settings_set(q.ctx, q.settings, "recipe", "paper"));
     check(q.ctx, enhope_settings_set(q.ctx, q.settings, "weight", "sample"));
     check(q.ctx, enhope_settings_set(q.ctx, q.settings, "scale", "none"));
     check(q.ctx, enhope_settings_set(q.ctx, q.settings, "valid", "0"));

@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "enhope.h"
+#include "enhope_advanced.h"
 
 /* base ends with NULL, and so does the list that begins with `first` and goes on in args. */
 static inline enhope_settings *settings_with(enhope_context *ctx, const char *const *base, const char *first,
                                              va_list args)
 {
     enhope_settings *s = enhope_settings_create();
-    assert_int_equal(enhope_settings_recipe(ctx, s, "paper"), ENHOPE_OK);
+    assert_int_equal(enhope_settings_set(ctx, s, "recipe", "paper"), ENHOPE_OK);
     assert_int_equal(enhope_settings_set(ctx, s, "weight", "sample"), ENHOPE_OK);
     for (; *base; base += 2) assert_int_equal(enhope_settings_set(ctx, s, base[0], base[1]), ENHOPE_OK);
     for (const char *name = first; name; name = va_arg(args, const char *)) {

@@ -43,13 +43,13 @@ static twins open_twins(const choice *by, const char *step, const char *norm, bo
         *(i ? &w.plain : &w.climbing) = started(noisy ? sparse_blobs : blobs, s);
     }
     w.count = w.climbing->optim->count;
-    w.numbers = w.climbing->batch_n * w.climbing->ld;
+    w.numbers = w.climbing->batch_n * w.climbing->embedder.ld;
     w.g = malloc((size_t)w.count * sizeof *w.g), w.spare = malloc((size_t)w.count * sizeof *w.g);
     /* a line search may end in the kink of a hinge */
     double *x = (double *)w.climbing->theta;
     for (int64_t v = 0; v < w.count; v++) x[v] += 0.01 * eh_random_normal(4, 1, (uint64_t)v);
     memcpy(w.plain->theta, x, (size_t)w.count * sizeof *x);
-    assert_memory_equal(w.climbing->X, w.plain->X, (size_t)w.numbers * sizeof(double));
+    assert_memory_equal(w.climbing->embedder.X, w.plain->embedder.X, (size_t)w.numbers * sizeof(double));
     assert_null(w.plain->climbed);
     return w;
 }
@@ -70,7 +70,7 @@ static double loss_at(enhope_trainer *t, double *gradient)
 /* The plain loss with the batch in place that lies in `from`. */
 static double loss_from(twins *w, const eh_operand *from)
 {
-    memcpy(w->plain->X, from, (size_t)w->numbers * sizeof(double));
+    memcpy(w->plain->embedder.X, from, (size_t)w->numbers * sizeof(double));
     return loss_at(w->plain, w->spare);
 }
 
@@ -88,7 +88,7 @@ static double worst_difference(twins *w, bool held, int64_t *compared)
         bool turns = false;
         for (int side = 0; side < 2; side++) {
             x[v] = side ? kept - step : kept + step;
-            value[side] = held ? (loss_from(w, w->climbing->X) + loss_from(w, w->climbing->climbed)) / 2
+            value[side] = held ? (loss_from(w, w->climbing->embedder.X) + loss_from(w, w->climbing->climbed)) / 2
                                : loss_at(w->climbing, w->spare);
             turns |= memcmp(batch, w->climbing->climbed, bytes) != 0;
         }
@@ -110,7 +110,7 @@ static void the_gradient_is_of_both_losses_with_the_direction_held(void **state)
         const bool l2 = i % 2;
         twins w = open_twins(by, "0.13", l2 ? "l2" : "linf", i % 4 / 2);
         const double loss = loss_at(w.climbing, w.g);
-        const double both = (loss_from(&w, w.climbing->X) + loss_from(&w, w.climbing->climbed)) / 2;
+        const double both = (loss_from(&w, w.climbing->embedder.X) + loss_from(&w, w.climbing->climbed)) / 2;
         assert_true(fabs(loss - both) < 1e-12 * (1 + fabs(both)));
         double size = 0;
         for (int64_t v = 0; v < w.count; v++) size = fmax(size, fabs(w.g[v]));
@@ -132,7 +132,7 @@ static void a_small_step_raises_the_loss_by_its_slope(void **state)
         const bool l2 = i % 2;
         twins w = open_twins(CHOICES + i / 2, "1e-6", l2 ? "l2" : "linf", false);
         loss_at(w.climbing, w.g);
-        const double rise = loss_from(&w, w.climbing->climbed) - loss_from(&w, w.climbing->X);
+        const double rise = loss_from(&w, w.climbing->climbed) - loss_from(&w, w.climbing->embedder.X);
         const double *dX = (double *)w.climbing->dX;
         double slope = 0;
         for (int64_t r = 0; r < w.climbing->batch_n; r++) {
@@ -153,7 +153,7 @@ static void exemplars_and_what_is_validated_do_not_move(void **state)
     /* a rate of nothing: parameters stay */
     enhope_trainer *plain = started(blobs, with("solver", "adam", "rate", "0", "batch", "0", NULL));
     enhope_trainer *moved = started(blobs, with("solver", "adam", "rate", "0", "batch", "0", "adversary", "2", NULL));
-    const int64_t n = moved->n, ld = moved->ld;
+    const int64_t n = moved->n, ld = moved->embedder.ld;
     assert_memory_equal(plain->theta, moved->theta, (size_t)(plain->P + plain->z * H) * sizeof(float));
     for (int64_t v = 0; v < moved->z * H; v++)
         assert_true(((float *)moved->climbed)[(n + v / H) * ld + v % H] == ((float *)moved->theta)[moved->P + v]);
@@ -236,7 +236,7 @@ static void the_mean_of_the_parameters_weighs_the_latest_most(void **state)
             with("solver", "adam", "rate", "0.03", "batch", "30", "average", "0.7", "exemplars", exemplars[i], NULL);
         enhope_trainer *t = NULL;
         int done;
-        assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+        assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
         const int64_t all = t->P + t->z * H;
         assert_memory_equal(t->average, t->theta, (size_t)all * sizeof(float));
         double *sum = calloc((size_t)all, sizeof *sum), weight = 0, apart = 0;
@@ -268,7 +268,7 @@ static void the_mean_is_what_is_validated_and_kept(void **state)
     (void)state;
     enhope_settings *s = with("solver", "adam", "rate", "0.1", "epochs", "6", "average", "0.8", "patience", "0", NULL);
     enhope_trainer *t = NULL;
-    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
     const size_t bytes = (size_t)(t->P + t->z * H) * sizeof(float);
     float *kept = malloc(bytes);
     for (int done = 0; !done;) {

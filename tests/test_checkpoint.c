@@ -38,7 +38,7 @@ static bytes finish(enhope_trainer *t)
 static enhope_trainer *trainer(const enhope_model *from, const enhope_dataset *data, const enhope_settings *s)
 {
     enhope_trainer *t = NULL;
-    if (enhope_trainer_create_from(ctx, from, data, s, &t)) fail_msg("%s", enhope_error(ctx));
+    if (enhope_trainer_create(ctx, from, data, s, &t)) fail_msg("%s", enhope_error(ctx));
     return t;
 }
 

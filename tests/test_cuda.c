@@ -68,7 +68,7 @@ static enhope_settings *with(const char *first, ...)
 static int losses(const enhope_dataset *data, const enhope_settings *s, double *out, int most)
 {
     enhope_trainer *t = NULL;
-    if (enhope_trainer_create(ctx, data, s, &t)) fail_msg("%s", enhope_error(ctx));
+    if (enhope_trainer_create(ctx, NULL, data, s, &t)) fail_msg("%s", enhope_error(ctx));
     int steps = 0;
     for (int done = 0; !done && steps < most;) {
         const int64_t batch = t->batch;

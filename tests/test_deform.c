@@ -282,7 +282,7 @@ static enhope_settings *with(const char *first, ...)
 static enhope_trainer *trainer(const enhope_dataset *data, enhope_settings *s)
 {
     enhope_trainer *t = NULL;
-    if (enhope_trainer_create(ctx, data, s, &t)) fail_msg("%s", enhope_error(ctx));
+    if (enhope_trainer_create(ctx, NULL, data, s, &t)) fail_msg("%s", enhope_error(ctx));
     enhope_settings_free(s);
     return t;
 }
@@ -310,7 +310,7 @@ static void strengths_of_nothing_change_nothing(void **state)
                    *b = trainer(digits, with("shift", "0", "affine", "0", "elastic", "0", NULL));
     for (int i = 0; i < 6; i++) step(a), step(b);
     assert_false(b->disturbed);
-    assert_memory_equal(a->theta, b->theta, (size_t)(a->P + a->z * a->shape.H) * sizeof(float));
+    assert_memory_equal(a->theta, b->theta, (size_t)(a->P + a->z * a->embedder.shape.H) * sizeof(float));
     enhope_trainer_free(a), enhope_trainer_free(b);
 }
 
@@ -338,7 +338,8 @@ static void see_epoch(enhope_trainer *t, float *seen)
         const int64_t first = t->n * b / t->batches, n = t->n * (b + 1) / t->batches - first;
         const int64_t *rows = (const int64_t *)t->epoch_rows + first;
         for (int64_t i = 0; i < n; i++) /* X lies on the host */
-            memcpy(seen + rows[i] * t->ld, (const float *)t->X + i * t->ld, (size_t)t->ld * sizeof *seen);
+            memcpy(seen + rows[i] * t->embedder.ld, (const float *)t->embedder.X + i * t->embedder.ld,
+                   (size_t)t->embedder.ld * sizeof *seen);
     }
 }
 
@@ -347,7 +348,7 @@ static void an_image_is_moved_alike_in_any_batch_and_anew_in_each_epoch(void **s
     (void)state;
     enhope_trainer *a = trainer(digits, with(MOVED, "valid", "0", "rate", "0", NULL)),
                    *b = trainer(digits, with(MOVED, "valid", "0", "rate", "0", "batch", "37", NULL));
-    const size_t all = (size_t)(digits->x.n * a->ld), bytes = all * sizeof(float);
+    const size_t all = (size_t)(digits->x.n * a->embedder.ld), bytes = all * sizeof(float);
     float *one = malloc(bytes), *other = malloc(bytes), *next = malloc(bytes);
     see_epoch(a, one), see_epoch(b, other), see_epoch(a, next);
     assert_memory_equal(one, other, bytes);
@@ -367,10 +368,10 @@ static void only_training_batches_are_moved(void **state)
     static float Y[2][300][2];
     for (int i = 0; i < 2; i++) {
         step(t[i]);
-        eh_train_embed(t[i], t[i]->theta, t[i]->row_list, t[i]->n, t[i]->Y);
-        t[i]->c->op->read(t[i]->c, Y[i][0], t[i]->Y, 2 * t[i]->n);
+        eh_embedder_embed(&t[i]->embedder, t[i]->theta, t[i]->row_list, t[i]->n, t[i]->embedder.Y);
+        t[i]->c->op->read(t[i]->c, Y[i][0], t[i]->embedder.Y, 2 * t[i]->n);
     }
-    assert_memory_equal(t[0]->theta, t[1]->theta, (size_t)(t[0]->P + t[0]->z * t[0]->shape.H) * sizeof(float));
+    assert_memory_equal(t[0]->theta, t[1]->theta, (size_t)(t[0]->P + t[0]->z * t[0]->embedder.shape.H) * sizeof(float));
     assert_memory_equal(Y[0], Y[1], sizeof Y[0]);
     assert_true(t[0]->valid_error == t[1]->valid_error && t[0]->loss != t[1]->loss);
     enhope_trainer_free(t[0]), enhope_trainer_free(t[1]);
@@ -407,7 +408,7 @@ static void data_that_is_no_images_is_refused(void **state)
         enhope_settings *s = with(names[i % 3], "0.25", NULL);
         char sentence[64];
         floats->image_rows = i == 3 ? 28 * 28 * 1000 : 0;
-        const enhope_status status = enhope_trainer_create(ctx, floats, s, &t);
+        const enhope_status status = enhope_trainer_create(ctx, NULL, floats, s, &t);
         floats->image_rows = 28;
         assert_int_equal(status, ENHOPE_ERROR_ARGUMENT);
         assert_null(t);

@@ -45,6 +45,17 @@ static enhope_device_info first_gpu(void)
     return gpu;
 }
 
+static void a_new_context_is_one_process_on_its_machine(void **state)
+{
+    (void)state;
+    assert_int_equal(ctx->local_size, 1);
+    assert_int_equal(ctx->local_rank, 0);
+    assert_int_equal(enhope_context_rank(ctx), 0);
+    assert_int_equal(enhope_context_ranks(ctx), 1);
+    assert_int_equal(enhope_context_all_failed(ctx, 0), 1);
+    assert_int_equal(enhope_context_set_ranks(ctx, "apart"), ENHOPE_ERROR_ARGUMENT);
+}
+
 static void known_devices_are_taken_and_others_refused_with_the_choices(void **state)
 {
     (void)state;
@@ -226,6 +237,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
+        TEST(a_new_context_is_one_process_on_its_machine),
         TEST(known_devices_are_taken_and_others_refused_with_the_choices),
         TEST(known_precisions_are_taken_and_others_refused_with_the_choices),
         TEST(the_list_begins_with_the_cpu_and_its_threads),

@@ -399,7 +399,7 @@ static void a_threshold_keeps_what_evaluation_says(void **state)
     for (int by = 0; by < 3; by++) {
         enhope_calibration calibration;
         enhope_coverage row[3] = {{.share = 1}, {.share = 0.9}, {.share = 0.37}};
-        enhope_rejection rejection = {.by = (enhope_sureness)by, .row = row, .rows = 3};
+        enhope_rejection rejection = {.by = (enhope_confidence)by, .row = row, .rows = 3};
         enhope_evaluation e = {.calibration = &calibration, .rejection = &rejection};
         assert_int_equal(enhope_model_evaluate(ctx, model, data, 0, &e), ENHOPE_OK);
         assert_true(row[0].n == N && row[0].errors == e.errors && e.unknown > 0 && rejection.area > 0);
@@ -408,9 +408,9 @@ static void a_threshold_keeps_what_evaluation_says(void **state)
             int64_t kept = 0, errors = 0;
             for (int64_t j = 0; j < N; j++) {
                 const float threshold = (float)row[i].threshold;
-                const bool sure = by == ENHOPE_BY_DISTANCE ? distance[j] <= threshold
-                                  : by == ENHOPE_BY_MARGIN ? margin[j] >= threshold
-                                                           : proba[3 * j + label[j]] >= threshold;
+                const bool sure = by == ENHOPE_CONFIDENCE_DISTANCE ? distance[j] <= threshold
+                                  : by == ENHOPE_CONFIDENCE_MARGIN ? margin[j] >= threshold
+                                                                   : proba[3 * j + label[j]] >= threshold;
                 kept += sure;
                 errors += sure && (s->label[j] == 2 || s->label[j] != label[j]);
             }
@@ -442,7 +442,7 @@ static void every_allocation_may_fail(void **state)
         long fails = 0;
         for (; status; fails++) {
             enhope_calibration calibration;
-            enhope_rejection rejection = {.by = ENHOPE_BY_MARGIN};
+            enhope_rejection rejection = {.by = ENHOPE_CONFIDENCE_MARGIN};
             enhope_evaluation evaluation = {.calibration = &calibration, .rejection = &rejection};
             calls_left = fails;
             blocks = 0;
@@ -456,7 +456,8 @@ static void every_allocation_may_fail(void **state)
             else if (what == 3)
                 status = enhope_model_evaluate(ctx, model, data, 0, &evaluation);
             else
-                status = enhope_model_refer(ctx, model, data, what == 4 ? "training" : "kmeans", 0, 1, &referred);
+                status =
+                    enhope_model_with_references(ctx, model, data, what == 4 ? "training" : "kmeans", 0, 1, &referred);
             enhope_model_free(referred);
             calls_left = -1;
             if (status) assert_int_equal(status, ENHOPE_ERROR_MEMORY);
@@ -489,7 +490,7 @@ static void a_model_may_refer_to_other_points(void **state)
     for (int i = 0; i < N; i++) known += s->label[i] < 2;
     model->freedom = 2.5;
 
-    assert_int_equal(enhope_model_refer(ctx, model, data, "training", 0, 0, &points), ENHOPE_OK);
+    assert_int_equal(enhope_model_with_references(ctx, model, data, "training", 0, 0, &points), ENHOPE_OK);
     assert_true(points->r == known && !points->exemplars && points->k == 5 && points->epochs == model->epochs);
     assert_true(points->temperature == 1 && !points->valid_n && !points->train_n); /* nothing was measured with them */
     float *Y = malloc((size_t)(N * h) * sizeof *Y);
@@ -502,22 +503,22 @@ static void a_model_may_refer_to_other_points(void **state)
     assert_string_equal(points->class_name[1], model->class_name[1]);
     assert_string_equal(enhope_model_setting(points, "rate"), "0.0125");
 
-    assert_int_equal(enhope_model_refer(ctx, model, data, "kmeans", 7, 5, &centres), ENHOPE_OK);
-    assert_int_equal(enhope_model_refer(ctx, model, data, "kmeans", 7, 5, &again), ENHOPE_OK);
+    assert_int_equal(enhope_model_with_references(ctx, model, data, "kmeans", 7, 5, &centres), ENHOPE_OK);
+    assert_int_equal(enhope_model_with_references(ctx, model, data, "kmeans", 7, 5, &again), ENHOPE_OK);
     assert_true(centres->freedom == 2.5 && centres->r == 7 && centres->exemplars && centres->reference_label[0] == 0);
     assert_int_equal(centres->reference_label[6], 2);
     assert_memory_equal(centres->reference, again->reference, (size_t)(7 * H) * sizeof *Y);
     enhope_model_free(again);
-    assert_int_equal(enhope_model_refer(ctx, model, data, "kmeans", 0, 5, &again), ENHOPE_OK);
+    assert_int_equal(enhope_model_with_references(ctx, model, data, "kmeans", 0, 5, &again), ENHOPE_OK);
     assert_int_equal(again->r, 4);
     enhope_evaluation e = {0};
     assert_int_equal(enhope_model_evaluate(ctx, again, data, 0, &e), ENHOPE_OK);
     assert_true(e.n == N && e.unknown == N - known);
 
     enhope_model *none = NULL;
-    assert_int_equal(enhope_model_refer(ctx, model, data, "stars", 0, 0, &none), ENHOPE_ERROR_ARGUMENT);
-    assert_int_equal(enhope_model_refer(ctx, model, data, "kmeans", -1, 0, &none), ENHOPE_ERROR_ARGUMENT);
-    assert_int_equal(enhope_model_refer(ctx, model, bare, "kmeans", 0, 0, &none), ENHOPE_ERROR_DATA);
+    assert_int_equal(enhope_model_with_references(ctx, model, data, "stars", 0, 0, &none), ENHOPE_ERROR_ARGUMENT);
+    assert_int_equal(enhope_model_with_references(ctx, model, data, "kmeans", -1, 0, &none), ENHOPE_ERROR_ARGUMENT);
+    assert_int_equal(enhope_model_with_references(ctx, model, bare, "kmeans", 0, 0, &none), ENHOPE_ERROR_DATA);
     assert_string_equal(enhope_error(ctx),
                         "the data has no sample of a class that the model knows: there is nothing to refer to");
     assert_null(none);

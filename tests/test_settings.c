@@ -94,12 +94,12 @@ static void a_recipe_sets_all_and_is_changed_by_what_follows(void **state)
     enhope_settings *s = enhope_settings_create();
     assert_setting(s, "recipe", "fast");
     assert_int_equal(enhope_settings_set(ctx, s, "seed", "7"), ENHOPE_OK);
-    assert_int_equal(enhope_settings_recipe(ctx, s, "paper"), ENHOPE_OK);
+    assert_int_equal(enhope_settings_set(ctx, s, "recipe", "paper"), ENHOPE_OK);
     for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) assert_setting(s, paper[i][0], paper[i][1]);
     assert_int_equal(enhope_settings_set(ctx, s, "factors", "20"), ENHOPE_OK);
     assert_setting(s, "factors", "20");
-    assert_int_equal(enhope_settings_recipe(ctx, s, "slow"), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "there is no recipe 'slow'");
+    assert_int_equal(enhope_settings_set(ctx, s, "recipe", "slow"), ENHOPE_ERROR_ARGUMENT);
+    assert_string_equal(enhope_error(ctx), "recipe is 'slow': expected one of fast|paper|best");
     assert_setting(s, "factors", "20");
     for (int i = 0; i < enhope_recipe_count(); i++) { /* each is fit to be used, and leaves nothing of the one before */
         assert_int_equal(enhope_settings_set(ctx, s, "recipe", enhope_recipe_get(i)->name), ENHOPE_OK);
@@ -163,7 +163,7 @@ static void a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen(voi
     enhope_trainer *t = NULL;
     enhope_settings *s = with("method", "pt-sne", NULL);
     enhope_context_set_log(ctx, count_line, NULL);
-    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK); /* three batches of 90 */
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK); /* three batches of 90 */
     enhope_context_set_log(ctx, NULL, NULL);
     assert_int_equal(told, 1);
     assert_true(t->set.perplexity == 89.0 / 3);

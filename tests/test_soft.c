@@ -134,7 +134,7 @@ static void mixed_inputs_are_those_of_two_samples(void **state)
         assert_true(l > 0 && l < 0.5);
         for (int j = 0; j < H; j++) {
             const double want = (1 - l) * X[rows[i] * H + j] + l * X[rows[(i + 1) % n] * H + j];
-            assert_true(fabs(((const float *)t->X)[i * t->ld + j] - want) < 1e-6);
+            assert_true(fabs(((const float *)t->embedder.X)[i * t->embedder.ld + j] - want) < 1e-6);
         }
     }
     enhope_trainer_free(t);
@@ -228,11 +228,11 @@ static void nothing_asked_for_changes_nothing(void **state)
                    train(blobs, with("method", others[i], "epochs", "2", "smooth", "0.2", "mix", "0.3", "balance", "1",
                                      NULL)));
     enhope_trainer *t = started(sparse_blobs, with(NULL));
-    assert_true(t->sparse && !t->soft && !t->objective.P);
+    assert_true(t->embedder.sparse && !t->soft && !t->objective.P);
     enhope_trainer_free(t);
     /* only what is mixed has to be dense */
     t = started(sparse_blobs, with("smooth", "0.1", "balance", "1", NULL));
-    assert_true(t->sparse && t->objective.P == t->soft);
+    assert_true(t->embedder.sparse && t->objective.P == t->soft);
     enhope_trainer_free(t);
 }
 
@@ -245,10 +245,10 @@ static void smoothing_sets_how_sure_a_map_becomes(void **state)
                                   "epochs", "300", "batch", "0", "valid", "0", "smooth", i ? "0.3" : "0", NULL);
         enhope_trainer *t = NULL;
         int done = 0;
-        assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+        assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
         while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
         /* the mean q of the own class; Y has the batch, then the exemplars */
-        const float *y = (const float *)t->Y;
+        const float *y = (const float *)t->embedder.Y;
         const int64_t n = t->batch_n;
         double own = 0;
         for (int64_t k = 0; k < n; k++) {
@@ -317,7 +317,7 @@ static void the_nca_target_is_refused(void **state)
         enhope_settings *s =
             i < 3 ? with("target", "nca", names[i], "0.25", NULL) : with("method", "snc", names[i % 3], "0.25", NULL);
         char sentence[64];
-        assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_ERROR_ARGUMENT);
+        assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_ERROR_ARGUMENT);
         assert_null(t);
         snprintf(sentence, sizeof sentence, "%s is 0.25: with target nca", names[i % 3]);
         assert_non_null(strstr(enhope_error(ctx), sentence));

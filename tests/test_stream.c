@@ -81,7 +81,7 @@ static enhope_trainer *trainer_of(const enhope_dataset *data, enhope_settings *s
 {
     enhope_trainer *t = NULL;
     ctx->memory = LITTLE;
-    if (enhope_trainer_create(ctx, data, s, &t)) fail_msg("%s", enhope_error(ctx));
+    if (enhope_trainer_create(ctx, NULL, data, s, &t)) fail_msg("%s", enhope_error(ctx));
     enhope_settings_free(s);
     return t;
 }
@@ -290,7 +290,7 @@ static void a_resumed_run_gives_the_same_bytes(void **state)
     }
     enhope_settings *set = with("solver", "adam", "epochs", "3", "noise", "0.1", NULL);
     ctx->memory = 2 * LITTLE;
-    assert_int_equal(enhope_trainer_create(ctx, &s.data, set, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, &s.data, set, &t), ENHOPE_OK);
     assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_DATA);
     assert_non_null(strstr(enhope_error(ctx), "other windows on the data"));
     enhope_trainer_free(t);
@@ -343,7 +343,7 @@ static void new_classes_have_exemplars_of_the_samples_that_stay(void **state)
     streamed s = stream_of(whole);
     enhope_trainer *t = NULL;
     ctx->memory = LITTLE;
-    if (enhope_trainer_create_from(ctx, first, &s.data, NULL, &t)) fail_msg("%s", enhope_error(ctx));
+    if (enhope_trainer_create(ctx, first, &s.data, NULL, &t)) fail_msg("%s", enhope_error(ctx));
     assert_int_equal(t->z - 800, t->class_held[2]);
     assert_in_range(t->class_held[2], 1, 399);
     enhope_trainer_free(t);
@@ -370,7 +370,7 @@ static void refused(const enhope_dataset *data, enhope_settings *s, const char *
 {
     enhope_trainer *t = NULL;
     ctx->memory = LITTLE;
-    assert_int_not_equal(enhope_trainer_create(ctx, data, s, &t), ENHOPE_OK);
+    assert_int_not_equal(enhope_trainer_create(ctx, NULL, data, s, &t), ENHOPE_OK);
     if (!strstr(enhope_error(ctx), part)) fail_msg("%s", enhope_error(ctx));
     enhope_settings_free(s);
 }

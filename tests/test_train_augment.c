@@ -44,7 +44,7 @@ static void disturbed_batches_are_the_same_for_every_kind_and_backend(void **sta
 /* Samples of a trainer's present batch, as floats. */
 static void batch_of(const enhope_trainer *t, float *x)
 {
-    t->c->op->read(t->c, x, (const eh_real *)t->X, t->batch_n * t->ld);
+    t->c->op->read(t->c, x, (const eh_real *)t->embedder.X, t->batch_n * t->embedder.ld);
 }
 
 static void only_training_batches_are_disturbed_and_anew_in_each_epoch(void **state)
@@ -55,10 +55,10 @@ static void only_training_batches_are_disturbed_and_anew_in_each_epoch(void **st
     enhope_settings *noisy = with("solver", "adam", "batch", "0", "rate", "0", "valid", "0", "noise", "3", NULL);
     enhope_trainer *a = NULL, *b = NULL;
     int done;
-    assert_int_equal(enhope_trainer_create(ctx, blobs, plain, &a), ENHOPE_OK);
-    assert_int_equal(enhope_trainer_create(ctx, blobs, noisy, &b), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, plain, &a), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, noisy, &b), ENHOPE_OK);
     static float clean[N * 16], first[N * 16], second[N * 16], Y[2][N * 2];
-    assert_int_equal(a->ld, 16);
+    assert_int_equal(a->embedder.ld, 16);
     assert_int_equal(enhope_trainer_step(a, NULL, &done), ENHOPE_OK);
     assert_int_equal(enhope_trainer_step(b, NULL, &done), ENHOPE_OK);
     batch_of(a, clean), batch_of(b, first);
@@ -77,8 +77,8 @@ static void only_training_batches_are_disturbed_and_anew_in_each_epoch(void **st
     assert_memory_equal(a->theta, b->theta, (size_t)(a->P + a->z * H) * sizeof(float)); /* exemplars as well */
     for (int which = 0; which < 2; which++) {
         enhope_trainer *t = which ? b : a;
-        eh_train_embed(t, t->theta, t->row_list, N, t->Y);
-        t->c->op->read(t->c, Y[which], t->Y, N * 2);
+        eh_embedder_embed(&t->embedder, t->theta, t->row_list, N, t->embedder.Y);
+        t->c->op->read(t->c, Y[which], t->embedder.Y, N * 2);
     }
     assert_memory_equal(Y[0], Y[1], sizeof Y[0]);
     enhope_trainer_free(a), enhope_trainer_free(b);

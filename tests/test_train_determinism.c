@@ -64,7 +64,7 @@ static void bad_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real
 static enhope_trainer *trainer_behind(eh_compute_ops *op, enhope_settings *s)
 {
     enhope_trainer *t = NULL;
-    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
     *op = eh_compute_cpu;
     op->ahead = 4;
     op->fetch = counting_fetch;
@@ -82,7 +82,7 @@ static void losses_are_asked_for_when_due_and_change_nothing(void **state)
     eh_compute_ops op;
     enhope_settings *s = with("solver", "adam", "epochs", "2", "batch", "50", "valid", "0", NULL); /* 6 batches */
     enhope_trainer *t = trainer_behind(&op, s), *plain = NULL;
-    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &plain), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &plain), ENHOPE_OK);
     static const int64_t asked[] = {0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
     enhope_progress p, q = {0};
     int done = 0;

@@ -65,7 +65,7 @@ static void target_neighbours_are_the_nearest_of_the_class_and_follow_each_batch
         with("method", "lmnn", "scale", "none", "valid", "0", "batch", "7", "targets", "3", "epochs", "1", NULL);
     enhope_trainer *t = NULL;
     int done;
-    assert_int_equal(enhope_trainer_create(ctx, data, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, data, s, &t), ENHOPE_OK);
     for (int64_t i = 0; i < FEW; i++) check_targets(t, i);
     assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
     int seen[FEW] = {0};
@@ -101,7 +101,7 @@ static void a_batch_of_all_has_the_exact_large_margin_loss_and_lowers_it(void **
     double gradient[6], sum = 0, first = 0;
     float theta[6], Y[FEW * 2];
     int done = 0;
-    assert_int_equal(enhope_trainer_create(ctx, data, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, data, s, &t), ENHOPE_OK);
     for (int epoch = 0; !done; epoch++) {
         enhope_progress p;
         assert_int_equal(enhope_trainer_step(t, &p, &done), ENHOPE_OK);
@@ -158,7 +158,7 @@ static void the_gradient_of_training_matches_central_differences(void **state)
                  order, "batch", "30", "scale", "none", "noise", noise, "dropout", dropout, NULL);
         enhope_trainer *t = NULL;
         int done;
-        assert_int_equal(enhope_trainer_create(ctx, i % 3 ? sparse_blobs : blobs, s, &t), ENHOPE_OK);
+        assert_int_equal(enhope_trainer_create(ctx, NULL, i % 3 ? sparse_blobs : blobs, s, &t), ENHOPE_OK);
         assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* a batch is in place */
         const int64_t count = t->optim->count;
         double *g = malloc((size_t)count * sizeof *g), *spare = malloc((size_t)count * sizeof *g);

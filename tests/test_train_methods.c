@@ -100,7 +100,7 @@ static void the_table_of_methods_shows_normaliser_and_solver(void **state)
             enhope_trainer *t = NULL;
             char published[32], form[8], solver[8];
             assert_int_equal(enhope_settings_set(ctx, s, "method", info->name), ENHOPE_OK);
-            assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+            assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
             assert_int_equal(enhope_settings_get(ctx, &t->set, "form", form, sizeof form), ENHOPE_OK);
             assert_int_equal(enhope_settings_get(ctx, &t->set, "solver", solver, sizeof solver), ENHOPE_OK);
             const bool same = !strcmp(info->normaliser, form) || !strcmp(info->normaliser, "-");

@@ -41,7 +41,7 @@ static void a_failed_step_leaves_the_trainer_usable(void **state)
     enhope_trainer *t = NULL;
     enhope_model *m = NULL;
     int done = 0, failures = 0;
-    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
     while (!done) {
         allocations_left = 0; /* the history grows at epochs 1 and 65 */
         enhope_set_allocator(counting_malloc, counting_free);
@@ -65,7 +65,7 @@ static void within_a_long_step_progress_is_told_and_may_stop(void **state)
     enhope_settings *s = with(NULL);
     enhope_trainer *t = NULL;
     int calls = 0;
-    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
     t->progress = stop_after_two;
     t->progress_user = &calls;
     eh_compute_begin(t->c);
@@ -89,7 +89,7 @@ static void a_time_budget_ends_a_long_step(void **state)
         with("solver", "lbfgs", "batch", "0", "iterations", "1000000", "time", "0.05", "epochs", "1", NULL);
     enhope_trainer *t = NULL;
     int done = 0;
-    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
     assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
     assert_true(done && t->optim->evaluations < 1000000);
     enhope_trainer_free(t);

@@ -23,7 +23,7 @@ static void the_best_epoch_on_validation_is_what_is_kept(void **state)
     enhope_settings *s =
         with("solver", "adam", "rate", "0.5", "warmup", "0", "epochs", "12", "valid", "0.3", "patience", "0", NULL);
     enhope_trainer *t = NULL;
-    assert_int_equal(enhope_trainer_create(ctx, blobs, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
     assert_int_equal(t->n + t->valid_n, N);
     assert_int_equal(t->valid_n, 90);
     enhope_progress p;
@@ -35,7 +35,7 @@ static void the_best_epoch_on_validation_is_what_is_kept(void **state)
     assert_true(p.best_error == lowest && p.epoch == 12 && p.seconds_left == 0);
     enhope_model *m = NULL, *present = NULL;
     assert_int_equal(enhope_trainer_model(t, &m), ENHOPE_OK);
-    assert_int_equal(enhope_trainer_present(t, &present), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_snapshot(t, &present), ENHOPE_OK);
     assert_true(error_held_out(t, m) == lowest && error_held_out(t, present) == p.valid_error);
     assert_true(p.valid_error > lowest); /* so that these two differ */
     enhope_model_info info;
@@ -76,7 +76,7 @@ static void probabilities_are_calibrated_on_the_validation_part(void **state)
         float x[N * H];
         int32_t label[N];
         int done = 0;
-        assert_int_equal(enhope_trainer_create(ctx, blobs, set, &t), 0);
+        assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, set, &t), 0);
         while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), 0);
         assert_int_equal(enhope_trainer_model(t, &m), 0);
         enhope_dataset *data = held_out(t, x, label);
@@ -158,13 +158,13 @@ static void small_data_keeps_a_validation_part_and_a_default_number_of_exemplars
     assert_int_equal(enhope_dataset_view_f32(ctx, 24, H, X, LABEL, C, NULL, &few), ENHOPE_OK);
     enhope_settings *s = with("z", "0", "epochs", "1", NULL);
     enhope_trainer *t = NULL;
-    assert_int_equal(enhope_trainer_create(ctx, few, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, few, s, &t), ENHOPE_OK);
     assert_int_equal(t->valid_n, 2); /* a tenth of 24, though no class has ten */
     assert_int_equal(t->z, 6);
     enhope_trainer_free(t);
     enhope_dataset_free(few);
     assert_int_equal(enhope_dataset_view_f32(ctx, 3, H, X, LABEL, C, NULL, &few), ENHOPE_OK);
-    assert_int_equal(enhope_trainer_create(ctx, few, s, &t), ENHOPE_OK);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, few, s, &t), ENHOPE_OK);
     assert_true(t->valid_n == 0 && t->z == 3);
     enhope_trainer_free(t);
     enhope_dataset_free(few);

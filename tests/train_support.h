@@ -39,7 +39,7 @@ static inline enhope_trainer *started(const enhope_dataset *data, enhope_setting
 {
     enhope_trainer *t = NULL;
     int done;
-    if (enhope_trainer_create(ctx, data, s, &t)) fail_msg("%s", enhope_error(ctx));
+    if (enhope_trainer_create(ctx, NULL, data, s, &t)) fail_msg("%s", enhope_error(ctx));
     assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
     enhope_settings_free(s);
     return t;

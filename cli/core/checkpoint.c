@@ -196,7 +196,7 @@ int cli_checkpoint_begin(cli_checkpoint *c, enhope_context *ctx, enhope_trainer 
     c->trainer = trainer;
     c->progress = progress;
     c->last = cli_now();
-    if (enhope_context_agree(ctx, c->folder != NULL) != (c->folder != NULL))
+    if (cli_rank_0_value(ctx, c->folder != NULL) != (c->folder != NULL))
         return cli_error("rank 0 is %s --checkpoint: all ranks must be given the same",
                          c->folder ? "without" : "given");
     if (!c->folder) return 0;
@@ -205,7 +205,7 @@ int cli_checkpoint_begin(cli_checkpoint *c, enhope_context *ctx, enhope_trainer 
     place *found = NULL;
     int count = 0, code = list(c, false, &found, &count);
     bool resumed = false;
-    if (!code && enhope_context_agree(ctx, count) != count)
+    if (!code && cli_rank_0_value(ctx, count) != count)
         code =
             cli_error("%s holds other checkpoints here than on rank 0: all ranks must see the same files", c->folder);
     for (int i = 0; i < count && !code && !resumed; i++) code = resume_from(c, found[i], i == count - 1, &resumed);
@@ -261,14 +261,14 @@ int cli_checkpoint_step(const enhope_progress *at, void *user)
     cli_checkpoint *c = user;
     int stop = cli_progress_step(at, c->progress);
     if (!c->folder) return stop;
-    stop = enhope_context_agree(c->ctx, stop); /* rank 0's signals and clock count */
+    stop = cli_rank_0_value(c->ctx, stop); /* rank 0's signals and clock count */
     c->epoch = at->epoch;
     c->batch = at->epoch_done ? 0 : at->batch;
     c->stepped = true;
     const double wait = c->failed && c->every < retry_seconds ? retry_seconds : c->every;
     if (stop)
         c->safe = write_one(c);
-    else if (enhope_context_agree(c->ctx, cli_now() - c->last >= wait))
+    else if (cli_rank_0_value(c->ctx, cli_now() - c->last >= wait))
         write_one(c);
     return stop;
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "plot/canvas.h"
-#include "enhope.h"
+#include "enhope_advanced.h"
 
 /* Exit codes, beside 0 and 128 + signal. */
 enum { CLI_FAILED = 1, CLI_USAGE = 2, CLI_BROKEN_PIPE = 141 };
@@ -59,6 +59,9 @@ typedef struct cli_options {
         devices, manual, help, version;
 } cli_options;
 
+/* What several ranks do with a command: rank 0 runs it alone, all run it together, or they refuse it. */
+typedef enum cli_sharing { CLI_BY_RANK_0, CLI_TOGETHER, CLI_ALONE } cli_sharing;
+
 typedef struct cli_command {
     const char *name;
     const char *arguments; /* "MODEL --data SPEC", after the name in the usage line */
@@ -67,30 +70,26 @@ typedef struct cli_command {
     const char *example;   /* lines of shell */
     int least, most;       /* positional arguments */
     bool takes_settings;
+    cli_sharing sharing;
     int (*run)(const cli_options *options);
 } cli_command;
 
 /* The table of subcommands (main.c). NULL outside it, or for an unknown name. */
 const cli_command *cli_command_get(int i);
 const cli_command *cli_command_find(const char *name);
-/* How several ranks do it: rank 0 the whole; all of them each step; or items of work, handed out to each (pool.c). */
-typedef enum cli_sharing { CLI_BY_RANK_0, CLI_TOGETHER, CLI_BY_ITEMS } cli_sharing;
-cli_sharing cli_command_sharing(const cli_command *command);
-
 /* ---- ranks.c ---- */
 
-/* Joins the ranks that mpirun has started. This process among them, how many they are, and how many on this machine. An exit
- * code when all is done, which ends all ranks where this one alone has failed. */
+/* threads.c: at the beginning of main(): idle OpenMP threads do not spin, unless the user has chosen how they wait. */
+void cli_threads_begin(void);
+
+/* Joins the ranks that mpirun has started: this process among them, and how many there are. leave() returns the exit code
+ * when all is done. */
 int cli_ranks_join(void);
 int cli_rank(void);
 int cli_ranks(void);
-int cli_ranks_here(void);
 int cli_ranks_leave(int code);
-/* As enhope_context_tell and enhope_context_hear have it; 0 or an exit code after a sentence. */
-int cli_ranks_tell(int to, const void *words, int bytes);
-int cli_ranks_hear(void *words, int bytes, int *from);
-/* In a process that a rank has started: it is none itself, and speaks at once. */
-void cli_ranks_apart(void);
+/* The value that rank 0 passes. */
+int cli_rank_0_value(enhope_context *ctx, int value);
 
 typedef enum cli_type { CLI_FLAG, CLI_TEXT, CLI_INTEGER, CLI_REAL, CLI_SETTING } cli_type;
 
@@ -238,7 +237,7 @@ bool cli_errors_part(const enhope_model_info *info);
 void cli_put_reliability(const enhope_calibration *calibration);
 void cli_put_json_calibration(const enhope_calibration *calibration);
 /* The kind that the first `length` characters of --reject's value, text, name; 0 or an exit code after a sentence. */
-int cli_sureness_parse(const cli_options *options, const char *text, size_t length, enhope_sureness *out);
+int cli_sureness_parse(const cli_options *options, const char *text, size_t length, enhope_confidence *out);
 void cli_put_rejection(const enhope_rejection *rejection);
 void cli_put_json_rejection(const enhope_rejection *rejection);
 

@@ -8,26 +8,23 @@
 
 typedef struct cli_job {
     bool busy;
-    pid_t process; /* 0: another rank's */
+    pid_t process;
     int item;
     double started;
 } cli_job;
 
 typedef struct cli_pool {
     void *user;
-    int most; /* processes of a rank at a time */
+    int most; /* processes at a time */
     /* The next item; -1: none now, to be asked again when one has ended. Not asked after a signal. */
     int (*next)(void *user);
-    /* In a process of its own, of any rank; its exit code. The number must tell all that other ranks need to know. */
+    /* In a process of its own; its exit code. */
     int (*run)(void *user, int item);
     void (*ended)(void *user, const cli_job *job, int status /* of waitpid */);
     void (*draw)(void *user, const cli_job *jobs, int most); /* some times a second; NULL: nothing */
 } cli_pool;
-/* Returns when nothing runs and there is nothing to start; rank 0's. */
+/* Returns when nothing runs and there is nothing to start. */
 int cli_pool_run(const cli_pool *pool);
-/* The same pool in any other rank: does what it is told until rank 0 dismisses all; the exit code is rank 0's. */
-int cli_pool_serve(const cli_pool *pool);
-int cli_pool_dismiss(int code);
 
 double cli_now(void); /* seconds of a clock that never goes back */
 

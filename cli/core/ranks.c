@@ -8,7 +8,6 @@
 
 static enhope_context *joined;
 static int rank;
-static int home;        /* the rank that has started this process */
 static char kept[1024]; /* the first sentence of another rank than 0 */
 
 int cli_ranks_join(void)
@@ -32,28 +31,10 @@ int cli_ranks(void)
     return joined ? enhope_context_ranks(joined) : 1;
 }
 
-int cli_ranks_here(void)
+int cli_rank_0_value(enhope_context *ctx, int value)
 {
-    return joined ? enhope_context_crowd(joined) : 1;
-}
-
-int cli_ranks_tell(int to, const void *words, int bytes)
-{
-    const enhope_status status = enhope_context_tell(joined, to, words, bytes);
-    return status ? cli_fail(joined, status) : 0;
-}
-
-int cli_ranks_hear(void *words, int bytes, int *from)
-{
-    const enhope_status status = enhope_context_hear(joined, words, bytes, from);
-    return status ? cli_fail(joined, status) : 0;
-}
-
-void cli_ranks_apart(void)
-{
-    home = rank;
-    rank = 0;
-    joined = NULL; /* its context, and MPI, are the parent's */
+    enhope_context_broadcast(ctx, &value, sizeof value);
+    return value;
 }
 
 void cli_say(const char *who, const char *format, va_list args)
@@ -63,20 +44,18 @@ void cli_say(const char *who, const char *format, va_list args)
         return;
     }
     fprintf(stderr, "%s: ", who);
-    if (home) fprintf(stderr, "rank %d: ", home);
     vfprintf(stderr, format, args);
     putc('\n', stderr);
 }
 
-/* Where all ranks have failed, rank 0 has said why. Else the others would wait for this one. */
+/* If all ranks have failed, rank 0 has reported the reason. A rank that fails alone reports it itself, and ends the others
+ * when it exits, because they may wait for it. */
 int cli_ranks_leave(int code)
 {
     static const double patience = 1; /* seconds */
     const bool failed = code == CLI_FAILED || code == CLI_USAGE;
-    if (failed && cli_ranks() > 1 && !enhope_context_meet(joined, patience)) {
-        if (rank) fprintf(stderr, "enhope: rank %d: %s\n", rank, kept);
-        enhope_context_abort(joined, code);
-    }
+    if (failed && joined && !enhope_context_all_failed(joined, patience) && rank)
+        fprintf(stderr, "enhope: rank %d: %s\n", rank, kept);
     enhope_context_free(joined);
     return code;
 }

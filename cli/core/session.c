@@ -51,8 +51,7 @@ int cli_session_open(cli_session *session, const cli_options *options)
     enhope_status status = enhope_context_set_threads(session->ctx, (int)options->threads);
     if (!status && options->device) status = enhope_context_set_device(session->ctx, options->device);
     if (!status && options->precision) status = enhope_context_set_precision(session->ctx, options->precision);
-    static const char *const ranks[] = {[CLI_BY_RANK_0] = "self", [CLI_TOGETHER] = "auto", [CLI_BY_ITEMS] = "apart"};
-    if (!status) status = enhope_context_set_ranks(session->ctx, ranks[cli_command_sharing(options->command)]);
+    if (!status && options->command->sharing == CLI_TOGETHER) status = enhope_context_set_ranks(session->ctx, "auto");
     enhope_context_set_log(session->ctx, cli_put_log, NULL);
     int64_t memory = 0;
     if (options->memory && !cli_parse_bytes(options->memory, &memory))
@@ -174,8 +173,8 @@ int cli_session_refer(cli_session *session, const cli_options *options)
     int code = cli_session_data(&training, options, options->data, "train");
     if (code) return code;
     enhope_model *model = NULL;
-    const enhope_status status =
-        enhope_model_refer(session->ctx, session->model, training.data, to, options->centres, options->seed, &model);
+    const enhope_status status = enhope_model_with_references(session->ctx, session->model, training.data, to,
+                                                              options->centres, options->seed, &model);
     enhope_dataset_free(training.data);
     if (status) return cli_fail(session->ctx, status);
     enhope_model_free(session->model);

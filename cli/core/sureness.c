@@ -92,17 +92,17 @@ void cli_put_json_calibration(const enhope_calibration *calibration)
 static const struct {
     const char *name, *bound;
 } kinds[] = {
-    [ENHOPE_BY_PROBABILITY] = {"probability", "from"},
-    [ENHOPE_BY_MARGIN] = {"margin", "from"},
-    [ENHOPE_BY_DISTANCE] = {"distance", "up to"},
+    [ENHOPE_CONFIDENCE_PROBABILITY] = {"probability", "from"},
+    [ENHOPE_CONFIDENCE_MARGIN] = {"margin", "from"},
+    [ENHOPE_CONFIDENCE_DISTANCE] = {"distance", "up to"},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-int cli_sureness_parse(const cli_options *options, const char *text, size_t length, enhope_sureness *out)
+int cli_sureness_parse(const cli_options *options, const char *text, size_t length, enhope_confidence *out)
 {
     for (int i = 0; i < KINDS; i++)
         if (strlen(kinds[i].name) == length && !strncmp(text, kinds[i].name, length)) {
-            *out = (enhope_sureness)i;
+            *out = (enhope_confidence)i;
             return 0;
         }
     return cli_usage_error(options->command, "--reject is '%s': expected probability, margin or distance%s", text,

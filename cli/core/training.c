@@ -99,7 +99,7 @@ static int train(cli_session *session, const cli_options *options, const enhope_
 {
     enhope_trainer *trainer = NULL;
     enhope_model *from = session->model;
-    enhope_status status = enhope_trainer_create_from(session->ctx, from, session->data, settings, &trainer);
+    enhope_status status = enhope_trainer_create(session->ctx, from, session->data, settings, &trainer);
     if (status) return cli_fail(session->ctx, status);
     session->model = NULL;
     int code = cli_checkpoint_begin(checkpoint, session->ctx, trainer, progress);

@@ -81,7 +81,7 @@ static double error_of(const camera *k)
 static int take_frame(camera *k, const enhope_progress *at, bool last)
 {
     enhope_model *model = NULL;
-    enhope_status status = (last ? enhope_trainer_model : enhope_trainer_present)(k->trainer, &model);
+    enhope_status status = (last ? enhope_trainer_model : enhope_trainer_snapshot)(k->trainer, &model);
     enhope_prediction p = {.label = k->label, .Y = k->Y};
     if (!status) status = enhope_model_predict(k->session->ctx, model, k->sample, 0, &p);
     enhope_model_free(model);
@@ -149,7 +149,7 @@ int cli_page_history_record(const cli_session *session, const cli_options *optio
     if (!code) {
         enhope_status status = enhope_dataset_view_f32(session->ctx, points, session->model_info.inputs, watched->X,
                                                        NULL, 0, NULL, &k.sample);
-        if (!status) status = enhope_trainer_create(session->ctx, training.data, settings, &k.trainer);
+        if (!status) status = enhope_trainer_create(session->ctx, NULL, training.data, settings, &k.trainer);
         if (status) code = cli_fail(session->ctx, status);
     }
     if (!code) code = watch(&k);

@@ -11,7 +11,7 @@
 #define Py_LIMITED_API 0x03090000
 #include <Python.h>
 
-#include <enhope.h>
+#include <enhope_advanced.h>
 
 /* ---- arrays.c ---- */
 

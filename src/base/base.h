@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "enhope.h"
+#include "enhope_advanced.h"
 
 /* ---- context and errors (context.c) ---- */
 
@@ -20,8 +20,8 @@ struct enhope_context {
     int precision;        /* an eh_precision */
     bool told_fallback;   /* auto: that the cpu computes, and why, was logged */
     struct eh_comm *comm; /* of comm/: the ranks that train together; NULL: this process alone */
-    int near, crowd;      /* of these, on this machine: this one's number, and how many; crowd 0 counts as 1 */
-    bool agreed;          /* all of them know of the failure under way */
+    int local_rank, local_size; /* of these, on this machine: number of this one, and how many there are (1: alone) */
+    bool agreed;                /* all of them know of the failure under way */
 };
 
 /* How the inputs of products are rounded on a GPU; sums are float32. */
@@ -84,6 +84,7 @@ int64_t eh_memory_limit(const enhope_context *ctx);
 
 /* ---- machine.c ---- */
 
+double eh_seconds(void); /* of a monotonic clock */
 /* Bytes of memory that this process may have. */
 int64_t eh_machine_memory(void);
 /* The lesser of `most` and the limits of control groups: `list` is /proc/self/cgroup, `mount` where they are. */
@@ -151,8 +152,5 @@ size_t eh_utf8_put(uint32_t code, char *to);
 bool eh_utf8_valid(const char *text, size_t length);
 /* A copy in which every byte that is not part of valid UTF-8 is taken for Latin-1. NULL: out of memory. */
 char *eh_utf8_copy(const char *text);
-
-/* ---- clock (clock.c) ---- */
-double eh_seconds(void); /* monotonic */
 
 #endif

@@ -8,7 +8,9 @@
 enhope_context *enhope_context_create(void)
 {
     enhope_context *ctx = eh_alloc(1, sizeof *ctx);
-    if (ctx) strcpy(ctx->device, "cpu");
+    if (!ctx) return NULL;
+    strcpy(ctx->device, "cpu");
+    ctx->local_size = 1;
     return ctx;
 }
 

@@ -1,7 +1,6 @@
 /* Joining other ranks, and what all of them agree upon.
  *
- * MPI is a library of its own, libenhope_mpi.so, so that nothing here needs it. It is looked for as the cuda backend is
- * (compute/devices.c) and offers
+ * MPI is a plug-in (base/plugin.h), so that nothing here needs it. It offers
  *
  *   enhope_status eh_comm_mpi_open(ctx, table_size, &comm)
  *       Joins the ranks that this process was started with; a second call gives the same comm.
@@ -9,9 +8,10 @@
  * table_size is sizeof(eh_comm_ops): a table of another size is another version's. */
 #include "comm/comm.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/plugin.h"
 
 typedef enhope_status (*mpi_open_fn)(enhope_context *, size_t, eh_comm **);
 
@@ -27,33 +27,30 @@ static bool launched(void)
 
 static enhope_status open_mpi(enhope_context *ctx, eh_comm **out)
 {
-    /* its own plug-ins look for MPI's symbols among everybody's */
-    void *library = dlopen("libenhope_mpi.so", RTLD_NOW | RTLD_GLOBAL);
-    if (!library)
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
-                       "MPI cannot be used: %s (libenhope_mpi.so is built where mpicc is, and looked for beside "
-                       "libenhope and along LD_LIBRARY_PATH)",
-                       dlerror());
-    void *symbol = dlsym(library, "eh_comm_mpi_open");
-    if (!symbol) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_mpi.so is of another version: %s", dlerror());
-    mpi_open_fn open;
-    memcpy(&open, &symbol, sizeof open); /* ISO C has no cast from an object to a function */
+    /* MPI's own plug-ins use its symbols: they must be global */
+    static const eh_plugin plugin = {.library = "libenhope_mpi.so",
+                                     .purpose = "MPI",
+                                     .advice = "build enhope where mpicc is installed",
+                                     .global = true};
+    char message[EH_PLUGIN_MESSAGE];
+    mpi_open_fn open = NULL;
+    if (!eh_plugin_find(&plugin, "eh_comm_mpi_open", &open, message))
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "%s", message);
     return open(ctx, sizeof(eh_comm_ops), out);
 }
 
 enhope_status enhope_context_set_ranks(enhope_context *ctx, const char *name)
 {
-    const bool mpi = name && !strcmp(name, "mpi"), apart = name && !strcmp(name, "apart");
-    const bool found = apart || (name && !strcmp(name, "auto"));
-    if (!mpi && !found && (!name || strcmp(name, "self")))
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "ranks '%s' are not known: expected self, mpi, auto or apart",
+    const bool mpi = name && !strcmp(name, "mpi"), automatic = name && !strcmp(name, "auto");
+    if (!mpi && !automatic && (!name || strcmp(name, "self")))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "ranks '%s' are not known: expected self, mpi or auto",
                        name ? name : "");
     eh_comm *comm = NULL;
-    if (mpi || (found && launched())) EH_TRY(open_mpi(ctx, &comm));
+    if (mpi || (automatic && launched())) EH_TRY(open_mpi(ctx, &comm));
     const bool several = comm && comm->ranks > 1;
-    ctx->comm = several && !apart ? comm : NULL;
-    ctx->near = several ? comm->near : 0;
-    ctx->crowd = several ? comm->crowd : 1;
+    ctx->comm = several ? comm : NULL;
+    ctx->local_rank = several ? comm->local_rank : 0;
+    ctx->local_size = several ? comm->local_size : 1;
     return ENHOPE_OK;
 }
 
@@ -67,46 +64,14 @@ int enhope_context_ranks(const enhope_context *ctx)
     return eh_comm_ranks(ctx);
 }
 
-int enhope_context_crowd(const enhope_context *ctx)
+void enhope_context_broadcast(enhope_context *ctx, void *block, size_t bytes)
 {
-    return ctx->crowd;
+    eh_comm_broadcast(ctx, block, (int64_t)bytes);
 }
 
-int enhope_context_agree(enhope_context *ctx, int value)
+int enhope_context_all_failed(enhope_context *ctx, double seconds)
 {
-    eh_comm_broadcast(ctx, &value, sizeof value);
-    return value;
-}
-
-int enhope_context_meet(enhope_context *ctx, double seconds)
-{
-    return !ctx->comm || ctx->comm->op->meet(ctx->comm, seconds);
-}
-
-void enhope_context_abort(enhope_context *ctx, int code)
-{
-    if (ctx->comm) ctx->comm->op->abort(ctx->comm, code);
-}
-
-static enhope_status speechless(enhope_context *ctx)
-{
-    return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "ranks cannot speak to each other: %s", ctx->comm->failure);
-}
-
-enhope_status enhope_context_tell(enhope_context *ctx, int to, const void *words, int bytes)
-{
-    eh_comm *c = ctx->comm;
-    if (!c || to < 0 || to >= c->ranks || to == c->rank)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no other rank %d to be told something", to);
-    c->op->tell(c, to, words, bytes);
-    return *c->failure ? speechless(ctx) : ENHOPE_OK;
-}
-
-enhope_status enhope_context_hear(enhope_context *ctx, void *words, int bytes, int *from)
-{
-    eh_comm *c = ctx->comm;
-    *from = c ? c->op->hear(c, words, bytes) : -1;
-    return c && *c->failure ? speechless(ctx) : ENHOPE_OK;
+    return !ctx->comm || ctx->comm->op->all_failed(ctx->comm, seconds);
 }
 
 /* ---- what all agree upon ---- */
@@ -126,7 +91,7 @@ enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status)
 {
     eh_comm *c = ctx->comm;
     if (!c || (status && ctx->agreed)) return status;
-    if (*c->failure && !status) status = speechless(ctx);
+    if (*c->failure && !status) status = eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "ranks cannot communicate: %s", c->failure);
     int64_t failed = status != 0;
     c->op->sum(c, &failed, 1);
     if (!failed || *c->failure) return status;

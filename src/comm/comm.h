@@ -20,21 +20,16 @@ typedef struct eh_comm_ops {
     void (*send)(eh_comm *c, int to, int tag, const void *block, int64_t bytes);
     void (*receive)(eh_comm *c, int from, int tag, void *block, int64_t bytes);
     void (*wait)(eh_comm *c);
-    /* A few bytes that wait for nobody: told to a rank; heard from any, whose number is given, -1 where there are none. */
-    void (*tell)(eh_comm *c, int to, const void *words, int bytes);
-    int (*hear)(eh_comm *c, void *words, int bytes);
-    /* Whether all ranks come here within so many seconds, whatever else they may be waiting for. */
-    bool (*meet)(eh_comm *c, double seconds);
-    /* Ends all ranks; does not return. */
-    void (*abort)(eh_comm *c, int code);
+    /* Whether all ranks call this within so many seconds. If not, this process ends the others when it exits. */
+    bool (*all_failed)(eh_comm *c, double seconds);
 } eh_comm_ops;
 
 struct eh_comm {
     const eh_comm_ops *op;
     int rank, ranks;
-    int near, crowd;   /* number of this rank among those of its machine, and how many these are */
-    bool device;       /* blocks may lie in a GPU's memory */
-    char failure[256]; /* the first; "": none */
+    int local_rank, local_size; /* among the ranks of this machine: number of this one, and how many there are */
+    bool device;                /* blocks may lie in a GPU's memory */
+    char failure[256];          /* the first; "": none */
     void *state;
 };
 

@@ -81,6 +81,8 @@ struct enhope_settings {
 void eh_settings_forget(enhope_settings *s);
 /* The default of every setting but the recipe. */
 void eh_settings_reset(enhope_settings *s);
+/* All settings become those of the recipe, 0..enhope_recipe_count()-1. */
+enhope_status eh_settings_recipe(enhope_context *ctx, enhope_settings *settings, int64_t recipe);
 
 /* Fills one name-and-text pair for every setting: pairs (enhope_setting_count()). */
 enhope_status eh_settings_texts(enhope_context *ctx, const enhope_settings *s, eh_pair_text *pairs);

@@ -36,15 +36,12 @@ static bool next_word(const char **text, char *word, size_t size)
     return true;
 }
 
-enhope_status enhope_settings_recipe(enhope_context *ctx, enhope_settings *settings, const char *name)
+enhope_status eh_settings_recipe(enhope_context *ctx, enhope_settings *settings, int64_t recipe)
 {
-    int i = 0;
-    while (i < RECIPES && strcmp(recipes[i].name, name) != 0) i++;
-    if (i == RECIPES) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no recipe '%s'", name);
-    eh_settings_reset(settings);
-    settings->recipe = i;
     char setting[32], value[64];
-    const char *text = recipes[i].settings;
+    const char *text = recipes[recipe].settings;
+    eh_settings_reset(settings);
+    settings->recipe = recipe;
     while (next_word(&text, setting, sizeof setting) && next_word(&text, value, sizeof value))
         EH_TRY(enhope_settings_set(ctx, settings, setting, value));
     eh_settings_forget(settings);

@@ -209,7 +209,7 @@ enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings
         const int64_t number = choice_number(info->choices, value);
         if (number < 0)
             return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s is '%s': expected one of %s", name, value, info->choices);
-        if (r->at == offsetof(enhope_settings, recipe)) return enhope_settings_recipe(ctx, settings, value);
+        if (r->at == offsetof(enhope_settings, recipe)) return eh_settings_recipe(ctx, settings, number);
         if (r->at == offsetof(enhope_settings, method))
             snprintf(settings->method, sizeof settings->method, "%s", value);
         else

@@ -89,30 +89,30 @@ static enhope_status question_room(const evaluation *v, question *q)
 {
     enhope_context *ctx = v->ctx;
     const enhope_rejection *rejection = v->sum.rejection;
-    const enhope_sureness by = rejection ? rejection->by : ENHOPE_BY_PROBABILITY;
+    const enhope_confidence by = rejection ? rejection->by : ENHOPE_CONFIDENCE_PROBABILITY;
     int64_t shares;
     if (!eh_mul(q->n, v->model->c, &shares))
         return eh_fail_memory(ctx, "the probabilities", (size_t)q->n, (size_t)v->model->c);
     EH_TRY(eh_new(ctx, "the predictions", q->n, sizeof *q->said.label, (void **)&q->said.label));
-    if (v->sum.calibration || (rejection && by == ENHOPE_BY_PROBABILITY))
+    if (v->sum.calibration || (rejection && by == ENHOPE_CONFIDENCE_PROBABILITY))
         EH_TRY(eh_new(ctx, "the probabilities", shares, sizeof *q->said.proba, (void **)&q->said.proba));
-    if (by == ENHOPE_BY_MARGIN)
+    if (by == ENHOPE_CONFIDENCE_MARGIN)
         EH_TRY(eh_new(ctx, "the margins", q->n, sizeof *q->said.margin, (void **)&q->said.margin));
-    if (by == ENHOPE_BY_DISTANCE)
+    if (by == ENHOPE_CONFIDENCE_DISTANCE)
         EH_TRY(eh_new(ctx, "the distances", q->n, sizeof *q->said.distance, (void **)&q->said.distance));
     return ENHOPE_OK;
 }
 
-static answer answer_of(const question *q, int64_t i, int32_t truth, int32_t c, enhope_sureness by)
+static answer answer_of(const question *q, int64_t i, int32_t truth, int32_t c, enhope_confidence by)
 {
     const int32_t label = q->said.label[i];
     const float *p = q->said.proba ? q->said.proba + i * c : NULL;
     answer a = {.truth = truth, .label = label};
     if (p) a.true_p = truth < 0 ? 0 : p[truth];
     if (p) a.confidence = p[label];
-    a.sure = by == ENHOPE_BY_DISTANCE ? -q->said.distance[i]
-             : by == ENHOPE_BY_MARGIN ? q->said.margin[i]
-                                      : a.confidence;
+    a.sure = by == ENHOPE_CONFIDENCE_DISTANCE ? -q->said.distance[i]
+             : by == ENHOPE_CONFIDENCE_MARGIN ? q->said.margin[i]
+                                              : a.confidence;
     if (isnan(a.sure)) a.sure = -INFINITY;
     return a;
 }
@@ -120,7 +120,7 @@ static answer answer_of(const question *q, int64_t i, int32_t truth, int32_t c, 
 /* Fills answers (count) for rows first .. first + count of data, which is the whole or a block of it. */
 static enhope_status ask(evaluation *v, const enhope_dataset *data, int64_t first, int64_t count, answer *answers)
 {
-    const enhope_sureness by = v->sum.rejection ? v->sum.rejection->by : ENHOPE_BY_PROBABILITY;
+    const enhope_confidence by = v->sum.rejection ? v->sum.rejection->by : ENHOPE_CONFIDENCE_PROBABILITY;
     enhope_status status;
     question q = {0};
     double seconds = 0;
@@ -287,7 +287,7 @@ static enhope_status evaluation_room(evaluation *v, const enhope_evaluation *wan
 static void reject(eh_judged *s, int64_t n, enhope_rejection *out)
 {
     out->area = eh_coverage(s, n, out->row, out->rows);
-    for (int i = 0; i < out->rows && out->by == ENHOPE_BY_DISTANCE; i++) out->row[i].threshold *= -1;
+    for (int i = 0; i < out->rows && out->by == ENHOPE_CONFIDENCE_DISTANCE; i++) out->row[i].threshold *= -1;
 }
 
 static void evaluation_end(evaluation *v, enhope_evaluation *out)

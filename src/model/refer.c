@@ -131,8 +131,8 @@ static int64_t present(const enhope_model *model, const known *k)
     return classes;
 }
 
-enhope_status enhope_model_refer(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                                 const char *to, int64_t z, int64_t seed, enhope_model **out)
+enhope_status enhope_model_with_references(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                           const char *to, int64_t z, int64_t seed, enhope_model **out)
 {
     const bool kmeans = !strcmp(to, "kmeans");
     if (!kmeans && strcmp(to, "training"))

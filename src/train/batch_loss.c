@@ -4,14 +4,9 @@
 
 void eh_train_lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first)
 {
-    if (t->z) t->c->op->close_rows(t->c, t->z, t->shape.H, E, eh_operand_at(t->c, X, first * t->ld), t->ld);
-}
-
-eh_rows eh_train_gather(enhope_trainer *t, const eh_row *rows, int64_t n)
-{
-    if (t->sparse) return (eh_rows){.sparse = &t->table, .sparse_rows = rows, .sparse_n = n};
-    t->c->op->gather_operands(t->c, &t->table, rows, n, t->X, t->ld, NULL, NULL);
-    return (eh_rows){.X = t->X, .ld = t->ld, .dense_n = n};
+    if (t->z)
+        t->c->op->close_rows(t->c, t->z, t->embedder.shape.H, E, eh_operand_at(t->c, X, first * t->embedder.ld),
+                             t->embedder.ld);
 }
 
 /* Rows of the batch that are computed here, and exemplars. */
@@ -28,9 +23,9 @@ static int64_t own_z(const enhope_trainer *t)
  * stay where they are. */
 static eh_rows own_rows(const enhope_trainer *t, eh_operand *X)
 {
-    eh_rows rows = {.X = X, .ld = t->ld, .dense_n = own_n(t) + own_z(t)};
-    if (t->sparse) {
-        rows.sparse = &t->table;
+    eh_rows rows = {.X = X, .ld = t->embedder.ld, .dense_n = own_n(t) + own_z(t)};
+    if (t->embedder.sparse) {
+        rows.sparse = &t->embedder.table;
         rows.sparse_rows = eh_row_at(t->batch_rows, t->part_start[t->own_first]);
         rows.sparse_n = own_n(t);
         rows.dense_n = own_z(t);
@@ -42,14 +37,15 @@ static eh_rows own_rows(const enhope_trainer *t, eh_operand *X)
 static void objective(enhope_trainer *t, eh_scalar *loss)
 {
     eh_compute *c = t->c;
-    const int64_t n = t->batch_n, h = t->shape.h;
+    const int64_t n = t->batch_n, h = t->embedder.shape.h;
     if (t->method->hinge)
-        eh_hinge_loss(&t->hinge, c, n / (1 + t->hinge.targets), h, t->Y, t->batch_label, loss, t->dY);
+        eh_hinge_loss(&t->hinge, c, n / (1 + t->hinge.targets), h, t->embedder.Y, t->batch_label, loss, t->dY);
     else if (t->objective.self)
-        eh_neighbour_loss(&t->objective, c, n, n, h, t->Y, t->batch_label, t->Y, t->batch_label, loss, t->dY, NULL);
+        eh_neighbour_loss(&t->objective, c, n, n, h, t->embedder.Y, t->batch_label, t->embedder.Y, t->batch_label, loss,
+                          t->dY, NULL);
     else
-        eh_neighbour_loss(&t->objective, c, n, t->z, h, t->Y, t->batch_label, eh_at(c, t->Y, n * h), t->exemplar_class,
-                          loss, t->dY, eh_at(c, t->dY, n * h));
+        eh_neighbour_loss(&t->objective, c, n, t->z, h, t->embedder.Y, t->batch_label, eh_at(c, t->embedder.Y, n * h),
+                          t->embedder.reference_label, loss, t->dY, eh_at(c, t->dY, n * h));
 }
 
 /* A walk back: where its pieces' gradients are made, and of which inputs. */
@@ -69,7 +65,7 @@ static void piece_done(void *user, int64_t piece)
 {
     const walk *w = user;
     enhope_trainer *t = w->t;
-    const int64_t H = t->shape.H;
+    const int64_t H = t->embedder.shape.H;
     if (w->dX && t->learned && own_z(t) && piece == t->pieces - 1)
         t->c->op->copy(t->c, t->z * H, eh_at(t->c, w->dX, own_n(t) * H), exemplar_gradient(w));
     if (t->exchange) eh_train_send_piece(t, piece);
@@ -80,17 +76,18 @@ static void loss_in(enhope_trainer *t, const eh_real *x, eh_operand *X, eh_real 
 {
     eh_compute *c = t->c;
     const eh_map *map = t->method->map;
-    const int64_t own = t->part_start[t->own_first] * t->shape.h, z = t->learned ? own_z(t) : 0;
+    const int64_t own = t->part_start[t->own_first] * t->embedder.shape.h, z = t->learned ? own_z(t) : 0;
     const eh_rows rows = own_rows(t, X);
     walk w = {.t = t, .dX = dX};
     w.parts = (eh_parts){.count = t->pieces, .start = t->piece, .dtheta = gradient, .done = piece_done, .user = &w};
     if (own_z(t)) eh_train_lay_exemplars(t, eh_at(c, t->learned ? x : t->theta, t->P), X, rows.dense_n - t->z);
-    if (t->pieces) map->forward(&t->shape, c, x, &rows, t->work, eh_at(c, t->Y, own), true);
+    if (t->pieces) map->forward(&t->embedder.shape, c, x, &rows, t->embedder.work, eh_at(c, t->embedder.Y, own), true);
     eh_train_gather_embedding(t);
     objective(t, loss);
     if (t->exchange) w.parts.dtheta = eh_train_begin_exchange(t, &w.parts.apart);
     if (t->pieces)
-        map->backward(&t->shape, c, x, &rows, t->work, eh_at(c, t->dY, own), &w.parts, dX ? own_n(t) + own_z(t) : z,
+        map->backward(&t->embedder.shape, c, x, &rows, t->embedder.work, eh_at(c, t->dY, own), &w.parts,
+                      dX ? own_n(t) + own_z(t) : z,
                       dX  ? dX
                       : z ? exemplar_gradient(&w)
                           : NULL);
@@ -103,7 +100,8 @@ static void loss_with_climb(enhope_trainer *t, const eh_real *x, eh_operand *X, 
 {
     eh_compute *c = t->c;
     loss_in(t, x, X, gradient, loss, t->dX);
-    c->op->climb(c, own_n(t), t->shape.H, t->set.adversary, t->set.norm == EH_NORM_L2, X, t->ld, t->dX, t->climbed);
+    c->op->climb(c, own_n(t), t->embedder.shape.H, t->set.adversary, t->set.norm == EH_NORM_L2, X, t->embedder.ld,
+                 t->dX, t->climbed);
     loss_in(t, x, t->climbed, t->climbed_grad, t->climbed_loss, NULL);
     c->op->mean(c, t->optim->count, t->climbed_grad, t->climbed_loss, gradient, loss);
 }
@@ -112,7 +110,7 @@ static void loss_with_climb(enhope_trainer *t, const eh_real *x, eh_operand *X, 
 void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss)
 {
     enhope_trainer *t = user;
-    eh_operand *X = eh_operand_at(t->c, t->X, t->own_at * t->ld);
+    eh_operand *X = eh_operand_at(t->c, t->embedder.X, t->own_at * t->embedder.ld);
     if (t->climbed)
         loss_with_climb(t, x, X, gradient, loss);
     else
@@ -123,10 +121,10 @@ void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *l
 static void take_affinities(enhope_trainer *t)
 {
     eh_compute *c = t->c;
-    if (t->inputs) c->op->gather(c, &t->table, t->batch_rows, t->batch_n, t->inputs, t->ld, NULL);
+    if (t->inputs) c->op->gather(c, &t->embedder.table, t->batch_rows, t->batch_n, t->inputs, t->embedder.ld, NULL);
     /* what closes the rows is the same in all of them and adds no distance */
-    c->op->affinities(c, t->batch_n, t->ld, t->inputs ? t->inputs : (const eh_real *)t->X, t->set.perplexity,
-                      t->affinities);
+    c->op->affinities(c, t->batch_n, t->embedder.ld, t->inputs ? t->inputs : (const eh_real *)t->embedder.X,
+                      t->set.perplexity, t->affinities);
 }
 
 /* Where the pieces of this process begin, from its first row on. */
@@ -135,7 +133,7 @@ static void cut_own(enhope_trainer *t)
     const int64_t parts = t->own_last - t->own_first, z = own_z(t);
     for (int64_t p = 0; p <= parts; p++) t->piece[p] = t->part_start[t->own_first + p] - t->part_start[t->own_first];
     t->pieces = parts;
-    if (t->sparse && z) t->piece[++t->pieces] = own_n(t);
+    if (t->embedder.sparse && z) t->piece[++t->pieces] = own_n(t);
     t->piece[t->pieces] += z;
 }
 
@@ -149,9 +147,9 @@ void eh_train_take(enhope_trainer *t, const eh_row *rows, const eh_label *label,
     const bool whole = (with && with->mix > 0) || (t->affinities && !t->inputs);
     const int64_t first = t->part_start[t->own_first];
     t->own_at = whole ? first : 0;
-    if (!t->sparse)
-        t->c->op->gather_operands(t->c, &t->table, whole ? rows : eh_row_at(rows, first), whole ? n : own_n(t), t->X,
-                                  t->ld, NULL, with);
+    if (!t->embedder.sparse)
+        t->c->op->gather_operands(t->c, &t->embedder.table, whole ? rows : eh_row_at(rows, first), whole ? n : own_n(t),
+                                  t->embedder.X, t->embedder.ld, NULL, with);
     if (t->affinities) take_affinities(t);
     if (t->soft) eh_train_soft_take(t);
 }

@@ -42,7 +42,7 @@ static const char *real_type(const enhope_trainer *t)
 /* The tensors of a trainer that has made so many epochs, one of which is the best; their memory. */
 static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, state *s)
 {
-    const int64_t all = t->P + t->z * t->shape.H, kept = t->optim->type->kept;
+    const int64_t all = t->P + t->z * t->embedder.shape.H, kept = t->optim->type->kept;
     const struct {
         const char *dtype;
         size_t size;
@@ -53,7 +53,7 @@ static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, st
         [NUMBERS] = {"F64", sizeof(double), REALS, 0, true},
         [HISTORY] = {"F64", sizeof(double), epochs, COLUMNS, true},
         [LABELS] = {"I32", sizeof(int32_t), t->z, 0, true},
-        [MUL] = {"F32", sizeof(float), t->shape.H, 0, true},
+        [MUL] = {"F32", sizeof(float), t->embedder.shape.H, 0, true},
         [THETA] = {real_type(t), t->c->op->size, all, 0, true},
         [BEST] = {real_type(t), t->c->op->size, all, 0, best},
         [AVERAGE] = {real_type(t), t->c->op->size, all, 0, t->average != NULL},
@@ -150,8 +150,8 @@ static enhope_status give_state(enhope_trainer *t, const state *s)
     memcpy(t->exemplar_label, s->data[LABELS], (size_t)s->tensor[LABELS].end);
     memcpy(t->mul, s->data[MUL], (size_t)s->tensor[MUL].end);
     eh_compute_begin(c);
-    c->op->send(c, t->exemplar_class, t->exemplar_label, (size_t)s->tensor[LABELS].end);
-    c->op->write(c, t->table.mul, t->mul, t->shape.H); /* snc chooses it by what a backend computes */
+    c->op->send(c, t->embedder.reference_label, t->exemplar_label, (size_t)s->tensor[LABELS].end);
+    c->op->write(c, t->embedder.table.mul, t->mul, t->embedder.shape.H); /* snc chooses it by what a backend computes */
     for (int i = THETA; i < TENSORS; i++)
         if (s->data[i]) c->op->send(c, vector(t, i), s->data[i], (size_t)s->tensor[i].end);
     const enhope_status status = c->op->sync(c, t->ctx);

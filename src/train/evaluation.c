@@ -1,5 +1,7 @@
 /* What the state that is kept is worth: its errors in the validation part and, beside them, among training samples; and
  * the temperature at which its probabilities fit the validation part. */
+#include <math.h>
+
 #include "classify/sureness.h"
 #include "comm/comm.h"
 #include "train/trainer.h"
@@ -12,37 +14,70 @@ static int64_t at_most(int64_t n)
     return n < MOST ? n : MOST;
 }
 
+enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta)
+{
+    if (!t->z) return eh_train_embed_shared(t, theta, t->held, t->embedder.G);
+    eh_embedder_exemplars(&t->embedder, theta, eh_at(t->c, theta, t->P), 0, t->z);
+    return ENHOPE_OK;
+}
+
+/* How many of the rows first .. first + count are misclassified by theta, whose references are embedded. Each rank counts
+ * its share. */
+static enhope_status count_errors(enhope_trainer *t, const eh_real *theta, int64_t first, int64_t count,
+                                  int64_t *errors)
+{
+    const int rank = eh_comm_rank(t->ctx), ranks = eh_comm_ranks(t->ctx);
+    const int64_t from = first + eh_share_start(count, rank, ranks),
+                  to = first + eh_share_start(count, rank + 1, ranks);
+    int64_t own;
+    EH_TRY(eh_comm_agree(t->ctx, eh_embedder_errors(&t->embedder, theta, eh_row_at(t->row_list, from), t->rows + from,
+                                                    to - from, &own)));
+    *errors = eh_comm_sum(t->ctx, own);
+    return ENHOPE_OK;
+}
+
+enhope_status eh_train_validate(enhope_trainer *t, const eh_real *theta, double *error)
+{
+    int64_t errors;
+    *error = NAN;
+    if (!t->valid_n) return ENHOPE_OK;
+    EH_TRY(eh_train_references(t, theta));
+    EH_TRY(count_errors(t, theta, t->held, t->valid_n, &errors));
+    *error = (double)errors / (double)t->valid_n;
+    return ENHOPE_OK;
+}
+
 /* The temperature of n validation samples. Y (capacity, h), L (n, c), scratch (c), label (n): room on the host. */
 static double fit(enhope_trainer *t, const eh_real *theta, int64_t n, const eh_host_references *ref, float *Y,
                   double *L, double *scratch, int32_t *label)
 {
-    for (int64_t i = 0; i < n; i += t->capacity) {
-        const int64_t count = n - i < t->capacity ? n - i : t->capacity;
-        eh_train_embed(t, theta, eh_row_at(t->row_list, t->held + i), count, t->Y);
-        t->c->op->read(t->c, Y, t->Y, count * ref->h);
+    for (int64_t i = 0; i < n; i += t->embedder.capacity) {
+        const int64_t count = n - i < t->embedder.capacity ? n - i : t->embedder.capacity;
+        eh_embedder_embed(&t->embedder, theta, eh_row_at(t->row_list, t->held + i), count, t->embedder.Y);
+        t->c->op->read(t->c, Y, t->embedder.Y, count * ref->h);
         for (int64_t s = 0; s < count; s++) eh_log_similarities(ref, Y + s * ref->h, scratch, L + (i + s) * ref->c);
     }
     for (int64_t i = 0; i < n; i++) label[i] = t->label[t->rows[t->held + i]];
     return eh_temperature(L, label, n, ref->c);
 }
 
-static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, const eh_references *placed, enhope_model *m)
+static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     enhope_context *ctx = t->ctx;
-    const int64_t n = at_most(t->valid_n), h = t->shape.h;
+    const int64_t n = at_most(t->valid_n), h = t->embedder.shape.h;
     float *G = NULL, *Y = NULL;
     double *L = NULL, *scratch = NULL;
     int32_t *label = NULL;
     enhope_status status;
-    EH_CHECK(eh_new(ctx, "the embedded exemplars", placed->r * h, sizeof *G, (void **)&G));
-    EH_CHECK(eh_new(ctx, "a block of the embedding", t->capacity * h, sizeof *Y, (void **)&Y));
+    EH_CHECK(eh_new(ctx, "the embedded exemplars", t->z * h, sizeof *G, (void **)&G));
+    EH_CHECK(eh_new(ctx, "a block of the embedding", t->embedder.capacity * h, sizeof *Y, (void **)&Y));
     EH_CHECK(eh_new(ctx, "the similarities", n * m->c, sizeof *L, (void **)&L));
     EH_CHECK(eh_new(ctx, "the similarities", m->c, sizeof *scratch, (void **)&scratch));
     EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
-    t->c->op->read(t->c, G, placed->G, placed->r * h);
+    t->c->op->read(t->c, G, t->embedder.G, t->z * h);
     const eh_host_references ref = {.G = G,
                                     .label = t->exemplar_label,
-                                    .r = placed->r,
+                                    .r = t->z,
                                     .h = h,
                                     .c = m->c,
                                     .gaussian = m->gaussian,
@@ -76,23 +111,23 @@ static int32_t vote_of_others(const int64_t *nearest, int64_t k, int64_t self, c
 }
 
 /* Training errors where all training points are what points are compared with: each is left out of its own vote. */
-static enhope_status leave_one_out(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t n,
-                                   int64_t *errors)
+static enhope_status leave_one_out(enhope_trainer *t, const eh_real *theta, int64_t n, int64_t *errors)
 {
-    const int64_t k = t->k < ref->r ? t->k : ref->r - 1;
+    const eh_references ref = eh_embedder_references(&t->embedder);
+    const int64_t k = t->k < ref.r ? t->k : ref.r - 1;
     int32_t *label = NULL, *votes = NULL; /* (n of the references), (c) */
     int64_t winner;
     eh_found found = {0};
     enhope_status status;
-    EH_CHECK(eh_new(t->ctx, "labels", ref->r, sizeof *label, (void **)&label));
+    EH_CHECK(eh_new(t->ctx, "labels", ref.r, sizeof *label, (void **)&label));
     EH_CHECK(eh_new(t->ctx, "votes", t->data->c, sizeof *votes, (void **)&votes));
-    EH_CHECK(eh_found_create(t->ctx, t->c, t->capacity, k + 1, &(eh_classes){.winner = &winner}, &found));
-    for (int64_t i = 0; i < ref->r; i++) label[i] = t->label[t->rows[i]];
+    EH_CHECK(eh_found_create(t->ctx, t->c, t->embedder.capacity, k + 1, &(eh_classes){.winner = &winner}, &found));
+    for (int64_t i = 0; i < ref.r; i++) label[i] = t->label[t->rows[i]];
     *errors = 0;
-    for (int64_t i = 0; i < n; i += t->capacity) {
-        const int64_t count = n - i < t->capacity ? n - i : t->capacity;
-        eh_train_embed(t, theta, eh_row_at(t->row_list, i), count, t->Y);
-        eh_classify(&found, ref, t->Y, count, 0);
+    for (int64_t i = 0; i < n; i += t->embedder.capacity) {
+        const int64_t count = n - i < t->embedder.capacity ? n - i : t->embedder.capacity;
+        eh_embedder_embed(&t->embedder, theta, eh_row_at(t->row_list, i), count, t->embedder.Y);
+        eh_classify(&found, &ref, t->embedder.Y, count, 0);
         EH_CHECK(eh_classify_fetch(&found, t->ctx, count, NULL, 0, &(eh_classes){0}));
         for (int64_t s = 0; s < count; s++)
             *errors += vote_of_others(found.host_index + s * (k + 1), k, i + s, label, votes) != label[i + s];
@@ -107,10 +142,9 @@ cleanup:
 enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     const int64_t n = at_most(t->held);
-    eh_references ref;
-    EH_TRY(eh_train_references(t, theta, &ref));
-    EH_TRY(t->z ? eh_train_errors(t, theta, &ref, 0, n, &m->train_errors)
-                : eh_comm_agree(t->ctx, leave_one_out(t, theta, &ref, n, &m->train_errors)));
+    EH_TRY(eh_train_references(t, theta));
+    EH_TRY(t->z ? count_errors(t, theta, 0, n, &m->train_errors)
+                : eh_comm_agree(t->ctx, leave_one_out(t, theta, n, &m->train_errors)));
     m->train_n = n;
     if (!t->valid_n && t->from) {
         m->temperature = t->from->temperature;
@@ -118,7 +152,7 @@ enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_mod
         m->valid_n = t->from->valid_n;
     }
     if (!t->valid_n) return ENHOPE_OK;
-    EH_TRY(eh_train_errors(t, theta, &ref, t->held, t->valid_n, &m->valid_errors));
+    EH_TRY(count_errors(t, theta, t->held, t->valid_n, &m->valid_errors));
     m->valid_n = t->valid_n;
-    return t->z ? calibrate(t, theta, &ref, m) : ENHOPE_OK;
+    return t->z ? calibrate(t, theta, m) : ENHOPE_OK;
 }

@@ -59,9 +59,9 @@ enhope_status eh_train_exchange_create(enhope_trainer *t)
     EH_TRY(eh_new(ctx, "what ranks exchange", 1, sizeof *t->exchange, (void **)&t->exchange));
     eh_exchange *x = t->exchange;
     const size_t size = c->op->size;
-    const int64_t extra = t->sparse && t->z ? 1 : 0, mine = t->own_last - t->own_first;
+    const int64_t extra = t->embedder.sparse && t->z ? 1 : 0, mine = t->own_last - t->own_first;
     const int64_t own = mine + (mine && t->own_last == t->parts ? extra : 0);
-    x->count = t->P + (t->learned ? t->z * t->shape.H : 0);
+    x->count = t->P + (t->learned ? t->z * t->embedder.shape.H : 0);
     x->pieces = t->parts + extra;
     x->staged = !c->op->host && !ctx->comm->device;
     const int64_t slice = x->count / ranks + 1;
@@ -81,7 +81,7 @@ enhope_status eh_train_exchange_create(enhope_trainer *t)
     EH_TRY(eh_new(ctx, "gradients of parts", gradients, size, (void **)&x->own));
     EH_TRY(eh_new(ctx, "gradients of parts", slices, size, (void **)&x->others));
     EH_TRY(eh_new(ctx, "gradient", x->count, size, (void **)&x->sum));
-    return eh_new(ctx, "embedding", (t->capacity + t->z) * t->shape.h, size, (void **)&x->Y);
+    return eh_new(ctx, "embedding", (t->embedder.capacity + t->z) * t->embedder.shape.h, size, (void **)&x->Y);
 }
 
 void eh_train_exchange_free(enhope_trainer *t)
@@ -118,10 +118,10 @@ void eh_train_gather_embedding(enhope_trainer *t)
     eh_exchange *x = t->exchange;
     if (!x) return;
     const int ranks = eh_comm_ranks(t->ctx);
-    const int64_t row = t->shape.h * (int64_t)t->c->op->size;
+    const int64_t row = t->embedder.shape.h * (int64_t)t->c->op->size;
     for (int r = 0; r <= ranks; r++)
         x->offset[r] = row * (first_part(t, r) < t->parts ? t->part_start[first_part(t, r)] : t->batch_n + t->z);
-    gather_block(t, (char *)t->Y, x->Y, x->offset);
+    gather_block(t, (char *)t->embedder.Y, x->Y, x->offset);
 }
 
 /* ---- the gradient ---- */
@@ -223,12 +223,12 @@ void eh_train_note(enhope_trainer *t, enhope_status status)
 enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int64_t count, eh_real *Y)
 {
     const int rank = eh_comm_rank(t->ctx), ranks = eh_comm_ranks(t->ctx);
-    const int64_t first = eh_share_start(count, rank, ranks), h = t->shape.h;
+    const int64_t first = eh_share_start(count, rank, ranks), h = t->embedder.shape.h;
     char *host = NULL;
     int64_t *offset = NULL;
     enhope_status status = ENHOPE_OK;
-    eh_train_embed(t, theta, eh_row_at(t->row_list, first), eh_share_start(count, rank + 1, ranks) - first,
-                   eh_at(t->c, Y, first * h));
+    eh_embedder_embed(&t->embedder, theta, eh_row_at(t->row_list, first),
+                      eh_share_start(count, rank + 1, ranks) - first, eh_at(t->c, Y, first * h));
     if (ranks == 1) return ENHOPE_OK;
     status = eh_new(t->ctx, "shares of ranks", ranks + 1, sizeof *offset, (void **)&offset);
     if (!status && !t->c->op->host && !t->ctx->comm->device)

@@ -70,7 +70,7 @@ void eh_train_soft_take(enhope_trainer *t)
                       &(eh_targets){.n = t->batch_n,
                                     .z = t->z,
                                     .label = t->batch_label,
-                                    .other_label = t->exemplar_class,
+                                    .other_label = t->embedder.reference_label,
                                     .weight = t->class_weight,
                                     .crowd = t->crowd,
                                     .smooth = t->set.smooth,

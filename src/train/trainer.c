@@ -11,70 +11,6 @@
 #include "comm/comm.h"
 #include "train/trainer.h"
 
-void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)
-{
-    for (int64_t i = 0; i < count; i += t->capacity) {
-        const eh_rows block = eh_train_gather(t, eh_row_at(rows, i), count - i < t->capacity ? count - i : t->capacity);
-        t->method->map->forward(&t->shape, t->c, theta, &block, t->work, eh_at(t->c, Y, i * t->shape.h), false);
-    }
-}
-
-enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta, eh_references *out)
-{
-    eh_compute *c = t->c;
-    const int64_t h = t->shape.h;
-    if (!t->z) {
-        *out = (eh_references){.G = t->points, .label = t->point_label, .r = t->held, .h = h};
-        return eh_train_embed_shared(t, theta, t->held, t->points);
-    }
-    /* embedded exemplars are kept at the end of dY, which is free here */
-    eh_real *G = eh_at(c, t->dY, t->capacity * h);
-    const eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = t->z};
-    eh_train_lay_exemplars(t, eh_at(c, theta, t->P), t->X, 0);
-    t->method->map->forward(&t->shape, c, theta, &rows, t->work, G, false);
-    *out = (eh_references){.G = G, .label = t->exemplar_class, .r = t->z, .h = h};
-    return ENHOPE_OK;
-}
-
-static enhope_status count_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
-                                  int64_t end, int64_t *errors)
-{
-    *errors = 0;
-    for (int64_t i = first; i < end; i += t->capacity) {
-        const int64_t n = end - i < t->capacity ? end - i : t->capacity;
-        eh_train_embed(t, theta, eh_row_at(t->row_list, i), n, t->Y);
-        eh_classify(&t->found, ref, t->Y, n, 0);
-        EH_TRY(eh_classify_fetch(&t->found, t->ctx, n, NULL, 0, &(eh_classes){.label = t->guess}));
-        for (int64_t s = 0; s < n; s++) *errors += t->guess[s] != t->label[t->rows[i + s]];
-    }
-    return ENHOPE_OK;
-}
-
-/* Each rank counts its share. */
-enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
-                              int64_t count, int64_t *errors)
-{
-    const int rank = eh_comm_rank(t->ctx), ranks = eh_comm_ranks(t->ctx);
-    int64_t own;
-    EH_TRY(eh_comm_agree(t->ctx, count_errors(t, theta, ref, first + eh_share_start(count, rank, ranks),
-                                              first + eh_share_start(count, rank + 1, ranks), &own)));
-    *errors = eh_comm_sum(t->ctx, own);
-    return ENHOPE_OK;
-}
-
-/* The error on the validation part with parameters theta; NaN without one. */
-static enhope_status validate(enhope_trainer *t, const eh_real *theta, double *error)
-{
-    *error = NAN;
-    if (!t->valid_n) return ENHOPE_OK;
-    eh_references ref;
-    int64_t errors;
-    EH_TRY(eh_train_references(t, theta, &ref));
-    EH_TRY(eh_train_errors(t, theta, &ref, t->held, t->valid_n, &errors));
-    *error = (double)errors / (double)t->valid_n;
-    return ENHOPE_OK;
-}
-
 static const double LONG_STEP = 1; /* seconds, after which progress is told within a step as well */
 
 static double seconds(const enhope_trainer *t)
@@ -119,7 +55,7 @@ bool eh_train_finished(const enhope_trainer *t)
 static enhope_status end_epoch(enhope_trainer *t)
 {
     double error;
-    EH_TRY(validate(t, present_state(t), &error));
+    EH_TRY(eh_train_validate(t, present_state(t), &error));
     t->valid_error = error;
     t->epoch++;
     t->batch = t->known = 0;
@@ -130,7 +66,7 @@ static enhope_status end_epoch(enhope_trainer *t)
         t->best_error = t->valid_error;
         t->best_loss = t->loss;
         t->best_epoch = t->epoch;
-        t->c->op->copy(t->c, t->P + t->z * t->shape.H, present_state(t), t->best);
+        t->c->op->copy(t->c, t->P + t->z * t->embedder.shape.H, present_state(t), t->best);
     }
     if (eh_train_finished(t)) t->done = true;
     add_history(t);
@@ -208,7 +144,7 @@ static enhope_status run_batch(enhope_trainer *t)
     t->disturb.pass = shown.pass;
     eh_train_take(t, eh_row_at(t->epoch_rows, shown.first), eh_label_at(t->epoch_label, shown.first), shown.n,
                   t->disturbed ? &t->disturb : NULL);
-    if (t->before) t->c->op->copy(t->c, t->P + t->z * t->shape.H, t->theta, t->before);
+    if (t->before) t->c->op->copy(t->c, t->P + t->z * t->embedder.shape.H, t->theta, t->before);
     t->within = true;
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
     t->within = false;
@@ -319,17 +255,17 @@ enhope_status enhope_trainer_step(enhope_trainer *t, enhope_progress *progress, 
 static enhope_status fill_references(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     if (t->method->compared == EH_EXEMPLARS) {
-        t->c->op->read(t->c, m->reference, eh_at(t->c, theta, t->P), t->z * t->shape.H);
+        t->c->op->read(t->c, m->reference, eh_at(t->c, theta, t->P), t->z * t->embedder.shape.H);
         memcpy(m->reference_label, t->exemplar_label, (size_t)t->z * sizeof *m->reference_label);
         return ENHOPE_OK;
     }
     for (int64_t i = 0; i < m->r; i++) m->reference_label[i] = t->label[t->rows[i]];
     if (t->method->compared == EH_BATCH) {
-        EH_TRY(eh_train_embed_shared(t, theta, m->r, t->points));
-        t->c->op->read(t->c, m->reference, t->points, m->r * t->shape.h);
+        EH_TRY(eh_train_embed_shared(t, theta, m->r, t->embedder.G));
+        t->c->op->read(t->c, m->reference, t->embedder.G, m->r * t->embedder.shape.h);
         return ENHOPE_OK;
     }
-    const int64_t H = t->shape.H;
+    const int64_t H = t->embedder.shape.H;
     for (int64_t i = 0; i < m->r; i++) {
         float *row = m->reference + i * H;
         eh_matrix_row(t->x, t->rows[i], row);
@@ -379,7 +315,7 @@ static enhope_status make_model(enhope_trainer *t, bool present, enhope_model **
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
     eh_comm_begin(t->ctx);
     EH_TRY(eh_train_catch_up(t)); /* whether they are finite is not known yet */
-    enhope_status status = eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->shape,
+    enhope_status status = eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->embedder.shape,
                                            exemplars ? t->z : t->held + t->valid_n, exemplars, t->data->c,
                                            enhope_setting_count(), eh_train_earlier(t) + t->epoch, &m);
     if (!status) status = fill_texts(t, m);
@@ -399,7 +335,7 @@ enhope_status enhope_trainer_model(enhope_trainer *t, enhope_model **out)
     return make_model(t, false, out);
 }
 
-enhope_status enhope_trainer_present(enhope_trainer *t, enhope_model **out)
+enhope_status enhope_trainer_snapshot(enhope_trainer *t, enhope_model **out)
 {
     return make_model(t, true, out);
 }
@@ -426,7 +362,7 @@ static enhope_status train(enhope_context *ctx, const enhope_model *from, const 
                            const enhope_settings *settings, enhope_progress_fn progress, void *user, enhope_model **out)
 {
     enhope_trainer *t = NULL;
-    EH_TRY(enhope_trainer_create_from(ctx, from, data, settings, &t));
+    EH_TRY(enhope_trainer_create(ctx, from, data, settings, &t));
     enhope_status status = enhope_trainer_run(t, progress, user);
     if (!status || status == ENHOPE_STOPPED) {
         const enhope_status made = enhope_trainer_model(t, out);

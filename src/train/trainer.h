@@ -6,6 +6,7 @@
 #include "data/store.h"
 #include "exemplar/exemplar.h"
 #include "method/method.h"
+#include "model/embedder.h"
 
 typedef struct eh_windows eh_windows;   /* stream/window.h */
 typedef struct eh_exchange eh_exchange; /* exchange.c */
@@ -21,7 +22,6 @@ struct enhope_trainer {
 
     /* the data. Rows are numbers in x: the data's own matrix, or a block of memory that windows of it pass through
      * (stream/window.c). */
-    eh_table table;
     const eh_matrix *x;
     const int32_t *label; /* of the rows of x */
     float *shift, *mul;   /* (H) */
@@ -33,14 +33,13 @@ struct enhope_trainer {
     int64_t *class_held;  /* (c) of each class */
     int64_t valid_n;
     eh_windows *windows; /* NULL: x is all of the data */
-    int64_t *targets; /* (n, targets) positions in rows; where there are too few, the sample's own as -1 - position */
-    int32_t present;  /* classes that have samples */
-    bool sparse;
+    int64_t *targets;   /* (n, targets) positions in rows; where there are too few, the sample's own as -1 - position */
+    int32_t present;    /* classes that have samples */
     eh_disturb disturb; /* of the inputs of training batches; the pass is the epoch's */
     bool disturbed;
 
     /* the parts that meet here */
-    eh_map_shape shape;
+    eh_embedder embedder; /* batches, then z exemplars, go through it */
     eh_neighbour objective;
     eh_hinge hinge; /* where the method has it; else without targets */
     eh_optim *optim;
@@ -52,8 +51,7 @@ struct enhope_trainer {
     eh_real *before;       /* (P + z H) theta before the batch under way; NULL: the optimiser never stops within one */
     eh_real *average;      /* (P + z H) their running mean, which validation and `best` then have; NULL: none */
     int64_t averaged;      /* batches in it */
-    int32_t *exemplar_label;  /* (z) */
-    eh_label *exemplar_class; /* the same on the backend */
+    int32_t *exemplar_label; /* (z) */
 
     /* an epoch: its shuffle, and the loss of each batch. What is on the host is made while the backend is still at work
      * on the epoch before. Where windows pass, they have orders of their own. */
@@ -81,13 +79,11 @@ struct enhope_trainer {
     enhope_status noted;   /* of the backend, in between; told with the losses */
 
     /* a batch, and blocks of any other rows that are embedded */
-    int64_t capacity, sample; /* rows of a batch or block; of the start */
-    int64_t ld;
+    int64_t sample; /* rows of the start */
     int64_t batch_n;
     const eh_row *batch_rows;    /* (batch_n) */
     const eh_label *batch_label; /* (batch_n) */
     int64_t own_at;              /* the row of X that this process's first row of the batch lies in */
-    eh_operand *X;               /* (capacity + z, ld), ld >= H + 1 */
     /* where the loss is also asked for at inputs that have climbed it; else NULL */
     eh_operand *climbed;   /* (batch + z, ld) the batch so moved, then the exemplars */
     eh_real *dX;           /* (batch + z, H) the gradient of X */
@@ -100,12 +96,7 @@ struct enhope_trainer {
     eh_real *class_weight; /* for each class, that of its samples; 0: it has no exemplar */
     eh_real *crowd;        /* (z) exemplars of this one's class; all 1 where pairs weigh the same */
     int64_t soft_classes;  /* those that have exemplars */
-    eh_real *work;         /* the map's, for capacity + z rows */
-    eh_real *Y, *dY;       /* (capacity + z, h) */
-    eh_real *points;       /* (n + valid_n, h) embedded training points, where they are what points are compared with */
-    eh_label *point_label; /* (n), likewise */
-    eh_found found;        /* for (capacity) points */
-    int32_t *guess;        /* (capacity) */
+    eh_real *dY;           /* (capacity + z, h) */
 
     /* where we are */
     int64_t past;                /* number of the last epoch of the model that training goes on from */
@@ -144,10 +135,8 @@ bool eh_train_climbs(const enhope_trainer *t);
  * x, and its gradient, all on the backend; batch_loss.c, trainer.c. */
 void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss);
 bool eh_train_stop(void *user);
-/* Rows become the batch, whose parts have been told, disturbed unless `with` is NULL. Rows that no loss will be asked for are
- * gathered into X, but for sparse ones. Exemplars are laid behind `first` rows of X; batch_loss.c. */
+/* Rows become the batch, whose parts have been told, disturbed unless `with` is NULL. Exemplars are laid behind `first` rows of X; batch_loss.c. */
 void eh_train_take(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n, const eh_disturb *with);
-eh_rows eh_train_gather(enhope_trainer *t, const eh_row *rows, int64_t n);
 void eh_train_lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first);
 /* Batches; batches.c. */
 /* What an epoch shows at one of its batches: where its rows begin in epoch_rows, how many they are, and the pass of
@@ -213,13 +202,10 @@ enhope_status eh_train_soft_settle(const enhope_trainer *t);
 enhope_status eh_train_soft_allocate(enhope_trainer *t);
 enhope_status eh_train_soft_start(enhope_trainer *t);
 void eh_train_soft_take(enhope_trainer *t);
-/* Embeds rows into Y (count, h) by the parameters at theta, a block at a time; trainer.c. */
-void eh_train_embed(enhope_trainer *t, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y);
-/* What points are compared with while training, embedded by theta; trainer.c. */
-enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta, eh_references *out);
-/* How many of the rows first .. first + count are misclassified by theta; trainer.c. */
-enhope_status eh_train_errors(enhope_trainer *t, const eh_real *theta, const eh_references *ref, int64_t first,
-                              int64_t count, int64_t *errors);
+/* Embeds by theta what points are compared with while training; evaluation.c. */
+enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta);
+/* The error on the validation part with parameters theta; NaN without one; evaluation.c. */
+enhope_status eh_train_validate(enhope_trainer *t, const eh_real *theta, double *error);
 /* Asks for all losses that are not known yet, so that the trainer is where it says; between steps; trainer.c. */
 enhope_status eh_train_catch_up(enhope_trainer *t);
 /* Whether the epochs are made, or patience is at its end; trainer.c. */

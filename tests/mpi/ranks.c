@@ -91,7 +91,7 @@ static void die(enhope_context *ctx, const test_case *which, const char *what)
 {
     fprintf(stderr, "rank %d of %d: %s, %s: %s (%s)\n", enhope_context_rank(ctx), enhope_context_ranks(ctx),
             which ? which->data : "", which ? which->settings : "", what, enhope_error(ctx));
-    enhope_context_abort(ctx, 1);
+    enhope_context_all_failed(ctx, 0);
     exit(1);
 }
 
@@ -119,7 +119,7 @@ static enhope_status train_far(enhope_context *ctx, const enhope_dataset *data, 
                                enhope_model **out)
 {
     enhope_trainer *t = NULL;
-    EH_TRY(enhope_trainer_create(ctx, data, settings, &t));
+    EH_TRY(enhope_trainer_create(ctx, NULL, data, settings, &t));
     eh_train_exchange_free(t);
     eh_compute_ops far = *t->c->op;
     far.host = false;
@@ -188,7 +188,7 @@ static enhope_status evaluate(enhope_context *ctx, const enhope_model *model, co
     int64_t confusion[4 * 4];
     enhope_calibration calibration;
     enhope_coverage row = {.share = 0.5};
-    enhope_rejection rejection = {.by = ENHOPE_BY_MARGIN, .row = &row, .rows = 1};
+    enhope_rejection rejection = {.by = ENHOPE_CONFIDENCE_MARGIN, .row = &row, .rows = 1};
     enhope_evaluation e = {.confusion = confusion, .calibration = &calibration, .rejection = &rejection};
     return enhope_model_evaluate(ctx, model, data, 0, &e);
 }
@@ -211,7 +211,7 @@ static bool fails_together(enhope_context *ctx, int64_t k, bool judging)
     snprintf(want, sizeof want, "rank %d: out of memory", last);
     if (status && strncmp(enhope_error(ctx), rank == last ? "out of memory" : want, strlen("out of memory")))
         die(ctx, &which, "no memory");
-    if (!enhope_context_meet(ctx, 20)) die(ctx, &which, "a rank waits");
+    if (!enhope_context_all_failed(ctx, 20)) die(ctx, &which, "a rank waits");
     enhope_model_free(model);
     enhope_settings_free(settings);
     enhope_dataset_free(data);

@@ -1,14 +1,13 @@
 /* Ranks by MPI: the plug-in libenhope_mpi.so, and the only file that sees MPI. MPI is begun once in a process and ended with
- * it. Whoever waits gives the core away, so that ranks may be more than cores; whoever waits too long ends the run. */
+ * it. A rank that waits yields its core, so that there may be more ranks than cores, and gives up after ENHOPE_MPI_TIMEOUT
+ * seconds. Therefore every operation is a nonblocking one that is polled; what may lie in a GPU's memory is sent from rank
+ * to rank, because MPI's nonblocking collectives do not take such memory. */
 #define _DEFAULT_SOURCE 1
 #include <mpi.h>
 #if defined(OPEN_MPI) && OPEN_MPI
 #include <mpi-ext.h>
 #endif
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +15,14 @@
 
 #include "comm/comm.h"
 
-enum { PIECE = 1 << 30 }; /* bytes of a message, at most: MPI counts in 32 bits */
+enum { MESSAGE_BYTES = 1 << 30 }; /* of a message, at most: MPI counts in 32 bits */
 
 typedef struct state {
-    MPI_Comm all, words, leaving; /* tell() and hear(), and meet(), must not meet with other messages */
-    MPI_Request *request;
-    int count, room;
-    int *share;         /* (2 ranks) bytes of each rank and where they begin, of what is gathered */
-    atomic_ulong waits; /* begun and ended: odd while this rank waits for others */
-    long patience;      /* seconds that one may last; 0: for ever */
+    MPI_Comm all, gathering, leaving; /* messages of gather() and all_failed() never match those of others */
+    MPI_Request *request;             /* (capacity) messages under way */
+    int count, capacity;
+    long timeout; /* seconds that a wait may last; 0: no limit */
+    bool lost;    /* others may be waiting for this rank */
 } state;
 
 static state *of(eh_comm *c)
@@ -40,171 +38,134 @@ static bool good(eh_comm *c, int error)
     if (error == MPI_SUCCESS) return true;
     if (*c->failure) return false;
     MPI_Error_string(error, text, &length);
-    const size_t most = sizeof c->failure - 1, used = (size_t)length < most ? (size_t)length : most;
-    memcpy(c->failure, text, used);
-    c->failure[used] = '\0';
+    snprintf(c->failure, sizeof c->failure, "%.*s", length, text);
     return false;
 }
 
 /* ---- waiting ---- */
 
-static const long usual_patience = 600; /* seconds */
+static const long default_timeout = 600; /* seconds */
 
-/* The thread counts seconds in which it ran itself, so that a run that was stopped and continued has not waited meanwhile.
- * Rank 0 speaks first. */
-static void *watch(void *user)
+/* Waits for requests. Time in which this process was stopped does not count. Rank 0 gives up first and reports. */
+static void wait_for(eh_comm *c, MPI_Request *request, int count)
 {
-    eh_comm *c = user;
-    const long most = of(c)->patience + (c->rank ? 2 : 0);
-    unsigned long before = 0;
-    for (long seconds = 0; seconds < most;) {
-        sleep(1);
-        const unsigned long now = atomic_load(&of(c)->waits);
-        seconds = now % 2 && now == before ? seconds + 1 : 0;
+    const long timeout = of(c)->timeout;
+    double waited = 0, before = eh_seconds();
+    for (int done = 0; good(c, MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE)) && !done; sched_yield()) {
+        const double now = eh_seconds(), passed = now - before;
+        waited += passed < 1 ? passed : 1;
         before = now;
+        if (!timeout || waited < (double)(timeout + (c->rank ? 2 : 0))) continue;
+        snprintf(c->failure, sizeof c->failure,
+                 "rank %d has waited for the others for %ld s: a host may be cut off (ENHOPE_MPI_TIMEOUT says how long "
+                 "they may take)",
+                 c->rank, timeout);
+        return;
     }
-    fprintf(stderr,
-            "enhope: rank %d has waited for the others for %ld s: a host may be cut off (ENHOPE_MPI_TIMEOUT says how "
-            "long they may take)\n",
-            c->rank, of(c)->patience);
-    _Exit(EXIT_FAILURE); /* the launcher ends the others; MPI is the other thread's */
-}
-
-/* Signals are for the threads of the caller. */
-static bool start_watch(eh_comm *c)
-{
-    pthread_t thread;
-    sigset_t all, before;
-    if (!of(c)->patience || c->ranks == 1) return true;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = pthread_create(&thread, NULL, watch, c) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started) pthread_detach(thread);
-    return started;
-}
-
-/* Around all that may wait for other ranks: begin, then end. */
-static void turn(eh_comm *c)
-{
-    atomic_fetch_add(&of(c)->waits, 1);
 }
 
 /* ---- the table ---- */
 
-static int piece_of(int64_t bytes)
+static int message_of(int64_t bytes)
 {
-    return bytes < PIECE ? (int)bytes : PIECE;
+    return bytes < MESSAGE_BYTES ? (int)bytes : MESSAGE_BYTES;
 }
 
 static void mpi_broadcast(eh_comm *c, int from, void *block, int64_t bytes)
 {
-    turn(c);
-    for (int64_t at = 0; at < bytes && !*c->failure; at += PIECE)
-        good(c, MPI_Bcast((char *)block + at, piece_of(bytes - at), MPI_BYTE, from, of(c)->all));
-    turn(c);
-}
-
-static void mpi_gather(eh_comm *c, void *block, const int64_t *offset)
-{
-    int *counts = of(c)->share, *starts = counts + c->ranks;
-    const int64_t all = offset[c->ranks] - offset[0];
-    if (*c->failure || all == 0) return;
-    if (all > PIECE) { /* rank after rank */
-        for (int r = 0; r < c->ranks; r++) mpi_broadcast(c, r, (char *)block + offset[r], offset[r + 1] - offset[r]);
-        return;
-    }
-    for (int r = 0; r < c->ranks; r++) {
-        starts[r] = (int)(offset[r] - offset[0]);
-        counts[r] = (int)(offset[r + 1] - offset[r]);
-    }
-    turn(c);
-    good(c, MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, (char *)block + offset[0], counts, starts, MPI_BYTE, of(c)->all));
-    turn(c);
+    MPI_Request request;
+    for (int64_t at = 0; at < bytes && !*c->failure; at += MESSAGE_BYTES)
+        if (good(c, MPI_Ibcast((char *)block + at, message_of(bytes - at), MPI_BYTE, from, of(c)->all, &request)))
+            wait_for(c, &request, 1);
 }
 
 static void mpi_sum(eh_comm *c, int64_t *value, int count)
 {
-    turn(c);
-    if (!*c->failure) good(c, MPI_Allreduce(MPI_IN_PLACE, value, count, MPI_INT64_T, MPI_SUM, of(c)->all));
-    turn(c);
+    MPI_Request request;
+    if (!*c->failure && good(c, MPI_Iallreduce(MPI_IN_PLACE, value, count, MPI_INT64_T, MPI_SUM, of(c)->all, &request)))
+        wait_for(c, &request, 1);
 }
 
-/* Room for one more request; NULL: there is none. */
+/* Room for one more request; NULL: out of memory. */
 static MPI_Request *next_request(eh_comm *c)
 {
     state *s = of(c);
-    if (s->count == s->room) {
-        const int room = s->room ? 2 * s->room : 64;
-        MPI_Request *grown = realloc(s->request, (size_t)room * sizeof *grown);
+    if (s->count == s->capacity) {
+        const int capacity = s->capacity ? 2 * s->capacity : 64;
+        MPI_Request *grown = realloc(s->request, (size_t)capacity * sizeof *grown);
         if (!grown) {
             strcpy(c->failure, "no memory for a message");
             return NULL;
         }
         s->request = grown;
-        s->room = room;
+        s->capacity = capacity;
     }
     return &s->request[s->count++];
 }
 
+static void begin_send(eh_comm *c, MPI_Comm comm, int to, int tag, const char *block, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes && !*c->failure; at += MESSAGE_BYTES) {
+        MPI_Request *request = next_request(c);
+        if (request) good(c, MPI_Isend(block + at, message_of(bytes - at), MPI_BYTE, to, tag, comm, request));
+    }
+}
+
+static void begin_receive(eh_comm *c, MPI_Comm comm, int from, int tag, char *block, int64_t bytes)
+{
+    for (int64_t at = 0; at < bytes && !*c->failure; at += MESSAGE_BYTES) {
+        MPI_Request *request = next_request(c);
+        if (request) good(c, MPI_Irecv(block + at, message_of(bytes - at), MPI_BYTE, from, tag, comm, request));
+    }
+}
+
 static void mpi_send(eh_comm *c, int to, int tag, const void *block, int64_t bytes)
 {
-    for (int64_t at = 0; at < bytes && !*c->failure; at += PIECE) {
-        MPI_Request *request = next_request(c);
-        if (request)
-            good(c, MPI_Isend((const char *)block + at, piece_of(bytes - at), MPI_BYTE, to, tag, of(c)->all, request));
-    }
+    begin_send(c, of(c)->all, to, tag, block, bytes);
 }
 
 static void mpi_receive(eh_comm *c, int from, int tag, void *block, int64_t bytes)
 {
-    for (int64_t at = 0; at < bytes && !*c->failure; at += PIECE) {
-        MPI_Request *request = next_request(c);
-        if (request)
-            good(c, MPI_Irecv((char *)block + at, piece_of(bytes - at), MPI_BYTE, from, tag, of(c)->all, request));
-    }
+    begin_receive(c, of(c)->all, from, tag, block, bytes);
+}
+
+/* Waits for the requests from `first` on. */
+static void finish_requests(eh_comm *c, int first)
+{
+    state *s = of(c);
+    if (s->count > first && !*c->failure) wait_for(c, s->request + first, s->count - first);
+    s->count = first;
 }
 
 static void mpi_wait(eh_comm *c)
 {
-    state *s = of(c);
-    turn(c);
-    if (s->count && !*c->failure) good(c, MPI_Waitall(s->count, s->request, MPI_STATUSES_IGNORE));
-    turn(c);
-    s->count = 0;
+    finish_requests(c, 0);
 }
 
-static void mpi_tell(eh_comm *c, int to, const void *words, int bytes)
+static void mpi_gather(eh_comm *c, void *block, const int64_t *offset)
 {
-    if (!*c->failure) good(c, MPI_Send(words, bytes, MPI_BYTE, to, 0, of(c)->words));
+    const int first = of(c)->count;
+    for (int i = 1; i < c->ranks; i++) {
+        const int from = (c->rank + c->ranks - i) % c->ranks;
+        begin_receive(c, of(c)->gathering, from, 0, (char *)block + offset[from], offset[from + 1] - offset[from]);
+    }
+    for (int i = 1; i < c->ranks; i++)
+        begin_send(c, of(c)->gathering, (c->rank + i) % c->ranks, 0, (char *)block + offset[c->rank],
+                   offset[c->rank + 1] - offset[c->rank]);
+    finish_requests(c, first);
 }
 
-static int mpi_hear(eh_comm *c, void *words, int bytes)
-{
-    int there = 0;
-    MPI_Status status;
-    if (*c->failure || !good(c, MPI_Iprobe(MPI_ANY_SOURCE, 0, of(c)->words, &there, &status)) || !there) return -1;
-    const int from = status.MPI_SOURCE;
-    return good(c, MPI_Recv(words, bytes, MPI_BYTE, from, 0, of(c)->words, MPI_STATUS_IGNORE)) ? from : -1;
-}
-
-static bool mpi_meet(eh_comm *c, double seconds)
+static bool mpi_all_failed(eh_comm *c, double seconds)
 {
     const double until = eh_seconds() + seconds;
     MPI_Request request;
     int there = 0;
-    if (MPI_Ibarrier(of(c)->leaving, &request) != MPI_SUCCESS) return false;
-    while (!there && eh_seconds() < until) {
-        if (MPI_Test(&request, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-        if (!there) sched_yield();
+    of(c)->lost = of(c)->lost || *c->failure || MPI_Ibarrier(of(c)->leaving, &request) != MPI_SUCCESS;
+    while (!of(c)->lost && !there) {
+        of(c)->lost = MPI_Test(&request, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS || (!there && eh_seconds() > until);
+        sched_yield();
     }
     return there;
-}
-
-static void mpi_abort(eh_comm *c, int code)
-{
-    MPI_Abort(of(c)->all, code);
-    _Exit(code);
 }
 
 static const eh_comm_ops mpi = {
@@ -215,21 +176,26 @@ static const eh_comm_ops mpi = {
     .send = mpi_send,
     .receive = mpi_receive,
     .wait = mpi_wait,
-    .tell = mpi_tell,
-    .hear = mpi_hear,
-    .meet = mpi_meet,
-    .abort = mpi_abort,
+    .all_failed = mpi_all_failed,
 };
 
 /* ---- joining ---- */
 
 static pid_t process; /* that has begun MPI */
+static state own;
+static eh_comm comm = {.state = &own};
 
+/* The process exits. Ranks that wait for it are ended with it; MPI_Finalize() would wait for them. */
 static void finish(void)
 {
     int ended = 0;
-    if (getpid() != process) return; /* a child of it */
-    if (MPI_Finalized(&ended) == MPI_SUCCESS && !ended) MPI_Finalize();
+    if (getpid() != process || MPI_Finalized(&ended) != MPI_SUCCESS || ended) return;
+    if (!own.lost && !*comm.failure) {
+        MPI_Finalize();
+        return;
+    }
+    fflush(NULL);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
 static int begin(void)
@@ -244,21 +210,21 @@ static int begin(void)
     return error;
 }
 
-static void look_around(eh_comm *c)
+static void find_local_ranks(eh_comm *c)
 {
     MPI_Comm machine;
-    c->crowd = 1;
+    c->local_size = 1;
     if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine) != MPI_SUCCESS) return;
-    MPI_Comm_rank(machine, &c->near);
-    MPI_Comm_size(machine, &c->crowd);
+    MPI_Comm_rank(machine, &c->local_rank);
+    MPI_Comm_size(machine, &c->local_size);
     MPI_Comm_free(&machine);
 }
 
-static enhope_status read_patience(enhope_context *ctx, long *out)
+static enhope_status read_timeout(enhope_context *ctx, long *out)
 {
     const char *text = getenv("ENHOPE_MPI_TIMEOUT");
     char *end;
-    *out = usual_patience;
+    *out = default_timeout;
     if (!text || !*text) return ENHOPE_OK;
     *out = strtol(text, &end, 10);
     if (*end || *out < 0 || *out > INT32_MAX)
@@ -274,22 +240,18 @@ static enhope_status open_comm(enhope_context *ctx, eh_comm *c)
 {
     state *s = of(c);
     if (MPI_Comm_dup(MPI_COMM_WORLD, &s->all) != MPI_SUCCESS ||
-        MPI_Comm_dup(MPI_COMM_WORLD, &s->words) != MPI_SUCCESS ||
+        MPI_Comm_dup(MPI_COMM_WORLD, &s->gathering) != MPI_SUCCESS ||
         MPI_Comm_dup(MPI_COMM_WORLD, &s->leaving) != MPI_SUCCESS)
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "MPI could not be begun");
     MPI_Comm_set_errhandler(s->all, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(s->words, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(s->gathering, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(s->leaving, MPI_ERRORS_RETURN);
     MPI_Comm_rank(s->all, &c->rank);
     MPI_Comm_size(s->all, &c->ranks);
-    look_around(c);
+    find_local_ranks(c);
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
     c->device = MPIX_Query_cuda_support();
 #endif
-    s->share = malloc(2 * (size_t)c->ranks * sizeof *s->share);
-    if (!s->share) return eh_fail_memory(ctx, "shares of ranks", 2 * (size_t)c->ranks, sizeof *s->share);
-    if (!start_watch(c))
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no thread could be started to watch over the ranks");
     return ENHOPE_OK;
 }
 
@@ -298,12 +260,10 @@ __attribute__((visibility("default"))) enhope_status eh_comm_mpi_open(enhope_con
 
 enhope_status eh_comm_mpi_open(enhope_context *ctx, size_t table_size, eh_comm **out)
 {
-    static state own;
-    static eh_comm comm = {.state = &own};
     if (table_size != sizeof(eh_comm_ops))
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_mpi.so is of another version");
     if (!comm.op) {
-        EH_TRY(read_patience(ctx, &own.patience));
+        EH_TRY(read_timeout(ctx, &own.timeout));
         if (begin() != MPI_SUCCESS) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "MPI could not be begun");
         EH_TRY(open_comm(ctx, &comm));
         comm.op = &mpi;

@@ -155,7 +155,7 @@ static enhope_status choose(enhope_trainer *t)
 static enhope_status start_exemplars(enhope_trainer *t)
 {
     if (!t->z) return ENHOPE_OK;
-    const int64_t H = t->shape.H;
+    const int64_t H = t->embedder.shape.H;
     float *E = NULL;
     enhope_status status;
     /* ranks share what follows: none begins it alone */
@@ -164,10 +164,11 @@ static enhope_status start_exemplars(enhope_trainer *t)
     if (t->from)
         EH_CHECK(eh_train_more_exemplars(t, E));
     else
-        EH_CHECK((points ? eh_exemplar_random : eh_exemplar_kmeans)(
-            t->ctx, t->c, &t->table, t->rows, t->held, t->data->c, t->z, (uint64_t)t->set.seed, E, t->exemplar_label));
+        EH_CHECK((points ? eh_exemplar_random : eh_exemplar_kmeans)(t->ctx, t->c, &t->embedder.table, t->rows, t->held,
+                                                                    t->data->c, t->z, (uint64_t)t->set.seed, E,
+                                                                    t->exemplar_label));
     t->c->op->write(t->c, eh_at(t->c, t->theta, t->P), E, t->z * H);
-    t->c->op->send(t->c, t->exemplar_class, t->exemplar_label, (size_t)t->z * sizeof *t->exemplar_label);
+    t->c->op->send(t->c, t->embedder.reference_label, t->exemplar_label, (size_t)t->z * sizeof *t->exemplar_label);
 cleanup:
     eh_free(E);
     return status;
@@ -189,11 +190,12 @@ static enhope_status start_map(enhope_trainer *t)
     eh_real *X = NULL; /* (n, ld) the sample as numbers, where operands are not */
     enhope_status status;
     EH_CHECK(eh_new(t->ctx, "parameters", t->P, sizeof *host, (void **)&host));
-    if (narrow) EH_CHECK(eh_compute_new(c, t->ctx, "a sample", n * t->ld, c->op->size, &X));
-    if (narrow) c->op->gather(c, &t->table, t->row_list, n, X, t->ld, NULL);
-    c->op->gather_operands(c, &t->table, t->row_list, n, t->X, t->ld, NULL, NULL);
-    t->method->map->init(&t->shape, c, (uint64_t)t->set.seed, t->set.start, narrow ? X : (eh_real *)t->X, t->X, t->ld,
-                         n, host, t->theta, t->work);
+    if (narrow) EH_CHECK(eh_compute_new(c, t->ctx, "a sample", n * t->embedder.ld, c->op->size, &X));
+    if (narrow) c->op->gather(c, &t->embedder.table, t->row_list, n, X, t->embedder.ld, NULL);
+    c->op->gather_operands(c, &t->embedder.table, t->row_list, n, t->embedder.X, t->embedder.ld, NULL, NULL);
+    t->method->map->init(&t->embedder.shape, c, (uint64_t)t->set.seed, t->set.start,
+                         narrow ? X : (eh_real *)t->embedder.X, t->embedder.X, t->embedder.ld, n, host, t->theta,
+                         t->embedder.work);
 cleanup:
     if (X) c->op->release(c, X);
     eh_free(host);
@@ -216,10 +218,10 @@ static enhope_status start_optimiser(enhope_trainer *t)
         .warmup = (int64_t)(s->warmup * (double)steps),
         .total = steps,
     };
-    EH_TRY(eh_optim_create(t->ctx, t->c, type, &set, t->P + (t->learned ? t->z * t->shape.H : 0), &t->optim));
+    EH_TRY(eh_optim_create(t->ctx, t->c, type, &set, t->P + (t->learned ? t->z * t->embedder.shape.H : 0), &t->optim));
     t->optim->stop = eh_train_stop;
     if (type->deferred) return ENHOPE_OK;
-    return eh_compute_new(t->c, t->ctx, "parameters", t->P + t->z * t->shape.H, t->c->op->size, &t->before);
+    return eh_compute_new(t->c, t->ctx, "parameters", t->P + t->z * t->embedder.shape.H, t->c->op->size, &t->before);
 }
 
 /* An epoch's rows and losses; and all rows, placed. */
@@ -244,14 +246,12 @@ static enhope_status allocate_epoch(enhope_trainer *t)
 }
 
 /* The classes of the training points, where these are what points are compared with. */
-static enhope_status place_point_labels(enhope_trainer *t)
+static void place_point_labels(enhope_trainer *t)
 {
     const int64_t n = t->held;
     int32_t *label = t->order_label; /* free until the first epoch */
-    EH_TRY(eh_compute_new(t->c, t->ctx, "labels", n, sizeof *label, &t->point_label));
     for (int64_t i = 0; i < n; i++) label[i] = t->label[t->rows[i]];
-    t->c->op->send(t->c, t->point_label, label, (size_t)n * sizeof *label);
-    return ENHOPE_OK;
+    t->c->op->send(t->c, t->embedder.reference_label, label, (size_t)n * sizeof *label);
 }
 
 /* P of a batch, and the batch's inputs as numbers, undisturbed. */
@@ -262,8 +262,8 @@ static enhope_status allocate_affinities(enhope_trainer *t)
     if (!t->method->given) return ENHOPE_OK;
     EH_TRY(eh_compute_new(c, t->ctx, "affinities of a batch", batch * batch, c->op->size, &t->affinities));
     t->objective.P = t->affinities;
-    if (c->numbers && !t->sparse && !t->disturbed) return ENHOPE_OK;
-    return eh_compute_new(c, t->ctx, "batch", batch * t->ld, c->op->size, &t->inputs);
+    if (c->numbers && !t->embedder.sparse && !t->disturbed) return ENHOPE_OK;
+    return eh_compute_new(c, t->ctx, "batch", batch * t->embedder.ld, c->op->size, &t->inputs);
 }
 
 /* What is held for inputs that climb the loss, and for the parameters' mean. */
@@ -271,12 +271,12 @@ static enhope_status allocate_regularisers(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
     eh_compute *c = t->c;
-    const int64_t rows = t->batch_most * (1 + t->hinge.targets) + t->z, H = t->shape.H;
+    const int64_t rows = t->batch_most * (1 + t->hinge.targets) + t->z, H = t->embedder.shape.H;
     const int64_t all = t->P + t->z * H;
     if (!t->method->solve && t->set.average > 0)
         EH_TRY(eh_compute_new(c, ctx, "mean of the parameters", all, c->op->size, &t->average));
     if (!eh_train_climbs(t)) return ENHOPE_OK;
-    EH_TRY(eh_compute_new(c, ctx, "adversarial batch", rows * t->ld, c->operand, &t->climbed));
+    EH_TRY(eh_compute_new(c, ctx, "adversarial batch", rows * t->embedder.ld, c->operand, &t->climbed));
     EH_TRY(eh_compute_new(c, ctx, "gradient of a batch", rows * H, c->op->size, &t->dX));
     EH_TRY(eh_compute_new(c, ctx, "adversarial gradient", all, c->op->size, &t->climbed_grad));
     return eh_compute_new(c, ctx, "adversarial loss", 1, sizeof(eh_value), &t->climbed_loss);
@@ -286,34 +286,30 @@ static enhope_status allocate(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
     eh_compute *c = t->c;
-    const int64_t rows = t->capacity + t->z, H = t->shape.H, h = t->shape.h;
-    enum { ROW_ALIGN = 16 }; /* rows of X begin on a cache line */
-    t->ld = (H + 1 + ROW_ALIGN - 1) / ROW_ALIGN * ROW_ALIGN;
+    const int64_t rows = t->embedder.capacity + t->z, H = t->embedder.shape.H;
+    const bool points = t->method->compared == EH_BATCH;
     /* sparse batches never enter X, only exemplars and the sample of the start do */
-    const int64_t x_rows = !t->sparse ? rows : t->z > t->sample ? t->z : t->sample;
-    int64_t x_count, y_count, all;
-    if (!eh_mul(x_rows, t->ld, &x_count) || !eh_mul(rows, h, &y_count) || !eh_mul(t->held + t->valid_n, h, &all) ||
-        rows > INT32_MAX || t->ld > INT32_MAX) /* BLAS counts in 32 bits */
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a batch of %lld rows of %lld inputs is too large", (long long)rows,
-                       (long long)H);
+    const int64_t dense = !t->embedder.sparse ? rows : t->z > t->sample ? t->z : t->sample;
     const size_t size = c->op->size;
+    EH_TRY(eh_embedder_allocate(&t->embedder,
+                                &(eh_embedder_sizes){.capacity = t->embedder.capacity,
+                                                     .behind = t->z,
+                                                     .dense = dense,
+                                                     .embedded = rows,
+                                                     .references = points ? t->held : t->z,
+                                                     .embedded_references = points ? t->held + t->valid_n : t->z,
+                                                     .keep = true}));
     EH_TRY(eh_compute_new(c, ctx, "parameters", t->P + t->z * H, size, &t->theta));
     EH_TRY(eh_compute_new(c, ctx, "parameters", t->P + t->z * H, size, &t->best));
-    EH_TRY(eh_compute_new(c, ctx, "batch", x_count, c->operand, &t->X));
-    EH_TRY(eh_compute_new(c, ctx, "activations", t->method->map->work(&t->shape, c, rows, true), size, &t->work));
-    EH_TRY(eh_compute_new(c, ctx, "embedding", y_count, size, &t->Y));
-    EH_TRY(eh_compute_new(c, ctx, "embedding", y_count, size, &t->dY));
-    EH_TRY(eh_compute_new(c, ctx, "labels", t->z, sizeof(int32_t), &t->exemplar_class));
+    EH_TRY(eh_compute_new(c, ctx, "embedding", rows * t->embedder.shape.h, size, &t->dY));
     EH_TRY(eh_new(ctx, "labels", t->z, sizeof *t->exemplar_label, (void **)&t->exemplar_label));
-    EH_TRY(eh_new(ctx, "labels", t->capacity, sizeof *t->guess, (void **)&t->guess));
     EH_TRY(allocate_epoch(t));
     if (!t->method->solve) EH_TRY(eh_train_exchange_create(t));
     EH_TRY(allocate_affinities(t));
     EH_TRY(eh_train_soft_allocate(t));
     EH_TRY(allocate_regularisers(t));
-    if (t->method->compared != EH_BATCH) return ENHOPE_OK;
-    EH_TRY(eh_compute_new(c, ctx, "embedded training points", all, size, &t->points));
-    return place_point_labels(t);
+    if (points) place_point_labels(t);
+    return ENHOPE_OK;
 }
 
 static enhope_status settle_neighbours(enhope_trainer *t)
@@ -333,7 +329,7 @@ static enhope_status settle_neighbours(enhope_trainer *t)
         t->k = r < EH_NEIGHBOURS ? (int32_t)r : EH_NEIGHBOURS;
     t->set.neighbours = t->k;
     if (!t->c) return ENHOPE_OK;
-    return eh_found_create(t->ctx, t->c, t->capacity, t->k, &(eh_classes){.label = t->guess}, &t->found);
+    return eh_embedder_search(&t->embedder, t->embedder.capacity, t->k, NULL);
 }
 
 static enhope_status settle_scaling(enhope_trainer *t)
@@ -358,7 +354,7 @@ static void settle_threads(enhope_trainer *t)
     enum { ALONE = 1 << 20 }; /* multiplications of a batch, in the map and for distances */
     int64_t distances, work;
     if (t->method->compared != EH_EXEMPLARS || !t->c->op->host || t->ctx->threads) return;
-    if (!eh_mul(t->z, t->shape.h, &distances) || __builtin_add_overflow(distances, t->P, &distances)) return;
+    if (!eh_mul(t->z, t->embedder.shape.h, &distances) || __builtin_add_overflow(distances, t->P, &distances)) return;
     if (eh_mul(t->n / t->batches + t->z, distances, &work) && work < ALONE) t->c->threads = 1;
 }
 
@@ -379,8 +375,8 @@ static enhope_status prepare(enhope_trainer *t)
         t->done = true;
         return settle_neighbours(t);
     }
-    EH_TRY(t->c->op->place(t->c, ctx, t->x, t->label, t->shift, t->mul, &t->table));
-    if (t->table.stream)
+    EH_TRY(eh_embedder_place(&t->embedder, t->x, t->label, t->shift, t->mul));
+    if (t->embedder.table.stream)
         return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
                        "the data is larger than the memory that the device has for it, and %s; train on the cpu, or on "
                        "fewer samples",
@@ -439,8 +435,8 @@ static enhope_status begin(enhope_context *ctx, const enhope_model *from, const 
     return eh_train_settle_update(t);
 }
 
-enhope_status enhope_trainer_create_from(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
-                                         const enhope_settings *settings, enhope_trainer **out)
+enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
+                                    const enhope_settings *settings, enhope_trainer **out)
 {
     enhope_trainer *t = NULL;
     eh_comm_begin(ctx);
@@ -454,31 +450,23 @@ enhope_status enhope_trainer_create_from(enhope_context *ctx, const enhope_model
     return ENHOPE_OK;
 }
 
-enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
-                                    enhope_trainer **out)
-{
-    return enhope_trainer_create_from(ctx, NULL, data, settings, out);
-}
-
 void enhope_trainer_free(enhope_trainer *t)
 {
     if (!t) return;
     if (t->c) {
         eh_optim_free(t->optim);
-        eh_found_free(&t->found);
+        eh_embedder_free(&t->embedder);
         eh_train_exchange_free(t);
-        void *const placed[] = {t->theta,      t->best,         t->X,           t->work,         t->Y,
-                                t->dY,         t->points,       t->row_list,    t->losses,       t->exemplar_class,
-                                t->epoch_rows, t->epoch_label,  t->point_label, t->inputs,       t->affinities,
-                                t->average,    t->climbed,      t->dX,          t->climbed_grad, t->climbed_loss,
-                                t->soft,       t->class_weight, t->crowd,       t->before};
+        void *const placed[] = {t->theta,        t->best,        t->dY,           t->row_list,     t->losses,
+                                t->epoch_rows,   t->epoch_label, t->inputs,       t->affinities,   t->average,
+                                t->climbed,      t->dX,          t->climbed_grad, t->climbed_loss, t->soft,
+                                t->class_weight, t->crowd,       t->before};
         for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
             if (placed[i]) t->c->op->release(t->c, placed[i]);
-        t->c->op->unplace(t->c, &t->table);
         eh_compute_close(t->c);
     }
-    void *const blocks[] = {t->shift,       t->mul,     t->rows,    t->exemplar_label, t->guess, t->targets, t->order,
-                            t->order_label, t->fetched, t->history, t->part_start,     t->piece, t->class_n};
+    void *const blocks[] = {t->shift,       t->mul,     t->rows,    t->exemplar_label, t->targets, t->order,
+                            t->order_label, t->fetched, t->history, t->part_start,     t->piece,   t->class_n};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
     eh_train_windows_free(t->windows);
     eh_train_join_free(&t->joined);

@@ -116,8 +116,8 @@ static enhope_status settle_start(enhope_trainer *t)
 {
     const double least = 1e-9;
     int highest = 0;
-    for (int i = 0; i < t->shape.orders.count; i++)
-        if (t->shape.orders.order[i] > highest) highest = t->shape.orders.order[i];
+    for (int i = 0; i < t->embedder.shape.orders.count; i++)
+        if (t->embedder.shape.orders.order[i] > highest) highest = t->embedder.shape.orders.order[i];
     if (t->set.start == 0) t->set.start = highest > 2 ? 0.3 : 1;
     if (t->set.start >= least) return ENHOPE_OK;
     return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "start is %g: expected 0, or at least %g", t->set.start, least);
@@ -132,7 +132,7 @@ static enhope_status settle_inputs(enhope_trainer *t)
     if (sparse && !s->dropout_said) s->dropout = 0;
     if (sparse && !s->adversary_said) s->adversary = 0;
     EH_TRY(settle_disturbance(t));
-    t->sparse = sparse && !t->disturbed && !eh_train_climbs(t);
+    t->embedder.sparse = sparse && !t->disturbed && !eh_train_climbs(t);
     return ENHOPE_OK;
 }
 
@@ -141,19 +141,20 @@ static enhope_status settle_map(enhope_trainer *t)
     const enhope_settings *s = &t->set;
     const eh_map *map = t->method->map;
     const int64_t H = t->data->x.H;
-    t->shape = (eh_map_shape){.H = H, .h = map == &eh_map_identity ? H : s->dims};
+    eh_map_shape shape = {.H = H, .h = map == &eh_map_identity ? H : s->dims};
     if (map == &eh_map_mlp) {
-        eh_map_layers_parse(s->layers, &t->shape);
-        t->shape.relu = s->unit == EH_UNIT_RELU;
+        eh_map_layers_parse(s->layers, &shape);
+        shape.relu = s->unit == EH_UNIT_RELU;
     }
     if (map == &eh_map_hope) {
-        t->shape.F = s->factors, t->shape.m = s->hidden;
-        eh_map_orders_parse(s->order, EH_ORDER_MOST, &t->shape.orders);
-        if (t->shape.orders.count > s->factors)
+        shape.F = s->factors, shape.m = s->hidden;
+        eh_map_orders_parse(s->order, EH_ORDER_MOST, &shape.orders);
+        if (shape.orders.count > s->factors)
             return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                            "order is %s with %lld factors: expected a factor for each order", s->order,
                            (long long)s->factors);
     }
+    eh_embedder_init(&t->embedder, t->ctx, t->c, map, &shape);
     return settle_start(t);
 }
 
@@ -182,7 +183,7 @@ static enhope_status settle_objective(enhope_trainer *t)
 static enhope_status settle_parameters(enhope_trainer *t)
 {
     enhope_settings *s = &t->set;
-    const int64_t H = t->shape.H;
+    const int64_t H = t->embedder.shape.H;
     if (t->method->compared == EH_EXEMPLARS) {
         if (t->from)
             EH_TRY(eh_train_count_exemplars(t));
@@ -196,7 +197,7 @@ static enhope_status settle_parameters(enhope_trainer *t)
                            (long long)t->z, (long long)t->held);
     }
     s->z = t->z;
-    t->P = eh_map_parameters(t->method->map, &t->shape);
+    t->P = eh_map_parameters(t->method->map, &t->embedder.shape);
     if (t->from) EH_TRY(eh_train_check_update(t));
     int64_t exemplar_numbers, all;
     if (t->P < 0 || !eh_mul(t->z, H, &exemplar_numbers) || __builtin_add_overflow(t->P, exemplar_numbers, &all))
@@ -223,25 +224,27 @@ static void settle_room(enhope_trainer *t, int64_t batch)
 {
     /* rows embedded at a time when the batch itself is smaller */
     enum { BLOCK_NUMBERS = 1 << 26 }; /* inputs of a block, at most */
-    const int64_t width = t->shape.H + 1, most = BLOCK_NUMBERS / width > 1000 ? BLOCK_NUMBERS / width : 1000;
+    const int64_t width = t->embedder.shape.H + 1, most = BLOCK_NUMBERS / width > 1000 ? BLOCK_NUMBERS / width : 1000;
     int64_t block = !t->c || t->n < t->c->op->block ? t->n : t->c->op->block;
     if (block > most) block = most;
     const int64_t rows = (t->windows ? t->batch_most : batch) * (1 + t->hinge.targets);
-    t->capacity = rows > block ? rows : block;
+    t->embedder.capacity = rows > block ? rows : block;
     /* a sample that does not depend on the backend; dense rows of wide sparse data are large */
     enum { SAMPLE = 1000, SPARSE_SAMPLE = 256 };
-    const int64_t sample = t->sparse ? SPARSE_SAMPLE : batch > SAMPLE ? batch : SAMPLE;
-    t->sample = sample < t->capacity ? sample : t->capacity;
+    const int64_t sample = t->embedder.sparse ? SPARSE_SAMPLE : batch > SAMPLE ? batch : SAMPLE;
+    t->sample = sample < t->embedder.capacity ? sample : t->embedder.capacity;
     if (t->sample > t->held) t->sample = t->held;
     /* the order of a window also has room for the labels of a block (setup/scale.c) */
     const int64_t window = t->windows ? eh_train_window_room(t) : 0;
-    t->order_room = !window ? t->n * (1 + t->hinge.targets) : window > t->capacity ? window : t->capacity;
+    t->order_room = !window                         ? t->n * (1 + t->hinge.targets)
+                    : window > t->embedder.capacity ? window
+                                                    : t->embedder.capacity;
 }
 
 enhope_status eh_train_settle(enhope_trainer *t)
 {
-    EH_TRY(settle_inputs(t));
     EH_TRY(settle_map(t));
+    EH_TRY(settle_inputs(t));
     EH_TRY(settle_objective(t));
     EH_TRY(settle_parameters(t));
     int64_t batch = settle_batch(t);

@@ -17,8 +17,9 @@ static enhope_status median_distance(enhope_trainer *t, int64_t n, double *out)
     eh_compute *c = t->c;
     float *square = NULL;
     EH_TRY(eh_new(t->ctx, "distances", n, sizeof *square, (void **)&square));
-    c->op->nearest(c, t->Y, n, eh_at(c, t->Y, n * t->shape.h), t->z, t->shape.h, 1, t->found.index, t->found.distance);
-    c->op->read(c, square, t->found.distance, n);
+    c->op->nearest(c, t->embedder.Y, n, eh_at(c, t->embedder.Y, n * t->embedder.shape.h), t->z, t->embedder.shape.h, 1,
+                   t->embedder.nearest.index, t->embedder.nearest.distance);
+    c->op->read(c, square, t->embedder.nearest.distance, n);
     qsort(square, (size_t)n, sizeof *square, by_size);
     *out = sqrt(square[n / 2]);
     eh_free(square);
@@ -29,10 +30,10 @@ static enhope_status median_distance(enhope_trainer *t, int64_t n, double *out)
 static enhope_status loss_of(enhope_trainer *t, int64_t n, double *out)
 {
     eh_compute *c = t->c;
-    const int64_t h = t->shape.h;
+    const int64_t h = t->embedder.shape.h;
     eh_value value;
-    eh_neighbour_loss(&t->objective, c, n, t->z, h, t->Y, t->epoch_label, eh_at(c, t->Y, n * h), t->exemplar_class,
-                      t->losses, t->dY, eh_at(c, t->dY, n * h));
+    eh_neighbour_loss(&t->objective, c, n, t->z, h, t->embedder.Y, t->epoch_label, eh_at(c, t->embedder.Y, n * h),
+                      t->embedder.reference_label, t->losses, t->dY, eh_at(c, t->dY, n * h));
     c->op->fetch(c, &value, t->losses, sizeof value);
     EH_TRY(c->op->sync(c, t->ctx));
     *out = value.value;
@@ -46,24 +47,24 @@ enhope_status eh_train_scale(enhope_trainer *t)
     enum { STEPS = 24 };
     static const double STEP = 1.4142135623730951;
     eh_compute *c = t->c;
-    const int64_t n = t->held < t->capacity ? t->held : t->capacity, H = t->shape.H;
-    const eh_rows rows = {.X = t->X, .ld = t->ld, .dense_n = n + t->z};
+    const int64_t n = t->held < t->embedder.capacity ? t->held : t->embedder.capacity, H = t->embedder.shape.H;
+    const eh_rows rows = {.X = t->embedder.X, .ld = t->embedder.ld, .dense_n = n + t->z};
     eh_real *E = eh_at(c, t->theta, t->P);
     double distance, best = 1, least = INFINITY;
-    c->op->gather_operands(c, &t->table, t->row_list, n, t->X, t->ld, t->epoch_label, NULL);
-    c->op->close_rows(c, t->z, H, E, eh_operand_at(c, t->X, n * t->ld), t->ld);
-    t->method->map->forward(&t->shape, c, t->theta, &rows, t->work, t->Y, false);
+    c->op->gather_operands(c, &t->embedder.table, t->row_list, n, t->embedder.X, t->embedder.ld, t->epoch_label, NULL);
+    c->op->close_rows(c, t->z, H, E, eh_operand_at(c, t->embedder.X, n * t->embedder.ld), t->embedder.ld);
+    t->method->map->forward(&t->embedder.shape, c, t->theta, &rows, t->embedder.work, t->embedder.Y, false);
     EH_TRY(median_distance(t, n, &distance));
     if (!(distance > 0)) return ENHOPE_OK;
     double gamma = pow(STEP, -STEPS / 2) / distance, factor = gamma;
     for (int step = 0; step <= STEPS; step++, gamma *= STEP, factor = STEP) {
         double loss;
-        c->op->scale(c, (n + t->z) * H, factor, t->Y);
+        c->op->scale(c, (n + t->z) * H, factor, t->embedder.Y);
         EH_TRY(loss_of(t, n, &loss));
         if (loss < least) least = loss, best = gamma;
     }
     for (int64_t j = 0; j < H; j++) t->mul[j] *= (float)best;
-    c->op->write(c, t->table.mul, t->mul, H);
+    c->op->write(c, t->embedder.table.mul, t->mul, H);
     c->op->scale(c, t->z * H, best, E);
     return c->op->sync(c, t->ctx);
 }

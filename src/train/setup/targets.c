@@ -39,7 +39,8 @@ static enhope_status allocate(enhope_trainer *t, search *s)
     eh_compute *c = t->c;
     const int64_t near = s->most * (t->hinge.targets + 1);
     int64_t numbers;
-    if (!eh_mul(s->most, t->shape.H + 1, &numbers)) return eh_fail_memory(t->ctx, "a class", (size_t)s->most, 1);
+    if (!eh_mul(s->most, t->embedder.shape.H + 1, &numbers))
+        return eh_fail_memory(t->ctx, "a class", (size_t)s->most, 1);
     EH_TRY(eh_new(t->ctx, "targets", t->n * t->hinge.targets, sizeof *t->targets, (void **)&t->targets));
     EH_TRY(eh_new(t->ctx, "neighbours", near, sizeof *s->found, (void **)&s->found));
     EH_TRY(eh_compute_new(c, t->ctx, "rows of a class", s->most, sizeof *s->found, &s->rows));
@@ -62,10 +63,10 @@ static enhope_status search_class(enhope_trainer *t, const search *s, int32_t cl
 {
     eh_compute *c = t->c;
     const int64_t *member = s->member + s->start[class], n = s->start[class + 1] - s->start[class];
-    const int64_t wide = t->shape.H + 1, k = n < t->hinge.targets + 1 ? n : t->hinge.targets + 1;
+    const int64_t wide = t->embedder.shape.H + 1, k = n < t->hinge.targets + 1 ? n : t->hinge.targets + 1;
     for (int64_t i = 0; i < n; i++) s->found[i] = t->rows[member[i]];
     c->op->send(c, s->rows, s->found, (size_t)n * sizeof *s->found);
-    c->op->gather(c, &t->table, s->rows, n, s->X, wide, NULL); /* the closing 1 adds nothing to a distance */
+    c->op->gather(c, &t->embedder.table, s->rows, n, s->X, wide, NULL); /* the closing 1 adds nothing to a distance */
     c->op->nearest(c, s->X, n, s->X, n, wide, k, s->index, s->distance);
     c->op->fetch(c, s->found, s->index, (size_t)(n * k) * sizeof *s->found);
     EH_TRY(c->op->sync(c, t->ctx));

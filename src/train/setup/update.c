@@ -123,7 +123,8 @@ static bool same_shape(const eh_map_shape *a, const eh_map_shape *b)
 enhope_status eh_train_check_update(const enhope_trainer *t)
 {
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
-    if (t->from->map == t->method->map && same_shape(&t->shape, &t->from->shape) && t->from->exemplars == exemplars)
+    if (t->from->map == t->method->map && same_shape(&t->embedder.shape, &t->from->shape) &&
+        t->from->exemplars == exemplars)
         return ENHOPE_OK;
     return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the model is not as %s trains it: its settings do not tell its shape",
                    t->method->info.name);
@@ -199,7 +200,7 @@ enhope_status eh_train_count_exemplars(enhope_trainer *t)
 static void merge(const enhope_trainer *t, const float *fresh, const int32_t *fresh_label, int64_t count, float *E)
 {
     const enhope_model *m = t->from;
-    const int64_t H = t->shape.H;
+    const int64_t H = t->embedder.shape.H;
     for (int64_t at = 0, old = 0, new = 0; at < t->z; at++) {
         const bool own = new == count || (old < m->r && m->reference_label[old] <= fresh_label[new]);
         memcpy(E + at * H, own ? m->reference + old * H : fresh + new *H, (size_t)H * sizeof *E);
@@ -220,12 +221,12 @@ enhope_status eh_train_more_exemplars(enhope_trainer *t, float *E)
     enhope_status status = ENHOPE_OK;
     if (count) {
         status = eh_new(t->ctx, "rows of samples", t->held, sizeof *rows, (void **)&rows);
-        if (!status) status = eh_new(t->ctx, "exemplars", count * t->shape.H, sizeof *fresh, (void **)&fresh);
+        if (!status) status = eh_new(t->ctx, "exemplars", count * t->embedder.shape.H, sizeof *fresh, (void **)&fresh);
         if (!status) status = eh_new(t->ctx, "labels", count, sizeof *label, (void **)&label);
         if (!status) status = new_rows(t, rows, &found);
         EH_CHECK(eh_comm_agree(t->ctx, status));
-        EH_CHECK(eh_exemplar_kmeans(t->ctx, t->c, &t->table, rows, found, t->data->c, count, (uint64_t)t->set.seed,
-                                    fresh, label));
+        EH_CHECK(eh_exemplar_kmeans(t->ctx, t->c, &t->embedder.table, rows, found, t->data->c, count,
+                                    (uint64_t)t->set.seed, fresh, label));
     }
     merge(t, fresh, label, count, E);
 cleanup:

@@ -309,7 +309,7 @@ static enhope_status turn(enhope_trainer *t)
         status = eh_fail(t->ctx, status, "%s", w->ctx.error);
     }
     EH_TRY(eh_comm_agree(t->ctx, status));
-    if (c->op->refresh) c->op->refresh(c, &t->table, &w->block.x, w->block.label, next->first, next->rows);
+    if (c->op->refresh) c->op->refresh(c, &t->embedder.table, &w->block.x, w->block.label, next->first, next->rows);
     c->op->send(c, t->epoch_rows, next->order, (size_t)next->n * sizeof *next->order);
     c->op->send(c, t->epoch_label, next->order_label, (size_t)next->n * sizeof *next->order_label);
     w->now = next;
