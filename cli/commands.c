@@ -84,12 +84,12 @@ static const cli_command commands[] = {
      "enhope data mnist --part test\nenhope data usps_all.mat --split 8000@1 --json\nenhope data clicks --check", 0, 1, false, CLI_BY_RANK_0, cmd_data},
     {"convert", "--data SPEC -o FOLDER [OPTIONS]", "write data as shards, which can be streamed",
      "Writes NPY files of about 256 MB and shards.json with their checksums; the folder is then the SPEC of the data. CSV, "
-     "LIBSVM, IDX and NPY, also .gz, and synthetic data of any size pass through in constant memory; MAT, NPZ, NPY in column "
-     "order, and a --split are read as a whole.\n"
+     "LIBSVM, IDX and NPY, also .gz, NPZ and synthetic data pass through in constant memory; MAT, NPY in column order and a "
+     "--split are read whole first.\n"
      "A conversion that was stopped, by Ctrl-C or otherwise, goes on after its last complete shard when the same command is "
      "given again. enhope data FOLDER --check compares the checksums.",
      "enhope convert --data clicks.csv.gz --label clicked -o clicks\n"
-     "enhope convert --data synthetic:strokes,n=20000000,seed=1 -o strokes\n"
+     "enhope convert --data synthetic:digits,n=20000000,seed=1 -o digits\n"
      "enhope train --data clicks --memory 4GB -o clicks.safetensors",
      0, 0, false, CLI_BY_RANK_0, cmd_convert},
     {"methods", "[--settings] [--json] [--markdown]", "list the methods, or the settings",
@@ -114,8 +114,8 @@ static const cli_command commands[] = {
 static const cli_option options[] = {
     {"data", 0, "SPEC", CLI_TEXT, AT(data), 0, 0, WITH_DATA,
      "the data: a file (IDX, CSV, TSV, LIBSVM, NPY, NPZ, MAT; .gz where usual), a folder of MNIST-named IDX files or of "
-     "shards, a pair X,y of files, - for CSV on standard input, synthetic:digits,n=6000,seed=1 (or strokes, "
-     "for any n) or synthetic:blobs,n=600,classes=3,inputs=5,seed=1"},
+     "shards, a pair X,y of files, - for CSV on standard input, synthetic:digits,n=6000,seed=1 or "
+     "synthetic:blobs,n=600,classes=3,inputs=5,seed=1"},
     {"part", 0, "train|test", CLI_TEXT, AT(part), 0, 0, WITH_HALF,
      "the half of a folder, of an .npz file, of synthetic data or of a --split; default: train for train, update, tune and data, "
      "test for the others"},

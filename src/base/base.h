@@ -120,8 +120,7 @@ enum { /* streams, so that no two uses share numbers */
        EH_STREAM_ELASTIC = 9,
        EH_STREAM_MIX = 10,
        EH_STREAM_FINGERPRINT = 11,
-       EH_STREAM_RUNS = 12,
-       EH_STREAM_STROKES = 20
+       EH_STREAM_RUNS = 12
 };
 uint64_t eh_random_u64(uint64_t seed, uint32_t stream, uint64_t index);
 double eh_random_unit(uint64_t seed, uint32_t stream, uint64_t index);   /* [0, 1) */

@@ -352,16 +352,16 @@ static enhope_status take_labels(enhope_context *ctx, const mat *m, const eh_mat
         }
     }
     status = status ? eh_fail_in(ctx, status, "%s: variable '%s'", m->path, (y ? y : x)->name)
-                    : eh_labels_attach(ctx, &labels, data, m->path, m->path);
+                    : eh_labels_attach(ctx, &labels, data);
     m->op->free(&values);
     eh_labels_free(&labels);
     return status;
 }
 
-enhope_status eh_read_mat(enhope_context *ctx, const char *path, const char *variables, bool labelled,
-                          enhope_dataset *data)
+enhope_status eh_read_mat(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink)
 {
     enhope_status status = ENHOPE_OK;
+    const char *path = in->path, *variables = in->variables;
     const eh_mat_variable *x = NULL, *y = NULL;
     mat m = {.path = path};
     EH_TRY(eh_mat_check(ctx, path));
@@ -371,8 +371,10 @@ enhope_status eh_read_mat(enhope_context *ctx, const char *path, const char *var
     EH_CHECK(list_variables(ctx, &m));
     EH_CHECK(variables ? find_named(ctx, &m, variables, &x, &y) : find_by_shape(ctx, &m, &x, &y));
     EH_CHECK(take_inputs(ctx, &m, x, y, data));
-    if (labelled && (y || x->rank == 3)) EH_CHECK(take_labels(ctx, &m, x, y, data));
+    if (in->labelled && (y || x->rank == 3)) EH_CHECK(take_labels(ctx, &m, x, y, data));
     EH_CHECK(take_names(ctx, &m, data));
+    sink->ordered = true;
+    EH_CHECK(sink->take(ctx, sink, &data->x, data->label, 1));
 cleanup:
     eh_free(m.variable);
     m.op->close(m.file);
