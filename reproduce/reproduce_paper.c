@@ -232,7 +232,7 @@ static void put_beyond_tables(const reproduction *r, document *d)
     document_heading(d, "Beyond the paper: the recipes");
     document_paragraph(
         d, "The paper's figures are the best among its variants. `enhope recipes` prints what a recipe sets, "
-           "the table at the end what is changed here; docs/accuracy.md has what each choice buys.");
+           "the table at the end what is changed here; docs/explanation/accuracy.md has what each choice buys.");
     report_put_errors(r, d, "fast best knn", all);
     report_put_errors(r, d, "best-10-D best-small best-moved", mnist);
     document_heading(d, "Not in the paper");
