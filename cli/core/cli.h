@@ -338,7 +338,7 @@ typedef struct cli_figure {
     bool legend;
 } cli_figure;
 enum { CLI_PICTURE_WIDTH = 760, CLI_PICTURE_HEIGHT = 640, CLI_PICTURE_LETTERS = 13 }; /* defaults, in pixels */
-int cli_figure_draw(FILE *out, const cli_figure *figure);
+int cli_figure_draw(FILE *out, const cli_figure *asked);
 /* The session's data as its model places it; options: how it looks, neighbours (plot/draw.c). */
 int cli_draw(const cli_session *session, const cli_options *options, canvas_format format, FILE *out);
 
