@@ -222,8 +222,9 @@ bool cli_same_text(const char *a, const char *b);
 int cli_text_width(const char *text);
 /* Padded to width columns (negative: left-aligned), control characters as '?'. */
 void cli_put_text(FILE *out, const char *text, int width);
-void cli_put_json(FILE *out, const char *text);    /* with its quotes; NULL is null */
-void cli_put_json_number(FILE *out, double value); /* NaN and infinity are null */
+/* printf for JSON: %s is a text with its quotes, NULL is null; %g a number, NaN and infinity are null; %i is true or false;
+ * %d, %lld and %.6g are as they are. */
+void cli_json(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_put_csv(FILE *out, const char *text);
 void cli_put_xml(FILE *out, const char *text);
 /* Filled to width columns; every line but the first is indented, and the first is taken to begin at column `at`. */
