@@ -3,10 +3,12 @@
 
 usage: generate.py filter HEADER    a public header with Doxygen comments, on standard output
        generate.py pages FOLDER     c-api.md, c-api-advanced.md and cli.md
+       generate.py tables ENHOPE    the tables in reference/methods.md and reference/settings.md, in their place
 """
 
 import os
 import re
+import subprocess
 import sys
 import textwrap
 
@@ -90,6 +92,15 @@ def manual_page():
     return "\n".join(out) + "\n"
 
 
+def update_table(page, command):
+    """Replaces the table between <!-- enhope ARGUMENTS --> and <!-- end --> by the output of the command."""
+    text = read("docs", "reference", page)
+    begin, arguments, end = re.search(r"(?s)(.*<!-- enhope ([^>]*) -->\n).*?(<!-- end -->.*)", text).groups()
+    table = subprocess.check_output([command, *arguments.split()], text=True)
+    with open(os.path.join(TOP, "docs", "reference", page), "w", encoding="utf-8") as file:
+        file.write(begin + table + end)
+
+
 def main(arguments):
     if len(arguments) == 2 and arguments[0] == "filter":
         sys.stdout.write(filter_header(arguments[1]))
@@ -99,6 +110,9 @@ def main(arguments):
                            ("cli.md", manual_page())):
             with open(os.path.join(arguments[1], name), "w", encoding="utf-8") as file:
                 file.write(text)
+    elif len(arguments) == 2 and arguments[0] == "tables":
+        update_table("methods.md", arguments[1])
+        update_table("settings.md", arguments[1])
     else:
         print(__doc__, file=sys.stderr)
         return 2
