@@ -218,7 +218,7 @@ static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
     refused(single, with(NULL), ENHOPE_ERROR_DATA, "the data has a single class ('oak'): training needs at least two");
     refused(unknown, with(NULL), ENHOPE_ERROR_DATA, "the data has no labelled sample to train on");
     refused(blobs, with("z", "2", NULL), ENHOPE_ERROR_ARGUMENT,
-            "z = 2 exemplars for 3 classes: expected at least one for each class");
+            "2 exemplars for 3 classes: expected at least one for each class; raise n_exemplars");
     refused(blobs, with("order", "1+2+3", "factors", "2", NULL), ENHOPE_ERROR_ARGUMENT,
             "order is 1+2+3 with 2 factors: expected a factor for each order");
     refused(blobs, with("neighbours", "7", NULL), ENHOPE_ERROR_ARGUMENT,
