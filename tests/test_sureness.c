@@ -136,7 +136,7 @@ static void calibration_matches_hand_computation(void **state)
     eh_calibration_end(5, &c);
     const double floor = 1.1920929e-7;
     assert_float_equal(c.nll, -(log(0.9) + log(0.125) + log(0.7) + 2 * log(floor)) / 5, 1e-6);
-    /* bin 13: 0.9 and 0.875, one of them right; 10: 0.7, right; 7: 0.5, unknown class; 14: 1, wrong */
+    /* bin 13: 0.9 and 0.875, one right; 10: 0.7, right; 7: 0.5, unknown class; 14: 1, wrong */
     assert_float_equal(c.ece, (fabs(1.775 - 1) + 0.3 + 0.5 + 1) / 5, 1e-6);
     static const int64_t n[ENHOPE_BINS] = {[7] = 1, [10] = 1, [13] = 2, [14] = 1};
     for (int i = 0; i < ENHOPE_BINS; i++) assert_int_equal(c.bin[i].n, n[i]);
