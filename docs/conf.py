@@ -11,6 +11,7 @@ project = "enhope"
 version = release = enhope.__version__
 html_title = f"enhope {version}"
 html_theme = "furo"
+highlight_language = "text"  # of indented blocks, which are formulas
 html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False
