@@ -142,7 +142,7 @@ static void json_is_bounded_before_it_is_parsed(void **state)
     (void)state;
     assert_int_equal(parse("{\"a\": [1, 2, \"x,y,z[[\\\"\"]} \n", 5, ENHOPE_ERROR_FORMAT), ENHOPE_OK);
     assert_int_equal(parse("[1, 2, 3, 4, 5]", 5, ENHOPE_ERROR_FORMAT), ENHOPE_ERROR_FORMAT);
-    assert_string_equal(enhope_error(ctx), "the text holds more than 5 values");
+    assert_string_equal(enhope_error(ctx), "the text has more than 5 values");
     char deep[80];
     for (int levels = 32; levels <= 33; levels++) {
         memset(deep, '[', (size_t)levels);
@@ -150,7 +150,7 @@ static void json_is_bounded_before_it_is_parsed(void **state)
         deep[2 * levels] = '\0';
         assert_int_equal(parse(deep, 100, ENHOPE_ERROR_MODEL), levels == 32 ? ENHOPE_OK : ENHOPE_ERROR_MODEL);
     }
-    assert_string_equal(enhope_error(ctx), "the text nests deeper than 32 levels");
+    assert_string_equal(enhope_error(ctx), "the text is nested deeper than 32 levels");
     assert_int_equal(parse("{\"a\": 1} x", 5, ENHOPE_ERROR_MODEL), ENHOPE_ERROR_MODEL);
     assert_string_equal(enhope_error(ctx), "the text is not valid JSON");
     assert_int_equal(parse("{\"a\": ", 5, ENHOPE_ERROR_MODEL), ENHOPE_ERROR_MODEL);
@@ -174,7 +174,7 @@ static void json_names_that_repeat_are_refused(void **state)
     (void)state;
     cJSON *same = cJSON_Parse("[\"a\", \"b\", \"a\"]"), *distinct = cJSON_Parse("{\"a\": 1, \"A\": 1, \"b\": 2}");
     assert_int_equal(eh_json_distinct(ctx, ENHOPE_ERROR_DATA, "the list", same), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "the list names 'a' twice");
+    assert_string_equal(enhope_error(ctx), "the list contains 'a' twice");
     assert_int_equal(eh_json_distinct(ctx, ENHOPE_ERROR_DATA, "the list", distinct), ENHOPE_OK);
     cJSON_Delete(same);
     cJSON_Delete(distinct);

@@ -221,7 +221,7 @@ static void room_that_cannot_be_had_is_refused_with_a_sentence(void **state)
     const eh_classes wanted = {.label = &label};
     assert_int_equal(eh_found_create(ctx, cp, INT64_C(1) << 40, INT64_C(1) << 30, &wanted, &found),
                      ENHOPE_ERROR_MEMORY);
-    assert_string_equal(enhope_error(ctx), "out of memory: the neighbours needs 1180591620717411303424 bytes");
+    assert_string_equal(enhope_error(ctx), "out of memory: the neighbors needs 1180591620717411303424 bytes");
     assert_int_equal(eh_found_create(ctx, cp, INT64_C(1) << 40, INT64_C(1) << 21, &wanted, &found),
                      ENHOPE_ERROR_MEMORY);
     assert_null(found.cp);

@@ -99,7 +99,7 @@ static void bad_views_are_refused_with_a_sentence(void **state)
     assert_string_equal(enhope_error(ctx), "view: sample 2, column 1 is infinite: expected a finite number");
     x[2] = FLT_MAX;
     assert_int_equal(enhope_dataset_view_f32(ctx, 2, 2, x, labels, 3, NULL, &data), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "view: sample 2: class number 3 is outside 0 to 2 (-1: unlabelled)");
+    assert_string_equal(enhope_error(ctx), "view: sample 2: class number 3 is outside 0 to 2 (-1: unlabeled)");
     assert_int_equal(enhope_dataset_view_f32(ctx, 0, 2, x, NULL, 0, NULL, &data), ENHOPE_ERROR_DATA);
     assert_string_equal(enhope_error(ctx), "view: there are no samples");
     assert_int_equal(enhope_dataset_view_f32(ctx, 2, 0, x, NULL, 0, NULL, &data), ENHOPE_ERROR_DATA);
@@ -312,17 +312,16 @@ static void bad_splits_are_refused_with_a_sentence(void **state)
     const struct {
         const char *split, *part, *sentence;
     } cases[] = {
-        {"80", "train", "split '80' is not understood: expected N@SEED, e.g. 8000@1"},
-        {"@1", "train", "split '@1' is not understood: expected N@SEED, e.g. 8000@1"},
-        {"8@", "train", "split '8@' is not understood: expected N@SEED, e.g. 8000@1"},
-        {"8@1x", "train", "split '8@1x' is not understood: expected N@SEED, e.g. 8000@1"},
-        {"-8@1", "train", "split '-8@1' is not understood: expected N@SEED, e.g. 8000@1"},
-        {"99999999999999999999@1", "train",
-         "split '99999999999999999999@1' is not understood: expected N@SEED, e.g. 8000@1"},
+        {"80", "train", "invalid split '80': expected N@SEED, e.g. 8000@1"},
+        {"@1", "train", "invalid split '@1': expected N@SEED, e.g. 8000@1"},
+        {"8@", "train", "invalid split '8@': expected N@SEED, e.g. 8000@1"},
+        {"8@1x", "train", "invalid split '8@1x': expected N@SEED, e.g. 8000@1"},
+        {"-8@1", "train", "invalid split '-8@1': expected N@SEED, e.g. 8000@1"},
+        {"99999999999999999999@1", "train", "invalid split '99999999999999999999@1': expected N@SEED, e.g. 8000@1"},
         {"0@1", "train", "split '0@1' takes 0 samples to train: expected 1 to 20"},
         {"21@1", "train", "split '21@1' takes 21 samples to train: expected 1 to 20"},
         {"20@1", "test", "split '20@1' leaves no sample of 20 for the test part"},
-        {"5@1", "dev", "part 'dev' is not known: expected train or test"},
+        {"5@1", "dev", "unknown part 'dev': expected train or test"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t *rows = NULL, count = 0;
@@ -434,17 +433,17 @@ static void bad_descriptions_are_refused_with_a_sentence(void **state)
     const struct {
         const char *path, *sentence;
     } cases[] = {
-        {"synthetic:rings", "synthetic: 'rings' is not known: expected digits or blobs"},
-        {"synthetic:", "synthetic: '' is not known: expected digits or blobs"},
+        {"synthetic:rings", "synthetic: unknown name 'rings': expected digits or blobs"},
+        {"synthetic:", "synthetic: unknown name '': expected digits or blobs"},
         {"synthetic:digits,n=0", "synthetic: n is '0': expected a whole number from 1 to 1073741824"},
         {"synthetic:digits,n=2.5", "synthetic: n is '2.5': expected a whole number from 1 to 1073741824"},
         {"synthetic:digits,n=many", "synthetic: n is 'many': expected a whole number from 1 to 1073741824"},
-        {"synthetic:digits,classes=3", "synthetic: 'classes' is not known of digits: expected n, seed or part"},
+        {"synthetic:digits,classes=3", "synthetic: unknown key 'classes' of digits: expected n, seed or part"},
         {"synthetic:blobs,colour=3",
-         "synthetic: 'colour' is not known of blobs: expected n, classes, inputs, spread, seed or part"},
-        {"synthetic:blobs,n", "synthetic: 'n' is not understood: expected key=value"},
+         "synthetic: unknown key 'colour' of blobs: expected n, classes, inputs, spread, seed or part"},
+        {"synthetic:blobs,n", "synthetic: invalid setting 'n': expected key=value"},
         {"synthetic:blobs,spread=-1", "synthetic: spread is '-1': expected a number from 0 to 1000000"},
-        {"synthetic:blobs,part=dev", "part 'dev' is not known: expected train or test"},
+        {"synthetic:blobs,part=dev", "unknown part 'dev': expected train or test"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const enhope_source source = {.path = cases[i].path};

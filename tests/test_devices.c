@@ -71,7 +71,7 @@ static void known_devices_are_taken_and_others_refused_with_the_choices(void **s
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char sentence[256];
         snprintf(sentence, sizeof sentence,
-                 "device '%s' is not known: expected cpu, cuda, cuda:N (the N-th GPU, from 0), auto or ref", bad[i]);
+                 "unknown device '%s': expected cpu, cuda, cuda:N (GPU N, counted from 0), auto or ref", bad[i]);
         assert_int_equal(enhope_context_set_device(ctx, bad[i]), ENHOPE_ERROR_ARGUMENT);
         assert_string_equal(enhope_error(ctx), sentence);
         assert_string_equal(ctx->device, "auto");
@@ -89,7 +89,7 @@ static void known_precisions_are_taken_and_others_refused_with_the_choices(void 
     assert_int_equal(ctx->precision, EH_FP32);
     assert_int_equal(enhope_context_set_precision(ctx, "tf32"), ENHOPE_OK);
     assert_int_equal(enhope_context_set_precision(ctx, "fp16"), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "precision 'fp16' is not known: expected fp32, tf32 or bf16");
+    assert_string_equal(enhope_error(ctx), "unknown precision 'fp16': expected fp32, tf32 or bf16");
     assert_int_equal(enhope_context_set_precision(ctx, NULL), ENHOPE_ERROR_ARGUMENT);
     assert_int_equal(ctx->precision, EH_TF32);
 }

@@ -90,11 +90,12 @@ static void too_few_exemplars_are_refused_with_a_sentence(void **state)
     int64_t counts[10], share[10];
     for (int k = 0; k < 10; k++) counts[k] = 5 + k, share[k] = -7;
     assert_int_equal(eh_exemplar_share(ctx, 8, 10, counts, share), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "z = 8 exemplars for 10 classes: expected at least one for each class");
+    assert_string_equal(enhope_error(ctx),
+                        "8 exemplars for 10 classes: expected at least one for each class; raise n_exemplars");
     for (int k = 0; k < 10; k++) assert_int_equal(share[k], -7);
     memset(counts, 0, sizeof counts);
     assert_int_equal(eh_exemplar_share(ctx, 8, 10, counts, share), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "no labelled sample to take exemplars from: expected some");
+    assert_string_equal(enhope_error(ctx), "exemplars need labeled samples, but no sample has a label; add labels");
     enhope_context_free(ctx);
 }
 
@@ -475,14 +476,14 @@ static void what_cannot_be_is_refused_with_a_sentence(void **state)
     s.used = 30;
     for (int64_t i = 0; i < 30; i++) s.rows[i] = i;
     check_refusal(&s, &s.t, 2, 1, ENHOPE_ERROR_ARGUMENT,
-                  "z = 1 exemplars for 2 classes: expected at least one for each class");
+                  "1 exemplars for 2 classes: expected at least one for each class; raise n_exemplars");
     check_refusal(&s, &s.t, 2, 33, ENHOPE_ERROR_ARGUMENT,
-                  "z = 33 exemplars give class number 0 a share of 22, but it has 20 samples: expected a smaller z");
+                  "class number 0 would get 22 of 33 exemplars but has 20 samples; lower n_exemplars");
     s.label[17] = 4;
-    check_refusal(&s, &s.t, 2, 5, ENHOPE_ERROR_DATA, "row 18: class number 4: expected 0 to 1, or -1 for none");
+    check_refusal(&s, &s.t, 2, 5, ENHOPE_ERROR_DATA, "row 18: class number 4: expected 0 to 1, or -1 for no label");
     eh_table bare = s.t;
     bare.label = NULL;
-    check_refusal(&s, &bare, 2, 5, ENHOPE_ERROR_DATA, "exemplars are taken class by class: expected labelled data");
+    check_refusal(&s, &bare, 2, 5, ENHOPE_ERROR_DATA, "exemplars need class labels, but the data has none; add labels");
     scene_close(&s);
 }
 

@@ -122,12 +122,12 @@ static void pair_of_files_joins_samples_and_labels(void **state)
 
     write_text("short.csv", "ant\nbee\n");
     read_fails((enhope_source){.path = "x-idx3-ubyte,short.csv"}, ENHOPE_ERROR_DATA,
-               "x-idx3-ubyte holds 3 samples but short.csv holds 2 labels");
+               "x-idx3-ubyte has 3 samples but short.csv has 2 labels");
     write_text("wide.csv", "ant,1\nbee,2\n");
     read_fails((enhope_source){.path = "x-idx3-ubyte,wide.csv"}, ENHOPE_ERROR_DATA,
                "wide.csv:1: 2 fields, expected 1 (a label)");
     read_fails((enhope_source){.path = "x-idx3-ubyte,x-idx3-ubyte"}, ENHOPE_ERROR_DATA,
-               "x-idx3-ubyte: 3 x 2 x 4 values cannot be labels: expected one a sample");
+               "x-idx3-ubyte: 3 x 2 x 4 values cannot be labels: expected one per sample");
     read_fails((enhope_source){.path = "x-idx3-ubyte,none.csv"}, ENHOPE_ERROR_IO,
                "none.csv: cannot be opened: No such file or directory");
 }
@@ -204,16 +204,16 @@ static void sources_that_cannot_be_are_refused_with_a_sentence(void **state)
     read_fails((enhope_source){.path = "empty.csv"}, ENHOPE_ERROR_FORMAT, "empty.csv: the file is empty");
     read_fails((enhope_source){.path = "blank.csv"}, ENHOPE_ERROR_DATA, "blank.csv: there are only blank lines");
     read_fails((enhope_source){.path = "strange"}, ENHOPE_ERROR_FORMAT,
-               "strange: the format is not known: expected IDX, CSV, TSV, LIBSVM, NPY, NPZ or MAT");
-    read_fails((enhope_source){.path = NULL}, ENHOPE_ERROR_ARGUMENT, "no data is named: expected a path");
+               "strange: unknown format: expected IDX, CSV, TSV, LIBSVM, NPY, NPZ or MAT");
+    read_fails((enhope_source){.path = NULL}, ENHOPE_ERROR_ARGUMENT, "no data given: expected a path");
     read_fails((enhope_source){.path = "ok.csv", .part = "dev"}, ENHOPE_ERROR_ARGUMENT,
-               "part 'dev' is not known: expected train or test");
+               "unknown part 'dev': expected train or test");
     read_fails((enhope_source){.path = "ok.csv", .part = "test"}, ENHOPE_ERROR_ARGUMENT,
-               "ok.csv: has no test part: name a split N@SEED");
+               "ok.csv: has no test part; use a split N@SEED");
     read_fails((enhope_source){.path = "ok.csv", .limit = -3}, ENHOPE_ERROR_ARGUMENT,
                "limit is -3: expected 0 (all samples) or more");
     read_fails((enhope_source){.path = "ok.csv", .variables = "X"}, ENHOPE_ERROR_ARGUMENT,
-               "ok.csv: the variables 'X' are for NPZ and MAT alone");
+               "ok.csv: variables ('X') can only be named for NPZ and MAT");
     mkdir("folder", 0700);
     read_fails((enhope_source){.path = "folder"}, ENHOPE_ERROR_IO,
                "folder: is a folder without train-images-idx3-ubyte or train-features-idx2-ubyte (or these with .gz), "
@@ -223,7 +223,7 @@ static void sources_that_cannot_be_are_refused_with_a_sentence(void **state)
     write_images("x-idx3-ubyte", 0);
     read_fails((enhope_source){.path = "x-idx3-ubyte,folder"}, ENHOPE_ERROR_IO, "folder: is a folder: expected a file");
     read_fails((enhope_source){.path = "x-idx3-ubyte", .label = "2"}, ENHOPE_ERROR_ARGUMENT,
-               "x-idx3-ubyte: the label column '2' is for CSV alone");
+               "x-idx3-ubyte: a label column ('2') can only be named for CSV");
 }
 
 static void split_and_limit_choose_rows_after_reading(void **state)
@@ -287,15 +287,15 @@ static void libsvm_errors_name_the_line(void **state)
     const struct {
         const char *text, *sentence;
     } cases[] = {
-        {"1 1:2\n1 3:1 2:5\n", "b.svm:2: '2:5' does not follow in order: expected ascending indices"},
+        {"1 1:2\n1 3:1 2:5\n", "b.svm:2: '2:5' is out of order: expected ascending indices"},
         {"1 1:2\n\n1 0:1\n", "b.svm:3: '0:1' has an index outside 1 to 2147483647"},
         {"1 1:2 9999999999:1\n", "b.svm:1: '9999999999:1' has an index outside 1 to 2147483647"},
-        {"1 1:x\n", "b.svm:1: '1:x' has no number as value"},
+        {"1 1:x\n", "b.svm:1: '1:x' has a value that is not a number"},
         {"1 1:nan\n", "b.svm:1: '1:nan' has a value that is not a finite number"},
         {"1 1:1e39\n", "b.svm:1: '1:1e39' has a value that is not a finite number"},
-        {"1 2\n", "b.svm:1: '2' is not understood: expected INDEX:VALUE"},
-        {"1 a:2\n", "b.svm:1: 'a:2' is not understood: expected INDEX:VALUE"},
-        {"1:2 2:3\n", "b.svm:1: '1:2' stands where the label should be"},
+        {"1 2\n", "b.svm:1: '2' is invalid: expected INDEX:VALUE"},
+        {"1 a:2\n", "b.svm:1: 'a:2' is invalid: expected INDEX:VALUE"},
+        {"1:2 2:3\n", "b.svm:1: '1:2' is in the place of the label: expected the label first"},
         {"1\n2\n", "b.svm: there are no inputs, only samples"},
         {"# nothing\n", "b.svm: there are no samples"},
     };

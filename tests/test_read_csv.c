@@ -169,17 +169,17 @@ static void errors_name_line_and_column(void **state)
         {"1,2,x\n-inf,2,y\n", NULL, "e.csv:2: column 1: '-inf' is not a finite number", 0},
         {"1,2,x\n1e39,2,y\n", NULL, "e.csv:2: column 1: '1e39' is not a finite number", 0},
         {"1,2,x\n1e999,2,y\n", NULL, "e.csv:2: column 1: '1e999' is not a finite number", 0},
-        {"w,label\n1,x\n,y\n", NULL, "e.csv:3: column 1 ('w'): the value is missing", 0},
+        {"w,label\n1,x\n,y\n", NULL, "e.csv:3: column 1 ('w'): the value is missing: expected a number", 0},
         {"1,x\n2,\"y\n3,z\n", NULL, "e.csv:2: a quoted field is not closed", ENHOPE_ERROR_FORMAT},
-        {"1,x\n\"2\"0,y\n", NULL, "e.csv:2: text follows a closing quote: expected ',' or the line's end",
+        {"1,x\n\"2\"0,y\n", NULL, "e.csv:2: text follows a closing quote: expected ',' or the end of the line",
          ENHOPE_ERROR_FORMAT},
         {"1,x\n2,\xE4\n", NULL, "e.csv:2: column 2: a label is not UTF-8 text: convert the file first", 0},
         {"w\xE4,label\n2,a\n", NULL, "e.csv:1: the name of column 1 is not UTF-8 text: convert the file", 0},
         {"w,label\n", NULL, "e.csv: there are no samples", 0},
         {"x\ny\n", NULL, "e.csv: line 1 has one column, the label: there are no inputs", 0},
-        {"w,h\n1,2\n", "kind", "e.csv: there is no label column 'kind': expected a name of line 1 or 1 to 2",
+        {"w,h\n1,2\n", "kind", "e.csv: no label column 'kind': expected a name in line 1 or a number 1 to 2",
          ENHOPE_ERROR_ARGUMENT},
-        {"w,h\n1,2\n", "3", "e.csv: there is no label column '3': expected a name of line 1 or 1 to 2",
+        {"w,h\n1,2\n", "3", "e.csv: no label column '3': expected a name in line 1 or a number 1 to 2",
          ENHOPE_ERROR_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -189,7 +189,7 @@ static void errors_name_line_and_column(void **state)
     }
     write_bytes("nul.csv", "1,2\n3\0,4\n", 9);
     read_fails((enhope_source){.path = "nul.csv"}, ENHOPE_ERROR_FORMAT,
-               "nul.csv: holds NUL bytes: this is no text file");
+               "nul.csv: contains NUL bytes: expected a text file");
 }
 
 static void standard_input_is_csv(void **state)

@@ -221,7 +221,7 @@ static void labels_of_a_pair_are_counted(void **state)
     char sentence[128];
     for (int more = -1; more <= 1; more += 2) {
         write_long("x.csv", "x.svm", "y.csv", LONG + more);
-        snprintf(sentence, sizeof sentence, "x.csv holds %d samples but y.csv holds %d labels", LONG, LONG + more);
+        snprintf(sentence, sizeof sentence, "x.csv has %d samples but y.csv has %d labels", LONG, LONG + more);
         read_fails((enhope_source){.path = "x.csv,y.csv"}, ENHOPE_ERROR_DATA, sentence);
     }
 }

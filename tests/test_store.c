@@ -108,7 +108,7 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
     const float nan_inside[4] = {1, 2, NAN, 4};
     write_bytes("x.idx", file, make_idx(file, 8, 2, (uint32_t[]){2, 2}, "\1\2\3\4", 4));
     write_bytes("y.idx", file, make_idx(file, 8, 1, (uint32_t[]){3}, "\1\2\3", 3));
-    open_fails("x.idx", "y.idx", ENHOPE_ERROR_DATA, "x.idx holds 2 samples but y.idx holds 3 labels");
+    open_fails("x.idx", "y.idx", ENHOPE_ERROR_DATA, "x.idx has 2 samples but y.idx has 3 labels");
     open_fails("none.idx", NULL, ENHOPE_ERROR_IO, "none.idx: cannot be opened: No such file or directory");
     write_bytes("short.idx", file, make_idx(file, 8, 2, (uint32_t[]){2, 3}, "\1\2\3\4", 4));
     open_fails("short.idx", NULL, ENHOPE_ERROR_FORMAT,
@@ -267,7 +267,7 @@ static void conversion_that_was_stopped_goes_on(void **state)
     assert_int_equal(enhope_convert(ctx, &digits, "late", 10000, 0, stop_in_the_second_shard, &rows), ENHOPE_STOPPED);
     assert_true(rows > 10000 && rows < 30000);
     read_fails((enhope_source){.path = "late"}, ENHOPE_ERROR_DATA,
-               "late: holds shards that are not complete: give the same enhope convert again");
+               "late: contains an incomplete conversion; run the same enhope convert again to finish it");
     assert_int_equal(enhope_convert(ctx, &digits, "late", 10000, 0, note_resumed, &rows), ENHOPE_OK);
     assert_true(rows == 10000 || rows == 20000);
     int64_t files = 0;

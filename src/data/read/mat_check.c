@@ -1,11 +1,11 @@
-/* A look over a MATLAB 5 file before libmatio sees it: libmatio believes the sizes it finds, so they are compared here
- * with the bytes that are there.
+/* Validation of a MATLAB 5 file before libmatio opens it. libmatio trusts the sizes in the file, so
+ * they are compared here with the bytes that are present.
  *
- *   128 bytes of header, ending in the version (0x0100) and "IM" (little-endian) or "MI" (big-endian); then elements:
- *   TYPE(4) BYTES(4) data, padded to 8      TYPE 14 a matrix, 15 a zlib stream that holds one element
- *   or, for up to 4 bytes, BYTES(2) TYPE(2) data(4) in one word each, as the number is read
- *   a matrix: flags, dimensions, name, then by class: values | sparse rows, column starts, values | matrices of a cell
- */
+ *   128 bytes of header, ending in the version (0x0100) and "IM" (little-endian) or "MI" (big)
+ *   elements: TYPE(4) BYTES(4) data, padded to 8; TYPE 14 a matrix, 15 a zlib stream of one element
+ *   or, for up to 4 bytes, BYTES(2) TYPE(2) data(4), each a number in the file's byte order
+ *   a matrix: flags, dimensions, name, then, by class,
+ *       values | sparse rows, column starts, values | matrices of a cell */
 #include <string.h>
 #include <zlib.h>
 
@@ -33,11 +33,11 @@ enum {
     FLAG_COMPLEX = 0x0800
 };
 
-/* A reading of one top element. */
+/* Position in one top-level element. */
 typedef struct cursor {
     enhope_context *ctx;
     eh_stream *s;
-    int number;   /* of the variable, for sentences */
+    int number;   /* of the variable, for messages */
     bool big;     /* big-endian */
     int64_t left; /* bytes of the element still in the file */
     bool packed;
@@ -49,7 +49,7 @@ typedef struct cursor {
 typedef struct tag {
     uint32_t type;
     int64_t bytes;
-    bool small; /* its data came with it, in these 4 bytes */
+    bool small; /* its data is in these 4 bytes */
     unsigned char data[4];
 } tag;
 
@@ -68,7 +68,7 @@ static enhope_status fetch_plain(cursor *c, unsigned char *to, size_t n)
     return ENHOPE_OK;
 }
 
-/* More compressed bytes where all are used. */
+/* Reads more compressed bytes if all are used. */
 static enhope_status refill(cursor *c)
 {
     if (c->z.avail_in > 0) return ENHOPE_OK;
@@ -102,10 +102,10 @@ static enhope_status fetch(cursor *c, void *to, size_t n)
     return c->packed ? fetch_packed(c, to, n) : fetch_plain(c, to, n);
 }
 
-/* Passes over bytes of the parent, of which *left remain. */
+/* Skips bytes of the parent, of which *left remain. */
 static enhope_status pass(cursor *c, int64_t bytes, int64_t *left)
 {
-    if (bytes > *left) return damaged(c, "a part is larger than the whole");
+    if (bytes > *left) return damaged(c, "a part exceeds the element that contains it");
     *left -= bytes;
     while (bytes > 0) {
         const size_t step = bytes < CHUNK ? (size_t)bytes : CHUNK;
@@ -136,7 +136,7 @@ static enhope_status read_tag(cursor *c, int64_t *left, tag *t)
     return ENHOPE_OK;
 }
 
-/* The data of a part, up to size bytes of it into `to`, and its padding. */
+/* Reads the data of a part, up to size bytes of it into `to`, and skips its padding. */
 static enhope_status read_data(cursor *c, const tag *t, void *to, size_t size, int64_t *left)
 {
     if (t->bytes > (int64_t)size) return damaged(c, "a part is too long");
@@ -144,13 +144,13 @@ static enhope_status read_data(cursor *c, const tag *t, void *to, size_t size, i
         memcpy(to, t->data, (size_t)t->bytes);
         return ENHOPE_OK;
     }
-    if (t->bytes > *left) return damaged(c, "a part is larger than the whole");
+    if (t->bytes > *left) return damaged(c, "a part exceeds the element that contains it");
     EH_TRY(fetch(c, to, (size_t)t->bytes));
     *left -= t->bytes;
     return pass(c, (8 - t->bytes % 8) % 8, left);
 }
 
-/* The last part of an uncompressed matrix may lack its padding. */
+/* Skips the data of a part. The last part of an uncompressed matrix may lack its padding. */
 static enhope_status skip_data(cursor *c, const tag *t, int64_t *left)
 {
     if (t->small) return ENHOPE_OK;
@@ -165,17 +165,17 @@ static int64_t type_size(uint32_t type)
     return type < sizeof size ? size[type] : 0;
 }
 
-/* count values, or any number where count is -1. */
+/* Checks for `count` values, or for any number if count is -1. */
 static enhope_status check_values(cursor *c, int64_t count, bool text, int64_t *left)
 {
     tag t = {.type = 0};
     EH_TRY(read_tag(c, left, &t));
     const int64_t size = type_size(t.type);
     if (size == 0 || (!text && t.type >= TYPE_UTF8) || t.bytes % size)
-        return damaged(c, "its values are of no known type");
-    /* a letter of UTF-8 takes one byte or more */
+        return damaged(c, "its values have an unknown type");
+    /* a character in UTF-8 takes one byte or more */
     const bool fits = count < 0 || t.bytes / size == count || (t.type == TYPE_UTF8 && t.bytes / size > count);
-    if (!fits) return damaged(c, "its dimensions are not those of its values");
+    if (!fits) return damaged(c, "its dimensions do not match its values");
     return skip_data(c, &t, left);
 }
 
@@ -183,11 +183,12 @@ static enhope_status check_matrix(cursor *c, int64_t bytes, int depth);
 
 static enhope_status check_nested(cursor *c, int64_t count, int depth, int64_t *left)
 {
-    for (int64_t i = 0; i < count; i++) { /* each takes 8 bytes or more, so this ends with the bytes */
+    for (int64_t i = 0; i < count;
+         i++) { /* each takes 8 bytes or more, so the loop is bounded by the size of the file */
         tag t = {.type = 0};
         EH_TRY(read_tag(c, left, &t));
-        if (t.type != TYPE_MATRIX || t.small) return damaged(c, "an entry is no matrix");
-        if (t.bytes > *left) return damaged(c, "a part is larger than the whole");
+        if (t.type != TYPE_MATRIX || t.small) return damaged(c, "an entry is not a matrix");
+        if (t.bytes > *left) return damaged(c, "a part exceeds the element that contains it");
         *left -= t.bytes;
         EH_TRY(check_matrix(c, t.bytes, depth + 1));
     }
@@ -217,8 +218,9 @@ static enhope_status check_struct(cursor *c, bool object, int64_t count, int dep
 
 static enhope_status check_sparse(cursor *c, int64_t rows, int64_t columns, bool complex, int64_t *left)
 {
-    /* a row without values takes no byte, but memory is taken for it */
-    if (rows > (int64_t)1 << 20 && rows / 64 > c->s->stored) return damaged(c, "it has more rows than it can fill");
+    /* a row without values takes no byte in the file but takes memory */
+    if (rows > (int64_t)1 << 20 && rows / 64 > c->s->stored)
+        return damaged(c, "it claims more rows than the file can contain");
     EH_TRY(check_values(c, -1, false, left));
     EH_TRY(check_values(c, columns + 1, false, left));
     EH_TRY(check_values(c, -1, false, left));
@@ -271,9 +273,9 @@ static enhope_status check_packed(cursor *c)
     tag t = {.type = 0};
     int64_t left = 8;
     EH_TRY(read_tag(c, &left, &t));
-    if (t.type != TYPE_MATRIX || t.small) return damaged(c, "it is no matrix");
+    if (t.type != TYPE_MATRIX || t.small) return damaged(c, "it is not a matrix");
     EH_TRY(check_matrix(c, t.bytes, 0));
-    /* the stream must end here, and its checksum with it */
+    /* the stream and its checksum must end here */
     unsigned char more;
     c->z.next_out = &more;
     c->z.avail_out = 1;
@@ -288,7 +290,7 @@ static enhope_status check_packed(cursor *c)
     return ENHOPE_OK;
 }
 
-/* The next top element; *found false at the end of the file. */
+/* Checks the next top-level element; *found is false at the end of the file. */
 static enhope_status check_element(cursor *c, bool *found)
 {
     unsigned char head[8];
@@ -312,7 +314,7 @@ static enhope_status check_element(cursor *c, bool *found)
     } else if (type == TYPE_MATRIX) {
         status = check_matrix(c, c->left, 0);
     } else {
-        status = damaged(c, "it is no matrix");
+        status = damaged(c, "it is not a matrix");
     }
     if (status) return status;
     return pass(c, c->left, &(int64_t){c->left});
@@ -329,11 +331,11 @@ enhope_status eh_mat_check(enhope_context *ctx, const char *path)
     EH_TRY(eh_stream_open(ctx, path, &s));
     EH_CHECK(eh_stream_read(ctx, &s, header, sizeof header, &got));
     if (got >= 4 && memcmp(header, "\x89HDF", 4) == 0)
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is MATLAB 7.3: save it with -v7", path));
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is a MATLAB 7.3 file: save it with -v7", path));
     const bool little = got == HEADER && memcmp(header + 124, "\0\1IM", 4) == 0;
     const bool big = got == HEADER && memcmp(header + 124, "\1\0MI", 4) == 0;
     if (!little && !big && got == HEADER && memcmp(header + 124, "\0\2IM", 4) == 0)
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is MATLAB 7.3: save it with -v7", path));
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is a MATLAB 7.3 file: save it with -v7", path));
     if (!little && !big) EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is not a MATLAB 5 file", path));
     EH_CHECK(eh_new(ctx, "a reading buffer", 1, sizeof *c, (void **)&c));
     *c = (cursor){.ctx = ctx, .s = &s, .big = big};

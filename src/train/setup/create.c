@@ -53,7 +53,7 @@ static enhope_status choose_rows(enhope_trainer *t)
                                       .valid = t->method->compared == EH_NOTHING ? 0 : t->set.valid,
                                       .one_class = t->from && t->from->exemplars};
     eh_windows_settings stream = {0};
-    if (!t->data->label && !(t->data->store && t->data->store->labelled))
+    if (!t->data->label && !(t->data->store && t->data->store->labeled))
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample");
     EH_TRY(choose_store(t, &stream));
     EH_TRY(stream.store ? eh_windows_create(t->ctx, t->data, &rows, &stream, &t->samples, &t->windows)
