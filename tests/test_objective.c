@@ -17,14 +17,14 @@ static double loss_of(const eh_pairs *o, int64_t n, int64_t z, int64_t h, const 
                       const double *G, const int32_t *other, double *dY, double *dG)
 {
     double spare_y[256], spare_g[256];
-    eh_value loss = {-7.7, 1};
+    eh_loss_value loss = {-7.7, 1};
     eh_pairs p = *o;
     assert_true(n * h <= 256 && z * h <= 256);
     p.n = n, p.z = o->self ? n : z, p.h = h;
     p.Y = (const eh_real *)Y, p.G = (const eh_real *)(o->self ? Y : G);
     p.label = (const eh_label *)label, p.other_label = (const eh_label *)(o->self ? label : other);
-    eh_neighbour_loss(&p, ref, (eh_scalar *)&loss, R(dY ? dY : spare_y), o->self ? NULL : R(dG ? dG : spare_g));
-    assert_true(loss.spoilt == 0);
+    eh_neighbour_loss(&p, ref, (eh_loss *)&loss, R(dY ? dY : spare_y), o->self ? NULL : R(dG ? dG : spare_g));
+    assert_true(loss.nonfinite == 0);
     return loss.value;
 }
 
@@ -419,7 +419,7 @@ static double hinge_of(const eh_hinge *o, int64_t n, int64_t h, const int *who, 
 {
     double rows[256], spare[256];
     int32_t labels[128];
-    eh_value loss = {-7.7, 1};
+    eh_loss_value loss = {-7.7, 1};
     const int64_t each = o->targets;
     assert_true(n * (1 + each) * h <= 256 && n * (1 + each) <= 128);
     for (int64_t i = 0; i < n; i++) {
@@ -431,8 +431,8 @@ static double hinge_of(const eh_hinge *o, int64_t n, int64_t h, const int *who, 
             labels[n + i * each + t] = at < 0 ? -1 : label[at];
         }
     }
-    eh_hinge_loss(o, ref, n, h, R(rows), (eh_label *)labels, (eh_scalar *)&loss, R(spare));
-    assert_true(loss.spoilt == 0);
+    eh_hinge_loss(o, ref, n, h, R(rows), (eh_label *)labels, (eh_loss *)&loss, R(spare));
+    assert_true(loss.nonfinite == 0);
     if (!gradient) return loss.value;
     memset(gradient, 0, (size_t)(n * h) * sizeof *gradient); /* of a batch of all: who[i] = i */
     for (int64_t r = 0; r < n * (1 + each); r++) {

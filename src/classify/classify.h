@@ -12,7 +12,7 @@ typedef struct eh_references {
 } eh_references;
 
 /* The k nearest references of n points, and the vote of their labels. */
-typedef struct eh_found {
+typedef struct eh_knn_result {
     eh_compute *cp;
     int64_t k;
     eh_row *index;        /* (n, k) on the backend, as are the next two */
@@ -20,7 +20,7 @@ typedef struct eh_found {
     eh_label *label;      /* (n), if labels are requested */
     int64_t *host_index;  /* (n, k), if winners, neighbors or shares are requested */
     float *host_distance; /* (n, k), if distances are requested */
-} eh_found;
+} eh_knn_result;
 
 /* Requested results, on the host; NULL: not requested. */
 typedef struct eh_classes {
@@ -33,15 +33,15 @@ typedef struct eh_classes {
 } eh_classes;
 
 /* Allocates for the results that have a pointer in `wanted`. */
-enhope_status eh_found_create(enhope_context *ctx, eh_compute *cp, int64_t n, int64_t k, const eh_classes *wanted,
-                              eh_found *out);
-void eh_found_free(eh_found *f);
+enhope_status eh_knn_result_create(enhope_context *ctx, eh_compute *cp, int64_t n, int64_t k, const eh_classes *wanted,
+                                   eh_knn_result *out);
+void eh_knn_result_free(eh_knn_result *f);
 /* Classifies Y (n, h) on the backend into rows first .. first + n of f. Does not wait. */
-void eh_classify(eh_found *f, const eh_references *ref, const eh_real *Y, int64_t n, int64_t first);
+void eh_classify(eh_knn_result *f, const eh_references *ref, const eh_real *Y, int64_t n, int64_t first);
 /* Copies the first n points to the host and fills `out`. reference_label (r) and c are needed for
  * shares. Fails if sync() fails. */
-enhope_status eh_classify_fetch(eh_found *f, enhope_context *ctx, int64_t n, const int32_t *reference_label, int32_t c,
-                                const eh_classes *out);
+enhope_status eh_classify_fetch(eh_knn_result *f, enhope_context *ctx, int64_t n, const int32_t *reference_label,
+                                int32_t c, const eh_classes *out);
 /* The labeled points that embedded points are compared with, on the host, for probabilities. */
 typedef struct eh_host_references {
     const float *G;       /* (r, h) */

@@ -210,8 +210,8 @@ cleanup:
 static enhope_status count_labelled(evaluation *v)
 {
     const int64_t rank = eh_comm_rank(v->ctx), ranks = eh_comm_ranks(v->ctx), n = v->data->x.n;
-    EH_TRY(eh_comm_agree(v->ctx, count_labels(v->ctx, v->data, eh_share_start(n, rank, ranks),
-                                              eh_share_start(n, rank + 1, ranks), &v->labelled)));
+    EH_TRY(eh_comm_agree(v->ctx, count_labels(v->ctx, v->data, eh_chunk_start(n, rank, ranks),
+                                              eh_chunk_start(n, rank + 1, ranks), &v->labelled)));
     v->labelled = eh_comm_sum(v->ctx, v->labelled);
     if (v->labelled > 0) return ENHOPE_OK;
     return eh_fail(v->ctx, ENHOPE_ERROR_DATA, "data has no labels: there is nothing to compare predictions with");

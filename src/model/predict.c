@@ -48,7 +48,7 @@ static int64_t block_rows(const pass *p, int64_t k)
     const eh_map_shape *s = &model->shape;
     const int64_t wanted = model->exemplars && model->r > p->n ? model->r : p->n;
     const int64_t work = model->map->work(s, p->cp, 1, false) - model->map->work(s, p->cp, 0, false);
-    const int64_t width = p->e.ld + work + op->ahead * (s->h + 3 * k);
+    const int64_t width = p->e.ld + work + op->queue_depth * (s->h + 3 * k);
     const int64_t most = (op->host ? HOST_NUMBERS : DEVICE_NUMBERS) / width;
     const int64_t rows = eh_min(eh_min(op->block, wanted), most);
     return rows > 0 ? rows : 1;
@@ -86,11 +86,11 @@ static enhope_status pass_theta(pass *p, enhope_context *ctx)
 {
     const enhope_model *model = p->model;
     const int64_t count = eh_map_parameters(model->map, &model->shape);
-    if (p->cp->op->host && p->cp->op->size == sizeof *model->theta) {
+    if (p->cp->op->host && p->cp->op->real_size == sizeof *model->theta) {
         p->theta = (const eh_real *)model->theta;
         return ENHOPE_OK;
     }
-    EH_TRY(eh_compute_new(p->cp, ctx, "the map", count, p->cp->op->size, &p->own_theta));
+    EH_TRY(eh_compute_new(p->cp, ctx, "the map", count, p->cp->op->real_size, &p->own_theta));
     p->cp->op->write(p->cp, p->own_theta, model->theta, count);
     p->theta = p->own_theta;
     return ENHOPE_OK;
@@ -101,7 +101,7 @@ static enhope_status pass_allocate(pass *p, enhope_context *ctx, int64_t k)
     const enhope_model *model = p->model;
     eh_compute *cp = p->cp;
     const int64_t block = block_rows(p, k), exemplars = model->exemplars && k > 0 ? eh_min(block, model->r) : 0;
-    p->span = eh_min(cp->op->ahead * block, p->n > 0 ? p->n : 1);
+    p->span = eh_min(cp->op->queue_depth * block, p->n > 0 ? p->n : 1);
     EH_TRY(pass_theta(p, ctx));
     EH_TRY(eh_embedder_allocate(&p->e, &(eh_embedder_sizes){.capacity = block,
                                                             .dense = p->e.sparse ? exemplars : block,
@@ -110,7 +110,7 @@ static enhope_status pass_allocate(pass *p, enhope_context *ctx, int64_t k)
                                                             .embedded_references = k ? model->r : 0}));
     EH_TRY(eh_compute_new(cp, ctx, "row numbers", p->span, sizeof *p->rows, &p->row));
     if (!exemplars) return ENHOPE_OK;
-    return eh_compute_new(cp, ctx, "a block of exemplars", exemplars * model->shape.H, cp->op->size, &p->E);
+    return eh_compute_new(cp, ctx, "a block of exemplars", exemplars * model->shape.H, cp->op->real_size, &p->E);
 }
 
 /* data NULL: only the references will be embedded. k: neighbours of each sample; 0: no references are needed. */
@@ -164,9 +164,9 @@ static int64_t sample_row(const pass *p, int64_t i)
 static void pass_stage(const pass *p, int64_t first)
 {
     const int64_t count = eh_min(p->e.capacity, p->n - first);
-    if (!p->cp->op->stage || count <= 0) return;
+    if (!p->cp->op->prefetch || count <= 0) return;
     const int64_t from = sample_row(p, first), to = sample_row(p, first + count - 1);
-    p->cp->op->stage(p->cp, &p->e.table, from, to - from + 1);
+    p->cp->op->prefetch(p->cp, &p->e.table, from, to - from + 1);
 }
 
 /* The rows of the next span, to the backend; how many they are, 0: there are no more. */
@@ -177,7 +177,7 @@ static int64_t pass_span(pass *p)
     if (p->rows)
         p->cp->op->send(p->cp, p->row, p->rows + p->next, (size_t)count * sizeof *p->rows);
     else
-        p->cp->op->successive(p->cp, p->next, count, p->row);
+        p->cp->op->row_range(p->cp, p->next, count, p->row);
     return count;
 }
 

@@ -144,7 +144,7 @@ static double add_sample(const eh_pairs *p, const totals *all, int64_t i, double
     return loss;
 }
 
-static void reference(const eh_pairs *p, eh_scalar *loss, double *dY, double *dG)
+static void reference(const eh_pairs *p, eh_loss *loss, double *dY, double *dG)
 {
     double sum = 0;
     memset(dY, 0, (size_t)(p->n * p->h) * sizeof *dY);
@@ -152,10 +152,10 @@ static void reference(const eh_pairs *p, eh_scalar *loss, double *dY, double *dG
     const totals all = totals_of(p);
     for (int64_t i = 0; i < p->n && all.weight > 0; i++)
         if (label_of(p, i) >= 0) sum += add_sample(p, &all, i, dY, p->self ? dY : dG);
-    *eh_host_value(loss) = (eh_value){.value = sum};
+    *eh_host_value(loss) = (eh_loss_value){.value = sum};
 }
 
-void eh_neighbour_loss(const eh_pairs *p, eh_compute *c, eh_scalar *loss, eh_real *dY, eh_real *dG)
+void eh_neighbour_loss(const eh_pairs *p, eh_compute *c, eh_loss *loss, eh_real *dY, eh_real *dG)
 {
     if (c->op->pairs)
         c->op->pairs(c, p, loss, dY, dG);

@@ -33,7 +33,7 @@ static void free_tensors(tensors *s)
 
 static const char *real_type(const enhope_trainer *t)
 {
-    return t->cp->op->size == sizeof(double) ? "F64" : "F32";
+    return t->cp->op->real_size == sizeof(double) ? "F64" : "F32";
 }
 
 /* The tensors of a trainer after so many epochs, one of which is the best; and their memory. */
@@ -51,9 +51,9 @@ static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, te
         [HISTORY] = {"F64", sizeof(double), epochs, EH_STATE_COLUMNS, true},
         [LABELS] = {"I32", sizeof(int32_t), t->parameters.z, 0, true},
         [MUL] = {"F32", sizeof(float), t->embedder.shape.H, 0, true},
-        [THETA] = {real_type(t), t->cp->op->size, all, 0, true},
-        [BEST] = {real_type(t), t->cp->op->size, all, 0, best},
-        [MOMENTS] = {real_type(t), t->cp->op->size, kept, t->optim->count, kept > 0},
+        [THETA] = {real_type(t), t->cp->op->real_size, all, 0, true},
+        [BEST] = {real_type(t), t->cp->op->real_size, all, 0, best},
+        [MOMENTS] = {real_type(t), t->cp->op->real_size, kept, t->optim->count, kept > 0},
     };
     for (int i = 0; i < TENSORS; i++) {
         const int64_t columns = plans[i].columns ? plans[i].columns : 1;

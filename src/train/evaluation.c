@@ -14,8 +14,8 @@ enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int
     enhope_context *ctx = t->ctx;
     eh_compute *cp = t->cp;
     const int rank = eh_comm_rank(ctx), ranks = eh_comm_ranks(ctx);
-    const int64_t h = t->embedder.shape.h, first = eh_share_start(count, rank, ranks);
-    const int64_t own = eh_share_start(count, rank + 1, ranks) - first;
+    const int64_t h = t->embedder.shape.h, first = eh_chunk_start(count, rank, ranks);
+    const int64_t own = eh_chunk_start(count, rank + 1, ranks) - first;
     char *host = NULL;
     int64_t *offset = NULL;
     enhope_status status = ENHOPE_OK;
@@ -23,9 +23,9 @@ enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int
     if (ranks == 1) return ENHOPE_OK;
     status = eh_new(ctx, "shares of ranks", ranks + 1, sizeof *offset, (void **)&offset);
     if (!status && !cp->op->host && !ctx->comm->device)
-        status = eh_new(ctx, "embedded points", count * h, cp->op->size, (void **)&host);
+        status = eh_new(ctx, "embedded points", count * h, cp->op->real_size, (void **)&host);
     EH_CHECK(eh_comm_agree(ctx, status));
-    for (int r = 0; r <= ranks; r++) offset[r] = eh_share_start(count, r, ranks) * h * (int64_t)cp->op->size;
+    for (int r = 0; r <= ranks; r++) offset[r] = eh_chunk_start(count, r, ranks) * h * (int64_t)cp->op->real_size;
     status = eh_comm_agree(ctx, eh_exchange_gather(ctx, cp, (char *)Y, host, offset));
 cleanup:
     eh_free(host);
@@ -48,8 +48,8 @@ static enhope_status count_errors(enhope_trainer *t, const eh_real *theta, int64
                                   int64_t *errors)
 {
     const int rank = eh_comm_rank(t->ctx), ranks = eh_comm_ranks(t->ctx);
-    const int64_t from = first + eh_share_start(count, rank, ranks),
-                  to = first + eh_share_start(count, rank + 1, ranks);
+    const int64_t from = first + eh_chunk_start(count, rank, ranks),
+                  to = first + eh_chunk_start(count, rank + 1, ranks);
     int64_t own;
     EH_TRY(eh_comm_agree(t->ctx, eh_embedder_errors(&t->embedder, theta, eh_row_at(t->samples.placed_rows, from),
                                                     t->samples.rows + from, to - from, &own)));
@@ -139,11 +139,12 @@ static enhope_status leave_one_out(enhope_trainer *t, const eh_real *theta, int6
     const int64_t k = t->k < ref.r ? t->k : ref.r - 1;
     int32_t *label = NULL, *votes = NULL; /* (n of the references), (c) */
     int64_t winner;
-    eh_found found = {0};
+    eh_knn_result found = {0};
     enhope_status status;
     EH_CHECK(eh_new(t->ctx, "labels", ref.r, sizeof *label, (void **)&label));
     EH_CHECK(eh_new(t->ctx, "votes", t->data->c, sizeof *votes, (void **)&votes));
-    EH_CHECK(eh_found_create(t->ctx, t->cp, t->embedder.capacity, k + 1, &(eh_classes){.winner = &winner}, &found));
+    EH_CHECK(
+        eh_knn_result_create(t->ctx, t->cp, t->embedder.capacity, k + 1, &(eh_classes){.winner = &winner}, &found));
     for (int64_t i = 0; i < ref.r; i++) label[i] = eh_samples_class(&t->samples, i);
     *errors = 0;
     for (int64_t i = 0; i < n; i += t->embedder.capacity) {
@@ -155,7 +156,7 @@ static enhope_status leave_one_out(enhope_trainer *t, const eh_real *theta, int6
             *errors += vote_of_others(found.host_index + s * (k + 1), k, i + s, label, votes) != label[i + s];
     }
 cleanup:
-    eh_found_free(&found);
+    eh_knn_result_free(&found);
     eh_free(label);
     eh_free(votes);
     return status;

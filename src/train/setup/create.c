@@ -16,8 +16,8 @@ static enhope_status choose_store(enhope_trainer *t, eh_windows_settings *s)
     s->memory = eh_memory_limit(t->ctx);
     s->store = t->data->store;
     s->past = t->past;
-    if (t->cp && t->cp->op->data_room) {
-        const int64_t room = (int64_t)t->cp->op->data_room(t->cp);
+    if (t->cp && t->cp->op->data_capacity) {
+        const int64_t room = (int64_t)t->cp->op->data_capacity(t->cp);
         const int64_t stored = x->kind == ENHOPE_CSR && x->row_start ? x->row_start[x->n] : 0;
         if (!s->store && t->method->compared == EH_EXEMPLARS && eh_store_bytes(x->kind, x->H, x->n, stored) > room) {
             EH_TRY(eh_store_of(t->ctx, t->data, &s->own));
@@ -152,7 +152,7 @@ static enhope_status allocate_steps(enhope_trainer *t, const eh_plan *plan)
     t->loss.target.perplexity = t->method->given ? t->set.perplexity : 0;
     EH_TRY(eh_batch_loss_create(&t->loss));
     EH_TRY(eh_new(t->ctx, "losses", plan->batches, sizeof *t->losses.fetched, (void **)&t->losses.fetched));
-    return eh_compute_new(t->cp, t->ctx, "losses", plan->batches, sizeof(eh_value), &t->losses.placed);
+    return eh_compute_new(t->cp, t->ctx, "losses", plan->batches, sizeof(eh_loss_value), &t->losses.placed);
 }
 
 static enhope_status allocate(enhope_trainer *t, const eh_plan *plan)

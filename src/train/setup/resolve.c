@@ -45,7 +45,7 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
 {
     const enhope_settings *s = &t->set;
     const int64_t rows = t->data->image_rows, columns = t->data->image_columns;
-    plan->augment = (eh_disturb){.image_rows = rows,
+    plan->augment = (eh_augment){.image_rows = rows,
                                  .image_columns = columns,
                                  .shift = s->shift,
                                  .affine = s->affine,
