@@ -1,4 +1,5 @@
-/* The readers of NPY, NPZ and MATLAB files: types, orders, names, and the sentence for what is wrong. */
+/* The readers of NPY, NPZ and MATLAB files: types, orders, names, and their messages for invalid
+ * files. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 #include <matio.h>
@@ -121,13 +122,13 @@ static void npy_labels_may_be_numbers_or_text(void **state)
     }
 }
 
-static void damaged_npy_is_refused_with_a_sentence(void **state)
+static void damaged_npy_is_rejected(void **state)
 {
     (void)state;
     static const char strict[] =
         "b.npy: invalid NPY header: expected {'descr': ..., 'fortran_order': ..., 'shape': ...}";
     const struct {
-        const char *dictionary, *sentence;
+        const char *dictionary, *message;
     } cases[] = {
         {"{'descr': '<f4', 'fortran_order': False}", strict},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}", strict},
@@ -153,7 +154,7 @@ static void damaged_npy_is_refused_with_a_sentence(void **state)
     unsigned char file[256];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_bytes("b.npy", file, make_npy(file, cases[i].dictionary, "\0\0\0\0\0\0\0\0", 8));
-        read_fails((enhope_source){.path = "b.npy"}, ENHOPE_ERROR_FORMAT, cases[i].sentence);
+        read_fails((enhope_source){.path = "b.npy"}, ENHOPE_ERROR_FORMAT, cases[i].message);
     }
     write_bytes(
         "b.npy", file,
@@ -226,7 +227,7 @@ static void npz_arrays_are_found_by_name_and_part(void **state)
                "plain.npz: no array 'z': it contains arr_0.npy, arr_1.npy");
 }
 
-static void damaged_npz_is_refused_with_a_sentence(void **state)
+static void damaged_npz_is_rejected(void **state)
 {
     (void)state;
     zip_maker z = {.size = 0};
@@ -285,7 +286,7 @@ static void mat_finds_samples_labels_and_names_by_shape(void **state)
     Mat_Close(file);
     enhope_dataset *data = read_ok((enhope_source){.path = "d.mat"});
     assert_int_equal(data->x.kind, ENHOPE_F32);
-    assert_int_equal(data->x.n, 5); /* columns, as many as labels */
+    assert_int_equal(data->x.n, 5); /* as many columns as labels */
     assert_row(data, 3, (float[]){(float)x[6], (float)x[7]});
     assert_labels(data, (int32_t[]){1, 0, 2, 2, 0});
     assert_string_equal(enhope_dataset_class_name(data, 2), "cat");
@@ -339,7 +340,7 @@ static void mat_cube_without_labels_is_inputs_by_samples_by_classes(void **state
     enhope_dataset_free(data);
 }
 
-static void mat_sparse_stays_sparse_either_way_round(void **state)
+static void mat_sparse_stays_sparse_in_both_orientations(void **state)
 {
     (void)state;
     uint32_t row[5] = {0, 2, 1, 0, 2}, column_start[5] = {0, 2, 3, 3, 5}; /* 3 x 4 */
@@ -367,7 +368,7 @@ static void mat_sparse_stays_sparse_either_way_round(void **state)
     }
 }
 
-static void mat_errors_are_sentences(void **state)
+static void damaged_mat_is_rejected(void **state)
 {
     (void)state;
     write_text("no.mat", "this is a text and no MATLAB file, whatever its name may say about it");
@@ -390,13 +391,13 @@ int main(void)
         cmocka_unit_test(npy_reads_every_type_in_both_byte_orders),
         cmocka_unit_test(npy_reads_row_and_column_order_and_versions),
         cmocka_unit_test(npy_labels_may_be_numbers_or_text),
-        cmocka_unit_test(damaged_npy_is_refused_with_a_sentence),
+        cmocka_unit_test(damaged_npy_is_rejected),
         cmocka_unit_test(npz_arrays_are_found_by_name_and_part),
-        cmocka_unit_test(damaged_npz_is_refused_with_a_sentence),
+        cmocka_unit_test(damaged_npz_is_rejected),
         cmocka_unit_test(mat_finds_samples_labels_and_names_by_shape),
         cmocka_unit_test(mat_cube_without_labels_is_inputs_by_samples_by_classes),
-        cmocka_unit_test(mat_sparse_stays_sparse_either_way_round),
-        cmocka_unit_test(mat_errors_are_sentences),
+        cmocka_unit_test(mat_sparse_stays_sparse_in_both_orientations),
+        cmocka_unit_test(damaged_mat_is_rejected),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -10,7 +10,7 @@
 static const tune_dimension space[] = {
     {"noise", TUNE_ONE_OF, 0, 0, "0|0.05|0.1|0.2|0.3", ""},
     {"dropout", TUNE_ONE_OF, 0, 0, "0|0|0.1|0.2|0.3", "none for two trials of five"},
-    {"order", TUNE_ONE_OF, 0, 0, "2|3|3|2+3", "3 for every other trial"},
+    {"order", TUNE_ONE_OF, 0, 0, "2|3|3", "3 for two trials of three"},
     {"form", TUNE_ONE_OF, 0, 0, "joint|row", ""},
     {"factors hidden", TUNE_ONE_OF, 0, 0, "100 50|200 100|400 200|800 400", "together"},
     {"rate", TUNE_LOG, 0.0005, 0.005, NULL, ""},
@@ -19,8 +19,7 @@ static const tune_dimension space[] = {
     {"exemplars", TUNE_ONE_OF, 0, 0, "kmeans|learned|learned", "learned for two trials of three"},
     {"start", TUNE_LOG, 0.1, 3, NULL, ""},
     {"adversary", TUNE_ONE_OF, 0, 0, "0|0|0|0.03|0.1", "none for three trials of five: it doubles the time"},
-    {"smooth", TUNE_ONE_OF, 0, 0, "0|0|0.05|0.1", "none for every other trial"},
-    {"mix", TUNE_ONE_OF, 0, 0, "0|0|0.1|0.2", "none for every other trial"},
+    {"label_smoothing", TUNE_ONE_OF, 0, 0, "0|0|0.05|0.1", "none for every other trial"},
 };
 /* clang-format on */
 enum { DIMENSIONS = sizeof space / sizeof *space };
@@ -58,7 +57,7 @@ static const char *value_said(const cli_options *options, const char *name)
     return NULL;
 }
 
-/* Whether the target is NCA's, which cannot be softened. */
+/* Whether the target is NCA's, which cannot be smoothed. */
 static bool targets_nca(const cli_options *options)
 {
     const char *target = value_said(options, "target"), *method = value_said(options, "method");
@@ -66,14 +65,6 @@ static bool targets_nca(const cli_options *options)
     for (int i = 0; method && i < enhope_method_count(); i++)
         if (!strcmp(enhope_method_get(i)->name, method)) return !strcmp(enhope_method_get(i)->target, "NCA");
     return false;
-}
-
-/* Whether what the user says leaves no room for a drawn value. */
-static bool excluded(const cli_options *options, const char *setting, const char *value)
-{
-    const char *factors = value_said(options, "factors");
-    if (!strcmp(setting, "order")) return strchr(value, '+') && factors && !strcmp(factors, "1");
-    return (!strcmp(setting, "smooth") || !strcmp(setting, "mix")) && targets_nca(options);
 }
 
 static void add(char *buffer, size_t size, const char *name, const char *value)
@@ -106,7 +97,8 @@ static void add_drawn(const tuning *t, int trial, int i, char *buffer, size_t si
         if (!value_said(t->options, "hidden")) add(buffer, size, "hidden", hidden);
         return;
     }
-    if (value_said(t->options, d->setting) || excluded(t->options, d->setting, value)) return;
+    if (value_said(t->options, d->setting)) return;
+    if (!strcmp(d->setting, "label_smoothing") && targets_nca(t->options)) return;
     if (!strcmp(d->setting, "z")) {
         long long each = 0;
         sscanf(value, "%lld", &each);

@@ -7,8 +7,8 @@ SETTINGS = _enhope.settings()
 RECIPES = _enhope.recipes()
 
 # Settings whose parameter has another name, as in scikit-learn. Other parameters have the name of
-# the setting.
-PARAMETERS = {"dims": "n_components", "z": "n_exemplars", "seed": "random_state"}
+# the setting. class_weight is class_weighting, because scikit-learn's class_weight may be a dict.
+PARAMETERS = {"dims": "n_components", "z": "n_exemplars", "seed": "random_state", "class_weight": "class_weighting"}
 
 _CAPITALIZED = {"en", "deep", "dt", "pt", "linear"}
 

@@ -129,7 +129,6 @@ enum { /* one stream for each use, so that uses do not share numbers */
        EH_STREAM_DROPOUT = 7,
        EH_STREAM_DEFORM = 8,
        EH_STREAM_ELASTIC = 9,
-       EH_STREAM_MIX = 10,
        EH_STREAM_FINGERPRINT = 11,
        EH_STREAM_RUNS = 12
 };

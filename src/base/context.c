@@ -50,7 +50,7 @@ enhope_status enhope_context_set_memory(enhope_context *ctx, int64_t bytes)
 }
 
 /* True for "cuda:" and one to three digits. */
-static bool names_gpu(const char *name)
+static bool is_gpu_name(const char *name)
 {
     if (strncmp(name, "cuda:", 5)) return false;
     const size_t digits = strspn(name + 5, "0123456789");
@@ -60,7 +60,7 @@ static bool names_gpu(const char *name)
 enhope_status enhope_context_set_device(enhope_context *ctx, const char *name)
 {
     static const char *const known[] = {"cpu", "cuda", "auto", "ref"};
-    bool found = name && names_gpu(name);
+    bool found = name && is_gpu_name(name);
     for (size_t i = 0; i < sizeof known / sizeof *known && name; i++) found = found || !strcmp(name, known[i]);
     if (!found)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,

@@ -17,7 +17,7 @@ void enhope_set_allocator(enhope_malloc_fn alloc, enhope_free_fn release)
 }
 
 /* Stores the allocator's own pointer just below the aligned address. */
-static void *take(size_t bytes)
+static void *allocate(size_t bytes)
 {
     if (bytes > SIZE_MAX - ALIGNMENT - sizeof(void *)) return NULL;
     const size_t whole = bytes + ALIGNMENT + sizeof(void *);
@@ -33,7 +33,7 @@ void *eh_alloc(size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
-    void *block = take(bytes);
+    void *block = allocate(bytes);
     if (block) memset(block, 0, bytes);
     return block;
 }

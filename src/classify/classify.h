@@ -48,8 +48,8 @@ typedef struct eh_host_references {
     const int32_t *label; /* (r) 0..c-1 */
     int64_t r, h;
     int32_t c;
-    bool gaussian;  /* false: Student; see compute/similarity.h */
-    double freedom; /* degrees of freedom of the Student similarity; 0 means 1 */
+    bool gaussian; /* false: Student; see compute/similarity.h */
+    int dof;       /* degrees of freedom of the Student similarity; 0 means 1 */
 } eh_host_references;
 
 /* L (c): logarithm of the summed similarity of y (h) to the references of each class; -infinity for

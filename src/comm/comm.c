@@ -17,7 +17,7 @@
 typedef enhope_status (*mpi_open_fn)(enhope_context *, size_t, eh_comm **);
 
 /* True if an MPI launcher started this process together with others. */
-static bool launched(void)
+static bool started_by_mpi(void)
 {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -46,7 +46,7 @@ enhope_status enhope_context_set_ranks(enhope_context *ctx, const char *name)
     if (!mpi && !automatic && (!name || strcmp(name, "self")))
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "unknown ranks '%s': expected self, mpi or auto", name ? name : "");
     eh_comm *comm = NULL;
-    if (mpi || (automatic && launched())) EH_TRY(open_mpi(ctx, &comm));
+    if (mpi || (automatic && started_by_mpi())) EH_TRY(open_mpi(ctx, &comm));
     const bool several = comm && comm->ranks > 1;
     ctx->comm = several ? comm : NULL;
     ctx->local_rank = several ? comm->local_rank : 0;
@@ -77,10 +77,10 @@ int enhope_context_all_failed(enhope_context *ctx, double seconds)
 /* ---- collective operations ---- */
 
 /* The failure of the lowest rank that has one. */
-typedef struct verdict {
+typedef struct failure_message {
     int32_t status;
     char error[1024];
-} verdict;
+} failure_message;
 
 void eh_comm_begin(enhope_context *ctx)
 {
@@ -97,7 +97,7 @@ enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status)
     if (!failed || *c->failure) return status;
     ctx->agreed = true;
     /* the first rank with a failure is the one below which all ranks sum to 0 */
-    verdict v = {.status = status};
+    failure_message v = {.status = status};
     memcpy(v.error, ctx->error, sizeof v.error);
     int from = -1;
     for (int r = 0; r < c->ranks && from < 0; r++) {

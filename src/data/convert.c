@@ -84,7 +84,7 @@ static bool is_in(const char *folder, const char *name)
 
 /* Creates the folder and its missing parents. *made is the length of the path of the first folder
  * created, or 0. */
-static enhope_status make_folder(enhope_context *ctx, const char *folder, size_t *made)
+static enhope_status create_folders(enhope_context *ctx, const char *folder, size_t *made)
 {
     char path[EH_PATH];
     struct stat info;
@@ -108,7 +108,7 @@ static enhope_status make_folder(enhope_context *ctx, const char *folder, size_t
 }
 
 /* Removes the folders created here, innermost first, as long as they are empty. */
-static void unmake_folder(const char *folder, size_t made)
+static void remove_folders(const char *folder, size_t made)
 {
     char path[EH_PATH];
     snprintf(path, sizeof path, "%s", folder);
@@ -225,7 +225,7 @@ enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, c
     w->limit = source->limit;
     w->progress = progress;
     w->user = user;
-    EH_CHECK(make_folder(ctx, folder, &made));
+    EH_CHECK(create_folders(ctx, folder, &made));
     EH_CHECK(lock_folder(ctx, folder, &lock));
     EH_CHECK(describe(ctx, source, w, &w->to.source));
     EH_CHECK(resume(ctx, w, &done));
@@ -238,7 +238,7 @@ enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, c
 cleanup:
     eh_shard_writer_close(w);
     if (lock >= 0) close(lock);
-    if (status) unmake_folder(folder, made);
+    if (status) remove_folders(folder, made);
     eh_free(w);
     enhope_dataset_free(data);
     return status;

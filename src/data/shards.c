@@ -149,7 +149,7 @@ cleanup:
     return status;
 }
 
-static bool take_size(const cJSON *object, const char *key, int64_t *out)
+static bool parse_size(const cJSON *object, const char *key, int64_t *out)
 {
     return eh_json_size(cJSON_GetObjectItemCaseSensitive(object, key), out);
 }
@@ -159,7 +159,7 @@ static enhope_status fail_json(enhope_context *ctx, const char *path, const char
     return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is damaged: %s", path, what);
 }
 
-static enhope_status take_labels(enhope_context *ctx, const char *path, const cJSON *list, eh_labels *labels)
+static enhope_status parse_labels(enhope_context *ctx, const char *path, const cJSON *list, eh_labels *labels)
 {
     const cJSON *item;
     if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
@@ -175,7 +175,7 @@ static enhope_status take_labels(enhope_context *ctx, const char *path, const cJ
     return ENHOPE_OK;
 }
 
-static enhope_status take_input_names(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
+static enhope_status parse_input_names(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
 {
     const cJSON *item;
     int64_t j = 0;
@@ -203,7 +203,7 @@ static int array_of_name(const char *name, enhope_kind kind)
     return -1;
 }
 
-static bool take_file(const cJSON *item, enhope_kind kind, eh_shard *shard)
+static bool parse_file(const cJSON *item, enhope_kind kind, eh_shard *shard)
 {
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");
     const cJSON *crc = cJSON_GetObjectItemCaseSensitive(item, "crc32");
@@ -213,13 +213,13 @@ static bool take_file(const cJSON *item, enhope_kind kind, eh_shard *shard)
         sscanf(crc->valuestring, "%8lx%n", &sum, &used) != 1 || crc->valuestring[used])
         return false;
     const int at = array_of_name(name->valuestring, kind);
-    if (at < 0 || *shard->file[at].name || !take_size(item, "bytes", &shard->file[at].bytes)) return false;
+    if (at < 0 || *shard->file[at].name || !parse_size(item, "bytes", &shard->file[at].bytes)) return false;
     strcpy(shard->file[at].name, name->valuestring);
     shard->file[at].crc = (uint32_t)sum;
     return true;
 }
 
-static enhope_status take_shards(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
+static enhope_status parse_shards(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
 {
     const cJSON *item, *file;
     int64_t rows = 0, stored = 0;
@@ -228,13 +228,13 @@ static enhope_status take_shards(enhope_context *ctx, const char *path, const cJ
     {
         const cJSON *files = cJSON_GetObjectItemCaseSensitive(item, "files");
         eh_shard shard = {.rows = 0};
-        bool good = take_size(item, "rows", &shard.rows) && take_size(item, "stored", &shard.stored) &&
-                    cJSON_IsArray(files) && shard.rows > 0;
-        if (good) cJSON_ArrayForEach(file, files) good = good && take_file(file, s->kind, &shard);
-        good = good && (s->kind == ENHOPE_CSR ? *shard.file[EH_STARTS].name : *shard.file[EH_VALUES].name) &&
-               !__builtin_add_overflow(rows, shard.rows, &rows) &&
-               !__builtin_add_overflow(stored, shard.stored, &stored);
-        if (!good) {
+        bool valid = parse_size(item, "rows", &shard.rows) && parse_size(item, "stored", &shard.stored) &&
+                     cJSON_IsArray(files) && shard.rows > 0;
+        if (valid) cJSON_ArrayForEach(file, files) valid = valid && parse_file(file, s->kind, &shard);
+        valid = valid && (s->kind == ENHOPE_CSR ? *shard.file[EH_STARTS].name : *shard.file[EH_VALUES].name) &&
+                !__builtin_add_overflow(rows, shard.rows, &rows) &&
+                !__builtin_add_overflow(stored, shard.stored, &stored);
+        if (!valid) {
             char what[96];
             snprintf(what, sizeof what, "shard %lld is invalid", (long long)s->shards + 1);
             return fail_json(ctx, path, what);
@@ -245,7 +245,7 @@ static enhope_status take_shards(enhope_context *ctx, const char *path, const cJ
     return ENHOPE_OK;
 }
 
-static enhope_status take_image(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
+static enhope_status parse_image(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
 {
     if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
     int64_t pixels;
@@ -257,7 +257,7 @@ static enhope_status take_image(enhope_context *ctx, const char *path, const cJS
     return ENHOPE_OK;
 }
 
-static enhope_status take_all(enhope_context *ctx, const char *path, const cJSON *all, eh_shards *s)
+static enhope_status parse_all(enhope_context *ctx, const char *path, const cJSON *all, eh_shards *s)
 {
     const cJSON *format = cJSON_GetObjectItemCaseSensitive(all, "format");
     const cJSON *kind = cJSON_GetObjectItemCaseSensitive(all, "kind");
@@ -267,21 +267,21 @@ static enhope_status take_all(enhope_context *ctx, const char *path, const cJSON
     if (!cJSON_IsString(format) || strcmp(format->valuestring, EH_SHARDS_FORMAT) != 0)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is not a list of shards: expected \"format\": \"%s\"", path,
                        EH_SHARDS_FORMAT);
-    if (!take_size(all, "version", &version) || version != EH_SHARDS_VERSION)
+    if (!parse_size(all, "version", &version) || version != EH_SHARDS_VERSION)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: unknown version of the list: expected %d", path,
                        EH_SHARDS_VERSION);
     while (k < 3 && !(cJSON_IsString(kind) && strcmp(kind->valuestring, kinds[k]) == 0)) k++;
     if (k == 3) return fail_json(ctx, path, "the kind is not uint8, float32 or sparse");
     s->kind = (enhope_kind)k;
-    if (!take_size(all, "samples", &s->n) || !take_size(all, "inputs", &s->H) ||
-        !take_size(all, "stored", &s->stored) || s->H > INT32_MAX || !eh_mul(s->n, s->H, &values) ||
+    if (!parse_size(all, "samples", &s->n) || !parse_size(all, "inputs", &s->H) ||
+        !parse_size(all, "stored", &s->stored) || s->H > INT32_MAX || !eh_mul(s->n, s->H, &values) ||
         !eh_mul(values, sizeof(float), &values))
         return fail_json(ctx, path, "its sizes are impossible");
     if (cJSON_IsString(source)) EH_TRY(eh_new_text(ctx, "a text", source->valuestring, &s->source));
-    EH_TRY(take_image(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "image"), s));
-    EH_TRY(take_labels(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "labels"), &s->labels));
-    EH_TRY(take_input_names(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "input_names"), s));
-    return take_shards(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "shards"), s);
+    EH_TRY(parse_image(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "image"), s));
+    EH_TRY(parse_labels(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "labels"), &s->labels));
+    EH_TRY(parse_input_names(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "input_names"), s));
+    return parse_shards(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "shards"), s);
 }
 
 enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char *name, eh_shards *out)
@@ -296,7 +296,7 @@ enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char
     status = eh_json_parse(ctx, ENHOPE_ERROR_FORMAT, "the list", text, length, MAX_VALUES, &all);
     if (status) EH_CHECK(eh_fail_in(ctx, status, "%s: is damaged", path));
     if (!cJSON_IsObject(all)) EH_CHECK(fail_json(ctx, path, "it is not a JSON object"));
-    EH_CHECK(take_all(ctx, path, all, &s));
+    EH_CHECK(parse_all(ctx, path, all, &s));
     *out = s;
     s = (eh_shards){.n = 0};
 cleanup:

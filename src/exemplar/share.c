@@ -8,7 +8,7 @@
  * remainders compare equal. */
 __extension__ typedef __int128 wide;
 
-static wide lack(int64_t z, int64_t count, int64_t share, int64_t n)
+static wide quota_gap(int64_t z, int64_t count, int64_t share, int64_t n)
 {
     return (wide)z * count - (wide)share * n;
 }
@@ -40,7 +40,7 @@ enhope_status eh_exemplar_share(enhope_context *ctx, int64_t z, int32_t c, const
     for (; left > 0; left--) {
         int32_t to = 0;
         for (int32_t k = 1; k < c; k++)
-            if (lack(z, counts[k], share[k], n) > lack(z, counts[to], share[to], n)) to = k;
+            if (quota_gap(z, counts[k], share[k], n) > quota_gap(z, counts[to], share[to], n)) to = k;
         share[to]++;
     }
     /* classes raised to 1 may have made the total too large: take one from the class that is
@@ -48,7 +48,8 @@ enhope_status eh_exemplar_share(enhope_context *ctx, int64_t z, int32_t c, const
     for (; left < 0; left++) {
         int32_t from = -1;
         for (int32_t k = 0; k < c; k++)
-            if (share[k] > 1 && (from < 0 || lack(z, counts[k], share[k], n) <= lack(z, counts[from], share[from], n)))
+            if (share[k] > 1 &&
+                (from < 0 || quota_gap(z, counts[k], share[k], n) <= quota_gap(z, counts[from], share[from], n)))
                 from = k;
         share[from]--;
     }

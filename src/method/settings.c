@@ -48,12 +48,6 @@ static bool layers_good(const char *value)
     return eh_map_layers_parse(value, &shape);
 }
 
-static bool order_good(const char *value)
-{
-    eh_orders orders;
-    return eh_map_orders_parse(value, EH_ORDER_MOST, &orders);
-}
-
 /* The choices of recipe and method are the names in recipes.c and methods.c; the method is held as text. */
 static const row rows[] = {
     CHOICE(recipe, "fast|paper|best", "fast", "all",
@@ -66,9 +60,7 @@ static const row rows[] = {
     INTEGER(dims, "2", 1, 65536, "all but knn", "outputs h of the map"),
     INTEGER(factors, "400", 1, 1048576, "hope map", "factors F"),
     INTEGER(hidden, "200", 1, 1048576, "hope map", "hidden units m"),
-    TEXT(order, "N+N+...", "3", "hope map",
-         "order O of the feature interactions, 1 to 16; one to four orders joined by '+' share the factors out equally",
-         order_good, "one to four orders from 1 to 16 joined by '+', as in 3 or 2+3"),
+    INTEGER(order, "3", 1, 16, "hope map", "order O of the feature interactions"),
     TEXT(layers, "N-N-...", "500-500-2000", "mlp map",
          "units of each layer below the output, one to eight numbers joined by '-'", layers_good,
          "one to eight numbers of units joined by '-', as in 500-500-2000"),
@@ -82,9 +74,10 @@ static const row rows[] = {
     CHOICE(form, "auto|published|joint|row", "auto", "gradient methods but lmnn",
            "normaliser of q: over all pairs, or row by row; auto: by row with exemplars, else as the method was "
            "published"),
-    CHOICE(similarity, "auto|student|gaussian", "auto", "gradient methods but lmnn", "1 / (1 + d) or exp(-d)"),
-    REAL(freedom, "1", 0.1, 1000, "student similarity, gradient methods but lmnn",
-         "degrees of freedom nu of the student similarity, (1 + d / nu)^(-(nu + 1) / 2)"),
+    CHOICE(similarity, "auto|student|gaussian", "auto", "gradient methods but lmnn",
+           "student: 1 / (1 + d) unless dof is set; gaussian: exp(-d)"),
+    INTEGER(dof, "1", 1, EH_DOF_MAX, "student similarity, gradient methods but lmnn",
+            "degrees of freedom nu of the student similarity, odd: (1 + d / nu)^(-(nu + 1) / 2)"),
     CHOICE(target, "auto|mcml|nca", "auto", "gradient methods but lmnn, pt-sne",
            "collapse onto all same-class points, or any of them"),
     CHOICE(weight, "sample|pair", "sample", "joint form, mcml target",
@@ -93,7 +86,6 @@ static const row rows[] = {
            "which samples are neighbours: the nearest, or those of one class"),
     INTEGER(links, "5", 1, 1000, "lpp", "neighbours of a sample in the nearest graph"),
     INTEGER(targets, "3", 1, 100, "lmnn", "same-class neighbours, found in the input space, that a sample keeps close"),
-    REAL(push, "0.5", 0, 1, "lmnn", "weight of impostors against targets"),
     REAL(perplexity, "30", 1, 1e6, "pt-sne",
          "neighbours that a sample has in the inputs, about; at most a third of a batch"),
     CHOICE(solver, "cg|lbfgs|adam", "adam", "gradient methods", "how the parameters are learned"),
@@ -107,13 +99,7 @@ static const row rows[] = {
         "parts that a mini-batch is computed in, whose gradients are added up in order; ranks share them; 0: of 256 "
         "samples, on a GPU one for each rank"),
     INTEGER(iterations, "3", 1, 1000000, "cg, lbfgs", "line searches on each mini-batch"),
-    INTEGER(pairs, "10", 1, 1000, "lbfgs", "curvature pairs kept"),
     REAL(rate, "0.002", 0, 1e6, "adam", "peak learning rate"),
-    REAL(warmup, "0.05", 0, 1, "adam", "part of all steps in which the rate rises"),
-    REAL(beta1, "0.9", 0, 0.999999, "adam", "decay of the gradient's mean"),
-    REAL(beta2, "0.99", 0, 0.999999, "adam", "decay of the gradient's square"),
-    REAL(average, "0", 0, 0.9999, "gradient methods",
-         "decay of the running mean of the parameters, taken after each batch, which is kept in their place; 0: none"),
     REAL(shift, "0", 0, 1000, "gradient methods, images",
          "pixels by which the images of a training batch are moved in each direction, at most"),
     REAL(affine, "0", 0, 5, "gradient methods, images",
@@ -130,14 +116,10 @@ static const row rows[] = {
     REAL(adversary, "0", 0, 1e6, "gradient methods",
          "step that scaled inputs take up the loss; half of the loss is of inputs so moved; 0: none; sparse data "
          "likewise"),
-    CHOICE(norm, "linf|l2", "linf", "adversary", "what is as long as the step: the move of each input, or of a sample"),
-    REAL(smooth, "0", 0, 0.9, "exemplar methods, mcml target",
+    REAL(label_smoothing, "0", 0, 0.9, "exemplar methods, mcml target",
          "part of a sample's target that goes to the exemplars of all classes alike; 0: none"),
-    REAL(mix, "0", 0, 0.5, "exemplar methods, mcml target",
-         "part of another sample, at most, in the scaled inputs and the target of a training sample; 0: none"),
-    REAL(balance, "0", 0, 1, "exemplar methods, mcml target",
-         "samples weigh as their class's share of the training samples to the power -balance; 1: all classes weigh the "
-         "same"),
+    CHOICE(class_weight, "none|balanced", "none", "gradient methods but lmnn, pt-sne",
+           "what weighs the same: every sample, or every class, however rare"),
     REAL(valid, "0.1", 0, 0.9, "gradient methods",
          "part of the training data that is held out to choose the best epoch"),
     REAL(time, "0", 0, 1e9, "gradient methods, mcml, lpp", "seconds after which training ends; 0: no limit"),

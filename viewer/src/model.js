@@ -37,19 +37,6 @@ function outputs(s, { shape: [h, m], numbers }) {
   return out;
 }
 
-// The order of each of F factors. Each order has a contiguous run of factors; if F is not a
-// multiple, the first runs are one longer.
-function factorOrders(text, F) {
-  const orders = text.split('+').map(Number);
-  const result = new Int32Array(F);
-  for (let run = 0, at = 0; run < orders.length; run++) {
-    const size = Math.floor(F / orders.length) + (run < F % orders.length ? 1 : 0);
-    result.fill(orders[run], at, at + size);
-    at += size;
-  }
-  return result;
-}
-
 // A setting by its name, or by the name that it has in models of version 0.1.
 const setting = (metadata, name, oldName) => metadata[name] ?? metadata[oldName];
 
@@ -58,10 +45,10 @@ function makeMap(metadata, tensor) {
   if (metadata.map === 'identity') return (x) => x;
   if (metadata.map === 'linear') return (x) => product(x, t('A'));
   if (metadata.map === 'hope') {
-    const order = factorOrders(metadata.order, t('C').shape[1]);
+    const order = Number(metadata.order);
     const bias = t('b').numbers;
     return (x) => {
-      const u = product(x, t('C')).map((value, k) => value ** order[k]);
+      const u = product(x, t('C')).map((value) => value ** order);
       return outputs(product(u, t('W')).map((a, k) => sigmoid(a + bias[k])), t('V'));
     };
   }

@@ -87,7 +87,7 @@ static void set_number_type(enum matio_types type, eh_mat_values *out)
 }
 
 /* True if the values match their description. */
-static bool take(const matvar_t *var, const eh_mat_variable *v, eh_mat_values *out)
+static bool copy_values(const matvar_t *var, const eh_mat_variable *v, eh_mat_values *out)
 {
     int64_t count;
     if (!var->data || var->rank != v->rank || !measure(var, &count) || count != v->count) return false;
@@ -113,7 +113,7 @@ static eh_mat_result read_variable(void *file, const eh_mat_variable *v, eh_mat_
     *out = (eh_mat_values){0};
     matvar_t *var = Mat_VarRead(file, v->name);
     if (!var) return EH_MAT_DAMAGED;
-    const bool complex = var->isComplex, ok = !complex && take(var, v, out);
+    const bool complex = var->isComplex, ok = !complex && copy_values(var, v, out);
     if (ok) {
         out->owner = var;
         return EH_MAT_OK;

@@ -82,7 +82,7 @@ static bool find_shards(const char *folder, const char *part, char *path, bool *
 }
 
 /* Fails if the folder contains an incomplete conversion. */
-static enhope_status refuse_partial(enhope_context *ctx, const char *folder, const char *part)
+static enhope_status check_complete(enhope_context *ctx, const char *folder, const char *part)
 {
     char list[EH_PATH];
     const char *half[] = {".", part ? part : "train"};
@@ -116,7 +116,7 @@ static enhope_status locate_folder(enhope_context *ctx, const enhope_source *sou
         return ENHOPE_OK;
     }
     at->parts = at->pair = true;
-    EH_TRY(refuse_partial(ctx, source->path, part));
+    EH_TRY(check_complete(ctx, source->path, part));
     EH_TRY(find_folder_pair(ctx, source->path, part, labeled, at->x_path, at->y_path));
     if (labeled) at->y = at->y_path;
     return ENHOPE_OK;

@@ -4,8 +4,8 @@
  *
  * Every reader passes rows to a sink in blocks and holds no more of them than necessary. Data in
  * memory is one sink (sink.c), the writer of shards another (shard_writer.c). A sink in between
- * adds labels from a second file (pair.c). The CSV reader converts columns of text, categories and
- * dates to numbers (encode_record), so that every sink receives numbers.
+ * adds labels from a second file (pair.c). The CSV reader converts fields to numbers in one place
+ * (encode_record), so that every sink receives numbers.
  *
  * Shards, and plain arrays larger than memory, are not read here. They stay in their files as a
  * store (store.h). */

@@ -244,7 +244,7 @@ static enhope_status decide_columns(enhope_context *ctx, csv *f, const char *lab
     return keep_names(ctx, f);
 }
 
-/* ---- conversion of fields to numbers; other column types are encoded here ---- */
+/* ---- conversion of fields to numbers; the place to encode other types ---- */
 
 static enhope_status fail_field(enhope_context *ctx, const csv *f, int64_t j, const char *why)
 {
@@ -309,7 +309,7 @@ static void close_csv(csv *f)
 }
 
 /* Moves the names of the inputs to data. */
-static enhope_status give_names(enhope_context *ctx, csv *f, enhope_dataset *data)
+static enhope_status move_names(enhope_context *ctx, csv *f, enhope_dataset *data)
 {
     if (!f->name) return ENHOPE_OK;
     EH_TRY(eh_new(ctx, "column names", data->x.H, sizeof *data->input_name, (void **)&data->input_name));
@@ -330,7 +330,7 @@ typedef struct rows {
     eh_labels labels;    /* labels of these rows; class names of all */
 } rows;
 
-static enhope_status pass_on(enhope_context *ctx, const csv *f, int64_t H, rows *r, eh_sink *sink)
+static enhope_status flush_rows(enhope_context *ctx, const csv *f, int64_t H, rows *r, eh_sink *sink)
 {
     const eh_matrix x = {.kind = ENHOPE_F32, .n = r->n, .H = H, .f32 = r->x};
     if (r->n == 0) return ENHOPE_OK;
@@ -348,7 +348,7 @@ static enhope_status read_records(enhope_context *ctx, csv *f, int64_t H, rows *
     if (f->name) EH_TRY(next_record(ctx, f, &found));
     while (found && !sink->full) {
         if (r->n == r->capacity) {
-            EH_TRY(pass_on(ctx, f, H, r, sink));
+            EH_TRY(flush_rows(ctx, f, H, r, sink));
             continue;
         }
         EH_TRY(encode_record(ctx, f, r->x + r->n * H, &r->labels));
@@ -356,7 +356,7 @@ static enhope_status read_records(enhope_context *ctx, csv *f, int64_t H, rows *
         r->total++;
         EH_TRY(next_record(ctx, f, &found));
     }
-    return sink->full ? ENHOPE_OK : pass_on(ctx, f, H, r, sink);
+    return sink->full ? ENHOPE_OK : flush_rows(ctx, f, H, r, sink);
 }
 
 enhope_status eh_read_csv(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink)
@@ -375,7 +375,7 @@ enhope_status eh_read_csv(enhope_context *ctx, eh_input *in, enhope_dataset *dat
                          f.text.stream.name, (long long)f.first_line));
     data->x = (eh_matrix){.kind = ENHOPE_F32, .H = H};
     EH_CHECK(read_records(ctx, &f, H, &r, sink));
-    EH_CHECK(give_names(ctx, &f, data));
+    EH_CHECK(move_names(ctx, &f, data));
     eh_labels_give(&r.labels, data);
 cleanup:
     eh_free(r.x);

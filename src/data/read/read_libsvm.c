@@ -64,7 +64,7 @@ static enhope_status grow_values(enhope_context *ctx, libsvm *f)
 }
 
 /* Parses INDEX:VALUE, with the colon at `colon`. */
-static enhope_status take_pair(enhope_context *ctx, libsvm *f, const char *token, size_t length, const char *colon)
+static enhope_status parse_pair(enhope_context *ctx, libsvm *f, const char *token, size_t length, const char *colon)
 {
     const size_t before = (size_t)(colon - token);
     if (before == 3 && memcmp(token, "qid", 3) == 0) return ENHOPE_OK;
@@ -92,7 +92,7 @@ static enhope_status take_pair(enhope_context *ctx, libsvm *f, const char *token
     return ENHOPE_OK;
 }
 
-static enhope_status take_line(enhope_context *ctx, libsvm *f, const char *at, size_t length)
+static enhope_status parse_line(enhope_context *ctx, libsvm *f, const char *at, size_t length)
 {
     const char *end = memchr(at, '#', length);
     if (!end) end = at + length;
@@ -112,7 +112,7 @@ static enhope_status take_line(enhope_context *ctx, libsvm *f, const char *at, s
             const enhope_status status = eh_labels_add(ctx, &f->labels, token, size);
             if (status) return eh_fail_in(ctx, status, "%s:%lld", f->text.stream.name, (long long)f->text.line);
         } else if (colon) {
-            EH_TRY(take_pair(ctx, f, token, size, colon));
+            EH_TRY(parse_pair(ctx, f, token, size, colon));
         } else if (!first) {
             return fail_token(ctx, f, token, size, "is invalid: expected INDEX:VALUE");
         }
@@ -124,7 +124,7 @@ static enhope_status take_line(enhope_context *ctx, libsvm *f, const char *at, s
 }
 
 /* Passes the collected rows to the sink. */
-static enhope_status pass_on(enhope_context *ctx, libsvm *f)
+static enhope_status flush_rows(enhope_context *ctx, libsvm *f)
 {
     const eh_matrix x = {
         .kind = ENHOPE_CSR, .n = f->n, .H = f->H, .row_start = f->row_start, .column = f->column, .value = f->value};
@@ -135,7 +135,7 @@ static enhope_status pass_on(enhope_context *ctx, libsvm *f)
     return f->sink->take(ctx, f->sink, &x, f->labeled ? f->labels.id : NULL, eh_stream_share(&f->text.stream));
 }
 
-static enhope_status take_lines(enhope_context *ctx, libsvm *f)
+static enhope_status parse_lines(enhope_context *ctx, libsvm *f)
 {
     eh_text *t = &f->text;
     for (;;) {
@@ -144,11 +144,11 @@ static enhope_status take_lines(enhope_context *ctx, libsvm *f)
             EH_TRY(eh_text_more(ctx, t));
             continue;
         }
-        if (t->at == t->used || f->sink->full) return pass_on(ctx, f);
-        if (f->count + f->n >= EH_SINK_VALUES) EH_TRY(pass_on(ctx, f));
+        if (t->at == t->used || f->sink->full) return flush_rows(ctx, f);
+        if (f->count + f->n >= EH_SINK_VALUES) EH_TRY(flush_rows(ctx, f));
         const char *line = t->buffer + t->at;
         const size_t length = newline ? (size_t)(newline - line) : t->used - t->at;
-        EH_TRY(take_line(ctx, f, line, length));
+        EH_TRY(parse_line(ctx, f, line, length));
         t->at += length + (newline != NULL);
         t->line++;
     }
@@ -160,7 +160,7 @@ enhope_status eh_read_libsvm(enhope_context *ctx, eh_input *in, enhope_dataset *
     libsvm f = {.labeled = in->labeled, .sink = sink};
     data->x.kind = ENHOPE_CSR;
     EH_TRY(eh_text_open(ctx, in->path, &f.text));
-    EH_CHECK(take_lines(ctx, &f));
+    EH_CHECK(parse_lines(ctx, &f));
     data->x.H = f.H;
     eh_labels_give(&f.labels, data);
 cleanup:

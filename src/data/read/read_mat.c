@@ -148,7 +148,7 @@ typedef struct layout {
     int64_t sample, row, column; /* strides in the array */
 } layout;
 
-static layout lay_out(const eh_mat_variable *x, const eh_mat_variable *y)
+static layout find_layout(const eh_mat_variable *x, const eh_mat_variable *y)
 {
     const int64_t a = x->side[0], b = x->side[1], c = x->side[2];
     if (x->rank == 2) {
@@ -161,7 +161,7 @@ static layout lay_out(const eh_mat_variable *x, const eh_mat_variable *y)
     return (layout){b, a * c, a, c, a, 1, a * b};
 }
 
-static enhope_status take_dense(enhope_context *ctx, const eh_mat_values *from, const layout *l, enhope_dataset *data)
+static enhope_status load_dense(enhope_context *ctx, const eh_mat_values *from, const layout *l, enhope_dataset *data)
 {
     const bool bytes = from->kind == 'u' && from->size == 1;
     int64_t count;
@@ -189,7 +189,7 @@ static enhope_status take_dense(enhope_context *ctx, const eh_mat_values *from, 
 
 /* Converts compressed columns: used directly if the samples are the columns, otherwise transposed
  * by counting. */
-static enhope_status take_sparse(enhope_context *ctx, const mat *m, const eh_mat_variable *v, const eh_mat_values *s,
+static enhope_status load_sparse(enhope_context *ctx, const mat *m, const eh_mat_variable *v, const eh_mat_values *s,
                                  bool by_column, enhope_dataset *data)
 {
     const int64_t rows = v->side[0], columns = v->side[1], n = by_column ? columns : rows;
@@ -236,14 +236,14 @@ static enhope_status take_sparse(enhope_context *ctx, const mat *m, const eh_mat
     return ENHOPE_OK;
 }
 
-static enhope_status take_inputs(enhope_context *ctx, const mat *m, const eh_mat_variable *x, const eh_mat_variable *y,
+static enhope_status load_inputs(enhope_context *ctx, const mat *m, const eh_mat_variable *x, const eh_mat_variable *y,
                                  enhope_dataset *data)
 {
-    const layout l = lay_out(x, y);
+    const layout l = find_layout(x, y);
     eh_mat_values values;
     EH_TRY(read_values(ctx, m, x, &values));
-    const enhope_status status = x->sparse ? take_sparse(ctx, m, x, &values, y && y->count != x->side[0], data)
-                                           : take_dense(ctx, &values, &l, data);
+    const enhope_status status = x->sparse ? load_sparse(ctx, m, x, &values, y && y->count != x->side[0], data)
+                                           : load_dense(ctx, &values, &l, data);
     m->op->free(&values);
     if (status || x->rank < 3) return status;
     int64_t side = 1;
@@ -313,7 +313,7 @@ static bool is_numbered(const enhope_dataset *data)
     return false;
 }
 
-static enhope_status take_names(enhope_context *ctx, const mat *m, enhope_dataset *data)
+static enhope_status load_names(enhope_context *ctx, const mat *m, enhope_dataset *data)
 {
     bool named = !is_numbered(data);
     for (int i = 0; i < m->count; i++) {
@@ -334,7 +334,7 @@ static enhope_status take_names(enhope_context *ctx, const mat *m, enhope_datase
     return ENHOPE_OK;
 }
 
-static enhope_status take_labels(enhope_context *ctx, const mat *m, const eh_mat_variable *x, const eh_mat_variable *y,
+static enhope_status load_labels(enhope_context *ctx, const mat *m, const eh_mat_variable *x, const eh_mat_variable *y,
                                  enhope_dataset *data)
 {
     enhope_status status = ENHOPE_OK;
@@ -370,9 +370,9 @@ enhope_status eh_read_mat(enhope_context *ctx, eh_input *in, enhope_dataset *dat
     if (!m.file) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: cannot be read as a MATLAB file", path);
     EH_CHECK(list_variables(ctx, &m));
     EH_CHECK(variables ? find_named(ctx, &m, variables, &x, &y) : find_by_shape(ctx, &m, &x, &y));
-    EH_CHECK(take_inputs(ctx, &m, x, y, data));
-    if (in->labeled && (y || x->rank == 3)) EH_CHECK(take_labels(ctx, &m, x, y, data));
-    EH_CHECK(take_names(ctx, &m, data));
+    EH_CHECK(load_inputs(ctx, &m, x, y, data));
+    if (in->labeled && (y || x->rank == 3)) EH_CHECK(load_labels(ctx, &m, x, y, data));
+    EH_CHECK(load_names(ctx, &m, data));
     sink->ordered = true;
     EH_CHECK(sink->take(ctx, sink, &data->x, data->label, 1));
 cleanup:

@@ -45,7 +45,7 @@ static enhope_status read_at(enhope_context *ctx, const eh_zip *zip, uint64_t of
 /* ---- the directory ---- */
 
 /* Replaces sizes that are all ones by those of the zip64 field (id 1), in their order. */
-static void widen(const unsigned char *extra, size_t length, uint64_t *size, uint64_t *packed, uint64_t *offset)
+static void read_zip64(const unsigned char *extra, size_t length, uint64_t *size, uint64_t *packed, uint64_t *offset)
 {
     uint64_t *const field[3] = {size, packed, offset};
     for (size_t at = 0; length - at >= 4;) {
@@ -81,7 +81,7 @@ static enhope_status parse_directory(enhope_context *ctx, eh_zip *zip, const uns
         eh_zip_member *m = &zip->member[i];
         const uint64_t flags = number(p + 8, 2), method = number(p + 10, 2);
         uint64_t packed = number(p + 20, 4), whole = number(p + 24, 4), offset = number(p + 42, 4);
-        widen(p + ENTRY_SIZE + name, extra, &whole, &packed, &offset);
+        read_zip64(p + ENTRY_SIZE + name, extra, &whole, &packed, &offset);
         m->name = eh_alloc(name + 1, 1);
         if (!m->name) return eh_fail_memory(ctx, "the zip directory", name + 1, 1);
         memcpy(m->name, p + ENTRY_SIZE, name);
