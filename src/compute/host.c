@@ -97,7 +97,7 @@ void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, cons
 /* Whether sample i has a row of its own. */
 static bool counts(const eh_pairs *p, int64_t i)
 {
-    return p->P || eh_host_labels(p->label)[i] >= 0;
+    return p->target_probs || eh_host_labels(p->label)[i] >= 0;
 }
 
 /* The joint normaliser runs over every labelled row, also one that no compared point matches. */
@@ -124,8 +124,8 @@ bool eh_host_pair_weights(const eh_pairs *p, const eh_pair_sums *sums, double *a
     all.log_Z = log_normaliser(p, sums);
     const eh_pair_rule rule = eh_pair_rule_of(p);
     for (int64_t i = 0; i < p->n; i++) {
-        const eh_pair_weight w =
-            p->P ? eh_given_weight_of(&rule, &all, sums + i) : eh_pair_weight_of(&rule, &all, sums + i, counts(p, i));
+        const eh_pair_weight w = p->target_probs ? eh_given_weight_of(&rule, &all, sums + i)
+                                                 : eh_pair_weight_of(&rule, &all, sums + i, counts(p, i));
         attract[i] = w.attract;
         repel[i] = w.repel;
         spread[i] = w.spread;

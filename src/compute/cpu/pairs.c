@@ -165,7 +165,7 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
 static eh_pair_sums given_row(const eh_pairs *p, int64_t i)
 {
     const eh_student s = eh_student_of(p->dof);
-    const float *y = eh_f(p->Y) + i * p->h, *P = eh_f(p->P) + i * p->z, inverse = (float)s.inverse;
+    const float *y = eh_f(p->Y) + i * p->h, *P = eh_f(p->target_probs) + i * p->z, inverse = (float)s.inverse;
     const float min_distance = p->gaussian ? find_min_distance(p, i) : 0;
     double all = 0, cross = 0, mass = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
@@ -294,8 +294,8 @@ static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double
         float slope[STRIP];
         strip s;
         measure(p, count, y, G, &s);
-        if (p->P)
-            slopes_given(p->gaussian, count, eh_f(p->P) + i * p->z + from, (float)repel, NULL, &s, slope);
+        if (p->target_probs)
+            slopes_given(p->gaussian, count, eh_f(p->target_probs) + i * p->z + from, (float)repel, NULL, &s, slope);
         else
             slopes_of_sample(p, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from,
                              (float)attract, (float)repel, &s, slope);
@@ -317,8 +317,8 @@ static void add_compared_side(const eh_pairs *p, int64_t j, const double *attrac
         float slope[STRIP];
         strip s;
         measure(p, count, g, Y, &s);
-        if (p->P)
-            slopes_given(p->gaussian, count, eh_f(p->P) + j * p->z + from, 0, repel + from, &s, slope);
+        if (p->target_probs)
+            slopes_given(p->gaussian, count, eh_f(p->target_probs) + j * p->z + from, 0, repel + from, &s, slope);
         else
             slopes_of_compared(p, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from,
                                attract + from, repel + from, &s, slope);
@@ -366,7 +366,8 @@ void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, 
     if (!sums) return;
     double *attract = (double *)(sums + p->n), *repel = attract + p->n, *spread = repel + p->n;
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
-    for (int64_t i = 0; i < p->n; i++) sums[i] = (p->P ? given_row : p->gaussian ? gaussian_row : student_row)(p, i);
+    for (int64_t i = 0; i < p->n; i++)
+        sums[i] = (p->target_probs ? given_row : p->gaussian ? gaussian_row : student_row)(p, i);
     if (eh_host_pair_weights(p, sums, attract, repel, spread, &value->value))
         gradient(c, p, attract, repel, spread, eh_f(dY), eh_f(dG));
 }
