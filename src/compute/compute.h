@@ -220,8 +220,9 @@ typedef struct eh_compute_ops {
     void (*adam)(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
                  const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
 
-    /* The loss of a neighbour problem (spoilt 0), and its gradient: dY (n, h), dG (z, h); with self, dG is NULL and dY gets
-     * both sides. NaN where an embedding is not finite. */
+    /* The fast kernels of objective/neighbour.c and hinge.c; NULL: their reference is run. The loss of a neighbour problem
+     * (spoilt 0), and its gradient: dY (n, h), dG (z, h); with self, dG is NULL and dY gets both sides. NaN if an embedding is
+     * not finite. */
     void (*pairs)(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
 
     /* The loss of a large-margin problem (spoilt 0), and its gradient dY (n + n targets, h). Not finite where the embedding
