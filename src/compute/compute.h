@@ -248,6 +248,8 @@ typedef struct eh_compute_ops {
     void (*adam)(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
                  const eh_real *g, eh_loss *loss, eh_real *m1, eh_real *m2, eh_real *x);
 
+    /* pairs() and triples() are the fast kernels of objective/neighbor.c and hinge.c. NULL: the
+     * reference code of these files is used. */
     /* Computes the loss of a neighbor problem (with nonfinite = 0) and its gradients dY (n, h)
      * and dG (z, h). With self, dG is NULL and dY receives both. The loss is NaN if an embedding
      * is not finite. */

@@ -24,6 +24,7 @@
  * reference by tests/test_pairs.c. */
 #include "objective/objective.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "compute/host.h"

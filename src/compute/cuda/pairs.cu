@@ -1,4 +1,5 @@
-/* The neighbour objectives on the device: distances by differences, made anew in each pass, sums in a fixed order.
+/* The neighbour objectives on the device, the fast kernel of objective/neighbour.c: distances by differences, made anew in
+ * each pass, sums in a fixed order.
  *
  * Against few compared points (exemplars) two kernels do it all, a warp a sample, a lane for each compared point:
  *   few_sums    the sums over each sample's pairs, and what blocks of samples add to the totals
