@@ -31,8 +31,6 @@ _OWN = [
 ]
 _WARM = ("warm_start", False, "bool", "whether ``fit`` goes on from what was fitted before")
 
-# Settings that a model which training goes on from has decided.
-_DECIDED = ("recipe", "dims", "factors", "hidden", "order", "layers", "unit", "z", "scale")
 # Multiplications: below the first, threads cost more than they bring; about the second are a second's. Slices are whole
 # blocks of the library's, so that they change nothing.
 _ALONE, _SLICE, _BLOCK = 1 << 23, 1 << 35, 1008
@@ -88,7 +86,8 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         listener = Listener(self.callback, self.verbose) if self.callback or self.verbose else None
         try:
             model, _, error, information, warnings = _enhope.train(
-                data, n, code.astype(np.int32), texts, inputs, int(rows), int(columns), self._setting_texts(overrides),
+                data, n, code.astype(np.int32), texts, inputs, int(rows), int(columns),
+                self._setting_texts(overrides, goes_on),
                 self._where(), self._model if goes_on else None, listener,
             )
         except ValueError as refused:
@@ -119,7 +118,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         return {
             parameter: None if getattr(self, parameter) is None else _table.value_text(getattr(self, parameter), row)
             for parameter, row in _table.settings_of(self._method)
-            if row["name"] in _DECIDED
+            if row["fixed"]
         }
 
     def _check_decided(self):
@@ -170,13 +169,14 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         history["epoch"] = history["epoch"].astype(np.int64)
         return history
 
-    def _setting_texts(self, overrides):
+    def _setting_texts(self, overrides, goes_on=False):
+        """Names and values of the parameters that are set. Where training goes on, what the model fixes is the model's."""
         recipe = getattr(self, "recipe", None)
         texts = [] if recipe is None else ["recipe", recipe]
         texts += ["method", self._method["name"]]
         for parameter, row in self._settings:
             value = overrides.get(parameter, getattr(self, parameter))
-            if value is None or row["name"] == "recipe":
+            if value is None or row["name"] == "recipe" or (goes_on and row["fixed"]):
                 continue
             if row["name"] == "seed":
                 value = _seed(value)
@@ -186,7 +186,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
     def _parameter_words(self, text):
         """The library's sentence with our names for its settings."""
         for setting, parameter in _table.PARAMETERS.items():
-            if text.startswith((f"{setting} is ", f"{setting} = ")):
+            if text.startswith((f"{setting} is ", f"{setting} = ", f"{setting} does not ")):
                 return parameter + text[len(setting):]
         return text
 
@@ -538,9 +538,12 @@ def from_model(model, classes_by_method):
     if cls is None:
         raise ValueError(f"the model is of the method {info['method']!r}, which this version does not know")
     estimator = cls()
+    texts = {row["name"]: model.setting(row["name"]) for row in _table.SETTINGS if row["name"] != "recipe"}
+    said = [word.encode() for name, text in texts.items() if text is not None for word in (name, text)]
+    applicable = _enhope.applicable(said)
     for parameter, row in _table.settings_of(cls._method):
         text = model.setting(row["name"])
-        if text is not None:
+        if text is not None and row["name"] in applicable:
             setattr(estimator, parameter, _table.value_of(text, row))
     estimator.n_features_in_ = info["inputs"]
     if info["image_rows"]:

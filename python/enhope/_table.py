@@ -18,31 +18,14 @@ def class_name(method):
     return "".join(part.capitalize() if part in _SMALL | {"plus"} else part.upper() for part in parts)
 
 
-def learns(method):
-    """Whether a method is learned in steps, and so can go on from a model."""
-    return method["solver"] in ("cg", "lbfgs", "adam")
-
-
 def applies(setting, method):
-    """Whether a setting belongs to a method. The table says it in words; words that are not known here are conditions
-    (a solver, images, a form) that a method which is learned in steps may meet."""
-    words, _, without = setting["applies"].partition(" but ")
-    if method["name"] in without.split(", "):
-        return False
-    maps = words.replace(" maps", "").replace(" map", "").replace(" and ", ", ")
-    answers = []
-    for word, name in zip(words.replace(" and ", ", ").split(", "), maps.split(", ")):
-        if word == "all":
-            return True
-        if word == "gradient methods":
-            answers.append(learns(method))
-        elif word == "exemplar methods":
-            answers.append(method["compared"] == "z exemplars")
-        elif "map" in words and name in ("hope", "mlp", "linear", "identity"):
-            answers.append(method["map"].split("(")[0] == name)
-        elif any(row["name"] == word for row in METHODS):
-            answers.append(method["name"] == word)
-    return any(answers) if answers else learns(method)
+    """Whether a setting belongs to a method, perhaps with one solver or objective alone."""
+    return method["name"] in setting["methods"]
+
+
+def learns(method):
+    """Whether a method is learned in steps, so that training can continue from a model."""
+    return any(row["name"] == "epochs" and applies(row, method) for row in SETTINGS)
 
 
 def settings_of(method):

@@ -338,8 +338,7 @@ static enhope_status settle_scaling(enhope_trainer *t)
     if (t->from) {
         memcpy(t->shift, t->from->shift, bytes);
         memcpy(t->mul, t->from->mul, bytes);
-        const char *scale = enhope_model_setting(t->from, "scale");
-        return scale ? enhope_settings_set(t->ctx, &t->set, "scale", scale) : ENHOPE_OK;
+        return ENHOPE_OK;
     }
     eh_scale scale = (eh_scale)t->set.scale;
     EH_TRY(eh_scaling_fit(t->ctx, &scale, t->x, t->rows, t->held, t->shift, t->mul));
@@ -429,10 +428,12 @@ static enhope_status begin(enhope_context *ctx, const enhope_model *from, const 
     t->set = *settings;
     enhope_settings_free(defaults);
     t->method = eh_method_find(t->set.method);
-    if (!from) return ENHOPE_OK;
-    EH_TRY(eh_train_join(ctx, from, data, &t->joined));
-    t->data = &t->joined;
-    return eh_train_settle_update(t);
+    if (from) {
+        EH_TRY(eh_train_join(ctx, from, data, &t->joined));
+        t->data = &t->joined;
+        EH_TRY(eh_train_settle_update(t));
+    }
+    return eh_settings_check(ctx, &t->set);
 }
 
 enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
