@@ -18,26 +18,22 @@ static const char *kind_text(enhope_kind kind)
 static void put_json(const cli_session *session, const char *spec, const int64_t *count, int64_t unlabelled)
 {
     const enhope_dataset_info *info = &session->data_info;
-    fputs("{\n  \"data\": ", stdout);
-    cli_put_json(stdout, spec);
-    printf(",\n  \"n\": %lld,\n  \"inputs\": %lld,\n  \"kind\": \"%s\",\n  \"stored\": %lld,\n  \"bytes\": %lld,\n",
-           (long long)info->n, (long long)info->inputs, kind_text(info->kind), (long long)info->stored,
-           (long long)info->bytes);
+    cli_json(stdout,
+             "{\n  \"data\": %s,\n  \"n\": %lld,\n  \"inputs\": %lld,\n  \"kind\": %s,\n  \"stored\": %lld,\n"
+             "  \"bytes\": %lld,\n",
+             spec, (long long)info->n, (long long)info->inputs, kind_text(info->kind), (long long)info->stored,
+             (long long)info->bytes);
     if (info->image_rows > 0)
         printf("  \"image\": [%lld, %lld],\n", (long long)info->image_rows, (long long)info->image_columns);
     else
         fputs("  \"image\": null,\n", stdout);
-    fputs("  \"minimum\": ", stdout);
-    cli_put_json_number(stdout, info->minimum);
-    fputs(",\n  \"maximum\": ", stdout);
-    cli_put_json_number(stdout, info->maximum);
-    fputs(",\n  \"mean\": ", stdout);
-    cli_put_json_number(stdout, info->mean);
-    printf(",\n  \"unlabelled\": %lld,\n  \"classes\": [", (long long)unlabelled);
+    cli_json(stdout,
+             "  \"minimum\": %g,\n  \"maximum\": %g,\n  \"mean\": %g,\n  \"unlabelled\": %lld,\n  \"classes\": [",
+             info->minimum, info->maximum, info->mean, (long long)unlabelled);
     for (int32_t k = 0; k < info->classes; k++) {
-        printf("%s\n    {\"class\": ", k ? "," : "");
-        cli_put_json(stdout, enhope_dataset_class_name(session->data, k));
-        printf(", \"n\": %lld}", (long long)count[k]);
+        fputs(k ? "," : "", stdout);
+        cli_json(stdout, "\n    {\"class\": %s, \"n\": %lld}", enhope_dataset_class_name(session->data, k),
+                 (long long)count[k]);
     }
     printf("%s],\n  \"input_names\": ", info->classes ? "\n  " : "");
     if (!enhope_dataset_input_name(session->data, 0)) {
@@ -46,7 +42,7 @@ static void put_json(const cli_session *session, const char *spec, const int64_t
     }
     for (int64_t j = 0; j < info->inputs; j++) {
         fputs(j ? ", " : "[", stdout);
-        cli_put_json(stdout, enhope_dataset_input_name(session->data, j));
+        cli_json(stdout, "%s", enhope_dataset_input_name(session->data, j));
     }
     fputs("]\n}\n", stdout);
 }

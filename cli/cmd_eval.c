@@ -18,30 +18,27 @@ static void put_json(const cli_session *session, const enhope_evaluation *e)
     const int32_t c = session->model_info.classes;
     double low, high;
     cli_interval(e->errors, e->n, &low, &high);
-    printf("{\n  \"n\": %lld,\n  \"errors\": %lld,\n  \"error_percent\": ", (long long)e->n, (long long)e->errors);
-    cli_put_json_number(stdout, cli_percent(e->errors, e->n));
-    printf(",\n  \"interval_percent\": [%.6g, %.6g],\n  \"unknown\": %lld,\n  \"seconds\": ", low, high,
-           (long long)e->unknown);
-    cli_put_json_number(stdout, e->seconds);
-    fputs(",\n  \"microseconds_per_point\": ", stdout);
-    cli_put_json_number(stdout, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0);
-    printf(",\n  \"references\": %lld,\n  \"temperature\": ", (long long)session->model_info.references);
-    cli_put_json_number(stdout, session->model_info.temperature);
+    cli_json(stdout,
+             "{\n  \"n\": %lld,\n  \"errors\": %lld,\n  \"error_percent\": %g,\n  \"interval_percent\": [%.6g, %.6g],\n"
+             "  \"unknown\": %lld,\n  \"seconds\": %g,\n  \"microseconds_per_point\": %g,\n  \"references\": %lld,\n"
+             "  \"temperature\": %g",
+             (long long)e->n, (long long)e->errors, cli_percent(e->errors, e->n), low, high, (long long)e->unknown,
+             e->seconds, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0, (long long)session->model_info.references,
+             session->model_info.temperature);
     cli_put_json_calibration(e->calibration);
     if (e->rejection) cli_put_json_rejection(e->rejection);
     fputs(",\n  \"classes\": [", stdout);
     for (int32_t k = 0; k < c; k++) {
         if (k) fputs(", ", stdout);
-        cli_put_json(stdout, enhope_model_class_name(session->model, k));
+        cli_json(stdout, "%s", enhope_model_class_name(session->model, k));
     }
     fputs("],\n  \"per_class\": [", stdout);
     for (int32_t k = 0; k < c; k++) {
         const int64_t total = class_total(e, c, k), errors = total - e->confusion[(int64_t)k * c + k];
-        printf("%s\n    {\"class\": ", k ? "," : "");
-        cli_put_json(stdout, enhope_model_class_name(session->model, k));
-        printf(", \"n\": %lld, \"errors\": %lld, \"error_percent\": ", (long long)total, (long long)errors);
-        cli_put_json_number(stdout, cli_percent(errors, total));
-        putchar('}');
+        fputs(k ? "," : "", stdout);
+        cli_json(stdout, "\n    {\"class\": %s, \"n\": %lld, \"errors\": %lld, \"error_percent\": %g}",
+                 enhope_model_class_name(session->model, k), (long long)total, (long long)errors,
+                 cli_percent(errors, total));
     }
     fputs("\n  ],\n  \"confusion\": [", stdout);
     for (int32_t k = 0; k < c; k++) {

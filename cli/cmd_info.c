@@ -11,13 +11,8 @@ static void put_json_epoch(const char *key, const enhope_history *row)
         fputs("null", stdout);
         return;
     }
-    printf("{\"epoch\": %lld, \"seconds\": ", (long long)row->epoch);
-    cli_put_json_number(stdout, row->seconds);
-    fputs(", \"loss\": ", stdout);
-    cli_put_json_number(stdout, row->loss);
-    fputs(", \"valid_error\": ", stdout);
-    cli_put_json_number(stdout, row->valid_error);
-    putchar('}');
+    cli_json(stdout, "{\"epoch\": %lld, \"seconds\": %g, \"loss\": %g, \"valid_error\": %g}", (long long)row->epoch,
+             row->seconds, row->loss, row->valid_error);
 }
 
 static void put_json_errors(const char *key, int64_t errors, int64_t n)
@@ -29,9 +24,8 @@ static void put_json_errors(const char *key, int64_t errors, int64_t n)
         return;
     }
     cli_interval(errors, n, &low, &high);
-    printf("{\"n\": %lld, \"errors\": %lld, \"error_percent\": ", (long long)n, (long long)errors);
-    cli_put_json_number(stdout, cli_percent(errors, n));
-    printf(", \"interval_percent\": [%.6g, %.6g]}", low, high);
+    cli_json(stdout, "{\"n\": %lld, \"errors\": %lld, \"error_percent\": %g, \"interval_percent\": [%.6g, %.6g]}",
+             (long long)n, (long long)errors, cli_percent(errors, n), low, high);
 }
 
 static void put_json(const cli_session *session, const int64_t *count)
@@ -40,38 +34,28 @@ static void put_json(const cli_session *session, const int64_t *count)
     int64_t rows = 0;
     const enhope_history *history = enhope_model_history(session->model, &rows);
     const enhope_history *best = cli_session_best(session);
-    fputs("{\n  \"method\": ", stdout);
-    cli_put_json(stdout, info->method);
-    fputs(",\n  \"map\": ", stdout);
-    cli_put_json(stdout, info->map);
-    printf(
-        ",\n  \"inputs\": %lld,\n  \"outputs\": %lld,\n  \"factors\": %lld,\n  \"hidden\": %lld,\n  \"order\": "
-        "\"%s\",\n"
-        "  \"parameters\": %lld,\n  \"references\": %lld,\n  \"references_are_exemplars\": %s,\n  \"neighbours\": %d,\n"
-        "  \"epochs\": %lld",
-        (long long)info->inputs, (long long)info->outputs, (long long)info->factors, (long long)info->hidden,
-        info->order, (long long)info->parameters, (long long)info->references,
-        info->references_are_exemplars ? "true" : "false", (int)info->neighbours, (long long)info->epochs);
-    fputs(",\n  \"classes\": [", stdout);
+    cli_json(stdout,
+             "{\n  \"method\": %s,\n  \"map\": %s,\n  \"inputs\": %lld,\n  \"outputs\": %lld,\n  \"factors\": %lld,\n"
+             "  \"hidden\": %lld,\n  \"order\": %s,\n  \"parameters\": %lld,\n  \"references\": %lld,\n"
+             "  \"references_are_exemplars\": %i,\n  \"neighbours\": %d,\n  \"epochs\": %lld,\n  \"classes\": [",
+             info->method, info->map, (long long)info->inputs, (long long)info->outputs, (long long)info->factors,
+             (long long)info->hidden, info->order, (long long)info->parameters, (long long)info->references,
+             info->references_are_exemplars, (int)info->neighbours, (long long)info->epochs);
     for (int32_t k = 0; k < info->classes; k++) {
-        printf("%s\n    {\"class\": ", k ? "," : "");
-        cli_put_json(stdout, enhope_model_class_name(session->model, k));
-        printf(", \"references\": %lld}", (long long)count[k]);
+        fputs(k ? "," : "", stdout);
+        cli_json(stdout, "\n    {\"class\": %s, \"references\": %lld}", enhope_model_class_name(session->model, k),
+                 (long long)count[k]);
     }
     fputs("\n  ],\n  \"settings\": {", stdout);
-    bool first = true;
+    const char *between = "";
     for (int i = 0; i < enhope_setting_count(); i++) {
         const char *name = enhope_setting_get(i)->name, *value = enhope_model_setting(session->model, name);
         if (!value) continue;
-        fputs(first ? "\n    " : ",\n    ", stdout);
-        first = false;
-        cli_put_json(stdout, name);
-        fputs(": ", stdout);
-        cli_put_json(stdout, value);
+        fputs(between, stdout);
+        cli_json(stdout, "\n    %s: %s", name, value);
+        between = ",";
     }
-    fputs("\n  }", stdout);
-    fputs(",\n  \"temperature\": ", stdout);
-    cli_put_json_number(stdout, info->temperature);
+    cli_json(stdout, "\n  },\n  \"temperature\": %g", info->temperature);
     put_json_errors("validation", info->valid_errors, info->valid_n);
     put_json_errors("training", info->train_errors, info->train_n);
     put_json_epoch("best", best && isfinite(best->valid_error) ? best : NULL);
@@ -131,11 +115,9 @@ static void put_report(const cli_session *session, const int64_t *count)
 
 static void put_device_json(const enhope_device_info *device, bool first)
 {
-    fputs(first ? "[\n  {\"name\": " : ",\n  {\"name\": ", stdout);
-    cli_put_json(stdout, device->name);
-    printf(", \"available\": %s, \"text\": ", device->available ? "true" : "false");
-    cli_put_json(stdout, device->text);
-    putchar('}');
+    fputs(first ? "[" : ",", stdout);
+    cli_json(stdout, "\n  {\"name\": %s, \"available\": %i, \"text\": %s}", device->name, device->available,
+             device->text);
 }
 
 static void put_device(const enhope_device_info *device)

@@ -35,8 +35,8 @@ static void put_methods_json(void)
     for (int i = 0; i < enhope_method_count(); i++) {
         fputs(i ? ",\n  {" : "\n  {", stdout);
         for (int j = 0; j < COLUMNS; j++) {
-            printf("%s\"%s\": ", j ? ", " : "", columns[j].key);
-            cli_put_json(stdout, field(enhope_method_get(i), &columns[j]));
+            fputs(j ? ", " : "", stdout);
+            cli_json(stdout, "%s: %s", columns[j].key, field(enhope_method_get(i), &columns[j]));
         }
         putchar('}');
     }
@@ -84,25 +84,13 @@ static void put_settings_json(void)
     putchar('[');
     for (int i = 0; i < enhope_setting_count(); i++) {
         const enhope_setting_info *s = enhope_setting_get(i);
-        const bool choice = s->type == ENHOPE_SETTING_CHOICE;
-        fputs(i ? ",\n  {\"name\": " : "\n  {\"name\": ", stdout);
-        cli_put_json(stdout, s->name);
-        printf(", \"type\": \"%s\", \"default\": ", type_text(s->type));
-        cli_put_json(stdout, s->initial);
-        if (choice) {
-            fputs(", \"choices\": ", stdout);
-            cli_put_json(stdout, s->choices);
-        } else if (s->type != ENHOPE_SETTING_TEXT) {
-            fputs(", \"minimum\": ", stdout);
-            cli_put_json_number(stdout, s->minimum);
-            fputs(", \"maximum\": ", stdout);
-            cli_put_json_number(stdout, s->maximum);
-        }
-        fputs(", \"applies\": ", stdout);
-        cli_put_json(stdout, s->applies);
-        fputs(", \"help\": ", stdout);
-        cli_put_json(stdout, s->help);
-        putchar('}');
+        fputs(i ? "," : "", stdout);
+        cli_json(stdout, "\n  {\"name\": %s, \"type\": %s, \"default\": %s", s->name, type_text(s->type), s->initial);
+        if (s->type == ENHOPE_SETTING_CHOICE)
+            cli_json(stdout, ", \"choices\": %s", s->choices);
+        else if (s->type != ENHOPE_SETTING_TEXT)
+            cli_json(stdout, ", \"minimum\": %g, \"maximum\": %g", s->minimum, s->maximum);
+        cli_json(stdout, ", \"applies\": %s, \"help\": %s}", s->applies, s->help);
     }
     puts("\n]");
 }

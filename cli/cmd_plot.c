@@ -1,110 +1,8 @@
 /* enhope plot: the embedding of a data set as a figure: SVG, PNG or PDF, or as the page of enhope view. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "core/cli.h"
-#include "plot/regions.h"
-
-typedef struct drawing {          /* what is owned while a picture is made */
-    enhope_prediction prediction; /* label (n), Y (n, h) */
-    int32_t *truth;               /* (n) by the model's numbering; -1, -2 as cli_session_true_classes says */
-    bool *wrong;                  /* (n) */
-    int64_t labelled, errors;     /* points with a label; misclassified ones of these */
-    float *reference;             /* (r, h) */
-    int32_t *reference_label;     /* (r) */
-    const char **name;            /* (groups) */
-    int32_t groups;
-} drawing;
-
-static void drawing_free(drawing *d)
-{
-    free(d->prediction.label);
-    free(d->prediction.Y);
-    free(d->truth);
-    free(d->wrong);
-    free(d->reference);
-    free(d->reference_label);
-    free(d->name);
-}
-
-/* References are needed where they are drawn: as circles, if exemplars, or by their regions. */
-static int find_references(drawing *d, const cli_session *session, const cli_options *options)
-{
-    const int64_t h = session->model_info.outputs, r = session->model_info.references;
-    if (options->regions && h != 2)
-        return cli_error("--regions: the model maps to %lld dimensions: regions can be drawn of 2 alone", (long long)h);
-    if (options->regions && r > REGIONS_MOST_REFERENCES)
-        return cli_error("--regions: the model compares with %lld points: regions can be drawn of %d at most",
-                         (long long)r, (int)REGIONS_MOST_REFERENCES);
-    if (!options->regions && !session->model_info.references_are_exemplars) return 0;
-    d->reference = cli_alloc("exemplars", r, h, sizeof *d->reference);
-    if (!d->reference) return CLI_FAILED;
-    if (options->regions && !(d->reference_label = cli_alloc("exemplars", r, 1, sizeof *d->reference_label)))
-        return CLI_FAILED;
-    const enhope_status status =
-        enhope_model_references(session->ctx, session->model, d->reference, d->reference_label);
-    return status ? cli_fail(session->ctx, status) : 0;
-}
-
-static int compute(drawing *d, const cli_session *session, const cli_options *options)
-{
-    const int64_t n = session->data_info.n, h = session->model_info.outputs;
-    const int code = find_references(d, session, options);
-    if (code) return code;
-    d->prediction.label = cli_alloc("labels", n, 1, sizeof *d->prediction.label);
-    d->prediction.Y = d->prediction.label ? cli_alloc("the embedding", n, h, sizeof *d->prediction.Y) : NULL;
-    if (!d->prediction.Y) return CLI_FAILED;
-    const enhope_status status =
-        enhope_model_predict(session->ctx, session->model, session->data, (int32_t)options->neighbours, &d->prediction);
-    if (status) return cli_fail(session->ctx, status);
-    return cli_session_true_classes(session, &d->truth);
-}
-
-static int find_errors(drawing *d, int64_t n)
-{
-    d->wrong = cli_alloc("errors", n, 1, sizeof *d->wrong);
-    if (!d->wrong) return CLI_FAILED;
-    for (int64_t i = 0; i < n; i++) {
-        d->wrong[i] = d->truth[i] != -1 && d->truth[i] != d->prediction.label[i];
-        d->labelled += d->truth[i] != -1;
-        d->errors += d->wrong[i];
-    }
-    return 0;
-}
-
-/* Colours follow the classes of the model, so that two pictures of one model agree. Classes that it never saw share one
- * more group. Where nothing is labelled, predictions are drawn. */
-static int name_groups(drawing *d, const cli_session *session)
-{
-    const int32_t c = session->model_info.classes;
-    d->groups = c;
-    for (int64_t i = 0; i < session->data_info.n; i++) {
-        if (!d->labelled) d->truth[i] = d->prediction.label[i];
-        if (d->truth[i] < 0) {
-            d->truth[i] = c;
-            d->groups = c + 1;
-        }
-    }
-    d->name = cli_alloc("names", (int64_t)c + 1, 1, sizeof *d->name);
-    if (!d->name) return CLI_FAILED;
-    for (int32_t k = 0; k < c; k++) d->name[k] = enhope_model_class_name(session->model, k);
-    d->name[c] = "unknown class";
-    return 0;
-}
-
-static void make_title(char *buffer, size_t size, const drawing *d, const cli_session *session)
-{
-    const int64_t n = session->data_info.n;
-    const char *method = session->model_info.method;
-    const char *kind = !session->part ? "error" : strcmp(session->part, "test") ? "training error" : "held-out error";
-    if (d->labelled)
-        snprintf(buffer, size, "%s: %lld points, %s %.2f %%", method, (long long)n, kind,
-                 100.0 * (double)d->errors / (double)d->labelled);
-    else
-        snprintf(buffer, size, "%s: %lld points, coloured by predicted class", method, (long long)n);
-}
 
 static const char *output_path(const cli_options *options)
 {
@@ -154,63 +52,16 @@ static int write_page(const cli_options *options)
     return cmd_view(options);
 }
 
-enum { USUAL_WIDTH = 760, USUAL_HEIGHT = 640, USUAL_LETTERS = 13 };
-
 /* Letters must leave room for the map, however narrow it is. */
 static int check_letters(const cli_options *options)
 {
-    const int64_t width = options->width ? options->width : USUAL_WIDTH,
-                  height = options->height ? options->height : USUAL_HEIGHT;
+    const int64_t width = options->width ? options->width : CLI_PICTURE_WIDTH,
+                  height = options->height ? options->height : CLI_PICTURE_HEIGHT;
     const double most = (double)(width < height ? width : height) / 12;
     if (options->font_size <= most) return 0;
     return cli_usage_error(options->command,
                            "--font-size is %g: expected at most %.4g for a picture of %lld x %lld pixels",
                            options->font_size, most, (long long)width, (long long)height);
-}
-
-static int put_picture(const cli_session *session, const cli_options *options, canvas_format format, const drawing *d,
-                       FILE *out)
-{
-    char title[256];
-    make_title(title, sizeof title, d, session);
-    const cli_figure figure = {
-        .n = session->data_info.n,
-        .r = session->model_info.references,
-        .h = session->model_info.outputs,
-        .Y = d->prediction.Y,
-        .group = d->truth,
-        .classes = session->model_info.classes,
-        .groups = d->groups,
-        .name = d->name,
-        .wrong = options->mark_errors ? d->wrong : NULL,
-        .errors = d->errors,
-        .reference = d->reference,
-        .circles = d->reference && session->model_info.references_are_exemplars,
-        .reference_label = d->reference_label,
-        .k = options->neighbours ? (int32_t)options->neighbours : session->model_info.neighbours,
-        .format = format,
-        .title = options->title ? options->title : title,
-        .font = options->font ? options->font : "sans-serif",
-        .font_size = options->font_size > 0 ? options->font_size : USUAL_LETTERS,
-        .width = options->width ? options->width : USUAL_WIDTH,
-        .height = options->height ? options->height : USUAL_HEIGHT,
-        .scale = options->scale > 0 ? options->scale : 1,
-        .point = options->point,
-        .legend = !options->no_legend,
-    };
-    return cli_figure_draw(out, &figure);
-}
-
-int cli_draw(const cli_session *session, const cli_options *options, canvas_format format, FILE *out)
-{
-    drawing d = {0};
-    int code = compute(&d, session, options);
-    if (!code) code = find_errors(&d, session->data_info.n);
-    if (!code && options->mark_errors && !d.labelled) code = cli_error("--errors: the data is not labelled");
-    if (!code) code = name_groups(&d, session);
-    if (!code) code = put_picture(session, options, format, &d, out);
-    drawing_free(&d);
-    return code;
 }
 
 int cmd_plot(const cli_options *options)

@@ -45,17 +45,12 @@ static void put_json(const table *t)
     putchar('[');
     for (int i = 0; i < t->recipes; i++) {
         const enhope_recipe_info *recipe = enhope_recipe_get(i);
-        fputs(i ? ",\n  {\"name\": " : "\n  {\"name\": ", stdout);
-        cli_put_json(stdout, recipe->name);
-        fputs(", \"summary\": ", stdout);
-        cli_put_json(stdout, recipe->summary);
-        fputs(", \"settings\": {", stdout);
+        fputs(i ? "," : "", stdout);
+        cli_json(stdout, "\n  {\"name\": %s, \"summary\": %s, \"settings\": {", recipe->name, recipe->summary);
         for (int k = 0, shown = 0; k < t->settings; k++) {
             if (!differs(t, k)) continue;
             if (shown++) fputs(", ", stdout);
-            cli_put_json(stdout, enhope_setting_get(k)->name);
-            fputs(": ", stdout);
-            cli_put_json(stdout, value(t, k, i));
+            cli_json(stdout, "%s: %s", enhope_setting_get(k)->name, value(t, k, i));
         }
         fputs("}}", stdout);
     }

@@ -303,6 +303,7 @@ int cmd_tune(const cli_options *options)
                 .folder = options->output ? options->output : "tuning",
                 .epochs = EPOCHS,
                 .seed = 1,
+                .series = options->series ? options->series : 1,
                 .room = options->trials ? (int)options->trials : MOST_TRIALS,
                 .terminal = isatty(STDERR_FILENO) != 0};
     static const char *const inner[] = {"runs", "models"};

@@ -1,14 +1,11 @@
-# cmake --install: headers, both libraries, command, manual page, documents, pkg-config file, CMake package.
+# cmake --install: headers, both libraries, plug-ins, command, manual page, documents, pkg-config file, CMake package.
 include(CMakePackageConfigHelpers)
 
 install(FILES include/enhope.h include/enhope_advanced.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS enhope_shared EXPORT enhope_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS enhope_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET enhope_cuda)
-  install(TARGETS enhope_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-if(TARGET enhope_mpi)
-  install(TARGETS enhope_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(enhope_plugins)
+  install(TARGETS ${enhope_plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(TARGET enhope_command)
   install(TARGETS enhope_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -24,7 +21,7 @@ install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PA
 # Paths in the pkg-config file are relative to the file, so that an installed tree can be moved. The static library names
 # its libraries itself: through Requires.private it would ask for all that these need when they are static as well.
 list(JOIN openblas_LDFLAGS " " private_libs)
-foreach(module matio cjson zlib)
+foreach(module cjson zlib)
   list(JOIN ${module}_LDFLAGS " " flags)
   string(APPEND private_libs " ${flags}")
 endforeach()

@@ -64,24 +64,22 @@ def _check():
         missing.append(f"Python.h for {sys.executable}")
     if missing:
         sys.exit(f"enhope cannot be built: {', '.join(missing)} not found. On Debian: apt install gcc cmake pkg-config "
-                 "python3-dev libopenblas-openmp-dev libmatio-dev libcjson-dev zlib1g-dev (make setup does that)")
+                 "python3-dev libopenblas-openmp-dev libcjson-dev zlib1g-dev, and libmatio-dev for MATLAB files (make setup does "
+                 "that)")
 
 
 def _build(folder):
-    """Paths of the built files, the module first."""
+    """Paths of the built files: the module, then its plug-ins."""
     _check()
     say = lambda *command: subprocess.run(command, check=True)
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DENHOPE_TESTS=OFF", "-DENHOPE_BENCH=OFF", f"-DENHOPE_PYTHON={sys.executable}"]
     say("cmake", "-S", ROOT, "-B", folder, *options, *shlex.split(os.environ.get("ENHOPE_CMAKE_ARGS", "")))
-    targets = ["enhope_python"]
-    if "enhope_cuda" in subprocess.run(["cmake", "--build", folder, "--target", "help"], capture_output=True,
-                                       text=True).stdout:
-        targets.append("enhope_cuda")
-    for target in targets:
+    known = subprocess.run(["cmake", "--build", folder, "--target", "help"], capture_output=True, text=True).stdout
+    plugins = [name for name in ("enhope_cuda", "enhope_mat") if re.search(rf"\b{name}\b", known)]
+    for target in ["enhope_python"] + plugins:
         say("cmake", "--build", folder, "--target", target, "--parallel", str(os.cpu_count() or 1))
-    built = [os.path.join(folder, "python", "enhope", "_enhope.abi3.so")]
-    plugin = os.path.join(folder, "libenhope_cuda.so")
-    return built + ([plugin] if os.path.exists(plugin) else [])
+    return [os.path.join(folder, "python", "enhope", "_enhope.abi3.so")] + [
+        os.path.join(folder, f"lib{name}.so") for name in plugins]
 
 
 class _Wheel:

@@ -1,4 +1,4 @@
-/* enhope reproduce: the paper's tables, measured. A plan (reproduce_plan.c) of rows and data sets; a cell is one row on
+/* enhope-reproduce: the paper's tables, measured. A plan (reproduce_plan.c) of rows and data sets; a cell is one row on
  * one data set with one seed, trained and judged in a process of its own (reproduce_cell.c); classification is timed
  * against the yardsticks when nothing else runs (reproduce_speed.c); the report is made from whatever cells there are
  * (reproduce_report.c) in Markdown and HTML (reproduce_document.c). */

@@ -110,16 +110,9 @@ static int cell_write(const reproduction *r, cell at, const cell_result *result)
                    {"valid_error_percent", result->valid}, {"test_points", (double)result->tested},
                    {"seconds", result->seconds},           {"peak_bytes", result->bytes},
                    {"epochs", (double)result->epochs},     {"best_epoch", (double)result->best}};
-    fputs("{\"cell\": ", output.file);
-    cli_put_json(output.file, name);
-    fputs(", \"settings\": ", output.file);
-    cli_put_json(output.file, settings);
-    fputs(", \"device\": ", output.file);
-    cli_put_json(output.file, result->device);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        fprintf(output.file, ", \"%s\": ", numbers[i].name);
-        cli_put_json_number(output.file, numbers[i].value);
-    }
+    cli_json(output.file, "{\"cell\": %s, \"settings\": %s, \"device\": %s", name, settings, result->device);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        cli_json(output.file, ", %s: %g", numbers[i].name, numbers[i].value);
     fputs("}\n", output.file);
     return cli_output_close(&output);
 }

@@ -170,7 +170,7 @@ void report_put_command(const reproduction *r, document *d)
     char date[32], line[TEXT_ROOM];
     const time_t t = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&t));
-    snprintf(line, sizeof line, "enhope reproduce%s --data DATA --seeds %d%s%s%s", r->ablation ? " --ablation" : "",
+    snprintf(line, sizeof line, "enhope-reproduce%s --data DATA --seeds %d%s%s%s", r->ablation ? " --ablation" : "",
              r->seeds, r->quick ? " --quick" : "", r->options->only ? " --only " : "",
              r->options->only ? r->options->only : "");
     document_code(d, line);

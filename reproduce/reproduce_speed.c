@@ -107,15 +107,10 @@ static int speed_write(const reproduction *r, int set, speed_result *s)
     timed_settings(r, set, settings, sizeof settings);
     const int code = cli_output_open(&output, path);
     if (code) return code;
-    fprintf(output.file, "{\"training_points\": %lld, \"test_points\": %lld, \"inputs\": %lld, \"machine\": ",
-            (long long)s->training, (long long)s->test, (long long)s->inputs);
-    cli_put_json(output.file, s->machine);
-    fputs(", \"settings\": ", output.file);
-    cli_put_json(output.file, settings);
-    for (int i = 0; i < FIELDS; i++) {
-        fprintf(output.file, ", \"%s\": ", fields[i].name);
-        cli_put_json_number(output.file, *at(s, i));
-    }
+    cli_json(output.file,
+             "{\"training_points\": %lld, \"test_points\": %lld, \"inputs\": %lld, \"machine\": %s, \"settings\": %s",
+             (long long)s->training, (long long)s->test, (long long)s->inputs, s->machine, settings);
+    for (int i = 0; i < FIELDS; i++) cli_json(output.file, ", %s: %g", fields[i].name, *at(s, i));
     fputs("}\n", output.file);
     return cli_output_close(&output);
 }

@@ -432,8 +432,8 @@ static void bad_descriptions_are_refused_with_a_sentence(void **state)
     const struct {
         const char *path, *sentence;
     } cases[] = {
-        {"synthetic:rings", "synthetic: 'rings' is not known: expected digits, strokes or blobs"},
-        {"synthetic:", "synthetic: '' is not known: expected digits, strokes or blobs"},
+        {"synthetic:rings", "synthetic: 'rings' is not known: expected digits or blobs"},
+        {"synthetic:", "synthetic: '' is not known: expected digits or blobs"},
         {"synthetic:digits,n=0", "synthetic: n is '0': expected a whole number from 1 to 1073741824"},
         {"synthetic:digits,n=2.5", "synthetic: n is '2.5': expected a whole number from 1 to 1073741824"},
         {"synthetic:digits,n=many", "synthetic: n is 'many': expected a whole number from 1 to 1073741824"},

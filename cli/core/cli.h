@@ -1,6 +1,7 @@
-/* What the files of the command share. The command knows the library by enhope.h alone.
+/* What the files of the programs enhope and enhope-reproduce share. They use the public headers of the library only.
  *
- * main.c finds the subcommand, options.c parses, cmd_*.c act; help.c and manual.c tell what the tables hold. */
+ * Each program defines its tables, cli_self. program.c has main() and finds the command, options.c parses, the command's own
+ * file acts; help.c and manual.c print the tables. */
 #ifndef ENHOPE_CLI_H
 #define ENHOPE_CLI_H
 
@@ -43,10 +44,10 @@ typedef struct cli_options {
     const char *checkpoint, *every;
     int64_t kept;
     int64_t centres, seed;
-    const char *only;
+    const char *only, *cells;
     int64_t seeds, jobs;
     const char *for_time;
-    int64_t trials, size;
+    int64_t trials, series, size;
     int64_t sample, detail;
     double latency;
     int64_t neighbours;
@@ -74,10 +75,23 @@ typedef struct cli_command {
     int (*run)(const cli_options *options);
 } cli_command;
 
-/* The table of subcommands (main.c). NULL outside it, or for an unknown name. */
-const cli_command *cli_command_get(int i);
-const cli_command *cli_command_find(const char *name);
+/* ---- the program (program.c) ---- */
+
+typedef struct cli_program {
+    const char *name;                   /* "enhope" */
+    const struct cli_command *commands; /* both tables end with a row without a name */
+    const struct cli_option *options;
+} cli_program;
+extern const cli_program cli_self;
+
+bool cli_many_commands(void);                          /* a program of one command does not name it */
+const cli_command *cli_command_find(const char *name); /* NULL: unknown */
+const char *cli_title(const cli_command *command);     /* "enhope train"; valid until the next call */
+
 /* ---- ranks.c ---- */
+
+/* threads.c: at the beginning of main(): idle OpenMP threads do not spin, unless the user has chosen how they wait. */
+void cli_threads_begin(void);
 
 /* Joins the ranks that mpirun has started: this process among them, and how many there are. leave() returns the exit code
  * when all is done. */
@@ -97,12 +111,12 @@ typedef struct cli_option {
     cli_type type;
     size_t offset; /* of the field in cli_options */
     double minimum, maximum;
-    const char *commands; /* " train eval " */
+    const char *commands; /* " train eval "; NULL: all */
     const char *help;     /* NULL: a letter for a setting, which brings its own help */
 } cli_option;
 
-/* The table of the command's own options; NULL outside it. Settings come from the library's table. */
-const cli_option *cli_option_get(int i);
+#define CLI_WHOLE_MOST 9007199254740992.0 /* 2^53: every whole number up to it is a double */
+
 bool cli_option_serves(const cli_option *option, const cli_command *command);
 /* The letter of a setting, 0 where it has none. */
 char cli_setting_letter(const enhope_setting_info *setting);
@@ -110,7 +124,7 @@ char cli_setting_letter(const enhope_setting_info *setting);
 /* Parses argv[0..argc) after the subcommand's name. 0, or an exit code after a sentence on stderr. */
 int cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out);
 void cli_options_free(cli_options *options);
-/* "; did you mean 'train'?" for a subcommand, or "". */
+/* "; did you mean 'train'?": what follows "unknown command 'trian'". */
 void cli_suggest_command(const char *name, char *buffer, size_t size);
 
 /* ---- help (help.c), the manual page (manual.c) ---- */
@@ -208,8 +222,9 @@ bool cli_same_text(const char *a, const char *b);
 int cli_text_width(const char *text);
 /* Padded to width columns (negative: left-aligned), control characters as '?'. */
 void cli_put_text(FILE *out, const char *text, int width);
-void cli_put_json(FILE *out, const char *text);    /* with its quotes; NULL is null */
-void cli_put_json_number(FILE *out, double value); /* NaN and infinity are null */
+/* printf for JSON: %s is a text with its quotes, NULL is null; %g a number, NaN and infinity are null; %i is true or false;
+ * %d, %lld and %.6g are as they are. */
+void cli_json(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_put_csv(FILE *out, const char *text);
 void cli_put_xml(FILE *out, const char *text);
 /* Filled to width columns; every line but the first is indented, and the first is taken to begin at column `at`. */
@@ -267,7 +282,7 @@ void cli_progress_share(cli_progress *progress, const char *what, double share, 
 void cli_progress_clear(cli_progress *progress);
 void cli_progress_close(cli_progress *progress);
 
-/* ---- checkpoints (checkpoint.c) ---- */
+/* ---- checkpoints (train/checkpoint.c) ---- */
 
 typedef struct cli_checkpoint {
     const char *folder; /* NULL: none are wanted */
@@ -294,7 +309,7 @@ int cli_checkpoint_step(const enhope_progress *at,
 void cli_checkpoint_end(cli_checkpoint *checkpoint); /* training is over */
 void cli_checkpoint_close(cli_checkpoint *checkpoint);
 
-/* ---- training a model and saving it (training.c) ---- */
+/* ---- training a model and saving it (train/training.c) ---- */
 
 /* Reads the data and trains, on from the session's model where it has one; the session's model becomes the new one and is saved
  * at path. With progress, checkpoints and a summary as the options say. */
@@ -302,7 +317,7 @@ int cli_train(cli_session *session, const cli_options *options, const enhope_set
 /* Settings as the session's model was trained, but for `others`, a list that ends with NULL. */
 int cli_settings_of_model(const cli_session *session, const char *const *others, enhope_settings **out);
 
-/* ---- the figure (figure.c) ---- */
+/* ---- the figure (plot/figure.c) ---- */
 
 typedef struct cli_figure {
     int64_t n, r;
@@ -325,8 +340,9 @@ typedef struct cli_figure {
     double point;          /* diameter of a dot; 0: what suits their number */
     bool legend;
 } cli_figure;
+enum { CLI_PICTURE_WIDTH = 760, CLI_PICTURE_HEIGHT = 640, CLI_PICTURE_LETTERS = 13 }; /* defaults, in pixels */
 int cli_figure_draw(FILE *out, const cli_figure *figure);
-/* The session's data as its model places it; options: how it looks, neighbours (cmd_plot.c). */
+/* The session's data as its model places it; options: how it looks, neighbours (plot/draw.c). */
 int cli_draw(const cli_session *session, const cli_options *options, canvas_format format, FILE *out);
 
 /* ---- subcommands (cmd_*.c) ---- */
@@ -339,7 +355,6 @@ int cmd_eval(const cli_options *options);
 int cmd_plot(const cli_options *options);
 int cmd_view(const cli_options *options);
 int cmd_tune(const cli_options *options);
-int cmd_reproduce(const cli_options *options);
 int cmd_info(const cli_options *options);
 int cmd_data(const cli_options *options);
 int cmd_convert(const cli_options *options);

@@ -70,8 +70,7 @@ void cli_help_overview(FILE *out)
             "enhope %s: supervised embedding and classification with a few exemplars (en-HOPE, HOPE)\n\n"
             "usage: enhope COMMAND [OPTIONS]\n\n",
             enhope_version());
-    for (int i = 0; cli_command_get(i); i++)
-        fprintf(out, "  %-11s%s\n", cli_command_get(i)->name, cli_command_get(i)->summary);
+    for (const cli_command *c = cli_self.commands; c->name; c++) fprintf(out, "  %-11s%s\n", c->name, c->summary);
     fprintf(out, "\n'enhope help COMMAND' tells what a command takes.\n"
                  "\nfor example\n"
                  "  enhope train --data synthetic:digits,n=3000,seed=1 -o digits.safetensors\n"
@@ -81,12 +80,11 @@ void cli_help_overview(FILE *out)
 void cli_help_command(FILE *out, const cli_command *command)
 {
     char left[128], text[1024], note[768];
-    fprintf(out, "enhope %s: %s\n\nusage: enhope %s %s\n\n", command->name, command->summary, command->name,
+    fprintf(out, "%s: %s\n\nusage: %s %s\n\n", cli_title(command), command->summary, cli_title(command),
             command->arguments);
     cli_put_wrapped(out, command->text, 0, 0, WIDTH);
     fputs("\noptions\n", out);
-    for (int i = 0; cli_option_get(i); i++) {
-        const cli_option *option = cli_option_get(i);
+    for (const cli_option *option = cli_self.options; option->name; option++) {
         if (!option->help || !cli_option_serves(option, command)) continue;
         cli_option_usage(option, left, sizeof left);
         put_entry(out, left, option->help);
@@ -124,8 +122,7 @@ int cmd_help(const cli_options *options)
     if (!command) {
         char meant[64];
         cli_suggest_command(name, meant, sizeof meant);
-        return cli_usage_error(options->command, "unknown command '%s'%s", name,
-                               *meant ? meant : "; 'enhope help' lists the commands");
+        return cli_usage_error(options->command, "unknown command '%s'%s", name, meant);
     }
     cli_help_command(stdout, command);
     return 0;

@@ -57,21 +57,19 @@ static void put_options(FILE *out)
     put_roff(
         out,
         "A value follows its option as the next word or after '='. Each entry ends with the commands that take it.");
-    for (int i = 0; cli_option_get(i); i++) {
-        const cli_option *option = cli_option_get(i);
+    for (const cli_option *option = cli_self.options; option->name; option++) {
         if (!option->help) continue;
         cli_option_usage(option, usage, sizeof usage);
         put_term(out, usage);
         put_roff(out, option->help);
         fputs("(", out);
-        bool every = true, first = true;
-        for (int k = 0; cli_command_get(k); k++) every = every && cli_option_serves(option, cli_command_get(k));
-        for (int k = 0; cli_command_get(k) && !every; k++)
-            if (cli_option_serves(option, cli_command_get(k))) {
-                fprintf(out, "%s%s", first ? "" : ", ", cli_command_get(k)->name);
-                first = false;
+        const char *between = "";
+        for (const cli_command *c = cli_self.commands; c->name && option->commands; c++)
+            if (cli_option_serves(option, c)) {
+                fprintf(out, "%s%s", between, c->name);
+                between = ", ";
             }
-        fprintf(out, "%s)\n", every ? "all commands" : "");
+        fprintf(out, "%s)\n", option->commands ? "" : "all commands");
     }
 }
 
@@ -112,9 +110,9 @@ void cli_manual(FILE *out)
     fprintf(out, ".\\\" Written by 'enhope help --man'.\n.TH ENHOPE 1 \"\" \"enhope %s\" \"User Commands\"\n",
             enhope_version());
     fputs(".SH NAME\nenhope \\- supervised embedding and classification with a few exemplars\n.SH SYNOPSIS\n", out);
-    for (int i = 0; cli_command_get(i); i++) {
-        fprintf(out, "%s\\fBenhope %s\\fR ", i ? ".br\n" : "", cli_command_get(i)->name);
-        put_roff(out, cli_command_get(i)->arguments);
+    for (const cli_command *c = cli_self.commands; c->name; c++) {
+        fprintf(out, "%s\\fBenhope %s\\fR ", c > cli_self.commands ? ".br\n" : "", c->name);
+        put_roff(out, c->arguments);
     }
     fputs(".SH DESCRIPTION\n", out);
     put_roff(out,
@@ -123,8 +121,7 @@ void cli_manual(FILE *out)
              "placed "
              "by the map and takes the class of the exemplars next to it.");
     fputs(".SH COMMANDS\n", out);
-    for (int i = 0; cli_command_get(i); i++) {
-        const cli_command *command = cli_command_get(i);
+    for (const cli_command *command = cli_self.commands; command->name; command++) {
         fprintf(out, ".SS enhope %s\n", command->name);
         put_roff(out, command->text);
         put_example(out, command->example);

@@ -133,10 +133,8 @@ static void put_line(const enhope_progress *at)
 static void put_log(cli_progress *progress, const enhope_progress *at)
 {
     FILE *out = progress->log;
-    fprintf(out, "{\"epoch\": %lld, \"loss\": ", (long long)at->epoch);
-    cli_put_json_number(out, at->loss);
-    fputs(", \"valid_error\": ", out);
-    cli_put_json_number(out, at->valid_error);
+    cli_json(out, "{\"epoch\": %lld, \"loss\": %g, \"valid_error\": %g", (long long)at->epoch, at->loss,
+             at->valid_error);
     fprintf(out, ", \"seconds\": %.3f}\n", at->seconds);
     if (fflush(out) == 0 && !ferror(out)) return;
     cli_error("%s: cannot write: %s; training goes on without it", progress->log_path, strerror(errno));

@@ -55,7 +55,7 @@ int cli_ranks_leave(int code)
     static const double patience = 1; /* seconds */
     const bool failed = code == CLI_FAILED || code == CLI_USAGE;
     if (failed && joined && !enhope_context_all_failed(joined, patience) && rank)
-        fprintf(stderr, "enhope: rank %d: %s\n", rank, kept);
+        fprintf(stderr, "%s: rank %d: %s\n", cli_self.name, rank, kept);
     enhope_context_free(joined);
     return code;
 }

@@ -18,18 +18,16 @@ int cli_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    cli_say("enhope", format, args);
+    cli_say(cli_self.name, format, args);
     va_end(args);
     return CLI_FAILED;
 }
 
 int cli_usage_error(const cli_command *command, const char *format, ...)
 {
-    char who[64];
     va_list args;
-    snprintf(who, sizeof who, "enhope %s", command->name);
     va_start(args, format);
-    cli_say(who, format, args);
+    cli_say(cli_title(command), format, args);
     va_end(args);
     return CLI_USAGE;
 }

@@ -70,19 +70,15 @@ void cli_put_reliability(const enhope_calibration *calibration)
 
 void cli_put_json_calibration(const enhope_calibration *calibration)
 {
-    fputs(",\n  \"negative_log_likelihood\": ", stdout);
-    cli_put_json_number(stdout, calibration->nll);
-    fputs(",\n  \"calibration_error_percent\": ", stdout);
-    cli_put_json_number(stdout, 100 * calibration->ece);
-    fputs(",\n  \"reliability\": [", stdout);
+    cli_json(stdout,
+             ",\n  \"negative_log_likelihood\": %g,\n  \"calibration_error_percent\": %g,\n  \"reliability\": [",
+             calibration->nll, 100 * calibration->ece);
     for (int i = 0; i < ENHOPE_BINS; i++) {
         const enhope_bin *bin = &calibration->bin[i];
-        printf("%s\n    {\"from\": %.6g, \"to\": %.6g, \"n\": %lld, \"probability\": ", i ? "," : "",
-               (double)i / ENHOPE_BINS, (double)(i + 1) / ENHOPE_BINS, (long long)bin->n);
-        cli_put_json_number(stdout, bin->n ? bin->confidence : NAN);
-        fputs(", \"right\": ", stdout);
-        cli_put_json_number(stdout, bin->n ? bin->accuracy : NAN);
-        putchar('}');
+        fputs(i ? "," : "", stdout);
+        cli_json(stdout, "\n    {\"from\": %.6g, \"to\": %.6g, \"n\": %lld, \"probability\": %g, \"right\": %g}",
+                 (double)i / ENHOPE_BINS, (double)(i + 1) / ENHOPE_BINS, (long long)bin->n,
+                 bin->n ? bin->confidence : NAN, bin->n ? bin->accuracy : NAN);
     }
     fputs("\n  ]", stdout);
 }
@@ -124,17 +120,13 @@ void cli_put_rejection(const enhope_rejection *rejection)
 
 void cli_put_json_rejection(const enhope_rejection *rejection)
 {
-    printf(",\n  \"rejection\": {\"by\": \"%s\", \"area_percent\": ", kinds[rejection->by].name);
-    cli_put_json_number(stdout, 100 * rejection->area);
-    fputs(", \"coverage\": [", stdout);
+    cli_json(stdout, ",\n  \"rejection\": {\"by\": %s, \"area_percent\": %g, \"coverage\": [",
+             kinds[rejection->by].name, 100 * rejection->area);
     for (int i = 0; i < rejection->rows; i++) {
         const enhope_coverage *row = &rejection->row[i];
-        printf("%s\n    {\"share\": %.9g, \"n\": %lld, \"errors\": %lld, \"error_percent\": ", i ? "," : "", row->share,
-               (long long)row->n, (long long)row->errors);
-        cli_put_json_number(stdout, cli_percent(row->errors, row->n));
-        fputs(", \"threshold\": ", stdout);
-        cli_put_json_number(stdout, row->threshold);
-        putchar('}');
+        printf("%s\n    {\"share\": %.9g", i ? "," : "", row->share);
+        cli_json(stdout, ", \"n\": %lld, \"errors\": %lld, \"error_percent\": %g, \"threshold\": %g}",
+                 (long long)row->n, (long long)row->errors, cli_percent(row->errors, row->n), row->threshold);
     }
     fputs("\n  ]}", stdout);
 }

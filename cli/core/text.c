@@ -76,7 +76,7 @@ void cli_put_text(FILE *out, const char *text, int width)
     if (width < 0 && pad > 0) fprintf(out, "%*s", pad, "");
 }
 
-void cli_put_json(FILE *out, const char *text)
+static void put_json_text(FILE *out, const char *text)
 {
     if (!text) {
         fputs("null", out);
@@ -97,12 +97,28 @@ void cli_put_json(FILE *out, const char *text)
     putc('"', out);
 }
 
-void cli_put_json_number(FILE *out, double value)
+void cli_json(FILE *out, const char *format, ...)
 {
-    if (isfinite(value))
-        fprintf(out, "%.15g", value);
-    else
-        fputs("null", out);
+    va_list args;
+    va_start(args, format);
+    for (const char *s = format; *s; s++) {
+        if (*s != '%') {
+            putc(*s, out);
+            continue;
+        }
+        switch (*++s) {
+        case 's': put_json_text(out, va_arg(args, const char *)); break;
+        case 'i': fputs(va_arg(args, int) ? "true" : "false", out); break;
+        case 'd': fprintf(out, "%d", va_arg(args, int)); break;
+        case 'l': fprintf(out, "%lld", va_arg(args, long long)), s += 2; break;
+        case '.': fprintf(out, "%.6g", va_arg(args, double)), s += 2; break;
+        default: {
+            const double value = va_arg(args, double);
+            fprintf(out, isfinite(value) ? "%.15g" : "null", value);
+        }
+        }
+    }
+    va_end(args);
 }
 
 void cli_put_csv(FILE *out, const char *text)

@@ -1,7 +1,8 @@
 /* A page to draw a figure on. Lengths are pixels as SVG and CSS have them, 96 an inch, from the upper left corner.
  *
  * SVG is written by ourselves (canvas_svg.c): cairo's would turn text into outlines of the fonts that a machine has, so that
- * bytes would depend on it. PNG and PDF are cairo's (canvas_cairo.c). */
+ * bytes would depend on it. PNG and PDF are cairo's (canvas_cairo.c), a plug-in that is loaded on first use (canvas_plugin.c),
+ * because cairo depends on some twenty other libraries. */
 #ifndef ENHOPE_CLI_CANVAS_H
 #define ENHOPE_CLI_CANVAS_H
 
@@ -33,12 +34,23 @@ struct canvas {
     void (*end)(canvas *c);
     /* (x, y) is its left end on its line; squeezed where it is wider than room. */
     void (*text)(canvas *c, double x, double y, double size, double room, const char *text);
-    int (*finish)(canvas *c); /* completes the file and frees the canvas; 0 or an exit code after a sentence */
+    int (*finish)(canvas *c); /* completes the file and frees the canvas; 0 or an exit code after a message */
 };
 
-/* A white page. NULL after a sentence on stderr. */
+/* A white page. NULL after a message on stderr. */
 canvas *canvas_open_svg(FILE *out, const canvas_page *page);
-canvas *canvas_open_cairo(FILE *out, const canvas_page *page);
+canvas *canvas_open_cairo(FILE *out, const canvas_page *page); /* by the plug-in */
+
+/* What the plug-in uses of the command. */
+typedef struct canvas_host {
+    char *(*clean)(const char *text);     /* UTF-8 without control characters, to be freed; NULL: out of memory */
+    int (*fail)(const char *format, ...); /* prints a message; returns an exit code */
+} canvas_host;
+
+/* The symbol canvas_cairo_open of the plug-in. canvas_size is sizeof(canvas): another size is another version's, and gives
+ * NULL, as does a failure after its message. */
+typedef canvas *(*canvas_cairo_open_fn)(size_t canvas_size, const canvas_host *host, FILE *out,
+                                        const canvas_page *page);
 
 /* How wide a letter is taken to be, of a size of 1, where the font is not at hand. */
 #define CANVAS_LETTER 0.57

@@ -1,15 +1,15 @@
-/* Figures as PNG and PDF, by cairo. */
-#define _DEFAULT_SOURCE 1
+/* The plug-in libenhope_cairo.so: figures as PNG and PDF. It is the only file that sees cairo. */
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "plot/canvas.h"
-#include "core/cli.h"
 
 typedef struct sheet {
     canvas face;
+    const canvas_host *host;
     FILE *out;
     canvas_format format;
     cairo_surface_t *surface;
@@ -24,19 +24,6 @@ static const uint32_t ink = 0x222222;        /* of text, as in SVG */
 static cairo_status_t write_bytes(void *file, const unsigned char *bytes, unsigned count)
 {
     return fwrite(bytes, 1, count, file) == count ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
-}
-
-/* What a reader of PDF and a font take for text, whatever bytes a name has: NULL without memory; to be freed. */
-static char *clean_text(const char *text)
-{
-    char *result = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&result, &size);
-    if (!to) return NULL;
-    cli_put_text(to, text, 0);
-    if (fclose(to) == 0) return result;
-    free(result);
-    return NULL;
 }
 
 static void set_colour(sheet *s, uint32_t colour, double opacity)
@@ -89,7 +76,7 @@ static void end(canvas *c)
 static void text(canvas *c, double x, double y, double size, double room, const char *words)
 {
     sheet *s = (sheet *)c;
-    char *clean = clean_text(words);
+    char *clean = s->host->clean(words);
     if (!clean) {
         s->out_of_memory = true;
         return;
@@ -110,6 +97,7 @@ static void text(canvas *c, double x, double y, double size, double room, const 
 static int finish(canvas *c)
 {
     sheet *s = (sheet *)c;
+    const canvas_host *host = s->host;
     cairo_status_t status = s->out_of_memory ? CAIRO_STATUS_NO_MEMORY : cairo_status(s->cairo);
     cairo_destroy(s->cairo);
     if (!status && s->format == CANVAS_PNG) status = cairo_surface_write_to_png_stream(s->surface, write_bytes, s->out);
@@ -117,15 +105,15 @@ static int finish(canvas *c)
     if (!status) status = cairo_surface_status(s->surface);
     cairo_surface_destroy(s->surface);
     free(s);
-    /* what went wrong in writing, the file knows and tells */
+    /* a failure to write is reported by who closes the file */
     if (!status || status == CAIRO_STATUS_WRITE_ERROR) return 0;
-    return cli_error("the picture cannot be drawn: %s", cairo_status_to_string(status));
+    return host->fail("the picture cannot be drawn: %s", cairo_status_to_string(status));
 }
 
 /* No clock in the file: the same picture has the same bytes. */
-static void put_metadata(cairo_surface_t *surface, const char *title)
+static void put_metadata(cairo_surface_t *surface, const canvas_host *host, const char *title)
 {
-    char *clean = clean_text(title);
+    char *clean = host->clean(title);
     if (clean) cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, clean);
     free(clean);
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "enhope");
@@ -151,17 +139,28 @@ static void prepare(sheet *s, const canvas_page *page, double scale)
     cairo_font_options_destroy(plain);
 }
 
-canvas *canvas_open_cairo(FILE *out, const canvas_page *page)
+__attribute__((visibility("default"))) canvas *canvas_cairo_open(size_t canvas_size, const canvas_host *host, FILE *out,
+                                                                 const canvas_page *page);
+
+canvas *canvas_cairo_open(size_t canvas_size, const canvas_host *host, FILE *out, const canvas_page *page)
 {
-    sheet *s = cli_alloc("the picture", 1, 1, sizeof *s);
-    if (!s) return NULL;
+    if (canvas_size != sizeof(canvas)) {
+        host->fail("libenhope_cairo.so is of another version than enhope");
+        return NULL;
+    }
+    sheet *s = calloc(1, sizeof *s);
+    if (!s) {
+        host->fail("out of memory: the picture needs %zu bytes", sizeof *s);
+        return NULL;
+    }
+    s->host = host;
     s->face = (canvas){begin, move, line, close_path, circle, end, text, finish};
     s->out = out;
     s->format = page->format;
     if (page->format == CANVAS_PDF) {
         s->surface = cairo_pdf_surface_create_for_stream(write_bytes, out, points_per_pixel * page->width,
                                                          points_per_pixel * page->height);
-        put_metadata(s->surface, page->title);
+        put_metadata(s->surface, host, page->title);
         prepare(s, page, points_per_pixel);
     } else {
         s->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)lround(page->scale * page->width),

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plot/canvas.h"
-#include "core/cli.h"
+#include "plot/figure.h"
 #include "plot/regions.h"
 
 /* Ten colours for a white ground: any two are at least 24.9 apart (CIEDE2000), and 15.5 under protan, deutan and tritan sight
@@ -19,13 +18,8 @@ static const uint32_t palette[] = {0x662266, 0xbbbb00, 0x2299aa, 0x880000, 0xff9
                                    0x4455ff, 0x997744, 0xaaaaff, 0xdd3388, 0x005544};
 enum { COLOURS = sizeof palette / sizeof *palette };
 
-/* Beyond ten classes the colours come again with another mark. Corners from the centre, for a diameter of 1; the areas are
- * about a disc's. */
-typedef struct mark {
-    int corners; /* 0: a disc */
-    double at[4][2];
-} mark;
-static const mark marks[] = {
+/* Beyond ten classes the colours come again with another mark; the areas are about a disc's. */
+static const figure_mark marks[] = {
     {0, {{0}}},
     {3, {{0, -0.72}, {0.62, 0.36}, {-0.62, 0.36}}},
     {4, {{-0.45, -0.45}, {0.45, -0.45}, {0.45, 0.45}, {-0.45, 0.45}}},
@@ -34,33 +28,31 @@ static const mark marks[] = {
 };
 enum { MARKS = sizeof marks / sizeof *marks };
 
-static const double margin = 14;
-static const uint32_t line_colour = 0xbbbbbb, border_colour = 0x8a8a8a, dark = 0x111111, white = 0xffffff,
-                      no_class = 0x8a8f98;
+static const uint32_t line_colour = 0xbbbbbb, border_colour = 0x8a8a8a, white = 0xffffff, no_class = 0x8a8f98;
 
 typedef struct frame { /* the point (x0, y0) of the embedding is in the middle; s: pixels to one of its units */
     double left, top, width, height, x0, y0, s;
 } frame;
 
-static canvas_pen fill_of(const cli_figure *p, int32_t group, double opacity)
+canvas_pen figure_fill_of(const cli_figure *p, int32_t group, double opacity)
 {
     return (canvas_pen){group < p->classes ? palette[group % COLOURS] : no_class, opacity, 0};
 }
 
 /* ---- marks ---- */
 
-static const mark *mark_of(const cli_figure *p, int32_t group)
+const figure_mark *figure_mark_of(const cli_figure *p, int32_t group)
 {
     return &marks[group < p->classes ? group / COLOURS % MARKS : 0];
 }
 
-static void begin_marks(canvas *c, const mark *m, canvas_pen pen, double diameter)
+void figure_begin_marks(canvas *c, const figure_mark *m, canvas_pen pen, double diameter)
 {
     pen.width = m->corners ? 0 : diameter;
     c->begin(c, &pen);
 }
 
-static void put_mark(canvas *c, const mark *m, double x, double y, double diameter)
+void figure_put_mark(canvas *c, const figure_mark *m, double x, double y, double diameter)
 {
     if (!m->corners) {
         c->move(c, x, y);
@@ -105,7 +97,7 @@ static double usual_point(const cli_figure *p)
     return page_share(p) * fmin(6.0, fmax(least, 160.0 / sqrt(n)));
 }
 
-static double exemplar_radius(const cli_figure *p) /* smaller for many */
+double figure_exemplar_radius(const cli_figure *p)
 {
     return fmax(1.6, page_share(p) * fmax(2.5, 6.5 * fmin(1, sqrt(60.0 / (double)(p->r + 1)))));
 }
@@ -124,7 +116,7 @@ static void fit(frame *f, const cli_figure *p)
     if (p->circles) stretch(bounds, p->reference, p->r, p->h);
     if (bounds[0] > bounds[1]) bounds[0] = bounds[1] = bounds[2] = bounds[3] = 0;
     const double widest =
-        fmax(p->circles ? 1.35 * exemplar_radius(p) : 0, 0.75 * (p->wrong ? error_size(p) : p->point));
+        fmax(p->circles ? 1.35 * figure_exemplar_radius(p) : 0, 0.75 * (p->wrong ? error_size(p) : p->point));
     const double room = fmin(widest + 6, fmin(f->width, f->height) / 4);
     const double wide = fmax(bounds[1] - bounds[0], 1e-12), tall = fmax(bounds[3] - bounds[2], 1e-12);
     f->s = fmin((f->width - 2 * room) / wide, (f->height - 2 * room) / tall);
@@ -255,8 +247,10 @@ static int put_points(canvas *c, const cli_figure *p, const frame *f)
         const bool fresh = i == 0 || d->about != d[-1].about || d->group != d[-1].group;
         if (!fresh && d->x == d[-1].x && d->y == d[-1].y) continue;
         if (fresh && i > 0) c->end(c);
-        if (fresh) begin_marks(c, mark_of(p, d->group), fill_of(p, d->group, opacity_of(d->about, range)), p->point);
-        put_mark(c, mark_of(p, d->group), d->x / 10.0, d->y / 10.0, p->point);
+        if (fresh)
+            figure_begin_marks(c, figure_mark_of(p, d->group), figure_fill_of(p, d->group, opacity_of(d->about, range)),
+                               p->point);
+        figure_put_mark(c, figure_mark_of(p, d->group), d->x / 10.0, d->y / 10.0, p->point);
     }
     if (count && !code) c->end(c);
     free(dots);
@@ -266,12 +260,12 @@ static int put_points(canvas *c, const cli_figure *p, const frame *f)
 /* ---- errors, exemplars ---- */
 
 /* A misclassified point has a dark edge: the mark, dark, below the same a little smaller. */
-static void put_error(canvas *c, const mark *m, canvas_pen pen, double x, double y, double size, double edge)
+void figure_put_error(canvas *c, const figure_mark *m, canvas_pen pen, double x, double y, double size, double edge)
 {
     for (int pass = 0; pass < 2; pass++) {
         const double diameter = pass ? size : size + edge * (m->corners ? 1.9 : 1.4);
-        begin_marks(c, m, pass ? pen : (canvas_pen){dark, 1, 0}, diameter);
-        put_mark(c, m, x, y, diameter);
+        figure_begin_marks(c, m, pass ? pen : (canvas_pen){FIGURE_DARK, 1, 0}, diameter);
+        figure_put_mark(c, m, x, y, diameter);
         c->end(c);
     }
 }
@@ -283,17 +277,18 @@ static void put_errors(canvas *c, const cli_figure *p, const frame *f)
     for (int64_t i = 0; p->wrong && i < p->n; i++) {
         if (!p->wrong[i] || !finite_pair(p->Y, i, p->h)) continue;
         const float *y = p->Y + i * p->h;
-        put_error(c, mark_of(p, p->group[i]), fill_of(p, p->group[i], 1), page_x(f, y), page_y(f, y), size, edge);
+        figure_put_error(c, figure_mark_of(p, p->group[i]), figure_fill_of(p, p->group[i], 1), page_x(f, y),
+                         page_y(f, y), size, edge);
     }
 }
 
 static void put_exemplars(canvas *c, const cli_figure *p, const frame *f)
 {
     if (!p->circles) return;
-    const double radius = exemplar_radius(p);
+    const double radius = figure_exemplar_radius(p);
     /* A white ring below the dark one keeps it apart from marks of any colour. */
     for (int pass = 0; pass < 2; pass++) {
-        c->begin(c, pass ? &(canvas_pen){dark, 1, 0.28 * radius} : &(canvas_pen){white, 1, 0.7 * radius});
+        c->begin(c, pass ? &(canvas_pen){FIGURE_DARK, 1, 0.28 * radius} : &(canvas_pen){white, 1, 0.7 * radius});
         for (int64_t i = 0; i < p->r; i++) {
             const float *y = p->reference + i * p->h;
             if (finite_pair(p->reference, i, p->h)) c->circle(c, page_x(f, y), page_y(f, y), radius);
@@ -375,139 +370,6 @@ static int put_regions(canvas *c, const cli_figure *p, const frame *f)
     return 0;
 }
 
-/* ---- the legend ---- */
-
-/* It stands right of the frame, in as many columns as its rows need; what does not fit is counted. Exemplars and errors are
- * explained below one another in the last column, so that only this one has to be wide enough for these words. */
-typedef struct legend {
-    double left, top, column, last, row; /* widths of a column and of the last; height of a row */
-    int rows, columns;
-    int shown, extra; /* classes that have an entry; where exemplars and errors begin */
-} legend;
-
-static const char exemplar_text[] = "exemplar", error_text[] = "misclassified";
-
-static int longest_name(const cli_figure *p)
-{
-    enum { SHORTEST = 2, LONGEST = 24 };
-    int letters = SHORTEST;
-    for (int32_t g = 0; g < p->groups; g++) {
-        const int wide = cli_text_width(p->name[g]);
-        if (wide > letters) letters = wide;
-    }
-    return letters < LONGEST ? letters : LONGEST;
-}
-
-static double key_width(const cli_figure *p) /* of an entry without its words */
-{
-    return 2.3 * p->font_size;
-}
-
-static double column_width(const cli_figure *p, int letters)
-{
-    return fmin(key_width(p) + CANVAS_LETTER * p->font_size * letters, (double)p->width / 2);
-}
-
-static legend plan_legend(const cli_figure *p, double top)
-{
-    legend l = {.top = top, .left = (double)p->width - margin / 2};
-    if (!p->legend) return l;
-    const int extras = (p->circles ? 1 : 0) + (p->wrong ? 1 : 0);
-    l.column = column_width(p, longest_name(p));
-    l.last = fmax(l.column, column_width(p, p->wrong     ? sizeof error_text - 1
-                                            : p->circles ? sizeof exemplar_text - 1
-                                                         : 0));
-    /* rows move together before a second column is begun */
-    const double tall = (double)p->height - l.top - margin, share = tall / (p->groups + extras);
-    l.row = share >= 1.25 * p->font_size ? fmin(share, 1.62 * p->font_size) : 1.62 * p->font_size;
-    l.rows = (int)(tall / l.row + 1e-9);
-    if (l.rows < extras + 2) l.rows = extras + 2;
-    const int over = p->groups % l.rows, most = 1 + (int)(((double)p->width / 2 - l.last) / l.column);
-    l.shown = p->groups;
-    l.extra = over + extras > l.rows ? p->groups - over + l.rows : p->groups;
-    l.columns = (l.extra + extras + l.rows - 1) / l.rows;
-    if (l.columns > most) {
-        l.columns = most;
-        l.extra = most * l.rows - extras;
-        l.shown = l.extra - 1;
-        l.last = fmax(l.last, column_width(p, sizeof "and 100 more" - 1));
-    }
-    l.left -= l.column * (l.columns - 1) + l.last;
-    return l;
-}
-
-static void put_class_key(canvas *c, const cli_figure *p, int32_t g, double x, double y)
-{
-    const double size = 0.7 * p->font_size;
-    begin_marks(c, mark_of(p, g), fill_of(p, g, 1), size);
-    put_mark(c, mark_of(p, g), x, y, size);
-    c->end(c);
-}
-
-static void put_exemplar_key(canvas *c, const cli_figure *p, double x, double y)
-{
-    const double radius = exemplar_radius(p);
-    c->begin(c, &(canvas_pen){dark, 1, 0.28 * radius});
-    c->circle(c, x, y, radius);
-    c->end(c);
-}
-
-static void find_entry(const cli_figure *p, const legend *l, int entry, double *x, double *y)
-{
-    *x = l->left + l->column * (entry / l->rows) + 0.95 * p->font_size;
-    *y = l->top + l->row * (entry % l->rows + 0.5);
-}
-
-/* The letters that have room if squeezed to four fifths; a longer text ends in dots. */
-static void shorten(char *to, size_t size, const char *text, const cli_figure *p, double room)
-{
-    const int most = (int)(1.25 * room / (CANVAS_LETTER * p->font_size));
-    const char *end = text;
-    const bool whole = cli_text_width(text) <= most;
-    for (int i = 1; i < most && *end; i++) cli_utf8_next(&end);
-    snprintf(to, size, "%.*s%s", (int)(end - text), text, whole ? end : "\u2026");
-}
-
-static double room_for_words(const cli_figure *p, const legend *l, int entry)
-{
-    return (entry / l->rows == l->columns - 1 ? l->last : l->column) - key_width(p);
-}
-
-static void put_words(canvas *c, const cli_figure *p, const legend *l, int entry, const char *words)
-{
-    double x, y;
-    find_entry(p, l, entry, &x, &y);
-    c->text(c, x + 1.05 * p->font_size, y + 0.36 * p->font_size, p->font_size, room_for_words(p, l, entry), words);
-}
-
-static void put_legend(canvas *c, const cli_figure *p, const legend *l)
-{
-    double x, y;
-    int entry = l->extra;
-    for (int i = 0; i < l->shown; i++) {
-        char name[256];
-        find_entry(p, l, i, &x, &y);
-        put_class_key(c, p, i, x, y);
-        shorten(name, sizeof name, p->name[i], p, room_for_words(p, l, i));
-        put_words(c, p, l, i, name);
-    }
-    if (l->shown < p->groups) {
-        char more[32];
-        snprintf(more, sizeof more, "and %d more", p->groups - l->shown);
-        put_words(c, p, l, l->shown, more);
-    }
-    if (p->circles) {
-        find_entry(p, l, entry, &x, &y);
-        put_exemplar_key(c, p, x, y);
-        put_words(c, p, l, entry++, exemplar_text);
-    }
-    if (p->wrong) {
-        find_entry(p, l, entry, &x, &y);
-        put_error(c, &marks[0], (canvas_pen){0xcccccc, 1, 0}, x, y, 0.4 * p->font_size, 1);
-        put_words(c, p, l, entry, error_text);
-    }
-}
-
 /* ---- the whole ---- */
 
 static void put_frame(canvas *c, const frame *f, const canvas_pen *pen)
@@ -526,10 +388,10 @@ int cli_figure_draw(FILE *out, const cli_figure *asked)
     cli_figure figure = *asked;
     const cli_figure *p = &figure;
     if (figure.point <= 0) figure.point = usual_point(p);
-    const double title_size = 1.15 * p->font_size, top = *p->title ? 2.6 * p->font_size : margin;
-    const legend l = plan_legend(p, top);
-    frame f = {.left = margin, .top = top, .height = (double)p->height - top - margin};
-    f.width = l.left - margin / 2 - f.left;
+    const double title_size = 1.15 * p->font_size, top = *p->title ? 2.6 * p->font_size : FIGURE_MARGIN;
+    const figure_legend l = figure_plan_legend(p, top);
+    frame f = {.left = FIGURE_MARGIN, .top = top, .height = (double)p->height - top - FIGURE_MARGIN};
+    f.width = l.left - FIGURE_MARGIN / 2 - f.left;
     fit(&f, p);
     const canvas_page page = {p->format, (double)p->width, (double)p->height, p->scale, p->title, p->font};
     canvas *c = p->format == CANVAS_SVG ? canvas_open_svg(out, &page) : canvas_open_cairo(out, &page);
@@ -540,8 +402,9 @@ int cli_figure_draw(FILE *out, const cli_figure *asked)
         put_errors(c, p, &f);
         put_exemplars(c, p, &f);
         put_frame(c, &f, &(canvas_pen){line_colour, 1, 1});
-        if (*p->title) c->text(c, f.left, 1.7 * p->font_size, title_size, (double)p->width - 2 * margin, p->title);
-        if (p->legend) put_legend(c, p, &l);
+        if (*p->title)
+            c->text(c, f.left, 1.7 * p->font_size, title_size, (double)p->width - 2 * FIGURE_MARGIN, p->title);
+        if (p->legend) figure_put_legend(c, p, &l);
     }
     const int ended = c->finish(c);
     return code ? code : ended;

@@ -56,7 +56,7 @@ typedef struct tuning {
     double closing; /* after that no trial begins */
     int64_t most;   /* trials; 0: as many as there is time for */
     int64_t epochs; /* of the last round */
-    int64_t seed;
+    int64_t seed, series;
     unsigned drawn; /* bit i: dimension i of the space applies to what the user has set */
     int jobs;
     int64_t threads;   /* of a process */

@@ -222,6 +222,7 @@ static void put_command(const tuning *t, FILE *out)
     if (o->for_time) fprintf(out, " --for %s", o->for_time);
     if (o->trials) fprintf(out, " --trials %lld", (long long)o->trials);
     if (o->jobs) fprintf(out, " --jobs %lld", (long long)o->jobs);
+    if (o->series) fprintf(out, " --series %lld", (long long)o->series);
     if (o->size) fprintf(out, " --size %lld", (long long)o->size);
     if (o->latency > 0) fprintf(out, " --latency %g", o->latency);
     if (o->device) fprintf(out, " --device %s", o->device);

@@ -75,7 +75,7 @@ bool tune_read(tuning *t, int trial, int round)
 
 static int write_result(const tuning *t, int trial, int round, const tune_run *run, const tune_facts *facts)
 {
-    char path[TUNE_PATH], text[TUNE_TEXT];
+    char path[TUNE_PATH], settings[TUNE_TEXT], data[TUNE_TEXT];
     cli_output output = {0};
     tune_path(t, "runs", trial, round, ".json", path);
     const int code = cli_output_open(&output, path);
@@ -96,20 +96,12 @@ static int write_result(const tuning *t, int trial, int round, const tune_run *r
                    {"samples", (double)facts->samples},
                    {"valid_samples", (double)facts->valid},
                    {"classes", (double)facts->classes}};
-    fprintf(out, "{\"trial\": %d, \"data\": ", trial);
-    tune_data_text(t->options, text, sizeof text);
-    cli_put_json(out, text);
-    fputs(", \"settings\": ", out);
-    run_settings(t, trial, round, text, sizeof text);
-    cli_put_json(out, text);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        fprintf(out, ", \"%s\": ", numbers[i].name);
-        cli_put_json_number(out, numbers[i].value);
-    }
-    if (run->failed) {
-        fputs(", \"failed\": ", out);
-        cli_put_json(out, run->why);
-    }
+    tune_data_text(t->options, data, sizeof data);
+    run_settings(t, trial, round, settings, sizeof settings);
+    cli_json(out, "{\"trial\": %d, \"data\": %s, \"settings\": %s", trial, data, settings);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        cli_json(out, ", %s: %g", numbers[i].name, numbers[i].value);
+    if (run->failed) cli_json(out, ", \"failed\": %s", run->why);
     fputs("}\n", out);
     return cli_output_close(&output);
 }

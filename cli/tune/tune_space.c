@@ -1,4 +1,4 @@
-/* The space that tune searches, and how a trial's settings come out of it: by the seed and the trial's number alone, so
+/* The space that tune searches, and how a trial's settings come out of it: by the seed, the series and the trial's number alone, so
  * that a search that was stopped goes on with the same trials. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
@@ -31,7 +31,7 @@ const tune_dimension *tune_dimension_get(int i)
 }
 
 /* A number in [0, 1) by (seed, trial, dimension): splitmix64. */
-static double uniform(int64_t seed, int trial, int dimension)
+static double uniform(int64_t seed, int64_t trial, int dimension)
 {
     uint64_t x = (uint64_t)seed * 0x9e3779b97f4a7c15u + (uint64_t)trial * 0xd1342543de82ef95u + (uint64_t)dimension;
     for (int i = 0; i < 2; i++) {
@@ -78,7 +78,8 @@ static void add(char *buffer, size_t size, const char *name, const char *value)
 static void add_drawn(const tuning *t, int trial, int i, char *buffer, size_t size)
 {
     const tune_dimension *d = &space[i];
-    const double u = uniform(t->seed, trial, i);
+    enum { SERIES = 10000 }; /* trials of a search are no more */
+    const double u = uniform(t->seed, trial + SERIES * (t->series - 1), i);
     char value[64];
     if (d->kind == TUNE_ONE_OF) {
         pick(d->values, u, value, sizeof value);

@@ -15,73 +15,46 @@ static const char *const part_names[] = {"held out", "training", "all"};
 
 /* ---- blocks of numbers ---- */
 
-typedef double (*number_fn)(const view *v, int64_t i); /* of point i */
+typedef enum number {
+    NUMBER_X,
+    NUMBER_Y,
+    NUMBER_ROW,
+    NUMBER_PART,
+    NUMBER_TRUTH,
+    NUMBER_LABEL,
+    NUMBER_WINNER,
+    NUMBER_PROBA
+} number;
 
-static double number_row(const view *v, int64_t i)
+/* A number of point i, as the page stores it. */
+static double number_of(const view *v, int64_t i, number which)
 {
-    int64_t row;
-    view_point(v, i, &row);
-    return (double)row;
-}
-
-static double number_part(const view *v, int64_t i)
-{
-    int64_t row;
-    return view_point(v, i, &row)->kind;
-}
-
-static double number_truth(const view *v, int64_t i)
-{
-    return view_group_of(v, v->row[i]);
-}
-
-static double number_label(const view *v, int64_t i)
-{
+    const enhope_model_info *info = &v->session.model_info;
     int64_t row;
     const view_part *part = view_point(v, i, &row);
-    return part->p.label[row];
-}
-
-static double number_winner(const view *v, int64_t i)
-{
-    int64_t row;
-    const view_part *part = view_point(v, i, &row);
-    return (double)part->p.winner[row];
-}
-
-static double number_proba(const view *v, int64_t i)
-{
-    int64_t row;
-    const view_part *part = view_point(v, i, &row);
-    const float p = part->p.proba[row * v->session.model_info.classes + part->p.label[row]];
+    const int d = which == NUMBER_Y;
+    switch (which) {
+    case NUMBER_X:
+    case NUMBER_Y: return cli_page_place((double)part->p.Y[row * info->outputs + d], v->low[d], v->high[d]);
+    case NUMBER_ROW: return (double)row;
+    case NUMBER_PART: return part->kind;
+    case NUMBER_TRUTH: return view_group_of(v, v->row[i]);
+    case NUMBER_LABEL: return part->p.label[row];
+    case NUMBER_WINNER: return (double)part->p.winner[row];
+    case NUMBER_PROBA: break;
+    }
+    const float p = part->p.proba[row * info->classes + part->p.label[row]];
     return round(65535.0 * fmin(1, fmax(0, (double)p)));
 }
 
-static double place(const view *v, int64_t i, int d)
-{
-    int64_t row;
-    const view_part *part = view_point(v, i, &row);
-    return cli_page_place((double)part->p.Y[row * v->session.model_info.outputs + d], v->low[d], v->high[d]);
-}
-
-static double number_x(const view *v, int64_t i)
-{
-    return place(v, i, 0);
-}
-
-static double number_y(const view *v, int64_t i)
-{
-    return place(v, i, 1);
-}
-
-static int put_numbers(const view *v, FILE *out, const char *id, number_fn of, double most)
+static int put_numbers(const view *v, FILE *out, const char *id, number which, double most)
 {
     const size_t width = most < 256 ? 1 : most < 65536 ? 2 : 4;
     uint8_t *to = cli_alloc(id, v->n, (int64_t)width, 1);
     if (!to) return CLI_FAILED;
     for (int64_t i = 0; i < v->n; i++) {
-        const uint32_t number = (uint32_t)of(v, i);
-        for (size_t b = 0; b < width; b++) to[(size_t)i * width + b] = (uint8_t)(number >> 8 * b);
+        const uint32_t value = (uint32_t)number_of(v, i, which);
+        for (size_t b = 0; b < width; b++) to[(size_t)i * width + b] = (uint8_t)(value >> 8 * b);
     }
     const int code = cli_page_put_block(out, id, to, (size_t)v->n, width);
     free(to);
@@ -91,14 +64,20 @@ static int put_numbers(const view *v, FILE *out, const char *id, number_fn of, d
 static int put_points(const view *v, FILE *out)
 {
     const double c = v->session.model_info.classes + 1;
-    int code = put_numbers(v, out, "x", number_x, 65535);
-    if (!code) code = put_numbers(v, out, "y", number_y, 65535);
-    if (!code) code = put_numbers(v, out, "row", number_row, 4294967295.0);
-    if (!code) code = put_numbers(v, out, "part", number_part, VIEW_PARTS);
-    if (!code) code = put_numbers(v, out, "truth", number_truth, c);
-    if (!code) code = put_numbers(v, out, "label", number_label, c);
-    if (!code) code = put_numbers(v, out, "winner", number_winner, (double)v->session.model_info.references);
-    if (!code) code = put_numbers(v, out, "proba", number_proba, 65535);
+    const struct {
+        const char *id;
+        double most;
+    } blocks[] = {[NUMBER_X] = {"x", 65535},
+                  [NUMBER_Y] = {"y", 65535},
+                  [NUMBER_ROW] = {"row", UINT32_MAX},
+                  [NUMBER_PART] = {"part", VIEW_PARTS},
+                  [NUMBER_TRUTH] = {"truth", c},
+                  [NUMBER_LABEL] = {"label", c},
+                  [NUMBER_WINNER] = {"winner", (double)v->session.model_info.references},
+                  [NUMBER_PROBA] = {"proba", 65535}};
+    int code = 0;
+    for (int i = 0; i <= NUMBER_PROBA && !code; i++)
+        code = put_numbers(v, out, blocks[i].id, (number)i, blocks[i].most);
     return code;
 }
 
@@ -121,28 +100,17 @@ static int put_history(const view *v, FILE *out)
 
 static void put_box(FILE *out, const char *name, const double *low, const double *high)
 {
-    fprintf(out, "\"%s\":[", name);
-    for (int i = 0; i < 4; i++) {
-        if (i) putc(',', out);
-        cli_put_json_number(out, i < 2 ? low[i] : high[i - 2]);
-    }
-    putc(']', out);
+    cli_json(out, "%s:[%g,%g,%g,%g]", name, low[0], low[1], high[0], high[1]);
 }
 
 static void put_progress(const view *v, FILE *out)
 {
-    fprintf(out, "\"another\":%s,\"history\":[", v->history.gap > CLI_PAGE_GAP ? "true" : "false");
+    cli_json(out, "\"another\":%i,\"history\":[", v->history.gap > CLI_PAGE_GAP);
     for (int64_t i = 0; i < v->history.frames; i++) {
         const cli_page_frame *frame = &v->history.frame[i];
-        fprintf(out, "%s{\"epoch\":", i ? "," : "");
-        cli_put_json_number(out, frame->epoch);
-        fputs(",\"loss\":", out);
-        cli_put_json_number(out, frame->loss);
-        fputs(",\"valid\":", out);
-        cli_put_json_number(out, frame->valid_error);
-        fputs(",\"error\":", out);
-        cli_put_json_number(out, frame->error);
-        putc(',', out);
+        fputs(i ? "," : "", out);
+        cli_json(out, "{\"epoch\":%g,\"loss\":%g,\"valid\":%g,\"error\":%g,", frame->epoch, frame->loss,
+                 frame->valid_error, frame->error);
         put_box(out, "box", frame->low, frame->high);
         putc('}', out);
     }
@@ -178,13 +146,7 @@ static void put_inputs(const view *v, FILE *out)
         fprintf(out, "\"image\":[%lld,%lld],\"thumb\":[%lld,%lld],", (long long)info->image_rows,
                 (long long)info->image_columns, (long long)((info->image_rows + s - 1) / s),
                 (long long)((info->image_columns + s - 1) / s));
-    fputs("\"range\":[", out);
-    cli_put_json_number(out, info->minimum);
-    putc(',', out);
-    cli_put_json_number(out, info->maximum);
-    putc(',', out);
-    cli_put_json_number(out, info->mean);
-    fputs("],\"names\":", out);
+    cli_json(out, "\"range\":[%g,%g,%g],\"names\":", info->minimum, info->maximum, info->mean);
     const bool of_data = enhope_dataset_input_name(v->part[0].session.data, 0) != NULL;
     if (H > NAMES || !(of_data || enhope_model_input_name(v->session.model, 0))) {
         fputs("null,", out);
@@ -192,8 +154,9 @@ static void put_inputs(const view *v, FILE *out)
     }
     for (int64_t j = 0; j < H; j++) {
         putc(j ? ',' : '[', out);
-        cli_put_json(out, of_data ? enhope_dataset_input_name(v->part[0].session.data, j)
-                                  : enhope_model_input_name(v->session.model, j));
+        cli_json(out, "%s",
+                 of_data ? enhope_dataset_input_name(v->part[0].session.data, j)
+                         : enhope_model_input_name(v->session.model, j));
     }
     fputs("],", out);
 }
@@ -215,11 +178,9 @@ static void put_exemplars(const view *v, FILE *out)
     put_box(out, "box", v->low, v->high);
     fprintf(out, ",\"references\":%lld,\"exemplars\":[", (long long)v->session.model_info.references);
     for (int64_t j = 0; j < v->session.model_info.references && v->exemplar; j++) {
-        fputs(j ? ",[" : "[", out);
-        cli_put_json_number(out, (double)v->exemplar[j * h]);
-        putc(',', out);
-        cli_put_json_number(out, (double)v->exemplar[j * h + 1]);
-        fprintf(out, ",%d]", (int)v->exemplar_class[j]);
+        fputs(j ? "," : "", out);
+        cli_json(out, "[%g,%g,%d]", (double)v->exemplar[j * h], (double)v->exemplar[j * h + 1],
+                 (int)v->exemplar_class[j]);
     }
     fputs("],", out);
 }
@@ -232,7 +193,7 @@ static int put_last_name(FILE *out, const char *path)
     text[strcspn(text, ",")] = 0;
     for (size_t end = strlen(text); end > 1 && text[end - 1] == '/'; end--) text[end - 1] = 0;
     if (strrchr(text, '/') && strrchr(text, '/')[1]) from = strrchr(text, '/') + 1;
-    cli_put_json(out, from);
+    cli_json(out, "%s", from);
     free(text);
     return 0;
 }
@@ -240,18 +201,13 @@ static int put_last_name(FILE *out, const char *path)
 static int put_about(const view *v, const cli_options *options, bool with_model, FILE *out)
 {
     const enhope_model_info *info = &v->session.model_info;
-    fputs("{\"title\":", out);
-    cli_put_json(out, options->title);
-    fputs(",\"data\":", out);
+    cli_json(out, "{\"title\":%s,\"data\":", options->title);
     int code = put_last_name(out, options->data);
     fputs(",\"model\":", out);
     if (!code) code = put_last_name(out, options->positional[0]);
-    fputs(",\"method\":", out);
-    cli_put_json(out, info->method);
-    fprintf(out, ",\"version\":\"%s\",\"outputs\":%lld,\"neighbours\":%lld,\"runs\":%s,\"transpose\":%s,",
-            enhope_version(), (long long)info->outputs,
-            (long long)(options->neighbours ? options->neighbours : info->neighbours), with_model ? "true" : "false",
-            options->transpose ? "true" : "false");
+    cli_json(out, ",\"method\":%s,\"version\":%s,\"outputs\":%lld,\"neighbours\":%lld,\"runs\":%i,\"transpose\":%i,",
+             info->method, enhope_version(), (long long)info->outputs,
+             (long long)(options->neighbours ? options->neighbours : info->neighbours), with_model, options->transpose);
     put_inputs(v, out);
     put_parts(v, out);
     put_exemplars(v, out);
@@ -259,7 +215,7 @@ static int put_about(const view *v, const cli_options *options, bool with_model,
     fputs("\"classes\":[", out);
     for (int32_t k = 0; k < info->classes; k++) {
         if (k) putc(',', out);
-        cli_put_json(out, enhope_model_class_name(v->session.model, k));
+        cli_json(out, "%s", enhope_model_class_name(v->session.model, k));
     }
     fputs("]}", out);
     return code;

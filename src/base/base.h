@@ -84,6 +84,7 @@ int64_t eh_memory_limit(const enhope_context *ctx);
 
 /* ---- machine.c ---- */
 
+double eh_seconds(void); /* of a monotonic clock */
 /* Bytes of memory that this process may have. */
 int64_t eh_machine_memory(void);
 /* The lesser of `most` and the limits of control groups: `list` is /proc/self/cgroup, `mount` where they are. */
@@ -119,8 +120,7 @@ enum { /* streams, so that no two uses share numbers */
        EH_STREAM_ELASTIC = 9,
        EH_STREAM_MIX = 10,
        EH_STREAM_FINGERPRINT = 11,
-       EH_STREAM_RUNS = 12,
-       EH_STREAM_STROKES = 20
+       EH_STREAM_RUNS = 12
 };
 uint64_t eh_random_u64(uint64_t seed, uint32_t stream, uint64_t index);
 double eh_random_unit(uint64_t seed, uint32_t stream, uint64_t index);   /* [0, 1) */
@@ -152,8 +152,5 @@ size_t eh_utf8_put(uint32_t code, char *to);
 bool eh_utf8_valid(const char *text, size_t length);
 /* A copy in which every byte that is not part of valid UTF-8 is taken for Latin-1. NULL: out of memory. */
 char *eh_utf8_copy(const char *text);
-
-/* ---- clock (clock.c) ---- */
-double eh_seconds(void); /* monotonic */
 
 #endif

@@ -1,4 +1,4 @@
-/* How much memory this process may have: the machine's, or less where a control group (a container, a batch job) says so.
+/* The clock, and how much memory this process may have: the machine's, or less where a control group (a container, a batch job) says so.
  *
  *   /proc/self/cgroup       0::/a/b             version 2: memory.max of /a/b and of those above it
  *                           4:cpu,memory:/a/b   version 1: memory.limit_in_bytes, likewise
@@ -6,6 +6,7 @@
 #define _DEFAULT_SOURCE 1 /* _SC_PHYS_PAGES */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -71,4 +72,11 @@ int64_t eh_machine_memory(void)
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return eh_group_memory("/proc/self/cgroup", "/sys/fs/cgroup",
                            pages > 0 && size > 0 ? (int64_t)pages * size : little);
+}
+
+double eh_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

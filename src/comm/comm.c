@@ -1,7 +1,6 @@
 /* Joining other ranks, and what all of them agree upon.
  *
- * MPI is a library of its own, libenhope_mpi.so, so that nothing here needs it. It is looked for as the cuda backend is
- * (compute/devices.c) and offers
+ * MPI is a plug-in (base/plugin.h), so that nothing here needs it. It offers
  *
  *   enhope_status eh_comm_mpi_open(ctx, table_size, &comm)
  *       Joins the ranks that this process was started with; a second call gives the same comm.
@@ -9,9 +8,10 @@
  * table_size is sizeof(eh_comm_ops): a table of another size is another version's. */
 #include "comm/comm.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/plugin.h"
 
 typedef enhope_status (*mpi_open_fn)(enhope_context *, size_t, eh_comm **);
 
@@ -27,17 +27,15 @@ static bool launched(void)
 
 static enhope_status open_mpi(enhope_context *ctx, eh_comm **out)
 {
-    /* its own plug-ins look for MPI's symbols among everybody's */
-    void *library = dlopen("libenhope_mpi.so", RTLD_NOW | RTLD_GLOBAL);
-    if (!library)
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
-                       "MPI cannot be used: %s (libenhope_mpi.so is built where mpicc is, and looked for beside "
-                       "libenhope and along LD_LIBRARY_PATH)",
-                       dlerror());
-    void *symbol = dlsym(library, "eh_comm_mpi_open");
-    if (!symbol) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_mpi.so is of another version: %s", dlerror());
-    mpi_open_fn open;
-    memcpy(&open, &symbol, sizeof open); /* ISO C has no cast from an object to a function */
+    /* MPI's own plug-ins use its symbols: they must be global */
+    static const eh_plugin plugin = {.library = "libenhope_mpi.so",
+                                     .purpose = "MPI",
+                                     .advice = "build enhope where mpicc is installed",
+                                     .global = true};
+    char message[EH_PLUGIN_MESSAGE];
+    mpi_open_fn open = NULL;
+    if (!eh_plugin_find(&plugin, "eh_comm_mpi_open", &open, message))
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "%s", message);
     return open(ctx, sizeof(eh_comm_ops), out);
 }
 

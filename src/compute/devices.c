@@ -1,7 +1,6 @@
-/* Devices: opening a backend by name, and telling what this machine has.
+/* Devices: opening a backend by name, and listing what this machine has.
  *
- * The cuda backend is a library of its own, so that nothing here needs CUDA. It is looked for beside this library (RPATH
- * $ORIGIN; where this one is linked statically, along the program's own RPATH and LD_LIBRARY_PATH) and offers
+ * The cuda backend is a plug-in (base/plugin.h), so that nothing here needs CUDA. It offers
  *
  *   enhope_status eh_compute_cuda_open(ctx, c, table_size, index, precision)
  *       Opens GPU number index: sets c->op, c->operand, c->numbers, c->state.
@@ -11,13 +10,13 @@
  *
  * table_size is sizeof(eh_compute_ops): a table of another size is another version's. */
 #define _DEFAULT_SOURCE 1
-#include <dlfcn.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/plugin.h"
 #include "compute/compute.h"
 
 typedef enhope_status (*cuda_open_fn)(enhope_context *, eh_compute *, size_t, int, int);
@@ -38,20 +37,15 @@ static int thread_count(const enhope_context *ctx)
 
 /* ---- the plug-in ---- */
 
-/* A function of the plug-in, into the pointer at *out. The library stays open: its driver threads outlive a backend. */
+/* A function of the plug-in, into the pointer at *out. */
 static enhope_status find_cuda(enhope_context *ctx, const char *name, void *out)
 {
-    void *library = dlopen("libenhope_cuda.so", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return eh_fail(
-            ctx, ENHOPE_ERROR_COMPUTE,
-            "the cuda backend is not there: %s (it is built where nvcc is, and looked for beside libenhope and "
-            "along LD_LIBRARY_PATH)",
-            dlerror());
-    void *symbol = dlsym(library, name);
-    if (!symbol) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version: %s", dlerror());
-    memcpy(out, &symbol, sizeof symbol); /* ISO C has no cast from an object to a function */
-    return ENHOPE_OK;
+    static const eh_plugin plugin = {.library = "libenhope_cuda.so",
+                                     .purpose = "the cuda backend",
+                                     .advice = "build enhope where nvcc is installed"};
+    char message[EH_PLUGIN_MESSAGE];
+    if (eh_plugin_find(&plugin, name, out, message)) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "%s", message);
 }
 
 /* The plug-in's text for a GPU, or why there is none; the context's sentence stays as it was. */

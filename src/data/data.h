@@ -21,6 +21,9 @@ struct enhope_dataset {
 /* Checks finite values (names row and column), that labels are in range, and frees nothing on failure. `where` is the
  * file for the sentence. */
 enhope_status eh_dataset_check(enhope_context *ctx, const enhope_dataset *data, const char *where);
+/* The same of the values of some rows alone, which begin with row `first` of data; names are data's. */
+enhope_status eh_rows_check(enhope_context *ctx, const eh_matrix *x, int64_t first, const enhope_dataset *data,
+                            const char *where);
 /* Keeps the rows rows[0..n) in that order (copies values; labels and names follow; classes stay as they are). */
 enhope_status eh_dataset_take(enhope_context *ctx, enhope_dataset *data, const int64_t *rows, int64_t n);
 
@@ -75,19 +78,5 @@ bool eh_fingerprint_differs(const eh_fingerprint *now, const eh_fingerprint *bef
  * Gives the rows of `part` ("train", "test"; NULL: train) in *rows (eh_alloc'ed) and their number, at least 1. */
 enhope_status eh_split_rows(enhope_context *ctx, const char *split, const char *part, int64_t n, int64_t **rows,
                             int64_t *count);
-
-/* ---- synthetic.c ---- */
-
-/* "digits,n=6000,seed=1,part=train", "strokes" with the same keys, or
- * "blobs,n=600,classes=3,inputs=5,spread=1,seed=1,part=train": every key may be left out. Strokes are digits made for any
- * n: a row is a function of the seed and its number alone, and each ten rows in a row hold every digit. The test part is a draw of its own that shares no sample with the train part of the same seed. */
-enhope_status eh_synthetic(enhope_context *ctx, const char *spec /* after "synthetic:" */, enhope_dataset **out);
-/* The same row by row: data gets n, H, kind, names and image shape but no values. Of digits and blobs 8 bytes a sample are
- * held for the order of the labels, of strokes nothing. */
-typedef struct eh_generator eh_generator;
-enhope_status eh_generator_create(enhope_context *ctx, const char *spec, eh_generator **out, enhope_dataset **data);
-/* Rows first .. first + n: x (n, H) of the kind, label (n). Threads share the work. */
-void eh_generator_rows(const eh_generator *g, int64_t first, int64_t n, void *x, int32_t *label);
-void eh_generator_free(eh_generator *g);
 
 #endif

@@ -50,30 +50,30 @@ static enhope_status fail_value(enhope_context *ctx, const enhope_dataset *data,
                                 : "-infinite");
 }
 
-static enhope_status check_dense(enhope_context *ctx, const enhope_dataset *data, const char *where)
+static enhope_status check_dense(enhope_context *ctx, const eh_matrix *x, int64_t first, const enhope_dataset *data,
+                                 const char *where)
 {
-    const eh_matrix *x = &data->x;
     for (int64_t i = 0; i < x->n; i++) {
         const float *row = x->f32 + i * x->H;
         float sum = 0; /* x * 0 is 0 for finite x and NaN otherwise: one branch a row */
         for (int64_t j = 0; j < x->H; j++) sum += row[j] * 0.0f;
         if (sum == 0) continue;
         for (int64_t j = 0; j < x->H; j++)
-            if (!isfinite(row[j])) return fail_value(ctx, data, where, i, j, row[j]);
+            if (!isfinite(row[j])) return fail_value(ctx, data, where, first + i, j, row[j]);
     }
     return ENHOPE_OK;
 }
 
-static enhope_status check_sparse(enhope_context *ctx, const enhope_dataset *data, const char *where)
+static enhope_status check_sparse(enhope_context *ctx, const eh_matrix *x, int64_t first, const enhope_dataset *data,
+                                  const char *where)
 {
-    const eh_matrix *x = &data->x;
     if (x->row_start[0] != 0)
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: row_start begins with %lld: expected 0", where,
                        (long long)x->row_start[0]);
     for (int64_t i = 0; i < x->n; i++)
         if (x->row_start[i + 1] < x->row_start[i])
             return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: sample %lld: row_start falls from %lld to %lld", where,
-                           (long long)i + 1, (long long)x->row_start[i], (long long)x->row_start[i + 1]);
+                           (long long)(first + i) + 1, (long long)x->row_start[i], (long long)x->row_start[i + 1]);
     if (x->row_start[x->n] > 0 && (!x->column || !x->value))
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: there are %lld values but column or value is NULL", where,
                        (long long)x->row_start[x->n]);
@@ -82,13 +82,24 @@ static enhope_status check_sparse(enhope_context *ctx, const enhope_dataset *dat
             const int32_t j = x->column[t];
             if (j < 0 || j >= x->H)
                 return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: sample %lld: column number %lld is outside 0 to %lld",
-                               where, (long long)i + 1, (long long)j, (long long)x->H - 1);
+                               where, (long long)(first + i) + 1, (long long)j, (long long)x->H - 1);
             if (t > x->row_start[i] && j <= x->column[t - 1])
                 return eh_fail(ctx, ENHOPE_ERROR_DATA,
                                "%s: sample %lld: column number %lld follows %lld: expected ascending columns", where,
-                               (long long)i + 1, (long long)j, (long long)x->column[t - 1]);
-            if (!isfinite(x->value[t])) return fail_value(ctx, data, where, i, j, x->value[t]);
+                               (long long)(first + i) + 1, (long long)j, (long long)x->column[t - 1]);
+            if (!isfinite(x->value[t])) return fail_value(ctx, data, where, first + i, j, x->value[t]);
         }
+    }
+    return ENHOPE_OK;
+}
+
+enhope_status eh_rows_check(enhope_context *ctx, const eh_matrix *x, int64_t first, const enhope_dataset *data,
+                            const char *where)
+{
+    switch (x->kind) {
+    case ENHOPE_U8: break;
+    case ENHOPE_F32: return check_dense(ctx, x, first, data, where);
+    case ENHOPE_CSR: return check_sparse(ctx, x, first, data, where);
     }
     return ENHOPE_OK;
 }
@@ -103,8 +114,7 @@ enhope_status eh_dataset_check(enhope_context *ctx, const enhope_dataset *data, 
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld samples of %lld inputs are more than memory can hold", where,
                        (long long)x->n, (long long)x->H);
     if (data->store) return ENHOPE_OK; /* its values are checked as they are read */
-    if (x->kind == ENHOPE_F32) EH_TRY(check_dense(ctx, data, where));
-    if (x->kind == ENHOPE_CSR) EH_TRY(check_sparse(ctx, data, where));
+    EH_TRY(eh_rows_check(ctx, x, 0, data, where));
     for (int64_t i = 0; data->label && i < x->n; i++)
         if (data->label[i] < -1 || data->label[i] >= data->c)
             return eh_fail(ctx, ENHOPE_ERROR_DATA,

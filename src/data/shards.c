@@ -9,9 +9,8 @@
 #include "data/shards.h"
 
 enum {
-    MAX_JSON = 1 << 28,   /* bytes */
-    MAX_VALUES = 4000000, /* some 300,000 shards, or as many names */
-    PATH_SIZE = 4096
+    MAX_JSON = 1 << 28,  /* bytes */
+    MAX_VALUES = 4000000 /* some 300,000 shards, or as many names */
 };
 
 const char *const eh_shard_ends[2][EH_ARRAYS] = {
@@ -109,11 +108,11 @@ static void put_shards(FILE *out, const eh_shards *s)
 enhope_status eh_shards_save(enhope_context *ctx, const eh_shards *s, const char *folder, const char *name)
 {
     enhope_status status = ENHOPE_OK;
-    char path[PATH_SIZE], *text = NULL;
+    char path[EH_PATH], *text = NULL;
     size_t length = 0;
     eh_atomic_file file;
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_SIZE)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", PATH_SIZE);
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= EH_PATH)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", EH_PATH);
     FILE *out = open_memstream(&text, &length);
     if (!out) return eh_fail_memory(ctx, "the list of shards", (size_t)s->shards, sizeof *s->shard);
     put_shards(out, s);
@@ -286,12 +285,12 @@ static enhope_status take_all(enhope_context *ctx, const char *path, const cJSON
 enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char *name, eh_shards *out)
 {
     enhope_status status = ENHOPE_OK;
-    char path[PATH_SIZE], *text = NULL;
+    char path[EH_PATH], *text = NULL;
     size_t length = 0;
     cJSON *all = NULL;
     eh_shards s = {.n = 0};
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_SIZE)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", PATH_SIZE);
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= EH_PATH)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", EH_PATH);
     EH_CHECK(read_text(ctx, path, &text, &length));
     status = eh_json_parse(ctx, ENHOPE_ERROR_FORMAT, "the list", text, length, MAX_VALUES, &all);
     if (status) EH_CHECK(eh_fail_in(ctx, status, "%s: is damaged", path));

@@ -48,4 +48,7 @@ enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char
 enhope_status eh_shards_save(enhope_context *ctx, const eh_shards *s, const char *folder, const char *name);
 enhope_status eh_shards_append(enhope_context *ctx, eh_shards *s, const eh_shard *shard);
 
+/* store_shards.c: a folder with shards.json becomes data->store. */
+enhope_status eh_store_open_shards(enhope_context *ctx, const char *folder, bool labelled, enhope_dataset *data);
+
 #endif

@@ -11,7 +11,7 @@
 
 #include "data/shards.h"
 
-enum { PATH_SIZE = 4096, BUFFER = 1 << 20 };
+enum { BUFFER = 1 << 20 };
 
 static enhope_status check_file(enhope_context *ctx, const char *path, int64_t bytes, uint32_t expected, char *buffer,
                                 enhope_conversion *at, double all, enhope_conversion_fn progress, void *user)
@@ -61,11 +61,11 @@ enhope_status enhope_shards_check(enhope_context *ctx, const char *folder, enhop
         for (int j = 0; j < EH_ARRAYS; j++) all += (double)s.shard[i].file[j].bytes;
     for (int64_t i = 0; i < s.shards; i++) {
         for (int j = 0; j < EH_ARRAYS; j++) {
-            char path[PATH_SIZE];
+            char path[EH_PATH];
             if (!*s.shard[i].file[j].name) continue;
-            if (snprintf(path, sizeof path, "%s/%s", folder, s.shard[i].file[j].name) >= PATH_SIZE)
+            if (snprintf(path, sizeof path, "%s/%s", folder, s.shard[i].file[j].name) >= EH_PATH)
                 EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters",
-                                 PATH_SIZE));
+                                 EH_PATH));
             EH_CHECK(check_file(ctx, path, s.shard[i].file[j].bytes, s.shard[i].file[j].crc, buffer, &at, all, progress,
                                 user));
             count++;

@@ -85,7 +85,7 @@ static enhope_status settle_classes(enhope_context *ctx, const eh_array_file *f,
     int32_t *rank = NULL;
     EH_TRY(collect_texts(ctx, f, &files->texts));
     EH_CHECK(eh_new(ctx, "classes", files->texts.c, sizeof *rank, (void **)&rank));
-    EH_CHECK(eh_labels_rank(ctx, &files->texts, rank));
+    EH_CHECK(eh_labels_rank(ctx, files->texts.name, files->texts.c, rank));
     EH_CHECK(name_classes(ctx, &files->texts, rank, data));
     if (data->c < files->texts.c) eh_log(ctx, ENHOPE_LOG_INFO, "%s: the label -1 is taken for none", f->path);
     files->by_text = f->a.size != 1;

@@ -1,16 +1,14 @@
-/* Data made from a seed: digits and strokes of 28 x 28 pixels, and gaussian blobs.
+/* Data made from a seed: digits of 28 x 28 pixels and gaussian blobs, for the demo, tests and benchmarks.
  *
- * Every number is a function of (seed, sample, use), so the same words give the same bytes on any machine. The digits
- * need no library function but sqrt, which IEEE 754 rounds exactly. Strokes are digits drawn in float with coarser noise,
- * ten times as fast, whose labels need no shuffle of all: for sets of any size.
- */
+ * Every number is a function of (seed, sample, use), so the same description gives the same bytes on any machine. The digits
+ * need no library function but sqrt, which IEEE 754 rounds exactly. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/philox.h"
-#include "data/data.h"
+#include "data/read/read.h"
+#include "data/store.h"
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF /* a fused multiply-add would change last bits */
@@ -29,14 +27,11 @@ enum {
 /* Where the numbers of the shuffle and of the blobs' centres lie, beyond those of all samples. */
 static const uint64_t SHUFFLE_ROUND = 1u << 20;
 static const uint64_t CENTRE_INDEX = (uint64_t)1 << 61;
-/* Of strokes: where the test part begins, and where the orders of digits lie. */
-static const uint64_t STROKES_TEST = (uint64_t)10 << 37;
-static const uint64_t ORDER_INDEX = (uint64_t)1 << 60;
 
 /* ---- the specification ---- */
 
 typedef struct spec {
-    bool digits, strokes; /* strokes are digits too */
+    bool digits; /* else blobs */
     int64_t n, classes, inputs;
     uint64_t seed;
     double spread;
@@ -79,9 +74,7 @@ static enhope_status parse_pair(enhope_context *ctx, const char *key, const char
                        value);
     }
     return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "synthetic: '%.60s' is not known of %s: expected %s", key,
-                   s->strokes  ? "strokes"
-                   : s->digits ? "digits"
-                               : "blobs",
+                   s->digits ? "digits" : "blobs",
                    s->digits ? "n, seed or part" : "n, classes, inputs, spread, seed or part");
 }
 
@@ -94,12 +87,11 @@ static enhope_status parse_spec(enhope_context *ctx, const char *text, spec *s)
     strcpy(buffer, text);
     char *next = strchr(buffer, ',');
     if (next) *next++ = '\0';
-    *s = (spec){.strokes = strcmp(buffer, "strokes") == 0, .classes = 3, .inputs = 5, .seed = 1, .spread = 1};
-    s->digits = s->strokes || strcmp(buffer, "digits") == 0;
+    *s = (spec){.digits = strcmp(buffer, "digits") == 0, .classes = 3, .inputs = 5, .seed = 1, .spread = 1};
     if (!s->digits && strcmp(buffer, "blobs") != 0)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "synthetic: '%.60s' is not known: expected digits, strokes or blobs",
-                       buffer);
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "synthetic: '%.60s' is not known: expected digits or blobs", buffer);
     s->n = s->digits ? 6000 : 600;
+    if (s->digits) s->classes = 10;
     while (next) {
         char *pair = next;
         next = strchr(pair, ',');
@@ -163,13 +155,12 @@ static const stroke strokes[] = {
 /* The random numbers of one sample, used in order. */
 typedef struct draws {
     uint64_t seed, index;
-    uint32_t stream;
 } draws;
 
 /* Uniform in [low, high). */
 static double draw(draws *d, double low, double high)
 {
-    return low + (high - low) * eh_random_unit(d->seed, d->stream, d->index++);
+    return low + (high - low) * eh_random_unit(d->seed, EH_STREAM_SYNTHETIC, d->index++);
 }
 
 /* near (SIDE, SIDE) = min(near, squared distance of the pixel to the segment a-b), looking `reach` pixels around it. */
@@ -246,95 +237,13 @@ static void draw_digit(int digit, draws d, uint8_t *image /* (SIDE, SIDE) */)
     }
 }
 
-/* ---- strokes ---- */
-
-/* As draw_segment, in float and within its box alone. */
-static void draw_stroke(point a, point b, float reach, float *near)
-{
-    const float ax = (float)a.x, ay = (float)a.y, dx = (float)b.x - ax, dy = (float)b.y - ay;
-    const float length2 = dx * dx + dy * dy, inverse = length2 > 0 ? 1 / length2 : 0;
-    const float low_x = dx < 0 ? ax + dx : ax, high_x = dx < 0 ? ax : ax + dx;
-    const float low_y = dy < 0 ? ay + dy : ay, high_y = dy < 0 ? ay : ay + dy;
-    const int top = low_y - reach > 0 ? (int)(low_y - reach) : 0, left = low_x - reach > 0 ? (int)(low_x - reach) : 0;
-    const int bottom = high_y + reach < SIDE - 1 ? (int)(high_y + reach) : SIDE - 1;
-    const int right = high_x + reach < SIDE - 1 ? (int)(high_x + reach) : SIDE - 1;
-    for (int r = top; r <= bottom; r++) {
-        float *row = near + r * SIDE;
-        const float y = (float)r - ay;
-        for (int c = left; c <= right; c++) {
-            const float x = (float)c - ax;
-            float t = (x * dx + y * dy) * inverse;
-            t = t < 0 ? 0 : t;
-            t = t > 1 ? 1 : t;
-            const float ex = x - t * dx, ey = y - t * dy, d2 = ex * ex + ey * ey;
-            row[c] = d2 < row[c] ? d2 : row[c];
-        }
-    }
-}
-
-/* Sixteen bytes of noise come from one call. */
-static void draw_strokes(int digit, draws d, uint8_t *image /* (SIDE, SIDE) */)
-{
-    enum { PIXELS = SIDE * SIDE, NOISE = DRAWS / 2 }; /* the noise follows the numbers of the drawing */
-    const float far = 1e9F;
-    const uint64_t noise = d.index + NOISE;
-    drawing of;
-    trace_digit(digit, &d, &of);
-    const float radius = (float)of.radius, ink = (float)of.ink, grain = (float)of.grain / 127.5F;
-    float near[PIXELS];
-    uint32_t word[PIXELS / 4];
-    uint8_t speck[PIXELS];
-    for (int p = 0; p < PIXELS; p++) near[p] = far;
-    for (int i = 0; i < of.count; i++) draw_stroke(of.from[i], of.to[i], radius + 1.5F, near);
-    for (int w = 0; w < PIXELS / 4; w += 4) eh_philox(d.seed, d.stream, noise + (uint64_t)w / 4, 0, word + w);
-    for (int w = 0; w < PIXELS / 4; w++)
-        for (int b = 0; b < 4; b++) speck[4 * w + b] = (uint8_t)(word[w] >> 8 * b);
-    for (int p = 0; p < PIXELS; p++) {
-        float cover = .5F + radius - sqrtf(near[p]);
-        cover = cover < 0 ? 0 : cover;
-        cover = cover > 1 ? 1 : cover;
-        float value = ink * cover + grain * ((float)speck[p] - 127.5F) + .5F;
-        value = value < 0 ? 0 : value;
-        value = value > 255 ? 255 : value;
-        image[p] = (uint8_t)(int)value; /* by way of int, so that the loop is vectorised */
-    }
-}
-
-/* Rows 10 b to 10 b + 9 hold the ten digits in an order that is drawn for them. */
-static int stroke_digit(uint64_t seed, uint64_t sample)
-{
-    int digit[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-    uint64_t left = eh_random_u64(seed, EH_STREAM_STROKES, ORDER_INDEX + sample / 10);
-    for (int i = 9; i > 0; i--) {
-        const int j = (int)(left % (uint64_t)(i + 1)), t = digit[i];
-        left /= (uint64_t)(i + 1);
-        digit[i] = digit[j];
-        digit[j] = t;
-    }
-    return digit[sample % 10];
-}
-
 /* ---- all ---- */
 
-struct eh_generator {
+typedef struct generator {
     spec s;
-    int64_t *order; /* (n) the class of sample i is order[i] mod classes; strokes: NULL */
-    int threads;    /* 0: as many as there are */
-};
-
-/* The number of a sample among those of both parts. */
-static uint64_t sample_of(const spec *s, int64_t i)
-{
-    if (s->strokes) return (uint64_t)i + (s->test ? STROKES_TEST : 0);
-    return (uint64_t)i + (s->test ? TEST_SAMPLE : 0);
-}
-
-/* Every class equally often, but for a remainder, in random order. */
-static int32_t label_of(const eh_generator *g, int64_t i)
-{
-    if (g->s.strokes) return stroke_digit(g->s.seed, sample_of(&g->s, i));
-    return (int32_t)(g->order[i] % g->s.classes);
-}
+    int64_t *order; /* (n) the class of sample i is order[i] mod classes: every class equally often, in random order */
+    int threads;
+} generator;
 
 /* Centres are N(0, 3^2) in every input, samples N(centre, spread^2). */
 static void draw_blob(const spec *s, uint64_t sample, int32_t label, float *x /* (inputs) */)
@@ -347,27 +256,19 @@ static void draw_blob(const spec *s, uint64_t sample, int32_t label, float *x /*
     }
 }
 
-static void make_row(const eh_generator *g, int64_t i, int64_t at, void *x, int32_t label)
-{
-    const spec *s = &g->s;
-    const uint64_t sample = sample_of(s, i);
-    const draws d = {s->seed, sample * DRAWS, s->strokes ? EH_STREAM_STROKES : EH_STREAM_SYNTHETIC};
-    if (s->strokes)
-        draw_strokes(label, d, (uint8_t *)x + at * SIDE * SIDE);
-    else if (s->digits)
-        draw_digit(label, d, (uint8_t *)x + at * SIDE * SIDE);
-    else
-        draw_blob(s, sample, label, (float *)x + at * s->inputs);
-}
-
-void eh_generator_rows(const eh_generator *g, int64_t first, int64_t n, void *x, int32_t *label)
+/* Rows first .. first + n: x (n, H), label (n). Threads share the work. */
+static void draw_rows(const generator *g, int64_t first, int64_t n, void *x, int32_t *label)
 {
     enum { ALONE = 256 }; /* rows that are not worth a second thread */
-    const int threads = g->threads > 0 ? g->threads : omp_get_max_threads();
-#pragma omp parallel for num_threads(threads) if (n > ALONE) schedule(static)
+    const spec *s = &g->s;
+#pragma omp parallel for num_threads(g->threads) if (n > ALONE) schedule(static)
     for (int64_t i = 0; i < n; i++) {
-        label[i] = label_of(g, first + i);
-        make_row(g, first + i, i, x, label[i]);
+        const uint64_t sample = (uint64_t)(first + i) + (s->test ? TEST_SAMPLE : 0);
+        label[i] = (int32_t)(g->order[first + i] % s->classes);
+        if (s->digits)
+            draw_digit(label[i], (draws){s->seed, sample * DRAWS}, (uint8_t *)x + i * SIDE * SIDE);
+        else
+            draw_blob(s, sample, label[i], (float *)x + i * s->inputs);
     }
 }
 
@@ -384,62 +285,47 @@ static enhope_status name_classes(enhope_context *ctx, const spec *s, enhope_dat
     return ENHOPE_OK;
 }
 
-enhope_status eh_generator_create(enhope_context *ctx, const char *text, eh_generator **out, enhope_dataset **out_data)
+/* Block by block, after the rows that are not wanted. */
+static enhope_status push_rows(enhope_context *ctx, const generator *g, const eh_matrix *shape, eh_sink *sink)
 {
+    enum { BLOCK = 1 << 22 }; /* bytes */
     enhope_status status = ENHOPE_OK;
-    enhope_dataset *data = NULL;
-    eh_generator *g = NULL;
-    int64_t count;
-    EH_CHECK(eh_new(ctx, "a generator", 1, sizeof *g, (void **)&g));
-    EH_CHECK(parse_spec(ctx, text, &g->s));
-    const spec *s = &g->s;
-    if (s->digits) g->s.classes = 10;
-    g->threads = ctx->threads;
-    EH_CHECK(eh_new(ctx, "a data set", 1, sizeof *data, (void **)&data));
-    data->x =
-        (eh_matrix){.kind = s->digits ? ENHOPE_U8 : ENHOPE_F32, .n = s->n, .H = s->digits ? SIDE * SIDE : s->inputs};
-    if (!eh_mul(s->n, data->x.H, &count)) EH_CHECK(eh_fail_memory(ctx, "samples", (size_t)s->n, (size_t)data->x.H));
-    data->image_rows = data->image_columns = s->digits ? SIDE : 0;
-    EH_CHECK(name_classes(ctx, s, data));
-    if (!s->strokes) {
-        EH_CHECK(eh_new(ctx, "the order of the labels", s->n, sizeof *g->order, (void **)&g->order));
-        eh_shuffle(s->seed, EH_STREAM_SYNTHETIC, SHUFFLE_ROUND + s->test, s->n, g->order);
+    const int64_t n = g->s.n, usual = BLOCK / eh_store_bytes(shape->kind, shape->H, 1, 0);
+    const int64_t step = eh_min(n, eh_max(usual, 1));
+    int64_t first = eh_min(sink->skip, n);
+    eh_block b = {.label = NULL};
+    EH_TRY(eh_block_create(ctx, shape->kind, shape->H, step, 0, &b));
+    sink->skip = 0;
+    sink->rows = sink->reserve = n;
+    sink->ordered = true;
+    for (; first < n && !sink->full; first += step) {
+        eh_matrix x = b.x;
+        x.n = eh_min(step, n - first);
+        draw_rows(g, first, x.n, b.owned[0], b.label);
+        EH_CHECK(sink->take(ctx, sink, &x, b.label, (double)(first + x.n) / (double)n));
     }
-    *out = g;
-    *out_data = data;
-    return ENHOPE_OK;
 cleanup:
-    eh_generator_free(g);
-    enhope_dataset_free(data);
+    eh_block_free(&b);
     return status;
 }
 
-void eh_generator_free(eh_generator *g)
-{
-    if (!g) return;
-    eh_free(g->order);
-    eh_free(g);
-}
-
-enhope_status eh_synthetic(enhope_context *ctx, const char *text, enhope_dataset **out)
+enhope_status eh_read_synthetic(enhope_context *ctx, const char *text, const char *part, enhope_dataset *data,
+                                eh_sink *sink)
 {
     enhope_status status = ENHOPE_OK;
-    enhope_dataset *data = NULL;
-    eh_generator *g = NULL;
-    EH_TRY(eh_generator_create(ctx, text, &g, &data));
-    const bool bytes = data->x.kind == ENHOPE_U8;
-    const int64_t n = data->x.n, H = data->x.H;
-    EH_CHECK(eh_new(ctx, "labels", n, sizeof *data->label, (void **)&data->label));
-    EH_CHECK(eh_new(ctx, bytes ? "images" : "samples", n * H, bytes ? 1 : sizeof(float), &data->owned[0]));
-    eh_generator_rows(g, 0, n, data->owned[0], data->label);
-    if (bytes)
-        data->x.u8 = data->owned[0];
-    else
-        data->x.f32 = data->owned[0];
-    *out = data;
-    data = NULL;
-cleanup:
-    eh_generator_free(g);
-    enhope_dataset_free(data);
+    generator g = {.threads = ctx->threads > 0 ? ctx->threads : omp_get_max_threads()};
+    int64_t count;
+    EH_TRY(parse_spec(ctx, text, &g.s));
+    const spec *s = &g.s;
+    if (part) g.s.test = strcmp(part, "test") == 0;
+    const int64_t H = s->digits ? SIDE * SIDE : s->inputs;
+    data->x = (eh_matrix){.kind = s->digits ? ENHOPE_U8 : ENHOPE_F32, .H = H};
+    data->image_rows = data->image_columns = s->digits ? SIDE : 0;
+    if (!eh_mul(s->n, H, &count)) return eh_fail_memory(ctx, "samples", (size_t)s->n, (size_t)H);
+    EH_TRY(name_classes(ctx, s, data));
+    EH_TRY(eh_new(ctx, "the order of the labels", s->n, sizeof *g.order, (void **)&g.order));
+    eh_shuffle(s->seed, EH_STREAM_SYNTHETIC, SHUFFLE_ROUND + s->test, s->n, g.order);
+    status = push_rows(ctx, &g, &data->x, sink);
+    eh_free(g.order);
     return status;
 }

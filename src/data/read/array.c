@@ -1,7 +1,7 @@
-/* Arrays of binary files (IDX, NPY): elements of any type and byte order become samples or labels.
+/* Arrays of binary files (IDX, NPY): elements of any type and byte order become rows or labels.
  *
- * A header may claim any size. What it claims is compared with the file where the file's size is known; where it is not
- * (gzip), memory grows with the bytes that really arrive. */
+ * A header may claim any size. What it claims is compared with the file if the file's size is known; if it is not (gzip),
+ * memory grows with the bytes that really arrive. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "data/read/read.h"
 
 enum {
-    CHUNK = 1 << 16,  /* elements converted at a time */
-    LIKELY_RATIO = 16 /* a gzip file rarely unpacks to more: room taken ahead is at most this times the file */
+    CHUNK = 1 << 20,  /* bytes of a buffer, unless a row has more */
+    LIKELY_RATIO = 16 /* a gzip file rarely unpacks to more: memory reserved ahead is at most this times the file */
 };
 
 /* ---- one element ---- */
@@ -106,8 +106,7 @@ enhope_status eh_array_end(enhope_context *ctx, eh_stream *s)
     return ENHOPE_OK;
 }
 
-/* Labels are one a sample: one index, or a second one of size 1. */
-static enhope_status check_labels(enhope_context *ctx, const eh_array *a, const char *name, int64_t count)
+enhope_status eh_array_check_labels(enhope_context *ctx, const eh_array *a, const char *name, int64_t count)
 {
     char shape[EH_RANK * 24];
     if (count == a->shape[0] || (a->rank == 2 && a->shape[0] == 1)) return ENHOPE_OK;
@@ -138,7 +137,7 @@ enhope_status eh_array_check_pair(enhope_context *ctx, const eh_array *x, const 
     EH_TRY(check_inputs(ctx, x, x_name, count_of(x)));
     if (!y) return ENHOPE_OK;
     const int64_t count = count_of(y);
-    EH_TRY(check_labels(ctx, y, y_name, count));
+    EH_TRY(eh_array_check_labels(ctx, y, y_name, count));
     if (count != x->shape[0])
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", x_name,
                        (long long)x->shape[0], y_name, (long long)count);
@@ -175,46 +174,69 @@ void eh_array_convert(const eh_array *a, const unsigned char *raw, int64_t count
     }
 }
 
-/* All elements, as bytes or as floats, in the order of the stream. */
-static enhope_status read_values(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t count, void **values)
+/* A buffer that grows with the bytes that arrive. */
+typedef struct buffer {
+    unsigned char *bytes;
+    int64_t capacity;
+} buffer;
+
+/* The next `want` bytes of the stream; `before` were read of the array, for the message. */
+static enhope_status fill(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t before, int64_t want, buffer *b)
 {
-    const size_t width = eh_array_is_bytes(a) ? 1 : sizeof(float);
-    const int64_t ahead = s->left >= 0 ? count : s->stored * LIKELY_RATIO / a->size + CHUNK;
-    int64_t room = count < ahead ? count : ahead, done = 0;
-    enhope_status status = ENHOPE_OK;
-    unsigned char *raw = NULL;
-    EH_CHECK(eh_new(ctx, "values", room, width, values));
-    EH_CHECK(eh_new(ctx, "a reading buffer", CHUNK, (size_t)a->size, (void **)&raw));
-    while (done < count) {
-        if (done == room) {
-            room = count - room < room ? count : 2 * room;
-            void *grown = eh_grow(*values, (size_t)done, (size_t)room, width);
-            if (!grown) EH_CHECK(eh_fail_memory(ctx, "values", (size_t)room, width));
-            *values = grown;
+    for (int64_t done = 0; done < want;) {
+        if (done == b->capacity) {
+            const int64_t capacity = eh_min(want, eh_max(CHUNK, 2 * b->capacity));
+            unsigned char *grown = eh_grow(b->bytes, (size_t)done, (size_t)capacity, 1);
+            if (!grown) return eh_fail_memory(ctx, "a reading buffer", (size_t)capacity, 1);
+            b->bytes = grown;
+            b->capacity = capacity;
         }
-        const int64_t step = room - done < CHUNK ? room - done : CHUNK;
+        const int64_t step = eh_min(b->capacity, want) - done;
         size_t got;
-        EH_CHECK(eh_stream_read(ctx, s, raw, (size_t)(step * a->size), &got));
-        if ((int64_t)got < step * a->size)
-            EH_CHECK(fail_short(ctx, a, s, count * a->size, done * a->size + (int64_t)got));
-        eh_array_convert(a, raw, step, (char *)*values + (size_t)done * width);
-        done += step;
+        EH_TRY(eh_stream_read(ctx, s, b->bytes + done, (size_t)step, &got));
+        done += (int64_t)got;
+        if ((int64_t)got < step) return fail_short(ctx, a, s, count_of(a) * a->size, before + done);
     }
-    EH_CHECK(eh_array_end(ctx, s));
+    return ENHOPE_OK;
+}
+
+/* Rows of H elements in the order of the stream, some at a time. */
+static enhope_status push_rows(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t H, eh_sink *sink)
+{
+    enhope_status status = ENHOPE_OK;
+    buffer raw = {.bytes = NULL};
+    void *converted = NULL;
+    const bool bytes = eh_array_is_bytes(a), direct = eh_array_is_direct(a);
+    const int64_t n = a->shape[0], row = H * a->size, step = eh_min(n, EH_SINK_VALUES / H + 1);
+    sink->from = s->name;
+    sink->rows = n;
+    sink->reserve = s->left >= 0 ? n : eh_min(n, s->stored * LIKELY_RATIO / row + step);
+    for (int64_t first = 0; first < n && !sink->full; first += step) {
+        const int64_t count = eh_min(step, n - first);
+        EH_CHECK(fill(ctx, a, s, first * row, count * row, &raw));
+        if (!direct && !converted)
+            EH_CHECK(eh_new(ctx, "values", step * H, bytes ? sizeof(uint8_t) : sizeof(float), &converted));
+        if (!direct) eh_array_convert(a, raw.bytes, count * H, converted);
+        const void *values = direct ? raw.bytes : converted;
+        const eh_matrix x = {.kind = bytes ? ENHOPE_U8 : ENHOPE_F32,
+                             .n = count,
+                             .H = H,
+                             .u8 = bytes ? values : NULL,
+                             .f32 = bytes ? NULL : values};
+        EH_CHECK(sink->take(ctx, sink, &x, NULL, (double)(first + count) / (double)n));
+    }
+    if (!sink->full) EH_CHECK(eh_array_end(ctx, s));
 cleanup:
-    eh_free(raw);
+    eh_free(raw.bytes);
+    eh_free(converted);
     return status;
 }
 
 /* From "first index fastest" to "last index fastest". */
-static enhope_status reorder(enhope_context *ctx, const eh_array *a, int64_t count, size_t width, void **values)
+static void reorder(const eh_array *a, int64_t count, size_t width, const char *from, char *to)
 {
-    char *to = NULL;
-    const char *from = *values;
-    int64_t index[EH_RANK] = {0}, stride[EH_RANK];
-    EH_TRY(eh_new(ctx, "values in row order", count, width, (void **)&to));
+    int64_t index[EH_RANK] = {0}, stride[EH_RANK], at = 0;
     for (int i = 0; i < a->rank; i++) stride[i] = i ? stride[i - 1] * a->shape[i - 1] : 1;
-    int64_t at = 0;
     for (int64_t t = 0; t < count; t++) {
         memcpy(to + (size_t)t * width, from + (size_t)at * width, width);
         for (int i = a->rank - 1; i >= 0; i--) {
@@ -224,29 +246,52 @@ static enhope_status reorder(enhope_context *ctx, const eh_array *a, int64_t cou
             index[i] = 0;
         }
     }
-    eh_free(*values);
-    *values = to;
-    return ENHOPE_OK;
 }
 
-enhope_status eh_array_inputs(enhope_context *ctx, const eh_array *a, eh_stream *s, enhope_dataset *data)
+/* The first index moves fastest: all elements are read before the first row is complete. */
+static enhope_status push_fortran(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t count,
+                                  enhope_dataset *data, eh_sink *sink)
+{
+    const size_t width = eh_array_is_bytes(a) ? sizeof(uint8_t) : sizeof(float);
+    enhope_dataset *flat = NULL;
+    eh_memory memory;
+    EH_TRY(eh_new(ctx, "a data set", 1, sizeof *flat, (void **)&flat));
+    eh_memory_open(&memory, flat);
+    enhope_status status = push_rows(ctx, a, s, data->x.H, &memory.sink);
+    if (!status) status = eh_new(ctx, "values in row order", count, width, &data->owned[0]);
+    if (!status) reorder(a, count, width, flat->owned[0], data->owned[0]);
+    enhope_dataset_free(flat);
+    if (status) return status;
+    data->x.n = sink->rows = a->shape[0];
+    if (data->x.kind == ENHOPE_U8)
+        data->x.u8 = data->owned[0];
+    else
+        data->x.f32 = data->owned[0];
+    sink->from = s->name;
+    return sink->take(ctx, sink, &data->x, NULL, 1);
+}
+
+enhope_status eh_array_rows(enhope_context *ctx, const eh_array *a, eh_stream *s, enhope_dataset *data, eh_sink *sink)
 {
     int64_t count;
     EH_TRY(eh_array_measure(ctx, a, s, &count));
     EH_TRY(check_inputs(ctx, a, s->name, count));
-    const bool as_bytes = eh_array_is_bytes(a);
-    EH_TRY(read_values(ctx, a, s, count, &data->owned[0]));
-    if (a->fortran && a->rank > 1) EH_TRY(reorder(ctx, a, count, as_bytes ? 1 : sizeof(float), &data->owned[0]));
-    data->x = (eh_matrix){.kind = as_bytes ? ENHOPE_U8 : ENHOPE_F32, .n = a->shape[0], .H = count / a->shape[0]};
-    if (as_bytes)
-        data->x.u8 = data->owned[0];
-    else
-        data->x.f32 = data->owned[0];
-    if (a->rank == 3) {
-        data->image_rows = a->shape[1];
-        data->image_columns = a->shape[2];
-    }
-    return ENHOPE_OK;
+    data->x = (eh_matrix){.kind = eh_array_is_bytes(a) ? ENHOPE_U8 : ENHOPE_F32, .H = count / a->shape[0]};
+    data->image_rows = a->rank == 3 ? a->shape[1] : 0;
+    data->image_columns = a->rank == 3 ? a->shape[2] : 0;
+    return a->fortran && a->rank > 1 ? push_fortran(ctx, a, s, count, data, sink)
+                                     : push_rows(ctx, a, s, data->x.H, sink);
+}
+
+enhope_status eh_read_array(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink)
+{
+    eh_stream s = {.name = NULL};
+    eh_array a = {.rank = 0};
+    EH_TRY(eh_stream_open(ctx, in->path, &s));
+    enhope_status status = in->format->header(ctx, &s, &a);
+    if (!status) status = eh_array_rows(ctx, &a, &s, data, sink);
+    eh_stream_close(&s);
+    return status;
 }
 
 /* ---- labels ---- */
@@ -297,38 +342,27 @@ enhope_status eh_array_label_text(enhope_context *ctx, const eh_array *a, const 
     return ENHOPE_OK;
 }
 
-static enhope_status add_label(enhope_context *ctx, const eh_array *a, const unsigned char *p, char *buffer,
-                               eh_labels *labels)
-{
-    const char *text;
-    size_t length;
-    EH_TRY(eh_array_label_text(ctx, a, p, labels->n, buffer, &text, &length));
-    return eh_labels_add(ctx, labels, text, length);
-}
-
-enhope_status eh_array_labels(enhope_context *ctx, const eh_array *a, eh_stream *s, eh_labels *labels)
+enhope_status eh_array_labels(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t first, int64_t n,
+                              eh_labels *labels)
 {
     enhope_status status = ENHOPE_OK;
-    unsigned char *raw = NULL;
-    char *text = NULL;
-    int64_t count;
-    size_t got;
-    EH_TRY(eh_array_measure(ctx, a, s, &count));
-    EH_TRY(check_labels(ctx, a, s->name, count));
-    EH_CHECK(eh_new(ctx, "a label", a->size, 1, (void **)&raw));
-    EH_CHECK(eh_new(ctx, "a label", a->size + EH_LABEL_TEXT, 1, (void **)&text));
-    for (int64_t i = 0; i < count; i++) {
-        EH_CHECK(eh_stream_read(ctx, s, raw, (size_t)a->size, &got));
-        if ((int64_t)got < a->size) EH_CHECK(fail_short(ctx, a, s, count * a->size, i * a->size + (int64_t)got));
-        status = add_label(ctx, a, raw, text, labels);
-        if (status) {
-            eh_fail_in(ctx, status, "%s", s->name);
-            goto cleanup;
+    buffer raw = {.bytes = NULL};
+    char *buffer = NULL;
+    const int64_t step = CHUNK / a->size + 1;
+    EH_CHECK(eh_new(ctx, "a label", a->size + EH_LABEL_TEXT, 1, (void **)&buffer));
+    for (int64_t at = first; at < first + n; at += step) {
+        const int64_t count = eh_min(step, first + n - at);
+        EH_CHECK(fill(ctx, a, s, at * a->size, count * a->size, &raw));
+        for (int64_t i = 0; i < count; i++) {
+            const char *text;
+            size_t length;
+            status = eh_array_label_text(ctx, a, raw.bytes + i * a->size, at + i, buffer, &text, &length);
+            if (!status) status = eh_labels_add(ctx, labels, text, length);
+            if (status) EH_CHECK(eh_fail_in(ctx, status, "%s", s->name));
         }
     }
-    EH_CHECK(eh_array_end(ctx, s));
 cleanup:
-    eh_free(raw);
-    eh_free(text);
+    eh_free(raw.bytes);
+    eh_free(buffer);
     return status;
 }

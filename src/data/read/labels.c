@@ -1,4 +1,4 @@
-/* Label texts become class numbers: a hash table while reading, sorted classes at the end.
+/* Label texts become class numbers: a hash table while reading, ordered classes at the end.
  *
  * A label that is empty or NaN is missing. So is -1 beside two or more classes that are whole numbers from 0;
  * beside +1 alone it is a class. */
@@ -146,78 +146,85 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y ? 1 : by_bytes(a, b);
 }
 
-int32_t eh_labels_minus_one(const eh_labels *l)
+/* The class "-1", if it says that a label is missing: beside two or more that are whole numbers from 0; -1: none. */
+static int32_t find_minus_one(char *const *name, int32_t c)
 {
     int32_t found = -1;
-    for (int32_t k = 0; k < l->c; k++)
-        if (!strcmp(l->name[k], "-1"))
+    for (int32_t k = 0; k < c; k++)
+        if (!strcmp(name[k], "-1"))
             found = k;
-        else if (!l->name[k][0] || strspn(l->name[k], "0123456789") != strlen(l->name[k]))
+        else if (!name[k][0] || strspn(name[k], "0123456789") != strlen(name[k]))
             return -1;
-    return l->c < 3 ? -1 : found;
+    return c < 3 ? -1 : found;
 }
 
-/* Takes the class -1 out, where it says that a label is missing. */
-static void drop_minus_one(enhope_context *ctx, eh_labels *l)
+/* Takes the class -1 out, if it says that a label is missing. */
+static void drop_minus_one(enhope_context *ctx, enhope_dataset *data)
 {
-    const int32_t gone = eh_labels_minus_one(l), last = l->c - 1;
+    const int32_t gone = find_minus_one(data->class_name, data->c), last = data->c - 1;
     int64_t count = 0;
     if (gone < 0) return;
-    eh_free(l->name[gone]);
-    l->name[gone] = l->name[last];
-    l->c--;
-    for (int64_t i = 0; i < l->n; i++) {
-        count += l->id[i] == gone;
-        l->id[i] = l->id[i] == gone ? MISSING : l->id[i] == last ? gone : l->id[i];
+    eh_free(data->class_name[gone]);
+    data->class_name[gone] = data->class_name[last];
+    data->c--;
+    for (int64_t i = 0; i < data->x.n; i++) {
+        count += data->label[i] == gone;
+        data->label[i] = data->label[i] == gone ? MISSING : data->label[i] == last ? gone : data->label[i];
     }
     eh_log(ctx, ENHOPE_LOG_INFO, "the label -1 is taken for none: %lld sample%s unlabelled", (long long)count,
            count == 1 ? " is" : "s are");
 }
 
-enhope_status eh_labels_rank(enhope_context *ctx, const eh_labels *l, int32_t *rank)
+enhope_status eh_labels_rank(enhope_context *ctx, char *const *name, int32_t c, int32_t *rank)
 {
     class_key *key = NULL;
-    EH_TRY(eh_new(ctx, "classes", l->c, sizeof *key, (void **)&key));
+    EH_TRY(eh_new(ctx, "classes", c, sizeof *key, (void **)&key));
     bool numbers = true;
-    for (int32_t k = 0; k < l->c; k++) {
-        key[k] = (class_key){l->name[k], 0, k};
-        numbers = numbers && eh_number_parse(l->name[k], strlen(l->name[k]), &key[k].value) == EH_NUMBER;
+    for (int32_t k = 0; k < c; k++) {
+        key[k] = (class_key){name[k], 0, k};
+        numbers = numbers && eh_number_parse(name[k], strlen(name[k]), &key[k].value) == EH_NUMBER;
     }
-    qsort(key, (size_t)l->c, sizeof *key, numbers ? by_value : by_bytes);
-    const int32_t gone = eh_labels_minus_one(l);
+    qsort(key, (size_t)c, sizeof *key, numbers ? by_value : by_bytes);
+    const int32_t gone = find_minus_one(name, c);
     int32_t at = 0;
-    for (int32_t k = 0; k < l->c; k++) rank[key[k].id] = key[k].id == gone ? MISSING : at++;
+    for (int32_t k = 0; k < c; k++) rank[key[k].id] = key[k].id == gone ? MISSING : at++;
     eh_free(key);
     return ENHOPE_OK;
 }
 
-enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *l, enhope_dataset *data, const char *samples_from,
-                               const char *labels_from)
+enhope_status eh_dataset_order_classes(enhope_context *ctx, enhope_dataset *data)
 {
     enhope_status status = ENHOPE_OK;
     int32_t *rank = NULL; /* (c) new number of a class */
     char **name = NULL;
-    if (l->n != data->x.n)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", samples_from,
-                       (long long)data->x.n, labels_from, (long long)l->n);
-    drop_minus_one(ctx, l);
-    if (!l->c) return ENHOPE_OK; /* none is labelled */
-    EH_CHECK(eh_new(ctx, "classes", l->c, sizeof *rank, (void **)&rank));
-    EH_CHECK(eh_new(ctx, "class names", l->c, sizeof *name, (void **)&name));
-    EH_CHECK(eh_labels_rank(ctx, l, rank));
-    for (int32_t k = 0; k < l->c; k++) name[rank[k]] = l->name[k];
-    for (int64_t i = 0; i < l->n; i++) l->id[i] = l->id[i] < 0 ? MISSING : rank[l->id[i]];
-    data->label = l->id;
+    if (!data->label) return ENHOPE_OK;
+    if (data->c == 0) { /* none is labelled */
+        eh_free(data->label);
+        data->label = NULL;
+        return ENHOPE_OK;
+    }
+    drop_minus_one(ctx, data);
+    EH_CHECK(eh_new(ctx, "classes", data->c, sizeof *rank, (void **)&rank));
+    EH_CHECK(eh_new(ctx, "class names", data->c, sizeof *name, (void **)&name));
+    EH_CHECK(eh_labels_rank(ctx, data->class_name, data->c, rank));
+    for (int32_t k = 0; k < data->c; k++) name[rank[k]] = data->class_name[k];
+    for (int64_t i = 0; i < data->x.n; i++) data->label[i] = data->label[i] < 0 ? MISSING : rank[data->label[i]];
+    eh_free(data->class_name);
     data->class_name = name;
-    data->c = l->c;
-    l->id = NULL;
-    l->c = 0;
-    l->n = l->room = 0;
     name = NULL;
 cleanup:
     eh_free(rank);
     eh_free(name);
     return status;
+}
+
+enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *l, enhope_dataset *data)
+{
+    data->label = l->id;
+    l->id = NULL;
+    l->n = l->room = 0;
+    eh_labels_give(l, data);
+    return eh_dataset_order_classes(ctx, data);
 }
 
 void eh_labels_give(eh_labels *l, enhope_dataset *data)

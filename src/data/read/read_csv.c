@@ -241,7 +241,7 @@ static enhope_status decide_columns(enhope_context *ctx, csv *f, const char *lab
     return keep_names(ctx, f);
 }
 
-/* ---- values ---- */
+/* ---- from fields to numbers: where columns of other types are to be encoded ---- */
 
 static enhope_status fail_field(enhope_context *ctx, const csv *f, int64_t j, const char *why)
 {
@@ -260,8 +260,8 @@ static enhope_status fail_number(enhope_context *ctx, const csv *f, int64_t j, e
     return fail_field(ctx, f, j, why);
 }
 
-/* The record in hand: its numbers to x, its label to labels. */
-static enhope_status take_record(enhope_context *ctx, csv *f, float *x, eh_labels *labels)
+/* The record in hand becomes a row: its numbers to x, its label to labels. */
+static enhope_status encode_record(enhope_context *ctx, csv *f, float *x, eh_labels *labels)
 {
     if (f->fields != f->columns)
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s:%lld: %lld fields, expected %lld (as in line %lld)",
@@ -319,59 +319,64 @@ static enhope_status give_names(enhope_context *ctx, csv *f, enhope_dataset *dat
     return ENHOPE_OK;
 }
 
-/* The n rows that are held, to the sink. */
-static enhope_status pass_on(enhope_context *ctx, const csv *f, const enhope_dataset *data, int64_t n, int64_t H,
-                             eh_labels *labels, eh_sink *sink)
+/* The rows that are read, before they are passed on. */
+typedef struct rows {
+    float *x;            /* (capacity, H) */
+    int64_t n, capacity; /* here */
+    int64_t total;       /* of the file so far */
+    eh_labels labels;    /* of these rows; the names of all */
+} rows;
+
+static enhope_status pass_on(enhope_context *ctx, const csv *f, int64_t H, rows *r, eh_sink *sink)
 {
-    const eh_matrix x = {.kind = ENHOPE_F32, .n = n, .H = H, .f32 = data->owned[0]};
-    labels->n = 0;
-    return sink->take(ctx, sink, &x, f->label >= 0 ? labels->id : NULL, eh_stream_share(&f->text.stream));
+    const eh_matrix x = {.kind = ENHOPE_F32, .n = r->n, .H = H, .f32 = r->x};
+    if (r->n == 0) return ENHOPE_OK;
+    sink->reserve = r->total + eh_text_guess(&f->text, r->total);
+    r->n = r->labels.n = 0;
+    return sink->take(ctx, sink, &x, f->label >= 0 ? r->labels.id : NULL, eh_stream_share(&f->text.stream));
 }
 
-enhope_status eh_read_csv(enhope_context *ctx, const char *path, const char *label, int64_t inputs,
-                          enhope_dataset *data, eh_sink *sink)
+/* The record in hand and those after it. */
+static enhope_status read_records(enhope_context *ctx, csv *f, int64_t H, rows *r, eh_sink *sink)
+{
+    bool found = true;
+    r->capacity = EH_SINK_VALUES / H + 1;
+    EH_TRY(eh_new(ctx, "values", r->capacity, (size_t)H * sizeof *r->x, (void **)&r->x));
+    if (f->name) EH_TRY(next_record(ctx, f, &found));
+    while (found && !sink->full) {
+        if (r->n == r->capacity) {
+            EH_TRY(pass_on(ctx, f, H, r, sink));
+            continue;
+        }
+        EH_TRY(encode_record(ctx, f, r->x + r->n * H, &r->labels));
+        r->n++;
+        r->total++;
+        EH_TRY(next_record(ctx, f, &found));
+    }
+    return sink->full ? ENHOPE_OK : pass_on(ctx, f, H, r, sink);
+}
+
+enhope_status eh_read_csv(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink)
 {
     enhope_status status = ENHOPE_OK;
-    eh_labels labels = {.n = 0};
+    rows r = {.n = 0};
     csv f;
     bool found;
-    int64_t n = 0, room = 0, H, count;
-    EH_TRY(open_csv(ctx, path, &f));
+    EH_TRY(open_csv(ctx, in->path, &f));
     EH_CHECK(next_record(ctx, &f, &found));
     if (!found) EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are only blank lines", f.text.stream.name));
-    EH_CHECK(decide_columns(ctx, &f, label, inputs));
-    H = f.columns - (f.label >= 0);
+    EH_CHECK(decide_columns(ctx, &f, in->labelled ? in->label : "none", in->inputs));
+    const int64_t H = f.columns - (f.label >= 0);
     if (H == 0)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: line %lld has one column, the label: there are no inputs",
                          f.text.stream.name, (long long)f.first_line));
-    if (f.name) EH_CHECK(next_record(ctx, &f, &found));
-    while (found && !(sink && sink->full)) {
-        if (sink && n == room && n > 0) {
-            EH_CHECK(pass_on(ctx, &f, data, n, H, &labels, sink));
-            n = 0;
-            continue;
-        }
-        if (n == room) {
-            const int64_t more = sink ? EH_SINK_VALUES / H + 1 : n + eh_text_guess(&f.text, n);
-            float *grown = NULL;
-            if (eh_mul(more, H, &count)) grown = eh_grow(data->owned[0], (size_t)(n * H), (size_t)count, sizeof *grown);
-            if (!grown) EH_CHECK(eh_fail_memory(ctx, "values", (size_t)more, (size_t)H * sizeof *grown));
-            data->owned[0] = grown;
-            room = more;
-        }
-        EH_CHECK(take_record(ctx, &f, (float *)data->owned[0] + n * H, &labels));
-        n++;
-        EH_CHECK(next_record(ctx, &f, &found));
-    }
-    if (sink && n > 0 && !sink->full) EH_CHECK(pass_on(ctx, &f, data, n, H, &labels, sink));
-    data->x = (eh_matrix){.kind = ENHOPE_F32, .n = n, .H = H, .f32 = data->owned[0]};
+    data->x = (eh_matrix){.kind = ENHOPE_F32, .H = H};
+    EH_CHECK(read_records(ctx, &f, H, &r, sink));
     EH_CHECK(give_names(ctx, &f, data));
-    if (sink)
-        eh_labels_give(&labels, data);
-    else if (f.label >= 0)
-        EH_CHECK(eh_labels_attach(ctx, &labels, data, f.text.stream.name, f.text.stream.name));
+    eh_labels_give(&r.labels, data);
 cleanup:
-    eh_labels_free(&labels);
+    eh_free(r.x);
+    eh_labels_free(&r.labels);
     close_csv(&f);
     return status;
 }

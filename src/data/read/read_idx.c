@@ -47,16 +47,3 @@ enhope_status eh_idx_header(enhope_context *ctx, eh_stream *s, eh_array *a)
     }
     return ENHOPE_OK;
 }
-
-enhope_status eh_read_idx(enhope_context *ctx, const char *path, enhope_dataset *data, eh_labels *labels)
-{
-    enhope_status status = ENHOPE_OK;
-    eh_stream s = {.name = NULL};
-    eh_array a = {.rank = 0};
-    EH_TRY(eh_stream_open(ctx, path, &s));
-    EH_CHECK(eh_idx_header(ctx, &s, &a));
-    EH_CHECK(data ? eh_array_inputs(ctx, &a, &s, data) : eh_array_labels(ctx, &a, &s, labels));
-cleanup:
-    eh_stream_close(&s);
-    return status;
-}

@@ -16,9 +16,10 @@ typedef struct libsvm {
     int32_t *column;    /* (room) */
     float *value;       /* (room) */
     int64_t n, row_room, count, room, H;
+    int64_t total; /* rows of the file so far */
     bool labelled;
     eh_labels labels;
-    eh_sink *sink; /* NULL: rows are held */
+    eh_sink *sink;
 } libsvm;
 
 static bool is_space(char c)
@@ -37,16 +38,10 @@ static enhope_status fail_token(enhope_context *ctx, const libsvm *f, const char
                    shown(length), token, why);
 }
 
-/* Room that is added to what holds `items`. */
-static int64_t more_room(const libsvm *f, int64_t items)
-{
-    return f->sink ? items + 1024 : eh_text_guess(&f->text, items);
-}
-
 static enhope_status grow_rows(enhope_context *ctx, libsvm *f)
 {
     if (f->n + 1 < f->row_room) return ENHOPE_OK;
-    const int64_t room = f->row_room + more_room(f, f->n) + 1;
+    const int64_t room = 2 * f->row_room + 1024;
     int64_t *grown = eh_grow(f->row_start, (size_t)f->row_room, (size_t)room, sizeof *grown);
     if (!grown) return eh_fail_memory(ctx, "row starts", (size_t)room, sizeof *grown);
     f->row_start = grown;
@@ -57,7 +52,7 @@ static enhope_status grow_rows(enhope_context *ctx, libsvm *f)
 static enhope_status grow_values(enhope_context *ctx, libsvm *f)
 {
     if (f->count < f->room) return ENHOPE_OK;
-    const int64_t room = f->room + more_room(f, f->count) + 1024;
+    const int64_t room = 2 * f->room + 1024;
     int32_t *column = eh_grow(f->column, (size_t)f->count, (size_t)room, sizeof *column);
     if (!column) return eh_fail_memory(ctx, "column numbers", (size_t)room, sizeof *column);
     f->column = column;
@@ -127,12 +122,14 @@ static enhope_status take_line(enhope_context *ctx, libsvm *f, const char *at, s
     return ENHOPE_OK;
 }
 
-/* The rows that are held, to the sink. */
+/* The rows that are here, to the sink. */
 static enhope_status pass_on(enhope_context *ctx, libsvm *f)
 {
     const eh_matrix x = {
         .kind = ENHOPE_CSR, .n = f->n, .H = f->H, .row_start = f->row_start, .column = f->column, .value = f->value};
     if (f->n == 0) return ENHOPE_OK;
+    f->total += f->n;
+    f->sink->reserve = f->total + eh_text_guess(&f->text, f->total);
     f->n = f->count = f->labels.n = 0;
     return f->sink->take(ctx, f->sink, &x, f->labelled ? f->labels.id : NULL, eh_stream_share(&f->text.stream));
 }
@@ -146,8 +143,8 @@ static enhope_status take_lines(enhope_context *ctx, libsvm *f)
             EH_TRY(eh_text_more(ctx, t));
             continue;
         }
-        if (t->at == t->used || (f->sink && f->sink->full)) return ENHOPE_OK;
-        if (f->sink && f->count + f->n >= EH_SINK_VALUES) EH_TRY(pass_on(ctx, f));
+        if (t->at == t->used || f->sink->full) return pass_on(ctx, f);
+        if (f->count + f->n >= EH_SINK_VALUES) EH_TRY(pass_on(ctx, f));
         const char *line = t->buffer + t->at;
         const size_t length = newline ? (size_t)(newline - line) : t->used - t->at;
         EH_TRY(take_line(ctx, f, line, length));
@@ -156,24 +153,15 @@ static enhope_status take_lines(enhope_context *ctx, libsvm *f)
     }
 }
 
-enhope_status eh_read_libsvm(enhope_context *ctx, const char *path, bool labelled, enhope_dataset *data, eh_sink *sink)
+enhope_status eh_read_libsvm(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink)
 {
     enhope_status status = ENHOPE_OK;
-    libsvm f = {.labelled = labelled, .sink = sink};
-    EH_TRY(eh_text_open(ctx, path, &f.text));
+    libsvm f = {.labelled = in->labelled, .sink = sink};
+    data->x.kind = ENHOPE_CSR;
+    EH_TRY(eh_text_open(ctx, in->path, &f.text));
     EH_CHECK(take_lines(ctx, &f));
-    if (sink) EH_CHECK(pass_on(ctx, &f));
-    if (f.n == 0 && !sink) EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are no samples", path));
-    data->x = (eh_matrix){
-        .kind = ENHOPE_CSR, .n = f.n, .H = f.H, .row_start = f.row_start, .column = f.column, .value = f.value};
-    data->owned[0] = f.row_start;
-    data->owned[1] = f.column;
-    data->owned[2] = f.value;
-    f.row_start = NULL, f.column = NULL, f.value = NULL;
-    if (sink)
-        eh_labels_give(&f.labels, data);
-    else if (labelled)
-        EH_CHECK(eh_labels_attach(ctx, &f.labels, data, path, path));
+    data->x.H = f.H;
+    eh_labels_give(&f.labels, data);
 cleanup:
     eh_free(f.row_start);
     eh_free(f.column);

@@ -1,136 +1,100 @@
-/* MATLAB files, through libmatio.
+/* MATLAB files, through the plug-in libenhope_mat.so (data/mat).
  *
  * What is what is found by shape: the inputs X are the largest numeric matrix, dense or sparse; the labels y a numeric
  * vector as long as one side of X, and that side counts the samples (the rows, where both fit or there is no y). A cell
  * of texts with one entry a class names the classes, with one entry an input names the inputs. A 3-D array without y is
  * taken as inputs x samples of a class x classes, the classes named 1, 2, ..., and the tenth of ten digits "0".
  */
-#include <matio.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plugin.h"
+#include "data/mat/mat.h"
 #include "data/read/read.h"
 
-enum { MAX_VARIABLES = 1024, NAME_SIZE = 128, MAX_SIDE = 1 << 30 };
-
-/* What a variable is, read without its values. */
-typedef struct variable {
-    char name[NAME_SIZE];
-    bool numeric, sparse, cell;
-    int rank;
-    int64_t side[3]; /* 1 beyond the rank */
-    int64_t count;
-} variable;
+enum { MAX_VARIABLES = 1024 };
 
 typedef struct mat {
+    const eh_mat_ops *op;
     const char *path;
-    mat_t *file;
-    variable *variable;
+    void *file;
+    eh_mat_variable *variable; /* (count) those that can serve */
     int count;
 } mat;
 
-/* ---- values: libmatio's column-major arrays ---- */
-
-/* Value t of an array of this type. */
-static double value_at(enum matio_types type, const void *data, int64_t t)
+static enhope_status find_table(enhope_context *ctx, const char *path, const eh_mat_ops **out)
 {
-    switch (type) {
-    case MAT_T_DOUBLE: return ((const double *)data)[t];
-    case MAT_T_SINGLE: return (double)((const float *)data)[t];
-    case MAT_T_INT8: return ((const int8_t *)data)[t];
-    case MAT_T_UINT8: return ((const uint8_t *)data)[t];
-    case MAT_T_INT16: return ((const int16_t *)data)[t];
-    case MAT_T_UINT16: return ((const uint16_t *)data)[t];
-    case MAT_T_INT32: return ((const int32_t *)data)[t];
-    case MAT_T_UINT32: return ((const uint32_t *)data)[t];
-    case MAT_T_INT64: return (double)((const int64_t *)data)[t];
-    case MAT_T_UINT64: return (double)((const uint64_t *)data)[t];
-    default: return 0;
+    static const eh_plugin plugin = {.library = "libenhope_mat.so",
+                                     .purpose = "reading MATLAB files",
+                                     .advice = "install libmatio, or build enhope where libmatio-dev is installed"};
+    char message[EH_PLUGIN_MESSAGE];
+    eh_mat_table_fn table = NULL;
+    if (!eh_plugin_find(&plugin, "eh_mat_table", &table, message))
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: %s", path, message);
+    *out = table(sizeof **out);
+    if (*out) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: libenhope_mat.so is of another version than libenhope", path);
+}
+
+/* Value t, column-major. */
+static double value_at(const eh_mat_values *v, int64_t t)
+{
+    const void *data = v->data;
+    const bool is_signed = v->kind == 'i';
+    if (v->kind == 'f') return v->size == 8 ? ((const double *)data)[t] : (double)((const float *)data)[t];
+    switch (v->size) {
+    case 1: return is_signed ? ((const int8_t *)data)[t] : ((const uint8_t *)data)[t];
+    case 2: return is_signed ? ((const int16_t *)data)[t] : ((const uint16_t *)data)[t];
+    case 4: return is_signed ? ((const int32_t *)data)[t] : (double)((const uint32_t *)data)[t];
+    default: return is_signed ? (double)((const int64_t *)data)[t] : (double)((const uint64_t *)data)[t];
     }
 }
 
-static bool is_number_type(enum matio_types type)
+static enhope_status read_values(enhope_context *ctx, const mat *m, const eh_mat_variable *v, eh_mat_values *out)
 {
-    return (type >= MAT_T_INT8 && type <= MAT_T_SINGLE) || type == MAT_T_DOUBLE || type == MAT_T_INT64 ||
-           type == MAT_T_UINT64;
-}
-
-/* Reads a variable whole; what came must be what was announced. */
-static enhope_status read_variable(enhope_context *ctx, const mat *m, const variable *v, matvar_t **out)
-{
-    matvar_t *var = Mat_VarRead(m->file, v->name);
-    bool ok = var && var->data && var->rank == v->rank && !var->isComplex;
-    int64_t count = 1;
-    for (int i = 0; ok && i < var->rank; i++)
-        ok = var->dims[i] <= MAX_SIDE && eh_mul(count, (int64_t)var->dims[i], &count);
-    ok = ok && count == v->count;
-    if (ok && v->numeric && !v->sparse)
-        ok = is_number_type(var->data_type) && var->nbytes >= (size_t)count * Mat_SizeOf(var->data_type);
-    if (ok && v->cell) ok = var->class_type == MAT_C_CELL && var->nbytes >= (size_t)count * sizeof(matvar_t *);
-    if (!ok) {
-        const bool complex = var && var->isComplex;
-        Mat_VarFree(var);
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: variable '%s' %s", m->path, v->name,
-                       complex ? "is complex: expected real numbers" : "cannot be read: the file is damaged");
-    }
-    *out = var;
-    return ENHOPE_OK;
+    const eh_mat_result result = m->op->read(m->file, v, out);
+    if (result == EH_MAT_OK) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: variable '%s' %s", m->path, v->name,
+                   result == EH_MAT_COMPLEX ? "is complex: expected real numbers"
+                                            : "cannot be read: the file is damaged");
 }
 
 /* ---- which variable is what ---- */
 
-/* True when the variable is one that can serve. */
-static bool describe(const matvar_t *info, variable *v)
-{
-    *v = (variable){.rank = info->rank, .side = {1, 1, 1}, .count = 1};
-    if (!info->name || !info->dims || info->rank < 2 || info->rank > 3) return false;
-    if (snprintf(v->name, sizeof v->name, "%s", info->name) >= (int)sizeof v->name) return false;
-    for (int i = 0; i < info->rank; i++) {
-        if (info->dims[i] > MAX_SIDE) return false;
-        v->side[i] = (int64_t)info->dims[i];
-        if (!eh_mul(v->count, v->side[i], &v->count)) return false;
-    }
-    v->sparse = info->class_type == MAT_C_SPARSE;
-    v->numeric = v->sparse || (info->class_type >= MAT_C_DOUBLE && info->class_type <= MAT_C_UINT64);
-    v->cell = info->class_type == MAT_C_CELL;
-    return (v->numeric || v->cell) && v->count > 0 && !(v->sparse && v->rank != 2);
-}
-
 static enhope_status list_variables(enhope_context *ctx, mat *m)
 {
+    eh_mat_result result = EH_MAT_OK;
     EH_TRY(eh_new(ctx, "variables", MAX_VARIABLES, sizeof *m->variable, (void **)&m->variable));
-    for (int seen = 0; seen < MAX_VARIABLES; seen++) {
-        matvar_t *info = Mat_VarReadNextInfo(m->file);
-        if (!info) break;
-        if (describe(info, &m->variable[m->count])) m->count++;
-        Mat_VarFree(info);
+    for (int seen = 0; seen < MAX_VARIABLES && result != EH_MAT_END; seen++) {
+        result = m->op->next(m->file, &m->variable[m->count]);
+        m->count += result == EH_MAT_OK;
     }
     return ENHOPE_OK;
 }
 
-static const variable *find_variable(const mat *m, const char *name)
+static const eh_mat_variable *find_variable(const mat *m, const char *name)
 {
     for (int i = 0; i < m->count; i++)
         if (m->variable[i].numeric && strcmp(m->variable[i].name, name) == 0) return &m->variable[i];
     return NULL;
 }
 
-static bool is_vector(const variable *v)
+static bool is_vector(const eh_mat_variable *v)
 {
     return v->numeric && !v->sparse && v->rank == 2 && (v->side[0] == 1 || v->side[1] == 1);
 }
 
-static bool fits(const variable *x, const variable *y)
+static bool fits(const eh_mat_variable *x, const eh_mat_variable *y)
 {
     for (int i = 0; i < x->rank; i++)
         if (x->side[i] == y->count) return true;
     return false;
 }
 
-static enhope_status find_named(enhope_context *ctx, const mat *m, const char *variables, const variable **x,
-                                const variable **y)
+static enhope_status find_named(enhope_context *ctx, const mat *m, const char *variables, const eh_mat_variable **x,
+                                const eh_mat_variable **y)
 {
-    char names[2 * NAME_SIZE], list[512] = "no numeric matrix";
+    char names[2 * EH_MAT_NAME], list[512] = "no numeric matrix";
     if (snprintf(names, sizeof names, "%s", variables) >= (int)sizeof names)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "variables: the names are longer than %zu characters",
                        sizeof names - 1);
@@ -155,7 +119,8 @@ static enhope_status find_named(enhope_context *ctx, const mat *m, const char *v
     return ENHOPE_OK;
 }
 
-static enhope_status find_by_shape(enhope_context *ctx, const mat *m, const variable **x, const variable **y)
+static enhope_status find_by_shape(enhope_context *ctx, const mat *m, const eh_mat_variable **x,
+                                   const eh_mat_variable **y)
 {
     static const char *const usual[] = {"y", "Y", "labels", "label", "target", "targets", "class", "classes", "gnd"};
     *x = *y = NULL;
@@ -163,11 +128,11 @@ static enhope_status find_by_shape(enhope_context *ctx, const mat *m, const vari
         if (m->variable[i].numeric && (!*x || m->variable[i].count > (*x)->count)) *x = &m->variable[i];
     if (!*x) return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds no numeric matrix", m->path);
     for (size_t k = 0; k < sizeof usual / sizeof *usual && !*y; k++) {
-        const variable *v = find_variable(m, usual[k]);
+        const eh_mat_variable *v = find_variable(m, usual[k]);
         if (v && v != *x && is_vector(v) && fits(*x, v)) *y = v;
     }
     for (int i = 0; i < m->count && !*y; i++) {
-        const variable *v = &m->variable[i];
+        const eh_mat_variable *v = &m->variable[i];
         if (v != *x && is_vector(v) && v->count > 1 && fits(*x, v)) *y = v;
     }
     return ENHOPE_OK;
@@ -182,7 +147,7 @@ typedef struct layout {
     int64_t sample, row, column; /* strides in the array */
 } layout;
 
-static layout lay_out(const variable *x, const variable *y)
+static layout lay_out(const eh_mat_variable *x, const eh_mat_variable *y)
 {
     const int64_t a = x->side[0], b = x->side[1], c = x->side[2];
     if (x->rank == 2) {
@@ -195,9 +160,9 @@ static layout lay_out(const variable *x, const variable *y)
     return (layout){b, a * c, a, c, a, 1, a * b};
 }
 
-static enhope_status take_dense(enhope_context *ctx, const matvar_t *var, const layout *l, enhope_dataset *data)
+static enhope_status take_dense(enhope_context *ctx, const eh_mat_values *from, const layout *l, enhope_dataset *data)
 {
-    const bool bytes = var->data_type == MAT_T_UINT8;
+    const bool bytes = from->kind == 'u' && from->size == 1;
     int64_t count;
     if (!eh_mul(l->n, l->H, &count)) return eh_fail_memory(ctx, "values", (size_t)l->n, (size_t)l->H);
     EH_TRY(eh_new(ctx, "values", count, bytes ? 1 : sizeof(float), &data->owned[0]));
@@ -207,11 +172,11 @@ static enhope_status take_dense(enhope_context *ctx, const matvar_t *var, const 
     for (int64_t i = 0; i < l->n; i++)
         for (int64_t r = 0; r < l->rows; r++)
             for (int64_t q = 0; q < l->columns; q++, t++) {
-                const int64_t from = i * l->sample + r * l->row + q * l->column;
+                const int64_t at = i * l->sample + r * l->row + q * l->column;
                 if (bytes)
-                    u8[t] = ((const uint8_t *)var->data)[from];
+                    u8[t] = ((const uint8_t *)from->data)[at];
                 else
-                    f32[t] = (float)value_at(var->data_type, var->data, from);
+                    f32[t] = (float)value_at(from, at);
             }
     data->x = (eh_matrix){.kind = bytes ? ENHOPE_U8 : ENHOPE_F32, .n = l->n, .H = l->H};
     if (bytes)
@@ -222,16 +187,15 @@ static enhope_status take_dense(enhope_context *ctx, const matvar_t *var, const 
 }
 
 /* Compressed columns: as they stand when the samples are the columns, else turned by counting. */
-static enhope_status take_sparse(enhope_context *ctx, const mat *m, const variable *v, const matvar_t *var,
+static enhope_status take_sparse(enhope_context *ctx, const mat *m, const eh_mat_variable *v, const eh_mat_values *s,
                                  bool by_column, enhope_dataset *data)
 {
-    const mat_sparse_t *s = var->data;
     const int64_t rows = v->side[0], columns = v->side[1], n = by_column ? columns : rows;
-    bool ok = s->jc && s->njc == columns + 1 && s->jc[0] == 0 && is_number_type(var->data_type);
-    for (int64_t j = 0; ok && j < columns; j++) ok = s->jc[j] <= s->jc[j + 1];
-    const int64_t count = ok ? s->jc[columns] : 0;
-    ok = ok && count <= s->nir && count <= s->ndata && (count == 0 || (s->ir && s->data));
-    for (int64_t t = 0; ok && t < count; t++) ok = s->ir[t] < rows;
+    bool ok = s->start && s->start_count == columns + 1 && s->start[0] == 0;
+    for (int64_t j = 0; ok && j < columns; j++) ok = s->start[j] <= s->start[j + 1];
+    const int64_t count = ok ? s->start[columns] : 0;
+    ok = ok && count <= s->row_count && count <= s->value_count && (count == 0 || (s->row && s->data));
+    for (int64_t t = 0; ok && t < count; t++) ok = s->row[t] < rows;
     if (!ok)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the sparse variable '%s' is inconsistent: the file is damaged",
                        m->path, v->name);
@@ -242,20 +206,20 @@ static enhope_status take_sparse(enhope_context *ctx, const mat *m, const variab
     int32_t *column = data->owned[1];
     float *value = data->owned[2];
     if (by_column) {
-        for (int64_t j = 0; j <= columns; j++) row_start[j] = s->jc[j];
+        for (int64_t j = 0; j <= columns; j++) row_start[j] = s->start[j];
         for (int64_t t = 0; t < count; t++) {
-            column[t] = (int32_t)s->ir[t];
-            value[t] = (float)value_at(var->data_type, s->data, t);
+            column[t] = (int32_t)s->row[t];
+            value[t] = (float)value_at(s, t);
         }
     } else {
-        for (int64_t t = 0; t < count; t++) row_start[s->ir[t] + 1]++;
+        for (int64_t t = 0; t < count; t++) row_start[s->row[t] + 1]++;
         for (int64_t i = 0; i < rows; i++) row_start[i + 1] += row_start[i];
         /* row_start[i] serves as the place for the next value of row i and ends as the beginning of row i + 1 */
         for (int64_t j = 0; j < columns; j++)
-            for (int64_t t = s->jc[j]; t < s->jc[j + 1]; t++) {
-                const int64_t to = row_start[s->ir[t]]++;
+            for (int64_t t = s->start[j]; t < s->start[j + 1]; t++) {
+                const int64_t to = row_start[s->row[t]]++;
                 column[to] = (int32_t)j;
-                value[to] = (float)value_at(var->data_type, s->data, t);
+                value[to] = (float)value_at(s, t);
             }
         memmove(row_start + 1, row_start, (size_t)rows * sizeof *row_start);
         row_start[0] = 0;
@@ -269,15 +233,15 @@ static enhope_status take_sparse(enhope_context *ctx, const mat *m, const variab
     return ENHOPE_OK;
 }
 
-static enhope_status take_inputs(enhope_context *ctx, const mat *m, const variable *x, const variable *y,
+static enhope_status take_inputs(enhope_context *ctx, const mat *m, const eh_mat_variable *x, const eh_mat_variable *y,
                                  enhope_dataset *data)
 {
     const layout l = lay_out(x, y);
-    matvar_t *var = NULL;
-    EH_TRY(read_variable(ctx, m, x, &var));
-    const enhope_status status =
-        x->sparse ? take_sparse(ctx, m, x, var, y && y->count != x->side[0], data) : take_dense(ctx, var, &l, data);
-    Mat_VarFree(var);
+    eh_mat_values values;
+    EH_TRY(read_values(ctx, m, x, &values));
+    const enhope_status status = x->sparse ? take_sparse(ctx, m, x, &values, y && y->count != x->side[0], data)
+                                           : take_dense(ctx, &values, &l, data);
+    m->op->free(&values);
     if (status || x->rank < 3) return status;
     int64_t side = 1;
     while (side * side < l.H) side++;
@@ -292,36 +256,34 @@ static enhope_status take_inputs(enhope_context *ctx, const mat *m, const variab
 
 /* ---- labels and names ---- */
 
-/* A cell's text as UTF-8; codes beyond Latin-1 are kept, others of a damaged file make it empty. */
-static bool cell_text(const matvar_t *cell, char *text, size_t size)
+/* Entry i of a cell as UTF-8; false: it is no text, or too long. */
+static bool read_text(const mat *m, const eh_mat_values *cell, int64_t i, char *to, size_t size)
 {
-    if (!cell || cell->class_type != MAT_C_CHAR || !cell->data || cell->rank != 2) return false;
-    const bool wide = cell->data_type == MAT_T_UINT16 || cell->data_type == MAT_T_UTF16;
-    const size_t width = wide ? 2 : 1, count = cell->nbytes / width;
+    eh_mat_text from;
     size_t n = 0;
-    for (size_t i = 0; i < count; i++) {
-        const unsigned c = wide ? ((const uint16_t *)cell->data)[i] : ((const uint8_t *)cell->data)[i];
+    if (!m->op->text(cell, i, &from)) return false;
+    for (size_t k = 0; k < from.count; k++) {
         if (n + 4 > size) return false;
-        if (wide)
-            n += eh_utf8_put(c, text + n);
+        if (from.wide)
+            n += eh_utf8_put(((const uint16_t *)from.data)[k], to + n);
         else
-            text[n++] = (char)c;
+            to[n++] = ((const char *)from.data)[k];
     }
-    text[n] = '\0';
-    return n > 0 && eh_utf8_valid(text, n);
+    to[n] = '\0';
+    return n > 0 && eh_utf8_valid(to, n);
 }
 
 /* The texts of a cell array, or *out NULL where one of them is no text. */
-static enhope_status read_texts(enhope_context *ctx, const mat *m, const variable *v, char ***out)
+static enhope_status read_texts(enhope_context *ctx, const mat *m, const eh_mat_variable *v, char ***out)
 {
     enhope_status status = ENHOPE_OK;
-    matvar_t *var = NULL;
+    eh_mat_values values;
     char **text = NULL, one[1024];
     bool ok = true;
-    EH_TRY(read_variable(ctx, m, v, &var));
+    EH_TRY(read_values(ctx, m, v, &values));
     EH_CHECK(eh_new(ctx, "names", v->count, sizeof *text, (void **)&text));
     for (int64_t i = 0; ok && i < v->count; i++) {
-        ok = cell_text(((matvar_t **)var->data)[i], one, sizeof one);
+        ok = read_text(m, &values, i, one, sizeof one);
         if (!ok) break;
         text[i] = eh_strdup(one);
         if (!text[i]) EH_CHECK(eh_fail_memory(ctx, "a name", strlen(one) + 1, 1));
@@ -331,7 +293,7 @@ static enhope_status read_texts(enhope_context *ctx, const mat *m, const variabl
 cleanup:
     for (int64_t i = 0; text && i < v->count; i++) eh_free(text[i]);
     eh_free(text);
-    Mat_VarFree(var);
+    m->op->free(&values);
     return status;
 }
 
@@ -354,7 +316,7 @@ static enhope_status take_names(enhope_context *ctx, const mat *m, enhope_datase
 {
     bool named = !is_numbered(data);
     for (int i = 0; i < m->count; i++) {
-        const variable *v = &m->variable[i];
+        const eh_mat_variable *v = &m->variable[i];
         char **text = NULL;
         const bool classes = !named && v->count == data->c, inputs = !data->input_name && v->count == data->x.H;
         if (!v->cell || (!classes && !inputs)) continue;
@@ -372,16 +334,16 @@ static enhope_status take_names(enhope_context *ctx, const mat *m, enhope_datase
     return ENHOPE_OK;
 }
 
-static enhope_status take_labels(enhope_context *ctx, const mat *m, const variable *x, const variable *y,
+static enhope_status take_labels(enhope_context *ctx, const mat *m, const eh_mat_variable *x, const eh_mat_variable *y,
                                  enhope_dataset *data)
 {
     enhope_status status = ENHOPE_OK;
     eh_labels labels = {.n = 0};
-    matvar_t *var = NULL;
+    eh_mat_values values = {0};
     if (y) {
-        EH_TRY(read_variable(ctx, m, y, &var));
+        EH_TRY(read_values(ctx, m, y, &values));
         for (int64_t i = 0; i < y->count && !status; i++)
-            status = eh_labels_add_number(ctx, &labels, value_at(var->data_type, var->data, i));
+            status = eh_labels_add_number(ctx, &labels, value_at(&values, i));
     } else {
         const int64_t classes = x->side[2];
         for (int64_t i = 0; i < data->x.n && !status; i++) {
@@ -390,35 +352,31 @@ static enhope_status take_labels(enhope_context *ctx, const mat *m, const variab
         }
     }
     status = status ? eh_fail_in(ctx, status, "%s: variable '%s'", m->path, (y ? y : x)->name)
-                    : eh_labels_attach(ctx, &labels, data, m->path, m->path);
-    Mat_VarFree(var);
+                    : eh_labels_attach(ctx, &labels, data);
+    m->op->free(&values);
     eh_labels_free(&labels);
     return status;
 }
 
-static void say_nothing(int level, char *message)
-{
-    (void)level;
-    (void)message;
-}
-
-enhope_status eh_read_mat(enhope_context *ctx, const char *path, const char *variables, bool labelled,
-                          enhope_dataset *data)
+enhope_status eh_read_mat(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink)
 {
     enhope_status status = ENHOPE_OK;
-    const variable *x = NULL, *y = NULL;
+    const char *path = in->path, *variables = in->variables;
+    const eh_mat_variable *x = NULL, *y = NULL;
     mat m = {.path = path};
     EH_TRY(eh_mat_check(ctx, path));
-    Mat_LogInitFunc("enhope", say_nothing);
-    m.file = Mat_Open(path, MAT_ACC_RDONLY);
+    EH_TRY(find_table(ctx, path, &m.op));
+    m.file = m.op->open(path);
     if (!m.file) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: cannot be read as a MATLAB file", path);
     EH_CHECK(list_variables(ctx, &m));
     EH_CHECK(variables ? find_named(ctx, &m, variables, &x, &y) : find_by_shape(ctx, &m, &x, &y));
     EH_CHECK(take_inputs(ctx, &m, x, y, data));
-    if (labelled && (y || x->rank == 3)) EH_CHECK(take_labels(ctx, &m, x, y, data));
+    if (in->labelled && (y || x->rank == 3)) EH_CHECK(take_labels(ctx, &m, x, y, data));
     EH_CHECK(take_names(ctx, &m, data));
+    sink->ordered = true;
+    EH_CHECK(sink->take(ctx, sink, &data->x, data->label, 1));
 cleanup:
     eh_free(m.variable);
-    Mat_Close(m.file);
+    m.op->close(m.file);
     return status;
 }

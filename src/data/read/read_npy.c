@@ -175,10 +175,3 @@ cleanup:
     eh_free(header);
     return status;
 }
-
-enhope_status eh_read_npy(enhope_context *ctx, eh_stream *s, enhope_dataset *data, eh_labels *labels)
-{
-    eh_array a = {.rank = 0};
-    EH_TRY(eh_npy_header(ctx, s, &a));
-    return data ? eh_array_inputs(ctx, &a, s, data) : eh_array_labels(ctx, &a, s, labels);
-}

@@ -79,38 +79,66 @@ static enhope_status find_arrays(enhope_context *ctx, const eh_zip *zip, const c
     return ENHOPE_OK;
 }
 
-static enhope_status read_member(enhope_context *ctx, eh_zip *zip, const eh_zip_member *m, const char *name,
-                                 enhope_dataset *data, eh_labels *labels)
+static enhope_status open_member(enhope_context *ctx, eh_zip *zip, const eh_zip_member *m, const char *name,
+                                 eh_stream *s, eh_array *a)
 {
+    EH_TRY(eh_zip_stream(ctx, zip, m, name, s));
+    return eh_npy_header(ctx, s, a);
+}
+
+/* One member can be read at a time, so the labels come first, whole. */
+static enhope_status read_labels(enhope_context *ctx, eh_zip *zip, const eh_zip_member *m, const char *name,
+                                 eh_labels *labels)
+{
+    enhope_status status = ENHOPE_OK;
     eh_stream s = {.name = NULL};
-    EH_TRY(eh_zip_stream(ctx, zip, m, name, &s));
-    const enhope_status status = eh_read_npy(ctx, &s, data, labels);
+    eh_array a = {.rank = 0};
+    int64_t count;
+    EH_CHECK(open_member(ctx, zip, m, name, &s, &a));
+    EH_CHECK(eh_array_measure(ctx, &a, &s, &count));
+    EH_CHECK(eh_array_check_labels(ctx, &a, name, count));
+    EH_CHECK(eh_array_labels(ctx, &a, &s, 0, count, labels));
+    EH_CHECK(eh_array_end(ctx, &s));
+cleanup:
     eh_stream_close(&s);
     return status;
 }
 
-enhope_status eh_read_npz(enhope_context *ctx, const char *path, const char *part, const char *variables, bool labelled,
-                          enhope_dataset *data, bool *parts)
+static enhope_status read_members(enhope_context *ctx, eh_zip *zip, const eh_zip_member *x, const eh_zip_member *y,
+                                  enhope_dataset *data, eh_sink *sink)
 {
     enhope_status status = ENHOPE_OK;
-    char x_name[NAME_SIZE], y_name[NAME_SIZE]; /* "file.npz(y.npy)", for sentences */
-    eh_labels labels = {.n = 0};
+    char x_name[NAME_SIZE], y_name[NAME_SIZE]; /* "file.npz(y.npy)", for messages */
+    eh_stream s = {.name = NULL};
+    eh_array a = {.rank = 0};
+    eh_pair pair;
+    snprintf(x_name, sizeof x_name, "%.180s(%.60s)", zip->path, x->name);
+    snprintf(y_name, sizeof y_name, "%.180s(%.60s)", zip->path, y ? y->name : "");
+    eh_pair_open(&pair, x_name, y_name, true, sink);
+    if (y) EH_CHECK(read_labels(ctx, zip, y, y_name, &pair.labels));
+    EH_CHECK(open_member(ctx, zip, x, x_name, &s, &a));
+    EH_CHECK(eh_array_rows(ctx, &a, &s, data, y ? &pair.sink : sink));
+    if (y) EH_CHECK(eh_pair_finish(ctx, &pair, data));
+cleanup:
+    sink->from = NULL; /* the name is gone */
+    eh_stream_close(&s);
+    eh_pair_close(&pair);
+    return status;
+}
+
+enhope_status eh_read_npz(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink)
+{
+    enhope_status status = ENHOPE_OK;
     const eh_zip_member *x = NULL, *y = NULL;
     eh_stream probe = {.name = NULL};
     eh_zip zip;
-    EH_TRY(eh_stream_open(ctx, path, &probe)); /* the sentences for files that are missing, empty or folders */
+    EH_TRY(eh_stream_open(ctx, in->path, &probe)); /* the messages for files that are missing, empty or folders */
     eh_stream_close(&probe);
-    EH_TRY(eh_zip_open(ctx, path, &zip));
-    EH_CHECK(find_arrays(ctx, &zip, part, variables, labelled, &x, &y, parts));
-    snprintf(x_name, sizeof x_name, "%.180s(%.60s)", path, x->name);
-    EH_CHECK(read_member(ctx, &zip, x, x_name, data, NULL));
-    if (y) {
-        snprintf(y_name, sizeof y_name, "%.180s(%.60s)", path, y->name);
-        EH_CHECK(read_member(ctx, &zip, y, y_name, NULL, &labels));
-        EH_CHECK(eh_labels_attach(ctx, &labels, data, x_name, y_name));
-    }
+    EH_TRY(eh_zip_open(ctx, in->path, &zip));
+    EH_CHECK(find_arrays(ctx, &zip, in->part, in->variables, in->labelled, &x, &y, &in->parts));
+    if (!in->parts && in->part && !strcmp(in->part, "test")) EH_CHECK(eh_fail_no_test(ctx, in->path));
+    EH_CHECK(read_members(ctx, &zip, x, y, data, sink));
 cleanup:
-    eh_labels_free(&labels);
     eh_zip_close(&zip);
     return status;
 }

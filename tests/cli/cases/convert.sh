@@ -29,7 +29,7 @@ enhope convert --data words.svm --shard-size 3k -o words -q && same words words.
 enhope convert --data . --part train -o digits -q && same digits . && grep -v '"source"' digits/shards.json
 enhope convert --data trees.csv --split 900@1 -o halves -q && same halves trees.csv --split 900@1
 enhope data halves --part test | head -2
-enhope convert --data synthetic:strokes,n=3000,seed=4 --shard-rows 999 -o strokes -q && same strokes synthetic:strokes,n=3000,seed=4
+enhope convert --data synthetic:digits,n=3000,seed=4 --shard-rows 999 -o drawn -q && same drawn synthetic:digits,n=3000,seed=4
 enhope convert --data synthetic:blobs,n=300 --part both -o blobs -q && same blobs synthetic:blobs,n=300
 enhope convert --data words --shard-rows 100 -o again -q && same again words.svm
 enhope data blobs --check

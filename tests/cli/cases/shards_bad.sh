@@ -44,11 +44,11 @@ enhope data good --check
 # No room: what is complete stays, and the same command goes on.
 (
     ulimit -f 40
-    enhope convert --data synthetic:strokes,n=100 --shard-rows 20 -o small -q && echo "room enough"
-    enhope convert --data synthetic:strokes,n=100 --shard-rows 60 -o full -q
+    enhope convert --data synthetic:digits,n=100 --shard-rows 20 -o small -q && echo "room enough"
+    enhope convert --data synthetic:digits,n=100 --shard-rows 60 -o full -q
     echo "exit $?"
 )
-enhope convert --data synthetic:strokes,n=100 --shard-rows 60 -o full -q && enhope data full --check
+enhope convert --data synthetic:digits,n=100 --shard-rows 60 -o full -q && enhope data full --check
 : > file
 enhope convert --data synthetic:blobs -o file
 enhope convert --data synthetic:blobs -o file/folder

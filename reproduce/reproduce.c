@@ -1,8 +1,9 @@
-/* enhope reproduce: runs the cells of the plan that are not done yet, each in a process of its own, then times
- * classification, then writes the report. What is done stays done: the same command goes on where it was stopped. */
+/* enhope-reproduce: runs the cells of the plan that are not done yet, each in a process of its own, then times
+ * classification, then writes the report. Cells that are done are kept: the same command resumes an interrupted run. */
 #define _DEFAULT_SOURCE 1
 #include <fnmatch.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@ typedef struct work {
     const reproduction *r;
     cell *cells; /* to do, in the order of the plan */
     int count, next, done, failed, kept;
+    int part, parts; /* the share of the cells: 1 of 1, or as --cells says */
     bool terminal;
     double started;
 } work;
@@ -129,9 +131,21 @@ static int find_data(reproduction *r)
                              r->data);
 }
 
+static int parse_share(work *w, const cli_options *options)
+{
+    char rest;
+    w->part = w->parts = 1;
+    if (!options->cells ||
+        (sscanf(options->cells, "%9d/%9d%c", &w->part, &w->parts, &rest) == 2 && w->part >= 1 && w->part <= w->parts))
+        return 0;
+    return cli_usage_error(options->command, "--cells is '%s': expected I/N with I from 1 to N, as in 3/20",
+                           options->cells);
+}
+
 static int find_work(work *w, const char *only)
 {
     const reproduction *r = w->r;
+    int number = 0; /* of a cell among those that are chosen, done or not */
     w->cells = cli_alloc("cells", plan_rows(), SETS * r->seeds, sizeof *w->cells);
     if (!w->cells) return CLI_FAILED;
     for (int seed = 1; seed <= r->seeds; seed++) /* a whole table after the first round */
@@ -140,6 +154,7 @@ static int find_work(work *w, const char *only)
                 const cell at = {.row = row, .set = set, .seed = seed};
                 cell_result done;
                 if (!reproduction_has(r, row, set) || !r->have[set] || !cell_chosen(only, at)) continue;
+                if (number++ % w->parts != w->part - 1) continue;
                 if (cell_read(r, at, &done))
                     w->kept++;
                 else
@@ -149,18 +164,6 @@ static int find_work(work *w, const char *only)
 }
 
 /* ---- running them ---- */
-
-/* A cell as an item of the pool: the same number in every rank, whatever is done. */
-static int cell_number(cell at)
-{
-    return (at.seed * SETS + at.set) * plan_rows() + at.row;
-}
-
-static cell cell_of(int number)
-{
-    const int sets = number / plan_rows();
-    return (cell){.row = number % plan_rows(), .set = sets % SETS, .seed = sets / SETS};
-}
 
 static void clear_line(const work *w)
 {
@@ -178,7 +181,7 @@ static void draw(void *user, const cli_job *jobs, int most)
     fprintf(stderr, "\r[%d of %d]", w->done, w->count);
     for (int j = 0, shown = 0; j < most && shown < 2; j++) {
         if (!jobs[j].busy) continue;
-        cell_name(cell_of(jobs[j].item), name, sizeof name);
+        cell_name(w->cells[jobs[j].item], name, sizeof name);
         cli_seconds_text(cli_now() - jobs[j].started, spent, sizeof spent);
         fprintf(stderr, "%s %s %s", shown++ ? "," : "", name, spent);
     }
@@ -189,19 +192,19 @@ static void draw(void *user, const cli_job *jobs, int most)
 static int next_cell(void *user)
 {
     work *w = user;
-    return w->next < w->count ? cell_number(w->cells[w->next++]) : -1;
+    return w->next < w->count ? w->next++ : -1;
 }
 
 static int run_cell(void *user, int item)
 {
     const work *w = user;
-    return cell_run(w->r, cell_of(item));
+    return cell_run(w->r, w->cells[item]);
 }
 
 static void finish(void *user, const cli_job *job, int status)
 {
     work *w = user;
-    const cell at = cell_of(job->item);
+    const cell at = w->cells[job->item];
     char name[TEXT_ROOM];
     cell_result result;
     cell_name(at, name, sizeof name);
@@ -239,8 +242,47 @@ static int run_speed(const reproduction *r, const char *only)
     return code;
 }
 
-int cmd_reproduce(const cli_options *options)
+/* Times classification and writes the report, of what is done if a signal came. */
+static int write_results(const work *w, const char *only)
 {
+    const reproduction *r = w->r;
+    const int speed_code = r->ablation ? 0 : run_speed(r, only);
+    const int code = report_write(r);
+    if (code || cli_caught_signal()) return code;
+    printf("The report is in %s/%s.md and %s/%s.html.\n", r->folder, report_name(r), r->folder, report_name(r));
+    if (w->failed) return cli_error("%d of %d cells failed and are missing in the report", w->failed, w->count);
+    return speed_code;
+}
+
+static int run_work(work *w, const cli_options *options)
+{
+    const reproduction *r = w->r;
+    const cli_pool pool = {.user = w,
+                           .most = options->jobs ? (int)options->jobs : 1,
+                           .next = next_cell,
+                           .run = run_cell,
+                           .ended = finish,
+                           .draw = draw};
+    fprintf(stderr, "cells to do: %d, done before: %d, in %s\n", w->count, w->kept, r->folder);
+    int code = cli_pool_run(&pool);
+    if (!code && cli_caught_signal()) {
+        clear_line(w);
+        cli_error("stopped; what is done is kept in %s, and the same command goes on from there", r->folder);
+        code = 128 + cli_caught_signal();
+    }
+    if (options->cells) {
+        if (!code && w->failed) code = cli_error("%d of %d cells failed", w->failed, w->count);
+        if (!code) printf("Cells %s are done; the same command without --cells writes the report.\n", options->cells);
+        return code;
+    }
+    if (code && !cli_caught_signal()) return code;
+    const int result = write_results(w, options->only);
+    return code ? code : result;
+}
+
+static int reproduce(const cli_options *options)
+{
+    static const char *const inner[] = {"cells", "models", "speed"};
     reproduction r = {.options = options,
                       .data = options->data ? options->data : getenv("ENHOPE_DATA"),
                       .quick = options->quick,
@@ -255,35 +297,67 @@ int cmd_reproduce(const cli_options *options)
     if (strlen(r.data) > MOST_NAME || strlen(r.folder) > MOST_NAME)
         return cli_usage_error(options->command, "a folder's name is too long: expected at most %d bytes", MOST_NAME);
     work w = {.r = &r, .terminal = isatty(STDERR_FILENO) != 0, .started = cli_now()};
-    const cli_pool pool = {.user = &w,
-                           .most = options->jobs ? (int)options->jobs : 1,
-                           .next = next_cell,
-                           .run = run_cell,
-                           .ended = finish,
-                           .draw = draw};
-    static const char *const inner[] = {"cells", "models", "speed"};
     cli_catch_signals();
-    int code = check_only(&r, options->only), speed_code = 0;
+    int code = parse_share(&w, options);
+    if (!code) code = check_only(&r, options->only);
     if (!code) code = find_data(&r);
     if (!code) code = cli_make_folders(r.folder, inner, 3);
     if (!code) code = find_work(&w, options->only);
-    if (!code) {
-        fprintf(stderr, "cells to do: %d, done before: %d, in %s\n", w.count, w.kept, r.folder);
-        code = cli_pool_run(&pool);
-    }
-    if (!code && !r.ablation) speed_code = run_speed(&r, options->only);
-    if (!code && cli_caught_signal()) {
-        clear_line(&w);
-        cli_error("stopped; what is done is kept in %s, and the same command goes on from there", r.folder);
-        code = 128 + cli_caught_signal();
-        report_write(&r); /* of what is done */
-    } else if (!code) {
-        code = report_write(&r);
-    }
-    if (!code)
-        printf("The report is in %s/%s.md and %s/%s.html.\n", r.folder, report_name(&r), r.folder, report_name(&r));
-    if (!code && w.failed) code = cli_error("%d of %d cells failed and are missing in the report", w.failed, w.count);
-    if (!code) code = speed_code;
+    if (!code) code = run_work(&w, options);
     free(w.cells);
     return code;
 }
+
+/* ---- the program ---- */
+
+static const cli_command commands[] = {
+    {"reproduce", "--data FOLDER [-o FOLDER] [OPTIONS]", "run the paper's tables and figure, and write a report",
+     "Trains every method of the en-HOPE paper on MNIST, USPS, 20 Newsgroups and VGG features, and the recipes on "
+     "these "
+     "and on Fashion-MNIST, as far as the folder holds them (mnist, usps/usps_all.mat, 20news/20news_w100.mat, "
+     "mnist-vgg512, fashion-mnist; default: the folder that ENHOPE_DATA names), times classification against our exact "
+     "kNN, faiss and scikit-learn if these are installed, and writes report.md and report.html with the paper's "
+     "figures "
+     "beside ours. With --ablation it trains the recipes, and changes one choice of the recipe best at a time, into "
+     "accuracy.md and accuracy.html.\n"
+     "A cell is one row on one data set with one seed. Cells that are done are kept in the output folder, and the same "
+     "command resumes an interrupted run. In full it takes days on two cores, a quarter of an hour on a large GPU "
+     "(--device cuda --jobs 12). Classification is always timed on the cpu.\n"
+     "On several machines, each command does a share of the cells (--cells) in a folder that all see; the same command "
+     "without --cells then writes the report.",
+     "enhope-reproduce --data data --quick\n"
+     "enhope-reproduce --data data --only 'mnist/en-hope-*,usps/snc/1'\n"
+     "enhope-reproduce --data data --cells 3/20",
+     0, 0, false, CLI_ALONE, reproduce},
+    {0},
+};
+
+#define AT(field) offsetof(cli_options, field)
+/* clang-format off */
+static const cli_option options[] = {
+    {"data", 0, "FOLDER", CLI_TEXT, AT(data), 0, 0, NULL, "the folder of the data sets; default: what ENHOPE_DATA names"},
+    {"output", 'o', "FOLDER", CLI_TEXT, AT(output), 0, 0, NULL,
+     "the folder of cells, models and report; default reproduction"},
+    {"quick", 0, NULL, CLI_FLAG, AT(quick), 0, 0, NULL,
+     "all tables in minutes: few samples, seconds for each model, one seed; default folder reproduction-quick"},
+    {"ablation", 0, NULL, CLI_FLAG, AT(ablation), 0, 0, NULL,
+     "instead of the paper's tables, what each choice of the recipe best buys, over five seeds"},
+    {"only", 0, "CELLS", CLI_TEXT, AT(only), 0, 0, NULL,
+     "only these: data sets, rows, or patterns of DATA/ROW/SEED, separated by commas; speed is the timing of classification"},
+    {"cells", 0, "I/N", CLI_TEXT, AT(cells), 0, 0, NULL,
+     "only the I-th of N shares of the cells, without timing and report: for job arrays"},
+    {"seeds", 0, "N", CLI_INTEGER, AT(seeds), 1, MOST_SEEDS, NULL, "seeds 1 to N; default 3, with --ablation 5"},
+    {"jobs", 0, "N", CLI_INTEGER, AT(jobs), 1, 64, NULL, "cells at a time, each a process of its own; default 1"},
+    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, NULL, "number of threads; 0: all cores"},
+    {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, NULL,
+     "where to train: cpu (the default), cuda (an NVIDIA GPU), cuda:N (the N-th GPU, from 0), auto (cuda if available, else "
+     "cpu)"},
+    {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(precision), 0, 0, NULL,
+     "precision of the inputs of matrix products on a GPU: 24, 16 or 8 bits; default fp32"},
+    {"help", 'h', NULL, CLI_FLAG, AT(help), 0, 0, NULL, "print this help"},
+    {"version", 'V', NULL, CLI_FLAG, AT(version), 0, 0, NULL, "print the version"},
+    {0},
+};
+/* clang-format on */
+
+const cli_program cli_self = {"enhope-reproduce", commands, options};

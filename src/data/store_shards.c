@@ -5,8 +5,6 @@
 
 #include "data/shards.h"
 
-enum { PATH_SIZE = 4096 };
-
 static enhope_status fail_shape(enhope_context *ctx, const eh_array_file *f, int64_t rows, int64_t columns,
                                 const char *type)
 {
@@ -31,15 +29,15 @@ static enhope_status open_file(enhope_context *ctx, const char *folder, const eh
     const int64_t rows = which == EH_STARTS                            ? shard->rows + 1
                          : which == EH_LABELS || s->kind != ENHOPE_CSR ? shard->rows
                                                                        : shard->stored;
-    char path[PATH_SIZE];
+    char path[EH_PATH];
     bool plain;
     if (!*shard->file[which].name) {
         if (which == EH_LABELS ? s->labels.c == 0 : shard->stored == 0 || s->kind != ENHOPE_CSR) return ENHOPE_OK;
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s/" EH_SHARDS_NAME ": shard %lld has no %s", folder,
                        (long long)i + 1, eh_shard_ends[s->kind == ENHOPE_CSR][which]);
     }
-    if (snprintf(path, sizeof path, "%s/%s", folder, shard->file[which].name) >= PATH_SIZE)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", PATH_SIZE);
+    if (snprintf(path, sizeof path, "%s/%s", folder, shard->file[which].name) >= EH_PATH)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", EH_PATH);
     EH_TRY(eh_array_file_open(ctx, path, false, f, &plain));
     if (!plain) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is packed, or no file: expected plain NPY", path);
     int64_t wide = 1;
@@ -71,7 +69,7 @@ static enhope_status settle_classes(enhope_context *ctx, const char *folder, eh_
     files->numbers = s->labels.c;
     files->unlabelled = true;
     EH_TRY(eh_new(ctx, "classes", s->labels.c, sizeof *files->class_of, (void **)&files->class_of));
-    EH_TRY(eh_labels_rank(ctx, &s->labels, files->class_of));
+    EH_TRY(eh_labels_rank(ctx, s->labels.name, s->labels.c, files->class_of));
     EH_TRY(give_names(ctx, s, files->class_of, data));
     if (data->c < s->labels.c) eh_log(ctx, ENHOPE_LOG_INFO, "%s: the label -1 is taken for none", folder);
     for (int32_t k = 0; k < files->numbers; k++)
@@ -79,7 +77,7 @@ static enhope_status settle_classes(enhope_context *ctx, const char *folder, eh_
     return ENHOPE_OK;
 }
 
-enhope_status eh_read_shards(enhope_context *ctx, const char *folder, bool labelled, enhope_dataset *data)
+enhope_status eh_store_open_shards(enhope_context *ctx, const char *folder, bool labelled, enhope_dataset *data)
 {
     enhope_status status = ENHOPE_OK;
     eh_shards s = {.n = 0};

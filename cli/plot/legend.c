@@ -1,0 +1,127 @@
+/* The legend of a figure: which entries it has, where they stand, and how they are drawn. */
+#include <math.h>
+
+#include "plot/figure.h"
+
+static const char exemplar_text[] = "exemplar", error_text[] = "misclassified";
+
+static int longest_name(const cli_figure *p)
+{
+    enum { SHORTEST = 2, LONGEST = 24 };
+    int letters = SHORTEST;
+    for (int32_t g = 0; g < p->groups; g++) {
+        const int wide = cli_text_width(p->name[g]);
+        if (wide > letters) letters = wide;
+    }
+    return letters < LONGEST ? letters : LONGEST;
+}
+
+static double key_width(const cli_figure *p) /* of an entry without its words */
+{
+    return 2.3 * p->font_size;
+}
+
+static double column_width(const cli_figure *p, int letters)
+{
+    return fmin(key_width(p) + CANVAS_LETTER * p->font_size * letters, (double)p->width / 2);
+}
+
+figure_legend figure_plan_legend(const cli_figure *p, double top)
+{
+    figure_legend l = {.top = top, .left = (double)p->width - FIGURE_MARGIN / 2};
+    if (!p->legend) return l;
+    const int extras = (p->circles ? 1 : 0) + (p->wrong ? 1 : 0);
+    l.column = column_width(p, longest_name(p));
+    l.last = fmax(l.column, column_width(p, p->wrong     ? sizeof error_text - 1
+                                            : p->circles ? sizeof exemplar_text - 1
+                                                         : 0));
+    /* rows move together before a second column is begun */
+    const double tall = (double)p->height - l.top - FIGURE_MARGIN, share = tall / (p->groups + extras);
+    l.row = share >= 1.25 * p->font_size ? fmin(share, 1.62 * p->font_size) : 1.62 * p->font_size;
+    l.rows = (int)(tall / l.row + 1e-9);
+    if (l.rows < extras + 2) l.rows = extras + 2;
+    const int over = p->groups % l.rows, most = 1 + (int)(((double)p->width / 2 - l.last) / l.column);
+    l.shown = p->groups;
+    l.extra = over + extras > l.rows ? p->groups - over + l.rows : p->groups;
+    l.columns = (l.extra + extras + l.rows - 1) / l.rows;
+    if (l.columns > most) {
+        l.columns = most;
+        l.extra = most * l.rows - extras;
+        l.shown = l.extra - 1;
+        l.last = fmax(l.last, column_width(p, sizeof "and 100 more" - 1));
+    }
+    l.left -= l.column * (l.columns - 1) + l.last;
+    return l;
+}
+
+static void put_class_key(canvas *c, const cli_figure *p, int32_t g, double x, double y)
+{
+    const double size = 0.7 * p->font_size;
+    figure_begin_marks(c, figure_mark_of(p, g), figure_fill_of(p, g, 1), size);
+    figure_put_mark(c, figure_mark_of(p, g), x, y, size);
+    c->end(c);
+}
+
+static void put_exemplar_key(canvas *c, const cli_figure *p, double x, double y)
+{
+    const double radius = figure_exemplar_radius(p);
+    c->begin(c, &(canvas_pen){FIGURE_DARK, 1, 0.28 * radius});
+    c->circle(c, x, y, radius);
+    c->end(c);
+}
+
+static void find_entry(const cli_figure *p, const figure_legend *l, int entry, double *x, double *y)
+{
+    *x = l->left + l->column * (entry / l->rows) + 0.95 * p->font_size;
+    *y = l->top + l->row * (entry % l->rows + 0.5);
+}
+
+/* The letters that have room if squeezed to four fifths; a longer text ends in dots. */
+static void shorten(char *to, size_t size, const char *text, const cli_figure *p, double room)
+{
+    const int most = (int)(1.25 * room / (CANVAS_LETTER * p->font_size));
+    const char *end = text;
+    const bool whole = cli_text_width(text) <= most;
+    for (int i = 1; i < most && *end; i++) cli_utf8_next(&end);
+    snprintf(to, size, "%.*s%s", (int)(end - text), text, whole ? end : "\u2026");
+}
+
+static double room_for_words(const cli_figure *p, const figure_legend *l, int entry)
+{
+    return (entry / l->rows == l->columns - 1 ? l->last : l->column) - key_width(p);
+}
+
+static void put_words(canvas *c, const cli_figure *p, const figure_legend *l, int entry, const char *words)
+{
+    double x, y;
+    find_entry(p, l, entry, &x, &y);
+    c->text(c, x + 1.05 * p->font_size, y + 0.36 * p->font_size, p->font_size, room_for_words(p, l, entry), words);
+}
+
+void figure_put_legend(canvas *c, const cli_figure *p, const figure_legend *l)
+{
+    double x, y;
+    int entry = l->extra;
+    for (int i = 0; i < l->shown; i++) {
+        char name[256];
+        find_entry(p, l, i, &x, &y);
+        put_class_key(c, p, i, x, y);
+        shorten(name, sizeof name, p->name[i], p, room_for_words(p, l, i));
+        put_words(c, p, l, i, name);
+    }
+    if (l->shown < p->groups) {
+        char more[32];
+        snprintf(more, sizeof more, "and %d more", p->groups - l->shown);
+        put_words(c, p, l, l->shown, more);
+    }
+    if (p->circles) {
+        find_entry(p, l, entry, &x, &y);
+        put_exemplar_key(c, p, x, y);
+        put_words(c, p, l, entry++, exemplar_text);
+    }
+    if (p->wrong) {
+        find_entry(p, l, entry, &x, &y);
+        figure_put_error(c, &(figure_mark){0}, (canvas_pen){0xcccccc, 1, 0}, x, y, 0.4 * p->font_size, 1);
+        put_words(c, p, l, entry, error_text);
+    }
+}

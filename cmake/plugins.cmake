@@ -1,0 +1,56 @@
+# Plug-ins: modules that libenhope or the command load on first use (src/base/plugin.h), because they depend on libraries that
+# are large or often missing. Each is built if what it needs is found; enhope_plugins lists the targets.
+set(enhope_plugins "")
+file(GLOB base_sources CONFIGURE_DEPENDS src/base/*.c)
+list(FILTER base_sources EXCLUDE REGEX "/src/base/json\\.c$") # it needs cJSON
+
+# add_plugin(NAME source...): libenhope_NAME.so, whose names are hidden but for what it exports itself
+function(add_plugin name)
+  add_library(enhope_${name} MODULE ${ARGN})
+  target_include_directories(enhope_${name} PRIVATE include src)
+  set_target_properties(enhope_${name} PROPERTIES C_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden)
+  set(enhope_plugins ${enhope_plugins} enhope_${name} PARENT_SCOPE)
+endfunction()
+
+# The cuda backend, with its own copy of src/base.
+if(ENHOPE_CUDA)
+  include(CheckLanguage)
+  check_language(CUDA)
+endif()
+if(ENHOPE_CUDA AND CMAKE_CUDA_COMPILER)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80 90a-real) # 90a: Hopper's own products; all newer ones compile what is there for 80
+  endif()
+  enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  file(GLOB cuda_sources CONFIGURE_DEPENDS src/compute/cuda/*.cu)
+  add_plugin(cuda ${cuda_sources} ${base_sources})
+  target_compile_options(enhope_cuda PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra,-fopenmp>")
+  target_link_libraries(enhope_cuda PRIVATE CUDA::cudart_static OpenMP::OpenMP_C)
+endif()
+
+# Ranks by MPI, with its own copy of src/base.
+if(ENHOPE_MPI)
+  find_package(MPI QUIET COMPONENTS C)
+endif()
+if(ENHOPE_MPI AND MPI_C_FOUND)
+  add_plugin(mpi src/comm/mpi/mpi.c ${base_sources})
+  target_link_libraries(enhope_mpi PRIVATE enhope_flags MPI::MPI_C m)
+endif()
+
+# MATLAB files.
+if(matio_FOUND)
+  add_plugin(mat src/data/mat/mat.c)
+  target_link_libraries(enhope_mat PRIVATE enhope_flags PkgConfig::matio)
+else()
+  message(STATUS "libmatio (libmatio-dev) was not found: MATLAB files cannot be read")
+endif()
+
+# Figures of the command as PNG and PDF.
+if(cairo_FOUND)
+  add_plugin(cairo cli/plot/canvas_cairo.c)
+  target_include_directories(enhope_cairo PRIVATE cli)
+  target_link_libraries(enhope_cairo PRIVATE enhope_flags PkgConfig::cairo m)
+else()
+  message(STATUS "cairo (libcairo2-dev) was not found: figures can be drawn as SVG only")
+endif()

@@ -1,0 +1,30 @@
+# Plug-ins that are damaged or of another version: the message says what is missing and what to do, and no file is left.
+blobs=synthetic:blobs,n=60,classes=3,inputs=5,seed=3
+enhope train --data $blobs --factors 4 --hidden 3 --epochs 1 --quiet -o m.safetensors || exit
+{ printf '%-124s' 'MATLAB 5.0 MAT-file'; printf '\000\001IM'; } > empty.mat
+try() { "$@" 2>&1 | sed "s|/[^ ]*/libenhope_|.../libenhope_|"; }
+export LD_LIBRARY_PATH=$PWD
+: > libenhope_mat.so
+: > libenhope_cairo.so
+try enhope data empty.mat
+try enhope plot m.safetensors --data $blobs -o map.png
+try enhope plot m.safetensors --data $blobs -o map.pdf
+libz=$(ldd "$(command -v enhope)" | sed -n 's/.*libz\.so[^ ]* => \([^ ]*\).*/\1/p')
+cp "$libz" libenhope_mat.so
+cp "$libz" libenhope_cairo.so
+try enhope data empty.mat
+try enhope plot m.safetensors --data $blobs -o map.png
+cat > old.c <<'C'
+#include <stddef.h>
+const void *eh_mat_table(size_t size)
+{
+    (void)size;
+    return NULL;
+}
+C
+rm libenhope_mat.so
+cc -std=c17 -shared -fPIC old.c -o libenhope_mat.so || exit
+try enhope data empty.mat
+unset LD_LIBRARY_PATH
+try enhope data empty.mat
+ls | grep "^map" || echo "no file is left"
