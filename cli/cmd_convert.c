@@ -48,12 +48,12 @@ static int convert(const cli_session *session, const cli_options *options, const
     conversion c = {.drawn = 0};
     int64_t bytes = 0;
     source.part = part;
-    if (options->shard_size && (!cli_parse_bytes(options->shard_size, &bytes) || bytes < 1))
+    if (options->shards.size && (!cli_parse_bytes(options->shards.size, &bytes) || bytes < 1))
         return cli_usage_error(options->command, "--shard-size is '%s': expected a size, as in 64M or 1GB",
-                               options->shard_size);
+                               options->shards.size);
     int code = cli_progress_open(&c.progress, options->quiet, NULL, false);
     if (code) return code;
-    *status = enhope_convert(session->ctx, &source, folder, options->shard_rows, bytes, draw, &c);
+    *status = enhope_convert(session->ctx, &source, folder, options->shards.rows, bytes, draw, &c);
     cli_progress_close(&c.progress);
     if (*status == ENHOPE_STOPPED) {
         cli_error("%s: stopped at row %lld; the same command goes on from there", folder, (long long)c.last.rows);
@@ -78,7 +78,7 @@ static int convert_parts(const cli_session *session, const cli_options *options)
 /* Whether the data has a train and a test part, and neither was asked for. */
 static bool has_parts(const cli_session *session, const cli_options *options)
 {
-    if (options->part) return !strcmp(options->part, "both");
+    if (options->source.part) return !strcmp(options->source.part, "both");
     if (!strncmp(options->data, "synthetic:", 10)) return false;
     const cli_parts found = cli_find_parts(options, options->data);
     if (found != CLI_PERHAPS_PARTS) return found == CLI_WITH_PARTS;
@@ -102,7 +102,7 @@ int cmd_convert(const cli_options *options)
         if (has_parts(&session, options)) {
             code = convert_parts(&session, options);
         } else {
-            code = convert(&session, options, options->part, options->output, &status);
+            code = convert(&session, options, options->source.part, options->output, &status);
             if (status && status != ENHOPE_STOPPED) code = cli_fail(session.ctx, status);
         }
     }

@@ -181,7 +181,7 @@ int cmd_data(const cli_options *options)
     if (!code && !spec)
         code = cli_usage_error(options->command, "an argument is missing; usage: enhope data %s",
                                options->command->arguments);
-    if (!code && options->check) {
+    if (!code && options->shards.check) {
         code = check(&session, spec);
         cli_session_close(&session);
         return code;

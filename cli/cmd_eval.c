@@ -145,12 +145,13 @@ enum { COVERAGES = 7 };
 static int plan_rejection(const cli_options *options, enhope_coverage *row, enhope_rejection *rejection)
 {
     static const double usual[COVERAGES] = {1, 0.99, 0.95, 0.9, 0.8, 0.7, 0.5};
-    if (!options->reject && options->keep > 0) return cli_usage_error(options->command, "--keep needs --reject KIND");
-    if (!options->reject) return 0;
+    if (!options->answer.reject && options->answer.keep > 0)
+        return cli_usage_error(options->command, "--keep needs --reject KIND");
+    if (!options->answer.reject) return 0;
     rejection->row = row;
-    rejection->rows = options->keep > 0 ? 1 : COVERAGES;
-    for (int i = 0; i < rejection->rows; i++) row[i].share = options->keep > 0 ? options->keep : usual[i];
-    return cli_sureness_parse(options, options->reject, strlen(options->reject), &rejection->by);
+    rejection->rows = options->answer.keep > 0 ? 1 : COVERAGES;
+    for (int i = 0; i < rejection->rows; i++) row[i].share = options->answer.keep > 0 ? options->answer.keep : usual[i];
+    return cli_sureness_parse(options, options->answer.reject, strlen(options->answer.reject), &rejection->by);
 }
 
 int cmd_eval(const cli_options *options)
@@ -159,7 +160,7 @@ int cmd_eval(const cli_options *options)
     enhope_calibration calibration;
     enhope_coverage row[COVERAGES] = {0};
     enhope_rejection rejection = {0};
-    enhope_evaluation e = {.calibration = &calibration, .rejection = options->reject ? &rejection : NULL};
+    enhope_evaluation e = {.calibration = &calibration, .rejection = options->answer.reject ? &rejection : NULL};
     int code = cli_session_open(&session, options);
     if (!code) code = plan_rejection(options, row, &rejection);
     if (!code) code = cli_session_model(&session, options->positional[0]);
@@ -176,7 +177,7 @@ int cmd_eval(const cli_options *options)
         if (status) code = cli_fail(session.ctx, status);
     }
     if (!code && options->json) put_json(&session, &e);
-    if (!code && !options->json) put_report(&session, &e, options->reliability);
+    if (!code && !options->json) put_report(&session, &e, options->answer.reliability);
     free(e.confusion);
     cli_session_close(&session);
     return code;

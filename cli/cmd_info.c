@@ -150,10 +150,10 @@ static int list_devices(const cli_options *options)
 
 int cmd_info(const cli_options *options)
 {
-    if (options->devices && options->positionals)
+    if (options->list.devices && options->positionals)
         return cli_usage_error(options->command, "--devices goes without a model, not with '%s'",
                                options->positional[0]);
-    if (options->devices) return list_devices(options);
+    if (options->list.devices) return list_devices(options);
     if (!options->positionals)
         return cli_usage_error(options->command, "an argument is missing; usage: enhope info %s",
                                options->command->arguments);

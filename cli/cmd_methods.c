@@ -121,9 +121,9 @@ static void put_settings(void)
 
 int cmd_methods(const cli_options *options)
 {
-    if (options->markdown)
+    if (options->list.markdown)
         put_methods_markdown();
-    else if (options->list_settings)
+    else if (options->list.settings)
         (options->json ? put_settings_json : put_settings)();
     else
         (options->json ? put_methods_json : put_methods)();

@@ -14,7 +14,7 @@ static const char *said_format(const cli_options *options)
 {
     const char *path = output_path(options), *slash = strrchr(path, '/');
     const char *dot = strrchr(slash ? slash : path, '.');
-    return options->format ? options->format : dot ? dot + 1 : "svg";
+    return options->picture.format ? options->picture.format : dot ? dot + 1 : "svg";
 }
 
 static int find_format(const cli_options *options, canvas_format *out)
@@ -24,11 +24,11 @@ static int find_format(const cli_options *options, canvas_format *out)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!strcasecmp(said, formats[i])) {
             *out = (canvas_format)i;
-            if (*out != CANVAS_PNG && options->scale > 0)
+            if (*out != CANVAS_PNG && options->picture.scale > 0)
                 return cli_usage_error(options->command, "--scale is for PNG: %s has no pixels", formats[i]);
             return 0;
         }
-    if (options->format)
+    if (options->picture.format)
         return cli_usage_error(options->command, "--format is '%s': expected svg, png, pdf or html", said);
     return cli_usage_error(options->command, "%s: expected a name that ends in .svg, .png, .pdf or .html, or --format",
                            options->output);
@@ -41,9 +41,11 @@ static int write_page(const cli_options *options)
         const char *name;
         bool said;
     } of_pictures[] = {
-        {"errors", options->mark_errors}, {"regions", options->regions},         {"width", options->width > 0},
-        {"height", options->height > 0},  {"scale", options->scale > 0},         {"point", options->point > 0},
-        {"font", options->font != NULL},  {"font-size", options->font_size > 0}, {"no-legend", options->no_legend},
+        {"errors", options->picture.mark_errors},  {"regions", options->picture.regions},
+        {"width", options->picture.width > 0},     {"height", options->picture.height > 0},
+        {"scale", options->picture.scale > 0},     {"point", options->picture.point > 0},
+        {"font", options->picture.font != NULL},   {"font-size", options->picture.font_size > 0},
+        {"no-legend", options->picture.no_legend},
     };
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
         if (of_pictures[i].said)
@@ -55,13 +57,13 @@ static int write_page(const cli_options *options)
 /* Letters must leave room for the map, however narrow it is. */
 static int check_letters(const cli_options *options)
 {
-    const int64_t width = options->width ? options->width : CLI_PICTURE_WIDTH,
-                  height = options->height ? options->height : CLI_PICTURE_HEIGHT;
+    const int64_t width = options->picture.width ? options->picture.width : CLI_PICTURE_WIDTH,
+                  height = options->picture.height ? options->picture.height : CLI_PICTURE_HEIGHT;
     const double most = (double)(width < height ? width : height) / 12;
-    if (options->font_size <= most) return 0;
+    if (options->picture.font_size <= most) return 0;
     return cli_usage_error(options->command,
                            "--font-size is %g: expected at most %.4g for a picture of %lld x %lld pixels",
-                           options->font_size, most, (long long)width, (long long)height);
+                           options->picture.font_size, most, (long long)width, (long long)height);
 }
 
 int cmd_plot(const cli_options *options)

@@ -14,7 +14,7 @@ typedef struct bound {
 
 static int parse_bound(const cli_options *options, bound *out)
 {
-    const char *text = options->reject;
+    const char *text = options->answer.reject;
     if (!text) return 0;
     const size_t name = strcspn(text, "=");
     char *end = NULL;
@@ -40,14 +40,14 @@ static bool sure(const bound *b, const enhope_prediction *p, int64_t i, int32_t 
 static int allocate(const cli_session *session, const cli_options *options, const bound *b, int64_t n,
                     enhope_prediction *out)
 {
-    const bool proba = options->proba || (b->asked && b->by == ENHOPE_CONFIDENCE_PROBABILITY);
+    const bool proba = options->answer.proba || (b->asked && b->by == ENHOPE_CONFIDENCE_PROBABILITY);
     const bool margin = b->asked && b->by == ENHOPE_CONFIDENCE_MARGIN;
-    const bool distance = options->winner || (b->asked && b->by == ENHOPE_CONFIDENCE_DISTANCE);
+    const bool distance = options->answer.winner || (b->asked && b->by == ENHOPE_CONFIDENCE_DISTANCE);
     out->label = cli_alloc("labels", n, 1, sizeof *out->label);
     if (!out->label) return CLI_FAILED;
     if (proba && !(out->proba = cli_alloc("probabilities", n, session->model_info.classes, sizeof *out->proba)))
         return CLI_FAILED;
-    if (options->winner && !(out->winner = cli_alloc("winners", n, 1, sizeof *out->winner))) return CLI_FAILED;
+    if (options->answer.winner && !(out->winner = cli_alloc("winners", n, 1, sizeof *out->winner))) return CLI_FAILED;
     if (distance && !(out->distance = cli_alloc("distances", n, 1, sizeof *out->distance))) return CLI_FAILED;
     if (margin && !(out->margin = cli_alloc("margins", n, 1, sizeof *out->margin))) return CLI_FAILED;
     return 0;
@@ -93,8 +93,8 @@ static int put_all(const cli_session *session, const cli_options *options, const
         const enhope_status status =
             enhope_model_predict(session->ctx, session->model, block.data, (int32_t)options->neighbours, &prediction);
         if (status) code = cli_fail(session->ctx, status);
-        if (!code && block.first == 0) put_header(output->file, session, options->proba, options->winner);
-        if (!code) put_rows(output->file, session, block.n, &prediction, options->proba, least);
+        if (!code && block.first == 0) put_header(output->file, session, options->answer.proba, options->answer.winner);
+        if (!code) put_rows(output->file, session, block.n, &prediction, options->answer.proba, least);
         if (!code) code = cli_output_flush(output);
         if (!code) code = cli_block_next(session, &block);
     }

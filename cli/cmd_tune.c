@@ -23,7 +23,8 @@ bool tune_allowed(const tuning *t, const tune_run *run)
 {
     const cli_options *o = t->options;
     if (!run->done || run->failed) return false;
-    return (!o->size || run->bytes <= (double)o->size) && (o->latency <= 0 || run->microseconds <= o->latency);
+    return (!o->tune.size || run->bytes <= (double)o->tune.size) &&
+           (o->tune.latency <= 0 || run->microseconds <= o->tune.latency);
 }
 
 /* ---- the race ---- */
@@ -117,22 +118,9 @@ static int next(void *user)
 
 /* ---- runs ---- */
 
-/* Another rank than 0 has made up no trial, and has read nothing. */
-static int learn_trial(tuning *t, int trial)
-{
-    tune_settings(t, 0, t->trial[0].settings, sizeof t->trial[0].settings);
-    if (trial == 0) return 0;
-    if (!tune_read(t, 0, LAST))
-        return cli_error("%s does not hold the first run: expected a folder that all ranks see", t->folder);
-    tune_settings(t, trial, t->trial[trial].settings, sizeof t->trial[trial].settings);
-    return 0;
-}
-
 static int train(void *user, int item)
 {
-    tuning *t = user;
-    const int trial = item / ROUNDS, code = *t->trial[trial].settings ? 0 : learn_trial(t, trial);
-    return code ? code : tune_train(t, trial, item % ROUNDS);
+    return tune_train(user, item / ROUNDS, item % ROUNDS);
 }
 
 static void clear_line(const tuning *t)
@@ -251,18 +239,20 @@ static int take_settings(tuning *t)
 static int take_options(tuning *t)
 {
     const cli_options *o = t->options;
-    const double seconds = o->for_time ? cli_seconds_parse(o->for_time) : o->trials ? INFINITY : own_seconds;
+    const double seconds = o->tune.for_time ? cli_seconds_parse(o->tune.for_time)
+                           : o->tune.trials ? INFINITY
+                                            : own_seconds;
     if (!o->data) return cli_usage_error(o->command, "--data SPEC is missing");
     if (!strcmp(o->data, "-"))
         return cli_usage_error(o->command, "every trial reads the data: it cannot be -, but a file");
     if (seconds <= 0)
-        return cli_usage_error(o->command, "--for is '%s': expected a time as in 90s, 10m or 2h", o->for_time);
+        return cli_usage_error(o->command, "--for is '%s': expected a time as in 90s, 10m or 2h", o->tune.for_time);
     t->started = cli_now();
     t->until = t->started + seconds;
     t->closing = t->started + closing_part * seconds;
-    t->most = o->trials;
+    t->most = o->tune.trials;
     const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    const bool cpu = !o->device || !strcmp(o->device, "cpu");
+    const bool cpu = !o->compute.device || !strcmp(o->compute.device, "cpu");
     t->jobs = o->jobs ? (int)o->jobs : cpu ? cores / CORES_OF_A_JOB : 1;
     if (t->jobs < 1) t->jobs = 1;
     if (!o->jobs && t->jobs > MOST_OWN_JOBS) t->jobs = MOST_OWN_JOBS;
@@ -303,8 +293,8 @@ int cmd_tune(const cli_options *options)
                 .folder = options->output ? options->output : "tuning",
                 .epochs = EPOCHS,
                 .seed = 1,
-                .series = options->series ? options->series : 1,
-                .room = options->trials ? (int)options->trials : MOST_TRIALS,
+                .series = options->tune.series ? options->tune.series : 1,
+                .room = options->tune.trials ? (int)options->tune.trials : MOST_TRIALS,
                 .terminal = isatty(STDERR_FILENO) != 0};
     static const char *const inner[] = {"runs", "models"};
     int code = take_options(&t);

@@ -44,12 +44,12 @@ static bool same_file(const char *a, const char *b)
 static int choose_output(const cli_options *options, const char **path)
 {
     const char *model = options->positional[0];
-    if (options->output && options->in_place)
+    if (options->output && options->training.in_place)
         return cli_usage_error(options->command, "-o and --in-place are two places for one model");
-    *path = options->in_place ? model : options->output ? options->output : default_output;
+    *path = options->training.in_place ? model : options->output ? options->output : default_output;
     if (!strcmp(*path, "-"))
         return cli_usage_error(options->command, "a model cannot go to standard output; -o FILE names a file");
-    if (!options->output && !options->in_place && same_file(*path, model))
+    if (!options->output && !options->training.in_place && same_file(*path, model))
         return cli_usage_error(options->command,
                                "%s would be overwritten: --in-place wants that, -o FILE names another", model);
     return 0;

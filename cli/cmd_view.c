@@ -42,7 +42,7 @@ static int read_part(view *v, const cli_options *options, const char *asked)
 {
     view_part *part = &v->part[v->parts++];
     cli_options of_part = *options;
-    if (options->part) of_part.part = asked;
+    if (options->source.part) of_part.source.part = asked;
     part->session = v->session;
     part->session.data = NULL;
     int code = cli_session_data(&part->session, &of_part, options->data, asked);
@@ -55,8 +55,8 @@ static int read_part(view *v, const cli_options *options, const char *asked)
 
 static int read_parts(view *v, const cli_options *options)
 {
-    if (!options->part || strcmp(options->part, "both"))
-        return read_part(v, options, options->part ? options->part : "test");
+    if (!options->source.part || strcmp(options->source.part, "both"))
+        return read_part(v, options, options->source.part ? options->source.part : "test");
     const int code = read_part(v, options, "train");
     return code ? code : read_part(v, options, "test");
 }
@@ -155,10 +155,12 @@ static int gather(view *v, const cli_options *options)
     const int64_t h = v->session.model_info.outputs, r = v->session.model_info.references;
     int code = 0;
     for (int k = 0; k < v->parts && !code; k++) code = predict_part(&v->part[k], options);
-    if (!code) code = choose(v, NULL, v->total, options->sample ? options->sample : SAMPLE, false, &v->row, &v->n);
     if (!code)
-        code = choose(v, v->row, v->n, options->detail ? options->detail : DETAIL, true, &v->detail, &v->details);
-    if (options->bare) v->details = 0;
+        code = choose(v, NULL, v->total, options->page.sample ? options->page.sample : SAMPLE, false, &v->row, &v->n);
+    if (!code)
+        code = choose(v, v->row, v->n, options->page.detail ? options->page.detail : DETAIL, true, &v->detail,
+                      &v->details);
+    if (options->page.bare) v->details = 0;
     if (!code && v->session.model_info.references_are_exemplars && r <= EXEMPLARS) {
         v->exemplar = cli_alloc("exemplars", r, h, sizeof *v->exemplar);
         v->exemplar_class = v->exemplar ? cli_alloc("exemplars", r, 1, sizeof *v->exemplar_class) : NULL;
@@ -239,7 +241,7 @@ int cmd_view(const cli_options *options)
     if (!code) code = cli_output_differs(path, options->positional[0]);
     if (!code) code = cli_output_open(&output, path);
     if (!code) code = gather(&v, options);
-    if (!code && options->history) code = record_history(&v, options);
+    if (!code && options->page.history) code = record_history(&v, options);
     if (!code && v.n < v.total)
         fprintf(stderr,
                 "enhope: the page shows %lld of %lld points, the same share of every class; --sample N says how many\n",

@@ -78,7 +78,8 @@ typedef int (*enhope_conversion_fn)(const enhope_conversion *progress, void *use
 ENHOPE_API enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, const char *folder,
                                         int64_t shard_rows, int64_t shard_bytes, enhope_conversion_fn progress,
                                         void *user);
-/* Reads all files of a folder of shards and compares sizes and checksums. *files: their number. */
+/* Reads all files of a folder of shards and compares sizes and checksums. *files: their number.
+ * progress may be NULL. */
 ENHOPE_API enhope_status enhope_shards_check(enhope_context *ctx, const char *folder, enhope_conversion_fn progress,
                                              void *user, int64_t *files);
 

@@ -135,11 +135,11 @@ static int parse_share(work *w, const cli_options *options)
 {
     char rest;
     w->part = w->parts = 1;
-    if (!options->cells ||
-        (sscanf(options->cells, "%9d/%9d%c", &w->part, &w->parts, &rest) == 2 && w->part >= 1 && w->part <= w->parts))
+    if (!options->reproduce.cells || (sscanf(options->reproduce.cells, "%9d/%9d%c", &w->part, &w->parts, &rest) == 2 &&
+                                      w->part >= 1 && w->part <= w->parts))
         return 0;
     return cli_usage_error(options->command, "--cells is '%s': expected I/N with I from 1 to N, as in 3/20",
-                           options->cells);
+                           options->reproduce.cells);
 }
 
 static int find_work(work *w, const char *only)
@@ -270,13 +270,15 @@ static int run_work(work *w, const cli_options *options)
         cli_error("stopped; what is done is kept in %s, and the same command goes on from there", r->folder);
         code = 128 + cli_caught_signal();
     }
-    if (options->cells) {
+    if (options->reproduce.cells) {
         if (!code && w->failed) code = cli_error("%d of %d cells failed", w->failed, w->count);
-        if (!code) printf("Cells %s are done; the same command without --cells writes the report.\n", options->cells);
+        if (!code)
+            printf("Cells %s are done; the same command without --cells writes the report.\n",
+                   options->reproduce.cells);
         return code;
     }
     if (code && !cli_caught_signal()) return code;
-    const int result = write_results(w, options->only);
+    const int result = write_results(w, options->reproduce.only);
     return code ? code : result;
 }
 
@@ -285,12 +287,12 @@ static int reproduce(const cli_options *options)
     static const char *const inner[] = {"cells", "models", "speed"};
     reproduction r = {.options = options,
                       .data = options->data ? options->data : getenv("ENHOPE_DATA"),
-                      .quick = options->quick,
-                      .ablation = options->ablation,
-                      .seeds = options->seeds      ? (int)options->seeds
-                               : options->quick    ? 1
-                               : options->ablation ? 5
-                                                   : 3};
+                      .quick = options->reproduce.quick,
+                      .ablation = options->reproduce.ablation,
+                      .seeds = options->reproduce.seeds      ? (int)options->reproduce.seeds
+                               : options->reproduce.quick    ? 1
+                               : options->reproduce.ablation ? 5
+                                                             : 3};
     r.folder = options->output ? options->output : r.quick ? "reproduction-quick" : "reproduction";
     if (!r.data || !*r.data)
         return cli_usage_error(options->command, "--data FOLDER is missing, and ENHOPE_DATA is not set");
@@ -299,10 +301,10 @@ static int reproduce(const cli_options *options)
     work w = {.r = &r, .terminal = isatty(STDERR_FILENO) != 0, .started = cli_now()};
     cli_catch_signals();
     int code = parse_share(&w, options);
-    if (!code) code = check_only(&r, options->only);
+    if (!code) code = check_only(&r, options->reproduce.only);
     if (!code) code = find_data(&r);
     if (!code) code = cli_make_folders(r.folder, inner, 3);
-    if (!code) code = find_work(&w, options->only);
+    if (!code) code = find_work(&w, options->reproduce.only);
     if (!code) code = run_work(&w, options);
     free(w.cells);
     return code;
@@ -338,21 +340,21 @@ static const cli_option options[] = {
     {"data", 0, "FOLDER", CLI_TEXT, AT(data), 0, 0, NULL, "the folder of the data sets; default: what ENHOPE_DATA names"},
     {"output", 'o', "FOLDER", CLI_TEXT, AT(output), 0, 0, NULL,
      "the folder of cells, models and report; default reproduction"},
-    {"quick", 0, NULL, CLI_FLAG, AT(quick), 0, 0, NULL,
+    {"quick", 0, NULL, CLI_FLAG, AT(reproduce.quick), 0, 0, NULL,
      "all tables in minutes: few samples, seconds for each model, one seed; default folder reproduction-quick"},
-    {"ablation", 0, NULL, CLI_FLAG, AT(ablation), 0, 0, NULL,
+    {"ablation", 0, NULL, CLI_FLAG, AT(reproduce.ablation), 0, 0, NULL,
      "instead of the paper's tables, what each choice of the recipe best buys, over five seeds"},
-    {"only", 0, "CELLS", CLI_TEXT, AT(only), 0, 0, NULL,
+    {"only", 0, "CELLS", CLI_TEXT, AT(reproduce.only), 0, 0, NULL,
      "only these: data sets, rows, or patterns of DATA/ROW/SEED, separated by commas; speed is the timing of classification"},
-    {"cells", 0, "I/N", CLI_TEXT, AT(cells), 0, 0, NULL,
+    {"cells", 0, "I/N", CLI_TEXT, AT(reproduce.cells), 0, 0, NULL,
      "only the I-th of N shares of the cells, without timing and report: for job arrays"},
-    {"seeds", 0, "N", CLI_INTEGER, AT(seeds), 1, MOST_SEEDS, NULL, "seeds 1 to N; default 3, with --ablation 5"},
+    {"seeds", 0, "N", CLI_INTEGER, AT(reproduce.seeds), 1, MOST_SEEDS, NULL, "seeds 1 to N; default 3, with --ablation 5"},
     {"jobs", 0, "N", CLI_INTEGER, AT(jobs), 1, 64, NULL, "cells at a time, each a process of its own; default 1"},
-    {"threads", 0, "N", CLI_INTEGER, AT(threads), 0, 1024, NULL, "number of threads; 0: all cores"},
-    {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(device), 0, 0, NULL,
+    {"threads", 0, "N", CLI_INTEGER, AT(compute.threads), 0, 1024, NULL, "number of threads; 0: all cores"},
+    {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(compute.device), 0, 0, NULL,
      "where to train: cpu (the default), cuda (an NVIDIA GPU), cuda:N (the N-th GPU, from 0), auto (cuda if available, else "
      "cpu)"},
-    {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(precision), 0, 0, NULL,
+    {"precision", 0, "fp32|tf32|bf16", CLI_TEXT, AT(compute.precision), 0, 0, NULL,
      "precision of the inputs of matrix products on a GPU: 24, 16 or 8 bits; default fp32"},
     {"help", 'h', NULL, CLI_FLAG, AT(help), 0, 0, NULL, "print this help"},
     {"version", 'V', NULL, CLI_FLAG, AT(version), 0, 0, NULL, "print the version"},

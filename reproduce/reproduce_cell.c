@@ -241,7 +241,7 @@ int cell_run(const reproduction *r, cell at)
     char path[PATH_ROOM];
     int code = cli_session_open(&s, r->options);
     if (s.ctx) enhope_context_set_log(s.ctx, NULL, NULL);
-    if (!code) reproduce_machine(s.ctx, r->options->device, result.device, sizeof result.device);
+    if (!code) reproduce_machine(s.ctx, r->options->compute.device, result.device, sizeof result.device);
     if (!code) code = cell_data(r, at, "train", s.ctx, &s.data);
     if (!code) code = train(r, at, &s, &result);
     if (!code) code = cell_data(r, at, "test", s.ctx, &test);

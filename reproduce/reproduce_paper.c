@@ -114,7 +114,7 @@ static int draw_panel(const reproduction *r, enhope_context *ctx, const enhope_d
     cli_session session = {.ctx = ctx, .data = (enhope_dataset *)(uintptr_t)test, .model = model, .part = "test"};
     enhope_dataset_get_info(test, &session.data_info);
     enhope_model_get_info(model, &session.model_info);
-    const cli_options look = {.title = plan_row_get(at.row)->name, .width = 560, .height = 480};
+    const cli_options look = {.title = plan_row_get(at.row)->name, .picture = {.width = 560, .height = 480}};
     const int code = cli_draw(&session, &look, CANVAS_SVG, out);
     enhope_model_free(model);
     return code;
@@ -232,7 +232,7 @@ static void put_beyond_tables(const reproduction *r, document *d)
     document_heading(d, "Beyond the paper: the recipes");
     document_paragraph(
         d, "The paper's figures are the best among its variants. `enhope recipes` prints what a recipe sets, "
-           "the table at the end what is changed here; docs/accuracy.md has what each choice buys.");
+           "the table at the end what is changed here; docs/explanation/accuracy.md has what each choice buys.");
     report_put_errors(r, d, "fast best knn", all);
     report_put_errors(r, d, "best-10-D best-small best-moved", mnist);
     document_heading(d, "Not in the paper");

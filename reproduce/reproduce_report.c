@@ -171,8 +171,8 @@ void report_put_command(const reproduction *r, document *d)
     const time_t t = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&t));
     snprintf(line, sizeof line, "enhope-reproduce%s --data DATA --seeds %d%s%s%s", r->ablation ? " --ablation" : "",
-             r->seeds, r->quick ? " --quick" : "", r->options->only ? " --only " : "",
-             r->options->only ? r->options->only : "");
+             r->seeds, r->quick ? " --quick" : "", r->options->reproduce.only ? " --only " : "",
+             r->options->reproduce.only ? r->options->reproduce.only : "");
     document_code(d, line);
     document_paragraph(d, "enhope %s, %s.", enhope_version(), date);
     if (r->quick)

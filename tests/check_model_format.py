@@ -1,4 +1,4 @@
-"""Runs the reader printed in docs/model-format.md, its first Python block, on a model file and prints what it found.
+"""Runs the reader printed in docs/reference/model-format.md, its first Python block, on a model file and prints what it found.
 
 usage: check_model_format.py MODEL [DOCUMENT]
 
@@ -20,7 +20,7 @@ def main():
     if len(sys.argv) not in (2, 3):
         print(__doc__, file=sys.stderr)
         return 2
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "model-format.md")
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "reference", "model-format.md")
     with open(sys.argv[2] if len(sys.argv) == 3 else beside, encoding="utf-8") as file:
         snippet = re.search(r"```python\n(.*?)```", file.read(), re.DOTALL).group(1)
     found = {}

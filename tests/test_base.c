@@ -15,6 +15,7 @@
 
 #include "base/atomic_file.h"
 #include "base/json.h"
+#include "memory_support.h"
 
 static enhope_context *ctx;
 
@@ -39,6 +40,28 @@ static void minimum_and_maximum_are_of_whole_numbers(void **state)
     assert_int_equal(eh_max(-3, 7), 7);
     assert_true(eh_min(INT64_MAX, INT64_MAX - 1) == INT64_MAX - 1);
     assert_true(eh_max(INT64_MIN, INT64_MIN + 1) == INT64_MIN + 1);
+}
+
+static void names_are_copied_or_nothing_leaks(void **state)
+{
+    (void)state;
+    char *const from[] = {"owl", "", "cat"};
+    enhope_set_allocator(counting_malloc, counting_free);
+    enhope_status status = ENHOPE_ERROR_MEMORY;
+    for (long fails = 0; status; fails++) {
+        char **names = NULL;
+        allocations_left = fails;
+        alive = 0;
+        status = eh_new_names(ctx, "names", from, 3, &names);
+        assert_true(!status || status == ENHOPE_ERROR_MEMORY);
+        for (int i = 0; !status && i < 3; i++) assert_string_equal(names[i], from[i]);
+        eh_names_free(names, 3);
+        assert_int_equal(alive, 0);
+    }
+    enhope_set_allocator(NULL, NULL);
+    char **none = NULL;
+    assert_int_equal(eh_new_names(ctx, "names", NULL, 3, &none), ENHOPE_OK);
+    assert_null(none);
 }
 
 /* ---- UTF-8 ---- */
@@ -195,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(minimum_and_maximum_are_of_whole_numbers),
+        cmocka_unit_test(names_are_copied_or_nothing_leaks),
         cmocka_unit_test(every_code_point_is_written_and_read_back),
         cmocka_unit_test(texts_that_are_not_utf8_are_refused),
         cmocka_unit_test(text_that_is_not_utf8_is_taken_for_latin1),

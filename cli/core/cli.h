@@ -24,40 +24,63 @@ typedef struct cli_pair {
     const char *name, *value;
 } cli_pair;
 
-/* Everything a command line can say. Zero or NULL: not said. */
+/* All that a command line may contain. Zero or NULL: not given. */
 typedef struct cli_options {
     const struct cli_command *command;
     const char *positional[CLI_POSITIONALS];
     int positionals;
     cli_pair *setting; /* settings in the order given */
     int settings;
-
-    const char *data, *part, *split, *label, *variables;
-    int64_t limit;
-    int64_t threads;
-    const char *device, *precision;
-    const char *memory, *shard_size;
-    int64_t shard_rows;
-    bool check;
-    const char *output, *log, *title, *against, *reject;
-    double keep;
-    const char *checkpoint, *every;
-    int64_t kept;
-    int64_t centres, seed;
-    const char *only, *cells;
-    int64_t seeds, jobs;
-    const char *for_time;
-    int64_t trials, series, size;
-    int64_t sample, detail;
-    double latency;
-    int64_t neighbours;
-    int64_t width, height;
-    double point, font_size, scale;
-    const char *format, *font;
-    bool mark_errors, regions, no_legend;
-    bool resume, in_place;
-    bool quick, ablation, bare, transpose, history, quiet, json, markdown, proba, winner, reliability, list_settings,
-        devices, manual, help, version;
+    const char *data, *output, *title;
+    int64_t neighbours, jobs;
+    bool quiet, json, help, version;
+    struct {
+        const char *part, *split, *label, *variables, *memory;
+        int64_t limit;
+    } source;
+    struct {
+        int64_t threads;
+        const char *device, *precision;
+    } compute;
+    struct {
+        const char *checkpoint, *every, *log;
+        int64_t kept;
+        bool resume, in_place;
+    } training;
+    struct {
+        const char *for_time;
+        int64_t trials, series, size;
+        double latency;
+    } tune;
+    struct { /* eval and predict */
+        const char *against, *reject;
+        int64_t centres, seed;
+        double keep;
+        bool proba, winner, reliability;
+    } answer;
+    struct {
+        int64_t width, height;
+        double point, font_size, scale;
+        const char *format, *font;
+        bool mark_errors, regions, no_legend;
+    } picture;
+    struct {
+        int64_t sample, detail;
+        bool bare, transpose, history;
+    } page;
+    struct {
+        const char *size;
+        int64_t rows;
+        bool check;
+    } shards;
+    struct {
+        bool settings, devices, markdown, manual;
+    } list;
+    struct {
+        const char *only, *cells;
+        int64_t seeds;
+        bool quick, ablation;
+    } reproduce;
 } cli_options;
 
 /* What several ranks do with a command: rank 0 runs it alone, all run it together, or they refuse it. */

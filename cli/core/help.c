@@ -109,7 +109,7 @@ void cli_help_command(FILE *out, const cli_command *command)
 
 int cmd_help(const cli_options *options)
 {
-    if (options->manual) {
+    if (options->list.manual) {
         cli_manual(stdout);
         return 0;
     }

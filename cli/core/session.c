@@ -46,16 +46,17 @@ int cli_session_open(cli_session *session, const cli_options *options)
     *session = (cli_session){0};
     session->ctx = enhope_context_create();
     if (!session->ctx) return cli_error("out of memory");
-    enhope_status status = enhope_context_set_threads(session->ctx, (int)options->threads);
-    if (!status && options->device) status = enhope_context_set_device(session->ctx, options->device);
-    if (!status && options->precision) status = enhope_context_set_precision(session->ctx, options->precision);
+    enhope_status status = enhope_context_set_threads(session->ctx, (int)options->compute.threads);
+    if (!status && options->compute.device) status = enhope_context_set_device(session->ctx, options->compute.device);
+    if (!status && options->compute.precision)
+        status = enhope_context_set_precision(session->ctx, options->compute.precision);
     if (!status && options->command->sharing == CLI_TOGETHER) status = enhope_context_set_ranks(session->ctx, "auto");
     enhope_context_set_log(session->ctx, cli_put_log, NULL);
     int64_t memory = 0;
-    if (options->memory && !cli_parse_bytes(options->memory, &memory))
+    if (options->source.memory && !cli_parse_bytes(options->source.memory, &memory))
         return cli_usage_error(options->command, "--memory is '%s': expected a size, as in 800M or 4GB",
-                               options->memory);
-    if (!status && options->memory) status = enhope_context_set_memory(session->ctx, memory);
+                               options->source.memory);
+    if (!status && options->source.memory) status = enhope_context_set_memory(session->ctx, memory);
     return status ? cli_fail(session->ctx, status) : 0;
 }
 
@@ -77,7 +78,7 @@ cli_parts cli_find_parts(const cli_options *options, const char *spec)
 {
     static const char made[] = "synthetic:";
     struct stat at;
-    if (options->split) return CLI_WITH_PARTS;
+    if (options->source.split) return CLI_WITH_PARTS;
     if (!strncmp(spec, made, sizeof made - 1)) return strstr(spec, ",part=") ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
     if (stat(spec, &at) == 0 && S_ISDIR(at.st_mode)) return is_shards(spec) ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
     return ends_in(spec, ".npz") ? CLI_PERHAPS_PARTS : CLI_WITHOUT_PARTS;
@@ -87,11 +88,11 @@ enhope_source cli_source(const cli_options *options, const char *spec)
 {
     return (enhope_source){
         .path = spec,
-        .part = options->part,
-        .label = options->label,
-        .split = options->split,
-        .variables = options->variables,
-        .limit = options->limit,
+        .part = options->source.part,
+        .label = options->source.label,
+        .split = options->source.split,
+        .variables = options->source.variables,
+        .limit = options->source.limit,
     };
 }
 
@@ -100,7 +101,7 @@ int cli_session_data(cli_session *session, const cli_options *options, const cha
     if (!spec) return cli_usage_error(options->command, "--data SPEC is missing");
     enhope_source source = cli_source(options, spec);
     source.inputs = session->model ? session->model_info.inputs : 0;
-    const cli_parts found = options->part ? CLI_WITHOUT_PARTS : cli_find_parts(options, spec);
+    const cli_parts found = options->source.part ? CLI_WITHOUT_PARTS : cli_find_parts(options, spec);
     if (found != CLI_WITHOUT_PARTS) source.part = other_part;
     enhope_status status = enhope_dataset_read(session->ctx, &source, &session->data);
     if (status == ENHOPE_ERROR_ARGUMENT && found == CLI_PERHAPS_PARTS) {
@@ -157,14 +158,14 @@ int cli_session_model(cli_session *session, const char *path)
 
 int cli_session_refer(cli_session *session, const cli_options *options)
 {
-    const char *to = options->against;
+    const char *to = options->answer.against;
     if (!to) return 0;
     if (!strcmp(to, "exemplars")) {
         if (session->model_info.references_are_exemplars) return 0;
         return cli_usage_error(options->command, "--against exemplars: a model of %s has none",
                                session->model_info.method);
     }
-    if (options->part || cli_find_parts(options, options->data) == CLI_WITHOUT_PARTS)
+    if (options->source.part || cli_find_parts(options, options->data) == CLI_WITHOUT_PARTS)
         return cli_usage_error(options->command,
                                "--against %s needs data with a train and a test part: a folder, or --split", to);
     cli_session training = {.ctx = session->ctx, .model = session->model, .model_info = session->model_info};
@@ -172,7 +173,7 @@ int cli_session_refer(cli_session *session, const cli_options *options)
     if (code) return code;
     enhope_model *model = NULL;
     const enhope_status status = enhope_model_with_references(session->ctx, session->model, training.data, to,
-                                                              options->centres, options->seed, &model);
+                                                              options->answer.centres, options->answer.seed, &model);
     enhope_dataset_free(training.data);
     if (status) return cli_fail(session->ctx, status);
     enhope_model_free(session->model);

@@ -32,15 +32,15 @@ static void drawing_free(drawing *d)
 static int find_references(drawing *d, const cli_session *session, const cli_options *options)
 {
     const int64_t h = session->model_info.outputs, r = session->model_info.references;
-    if (options->regions && h != 2)
+    if (options->picture.regions && h != 2)
         return cli_error("--regions: the model maps to %lld dimensions: regions can be drawn of 2 alone", (long long)h);
-    if (options->regions && r > REGIONS_MOST_REFERENCES)
+    if (options->picture.regions && r > REGIONS_MOST_REFERENCES)
         return cli_error("--regions: the model compares with %lld points: regions can be drawn of %d at most",
                          (long long)r, (int)REGIONS_MOST_REFERENCES);
-    if (!options->regions && !session->model_info.references_are_exemplars) return 0;
+    if (!options->picture.regions && !session->model_info.references_are_exemplars) return 0;
     d->reference = cli_alloc("exemplars", r, h, sizeof *d->reference);
     if (!d->reference) return CLI_FAILED;
-    if (options->regions && !(d->reference_label = cli_alloc("exemplars", r, 1, sizeof *d->reference_label)))
+    if (options->picture.regions && !(d->reference_label = cli_alloc("exemplars", r, 1, sizeof *d->reference_label)))
         return CLI_FAILED;
     const enhope_status status =
         enhope_model_references(session->ctx, session->model, d->reference, d->reference_label);
@@ -119,7 +119,7 @@ static int put_picture(const cli_session *session, const cli_options *options, c
         .classes = session->model_info.classes,
         .groups = d->groups,
         .name = d->name,
-        .wrong = options->mark_errors ? d->wrong : NULL,
+        .wrong = options->picture.mark_errors ? d->wrong : NULL,
         .errors = d->errors,
         .reference = d->reference,
         .circles = d->reference && session->model_info.references_are_exemplars,
@@ -127,13 +127,13 @@ static int put_picture(const cli_session *session, const cli_options *options, c
         .k = options->neighbours ? (int32_t)options->neighbours : session->model_info.neighbours,
         .format = format,
         .title = options->title ? options->title : title,
-        .font = options->font ? options->font : "sans-serif",
-        .font_size = options->font_size > 0 ? options->font_size : CLI_PICTURE_LETTERS,
-        .width = options->width ? options->width : CLI_PICTURE_WIDTH,
-        .height = options->height ? options->height : CLI_PICTURE_HEIGHT,
-        .scale = options->scale > 0 ? options->scale : 1,
-        .point = options->point,
-        .legend = !options->no_legend,
+        .font = options->picture.font ? options->picture.font : "sans-serif",
+        .font_size = options->picture.font_size > 0 ? options->picture.font_size : CLI_PICTURE_LETTERS,
+        .width = options->picture.width ? options->picture.width : CLI_PICTURE_WIDTH,
+        .height = options->picture.height ? options->picture.height : CLI_PICTURE_HEIGHT,
+        .scale = options->picture.scale > 0 ? options->picture.scale : 1,
+        .point = options->picture.point,
+        .legend = !options->picture.no_legend,
     };
     return cli_figure_draw(out, &figure);
 }
@@ -143,7 +143,7 @@ int cli_draw(const cli_session *session, const cli_options *options, canvas_form
     drawing d = {0};
     int code = compute(&d, session, options);
     if (!code) code = find_errors(&d, session->data_info.n);
-    if (!code && options->mark_errors && !d.labelled) code = cli_error("--errors: the data is not labelled");
+    if (!code && options->picture.mark_errors && !d.labelled) code = cli_error("--errors: the data is not labelled");
     if (!code) code = name_groups(&d, session);
     if (!code) code = put_picture(session, options, format, &d, out);
     drawing_free(&d);

@@ -102,15 +102,18 @@ static void tidy_beside(const char *path)
 
 static int take_options(cli_checkpoint *c, const cli_options *o)
 {
-    if (!o->checkpoint) {
-        const char *lonely = o->resume ? "--resume" : o->every ? "--every" : o->kept ? "--keep" : NULL;
+    if (!o->training.checkpoint) {
+        const char *lonely = o->training.resume  ? "--resume"
+                             : o->training.every ? "--every"
+                             : o->training.kept  ? "--keep"
+                                                 : NULL;
         return lonely ? cli_usage_error(o->command, "%s needs --checkpoint DIR", lonely) : 0;
     }
-    c->folder = *o->checkpoint ? o->checkpoint : ".";
-    c->keep = o->kept ? o->kept : USUAL_KEEP;
-    c->every = o->every ? cli_seconds_parse(o->every) : usual_every;
+    c->folder = *o->training.checkpoint ? o->training.checkpoint : ".";
+    c->keep = o->training.kept ? o->training.kept : USUAL_KEEP;
+    c->every = o->training.every ? cli_seconds_parse(o->training.every) : usual_every;
     if (c->every < 0)
-        return cli_usage_error(o->command, "--every is '%s': expected a time as in 90s, 5m or 2h", o->every);
+        return cli_usage_error(o->command, "--every is '%s': expected a time as in 90s, 5m or 2h", o->training.every);
     return 0;
 }
 
@@ -139,7 +142,7 @@ int cli_checkpoint_open(cli_checkpoint *c, const cli_options *options, const cha
     int count = 0;
     code = enter(c);
     if (!code) code = list(c, true, &found, &count);
-    if (!code && count && !options->resume)
+    if (!code && count && !options->training.resume)
         code =
             cli_error("%s holds checkpoints: --resume goes on from them; name another folder to begin anew", c->folder);
     if (!code) tidy_beside(output);

@@ -163,8 +163,8 @@ int cli_train(cli_session *session, const cli_options *options, const enhope_set
     if (!code && !cli_rank()) code = cli_output_check(path); /* before the work, not after it */
     if (!code) code = cli_checkpoint_open(&checkpoint, options, path);
     if (!code)
-        code = cli_progress_open(&progress, options->quiet || cli_rank(), cli_rank() ? NULL : options->log,
-                                 options->resume);
+        code = cli_progress_open(&progress, options->quiet || cli_rank(), cli_rank() ? NULL : options->training.log,
+                                 options->training.resume);
     if (!code) enhope_context_set_log(session->ctx, cli_progress_log, &progress);
     if (!code) code = cli_session_data(session, options, options->data, "train");
     if (!code) code = stopped_early();

@@ -82,7 +82,7 @@ static int time_models(tuning *t)
     cli_options options = *t->options;
     cli_session s;
     char path[TUNE_PATH];
-    if (!options.limit || options.limit > TIMED_POINTS) options.limit = TIMED_POINTS;
+    if (!options.source.limit || options.source.limit > TIMED_POINTS) options.source.limit = TIMED_POINTS;
     int code = cli_session_open(&s, &options);
     enhope_context_set_log(s.ctx, NULL, NULL);
     if (!code) code = cli_session_data(&s, &options, options.data, "train");
@@ -219,14 +219,14 @@ static void put_command(const tuning *t, FILE *out)
     char text[TUNE_TEXT];
     tune_data_text(o, text, sizeof text);
     fprintf(out, "    enhope tune %s", text);
-    if (o->for_time) fprintf(out, " --for %s", o->for_time);
-    if (o->trials) fprintf(out, " --trials %lld", (long long)o->trials);
+    if (o->tune.for_time) fprintf(out, " --for %s", o->tune.for_time);
+    if (o->tune.trials) fprintf(out, " --trials %lld", (long long)o->tune.trials);
     if (o->jobs) fprintf(out, " --jobs %lld", (long long)o->jobs);
-    if (o->series) fprintf(out, " --series %lld", (long long)o->series);
-    if (o->size) fprintf(out, " --size %lld", (long long)o->size);
-    if (o->latency > 0) fprintf(out, " --latency %g", o->latency);
-    if (o->device) fprintf(out, " --device %s", o->device);
-    if (o->precision) fprintf(out, " --precision %s", o->precision);
+    if (o->tune.series) fprintf(out, " --series %lld", (long long)o->tune.series);
+    if (o->tune.size) fprintf(out, " --size %lld", (long long)o->tune.size);
+    if (o->tune.latency > 0) fprintf(out, " --latency %g", o->tune.latency);
+    if (o->compute.device) fprintf(out, " --device %s", o->compute.device);
+    if (o->compute.precision) fprintf(out, " --precision %s", o->compute.precision);
     for (int i = 0; i < o->settings; i++)
         fprintf(out, " %s%s %s", o->setting[i].name[1] ? "--" : "-", o->setting[i].name, o->setting[i].value);
     fprintf(out, " -o %s\n", t->folder);

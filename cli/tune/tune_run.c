@@ -19,10 +19,10 @@ void tune_data_text(const cli_options *options, char *buffer, size_t size)
     const struct {
         const char *name, *value;
     } words[] = {{"data", options->data},
-                 {"part", options->part},
-                 {"split", options->split},
-                 {"label", options->label},
-                 {"variables", options->variables}};
+                 {"part", options->source.part},
+                 {"split", options->source.split},
+                 {"label", options->source.label},
+                 {"variables", options->source.variables}};
     buffer[0] = '\0';
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t used = strlen(buffer);
@@ -30,7 +30,7 @@ void tune_data_text(const cli_options *options, char *buffer, size_t size)
             snprintf(buffer + used, size - used, "%s--%s %s", used ? " " : "", words[i].name, words[i].value);
     }
     const size_t used = strlen(buffer);
-    if (options->limit) snprintf(buffer + used, size - used, " --limit %lld", (long long)options->limit);
+    if (options->source.limit) snprintf(buffer + used, size - used, " --limit %lld", (long long)options->source.limit);
 }
 
 /* The settings of a run, epochs with them. */
@@ -198,7 +198,7 @@ int tune_train(const tuning *t, int trial, int round)
     cli_session s;
     enhope_settings *settings = enhope_settings_create();
     if (!settings) return cli_error("out of memory");
-    if (!options.threads) options.threads = t->threads;
+    if (!options.compute.threads) options.compute.threads = t->threads;
     int code = cli_session_open(&s, &options);
     if (!code && trial) enhope_context_set_log(s.ctx, NULL, NULL);
     run_settings(t, trial, round, words, sizeof words);

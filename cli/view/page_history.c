@@ -124,7 +124,7 @@ int cli_page_history_record(const cli_session *session, const cli_options *optio
     enhope_settings *settings = NULL;
     camera k = {.session = session, .watched = watched, .out = out};
     k.most = session->model_info.references_are_exemplars ? FRAMES : FRAMES_SLOW;
-    of_training.part = NULL;
+    of_training.source.part = NULL;
     out->points = points;
     out->place = cli_alloc("frames", k.most, points * 2, sizeof *out->place);
     out->frame = out->place ? cli_alloc("frames", k.most, 1, sizeof *out->frame) : NULL;

@@ -39,7 +39,7 @@ def test_examples(path, monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/guides/python.md"])
 def test_pages(page, monkeypatch, tmp_path):
     with open(os.path.join(ROOT, page), encoding="utf-8") as file:
         blocks = re.findall(r"```python\n(.*?)```", file.read(), re.S)

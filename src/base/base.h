@@ -78,6 +78,10 @@ bool eh_mul(int64_t a, int64_t b, int64_t *out);
 
 /* Allocates through the status channel: EH_TRY(eh_new(ctx, "labels", n, sizeof *p, (void **)&p)). */
 enhope_status eh_new(enhope_context *ctx, const char *what, int64_t count, size_t size, void **out);
+enhope_status eh_new_text(enhope_context *ctx, const char *what, const char *text, char **out);
+/* Copies of count texts; from NULL: none. After a failure *out holds those that were made. */
+enhope_status eh_new_names(enhope_context *ctx, const char *what, char *const *from, int64_t count, char ***out);
+void eh_names_free(char **name, int64_t count);
 
 /* Bytes of data to be held in memory at most, as the context says or half of what eh_machine_memory does. */
 int64_t eh_memory_limit(const enhope_context *ctx);

@@ -79,6 +79,28 @@ enhope_status eh_new(enhope_context *ctx, const char *what, int64_t count, size_
     return ENHOPE_OK;
 }
 
+enhope_status eh_new_text(enhope_context *ctx, const char *what, const char *text, char **out)
+{
+    char *copy = eh_strdup(text);
+    if (!copy) return eh_fail_memory(ctx, what, strlen(text) + 1, 1);
+    *out = copy;
+    return ENHOPE_OK;
+}
+
+enhope_status eh_new_names(enhope_context *ctx, const char *what, char *const *from, int64_t count, char ***out)
+{
+    if (!from) return ENHOPE_OK;
+    EH_TRY(eh_new(ctx, what, count, sizeof **out, (void **)out));
+    for (int64_t i = 0; i < count; i++) EH_TRY(eh_new_text(ctx, what, from[i], &(*out)[i]));
+    return ENHOPE_OK;
+}
+
+void eh_names_free(char **name, int64_t count)
+{
+    for (int64_t i = 0; name && i < count; i++) eh_free(name[i]);
+    eh_free(name);
+}
+
 int64_t eh_memory_limit(const enhope_context *ctx)
 {
     return ctx->memory > 0 ? ctx->memory : eh_machine_memory() / 2;

@@ -24,17 +24,6 @@ int64_t eh_dataset_step(const enhope_context *ctx, const enhope_dataset *data)
 
 /* ---- a run of rows ---- */
 
-static enhope_status copy_all_names(enhope_context *ctx, char *const *from, int64_t count, char ***to)
-{
-    if (!from) return ENHOPE_OK;
-    EH_TRY(eh_new(ctx, "names", count, sizeof **to, (void **)to));
-    for (int64_t i = 0; i < count; i++) {
-        (*to)[i] = eh_strdup(from[i]);
-        if (!(*to)[i]) return eh_fail_memory(ctx, "a name", strlen(from[i]) + 1, 1);
-    }
-    return ENHOPE_OK;
-}
-
 enhope_status enhope_dataset_block(enhope_context *ctx, const enhope_dataset *data, int64_t first, int64_t count,
                                    enhope_dataset **out)
 {
@@ -61,8 +50,8 @@ enhope_status enhope_dataset_block(enhope_context *ctx, const enhope_dataset *da
         b.label = NULL;
     }
     block->c = data->class_name ? data->c : 0;
-    EH_CHECK(copy_all_names(ctx, data->class_name, data->c, &block->class_name));
-    EH_CHECK(copy_all_names(ctx, data->input_name, data->x.H, &block->input_name));
+    EH_CHECK(eh_new_names(ctx, "names", data->class_name, data->c, &block->class_name));
+    EH_CHECK(eh_new_names(ctx, "names", data->input_name, data->x.H, &block->input_name));
     block->image_rows = data->image_rows;
     block->image_columns = data->image_columns;
     *out = block;

@@ -69,8 +69,7 @@ static enhope_status describe(enhope_context *ctx, const enhope_source *s, const
     }
     for (char *at = text; *at; at++) /* whatever the path is, JSON is UTF-8 */
         if ((unsigned char)*at >= 0x80 && !eh_utf8_valid(text, strlen(text))) *at = '?';
-    *out = eh_strdup(text);
-    return *out ? ENHOPE_OK : eh_fail_memory(ctx, "a text", strlen(text) + 1, 1);
+    return eh_new_text(ctx, "a text", text, out);
 }
 
 /* ---- the folder ---- */

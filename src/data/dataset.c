@@ -6,21 +6,12 @@
 #include "data/data.h"
 #include "data/store.h"
 
-/* ---- names ---- */
-
-static void free_names(char **name, int64_t count)
-{
-    if (!name) return;
-    for (int64_t i = 0; i < count; i++) eh_free(name[i]);
-    eh_free(name);
-}
-
 void enhope_dataset_free(enhope_dataset *data)
 {
     if (!data) return;
     eh_free(data->label);
-    free_names(data->class_name, data->c);
-    free_names(data->input_name, data->x.H);
+    eh_names_free(data->class_name, data->c);
+    eh_names_free(data->input_name, data->x.H);
     for (int i = 0; i < 3; i++) eh_free(data->owned[i]);
     eh_store_free(data->store);
     eh_free(data);
@@ -132,8 +123,7 @@ static enhope_status copy_names(enhope_context *ctx, int32_t c, const char *cons
         snprintf(number, sizeof number, "%d", k);
         if (from && !from[k]) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "view: the name of class %d is NULL", k);
         const char *name = from ? from[k] : number;
-        to[k] = eh_strdup(name);
-        if (!to[k]) return eh_fail_memory(ctx, "a class name", strlen(name) + 1, 1);
+        EH_TRY(eh_new_text(ctx, "a class name", name, &to[k]));
     }
     for (int32_t k = 1; from && k < c; k++)
         for (int32_t j = 0; j < k; j++)
@@ -211,14 +201,13 @@ enhope_status enhope_dataset_set_input_names(enhope_context *ctx, enhope_dataset
     for (int64_t j = 0; j < data->x.H; j++) {
         if (!names[j])
             EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the name of input %lld is NULL", (long long)j + 1));
-        copies[j] = eh_strdup(names[j]);
-        if (!copies[j]) EH_CHECK(eh_fail_memory(ctx, "an input's name", strlen(names[j]) + 1, 1));
+        EH_CHECK(eh_new_text(ctx, "an input's name", names[j], &copies[j]));
     }
-    free_names(data->input_name, data->x.H);
+    eh_names_free(data->input_name, data->x.H);
     data->input_name = copies;
     return ENHOPE_OK;
 cleanup:
-    free_names(copies, data->x.H);
+    eh_names_free(copies, data->x.H);
     return status;
 }
 

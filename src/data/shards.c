@@ -21,11 +21,16 @@ static const char *const kinds[] = {[ENHOPE_U8] = "uint8", [ENHOPE_F32] = "float
 void eh_shards_free(eh_shards *s)
 {
     eh_free(s->source);
-    for (int64_t j = 0; s->input_name && j < s->H; j++) eh_free(s->input_name[j]);
-    eh_free(s->input_name);
+    eh_names_free(s->input_name, s->H);
     eh_labels_free(&s->labels);
     eh_free(s->shard);
     *s = (eh_shards){.n = 0};
+}
+
+enhope_status eh_shards_path(enhope_context *ctx, const char *folder, const char *name, char path[EH_PATH])
+{
+    if (snprintf(path, EH_PATH, "%s/%s", folder, name) < EH_PATH) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", EH_PATH);
 }
 
 enhope_status eh_shards_append(enhope_context *ctx, eh_shards *s, const eh_shard *shard)
@@ -111,8 +116,7 @@ enhope_status eh_shards_save(enhope_context *ctx, const eh_shards *s, const char
     char path[EH_PATH], *text = NULL;
     size_t length = 0;
     eh_atomic_file file;
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= EH_PATH)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", EH_PATH);
+    EH_TRY(eh_shards_path(ctx, folder, name, path));
     FILE *out = open_memstream(&text, &length);
     if (!out) return eh_fail_memory(ctx, "the list of shards", (size_t)s->shards, sizeof *s->shard);
     put_shards(out, s);
@@ -181,8 +185,7 @@ static enhope_status take_input_names(enhope_context *ctx, const char *path, con
     cJSON_ArrayForEach(item, list)
     {
         if (!cJSON_IsString(item)) return fail_json(ctx, path, "the name of an input is no text");
-        s->input_name[j] = eh_strdup(item->valuestring);
-        if (!s->input_name[j++]) return eh_fail_memory(ctx, "an input's name", strlen(item->valuestring) + 1, 1);
+        EH_TRY(eh_new_text(ctx, "an input's name", item->valuestring, &s->input_name[j++]));
     }
     return ENHOPE_OK;
 }
@@ -274,8 +277,7 @@ static enhope_status take_all(enhope_context *ctx, const char *path, const cJSON
         !take_size(all, "stored", &s->stored) || s->H > INT32_MAX || !eh_mul(s->n, s->H, &values) ||
         !eh_mul(values, sizeof(float), &values))
         return fail_json(ctx, path, "its sizes cannot be");
-    if (cJSON_IsString(source) && !(s->source = eh_strdup(source->valuestring)))
-        return eh_fail_memory(ctx, "a text", strlen(source->valuestring) + 1, 1);
+    if (cJSON_IsString(source)) EH_TRY(eh_new_text(ctx, "a text", source->valuestring, &s->source));
     EH_TRY(take_image(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "image"), s));
     EH_TRY(take_labels(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "labels"), &s->labels));
     EH_TRY(take_input_names(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "input_names"), s));
@@ -289,8 +291,7 @@ enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char
     size_t length = 0;
     cJSON *all = NULL;
     eh_shards s = {.n = 0};
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= EH_PATH)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", EH_PATH);
+    EH_TRY(eh_shards_path(ctx, folder, name, path));
     EH_CHECK(read_text(ctx, path, &text, &length));
     status = eh_json_parse(ctx, ENHOPE_ERROR_FORMAT, "the list", text, length, MAX_VALUES, &all);
     if (status) EH_CHECK(eh_fail_in(ctx, status, "%s: is damaged", path));

@@ -42,6 +42,8 @@ typedef struct eh_shards {
 } eh_shards;
 
 void eh_shards_free(eh_shards *s);
+/* folder/name; fails if it is too long. */
+enhope_status eh_shards_path(enhope_context *ctx, const char *folder, const char *name, char path[EH_PATH]);
 /* shards.c: folder/name; refuses what is damaged, or sizes that cannot be. */
 enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char *name, eh_shards *out);
 /* Written beside, synced and renamed. */

@@ -63,9 +63,7 @@ enhope_status enhope_shards_check(enhope_context *ctx, const char *folder, enhop
         for (int j = 0; j < EH_ARRAYS; j++) {
             char path[EH_PATH];
             if (!*s.shard[i].file[j].name) continue;
-            if (snprintf(path, sizeof path, "%s/%s", folder, s.shard[i].file[j].name) >= EH_PATH)
-                EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters",
-                                 EH_PATH));
+            EH_CHECK(eh_shards_path(ctx, folder, s.shard[i].file[j].name, path));
             EH_CHECK(check_file(ctx, path, s.shard[i].file[j].bytes, s.shard[i].file[j].crc, buffer, &at, all, progress,
                                 user));
             count++;

@@ -90,8 +90,7 @@ enhope_status eh_array_file_open(enhope_context *ctx, const char *path, bool idx
     EH_CHECK(eh_array_measure(ctx, &a, &s, &count));
     if (count * a.size < s.left)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: bytes follow the last value that the header announces", path));
-    out->path = eh_strdup(path);
-    if (!out->path) EH_CHECK(eh_fail_memory(ctx, "a path", strlen(path) + 1, 1));
+    EH_CHECK(eh_new_text(ctx, "a path", path, &out->path));
     out->offset = s.stored - s.left;
     out->a = a;
 cleanup:

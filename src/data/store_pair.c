@@ -64,20 +64,6 @@ cleanup:
     return status;
 }
 
-static enhope_status name_classes(enhope_context *ctx, const eh_labels *texts, const int32_t *rank,
-                                  enhope_dataset *data)
-{
-    EH_TRY(eh_new(ctx, "class names", texts->c, sizeof *data->class_name, (void **)&data->class_name));
-    for (int32_t k = 0; k < texts->c; k++) data->c += rank[k] >= 0;
-    for (int32_t k = 0; k < texts->c; k++) {
-        if (rank[k] < 0) continue;
-        char *name = eh_strdup(texts->name[k]);
-        if (!name) return eh_fail_memory(ctx, "a class name", strlen(texts->name[k]) + 1, 1);
-        data->class_name[rank[k]] = name;
-    }
-    return ENHOPE_OK;
-}
-
 /* Labels of one byte are looked up by their byte, others by their text. */
 static enhope_status settle_classes(enhope_context *ctx, const eh_array_file *f, eh_files *files, enhope_dataset *data)
 {
@@ -85,9 +71,7 @@ static enhope_status settle_classes(enhope_context *ctx, const eh_array_file *f,
     int32_t *rank = NULL;
     EH_TRY(collect_texts(ctx, f, &files->texts));
     EH_CHECK(eh_new(ctx, "classes", files->texts.c, sizeof *rank, (void **)&rank));
-    EH_CHECK(eh_labels_rank(ctx, files->texts.name, files->texts.c, rank));
-    EH_CHECK(name_classes(ctx, &files->texts, rank, data));
-    if (data->c < files->texts.c) eh_log(ctx, ENHOPE_LOG_INFO, "%s: the label -1 is taken for none", f->path);
+    EH_CHECK(eh_labels_classes(ctx, &files->texts, f->path, rank, data));
     files->by_text = f->a.size != 1;
     files->numbers = files->by_text ? files->texts.c : 256;
     EH_CHECK(eh_new(ctx, "classes", files->numbers, sizeof *files->class_of, (void **)&files->class_of));

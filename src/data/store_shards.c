@@ -36,8 +36,7 @@ static enhope_status open_file(enhope_context *ctx, const char *folder, const eh
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s/" EH_SHARDS_NAME ": shard %lld has no %s", folder,
                        (long long)i + 1, eh_shard_ends[s->kind == ENHOPE_CSR][which]);
     }
-    if (snprintf(path, sizeof path, "%s/%s", folder, shard->file[which].name) >= EH_PATH)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", EH_PATH);
+    EH_TRY(eh_shards_path(ctx, folder, shard->file[which].name, path));
     EH_TRY(eh_array_file_open(ctx, path, false, f, &plain));
     if (!plain) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is packed, or no file: expected plain NPY", path);
     int64_t wide = 1;
@@ -48,30 +47,13 @@ static enhope_status open_file(enhope_context *ctx, const char *folder, const eh
     return ENHOPE_OK;
 }
 
-static enhope_status give_names(enhope_context *ctx, eh_shards *s, const int32_t *rank, enhope_dataset *data)
-{
-    data->input_name = s->input_name;
-    s->input_name = NULL;
-    if (s->labels.c == 0) return ENHOPE_OK;
-    EH_TRY(eh_new(ctx, "class names", s->labels.c, sizeof *data->class_name, (void **)&data->class_name));
-    for (int32_t k = 0; k < s->labels.c; k++) data->c += rank[k] >= 0;
-    for (int32_t k = 0; k < s->labels.c; k++) {
-        if (rank[k] < 0) continue;
-        data->class_name[rank[k]] = s->labels.name[k];
-        s->labels.name[k] = NULL;
-    }
-    return ENHOPE_OK;
-}
-
 static enhope_status settle_classes(enhope_context *ctx, const char *folder, eh_shards *s, eh_files *files,
                                     enhope_dataset *data)
 {
     files->numbers = s->labels.c;
     files->unlabelled = true;
     EH_TRY(eh_new(ctx, "classes", s->labels.c, sizeof *files->class_of, (void **)&files->class_of));
-    EH_TRY(eh_labels_rank(ctx, s->labels.name, s->labels.c, files->class_of));
-    EH_TRY(give_names(ctx, s, files->class_of, data));
-    if (data->c < s->labels.c) eh_log(ctx, ENHOPE_LOG_INFO, "%s: the label -1 is taken for none", folder);
+    EH_TRY(eh_labels_classes(ctx, &s->labels, folder, files->class_of, data));
     for (int32_t k = 0; k < files->numbers; k++)
         if (files->class_of[k] < 0) files->class_of[k] = EH_MISSING;
     return ENHOPE_OK;
@@ -103,6 +85,8 @@ enhope_status eh_store_open_shards(enhope_context *ctx, const char *folder, bool
     data->x = (eh_matrix){.kind = s.kind, .n = s.n, .H = s.H};
     data->image_rows = s.image_rows;
     data->image_columns = s.image_columns;
+    data->input_name = s.input_name;
+    s.input_name = NULL;
     eh_files *whole = files;
     files = NULL;
     EH_CHECK(eh_store_of_files(ctx, s.kind, s.H, data->c, whole, &data->store));

@@ -279,8 +279,7 @@ static enhope_status name_classes(enhope_context *ctx, const spec *s, enhope_dat
     for (int32_t k = 0; k < data->c; k++) {
         char name[16];
         snprintf(name, sizeof name, "%d", k);
-        data->class_name[k] = eh_strdup(name);
-        if (!data->class_name[k]) return eh_fail_memory(ctx, "a class name", strlen(name) + 1, 1);
+        EH_TRY(eh_new_text(ctx, "a class name", name, &data->class_name[k]));
     }
     return ENHOPE_OK;
 }

@@ -1,4 +1,4 @@
-/* Where exemplars come from: random training points or k-means centres, class by class (section 3 of docs/method.md).
+/* Where exemplars come from: random training points or k-means centres, class by class (docs/explanation/method.md).
  */
 #ifndef EH_EXEMPLAR_H
 #define EH_EXEMPLAR_H

@@ -164,19 +164,14 @@ static void add_answer(evaluation *v, const answer *a)
     sum->errors += !right;
 }
 
-static int64_t at_most(int64_t value, int64_t most)
-{
-    return value < most ? value : most;
-}
-
 /* The rows from `first` on, a run for each rank. */
 static enhope_status evaluate_round(evaluation *v, int64_t first)
 {
     const int rank = eh_comm_rank(v->ctx), ranks = eh_comm_ranks(v->ctx);
-    const int64_t rows = at_most(ranks * v->step, v->data->x.n - first);
-    const int64_t from = at_most(rank * v->step, rows), to = at_most(from + v->step, rows);
+    const int64_t rows = eh_min(ranks * v->step, v->data->x.n - first);
+    const int64_t from = eh_min(rank * v->step, rows), to = eh_min(from + v->step, rows);
     EH_TRY(eh_comm_agree(v->ctx, ask_rows(v, first + from, to - from, v->answers + from)));
-    for (int r = 0; r <= ranks; r++) v->offset[r] = at_most(r * v->step, rows) * (int64_t)sizeof *v->answers;
+    for (int r = 0; r <= ranks; r++) v->offset[r] = eh_min(r * v->step, rows) * (int64_t)sizeof *v->answers;
     eh_comm_gather(v->ctx, v->answers, v->offset);
     EH_TRY(eh_comm_agree(v->ctx, ENHOPE_OK)); /* whether all have heard */
     for (int64_t i = 0; i < rows; i++) {
@@ -201,7 +196,7 @@ static enhope_status count_labels(enhope_context *ctx, const enhope_dataset *dat
         EH_CHECK(eh_new(ctx, "labels", STEP, sizeof *b.label, (void **)&b.label));
         b.x = (eh_matrix){.kind = data->x.kind, .n = STEP, .H = data->x.H};
         for (int64_t at = first; at < end; at += STEP) {
-            const int64_t count = at_most(STEP, end - at);
+            const int64_t count = eh_min(STEP, end - at);
             EH_CHECK(eh_store_read(ctx, data->store, at, count, &b, 0, false));
             for (int64_t i = 0; i < count; i++) *n += b.label[i] >= 0;
         }
@@ -274,7 +269,7 @@ static enhope_status match_classes(enhope_context *ctx, const enhope_model *mode
 static enhope_status evaluation_room(evaluation *v, const enhope_evaluation *wanted)
 {
     enhope_context *ctx = v->ctx;
-    const int64_t c = v->model->c, ranks = eh_comm_ranks(ctx), rows = at_most(ranks * v->step, v->data->x.n);
+    const int64_t c = v->model->c, ranks = eh_comm_ranks(ctx), rows = eh_min(ranks * v->step, v->data->x.n);
     EH_TRY(match_classes(ctx, v->model, v->data, &v->known));
     EH_TRY(eh_new(ctx, "the answers", rows, sizeof *v->answers, (void **)&v->answers));
     EH_TRY(eh_new(ctx, "shares of ranks", ranks + 1, sizeof *v->offset, (void **)&v->offset));

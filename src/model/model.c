@@ -43,8 +43,7 @@ enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_
                     (long long)shape->H, (long long)shape->h, (long long)r);
         goto cleanup;
     }
-    model->method = eh_strdup(method);
-    if (!model->method) EH_CHECK(eh_fail_memory(ctx, "the method's name", strlen(method) + 1, 1));
+    EH_CHECK(eh_new_text(ctx, "the method's name", method, &model->method));
     EH_CHECK(eh_new(ctx, "the map", parameters, sizeof *model->theta, (void **)&model->theta));
     EH_CHECK(eh_new(ctx, "the scaling", shape->H, sizeof *model->shift, (void **)&model->shift));
     EH_CHECK(eh_new(ctx, "the scaling", shape->H, sizeof *model->mul, (void **)&model->mul));
@@ -63,16 +62,15 @@ cleanup:
 
 enhope_status eh_model_copy_names(enhope_context *ctx, char *const *from, int64_t count, char **to)
 {
-    for (int64_t i = 0; i < count; i++)
-        if (!(to[i] = eh_strdup(from[i]))) return eh_fail_memory(ctx, "names", strlen(from[i]) + 1, 1);
+    for (int64_t i = 0; i < count; i++) EH_TRY(eh_new_text(ctx, "names", from[i], &to[i]));
     return ENHOPE_OK;
 }
 
 void enhope_model_free(enhope_model *model)
 {
     if (!model) return;
-    for (int32_t k = 0; model->class_name && k < model->c; k++) eh_free(model->class_name[k]);
-    for (int64_t j = 0; model->input_name && j < model->shape.H; j++) eh_free(model->input_name[j]);
+    eh_names_free(model->class_name, model->c);
+    eh_names_free(model->input_name, model->shape.H);
     for (int32_t i = 0; model->setting && i < model->settings; i++) {
         eh_free(model->setting[i].name);
         eh_free(model->setting[i].value);
@@ -83,8 +81,6 @@ void enhope_model_free(enhope_model *model)
     eh_free(model->mul);
     eh_free(model->reference);
     eh_free(model->reference_label);
-    eh_free(model->class_name);
-    eh_free(model->input_name);
     for (int32_t i = 0; i < model->notes; i++) {
         eh_free(model->note[i].name);
         eh_free(model->note[i].value);

@@ -62,7 +62,7 @@ enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, c
 enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                    int32_t k, int32_t *out);
 
-/* A model file (docs/model-format.md), model_save.c and model_load.c: the names both sides share. */
+/* A model file (docs/reference/model-format.md), model_save.c and model_load.c: the names both sides share. */
 #define EH_MODEL_FORMAT         "enhope"
 #define EH_MODEL_FORMAT_VERSION "1"
 #define EH_MODEL_COLDEST        1e-6 /* temperatures that a file may have */

@@ -321,12 +321,6 @@ static enhope_status read_tensors(enhope_context *ctx, eh_safetensors *st, const
     return ENHOPE_OK;
 }
 
-static enhope_status copy_text(enhope_context *ctx, const char *from, char **to)
-{
-    *to = eh_strdup(from);
-    return *to ? ENHOPE_OK : eh_fail_memory(ctx, "a name", strlen(from) + 1, 1);
-}
-
 static double number_or_nan(const cJSON *item)
 {
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
@@ -336,17 +330,17 @@ static enhope_status copy_lists(enhope_context *ctx, const plan *p, enhope_model
 {
     int64_t i = 0;
     for (const cJSON *item = p->classes->child; item; item = item->next)
-        EH_TRY(copy_text(ctx, item->valuestring, &model->class_name[i++]));
+        EH_TRY(eh_new_text(ctx, "a name", item->valuestring, &model->class_name[i++]));
     if (p->inputs) {
         EH_TRY(eh_new(ctx, "the input names", p->shape.H, sizeof *model->input_name, (void **)&model->input_name));
         i = 0;
         for (const cJSON *item = p->inputs->child; item; item = item->next)
-            EH_TRY(copy_text(ctx, item->valuestring, &model->input_name[i++]));
+            EH_TRY(eh_new_text(ctx, "a name", item->valuestring, &model->input_name[i++]));
     }
     i = 0;
     for (const cJSON *item = p->settings->child; item; item = item->next, i++) {
-        EH_TRY(copy_text(ctx, item->string, &model->setting[i].name));
-        EH_TRY(copy_text(ctx, item->valuestring, &model->setting[i].value));
+        EH_TRY(eh_new_text(ctx, "a name", item->string, &model->setting[i].name));
+        EH_TRY(eh_new_text(ctx, "a name", item->valuestring, &model->setting[i].value));
     }
     i = 0;
     for (const cJSON *row = p->history->child; row; row = row->next) {

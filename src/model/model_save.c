@@ -1,4 +1,4 @@
-/* A model as a file: which tensors and which texts (docs/model-format.md lists them), in a fixed order, so that the
+/* A model as a file: which tensors and which texts (docs/reference/model-format.md lists them), in a fixed order, so that the
  * same model gives the same bytes. Wall-clock seconds are left out for that reason. */
 #include <inttypes.h>
 #include <math.h>

@@ -39,11 +39,6 @@ static void pass_close(pass *p)
     p->cp = NULL;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Rows of a block: enough for speed, no more than there are, and not so many that they take too much memory. k:
  * neighbours kept for each row. */
 static int64_t block_rows(const pass *p, int64_t k)
@@ -55,7 +50,7 @@ static int64_t block_rows(const pass *p, int64_t k)
     const int64_t work = model->map->work(s, p->cp, 1, false) - model->map->work(s, p->cp, 0, false);
     const int64_t width = p->e.ld + work + op->ahead * (s->h + 3 * k);
     const int64_t most = (op->host ? HOST_NUMBERS : DEVICE_NUMBERS) / width;
-    const int64_t rows = smaller(smaller(op->block, wanted), most);
+    const int64_t rows = eh_min(eh_min(op->block, wanted), most);
     return rows > 0 ? rows : 1;
 }
 
@@ -105,8 +100,8 @@ static enhope_status pass_allocate(pass *p, enhope_context *ctx, int64_t k)
 {
     const enhope_model *model = p->model;
     eh_compute *cp = p->cp;
-    const int64_t block = block_rows(p, k), exemplars = model->exemplars && k > 0 ? smaller(block, model->r) : 0;
-    p->span = smaller(cp->op->ahead * block, p->n > 0 ? p->n : 1);
+    const int64_t block = block_rows(p, k), exemplars = model->exemplars && k > 0 ? eh_min(block, model->r) : 0;
+    p->span = eh_min(cp->op->ahead * block, p->n > 0 ? p->n : 1);
     EH_TRY(pass_theta(p, ctx));
     EH_TRY(eh_embedder_allocate(&p->e, &(eh_embedder_sizes){.capacity = block,
                                                             .dense = p->e.sparse ? exemplars : block,
@@ -154,7 +149,7 @@ static void pass_references(pass *p)
         return;
     }
     for (int64_t first = 0; first < model->r; first += p->e.capacity) {
-        const int64_t count = smaller(p->e.capacity, model->r - first);
+        const int64_t count = eh_min(p->e.capacity, model->r - first);
         op->write(p->cp, p->E, model->reference + first * H, count * H);
         eh_embedder_exemplars(&p->e, p->theta, p->E, first, count);
     }
@@ -168,7 +163,7 @@ static int64_t sample_row(const pass *p, int64_t i)
 /* Tells the backend among which rows the block that begins with sample `first` has its own; they ascend. */
 static void pass_stage(const pass *p, int64_t first)
 {
-    const int64_t count = smaller(p->e.capacity, p->n - first);
+    const int64_t count = eh_min(p->e.capacity, p->n - first);
     if (!p->cp->op->stage || count <= 0) return;
     const int64_t from = sample_row(p, first), to = sample_row(p, first + count - 1);
     p->cp->op->stage(p->cp, &p->e.table, from, to - from + 1);
@@ -177,7 +172,7 @@ static void pass_stage(const pass *p, int64_t first)
 /* The rows of the next span, to the backend; how many they are, 0: there are no more. */
 static int64_t pass_span(pass *p)
 {
-    const int64_t count = smaller(p->span, p->n - p->next);
+    const int64_t count = eh_min(p->span, p->n - p->next);
     if (count <= 0) return 0;
     if (p->rows)
         p->cp->op->send(p->cp, p->row, p->rows + p->next, (size_t)count * sizeof *p->rows);
@@ -220,7 +215,7 @@ static enhope_status embed(enhope_context *ctx, const enhope_model *model, const
     pass_stage(&p, 0);
     for (int64_t count; (count = pass_span(&p)) > 0;) {
         for (int64_t from = 0; from < count; from += p.e.capacity)
-            pass_block(&p, from, smaller(p.e.capacity, count - from));
+            pass_block(&p, from, eh_min(p.e.capacity, count - from));
         p.cp->op->read(p.cp, Y + (p.next - count) * h, p.e.Y, count * h);
     }
     eh_compute_end(p.cp);
@@ -235,7 +230,7 @@ enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model,
     const int64_t step = eh_dataset_step(ctx, data);
     for (int64_t first = 0; first < data->x.n; first += step) {
         enhope_dataset *block = NULL;
-        EH_TRY(enhope_dataset_block(ctx, data, first, smaller(step, data->x.n - first), &block));
+        EH_TRY(enhope_dataset_block(ctx, data, first, eh_min(step, data->x.n - first), &block));
         const enhope_status status = embed(ctx, model, block, Y + first * model->shape.h);
         enhope_dataset_free(block);
         EH_TRY(status);
@@ -295,7 +290,7 @@ static void classify_span(pass *p, int64_t count)
     const int64_t h = p->model->shape.h;
     const eh_references ref = eh_embedder_references(&p->e);
     for (int64_t from = 0; from < count; from += p->e.capacity) {
-        const int64_t rows = smaller(p->e.capacity, count - from);
+        const int64_t rows = eh_min(p->e.capacity, count - from);
         pass_block(p, from, rows);
         if (p->e.nearest.cp) eh_classify(&p->e.nearest, &ref, eh_at(p->cp, p->e.Y, from * h), rows, from);
     }
@@ -375,7 +370,7 @@ enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *mode
     if (!data->store) return eh_model_predict(ctx, model, data, NULL, data->x.n, k, out, NULL);
     const int64_t step = eh_dataset_step(ctx, data), near = k > 0 ? k : model->k;
     for (int64_t first = 0; first < data->x.n; first += step) {
-        const int64_t count = smaller(step, data->x.n - first);
+        const int64_t count = eh_min(step, data->x.n - first);
         const enhope_prediction part = {.label = out->label ? out->label + first : NULL,
                                         .proba = out->proba ? out->proba + first * model->c : NULL,
                                         .winner = out->winner ? out->winner + first : NULL,

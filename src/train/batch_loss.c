@@ -94,7 +94,7 @@ static void loss_in(enhope_trainer *t, const eh_real *x, eh_operand *X, eh_real 
     if (t->exchange) eh_train_end_exchange(t, gradient);
 }
 
-/* One adversarial step (docs/method.md): the mean of the loss in X and of the loss a step up its gradient from there, which
+/* One adversarial step (docs/explanation/method.md): the mean of the loss in X and of the loss a step up its gradient from there, which
  * the first walk back leaves along with the gradient of the exemplars. The step's direction counts as a constant. */
 static void loss_with_climb(enhope_trainer *t, const eh_real *x, eh_operand *X, eh_real *gradient, eh_scalar *loss)
 {

@@ -3,7 +3,8 @@
  * Random numbers are a function of (seed, stream, index), and cg and lbfgs begin afresh with each batch, so that this is little:
  * the parameters, the best of them, their mean, what the optimiser keeps between batches, counters, sums and the history. The
  * rest a trainer has from data and settings; whether these are the same is told by their texts and by a fingerprint. Numbers are
- * kept as the backend holds them, and a checksum tells a damaged file from a whole one. docs/model-format.md lists it all. */
+ * kept as the backend holds them, and a checksum tells a damaged file from a whole one.
+ * docs/reference/model-format.md lists it all. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,11 +9,6 @@
 /* Samples that tell a training error, or a temperature, well enough; rows are in a seeded order. */
 enum { MOST = 10000 };
 
-static int64_t at_most(int64_t n)
-{
-    return n < MOST ? n : MOST;
-}
-
 enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta)
 {
     if (!t->z) return eh_train_embed_shared(t, theta, t->held, t->embedder.G);
@@ -64,7 +59,7 @@ static double fit(enhope_trainer *t, const eh_real *theta, int64_t n, const eh_h
 static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     enhope_context *ctx = t->ctx;
-    const int64_t n = at_most(t->valid_n), h = t->embedder.shape.h;
+    const int64_t n = eh_min(t->valid_n, MOST), h = t->embedder.shape.h;
     float *G = NULL, *Y = NULL;
     double *L = NULL, *scratch = NULL;
     int32_t *label = NULL;
@@ -141,7 +136,7 @@ cleanup:
 
 enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
-    const int64_t n = at_most(t->held);
+    const int64_t n = eh_min(t->held, MOST);
     EH_TRY(eh_train_references(t, theta));
     EH_TRY(t->z ? count_errors(t, theta, 0, n, &m->train_errors)
                 : eh_comm_agree(t->ctx, leave_one_out(t, theta, n, &m->train_errors)));

@@ -1,5 +1,5 @@
 /* Soft targets of the methods that compare with exemplars: smoothed over classes, mixed of two samples, and weighted by
- * class. All three are one P of a batch, which is made when the batch is taken; docs/method.md has the formulas. */
+ * class. All three are one P of a batch, which is made when the batch is taken; docs/explanation/method.md has the formulas. */
 #include <math.h>
 
 #include "train/trainer.h"

@@ -1,4 +1,4 @@
-// The model in the page: reads the safetensors file that enhope writes (docs/model-format.md), embeds and classifies.
+// The model in the page: reads the safetensors file that enhope writes (docs/reference/model-format.md), embeds and classifies.
 // Sums are in double; the command's are in float.
 
 export function readModel(buffer) {

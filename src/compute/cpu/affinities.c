@@ -33,15 +33,10 @@ static void for_tiles(eh_compute *c, tile_fn *each, int64_t n, int64_t dims, con
             if (b <= a) each(n, dims, X, P, a * TILE, b * TILE);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void distances(int64_t n, int64_t dims, const float *X, float *P, int64_t i0, int64_t j0)
 {
-    for (int64_t i = i0; i < least(i0 + TILE, n); i++)
-        for (int64_t j = j0; j < least(j0 + TILE, i + 1); j++)
+    for (int64_t i = i0; i < eh_min(i0 + TILE, n); i++)
+        for (int64_t j = j0; j < eh_min(j0 + TILE, i + 1); j++)
             P[i * n + j] = P[j * n + i] = difference(dims, X + i * dims, X + j * dims);
 }
 
@@ -49,8 +44,8 @@ static void add_directions(int64_t n, int64_t dims, const float *X, float *P, in
 {
     (void)dims, (void)X;
     const float scale = (float)(0.5 / (double)n);
-    for (int64_t i = i0; i < least(i0 + TILE, n); i++)
-        for (int64_t j = j0; j < least(j0 + TILE, i + 1); j++)
+    for (int64_t i = i0; i < eh_min(i0 + TILE, n); i++)
+        for (int64_t j = j0; j < eh_min(j0 + TILE, i + 1); j++)
             P[i * n + j] = P[j * n + i] = scale * (P[i * n + j] + P[j * n + i]);
 }
 
@@ -93,7 +88,7 @@ EH_SIMD static void add_strip(int64_t count, const float *restrict e, float beta
 static eh_bandwidth_sums sums_at(int64_t n, const float *e, double beta)
 {
     eh_bandwidth_sums s = {-1, 0, 0}; /* the row's own exp(0) counts for nothing */
-    for (int64_t j = 0; j < n; j += STRIP) add_strip(least(STRIP, n - j), e + j, (float)beta, &s);
+    for (int64_t j = 0; j < n; j += STRIP) add_strip(eh_min(STRIP, n - j), e + j, (float)beta, &s);
     return s;
 }
 

@@ -192,6 +192,19 @@ enhope_status eh_labels_rank(enhope_context *ctx, char *const *name, int32_t c, 
     return ENHOPE_OK;
 }
 
+enhope_status eh_labels_classes(enhope_context *ctx, const eh_labels *l, const char *where, int32_t *rank,
+                                enhope_dataset *data)
+{
+    if (l->c == 0) return ENHOPE_OK;
+    EH_TRY(eh_labels_rank(ctx, l->name, l->c, rank));
+    EH_TRY(eh_new(ctx, "class names", l->c, sizeof *data->class_name, (void **)&data->class_name));
+    for (int32_t k = 0; k < l->c; k++) data->c += rank[k] >= 0;
+    for (int32_t k = 0; k < l->c; k++)
+        if (rank[k] >= 0) EH_TRY(eh_new_text(ctx, "a class name", l->name[k], &data->class_name[rank[k]]));
+    if (data->c < l->c) eh_log(ctx, ENHOPE_LOG_INFO, "%s: the label -1 is taken for none", where);
+    return ENHOPE_OK;
+}
+
 enhope_status eh_dataset_order_classes(enhope_context *ctx, enhope_dataset *data)
 {
     enhope_status status = ENHOPE_OK;

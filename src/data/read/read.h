@@ -63,6 +63,9 @@ bool eh_labels_missing(const char *text, size_t length);
 /* rank (c): the number of each name if classes are ordered as numbers when all names are numbers, else by bytes; -1: the
  * name says that a label is missing (-1 beside two or more whole numbers from 0). */
 enhope_status eh_labels_rank(enhope_context *ctx, char *const *name, int32_t c, int32_t *rank);
+/* The same of these labels, of which data gets the classes; `where` is for the log. */
+enhope_status eh_labels_classes(enhope_context *ctx, const eh_labels *labels, const char *where, int32_t *rank,
+                                enhope_dataset *data);
 /* One more sample of the class of this text; one that is empty or NaN is missing. */
 enhope_status eh_labels_add(enhope_context *ctx, eh_labels *labels, const char *text, size_t length);
 enhope_status eh_labels_add_number(enhope_context *ctx, eh_labels *labels, double value);

@@ -285,14 +285,12 @@ static enhope_status read_texts(enhope_context *ctx, const mat *m, const eh_mat_
     for (int64_t i = 0; ok && i < v->count; i++) {
         ok = read_text(m, &values, i, one, sizeof one);
         if (!ok) break;
-        text[i] = eh_strdup(one);
-        if (!text[i]) EH_CHECK(eh_fail_memory(ctx, "a name", strlen(one) + 1, 1));
+        EH_CHECK(eh_new_text(ctx, "a name", one, &text[i]));
     }
     *out = ok ? text : NULL;
     if (ok) text = NULL;
 cleanup:
-    for (int64_t i = 0; text && i < v->count; i++) eh_free(text[i]);
-    eh_free(text);
+    eh_names_free(text, v->count);
     m->op->free(&values);
     return status;
 }
@@ -323,8 +321,7 @@ static enhope_status take_names(enhope_context *ctx, const mat *m, enhope_datase
         EH_TRY(read_texts(ctx, m, v, &text));
         if (!text) continue;
         if (classes) {
-            for (int32_t k = 0; k < data->c; k++) eh_free(data->class_name[k]);
-            eh_free(data->class_name);
+            eh_names_free(data->class_name, data->c);
             data->class_name = text;
             named = true;
         } else {

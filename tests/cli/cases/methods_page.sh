@@ -1,5 +1,5 @@
 # The page on methods holds the table that the command prints, and a paragraph for each method.
-page=$CASES/../../../docs/methods.md
+page=$CASES/../../../docs/reference/methods.md
 enhope methods --markdown > table
 sed '1,/^<!-- enhope methods --markdown -->$/d;/^<!-- end -->$/,$d' "$page" | diff table - && echo "the table is in step"
 enhope methods | tail -n +2 | while read -r name rest; do
