@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench asan cluster install format clean
+.PHONY: help setup build demo check test lint coverage bench asan cluster install format clean
 
 help: ## say what there is to make
 	@echo 'enhope: exemplar-centred supervised embedding'
@@ -13,7 +13,7 @@ help: ## say what there is to make
 	@echo 'JOBS=2 sets how many things are built or tested at once, PREFIX=/usr/local where to install.'
 
 setup: ## install the Debian packages that are missing for building and testing
-	@scripts/setup build viewer test browser mpi
+	@scripts/setup build viewer test lint browser mpi
 
 build: ## build the library and the command in build/release
 	@scripts/setup build
@@ -26,10 +26,27 @@ demo: ## train on MNIST and leave a model, an embedding, a picture and a page to
 	@scripts/build release
 	@scripts/demo
 
-test: ## build with gcc, with sanitizers and with clang, and run every test
-	@scripts/setup build viewer test browser mpi
+check: ## build with gcc and run the tests of the library and the command, in about a minute
+	@scripts/setup build test
+	@scripts/setup viewer || echo 'make: without node and npm, enhope view will be missing' >&2
+	@scripts/build --tests release
+	@ctest --test-dir build/release -L check -j $(JOBS) --no-tests=error --output-on-failure
+
+test: ## build with gcc, with sanitizers and with clang, and run every test and lint
+	@scripts/setup build viewer test lint browser mpi
 	@scripts/build --tests release asan clang
 	@scripts/test
+
+lint: ## check the layout of the sources, and look for faults with clang-tidy
+	@scripts/setup build test lint
+	@scripts/build release
+	@scripts/lint format
+	@scripts/lint tidy build/release
+
+coverage: ## measure which lines the tests of make check run, in build/coverage/coverage.txt
+	@scripts/setup build test coverage
+	@scripts/build --tests coverage
+	@scripts/coverage
 
 bench: ## measure speed and memory (ENHOPE_DATA names a folder of data sets)
 	@scripts/setup build
@@ -50,6 +67,7 @@ install: build ## install under PREFIX
 	@cmake --install build/release --prefix '$(PREFIX)'
 
 format: ## lay out the C and CUDA sources with clang-format
+	@scripts/setup lint
 	@clang-format -i $$(find include src cli reproduce bench tests examples python -name '*.[ch]' -o -name '*.cu')
 
 clean: ## remove build/ and out/, keep data/

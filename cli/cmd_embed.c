@@ -32,7 +32,7 @@ static void put_npy_header(FILE *out, int64_t n, int64_t h)
 static void put_csv_header(FILE *out, const cli_session *session)
 {
     const int64_t h = session->model_info.outputs;
-    for (int64_t j = 0; j < h; j++) fprintf(out, "%sy%lld", j ? "," : "", (long long)(j + 1));
+    for (int64_t j = 0; j < h; j++) fprintf(out, "%sy%lld", j ? "," : "", (long long)j + 1);
     fputs(session->data_info.classes ? ",label\n" : "\n", out);
 }
 

@@ -50,11 +50,30 @@ static inline twin from_host(const float *host, int64_t count)
     return t;
 }
 
+/* The first normal numbers of a stream, drawn once: the same few streams are used thousands of times. */
+static inline const double *normals(uint32_t stream, int64_t count)
+{
+    static struct {
+        double *value;
+        int64_t count;
+    } drawn[256];
+    if (stream >= 256) fail_msg("stream %u", stream);
+    if (count > drawn[stream].count) {
+        drawn[stream].value = realloc(drawn[stream].value, (size_t)count * sizeof(double));
+        assert_non_null(drawn[stream].value);
+        for (int64_t i = drawn[stream].count; i < count; i++)
+            drawn[stream].value[i] = eh_random_normal(2, stream, (uint64_t)i);
+        drawn[stream].count = count;
+    }
+    return drawn[stream].value;
+}
+
 /* Irregular numbers. */
 static inline twin make(int64_t count, uint32_t stream, double scale)
 {
     float *host = malloc((size_t)(count + 1) * sizeof *host);
-    for (int64_t i = 0; i < count; i++) host[i] = (float)(scale * eh_random_normal(2, stream, (uint64_t)i));
+    const double *normal = normals(stream, count);
+    for (int64_t i = 0; i < count; i++) host[i] = (float)(scale * normal[i]);
     const twin t = from_host(host, count);
     free(host);
     return t;

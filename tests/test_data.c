@@ -1,5 +1,6 @@
 /* Data sets in memory: views, selections, scaling against brute force, the split against its own definition, synthetic
  * data. */
+#define _DEFAULT_SOURCE 1 /* mkdtemp */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cmocka.h>
@@ -469,8 +471,11 @@ static void memory_is_what_the_control_groups_leave(void **state)
     const char *const folders[] = {"groups", "groups/job", "groups/job/step", "groups/memory", "groups/memory/job"};
     const char *const files[] = {"groups/list", "groups/job/memory.max", "groups/job/step/memory.max",
                                  "groups/memory/memory.limit_in_bytes", "groups/memory/job/memory.limit_in_bytes"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) remove(files[i]); /* of an earlier run */
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) mkdir(folders[i], 0777);
+    char start[4096], folder[] = "/tmp/enhope-data-XXXXXX";
+    assert_non_null(getcwd(start, sizeof start));
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) assert_int_equal(mkdir(folders[i], 0777), 0);
     assert_int_equal(eh_group_memory("groups/none", "groups", 77), 77);
     put_text("groups/list", "0::/job/step\n");
     assert_int_equal(eh_group_memory("groups/list", "groups", 9000), 9000);
@@ -488,6 +493,10 @@ static void memory_is_what_the_control_groups_leave(void **state)
     put_text("groups/memory/memory.limit_in_bytes", "6000\n");
     assert_int_equal(eh_group_memory("groups/list", "groups", 9000), 6000);
     assert_true(eh_machine_memory() > 0);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) assert_int_equal(remove(files[i]), 0);
+    for (size_t i = sizeof folders / sizeof *folders; i-- > 0;) assert_int_equal(rmdir(folders[i]), 0);
+    assert_int_equal(chdir(start), 0);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 int main(void)

@@ -24,7 +24,65 @@ typedef struct cli_pair {
     const char *name, *value;
 } cli_pair;
 
-/* All that a command line may contain. Zero or NULL: not given. */
+/* Options by what they belong to. Zero or NULL: not given. */
+typedef struct cli_source_options {
+    const char *part, *split, *label, *variables, *memory;
+    int64_t limit;
+} cli_source_options;
+
+typedef struct cli_compute_options {
+    int64_t threads;
+    const char *device, *precision;
+} cli_compute_options;
+
+typedef struct cli_training_options {
+    const char *checkpoint, *every, *log;
+    int64_t kept;
+    bool resume, in_place;
+} cli_training_options;
+
+typedef struct cli_tune_options {
+    const char *for_time;
+    int64_t trials, series, size;
+    double latency;
+} cli_tune_options;
+
+typedef struct cli_answer_options { /* eval and predict */
+    const char *against, *reject;
+    int64_t centres, seed;
+    double keep;
+    bool proba, winner, reliability;
+} cli_answer_options;
+
+typedef struct cli_picture_options {
+    int64_t width, height;
+    double point, font_size, scale;
+    const char *format, *font;
+    bool mark_errors, regions, no_legend;
+} cli_picture_options;
+
+typedef struct cli_page_options {
+    int64_t sample, detail;
+    bool bare, transpose, history;
+} cli_page_options;
+
+typedef struct cli_shards_options {
+    const char *size;
+    int64_t rows;
+    bool check;
+} cli_shards_options;
+
+typedef struct cli_list_options {
+    bool settings, devices, markdown, manual;
+} cli_list_options;
+
+typedef struct cli_reproduce_options {
+    const char *only, *cells;
+    int64_t seeds;
+    bool quick, ablation;
+} cli_reproduce_options;
+
+/* All that a command line may contain. */
 typedef struct cli_options {
     const struct cli_command *command;
     const char *positional[CLI_POSITIONALS];
@@ -34,53 +92,16 @@ typedef struct cli_options {
     const char *data, *output, *title;
     int64_t neighbours, jobs;
     bool quiet, json, help, version;
-    struct {
-        const char *part, *split, *label, *variables, *memory;
-        int64_t limit;
-    } source;
-    struct {
-        int64_t threads;
-        const char *device, *precision;
-    } compute;
-    struct {
-        const char *checkpoint, *every, *log;
-        int64_t kept;
-        bool resume, in_place;
-    } training;
-    struct {
-        const char *for_time;
-        int64_t trials, series, size;
-        double latency;
-    } tune;
-    struct { /* eval and predict */
-        const char *against, *reject;
-        int64_t centres, seed;
-        double keep;
-        bool proba, winner, reliability;
-    } answer;
-    struct {
-        int64_t width, height;
-        double point, font_size, scale;
-        const char *format, *font;
-        bool mark_errors, regions, no_legend;
-    } picture;
-    struct {
-        int64_t sample, detail;
-        bool bare, transpose, history;
-    } page;
-    struct {
-        const char *size;
-        int64_t rows;
-        bool check;
-    } shards;
-    struct {
-        bool settings, devices, markdown, manual;
-    } list;
-    struct {
-        const char *only, *cells;
-        int64_t seeds;
-        bool quick, ablation;
-    } reproduce;
+    cli_source_options source;
+    cli_compute_options compute;
+    cli_training_options training;
+    cli_tune_options tune;
+    cli_answer_options answer;
+    cli_picture_options picture;
+    cli_page_options page;
+    cli_shards_options shards;
+    cli_list_options list;
+    cli_reproduce_options reproduce;
 } cli_options;
 
 /* What several ranks do with a command: rank 0 runs it alone, all run it together, or they refuse it. */
@@ -364,7 +385,7 @@ typedef struct cli_figure {
     bool legend;
 } cli_figure;
 enum { CLI_PICTURE_WIDTH = 760, CLI_PICTURE_HEIGHT = 640, CLI_PICTURE_LETTERS = 13 }; /* defaults, in pixels */
-int cli_figure_draw(FILE *out, const cli_figure *figure);
+int cli_figure_draw(FILE *out, const cli_figure *asked);
 /* The session's data as its model places it; options: how it looks, neighbours (plot/draw.c). */
 int cli_draw(const cli_session *session, const cli_options *options, canvas_format format, FILE *out);
 

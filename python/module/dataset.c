@@ -96,10 +96,14 @@ PyObject *read_dataset(PyObject *module, PyObject *args)
         enhope_dataset_info info;
         enhope_status status;
         (void)enhope_context_set_memory(ctx, INT64_MAX); /* arrays are in memory, whatever their size */
-        Py_BEGIN_ALLOW_THREADS status = enhope_dataset_read(ctx, &source, &data);
+        Py_BEGIN_ALLOW_THREADS;
+        status = enhope_dataset_read(ctx, &source, &data);
         if (!status) enhope_dataset_get_info(data, &info);
-        Py_END_ALLOW_THREADS if (status) raise_sentence(ctx, status);
-        else if (!(self = PyObject_New(dataset_object, dataset_type))) enhope_dataset_free(data);
+        Py_END_ALLOW_THREADS;
+        if (status)
+            raise_sentence(ctx, status);
+        else if (!(self = PyObject_New(dataset_object, dataset_type)))
+            enhope_dataset_free(data);
         if (self) self->data = data, self->info = info;
     }
     enhope_context_free(ctx);

@@ -45,7 +45,7 @@ enhope_status eh_solve_mcml(const eh_solve_data *d, eh_real *theta, double *loss
 enum { EH_EIGEN_INPUTS = 20000 }; /* at most: the covariance is H x H */
 
 /* Refuses more outputs than inputs, and more inputs than `max`. */
-enhope_status eh_eigen_check(const eh_solve_data *d, int64_t max);
+enhope_status eh_eigen_check(const eh_solve_data *d, int64_t most);
 /* mean (H) and covariance S (H, H) of the samples, as scaled. */
 enhope_status eh_covariance(const eh_solve_data *d, double *mean, double *S);
 /* Of the symmetric A (n, n), which is destroyed, the h largest eigenvalues, largest first, and their vectors (h, n), each

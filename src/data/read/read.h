@@ -141,9 +141,9 @@ bool eh_array_is_direct(const eh_array *a);
 void eh_array_convert(const eh_array *a, const unsigned char *raw, int64_t count, void *to);
 /* One element as a whole number. */
 int64_t eh_array_integer(const eh_array *a, const unsigned char *raw);
-/* Element i, at raw, as the text of a label, in `buffer` (of a->size + EH_LABEL_TEXT bytes) or where it lies. */
+/* Element i, at p, as the text of a label, in `buffer` (of a->size + EH_LABEL_TEXT bytes) or where it lies. */
 enum { EH_LABEL_TEXT = 40 };
-enhope_status eh_array_label_text(enhope_context *ctx, const eh_array *a, const unsigned char *raw, int64_t i,
+enhope_status eh_array_label_text(enhope_context *ctx, const eh_array *a, const unsigned char *p, int64_t i,
                                   char *buffer, const char **text, size_t *length);
 
 /* ---- formats.c: one row a format ---- */
@@ -192,7 +192,7 @@ typedef struct eh_located {
     bool parts;                            /* the source has a train and a test part */
     char x_path[EH_PATH], y_path[EH_PATH]; /* behind x and y */
 } eh_located;
-enhope_status eh_locate(enhope_context *ctx, const enhope_source *source, const char *part, eh_located *out);
+enhope_status eh_locate(enhope_context *ctx, const enhope_source *source, const char *part, eh_located *at);
 /* Whether labels are wanted: the label column is not "none". */
 bool eh_source_labelled(const enhope_source *source);
 
@@ -229,7 +229,7 @@ enhope_status eh_read_mat(enhope_context *ctx, eh_input *in, enhope_dataset *dat
 /* ../synthetic.c: "digits,n=6000,seed=1,part=train" or "blobs,n=600,classes=3,inputs=5,spread=1,seed=1,part=train": every key
  * may be left out; part: NULL, or what is taken for the key. The test part is a draw of its own that shares no sample with
  * the train part of the same seed. 8 bytes a sample are held for the order of the labels. */
-enhope_status eh_read_synthetic(enhope_context *ctx, const char *spec, const char *part, enhope_dataset *data,
+enhope_status eh_read_synthetic(enhope_context *ctx, const char *text, const char *part, enhope_dataset *data,
                                 eh_sink *sink);
 
 /* read.c: all rows of the source to the sink, in constant memory if its format allows it; data (zeroed by eh_new) gets H,

@@ -21,7 +21,7 @@ static enhope_status median_distance(enhope_trainer *t, int64_t n, double *out)
                    t->embedder.nearest.index, t->embedder.nearest.distance);
     c->op->read(c, square, t->embedder.nearest.distance, n);
     qsort(square, (size_t)n, sizeof *square, by_size);
-    *out = sqrt(square[n / 2]);
+    *out = sqrt((double)square[n / 2]);
     eh_free(square);
     return c->op->sync(c, t->ctx);
 }

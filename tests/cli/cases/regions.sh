@@ -1,6 +1,6 @@
 # Every point lies in the region of the class that predict gives it, but for those on a border.
 tiny="--factors 8 --hidden 6 --epochs 4 --batch 0 --quiet"
-blobs="synthetic:blobs,n=1500,classes=5,inputs=5,seed=3"
+blobs="synthetic:blobs,n=500,classes=5,inputs=5,seed=3"
 enhope train --data $blobs $tiny --limit 400 -z 25 -o m.safetensors
 enhope embed m.safetensors --data $blobs -o y.csv
 cat > check.py <<'END'
