@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo check test lint coverage bench asan cluster install format clean
+.PHONY: help setup build demo check test lint coverage bench asan docs cluster install format clean
 
 help: ## say what there is to make
 	@echo 'enhope: exemplar-centred supervised embedding'
@@ -57,6 +57,11 @@ asan: ## build with sanitizers and run the tests of that build
 	@scripts/setup build test
 	@scripts/build --tests asan
 	@ctest --test-dir build/asan -j $(JOBS) --no-tests=error --output-on-failure
+
+docs: ## build the documentation as a site in build/docs/html
+	@scripts/setup build docs
+	@scripts/build release
+	@scripts/docs
 
 cluster: ## install Slurm and an ssh server, and test job files and several hosts on this machine
 	@scripts/setup build viewer test mpi hosts slurm

@@ -119,10 +119,24 @@ static void put_settings(void)
     }
 }
 
+static void put_settings_markdown(void)
+{
+    char range[512];
+    puts("| setting | default | values | applies to | meaning |\n|---|---|---|---|---|");
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        const enhope_setting_info *s = enhope_setting_get(i);
+        cli_setting_range(s, range, sizeof range);
+        printf("| `%s` | %s | ", s->name, s->initial);
+        for (const char *c = s->type == ENHOPE_SETTING_CHOICE ? s->choices : range; *c; c++)
+            fputs(*c == '|' ? ", " : (char[2]){*c, '\0'}, stdout); /* a bar would end the cell */
+        printf(" | %s | %s |\n", s->applies, s->help);
+    }
+}
+
 int cmd_methods(const cli_options *options)
 {
     if (options->list.markdown)
-        put_methods_markdown();
+        (options->list.settings ? put_settings_markdown : put_methods_markdown)();
     else if (options->list.settings)
         (options->json ? put_settings_json : put_settings)();
     else

@@ -180,7 +180,7 @@ static const cli_option options[] = {
     {"devices", 0, NULL, CLI_FLAG, AT(list.devices), 0, 0, " info ",
      "print the devices that --device can name instead, one a line; why, where a GPU cannot be used"},
     {"settings", 0, NULL, CLI_FLAG, AT(list.settings), 0, 0, " methods ", "print the table of settings instead"},
-    {"markdown", 0, NULL, CLI_FLAG, AT(list.markdown), 0, 0, " methods ", "print the table of methods in Markdown"},
+    {"markdown", 0, NULL, CLI_FLAG, AT(list.markdown), 0, 0, " methods ", "print the table in Markdown"},
     {"errors", 0, NULL, CLI_FLAG, AT(picture.mark_errors), 0, 0, " plot ", "mark misclassified points by a dark edge"},
     {"regions", 0, NULL, CLI_FLAG, AT(picture.regions), 0, 0, " plot ",
      "tint the regions in which the k nearest exemplars vote for a class; exact, for up to 1,000 of them"},

@@ -21,7 +21,7 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 SOURCES = ["CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "cmake", "include", "src", "cli",
-           "python", "man", "docs", "examples"]
+           "reproduce", "python", "man", "docs", "examples"]
 
 
 def _version():

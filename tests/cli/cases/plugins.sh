@@ -3,6 +3,7 @@ blobs=synthetic:blobs,n=60,classes=3,inputs=5,seed=3
 enhope train --data $blobs --factors 4 --hidden 3 --epochs 1 --quiet -o m.safetensors || exit
 { printf '%-124s' 'MATLAB 5.0 MAT-file'; printf '\000\001IM'; } > empty.mat
 try() { "$@" 2>&1 | sed "s|/[^ ]*/libenhope_|.../libenhope_|"; }
+before=${LD_LIBRARY_PATH-}
 export LD_LIBRARY_PATH=$PWD
 : > libenhope_mat.so
 : > libenhope_cairo.so
@@ -25,6 +26,6 @@ C
 rm libenhope_mat.so
 cc -std=c17 -shared -fPIC old.c -o libenhope_mat.so || exit
 try enhope data empty.mat
-unset LD_LIBRARY_PATH
+LD_LIBRARY_PATH=$before
 try enhope data empty.mat
 ls | grep "^map" || echo "no file is left"
