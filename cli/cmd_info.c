@@ -36,10 +36,10 @@ static void put_json(const cli_session *session, const int64_t *count)
     const enhope_history *best = cli_session_best(session);
     cli_json(stdout,
              "{\n  \"method\": %s,\n  \"map\": %s,\n  \"inputs\": %lld,\n  \"outputs\": %lld,\n  \"factors\": %lld,\n"
-             "  \"hidden\": %lld,\n  \"order\": %s,\n  \"parameters\": %lld,\n  \"references\": %lld,\n"
+             "  \"hidden\": %lld,\n  \"order\": %d,\n  \"parameters\": %lld,\n  \"references\": %lld,\n"
              "  \"references_are_exemplars\": %i,\n  \"neighbours\": %d,\n  \"epochs\": %lld,\n  \"classes\": [",
              info->method, info->map, (long long)info->inputs, (long long)info->outputs, (long long)info->factors,
-             (long long)info->hidden, info->order, (long long)info->parameters, (long long)info->references,
+             (long long)info->hidden, (int)info->order, (long long)info->parameters, (long long)info->references,
              info->references_are_exemplars, (int)info->neighbours, (long long)info->epochs);
     for (int32_t k = 0; k < info->classes; k++) {
         fputs(k ? "," : "", stdout);
@@ -80,7 +80,7 @@ static void put_report(const cli_session *session, const int64_t *count)
     if (info->factors > 0) printf("%lld factors, ", (long long)info->factors);
     if (info->hidden > 0) printf("%lld hidden, ", (long long)info->hidden);
     printf("%lld outputs", (long long)info->outputs);
-    if (info->factors > 0) printf(", order %s", info->order);
+    if (info->factors > 0) printf(", order %d", (int)info->order);
     printf("\nparameters %lld\ncompares   with %lld %s, %d neighbour%s\n", (long long)info->parameters,
            (long long)info->references, reference, (int)info->neighbours, info->neighbours == 1 ? "" : "s");
     if (scale) printf("scaling    %s\n", scale);

@@ -191,7 +191,7 @@ typedef struct enhope_model_info {
     int64_t outputs;                   /* h */
     int64_t factors;                   /* F; 0 unless the map has them */
     int64_t hidden;                    /* m */
-    const char *order;                 /* O, "3", or "2+3" if factors differ; "0" unless the map has factors */
+    int32_t order;                     /* O; 0 unless the map has factors */
     int64_t parameters;                /* of the map */
     int64_t references;                /* exemplars, or embedded training points, that new points are compared with */
     int references_are_exemplars;      /* 1: exemplars */

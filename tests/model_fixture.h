@@ -28,7 +28,7 @@ static inline enhope_model *make_model(enhope_context *ctx, const eh_map *map, b
 {
     const bool hope = map == &eh_map_hope;
     eh_map_shape shape = {.H = H, .h = map == &eh_map_identity ? H : 2, .F = hope ? 4 : 0, .m = hope ? 5 : 0};
-    if (hope) shape.orders = (eh_orders){1, {2}};
+    if (hope) shape.order = 2;
     if (map == &eh_map_mlp) eh_map_layers_parse("4-3-2", &shape);
     enhope_model *model = NULL;
     assert_int_equal(eh_model_create(ctx, hope ? "en-hope" : "mcml+", map, &shape, r, exemplars, 3, 2, 2, &model), 0);

@@ -85,15 +85,15 @@ static void a_run_that_was_broken_off_ends_in_the_same_bytes(void **state)
 {
     (void)state;
     static const char *const cases[][9] = {
-        {"solver", "adam", "average", "0.9", "noise", "0.2", "dropout", "0.1", NULL},
+        {"solver", "adam", "noise", "0.2", "dropout", "0.1", NULL},
         {"solver", "adam", "exemplars", "learned", "adversary", "0.1", "valid", "0.2", NULL},
-        {"solver", "cg", "exemplars", "learned", "noise", "0.1", "average", "0.8", NULL},
+        {"solver", "cg", "exemplars", "learned", "noise", "0.1", NULL},
         {"solver", "lbfgs", "exemplars", "random", "valid", "0.3", "patience", "2", NULL},
         {"method", "hope", "solver", "adam", NULL},
         {"method", "lmnn", "solver", "cg", NULL},
         {"method", "snc", "solver", "adam", "exemplars", "learned", NULL},
         {"method", "pt-sne", "solver", "adam", NULL},
-        {"method", "deep-en-hope", "smooth", "0.1", "mix", "0.2", "balance", "0.5", NULL},
+        {"method", "deep-en-hope", "label_smoothing", "0.1", "class_weight", "balanced", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int sparse = 0; sparse < 2; sparse++) {
@@ -144,7 +144,7 @@ static bool write_within(void *user)
 static void within_a_batch_the_state_before_it_is_kept(void **state)
 {
     (void)state;
-    enhope_settings *s = with("epochs", "3", "solver", "cg", "exemplars", "learned", "average", "0.5", NULL);
+    enhope_settings *s = with("epochs", "3", "solver", "cg", "exemplars", "learned", NULL);
     const bytes whole = finish(trainer(NULL, blobs, s));
     for (ask_at = 0; ask_at < 25; ask_at += 4) {
         enhope_trainer *t = trainer(NULL, blobs, s);
@@ -331,7 +331,7 @@ static void refuse_each(enhope_status (*call)(enhope_trainer *, const char *), e
 static void no_memory_is_a_sentence_and_leaves_all_as_it_was(void **state)
 {
     (void)state;
-    enhope_settings *s = with("epochs", "3", "solver", "adam", "average", "0.9", NULL);
+    enhope_settings *s = with("epochs", "3", "solver", "adam", NULL);
     const bytes whole = finish(trainer(NULL, blobs, s));
     enhope_trainer *t = trainer(NULL, blobs, s), *other = trainer(NULL, blobs, s);
     walk(t, 4);

@@ -149,10 +149,10 @@ static void probabilities_are_shares_of_the_similarity(void **state)
     problem p = make_problem(67, 23, 3, 5);
     double scratch[10];
     float proba[67 * 5];
-    static const double freedoms[] = {0, 1, 0.3, 2.385, 1000}; /* the first: gaussian */
+    static const int dofs[] = {0, 1, 3, 5, 15}; /* the first: gaussian */
     for (int f = 0; f < 5; f++) {
-        const double nu = freedoms[f];
-        const eh_host_references ref = {p.G, p.label, p.r, p.h, p.c, f == 0, nu};
+        const double nu = dofs[f];
+        const eh_host_references ref = {p.G, p.label, p.r, p.h, p.c, f == 0, dofs[f]};
         eh_probabilities(&ref, 1, p.Y, p.n, scratch, proba);
         for (int64_t i = 0; i < p.n; i++) {
             double expected[5] = {0}, all = 0;
@@ -183,7 +183,7 @@ static void probabilities_stay_finite_far_away(void **state)
     for (int i = 6; i < 12; i++) assert_float_equal(proba[i], 1.0 / 3, 1e-7); /* not finite: nothing is known */
     ref.gaussian = false;
     for (int f = 0; f < 3; f++) {
-        ref.freedom = (const double[]){1, 0.1, 1000}[f];
+        ref.dof = (const int[]){1, 3, 15}[f];
         eh_probabilities(&ref, 1, Y, 4, scratch, proba);
         for (int i = 0; i < 4; i++) assert_float_equal(proba[3 * i] + proba[3 * i + 1] + proba[3 * i + 2], 1, 1e-6);
     }

@@ -1,4 +1,4 @@
-/* Rows on their way into a batch: scaled, closed, disturbed, moved, mixed; every backend against the reference. */
+/* Rows on their way into a batch: scaled, closed, disturbed, moved; every backend against the reference. */
 #include "backend_support.h"
 #include "base/philox.h"
 
@@ -20,14 +20,13 @@ static void rows_are_closed_with_a_one_and_zeros(void **state)
     }
 }
 
-/* One row's gradient is zero, some are of a size whose square is no float. */
+/* One row's gradient is zero, some are tiny. */
 static void rows_climb_along_their_gradients(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{0, 4, 5}, {1, 1, 2}, {7, 13, 16}, {40, 784, 800}, {5, 256, 272}};
-    for (int s = 0; s < 10; s++) {
-        const int64_t n = shapes[s / 2][0], H = shapes[s / 2][1], ld = shapes[s / 2][2];
-        const bool l2 = s % 2;
+    for (int s = 0; s < 5; s++) {
+        const int64_t n = shapes[s][0], H = shapes[s][1], ld = shapes[s][2];
         float *g = calloc((size_t)(n * H + 1), sizeof *g);
         for (int64_t i = 0; i < n * H; i++)
             g[i] = i / H == 2 ? 0 : (float)((i / H % 3 ? 1 : 1e-25) * eh_random_normal(2, 31, (uint64_t)i));
@@ -35,20 +34,17 @@ static void rows_climb_along_their_gradients(void **state)
         twin dX = from_host(g, n * H), E = make(n * H, 29, 1), X = make_operands(n, ld, 30, 1);
         twin to = make_operands(n, ld, 32, 1);
         ON_EACH(c->op->close_rows(c, n, H, T(E), T(X), ld));
-        ON_EACH(c->op->climb(c, n, H, 0.23, l2, T(X), ld, T(dX), T(to)));
+        ON_EACH(c->op->climb(c, n, H, 0.23, T(X), ld, T(dX), T(to)));
         close_enough(to), same_bits(to);
         float *from = on_host(cpu, X.cpu, n * ld, ld), *there = on_host(cpu, to.cpu, n * ld, ld);
         for (int64_t i = 0; i < n; i++) {
-            double square = 0, largest = 0;
             for (int64_t j = 0; j < ld; j++) {
                 const double by = (double)there[i * ld + j] - from[i * ld + j];
                 if (j >= H) assert_true(there[i * ld + j] == (j == H));
                 if (j < H && (i == 2 || g[i * H + j] == 0)) assert_true(by == 0);
-                if (j < H) assert_true(by * g[i * H + j] >= 0);
-                square += by * by, largest = fmax(largest, fabs(by));
+                if (j >= H || i == 2 || g[i * H + j] == 0) continue;
+                assert_true(by * g[i * H + j] >= 0 && fabs(fabs(by) / 0.23 - 1) < 1e-4 + 10 * tolerance); /* of parts */
             }
-            /* parts carry their own rounding */
-            if (i != 2) assert_true(fabs((l2 ? sqrt(square) : largest) / 0.23 - 1) < 1e-4 + 10 * tolerance);
         }
         free(g), free(from), free(there);
         drop(dX), drop(E), drop(X), drop(to);
@@ -415,101 +411,6 @@ static void moved_images_agree_and_are_their_own(void **state)
             }
 }
 
-/* ---- mixed rows ---- */
-
-/* By a definition of their own from rows that are not mixed, of which the batch has all: neighbours in a batch are partners,
- * and parts are the row's own in any batch. */
-static void mixed_rows_agree_and_are_made_of_two(void **state)
-{
-    (void)state;
-    static const int64_t wide[][3] = {{1, 1, 2}, {4, 1, 16}, {37, 1, 48}, {5, 60, 304}, {28, 28, 800}};
-    static const eh_disturb by[] = {
-        {.seed = 5, .pass = 3}, {.shift = 1.7, .seed = 5, .pass = 3}, {.affine = 0.8, .elastic = 1.1, .seed = 6}};
-    enum { n = 50, TAKE = 39 };
-    static const int64_t takes[] = {TAKE, 16, 1, 2};
-    int64_t row[TAKE];
-    for (int i = 0; i < TAKE; i++) row[i] = (i * 7 + 3) % n;
-    for (int kind = 0; kind < 3; kind++)
-        for (int w = 0; w < 5 * 3 * 4; w++) {
-            const int64_t *shape = wide[w % 5], H = shape[0] * shape[1], ld = shape[2], take = takes[w / 15];
-            eh_disturb with = by[w / 5 % 3], alone;
-            with.image_rows = shape[0], with.image_columns = shape[1];
-            alone = with;
-            with.mix = 0.37;
-            rows_of_a_kind *r = place_rows(kind, n, H, false);
-            twin X = gather_disturbed(r, row, take, ld, &with), plain = gather_disturbed(r, row, take, ld, &alone);
-            close_within(X, tolerance > EXACT ? tolerance : 10 * EXACT);
-            same_bits(X);
-            const double *got = X.ref, *from = plain.ref;
-            for (int64_t i = 0; i < take; i++) {
-                uint32_t word[4];
-                eh_philox(with.seed, EH_STREAM_MIX, with.pass << 44 ^ (uint64_t)row[i], 0, word);
-                const double l = 0.37 * ((word[0] >> 9) + 0.5) / (1 << 23);
-                const double *a = from + i * ld, *b = from + (i + 1) % take * ld;
-                for (int64_t j = 0; j < ld; j++) {
-                    const double want = j < H ? (1 - l) * a[j] + l * b[j] : j == H;
-                    assert_true(fabs(got[i * ld + j] - want) < 1e-12 * (1 + fabs(want)));
-                }
-            }
-            drop(X), drop(plain);
-            unplace_rows(r);
-        }
-}
-
-/* Noise and dropout come behind, as without it. */
-static void mixed_rows_are_disturbed_like_others(void **state)
-{
-    (void)state;
-    enum { n = 9, take = 6, H = 37, ld = 48 };
-    static const int64_t row[take] = {8, 0, 3, 3, 5, 1};
-    for (int kind = 0; kind < 3; kind++)
-        for (int d = 0; d < 3; d++) {
-            rows_of_a_kind *r = place_rows(kind, n, H, false);
-            eh_disturb with = DISTURB[d], mixing = {.mix = 0.5, .seed = with.seed, .pass = with.pass};
-            twin plain = gather_disturbed(r, row, take, ld, NULL), apart = gather_disturbed(r, row, take, ld, &with);
-            twin mixed = gather_disturbed(r, row, take, ld, &mixing);
-            with.mix = 0.5;
-            twin both = gather_disturbed(r, row, take, ld, &with);
-            close_enough(both), same_bits(both);
-            const double *x = plain.ref, *y = apart.ref, *m = mixed.ref, *got = both.ref, kept = 1 - with.dropout;
-            for (int64_t i = 0; i < take * ld; i++) {
-                if (i % ld >= H || (x[i] == 0 && with.noise == 0)) continue; /* 0 tells nothing */
-                assert_true(fabs(got[i] - (y[i] == 0 ? 0 : y[i] + (m[i] - x[i]) / kept)) < 1e-12 * (1 + fabs(y[i])));
-            }
-            drop(plain), drop(apart), drop(mixed), drop(both);
-            unplace_rows(r);
-        }
-}
-
-static void parts_of_partners_are_uniform(void **state)
-{
-    (void)state;
-    /* rows of one number, 0 but for every second: what these have lost, or others got, is the part */
-    static float numbers[MANY], shift[1], mul[1] = {1};
-    static int64_t row[MANY];
-    for (int i = 0; i < MANY; i++) numbers[i] = (float)(i % 2), row[i] = i;
-    const eh_matrix x = {.kind = ENHOPE_F32, .n = MANY, .H = 1, .f32 = numbers};
-    eh_table t;
-    assert_int_equal(ref->op->place(ref, ctx, &x, NULL, shift, mul, &t), 0);
-    double out[MANY][2], mean[2] = {0}, square = 0, low = 1, high = 0, together_ = 0, before[MANY];
-    for (uint64_t pass = 0; pass < 2; pass++) {
-        const eh_disturb with = {.mix = 0.5, .seed = 3, .pass = pass};
-        ref->op->gather_operands(ref, &t, (const eh_row *)row, MANY, (eh_operand *)out, 2, NULL, &with);
-        for (int i = 0; i < MANY; i++) {
-            const double l = i % 2 ? 1 - out[i][0] : out[i][0];
-            mean[pass] += l / MANY, square += (l - 0.25) * (l - 0.25) / (2 * MANY);
-            low = fmin(low, l), high = fmax(high, l);
-            if (pass) together_ += (before[i] - 0.25) * (l - 0.25) / MANY;
-            before[i] = l;
-        }
-    }
-    const double variance = 0.25 / 12, root = sqrt(MANY);
-    assert_true(low > 0 && low < 0.01 && high < 0.5 && high > 0.49);
-    for (int k = 0; k < 2; k++) assert_true(fabs(mean[k] - 0.25) < 5 * sqrt(variance) / root);
-    assert_true(fabs(square - variance) < 5 * variance / root && fabs(together_) < 5 * variance / root);
-    ref->op->unplace(ref, &t);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -522,9 +423,6 @@ int main(void)
         cmocka_unit_test(noise_is_normal_and_each_number_is_its_own),
         cmocka_unit_test(inputs_are_dropped_at_their_rate_and_keep_their_mean),
         cmocka_unit_test(moved_images_agree_and_are_their_own),
-        cmocka_unit_test(mixed_rows_agree_and_are_made_of_two),
-        cmocka_unit_test(mixed_rows_are_disturbed_like_others),
-        cmocka_unit_test(parts_of_partners_are_uniform),
     };
     return run_on_each(tests, sizeof tests / sizeof *tests);
 }

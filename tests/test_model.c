@@ -23,14 +23,11 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
     assert_int_equal(a->shape.h, b->shape.h);
     assert_int_equal(a->shape.F, b->shape.F);
     assert_int_equal(a->shape.m, b->shape.m);
-    assert_string_equal(a->order, b->order);
-    assert_int_equal(a->shape.orders.count, b->shape.orders.count);
-    for (int r = 0; r < a->shape.orders.count; r++)
-        assert_int_equal(a->shape.orders.order[r], b->shape.orders.order[r]);
+    assert_int_equal(a->shape.order, b->shape.order);
     assert_int_equal(a->shape.layers, b->shape.layers);
     assert_int_equal(a->shape.relu, b->shape.relu);
     assert_int_equal(a->gaussian, b->gaussian);
-    assert_memory_equal(&a->freedom, &b->freedom, sizeof a->freedom);
+    assert_int_equal(a->dof, b->dof);
     assert_int_equal(a->k, b->k);
     assert_int_equal(a->r, b->r);
     assert_int_equal(a->exemplars, b->exemplars);
@@ -82,11 +79,7 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
     for (int i = 0; i < 10; i++) {
         enhope_model *model = make_model(ctx, maps[i / 2], i % 2, 7, 5), *loaded = NULL;
         model->shape.relu = i >= 8;
-        if (i == 1) model->freedom = 1 / 0.3;
-        if (i == 1) { /* three orders in place of one */
-            model->shape.orders = (eh_orders){3, {3, 1, 2}};
-            eh_map_orders_print(&model->shape.orders, model->order, sizeof model->order);
-        }
+        if (i == 1) model->dof = 5, model->shape.order = 13;
         if (i == 3) { /* names of inputs and the image are not always known */
             for (int64_t j = 0; j < 7; j++) eh_free(model->input_name[j]);
             eh_free(model->input_name);
@@ -112,20 +105,20 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
     enhope_context_free(ctx);
 }
 
-/* A freedom of 1 is not written: files from before there were others say nothing of it. */
-static void only_a_freedom_other_than_one_is_written(void **state)
+/* One degree of freedom is not written: files from before there were others do not have the key. */
+static void only_degrees_of_freedom_other_than_one_are_written(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
     const char *path = in_folder("m.safetensors");
     static const struct {
-        double freedom;
+        int dof;
         bool gaussian;
         const char *said; /* in the file */
-    } cases[] = {{1, false, NULL}, {2.5, false, "\"freedom\":\"2.5\""}, {2.5, true, NULL}};
+    } cases[] = {{1, false, NULL}, {5, false, "\"freedom\":\"5\""}, {5, true, NULL}};
     for (int i = 0; i < 3; i++) {
         enhope_model *model = make_model(ctx, &eh_map_hope, true, 3, 4), *loaded = NULL;
-        model->freedom = cases[i].freedom;
+        model->dof = cases[i].dof;
         model->gaussian = cases[i].gaussian;
         assert_int_equal(enhope_model_save(ctx, model, path), ENHOPE_OK);
         size_t size;
@@ -135,7 +128,7 @@ static void only_a_freedom_other_than_one_is_written(void **state)
         assert_int_equal(!said, !cases[i].said);
         if (said) assert_memory_equal(said, cases[i].said, strlen(cases[i].said));
         assert_int_equal(enhope_model_load(ctx, path, &loaded), ENHOPE_OK);
-        assert_true(loaded->freedom == (said ? cases[i].freedom : 1));
+        assert_int_equal(loaded->dof, said ? cases[i].dof : 1);
         free(bytes);
         enhope_model_free(model);
         enhope_model_free(loaded);
@@ -157,7 +150,7 @@ static void a_model_tells_what_it_is(void **state)
     assert_int_equal(info.outputs, 2);
     assert_int_equal(info.factors, 4);
     assert_int_equal(info.hidden, 5);
-    assert_string_equal(info.order, "2");
+    assert_int_equal(info.order, 2);
     assert_int_equal(info.parameters, 4 * 4 + 4 * 5 + 5 + 2 * 5);
     assert_int_equal(info.references, 4);
     assert_int_equal(info.references_are_exemplars, 1);
@@ -249,24 +242,9 @@ static void a_header_that_is_not_a_model_is_refused_with_a_sentence(void **state
         {"\"factors\":\"4\"", "\"factors\":\"0\"",
          "metadata 'factors' is '0': expected a whole number from 1 to 1099511627776"},
         {"\"hidden\":\"5\"", "\"hidden\":\"6\"", "tensor map.W has 5 in dimension 2: expected 6"},
-        {"\"order\":\"2\"", "\"order\":\"0\"",
-         "metadata 'order' is '0': expected one to four whole numbers from 1 to 1000 joined by '+', and a factor for "
-         "each"},
-        {"\"order\":\"2\"", "\"order\":\"2.5\"",
-         "metadata 'order' is '2.5': expected one to four whole numbers from 1 to 1000 joined by '+', and a factor for "
-         "each"},
-        {"\"order\":\"2\"", "\"order\":\"2+\"",
-         "metadata 'order' is '2+': expected one to four whole numbers from 1 to 1000 joined by '+', and a factor for "
-         "each"},
-        {"\"order\":\"2\"", "\"order\":\"2+1001\"",
-         "metadata 'order' is '2+1001': expected one to four whole numbers from 1 to 1000 joined by '+', and a factor "
-         "for each"},
-        {"\"order\":\"2\"", "\"order\":\"1+1+1+1+1\"",
-         "metadata 'order' is '1+1+1+1+1': expected one to four whole numbers from 1 to 1000 joined by '+', and a "
-         "factor for each"},
+        {"\"order\":\"2\"", "\"order\":\"0\"", "metadata 'order' is '0': expected a whole number from 1 to 1000"},
+        {"\"order\":\"2\"", "\"order\":\"2.5\"", "metadata 'order' is '2.5': expected a whole number from 1 to 1000"},
         {"\"student\"", "\"cauchy\"", "metadata 'similarity' is 'cauchy': expected student or gaussian"},
-        {"\"student\"", "\"student\",\"freedom\":\"0\"",
-         "metadata 'freedom' is '0': expected a number from 1e-06 to 1e+06"},
         {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"0\"",
          "metadata 'temperature' is '0': expected a number from 1e-06 to 1e+06"},
         {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"nan\"",
@@ -337,6 +315,93 @@ static void a_header_that_is_not_a_model_is_refused_with_a_sentence(void **state
         assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_ERROR_MODEL);
         assert_sentence(ctx, path, cases[i].sentence);
         assert_ptr_equal(model, untouched);
+    }
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
+/* ---- settings of earlier versions ---- */
+
+static void write_with(const image *sound, const char *path, const char *from, const char *to)
+{
+    image changed = *sound;
+    replace(changed.header, from, to);
+    write_container(path, changed.header, strlen(changed.header), changed.data, changed.data_size);
+}
+
+static void models_of_earlier_versions_load_under_present_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *old, *now, *value; /* as the file has it; NULL: gone */
+    } cases[] = {{"\\\"average\\\":\\\"0\\\"", "average", NULL},
+                 {"\\\"mix\\\":\\\"0\\\"", "mix", NULL},
+                 {"\\\"norm\\\":\\\"linf\\\"", "norm", NULL},
+                 {"\\\"push\\\":\\\"0.7\\\"", "push", NULL},
+                 {"\\\"warmup\\\":\\\"0.1\\\"", "warmup", NULL},
+                 {"\\\"beta1\\\":\\\"0.8\\\"", "beta1", NULL},
+                 {"\\\"beta2\\\":\\\"0.9\\\"", "beta2", NULL},
+                 {"\\\"pairs\\\":\\\"20\\\"", "pairs", NULL},
+                 {"\\\"smooth\\\":\\\"0.1\\\"", "label_smoothing", "0.1"},
+                 {"\\\"balance\\\":\\\"0\\\"", "class_weight", "none"},
+                 {"\\\"balance\\\":\\\"1\\\"", "class_weight", "balanced"},
+                 {"\\\"freedom\\\":\\\"1\\\"", "dof", "1"},
+                 {"\\\"freedom\\\":\\\"5\\\"", "dof", "5"},
+                 {"\\\"order\\\":\\\"2\\\"", "order", "2"}};
+    enhope_context *ctx = enhope_context_create();
+    const image sound = sound_file(ctx, true);
+    const char *path = in_folder("earlier");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char to[96];
+        enhope_model *model = NULL;
+        snprintf(to, sizeof to, "%s,\\\"rate\\\"", cases[i].old);
+        write_with(&sound, path, "\\\"rate\\\"", to);
+        assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_OK);
+        const char *value = enhope_model_setting(model, cases[i].now);
+        if (cases[i].value)
+            assert_string_equal(value, cases[i].value);
+        else
+            assert_null(value);
+        assert_int_equal(model->settings, cases[i].value ? 3 : 2);
+        assert_string_equal(enhope_model_setting(model, "rate"), "0.0125");
+        enhope_model_free(model);
+    }
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
+static void models_trained_with_removed_settings_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to,
+            *what; /* a replacement in the file, and what the model is said to have been trained with */
+    } cases[] = {
+        {"\\\"rate\\\"", "\\\"average\\\":\\\"0.9\\\",\\\"rate\\\"", "average 0.9"},
+        {"\\\"rate\\\"", "\\\"mix\\\":\\\"0.2\\\",\\\"rate\\\"", "mix 0.2"},
+        {"\\\"rate\\\"", "\\\"norm\\\":\\\"l2\\\",\\\"rate\\\"", "norm l2"},
+        {"\\\"rate\\\"", "\\\"balance\\\":\\\"0.5\\\",\\\"rate\\\"", "balance 0.5"},
+        {"\\\"rate\\\"", "\\\"freedom\\\":\\\"2.5\\\",\\\"rate\\\"", "freedom 2.5"},
+        {"\\\"rate\\\"", "\\\"freedom\\\":\\\"4\\\",\\\"rate\\\"", "freedom 4"},
+        {"\\\"rate\\\"", "\\\"freedom\\\":\\\"17\\\",\\\"rate\\\"", "freedom 17"},
+        {"\\\"rate\\\"", "\\\"order\\\":\\\"2+3\\\",\\\"rate\\\"", "order 2+3"},
+        {"\"student\"", "\"student\",\"freedom\":\"0.5\"", "freedom 0.5"},
+        {"\"student\"", "\"student\",\"freedom\":\"warm\"", "freedom warm"},
+        {"\"order\":\"2\"", "\"order\":\"2+3\"", "order 2+3"},
+    };
+    enhope_context *ctx = enhope_context_create();
+    const image sound = sound_file(ctx, true);
+    const char *path = in_folder("removed");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char expected[128];
+        enhope_model *model = NULL;
+        write_with(&sound, path, cases[i].from, cases[i].to);
+        assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_ERROR_MODEL);
+        assert_null(model);
+        snprintf(expected, sizeof expected, "%s: the model was trained with %s, which this version does not have (",
+                 path, cases[i].what);
+        assert_memory_equal(enhope_error(ctx), expected, strlen(expected));
+        assert_non_null(strstr(enhope_error(ctx), "): train it again, or use enhope "));
     }
     unlink(path);
     enhope_context_free(ctx);
@@ -546,7 +611,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_hash_covers_everything_a_model_computes_with),
         cmocka_unit_test(what_is_saved_is_loaded_bit_for_bit),
-        cmocka_unit_test(only_a_freedom_other_than_one_is_written),
+        cmocka_unit_test(only_degrees_of_freedom_other_than_one_are_written),
+        cmocka_unit_test(models_of_earlier_versions_load_under_present_names),
+        cmocka_unit_test(models_trained_with_removed_settings_are_refused),
         cmocka_unit_test(a_model_tells_what_it_is),
         cmocka_unit_test(a_header_that_is_not_a_model_is_refused_with_a_sentence),
         cmocka_unit_test(numbers_are_checked_one_by_one),

@@ -82,9 +82,9 @@ static void a_solver_and_an_objective_have_settings_of_their_own(void **state)
     } cases[] = {
         {"solver", "cg", "adam", "iterations"},    {"solver", "lbfgs", "adam", "iterations"},
         {"solver", "adam", "lbfgs", "rate"},       {"form", "joint", "row", "weight"},
-        {"form", "joint", "auto", "weight"},       {"similarity", "student", "gaussian", "freedom"},
-        {"similarity", "auto", "gaussian", "freedom"}, {"target", "mcml", "nca", "smooth"},
-        {"target", "auto", "nca", "balance"},
+        {"form", "joint", "auto", "weight"},       {"similarity", "student", "gaussian", "dof"},
+        {"similarity", "auto", "gaussian", "dof"}, {"target", "mcml", "nca", "label_smoothing"},
+        {"target", "auto", "nca", "label_smoothing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int other = 0; other < 2; other++) {

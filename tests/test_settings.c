@@ -35,12 +35,11 @@ static void settings_are_one_table_with_working_defaults_and_bounds(void **state
     enhope_settings_set(ctx, s, "factors", "2.5");
     assert_string_equal(enhope_error(ctx), "factors is '2.5': expected a whole number");
     enhope_settings_set(ctx, s, "order", "17");
-    assert_string_equal(enhope_error(ctx),
-                        "order is '17': expected one to four orders from 1 to 16 joined by '+', as in 3 or 2+3");
-    assert_int_equal(enhope_settings_set(ctx, s, "order", "16+16+16+16"), ENHOPE_OK);
+    assert_string_equal(enhope_error(ctx), "order is 17: expected 1 to 16");
+    assert_int_equal(enhope_settings_set(ctx, s, "order", "16"), ENHOPE_OK);
     char order[16];
     assert_int_equal(enhope_settings_get(ctx, s, "order", order, sizeof order), ENHOPE_OK);
-    assert_string_equal(order, "16+16+16+16");
+    assert_string_equal(order, "16");
     enhope_settings_set(ctx, s, "form", "joints");
     assert_string_equal(enhope_error(ctx), "form is 'joints': expected one of auto|published|joint|row");
     enhope_settings_free(s);
@@ -80,12 +79,10 @@ static void a_recipe_sets_all_and_is_changed_by_what_follows(void **state)
         {"similarity", "auto"}, {"target", "auto"},
         {"weight", "pair"},     {"graph", "nearest"},
         {"links", "5"},         {"targets", "3"},
-        {"push", "0.5"},        {"perplexity", "30"},
         {"solver", "cg"},       {"epochs", "30"},
         {"batch", "1000"},      {"iterations", "3"},
-        {"pairs", "10"},        {"rate", "0.003"},
-        {"warmup", "0.05"},     {"beta1", "0.9"},
-        {"beta2", "0.99"},      {"noise", "0"},
+        {"perplexity", "30"},   {"rate", "0.003"},
+        {"dof", "1"},           {"noise", "0"},
         {"dropout", "0"},       {"valid", "0.1"},
         {"time", "0"},          {"patience", "10"},
         {"scale", "auto"},      {"neighbours", "0"},
@@ -220,8 +217,7 @@ static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
     refused(unknown, with(NULL), ENHOPE_ERROR_DATA, "the data has no labelled sample to train on");
     refused(blobs, with("z", "2", NULL), ENHOPE_ERROR_ARGUMENT,
             "z = 2 exemplars for 3 classes: expected at least one for each class");
-    refused(blobs, with("order", "1+2+3", "factors", "2", NULL), ENHOPE_ERROR_ARGUMENT,
-            "order is 1+2+3 with 2 factors: expected a factor for each order");
+    refused(blobs, with("dof", "4", NULL), ENHOPE_ERROR_ARGUMENT, "dof is 4: expected an odd number from 1 to 15");
     refused(blobs, with("neighbours", "7", NULL), ENHOPE_ERROR_ARGUMENT,
             "k = 7 neighbours asked for, but there are 6 exemplars");
     refused(blobs, with("method", "hope", "batch", "1", NULL), ENHOPE_ERROR_ARGUMENT,

@@ -280,8 +280,17 @@ static void the_metric_gradient_matches_central_differences(void **state)
     eh_value value;
     on("ref");
     assert_int_equal(eh_compute_open(ctx, false, &ref), ENHOPE_OK);
-    eh_neighbour_loss(&(eh_neighbour){.gaussian = true, .row = true, .self = true}, ref, FEW, FEW, RANK, (eh_real *)Y,
-                      (eh_label *)label, (eh_real *)Y, (eh_label *)label, (eh_scalar *)&value, (eh_real *)dY, NULL);
+    const eh_pairs pairs = {.gaussian = true,
+                            .row = true,
+                            .self = true,
+                            .n = FEW,
+                            .z = FEW,
+                            .h = RANK,
+                            .Y = (eh_real *)Y,
+                            .G = (eh_real *)Y,
+                            .label = (eh_label *)label,
+                            .other_label = (eh_label *)label};
+    eh_neighbour_loss(&pairs, ref, (eh_scalar *)&value, (eh_real *)dY, NULL);
     assert_true(fabs(value.value - loss) < 1e-10);
     eh_compute_close(ref);
     on("cpu");

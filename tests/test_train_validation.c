@@ -20,8 +20,7 @@ static void the_best_epoch_on_validation_is_what_is_kept(void **state)
 {
     (void)state;
     /* a rate that shakes: the last epoch is rarely the best */
-    enhope_settings *s =
-        with("solver", "adam", "rate", "0.5", "warmup", "0", "epochs", "12", "valid", "0.3", "patience", "0", NULL);
+    enhope_settings *s = with("solver", "adam", "rate", "0.5", "epochs", "12", "valid", "0.3", "patience", "0", NULL);
     enhope_trainer *t = NULL;
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
     assert_int_equal(t->n + t->valid_n, N);
@@ -67,10 +66,10 @@ static enhope_dataset *held_out(const enhope_trainer *t, float *x, int32_t *labe
 static void probabilities_are_calibrated_on_the_validation_part(void **state)
 {
     (void)state;
-    static const char *const similarities[] = {"student", "gaussian", "student"}, *const freedoms[] = {"1", "1", "4"};
+    static const char *const similarities[] = {"student", "gaussian", "student"}, *const dofs[] = {"1", "1", "5"};
     for (int s = 0; s < 3; s++) {
-        enhope_settings *set = with("similarity", similarities[s], "freedom", freedoms[s], "epochs", "3", "valid",
-                                    "0.4", "patience", "0", NULL);
+        enhope_settings *set =
+            with("similarity", similarities[s], "dof", dofs[s], "epochs", "3", "valid", "0.4", "patience", "0", NULL);
         enhope_trainer *t = NULL;
         enhope_model *m = NULL;
         float x[N * H];

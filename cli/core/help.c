@@ -24,6 +24,7 @@ void cli_setting_usage(const enhope_setting_info *setting, char *buffer, size_t 
     if (letter) snprintf(start, sizeof start, setting->name[1] ? "-%c, " : "-%c", letter);
     snprintf(buffer, size, "%s%s%s %s", start, setting->name[1] ? "--" : "", setting->name[1] ? setting->name : "",
              value);
+    for (char *at = strchr(buffer, '_'); at; at = strchr(at, '_')) *at = '-';
 }
 
 /* Choices; many of them with spaces, so that lines can be broken. */

@@ -24,10 +24,17 @@ char cli_setting_letter(const enhope_setting_info *setting)
     return 0;
 }
 
+/* Options have '-' where settings have '_'; either is understood. */
+static bool same_name(const char *setting, const char *option)
+{
+    for (; *setting && (*setting == *option || (*setting == '_' && *option == '-')); setting++) option++;
+    return !*setting && !*option;
+}
+
 static const enhope_setting_info *find_setting(const char *name)
 {
     for (int i = 0; i < enhope_setting_count(); i++)
-        if (!strcmp(enhope_setting_get(i)->name, name)) return enhope_setting_get(i);
+        if (same_name(enhope_setting_get(i)->name, name)) return enhope_setting_get(i);
     return NULL;
 }
 

@@ -10,7 +10,7 @@
 static const tune_dimension space[] = {
     {"noise", TUNE_ONE_OF, 0, 0, "0|0.05|0.1|0.2|0.3", ""},
     {"dropout", TUNE_ONE_OF, 0, 0, "0|0|0.1|0.2|0.3", "none for two trials of five"},
-    {"order", TUNE_ONE_OF, 0, 0, "2|3|3|2+3", "3 for every other trial"},
+    {"order", TUNE_ONE_OF, 0, 0, "2|3|3", "3 for two trials of three"},
     {"form", TUNE_ONE_OF, 0, 0, "joint|row", ""},
     {"factors hidden", TUNE_ONE_OF, 0, 0, "100 50|200 100|400 200|800 400", "together"},
     {"rate", TUNE_LOG, 0.0005, 0.005, NULL, ""},
@@ -19,8 +19,7 @@ static const tune_dimension space[] = {
     {"exemplars", TUNE_ONE_OF, 0, 0, "kmeans|learned|learned", "learned for two trials of three"},
     {"start", TUNE_LOG, 0.1, 3, NULL, ""},
     {"adversary", TUNE_ONE_OF, 0, 0, "0|0|0|0.03|0.1", "none for three trials of five: it doubles the time"},
-    {"smooth", TUNE_ONE_OF, 0, 0, "0|0|0.05|0.1", "none for every other trial"},
-    {"mix", TUNE_ONE_OF, 0, 0, "0|0|0.1|0.2", "none for every other trial"},
+    {"label_smoothing", TUNE_ONE_OF, 0, 0, "0|0|0.05|0.1", "none for every other trial"},
 };
 /* clang-format on */
 enum { DIMENSIONS = sizeof space / sizeof *space };

@@ -7,7 +7,8 @@ SETTINGS = _enhope.settings()
 RECIPES = _enhope.recipes()
 
 # What people who know scikit-learn look for; every other setting keeps its name.
-PARAMETERS = {"dims": "n_components", "z": "n_exemplars", "seed": "random_state"}
+PARAMETERS = {"dims": "n_components", "z": "n_exemplars", "seed": "random_state",
+              "class_weight": "class_weighting"}  # scikit-learn's class_weight may be a dict
 
 _SMALL = {"en", "deep", "dt", "pt", "linear"}
 

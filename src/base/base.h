@@ -122,7 +122,6 @@ enum { /* streams, so that no two uses share numbers */
        EH_STREAM_DROPOUT = 7,
        EH_STREAM_DEFORM = 8,
        EH_STREAM_ELASTIC = 9,
-       EH_STREAM_MIX = 10,
        EH_STREAM_FINGERPRINT = 11,
        EH_STREAM_RUNS = 12
 };

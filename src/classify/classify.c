@@ -82,12 +82,11 @@ static double squared_distance(const float *a, const float *b, int64_t h)
 }
 
 /* The largest exponent of each class is taken out of its sum, so that no class far away comes to nothing. */
-static void energy_logs(const eh_host_references *ref, const float *y, double *top, double *L)
+static void gaussian_logs(const eh_host_references *ref, const float *y, double *top, double *L)
 {
     for (int32_t k = 0; k < ref->c; k++) top[k] = -INFINITY, L[k] = 0;
     for (int64_t j = 0; j < ref->r; j++) {
-        const double d = squared_distance(y, ref->G + j * ref->h, ref->h);
-        const double e = eh_energy(ref->gaussian, ref->freedom, d);
+        const double e = squared_distance(y, ref->G + j * ref->h, ref->h);
         double *const most = &top[ref->label[j]], *const sum = &L[ref->label[j]];
         if (-e > *most) {
             *sum = *sum * exp(*most + e) + 1;
@@ -101,15 +100,21 @@ static void energy_logs(const eh_host_references *ref, const float *y, double *t
 
 static void student_logs(const eh_host_references *ref, const float *y, double *L)
 {
+    const eh_student s = eh_student_of(ref->dof);
     for (int32_t k = 0; k < ref->c; k++) L[k] = 0;
-    for (int64_t j = 0; j < ref->r; j++) L[ref->label[j]] += 1 / (1 + squared_distance(y, ref->G + j * ref->h, ref->h));
+    for (int64_t j = 0; j < ref->r; j++) {
+        const double u = 1 / (1 + squared_distance(y, ref->G + j * ref->h, ref->h) * s.inverse);
+        double w = u;
+        for (int i = 1; i < s.power; i++) w *= u;
+        L[ref->label[j]] += w;
+    }
     for (int32_t k = 0; k < ref->c; k++) L[k] = log(L[k]);
 }
 
 void eh_log_similarities(const eh_host_references *ref, const float *y, double *scratch, double *L)
 {
-    if (eh_by_energy(ref->gaussian, ref->freedom))
-        energy_logs(ref, y, scratch, L);
+    if (ref->gaussian)
+        gaussian_logs(ref, y, scratch, L);
     else
         student_logs(ref, y, L);
 }

@@ -47,8 +47,8 @@ typedef struct eh_host_references {
     const int32_t *label; /* (r) 0..c-1 */
     int64_t r, h;
     int32_t c;
-    bool gaussian;  /* else student: compute/similarity.h */
-    double freedom; /* nu of the student similarity; 0 counts as 1 */
+    bool gaussian; /* else student: compute/similarity.h */
+    int dof;       /* of the student similarity; 0 counts as 1 */
 } eh_host_references;
 
 /* L (c): the logarithm of each class's summed similarity to y (h), -infinity for a class without references; NaN where y

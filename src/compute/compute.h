@@ -39,15 +39,13 @@ typedef struct eh_table {
     void *stream;         /* cuda: the windows on data that is not on the device as a whole; NULL: it is */
 } eh_table;
 
-/* What is done to inputs on their way into a batch: raw images are moved (deform.h); scaled inputs are mixed with those of
- * the next row of the batch (of the last, the first), normal noise is added, then some become 0 and the others are divided
- * by 1 - dropout. A function of the seed, the pass, the row of the table and the column, whatever the threads or the
- * backend, and but for the partner whatever the batch (disturb.h). */
+/* What is done to inputs on their way into a batch: raw images are moved (deform.h); normal noise is added to
+ * scaled inputs, then some become 0 and the others are divided by 1 - dropout. A function of the seed, the pass, the row of
+ * the table and the column, whatever the threads, the backend or the batch (disturb.h). */
 typedef struct eh_disturb {
     int64_t image_rows,
         image_columns;             /* of each row, H in all and each at most EH_IMAGE_SIDE; read where one of these */
     double shift, affine, elastic; /* is not 0: pixels, strength, pixels */
-    double mix;                    /* the partner's part is uniform in (0, mix); 0: none */
     double noise;                  /* deviation; 0: none */
     double dropout;                /* chance of becoming 0; 0: none */
     uint64_t seed;
@@ -64,28 +62,13 @@ static inline int64_t eh_share_start(int64_t count, int64_t part, int64_t parts)
     return count / parts * part + (part < count % parts ? part : count % parts);
 }
 
-/* Powers of columns: all columns are shared out in `count` runs (eh_share_start), and run r has order[r]. */
-enum { EH_ORDERS = 4 };
-typedef struct eh_orders {
-    int count; /* 1 to EH_ORDERS; 0: no powers */
-    int order[EH_ORDERS];
-} eh_orders;
-
-/* The order of a column, and where its run ends. */
-static inline int eh_orders_at(const eh_orders *o, int64_t columns, int64_t column, int64_t *end)
-{
-    int run = 0;
-    while ((*end = eh_share_start(columns, run + 1, o->count)) <= column) run++;
-    return o->order[run];
-}
-
 /* What becomes of each entry v of a product before it is stored. */
 typedef enum eh_finish {
     EH_PLAIN,        /* C = P = v */
-    EH_POWER,        /* C = v, P = v^order, the order that of the column */
+    EH_POWER,        /* C = v, P = v^order */
     EH_SIGMOID,      /* C = P = sigmoid(v + with[column]) */
     EH_RELU,         /* C = P = max(v + with[column], 0) */
-    EH_POWER_GRAD,   /* C = P = v order u^(order - 1), likewise, u the entry of `with` (M, N; ldc) */
+    EH_POWER_GRAD,   /* C = P = v order u^(order - 1), u the entry of `with` (M, N; ldc) */
     EH_SIGMOID_GRAD, /* C = P = v t (1 - t), t the entry of `with` (M, N; ldc) */
     EH_RELU_GRAD     /* C = P = v where t > 0, else 0; t likewise */
 } eh_finish;
@@ -99,18 +82,30 @@ typedef struct eh_product {
     int64_t lda, ldb;
     bool add;
     eh_finish finish;
-    eh_orders orders; /* of the N columns */
+    int order; /* of the powers */
     const eh_real *with;
     eh_real *C;
     eh_operand *P;
     int64_t ldc;
 } eh_product;
 
+/* Label smoothing: a part of each target goes to the compared points of all classes alike, `share` to each. */
+typedef struct eh_smoothing {
+    double part;          /* 0: none */
+    double classes;       /* that have compared points */
+    double entropy;       /* sum_j share_j log share_j */
+    const eh_real *share; /* (z) 1 / (classes * compared points of the same class); the sum is 1 */
+} eh_smoothing;
+
+/* Degrees of freedom of the student similarity: with 15 a float holds it for points up to 900
+ * apart. */
+enum { EH_DOF_MAX = 15 };
+
 /* One neighbour problem over pairs (i, j): d_ij = |y_i - g_j|^2, w of compute/similarity.h. objective/neighbour.c has the
  * formulas. */
 typedef struct eh_pairs {
-    bool gaussian;  /* else student */
-    double freedom; /* nu of the student similarity; 0 counts as 1 */
+    bool gaussian;  /* else student, */
+    int dof;        /* with so many degrees of freedom, odd; 0 counts as 1 */
     bool row;       /* normalised row by row, else jointly */
     bool nca;       /* attraction r_ij ~ w_ij instead of constant over the class */
     bool self;      /* G is Y: pairs i = j are left out */
@@ -120,26 +115,11 @@ typedef struct eh_pairs {
     const eh_real *G;            /* (z, h) */
     const eh_label *label;       /* (n) */
     const eh_label *other_label; /* (z) */
-    const eh_real
-        *P; /* (n, z) the target itself, then no label is read and nca, indicator are not asked; with self it is
-                         symmetric. NULL: by class */
+    const eh_real *class_weight; /* of each class's samples; NULL: 1 */
+    eh_smoothing smoothing;      /* MCML without self */
+    const eh_real *P; /* (n, n) with self: the target itself, symmetric; then no label, class_weight or smoothing is
+                         read and nca, indicator are ignored. NULL: by class */
 } eh_pairs;
-
-/* The target of a batch against compared points that have classes, to be given to pairs:
- *   p_ij ~ u_i(j),   u_i(j) = omega_y ((1 - smooth) [c_j = y] + smooth / classes) / crowd_j,   y the class of sample i
- * and, where samples are mixed, p_ij ~ (1 - l_i) u_i(j) + l_i u_b(j), b the next of the batch. Of sum 1, or 0 where no sample
- * has a target. */
-typedef struct eh_targets {
-    int64_t n, z;
-    const eh_label *label;       /* (n) */
-    const eh_label *other_label; /* (z) */
-    const eh_real *weight;       /* omega, for each class: 0 where it has no compared point */
-    const eh_real *crowd;        /* (z) the compared points of this one's class, or 1 */
-    double smooth;
-    int64_t classes;        /* that have compared points */
-    const eh_disturb *with; /* of the batch: it has l_i */
-    const eh_row *rows;     /* (n) likewise */
-} eh_targets;
 
 /* One large-margin problem over triples of an anchor i, a target neighbour t of its own class and an impostor j, an anchor
  * of another class: the loss is
@@ -198,10 +178,9 @@ typedef struct eh_compute_ops {
                             eh_label *label, const eh_disturb *with);
     /* X (n, H+1; ld): the rows of E (n, H) with a closing 1, zeros from there to ld */
     void (*close_rows)(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld);
-    /* to (n, H+1; ld): the closed rows X (n, H+1; ld), each a step along its own dX (n, H): x + step sign(dx), or, where
-     * `l2`, x + step dx / |dx|, x itself where dx is 0. The closing 1 and the zeros stay. */
-    void (*climb)(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
-                  const eh_real *dX, eh_operand *to);
+    /* to (n, H+1; ld): x + step sign(dx) of the closed rows X (n, H+1; ld), dX (n, H). The closing 1 and the zeros stay. */
+    void (*climb)(eh_compute *c, int64_t n, int64_t H, double step, const eh_operand *X, int64_t ld, const eh_real *dX,
+                  eh_operand *to);
     /* sparse rows: U (n, F) = [x; 1]^T C with C (H+1, F); and dC (H+1, F) += x' dU^T, on the host this sum made first */
     void (*sparse_apply)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C, int64_t F,
                          eh_real *U);
@@ -221,9 +200,8 @@ typedef struct eh_compute_ops {
                         const eh_real *V, const eh_real *T, bool add, eh_operand *dA, eh_real *db, eh_real *dV);
 
     /* elementwise */
-    /* s = u^order, the order that of the column */
-    void (*power)(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u,
-                  eh_operand *s);
+    /* s = u^order */
+    void (*power)(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
     /* out (m) = the sums of A (n, m) + beta out */
     void (*column_sums)(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 
@@ -252,8 +230,6 @@ typedef struct eh_compute_ops {
     /* P (n, n) = (p_j|i + p_i|j) / 2n, where p_j|i ~ exp(-beta_i |x_i - x_j|^2) over the other rows of X (n, dims) has the
      * entropy log(perplexity), as near as it can; compute/bandwidth.h. Symmetric, of sum 1, the diagonal 0. */
     void (*affinities)(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
-    /* P (n, z); compute/targets.h */
-    void (*targets)(eh_compute *c, const eh_targets *t, eh_real *P);
 
     /* The k nearest rows of R (r, dims) for each row of Q (q, dims), nearest first, equal distances by index:
      * index (q, k), distance (q, k) squared Euclidean. k <= r. */

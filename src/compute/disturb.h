@@ -3,7 +3,7 @@
  * Columns 4 k .. 4 k + 3 of a row take the four words of one Philox block, of the counter (pass, row, stream, k). Two words
  * make two normal numbers (Box, Muller 1958), one word decides whether an input is dropped. Of each word the upper 24 bits
  * are used: a float holds these exactly, so that backends differ in the rounding of the formulas alone. The largest noise
- * is sqrt(48 log 2) = 5.8 deviations. The part that a row's partner has comes from a block of the row's own. */
+ * is sqrt(48 log 2) = 5.8 deviations. */
 #ifndef EH_DISTURB_H
 #define EH_DISTURB_H
 
@@ -17,20 +17,6 @@
 EH_BOTH static inline uint64_t eh_disturb_index(uint64_t pass, int64_t row)
 {
     return pass << 44 ^ (uint64_t)row;
-}
-
-/* The row of a batch that row i is mixed with. */
-EH_BOTH static inline int64_t eh_partner(int64_t i, int64_t n)
-{
-    return i + 1 < n ? i + 1 : 0;
-}
-
-/* What the partner of a row has of `mix`: uniform in (0, 1), exact in a float. */
-EH_BOTH static inline float eh_mix_part(uint64_t seed, uint64_t pass, int64_t row)
-{
-    uint32_t word[4];
-    eh_philox(seed, EH_STREAM_MIX, eh_disturb_index(pass, row), 0, word);
-    return (float)(2 * (int32_t)(word[0] >> 9) + 1) * 0x1p-24f;
 }
 
 /* An input is dropped where the upper 24 bits of its word are below this. */

@@ -111,23 +111,24 @@ static double log_normaliser(const eh_pairs *p, const eh_pair_sums *sums)
     return largest + log(sum);
 }
 
-bool eh_host_pair_weights(const eh_pairs *p, const eh_pair_sums *sums, double *attract, double *repel, double *loss)
+bool eh_host_pair_weights(const eh_pairs *p, const eh_pair_sums *sums, double *attract, double *repel, double *spread,
+                          double *loss)
 {
     eh_pair_totals all = {0};
     for (int64_t i = 0; i < p->n; i++) {
-        all.with_target += sums[i].count > 0;
-        all.same_pairs += sums[i].count;
+        all.with_target += sums[i].count > 0 ? sums[i].weight : 0;
+        all.same_pairs += sums[i].weight * sums[i].count;
     }
     *loss = 0;
     if (all.with_target == 0) return false;
     all.log_Z = log_normaliser(p, sums);
-    const bool logs = eh_by_energy(p->gaussian, p->freedom);
+    const eh_pair_rule rule = eh_pair_rule_of(p);
     for (int64_t i = 0; i < p->n; i++) {
         const eh_pair_weight w =
-            p->P ? eh_given_weight_of(logs, p->row, &all, sums + i)
-                 : eh_pair_weight_of(logs, p->row, p->nca, p->indicator, &all, sums + i, counts(p, i));
+            p->P ? eh_given_weight_of(&rule, &all, sums + i) : eh_pair_weight_of(&rule, &all, sums + i, counts(p, i));
         attract[i] = w.attract;
         repel[i] = w.repel;
+        spread[i] = w.spread;
         *loss += w.loss;
     }
     return true;

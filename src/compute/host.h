@@ -39,8 +39,9 @@ static inline void eh_host_mean(const eh_scalar *other, eh_scalar *loss)
 /* bytes as they are */
 void eh_host_copy(eh_compute *c, void *to, const void *from, size_t bytes);
 
-/* From the sums of each sample (n) to its weights attract, repel (n), and the loss. False: no sample has a target; then
- * the loss is 0, and so are all gradients. */
-bool eh_host_pair_weights(const eh_pairs *p, const eh_pair_sums *sums, double *attract, double *repel, double *loss);
+/* From the sums of each sample (n) to its weights attract, repel, spread (n), and the loss. False: no sample has a target;
+ * then the loss is 0, and so are all gradients. */
+bool eh_host_pair_weights(const eh_pairs *p, const eh_pair_sums *sums, double *attract, double *repel, double *spread,
+                          double *loss);
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/both.h"
+#include "compute/compute.h"
 #include "compute/similarity.h"
 
 /* On a device logarithms and exponentials are taken in float, whose code is a tenth of double's. */
@@ -24,55 +24,82 @@ typedef struct eh_pair_sums {
     double same;    /* sum over same-class j of log w_ij; with nca log sum over same-class j of w_ij; where P is given
                        sum_j p_ij log(w_ij / p_ij) */
     double count;   /* same-class j; where P is given sum_j p_ij */
+    double spread;  /* with smoothing sum_j share_j log w_ij */
+    double weight;  /* of the sample: its class's */
 } eh_pair_sums;
 
-/* Over all samples. */
+/* Over all samples, each times its weight. */
 typedef struct eh_pair_totals {
     double with_target; /* samples that have a same-class pair */
     double same_pairs;
-    double log_Z; /* log of the sum of w_ij over the pairs of every labelled sample, also one without a target */
+    double log_Z; /* log of the sum of w_ij over the pairs of every labelled sample, also one without a target; without
+                     weights */
 } eh_pair_totals;
 
+/* What the weights depend on beside the sums: fields of eh_pairs. */
+typedef struct eh_pair_rule {
+    bool gaussian, row, nca, indicator;
+    double smooth, classes, entropy; /* of the smoothing */
+} eh_pair_rule;
+
+static inline eh_pair_rule eh_pair_rule_of(const eh_pairs *p)
+{
+    const eh_pair_rule r = {p->gaussian,         p->row, p->nca, p->indicator, p->smoothing.part, p->smoothing.classes,
+                            p->smoothing.entropy};
+    return r;
+}
+
 /* The slope of the loss is dloss/dd_ij = (a_ij - R_i w_ij) k_ij, where a_ij is A_i for same-class pairs (with nca
- * A_i w_ij), else 0, and k is that of compute/similarity.h: w itself for the student of freedom 1, 1 for the gaussian.
- * Where w is known by its energy A_i and R_i are logarithms here, since R_i w_ij is of order one while both factors may
- * be out of range. */
+ * A_i w_ij), else 0, and with smoothing S_i share_j more; k is that of compute/similarity.h. For the gaussian A_i and R_i
+ * are logarithms here, since R_i w_ij is of order one while both factors may be out of range. */
 typedef struct eh_pair_weight {
-    double attract, repel; /* A_i, R_i */
-    double loss;           /* what the sample adds */
+    double attract, repel, spread; /* A_i, R_i, S_i */
+    double loss;                   /* what the sample adds */
 } eh_pair_weight;
 
-EH_BOTH static inline eh_pair_weight eh_pair_weight_of(bool logs, bool row, bool nca, bool indicator,
-                                                       const eh_pair_totals *all, const eh_pair_sums *own,
-                                                       bool labelled)
+/* sum_j p_j|i log(scale p_j|i) of a sample with so many same-class pairs, p_j|i = (1 - s) [same class] / count + s share_j. */
+EH_BOTH static inline double eh_target_entropy(const eh_pair_rule *r, double scale, double count)
 {
-    eh_pair_weight w = {logs ? -INFINITY : 0, logs ? -INFINITY : 0, 0};
+    if (r->smooth == 0) return EH_PAIR_LOG(scale / count);
+    const double others = 1 - 1 / r->classes, own = 1 - r->smooth * others;
+    return own * EH_PAIR_LOG(own / count) + r->smooth * (r->entropy + EH_PAIR_LOG(r->classes * count) / r->classes) +
+           r->smooth * others * EH_PAIR_LOG(r->smooth) + EH_PAIR_LOG(scale);
+}
+
+EH_BOTH static inline eh_pair_weight eh_pair_weight_of(const eh_pair_rule *r, const eh_pair_totals *all,
+                                                       const eh_pair_sums *own, bool labelled)
+{
+    const bool logs = r->gaussian;
+    eh_pair_weight w = {logs ? -INFINITY : 0, logs ? -INFINITY : 0, 0, 0};
     if (own->count > 0) {
-        const double weight = indicator && !nca && !row ? own->count / all->same_pairs : 1 / all->with_target;
-        const double log_norm = row ? own->log_all : all->log_Z;
-        if (nca) {
+        const double weight =
+            own->weight * (r->indicator && !r->nca && !r->row ? own->count / all->same_pairs : 1 / all->with_target);
+        const double log_norm = r->row ? own->log_all : all->log_Z;
+        if (r->nca) {
             w.loss = weight * (log_norm - own->same);
             w.attract = logs ? EH_PAIR_LOG(weight) - own->same : weight * EH_PAIR_EXP(-own->same);
         } else {
-            /* p_ij = weight / count; with sum p log p the divergence */
-            const double share = weight / own->count;
-            w.loss = weight * (log_norm - own->same / own->count + EH_PAIR_LOG(row ? 1 / own->count : share));
+            /* p_ij = weight p_j|i; with sum p log p the divergence */
+            const double s = r->smooth, share = (1 - s) * weight / own->count;
+            const double cross = (1 - s) * (own->same / own->count) + s * own->spread;
+            w.loss = weight * (log_norm - cross + eh_target_entropy(r, r->row ? 1 : weight, own->count));
             w.attract = logs ? EH_PAIR_LOG(share) : share;
+            w.spread = s * weight;
         }
-        if (row) w.repel = logs ? EH_PAIR_LOG(weight) - log_norm : weight * EH_PAIR_EXP(-log_norm);
+        if (r->row) w.repel = logs ? EH_PAIR_LOG(weight) - log_norm : weight * EH_PAIR_EXP(-log_norm);
     }
-    if (!row && labelled && all->with_target > 0) w.repel = logs ? -all->log_Z : EH_PAIR_EXP(-all->log_Z);
+    if (!r->row && labelled && all->with_target > 0) w.repel = logs ? -all->log_Z : EH_PAIR_EXP(-all->log_Z);
     return w;
 }
 
 /* The same where P is given: a_ij is p_ij itself. P is taken relative to its sum, over all pairs or the row. */
-EH_BOTH static inline eh_pair_weight eh_given_weight_of(bool logs, bool row, const eh_pair_totals *all,
+EH_BOTH static inline eh_pair_weight eh_given_weight_of(const eh_pair_rule *r, const eh_pair_totals *all,
                                                         const eh_pair_sums *own)
 {
-    eh_pair_weight w = {0, logs ? -INFINITY : 0, 0};
-    const double mass = row ? own->count : all->same_pairs, log_norm = row ? own->log_all : all->log_Z;
+    eh_pair_weight w = {0, r->gaussian ? -INFINITY : 0, 0, 0};
+    const double mass = r->row ? own->count : all->same_pairs, log_norm = r->row ? own->log_all : all->log_Z;
     if (mass <= 0) return w;
-    w.repel = logs ? EH_PAIR_LOG(mass) - log_norm : mass * EH_PAIR_EXP(-log_norm);
+    w.repel = r->gaussian ? EH_PAIR_LOG(mass) - log_norm : mass * EH_PAIR_EXP(-log_norm);
     w.loss = own->count * (log_norm - EH_PAIR_LOG(mass)) - own->same;
     return w;
 }

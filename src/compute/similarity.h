@@ -1,45 +1,36 @@
-/* Similarities of two points at the squared distance d, by their energy e = -log w, once for all:
+/* Similarities w of two points at the squared distance d, and k = -dlog w/dd:
  *
- *   gaussian                   w = exp(-d)                        e = d                             k = de/dd = 1
- *   student of freedom nu      w = (1 + d / nu)^(-(nu + 1) / 2)   e = (nu + 1) / 2 log(1 + d / nu)
- *                                                                 k = (nu + 1) / (2 nu) / (1 + d / nu)
+ *   gaussian                   w = exp(-d)      k = 1
+ *   student, nu = 1, 3, 5 ...  w = u^p          k = rate u      u = 1 / (1 + d / nu), p = (nu + 1) / 2, rate = p / nu
  *
- * With nu = 1 the student's w is k, 1 / (1 + d), which needs no logarithm and is never out of range. Every other similarity
- * is known by its energy, since w itself may be too small for any number. */
+ * The degrees of freedom nu are odd, so that p is an integer. A gaussian w may be too small for any number and is
+ * represented by its logarithm. */
 #ifndef EH_SIMILARITY_H
 #define EH_SIMILARITY_H
 
-#include <math.h>
 #include <stdbool.h>
 
-/* A freedom of 0 counts as 1: nobody asked for another. */
-static inline bool eh_by_energy(bool gaussian, double freedom)
-{
-    return gaussian || (freedom != 0 && freedom != 1);
-}
+#include "base/both.h"
 
-/* e = half log(1 + d inverse), k = rate / (1 + d inverse). */
 typedef struct eh_student {
-    double half, inverse, rate;
+    int power;            /* p */
+    double inverse, rate; /* 1 / nu, p / nu */
 } eh_student;
 
-static inline eh_student eh_student_of(double freedom)
+/* dof 0 counts as 1. */
+static inline eh_student eh_student_of(int dof)
 {
-    const double nu = freedom == 0 ? 1 : freedom;
-    const eh_student s = {(nu + 1) / 2, 1 / nu, (nu + 1) / (2 * nu)};
+    const double nu = dof ? dof : 1;
+    const eh_student s = {dof ? (dof + 1) / 2 : 1, 1 / nu, (nu + 1) / (2 * nu)};
     return s;
 }
 
-static inline double eh_energy(bool gaussian, double freedom, double d)
+/* u^power, power >= 1. */
+EH_BOTH static inline float eh_similarity_power(float u, int power)
 {
-    const eh_student s = eh_student_of(freedom);
-    return gaussian ? d : s.half * log1p(d * s.inverse);
-}
-
-static inline double eh_energy_slope(bool gaussian, double freedom, double d)
-{
-    const eh_student s = eh_student_of(freedom);
-    return gaussian ? 1 : s.rate / (1 + d * s.inverse);
+    float w = u;
+    for (int i = 1; i < power; i++) w *= u;
+    return w;
 }
 
 #endif

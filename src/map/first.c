@@ -14,11 +14,11 @@ double eh_first_deviation(eh_compute *c, double response, const eh_real *X, int6
 }
 
 void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, const eh_operand *C_operand,
-                      int64_t F, const eh_orders *orders, eh_real *U, eh_operand *S, bool keep)
+                      int64_t F, int order, eh_real *U, eh_operand *S, bool keep)
 {
     const int64_t first = x->sparse_n * F; /* of the dense rows */
     if (x->sparse_n) c->op->sparse_apply(c, x->sparse, x->sparse_rows, x->sparse_n, C, F, U);
-    if (x->sparse_n && S) c->op->power(c, x->sparse_n, F, orders, U, S);
+    if (x->sparse_n && S) c->op->power(c, x->sparse_n, F, order, U, S);
     if (x->dense_n)
         c->op->product(c, &(eh_product){.M = x->dense_n,
                                         .N = F,
@@ -28,7 +28,7 @@ void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real 
                                         .B = C_operand,
                                         .ldb = F,
                                         .finish = S ? EH_POWER : EH_PLAIN,
-                                        .orders = S ? *orders : (eh_orders){0},
+                                        .order = order,
                                         .C = keep || !S ? eh_at(c, U, first) : NULL,
                                         .P = S ? eh_operand_at(c, S, first) : NULL,
                                         .ldc = F});

@@ -2,7 +2,6 @@
  *
  *   u = C^T x'   s = u^O   t = sigmoid(W^T s + b)   y = V t
  *
- * Where there are several orders, the factors are shared out in runs, each with its own O (eh_orders).
  * C (H+1, F), W (F, m), b (m), V (h, m). Rows of samples are rows of matrices, so that U = X' C, A = S W, Y = T V^T.
  */
 #include <math.h>
@@ -86,7 +85,7 @@ static void hidden_units(const eh_map_shape *s, eh_compute *c, const eh_real *th
 {
     const int64_t n = x->sparse_n + x->dense_n, F = s->F, m = s->m, at_W = (s->H + 1) * F;
     const eh_operand *C = weights(s, c, theta, a->weights, true);
-    eh_first_forward(c, x, s->H, theta, C, F, &s->orders, a->U, a->S, keep);
+    eh_first_forward(c, x, s->H, theta, C, F, s->order, a->U, a->S, keep);
     c->op->product(c, &(eh_product){.M = n,
                                     .N = m,
                                     .K = F,
@@ -153,7 +152,7 @@ static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *t
                                     .B = eh_operand_at(c, C, at_W),
                                     .ldb = m,
                                     .finish = EH_POWER_GRAD,
-                                    .orders = s->orders,
+                                    .order = s->order,
                                     .with = a.U,
                                     .P = a.S,
                                     .ldc = F});                /* du = O u^(O-1) W da */
@@ -180,23 +179,13 @@ static void draw(uint64_t seed, double sd, int64_t from, int64_t to, float *host
         host[i] = sd == 0 ? 0 : (float)(sd * eh_random_normal(seed, EH_STREAM_INIT, (uint64_t)i));
 }
 
-/* W (F, m): of each run of factors, so that every factor adds the same spread whatever its order. */
-static void draw_W(const eh_map_shape *s, uint64_t seed, int64_t at_W, float *host)
-{
-    for (int64_t from = 0, to; from < s->F; from = to) {
-        const int order = eh_orders_at(&s->orders, s->F, from, &to);
-        const double sd = START_W * sqrt(power_variance(2) / power_variance(order)) / sqrt((double)s->F);
-        draw(seed, sd, at_W + from * s->m, at_W + to * s->m, host);
-    }
-}
-
 static void hope_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
                       const eh_operand *sample, int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
 {
     const int64_t F = s->F, m = s->m, H1 = s->H + 1;
     const int64_t at_W = H1 * F, at_b = at_W + F * m, at_V = at_b + m, all = at_V + s->h * m;
     draw(seed, eh_first_deviation(c, response, X, ld, n, s->H), 0, at_W, host);
-    draw_W(s, seed, at_W, host);
+    draw(seed, START_W * sqrt(power_variance(2) / power_variance(s->order)) / sqrt((double)F), at_W, at_b, host);
     draw(seed, 0, at_b, at_V, host);
     draw(seed, START_V, at_V, all, host);
     c->op->write(c, theta, host, all);

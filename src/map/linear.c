@@ -41,7 +41,7 @@ static void linear_forward(const eh_map_shape *s, eh_compute *c, const eh_real *
 {
     (void)keep;
     const eh_operand *A = eh_map_operands(c, s->H + 1, s->h, theta, (eh_operand *)work, true);
-    eh_first_forward(c, x, s->H, theta, A, s->h, NULL, Y, NULL, true);
+    eh_first_forward(c, x, s->H, theta, A, s->h, 0, Y, NULL, true);
 }
 
 static void linear_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,

@@ -37,26 +37,22 @@ int64_t eh_map_parameters(const eh_map *map, const eh_map_shape *s)
     return eh_map_offset(map, s, map->tensors(s));
 }
 
-/* Numbers from 1 to `most` that `joint` joins, `room` of them at most: how many; 0: it is no such text. */
-static int numbers_parse(const char *text, char joint, int64_t most, int room, int64_t *number)
-{
-    for (int count = 0; count < room; text++) {
-        int64_t value = 0;
-        for (; *text >= '0' && *text <= '9' && value <= most; text++) value = 10 * value + (*text - '0');
-        if (value < 1 || value > most) return 0;
-        number[count++] = value;
-        if (!*text) return count;
-        if (*text != joint) return 0;
-    }
-    return 0;
-}
-
-static const int64_t WIDEST = 1 << 20;
-
 bool eh_map_layers_parse(const char *text, eh_map_shape *s)
 {
-    s->layers = numbers_parse(text, '-', WIDEST, EH_MAP_LAYERS, s->width);
-    return s->layers > 0;
+    const int64_t widest = 1 << 20;
+    s->layers = 0;
+    for (int count = 0; count < EH_MAP_LAYERS; text++) {
+        int64_t units = 0;
+        for (; *text >= '0' && *text <= '9' && units <= widest; text++) units = 10 * units + (*text - '0');
+        if (units < 1 || units > widest) return false;
+        s->width[count++] = units;
+        if (!*text) {
+            s->layers = count;
+            return true;
+        }
+        if (*text != '-') return false;
+    }
+    return false;
 }
 
 void eh_map_layers_print(const eh_map_shape *s, char *text, size_t size)
@@ -65,21 +61,6 @@ void eh_map_layers_print(const eh_map_shape *s, char *text, size_t size)
     text[0] = '\0';
     for (int l = 0; l < s->layers && used < size; l++)
         used += (size_t)snprintf(text + used, size - used, "%s%lld", l ? "-" : "", (long long)s->width[l]);
-}
-
-bool eh_map_orders_parse(const char *text, int most, eh_orders *orders)
-{
-    int64_t number[EH_ORDERS];
-    orders->count = numbers_parse(text, '+', most, EH_ORDERS, number);
-    for (int r = 0; r < orders->count; r++) orders->order[r] = (int)number[r];
-    return orders->count > 0;
-}
-
-void eh_map_orders_print(const eh_orders *orders, char *text, size_t size)
-{
-    size_t used = (size_t)snprintf(text, size, "%d", orders->count ? orders->order[0] : 0);
-    for (int r = 1; r < orders->count && used < size; r++)
-        used += (size_t)snprintf(text + used, size - used, "+%d", orders->order[r]);
 }
 
 int64_t eh_map_room(const eh_compute *c, int64_t count, size_t size)

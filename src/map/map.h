@@ -33,7 +33,7 @@ enum { EH_MAP_LAYERS = 8 }; /* of an mlp, at most */
 typedef struct eh_map_shape {
     int64_t H, h;
     int64_t F, m;                 /* hope */
-    eh_orders orders;             /* hope: of the factors */
+    int order;                    /* hope: O */
     int layers;                   /* mlp */
     int64_t width[EH_MAP_LAYERS]; /* (layers) mlp: units of each layer */
     bool relu;                    /* mlp: units are max(a, 0), else sigmoid(a) */
@@ -80,17 +80,13 @@ int64_t eh_map_offset(const eh_map *map, const eh_map_shape *s, int i);
 bool eh_map_layers_parse(const char *text, eh_map_shape *s);
 void eh_map_layers_print(const eh_map_shape *s, char *text, size_t size);
 
-/* Orders from "3" or "2+3", none above `most`; false: it is no such text. And back; "0" where there are none. */
-bool eh_map_orders_parse(const char *text, int most, eh_orders *orders);
-void eh_map_orders_print(const eh_orders *orders, char *text, size_t size);
-
 /* first.c: the product with the inputs that every map begins with. */
 /* The deviation of random weights whose responses to the rows of X have mean square `response`. */
 double eh_first_deviation(eh_compute *c, double response, const eh_real *X, int64_t ld, int64_t n, int64_t H);
-/* U (n, F) = X' C and S = U^orders, for C (H+1, F), given as numbers and as operands. S NULL: U alone, no order is asked.
+/* U (n, F) = X' C and S = U^order, for C (H+1, F), given as numbers and as operands. S NULL: U alone, no order is asked.
  * Without keep U is room for sparse rows only and is left undefined. */
 void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, const eh_operand *C_operand,
-                      int64_t F, const eh_orders *orders, eh_real *U, eh_operand *S, bool keep);
+                      int64_t F, int order, eh_real *U, eh_operand *S, bool keep);
 /* C is what dtheta begins with. Ends the parts. */
 void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_operand *C_operand, int64_t F,
                        const eh_operand *dU, const eh_parts *parts, int64_t dx_n, eh_real *dX);

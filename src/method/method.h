@@ -37,7 +37,6 @@ bool eh_method_learns(const eh_method *method);
 
 /* ---- settings.c ---- */
 
-enum { EH_ORDER_MOST = 16 }; /* of a factor */
 enum { EH_UNIT_SIGMOID, EH_UNIT_RELU };
 enum { EH_START_RANDOM, EH_START_KMEANS, EH_START_LEARNED };
 enum { EH_FORM_AUTO, EH_FORM_PUBLISHED, EH_FORM_JOINT, EH_FORM_ROW };
@@ -46,30 +45,28 @@ enum { EH_TARGET_AUTO, EH_TARGET_MCML, EH_TARGET_NCA };
 enum { EH_WEIGHT_SAMPLE, EH_WEIGHT_PAIR };
 enum { EH_GRAPH_NEAREST, EH_GRAPH_CLASS };
 enum { EH_SOLVER_CG, EH_SOLVER_LBFGS, EH_SOLVER_ADAM };
-enum { EH_NORM_LINF, EH_NORM_L2 };
+enum { EH_CLASS_WEIGHT_NONE, EH_CLASS_WEIGHT_BALANCED };
 
 /* Fields in the order of the table in settings.c; choices are numbers of the enums above. */
 struct enhope_settings {
     int64_t recipe;
     char method[24];
-    int64_t dims, factors, hidden;
-    char order[16];
+    int64_t dims, factors, hidden, order;
     char layers[64];
     int64_t unit;
     double start;
     int64_t exemplars, z, form, similarity;
-    double freedom;
+    int64_t dof;
     int64_t target, weight;
     int64_t graph, links;
     int64_t targets;
-    double push;
     double perplexity;
-    int64_t solver, epochs, batch, parts, iterations, pairs;
-    double rate, warmup, beta1, beta2, average;
+    int64_t solver, epochs, batch, parts, iterations;
+    double rate;
     double shift, affine, elastic;
     double noise, dropout, adversary;
-    int64_t norm;
-    double smooth, mix, balance;
+    double label_smoothing;
+    int64_t class_weight;
     double valid, time;
     int64_t patience;
     int64_t scale, neighbours, seed;

@@ -47,12 +47,6 @@ static bool layers_good(const char *value)
     return eh_map_layers_parse(value, &shape);
 }
 
-static bool order_good(const char *value)
-{
-    eh_orders orders;
-    return eh_map_orders_parse(value, EH_ORDER_MOST, &orders);
-}
-
 /* The choices of recipe and method are the names in recipes.c and methods.c; the method is held as text. */
 static const row rows[] = {
     CHOICE(recipe, "fast|paper|best", "fast", EH_FIXED,
@@ -62,9 +56,7 @@ static const row rows[] = {
     INTEGER(dims, "2", 1, 65536, EH_FOR_MAPS | EH_FIXED, "outputs h of the map"),
     INTEGER(factors, "400", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "factors F"),
     INTEGER(hidden, "200", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "hidden units m"),
-    TEXT(order, "N+N+...", "3", EH_FOR_HOPE | EH_FIXED,
-         "order O of the feature interactions, 1 to 16; one to four orders joined by '+' share the factors out equally",
-         order_good, "one to four orders from 1 to 16 joined by '+', as in 3 or 2+3"),
+    INTEGER(order, "3", 1, 16, EH_FOR_HOPE | EH_FIXED, "order O of the feature interactions"),
     TEXT(layers, "N-N-...", "500-500-2000", EH_FOR_MLP | EH_FIXED,
          "units of each layer below the output, one to eight numbers joined by '-'", layers_good,
          "one to eight numbers of units joined by '-', as in 500-500-2000"),
@@ -80,9 +72,10 @@ static const row rows[] = {
     CHOICE(form, "auto|published|joint|row", "auto", EH_FOR_NEIGHBOURS,
            "normaliser of q: over all pairs, or row by row; auto: by row with exemplars, else as the method was "
            "published"),
-    CHOICE(similarity, "auto|student|gaussian", "auto", EH_FOR_NEIGHBOURS, "1 / (1 + d) or exp(-d)"),
-    REAL(freedom, "1", 0.1, 1000, EH_FOR_NEIGHBOURS | EH_WITH_STUDENT,
-         "degrees of freedom nu of the student similarity, (1 + d / nu)^(-(nu + 1) / 2)"),
+    CHOICE(similarity, "auto|student|gaussian", "auto", EH_FOR_NEIGHBOURS,
+           "student: 1 / (1 + d) unless dof is set; gaussian: exp(-d)"),
+    INTEGER(dof, "1", 1, EH_DOF_MAX, EH_FOR_NEIGHBOURS | EH_WITH_STUDENT,
+            "degrees of freedom nu of the student similarity, odd: (1 + d / nu)^(-(nu + 1) / 2)"),
     CHOICE(target, "auto|mcml|nca", "auto", EH_FOR_CLASSES, "collapse onto all same-class points, or any of them"),
     CHOICE(weight, "sample|pair", "sample", EH_FOR_CLASSES | EH_WITH_JOINT | EH_WITH_MCML_TARGET,
            "what weighs the same: every sample, or every same-class pair (the paper's indicator)"),
@@ -91,7 +84,6 @@ static const row rows[] = {
     INTEGER(links, "5", 1, 1000, EH_FOR_LPP | EH_WITH_NEAREST, "neighbours of a sample in the nearest graph"),
     INTEGER(targets, "3", 1, 100, EH_FOR_LMNN,
             "same-class neighbours, found in the input space, that a sample keeps close"),
-    REAL(push, "0.5", 0, 1, EH_FOR_LMNN, "weight of impostors against targets"),
     REAL(perplexity, "30", 1, 1e6, EH_FOR_PT_SNE,
          "neighbours that a sample has in the inputs, about; at most a third of a batch"),
     CHOICE(solver, "cg|lbfgs|adam", "adam", EH_FOR_STEPS, "how the parameters are learned"),
@@ -105,13 +97,7 @@ static const row rows[] = {
         "parts that a mini-batch is computed in, whose gradients are added up in order; ranks share them; 0: of 256 "
         "samples, on a GPU one for each rank"),
     INTEGER(iterations, "3", 1, 1000000, EH_FOR_STEPS | EH_WITH_CG | EH_WITH_LBFGS, "line searches on each mini-batch"),
-    INTEGER(pairs, "10", 1, 1000, EH_FOR_STEPS | EH_WITH_LBFGS, "curvature pairs kept"),
     REAL(rate, "0.002", 0, 1e6, EH_FOR_STEPS | EH_WITH_ADAM, "peak learning rate"),
-    REAL(warmup, "0.05", 0, 1, EH_FOR_STEPS | EH_WITH_ADAM, "part of all steps in which the rate rises"),
-    REAL(beta1, "0.9", 0, 0.999999, EH_FOR_STEPS | EH_WITH_ADAM, "decay of the gradient's mean"),
-    REAL(beta2, "0.99", 0, 0.999999, EH_FOR_STEPS | EH_WITH_ADAM, "decay of the gradient's square"),
-    REAL(average, "0", 0, 0.9999, EH_FOR_STEPS,
-         "decay of the running mean of the parameters, taken after each batch, which is kept in their place; 0: none"),
     REAL(shift, "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
          "pixels by which the images of a training batch are moved in each direction, at most"),
     REAL(affine, "0", 0, 5, EH_FOR_STEPS | EH_WITH_IMAGES,
@@ -128,15 +114,10 @@ static const row rows[] = {
     REAL(adversary, "0", 0, 1e6, EH_FOR_STEPS,
          "step that scaled inputs take up the loss; half of the loss is of inputs so moved; 0: none; sparse data "
          "likewise"),
-    CHOICE(norm, "linf|l2", "linf", EH_FOR_STEPS,
-           "what is as long as the step: the move of each input, or of a sample"),
-    REAL(smooth, "0", 0, 0.9, EH_FOR_EXEMPLARS | EH_WITH_MCML_TARGET,
+    REAL(label_smoothing, "0", 0, 0.9, EH_FOR_EXEMPLARS | EH_WITH_MCML_TARGET,
          "part of a sample's target that goes to the exemplars of all classes alike; 0: none"),
-    REAL(mix, "0", 0, 0.5, EH_FOR_EXEMPLARS | EH_WITH_MCML_TARGET,
-         "part of another sample, at most, in the scaled inputs and the target of a training sample; 0: none"),
-    REAL(balance, "0", 0, 1, EH_FOR_EXEMPLARS | EH_WITH_MCML_TARGET,
-         "samples weigh as their class's share of the training samples to the power -balance; 1: all classes weigh the "
-         "same"),
+    CHOICE(class_weight, "none|balanced", "none", EH_FOR_CLASSES,
+           "what weighs the same: every sample, or every class, however rare"),
     REAL(valid, "0.1", 0, 0.9, EH_FOR_TRAINED, "part of the training data that is held out to choose the best epoch"),
     REAL(time, "0", 0, 1e9, EH_FOR_STEPS | EH_FOR_LPP | EH_FOR_MCML, "seconds after which training ends; 0: no limit"),
     INTEGER(patience, "0", 0, 1000000, EH_FOR_STEPS,

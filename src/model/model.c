@@ -26,14 +26,13 @@ enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_
     EH_TRY(eh_new(ctx, "the model", 1, sizeof *model, (void **)&model));
     model->map = map;
     model->shape = *shape;
-    eh_map_orders_print(&shape->orders, model->order, sizeof model->order);
     model->r = r;
     model->exemplars = exemplars;
     model->c = c;
     model->settings = settings;
     model->epochs = epochs;
     model->temperature = 1;
-    model->freedom = 1;
+    model->dof = 1;
     enhope_status status = ENHOPE_OK;
     const int64_t parameters = eh_map_parameters(map, shape);
     int64_t references = 0;
@@ -121,7 +120,7 @@ void enhope_model_get_info(const enhope_model *model, enhope_model_info *info)
         .outputs = model->shape.h,
         .factors = model->shape.F,
         .hidden = model->shape.m,
-        .order = model->order,
+        .order = model->shape.order,
         .parameters = eh_map_parameters(model->map, &model->shape),
         .references = model->r,
         .references_are_exemplars = model->exemplars,

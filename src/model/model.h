@@ -14,9 +14,8 @@ struct enhope_model {
     char *method;      /* "en-hope" */
     const eh_map *map; /* its name is in the file */
     eh_map_shape shape;
-    char order[32];     /* the shape's orders as text */
     bool gaussian;      /* similarity for probabilities; else student, */
-    double freedom;     /* of this nu */
+    int dof;            /* with so many degrees of freedom */
     int32_t k;          /* neighbours that vote */
     float *theta;       /* (eh_map_parameters) */
     float *shift, *mul; /* (H) scaling */
@@ -67,14 +66,19 @@ enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *mode
 #define EH_MODEL_FORMAT_VERSION "1"
 #define EH_MODEL_COLDEST        1e-6 /* temperatures that a file may have */
 #define EH_MODEL_HOTTEST        1e6
-#define EH_MODEL_LEAST_FREEDOM  1e-6 /* freedoms, likewise */
-#define EH_MODEL_MOST_FREEDOM   1e6
 enum {
     EH_MODEL_MAX_MAP_TENSORS = 16,
     EH_MODEL_MAX_ORDER = 1000,
     EH_MODEL_MAX_EARLIER = 200000, /* rows of history that a model takes over */
     EH_MODEL_MAX_NOTES = 1000
 };
+/* A setting as a file has it. */
+typedef struct eh_pair_view {
+    const char *name, *value;
+} eh_pair_view;
+/* A setting of an earlier version under its present name and value; name NULL: it has been removed and was without effect.
+ * Fails if it had an effect that this version cannot reproduce; `version` wrote the file. old_settings.c */
+enhope_status eh_old_setting(enhope_context *ctx, const char *version, eh_pair_view *setting);
 /* Index of the first number that is not finite; -1: all are. */
 int64_t eh_model_not_finite(const float *x, int64_t count);
 

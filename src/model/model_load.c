@@ -15,13 +15,14 @@ enum { /* JSON values in the lists of the metadata */
 
 /* What the header says, gathered before anything is allocated for the model. */
 typedef struct plan {
-    const char *method;
+    const char *method, *version; /* of the enhope that wrote it */
     const eh_map *map;
     eh_map_shape shape;
     bool gaussian, exemplars;
     int64_t k, r;
     int64_t image_rows, image_columns;
-    double temperature, freedom;
+    double temperature;
+    int64_t dof;
     int64_t valid_n, valid_errors, train_n, train_errors;
     int64_t earlier;
     cJSON *classes, *inputs, *settings, *history, *notes; /* inputs, notes NULL: none */
@@ -85,6 +86,29 @@ static enhope_status list(enhope_context *ctx, const eh_safetensors *st, const c
     return eh_json_parse(ctx, ENHOPE_ERROR_MODEL, what, value, strlen(value), max_values, out);
 }
 
+/* Maps other than hope have no order and write 0. */
+static enhope_status read_order(enhope_context *ctx, const eh_safetensors *st, plan *p)
+{
+    const bool hope = p->map == &eh_map_hope;
+    eh_pair_view order = {.name = "order"};
+    int64_t value;
+    EH_TRY(text(ctx, st, order.name, &order.value));
+    EH_TRY(eh_old_setting(ctx, p->version, &order));
+    EH_TRY(number(ctx, st, "order", hope, EH_MODEL_MAX_ORDER, &value));
+    p->shape.order = hope ? (int)value : 0;
+    return ENHOPE_OK;
+}
+
+/* The degrees of freedom of the student similarity; 1 if missing. */
+static enhope_status read_dof(enhope_context *ctx, const eh_safetensors *st, plan *p)
+{
+    eh_pair_view freedom = {"freedom", eh_safetensors_text(st, "freedom")};
+    p->dof = 1;
+    if (!freedom.value) return ENHOPE_OK;
+    EH_TRY(eh_old_setting(ctx, p->version, &freedom));
+    return number(ctx, st, "freedom", 1, EH_DOF_MAX, &p->dof);
+}
+
 static enhope_status read_identity(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
     const char *value;
@@ -98,7 +122,7 @@ static enhope_status read_identity(enhope_context *ctx, const eh_safetensors *st
         return eh_fail(ctx, ENHOPE_ERROR_MODEL,
                        "metadata 'format_version' is '%s': this enhope reads version " EH_MODEL_FORMAT_VERSION,
                        eh_json_quote(value, quote));
-    EH_TRY(text(ctx, st, "enhope_version", &value));
+    EH_TRY(text(ctx, st, "enhope_version", &p->version));
     EH_TRY(text(ctx, st, "method", &p->method));
     EH_TRY(text(ctx, st, "map", &value));
     p->map = eh_map_find(value);
@@ -110,7 +134,7 @@ static enhope_status read_identity(enhope_context *ctx, const eh_safetensors *st
     if (!p->gaussian && strcmp(value, "student"))
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'similarity' is '%s': expected student or gaussian",
                        eh_json_quote(value, quote));
-    return real(ctx, st, "freedom", EH_MODEL_LEAST_FREEDOM, EH_MODEL_MOST_FREEDOM, &p->freedom);
+    return read_dof(ctx, st, p);
 }
 
 static enhope_status find_tensor(enhope_context *ctx, const eh_safetensors *st, const eh_tensor *want,
@@ -148,30 +172,16 @@ static enhope_status read_layers(enhope_context *ctx, const eh_safetensors *st, 
     return ENHOPE_OK;
 }
 
-static enhope_status read_orders(enhope_context *ctx, const eh_safetensors *st, eh_map_shape *s)
-{
-    const char *value;
-    char quote[EH_QUOTE];
-    EH_TRY(text(ctx, st, "order", &value));
-    if (!eh_map_orders_parse(value, EH_MODEL_MAX_ORDER, &s->orders) || s->orders.count > s->F)
-        return eh_fail(ctx, ENHOPE_ERROR_MODEL,
-                       "metadata 'order' is '%s': expected one to four whole numbers from 1 to %d joined by '+', and a "
-                       "factor for each",
-                       eh_json_quote(value, quote), EH_MODEL_MAX_ORDER);
-    return ENHOPE_OK;
-}
-
 static enhope_status read_shape(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
     const int64_t most = INT64_C(1) << 40;
     const bool hope = p->map == &eh_map_hope;
     eh_map_shape *s = &p->shape;
-    int64_t none; /* other maps have no order, and say so */
     EH_TRY(number(ctx, st, "inputs", 1, most, &s->H));
     EH_TRY(number(ctx, st, "outputs", 1, most, &s->h));
     EH_TRY(number(ctx, st, "factors", hope, most, &s->F));
     EH_TRY(number(ctx, st, "hidden", hope, most, &s->m));
-    EH_TRY(hope ? read_orders(ctx, st, s) : number(ctx, st, "order", 0, EH_MODEL_MAX_ORDER, &none));
+    EH_TRY(read_order(ctx, st, p));
     if (p->map == &eh_map_mlp) EH_TRY(read_layers(ctx, st, s));
     if (p->map == &eh_map_identity && s->H != s->h)
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "the identity map has %lld inputs and %lld outputs: expected the same",
@@ -338,10 +348,14 @@ static enhope_status copy_lists(enhope_context *ctx, const plan *p, enhope_model
             EH_TRY(eh_new_text(ctx, "a name", item->valuestring, &model->input_name[i++]));
     }
     i = 0;
-    for (const cJSON *item = p->settings->child; item; item = item->next, i++) {
-        EH_TRY(eh_new_text(ctx, "a name", item->string, &model->setting[i].name));
-        EH_TRY(eh_new_text(ctx, "a name", item->valuestring, &model->setting[i].value));
+    for (const cJSON *item = p->settings->child; item; item = item->next) {
+        eh_pair_view setting = {item->string, item->valuestring};
+        EH_TRY(eh_old_setting(ctx, p->version, &setting));
+        if (!setting.name) continue;
+        EH_TRY(eh_new_text(ctx, "a name", setting.name, &model->setting[i].name));
+        EH_TRY(eh_new_text(ctx, "a name", setting.value, &model->setting[i++].value));
     }
+    model->settings = (int32_t)i;
     i = 0;
     for (const cJSON *row = p->history->child; row; row = row->next) {
         enhope_history *to = &model->history[i++];
@@ -369,7 +383,7 @@ static enhope_status load(enhope_context *ctx, eh_safetensors *st, enhope_model 
     EH_CHECK(eh_model_create(ctx, p.method, p.map, &p.shape, p.r, p.exemplars, cJSON_GetArraySize(p.classes),
                              cJSON_GetArraySize(p.settings), cJSON_GetArraySize(p.history), &model));
     model->gaussian = p.gaussian;
-    model->freedom = p.freedom;
+    model->dof = (int)p.dof;
     model->k = (int32_t)p.k;
     model->image_rows = p.image_rows;
     model->image_columns = p.image_columns;

@@ -156,7 +156,7 @@ static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope
     EH_TRY(add_number(ctx, meta, "outputs", s->h));
     EH_TRY(add_number(ctx, meta, "factors", s->F));
     EH_TRY(add_number(ctx, meta, "hidden", s->m));
-    EH_TRY(add_text(ctx, meta, "order", model->order));
+    EH_TRY(add_number(ctx, meta, "order", s->order));
     if (s->layers) {
         char text[128];
         eh_map_layers_print(s, text, sizeof text);
@@ -164,11 +164,7 @@ static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope
         EH_TRY(add_text(ctx, meta, "unit", s->relu ? "relu" : "sigmoid"));
     }
     EH_TRY(add_text(ctx, meta, "similarity", model->gaussian ? "gaussian" : "student"));
-    if (!model->gaussian && model->freedom != 1) {
-        char text[40];
-        eh_number_print(model->freedom, text, sizeof text);
-        EH_TRY(add_text(ctx, meta, "freedom", text));
-    }
+    if (!model->gaussian && model->dof != 1) EH_TRY(add_number(ctx, meta, "freedom", model->dof));
     EH_TRY(add_number(ctx, meta, "neighbours", model->k));
     EH_TRY(add_judgement(ctx, meta, model));
     if (model->image_rows > 0) {

@@ -307,7 +307,7 @@ static void compare_span(const enhope_model *model, int64_t first, int64_t count
                                     .h = model->shape.h,
                                     .c = model->c,
                                     .gaussian = model->gaussian,
-                                    .freedom = model->freedom};
+                                    .dof = model->dof};
     if (out->proba) eh_probabilities(&ref, model->temperature, Y, count, v->scratch, out->proba + first * model->c);
     if (out->margin) eh_margins(&ref, Y, count, label, out->margin + first);
     v->aside += eh_seconds() - start;

@@ -64,7 +64,7 @@ static enhope_status copy_model(enhope_context *ctx, const enhope_model *from, i
     for (int32_t i = 0; i < from->notes; i++)
         EH_CHECK(enhope_model_set_note(ctx, m, from->note[i].name, from->note[i].value));
     m->gaussian = from->gaussian;
-    m->freedom = from->freedom;
+    m->dof = from->dof;
     m->image_rows = from->image_rows;
     m->image_columns = from->image_columns;
     EH_CHECK(eh_model_copy_names(ctx, from->class_name, m->c, m->class_name));

@@ -5,19 +5,80 @@
  *
  * Readings: the mean over samples instead of the sum, as in the other objectives. In a mini-batch of n the impostors are the
  * batch's, and their sum is multiplied by (N - 1) / (n - 1): its expectation is the loss above, so that pull and push
- * weigh the same whatever the batch. Impostors are searched among all samples of the batch each time, none are kept. */
+ * weigh the same whatever the batch. Impostors are searched among all samples of the batch each time, none are kept.
+ *
+ * Below is the reference in double, which the `ref` backend runs; the fast kernels are compute/cpu/triples.c and
+ * compute/cuda/triples.cu, compared with it by tests/test_pairs.c. */
 #include "objective/objective.h"
 
-void eh_hinge_loss(const eh_hinge *o, eh_compute *cp, int64_t n, int64_t h, const eh_real *Y, const eh_label *label,
+#include <string.h>
+
+#include "compute/host.h"
+
+/* Weinberger and Saul's choice: targets and impostors weigh the same. */
+static const double MU = 0.5;
+
+static double squared_distance(const double *a, const double *b, int64_t h)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < h; k++) sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sum;
+}
+
+/* What target t of anchor i adds to the loss; and to the gradient. */
+static double add_target(const eh_triples *p, int64_t i, int64_t t, double *dY)
+{
+    const int32_t *label = eh_host_labels(p->label);
+    const int64_t h = p->h, row = p->n + i * p->targets + t;
+    const double *Y = (const double *)p->Y, near = squared_distance(Y + i * h, Y + row * h, h);
+    double loss = p->pull * near, slope = p->pull;
+    for (int64_t j = 0; j < p->n; j++) {
+        const double margin = 1 + near - squared_distance(Y + i * h, Y + j * h, h);
+        if (label[j] == label[i] || margin <= 0) continue;
+        loss += p->push * margin;
+        slope += p->push;
+        for (int64_t k = 0; k < h; k++) {
+            const double part = 2 * p->push * (Y[i * h + k] - Y[j * h + k]);
+            dY[i * h + k] -= part;
+            dY[j * h + k] += part;
+        }
+    }
+    for (int64_t k = 0; k < h; k++) {
+        const double part = 2 * slope * (Y[i * h + k] - Y[row * h + k]);
+        dY[i * h + k] += part;
+        dY[row * h + k] -= part;
+    }
+    return loss;
+}
+
+static void reference(const eh_triples *p, eh_scalar *loss, double *dY)
+{
+    double sum = 0;
+    memset(dY, 0, (size_t)(p->n * (1 + p->targets) * p->h) * sizeof *dY);
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t t = 0; t < p->targets; t++)
+            if (eh_host_labels(p->label)[p->n + i * p->targets + t] >= 0) sum += add_target(p, i, t, dY);
+    *eh_host_value(loss) = (eh_value){.value = sum};
+}
+
+void eh_triples_loss(const eh_triples *p, eh_compute *c, eh_scalar *loss, eh_real *dY)
+{
+    if (c->op->triples)
+        c->op->triples(c, p, loss, dY);
+    else
+        reference(p, loss, (double *)dY);
+}
+
+void eh_hinge_loss(const eh_hinge *o, eh_compute *c, int64_t n, int64_t h, const eh_real *Y, const eh_label *label,
                    eh_scalar *loss, eh_real *dY)
 {
     const double samples = (double)n, drawn = n > 1 ? (double)(o->all - 1) / (samples - 1) : 0;
     const eh_triples triples = {.n = n,
                                 .targets = o->targets,
                                 .h = h,
-                                .pull = (1 - o->push) / samples,
-                                .push = o->push * drawn / samples,
+                                .pull = (1 - MU) / samples,
+                                .push = MU * drawn / samples,
                                 .Y = Y,
                                 .label = label};
-    cp->op->triples(cp, &triples, loss, dY);
+    eh_triples_loss(&triples, c, loss, dY);
 }

@@ -1,40 +1,164 @@
-/* The neighbour objectives as one family: similarity (student of any freedom, gaussian) x normaliser (joint, row) x
- * target (MCML, NCA) x compared points (exemplars, the batch itself).
+/* The neighbour objectives as one family: similarity (student, gaussian) x normaliser (joint, row) x target (MCML, NCA,
+ * given) x compared points (exemplars, the batch itself).
  *
- * With w_ij the similarity of sample i and compared point j, and pairs i = j left out where a batch is compared with
- * itself:
- *   joint, MCML (eq. 4, 7-9)   q_ij = w_ij / Z,   loss = log Z - sum_ij p_ij log w_ij,              sum_ij p_ij = 1
- *   row,   MCML (eq. 1, 3)     q_ij = w_ij / Z_i, loss = mean_i (log Z_i - sum_j p_j|i log w_ij)    sum_j p_j|i = 1
- *   joint, NCA                 loss = log Z - mean_i log N_i,   N_i = sum over same-class j of w_ij
- *   row,   NCA                 loss = mean_i (log Z_i - log N_i)
- *   P given (t-SNE, soft)      as MCML with that p; in the row form p_j|i = p_ij / sum_j p_ij, and rows weigh those sums
- * In each, dloss/dd_ij = (a_ij - R_i w_ij) k_ij: see compute/pair_weights.h, and compute/similarity.h for w and k. MCML
- * losses here are cross-entropies; the Kullback-Leibler divergence is that plus sum p log p, a constant of the labels,
- * which is added so that a perfect collapse reads zero.
+ * With d_ij = |y_i - g_j|^2, w_ij the similarity of sample i and compared point j (compute/similarity.h), and pairs i = j
+ * left out where a batch is compared with itself:
  *
- * Readings where the paper is silent: p and q both sum to one over the whole batch; every sample weighs the same
- * (the paper's indicator weighs it by its class's number of exemplars: `indicator`); a sample without a same-class
- * compared point has no target, but its pairs count in the joint Z; one without a label has no row of its own.
- */
+ *   weights    sum_i m_i = 1 over the samples that have a target: m_i ~ omega_i, the class weight of sample i; with
+ *              `indicator`, joint MCML, m_i ~ omega_i n_i, n_i the same-class compared points
+ *   target     MCML     p_ij = m_i ((1 - s) [same class] / n_i + s v_j),   s the label smoothing, v_j its share of point j
+ *              NCA      p_ij = m_i w_ij / N_i,   N_i the sum of w_ij over same-class j
+ *              given    p_ij of pt-SNE
+ *   model      joint    q_ij = w_ij / Z          (eq. 4, 7-9 of the paper)
+ *              row      q_ij = m_i w_ij / Z_i    (eq. 1, 3); with P given m_i is the sum of p_ij over j
+ *   loss       sum_ij p_ij log(p_ij / q_ij); NCA: log Z - sum_i m_i log N_i, or sum_i m_i (log Z_i - log N_i)
+ *   gradient   dloss/dd_ij = D_ij = (p_ij - q_ij) k_ij,   k = -dlog w/dd
+ *              dY_i = 2 sum_j D_ij (y_i - g_j),   dG_j = 2 sum_i D_ij (g_j - y_i)
+ *
+ * Where the paper is silent: p and q both sum to one over the whole batch; every sample weighs the same unless classes are
+ * weighted (the paper's indicator weighs it by its class's number of exemplars); a sample without a same-class compared
+ * point has no target, but its pairs count in the joint Z; a sample without a label has no row of its own.
+ *
+ * Below is the reference in double, which the `ref` backend runs. The fast kernels are compute/cpu/pairs.c and
+ * compute/cuda/pairs.cu: they get D_ij from a few sums over each row (compute/pair_weights.h) and are compared with the
+ * reference by tests/test_pairs.c. */
 #include "objective/objective.h"
 
-void eh_neighbour_loss(const eh_neighbour *o, eh_compute *cp, int64_t n, int64_t z, int64_t h, const eh_real *Y,
-                       const eh_label *label, const eh_real *G, const eh_label *other_label, eh_scalar *loss,
-                       eh_real *dY, eh_real *dG)
+#include <string.h>
+
+#include "compute/host.h"
+#include "compute/similarity.h"
+
+static const double *D(const eh_real *v)
 {
-    const eh_pairs pairs = {.gaussian = o->gaussian,
-                            .freedom = o->freedom,
-                            .row = o->row,
-                            .nca = o->nca,
-                            .self = o->self,
-                            .indicator = o->indicator,
-                            .n = n,
-                            .z = z,
-                            .h = h,
-                            .Y = Y,
-                            .G = G,
-                            .label = label,
-                            .other_label = other_label,
-                            .P = o->P};
-    cp->op->pairs(cp, &pairs, loss, dY, dG);
+    return (const double *)(uintptr_t)v;
+}
+
+static double squared_distance(const eh_pairs *p, int64_t i, int64_t j)
+{
+    const double *y = D(p->Y) + i * p->h, *g = D(p->G) + j * p->h;
+    double sum = 0;
+    for (int64_t k = 0; k < p->h; k++) sum += (y[k] - g[k]) * (y[k] - g[k]);
+    return sum;
+}
+
+/* Pair (i, j): log w_ij and k_ij. */
+typedef struct pair {
+    double log_w, k;
+} pair;
+
+static pair pair_of(const eh_pairs *p, int64_t i, int64_t j)
+{
+    const double d = squared_distance(p, i, j);
+    const eh_student s = eh_student_of(p->dof);
+    if (p->gaussian) return (pair){-d, 1};
+    return (pair){-s.power * log1p(d * s.inverse), s.rate / (1 + d * s.inverse)};
+}
+
+static double log_add(double a, double b)
+{
+    if (a == -INFINITY) return b;
+    if (b == -INFINITY) return a;
+    return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
+}
+
+static int32_t label_of(const eh_pairs *p, int64_t i)
+{
+    return p->P ? 0 : eh_host_labels(p->label)[i];
+}
+
+static bool same_class(const eh_pairs *p, int64_t i, int64_t j)
+{
+    return label_of(p, i) >= 0 && label_of(p, i) == eh_host_labels(p->other_label)[j];
+}
+
+typedef struct sample {
+    double log_Z, log_N; /* log Z_i; with NCA log N_i */
+    double n;            /* n_i; with P given the sum of p_ij */
+    double weight;       /* of the sample, before division by the sum of all; 0 without a target */
+} sample;
+
+static sample sample_of(const eh_pairs *p, int64_t i)
+{
+    sample s = {.log_Z = -INFINITY, .log_N = -INFINITY};
+    for (int64_t j = 0; j < p->z; j++) {
+        if (p->self && i == j) continue;
+        const double log_w = pair_of(p, i, j).log_w;
+        s.log_Z = log_add(s.log_Z, log_w);
+        if (p->P) s.n += D(p->P)[i * p->z + j];
+        if (p->P || !same_class(p, i, j)) continue;
+        if (p->nca) s.log_N = log_add(s.log_N, log_w);
+        s.n += 1;
+    }
+    const bool by_pairs = p->P || (p->indicator && !p->nca && !p->row);
+    const double omega = p->class_weight && !p->P && s.n > 0 ? D(p->class_weight)[label_of(p, i)] : 1;
+    s.weight = s.n > 0 ? omega * (by_pairs ? s.n : 1) : 0;
+    return s;
+}
+
+typedef struct totals {
+    double weight; /* of all samples */
+    double log_Z;
+} totals;
+
+static totals totals_of(const eh_pairs *p)
+{
+    totals all = {.log_Z = -INFINITY};
+    for (int64_t i = 0; i < p->n; i++) {
+        const sample s = sample_of(p, i);
+        all.weight += s.weight;
+        if (label_of(p, i) >= 0) all.log_Z = log_add(all.log_Z, s.log_Z);
+    }
+    return all;
+}
+
+/* p_ij; m: m_i. */
+static double target(const eh_pairs *p, const sample *s, double m, double log_w, int64_t i, int64_t j)
+{
+    if (p->P) return D(p->P)[i * p->z + j];
+    if (s->n == 0) return 0;
+    if (p->nca) return same_class(p, i, j) ? m * exp(log_w - s->log_N) : 0;
+    const double smooth = p->smoothing.part, share = smooth > 0 ? smooth * D(p->smoothing.share)[j] : 0;
+    return m * ((same_class(p, i, j) ? (1 - smooth) / s->n : 0) + share);
+}
+
+/* Adds the pairs of sample i to the gradient; returns what they add to the loss. */
+static double add_sample(const eh_pairs *p, const totals *all, int64_t i, double *dY, double *dG)
+{
+    const sample s = sample_of(p, i);
+    const double m = p->P ? s.n : s.weight / all->weight, mass = p->row ? m : p->P ? all->weight : 1;
+    const double log_norm = p->row ? s.log_Z : all->log_Z;
+    double loss = p->nca && !p->P && m > 0 ? m * (log_norm - s.log_N) : 0;
+    for (int64_t j = 0; j < p->z && mass > 0; j++) {
+        if (p->self && i == j) continue;
+        const pair ij = pair_of(p, i, j);
+        const double log_q = log(mass) + ij.log_w - log_norm, P = target(p, &s, m, ij.log_w, i, j);
+        if (P > 0 && (!p->nca || p->P)) loss += P * (log(P) - log_q);
+        const double slope = (P - exp(log_q)) * ij.k;
+        for (int64_t k = 0; k < p->h; k++) {
+            const double part = 2 * slope * (D(p->Y)[i * p->h + k] - D(p->G)[j * p->h + k]);
+            dY[i * p->h + k] += part;
+            dG[j * p->h + k] -= part;
+        }
+    }
+    return loss;
+}
+
+static void reference(const eh_pairs *p, eh_scalar *loss, double *dY, double *dG)
+{
+    double sum = 0;
+    memset(dY, 0, (size_t)(p->n * p->h) * sizeof *dY);
+    if (!p->self) memset(dG, 0, (size_t)(p->z * p->h) * sizeof *dG);
+    const totals all = totals_of(p);
+    for (int64_t i = 0; i < p->n && all.weight > 0; i++)
+        if (label_of(p, i) >= 0) sum += add_sample(p, &all, i, dY, p->self ? dY : dG);
+    *eh_host_value(loss) = (eh_value){.value = sum};
+}
+
+void eh_neighbour_loss(const eh_pairs *p, eh_compute *c, eh_scalar *loss, eh_real *dY, eh_real *dG)
+{
+    if (c->op->pairs)
+        c->op->pairs(c, p, loss, dY, dG);
+    else
+        reference(p, loss, (double *)dY, (double *)dG);
 }

@@ -33,6 +33,20 @@ static eh_rows own_rows(const enhope_trainer *t, eh_operand *X)
     return rows;
 }
 
+void eh_train_neighbour_loss(enhope_trainer *t, int64_t n, const eh_label *label, eh_scalar *loss)
+{
+    eh_pairs p = t->objective;
+    const int64_t at = p.self ? 0 : n * t->embedder.shape.h; /* of the compared points in Y */
+    p.n = n;
+    p.z = p.self ? n : t->z;
+    p.h = t->embedder.shape.h;
+    p.Y = t->embedder.Y;
+    p.G = eh_at(t->c, t->embedder.Y, at);
+    p.label = label;
+    p.other_label = p.self ? label : t->embedder.reference_label;
+    eh_neighbour_loss(&p, t->c, loss, t->dY, p.self ? NULL : eh_at(t->c, t->dY, at));
+}
+
 /* The objective of the batch, all of which is embedded in Y. */
 static void objective(enhope_trainer *t, eh_scalar *loss)
 {
@@ -40,12 +54,8 @@ static void objective(enhope_trainer *t, eh_scalar *loss)
     const int64_t n = t->batch_n, h = t->embedder.shape.h;
     if (t->method->hinge)
         eh_hinge_loss(&t->hinge, c, n / (1 + t->hinge.targets), h, t->embedder.Y, t->batch_label, loss, t->dY);
-    else if (t->objective.self)
-        eh_neighbour_loss(&t->objective, c, n, n, h, t->embedder.Y, t->batch_label, t->embedder.Y, t->batch_label, loss,
-                          t->dY, NULL);
     else
-        eh_neighbour_loss(&t->objective, c, n, t->z, h, t->embedder.Y, t->batch_label, eh_at(c, t->embedder.Y, n * h),
-                          t->embedder.reference_label, loss, t->dY, eh_at(c, t->dY, n * h));
+        eh_train_neighbour_loss(t, n, t->batch_label, loss);
 }
 
 /* A walk back: where its pieces' gradients are made, and of which inputs. */
@@ -100,8 +110,7 @@ static void loss_with_climb(enhope_trainer *t, const eh_real *x, eh_operand *X, 
 {
     eh_compute *c = t->c;
     loss_in(t, x, X, gradient, loss, t->dX);
-    c->op->climb(c, own_n(t), t->embedder.shape.H, t->set.adversary, t->set.norm == EH_NORM_L2, X, t->embedder.ld,
-                 t->dX, t->climbed);
+    c->op->climb(c, own_n(t), t->embedder.shape.H, t->set.adversary, X, t->embedder.ld, t->dX, t->climbed);
     loss_in(t, x, t->climbed, t->climbed_grad, t->climbed_loss, NULL);
     c->op->mean(c, t->optim->count, t->climbed_grad, t->climbed_loss, gradient, loss);
 }
@@ -143,13 +152,11 @@ void eh_train_take(enhope_trainer *t, const eh_row *rows, const eh_label *label,
     t->batch_rows = rows;
     t->batch_label = label;
     cut_own(t);
-    /* all of it where a row asks for others */
-    const bool whole = (with && with->mix > 0) || (t->affinities && !t->inputs);
+    const bool whole = t->affinities && !t->inputs; /* P is of all rows */
     const int64_t first = t->part_start[t->own_first];
     t->own_at = whole ? first : 0;
     if (!t->embedder.sparse)
         t->c->op->gather_operands(t->c, &t->embedder.table, whole ? rows : eh_row_at(rows, first), whole ? n : own_n(t),
                                   t->embedder.X, t->embedder.ld, NULL, with);
     if (t->affinities) take_affinities(t);
-    if (t->soft) eh_train_soft_take(t);
 }

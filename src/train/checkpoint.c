@@ -1,7 +1,7 @@
 /* Checkpoints: all that the rest of training depends on, in a file.
  *
  * Random numbers are a function of (seed, stream, index), and cg and lbfgs begin afresh with each batch, so that this is little:
- * the parameters, the best of them, their mean, what the optimiser keeps between batches, counters, sums and the history. The
+ * the parameters, the best of them, what the optimiser keeps between batches, counters, sums and the history. The
  * rest a trainer has from data and settings; whether these are the same is told by their texts and by a fingerprint. Numbers are
  * kept as the backend holds them, and a checksum tells a damaged file from a whole one.
  * docs/reference/model-format.md lists it all. */
@@ -14,16 +14,16 @@
 #include "model/safetensors.h"
 
 #define FORMAT         "enhope-checkpoint"
-#define FORMAT_VERSION "1"
+#define FORMAT_VERSION "2"
 
 /* Tensors, and what is in two of them. */
-enum { COUNTERS, NUMBERS, HISTORY, LABELS, MUL, THETA, BEST, AVERAGE, MOMENTS, TENSORS };
-enum { EPOCH, BATCH, BEST_EPOCH, IMPROVED, AVERAGED, STEP, DIVERGED, COUNTS };
+enum { COUNTERS, NUMBERS, HISTORY, LABELS, MUL, THETA, BEST, MOMENTS, TENSORS };
+enum { EPOCH, BATCH, BEST_EPOCH, IMPROVED, STEP, DIVERGED, COUNTS };
 enum { SPENT, LOSS_SUM, LOSS, VALID_ERROR, BEST_ERROR, BEST_LOSS, REALS };
 enum { SECONDS, ROW_LOSS, ROW_ERROR, COLUMNS };
 
-static const char *const names[TENSORS] = {"counters", "numbers", "history", "exemplar_labels", "mul",
-                                           "theta",    "best",    "average", "moments"};
+static const char *const names[TENSORS] = {"counters", "numbers", "history", "exemplar_labels",
+                                           "mul",      "theta",   "best",    "moments"};
 
 typedef struct state {
     eh_st_tensor tensor[TENSORS]; /* rank 0: not there */
@@ -57,7 +57,6 @@ static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, st
         [MUL] = {"F32", sizeof(float), t->embedder.shape.H, 0, true},
         [THETA] = {real_type(t), t->c->op->size, all, 0, true},
         [BEST] = {real_type(t), t->c->op->size, all, 0, best},
-        [AVERAGE] = {real_type(t), t->c->op->size, all, 0, t->average != NULL},
         [MOMENTS] = {real_type(t), t->c->op->size, kept, t->optim->count, kept > 0},
     };
     for (int i = 0; i < TENSORS; i++) {
@@ -78,16 +77,15 @@ static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, st
 static eh_real *vector(const enhope_trainer *t, int i)
 {
     if (i == THETA) return t->within ? t->before : t->theta;
-    return i == BEST ? t->best : i == AVERAGE ? t->average : eh_optim_vector(t->optim, t->optim->type->first_kept);
+    return i == BEST ? t->best : eh_optim_vector(t->optim, t->optim->type->first_kept);
 }
 
 /* ---- from the trainer and to it ---- */
 
 static void take_numbers(const enhope_trainer *t, state *s)
 {
-    const int64_t counters[COUNTS] = {
-        [EPOCH] = t->epoch,       [BATCH] = t->batch,      [BEST_EPOCH] = t->best_epoch, [IMPROVED] = t->improved,
-        [AVERAGED] = t->averaged, [STEP] = t->optim->step, [DIVERGED] = t->diverged};
+    const int64_t counters[COUNTS] = {[EPOCH] = t->epoch,       [BATCH] = t->batch,      [BEST_EPOCH] = t->best_epoch,
+                                      [IMPROVED] = t->improved, [STEP] = t->optim->step, [DIVERGED] = t->diverged};
     const double numbers[REALS] = {[SPENT] = t->spent + (t->within ? eh_seconds() - t->started : 0),
                                    [LOSS_SUM] = t->loss_sum,
                                    [LOSS] = t->loss,
@@ -126,7 +124,6 @@ static void give_numbers(enhope_trainer *t, const state *s)
     t->batch = t->known = counters[BATCH];
     t->best_epoch = counters[BEST_EPOCH];
     t->improved = counters[IMPROVED];
-    t->averaged = counters[AVERAGED];
     t->optim->step = counters[STEP];
     t->diverged = counters[DIVERGED];
     t->spent = numbers[SPENT];
@@ -373,7 +370,9 @@ static enhope_status check_sum(enhope_context *ctx, eh_safetensors *st)
     char text[24];
     if (!format || strcmp(format, FORMAT) != 0) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "not a checkpoint");
     if (!version || strcmp(version, FORMAT_VERSION) != 0)
-        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "a checkpoint of another version of enhope");
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL,
+                       "a checkpoint of another version of enhope: resume with that version, or "
+                       "train again");
     uint64_t sum = checksum_texts(st->metadata);
     for (int64_t i = 0; i < st->tensors; i++) {
         void *data;
@@ -421,7 +420,7 @@ static enhope_status check_counters(const enhope_trainer *t, const int64_t *coun
     const int64_t epoch = counters[EPOCH];
     bool good = epoch >= 0 && epoch <= t->set.epochs && counters[BATCH] >= 0 && counters[BATCH] <= t->batches;
     good = good && counters[BEST_EPOCH] >= 0 && counters[BEST_EPOCH] <= epoch && counters[IMPROVED] >= 0;
-    good = good && counters[IMPROVED] <= epoch && counters[AVERAGED] >= 0 && counters[STEP] >= 0;
+    good = good && counters[IMPROVED] <= epoch && counters[STEP] >= 0;
     return good ? ENHOPE_OK : eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "its counters are out of their bounds");
 }
 

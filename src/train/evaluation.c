@@ -70,13 +70,8 @@ static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, enhope_m
     EH_CHECK(eh_new(ctx, "the similarities", m->c, sizeof *scratch, (void **)&scratch));
     EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
     t->c->op->read(t->c, G, t->embedder.G, t->z * h);
-    const eh_host_references ref = {.G = G,
-                                    .label = t->exemplar_label,
-                                    .r = t->z,
-                                    .h = h,
-                                    .c = m->c,
-                                    .gaussian = m->gaussian,
-                                    .freedom = m->freedom};
+    const eh_host_references ref = {
+        .G = G, .label = t->exemplar_label, .r = t->z, .h = h, .c = m->c, .gaussian = m->gaussian, .dof = m->dof};
     m->temperature = fit(t, theta, n, &ref, Y, L, scratch, label);
 cleanup:
     eh_free(G);

@@ -40,12 +40,6 @@ static void add_history(enhope_trainer *t)
         (enhope_history){.epoch = t->epoch, .seconds = seconds(t), .loss = t->loss, .valid_error = t->valid_error};
 }
 
-/* The parameters as they would be kept now. */
-static const eh_real *present_state(const enhope_trainer *t)
-{
-    return t->average ? t->average : t->theta;
-}
-
 bool eh_train_finished(const enhope_trainer *t)
 {
     const bool stale = t->valid_n && t->set.patience && t->epoch - t->improved >= t->set.patience;
@@ -55,7 +49,7 @@ bool eh_train_finished(const enhope_trainer *t)
 static enhope_status end_epoch(enhope_trainer *t)
 {
     double error;
-    EH_TRY(eh_train_validate(t, present_state(t), &error));
+    EH_TRY(eh_train_validate(t, t->theta, &error));
     t->valid_error = error;
     t->epoch++;
     t->batch = t->known = 0;
@@ -66,7 +60,7 @@ static enhope_status end_epoch(enhope_trainer *t)
         t->best_error = t->valid_error;
         t->best_loss = t->loss;
         t->best_epoch = t->epoch;
-        t->c->op->copy(t->c, t->P + t->z * t->embedder.shape.H, present_state(t), t->best);
+        t->c->op->copy(t->c, t->P + t->z * t->embedder.shape.H, t->theta, t->best);
     }
     if (eh_train_finished(t)) t->done = true;
     add_history(t);
@@ -127,15 +121,6 @@ static enhope_status take_losses(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-/* Takes the parameters into their running mean, sum_i d^(k - i) theta_i over the sum of these weights: the latest of k
- * batches has the weight (1 - d) / (1 - d^k). Exemplars that are not learned stay. */
-static void take_average(enhope_trainer *t)
-{
-    const double decay = t->set.average, latest = (1 - decay) / (1 - pow(decay, (double)++t->averaged));
-    t->c->op->scale(t->c, t->optim->count, 1 - latest, t->average);
-    t->c->op->axpy(t->c, t->optim->count, latest, t->theta, t->average);
-}
-
 /* Hands the next batch to the optimiser. */
 static enhope_status run_batch(enhope_trainer *t)
 {
@@ -148,7 +133,6 @@ static enhope_status run_batch(enhope_trainer *t)
     t->within = true;
     t->optim->type->run(t->optim, eh_train_loss, t, t->theta, eh_scalar_at(t->losses, t->batch));
     t->within = false;
-    if (t->average) take_average(t);
     t->batch++;
     if (t->batch < t->batches) return ENHOPE_OK;
     if (t->c->op->start) t->c->op->start(t->c); /* and meanwhile */
@@ -281,7 +265,7 @@ static enhope_status fill_texts(enhope_trainer *t, enhope_model *m)
     const enhope_dataset *data = t->data;
     const int64_t H = data->x.H;
     m->gaussian = t->objective.gaussian;
-    m->freedom = t->objective.freedom;
+    m->dof = t->objective.dof;
     m->k = t->k;
     memcpy(m->shift, t->shift, (size_t)H * sizeof *m->shift);
     memcpy(m->mul, t->mul, (size_t)H * sizeof *m->mul);
@@ -320,7 +304,7 @@ static enhope_status make_model(enhope_trainer *t, bool present, enhope_model **
                                            enhope_setting_count(), eh_train_earlier(t) + t->epoch, &m);
     if (!status) status = fill_texts(t, m);
     status = eh_comm_agree(t->ctx, status);
-    const eh_real *theta = t->best_epoch && !present ? t->best : present_state(t);
+    const eh_real *theta = t->best_epoch && !present ? t->best : t->theta;
     if (!status) status = eh_comm_agree(t->ctx, fill_model(t, theta, !present, m));
     if (status) {
         enhope_model_free(m);

@@ -40,8 +40,8 @@ struct enhope_trainer {
 
     /* the parts that meet here */
     eh_embedder embedder; /* batches, then z exemplars, go through it */
-    eh_neighbour objective;
-    eh_hinge hinge; /* where the method has it; else without targets */
+    eh_pairs objective;   /* without what is a batch's own */
+    eh_hinge hinge;       /* where the method has it; else without targets */
     eh_optim *optim;
 
     /* parameters: the map's P numbers, then z x H of exemplars. The optimiser sees the latter only when learned. */
@@ -49,8 +49,6 @@ struct enhope_trainer {
     bool learned;
     eh_real *theta, *best; /* (P + z H) */
     eh_real *before;       /* (P + z H) theta before the batch under way; NULL: the optimiser never stops within one */
-    eh_real *average;      /* (P + z H) their running mean, which validation and `best` then have; NULL: none */
-    int64_t averaged;      /* batches in it */
     int32_t *exemplar_label; /* (z) */
 
     /* an epoch: its shuffle, and the loss of each batch. What is on the host is made while the backend is still at work
@@ -89,13 +87,10 @@ struct enhope_trainer {
     eh_real *dX;           /* (batch + z, H) the gradient of X */
     eh_real *climbed_grad; /* what the optimiser sees: the gradient there */
     eh_scalar *climbed_loss;
-    eh_real *inputs;     /* (batch, ld) the batch as numbers, where its P is wanted and X is not that; else NULL */
-    eh_real *affinities; /* (batch, batch) P of the batch's inputs, where the method asks for it; else NULL */
-    /* where the target is soft: smoothed, mixed or balanced; else NULL */
-    eh_real *soft;         /* (batch, z) P of the batch by its classes */
-    eh_real *class_weight; /* for each class, that of its samples; 0: it has no exemplar */
-    eh_real *crowd;        /* (z) exemplars of this one's class; all 1 where pairs weigh the same */
-    int64_t soft_classes;  /* those that have exemplars */
+    eh_real *inputs;       /* (batch, ld) the batch as numbers, where its P is wanted and X is not that; else NULL */
+    eh_real *affinities;   /* (batch, batch) P of the batch's inputs, where the method asks for it; else NULL */
+    eh_real *class_weight; /* (c) weight of each class's samples; NULL: all 1 */
+    eh_real *smooth_share; /* (z) shares of label smoothing; NULL: none */
     eh_real *dY;           /* (capacity + z, h) */
 
     /* where we are */
@@ -195,13 +190,11 @@ enhope_status eh_train_scale(enhope_trainer *t);
 enhope_status eh_train_solve(enhope_trainer *t, eh_solve solver, double response, double *loss);
 /* Finds the target neighbours of all training rows; setup/targets.c. */
 enhope_status eh_train_targets(enhope_trainer *t);
-/* Whether the target is soft, and that it can be; its memory, and what it is made from, for exemplars and scales that have
- * been started; the target of the present batch; soft.c. */
-bool eh_train_is_soft(const enhope_trainer *t);
-enhope_status eh_train_soft_settle(const enhope_trainer *t);
-enhope_status eh_train_soft_allocate(enhope_trainer *t);
-enhope_status eh_train_soft_start(enhope_trainer *t);
-void eh_train_soft_take(enhope_trainer *t);
+/* Weights of classes and label smoothing, where the settings ask for them, once exemplars and scales have been started;
+ * setup/class_targets.c. */
+enhope_status eh_train_class_targets(enhope_trainer *t);
+/* The neighbour objective of n samples in Y, the exemplars behind them, into *loss, dY; batch_loss.c. */
+void eh_train_neighbour_loss(enhope_trainer *t, int64_t n, const eh_label *label, eh_scalar *loss);
 /* Embeds by theta what points are compared with while training; evaluation.c. */
 enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta);
 /* The error on the validation part with parameters theta; NaN without one; evaluation.c. */

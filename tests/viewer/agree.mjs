@@ -15,8 +15,8 @@ const rows = (csv) => csv.trim().split('\n').slice(1).map((line) => line.split('
 const data = 'synthetic:blobs,n=400,classes=4,inputs=13,seed=3';
 const small = ['--epochs', '3', '--quiet', '--limit', '300'];
 const models = [
-  ['hope', ['--method', 'en-hope', '--order', '2+3', '--factors', '17', '--hidden', '9', '-z', '11']],
-  ['freedom', ['--method', 'en-hope', '--order', '1', '--factors', '8', '--hidden', '5', '-z', '8', '--freedom', '2.5', '-k', '3']],
+  ['hope', ['--method', 'en-hope', '--order', '3', '--factors', '17', '--hidden', '9', '-z', '11']],
+  ['dof', ['--method', 'en-hope', '--order', '1', '--factors', '8', '--hidden', '5', '-z', '8', '--dof', '5', '-k', '3']],
   ['gaussian', ['--method', 'en-hope', '--order', '4', '--factors', '8', '--hidden', '5', '--similarity', 'gaussian', '--scale', 'standard']],
   ['mlp', ['--method', 'deep-en-hope', '--layers', '12-7-5']],
   ['relu', ['--method', 'dt-mcml', '--layers', '12-7', '--unit', 'relu']],

@@ -35,27 +35,15 @@ function outputs(s, { shape: [h, m], numbers }) {
   return out;
 }
 
-// The orders of F factors: as many contiguous runs as there are orders, the first ones longer by one where they differ.
-function factorOrders(text, F) {
-  const orders = text.split('+').map(Number);
-  const result = new Int32Array(F);
-  for (let run = 0, at = 0; run < orders.length; run++) {
-    const size = Math.floor(F / orders.length) + (run < F % orders.length ? 1 : 0);
-    result.fill(orders[run], at, at + size);
-    at += size;
-  }
-  return result;
-}
-
 function makeMap(metadata, tensor) {
   const t = (name) => tensor[`map.${name}`];
   if (metadata.map === 'identity') return (x) => x;
   if (metadata.map === 'linear') return (x) => product(x, t('A'));
   if (metadata.map === 'hope') {
-    const order = factorOrders(metadata.order, t('C').shape[1]);
+    const order = Number(metadata.order);
     const bias = t('b').numbers;
     return (x) => {
-      const u = product(x, t('C')).map((value, k) => value ** order[k]);
+      const u = product(x, t('C')).map((value) => value ** order);
       return outputs(product(u, t('W')).map((a, k) => sigmoid(a + bias[k])), t('V'));
     };
   }

@@ -94,48 +94,22 @@ static void gather_row(const eh_table *t, int64_t row, float *to)
     }
 }
 
-/* A row before it is mixed. image: room to move it in, where it is moved. */
-static void make_row(const eh_table *t, int64_t row, const eh_disturb *with, float *image, float *to)
-{
-    if (eh_deforms(with))
-        eh_cpu_deform(with, t, row, image, to);
-    else
-        gather_row(t, row, to);
-}
-
-/* Mixes rows first .. end of X with the next each; that of the last is apart. */
-static void mix_rows(const eh_disturb *with, const int64_t *rows, int64_t first, int64_t end, int64_t H, float *X,
-                     int64_t ld, const float *last)
-{
-    for (int64_t i = first; i < end; i++)
-        eh_cpu_mix(H, (float)with->mix * eh_mix_part(with->seed, with->pass, rows[i]),
-                   i + 1 < end ? X + (i + 1) * ld : last, X + i * ld);
-}
-
 static void cpu_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X,
                                 int64_t ld, eh_label *label, const eh_disturb *with)
 {
-    enum { MIXED = 16 }; /* rows at a time that are mixed: one more is made than is kept */
     const int64_t *from = eh_host_rows(rows);
-    const bool moved = eh_deforms(with), mixed = with && with->mix > 0;
-    const int64_t image = moved ? eh_cpu_deform_room(with->image_rows, with->image_columns) : 0,
-                  each = mixed ? MIXED : 1;
-    const int64_t room = image + (mixed ? t->x.H : 0);
+    const int64_t room = eh_deforms(with) ? eh_cpu_deform_room(with->image_rows, with->image_columns) : 0;
     float *all = room ? eh_cpu_room(c->state, c->threads * room, sizeof *all) : NULL; /* some for each thread */
     if (room && !all) return;
 #pragma omp parallel for num_threads(c->threads) if (n * t->x.H > EH_CPU_ALONE) schedule(static)
-    for (int64_t first = 0; first < n; first += each) {
-        float *own = all ? all + omp_get_thread_num() * room : NULL;
-        const int64_t end = n - first < each ? n : first + each;
-        for (int64_t i = first; i < end; i++) make_row(t, from[i], with, own, eh_f(X) + i * ld);
-        if (mixed) {
-            make_row(t, from[end < n ? end : 0], with, own, own + image);
-            mix_rows(with, from, first, end, t->x.H, eh_f(X), ld, own + image);
-        }
-        for (int64_t i = first; i < end; i++) {
-            if (with) eh_cpu_disturb(with, from[i], t->x.H, eh_f(X) + i * ld);
-            close_row(eh_f(X) + i * ld, t->x.H, ld);
-        }
+    for (int64_t i = 0; i < n; i++) {
+        float *x = eh_f(X) + i * ld;
+        if (all)
+            eh_cpu_deform(with, t, from[i], all + omp_get_thread_num() * room, x);
+        else
+            gather_row(t, from[i], x);
+        if (with) eh_cpu_disturb(with, from[i], t->x.H, x);
+        close_row(x, t->x.H, ld);
     }
     for (int64_t i = 0; label && i < n; i++) eh_host_labels(label)[i] = eh_host_labels(t->classes)[from[i]];
 }
@@ -271,7 +245,6 @@ const eh_compute_ops eh_compute_cpu = {
     .pairs = eh_cpu_pairs,
     .triples = eh_cpu_triples,
     .affinities = eh_cpu_affinities,
-    .targets = eh_cpu_targets,
     .nearest = eh_cpu_nearest,
     .vote = eh_host_vote,
 };

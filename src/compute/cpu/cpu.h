@@ -47,8 +47,7 @@ int64_t eh_cpu_deform_room(int64_t rows, int64_t columns);
 void eh_cpu_deform_by(const eh_deform *by, const float *node, int64_t rows, int64_t columns, const float *image,
                       const float *shift, const float *mul, float *to);
 /* math.c */
-void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u,
-                  eh_operand *s);
+void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
 void eh_cpu_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 void eh_cpu_fill(eh_compute *c, int64_t count, double value, eh_real *x);
 void eh_cpu_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
@@ -58,8 +57,8 @@ void eh_cpu_scale(eh_compute *c, int64_t count, double a, eh_real *x);
 void eh_cpu_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
 void eh_cpu_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss);
-void eh_cpu_climb(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
-                  const eh_real *dX, eh_operand *to);
+void eh_cpu_climb(eh_compute *c, int64_t n, int64_t H, double step, const eh_operand *X, int64_t ld, const eh_real *dX,
+                  eh_operand *to);
 void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
                  const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* y += a x in the calling thread */
@@ -91,8 +90,6 @@ void *eh_cpu_room(eh_cpu_state *state, int64_t count, size_t size);
 void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
 /* affinities.c */
 void eh_cpu_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
-/* targets.c */
-void eh_cpu_targets(eh_compute *c, const eh_targets *t, eh_real *P);
 /* nearest.c */
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                     eh_row *index, eh_real *distance);

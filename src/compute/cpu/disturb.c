@@ -41,17 +41,6 @@ EH_SIMD static void multiply(int64_t count, const float *restrict by, float *res
     for (int64_t j = 0; j < count; j++) x[j] *= by[j];
 }
 
-EH_SIMD static void mix(int64_t count, float part, const float *restrict other, float *restrict x)
-{
-    for (int64_t j = 0; j < count; j++) x[j] = (1 - part) * x[j] + part * other[j];
-}
-
-/* A function of several versions cannot be hidden, so the one that others see calls it. */
-void eh_cpu_mix(int64_t H, float part, const float *restrict other, float *restrict x)
-{
-    mix(H, part, other, x);
-}
-
 void eh_cpu_normals(uint64_t seed, uint32_t stream, uint64_t index, float scale, float *out)
 {
     uint32_t word[4][WIDE];

@@ -16,19 +16,13 @@ enum { PARTS = 64 };
                                                                                                         part < PARTS;  \
                                                                                                         part++)
 
-void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u,
-                  eh_operand *s)
+void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
 {
-    const int64_t count = rows * columns, wide = orders->count > 1 ? columns : count; /* of one order all is one run */
+    const int64_t count = rows * columns;
     FOR_PARTS
     {
-        const int64_t last = eh_share_start(count, part + 1, PARTS);
-        for (int64_t from = eh_share_start(count, part, PARTS), to; from < last; from = to) {
-            const int64_t row = from / wide * wide;
-            const int order = eh_orders_at(orders, wide, from - row, &to);
-            to = row + to < last ? row + to : last;
-            eh_cpu_power_range(to - from, order, eh_f(u) + from, eh_f(s) + from);
-        }
+        const int64_t from = eh_share_start(count, part, PARTS);
+        eh_cpu_power_range(eh_share_start(count, part + 1, PARTS) - from, order, eh_f(u) + from, eh_f(s) + from);
     }
 }
 
@@ -154,25 +148,14 @@ EH_SIMD static void add_signs(int64_t count, float step, const float *restrict g
     for (int64_t i = 0; i < count; i++) x[i] += g[i] > 0 ? step : g[i] < 0 ? -step : 0;
 }
 
-/* The factor may be beyond a float where the gradient is tiny. */
-EH_SIMD static void add_direction(int64_t count, double by, const float *restrict g, float *restrict x)
-{
-    for (int64_t i = 0; i < count; i++) x[i] += (float)(by * g[i]);
-}
-
-void eh_cpu_climb(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
-                  const eh_real *dX, eh_operand *to)
+void eh_cpu_climb(eh_compute *c, int64_t n, int64_t H, double step, const eh_operand *X, int64_t ld, const eh_real *dX,
+                  eh_operand *to)
 {
 #pragma omp parallel for num_threads(c->threads) if (n * H > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < n; i++) {
-        const float *g = eh_f(dX) + i * H;
         float *x = eh_f(to) + i * ld;
         memcpy(x, eh_f(X) + i * ld, (size_t)ld * sizeof *x);
-        const double length = l2 ? sqrt(dot_range(H, g, g)) : 0;
-        if (!l2)
-            add_signs(H, (float)step, g, x);
-        else if (length > 0)
-            add_direction(H, step / length, g, x);
+        add_signs(H, (float)step, eh_f(dX) + i * H, x);
     }
 }
 

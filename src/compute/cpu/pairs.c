@@ -38,83 +38,99 @@ void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, cons
     distances(count, dims, a, B, d);
 }
 
-EH_SIMD static void inverse(int64_t count, const float *restrict d, float *restrict w)
+/* u = 1 / (1 + d / nu), w = u^p */
+EH_SIMD static void similarities(eh_student s, int64_t count, const float *restrict d, float *restrict u,
+                                 float *restrict w)
 {
-    for (int64_t j = 0; j < count; j++) w[j] = 1 / (1 + d[j]);
+    const float inverse = (float)s.inverse;
+    for (int64_t j = 0; j < count; j++) u[j] = w[j] = 1 / (1 + d[j] * inverse);
+    for (int o = 1; o < s.power; o++)
+        for (int64_t j = 0; j < count; j++) w[j] *= u[j];
 }
 
-EH_SIMD static void student_energies(eh_student s, int64_t count, float *restrict d, float *restrict k)
+/* Gaussian similarities relative to that of the distance `least`. */
+EH_SIMD static void relative(int64_t count, float least, const float *restrict d, float *restrict w)
 {
-    const float half = (float)s.half, inverse = (float)s.inverse, rate = (float)s.rate;
-    for (int64_t j = 0; j < count; j++) {
-        const float x = d[j] * inverse;
-        k[j] = rate / (1 + x);
-        d[j] = half * eh_log1p(x);
-    }
+    for (int64_t j = 0; j < count; j++) w[j] = eh_exp(least - d[j]);
 }
 
-/* Of all but the gaussian energies are made from the distances in d, in their place, and k, their slopes. */
-static void energies(const eh_pairs *p, int64_t count, float *d, float *k)
+EH_SIMD static void log_similarities(bool gaussian, eh_student s, int64_t count, const float *restrict d,
+                                     float *restrict lw)
 {
-    if (!p->gaussian) student_energies(eh_student_of(p->freedom), count, d, k);
-}
-
-/* Similarities relative to that of the energy `least`. */
-EH_SIMD static void relative(int64_t count, float least, const float *restrict e, float *restrict w)
-{
-    for (int64_t j = 0; j < count; j++) w[j] = eh_exp(least - e[j]);
+    const float power = (float)s.power, inverse = (float)s.inverse;
+    for (int64_t j = 0; j < count; j++) lw[j] = gaussian ? -d[j] : -power * eh_log1p(d[j] * inverse);
 }
 
 /* ---- sums ---- */
 
+/* What a strip of compared points from j0 on adds to a sample's `spread`. */
+static double spread_sum(const eh_pairs *p, int64_t j0, int64_t count, const float *d)
+{
+    const float *share = eh_f(p->smoothing.share) + j0;
+    float lw[STRIP];
+    double sum = 0;
+    log_similarities(p->gaussian, eh_student_of(p->dof), count, d, lw);
+    for (int64_t j = 0; j < count; j++) sum += share[j] * lw[j];
+    return sum;
+}
+
+static double weight_of(const eh_pairs *p, int32_t label)
+{
+    return p->class_weight && label >= 0 ? eh_f(p->class_weight)[label] : 1;
+}
+
 static eh_pair_sums student_row(const eh_pairs *p, int64_t i)
 {
-    const float *y = eh_f(p->Y) + i * p->h;
+    const eh_student s = eh_student_of(p->dof);
+    const float *y = eh_f(p->Y) + i * p->h, power = (float)s.power, inverse = (float)s.inverse;
     const int32_t label = eh_host_labels(p->label)[i], *other = eh_host_labels(p->other_label);
-    double all = 0, mine = 0, kin = 0;
+    double all = 0, mine = 0, kin = 0, spread = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
-        float d[STRIP], w[STRIP];
+        float d[STRIP], u[STRIP], w[STRIP];
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
-        inverse(count, d, w);
+        similarities(s, count, d, u, w);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             all += w[j];
             if (label != other[j0 + j]) continue;
-            mine += p->nca ? w[j] : -log1pf(d[j]);
+            mine += p->nca ? w[j] : -power * log1pf(d[j] * inverse);
             kin += 1;
         }
+        if (p->smoothing.part > 0) spread += spread_sum(p, j0, count, d);
     }
-    return (eh_pair_sums){.log_all = log(all), .same = p->nca ? log(mine) : mine, .count = label < 0 ? 0 : kin};
+    return (eh_pair_sums){.log_all = log(all),
+                          .same = p->nca ? log(mine) : mine,
+                          .count = label < 0 ? 0 : kin,
+                          .spread = spread,
+                          .weight = weight_of(p, label)};
 }
 
-/* The least energy of sample i's pairs. */
-static float least_energy(const eh_pairs *p, int64_t i)
+/* The least distance of sample i's pairs. */
+static float least_distance(const eh_pairs *p, int64_t i)
 {
     float least = INFINITY;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
-        float d[STRIP], k[STRIP];
+        float d[STRIP];
         distances(count, p->h, eh_f(p->Y) + i * p->h, eh_f(p->G) + j0 * p->h, d);
-        energies(p, count, d, k);
         for (int64_t j = 0; j < count; j++)
             if (d[j] < least && !(p->self && j0 + j == i)) least = d[j];
     }
     return least;
 }
 
-/* Two walks: the smallest energies first, so that the sums of exponentials neither overflow nor vanish. */
-static eh_pair_sums energy_row(const eh_pairs *p, int64_t i)
+/* Two passes: the least distances first, so that the sums of exponentials neither overflow nor vanish. */
+static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
 {
     const float *y = eh_f(p->Y) + i * p->h;
     const int32_t label = eh_host_labels(p->label)[i], *other = eh_host_labels(p->other_label);
     float least = INFINITY, least_same = INFINITY;
-    double mine = 0, kin = 0;
+    double mine = 0, kin = 0, spread = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
-        float d[STRIP], k[STRIP];
+        float d[STRIP];
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
-        energies(p, count, d, k);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             least = d[j] < least ? d[j] : least;
@@ -123,13 +139,13 @@ static eh_pair_sums energy_row(const eh_pairs *p, int64_t i)
             mine -= d[j];
             kin += 1;
         }
+        if (p->smoothing.part > 0) spread += spread_sum(p, j0, count, d);
     }
     double all = 0, all_same = 0;
     for (int64_t j0 = 0; j0 < p->z && least < INFINITY; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP], w[STRIP], w_same[STRIP];
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
-        energies(p, count, d, w);
         relative(count, least, d, w);
         if (p->nca) relative(count, least_same, d, w_same);
         for (int64_t j = 0; j < count; j++) {
@@ -140,94 +156,106 @@ static eh_pair_sums energy_row(const eh_pairs *p, int64_t i)
     }
     return (eh_pair_sums){.log_all = log(all) - (least < INFINITY ? least : 0),
                           .same = !p->nca ? mine : log(all_same) - (least_same < INFINITY ? least_same : 0),
-                          .count = label < 0 ? 0 : kin};
+                          .count = label < 0 ? 0 : kin,
+                          .spread = spread,
+                          .weight = weight_of(p, label)};
 }
 
 /* Where P is given. */
 static eh_pair_sums given_row(const eh_pairs *p, int64_t i)
 {
-    const float *y = eh_f(p->Y) + i * p->h, *P = eh_f(p->P) + i * p->z;
-    const bool logs = eh_by_energy(p->gaussian, p->freedom);
-    const float least = logs ? least_energy(p, i) : 0;
+    const eh_student s = eh_student_of(p->dof);
+    const float *y = eh_f(p->Y) + i * p->h, *P = eh_f(p->P) + i * p->z, inverse = (float)s.inverse;
+    const float least = p->gaussian ? least_distance(p, i) : 0;
     double all = 0, cross = 0, mass = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
-        float d[STRIP], w[STRIP];
+        float d[STRIP], u[STRIP], w[STRIP];
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
-        if (logs) {
-            energies(p, count, d, w);
+        if (p->gaussian)
             relative(count, least, d, w);
-        } else {
-            inverse(count, d, w);
-        }
+        else
+            similarities(s, count, d, u, w);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             all += w[j];
-            const float target = P[j0 + j];
+            const float target = P[j0 + j], x = d[j] * inverse;
             if (!(target > 0)) continue;
             mass += target;
-            cross += target * (logs ? logf(target) + d[j] : logf(target * (1 + d[j])));
+            cross += target * (p->gaussian ? logf(target) + d[j] : logf(target * (1 + x)));
+            if (!p->gaussian && s.power > 1) cross += target * (float)(s.power - 1) * log1pf(x);
         }
     }
-    return (eh_pair_sums){.log_all = log(all) - least, .same = -cross, .count = mass};
+    return (eh_pair_sums){.log_all = log(all) - least, .same = -cross, .count = mass, .weight = 1};
 }
 
 /* ---- gradients ---- */
 
-/* Slopes D of a strip of pairs, in place of the distances in d; with `logs` by the energy, in its place. First for one
- * sample i against compared points ... */
-EH_SIMD static void slopes_of_sample(const eh_pairs *p, bool logs, int64_t count, int32_t label,
-                                     const int32_t *restrict other, float attract, float repel, float *restrict d)
+/* A strip of pairs: distances d and, for the student, u and w. */
+typedef struct strip {
+    float d[STRIP], u[STRIP], w[STRIP];
+} strip;
+
+static void measure(const eh_pairs *p, int64_t count, const float *a, const float *B, strip *s)
 {
-    if (logs) {
+    distances(count, p->h, a, B, s->d);
+    if (!p->gaussian) similarities(eh_student_of(p->dof), count, s->d, s->u, s->w);
+}
+
+/* Slopes D of a strip, for the student without the factor k. First for one sample i against compared points ... */
+EH_SIMD static void slopes_of_sample(const eh_pairs *p, int64_t count, int32_t label, const int32_t *restrict other,
+                                     float attract, float repel, const strip *restrict s, float *restrict slope)
+{
+    if (p->gaussian) {
         const float pull = p->nca ? 0 : eh_exp(attract);
         for (int64_t t = 0; t < count; t++) {
-            const float a = p->nca ? eh_exp(attract - d[t]) : pull;
-            d[t] = (other[t] == label ? a : 0) - eh_exp(repel - d[t]);
+            const float a = p->nca ? eh_exp(attract - s->d[t]) : pull;
+            slope[t] = (other[t] == label ? a : 0) - eh_exp(repel - s->d[t]);
         }
         return;
     }
     const float constant = p->nca ? 0 : attract, per_w = p->nca ? attract : 0;
-    for (int64_t t = 0; t < count; t++) {
-        const float w = 1 / (1 + d[t]);
-        d[t] = ((other[t] == label ? constant + per_w * w : 0) - repel * w) * w;
-    }
+    for (int64_t t = 0; t < count; t++)
+        slope[t] = (other[t] == label ? constant + per_w * s->w[t] : 0) - repel * s->w[t];
 }
 
 /* ... then for one compared point j against samples, each with its own weights. */
-EH_SIMD static void slopes_of_compared(const eh_pairs *p, bool logs, int64_t count, int32_t other,
-                                       const int32_t *restrict label, const double *restrict attract,
-                                       const double *restrict repel, float *restrict d)
+EH_SIMD static void slopes_of_compared(const eh_pairs *p, int64_t count, int32_t other, const int32_t *restrict label,
+                                       const double *restrict attract, const double *restrict repel,
+                                       const strip *restrict s, float *restrict slope)
 {
-    if (logs) {
+    if (p->gaussian) {
         for (int64_t t = 0; t < count; t++) {
-            const float a = eh_exp((float)attract[t] - (p->nca ? d[t] : 0));
-            d[t] = (label[t] == other ? a : 0) - eh_exp((float)repel[t] - d[t]);
+            const float a = eh_exp((float)attract[t] - (p->nca ? s->d[t] : 0));
+            slope[t] = (label[t] == other ? a : 0) - eh_exp((float)repel[t] - s->d[t]);
         }
         return;
     }
     for (int64_t t = 0; t < count; t++) {
-        const float w = 1 / (1 + d[t]), a = (float)attract[t];
-        d[t] = ((label[t] == other ? (p->nca ? a * w : a) : 0) - (float)repel[t] * w) * w;
+        const float w = s->w[t], a = (float)attract[t];
+        slope[t] = (label[t] == other ? (p->nca ? a * w : a) : 0) - (float)repel[t] * w;
     }
 }
 
 /* Where P is given, either: `repel` of the one sample, or `others` of each. */
-EH_SIMD static void slopes_given(bool logs, int64_t count, const float *restrict P, float repel,
-                                 const double *restrict others, float *restrict d)
+EH_SIMD static void slopes_given(bool gaussian, int64_t count, const float *restrict P, float repel,
+                                 const double *restrict others, const strip *restrict s, float *restrict slope)
 {
     for (int64_t t = 0; t < count; t++) {
-        const float own = others ? (float)others[t] : repel, w = 1 / (1 + d[t]);
-        d[t] = logs ? P[t] - eh_exp(own - d[t]) : (P[t] - own * w) * w;
+        const float own = others ? (float)others[t] : repel;
+        slope[t] = P[t] - (gaussian ? eh_exp(own - s->d[t]) : own * s->w[t]);
     }
 }
 
-/* P of compared point j with `count` samples. */
-static const float *given_column(const eh_pairs *p, int64_t j, int64_t from, int64_t count, float *room)
+/* Times k, but for the gaussian, whose k is 1. The pair of point i with itself is left out: its slope may be infinite, its
+ * difference is zero. */
+EH_SIMD static void finish_slopes(const eh_pairs *p, int64_t i, int64_t from, int64_t count, const strip *restrict s,
+                                  float *restrict slope)
 {
-    if (p->self) return eh_f(p->P) + j * p->z + from;
-    for (int64_t t = 0; t < count; t++) room[t] = eh_f(p->P)[(from + t) * p->z + j];
-    return room;
+    const float rate = (float)eh_student_of(p->dof).rate;
+    if (!p->gaussian)
+        for (int64_t t = 0; t < count; t++) slope[t] *= rate * s->u[t];
+    if (p->self && i >= from && i < from + count) slope[i - from] = 0;
 }
 
 /* out += 2 sum_t D_t (a - B_t) */
@@ -255,73 +283,63 @@ void eh_cpu_pull_towards(int64_t count, int64_t dims, const float *restrict slop
     pull_towards(count, dims, slope, a, B, out);
 }
 
-/* From slopes by the energy to slopes by the distance; k is 1 for the gaussian. */
-static void by_distance(const eh_pairs *p, int64_t count, const float *k, float *slope)
-{
-    for (int64_t t = 0; t < count && !p->gaussian; t++) slope[t] *= k[t];
-}
-
-/* The pair of point i with itself: its slope may be infinite, its difference is zero. */
-static void leave_out_self(const eh_pairs *p, int64_t i, int64_t from, int64_t count, float *slope)
-{
-    if (p->self && i >= from && i < from + count) slope[i - from] = 0;
-}
-
-static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double repel, float *out)
+static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double repel, double spread, float *out)
 {
     const int64_t h = p->h;
-    const bool logs = eh_by_energy(p->gaussian, p->freedom);
     const float *y = eh_f(p->Y) + i * h;
     for (int64_t from = 0; from < p->z; from += STRIP) {
         const int64_t count = p->z - from < STRIP ? p->z - from : STRIP;
         const float *G = eh_f(p->G) + from * h;
-        float d[STRIP], k[STRIP];
-        distances(count, h, y, G, d);
-        if (logs) energies(p, count, d, k);
+        float slope[STRIP];
+        strip s;
+        measure(p, count, y, G, &s);
         if (p->P)
-            slopes_given(logs, count, eh_f(p->P) + i * p->z + from, (float)repel, NULL, d);
+            slopes_given(p->gaussian, count, eh_f(p->P) + i * p->z + from, (float)repel, NULL, &s, slope);
         else
-            slopes_of_sample(p, logs, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from,
-                             (float)attract, (float)repel, d);
-        if (logs) by_distance(p, count, k, d);
-        leave_out_self(p, i, from, count, d);
-        pull_towards(count, h, d, y, G, out);
+            slopes_of_sample(p, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from,
+                             (float)attract, (float)repel, &s, slope);
+        for (int64_t t = 0; t < count && spread > 0; t++)
+            slope[t] += (float)spread * eh_f(p->smoothing.share)[from + t];
+        finish_slopes(p, i, from, count, &s, slope);
+        pull_towards(count, h, slope, y, G, out);
     }
 }
 
-static void add_compared_side(const eh_pairs *p, int64_t j, const double *attract, const double *repel, float *out)
+static void add_compared_side(const eh_pairs *p, int64_t j, const double *attract, const double *repel,
+                              const double *spread, float *out)
 {
     const int64_t h = p->h;
-    const bool logs = eh_by_energy(p->gaussian, p->freedom);
     const float *g = eh_f(p->G) + j * h;
     for (int64_t from = 0; from < p->n; from += STRIP) {
         const int64_t count = p->n - from < STRIP ? p->n - from : STRIP;
         const float *Y = eh_f(p->Y) + from * h;
-        float d[STRIP], k[STRIP], room[STRIP];
-        distances(count, h, g, Y, d);
-        if (logs) energies(p, count, d, k);
+        float slope[STRIP];
+        strip s;
+        measure(p, count, g, Y, &s);
         if (p->P)
-            slopes_given(logs, count, given_column(p, j, from, count, room), 0, repel + from, d);
+            slopes_given(p->gaussian, count, eh_f(p->P) + j * p->z + from, 0, repel + from, &s, slope);
         else
-            slopes_of_compared(p, logs, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from,
-                               attract + from, repel + from, d);
-        if (logs) by_distance(p, count, k, d);
-        leave_out_self(p, j, from, count, d);
-        pull_towards(count, h, d, g, Y, out);
+            slopes_of_compared(p, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from,
+                               attract + from, repel + from, &s, slope);
+        for (int64_t t = 0; t < count && p->smoothing.part > 0; t++)
+            slope[t] += (float)spread[from + t] * eh_f(p->smoothing.share)[j];
+        finish_slopes(p, j, from, count, &s, slope);
+        pull_towards(count, h, slope, g, Y, out);
     }
 }
 
-static void gradient(eh_compute *c, const eh_pairs *p, const double *attract, const double *repel, float *dY, float *dG)
+static void gradient(eh_compute *c, const eh_pairs *p, const double *attract, const double *repel, const double *spread,
+                     float *dY, float *dG)
 {
     const int64_t h = p->h;
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < p->n; i++) {
-        add_sample_side(p, i, attract[i], repel[i], dY + i * h);
-        if (p->self) add_compared_side(p, i, attract, repel, dY + i * h);
+        add_sample_side(p, i, attract[i], repel[i], spread[i], dY + i * h);
+        if (p->self) add_compared_side(p, i, attract, repel, spread, dY + i * h);
     }
     if (p->self) return;
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
-    for (int64_t j = 0; j < p->z; j++) add_compared_side(p, j, attract, repel, dG + j * h);
+    for (int64_t j = 0; j < p->z; j++) add_compared_side(p, j, attract, repel, spread, dG + j * h);
 }
 
 /* ---- the whole ---- */
@@ -343,12 +361,11 @@ void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY
     *value = (eh_value){.value = NAN};
     memset(dY, 0, (size_t)(p->n * p->h) * sizeof(float));
     if (!p->self) memset(dG, 0, (size_t)(p->z * p->h) * sizeof(float));
-    eh_pair_sums *sums = eh_cpu_room(c->state, p->n, sizeof *sums + 2 * sizeof(double));
+    eh_pair_sums *sums = eh_cpu_room(c->state, p->n, sizeof *sums + 3 * sizeof(double));
     if (!sums) return;
-    double *attract = (double *)(sums + p->n), *repel = attract + p->n;
-    const bool logs = eh_by_energy(p->gaussian, p->freedom);
+    double *attract = (double *)(sums + p->n), *repel = attract + p->n, *spread = repel + p->n;
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
-    for (int64_t i = 0; i < p->n; i++) sums[i] = (p->P ? given_row : logs ? energy_row : student_row)(p, i);
-    if (eh_host_pair_weights(p, sums, attract, repel, &value->value))
-        gradient(c, p, attract, repel, eh_f(dY), eh_f(dG));
+    for (int64_t i = 0; i < p->n; i++) sums[i] = (p->P ? given_row : p->gaussian ? gaussian_row : student_row)(p, i);
+    if (eh_host_pair_weights(p, sums, attract, repel, spread, &value->value))
+        gradient(c, p, attract, repel, spread, eh_f(dY), eh_f(dG));
 }

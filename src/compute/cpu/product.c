@@ -130,19 +130,6 @@ EH_SIMD static void relu_grad(int64_t count, const float *restrict t, float *res
     for (int64_t i = 0; i < count; i++) d[i] = t[i] > 0 ? d[i] : 0;
 }
 
-/* A power or its slope, run by run of the columns from j on: s = v^order, or v = v order u^(order - 1). */
-static void finish_powers(const eh_product *p, int64_t j, int64_t count, const float *u, float *v, float *s)
-{
-    for (int64_t from = 0, to; from < count; from = to) {
-        const int order = eh_orders_at(&p->orders, p->N, j + from, &to);
-        to = to - j < count ? to - j : count;
-        if (p->finish == EH_POWER)
-            eh_cpu_power_range(to - from, order, v + from, s + from);
-        else
-            power_grad(to - from, order, u + from, v + from);
-    }
-}
-
 /* v: entries of the product from (i, j) on, where C lies, or P where there is no C. */
 static void finish(const eh_product *p, int64_t i, int64_t j, int64_t count, float *v)
 {
@@ -152,11 +139,11 @@ static void finish(const eh_product *p, int64_t i, int64_t j, int64_t count, flo
     switch (p->finish) {
     case EH_PLAIN: break;
     case EH_POWER:
-        if (p->P) finish_powers(p, j, count, NULL, v, P);
+        if (p->P) eh_cpu_power_range(count, p->order, v, P);
         return;
     case EH_SIGMOID: sigmoid(count, with + j, v); break;
     case EH_RELU: relu(count, with + j, v); break;
-    case EH_POWER_GRAD: finish_powers(p, j, count, with + at, v, NULL); break;
+    case EH_POWER_GRAD: power_grad(count, p->order, with + at, v); break;
     case EH_SIGMOID_GRAD: sigmoid_grad(count, with + at, v); break;
     case EH_RELU_GRAD: relu_grad(count, with + at, v); break;
     }

@@ -282,7 +282,6 @@ const eh_compute_ops cuda_ops = {
     .pairs = cuda_pairs,
     .triples = cuda_triples,
     .affinities = cuda_affinities,
-    .targets = cuda_targets,
     .nearest = cuda_nearest,
     .vote = cuda_vote,
 };

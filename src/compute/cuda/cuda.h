@@ -179,34 +179,6 @@ __device__ static inline float int_power(float u, int order)
     return p;
 }
 
-/* Orders of columns (eh_orders): a column has the last whose run begins at or before it. */
-struct powers {
-    int order[EH_ORDERS], start[EH_ORDERS];
-    int mixed; /* more than one; no bool, so that there are no gaps */
-};
-
-static inline powers powers_of(const eh_orders &orders, int64_t columns)
-{
-    powers p;
-    memset((void *)&p, 0, sizeof p);
-    p.mixed = orders.count > 1;
-    for (int r = 0; r < EH_ORDERS; r++) {
-        p.order[r] = orders.order[r];
-        p.start[r] = r < orders.count ? (int)eh_share_start(columns, r, orders.count) : INT_MAX;
-    }
-    return p;
-}
-
-template <bool MIXED> __device__ static inline int order_of(const powers &p, int column)
-{
-    int order = p.order[0];
-    if (MIXED)
-#pragma unroll
-        for (int r = 1; r < EH_ORDERS; r++)
-            if (column >= p.start[r]) order = p.order[r];
-    return order;
-}
-
 /* true in the block that is the last of `blocks` to come here, for all its threads; what others wrote before is seen. */
 __device__ static inline bool last_block(unsigned *ticket, unsigned blocks)
 {
@@ -320,7 +292,7 @@ void cuda_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int6
 void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from, int64_t ld, bool one, int parts,
                 __nv_bfloat16 *to, int64_t wide);
 void cuda_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to);
-void cuda_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u, eh_operand *s);
+void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
 void cuda_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 void cuda_fill(eh_compute *c, int64_t count, double value, eh_real *x);
 void cuda_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
@@ -330,8 +302,8 @@ void cuda_scale(eh_compute *c, int64_t count, double a, eh_real *x);
 void cuda_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double cuda_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
 void cuda_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss);
-void cuda_climb(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
-                const eh_real *dX, eh_operand *to);
+void cuda_climb(eh_compute *c, int64_t n, int64_t H, double step, const eh_operand *X, int64_t ld, const eh_real *dX,
+                eh_operand *to);
 void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
                const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* pairs.cu */
@@ -340,8 +312,6 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, 
 void cuda_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
 /* affinities.cu */
 void cuda_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
-/* targets.cu */
-void cuda_targets(eh_compute *c, const eh_targets *t, eh_real *P);
 /* nearest.cu */
 void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                   eh_row *index, eh_real *distance);

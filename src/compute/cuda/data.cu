@@ -308,8 +308,8 @@ static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t
     const int32_t *classes = L(t->classes);
     const soft at{(const int64_t *)R(rows)};
     const soft how{disturbance_of(with)};
-    const bool altered = eh_deforms(with) || (with && with->mix > 0);
-    if (t->x.kind == ENHOPE_CSR && altered) return cuda_gather_altered(c, t, NULL, rows, n, X, ld, label, with);
+    const bool moved = eh_deforms(with);
+    if (t->x.kind == ENHOPE_CSR && moved) return cuda_gather_images(c, t, NULL, rows, n, X, ld, label, with);
     if (t->x.kind == ENHOPE_CSR) {
         note(s, blocks_for(n, 1), 128, 0, with ? gather_sparse<T, true> : gather_sparse<T, false>, t->x.row_start,
              t->x.column, t->x.value, H, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);
@@ -318,8 +318,8 @@ static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t
     const void *from = rows_at(s, t);
     if (!from) return;
     const bool quads = H % 4 == 0 && ld % 4 == 0 && (uintptr_t)X % 16 == 0;
-    if (altered)
-        cuda_gather_altered(c, t, from, rows, n, X, ld, label, with);
+    if (moved)
+        cuda_gather_images(c, t, from, rows, n, X, ld, label, with);
     else if (t->x.kind == ENHOPE_U8)
         note(s, blocks_for(n, 1), GATHER_WIDE, 0,
              with ? gather_dense<uint8_t, T, true> : gather_dense<uint8_t, T, false>, soft{(const uint8_t *)from}, H,

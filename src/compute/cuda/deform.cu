@@ -1,5 +1,5 @@
-/* Images moved on their way into a batch, compute/deform.h has the formulas, and rows mixed there. Each pixel looks up its
- * own four in the raw image: that has a few kilobytes, and a block reads nothing but it and its partner. */
+/* Images moved on their way into a batch; compute/deform.h has the formulas. Each pixel looks up its own four in the raw
+ * image: that has a few kilobytes, and a block reads nothing but it. */
 #include "compute/cuda/gather.h"
 
 enum { NODES = EH_DEFORM_NODES, NODE_BLOCKS = (EH_DEFORM_NUMBERS + 3) / 4 };
@@ -70,64 +70,39 @@ __device__ static float moved_pixel(const Images &from, const deformation &by, c
     return above + b * (below - above);
 }
 
-/* A row of the table before it is mixed: as it lies, or an image that is moved. */
-template <bool MOVED> struct altered_row {
-    int64_t row;
-    eh_deform d;
-    float *node;
-
-    /* All threads of the block come here; what is at node_ is there for them when they have met. */
-    __device__ void begin(const disturbance &with, const deformation &by, int64_t row_, float *node_)
-    {
-        row = row_, node = node_;
-        if constexpr (!MOVED) return;
-        const uint64_t index = eh_disturb_index(with.pass, row);
-        d = eh_deform_of(with.seed, index, by.shift, by.affine, by.rows, by.columns);
-        if (by.node > 0 && threadIdx.x < NODE_BLOCKS) {
-            uint32_t w[4];
-            float *g = node + 4 * threadIdx.x;
-            eh_philox(with.seed, EH_STREAM_ELASTIC, index, threadIdx.x, w);
-            eh_normal_pair(w[0], w[1], g, g + 1);
-            eh_normal_pair(w[2], w[3], g + 2, g + 3);
-            for (int k = 0; k < 4; k++) g[k] *= by.node;
-        }
+/* How the image in row `row` is moved, and the nodes of its field; all threads of the block come here. */
+__device__ static eh_deform begin_image(const disturbance &with, const deformation &by, int64_t row, float *node)
+{
+    const uint64_t index = eh_disturb_index(with.pass, row);
+    if (by.node > 0 && threadIdx.x < NODE_BLOCKS) {
+        uint32_t w[4];
+        float *g = node + 4 * threadIdx.x;
+        eh_philox(with.seed, EH_STREAM_ELASTIC, index, threadIdx.x, w);
+        eh_normal_pair(w[0], w[1], g, g + 1);
+        eh_normal_pair(w[2], w[3], g + 2, g + 3);
+        for (int k = 0; k < 4; k++) g[k] *= by.node;
     }
-
-    template <typename Images> __device__ float at(const Images &from, const deformation &by, int32_t j) const
-    {
-        if constexpr (MOVED)
-            return moved_pixel(from, by, d, node, row, j);
-        else
-            return from.at(row, j);
-    }
-};
+    return eh_deform_of(with.seed, index, by.shift, by.affine, by.rows, by.columns);
+}
 
 /* A block a row, four columns a thread. quads: rows begin at multiples of four entries, and are no others. */
-template <typename Images, typename T, bool MOVED>
-__global__ void gather_altered(Images from, int64_t H, bool quads, const float *shift, const float *mul,
-                               const int64_t *rows, int64_t n, const int32_t *classes, T *to, int64_t ld, int parts,
-                               int32_t *label, disturbance with, deformation by)
+template <typename Images, typename T>
+__global__ void gather_images(Images from, int64_t H, bool quads, const float *shift, const float *mul,
+                              const int64_t *rows, int64_t n, const int32_t *classes, T *to, int64_t ld, int parts,
+                              int32_t *label, disturbance with, deformation by)
 {
     begin_kernel();
-    __shared__ float node[2][4 * NODE_BLOCKS];
+    __shared__ float node[4 * NODE_BLOCKS];
     for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
         const int64_t row = rows[i];
-        const bool mixed = with.mix > 0;
-        const float part = mixed ? with.mix * eh_mix_part(with.seed, with.pass, row) : 0;
         const auto out = row_of(to, i, ld, parts);
-        altered_row<MOVED> own, other;
         __syncthreads();
-        own.begin(with, by, row, node[0]);
-        if (mixed) other.begin(with, by, rows[eh_partner(i, n)], node[1]);
+        const eh_deform d = begin_image(with, by, row, node);
         __syncthreads();
         for (int64_t j = 4 * threadIdx.x; j < H; j += 4 * GATHER_WIDE) {
             float v[4] = {};
-            for (int k = 0; k < 4 && j + k < H; k++) {
-                v[k] = (own.at(from, by, (int32_t)(j + k)) - shift[j + k]) * mul[j + k];
-                if (!mixed) continue;
-                const float theirs = (other.at(from, by, (int32_t)(j + k)) - shift[j + k]) * mul[j + k];
-                v[k] = (1 - part) * v[k] + part * theirs;
-            }
+            for (int k = 0; k < 4 && j + k < H; k++)
+                v[k] = (moved_pixel(from, by, d, node, row, (int32_t)(j + k)) - shift[j + k]) * mul[j + k];
             const float4 four = disturb_four(with, row, j, float4{v[0], v[1], v[2], v[3]});
             if (quads) {
                 out.put_four(j, four);
@@ -151,9 +126,8 @@ static void gather(eh_compute *c, const eh_table *t, const Images &from, const e
     const bool quads = H % 4 == 0 && ld % 4 == 0 && (uintptr_t)X % 16 == 0;
     const deformation by = {(int32_t)with->image_rows, (int32_t)with->image_columns, (float)with->shift,
                             (float)with->affine, (float)(with->elastic * EH_DEFORM_NODE)};
-    note(state_of(c), blocks_for(n, 1), GATHER_WIDE, 0,
-         eh_deforms(with) ? gather_altered<Images, T, true> : gather_altered<Images, T, false>, soft{from}, H, quads,
-         F(t->shift), F(t->mul), soft{(const int64_t *)R(rows)}, n, L(t->classes), X, ld, parts_in(c), L(label),
+    note(state_of(c), blocks_for(n, 1), GATHER_WIDE, 0, gather_images<Images, T>, soft{from}, H, quads, F(t->shift),
+         F(t->mul), soft{(const int64_t *)R(rows)}, n, L(t->classes), X, ld, parts_in(c), L(label),
          soft{disturbance_of(with)}, by);
 }
 
@@ -170,14 +144,14 @@ static void gather_of_any_kind(eh_compute *c, const eh_table *t, const void *fro
         gather(c, t, sparse_images{t->x.row_start, t->x.column, t->x.value}, rows, n, X, ld, label, with);
 }
 
-void cuda_gather_altered(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n, float *X,
-                         int64_t ld, eh_label *label, const eh_disturb *with)
+void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n, float *X,
+                        int64_t ld, eh_label *label, const eh_disturb *with)
 {
     gather_of_any_kind(c, t, from, rows, n, X, ld, label, with);
 }
 
-void cuda_gather_altered(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n,
-                         __nv_bfloat16 *X, int64_t ld, eh_label *label, const eh_disturb *with)
+void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n,
+                        __nv_bfloat16 *X, int64_t ld, eh_label *label, const eh_disturb *with)
 {
     gather_of_any_kind(c, t, from, rows, n, X, ld, label, with);
 }

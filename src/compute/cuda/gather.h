@@ -47,15 +47,14 @@ struct disturbance {
     uint64_t seed, pass;
     float noise, kept; /* deviation; what an input that stays is multiplied with */
     int32_t below;     /* eh_drop_below(); 0: none is dropped */
-    float mix;         /* 0: rows are not mixed */
+    int32_t unused;    /* no gap */
 };
 
 static inline disturbance disturbance_of(const eh_disturb *with)
 {
     if (!with) return {};
-    return {
-        with->seed,      with->pass, (float)with->noise, (float)(1 / (1 - with->dropout)), eh_drop_below(with->dropout),
-        (float)with->mix};
+    return {with->seed, with->pass, (float)with->noise, (float)(1 / (1 - with->dropout)), eh_drop_below(with->dropout),
+            0};
 }
 
 __device__ static inline float kept_or_dropped(const disturbance &with, uint32_t word, float v)
@@ -90,11 +89,10 @@ __device__ static inline float disturb_one(const disturbance &with, int64_t row,
     return j % 4 == 0 ? all.x : j % 4 == 1 ? all.y : j % 4 == 2 ? all.z : all.w;
 }
 
-/* deform.cu: gathers images that are moved, and rows of any kind that are mixed. from: where the rows of a dense table are
- * now. */
-void cuda_gather_altered(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n, float *X,
-                         int64_t ld, eh_label *label, const eh_disturb *with);
-void cuda_gather_altered(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n,
-                         __nv_bfloat16 *X, int64_t ld, eh_label *label, const eh_disturb *with);
+/* deform.cu: gathers images that are moved. from: where the rows of a dense table are now. */
+void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n, float *X,
+                        int64_t ld, eh_label *label, const eh_disturb *with);
+void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n,
+                        __nv_bfloat16 *X, int64_t ld, eh_label *label, const eh_disturb *with);
 
 #endif

@@ -3,24 +3,22 @@
 
 enum { THREADS = 256 };
 
-template <bool MIXED>
-__global__ void power_each(int64_t rows, int64_t columns, powers p, const float *u, int parts, __nv_bfloat16 *s)
+__global__ void power_each(int64_t rows, int64_t columns, int order, const float *u, int parts, __nv_bfloat16 *s)
 {
     begin_kernel();
     CUDA_EACH(i, rows * columns)
     {
         const int64_t row = i / columns, k = i % columns;
-        store_parts(s + row * parts * columns + k, columns, parts, int_power(u[i], order_of<MIXED>(p, (int)k)));
+        store_parts(s + row * parts * columns + k, columns, parts, int_power(u[i], order));
     }
 }
 
-void cuda_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u, eh_operand *s)
+void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
 {
     const int64_t count = rows * columns;
-    const powers p = powers_of(*orders, columns);
     if (count)
-        note(state_of(c), blocks_for(count, THREADS), THREADS, 0, p.mixed ? power_each<true> : power_each<false>, rows,
-             columns, p, F(u), parts_in(c), O(s));
+        note(state_of(c), blocks_for(count, THREADS), THREADS, 0, power_each, rows, columns, order, F(u), parts_in(c),
+             O(s));
 }
 
 /* Matrices that become operands; those asked for in a row share a launch, since none of them reads what another makes. */
@@ -217,36 +215,25 @@ __device__ static void put_entry(__nv_bfloat16 *X, int64_t i, int64_t j, int64_t
 
 /* A block of CUDA_BLOCK a row. */
 template <typename T>
-__global__ void climb_rows(int64_t n, int64_t H, double step, bool l2, const T *X, int64_t ld, int parts,
-                           const float *dX, T *to)
+__global__ void climb_rows(int64_t n, int64_t H, float step, const T *X, int64_t ld, int parts, const float *dX, T *to)
 {
     begin_kernel();
-    for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
-        const float *g = dX + i * H;
-        double by = 0;
-        if (l2) {
-            for (int64_t j = threadIdx.x; j < H; j += CUDA_BLOCK) by += (double)g[j] * g[j];
-            by = block_reduce(by, add());
-            by = by > 0 ? step / sqrt(by) : 0;
-        }
+    for (int64_t i = blockIdx.x; i < n; i += gridDim.x)
         for (int64_t j = threadIdx.x; j < ld; j += CUDA_BLOCK) {
-            float move = 0;
-            if (j < H && l2) move = (float)(by * g[j]);
-            if (j < H && !l2) move = g[j] > 0 ? (float)step : g[j] < 0 ? -(float)step : 0;
-            put_entry(to, i, j, ld, parts, entry(X, i, j, ld, parts) + move);
+            const float g = j < H ? dX[i * H + j] : 0;
+            put_entry(to, i, j, ld, parts, entry(X, i, j, ld, parts) + (g > 0 ? step : g < 0 ? -step : 0));
         }
-    }
 }
 
-void cuda_climb(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
-                const eh_real *dX, eh_operand *to)
+void cuda_climb(eh_compute *c, int64_t n, int64_t H, double step, const eh_operand *X, int64_t ld, const eh_real *dX,
+                eh_operand *to)
 {
     if (n == 0) return;
     if (c->numbers)
-        note(state_of(c), blocks_for(n, 1), CUDA_BLOCK, 0, climb_rows<float>, n, H, step, l2, (const float *)X, ld, 0,
-             F(dX), (float *)to);
+        note(state_of(c), blocks_for(n, 1), CUDA_BLOCK, 0, climb_rows<float>, n, H, (float)step, (const float *)X, ld,
+             0, F(dX), (float *)to);
     else
-        note(state_of(c), blocks_for(n, 1), CUDA_BLOCK, 0, climb_rows<__nv_bfloat16>, n, H, step, l2, O(X), ld,
+        note(state_of(c), blocks_for(n, 1), CUDA_BLOCK, 0, climb_rows<__nv_bfloat16>, n, H, (float)step, O(X), ld,
              parts_in(c), F(dX), O(to));
 }
 

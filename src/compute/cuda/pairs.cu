@@ -10,11 +10,14 @@
 enum { THREADS = CUDA_BLOCK, FEW = 256, FEW_NUMBERS = 512 };
 
 struct pairs {
-    bool gaussian, row, nca, self, indicator;
-    bool logs;                 /* w is known by its energy (compute/similarity.h) */
-    float half, inverse, rate; /* of the student similarity */
+    eh_pair_rule rule;
+    bool self;
+    int power; /* of the student similarity (compute/similarity.h), as inverse and rate */
+    float inverse, rate;
     int64_t n, z, h;
     const float *Y, *G, *P;
+    const float *class_weight; /* NULL: 1 */
+    const float *share;        /* of the smoothing; NULL: none */
     const int32_t
         *other; /* the compared points' labels; the samples' own come beside this, since they change from step to
                              step */
@@ -41,7 +44,7 @@ __device__ static part joined(const part &a, const part &b)
 
 __device__ static part part_of(const eh_pair_sums &own, bool labelled)
 {
-    part p = {own.count > 0 ? 1.0 : 0.0, own.count, -INFINITY, 0};
+    part p = {own.count > 0 ? own.weight : 0.0, own.weight * own.count, -INFINITY, 0};
     if (labelled && !(own.log_all == -INFINITY)) p.largest = own.log_all, p.sum = 1;
     return p;
 }
@@ -70,66 +73,77 @@ __device__ static bool kin(int32_t a, int32_t b)
     return a == b && a >= 0;
 }
 
-__device__ static float energy(const pairs &p, float d)
+__device__ static float student(const pairs &p, float u)
 {
-    return p.gaussian ? d : p.half * log1pf(d * p.inverse);
+    return eh_similarity_power(u, p.power);
 }
 
-/* Adds the pair at distance d to the sums. nearest, nearest_same: the energies that exponents are taken relative to. */
-__device__ static void add_pair(const pairs &p, float d, bool same, float nearest, float nearest_same, double &all,
-                                double &mine, double &count)
+__device__ static float unit(const pairs &p, float d)
 {
-    const float e = p.logs ? energy(p, d) : 0;
-    all += p.logs ? expf(nearest - e) : 1 / (1 + d);
+    return 1 / (1 + d * p.inverse);
+}
+
+/* What is summed over a sample's pairs. nearest, nearest_same: the distances that gaussian exponents are taken relative
+ * to. */
+struct row_sums {
+    double all, mine, count, spread;
+};
+
+__device__ static void add_pair(const pairs &p, float d, bool same, float nearest, float nearest_same, row_sums &sums)
+{
+    const bool gaussian = p.rule.gaussian;
+    const float w = gaussian ? 0 : student(p, unit(p, d));
+    sums.all += gaussian ? expf(nearest - d) : w;
     if (!same) return;
-    count += 1;
-    if (p.nca)
-        mine += p.logs ? expf(nearest_same - e) : 1 / (1 + d);
+    sums.count += 1;
+    if (p.rule.nca)
+        sums.mine += gaussian ? expf(nearest_same - d) : w;
     else
-        mine -= p.logs ? e : log1pf(d);
+        sums.mine -= gaussian ? d : p.power * log1pf(d * p.inverse);
+}
+
+__device__ static void add_spread(const pairs &p, float d, int64_t j, row_sums &sums)
+{
+    if (p.share) sums.spread -= p.share[j] * (p.rule.gaussian ? d : p.power * log1pf(d * p.inverse));
 }
 
 /* The same where P is given, with target p. */
-__device__ static void add_given(const pairs &p, float d, float target, float nearest, double &all, double &cross,
-                                 double &mass)
+__device__ static void add_given(const pairs &p, float d, float target, float nearest, row_sums &sums)
 {
-    const float e = p.logs ? energy(p, d) : 0;
-    all += p.logs ? expf(nearest - e) : 1 / (1 + d);
+    const bool gaussian = p.rule.gaussian;
+    const float x = d * p.inverse;
+    sums.all += gaussian ? expf(nearest - d) : student(p, unit(p, d));
     if (!(target > 0)) return;
-    mass += target;
-    cross -= target * (p.logs ? logf(target) + e : logf(target * (1 + d)));
+    sums.count += target;
+    sums.mine -= target * (gaussian ? logf(target) + d : logf(target * (1 + x)));
+    if (!gaussian && p.power > 1) sums.mine -= target * (p.power - 1) * log1pf(x);
 }
 
 /* logs: somebody asks for log_all. */
-__device__ static eh_pair_sums sums_of(const pairs &p, bool logs, float nearest, float nearest_same, double all,
-                                       double mine, double count)
+__device__ static eh_pair_sums sums_of(const pairs &p, bool logs, float nearest, float nearest_same,
+                                       const row_sums &sums, int32_t label)
 {
-    return {logs ? EH_PAIR_LOG(all) - (p.logs && nearest < INFINITY ? nearest : 0) : 0,
-            p.nca && !p.P ? EH_PAIR_LOG(mine) - (p.logs && nearest_same < INFINITY ? nearest_same : 0) : mine, count};
+    const bool gaussian = p.rule.gaussian;
+    return {logs ? EH_PAIR_LOG(sums.all) - (gaussian && nearest < INFINITY ? nearest : 0) : 0,
+            p.rule.nca && !p.P ? EH_PAIR_LOG(sums.mine) - (gaussian && nearest_same < INFINITY ? nearest_same : 0)
+                               : sums.mine,
+            sums.count, sums.spread, p.class_weight && label >= 0 ? p.class_weight[label] : 1};
 }
 
-/* dloss/dd from dloss/de. */
-__device__ static float by_distance(const pairs &p, float slope, float d)
+/* dloss/dd of the pair at distance d; spread: what smoothing adds to its attraction. */
+__device__ static float slope(const pairs &p, float attract, float repel, float spread, bool same, float d)
 {
-    return p.gaussian ? slope : slope * (p.rate / (1 + d * p.inverse));
-}
-
-/* dloss/dd of the pair at distance d. */
-__device__ static float slope(const pairs &p, float attract, float repel, bool same, float d)
-{
-    if (p.logs) {
-        const float e = energy(p, d);
-        return by_distance(p, (same ? expf(p.nca ? attract - e : attract) : 0) - expf(repel - e), d);
-    }
-    const float w = 1 / (1 + d);
-    return ((same ? (p.nca ? attract * w : attract) : 0) - repel * w) * w;
+    const bool nca = p.rule.nca;
+    if (p.rule.gaussian) return (same ? expf(nca ? attract - d : attract) : 0) + spread - expf(repel - d);
+    const float u = unit(p, d), w = student(p, u);
+    return ((same ? (nca ? attract * w : attract) : 0) + spread - repel * w) * (p.rate * u);
 }
 
 /* The same where P is given. */
 __device__ static float slope_given(const pairs &p, float target, float repel, float d)
 {
-    const float w = 1 / (1 + d);
-    return p.logs ? by_distance(p, target - expf(repel - energy(p, d)), d) : (target - repel * w) * w;
+    const float u = unit(p, d);
+    return p.rule.gaussian ? target - expf(repel - d) : (target - repel * student(p, u)) * (p.rate * u);
 }
 
 /* ---- few compared points ---- */
@@ -179,25 +193,30 @@ __global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels,
     const int32_t *other = have.other;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, z = (int)p.z, h = (int)p.h;
     const int64_t i = (int64_t)blockIdx.x * FEW_WARPS + warp;
-    part mine = {0, 0, p.logs ? -INFINITY : 0, 0};
+    const bool gaussian = p.rule.gaussian;
+    part mine = {0, 0, gaussian ? -INFINITY : 0, 0};
     if (i < p.n) {
         const float *y = have.Y + warp * h;
         const int32_t label = have.label[warp];
         float nearest = INFINITY, nearest_same = INFINITY;
-        for (int j = lane; p.logs && j < z; j += 32) {
-            const float e = energy(p, distance2(y, G + j * h, h));
-            nearest = fminf(nearest, e);
-            if (kin(label, other[j])) nearest_same = fminf(nearest_same, e);
+        for (int j = lane; gaussian && j < z; j += 32) {
+            const float d = distance2(y, G + j * h, h);
+            nearest = fminf(nearest, d);
+            if (kin(label, other[j])) nearest_same = fminf(nearest_same, d);
         }
-        if (p.logs) nearest = warp_least(nearest), nearest_same = warp_least(nearest_same);
-        double all = 0, same = 0, count = 0;
-        for (int j = lane; j < z; j += 32)
-            add_pair(p, distance2(y, G + j * h, h), kin(label, other[j]), nearest, nearest_same, all, same, count);
-        all = warp_sum(all), same = warp_sum(same), count = warp_sum(count);
-        const eh_pair_sums own = sums_of(p, p.row || p.logs, nearest, nearest_same, all, same, count);
+        if (gaussian) nearest = warp_least(nearest), nearest_same = warp_least(nearest_same);
+        row_sums all = {};
+        for (int j = lane; j < z; j += 32) {
+            const float d = distance2(y, G + j * h, h);
+            add_pair(p, d, kin(label, other[j]), nearest, nearest_same, all);
+            add_spread(p, d, j, all);
+        }
+        all.all = warp_sum(all.all), all.mine = warp_sum(all.mine), all.count = warp_sum(all.count);
+        if (p.share) all.spread = warp_sum(all.spread);
+        const eh_pair_sums own = sums_of(p, p.rule.row || gaussian, nearest, nearest_same, all, label);
         if (lane == 0) sums[i] = own;
-        const part one = {count > 0 ? 1.0 : 0.0, count, 0, label >= 0 ? all : 0};
-        mine = p.logs ? part_of(own, label >= 0) : one;
+        mine = part_of(own, label >= 0);
+        if (!gaussian) mine.largest = 0, mine.sum = label >= 0 ? all.all : 0;
     }
     if (lane == 0) warps[warp] = mine;
     __syncthreads();
@@ -218,7 +237,7 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
     __shared__ double lost[FEW_WARPS];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, z = (int)p.z, h = (int)p.h, numbers = z * h;
     if (warp == 0) {
-        part mine = {0, 0, p.logs ? -INFINITY : 0, 0};
+        part mine = {0, 0, p.rule.gaussian ? -INFINITY : 0, 0};
         for (unsigned b = (unsigned)lane; b < gridDim.x; b += 32) mine = joined(mine, parts[b]);
         whole[lane] = mine;
         for (int half = 16; half; half /= 2) {
@@ -232,17 +251,18 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
     const int32_t *other = have.other;
     const eh_pair_totals totals = totals_of(whole[0]);
     const int64_t i = (int64_t)blockIdx.x * FEW_WARPS + warp;
-    eh_pair_weight weight = {0, 0, 0};
-    if (lane == 0 && i < p.n)
-        weight = eh_pair_weight_of(p.logs, p.row, p.nca, p.indicator, &totals, &sums[i], have.label[warp] >= 0);
+    eh_pair_weight weight = {0, 0, 0, 0};
+    if (lane == 0 && i < p.n) weight = eh_pair_weight_of(&p.rule, &totals, &sums[i], have.label[warp] >= 0);
     const float attract = (float)__shfl_sync(0xffffffff, weight.attract, 0);
     const float repel = (float)__shfl_sync(0xffffffff, weight.repel, 0);
+    const float spread = p.share ? (float)__shfl_sync(0xffffffff, weight.spread, 0) : 0;
     const float *y = have.Y + warp * h;
     const int32_t label = have.label[warp];
     for (int first = 0; first < z && i < p.n; first += 32) {
         const int j = first + lane;
         const float *g = G + (j < z ? j : 0) * h;
-        const float D = j < z ? 2 * slope(p, attract, repel, kin(label, other[j]), distance2(y, g, h)) : 0;
+        const float more = p.share && j < z ? spread * p.share[j] : 0;
+        const float D = j < z ? 2 * slope(p, attract, repel, more, kin(label, other[j]), distance2(y, g, h)) : 0;
         for (int k = 0; k < h; k++) {
             const float push = j < z ? D * (y[k] - g[k]) : 0;
             if (j < z) pulls[warp][j * h + k] -= push;
@@ -287,33 +307,35 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
     const float *y = p.Y + i * p.h;
     const int32_t label = p.P ? -1 : labels[i];
     float nearest = INFINITY, nearest_same = INFINITY;
-    if (p.logs) {
+    if (p.rule.gaussian) {
         for (int64_t j = threadIdx.x; j < p.z; j += THREADS) {
             if (p.self && i == j) continue;
-            const float e = energy(p, distance2(y, p.G + j * p.h, p.h));
-            nearest = fminf(nearest, e);
-            if (!p.P && kin(label, other[j])) nearest_same = fminf(nearest_same, e);
+            const float d = distance2(y, p.G + j * p.h, p.h);
+            nearest = fminf(nearest, d);
+            if (!p.P && kin(label, other[j])) nearest_same = fminf(nearest_same, d);
         }
         nearest = block_reduce(nearest, least());
         nearest_same = block_reduce(nearest_same, least());
     }
-    double all = 0, same = 0, count = 0;
+    row_sums all = {};
     for (int64_t j = threadIdx.x; j < p.z; j += THREADS) {
         if (p.self && i == j) continue;
         const float d = distance2(y, p.G + j * p.h, p.h);
         if (p.P)
-            add_given(p, d, p.P[i * p.z + j], nearest, all, same, count);
+            add_given(p, d, p.P[i * p.z + j], nearest, all);
         else
-            add_pair(p, d, kin(label, other[j]), nearest, nearest_same, all, same, count);
+            add_pair(p, d, kin(label, other[j]), nearest, nearest_same, all);
+        add_spread(p, d, j, all);
     }
-    all = block_reduce(all, add());
-    same = block_reduce(same, add());
-    count = block_reduce(count, add());
-    if (threadIdx.x == 0) sums[i] = sums_of(p, true, nearest, nearest_same, all, same, count);
+    all.all = block_reduce(all.all, add());
+    all.mine = block_reduce(all.mine, add());
+    all.count = block_reduce(all.count, add());
+    if (p.share) all.spread = block_reduce(all.spread, add());
+    if (threadIdx.x == 0) sums[i] = sums_of(p, true, nearest, nearest_same, all, label);
 }
 
 /* One block: totals, then the weights of every sample and the loss. */
-__global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums, float2 *weights,
+__global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums, float4 *weights,
                       eh_value *loss)
 {
     begin_kernel();
@@ -322,10 +344,9 @@ __global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, co
     const eh_pair_totals totals = totals_of(block_reduce(whole, join()));
     double sum = 0;
     for (int64_t i = threadIdx.x; i < p.n; i += THREADS) {
-        const eh_pair_weight w =
-            p.P ? eh_given_weight_of(p.logs, p.row, &totals, &sums[i])
-                : eh_pair_weight_of(p.logs, p.row, p.nca, p.indicator, &totals, &sums[i], labels[i] >= 0);
-        weights[i] = float2{(float)w.attract, (float)w.repel};
+        const eh_pair_weight w = p.P ? eh_given_weight_of(&p.rule, &totals, &sums[i])
+                                     : eh_pair_weight_of(&p.rule, &totals, &sums[i], labels[i] >= 0);
+        weights[i] = float4{(float)w.attract, (float)w.repel, (float)w.spread, 0};
         sum += w.loss;
     }
     sum = block_reduce(sum, add());
@@ -334,24 +355,25 @@ __global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, co
 
 /* The slope of a row's pair t, as a sample or as a compared point; both: of the two together. */
 __device__ static float many_slope(const pairs &p, const int32_t *labels, const int32_t *other_labels,
-                                   const float2 *weights, bool as_sample, bool both, int64_t row, int64_t t)
+                                   const float4 *weights, bool as_sample, bool both, int64_t row, int64_t t)
 {
     const float *own = (as_sample ? p.Y : p.G) + row * p.h, *other = (as_sample ? p.G : p.Y) + t * p.h;
     const float d = distance2(own, other, p.h);
-    const float2 w = weights[as_sample ? row : t];
+    const float4 w = weights[as_sample ? row : t];
     if (p.P) {
         const float target = as_sample ? p.P[row * p.z + t] : p.P[t * p.z + row];
         return slope_given(p, target, w.y, d) + (both ? slope_given(p, target, weights[t].y, d) : 0);
     }
     const bool same = as_sample ? kin(labels[row], other_labels[t]) : kin(other_labels[row], labels[t]);
-    return slope(p, w.x, w.y, same, d) + (both ? slope(p, weights[t].x, weights[t].y, same, d) : 0);
+    const float spread = p.share ? w.z * p.share[as_sample ? t : row] : 0; /* never with `both` */
+    return slope(p, w.x, w.y, spread, same, d) + (both ? slope(p, weights[t].x, weights[t].y, 0, same, d) : 0);
 }
 
 /* out (rows, h) = 2 sum over others of D (own - other), a block a row; both: of the row as a sample and as a compared
  * point. WIDE: outputs at a time. */
 template <int WIDE>
 __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *labels, const int32_t *other_labels,
-                           const float2 *weights, bool as_sample, bool both, float *out)
+                           const float4 *weights, bool as_sample, bool both, float *out)
 {
     begin_kernel();
     const int64_t row = blockIdx.x, others = as_sample ? p.z : p.n;
@@ -376,7 +398,7 @@ __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *label
 
 /* The same for wide rows (the input space): slopes of a strip of others first, then a thread for every output. */
 __global__ void wide_grads(const __grid_constant__ pairs p, const int32_t *labels, const int32_t *other_labels,
-                           const float2 *weights, bool as_sample, bool both, float *out)
+                           const float4 *weights, bool as_sample, bool both, float *out)
 {
     begin_kernel();
     __shared__ float slopes[THREADS];
@@ -419,9 +441,9 @@ static void many(cuda_state *s, const pairs &d, const int32_t *label, const int3
                  float *dG)
 {
     const size_t sums = (size_t)d.n * sizeof(eh_pair_sums);
-    char *room = (char *)cuda_room_get(s, &s->pairs, sums + (size_t)d.n * sizeof(float2), "pairs of a batch");
+    char *room = (char *)cuda_room_get(s, &s->pairs, sums + (size_t)d.n * sizeof(float4), "pairs of a batch");
     if (!room) return;
-    float2 *weights = (float2 *)(room + sums);
+    float4 *weights = (float4 *)(room + sums);
     note(s, (unsigned)d.n, THREADS, 0, many_sums, d, soft{label}, soft{other}, (eh_pair_sums *)room);
     note(s, 1, THREADS, 0, weigh, d, soft{label}, (const eh_pair_sums *)room, weights, soft{S(loss)});
     const auto grads = d.h <= 2 ? many_grads<2> : d.h <= 16 ? many_grads<16> : wide_grads;
@@ -435,10 +457,14 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, 
     cuda_state *s = state_of(c);
     pairs d;
     memset((void *)&d, 0, sizeof d);
-    d.gaussian = p->gaussian, d.row = p->row, d.nca = p->nca, d.self = p->self, d.indicator = p->indicator;
-    const eh_student student = eh_student_of(p->freedom);
-    d.logs = eh_by_energy(p->gaussian, p->freedom);
-    d.half = (float)student.half, d.inverse = (float)student.inverse, d.rate = (float)student.rate;
+    const eh_pair_rule rule = eh_pair_rule_of(p);
+    const eh_student student = eh_student_of(p->dof);
+    d.rule.gaussian = rule.gaussian, d.rule.row = rule.row, d.rule.nca = rule.nca, d.rule.indicator = rule.indicator;
+    d.rule.smooth = rule.smooth, d.rule.classes = rule.classes, d.rule.entropy = rule.entropy;
+    d.self = p->self;
+    d.power = student.power, d.inverse = (float)student.inverse, d.rate = (float)student.rate;
+    d.class_weight = F(p->class_weight);
+    d.share = p->smoothing.part > 0 ? F(p->smoothing.share) : NULL;
     d.n = p->n, d.z = p->z, d.h = p->h;
     d.Y = F(p->Y), d.G = F(p->G), d.P = F(p->P);
     d.other = p->self ? NULL : L(p->other_label);

@@ -321,7 +321,7 @@ void cuda_product(eh_compute *c, const eh_product *q)
     problem p = plain(q->ta, q->tb, q->M, q->N, q->K, parts_in(c), q->A, q->lda, q->B, q->ldb, F(q->C), q->ldc);
     p.P = (bfloat *)q->P;
     p.with = F(q->with);
-    p.power = powers_of(q->orders, q->N);
+    p.order = q->order;
     p.finish = q->finish;
     p.beta = q->add;
     add(state_of(c), p);

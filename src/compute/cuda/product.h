@@ -21,7 +21,7 @@ struct problem {
     __nv_bfloat16 *P;
     int64_t lda, ldb, ldc;
     int M, N, K, parts, finish;
-    powers power;
+    int order;  /* of the powers */
     int stages; /* of tiles in shared memory */
     float alpha, beta;
     bool ta, tb;
@@ -65,39 +65,37 @@ __device__ static inline void parts_of(int parts, int i, int *a, int *b)
 
 /* ---- what follows a product, from a tile in shared memory ---- */
 
-/* Of column n. MIXED: columns have different orders. */
-template <int FINISH, bool MIXED> __device__ static inline float finished(const problem &p, int n, float v, float with)
+template <int FINISH> __device__ static inline float finished(const problem &p, float v, float with)
 {
-    const int order = order_of<MIXED>(p.power, n);
     switch (FINISH) {
-    case EH_POWER: return int_power(v, order);
+    case EH_POWER: return int_power(v, p.order);
     case EH_SIGMOID: return __fdividef(1, 1 + __expf(-(v + with)));
     case EH_RELU: return v + with < 0 ? 0 : v + with; /* NaN stays */
-    case EH_POWER_GRAD: return v * (float)order * (order == 2 ? with : int_power(with, order - 1));
+    case EH_POWER_GRAD: return v * (float)p.order * (p.order == 2 ? with : int_power(with, p.order - 1));
     case EH_SIGMOID_GRAD: return v * with * (1 - with);
     case EH_RELU_GRAD: return with > 0 ? v : 0;
     default: return p.alpha * v;
     }
 }
 
-template <int FINISH, bool MIXED> __device__ static inline void finish_one(const problem &p, int m, int n, float v)
+template <int FINISH> __device__ static inline void finish_one(const problem &p, int m, int n, float v)
 {
     const int64_t at = m * p.ldc + n;
-    const float f = finished<FINISH, MIXED>(p, n, v, FINISH < EH_SIGMOID ? 0 : p.with[FINISH <= EH_RELU ? n : at]);
+    const float f = finished<FINISH>(p, v, FINISH < EH_SIGMOID ? 0 : p.with[FINISH <= EH_RELU ? n : at]);
     if (p.C) p.C[at] = FINISH == EH_POWER ? v : p.beta == 0 ? f : f + p.beta * p.C[at];
     if (p.P) store_parts(p.P + m * p.parts * p.ldc + n, p.ldc, p.parts, f);
 }
 
 /* Four entries from row m and column n on, where they are there; what they need is read in any case, so that readings
  * do not wait for each other. */
-template <int FINISH, bool MIXED> __device__ static inline void finish_four(const problem &p, int m, int n, float4 v)
+template <int FINISH> __device__ static inline void finish_four(const problem &p, int m, int n, float4 v)
 {
     const bool there = m < p.M && n < p.N;
     const int64_t at = there ? m * p.ldc + n : 0;
     float4 with = {0, 0, 0, 0};
     if (FINISH >= EH_SIGMOID) with = __ldg((const float4 *)(p.with + (FINISH > EH_RELU ? at : there ? n : 0)));
-    float4 f = {finished<FINISH, MIXED>(p, n, v.x, with.x), finished<FINISH, MIXED>(p, n + 1, v.y, with.y),
-                finished<FINISH, MIXED>(p, n + 2, v.z, with.z), finished<FINISH, MIXED>(p, n + 3, v.w, with.w)};
+    float4 f = {finished<FINISH>(p, v.x, with.x), finished<FINISH>(p, v.y, with.y), finished<FINISH>(p, v.z, with.z),
+                finished<FINISH>(p, v.w, with.w)};
     if (!there) return;
     if (FINISH == EH_PLAIN && p.beta != 0) {
         const float4 old = *(const float4 *)(p.C + at);
@@ -108,7 +106,7 @@ template <int FINISH, bool MIXED> __device__ static inline void finish_four(cons
 }
 
 /* A warp takes whole rows, or, where they are short, several at a time. */
-template <int FINISH, int BN, bool MIXED = false>
+template <int FINISH, int BN>
 __device__ static inline void finish_rows(const problem &p, const float *tile, int stride, int rows, int m0, int n0,
                                           int warp, int warps)
 {
@@ -118,7 +116,7 @@ __device__ static inline void finish_rows(const problem &p, const float *tile, i
 #pragma unroll 1
         for (int e = 32 * warp + lane; e < rows * BN; e += 32 * warps) {
             const int r = e / BN, c = e % BN;
-            if (m0 + r < p.M && n0 + c < p.N) finish_one<FINISH, MIXED>(p, m0 + r, n0 + c, tile[r * stride + c]);
+            if (m0 + r < p.M && n0 + c < p.N) finish_one<FINISH>(p, m0 + r, n0 + c, tile[r * stride + c]);
         }
         return;
     }
@@ -126,18 +124,7 @@ __device__ static inline void finish_rows(const problem &p, const float *tile, i
     for (int r = warp * TOGETHER + lane / ACROSS; r < rows; r += warps * TOGETHER)
 #pragma unroll
         for (int e = 0; e < EACH; e++)
-            finish_four<FINISH, MIXED>(p, m0 + r, n0 + k + 128 * e, *(const float4 *)(tile + r * stride + k + 128 * e));
-}
-
-/* One order is the same for all threads: only where there are several is it asked of each column. */
-template <int FINISH, int BN>
-__device__ static inline void finish_powers(const problem &p, const float *tile, int stride, int rows, int m0, int n0,
-                                            int warp, int warps)
-{
-    if (p.power.mixed)
-        finish_rows<FINISH, BN, true>(p, tile, stride, rows, m0, n0, warp, warps);
-    else
-        finish_rows<FINISH, BN>(p, tile, stride, rows, m0, n0, warp, warps);
+            finish_four<FINISH>(p, m0 + r, n0 + k + 128 * e, *(const float4 *)(tile + r * stride + k + 128 * e));
 }
 
 /* `rows` rows of BN columns, the first of which are m0 and n0 of the result, by warp number `warp` of `warps`. */
@@ -146,10 +133,10 @@ __device__ static inline void finish_tile(const problem &p, const float *tile, i
                                           int warp, int warps)
 {
     switch (p.finish) {
-    case EH_POWER: finish_powers<EH_POWER, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
+    case EH_POWER: finish_rows<EH_POWER, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
     case EH_SIGMOID: finish_rows<EH_SIGMOID, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
     case EH_RELU: finish_rows<EH_RELU, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
-    case EH_POWER_GRAD: finish_powers<EH_POWER_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
+    case EH_POWER_GRAD: finish_rows<EH_POWER_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
     case EH_SIGMOID_GRAD: finish_rows<EH_SIGMOID_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
     case EH_RELU_GRAD: finish_rows<EH_RELU_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
     default: finish_rows<EH_PLAIN, BN>(p, tile, stride, rows, m0, n0, warp, warps);

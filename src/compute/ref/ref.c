@@ -18,12 +18,10 @@ static void ref_close(eh_compute *c)
     (void)c;
 }
 
-/* c->state tells of memory that an operation did not get. */
 static enhope_status ref_sync(eh_compute *c, enhope_context *ctx)
 {
-    if (!c->state) return ENHOPE_OK;
-    c->state = NULL;
-    return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "out of memory: the weights of pairs");
+    (void)c, (void)ctx;
+    return ENHOPE_OK;
 }
 
 static void *ref_alloc(eh_compute *c, size_t bytes)
@@ -77,18 +75,6 @@ double eh_ref_normal(const uint32_t word[4], int64_t i)
     return sqrt(-2 * log(u)) * (i & 1 ? sin(angle) : cos(angle));
 }
 
-/* Mixes each row of X with the next, column by column, so that only one number is to be kept. */
-static void mix_rows(const eh_disturb *with, const int64_t *rows, int64_t n, int64_t H, double *X, int64_t ld)
-{
-    for (int64_t j = 0; j < H; j++) {
-        const double first = X[j];
-        for (int64_t i = 0; i < n; i++) {
-            const double l = with->mix * eh_mix_part(with->seed, with->pass, rows[i]);
-            X[i * ld + j] = (1 - l) * X[i * ld + j] + l * (i + 1 < n ? X[(i + 1) * ld + j] : first);
-        }
-    }
-}
-
 static void disturb_row(const eh_disturb *with, int64_t row, int64_t H, double *x)
 {
     const uint64_t index = eh_disturb_index(with->pass, row);
@@ -122,10 +108,6 @@ static void ref_gather_operands(eh_compute *c, const eh_table *t, const eh_row *
             eh_ref_deform(with, t, row, D(X) + i * ld);
         else
             gather_row(t, row, D(X) + i * ld);
-    }
-    if (with && with->mix > 0) mix_rows(with, eh_host_rows(rows), n, t->x.H, D(X), ld);
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t row = eh_host_rows(rows)[i];
         if (with) disturb_row(with, row, t->x.H, D(X) + i * ld);
         close_row(D(X) + i * ld, t->x.H, ld);
         if (label) eh_host_labels(label)[i] = eh_host_labels(t->classes)[row];
@@ -147,24 +129,15 @@ static void ref_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E
     }
 }
 
-static void climb_row(int64_t H, double step, bool l2, const double *g, double *x)
-{
-    double square = 0;
-    for (int64_t j = 0; j < H; j++) square += g[j] * g[j];
-    for (int64_t j = 0; j < H; j++)
-        if (!l2)
-            x[j] += step * ((g[j] > 0) - (g[j] < 0));
-        else if (square > 0)
-            x[j] += step * g[j] / sqrt(square);
-}
-
-static void ref_climb(eh_compute *c, int64_t n, int64_t H, double step, bool l2, const eh_operand *X, int64_t ld,
+static void ref_climb(eh_compute *c, int64_t n, int64_t H, double step, const eh_operand *X, int64_t ld,
                       const eh_real *dX, eh_operand *to)
 {
     (void)c;
     for (int64_t i = 0; i < n; i++) {
-        memcpy(D(to) + i * ld, D(X) + i * ld, (size_t)ld * sizeof(double));
-        climb_row(H, step, l2, D(dX) + i * H, D(to) + i * ld);
+        const double *g = D(dX) + i * H;
+        double *x = D(to) + i * ld;
+        memcpy(x, D(X) + i * ld, (size_t)ld * sizeof(double));
+        for (int64_t j = 0; j < H; j++) x[j] += step * ((g[j] > 0) - (g[j] < 0));
     }
 }
 
@@ -222,22 +195,15 @@ static double int_power(double u, int order)
     return p;
 }
 
-static int order_of(const eh_orders *orders, int64_t columns, int64_t column)
-{
-    int64_t end;
-    return eh_orders_at(orders, columns, column, &end);
-}
-
 /* What a product's entry v at (i, j) becomes. */
 static double finished(const eh_product *p, double v, int64_t i, int64_t j)
 {
     const double *with = D(p->with);
     const int64_t at = i * p->ldc + j;
-    const int order = p->finish == EH_POWER_GRAD ? order_of(&p->orders, p->N, j) : 0;
     switch (p->finish) {
     case EH_SIGMOID: return 1 / (1 + exp(-v - with[j]));
     case EH_RELU: return v + with[j] < 0 ? 0 : v + with[j]; /* NaN stays */
-    case EH_POWER_GRAD: return v * order * int_power(with[at], order - 1);
+    case EH_POWER_GRAD: return v * p->order * int_power(with[at], p->order - 1);
     case EH_SIGMOID_GRAD: return v * with[at] * (1 - with[at]);
     case EH_RELU_GRAD: return with[at] > 0 ? v : 0;
     default: return v;
@@ -255,7 +221,7 @@ static void ref_product(eh_compute *c, const eh_product *p)
                        (p->tb ? D(p->B)[j * p->ldb + k] : D(p->B)[k * p->ldb + j]);
             const double v = finished(p, sum, i, j);
             if (p->C) D(p->C)[i * p->ldc + j] = p->add ? D(p->C)[i * p->ldc + j] + v : v;
-            if (p->P) D(p->P)[i * p->ldc + j] = p->finish == EH_POWER ? int_power(v, order_of(&p->orders, p->N, j)) : v;
+            if (p->P) D(p->P)[i * p->ldc + j] = p->finish == EH_POWER ? int_power(v, p->order) : v;
         }
 }
 
@@ -265,11 +231,10 @@ static void ref_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_
     memcpy(to, from, (size_t)(rows * columns) * sizeof(double));
 }
 
-static void ref_power(eh_compute *c, int64_t rows, int64_t columns, const eh_orders *orders, const eh_real *u,
-                      eh_operand *s)
+static void ref_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
 {
     (void)c;
-    for (int64_t i = 0; i < rows * columns; i++) D(s)[i] = int_power(D(u)[i], order_of(orders, columns, i % columns));
+    for (int64_t i = 0; i < rows * columns; i++) D(s)[i] = int_power(D(u)[i], order);
 }
 
 static void ref_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out)
@@ -348,7 +313,7 @@ static void ref_adam(eh_compute *c, int64_t count, double rate, double beta1, do
     }
 }
 
-/* ---- pairs ---- */
+/* ---- affinities ---- */
 
 static double distance2(const double *a, const double *b, int64_t h)
 {
@@ -356,134 +321,6 @@ static double distance2(const double *a, const double *b, int64_t h)
     for (int64_t k = 0; k < h; k++) sum += (a[k] - b[k]) * (a[k] - b[k]);
     return sum;
 }
-
-static double pair_distance2(const eh_pairs *p, int64_t i, int64_t j)
-{
-    return distance2(D(p->Y) + i * p->h, D(p->G) + j * p->h, p->h);
-}
-
-static double log_add(double a, double b)
-{
-    if (a == -INFINITY) return b;
-    if (b == -INFINITY) return a;
-    return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
-}
-
-static bool same_class(const eh_pairs *p, int64_t i, int64_t j)
-{
-    const int32_t label = eh_host_labels(p->label)[i];
-    return label >= 0 && label == eh_host_labels(p->other_label)[j];
-}
-
-static eh_pair_sums row_sums(const eh_pairs *p, int64_t i)
-{
-    eh_pair_sums sums = {.log_all = -INFINITY, .same = p->nca && !p->P ? -INFINITY : 0};
-    for (int64_t j = 0; j < p->z; j++) {
-        if (p->self && i == j) continue;
-        const double lw = -eh_energy(p->gaussian, p->freedom, pair_distance2(p, i, j));
-        sums.log_all = log_add(sums.log_all, lw);
-        if (p->P) {
-            const double P = D(p->P)[i * p->z + j];
-            if (P > 0) sums.same += P * (lw - log(P));
-            sums.count += P;
-            continue;
-        }
-        if (!same_class(p, i, j)) continue;
-        sums.same = p->nca ? log_add(sums.same, lw) : sums.same + lw;
-        sums.count += 1;
-    }
-    return sums;
-}
-
-static double pair_slope(const eh_pairs *p, double attract, double repel, int64_t i, int64_t j)
-{
-    const double d = pair_distance2(p, i, j), lw = -eh_energy(p->gaussian, p->freedom, d);
-    const double k = eh_energy_slope(p->gaussian, p->freedom, d);
-    const bool logs = eh_by_energy(p->gaussian, p->freedom);
-    if (p->P) {
-        const double P = D(p->P)[i * p->z + j];
-        return logs ? (P - exp(repel + lw)) * k : (P - repel * exp(lw)) * exp(lw);
-    }
-    const bool same = same_class(p, i, j);
-    if (logs) return ((same ? exp(p->nca ? attract + lw : attract) : 0) - exp(repel + lw)) * k;
-    const double w = exp(lw);
-    return ((same ? (p->nca ? attract * w : attract) : 0) - repel * w) * w;
-}
-
-/* dY_i = 2 sum_j D_ij (y_i - g_j), dG_j = 2 sum_i D_ij (g_j - y_i), added; D is the slope. */
-static void add_gradient(const eh_pairs *p, const double *attract, const double *repel, double *dY, double *dG)
-{
-    const int64_t h = p->h;
-    for (int64_t i = 0; i < p->n; i++)
-        for (int64_t j = 0; j < p->z; j++) {
-            if (p->self && i == j) continue;
-            const double slope = pair_slope(p, attract[i], repel[i], i, j);
-            for (int64_t k = 0; k < h; k++) {
-                const double part = 2 * slope * (D(p->Y)[i * h + k] - D(p->G)[j * h + k]);
-                dY[i * h + k] += part;
-                dG[j * h + k] -= part;
-            }
-        }
-}
-
-static void ref_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)
-{
-    eh_pair_sums *sums = eh_alloc((size_t)p->n, sizeof *sums);
-    double *weights = eh_alloc((size_t)p->n, 2 * sizeof *weights); /* attract (n), repel (n) */
-    *eh_host_value(loss) = (eh_value){.value = NAN};
-    memset(dY, 0, (size_t)(p->n * p->h) * sizeof(double));
-    if (!p->self) memset(dG, 0, (size_t)(p->z * p->h) * sizeof(double));
-    if (!sums || !weights) {
-        c->state = c;
-    } else {
-        for (int64_t i = 0; i < p->n; i++) sums[i] = row_sums(p, i);
-        if (eh_host_pair_weights(p, sums, weights, weights + p->n, &eh_host_value(loss)->value))
-            add_gradient(p, weights, weights + p->n, D(dY), D(p->self ? dY : dG));
-    }
-    eh_free(sums);
-    eh_free(weights);
-}
-
-/* ---- triples ---- */
-
-/* What target t of anchor i adds to the loss; and to the gradient. */
-static double add_target(const eh_triples *p, int64_t i, int64_t t, double *dY)
-{
-    const int32_t *label = eh_host_labels(p->label);
-    const int64_t h = p->h, row = p->n + i * p->targets + t;
-    const double *Y = D(p->Y), near = distance2(Y + i * h, Y + row * h, h);
-    double loss = p->pull * near, slope = p->pull;
-    for (int64_t j = 0; j < p->n; j++) {
-        const double margin = 1 + near - distance2(Y + i * h, Y + j * h, h);
-        if (label[j] == label[i] || margin <= 0) continue;
-        loss += p->push * margin;
-        slope += p->push;
-        for (int64_t k = 0; k < h; k++) {
-            const double part = 2 * p->push * (Y[i * h + k] - Y[j * h + k]);
-            dY[i * h + k] -= part;
-            dY[j * h + k] += part;
-        }
-    }
-    for (int64_t k = 0; k < h; k++) {
-        const double part = 2 * slope * (Y[i * h + k] - Y[row * h + k]);
-        dY[i * h + k] += part;
-        dY[row * h + k] -= part;
-    }
-    return loss;
-}
-
-static void ref_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY)
-{
-    (void)c;
-    *eh_host_value(loss) = (eh_value){0};
-    memset(dY, 0, (size_t)(p->n * (1 + p->targets) * p->h) * sizeof(double));
-    for (int64_t i = 0; i < p->n; i++)
-        for (int64_t t = 0; t < p->targets; t++)
-            if (eh_host_labels(p->label)[p->n + i * p->targets + t] >= 0)
-                eh_host_value(loss)->value += add_target(p, i, t, D(dY));
-}
-
-/* ---- affinities ---- */
 
 /* Squared distances of row i to the others less the smallest; the row's own is 0. */
 static void shifted_distances(int64_t n, int64_t dims, const double *X, int64_t i, double *e)
@@ -590,10 +427,7 @@ const eh_compute_ops eh_compute_ref = {
     .dot = ref_dot,
     .mean = ref_mean,
     .adam = ref_adam,
-    .pairs = ref_pairs,
-    .triples = ref_triples,
     .affinities = ref_affinities,
-    .targets = eh_ref_targets,
     .nearest = ref_nearest,
     .vote = eh_host_vote,
 };

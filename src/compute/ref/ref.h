@@ -6,8 +6,6 @@
 
 /* deform.c: to (H) is the image in row `row` of the table, moved, then scaled. */
 void eh_ref_deform(const eh_disturb *with, const eh_table *t, int64_t row, double *to);
-/* targets.c */
-void eh_ref_targets(eh_compute *c, const eh_targets *t, eh_real *P);
 /* ref.c: normal number i of a block of words. */
 double eh_ref_normal(const uint32_t word[4], int64_t i);
 

@@ -202,6 +202,11 @@ cleanup:
     return status;
 }
 
+/* Constants of the optimisers: Adam's decays of the means of gradient and square, and the part of all steps in which the rate
+ * rises; curvature pairs that L-BFGS keeps. */
+static const double BETA1 = 0.9, BETA2 = 0.99, WARMUP = 0.05;
+enum { LBFGS_MEMORY = 10 };
+
 static enhope_status start_optimiser(enhope_trainer *t)
 {
     static const eh_optim_type *const types[] = {&eh_optim_cg, &eh_optim_lbfgs, &eh_optim_adam};
@@ -210,12 +215,12 @@ static enhope_status start_optimiser(enhope_trainer *t)
     const int64_t steps = s->epochs * t->batches;
     const eh_optim_settings set = {
         .iterations = type == &eh_optim_adam ? 1 : s->iterations,
-        .memory = s->pairs,
+        .memory = LBFGS_MEMORY,
         .rate = s->rate,
-        .beta1 = s->beta1,
-        .beta2 = s->beta2,
+        .beta1 = BETA1,
+        .beta2 = BETA2,
         .epsilon = 1e-8,
-        .warmup = (int64_t)(s->warmup * (double)steps),
+        .warmup = (int64_t)(WARMUP * (double)steps),
         .total = steps,
     };
     EH_TRY(eh_optim_create(t->ctx, t->c, type, &set, t->P + (t->learned ? t->z * t->embedder.shape.H : 0), &t->optim));
@@ -266,15 +271,13 @@ static enhope_status allocate_affinities(enhope_trainer *t)
     return eh_compute_new(c, t->ctx, "batch", batch * t->embedder.ld, c->op->size, &t->inputs);
 }
 
-/* What is held for inputs that climb the loss, and for the parameters' mean. */
-static enhope_status allocate_regularisers(enhope_trainer *t)
+/* What is held for inputs that climb the loss. */
+static enhope_status allocate_adversary(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
     eh_compute *c = t->c;
     const int64_t rows = t->batch_most * (1 + t->hinge.targets) + t->z, H = t->embedder.shape.H;
     const int64_t all = t->P + t->z * H;
-    if (!t->method->solve && t->set.average > 0)
-        EH_TRY(eh_compute_new(c, ctx, "mean of the parameters", all, c->op->size, &t->average));
     if (!eh_train_climbs(t)) return ENHOPE_OK;
     EH_TRY(eh_compute_new(c, ctx, "adversarial batch", rows * t->embedder.ld, c->operand, &t->climbed));
     EH_TRY(eh_compute_new(c, ctx, "gradient of a batch", rows * H, c->op->size, &t->dX));
@@ -306,8 +309,7 @@ static enhope_status allocate(enhope_trainer *t)
     EH_TRY(allocate_epoch(t));
     if (!t->method->solve) EH_TRY(eh_train_exchange_create(t));
     EH_TRY(allocate_affinities(t));
-    EH_TRY(eh_train_soft_allocate(t));
-    EH_TRY(allocate_regularisers(t));
+    EH_TRY(allocate_adversary(t));
     if (points) place_point_labels(t);
     return ENHOPE_OK;
 }
@@ -387,7 +389,6 @@ static enhope_status prepare(enhope_trainer *t)
 static enhope_status build(enhope_trainer *t)
 {
     enhope_context *ctx = t->ctx;
-    const int64_t H = t->data->x.H;
     EH_TRY(eh_comm_agree(ctx, prepare(t)));
     EH_TRY(eh_train_check_ranks(t));
     if (!t->c) return ENHOPE_OK;
@@ -399,8 +400,7 @@ static enhope_status build(enhope_trainer *t)
     EH_CHECK(start_optimiser(t));
     EH_CHECK(settle_neighbours(t));
     if (t->method->own_scale && !t->from) EH_CHECK(eh_train_scale(t));
-    if (eh_train_is_soft(t)) EH_CHECK(eh_train_soft_start(t));
-    if (t->average) t->c->op->copy(t->c, t->P + t->z * H, t->theta, t->average);
+    EH_CHECK(eh_train_class_targets(t));
     EH_CHECK(t->c->op->sync(t->c, ctx));
 cleanup:
     eh_compute_end(t->c);
@@ -458,10 +458,10 @@ void enhope_trainer_free(enhope_trainer *t)
         eh_optim_free(t->optim);
         eh_embedder_free(&t->embedder);
         eh_train_exchange_free(t);
-        void *const placed[] = {t->theta,        t->best,        t->dY,           t->row_list,     t->losses,
-                                t->epoch_rows,   t->epoch_label, t->inputs,       t->affinities,   t->average,
-                                t->climbed,      t->dX,          t->climbed_grad, t->climbed_loss, t->soft,
-                                t->class_weight, t->crowd,       t->before};
+        void *const placed[] = {t->theta,        t->best,         t->dY,           t->row_list,
+                                t->losses,       t->epoch_rows,   t->epoch_label,  t->inputs,
+                                t->affinities,   t->climbed,      t->dX,           t->climbed_grad,
+                                t->climbed_loss, t->class_weight, t->smooth_share, t->before};
         for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
             if (placed[i]) t->c->op->release(t->c, placed[i]);
         eh_compute_close(t->c);

@@ -48,9 +48,8 @@ static enhope_status settle_disturbance(enhope_trainer *t)
                               .dropout = s->dropout,
                               .seed = (uint64_t)s->seed};
     if (!eh_method_learns(t->method)) return ENHOPE_OK;
-    if (t->method->compared == EH_EXEMPLARS) t->disturb.mix = s->mix;
     const bool moved = s->shift > 0 || s->affine > 0 || s->elastic > 0;
-    t->disturbed = moved || t->disturb.mix > 0 || s->noise > 0 || s->dropout > 0;
+    t->disturbed = moved || s->noise > 0 || s->dropout > 0;
     const eh_named on =
         eh_train_first_on((eh_named[]){{"shift", s->shift}, {"affine", s->affine}, {"elastic", s->elastic}}, 3);
     if (moved && rows < 1)
@@ -113,10 +112,7 @@ static void settle_epochs(enhope_trainer *t)
 static enhope_status settle_start(enhope_trainer *t)
 {
     const double least = 1e-9;
-    int highest = 0;
-    for (int i = 0; i < t->embedder.shape.orders.count; i++)
-        if (t->embedder.shape.orders.order[i] > highest) highest = t->embedder.shape.orders.order[i];
-    if (t->set.start == 0) t->set.start = highest > 2 ? 0.3 : 1;
+    if (t->set.start == 0) t->set.start = t->embedder.shape.order > 2 ? 0.3 : 1;
     if (t->set.start >= least) return ENHOPE_OK;
     return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "start is %g: expected 0, or at least %g", t->set.start, least);
 }
@@ -146,11 +142,7 @@ static enhope_status settle_map(enhope_trainer *t)
     }
     if (map == &eh_map_hope) {
         shape.F = s->factors, shape.m = s->hidden;
-        eh_map_orders_parse(s->order, EH_ORDER_MOST, &shape.orders);
-        if (shape.orders.count > s->factors)
-            return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                           "order is %s with %lld factors: expected a factor for each order", s->order,
-                           (long long)s->factors);
+        shape.order = (int)s->order;
     }
     eh_embedder_init(&t->embedder, t->ctx, t->c, map, &shape);
     return settle_start(t);
@@ -161,8 +153,8 @@ static enhope_status settle_objective(enhope_trainer *t)
 {
     enhope_settings *s = &t->set;
     const eh_method *method = t->method;
-    eh_neighbour *o = &t->objective;
-    *o = (eh_neighbour){
+    eh_pairs *o = &t->objective;
+    *o = (eh_pairs){
         .gaussian = eh_settings_gaussian(s, method),
         .row = eh_settings_row(s, method),
         .nca = eh_settings_nca(s, method),
@@ -170,12 +162,15 @@ static enhope_status settle_objective(enhope_trainer *t)
         .indicator = s->weight == EH_WEIGHT_PAIR,
     };
     const bool pairs = !method->hinge && eh_method_learns(method);
-    s->freedom = o->freedom = pairs && !o->gaussian ? s->freedom : 1;
+    if (s->dof % 2 == 0)
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "dof is %lld: expected an odd number from 1 to %d",
+                       (long long)s->dof, EH_DOF_MAX);
+    s->dof = o->dof = pairs && !o->gaussian ? (int)s->dof : 1;
     s->form = o->row ? EH_FORM_ROW : EH_FORM_JOINT;
     s->similarity = o->gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
     s->target = o->nca ? EH_TARGET_NCA : EH_TARGET_MCML;
-    if (method->hinge) t->hinge = (eh_hinge){.targets = s->targets, .push = s->push, .all = t->n};
-    return eh_train_soft_settle(t);
+    if (method->hinge) t->hinge = (eh_hinge){.targets = s->targets, .all = t->n};
+    return ENHOPE_OK;
 }
 
 static enhope_status settle_parameters(enhope_trainer *t)

@@ -30,10 +30,8 @@ static enhope_status median_distance(enhope_trainer *t, int64_t n, double *out)
 static enhope_status loss_of(enhope_trainer *t, int64_t n, double *out)
 {
     eh_compute *c = t->c;
-    const int64_t h = t->embedder.shape.h;
     eh_value value;
-    eh_neighbour_loss(&t->objective, c, n, t->z, h, t->embedder.Y, t->epoch_label, eh_at(c, t->embedder.Y, n * h),
-                      t->embedder.reference_label, t->losses, t->dY, eh_at(c, t->dY, n * h));
+    eh_train_neighbour_loss(t, n, t->epoch_label, t->losses);
     c->op->fetch(c, &value, t->losses, sizeof value);
     EH_TRY(c->op->sync(c, t->ctx));
     *out = value.value;

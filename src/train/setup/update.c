@@ -109,9 +109,8 @@ enhope_status eh_train_settle_update(enhope_trainer *t)
 
 static bool same_shape(const eh_map_shape *a, const eh_map_shape *b)
 {
-    bool same = a->H == b->H && a->h == b->h && a->F == b->F && a->m == b->m && a->orders.count == b->orders.count &&
+    bool same = a->H == b->H && a->h == b->h && a->F == b->F && a->m == b->m && a->order == b->order &&
                 a->layers == b->layers && a->relu == b->relu;
-    for (int i = 0; same && i < a->orders.count; i++) same = a->orders.order[i] == b->orders.order[i];
     for (int i = 0; same && i < a->layers; i++) same = a->width[i] == b->width[i];
     return same;
 }

@@ -399,10 +399,9 @@ enhope_status eh_train_windows_open(enhope_trainer *t)
     eh_windows *w = t->windows;
     enhope_context *ctx = t->ctx;
     int64_t stored;
-    const bool all_lanes = t->disturb.mix > 0; /* rows are mixed with those of other lanes */
     w->lanes = t->parts;
-    w->own_first = all_lanes ? 0 : t->own_first;
-    w->own_last = all_lanes ? t->parts : t->own_last;
+    w->own_first = t->own_first;
+    w->own_last = t->own_last;
     EH_TRY(eh_window_count_kept(t, &stored));
     /* the row behind each part has the end of its values */
     const int64_t rows = w->kept_n + 1 + 2 * (w->room + 1), all = stored + 2 * w->stored;

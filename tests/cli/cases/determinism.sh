@@ -16,12 +16,11 @@ for threads in 2 3; do
     train --solver adam --noise 0.2 --dropout 0.1 --threads $threads -o b.safetensors
     cmp d.safetensors b.safetensors && echo "noise and dropout: same bytes with $threads threads"
 done
-for norm in linf l2; do
-    train --solver adam --adversary 0.1 --norm $norm --average 0.9 --threads 1 -o d.safetensors
-    for threads in 2 3; do
-        train --solver adam --adversary 0.1 --norm $norm --average 0.9 --threads $threads -o b.safetensors
-        cmp d.safetensors b.safetensors && echo "adversary, $norm, and average: same bytes with $threads threads"
-    done
+regularised="--adversary 0.1 --label-smoothing 0.1 --class-weight balanced --dof 5"
+train --solver adam $regularised --threads 1 -o d.safetensors
+for threads in 2 3; do
+    train --solver adam $regularised --threads $threads -o b.safetensors
+    cmp d.safetensors b.safetensors && echo "adversary, smoothing, class weights and dof: same bytes with $threads threads"
 done
 train --solver adam --shift 1 --affine 1 --elastic 1 --threads 1 -o d.safetensors
 for threads in 2 3; do

@@ -14,6 +14,6 @@ print(sorted(i))
 print(i["method"], i["map"], i["inputs"], i["outputs"], i["factors"], i["hidden"], i["order"], i["parameters"])
 print(i["classes"], i["settings"]["order"], i["settings"]["z"], i["last"]["epoch"], sorted(i["best"]))
 END
-enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --factors 8 --hidden 6 --order 2+3 --epochs 3 \
-    -z 6 --quiet -o mixed.safetensors
-enhope info mixed.safetensors | grep ^map
+enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --factors 8 --hidden 6 --order 4 --epochs 3 \
+    -z 6 --quiet -o fourth.safetensors
+enhope info fourth.safetensors | grep ^map

@@ -8,5 +8,5 @@ done | sort -u | sed 's/-/\\-/g' | while read -r option; do
     grep -qF -e "\\-\\-$option" "$page" || echo "--$option is missing"
 done
 enhope methods --settings | tail -n +2 | while read -r name rest; do
-    grep -q -e "\\\\-$name" "$page" || echo "$name is missing"
+    grep -qF -e "\\-$(echo "$name" | sed 's/_/\\-/g')" "$page" || echo "$name is missing"
 done

@@ -1,0 +1,58 @@
+/* What the objective needs beside labels: weights of classes, and the shares of label smoothing. docs/method.md has the
+ * formulas. */
+#include <math.h>
+
+#include "train/trainer.h"
+
+/* class_weight balanced: samples weigh as the inverse of their class's share of the training samples, so that all classes
+ * weigh the same. */
+static enhope_status start_weights(enhope_trainer *t)
+{
+    float *weight = NULL;
+    if (t->set.class_weight != EH_CLASS_WEIGHT_BALANCED) return ENHOPE_OK;
+    EH_TRY(eh_compute_new(t->c, t->ctx, "class weights", t->data->c, t->c->op->size, &t->class_weight));
+    EH_TRY(eh_new(t->ctx, "class weights", t->data->c, sizeof *weight, (void **)&weight));
+    for (int32_t k = 0; k < t->data->c; k++)
+        weight[k] = t->class_n[k] ? (float)((double)t->n / (double)t->class_n[k]) : 0;
+    t->c->op->write(t->c, t->class_weight, weight, t->data->c);
+    t->objective.class_weight = t->class_weight;
+    eh_free(weight);
+    return ENHOPE_OK;
+}
+
+/* Each class has the same share, its exemplars share that equally. count (c), share (z): scratch. */
+static void fill_smoothing(enhope_trainer *t, int64_t *count, float *share)
+{
+    eh_smoothing *s = &t->objective.smoothing;
+    for (int64_t j = 0; j < t->z; j++) s->classes += count[t->exemplar_label[j]]++ == 0;
+    for (int64_t j = 0; j < t->z; j++) {
+        const double one = 1 / (s->classes * (double)count[t->exemplar_label[j]]);
+        s->entropy += one * log(one);
+        share[j] = (float)one;
+    }
+    s->part = t->set.label_smoothing;
+    s->share = t->smooth_share;
+    t->c->op->write(t->c, t->smooth_share, share, t->z);
+}
+
+static enhope_status start_smoothing(enhope_trainer *t)
+{
+    int64_t *count = NULL;
+    float *share = NULL;
+    enhope_status status;
+    if (t->set.label_smoothing == 0 || t->method->compared != EH_EXEMPLARS) return ENHOPE_OK;
+    EH_CHECK(eh_compute_new(t->c, t->ctx, "label smoothing", t->z, t->c->op->size, &t->smooth_share));
+    EH_CHECK(eh_new(t->ctx, "class counts", t->data->c, sizeof *count, (void **)&count));
+    EH_CHECK(eh_new(t->ctx, "label smoothing", t->z, sizeof *share, (void **)&share));
+    fill_smoothing(t, count, share);
+cleanup:
+    eh_free(count);
+    eh_free(share);
+    return status;
+}
+
+enhope_status eh_train_class_targets(enhope_trainer *t)
+{
+    EH_TRY(start_weights(t));
+    return start_smoothing(t);
+}

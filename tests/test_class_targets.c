@@ -1,0 +1,324 @@
+/* Class weights and label smoothing in training: the gradient is that of the loss, weights and shares are what they are
+ * documented to be, methods and solvers learn with them, and without them nothing changes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "blobs_support.h"
+#include "memory_support.h"
+#include "train_support.h"
+
+/* ---- the loss, in double ---- */
+
+static double loss_at(enhope_trainer *t, double *gradient)
+{
+    eh_value loss;
+    eh_train_loss(t, t->theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    return loss.value;
+}
+
+static const char *const TARGETS[][4] = {{"label_smoothing", "0.2", "class_weight", "none"},
+                                         {"label_smoothing", "0", "class_weight", "balanced"},
+                                         {"label_smoothing", "0.1", "class_weight", "balanced"}};
+enum { N_TARGETS = sizeof TARGETS / sizeof *TARGETS };
+
+static void choose(enhope_settings *s, int i)
+{
+    for (int k = 0; k < 4; k += 2) assert_int_equal(enhope_settings_set(ctx, s, TARGETS[i][k], TARGETS[i][k + 1]), 0);
+}
+
+static void the_gradient_is_that_of_the_loss(void **state)
+{
+    (void)state;
+    static const char *const methods[][4] = {{"en-hope", "learned", "joint", "sample"},
+                                             {"en-hope", "kmeans", "row", "pair"},
+                                             {"deep-en-hope", "learned", "joint", "pair"},
+                                             {"linear-en-hope", "random", "row", "sample"},
+                                             {"snc", "learned", "row", "sample"}};
+    on("ref");
+    for (int i = 0; i < 5 * N_TARGETS * 2; i++) {
+        const char *const *by = methods[i / 2 % 5];
+        enhope_settings *s =
+            with("method", by[0], "exemplars", by[1], "form", by[2], "weight", by[3], "target", "mcml", "factors", "4",
+                 "hidden", "3", "batch", "30", "z", "7", "adversary", i % 4 == 3 ? "1e-3" : "0", NULL);
+        choose(s, i / 10);
+        enhope_trainer *t = started(i % 2 ? blobs : sparse_blobs, s);
+        const int64_t count = t->optim->count;
+        double *x = (double *)t->theta, *g = malloc((size_t)count * sizeof *g), *spare = malloc((size_t)count * 8);
+        double size = 0, worst = 0;
+        for (int64_t v = 0; v < count; v++) x[v] += 0.01 * eh_random_normal(4, 1, (uint64_t)v);
+        assert_true(loss_at(t, g) > 0);
+        for (int64_t v = 0; v < count; v++) {
+            const double kept = x[v], step = 1e-5;
+            x[v] = kept + step;
+            const double up = loss_at(t, spare);
+            x[v] = kept - step;
+            const double slope = (up - loss_at(t, spare)) / (2 * step);
+            x[v] = kept;
+            size = fmax(size, fabs(g[v])), worst = fmax(worst, fabs(g[v] - slope));
+        }
+        /* a difference may turn the sign of an adversarial step, which is small */
+        if (worst > (t->climbed ? 1e-2 : 1e-6) * size + 1e-10) fail_msg("%s %d: %g of %g", by[0], i, worst, size);
+        free(g), free(spare);
+        enhope_trainer_free(t);
+    }
+    on("cpu");
+}
+
+static void weights_and_shares_are_those_of_the_classes(void **state)
+{
+    (void)state;
+    on("ref");
+    enhope_trainer *t =
+        started(blobs, with("batch", "30", "z", "7", "label_smoothing", "0.3", "class_weight", "balanced", NULL));
+    const eh_smoothing *s = &t->objective.smoothing;
+    double samples[C] = {0}, crowd[C] = {0}, sum = 0, entropy = 0;
+    for (int64_t j = 0; j < t->z; j++) crowd[t->exemplar_label[j]]++;
+    for (int64_t k = 0; k < t->n; k++) samples[LABEL[t->rows[k]]]++;
+    for (int k = 0; k < C; k++)
+        assert_true(fabs(((const double *)t->objective.class_weight)[k] * samples[k] / (double)t->n - 1) < 1e-6);
+    for (int64_t j = 0; j < t->z; j++) {
+        const double share = ((const double *)s->share)[j];
+        assert_true(fabs(share * C * crowd[t->exemplar_label[j]] - 1) < 1e-6);
+        sum += share, entropy += share * log(share);
+    }
+    assert_true(s->part == 0.3 && s->classes == C && fabs(sum - 1) < 1e-6 && fabs(s->entropy - entropy) < 1e-6);
+    enhope_trainer_free(t);
+    on("cpu");
+}
+
+/* A rate of nothing: parameters and exemplars stay, and so do embeddings and errors; the loss is another. */
+static void what_is_validated_is_not_smoothed(void **state)
+{
+    (void)state;
+    enhope_trainer *plain = started(blobs, with("solver", "adam", "rate", "0", "batch", "0", NULL));
+    enhope_trainer *smooth =
+        started(blobs, with("solver", "adam", "rate", "0", "batch", "0", "label_smoothing", "0.3", NULL));
+    assert_memory_equal(plain->theta, smooth->theta, (size_t)(plain->P + plain->z * H) * sizeof(float));
+    assert_true(plain->valid_error == smooth->valid_error && plain->loss != smooth->loss);
+    enhope_trainer_free(plain), enhope_trainer_free(smooth);
+}
+
+/* ---- training ---- */
+
+static double error_of(const enhope_model *m, const enhope_dataset *data)
+{
+    enhope_evaluation e = {0};
+    assert_int_equal(enhope_model_evaluate(ctx, m, data, 0, &e), ENHOPE_OK);
+    return (double)e.errors / N;
+}
+
+static void every_exemplar_method_and_solver_learns_with_them(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"en-hope", "deep-en-hope"}, *const solvers[] = {"cg", "lbfgs", "adam"};
+    for (int i = 0; i < 2 * 3 * N_TARGETS; i++) {
+        enhope_settings *s =
+            with("method", methods[i % 2], "solver", solvers[i / 2 % 3], "rate", "0.03", "layers", "24-12", "patience",
+                 "0", "epochs", "30", "target", "mcml", "form", "row", "adversary", i % 4 ? "0" : "0.1", NULL);
+        choose(s, i / 6);
+        enhope_model *m = train(i % 4 ? blobs : sparse_blobs, s);
+        const double error = error_of(m, blobs);
+        if (error > 0.15) fail_msg("%d %s: %g", i, methods[i % 2], error);
+        enhope_model_free(m);
+    }
+}
+
+static void every_kind_and_backend_trains_alike(void **state)
+{
+    (void)state;
+    const enhope_dataset *const data[] = {blobs, sparse_blobs};
+    for (int by = 0; by < N_TARGETS; by++) {
+        double loss[4][2];
+        for (int i = 0; i < 4; i++) {
+            int64_t rows;
+            on(i / 2 ? "ref" : "cpu");
+            enhope_settings *s = with("solver", "adam", "epochs", "2", "batch", "40", NULL);
+            choose(s, by);
+            enhope_model *m = train(data[i % 2], s);
+            const enhope_history *h = enhope_model_history(m, &rows);
+            assert_int_equal(rows, 2);
+            loss[i][0] = h[0].loss, loss[i][1] = h[1].loss;
+            enhope_model_free(m);
+        }
+        for (int i = 0; i < 2; i++) /* sparse data starts from a smaller sample */
+            for (int e = 0; e < 2; e++) assert_true(fabs(loss[i][e] - loss[2 + i][e]) < 1e-4 * loss[2 + i][e]);
+    }
+    on("cpu");
+}
+
+static void the_same_bits_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    enhope_model *m[2];
+    for (int i = 0; i < 2; i++) {
+        enhope_settings *s = with("solver", "adam", "epochs", "3", "batch", "0", "factors", "90", NULL);
+        choose(s, 2);
+        assert_int_equal(enhope_context_set_threads(ctx, i ? 3 : 1), ENHOPE_OK);
+        m[i] = train(sparse_blobs, s);
+    }
+    assert_int_equal(enhope_context_set_threads(ctx, 0), ENHOPE_OK);
+    assert_memory_equal(m[0]->theta, m[1]->theta, (size_t)eh_map_parameters(m[0]->map, &m[0]->shape) * sizeof(float));
+    enhope_model_free(m[0]), enhope_model_free(m[1]);
+}
+
+static void same_model(enhope_model *a, enhope_model *b)
+{
+    assert_memory_equal(a->theta, b->theta, (size_t)eh_map_parameters(a->map, &a->shape) * sizeof *a->theta);
+    assert_int_equal(a->r, b->r);
+    enhope_model_free(a), enhope_model_free(b);
+}
+
+static void neutral_values_change_nothing(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"cg", "lbfgs", "adam"};
+    for (int i = 0; i < 3; i++)
+        same_model(train(blobs, with("solver", solvers[i], "epochs", "3", NULL)),
+                   train(blobs, with("solver", solvers[i], "epochs", "3", "label_smoothing", "0", "class_weight",
+                                     "none", NULL)));
+    /* sparse data stays sparse */
+    enhope_trainer *t = started(sparse_blobs, with("label_smoothing", "0.1", "class_weight", "balanced", NULL));
+    assert_true(t->embedder.sparse);
+    enhope_trainer_free(t);
+}
+
+/* With one exemplar a class and outputs that fit, q comes to what was asked for: 1 - s + s / 3 of the own class. */
+static void smoothing_sets_how_sure_a_map_becomes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        enhope_settings *s =
+            with("solver", "adam", "rate", "0.03", "z", "3", "form", "row", "similarity", "gaussian", "epochs", "300",
+                 "batch", "0", "valid", "0", "label_smoothing", i ? "0.3" : "0", NULL);
+        enhope_trainer *t = NULL;
+        int done = 0;
+        assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
+        while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
+        /* the mean q of the own class; Y has the batch, then the exemplars */
+        const float *y = (const float *)t->embedder.Y;
+        const int64_t n = t->batch_n;
+        double own = 0;
+        for (int64_t k = 0; k < n; k++) {
+            double all = 0, mine = 0;
+            for (int64_t j = 0; j < t->z; j++) {
+                double d = 0;
+                for (int v = 0; v < 2; v++) d += pow((double)y[k * 2 + v] - y[(n + j) * 2 + v], 2);
+                all += exp(-d);
+                if (t->exemplar_label[j] == ((const int32_t *)t->batch_label)[k]) mine += exp(-d);
+            }
+            own += mine / all / (double)n;
+        }
+        if (i ? fabs(own - 0.8) > 0.03 || t->loss > 0.05 : own < 0.95) fail_msg("%g, loss %g", own, t->loss);
+        enhope_trainer_free(t);
+        enhope_settings_free(s);
+    }
+}
+
+/* Two classes that overlap, one of them rare: balanced, the rare one has as much ground as the other, for
+ * either target. */
+static void balanced_weights_make_a_rare_class_count(void **state)
+{
+    (void)state;
+    static const char *const by[][2] = {{"linear-en-hope", "mcml"}, {"linear-en-hope", "nca"}};
+    enum { M = 600 };
+    static float x[M * 2];
+    static int32_t label[M];
+    for (int i = 0; i < M; i++) {
+        label[i] = i % 15 == 0;
+        for (int j = 0; j < 2; j++)
+            x[i * 2 + j] = (float)((j ? 0 : label[i] ? 0.6 : -0.6) + eh_random_normal(9, 1, (uint64_t)(i * 2 + j)));
+    }
+    enhope_dataset *data = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, M, 2, x, label, 2, NULL, &data), ENHOPE_OK);
+    for (int b = 0; b < 2; b++) {
+        double found[2];
+        for (int i = 0; i < 2; i++) {
+            enhope_model *m = train(data, with("method", by[b][0], "target", by[b][1], "form", "row", "z", "2",
+                                               "solver", "adam", "rate", "0.03", "epochs", "60", "valid", "0",
+                                               "class_weight", i ? "balanced" : "none", NULL));
+            int32_t guess[M];
+            assert_int_equal(enhope_model_predict(ctx, m, data, 0, &(enhope_prediction){.label = guess}), ENHOPE_OK);
+            found[i] = 0;
+            for (int k = 0; k < M; k++) found[i] += label[k] == 1 && guess[k] == 1;
+            found[i] /= M / 15;
+            enhope_model_free(m);
+        }
+        if (found[0] > 0.3 || found[1] < 0.6)
+            fail_msg("%s: found %g of the rare class, %g where balanced", by[b][1], found[0], found[1]);
+    }
+    enhope_dataset_free(data);
+}
+
+/* ---- settings, memory ---- */
+
+static void a_model_tells_them(void **state)
+{
+    (void)state;
+    static const char *const told[][2] = {{"label_smoothing", "0.05"}, {"class_weight", "balanced"}};
+    enhope_model *m = train(blobs, with("label_smoothing", "0.05", "class_weight", "balanced", "epochs", "1", NULL));
+    assert_told(m, told, 2);
+    enhope_model_free(m);
+}
+
+static void the_nca_target_is_not_smoothed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        enhope_trainer *t = NULL;
+        enhope_settings *s = i ? with("target", "nca", "label_smoothing", "0.25", NULL)
+                               : with("method", "snc", "label_smoothing", "0.25", NULL);
+        assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_ERROR_ARGUMENT);
+        assert_null(t);
+        assert_non_null(strstr(enhope_error(ctx), "label_smoothing is 0.25: target nca"));
+        enhope_settings_free(s);
+    }
+}
+
+static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
+{
+    (void)state;
+    enhope_settings *s = with("epochs", "1", "batch", "300", NULL);
+    choose(s, 2);
+    enhope_status status = ENHOPE_ERROR_MEMORY;
+    for (long k = 0; status; k++) {
+        enhope_model *m = NULL;
+        allocations_left = k;
+        alive = 0;
+        enhope_set_allocator(counting_malloc, counting_free);
+        status = enhope_train(ctx, k % 2 ? blobs : sparse_blobs, s, NULL, NULL, &m);
+        enhope_model_free(m);
+        enhope_set_allocator(NULL, NULL);
+        assert_int_equal(alive, 0);
+        if (status) assert_non_null(strstr(enhope_error(ctx), "out of memory"));
+    }
+    enhope_settings_free(s);
+}
+
+int main(void)
+{
+    ctx = enhope_context_create();
+    if (enhope_context_set_device(ctx, "cpu") || !make_blobs(ctx)) return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_gradient_is_that_of_the_loss),
+        cmocka_unit_test(weights_and_shares_are_those_of_the_classes),
+        cmocka_unit_test(what_is_validated_is_not_smoothed),
+        cmocka_unit_test(every_exemplar_method_and_solver_learns_with_them),
+        cmocka_unit_test(every_kind_and_backend_trains_alike),
+        cmocka_unit_test(the_same_bits_for_any_number_of_threads),
+        cmocka_unit_test(neutral_values_change_nothing),
+        cmocka_unit_test(smoothing_sets_how_sure_a_map_becomes),
+        cmocka_unit_test(balanced_weights_make_a_rare_class_count),
+        cmocka_unit_test(a_model_tells_them),
+        cmocka_unit_test(the_nca_target_is_not_smoothed),
+        cmocka_unit_test(every_failed_allocation_is_a_sentence_and_no_leak),
+    };
+    const int failed = cmocka_run_group_tests_name("class targets", tests, NULL, NULL);
+    enhope_dataset_free(blobs), enhope_dataset_free(sparse_blobs);
+    enhope_context_free(ctx);
+    return failed;
+}
