@@ -1,49 +1,49 @@
-# The front door. The work is done by CMake (CMakePresets.json) and by the scripts in scripts/.
+# Shortcuts for CMake (CMakePresets.json) and the scripts in scripts/.
 PREFIX ?= /usr/local
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo check test lint coverage bench asan docs cluster install format clean
 
-help: ## say what there is to make
-	@echo 'enhope: exemplar-centred supervised embedding'
+help: ## list the targets
+	@echo 'enhope: exemplar-centered supervised embedding'
 	@echo
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
 	@echo
-	@echo 'JOBS=2 sets how many things are built or tested at once, PREFIX=/usr/local where to install.'
+	@echo 'JOBS=2 sets the number of parallel jobs, PREFIX=/usr/local the place to install to.'
 
-setup: ## install the Debian packages that are missing for building and testing
+setup: ## install missing Debian packages for building and testing
 	@scripts/setup build viewer test lint browser mpi
 
 build: ## build the library and the command in build/release
 	@scripts/setup build
-	@scripts/setup viewer || echo 'make: without node and npm, enhope view will be missing' >&2
+	@scripts/setup viewer || echo 'make: node and npm are missing, so enhope view will not be available' >&2
 	@scripts/build release
 
-demo: ## train on MNIST and leave a model, an embedding, a picture and a page to explore in out/
+demo: ## train on MNIST; writes a model, an embedding, a figure and an interactive page to out/
 	@scripts/setup build
-	@scripts/setup viewer || echo 'make: without node and npm there will be no page' >&2
+	@scripts/setup viewer || echo 'make: node and npm are missing, so the demo will make no page' >&2
 	@scripts/build release
 	@scripts/demo
 
 check: ## build with gcc and run the tests of the library and the command, in about a minute
 	@scripts/setup build test
-	@scripts/setup viewer || echo 'make: without node and npm, enhope view will be missing' >&2
+	@scripts/setup viewer || echo 'make: node and npm are missing, so enhope view will not be available' >&2
 	@scripts/build --tests release
 	@ctest --test-dir build/release -L check -j $(JOBS) --no-tests=error --output-on-failure
 
-test: ## build with gcc, with sanitizers and with clang, and run every test and lint
+test: ## build with gcc, with sanitizers and with clang, and run all tests and lint
 	@scripts/setup build viewer test lint browser mpi
 	@scripts/build --tests release asan clang
 	@scripts/test
 
-lint: ## check the layout of the sources, and look for faults with clang-tidy
+lint: ## check the sources with clang-format and clang-tidy
 	@scripts/setup build test lint
 	@scripts/build release
 	@scripts/lint format
 	@scripts/lint tidy build/release
 
-coverage: ## measure which lines the tests of make check run, in build/coverage/coverage.txt
+coverage: ## measure the coverage of make check, in build/coverage/coverage.txt
 	@scripts/setup build test coverage
 	@scripts/build --tests coverage
 	@scripts/coverage
@@ -63,7 +63,7 @@ docs: ## build the documentation as a site in build/docs/html
 	@scripts/build release
 	@scripts/docs
 
-cluster: ## install Slurm and an ssh server, and test job files and several hosts on this machine
+cluster: ## install Slurm and an ssh server, and test job files and several simulated hosts
 	@scripts/setup build viewer test mpi hosts slurm
 	@scripts/build --tests release
 	@ctest --test-dir build/release -R '^cluster' --no-tests=error --output-on-failure
@@ -71,7 +71,7 @@ cluster: ## install Slurm and an ssh server, and test job files and several host
 install: build ## install under PREFIX
 	@cmake --install build/release --prefix '$(PREFIX)'
 
-format: ## lay out the C and CUDA sources with clang-format
+format: ## format the C and CUDA sources with clang-format
 	@scripts/setup lint
 	@clang-format -i $$(find include src cli reproduce bench tests examples python -name '*.[ch]' -o -name '*.cu')
 

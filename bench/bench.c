@@ -1,9 +1,11 @@
-/* What the machine can do and how near we come: `make bench`.
+/* Measures training and prediction relative to the speed of the machine: `make bench`.
  *
- *   bench [--data SPEC] [--command PATH] [--faiss SCRIPT] [memory] [step] [noise] [predict] [linear]
+ *   bench [--data SPEC] [--command PATH] [--faiss SCRIPT]
+ *         [memory] [step] [noise] [predict] [linear]
  *
- * Every figure is a ratio to something measured in the same run: the rate of SGEMM (the best of repeats, interleaved
- * with ours), exact nearest neighbours, an epoch of another size. Nothing here passes or fails. */
+ * Every figure is a ratio to a figure measured in the same run: the rate of SGEMM (the best of
+ * repeats, interleaved with the measured code), exact nearest neighbors, or an epoch of another
+ * size. The benchmark has no pass or fail. */
 #define _GNU_SOURCE
 #include <cblas.h>
 #include <spawn.h>
@@ -31,7 +33,8 @@ static enhope_dataset *read_part(const char *part, int64_t limit)
     return data;
 }
 
-/* GFLOP/s of one square product on all cores, about as long as a training step; the number others are compared with. */
+/* GFLOP/s of a square product on all cores that takes about as long as a training step. Other rates
+ * are compared with it. */
 static double sgemm_rate(void)
 {
     enum { S = 1312 };
@@ -77,7 +80,8 @@ static void bench_step(void)
     enhope_dataset_free(data);
 }
 
-/* What disturbed, moved and adversarial inputs add to a training step; the kinds take turns. */
+/* The cost of noise, dropout, adversarial inputs and image transformations in a training step. The
+ * variants are interleaved. */
 static void bench_noise(void)
 {
     enum { PLAIN, NOISE, DROPOUT, ADVERSARY, AFFINE, ELASTIC, KINDS };
@@ -104,13 +108,12 @@ static void bench_noise(void)
             const double spent = now() - start;
             seconds[k] = spent < seconds[k] ? spent : seconds[k];
         }
-    printf(
-        "noise           a training step of %.4f s takes %.3f times as long with noise, %.3f with dropout, %.3f with "
-        "adversarial inputs\n",
-        seconds[PLAIN], seconds[NOISE] / seconds[PLAIN], seconds[DROPOUT] / seconds[PLAIN],
-        seconds[ADVERSARY] / seconds[PLAIN]);
+    printf("noise           a training step takes %.4f s; %.3f times as long with noise, %.3f with dropout, %.3f with "
+           "adversarial inputs\n",
+           seconds[PLAIN], seconds[NOISE] / seconds[PLAIN], seconds[DROPOUT] / seconds[PLAIN],
+           seconds[ADVERSARY] / seconds[PLAIN]);
     if (kinds == KINDS)
-        printf("images          ... %.3f times as long with an affine map, %.3f with an elastic one\n",
+        printf("images          %.3f times as long with affine, %.3f with elastic transformations\n",
                seconds[AFFINE] / seconds[PLAIN], seconds[ELASTIC] / seconds[PLAIN]);
     for (int k = 0; k < kinds; k++) enhope_trainer_free(t[k]);
     enhope_dataset_free(data);
@@ -142,7 +145,7 @@ static void bench_predict(void)
     }
     printf("prediction      n=%lld F=800 m=400 z=20   %7.1f GFLOP/s   SGEMM %7.1f   ratio %.2f   (%.4f s)\n",
            (long long)info.n, ours, gemm, ours / gemm, seconds);
-    printf("exact kNN       the same points against all training points: %.3f s, %.0f times as long\n", knn_seconds,
+    printf("exact kNN       the same samples against all training samples: %.3f s, %.0f times as long\n", knn_seconds,
            knn_seconds / seconds);
     enhope_model_free(model), enhope_model_free(knn);
     enhope_settings_free(s), enhope_settings_free(k);
@@ -166,7 +169,8 @@ static void bench_linear(void)
     printf("cost of an epoch, F=800 m=400 B=500\n");
     double per_row[4] = {0};
     enhope_settings *s = settings_of(ctx, brief);
-    for (int round = 0; round < 2; round++) /* all sizes twice, so that a slow spell hits no size alone */
+    /* all sizes twice, so that a temporary slowdown does not affect one size only */
+    for (int round = 0; round < 2; round++)
         for (int i = 0; i < 4; i++) {
             enhope_dataset *data = read_part("train", sizes[i]);
             enhope_dataset_info info;
@@ -224,7 +228,7 @@ int main(int argc, char **argv)
 {
     ctx = enhope_context_create();
     bool some = false;
-    /* memory comes first: a child is charged with what its parent held when it was started */
+    /* memory is first, because a child is charged with the memory of its parent at the start */
     enum { PARTS = 5 };
     const char *names[PARTS] = {"memory", "step", "noise", "predict", "linear"};
     void (*const run[PARTS])(void) = {bench_memory, bench_step, bench_noise, bench_predict, bench_linear};
@@ -241,13 +245,13 @@ int main(int argc, char **argv)
         if (!strncmp(argv[i], "--", 2) && i + 1 < argc)
             i++;
         else if (!known) {
-            fprintf(stderr, "bench: '%s' is no part: expected memory, step, noise, predict, linear\n", argv[i]);
+            fprintf(stderr, "bench: unknown part '%s': expected memory, step, noise, predict or linear\n", argv[i]);
             return 2;
         }
     }
     printf("data: %s\n", data_path);
     fflush(stdout);
-    for (int pass = 0; pass < 2 && !some; pass++) /* the named ones; all where none is named */
+    for (int pass = 0; pass < 2 && !some; pass++) /* the parts that are named, or all */
         for (int b = 0; b < PARTS; b++) {
             bool wanted = pass == 1;
             for (int i = 1; i < argc; i++) wanted |= !strcmp(argv[i], names[b]);

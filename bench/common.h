@@ -1,4 +1,4 @@
-/* What the benchmarks share: a clock, failing, settings, and how many operations a model takes. */
+/* Shared by the benchmarks: clock, error handling, settings and operation counts. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
@@ -22,7 +22,7 @@ static inline void must(const enhope_context *ctx, enhope_status status)
     exit(1);
 }
 
-/* The paper's settings, changed by names and values, ended by NULL. */
+/* The recipe paper with the settings of `pairs` (name, value, ..., NULL) changed. */
 static inline enhope_settings *settings_of(enhope_context *ctx, const char *const *pairs)
 {
     enhope_settings *s = enhope_settings_create();
@@ -31,8 +31,8 @@ static inline enhope_settings *settings_of(enhope_context *ctx, const char *cons
     return s;
 }
 
-/* Floating-point operations of a forward pass of the hope map over `rows` rows, and of forward and backward over a batch
- * and z learned exemplars. */
+/* Floating-point operations of a forward pass of the hope map over `rows` rows, and of a forward
+ * and backward pass over a batch and z learned exemplars. */
 static inline double forward_flops(double rows, double H, double F, double m, double h)
 {
     return rows * 2 * ((H + 1) * F + F * m + m * h);

@@ -1,4 +1,7 @@
-"""Times faiss's exact flat index on the same points: faiss_flat.py MNIST-FOLDER SECONDS-OF-OURS."""
+"""Times the exact flat index of faiss on the same samples.
+
+usage: faiss_flat.py MNIST-FOLDER SECONDS     SECONDS: the time of enhope, for the ratio
+"""
 import gzip
 import os
 import sys
@@ -20,10 +23,10 @@ def main():
     try:
         import faiss
     except ImportError:
-        print("faiss-flat      not measured: Debian's python3-faiss is not installed")
+        print("faiss-flat      not measured: python3-faiss is not installed; scripts/setup peers installs it")
         return
     if not os.path.isdir(folder):
-        print("faiss-flat      not measured: it needs a folder of IDX files as --data")
+        print("faiss-flat      not measured: --data is not a folder of IDX files")
         return
     train, test = images(folder, "train-images-idx3-ubyte"), images(folder, "t10k-images-idx3-ubyte")
     index = faiss.IndexFlatL2(train.shape[1])
@@ -33,7 +36,7 @@ def main():
         start = time.perf_counter()
         index.search(test, 5)
         best = min(best, time.perf_counter() - start)
-    print(f"faiss-flat      the same points, k = 5: {best:.3f} s, {best / ours:.0f} times as long")
+    print(f"faiss-flat      the same samples, k = 5: {best:.3f} s, {best / ours:.0f} times as long")
 
 
 main()

@@ -1,9 +1,9 @@
-/* What a GPU does with us: the lines that bench/gpu puts in its table.
+/* Measures training and prediction on a GPU, for the table of bench/gpu.
  *
  *   enhope-bench-gpu [--data SPEC] [--rows N] [epoch] [large] [predict] [knn]
  *
- * Each line of output is `name value unit`. Times are the best of several, on data that is on the device, but for
- * `stream`: there it comes from the host's memory as it is needed. */
+ * Each line of output is `name value unit`. Times are the best of several runs. The data is on the
+ * device, except for `stream`, which copies it from host memory during prediction. */
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ static enhope_dataset *read_part(const char *part)
     return data;
 }
 
-/* Seconds of the fastest epoch but the first two, in which graphs are made. */
+/* Seconds of the fastest epoch. The first two, which create CUDA graphs, do not count. */
 static double epoch_seconds(const enhope_dataset *data, const char *const *pairs, int epochs)
 {
     enhope_settings *s = settings_of(ctx, pairs);
@@ -73,7 +73,7 @@ static void bench_large(void)
     enhope_dataset_free(data);
 }
 
-/* A model that was hardly trained: it takes as long as any other. */
+/* A briefly trained model; prediction time does not depend on training. */
 static enhope_model *model_of(const enhope_dataset *data, const char *factors, const char *hidden)
 {
     const char *const pairs[] = {"factors", factors, "hidden", hidden, "z",      "20", "solver", "adam",
@@ -98,7 +98,7 @@ static void bench_predict(void)
     uint8_t *x = malloc(n * H);
     int32_t *label = calloc(n, sizeof *label);
     if (!x || !label) {
-        printf("predict_rows 0 rows (no memory for %zu)\n", n);
+        printf("predict_rows 0 rows (not enough memory for %zu)\n", n);
         exit(1);
     }
     uint32_t state = 1;
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
             for (int part = 0; part < PARTS; part++) known |= !strcmp(argv[i], parts[part].name);
             if (!known) {
                 fprintf(stderr,
-                        "enhope-bench-gpu: '%s' is no part: expected [--data SPEC] [--rows N] [epoch] [large] "
+                        "enhope-bench-gpu: unknown argument '%s': expected [--data SPEC] [--rows N] [epoch] [large] "
                         "[predict] [knn]\n",
                         argv[i]);
                 return 2;

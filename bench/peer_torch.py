@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The same work in PyTorch, for `bench/gpu`: what our figures on a GPU are compared with.
+"""Times the same computations in PyTorch, for comparison in `bench/gpu`.
 
-  peer_torch.py [step] [rate] [knn]
+usage: peer_torch.py [step] [rate] [knn]
 
-Each line of output is `name value unit`; nothing here is ours. The step is the training step of enhope's default model
-(order 2, joint Student similarities, learned exemplars, Adam), written the way one would write it in PyTorch: a batch is
-gathered from uint8 data on the device, mapped together with the exemplars, and one Adam step is made. It is timed as
-plain eager code, and as a compiled forward and backward with a fused Adam in one replayed CUDA graph.
+Each line of output is `name value unit`. The step is a training step of the model of bench/gpu.c (order 2,
+joint Student similarities, learned exemplars, Adam) in idiomatic PyTorch: it gathers a batch from uint8
+data on the device, maps it together with the exemplars and makes one Adam step. It is timed as eager code
+and as a compiled forward and backward pass with a fused Adam in a replayed CUDA graph.
 """
 import sys
 import time
@@ -85,7 +85,7 @@ def eager_epoch(precision):
 
 
 def graphed(precision, **shape):
-    """One compiled step as a CUDA graph: (the step's state, its replay)."""
+    """One compiled step as a CUDA graph: (state of the step, function that replays it)."""
     torch._dynamo.reset()
     cast = set_precision(precision)
     s = Step(**shape)
@@ -121,7 +121,7 @@ def bench_step():
 
 
 def bench_rate():
-    """The rate of one large product; what large batches and predictions are compared with."""
+    """The rate of one large product, for comparison with large batches and predictions."""
     size = 8192
     for precision in ("fp32", "tf32", "bf16"):
         set_precision(precision)
@@ -133,7 +133,7 @@ def bench_rate():
 
 
 def bench_knn():
-    """On random points: how long this takes does not depend on them. In blocks, which keeps the distances small."""
+    """Exact nearest neighbors of random points, whose values do not affect the time. Blocks limit the memory."""
     set_precision("fp32")
     refs, queries = (torch.randint(0, 256, (n, H), device=DEVICE).float() / 255 for n in (60000, 10000))
 

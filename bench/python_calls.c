@@ -1,6 +1,8 @@
-/* What bench/python compares its own calls with: the same calls in C, each as often as a program would make it.
+/* The calls of bench/python in C.
  *
- * usage: enhope-bench-python MODEL X.npy    prints seconds: embed 10,000 rows, predict them, predict one row */
+ * usage: enhope-bench-python MODEL X.npy
+ *
+ * Prints seconds: to embed all rows, to predict all rows, to predict one row. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,7 +16,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One call as it is from outside: a context, a view, the answer. */
+/* One complete call: context, view, result. */
 static void call(const enhope_model *model, const float *x, int64_t n, int64_t H, float *Y, int32_t *label)
 {
     enhope_context *ctx = enhope_context_create();
@@ -31,7 +33,7 @@ static void call(const enhope_model *model, const float *x, int64_t n, int64_t H
     enhope_context_free(ctx);
 }
 
-/* The shortest of so many times a call, each the mean of `inner`. */
+/* The shortest time of a call in `outer` repeats, each the mean of `inner` calls. */
 static double best(const enhope_model *model, const float *x, int64_t n, int64_t H, float *Y, int32_t *label, int outer,
                    int inner)
 {

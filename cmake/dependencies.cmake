@@ -1,11 +1,11 @@
-# The libraries that enhope stands on, gathered in one target: enhope_dependencies.
+# The libraries that libenhope links to: enhope_dependencies.
 find_package(PkgConfig REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS C)
-# CBLAS; on Debian the package libopenblas-openmp-dev, which shares its threads with OpenMP.
+# CBLAS. Debian: libopenblas-openmp-dev, which runs on OpenMP's threads.
 pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(cjson REQUIRED IMPORTED_TARGET libcjson)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
-# of plug-ins alone
+# used by plug-ins only
 pkg_check_modules(matio IMPORTED_TARGET matio)
 pkg_check_modules(cairo IMPORTED_TARGET cairo-pdf cairo-png)
 

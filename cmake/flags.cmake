@@ -1,4 +1,4 @@
-# How everything of ours is compiled: enhope_flags (and enhope_sanitize, the part that linking needs too).
+# Compiler flags of all targets: enhope_flags, and enhope_sanitize for linking.
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
@@ -14,8 +14,8 @@ endif()
 
 add_library(enhope_flags INTERFACE)
 target_link_libraries(enhope_flags INTERFACE enhope_sanitize)
-# Nobody reads errno or the floating-point exception flags after arithmetic, so loops may be vectorised. NaN and infinity
-# keep their meaning: the minimisers and the data checks rely on it, hence no -ffast-math.
+# The code does not read errno or floating-point exception flags after arithmetic, so the compiler may
+# vectorize loops. -ffast-math is not used because solvers and data checks rely on NaN and infinity.
 target_compile_options(enhope_flags INTERFACE -Wall -Wextra -fno-math-errno -fno-trapping-math)
 if(ENHOPE_WERROR)
   target_compile_options(enhope_flags INTERFACE -Werror)

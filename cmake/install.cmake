@@ -18,8 +18,9 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTER
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c" PATTERN "CMakeLists.txt"
         PATTERN "Makefile")
 
-# Paths in the pkg-config file are relative to the file, so that an installed tree can be moved. The static library names
-# its libraries itself: through Requires.private it would ask for all that these need when they are static as well.
+# Paths in the pkg-config file are relative to the file, so an installed tree can be moved. Libs.private
+# lists the libraries of the static library, because Requires.private would also require their own static
+# dependencies.
 list(JOIN openblas_LDFLAGS " " private_libs)
 foreach(module cjson zlib)
   list(JOIN ${module}_LDFLAGS " " flags)

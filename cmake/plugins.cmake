@@ -1,10 +1,11 @@
-# Plug-ins: modules that libenhope or the command load on first use (src/base/plugin.h), because they depend on libraries that
-# are large or often missing. Each is built if what it needs is found; enhope_plugins lists the targets.
+# Plug-ins: modules that libenhope or the command loads on first use (src/base/plugin.h), because they
+# depend on libraries that are large or often missing. A plug-in is built if its dependencies are found;
+# enhope_plugins lists the targets.
 set(enhope_plugins "")
 file(GLOB base_sources CONFIGURE_DEPENDS src/base/*.c)
 list(FILTER base_sources EXCLUDE REGEX "/src/base/json\\.c$") # it needs cJSON
 
-# add_plugin(NAME source...): libenhope_NAME.so, whose names are hidden but for what it exports itself
+# add_plugin(NAME source...): libenhope_NAME.so with hidden symbols, except those that it exports
 function(add_plugin name)
   add_library(enhope_${name} MODULE ${ARGN})
   target_include_directories(enhope_${name} PRIVATE include src)
@@ -12,14 +13,14 @@ function(add_plugin name)
   set(enhope_plugins ${enhope_plugins} enhope_${name} PARENT_SCOPE)
 endfunction()
 
-# The cuda backend, with its own copy of src/base.
+# The CUDA backend, with its own copy of src/base.
 if(ENHOPE_CUDA)
   include(CheckLanguage)
   check_language(CUDA)
 endif()
 if(ENHOPE_CUDA AND CMAKE_CUDA_COMPILER)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80 90a-real) # 90a: Hopper's own products; all newer ones compile what is there for 80
+    set(CMAKE_CUDA_ARCHITECTURES 80 90a-real) # 90a: matrix products of Hopper; newer GPUs compile the code for 80
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
@@ -29,7 +30,7 @@ if(ENHOPE_CUDA AND CMAKE_CUDA_COMPILER)
   target_link_libraries(enhope_cuda PRIVATE CUDA::cudart_static OpenMP::OpenMP_C)
 endif()
 
-# Ranks by MPI, with its own copy of src/base.
+# Communication by MPI, with its own copy of src/base.
 if(ENHOPE_MPI)
   find_package(MPI QUIET COMPONENTS C)
 endif()

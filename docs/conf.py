@@ -11,6 +11,9 @@ project = "enhope"
 version = release = enhope.__version__
 html_title = f"enhope {version}"
 html_theme = "furo"
+highlight_language = "text"  # of indented blocks, which are formulas
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False

@@ -1,4 +1,4 @@
-/* Loads a model, classifies new points and says where they lie.
+/* Loads a model and prints the class and the coordinates of new samples.
  *
  *   predict MODEL DATA
  */
@@ -12,8 +12,8 @@ int main(int argc, char **argv)
     enhope_context *ctx = enhope_context_create();
     enhope_model *model = NULL;
     enhope_dataset *data = NULL;
-    enhope_dataset_info of_data;
-    enhope_model_info of_model;
+    enhope_dataset_info data_info;
+    enhope_model_info model_info;
     enhope_prediction out = {0};
     int failed = 1;
 
@@ -25,11 +25,11 @@ int main(int argc, char **argv)
     if (!ctx) goto cleanup;
     if (enhope_model_load(ctx, argv[1], &model)) goto cleanup;
     if (enhope_dataset_read(ctx, &(enhope_source){.path = argv[2], .limit = 10}, &data)) goto cleanup;
-    enhope_model_get_info(model, &of_model);
-    enhope_dataset_get_info(data, &of_data);
+    enhope_model_get_info(model, &model_info);
+    enhope_dataset_get_info(data, &data_info);
 
-    /* The arrays that are asked for are the caller's; those left NULL are not computed. */
-    const size_t n = (size_t)of_data.n, h = (size_t)of_model.outputs;
+    /* The caller allocates the outputs. Outputs that are NULL are not computed. */
+    const size_t n = (size_t)data_info.n, h = (size_t)model_info.outputs;
     out.label = malloc(n * sizeof *out.label);
     out.Y = malloc(n * h * sizeof *out.Y);
     if (!out.label || !out.Y) goto cleanup;

@@ -1,15 +1,15 @@
-/* Trains in a loop of one's own, on numbers that are already in memory, and stops when it likes.
+/* Trains step by step on an array in memory, with a stopping rule of the caller.
  *
  *   steps [MODEL]
  *
- * The data are two rings around one centre: no straight line parts them, a map of order 2 does.
+ * The data is two concentric rings. No linear map separates them; a map of order 2 does.
  */
 #include <math.h>
 #include <stdio.h>
 
 #include <enhope_advanced.h>
 
-enum { SAMPLES = 400, INPUTS = 2, PATIENCE = 200 };
+enum { SAMPLES = 400, INPUTS = 2, MAX_BATCHES = 200 };
 
 int main(int argc, char **argv)
 {
@@ -39,14 +39,14 @@ int main(int argc, char **argv)
     if (enhope_dataset_view_f32(ctx, SAMPLES, INPUTS, x[0], label, 2, names, &data)) goto cleanup;
     if (enhope_trainer_create(ctx, NULL, data, settings, &trainer)) goto cleanup;
 
-    for (int batch = 0; !done && batch < PATIENCE; batch++) {
+    for (int batch = 0; !done && batch < MAX_BATCHES; batch++) {
         if (enhope_trainer_step(trainer, &progress, &done)) goto cleanup;
         if (batch % 40 == 0) printf("batch %d: loss %.4f\n", batch, progress.loss);
     }
     if (enhope_trainer_model(trainer, &model)) goto cleanup;
     if (enhope_model_evaluate(ctx, model, data, 0, &result)) goto cleanup;
     if (argc > 1 && enhope_model_save(ctx, model, argv[1])) goto cleanup;
-    printf("%lld of %lld training samples wrong\n", (long long)result.errors, (long long)result.n);
+    printf("%lld of %lld training samples misclassified\n", (long long)result.errors, (long long)result.n);
     failed = 0;
 
 cleanup:

@@ -1,8 +1,8 @@
-/* Trains a map in one call and saves it.
+/* Trains a model in one call and saves it.
  *
  *   train [DATA [MODEL]]
  *
- * DATA is anything that `enhope train --data` takes; without it three gaussian blobs are made.
+ * DATA is any value of `enhope train --data`; the default is three Gaussian blobs.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ static int report(const enhope_progress *p, void *user)
 {
     (void)user;
     if (p->epoch_done) printf("epoch %lld of %lld: loss %.4f\n", (long long)p->epoch, (long long)p->epochs, p->loss);
-    return 0; /* anything else stops, and keeps the best model so far */
+    return 0; /* any other value stops training and keeps the best model so far */
 }
 
 int main(int argc, char **argv)
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     if (enhope_train(ctx, data, settings, report, NULL, &model)) goto cleanup;
     if (enhope_model_evaluate(ctx, model, data, 0, &result)) goto cleanup;
     if (enhope_model_save(ctx, model, path)) goto cleanup;
-    printf("%s: %lld of %lld training samples wrong\n", path, (long long)result.errors, (long long)result.n);
+    printf("%s: %lld of %lld training samples misclassified\n", path, (long long)result.errors, (long long)result.n);
     failed = 0;
 
 cleanup:

@@ -41,10 +41,9 @@ static void put_row(const reproduction *r, document *d, int row, int set)
 static void put_set(const reproduction *r, document *d, int set)
 {
     char title[64];
-    snprintf(title, sizeof title, "%s, one choice at a time", plan_sets[set].name);
+    snprintf(title, sizeof title, "Ablation on %s", plan_sets[set].name);
     document_heading(d, title);
-    document_headings(d, "change", "validation error", "against the first", "test error", "against the first",
-                      "seconds", NULL);
+    document_headings(d, "change", "validation error", "difference", "test error", "difference", "seconds", NULL);
     for (int row = 0; row < plan_rows(); row++)
         if (plan_row_get(row)->part == ABLATION && report_spread(r, row, set, TEST).count) put_row(r, d, row, set);
     document_close_table(d);
@@ -54,8 +53,8 @@ static void put_introduction(const reproduction *r, document *d)
 {
     report_put_command(r, d);
     document_paragraph(d,
-                       "Errors in percent, mean ± standard deviation over seeds 1 to %d, each with its own validation "
-                       "part and, where the data has no parts of its own, its own test part.",
+                       "Errors are percentages, mean ± standard deviation over seeds 1 to %d. Each seed has its own "
+                       "validation part and, if the data has no parts, its own test part.",
                        r->seeds);
     report_put_devices(r, d);
 }
@@ -63,16 +62,17 @@ static void put_introduction(const reproduction *r, document *d)
 int report_put_ablation(const reproduction *r, document *d)
 {
     static const bool all[SETS] = {true, true, true, true, true}, mnist[SETS] = {true};
-    document_head(d, "What each choice buys");
+    document_head(d, "Accuracy");
     put_introduction(r, d);
-    document_heading(d, "The recipes");
+    document_heading(d, "Recipes");
     report_put_errors(r, d, "fast best knn", all);
     report_put_errors(r, d, "best-10-D best-small best-moved", mnist);
-    document_heading(d, "One choice at a time");
+    document_heading(d, "Ablation");
     document_paragraph(
-        d, "The first line of each table is the recipe best in half of its epochs (on 20 Newsgroups in 40, with "
-           "dropout instead of noise and adversary); every other line changes one thing. Differences are means over "
-           "seeds of the same seed's difference, ± their standard error: what is less than two of these is chance.");
+        d,
+        "The first row of each table is the recipe best with half of its epochs (on 20 Newsgroups with 40 epochs, and "
+        "dropout instead of noise and adversarial step). Every other row changes one setting. Differences are to the "
+        "first row, paired by seed: mean ± standard error. A difference below two standard errors is not significant.");
     for (int set = 0; set < SETS; set++)
         if (report_spread(r, plan_row_number(base), set, TEST).count) put_set(r, d, set);
     document_heading(d, "Settings and costs");

@@ -43,7 +43,7 @@ void document_paragraph(document *d, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     fputc('\n', d->md);
-    cli_put_wrapped(d->md, text, 0, 0, 120);
+    cli_put_wrapped(d->md, text, 0, 0, 100);
     fputs("<p>", d->html);
     cli_put_xml(d->html, text);
     fputs("</p>\n", d->html);

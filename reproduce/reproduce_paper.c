@@ -34,7 +34,7 @@ static void put_verdict(double gap, double scale, char *text, size_t size)
 static void put_claims(const reproduction *r, document *d)
 {
     char text[128];
-    document_headings(d, "the paper says", "data", "the first", "the second", "confirmed", NULL);
+    document_headings(d, "claim of the paper", "data", "first", "second", "confirmed", NULL);
     for (int i = 0; i < plan_claims(); i++)
         for (int set = 0; set < SETS; set++) {
             const plan_claim *claim = plan_claim_get(i);
@@ -66,7 +66,7 @@ static void put_speed(const reproduction *r, document *d)
     static const double paper[SETS] = {463, 28, 101, 0};
     char text[128];
     speed_result s;
-    document_headings(d, "data", "points, queries, inputs", "paper's speed-up", "20 exemplars", "our exact kNN",
+    document_headings(d, "data", "points, queries, inputs", "paper's speed-up", "20 exemplars", "enhope's exact kNN",
                       "faiss-flat", "scikit-learn brute force", "error, 20 exemplars", "error, kNN", NULL);
     for (int set = 0; set < SETS; set++) {
         if (!speed_read(r, set, &s)) continue;
@@ -89,15 +89,14 @@ static void put_speed(const reproduction *r, document *d)
     document_close_table(d);
     for (int set = 0; set < SETS; set++) {
         if (!speed_read(r, set, &s)) continue;
-        document_paragraph(d, "Measured on %s, the best of repeats.", s.machine);
+        document_paragraph(d, "Measured on %s, best of repeats.", s.machine);
         break;
     }
     if (speed_read(r, MNIST, &s) && isfinite(s.deep))
         document_paragraph(
             d,
-            "Against dt-MCML, which compares with all training points: classifying takes %.3g s, %.0f times "
-            "as long as with 20 exemplars (paper: 316); embedding alone %.3g s against %.3g s, %.1f times "
-            "(paper: 2).",
+            "dt-MCML compares with all training points. It classifies in %.3g s, %.0f times as long as with 20 "
+            "exemplars (paper: 316), and embeds in %.3g s instead of %.3g s, %.1f times as long (paper: 2).",
             s.deep, s.deep / s.exemplars, s.deep_embedding, s.embedding, s.deep_embedding / s.embedding);
 }
 
@@ -149,8 +148,8 @@ static int put_figure(const reproduction *r, document *d)
     }
     document_heading(d, "Figure 1");
     document_paragraph(
-        d, "MNIST's test digits in two dimensions, seed 1; open circles are the learned exemplars. Dots that fall "
-           "on each other are drawn once.");
+        d, "MNIST's test digits in two dimensions, seed 1. Open circles are the learned exemplars. Dots that coincide "
+           "are drawn once.");
     enhope_context *ctx = enhope_context_create();
     enhope_dataset *test = NULL;
     if (!ctx) return cli_error("out of memory");
@@ -171,12 +170,12 @@ static void put_introduction(const reproduction *r, document *d)
     report_put_command(r, d);
     document_paragraph(
         d,
-        "Min, Guo, Song: Exemplar-centered Supervised Shallow Parametric Data Embedding "
-        "(IJCAI 2017), its figures beside ours. Errors in percent of the test part, mean ± standard deviation "
-        "over seeds 1 to %d, in brackets by how much a mean exceeds the paper's figure. A tenth of the "
-        "training part is held out; the epoch with the lowest error on it is kept, and the test part is looked "
-        "at once for each model. MNIST is split as given; USPS and 20 Newsgroups are split at random, anew for "
-        "each seed (the paper does not tell its splits, and gives one number without a spread).",
+        "The tables compare the figures of Min, Guo and Song, Exemplar-centered Supervised Shallow Parametric Data "
+        "Embedding (IJCAI 2017), with those of enhope. Errors are percentages of the test part, mean ± standard "
+        "deviation over seeds 1 to %d. Brackets show by how much a mean exceeds the paper's figure. 10 %% of the "
+        "training part is held out, the epoch with the lowest error on it is kept, and the test part is used once "
+        "for each model. MNIST has its own split. USPS and 20 Newsgroups are split at random for each seed (the "
+        "paper does not describe its splits, and gives one number without a deviation).",
         r->seeds);
     report_put_devices(r, d);
 }
@@ -186,71 +185,72 @@ static const bool three[SETS] = {true, true, true, false};
 static void put_tables(const reproduction *r, document *d)
 {
     static const bool vgg[SETS] = {[VGG] = true};
-    document_heading(d, "Table 1: two dimensions, 5 nearest of all training points");
+    document_heading(d, "Table 1: two dimensions, 5 nearest neighbors among all training points");
     report_put_errors(r, d, "lpp nca mcml mcml+ lmnn pt-sne dt-nca dt-mcml hope", three);
     document_paragraph(
         d,
-        "LPP is on the graph of classes, which the paper's figures suggest; on the graph of neighbours it stands under "
-        "what is not in the paper. The paper's MCML on USPS and 20 Newsgroups is the convex one, which takes up to "
-        "10,000 "
-        "samples here: USPS; MCML+ is compared with the same figures. The paper's pt-SNE and dt-NCA look like earlier "
-        "papers' pre-trained results (5.11 is no multiple of 1/3000).");
-    document_heading(d, "Table 2: on features of a VGG-style network");
+        "LPP uses the graph of classes, which the paper's figures suggest. With the graph of neighbors it is in the "
+        "table of methods that are not in the paper. The paper's MCML on USPS and 20 Newsgroups is the convex one. "
+        "enhope accepts at most 10,000 samples for it, so only USPS is shown; MCML+ is compared with the same figures. "
+        "The paper's figures for pt-SNE and dt-NCA look like pre-trained results of earlier papers (5.11 is not a "
+        "multiple of 1/3000).");
+    document_heading(d, "Table 2: features of a VGG-style network");
     report_put_errors(
         r, d,
         "lmnn nca mcml+ hope lmnn+kmeans nca+kmeans en-hope-10-kmeans en-hope-10-learned en-hope-20-kmeans "
         "en-hope-20-learned en-hope-10-random knn",
         vgg);
     document_paragraph(
-        d, "The features are not the paper's but those of the data folder, from another network: compare with the last "
-           "row, kNN in their 512 dimensions.");
-    document_heading(d, "Table 3: two dimensions, compared with exemplars only");
+        d, "The features come from another network than the paper's: compare with the last row, kNN in their 512 "
+           "dimensions.");
+    document_heading(d, "Table 3: two dimensions, compared with exemplars");
     report_put_errors(r, d,
                       "lpp+kmeans nca+kmeans lmnn+kmeans pt-sne+kmeans dt-mcml+kmeans en-hope-10-kmeans "
                       "en-hope-10-learned en-hope-20-kmeans en-hope-20-learned en-hope-10-random",
                       three);
     document_paragraph(
-        d, "s-kmeans + a method: the model of table 1 against 20 k-means centres of the training part. The paper "
-           "prints 59.67 for LMNN on both MNIST and USPS.");
+        d,
+        "s-kmeans + a method is the model of table 1 with 20 k-means centers of the training part as references. The "
+        "paper prints 59.67 for LMNN on both MNIST and USPS.");
 }
 
 static void put_beyond_tables(const reproduction *r, document *d)
 {
     static const bool digits[SETS] = {true, true, false, false}, mnist[SETS] = {true},
                       four[SETS] = {true, true, true, true}, all[SETS] = {true, true, true, true, true};
-    document_heading(d, "HOPE and en-HOPE with disturbed inputs");
+    document_heading(d, "HOPE and en-HOPE with augmented inputs");
     document_paragraph(
-        d, "The same maps and exemplars, learned by Adam with gaussian noise or dropout on the inputs of training "
-           "batches, chosen on the validation part; the paper's figures are those without.");
+        d, "The maps and exemplars are the same. They are trained by Adam with Gaussian noise or dropout on the inputs "
+           "of training batches, chosen on the validation part. The paper's figures are those without.");
     report_put_errors(r, d,
                       "hope-noise en-hope-10-kmeans-noise en-hope-10-learned-noise en-hope-20-kmeans-noise "
                       "en-hope-20-learned-noise en-hope-10-random-noise",
                       four);
-    document_heading(d, "SNC, ten dimensions, the input space");
+    document_heading(d, "SNC, ten dimensions and the input space");
     report_put_errors(r, d, "snc knn", digits);
     report_put_errors(r, d, "en-hope-10-D en-hope-10-D-noise", mnist);
-    document_heading(d, "Beyond the paper: the recipes");
+    document_heading(d, "Recipes");
     document_paragraph(
-        d, "The paper's figures are the best among its variants. `enhope recipes` prints what a recipe sets, "
-           "the table at the end what is changed here; docs/explanation/accuracy.md has what each choice buys.");
+        d, "The paper's figures are the best among its variants. `enhope recipes` prints the settings of a recipe, and "
+           "the last table lists the changes made here. docs/explanation/accuracy.md shows the effect of each choice.");
     report_put_errors(r, d, "fast best knn", all);
     report_put_errors(r, d, "best-10-D best-small best-moved", mnist);
-    document_heading(d, "Not in the paper");
+    document_heading(d, "Methods that are not in the paper");
     report_put_errors(r, d, "pca lpp-nearest linear-en-hope deep-en-hope en-hope-10-D snc", three);
 }
 
 int report_put_paper(const reproduction *r, document *d)
 {
-    document_head(d, "The paper's tables, measured");
+    document_head(d, "Reproduction of the paper");
     put_introduction(r, d);
     put_tables(r, d);
     put_beyond_tables(r, d);
-    document_heading(d, "Table 4: how long classification takes");
+    document_heading(d, "Table 4: classification time");
     put_speed(r, d);
-    document_heading(d, "Which orderings hold");
-    document_paragraph(d, "Standard deviations are those of the difference of two single runs over seeds, and less "
-                          "than two of them decide nothing; the chance of a test part "
-                          "of this size (about 0.17 points at 3 %% of 10,000) is not in them.");
+    document_heading(d, "Orderings");
+    document_paragraph(d, "Standard deviations are those of the difference of two single runs over seeds. A "
+                          "difference below two of them is undecided. They do not include the sampling error of the "
+                          "test part (about 0.17 points at 3 %% of 10,000).");
     put_claims(r, d);
     const int code = put_figure(r, d);
     if (code) return code;

@@ -78,7 +78,7 @@ static void put_set_headings(document *d, const bool *sets)
         if (!sets[set]) continue;
         snprintf(text, sizeof text, "%s, paper", plan_sets[set].name);
         document_cell(d, text);
-        document_cell(d, "ours");
+        document_cell(d, "enhope");
     }
     document_end_row(d);
 }
@@ -162,7 +162,8 @@ void report_put_devices(const reproduction *r, document *d)
             }
     if (!cells) document_paragraph(d, "No model has been trained yet.");
     if (cells)
-        document_paragraph(d, "Models: %d. Trained on: %s. Peak memory is the process's on the host.", cells, seen);
+        document_paragraph(d, "Models: %d. Trained on: %s. Peak memory is that of the process on the host.", cells,
+                           seen);
 }
 
 void report_put_command(const reproduction *r, document *d)
@@ -176,8 +177,8 @@ void report_put_command(const reproduction *r, document *d)
     document_code(d, line);
     document_paragraph(d, "enhope %s, %s.", enhope_version(), date);
     if (r->quick)
-        document_paragraph(d, "This is the quick run: few samples, seconds for each model. It shows the shape of the "
-                              "report, and its numbers mean nothing.");
+        document_paragraph(d, "This is the quick run: few samples, seconds for each model. It shows the layout of the "
+                              "report, and its numbers have no meaning.");
 }
 
 const char *report_name(const reproduction *r)

@@ -1,5 +1,5 @@
-/* What the tests of the readers share: a temporary folder to work in, files made by hand, and the two ways that a
- * reading ends. Tests run inside the folder, so that sentences name files without a path. */
+/* Common parts of the reader tests: a temporary folder, files made by hand, and checks for success
+ * and failure. Tests run inside the folder, so that messages name files without a path. */
 #ifndef READ_SUPPORT_H
 #define READ_SUPPORT_H
 
@@ -83,11 +83,11 @@ static inline enhope_dataset *read_ok(enhope_source source)
     return data;
 }
 
-static inline void read_fails(enhope_source source, enhope_status status, const char *sentence)
+static inline void read_fails(enhope_source source, enhope_status status, const char *message)
 {
-    enhope_dataset *data = (enhope_dataset *)&source; /* outputs are untouched on failure */
+    enhope_dataset *data = (enhope_dataset *)&source; /* outputs do not change on failure */
     assert_int_equal(enhope_dataset_read(ctx, &source, &data), status);
-    assert_string_equal(enhope_error(ctx), sentence);
+    assert_string_equal(enhope_error(ctx), message);
     assert_ptr_equal(data, &source);
 }
 

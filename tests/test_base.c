@@ -1,4 +1,4 @@
-/* src/base: UTF-8, bounded JSON and atomic files, each on its own. */
+/* src/base: UTF-8, JSON with limits, atomic files. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static int destroy(void **state)
     return 0;
 }
 
-static void minimum_and_maximum_are_of_whole_numbers(void **state)
+static void minimum_and_maximum_of_integers(void **state)
 {
     (void)state;
     assert_int_equal(eh_min(-3, 7), -3);
@@ -42,7 +42,7 @@ static void minimum_and_maximum_are_of_whole_numbers(void **state)
     assert_true(eh_max(INT64_MIN, INT64_MIN + 1) == INT64_MIN + 1);
 }
 
-static void names_are_copied_or_nothing_leaks(void **state)
+static void failed_copies_of_names_do_not_leak(void **state)
 {
     (void)state;
     char *const from[] = {"owl", "", "cat"};
@@ -66,7 +66,7 @@ static void names_are_copied_or_nothing_leaks(void **state)
 
 /* ---- UTF-8 ---- */
 
-static void every_code_point_is_written_and_read_back(void **state)
+static void every_code_point_survives_encoding_and_decoding(void **state)
 {
     (void)state;
     for (uint32_t code = 0; code <= 0x10FFFF; code++) {
@@ -84,7 +84,7 @@ static void every_code_point_is_written_and_read_back(void **state)
     }
 }
 
-static void texts_that_are_not_utf8_are_refused(void **state)
+static void invalid_utf8_is_rejected(void **state)
 {
     (void)state;
     static const char *const bad[] = {"\x80",
@@ -105,14 +105,14 @@ static void texts_that_are_not_utf8_are_refused(void **state)
     assert_true(eh_utf8_valid("gr\xc3\xbcn \xe2\x82\xac \xf0\x9f\x98\x80", 14));
 }
 
-static void text_that_is_not_utf8_is_taken_for_latin1(void **state)
+static void invalid_utf8_is_read_as_latin1(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
         {"plain", "plain"},
         {"gr\xc3\xbcn \xe2\x82\xac \xf0\x9f\x98\x80", "gr\xc3\xbcn \xe2\x82\xac \xf0\x9f\x98\x80"},
         {"caf\xe9", "caf\xc3\xa9"},
-        {"\xc3", "\xc3\x83"},                         /* cut */
+        {"\xc3", "\xc3\x83"},                         /* truncated */
         {"\xc0\xaf", "\xc3\x80\xc2\xaf"},             /* overlong */
         {"\xed\xa0\x80", "\xc3\xad\xc2\xa0\xc2\x80"}, /* a surrogate */
         {"\xf4\x90\x80\x80", "\xc3\xb4\xc2\x90\xc2\x80\xc2\x80"},
@@ -137,12 +137,12 @@ static enhope_status parse(const char *text, int64_t max_values, enhope_status f
     return status;
 }
 
-static void json_is_bounded_before_it_is_parsed(void **state)
+static void json_limits_are_checked_before_parsing(void **state)
 {
     (void)state;
     assert_int_equal(parse("{\"a\": [1, 2, \"x,y,z[[\\\"\"]} \n", 5, ENHOPE_ERROR_FORMAT), ENHOPE_OK);
     assert_int_equal(parse("[1, 2, 3, 4, 5]", 5, ENHOPE_ERROR_FORMAT), ENHOPE_ERROR_FORMAT);
-    assert_string_equal(enhope_error(ctx), "the text holds more than 5 values");
+    assert_string_equal(enhope_error(ctx), "the text has more than 5 values");
     char deep[80];
     for (int levels = 32; levels <= 33; levels++) {
         memset(deep, '[', (size_t)levels);
@@ -150,13 +150,13 @@ static void json_is_bounded_before_it_is_parsed(void **state)
         deep[2 * levels] = '\0';
         assert_int_equal(parse(deep, 100, ENHOPE_ERROR_MODEL), levels == 32 ? ENHOPE_OK : ENHOPE_ERROR_MODEL);
     }
-    assert_string_equal(enhope_error(ctx), "the text nests deeper than 32 levels");
+    assert_string_equal(enhope_error(ctx), "the text is nested deeper than 32 levels");
     assert_int_equal(parse("{\"a\": 1} x", 5, ENHOPE_ERROR_MODEL), ENHOPE_ERROR_MODEL);
     assert_string_equal(enhope_error(ctx), "the text is not valid JSON");
     assert_int_equal(parse("{\"a\": ", 5, ENHOPE_ERROR_MODEL), ENHOPE_ERROR_MODEL);
 }
 
-static void json_sizes_are_whole_numbers_to_2_to_the_53(void **state)
+static void json_sizes_are_integers_up_to_2_to_the_53(void **state)
 {
     (void)state;
     cJSON *json = cJSON_Parse("[0, 9007199254740992, 9007199254740994, -1, 2.5, \"7\", 41]");
@@ -169,12 +169,12 @@ static void json_sizes_are_whole_numbers_to_2_to_the_53(void **state)
     cJSON_Delete(json);
 }
 
-static void json_names_that_repeat_are_refused(void **state)
+static void duplicate_json_names_are_rejected(void **state)
 {
     (void)state;
     cJSON *same = cJSON_Parse("[\"a\", \"b\", \"a\"]"), *distinct = cJSON_Parse("{\"a\": 1, \"A\": 1, \"b\": 2}");
     assert_int_equal(eh_json_distinct(ctx, ENHOPE_ERROR_DATA, "the list", same), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "the list names 'a' twice");
+    assert_string_equal(enhope_error(ctx), "the list contains 'a' twice");
     assert_int_equal(eh_json_distinct(ctx, ENHOPE_ERROR_DATA, "the list", distinct), ENHOPE_OK);
     cJSON_Delete(same);
     cJSON_Delete(distinct);
@@ -192,7 +192,7 @@ static void assert_holds(const char *path, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void a_file_is_replaced_when_it_is_committed(void **state)
+static void commit_replaces_the_file(void **state)
 {
     (void)state;
     char folder[] = "/tmp/enhope-base-XXXXXX", path[64];
@@ -208,7 +208,7 @@ static void a_file_is_replaced_when_it_is_committed(void **state)
         assert_holds(path, text);
     }
     unlink(path);
-    assert_int_equal(rmdir(folder), 0); /* nothing else is left in it */
+    assert_int_equal(rmdir(folder), 0); /* no other file is left in it */
     eh_atomic_file none;
     assert_int_equal(eh_atomic_open(ctx, path, &none), ENHOPE_ERROR_IO);
     assert_non_null(strstr(enhope_error(ctx), "/file: cannot write: No such file or directory"));
@@ -217,15 +217,15 @@ static void a_file_is_replaced_when_it_is_committed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(minimum_and_maximum_are_of_whole_numbers),
-        cmocka_unit_test(names_are_copied_or_nothing_leaks),
-        cmocka_unit_test(every_code_point_is_written_and_read_back),
-        cmocka_unit_test(texts_that_are_not_utf8_are_refused),
-        cmocka_unit_test(text_that_is_not_utf8_is_taken_for_latin1),
-        cmocka_unit_test(json_is_bounded_before_it_is_parsed),
-        cmocka_unit_test(json_sizes_are_whole_numbers_to_2_to_the_53),
-        cmocka_unit_test(json_names_that_repeat_are_refused),
-        cmocka_unit_test(a_file_is_replaced_when_it_is_committed),
+        cmocka_unit_test(minimum_and_maximum_of_integers),
+        cmocka_unit_test(failed_copies_of_names_do_not_leak),
+        cmocka_unit_test(every_code_point_survives_encoding_and_decoding),
+        cmocka_unit_test(invalid_utf8_is_rejected),
+        cmocka_unit_test(invalid_utf8_is_read_as_latin1),
+        cmocka_unit_test(json_limits_are_checked_before_parsing),
+        cmocka_unit_test(json_sizes_are_integers_up_to_2_to_the_53),
+        cmocka_unit_test(duplicate_json_names_are_rejected),
+        cmocka_unit_test(commit_replaces_the_file),
     };
     return cmocka_run_group_tests(tests, create, destroy);
 }

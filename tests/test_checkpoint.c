@@ -197,7 +197,8 @@ static void other_settings_or_data_are_refused_by_name(void **state)
             "solver was adam in the checkpoint and is cg now");
     refused(blobs, with("solver", "adam", "method", "hope", NULL), ENHOPE_ERROR_ARGUMENT,
             "method was en-hope in the checkpoint and is hope now");
-    refused(sparse_blobs, with("solver", "adam", NULL), ENHOPE_ERROR_DATA, "values held as sparse rows, floats before");
+    refused(sparse_blobs, with("solver", "adam", NULL), ENHOPE_ERROR_DATA,
+            "values stored as sparse rows, floats before");
     static const char *const others[] = {"a", "b", "c"};
     const struct {
         int64_t n, width;
@@ -209,7 +210,7 @@ static void other_settings_or_data_are_refused_by_name(void **state)
         {N, H - 1, 0, 0, NULL, "5 inputs, 6 before"},
         {N, H, 1, 0, NULL, "other labels"},
         {N, H, 0, 1, NULL, "other values"},
-        {N, H, 0, 0, others, "classes of other names"},
+        {N, H, 0, 0, others, "other class names"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static float x[N * H];

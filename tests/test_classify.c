@@ -1,4 +1,4 @@
-/* Votes, probabilities and the choice of k against plain recomputation. */
+/* Votes, probabilities and the default k compared with simple reference code. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,15 +12,15 @@
 
 enum { SEED = 421 };
 
-/* The vote again, the slow way: count each class, prefer the one met first. */
+/* Reference vote: counts each class; a tie goes to the class of the nearest neighbor. */
 static int32_t plain_vote(const int64_t *index, int64_t k, const int32_t *label)
 {
     int32_t best = -1;
-    int64_t most = 0;
+    int64_t max_count = 0;
     for (int64_t j = 0; j < k; j++) {
         int64_t count = 0;
         for (int64_t i = 0; i < k; i++) count += label[index[i]] == label[index[j]];
-        if (count > most) most = count, best = label[index[j]];
+        if (count > max_count) max_count = count, best = label[index[j]];
     }
     return best;
 }
@@ -109,7 +109,7 @@ static void classes_are_those_of_brute_force(const char *backend, int64_t n, int
         assert_int_equal(label[i], plain_vote(order, k, p.label));
         assert_float_equal(distance[i], sqrt(distance2(&p, i, order[0])), 1e-4);
     }
-    /* each output may be left out */
+    /* every output is optional */
     assert_int_equal(eh_classify_fetch(&found, ctx, n, NULL, 0, &(eh_classes){0}), 0);
     eh_found_free(&found);
     assert_int_equal(eh_found_create(ctx, cp, n, k, &(eh_classes){.label = label}, &found), 0);
@@ -131,7 +131,7 @@ static void classes_are_those_of_brute_force(const char *backend, int64_t n, int
     enhope_context_free(ctx);
 }
 
-static void classification_is_that_of_brute_force(void **state)
+static void classification_matches_brute_force(void **state)
 {
     (void)state;
     static const char *const backends[] = {"ref", "cpu"};
@@ -180,7 +180,7 @@ static void probabilities_stay_finite_far_away(void **state)
     assert_float_equal(proba[0], 0, 1e-7);
     assert_float_equal(proba[1], 0, 1e-7);
     assert_float_equal(proba[2], 1, 1e-7);
-    for (int i = 6; i < 12; i++) assert_float_equal(proba[i], 1.0 / 3, 1e-7); /* not finite: nothing is known */
+    for (int i = 6; i < 12; i++) assert_float_equal(proba[i], 1.0 / 3, 1e-7); /* not finite: equal probabilities */
     ref.gaussian = false;
     for (int f = 0; f < 3; f++) {
         ref.dof = (const int[]){1, 3, 15}[f];
@@ -189,7 +189,7 @@ static void probabilities_stay_finite_far_away(void **state)
     }
 }
 
-static void the_default_k_lets_no_class_be_outvoted_on_its_own_ground(void **state)
+static void default_k_protects_small_classes(void **state)
 {
     (void)state;
     static const struct {
@@ -201,15 +201,15 @@ static void the_default_k_lets_no_class_be_outvoted_on_its_own_ground(void **sta
         {{0}, 1, 1},
         {{0, 0}, 2, 2},
         {{0, 0, 1, 1, 2, 2}, 6, 5},
-        {{0, 0, 0, 1, 1, 2, 2, 3, 3, 3}, 10, 1},                               /* two against three */
-        {{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3}, 20, 5}, /* three hold against two */
+        {{0, 0, 0, 1, 1, 2, 2, 3, 3, 3}, 10, 1},                               /* two against three: outvoted */
+        {{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3}, 20, 5}, /* three against two: not outvoted */
         {{0, 0, 1}, 3, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(eh_default_neighbours(cases[i].label, cases[i].r), cases[i].k);
 }
 
-static void room_that_cannot_be_had_is_refused_with_a_sentence(void **state)
+static void excessive_sizes_are_out_of_memory(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -221,7 +221,7 @@ static void room_that_cannot_be_had_is_refused_with_a_sentence(void **state)
     const eh_classes wanted = {.label = &label};
     assert_int_equal(eh_found_create(ctx, cp, INT64_C(1) << 40, INT64_C(1) << 30, &wanted, &found),
                      ENHOPE_ERROR_MEMORY);
-    assert_string_equal(enhope_error(ctx), "out of memory: the neighbours needs 1180591620717411303424 bytes");
+    assert_string_equal(enhope_error(ctx), "out of memory: the neighbors needs 1180591620717411303424 bytes");
     assert_int_equal(eh_found_create(ctx, cp, INT64_C(1) << 40, INT64_C(1) << 21, &wanted, &found),
                      ENHOPE_ERROR_MEMORY);
     assert_null(found.cp);
@@ -232,11 +232,11 @@ static void room_that_cannot_be_had_is_refused_with_a_sentence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classification_is_that_of_brute_force),
+        cmocka_unit_test(classification_matches_brute_force),
         cmocka_unit_test(probabilities_are_shares_of_the_similarity),
         cmocka_unit_test(probabilities_stay_finite_far_away),
-        cmocka_unit_test(the_default_k_lets_no_class_be_outvoted_on_its_own_ground),
-        cmocka_unit_test(room_that_cannot_be_had_is_refused_with_a_sentence),
+        cmocka_unit_test(default_k_protects_small_classes),
+        cmocka_unit_test(excessive_sizes_are_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Data sets in memory: views, selections, scaling against brute force, the split against its own definition, synthetic
- * data. */
+/* Data sets in memory: views, selections, scaling compared with brute force, the split compared
+ * with its definition, synthetic data. */
 #define _DEFAULT_SOURCE 1 /* mkdtemp */
 #include <float.h>
 #include <math.h>
@@ -41,7 +41,7 @@ static const float value[6] = {1.25f, -7, 2.5f, 0.125f, 3, 0.5f};
 
 /* ---- views ---- */
 
-static void views_show_the_callers_memory(void **state)
+static void views_refer_to_caller_memory(void **state)
 {
     (void)state;
     const int32_t labels[4] = {1, 0, -1, 2};
@@ -86,7 +86,7 @@ static void views_show_the_callers_memory(void **state)
     enhope_dataset_free(NULL);
 }
 
-static void bad_views_are_refused_with_a_sentence(void **state)
+static void invalid_views_are_rejected(void **state)
 {
     (void)state;
     enhope_dataset *data = NULL;
@@ -99,7 +99,7 @@ static void bad_views_are_refused_with_a_sentence(void **state)
     assert_string_equal(enhope_error(ctx), "view: sample 2, column 1 is infinite: expected a finite number");
     x[2] = FLT_MAX;
     assert_int_equal(enhope_dataset_view_f32(ctx, 2, 2, x, labels, 3, NULL, &data), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "view: sample 2: class number 3 is outside 0 to 2 (-1: unlabelled)");
+    assert_string_equal(enhope_error(ctx), "view: sample 2: class number 3 is outside 0 to 2 (-1: unlabeled)");
     assert_int_equal(enhope_dataset_view_f32(ctx, 0, 2, x, NULL, 0, NULL, &data), ENHOPE_ERROR_DATA);
     assert_string_equal(enhope_error(ctx), "view: there are no samples");
     assert_int_equal(enhope_dataset_view_f32(ctx, 2, 0, x, NULL, 0, NULL, &data), ENHOPE_ERROR_DATA);
@@ -171,7 +171,7 @@ static void taking_rows_keeps_kind_labels_and_names(void **state)
             assert_memory_equal(a, b, (size_t)data->x.H * sizeof *a);
             assert_int_equal(data->label[i], labels[rows[i]]);
         }
-        assert_int_equal(eh_dataset_take(ctx, data, rows + 1, 2), ENHOPE_OK); /* from what it now owns */
+        assert_int_equal(eh_dataset_take(ctx, data, rows + 1, 2), ENHOPE_OK); /* from the memory that it owns now */
         assert_int_equal(data->x.n, 2);
         enhope_dataset_free(data);
         enhope_dataset_free(whole);
@@ -182,7 +182,7 @@ static void taking_rows_keeps_kind_labels_and_names(void **state)
 
 enum { N = 23, H = 7 };
 
-/* Column j of the rows, and the shift and factor that the definition gives, with long double sums. */
+/* Computes shift and factor of column j from the definition, with long double sums. */
 static void brute_force(eh_scale kind, const eh_matrix *x, const int64_t *rows, int n, int j, double *shift,
                         double *mul)
 {
@@ -219,7 +219,7 @@ static void assert_scaling(eh_scale asked, eh_scale expected, const eh_matrix *x
     }
 }
 
-static void scaling_is_that_of_its_definition_on_the_given_rows(void **state)
+static void scaling_matches_its_definition_on_the_given_rows(void **state)
 {
     (void)state;
     const eh_scale kinds[] = {EH_SCALE_NONE, EH_SCALE_RANGE, EH_SCALE_MINMAX, EH_SCALE_STANDARD};
@@ -306,28 +306,27 @@ static void split_is_fisher_yates_from_the_end_with_splitmix64(void **state)
     }
 }
 
-static void bad_splits_are_refused_with_a_sentence(void **state)
+static void invalid_splits_are_rejected(void **state)
 {
     (void)state;
     const struct {
-        const char *split, *part, *sentence;
+        const char *split, *part, *message;
     } cases[] = {
-        {"80", "train", "split '80' is not understood: expected N@SEED, e.g. 8000@1"},
-        {"@1", "train", "split '@1' is not understood: expected N@SEED, e.g. 8000@1"},
-        {"8@", "train", "split '8@' is not understood: expected N@SEED, e.g. 8000@1"},
-        {"8@1x", "train", "split '8@1x' is not understood: expected N@SEED, e.g. 8000@1"},
-        {"-8@1", "train", "split '-8@1' is not understood: expected N@SEED, e.g. 8000@1"},
-        {"99999999999999999999@1", "train",
-         "split '99999999999999999999@1' is not understood: expected N@SEED, e.g. 8000@1"},
+        {"80", "train", "invalid split '80': expected N@SEED, e.g. 8000@1"},
+        {"@1", "train", "invalid split '@1': expected N@SEED, e.g. 8000@1"},
+        {"8@", "train", "invalid split '8@': expected N@SEED, e.g. 8000@1"},
+        {"8@1x", "train", "invalid split '8@1x': expected N@SEED, e.g. 8000@1"},
+        {"-8@1", "train", "invalid split '-8@1': expected N@SEED, e.g. 8000@1"},
+        {"99999999999999999999@1", "train", "invalid split '99999999999999999999@1': expected N@SEED, e.g. 8000@1"},
         {"0@1", "train", "split '0@1' takes 0 samples to train: expected 1 to 20"},
         {"21@1", "train", "split '21@1' takes 21 samples to train: expected 1 to 20"},
         {"20@1", "test", "split '20@1' leaves no sample of 20 for the test part"},
-        {"5@1", "dev", "part 'dev' is not known: expected train or test"},
+        {"5@1", "dev", "unknown part 'dev': expected train or test"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t *rows = NULL, count = 0;
         assert_int_equal(eh_split_rows(ctx, cases[i].split, cases[i].part, 20, &rows, &count), ENHOPE_ERROR_ARGUMENT);
-        assert_string_equal(enhope_error(ctx), cases[i].sentence);
+        assert_string_equal(enhope_error(ctx), cases[i].message);
         assert_null(rows);
     }
 }
@@ -348,7 +347,7 @@ static uint32_t fingerprint(const enhope_dataset *data)
     return (uint32_t)crc32(values, (const Bytef *)data->label, (unsigned)(data->x.n * 4));
 }
 
-static void synthetic_digits_are_the_same_everywhere(void **state)
+static void synthetic_digits_are_identical_on_every_machine(void **state)
 {
     (void)state;
     enhope_dataset *a = synthetic("synthetic:digits,n=60,seed=5", NULL);
@@ -366,7 +365,7 @@ static void synthetic_digits_are_the_same_everywhere(void **state)
     assert_memory_equal(a->x.u8, b->x.u8, 60 * 784);
     assert_memory_equal(a->label, b->label, 60 * sizeof *a->label);
     assert_true(fingerprint(a) != fingerprint(c));
-    assert_int_equal(fingerprint(a), 0x440DA04Eu); /* of these bytes, on any machine */
+    assert_int_equal(fingerprint(a), 0x440DA04Eu); /* the same on any machine */
     enhope_dataset_free(a);
     enhope_dataset_free(b);
     enhope_dataset_free(c);
@@ -387,7 +386,7 @@ static int nearest_label(const enhope_dataset *train, const uint8_t *image)
     return label;
 }
 
-static void synthetic_digits_can_be_learned_and_the_test_part_is_another_draw(void **state)
+static void synthetic_digits_can_be_learned_and_the_test_part_is_separate(void **state)
 {
     (void)state;
     enhope_dataset *train = synthetic("synthetic:digits,n=1500,seed=1", NULL);
@@ -404,7 +403,7 @@ static void synthetic_digits_can_be_learned_and_the_test_part_is_another_draw(vo
     enhope_dataset_free(test);
 }
 
-static void synthetic_blobs_have_the_spread_that_was_asked_for(void **state)
+static void synthetic_blobs_have_the_requested_spread(void **state)
 {
     (void)state;
     enhope_dataset *data = synthetic("synthetic:blobs,n=3000,classes=4,inputs=6,spread=0.5,seed=9", NULL);
@@ -421,36 +420,36 @@ static void synthetic_blobs_have_the_spread_that_was_asked_for(void **state)
     for (int i = 0; i < 3000; i++)
         for (int j = 0; j < 6; j++) square += pow((double)data->x.f32[i * 6 + j] - mean[0][data->label[i]][j], 2);
     assert_float_equal(sqrt(square / 18000), 0.5, 0.02);
-    for (int k = 0; k < 4; k++) /* another draw about the same centres */
+    for (int k = 0; k < 4; k++) /* another draw around the same centers */
         for (int j = 0; j < 6; j++) assert_float_equal(mean[0][k][j], mean[1][k][j], 0.15);
     assert_true(memcmp(data->x.f32, test->x.f32, 6 * sizeof(float)) != 0);
     enhope_dataset_free(data);
     enhope_dataset_free(test);
 }
 
-static void bad_descriptions_are_refused_with_a_sentence(void **state)
+static void invalid_synthetic_descriptions_are_rejected(void **state)
 {
     (void)state;
     const struct {
-        const char *path, *sentence;
+        const char *path, *message;
     } cases[] = {
-        {"synthetic:rings", "synthetic: 'rings' is not known: expected digits or blobs"},
-        {"synthetic:", "synthetic: '' is not known: expected digits or blobs"},
+        {"synthetic:rings", "synthetic: unknown name 'rings': expected digits or blobs"},
+        {"synthetic:", "synthetic: unknown name '': expected digits or blobs"},
         {"synthetic:digits,n=0", "synthetic: n is '0': expected a whole number from 1 to 1073741824"},
         {"synthetic:digits,n=2.5", "synthetic: n is '2.5': expected a whole number from 1 to 1073741824"},
         {"synthetic:digits,n=many", "synthetic: n is 'many': expected a whole number from 1 to 1073741824"},
-        {"synthetic:digits,classes=3", "synthetic: 'classes' is not known of digits: expected n, seed or part"},
+        {"synthetic:digits,classes=3", "synthetic: unknown key 'classes' of digits: expected n, seed or part"},
         {"synthetic:blobs,colour=3",
-         "synthetic: 'colour' is not known of blobs: expected n, classes, inputs, spread, seed or part"},
-        {"synthetic:blobs,n", "synthetic: 'n' is not understood: expected key=value"},
+         "synthetic: unknown key 'colour' of blobs: expected n, classes, inputs, spread, seed or part"},
+        {"synthetic:blobs,n", "synthetic: invalid setting 'n': expected key=value"},
         {"synthetic:blobs,spread=-1", "synthetic: spread is '-1': expected a number from 0 to 1000000"},
-        {"synthetic:blobs,part=dev", "part 'dev' is not known: expected train or test"},
+        {"synthetic:blobs,part=dev", "unknown part 'dev': expected train or test"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const enhope_source source = {.path = cases[i].path};
         enhope_dataset *data = NULL;
         assert_int_equal(enhope_dataset_read(ctx, &source, &data), ENHOPE_ERROR_ARGUMENT);
-        assert_string_equal(enhope_error(ctx), cases[i].sentence);
+        assert_string_equal(enhope_error(ctx), cases[i].message);
         assert_null(data);
     }
 }
@@ -465,7 +464,7 @@ static void put_text(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static void memory_is_what_the_control_groups_leave(void **state)
+static void memory_limit_follows_control_groups(void **state)
 {
     (void)state;
     const char *const folders[] = {"groups", "groups/job", "groups/job/step", "groups/memory", "groups/memory/job"};
@@ -489,7 +488,7 @@ static void memory_is_what_the_control_groups_leave(void **state)
     put_text("groups/memory/job/memory.limit_in_bytes", "2500\n");
     put_text("groups/memory/memory.limit_in_bytes", "9223372036854771712\n");
     assert_int_equal(eh_group_memory("groups/list", "groups", 9000), 2500);
-    put_text("groups/list", "4:memory:/elsewhere/outside\n"); /* as a container sees itself */
+    put_text("groups/list", "4:memory:/elsewhere/outside\n"); /* as seen inside a container */
     put_text("groups/memory/memory.limit_in_bytes", "6000\n");
     assert_int_equal(eh_group_memory("groups/list", "groups", 9000), 6000);
     assert_true(eh_machine_memory() > 0);
@@ -502,17 +501,17 @@ static void memory_is_what_the_control_groups_leave(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(views_show_the_callers_memory),
-        cmocka_unit_test(bad_views_are_refused_with_a_sentence),
+        cmocka_unit_test(views_refer_to_caller_memory),
+        cmocka_unit_test(invalid_views_are_rejected),
         cmocka_unit_test(taking_rows_keeps_kind_labels_and_names),
-        cmocka_unit_test(scaling_is_that_of_its_definition_on_the_given_rows),
+        cmocka_unit_test(scaling_matches_its_definition_on_the_given_rows),
         cmocka_unit_test(split_is_fisher_yates_from_the_end_with_splitmix64),
-        cmocka_unit_test(bad_splits_are_refused_with_a_sentence),
-        cmocka_unit_test(synthetic_digits_are_the_same_everywhere),
-        cmocka_unit_test(synthetic_digits_can_be_learned_and_the_test_part_is_another_draw),
-        cmocka_unit_test(synthetic_blobs_have_the_spread_that_was_asked_for),
-        cmocka_unit_test(bad_descriptions_are_refused_with_a_sentence),
-        cmocka_unit_test(memory_is_what_the_control_groups_leave),
+        cmocka_unit_test(invalid_splits_are_rejected),
+        cmocka_unit_test(synthetic_digits_are_identical_on_every_machine),
+        cmocka_unit_test(synthetic_digits_can_be_learned_and_the_test_part_is_separate),
+        cmocka_unit_test(synthetic_blobs_have_the_requested_spread),
+        cmocka_unit_test(invalid_synthetic_descriptions_are_rejected),
+        cmocka_unit_test(memory_limit_follows_control_groups),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

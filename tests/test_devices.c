@@ -1,4 +1,4 @@
-/* Devices: which names are taken, what is listed, and what opening gives where there is a GPU and where there is none. */
+/* Devices: accepted names, the list, and the result of opening one with and without a GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The first entry after the cpu. */
+/* The first entry after the CPU. */
 static enhope_device_info first_gpu(void)
 {
     enhope_device_info gpu;
@@ -69,11 +69,11 @@ static void known_devices_are_taken_and_others_refused_with_the_choices(void **s
         assert_string_equal(ctx->device, good[i]);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char sentence[256];
-        snprintf(sentence, sizeof sentence,
-                 "device '%s' is not known: expected cpu, cuda, cuda:N (the N-th GPU, from 0), auto or ref", bad[i]);
+        char message[256];
+        snprintf(message, sizeof message,
+                 "unknown device '%s': expected cpu, cuda, cuda:N (GPU N, counted from 0), auto or ref", bad[i]);
         assert_int_equal(enhope_context_set_device(ctx, bad[i]), ENHOPE_ERROR_ARGUMENT);
-        assert_string_equal(enhope_error(ctx), sentence);
+        assert_string_equal(enhope_error(ctx), message);
         assert_string_equal(ctx->device, "auto");
     }
     assert_int_equal(enhope_context_set_device(ctx, NULL), ENHOPE_ERROR_ARGUMENT);
@@ -89,7 +89,7 @@ static void known_precisions_are_taken_and_others_refused_with_the_choices(void 
     assert_int_equal(ctx->precision, EH_FP32);
     assert_int_equal(enhope_context_set_precision(ctx, "tf32"), ENHOPE_OK);
     assert_int_equal(enhope_context_set_precision(ctx, "fp16"), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "precision 'fp16' is not known: expected fp32, tf32 or bf16");
+    assert_string_equal(enhope_error(ctx), "unknown precision 'fp16': expected fp32, tf32 or bf16");
     assert_int_equal(enhope_context_set_precision(ctx, NULL), ENHOPE_ERROR_ARGUMENT);
     assert_int_equal(ctx->precision, EH_TF32);
 }
@@ -132,15 +132,15 @@ static void a_device_outside_the_list_is_refused_and_the_output_untouched(void *
     const int count = enhope_device_count(ctx), outside[] = {-1, count, count + 1, 1001, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
         enhope_device_info info = {.name = "as it was"};
-        char sentence[128];
-        snprintf(sentence, sizeof sentence, "there is no device number %d: expected 0 to %d", outside[i], count - 1);
+        char message[128];
+        snprintf(message, sizeof message, "there is no device number %d: expected 0 to %d", outside[i], count - 1);
         assert_int_equal(enhope_device_get(ctx, outside[i], &info), ENHOPE_ERROR_ARGUMENT);
-        assert_string_equal(enhope_error(ctx), sentence);
+        assert_string_equal(enhope_error(ctx), message);
         assert_string_equal(info.name, "as it was");
     }
 }
 
-static void listing_leaves_the_last_failure_told(void **state)
+static void listing_keeps_the_last_error_message(void **state)
 {
     (void)state;
     enhope_context_set_threads(ctx, -7);
@@ -190,7 +190,7 @@ static void without_a_gpu_cuda_fails_with_the_listed_reason_and_auto_takes_the_c
     ctx->error[0] = '\0';
     char line[1024];
     snprintf(line, sizeof line, "computing on the cpu: %s", gpu.text);
-    for (int round = 0; round < 2; round++) { /* told once for each set_device, however often it is opened */
+    for (int round = 0; round < 2; round++) { /* logged once for each set_device, even if opened twice */
         enhope_context_set_device(ctx, "auto");
         for (int i = 0; i < 3; i++) {
             assert_int_equal(eh_compute_open(ctx, i & 1, &c), ENHOPE_OK);
@@ -243,7 +243,7 @@ int main(void)
         TEST(the_list_begins_with_the_cpu_and_its_threads),
         TEST(every_gpu_is_listed_by_a_name_that_is_taken_or_one_entry_says_why_not),
         TEST(a_device_outside_the_list_is_refused_and_the_output_untouched),
-        TEST(listing_leaves_the_last_failure_told),
+        TEST(listing_keeps_the_last_error_message),
         TEST(cpu_and_ref_open_with_operands_that_are_numbers_in_any_precision),
         TEST(without_a_gpu_cuda_fails_with_the_listed_reason_and_auto_takes_the_cpu),
         TEST(with_a_gpu_cuda_and_auto_open_it_and_plain_operands_are_numbers),

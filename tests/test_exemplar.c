@@ -1,4 +1,4 @@
-/* Exemplars: shares of classes, random draws, and k-means recomputed by brute force. */
+/* Exemplars: shares of classes, random draws, and k-means compared with brute force. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -36,7 +36,7 @@ static void shares_follow_the_largest_remainders(void **state)
     check_share(ctx, 5, 3, (const int64_t[]){7, 7, 7}, (const int64_t[]){2, 2, 1});
     check_share(ctx, 4, 3, (const int64_t[]){7, 7, 7}, (const int64_t[]){2, 1, 1});
     check_share(ctx, 7, 2, (const int64_t[]){13, 13}, (const int64_t[]){4, 3});
-    /* at least one each, which the others pay: first the one with most beyond its quota */
+    /* at least one each, taken first from the class that is farthest above its quota */
     check_share(ctx, 10, 3, (const int64_t[]){980, 11, 9}, (const int64_t[]){8, 1, 1});
     check_share(ctx, 3, 3, (const int64_t[]){998, 1, 1}, (const int64_t[]){1, 1, 1});
     check_share(ctx, 6, 4, (const int64_t[]){500, 498, 1, 1}, (const int64_t[]){2, 2, 1, 1});
@@ -73,7 +73,7 @@ static void shares_sum_to_z_and_stay_within_one_of_the_quota(void **state)
         for (int32_t k = 0; k < c && !lifted; k++) {
             const double quota = (double)z * (double)counts[k] / (double)n;
             assert_true(fabs((double)share[k] - quota) < 1);
-            for (int32_t l = 0; l < c; l++) { /* who was rounded up has no smaller remainder than who was not */
+            for (int32_t l = 0; l < c; l++) { /* a class rounded up has no smaller remainder than one that is not */
                 const double other = (double)z * (double)counts[l] / (double)n;
                 if ((double)share[k] > quota && (double)share[l] < other)
                     assert_true(quota - floor(quota) > other - floor(other) - 1e-9);
@@ -83,29 +83,30 @@ static void shares_sum_to_z_and_stay_within_one_of_the_quota(void **state)
     enhope_context_free(ctx);
 }
 
-static void too_few_exemplars_are_refused_with_a_sentence(void **state)
+static void too_few_exemplars_are_rejected(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
     int64_t counts[10], share[10];
     for (int k = 0; k < 10; k++) counts[k] = 5 + k, share[k] = -7;
     assert_int_equal(eh_exemplar_share(ctx, 8, 10, counts, share), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "z = 8 exemplars for 10 classes: expected at least one for each class");
+    assert_string_equal(enhope_error(ctx),
+                        "8 exemplars for 10 classes: expected at least one for each class; raise n_exemplars");
     for (int k = 0; k < 10; k++) assert_int_equal(share[k], -7);
     memset(counts, 0, sizeof counts);
     assert_int_equal(eh_exemplar_share(ctx, 8, 10, counts, share), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "no labelled sample to take exemplars from: expected some");
+    assert_string_equal(enhope_error(ctx), "exemplars need labeled samples, but no sample has a label; add labels");
     enhope_context_free(ctx);
 }
 
-/* ---- a data set: c blobs of several lumps each, placed on a backend ---- */
+/* ---- a data set on a backend: c classes of several blobs each ---- */
 
 typedef struct scene {
     enhope_context *ctx;
     eh_compute *cp;
     eh_matrix x;
     eh_table t;
-    int64_t n, H, used; /* used: rows[0..used) take part */
+    int64_t n, H, used; /* rows[0..used) are used */
     int32_t c;
     uint8_t *u8;
     float *f32, *value, *shift, *mul, *scaled; /* scaled (n, H) */
@@ -140,7 +141,7 @@ static scene scene_open(const char *backend, int threads, enhope_kind kind, int6
         s.mul[j] = 0.0173f * (float)(1 + j % 3);
     }
     for (int64_t i = 0; i < n; i++) {
-        /* class sizes are unequal; every 13th sample is unlabelled */
+        /* class sizes are unequal; every 13th sample is unlabeled */
         const int32_t k = (int32_t)(unit(i, 1 << 20) * unit(i, 1 << 21) * (double)c);
         const int64_t lump = (int64_t)(3 * unit(i, 1 << 22));
         s.label[i] = i % 13 == 12 ? -1 : k;
@@ -161,7 +162,7 @@ static scene scene_open(const char *backend, int threads, enhope_kind kind, int6
     int64_t order[2048];
     eh_shuffle(5, 98, 0, n, order);
     for (int64_t i = 0; i < n; i++)
-        if (order[i] % 7) s.rows[s.used++] = order[i]; /* some samples take no part */
+        if (order[i] % 7) s.rows[s.used++] = order[i]; /* some samples are not used */
     s.x = (eh_matrix){.kind = kind,
                       .n = n,
                       .H = H,
@@ -193,7 +194,7 @@ static double apart(const scene *s, int64_t row, const float *e)
     return sum;
 }
 
-/* The exemplars stand class by class, as many of each as its share. */
+/* Checks that the exemplars are grouped by class and have the right shares. */
 static void check_labels(const scene *s, int64_t z, const int32_t *label)
 {
     int64_t counts[16] = {0}, share[16], at = 0;
@@ -205,7 +206,7 @@ static void check_labels(const scene *s, int64_t z, const int32_t *label)
     assert_int_equal(at, z);
 }
 
-/* Which of the samples that take part e is; -1: none. */
+/* The index of e among the used samples; -1: none. */
 static int64_t sample_of(const scene *s, const float *e, int32_t label)
 {
     for (int64_t i = 0; i < s->used; i++)
@@ -216,7 +217,7 @@ static int64_t sample_of(const scene *s, const float *e, int32_t label)
 static const char *const backends[] = {"ref", "cpu"};
 static const enhope_kind kinds[] = {ENHOPE_U8, ENHOPE_F32, ENHOPE_CSR};
 
-static void random_exemplars_are_different_samples_of_their_class(void **state)
+static void random_exemplars_are_distinct_samples_of_their_class(void **state)
 {
     (void)state;
     enum { Z = 23, H = 9 };
@@ -241,7 +242,7 @@ static void random_exemplars_are_different_samples_of_their_class(void **state)
         }
 }
 
-static void as_many_random_exemplars_as_samples_are_all_of_them(void **state)
+static void random_exemplars_can_use_every_sample(void **state)
 {
     (void)state;
     enum { H = 5 };
@@ -267,15 +268,15 @@ static double inertia(const scene *s, const float *E, int64_t z, const int32_t *
 {
     double sum = 0;
     for (int64_t i = 0; i < s->used; i++) {
-        double least = DBL_MAX;
+        double nearest = DBL_MAX;
         for (int64_t j = 0; j < z; j++)
-            if (label[j] == s->label[s->rows[i]]) least = fmin(least, apart(s, s->rows[i], E + j * s->H));
-        if (s->label[s->rows[i]] >= 0) sum += least;
+            if (label[j] == s->label[s->rows[i]]) nearest = fmin(nearest, apart(s, s->rows[i], E + j * s->H));
+        if (s->label[s->rows[i]] >= 0) sum += nearest;
     }
     return sum;
 }
 
-static void kmeans_centres_are_the_means_of_the_samples_nearest_to_them(void **state)
+static void kmeans_centers_are_means_of_their_nearest_samples(void **state)
 {
     (void)state;
     enum { Z = 17 };
@@ -314,7 +315,7 @@ static void kmeans_centres_are_the_means_of_the_samples_nearest_to_them(void **s
             }
 }
 
-static void lloyd_starts_at_samples_and_never_raises_the_inertia(void **state)
+static void lloyd_starts_at_samples_and_never_increases_inertia(void **state)
 {
     (void)state;
     enum { Z = 14, H = 7 };
@@ -329,7 +330,7 @@ static void lloyd_starts_at_samples_and_never_raises_the_inertia(void **state)
                                  ENHOPE_OK);
                 for (int j = 0; j < Z && !steps; j++) {
                     if ((j == 0 || label[j - 1] != label[j]) && (j + 1 == Z || label[j + 1] != label[j]))
-                        continue; /* alone in its class: the mean at once */
+                        continue; /* the only one of its class: the mean at once */
                     const int64_t i = sample_of(&s, E + j * H, label[j]);
                     assert_true(i >= 0);
                     for (int l = 0; l < j; l++) assert_int_not_equal(sample_of(&s, E + l * H, label[l]), i);
@@ -373,8 +374,9 @@ static void a_single_exemplar_is_the_class_mean_for_any_seed(void **state)
         }
 }
 
-/* Three different points many times over, and more clusters than that: some clusters find no member of their own. */
-static void more_exemplars_than_different_points_sit_on_those_points(void **state)
+/* Three distinct points repeated many times, and more clusters than points: some clusters have no
+ * member of their own. */
+static void surplus_exemplars_coincide_with_distinct_points(void **state)
 {
     (void)state;
     enum { N = 24, Z = 9, WIDEST = 33 };
@@ -423,8 +425,9 @@ static void kmeans_is_the_same_for_any_number_of_threads(void **state)
     }
 }
 
-/* Sparse data so wide that a block holds 31 samples only gives what the same data without its empty columns gives. */
-static void blocks_of_samples_give_what_one_block_gives(void **state)
+/* Sparse data so wide that a block has only 31 samples gives the same result as without its empty
+ * columns. */
+static void block_size_does_not_change_the_result(void **state)
 {
     (void)state;
     enum { N = 80, H = 6, GAP = 33000, WIDE = H * GAP, Z = 4 };
@@ -456,18 +459,18 @@ typedef enhope_status (*exemplar_fn)(enhope_context *ctx, eh_compute *cp, const 
                                      int64_t n, int32_t c, int64_t z, uint64_t seed, float *E, int32_t *label);
 static const exemplar_fn makers[] = {eh_exemplar_random, eh_exemplar_kmeans};
 
-static void check_refusal(scene *s, const eh_table *t, int32_t c, int64_t z, enhope_status status, const char *sentence)
+static void check_refusal(scene *s, const eh_table *t, int32_t c, int64_t z, enhope_status status, const char *message)
 {
     for (size_t f = 0; f < 2; f++) {
         float E[16] = {2.385f};
         int32_t label[16] = {-5};
         assert_int_equal(makers[f](s->ctx, s->cp, t, s->rows, s->used, c, z, 1, E, label), status);
-        assert_string_equal(enhope_error(s->ctx), sentence);
+        assert_string_equal(enhope_error(s->ctx), message);
         assert_true(E[0] == 2.385f && label[0] == -5);
     }
 }
 
-static void what_cannot_be_is_refused_with_a_sentence(void **state)
+static void invalid_requests_are_rejected(void **state)
 {
     (void)state;
     scene s = scene_open("cpu", 1, ENHOPE_U8, 30, 2, 2);
@@ -475,14 +478,14 @@ static void what_cannot_be_is_refused_with_a_sentence(void **state)
     s.used = 30;
     for (int64_t i = 0; i < 30; i++) s.rows[i] = i;
     check_refusal(&s, &s.t, 2, 1, ENHOPE_ERROR_ARGUMENT,
-                  "z = 1 exemplars for 2 classes: expected at least one for each class");
+                  "1 exemplars for 2 classes: expected at least one for each class; raise n_exemplars");
     check_refusal(&s, &s.t, 2, 33, ENHOPE_ERROR_ARGUMENT,
-                  "z = 33 exemplars give class number 0 a share of 22, but it has 20 samples: expected a smaller z");
+                  "class number 0 would get 22 of 33 exemplars but has 20 samples; lower n_exemplars");
     s.label[17] = 4;
-    check_refusal(&s, &s.t, 2, 5, ENHOPE_ERROR_DATA, "row 18: class number 4: expected 0 to 1, or -1 for none");
+    check_refusal(&s, &s.t, 2, 5, ENHOPE_ERROR_DATA, "row 18: class number 4: expected 0 to 1, or -1 for no label");
     eh_table bare = s.t;
     bare.label = NULL;
-    check_refusal(&s, &bare, 2, 5, ENHOPE_ERROR_DATA, "exemplars are taken class by class: expected labelled data");
+    check_refusal(&s, &bare, 2, 5, ENHOPE_ERROR_DATA, "exemplars need class labels, but the data has none; add labels");
     scene_close(&s);
 }
 
@@ -493,7 +496,7 @@ static void *scarce_alloc(size_t bytes)
     return allocations_left-- > 0 ? malloc(bytes) : NULL;
 }
 
-static void failing_allocations_leave_the_outputs_untouched(void **state)
+static void failed_allocations_do_not_change_outputs(void **state)
 {
     (void)state;
     enum { Z = 6, H = 3 };
@@ -522,17 +525,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_follow_the_largest_remainders),
         cmocka_unit_test(shares_sum_to_z_and_stay_within_one_of_the_quota),
-        cmocka_unit_test(too_few_exemplars_are_refused_with_a_sentence),
-        cmocka_unit_test(random_exemplars_are_different_samples_of_their_class),
-        cmocka_unit_test(as_many_random_exemplars_as_samples_are_all_of_them),
-        cmocka_unit_test(kmeans_centres_are_the_means_of_the_samples_nearest_to_them),
-        cmocka_unit_test(lloyd_starts_at_samples_and_never_raises_the_inertia),
+        cmocka_unit_test(too_few_exemplars_are_rejected),
+        cmocka_unit_test(random_exemplars_are_distinct_samples_of_their_class),
+        cmocka_unit_test(random_exemplars_can_use_every_sample),
+        cmocka_unit_test(kmeans_centers_are_means_of_their_nearest_samples),
+        cmocka_unit_test(lloyd_starts_at_samples_and_never_increases_inertia),
         cmocka_unit_test(a_single_exemplar_is_the_class_mean_for_any_seed),
-        cmocka_unit_test(more_exemplars_than_different_points_sit_on_those_points),
+        cmocka_unit_test(surplus_exemplars_coincide_with_distinct_points),
         cmocka_unit_test(kmeans_is_the_same_for_any_number_of_threads),
-        cmocka_unit_test(blocks_of_samples_give_what_one_block_gives),
-        cmocka_unit_test(what_cannot_be_is_refused_with_a_sentence),
-        cmocka_unit_test(failing_allocations_leave_the_outputs_untouched),
+        cmocka_unit_test(block_size_does_not_change_the_result),
+        cmocka_unit_test(invalid_requests_are_rejected),
+        cmocka_unit_test(failed_allocations_do_not_change_outputs),
     };
     return cmocka_run_group_tests_name("exemplar", tests, NULL, NULL);
 }

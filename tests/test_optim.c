@@ -1,4 +1,4 @@
-/* The minimisers on functions whose minima are known, in double (ref) and in float (cpu). */
+/* The optimizers on functions with known minima, in double (ref) and in float (cpu). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "optim/optim.h"
 
-enum { MOST = 16 }; /* variables of a test function */
+enum { MAX_VARIABLES = 16 }; /* variables of a test function */
 
 #define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
 
@@ -33,10 +33,11 @@ static double rosenbrock(int n, const double *x, double *g)
 
 static const double quadratic_minimum[8] = {0.37, -1.21, 2.385, 0.04, -3.3, 1.7, -0.66, 0.91};
 
-/* (x - s)^T A (x - s) / 2 with A = D T D, T tridiagonal (2, -0.9), D from 1 to 30: condition above 10^4 */
+/* (x - s)^T A (x - s) / 2 with A = D T D, T tridiagonal (2, -0.9), D from 1 to 30: condition above
+ * 10^4 */
 static double quadratic(int n, const double *x, double *g)
 {
-    double scaled[MOST], product[MOST], value = 0;
+    double scaled[MAX_VARIABLES], product[MAX_VARIABLES], value = 0;
     for (int i = 0; i < n; i++) scaled[i] = pow(30, i / (n - 1.0)) * (x[i] - quadratic_minimum[i]);
     for (int i = 0; i < n; i++) {
         product[i] = 2 * scaled[i];
@@ -89,7 +90,7 @@ static double helical(int n, const double *x, double *g)
     return a * a + b * b + x[2] * x[2];
 }
 
-/* many valleys along any line */
+/* several minima along any line */
 static double wavy(int n, const double *x, double *g)
 {
     double value = 0;
@@ -100,7 +101,7 @@ static double wavy(int n, const double *x, double *g)
     return value;
 }
 
-/* sum a_i x_i - log x_i: not a number beyond 0; minima at 1 / a_i */
+/* sum a_i x_i - log x_i: NaN for negative x; minima at 1 / a_i */
 static double barrier(int n, const double *x, double *g)
 {
     double value = 0;
@@ -114,7 +115,7 @@ static double barrier(int n, const double *x, double *g)
     return value;
 }
 
-/* downhill all the way to a cliff at 1.37 */
+/* descends all the way to a jump at 1.37 */
 static double cliff(int n, const double *x, double *g)
 {
     (void)n;
@@ -122,7 +123,7 @@ static double cliff(int n, const double *x, double *g)
     return x[0] < 1.37 ? -x[0] : INFINITY;
 }
 
-/* finite at 0.25 alone */
+/* finite at 0.25 only */
 static double needle(int n, const double *x, double *g)
 {
     (void)n;
@@ -143,16 +144,16 @@ static double always_nan(int n, const double *x, double *g)
     return NAN;
 }
 
-/* ---- a function on the backend's vectors, which counts ---- */
+/* ---- a function on vectors of the backend that counts its calls ---- */
 
 typedef struct problem {
     eh_compute *c;
     int n;
     test_function f;
     int64_t calls;
-    double lowest;   /* value met */
+    double lowest;   /* lowest value so far */
     int64_t arrived; /* calls until the value was below 1e-6; 0: never */
-    double spoilt;   /* told with each value */
+    double spoilt;   /* flag stored with each value */
 } problem;
 
 static void get(const eh_compute *c, const eh_real *v, int n, double *out)
@@ -182,7 +183,7 @@ static void set(const eh_compute *c, eh_real *v, int n, const double *from)
 static void call(void *user, const eh_real *x, eh_real *gradient, eh_scalar *to)
 {
     problem *p = user;
-    double at[MOST], g[MOST];
+    double at[MAX_VARIABLES], g[MAX_VARIABLES];
     get(p->c, x, p->n, at);
     const double value = p->f(p->n, at, g);
     set(p->c, gradient, p->n, g);
@@ -192,7 +193,7 @@ static void call(void *user, const eh_real *x, eh_real *gradient, eh_scalar *to)
     p->c->op->send(p->c, to, &(eh_value){.value = value, .spoilt = p->spoilt}, sizeof(eh_value));
 }
 
-/* ---- one minimiser on one backend ---- */
+/* ---- one optimizer on one backend ---- */
 
 typedef struct bench {
     enhope_context *ctx;
@@ -237,7 +238,7 @@ static void bench_close(bench *b)
 
 static double value_at(const bench *b)
 {
-    double at[MOST], g[MOST];
+    double at[MAX_VARIABLES], g[MAX_VARIABLES];
     get(b->c, b->x, b->p.n, at);
     return b->p.f(b->p.n, at, g);
 }
@@ -245,13 +246,13 @@ static double value_at(const bench *b)
 static const char *const backends[] = {"ref", "cpu"};
 static const eh_optim_type *const searchers[] = {&eh_optim_cg, &eh_optim_lbfgs};
 
-/* evaluations: what cg and lbfgs may need until the value, 0 at the minimum, is below 1e-6; in float, where directions
- * soon lose their conjugacy, three times as many */
+/* evaluations: the maximum for cg and lbfgs until the value, 0 at the minimum, is below 1e-6; three
+ * times as many in float, where directions soon lose their conjugacy */
 static const struct {
     const char *name;
     test_function f;
     int n;
-    double start[MOST], minimum[MOST];
+    double start[MAX_VARIABLES], minimum[MAX_VARIABLES];
     double float_tolerance;
     int64_t evaluations;
 } classics[] = {
@@ -276,7 +277,7 @@ static const struct {
 };
 enum { CLASSICS = sizeof classics / sizeof *classics };
 
-static void line_searchers_find_the_known_minima(void **state)
+static void cg_and_lbfgs_find_known_minima(void **state)
 {
     (void)state;
     for (size_t i = 0; i < CLASSICS; i++)
@@ -286,7 +287,7 @@ static void line_searchers_find_the_known_minima(void **state)
                 bench b =
                     bench_open(backends[k], searchers[s], &settings, classics[i].f, classics[i].n, classics[i].start);
                 const double value = bench_run(&b);
-                double x[MOST];
+                double x[MAX_VARIABLES];
                 get(b.c, b.x, b.p.n, x);
                 const double tolerance = k == 0 ? 1e-6 : classics[i].float_tolerance;
                 for (int j = 0; j < b.p.n; j++)
@@ -302,7 +303,7 @@ static void line_searchers_find_the_known_minima(void **state)
             }
 }
 
-static void value_never_rises_and_x_is_the_lowest_point_met(void **state)
+static void value_never_rises_and_x_is_the_lowest_point(void **state)
 {
     (void)state;
     const double start[3] = {2.2, -1.3, 0.4};
@@ -326,7 +327,7 @@ static void value_never_rises_and_x_is_the_lowest_point_met(void **state)
             }
 }
 
-static void each_run_of_a_line_searcher_starts_afresh(void **state)
+static void each_run_of_cg_and_lbfgs_starts_anew(void **state)
 {
     (void)state;
     for (size_t s = 0; s < 2; s++) {
@@ -345,7 +346,7 @@ static void each_run_of_a_line_searcher_starts_afresh(void **state)
     }
 }
 
-static void points_that_are_not_finite_are_halved_away(void **state)
+static void line_search_bisects_away_from_points_not_finite(void **state)
 {
     (void)state;
     const double start[3] = {0.3, 0.27, 0.41};
@@ -369,7 +370,7 @@ static void points_that_are_not_finite_are_halved_away(void **state)
         }
 }
 
-static void where_nothing_is_lower_the_run_is_stuck_and_x_unchanged(void **state)
+static void runs_without_descent_are_stuck_and_keep_x(void **state)
 {
     (void)state;
     /* a line search has 20 evaluations and is tried twice */
@@ -408,7 +409,7 @@ static void a_run_of_no_iterations_only_evaluates(void **state)
     bench_close(&b);
 }
 
-static void lbfgs_without_memory_descends_too(void **state)
+static void lbfgs_without_memory_descends(void **state)
 {
     (void)state;
     const eh_optim_settings settings = {.iterations = 300};
@@ -426,7 +427,7 @@ static void adam_follows_its_schedule(void **state)
     for (size_t k = 0; k < 2; k++) {
         bench b = bench_open(backends[k], &eh_optim_adam, &settings, beale, 2, classics[3].start);
         double x[2] = {1, 1}, m1[2] = {0}, m2[2] = {0}, value = 0;
-        for (int run = 0; run < 8; run++) { /* 24 steps: two beyond the end */
+        for (int run = 0; run < 8; run++) { /* 24 steps: two after the end */
             const double got = bench_run(&b);
             for (int i = 0; i < 3; i++) {
                 const int t = 3 * run + i;
@@ -445,7 +446,7 @@ static void adam_follows_its_schedule(void **state)
             for (int j = 0; j < 2; j++) assert_near(at[j], x[j], k == 0 ? 1e-12 : 1e-5);
             assert_near(got, value, k == 0 ? 1e-12 : 1e-4);
             assert_int_equal(b.o->step, 3 * run + 3);
-            assert_int_equal(b.p.calls, 3 * run + 3); /* one evaluation a step */
+            assert_int_equal(b.p.calls, 3 * run + 3); /* one evaluation per step */
             assert_int_equal(b.o->evaluations, b.p.calls);
             assert_false(b.o->stuck);
         }
@@ -460,7 +461,7 @@ static void adam_without_warmup_and_cosine_keeps_its_rate_and_converges(void **s
         const eh_optim_settings first = {.iterations = 1, .rate = 0.125, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-12};
         bench b = bench_open(backends[k], &eh_optim_adam, &first, beale, 2, classics[3].start);
         bench_run(&b);
-        double x[MOST];
+        double x[MAX_VARIABLES];
         get(b.c, b.x, 2, x);
         assert_near(x[0], 1, 1e-7); /* the slope is 0 there at (1, 1) */
         assert_near(x[1], 1 - 0.125, 1e-6);
@@ -487,7 +488,7 @@ static void adam_without_warmup_and_cosine_keeps_its_rate_and_converges(void **s
     }
 }
 
-static void adam_does_not_step_where_the_value_is_not_finite(void **state)
+static void adam_skips_values_that_are_not_finite(void **state)
 {
     (void)state;
     const eh_optim_settings settings = {.iterations = 4, .rate = 0.1, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8};
@@ -498,8 +499,8 @@ static void adam_does_not_step_where_the_value_is_not_finite(void **state)
         assert_true(isnan(bench_run(&b)));
         get(b.c, b.x, 1, &x);
         assert_near(x, start, 1e-7);
-        assert_int_equal(b.o->evaluations, 4); /* it cannot know, and goes on */
-        const double inside = 0.35;            /* and the moments were not spoiled */
+        assert_int_equal(b.o->evaluations, 4); /* adam cannot detect it and continues */
+        const double inside = 0.35;            /* the moments are still finite */
         set(b.c, b.x, 1, &inside);
         assert_true(isfinite(bench_run(&b)));
         assert_int_equal(b.o->step, 8);
@@ -516,7 +517,7 @@ static double half_bad(int n, const double *x, double *g)
     return x[0] - x[1];
 }
 
-static void adam_steps_where_the_gradient_is_finite_and_tells_where_it_is_not(void **state)
+static void adam_skips_and_reports_gradients_that_are_not_finite(void **state)
 {
     (void)state;
     const eh_optim_settings settings = {.iterations = 1, .rate = 0.125, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-12};
@@ -524,7 +525,7 @@ static void adam_steps_where_the_gradient_is_finite_and_tells_where_it_is_not(vo
         const double start[2] = {0.5, 0.25};
         double x[2];
         bench b = bench_open(backends[k], &eh_optim_adam, &settings, half_bad, 2, start);
-        assert_true(isnan(bench_run(&b))); /* spoilt */
+        assert_true(isnan(bench_run(&b))); /* marked as not finite */
         get(b.c, b.x, 2, x);
         assert_near(x[0], 0.5 - 0.125, 1e-6);
         assert_true(x[1] == 0.25);
@@ -537,7 +538,7 @@ static void adam_steps_where_the_gradient_is_finite_and_tells_where_it_is_not(vo
     }
 }
 
-static void a_spoilt_value_is_no_value_to_a_line_search(void **state)
+static void line_search_treats_nonfinite_flag_as_nan(void **state)
 {
     (void)state;
     const eh_optim_settings settings = {.iterations = 4, .memory = 3};
@@ -559,7 +560,7 @@ static void *scarce_alloc(size_t bytes)
     return allocations_left-- > 0 ? malloc(bytes) : NULL;
 }
 
-static void creation_fails_cleanly_at_every_allocation(void **state)
+static void creation_survives_every_failed_allocation(void **state)
 {
     (void)state;
     const eh_optim_settings settings = {.memory = 3};
@@ -593,19 +594,19 @@ static void creation_fails_cleanly_at_every_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(line_searchers_find_the_known_minima),
-        cmocka_unit_test(value_never_rises_and_x_is_the_lowest_point_met),
-        cmocka_unit_test(each_run_of_a_line_searcher_starts_afresh),
-        cmocka_unit_test(points_that_are_not_finite_are_halved_away),
-        cmocka_unit_test(where_nothing_is_lower_the_run_is_stuck_and_x_unchanged),
+        cmocka_unit_test(cg_and_lbfgs_find_known_minima),
+        cmocka_unit_test(value_never_rises_and_x_is_the_lowest_point),
+        cmocka_unit_test(each_run_of_cg_and_lbfgs_starts_anew),
+        cmocka_unit_test(line_search_bisects_away_from_points_not_finite),
+        cmocka_unit_test(runs_without_descent_are_stuck_and_keep_x),
         cmocka_unit_test(a_run_of_no_iterations_only_evaluates),
-        cmocka_unit_test(lbfgs_without_memory_descends_too),
+        cmocka_unit_test(lbfgs_without_memory_descends),
         cmocka_unit_test(adam_follows_its_schedule),
         cmocka_unit_test(adam_without_warmup_and_cosine_keeps_its_rate_and_converges),
-        cmocka_unit_test(adam_does_not_step_where_the_value_is_not_finite),
-        cmocka_unit_test(adam_steps_where_the_gradient_is_finite_and_tells_where_it_is_not),
-        cmocka_unit_test(a_spoilt_value_is_no_value_to_a_line_search),
-        cmocka_unit_test(creation_fails_cleanly_at_every_allocation),
+        cmocka_unit_test(adam_skips_values_that_are_not_finite),
+        cmocka_unit_test(adam_skips_and_reports_gradients_that_are_not_finite),
+        cmocka_unit_test(line_search_treats_nonfinite_flag_as_nan),
+        cmocka_unit_test(creation_survives_every_failed_allocation),
     };
     return cmocka_run_group_tests_name("optim", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The readers of IDX, of folders and pairs, and of LIBSVM: what they promise, and the sentence for what is wrong. */
+/* The readers of IDX, folders, pairs and LIBSVM, and their messages for invalid files. */
 #define _XOPEN_SOURCE 700
 
 #include "read_support.h"
@@ -73,7 +73,7 @@ static void idx_reads_every_number_type(void **state)
     }
 }
 
-static void folder_of_mnist_names_is_a_data_set_with_two_parts(void **state)
+static void folder_of_mnist_names_has_two_parts(void **state)
 {
     (void)state;
     mkdir("mnist", 0700);
@@ -94,7 +94,7 @@ static void folder_of_mnist_names_is_a_data_set_with_two_parts(void **state)
     write_labels("mnist/t10k-labels-idx1-ubyte.gz", 1);
     data = read_ok((enhope_source){.path = "mnist", .part = "test", .limit = 2});
     assert_int_equal(data->x.n, 2);
-    assert_int_equal(data->c, 3); /* classes are those of the file, before the limit */
+    assert_int_equal(data->c, 3); /* classes are those of the whole file */
     enhope_dataset_free(data);
 }
 
@@ -110,7 +110,7 @@ static void pair_of_files_joins_samples_and_labels(void **state)
     enhope_dataset_free(data);
     data = read_ok((enhope_source){.path = "x-idx3-ubyte,y.csv"});
     assert_labels(data, (int32_t[]){0, 1, 0});
-    assert_string_equal(enhope_dataset_class_name(data, 1), "10"); /* 2 before 10: as numbers */
+    assert_string_equal(enhope_dataset_class_name(data, 1), "10"); /* 2 before 10: sorted as numbers */
     enhope_dataset_free(data);
     data = read_ok((enhope_source){.path = "x-idx3-ubyte,z.csv"});
     assert_labels(data, (int32_t[]){0, 1, 0});
@@ -122,17 +122,17 @@ static void pair_of_files_joins_samples_and_labels(void **state)
 
     write_text("short.csv", "ant\nbee\n");
     read_fails((enhope_source){.path = "x-idx3-ubyte,short.csv"}, ENHOPE_ERROR_DATA,
-               "x-idx3-ubyte holds 3 samples but short.csv holds 2 labels");
+               "x-idx3-ubyte has 3 samples but short.csv has 2 labels");
     write_text("wide.csv", "ant,1\nbee,2\n");
     read_fails((enhope_source){.path = "x-idx3-ubyte,wide.csv"}, ENHOPE_ERROR_DATA,
                "wide.csv:1: 2 fields, expected 1 (a label)");
     read_fails((enhope_source){.path = "x-idx3-ubyte,x-idx3-ubyte"}, ENHOPE_ERROR_DATA,
-               "x-idx3-ubyte: 3 x 2 x 4 values cannot be labels: expected one a sample");
+               "x-idx3-ubyte: 3 x 2 x 4 values cannot be labels: expected one per sample");
     read_fails((enhope_source){.path = "x-idx3-ubyte,none.csv"}, ENHOPE_ERROR_IO,
                "none.csv: cannot be opened: No such file or directory");
 }
 
-static void damaged_idx_is_refused_with_a_sentence(void **state)
+static void damaged_idx_is_rejected(void **state)
 {
     (void)state;
     unsigned char file[128];
@@ -188,9 +188,9 @@ static void damaged_idx_is_refused_with_a_sentence(void **state)
                "nan-ubyte: sample 1, column 2 is NaN: expected a finite number");
 }
 
-/* ---- what is wrong with the file itself, or with the request ---- */
+/* ---- invalid files and requests ---- */
 
-static void sources_that_cannot_be_are_refused_with_a_sentence(void **state)
+static void invalid_sources_are_rejected(void **state)
 {
     (void)state;
     write_text("empty.csv", "");
@@ -204,16 +204,16 @@ static void sources_that_cannot_be_are_refused_with_a_sentence(void **state)
     read_fails((enhope_source){.path = "empty.csv"}, ENHOPE_ERROR_FORMAT, "empty.csv: the file is empty");
     read_fails((enhope_source){.path = "blank.csv"}, ENHOPE_ERROR_DATA, "blank.csv: there are only blank lines");
     read_fails((enhope_source){.path = "strange"}, ENHOPE_ERROR_FORMAT,
-               "strange: the format is not known: expected IDX, CSV, TSV, LIBSVM, NPY, NPZ or MAT");
-    read_fails((enhope_source){.path = NULL}, ENHOPE_ERROR_ARGUMENT, "no data is named: expected a path");
+               "strange: unknown format: expected IDX, CSV, TSV, LIBSVM, NPY, NPZ or MAT");
+    read_fails((enhope_source){.path = NULL}, ENHOPE_ERROR_ARGUMENT, "no data given: expected a path");
     read_fails((enhope_source){.path = "ok.csv", .part = "dev"}, ENHOPE_ERROR_ARGUMENT,
-               "part 'dev' is not known: expected train or test");
+               "unknown part 'dev': expected train or test");
     read_fails((enhope_source){.path = "ok.csv", .part = "test"}, ENHOPE_ERROR_ARGUMENT,
-               "ok.csv: has no test part: name a split N@SEED");
+               "ok.csv: has no test part; use a split N@SEED");
     read_fails((enhope_source){.path = "ok.csv", .limit = -3}, ENHOPE_ERROR_ARGUMENT,
                "limit is -3: expected 0 (all samples) or more");
     read_fails((enhope_source){.path = "ok.csv", .variables = "X"}, ENHOPE_ERROR_ARGUMENT,
-               "ok.csv: the variables 'X' are for NPZ and MAT alone");
+               "ok.csv: variables ('X') can only be named for NPZ and MAT");
     mkdir("folder", 0700);
     read_fails((enhope_source){.path = "folder"}, ENHOPE_ERROR_IO,
                "folder: is a folder without train-images-idx3-ubyte or train-features-idx2-ubyte (or these with .gz), "
@@ -223,7 +223,7 @@ static void sources_that_cannot_be_are_refused_with_a_sentence(void **state)
     write_images("x-idx3-ubyte", 0);
     read_fails((enhope_source){.path = "x-idx3-ubyte,folder"}, ENHOPE_ERROR_IO, "folder: is a folder: expected a file");
     read_fails((enhope_source){.path = "x-idx3-ubyte", .label = "2"}, ENHOPE_ERROR_ARGUMENT,
-               "x-idx3-ubyte: the label column '2' is for CSV alone");
+               "x-idx3-ubyte: a label column ('2') can only be named for CSV");
 }
 
 static void split_and_limit_choose_rows_after_reading(void **state)
@@ -285,29 +285,29 @@ static void libsvm_errors_name_the_line(void **state)
 {
     (void)state;
     const struct {
-        const char *text, *sentence;
+        const char *text, *message;
     } cases[] = {
-        {"1 1:2\n1 3:1 2:5\n", "b.svm:2: '2:5' does not follow in order: expected ascending indices"},
+        {"1 1:2\n1 3:1 2:5\n", "b.svm:2: '2:5' is out of order: expected ascending indices"},
         {"1 1:2\n\n1 0:1\n", "b.svm:3: '0:1' has an index outside 1 to 2147483647"},
         {"1 1:2 9999999999:1\n", "b.svm:1: '9999999999:1' has an index outside 1 to 2147483647"},
-        {"1 1:x\n", "b.svm:1: '1:x' has no number as value"},
+        {"1 1:x\n", "b.svm:1: '1:x' has a value that is not a number"},
         {"1 1:nan\n", "b.svm:1: '1:nan' has a value that is not a finite number"},
         {"1 1:1e39\n", "b.svm:1: '1:1e39' has a value that is not a finite number"},
-        {"1 2\n", "b.svm:1: '2' is not understood: expected INDEX:VALUE"},
-        {"1 a:2\n", "b.svm:1: 'a:2' is not understood: expected INDEX:VALUE"},
-        {"1:2 2:3\n", "b.svm:1: '1:2' stands where the label should be"},
+        {"1 2\n", "b.svm:1: '2' is invalid: expected INDEX:VALUE"},
+        {"1 a:2\n", "b.svm:1: 'a:2' is invalid: expected INDEX:VALUE"},
+        {"1:2 2:3\n", "b.svm:1: '1:2' is in the place of the label: expected the label first"},
         {"1\n2\n", "b.svm: there are no inputs, only samples"},
         {"# nothing\n", "b.svm: there are no samples"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_text("b.svm", cases[i].text);
-        read_fails((enhope_source){.path = "b.svm"}, ENHOPE_ERROR_DATA, cases[i].sentence);
+        read_fails((enhope_source){.path = "b.svm"}, ENHOPE_ERROR_DATA, cases[i].message);
     }
 }
 
-/* ---- the real data, where it is ---- */
+/* ---- the data sets of the paper, if present ---- */
 
-static void the_papers_data_sets_read_as_they_should(void **state)
+static void data_sets_of_the_paper_have_expected_contents(void **state)
 {
     (void)state;
     const char *folder = getenv("ENHOPE_DATA");
@@ -340,7 +340,7 @@ static void the_papers_data_sets_read_as_they_should(void **state)
     assert_int_equal(info.kind, ENHOPE_U8);
     assert_int_equal(info.image_rows, 16);
     assert_int_equal(data->label[0], 1);     /* the first block of 1100 is the digit 1 */
-    assert_int_equal(data->label[10999], 0); /* the last is 0 */
+    assert_int_equal(data->label[10999], 0); /* the last is the digit 0 */
     enhope_dataset_free(data);
 
     snprintf(path, sizeof path, "%s/20news/20news_w100.mat", base);
@@ -370,14 +370,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idx_images_stay_uint8_and_know_their_shape),
         cmocka_unit_test(idx_reads_every_number_type),
-        cmocka_unit_test(folder_of_mnist_names_is_a_data_set_with_two_parts),
+        cmocka_unit_test(folder_of_mnist_names_has_two_parts),
         cmocka_unit_test(pair_of_files_joins_samples_and_labels),
-        cmocka_unit_test(damaged_idx_is_refused_with_a_sentence),
-        cmocka_unit_test(sources_that_cannot_be_are_refused_with_a_sentence),
+        cmocka_unit_test(damaged_idx_is_rejected),
+        cmocka_unit_test(invalid_sources_are_rejected),
         cmocka_unit_test(split_and_limit_choose_rows_after_reading),
         cmocka_unit_test(libsvm_stays_sparse),
         cmocka_unit_test(libsvm_errors_name_the_line),
-        cmocka_unit_test(the_papers_data_sets_read_as_they_should),
+        cmocka_unit_test(data_sets_of_the_paper_have_expected_contents),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

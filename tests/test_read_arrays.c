@@ -1,4 +1,5 @@
-/* The readers of NPY, NPZ and MATLAB files: types, orders, names, and the sentence for what is wrong. */
+/* The readers of NPY, NPZ and MATLAB files: types, orders, names, and their messages for invalid
+ * files. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 #include <matio.h>
@@ -121,13 +122,13 @@ static void npy_labels_may_be_numbers_or_text(void **state)
     }
 }
 
-static void damaged_npy_is_refused_with_a_sentence(void **state)
+static void damaged_npy_is_rejected(void **state)
 {
     (void)state;
     static const char strict[] =
-        "b.npy: the NPY header is not understood: expected {'descr': ..., 'fortran_order': ..., 'shape': ...}";
+        "b.npy: invalid NPY header: expected {'descr': ..., 'fortran_order': ..., 'shape': ...}";
     const struct {
-        const char *dictionary, *sentence;
+        const char *dictionary, *message;
     } cases[] = {
         {"{'descr': '<f4', 'fortran_order': False}", strict},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}", strict},
@@ -136,13 +137,13 @@ static void damaged_npy_is_refused_with_a_sentence(void **state)
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", strict},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} junk", strict},
         {"", strict},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': ()}", "b.npy: holds a single value: expected an array"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': ()}", "b.npy: contains a single value: expected an array"},
         {"{'descr': '|O', 'fortran_order': False, 'shape': (2,)}",
-         "b.npy: values of type '|O' are not read: expected booleans, integers, floats or text"},
+         "b.npy: unsupported type '|O': expected booleans, integers, floats or text"},
         {"{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}",
-         "b.npy: values of type '<c8' are not read: expected booleans, integers, floats or text"},
+         "b.npy: unsupported type '<c8': expected booleans, integers, floats or text"},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}",
-         "b.npy: holds records: expected a plain array of numbers"},
+         "b.npy: contains records: expected a plain array of numbers"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}",
          "b.npy: the header announces 2 values (16 bytes) but only 8 bytes follow: the file is truncated"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
@@ -153,7 +154,7 @@ static void damaged_npy_is_refused_with_a_sentence(void **state)
     unsigned char file[256];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_bytes("b.npy", file, make_npy(file, cases[i].dictionary, "\0\0\0\0\0\0\0\0", 8));
-        read_fails((enhope_source){.path = "b.npy"}, ENHOPE_ERROR_FORMAT, cases[i].sentence);
+        read_fails((enhope_source){.path = "b.npy"}, ENHOPE_ERROR_FORMAT, cases[i].message);
     }
     write_bytes(
         "b.npy", file,
@@ -162,13 +163,13 @@ static void damaged_npy_is_refused_with_a_sentence(void **state)
                "b.npy: sample 1, column 2 is -infinite: expected a finite number");
     const char *text = "{'descr': '|S4', 'fortran_order': False, 'shape': (2,)}";
     write_bytes("b.npy", file, make_npy(file, text, "antsbees", 8));
-    read_fails((enhope_source){.path = "b.npy"}, ENHOPE_ERROR_DATA, "b.npy: holds text: expected numbers");
+    read_fails((enhope_source){.path = "b.npy"}, ENHOPE_ERROR_DATA, "b.npy: contains text: expected numbers");
     write_text("b.npy", "not a numpy file");
     read_fails((enhope_source){.path = "b.npy"}, ENHOPE_ERROR_FORMAT,
                "b.npy: wrong magic 6e 6f 74 20: expected NPY, 93 4e 55 4d");
     write_bytes("b.npy", "\x93NUMPY\x04\x00\x10\x00", 10);
     read_fails((enhope_source){.path = "b.npy"}, ENHOPE_ERROR_FORMAT,
-               "b.npy: NPY version 4.0 is not known: expected 1 to 3");
+               "b.npy: unknown NPY version 4.0: expected 1 to 3");
     write_bytes("b.npy", "\x93NUMPY\x01\x00\x10\x00{'de", 14);
     read_fails((enhope_source){.path = "b.npy"}, ENHOPE_ERROR_FORMAT,
                "b.npy: ends within the NPY header: the file is truncated");
@@ -221,30 +222,31 @@ static void npz_arrays_are_found_by_name_and_part(void **state)
     assert_null(enhope_dataset_labels(data));
     enhope_dataset_free(data);
     read_fails((enhope_source){.path = "plain.npz", .part = "test"}, ENHOPE_ERROR_ARGUMENT,
-               "plain.npz: has no test part: name a split N@SEED");
+               "plain.npz: has no test part; use a split N@SEED");
     read_fails((enhope_source){.path = "plain.npz", .variables = "arr_0,z"}, ENHOPE_ERROR_DATA,
-               "plain.npz: no array 'z': it holds arr_0.npy, arr_1.npy");
+               "plain.npz: no array 'z': it contains arr_0.npy, arr_1.npy");
 }
 
-static void damaged_npz_is_refused_with_a_sentence(void **state)
+static void damaged_npz_is_rejected(void **state)
 {
     (void)state;
     zip_maker z = {.size = 0};
     add_array(&z, "other.npy", x_dictionary, "\1\2\3\4\5\6", 6, 1);
     zip_write(&z, "other.npz");
-    read_fails((enhope_source){.path = "other.npz"}, ENHOPE_ERROR_DATA,
-               "other.npz: no array X (or x, data, images, features, arr_0): it holds other.npy; name the variables");
+    read_fails(
+        (enhope_source){.path = "other.npz"}, ENHOPE_ERROR_DATA,
+        "other.npz: no array X (or x, data, images, features, arr_0): it contains other.npy; name the variables");
     zip_maker m = {.size = 0};
     add_array(&m, "X.npy", x_dictionary, "\1\2\3\4\5\6", 6, 0);
     add_array(&m, "y.npy", "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }", y_values, 8, 0);
     zip_write(&m, "few.npz");
     read_fails((enhope_source){.path = "few.npz"}, ENHOPE_ERROR_DATA,
-               "few.npz(X.npy) holds 3 samples but few.npz(y.npy) holds 2 labels");
+               "few.npz(X.npy) has 3 samples but few.npz(y.npy) has 2 labels");
     size_t size;
     unsigned char *bytes = slurp("few.npz", &size);
     write_bytes("cut.npz", bytes, size - 10);
     read_fails((enhope_source){.path = "cut.npz"}, ENHOPE_ERROR_FORMAT,
-               "cut.npz: the end of the zip directory is missing: the file is truncated or no NPZ");
+               "cut.npz: the end of the zip directory is missing: the file is truncated or not an NPZ file");
     bytes[30 + 5 + 10 + strlen(x_dictionary) + 2] ^= 1; /* a value of X */
     write_bytes("crc.npz", bytes, size);
     read_fails((enhope_source){.path = "crc.npz"}, ENHOPE_ERROR_FORMAT,
@@ -284,7 +286,7 @@ static void mat_finds_samples_labels_and_names_by_shape(void **state)
     Mat_Close(file);
     enhope_dataset *data = read_ok((enhope_source){.path = "d.mat"});
     assert_int_equal(data->x.kind, ENHOPE_F32);
-    assert_int_equal(data->x.n, 5); /* columns, as many as labels */
+    assert_int_equal(data->x.n, 5); /* as many columns as labels */
     assert_row(data, 3, (float[]){(float)x[6], (float)x[7]});
     assert_labels(data, (int32_t[]){1, 0, 2, 2, 0});
     assert_string_equal(enhope_dataset_class_name(data, 2), "cat");
@@ -297,7 +299,7 @@ static void mat_finds_samples_labels_and_names_by_shape(void **state)
     assert_null(enhope_dataset_labels(data));
     enhope_dataset_free(data);
     read_fails((enhope_source){.path = "d.mat", .variables = "measured,z"}, ENHOPE_ERROR_DATA,
-               "d.mat: no numeric variable 'z': it holds measured, kind");
+               "d.mat: no numeric variable 'z': it contains measured, kind");
     read_fails((enhope_source){.path = "d.mat", .variables = "kind,measured"}, ENHOPE_ERROR_DATA,
                "d.mat: 'measured' has 2 x 5 values and cannot label 'kind' of 1 x 5: expected a vector as long as one "
                "side");
@@ -338,7 +340,7 @@ static void mat_cube_without_labels_is_inputs_by_samples_by_classes(void **state
     enhope_dataset_free(data);
 }
 
-static void mat_sparse_stays_sparse_either_way_round(void **state)
+static void mat_sparse_stays_sparse_in_both_orientations(void **state)
 {
     (void)state;
     uint32_t row[5] = {0, 2, 1, 0, 2}, column_start[5] = {0, 2, 3, 3, 5}; /* 3 x 4 */
@@ -366,7 +368,7 @@ static void mat_sparse_stays_sparse_either_way_round(void **state)
     }
 }
 
-static void mat_errors_are_sentences(void **state)
+static void damaged_mat_is_rejected(void **state)
 {
     (void)state;
     write_text("no.mat", "this is a text and no MATLAB file, whatever its name may say about it");
@@ -374,7 +376,7 @@ static void mat_errors_are_sentences(void **state)
     mat_t *file = Mat_CreateVer("text.mat", NULL, MAT_FT_MAT5);
     put_variable(file, texts("names", 2, (const char *const[]){"a", "b"}));
     Mat_Close(file);
-    read_fails((enhope_source){.path = "text.mat"}, ENHOPE_ERROR_DATA, "text.mat: holds no numeric matrix");
+    read_fails((enhope_source){.path = "text.mat"}, ENHOPE_ERROR_DATA, "text.mat: contains no numeric matrix");
     double x[4] = {1, 2, NAN, 4};
     file = Mat_CreateVer("nan.mat", NULL, MAT_FT_MAT5);
     put_variable(file, Mat_VarCreate("X", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, (size_t[]){2, 2}, x, 0));
@@ -389,13 +391,13 @@ int main(void)
         cmocka_unit_test(npy_reads_every_type_in_both_byte_orders),
         cmocka_unit_test(npy_reads_row_and_column_order_and_versions),
         cmocka_unit_test(npy_labels_may_be_numbers_or_text),
-        cmocka_unit_test(damaged_npy_is_refused_with_a_sentence),
+        cmocka_unit_test(damaged_npy_is_rejected),
         cmocka_unit_test(npz_arrays_are_found_by_name_and_part),
-        cmocka_unit_test(damaged_npz_is_refused_with_a_sentence),
+        cmocka_unit_test(damaged_npz_is_rejected),
         cmocka_unit_test(mat_finds_samples_labels_and_names_by_shape),
         cmocka_unit_test(mat_cube_without_labels_is_inputs_by_samples_by_classes),
-        cmocka_unit_test(mat_sparse_stays_sparse_either_way_round),
-        cmocka_unit_test(mat_errors_are_sentences),
+        cmocka_unit_test(mat_sparse_stays_sparse_in_both_orientations),
+        cmocka_unit_test(damaged_mat_is_rejected),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

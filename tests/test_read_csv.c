@@ -1,4 +1,5 @@
-/* The reader of CSV and TSV: headers, delimiters, quotes, label columns, numbers in any locale, and its sentences. */
+/* The reader of CSV and TSV: headers, delimiters, quotes, label columns, numbers in any locale, and
+ * its messages. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <locale.h>
@@ -17,14 +18,14 @@ static void header_and_label_column_are_found(void **state)
     } cases[] = {
         /* no header: the last column */
         {"1.5,2,no\n3,4,yes\n", NULL, 2, {1.5f, 2}, 0, 2, "no", NULL},
-        /* a header, none of the usual names: the last column */
+        /* a header without a usual label name: the last column */
         {"w,h,kind\n1.5,2,no\n3,4,yes\n", NULL, 2, {1.5f, 2}, 0, 2, "no", "w"},
         /* the usual names, in any case */
         {"Class,w,h\nb,1.5,2\na,3,4\n", NULL, 2, {1.5f, 2}, 1, 2, "a", "w"},
         {"w,Y,h\n1.5,b,2\n3,a,4\n", NULL, 2, {1.5f, 2}, 1, 2, "a", "w"},
         /* names of columns that are numbers */
         {"0,1,label\n1.5,2,7\n3,4,5\n", NULL, 2, {1.5f, 2}, 1, 2, "5", "0"},
-        /* a class called y is no header */
+        /* a class named y does not make a header */
         {"1.5,2,y\n3,4,n\n", NULL, 2, {1.5f, 2}, 1, 2, "n", NULL},
         /* by name and by index */
         {"w,kind,h\n1.5,no,2\n3,yes,4\n", "kind", 2, {1.5f, 2}, 0, 2, "no", "w"},
@@ -56,7 +57,7 @@ static void header_and_label_column_are_found(void **state)
     }
 }
 
-static void delimiters_line_ends_and_quotes_are_understood(void **state)
+static void delimiters_line_ends_and_quotes_are_parsed(void **state)
 {
     (void)state;
     const float expected[2][2] = {{-1.25f, 20}, {3e-3f, 4}};
@@ -90,7 +91,7 @@ static void delimiters_line_ends_and_quotes_are_understood(void **state)
     }
 }
 
-static void classes_keep_their_spelling_and_are_ordered(void **state)
+static void classes_keep_their_spelling_and_are_sorted(void **state)
 {
     (void)state;
     write_text("c.csv", "1,10\n2,9\n3,9.0\n4,-1\n5,+9\n6,09\n");
@@ -102,7 +103,7 @@ static void classes_keep_their_spelling_and_are_ordered(void **state)
     enhope_dataset_free(data);
     write_text("c.csv", "1,10\n2,9\n3,b\n4,B\n5,9\n");
     data = read_ok((enhope_source){.path = "c.csv"});
-    assert_labels(data, (int32_t[]){0, 1, 3, 2, 1}); /* one text: all by bytes */
+    assert_labels(data, (int32_t[]){0, 1, 3, 2, 1}); /* one text: all are sorted by bytes */
     assert_null(enhope_dataset_class_name(data, 4));
     assert_null(enhope_dataset_class_name(data, -1));
     enhope_dataset_free(data);
@@ -117,7 +118,7 @@ static void labels_may_be_missing(void **state)
         int32_t classes;
     } cases[] = {
         {"1,a\n2,\n3,b\n4,\"\"\n", {0, -1, 1, -1}, 2},   {"1,0\n2,-1\n3,1\n4,-1\n", {0, -1, 1, -1}, 2},
-        {"1,-1\n2,+1\n3,1\n4,-1\n", {0, 1, 1, 0}, 2}, /* two classes of a usual kind */
+        {"1,-1\n2,+1\n3,1\n4,-1\n", {0, 1, 1, 0}, 2}, /* two common classes */
         {"1,-1\n2,a\n3,b\n4,a\n", {0, 1, 2, 1}, 3},      {"1,-1\n2,0.5\n3,2\n4,-1\n", {0, 1, 2, 0}, 3},
         {"1,7\n2,NaN\n3,8\n4,nan\n", {0, -1, 1, -1}, 2}, {"1,-1\n2,3\n3,5\n4,4\n", {-1, 0, 2, 1}, 3},
     };
@@ -132,9 +133,9 @@ static void labels_may_be_missing(void **state)
     }
     write_text("m.csv", "w,label\n1,\n2,\n");
     enhope_dataset *data = read_ok((enhope_source){.path = "m.csv"});
-    assert_null(enhope_dataset_labels(data)); /* all are */
+    assert_null(enhope_dataset_labels(data)); /* all labels are missing */
     enhope_dataset_free(data);
-    write_text("m.svm", "-1 1:2\n3 2:1\n0 1:1\n"); /* the same of sparse rows */
+    write_text("m.svm", "-1 1:2\n3 2:1\n0 1:1\n"); /* the same with sparse rows */
     data = read_ok((enhope_source){.path = "m.svm"});
     assert_labels(data, (int32_t[]){-1, 1, 0});
     enhope_dataset_free(data);
@@ -156,7 +157,7 @@ static void errors_name_line_and_column(void **state)
 {
     (void)state;
     const struct {
-        const char *text, *label, *sentence;
+        const char *text, *label, *message;
         enhope_status status;
     } cases[] = {
         {"a,b,c,d,label\n1,2,3,4,x\n1,2,3,x\n", NULL, "e.csv:3: 4 fields, expected 5 (as in line 1)", 0},
@@ -169,27 +170,27 @@ static void errors_name_line_and_column(void **state)
         {"1,2,x\n-inf,2,y\n", NULL, "e.csv:2: column 1: '-inf' is not a finite number", 0},
         {"1,2,x\n1e39,2,y\n", NULL, "e.csv:2: column 1: '1e39' is not a finite number", 0},
         {"1,2,x\n1e999,2,y\n", NULL, "e.csv:2: column 1: '1e999' is not a finite number", 0},
-        {"w,label\n1,x\n,y\n", NULL, "e.csv:3: column 1 ('w'): the value is missing", 0},
+        {"w,label\n1,x\n,y\n", NULL, "e.csv:3: column 1 ('w'): the value is missing: expected a number", 0},
         {"1,x\n2,\"y\n3,z\n", NULL, "e.csv:2: a quoted field is not closed", ENHOPE_ERROR_FORMAT},
-        {"1,x\n\"2\"0,y\n", NULL, "e.csv:2: text follows a closing quote: expected ',' or the line's end",
+        {"1,x\n\"2\"0,y\n", NULL, "e.csv:2: text follows a closing quote: expected ',' or the end of the line",
          ENHOPE_ERROR_FORMAT},
         {"1,x\n2,\xE4\n", NULL, "e.csv:2: column 2: a label is not UTF-8 text: convert the file first", 0},
         {"w\xE4,label\n2,a\n", NULL, "e.csv:1: the name of column 1 is not UTF-8 text: convert the file", 0},
         {"w,label\n", NULL, "e.csv: there are no samples", 0},
         {"x\ny\n", NULL, "e.csv: line 1 has one column, the label: there are no inputs", 0},
-        {"w,h\n1,2\n", "kind", "e.csv: there is no label column 'kind': expected a name of line 1 or 1 to 2",
+        {"w,h\n1,2\n", "kind", "e.csv: no label column 'kind': expected a name in line 1 or a number 1 to 2",
          ENHOPE_ERROR_ARGUMENT},
-        {"w,h\n1,2\n", "3", "e.csv: there is no label column '3': expected a name of line 1 or 1 to 2",
+        {"w,h\n1,2\n", "3", "e.csv: no label column '3': expected a name in line 1 or a number 1 to 2",
          ENHOPE_ERROR_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_text("e.csv", cases[i].text);
         read_fails((enhope_source){.path = "e.csv", .label = cases[i].label},
-                   cases[i].status ? cases[i].status : ENHOPE_ERROR_DATA, cases[i].sentence);
+                   cases[i].status ? cases[i].status : ENHOPE_ERROR_DATA, cases[i].message);
     }
     write_bytes("nul.csv", "1,2\n3\0,4\n", 9);
     read_fails((enhope_source){.path = "nul.csv"}, ENHOPE_ERROR_FORMAT,
-               "nul.csv: holds NUL bytes: this is no text file");
+               "nul.csv: contains NUL bytes: expected a text file");
 }
 
 static void standard_input_is_csv(void **state)
@@ -209,8 +210,9 @@ static void standard_input_is_csv(void **state)
     close(fd);
 }
 
-/* More than a window of text, records across its edges, more columns than the first room of fields. */
-static void long_files_are_read_whole(void **state)
+/* A text longer than the window, records across its edges, more columns than the initial capacity.
+ */
+static void long_files_are_read_completely(void **state)
 {
     (void)state;
     enum { ROWS = 3000, COLUMNS = 97 };
@@ -252,7 +254,7 @@ static void long_files_are_read_whole(void **state)
     enhope_dataset_free(data);
 }
 
-static void numbers_are_those_of_strtod_in_any_locale(void **state)
+static void numbers_match_strtod_in_any_locale(void **state)
 {
     (void)state;
     const char *good[] = {"0",
@@ -282,7 +284,7 @@ static void numbers_are_those_of_strtod_in_any_locale(void **state)
         double expected[sizeof good / sizeof *good], value;
         setlocale(LC_NUMERIC, "C");
         for (size_t i = 0; i < sizeof good / sizeof *good; i++) expected[i] = strtod(good[i], NULL);
-        setlocale(LC_NUMERIC, locales[k]); /* stays C where the locale is not installed */
+        setlocale(LC_NUMERIC, locales[k]); /* stays C if the locale is not installed */
         for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
             assert_int_equal(eh_number_parse(good[i], strlen(good[i]), &value), EH_NUMBER);
             assert_memory_equal(&value, &expected[i], sizeof value);
@@ -308,14 +310,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(header_and_label_column_are_found),
-        cmocka_unit_test(delimiters_line_ends_and_quotes_are_understood),
-        cmocka_unit_test(classes_keep_their_spelling_and_are_ordered),
+        cmocka_unit_test(delimiters_line_ends_and_quotes_are_parsed),
+        cmocka_unit_test(classes_keep_their_spelling_and_are_sorted),
         cmocka_unit_test(labels_may_be_missing),
         cmocka_unit_test(a_table_as_wide_as_a_model_has_no_label),
         cmocka_unit_test(errors_name_line_and_column),
         cmocka_unit_test(standard_input_is_csv),
-        cmocka_unit_test(long_files_are_read_whole),
-        cmocka_unit_test(numbers_are_those_of_strtod_in_any_locale),
+        cmocka_unit_test(long_files_are_read_completely),
+        cmocka_unit_test(numbers_match_strtod_in_any_locale),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

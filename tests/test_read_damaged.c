@@ -1,6 +1,6 @@
-/* Every reader survives any bytes, and memory that runs out: small valid files of every format are cut and flipped,
- * every allocation fails in turn, and the reading must end in a data set or in a sentence, never in a crash or a leak.
- * Meant for the sanitizers. */
+/* Every reader survives damaged files and exhausted memory. Small valid files of every format are
+ * truncated and modified, and every allocation fails in turn. Reading must give a data set or an
+ * error message, without a crash or a leak. Intended for sanitizer builds. */
 #define _XOPEN_SOURCE 700
 #include <matio.h>
 
@@ -31,7 +31,7 @@ static void write_mat(const char *name, enum matio_compression compression)
     Mat_Close(file);
 }
 
-/* Reads; whatever the result, nothing may leak and a failure must have a sentence. */
+/* Reads a file. In any case nothing may leak, and a failure must have a message. */
 static void try_reading(const char *path, const char *variables)
 {
     enhope_dataset *data = NULL;
@@ -130,7 +130,7 @@ static void damaged_mat_never_crashes(void **state)
     }
 }
 
-/* ---- memory that runs out ---- */
+/* ---- exhausted memory ---- */
 
 static int allowed; /* allocations until one fails */
 
@@ -139,7 +139,8 @@ static void *failing_malloc(size_t bytes)
     return allowed-- > 0 ? malloc(bytes) : NULL;
 }
 
-/* Each allocation in turn fails: always a sentence, never a leak, and in the end success. */
+/* Makes each allocation fail in turn: every failure has a message and no leak; the last run
+ * succeeds. */
 static void exhaust(enhope_source source)
 {
     for (int k = 0;; k++) {

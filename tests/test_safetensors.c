@@ -110,7 +110,7 @@ static void hostile_headers_are_refused_with_a_sentence(void **state)
         {"{\"a\":}", 0, "the header is not valid JSON"},
         {"{} x", 0, "the header is not valid JSON"},
         {"{\"a\":\"", 0, "the header is not valid JSON"},
-        {"{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, "the header nests deeper than 32 levels"},
+        {"{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, "the header is nested deeper than 32 levels"},
         {"{\"a\":3}", 0, UNDESCRIBED},
         {"{\"a\":null}", 0, UNDESCRIBED},
         {"{\"a\":[\"F32\",[1],[0,4]]}", 4, UNDESCRIBED},
@@ -143,11 +143,11 @@ static void hostile_headers_are_refused_with_a_sentence(void **state)
         {TWO("[4,12]", "[12,20]"), 20, "tensor 'a' leaves a gap before it"},
         {TWO("[8,16]", "[0,8]"), 19, "3 bytes after the last tensor"},
         {"{}", 5, "5 bytes after the last tensor"},
-        {"{\"a\":1,\"b\":2,\"a\":3}", 0, "the header names 'a' twice"},
-        {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "the header names '__metadata__' twice"},
+        {"{\"a\":1,\"b\":2,\"a\":3}", 0, "the header contains 'a' twice"},
+        {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "the header contains '__metadata__' twice"},
         {"{\"__metadata__\":[]}", 0, "__metadata__ is not a JSON object"},
         {"{\"__metadata__\":{\"k\":1}}", 0, "__metadata__ 'k' is not a string"},
-        {"{\"__metadata__\":{\"k\":\"1\",\"j\":\"\",\"k\":\"1\"}}", 0, "__metadata__ names 'k' twice"},
+        {"{\"__metadata__\":{\"k\":\"1\",\"j\":\"\",\"k\":\"1\"}}", 0, "__metadata__ contains 'k' twice"},
         {"{\"\\u001b[31m"
          "0123456789012345678901234567890123456789012345678901234567890\":1}",
          0,
@@ -244,7 +244,7 @@ static void a_header_of_a_million_values_is_refused(void **state)
     write_container(path, header, size, NULL, 0);
     eh_safetensors st;
     assert_int_equal(eh_safetensors_open(ctx, path, &st), ENHOPE_ERROR_MODEL);
-    assert_string_equal(enhope_error(ctx), "the header holds more than 1000000 values");
+    assert_string_equal(enhope_error(ctx), "the header has more than 1000000 values");
     free(header);
     unlink(path);
     enhope_context_free(ctx);

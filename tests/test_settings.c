@@ -216,7 +216,7 @@ static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
     refused(single, with(NULL), ENHOPE_ERROR_DATA, "the data has a single class ('oak'): training needs at least two");
     refused(unknown, with(NULL), ENHOPE_ERROR_DATA, "the data has no labelled sample to train on");
     refused(blobs, with("z", "2", NULL), ENHOPE_ERROR_ARGUMENT,
-            "z = 2 exemplars for 3 classes: expected at least one for each class");
+            "2 exemplars for 3 classes: expected at least one for each class; raise n_exemplars");
     refused(blobs, with("dof", "4", NULL), ENHOPE_ERROR_ARGUMENT, "dof is 4: expected an odd number from 1 to 15");
     refused(blobs, with("neighbours", "7", NULL), ENHOPE_ERROR_ARGUMENT,
             "k = 7 neighbours asked for, but there are 6 exemplars");

@@ -1,5 +1,5 @@
-/* Where rows go: the sink that holds them in memory, the one that adds labels from a second file, and the formats read in
- * several parts, each against the same data read or written in another way. */
+/* Sinks: rows in memory, labels from a second file, and formats that are read in several blocks,
+ * each compared with the same data read or written in another way. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- rows without a reader ---- */
 
-/* Rows of 7 values that are a function of their number; every third row is empty when they are sparse. */
+/* Rows of 7 values that are a function of their index; every third sparse row is empty. */
 enum { H = 7 };
 static float value_of(int64_t row, int64_t column)
 {
@@ -27,7 +27,7 @@ typedef struct rows {
 
 static eh_matrix make_rows(rows *r, enhope_kind kind, int64_t first, int64_t n)
 {
-    int64_t stored = 5; /* the rows of a larger matrix: starts do not begin with 0 */
+    int64_t stored = 5; /* rows of a larger matrix: row starts do not begin at 0 */
     r->row_start[0] = stored;
     for (int64_t i = 0; i < n; i++) {
         r->label[i] = (int32_t)((first + i) % 3);
@@ -76,7 +76,8 @@ static enhope_dataset *new_data(void)
     return data;
 }
 
-/* Parts of irregular size; what the reader expects is right, too little, or unknown. */
+/* Passes blocks of irregular size. The number of rows that the reader expects is right, too small,
+ * or unknown. */
 static enhope_status push(enhope_dataset *data, rows *r, enhope_kind kind, int64_t reserve)
 {
     static const int64_t sizes[] = {1, 13, 0, 100, 2, 71};
@@ -92,7 +93,7 @@ static enhope_status push(enhope_dataset *data, rows *r, enhope_kind kind, int64
     return ENHOPE_OK;
 }
 
-static void memory_holds_rows_of_every_kind_whatever_was_expected(void **state)
+static void memory_sink_accepts_any_kind_and_any_estimate(void **state)
 {
     (void)state;
     static const int64_t reserves[] = {0, 50, 187, 5000};
@@ -129,7 +130,7 @@ static void every_allocation_of_the_memory_sink_may_fail(void **state)
     free(r);
 }
 
-static void sizes_that_overflow_are_refused(void **state)
+static void overflowing_sizes_are_rejected(void **state)
 {
     (void)state;
     enhope_dataset *data = new_data();
@@ -142,7 +143,7 @@ static void sizes_that_overflow_are_refused(void **state)
     enhope_dataset_free(data);
 }
 
-static void rows_that_a_reader_left_in_the_data_stay_there(void **state)
+static void rows_of_the_data_set_itself_are_not_copied(void **state)
 {
     (void)state;
     enhope_dataset *data = new_data();
@@ -159,7 +160,7 @@ static void rows_that_a_reader_left_in_the_data_stay_there(void **state)
     enhope_dataset_free(data);
 }
 
-/* ---- files that are read in several parts ---- */
+/* ---- files that are read in several blocks ---- */
 
 enum { LONG = EH_SINK_VALUES / H * 2 + 12345 };
 
@@ -198,7 +199,7 @@ static void assert_same(const char *path, const char *folder)
     enhope_dataset_free(b);
 }
 
-static void long_files_and_pairs_become_the_same_shards(void **state)
+static void files_and_pairs_give_identical_shards(void **state)
 {
     (void)state;
     write_long("long.csv", "long.svm", "long_y.csv", LONG);
@@ -215,18 +216,18 @@ static void long_files_and_pairs_become_the_same_shards(void **state)
     assert_same("long.svm", "of_svm");
 }
 
-static void labels_of_a_pair_are_counted(void **state)
+static void pairs_of_different_length_are_rejected(void **state)
 {
     (void)state;
-    char sentence[128];
+    char message[128];
     for (int more = -1; more <= 1; more += 2) {
         write_long("x.csv", "x.svm", "y.csv", LONG + more);
-        snprintf(sentence, sizeof sentence, "x.csv holds %d samples but y.csv holds %d labels", LONG, LONG + more);
-        read_fails((enhope_source){.path = "x.csv,y.csv"}, ENHOPE_ERROR_DATA, sentence);
+        snprintf(message, sizeof message, "x.csv has %d samples but y.csv has %d labels", LONG, LONG + more);
+        read_fails((enhope_source){.path = "x.csv,y.csv"}, ENHOPE_ERROR_DATA, message);
     }
 }
 
-static void npz_passes_through_to_shards(void **state)
+static void npz_converts_to_shards(void **state)
 {
     (void)state;
     static const char x[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }";
@@ -245,7 +246,7 @@ static void npz_passes_through_to_shards(void **state)
     }
 }
 
-static void conversion_refuses_values_that_are_not_finite(void **state)
+static void conversion_rejects_values_that_are_not_finite(void **state)
 {
     (void)state;
     const float values[6] = {1, 2, 3, 4, -INFINITY, 6};
@@ -261,14 +262,14 @@ static void conversion_refuses_values_that_are_not_finite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_holds_rows_of_every_kind_whatever_was_expected),
+        cmocka_unit_test(memory_sink_accepts_any_kind_and_any_estimate),
         cmocka_unit_test(every_allocation_of_the_memory_sink_may_fail),
-        cmocka_unit_test(sizes_that_overflow_are_refused),
-        cmocka_unit_test(rows_that_a_reader_left_in_the_data_stay_there),
-        cmocka_unit_test(long_files_and_pairs_become_the_same_shards),
-        cmocka_unit_test(labels_of_a_pair_are_counted),
-        cmocka_unit_test(npz_passes_through_to_shards),
-        cmocka_unit_test(conversion_refuses_values_that_are_not_finite),
+        cmocka_unit_test(overflowing_sizes_are_rejected),
+        cmocka_unit_test(rows_of_the_data_set_itself_are_not_copied),
+        cmocka_unit_test(files_and_pairs_give_identical_shards),
+        cmocka_unit_test(pairs_of_different_length_are_rejected),
+        cmocka_unit_test(npz_converts_to_shards),
+        cmocka_unit_test(conversion_rejects_values_that_are_not_finite),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

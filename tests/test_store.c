@@ -1,4 +1,4 @@
-/* Stores: rows of files and of memory come to a block as a data set that was read whole holds them. */
+/* Stores: blocks of rows from files and from memory equal the data set read as a whole. */
 #define _DEFAULT_SOURCE 1 /* flock */
 #include <fcntl.h>
 #include <math.h>
@@ -10,7 +10,8 @@
 
 #include "data/store.h"
 
-/* Rows first .. first + n of the store, from row `at` of a block, are those of the data. */
+/* Checks that the rows first .. first + n of the store, read to row `at` of a block, equal those of
+ * the data. */
 static void same_rows(const eh_store *s, const enhope_dataset *data, int64_t first, int64_t n, int64_t at)
 {
     eh_block b = {.label = NULL};
@@ -28,8 +29,8 @@ static void same_rows(const eh_store *s, const enhope_dataset *data, int64_t fir
     eh_block_free(&b);
 }
 
-/* A store over files gives what reading them as a whole gives. */
-static void pair_agrees(const char *x, const char *y)
+/* Checks that a store over files gives the same rows as reading them as a whole. */
+static void check_pair(const char *x, const char *y)
 {
     char spec[128];
     snprintf(spec, sizeof spec, y ? "%s,%s" : "%s", x, y);
@@ -53,31 +54,31 @@ static void pair_agrees(const char *x, const char *y)
     enhope_dataset_free(data);
 }
 
-static void files_of_idx_and_npy_give_what_reading_them_whole_gives(void **state)
+static void stores_over_idx_and_npy_match_whole_reads(void **state)
 {
     (void)state;
     unsigned char file[512];
     const float values[6] = {2.385F, -1.5F, 0.25F, 7, -8.125F, 1e-3F};
     write_bytes("x.idx", file, make_idx(file, 8, 3, (uint32_t[]){3, 2, 2}, "\1\2\3\4\5\6\7\10\377\376\375\374", 12));
     write_bytes("y.idx", file, make_idx(file, 8, 1, (uint32_t[]){3}, "\7\2\7", 3));
-    pair_agrees("x.idx", "y.idx");
-    pair_agrees("x.idx", NULL);
+    check_pair("x.idx", "y.idx");
+    check_pair("x.idx", NULL);
     write_bytes("x.npy", file,
                 make_npy(file, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2)}", values, sizeof values));
-    pair_agrees("x.npy", "y.idx");
+    check_pair("x.npy", "y.idx");
     write_bytes("i.npy", file,
                 make_npy(file, "{'descr': '>i2', 'fortran_order': False, 'shape': (3, 1)}", "\1\0\377\377\0\5", 6));
     write_bytes("t.npy", file,
                 make_npy(file, "{'descr': '|S3', 'fortran_order': False, 'shape': (3,)}", "cowantbee", 9));
-    pair_agrees("i.npy", "t.npy");
+    check_pair("i.npy", "t.npy");
     write_bytes("b.npy", file, make_npy(file, "{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}", "\1\0\1", 3));
-    pair_agrees("b.npy", "i.npy");
+    check_pair("b.npy", "i.npy");
     write_bytes("s.npy", file,
                 make_npy(file, "{'descr': '|i1', 'fortran_order': False, 'shape': (3,)}", "\377\0\1", 3));
-    pair_agrees("x.idx", "s.npy");
+    check_pair("x.idx", "s.npy");
 }
 
-static void files_that_are_packed_or_in_column_order_are_left_to_the_readers(void **state)
+static void compressed_or_column_major_files_have_no_store(void **state)
 {
     (void)state;
     unsigned char file[512];
@@ -92,23 +93,23 @@ static void files_that_are_packed_or_in_column_order_are_left_to_the_readers(voi
     assert_null(s);
 }
 
-static void open_fails(const char *x, const char *y, enhope_status status, const char *sentence)
+static void open_fails(const char *x, const char *y, enhope_status status, const char *message)
 {
     enhope_dataset shape = {.c = 0};
     eh_store *s = NULL;
     assert_int_equal(eh_store_open_pair(ctx, x, y, &shape, &s), status);
-    assert_string_equal(enhope_error(ctx), sentence);
+    assert_string_equal(enhope_error(ctx), message);
     assert_null(s);
 }
 
-static void damaged_files_are_refused_with_a_sentence(void **state)
+static void damaged_files_are_rejected(void **state)
 {
     (void)state;
     unsigned char file[512];
     const float nan_inside[4] = {1, 2, NAN, 4};
     write_bytes("x.idx", file, make_idx(file, 8, 2, (uint32_t[]){2, 2}, "\1\2\3\4", 4));
     write_bytes("y.idx", file, make_idx(file, 8, 1, (uint32_t[]){3}, "\1\2\3", 3));
-    open_fails("x.idx", "y.idx", ENHOPE_ERROR_DATA, "x.idx holds 2 samples but y.idx holds 3 labels");
+    open_fails("x.idx", "y.idx", ENHOPE_ERROR_DATA, "x.idx has 2 samples but y.idx has 3 labels");
     open_fails("none.idx", NULL, ENHOPE_ERROR_IO, "none.idx: cannot be opened: No such file or directory");
     write_bytes("short.idx", file, make_idx(file, 8, 2, (uint32_t[]){2, 3}, "\1\2\3\4", 4));
     open_fails("short.idx", NULL, ENHOPE_ERROR_FORMAT,
@@ -125,13 +126,13 @@ static void damaged_files_are_refused_with_a_sentence(void **state)
     assert_string_equal(enhope_error(ctx), "nan.npy: sample 2, column 1 is NaN: expected a finite number");
     assert_int_equal(eh_store_read(ctx, s, 1, 2, &b, 0, true), ENHOPE_ERROR_ARGUMENT);
     assert_int_equal(eh_store_read(ctx, s, 0, 2, &b, 1, true), ENHOPE_ERROR_ARGUMENT);
-    assert_int_equal(truncate("nan.npy", 72), 0); /* while it is in use */
+    assert_int_equal(truncate("nan.npy", 72), 0); /* while the store is open */
     assert_int_equal(eh_store_read(ctx, s, 0, 1, &b, 0, true), ENHOPE_ERROR_FORMAT);
     eh_block_free(&b);
     eh_store_free(s);
 }
 
-static void memory_gives_its_own_rows(void **state)
+static void stores_over_memory_return_its_rows(void **state)
 {
     (void)state;
     const uint8_t u8[6] = {1, 2, 3, 4, 5, 6};
@@ -153,7 +154,7 @@ static void memory_gives_its_own_rows(void **state)
     }
 }
 
-static void labels_alone_leave_the_values(void **state)
+static void reading_only_labels_keeps_the_values(void **state)
 {
     (void)state;
     const uint8_t u8[4] = {1, 2, 3, 4};
@@ -186,7 +187,7 @@ static enhope_dataset *read_streamed(const char *folder)
     return data;
 }
 
-static void shards_agree(const char *spec, const char *folder, int64_t shard_rows)
+static void check_shards(const char *spec, const char *folder, int64_t shard_rows)
 {
     if (enhope_convert(ctx, &(enhope_source){.path = spec}, folder, shard_rows, 0, NULL, NULL))
         fail_msg("%s", enhope_error(ctx));
@@ -217,11 +218,11 @@ static void write_trees(void)
     fclose(f);
 }
 
-static void shards_hold_what_was_converted(void **state)
+static void shards_match_their_source(void **state)
 {
     (void)state;
     write_trees();
-    shards_agree("trees.csv", "trees", 37);
+    check_shards("trees.csv", "trees", 37);
     FILE *f = fopen("words.svm", "w");
     assert_non_null(f);
     for (int i = 0; i < 200; i++) {
@@ -230,11 +231,11 @@ static void shards_hold_what_was_converted(void **state)
         fputs("\n", f);
     }
     fclose(f);
-    shards_agree("words.svm", "words", 20); /* the first two shards have no values at all */
-    shards_agree("synthetic:digits,n=500,seed=3", "digits", 73);
+    check_shards("words.svm", "words", 20); /* the first two shards have no values */
+    check_shards("synthetic:digits,n=500,seed=3", "digits", 73);
 }
 
-static void one_conversion_at_a_time_writes_to_a_folder(void **state)
+static void concurrent_conversions_to_one_folder_are_rejected(void **state)
 {
     (void)state;
     const enhope_source blobs = {.path = "synthetic:blobs,n=30"};
@@ -259,7 +260,7 @@ static int note_resumed(const enhope_conversion *at, void *user)
     return 0;
 }
 
-static void conversion_that_was_stopped_goes_on(void **state)
+static void interrupted_conversion_resumes(void **state)
 {
     (void)state;
     const enhope_source digits = {.path = "synthetic:digits,n=30000"};
@@ -267,7 +268,7 @@ static void conversion_that_was_stopped_goes_on(void **state)
     assert_int_equal(enhope_convert(ctx, &digits, "late", 10000, 0, stop_in_the_second_shard, &rows), ENHOPE_STOPPED);
     assert_true(rows > 10000 && rows < 30000);
     read_fails((enhope_source){.path = "late"}, ENHOPE_ERROR_DATA,
-               "late: holds shards that are not complete: give the same enhope convert again");
+               "late: contains an incomplete conversion; run the same enhope convert again to finish it");
     assert_int_equal(enhope_convert(ctx, &digits, "late", 10000, 0, note_resumed, &rows), ENHOPE_OK);
     assert_true(rows == 10000 || rows == 20000);
     int64_t files = 0;
@@ -279,7 +280,7 @@ static void conversion_that_was_stopped_goes_on(void **state)
     enhope_dataset_free(made);
 }
 
-static void blocks_are_data_sets_of_their_own(void **state)
+static void blocks_are_data_sets(void **state)
 {
     (void)state;
     write_trees();
@@ -311,15 +312,15 @@ static void blocks_are_data_sets_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_of_idx_and_npy_give_what_reading_them_whole_gives),
-        cmocka_unit_test(files_that_are_packed_or_in_column_order_are_left_to_the_readers),
-        cmocka_unit_test(damaged_files_are_refused_with_a_sentence),
-        cmocka_unit_test(memory_gives_its_own_rows),
-        cmocka_unit_test(labels_alone_leave_the_values),
-        cmocka_unit_test(shards_hold_what_was_converted),
-        cmocka_unit_test(one_conversion_at_a_time_writes_to_a_folder),
-        cmocka_unit_test(conversion_that_was_stopped_goes_on),
-        cmocka_unit_test(blocks_are_data_sets_of_their_own),
+        cmocka_unit_test(stores_over_idx_and_npy_match_whole_reads),
+        cmocka_unit_test(compressed_or_column_major_files_have_no_store),
+        cmocka_unit_test(damaged_files_are_rejected),
+        cmocka_unit_test(stores_over_memory_return_its_rows),
+        cmocka_unit_test(reading_only_labels_keeps_the_values),
+        cmocka_unit_test(shards_match_their_source),
+        cmocka_unit_test(concurrent_conversions_to_one_folder_are_rejected),
+        cmocka_unit_test(interrupted_conversion_resumes),
+        cmocka_unit_test(blocks_are_data_sets),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

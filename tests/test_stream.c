@@ -385,7 +385,7 @@ static void what_cannot_pass_in_windows_is_refused(void **state)
     refused(&s.data, with("batch", "2000", NULL), "batch is 2000: the data passes through memory in windows of about");
     refused(&s.data, with("batch", "0", NULL), "batch is 0");
     refused(&s.data, with("z", "1500", NULL), "z is 1500: exemplars are made of the");
-    s.data.store->labelled = false;
+    s.data.store->labeled = false;
     refused(&s.data, with(NULL), "the data has no labels");
     close_stream(&s);
 }

@@ -1,5 +1,5 @@
-/* How sure a classification is: the temperature against labels drawn from known probabilities, calibration and coverage
- * against numbers worked out by hand. */
+/* Confidence: the temperature on labels drawn from known probabilities; calibration and coverage
+ * compared with values computed by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 enum { N = 20000, C = 4, SEED = 20170820 };
 
-/* Logits and labels that are drawn from their softmax. */
+/* Draws logits, and labels from their softmax. */
 static void draw(double *L, int32_t *label)
 {
     for (int64_t i = 0; i < N; i++) {
@@ -40,7 +40,7 @@ static double nll(const double *L, const int32_t *label, double temperature)
     return sum / N;
 }
 
-static void the_temperature_undoes_what_was_overstated(void **state)
+static void temperature_corrects_scaled_logits(void **state)
 {
     (void)state;
     double *L = malloc(sizeof *L * N * C);
@@ -50,11 +50,11 @@ static void the_temperature_undoes_what_was_overstated(void **state)
     static const double factors[] = {3.1, 0.23};
     for (int f = 0; f < 2; f++) {
         for (int64_t i = 0; i < N * C; i++)
-            L[i] = L[i] * factors[f] + (double)(i / C % 7); /* a constant in a row is nothing */
+            L[i] = L[i] * factors[f] + (double)(i / C % 7); /* a constant per row has no effect */
         const double T = eh_temperature(L, label, N, C), best = nll(L, label, T);
         assert_float_equal(T, factors[f], 0.03 * factors[f]);
         assert_true(best < nll(L, label, 1) - 0.01);
-        /* it is the minimum, but for one sample's doubt */
+        /* the minimum, except for the doubt of one sample */
         assert_true(best < nll(L, label, T * 1.02) && best < nll(L, label, T / 1.02));
         for (int64_t i = 0; i < N * C; i++) L[i] = (L[i] - (double)(i / C % 7)) / factors[f];
     }
@@ -62,10 +62,10 @@ static void the_temperature_undoes_what_was_overstated(void **state)
     free(label);
 }
 
-static void the_temperature_has_bounds_and_doubts_what_is_perfect(void **state)
+static void temperature_is_bounded_without_errors(void **state)
 {
     (void)state;
-    /* never wrong, nine times: one in eleven is still doubted, 1/(1 + exp(-1/T)) = 1 - 1/11 */
+    /* nine correct samples: 1/11 of doubt remains, 1/(1 + exp(-1/T)) = 1 - 1/11 */
     double L[9 * 2];
     int32_t label[9];
     for (int i = 0; i < 9; i++) L[2 * i] = 0, L[2 * i + 1] = 1, label[i] = 1;
@@ -74,7 +74,7 @@ static void the_temperature_has_bounds_and_doubts_what_is_perfect(void **state)
     assert_float_equal(eh_temperature(L, label, 9, 2), 100, 1e-4);
     for (int i = 0; i < 9; i++) L[2 * i + 1] = 1e-4, label[i] = 1;
     assert_float_equal(eh_temperature(L, label, 9, 2), 0.01, 1e-8);
-    /* nothing to learn from: classes without exemplars, points that are not finite, no point */
+    /* no information: classes without exemplars, points that are not finite, no points */
     for (int i = 0; i < 9; i++) L[2 * i + 1] = -INFINITY;
     assert_float_equal(eh_temperature(L, label, 9, 2), 1, 0);
     for (int i = 0; i < 9; i++) L[2 * i + 1] = NAN;
@@ -82,7 +82,7 @@ static void the_temperature_has_bounds_and_doubts_what_is_perfect(void **state)
     assert_float_equal(eh_temperature(L, label, 0, 2), 1, 0);
 }
 
-static void temperature_changes_shares_and_not_their_order(void **state)
+static void temperature_keeps_the_order_of_classes(void **state)
 {
     (void)state;
     static const float G[] = {0, 1.5f, 4, 60}, Y[] = {0.4f};
@@ -91,7 +91,7 @@ static void temperature_changes_shares_and_not_their_order(void **state)
     double d[4], scratch[8];
     float proba[4];
     for (int j = 0; j < 4; j++) d[j] = ((double)Y[0] - (double)G[j]) * ((double)Y[0] - (double)G[j]);
-    /* exp(-d[3]) is 0 in double, but not its share */
+    /* exp(-d[3]) is 0 in double, but its share is not */
     const double tempered[2][3] = {
         {pow(1 / (1 + d[0]) + 1 / (1 + d[2]), 1 / T), pow(1 + d[1], -1 / T), pow(1 + d[3], -1 / T)},
         {pow(exp(-d[0]) + exp(-d[2]), 1 / T), exp(-d[1] / T), exp(-d[3] / T)}};
@@ -117,13 +117,13 @@ static void margins_are_differences_of_distances(void **state)
     assert_float_equal(margin[1], 2, 1e-6);
     assert_true(isnan(margin[2]));
     eh_margins(&ref, Y, 1, (int32_t[]){1}, margin);
-    assert_float_equal(margin[0], -5, 1e-6); /* a vote may go against the nearest */
+    assert_float_equal(margin[0], -5, 1e-6); /* the predicted class need not be the nearest */
     const eh_host_references lonely = {G, classes, 1, 2, 2, false, 1};
     eh_margins(&lonely, Y, 1, label, margin);
     assert_true(isinf(margin[0]) && margin[0] > 0);
 }
 
-static void calibration_is_that_worked_out_by_hand(void **state)
+static void calibration_matches_hand_computation(void **state)
 {
     (void)state;
     static const float proba[] = {0.9f, 0.1f, 0.875f, 0.125f, 0.3f, 0.7f, 0.5f, 0.5f, 1, 0};
@@ -136,7 +136,7 @@ static void calibration_is_that_worked_out_by_hand(void **state)
     eh_calibration_end(5, &c);
     const double floor = 1.1920929e-7;
     assert_float_equal(c.nll, -(log(0.9) + log(0.125) + log(0.7) + 2 * log(floor)) / 5, 1e-6);
-    /* 13: 0.9 and 0.875, one of them right; 10: 0.7, right; 7: 0.5, of no class that is known; 14: 1, wrong */
+    /* bin 13: 0.9 and 0.875, one right; 10: 0.7, right; 7: 0.5, unknown class; 14: 1, wrong */
     assert_float_equal(c.ece, (fabs(1.775 - 1) + 0.3 + 0.5 + 1) / 5, 1e-6);
     static const int64_t n[ENHOPE_BINS] = {[7] = 1, [10] = 1, [13] = 2, [14] = 1};
     for (int i = 0; i < ENHOPE_BINS; i++) assert_int_equal(c.bin[i].n, n[i]);
@@ -146,7 +146,7 @@ static void calibration_is_that_worked_out_by_hand(void **state)
     assert_float_equal(c.bin[0].confidence, 0, 0);
 }
 
-static void coverage_is_that_worked_out_by_hand(void **state)
+static void coverage_matches_hand_computation(void **state)
 {
     (void)state;
     eh_judged s[] = {{0.5f, true}, {-INFINITY, true}, {2.5f, false}, {0.5f, false}, {1.25f, true}};
@@ -162,19 +162,19 @@ static void coverage_is_that_worked_out_by_hand(void **state)
         assert_int_equal(row[i].errors, expected[i].errors);
         assert_true(row[i].threshold == expected[i].threshold);
     }
-    /* errors among the 1, 2, .. 5 surest: 0, 1, then half of one from two that are equally sure, 2, 3 */
+    /* errors among the 1, 2, .. 5 most confident: 0, 1, then half of one from a tie of two, 2, 3 */
     assert_float_equal(area, (0 + 1.0 / 2 + 1.5 / 3 + 2.0 / 4 + 3.0 / 5) / 5, 1e-12);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_temperature_undoes_what_was_overstated),
-        cmocka_unit_test(the_temperature_has_bounds_and_doubts_what_is_perfect),
-        cmocka_unit_test(temperature_changes_shares_and_not_their_order),
+        cmocka_unit_test(temperature_corrects_scaled_logits),
+        cmocka_unit_test(temperature_is_bounded_without_errors),
+        cmocka_unit_test(temperature_keeps_the_order_of_classes),
         cmocka_unit_test(margins_are_differences_of_distances),
-        cmocka_unit_test(calibration_is_that_worked_out_by_hand),
-        cmocka_unit_test(coverage_is_that_worked_out_by_hand),
+        cmocka_unit_test(calibration_matches_hand_computation),
+        cmocka_unit_test(coverage_matches_hand_computation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

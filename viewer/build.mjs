@@ -1,6 +1,6 @@
-// Bundles src/ into one page and writes it as C: the page up to its data, and the rest.
+// Bundles src/ into one page and writes it as C source: the part before the data and the part after it.
 //
-// usage: node build.mjs PAGE.c     (packages are looked for beside PAGE.c)
+// usage: node build.mjs PAGE.c     (node_modules must be beside PAGE.c)
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,9 +16,9 @@ const common = { bundle: true, minify: true, write: false, charset: 'ascii', nod
 const bundle = async (name, more) =>
   (await esbuild.build({ ...common, ...more, entryPoints: [join(source, name)] })).outputFiles[0].text;
 
-// What is inside, with its terms.
+// The bundled packages and their licenses.
 const root = JSON.parse(readFileSync(join(dirname(page), 'package-lock.json'), 'utf8')).packages;
-const licences = Object.entries(root)
+const licenses = Object.entries(root)
   .filter(([path, about]) => path && !about.dev && !about.optional && !path.includes('esbuild'))
   .map(([path, about]) => {
     const file = readdirSync(join(dirname(page), path)).find((name) => /^licen[cs]e/i.test(name));
@@ -30,12 +30,13 @@ const licences = Object.entries(root)
 
 const script = (await bundle('main.js', { format: 'iife', target: 'es2021', legalComments: 'none' })).replaceAll('</script', '<\\/script');
 const style = await bundle('page.css', {});
-// Only this very script may run, whatever the data holds; the WebGL library makes functions of text, hence 'unsafe-eval'.
+// Only this script may run, regardless of the data. 'unsafe-eval' is needed because the WebGL library compiles functions from
+// text.
 const hash = createHash('sha256').update(script).digest('base64');
 const [head, tail] = readFileSync(join(source, 'page.html'), 'utf8')
   .replace('{{hash}}', () => hash)
   .replace('{{style}}', () => style)
-  .replace('{{licences}}', () => licences)
+  .replace('{{licenses}}', () => licenses)
   .replace('{{script}}', () => script)
   .split('{{data}}');
 

@@ -187,7 +187,7 @@ def test_lists_are_joined_as_the_setting_asks(blobs):
 
 
 @pytest.mark.parametrize("params, words", [
-    ({"n_exemplars": 2}, "n_exemplars = 2 exemplars for 3 classes"),
+    ({"n_exemplars": 2}, "2 exemplars for 3 classes"),
     ({"n_jobs": "all"}, "n_jobs is 'all': expected a whole number"),
     ({"n_jobs": 0}, "n_jobs is 0: expected"),
     ({"n_jobs": 1.5}, "n_jobs is 1.5: expected"),

@@ -1,6 +1,9 @@
-/* Writing beside the target, syncing and renaming over it: the target holds the old bytes or the new ones, never half.
+/* Atomic file replacement: the data goes to a temporary file next to the target, which is synced
+ * and then renamed over the target. The target therefore holds either the old content or the new
+ * content, never a mixture.
  *
- * A target that exists and is no regular file (/dev/stdout, a fifo) cannot be renamed over and is written directly. */
+ * A target that exists but is not a regular file (/dev/stdout, a FIFO) cannot be renamed over. It
+ * is written directly. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +16,9 @@
 #include "base/atomic_file.h"
 
 enum {
-    ATTEMPTS = 100,     /* names tried: another thread may be saving to the same path, or a crash left one */
-    SUFFIX = 40,        /* ".tmp-" and two numbers */
-    MAX_WRITE = 1 << 30 /* bytes a call; Linux takes at most 2 GiB */
+    ATTEMPTS = 100, /* names to try: another thread may be saving to the same path, or a crash may have left a file */
+    SUFFIX = 40,    /* ".tmp-" and two numbers */
+    MAX_WRITE = 1 << 30 /* bytes per call; Linux writes at most 2 GiB at once */
 };
 
 static enhope_status fail_write(enhope_context *ctx, const char *path, int error)
@@ -23,7 +26,8 @@ static enhope_status fail_write(enhope_context *ctx, const char *path, int error
     return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot write: %s", path, strerror(error));
 }
 
-/* Closes and takes back what has been done; errors here have no one to go to. */
+/* Closes and removes the temporary file. The caller already reports a failure, so errors are
+ * ignored. */
 static void abandon(eh_atomic_file *file)
 {
     if (file->fd >= 0) close(file->fd);
@@ -33,13 +37,13 @@ static void abandon(eh_atomic_file *file)
     *file = (eh_atomic_file){.fd = -1};
 }
 
-/* The file behind links, so that saving to a link replaces what it points to. */
+/* Resolves symbolic links, so that saving to a link replaces the file that it points to. */
 static enhope_status resolve(enhope_context *ctx, const char *path, char **out)
 {
     char *real = realpath(path, NULL);
     char *copy = eh_strdup(real ? real : path);
     free(real);
-    if (!copy) return eh_fail_memory(ctx, "the file's name", strlen(path) + 1, 1);
+    if (!copy) return eh_fail_memory(ctx, "the file name", strlen(path) + 1, 1);
     *out = copy;
     return ENHOPE_OK;
 }
@@ -60,7 +64,7 @@ enhope_status eh_atomic_open(enhope_context *ctx, const char *path, eh_atomic_fi
     char *name = eh_alloc(size, 1);
     if (!name) {
         abandon(&file);
-        return eh_fail_memory(ctx, "the temporary file's name", size, 1);
+        return eh_fail_memory(ctx, "the temporary file name", size, 1);
     }
     int error = 0;
     for (int attempt = 0; attempt < ATTEMPTS && file.fd < 0; attempt++) {
@@ -102,12 +106,12 @@ enhope_status eh_atomic_write(enhope_context *ctx, const char *path, eh_atomic_f
     return ENHOPE_OK;
 }
 
-/* The rename itself is only on disk once its folder is. Not every file system can sync a folder, and the new file is
- * in place already: there is nothing to take back, so a failure here is none. */
+/* Makes the rename durable by syncing the folder. Errors are ignored: the new file is already in
+ * place, and some file systems cannot sync a folder. */
 static void sync_folder(char *target)
 {
     char *slash = strrchr(target, '/');
-    if (slash) slash[slash == target] = '\0'; /* "/name" lies in "/" */
+    if (slash) slash[slash == target] = '\0'; /* the folder of "/name" is "/" */
     const int fd = open(slash ? target : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
     fsync(fd);

@@ -1,4 +1,4 @@
-/* A file that is replaced whole or not at all. */
+/* Files that are replaced completely or not at all. */
 #ifndef EH_ATOMIC_FILE_H
 #define EH_ATOMIC_FILE_H
 
@@ -6,16 +6,16 @@
 
 typedef struct eh_atomic_file {
     int fd;
-    char *target;    /* what is renamed over; links followed */
-    char *temporary; /* NULL: target is a device or a pipe, written directly */
+    char *target;    /* the file to replace, with symbolic links resolved */
+    char *temporary; /* NULL: the target is a device or a pipe and is written directly */
 } eh_atomic_file;
 
-/* Every failure leaves the old file as it was and nothing beside it, and says path and the system's reason. After a
- * failure of write or commit the file is closed. */
+/* On failure the old file is unchanged, the temporary file is removed, and the message contains the
+ * path and the reason from the system. A failed write or commit also closes the file. */
 enhope_status eh_atomic_open(enhope_context *ctx, const char *path, eh_atomic_file *out);
 enhope_status eh_atomic_write(enhope_context *ctx, const char *path, eh_atomic_file *file, const void *data,
                               size_t bytes);
-/* Syncs, renames, closes. */
+/* Syncs, renames and closes. */
 enhope_status eh_atomic_commit(enhope_context *ctx, const char *path, eh_atomic_file *file);
 
 #endif

@@ -1,4 +1,4 @@
-/* Marks what the cuda backend compiles for the device as well. */
+/* EH_BOTH marks functions that the CUDA backend also compiles for the device. */
 #ifndef EH_BOTH_H
 #define EH_BOTH_H
 

@@ -1,4 +1,4 @@
-/* The context: the last error's sentence, where log lines go, how many threads, which device. */
+/* The context: message of the last error, log callback, threads, memory limit, device. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,17 +40,17 @@ enhope_status enhope_context_set_threads(enhope_context *ctx, int threads)
 
 enhope_status enhope_context_set_memory(enhope_context *ctx, int64_t bytes)
 {
-    const int64_t least = 1000;
-    if (bytes != 0 && bytes < least)
+    const int64_t min = 1000;
+    if (bytes != 0 && bytes < min)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                       "memory is %lld bytes: expected 0 (half of the machine's) or %lld up", (long long)bytes,
-                       (long long)least);
+                       "memory is %lld bytes: expected 0 (half of the machine's memory) or at least %lld",
+                       (long long)bytes, (long long)min);
     ctx->memory = bytes;
     return ENHOPE_OK;
 }
 
-/* "cuda:" and one to three digits */
-static bool names_gpu(const char *name)
+/* True for "cuda:" and one to three digits. */
+static bool is_gpu_name(const char *name)
 {
     if (strncmp(name, "cuda:", 5)) return false;
     const size_t digits = strspn(name + 5, "0123456789");
@@ -60,11 +60,11 @@ static bool names_gpu(const char *name)
 enhope_status enhope_context_set_device(enhope_context *ctx, const char *name)
 {
     static const char *const known[] = {"cpu", "cuda", "auto", "ref"};
-    bool found = name && names_gpu(name);
+    bool found = name && is_gpu_name(name);
     for (size_t i = 0; i < sizeof known / sizeof *known && name; i++) found = found || !strcmp(name, known[i]);
     if (!found)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                       "device '%s' is not known: expected cpu, cuda, cuda:N (the N-th GPU, from 0), auto or ref",
+                       "unknown device '%s': expected cpu, cuda, cuda:N (GPU N, counted from 0), auto or ref",
                        name ? name : "");
     strcpy(ctx->device, name);
     ctx->told_fallback = false;
@@ -79,8 +79,7 @@ enhope_status enhope_context_set_precision(enhope_context *ctx, const char *name
             ctx->precision = i;
             return ENHOPE_OK;
         }
-    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "precision '%s' is not known: expected fp32, tf32 or bf16",
-                   name ? name : "");
+    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "unknown precision '%s': expected fp32, tf32 or bf16", name ? name : "");
 }
 
 enhope_status eh_fail(enhope_context *ctx, enhope_status status, const char *format, ...)

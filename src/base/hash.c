@@ -1,4 +1,4 @@
-/* A hash that tells damaged or different bytes; no protection against those who want to deceive. */
+/* A hash that detects damaged or different data. It is not cryptographic. */
 #include <string.h>
 
 #include "base/base.h"

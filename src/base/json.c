@@ -1,15 +1,15 @@
-/* Bounded JSON parsing on top of cJSON.
+/* JSON parsing with limits, on top of cJSON.
  *
- * cJSON builds a node of 64 bytes for a value that may take two bytes of text, so a text is measured first: values and
- * nesting are counted without allocating, and a text with too many is refused. */
+ * cJSON builds a node of 64 bytes for a value that may take two bytes of text. The values and the
+ * nesting depth of a text are therefore counted before it is parsed, without allocation. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 
-enum { MAX_DEPTH = 32 }; /* a model needs 3 levels, a list of shards 5 */
+enum { MAX_DEPTH = 32 }; /* a model needs 3 levels, a shard list 5 */
 
-/* Values that the text can hold at most: one, and one more for every bracket and comma outside strings. */
+/* Counts an upper bound of the values: one, plus one for each bracket and comma outside strings. */
 static enhope_status measure(enhope_context *ctx, enhope_status failure, const char *what, const char *text,
                              size_t length, int64_t max_values)
 {
@@ -28,9 +28,9 @@ static enhope_status measure(enhope_context *ctx, enhope_status failure, const c
         if (byte == '{' || byte == '[') depth++;
         if (byte == '}' || byte == ']') depth--;
         if (byte == '{' || byte == '[' || byte == ',') values++;
-        if (depth > MAX_DEPTH) return eh_fail(ctx, failure, "%s nests deeper than %d levels", what, MAX_DEPTH);
+        if (depth > MAX_DEPTH) return eh_fail(ctx, failure, "%s is nested deeper than %d levels", what, MAX_DEPTH);
         if (values > max_values)
-            return eh_fail(ctx, failure, "%s holds more than %lld values", what, (long long)max_values);
+            return eh_fail(ctx, failure, "%s has more than %lld values", what, (long long)max_values);
     }
     return ENHOPE_OK;
 }
@@ -72,7 +72,7 @@ enhope_status eh_json_distinct(enhope_context *ctx, enhope_status failure, const
     char quote[EH_QUOTE];
     for (int64_t i = 1; i < count && !status; i++)
         if (!strcmp(name[i - 1], name[i]))
-            status = eh_fail(ctx, failure, "%s names '%s' twice", what, eh_json_quote(name[i], quote));
+            status = eh_fail(ctx, failure, "%s contains '%s' twice", what, eh_json_quote(name[i], quote));
     eh_free(name);
     return status;
 }

@@ -1,8 +1,12 @@
-/* The clock, and how much memory this process may have: the machine's, or less where a control group (a container, a batch job) says so.
+/* The clock, and the memory that this process may use: that of the machine, or the limit of a
+ * control group (container, batch job) if it is smaller.
  *
- *   /proc/self/cgroup       0::/a/b             version 2: memory.max of /a/b and of those above it
+ *   /proc/self/cgroup       0::/a/b             version 2: memory.max of /a/b and its parents
  *                           4:cpu,memory:/a/b   version 1: memory.limit_in_bytes, likewise
- *   /sys/fs/cgroup[/memory] where these are; inside a container its own group is there, whatever its path is outside */
+ *   /sys/fs/cgroup[/memory] the folders of the groups
+ *
+ * Inside a container, the container's own group is mounted at /sys/fs/cgroup[/memory], whatever its
+ * path on the host. */
 #define _DEFAULT_SOURCE 1 /* _SC_PHYS_PAGES */
 #include <stdio.h>
 #include <string.h>
@@ -13,31 +17,31 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* The lesser of `most` and the number in a file; what is missing, or "max", is no limit. */
-static int64_t read_limit(const char *path, int64_t most)
+/* The smaller of `max` and the number in a file. A missing file, or "max", sets no limit. */
+static int64_t read_limit(const char *path, int64_t max)
 {
     long long limit = 0;
     FILE *f = fopen(path, "r");
-    if (!f) return most;
-    if (fscanf(f, "%lld", &limit) != 1 || limit <= 0) limit = most;
+    if (!f) return max;
+    if (fscanf(f, "%lld", &limit) != 1 || limit <= 0) limit = max;
     fclose(f);
-    return limit < most ? limit : most;
+    return limit < max ? limit : max;
 }
 
-/* Of a group and all above it. */
-static int64_t group_limit(const char *mount, char *group, const char *name, int64_t most)
+/* The smallest limit of a group and its parents. */
+static int64_t group_limit(const char *mount, char *group, const char *name, int64_t max)
 {
     char path[2 * PATH_SIZE];
     for (;;) {
         snprintf(path, sizeof path, "%s%s/%s", mount, group, name);
-        most = read_limit(path, most);
+        max = read_limit(path, max);
         char *last = strrchr(group, '/');
-        if (!last) return most;
+        if (!last) return max;
         *last = '\0';
     }
 }
 
-/* Whether a list of words with commas has this one. */
+/* True if a comma-separated list contains word. */
 static bool has_word(const char *list, const char *word)
 {
     const size_t length = strlen(word);
@@ -46,11 +50,11 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-int64_t eh_group_memory(const char *list, const char *mount, int64_t most)
+int64_t eh_group_memory(const char *list, const char *mount, int64_t max)
 {
     char line[PATH_SIZE], old[PATH_SIZE];
     FILE *f = fopen(list, "r");
-    if (!f) return most;
+    if (!f) return max;
     snprintf(old, sizeof old, "%.4000s/memory", mount);
     while (fgets(line, sizeof line, f)) {
         char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -58,17 +62,17 @@ int64_t eh_group_memory(const char *list, const char *mount, int64_t most)
         *group++ = '\0';
         group[strcspn(group, "\n")] = '\0';
         if (!controllers[1])
-            most = group_limit(mount, group, "memory.max", most);
+            max = group_limit(mount, group, "memory.max", max);
         else if (has_word(controllers + 1, "memory"))
-            most = group_limit(old, group, "memory.limit_in_bytes", most);
+            max = group_limit(old, group, "memory.limit_in_bytes", max);
     }
     fclose(f);
-    return most;
+    return max;
 }
 
 int64_t eh_machine_memory(void)
 {
-    const int64_t little = (int64_t)2 << 30; /* where the machine does not tell */
+    const int64_t little = (int64_t)2 << 30; /* assumed if the system does not report its memory */
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return eh_group_memory("/proc/self/cgroup", "/sys/fs/cgroup",
                            pages > 0 && size > 0 ? (int64_t)pages * size : little);

@@ -1,5 +1,5 @@
-/* Memory: one door for all that this library takes itself, aligned for SIMD, sizes checked, replaceable by the caller.
- * The libraries below (zlib, matio, cJSON, BLAS) take their own. */
+/* Memory allocation of the library: aligned for SIMD, overflow-checked, through the caller's
+ * allocator if one is set. Linked libraries (zlib, matio, cJSON, BLAS) use their own allocators. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@ void enhope_set_allocator(enhope_malloc_fn alloc, enhope_free_fn release)
     caller_free = alloc && release ? release : NULL;
 }
 
-/* The block as the allocator gave it is remembered in the pointer just below the aligned address. */
-static void *take(size_t bytes)
+/* Stores the allocator's own pointer just below the aligned address. */
+static void *allocate(size_t bytes)
 {
     if (bytes > SIZE_MAX - ALIGNMENT - sizeof(void *)) return NULL;
     const size_t whole = bytes + ALIGNMENT + sizeof(void *);
@@ -33,7 +33,7 @@ void *eh_alloc(size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
-    void *block = take(bytes);
+    void *block = allocate(bytes);
     if (block) memset(block, 0, bytes);
     return block;
 }

@@ -1,4 +1,4 @@
-/* Numbers as text and back, the same in every locale. */
+/* Parsing and printing of numbers, independent of the locale. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@ static bool digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The C library's correctly rounded conversion, for the few numbers that do not fit the exact short cut. It expects
- * the locale's decimal point. */
+/* Converts with strtod, which rounds correctly and expects the decimal point of the locale. Used
+ * for the few numbers that the exact fast path does not cover. */
 static double convert(const char *text, size_t length)
 {
     char small[128], *copy = small;
@@ -56,7 +56,7 @@ eh_number_kind eh_number_parse(const char *text, size_t length, double *out)
         return word ? EH_NOT_FINITE : EH_NOT_NUMBER;
     }
     uint64_t mantissa = 0;
-    int digits = 0; /* of the mantissa, leading zeros left out */
+    int digits = 0; /* of the mantissa, without leading zeros */
     int64_t exponent = 0;
     bool any = false, exact = true;
     for (; at < end && digit(*at); at++) {
@@ -91,7 +91,8 @@ eh_number_kind eh_number_parse(const char *text, size_t length, double *out)
         exponent += down ? -e : e;
     }
     if (at != end) return EH_NOT_NUMBER;
-    /* a mantissa below 2^53 and a power of ten up to 22 are exact doubles, so their product is rounded once */
+    /* a mantissa up to 2^53 and a power of ten up to 22 are exact doubles: the result is rounded
+     * once */
     if (exact && mantissa <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
         const double m = (double)mantissa;
         const double value = exponent < 0 ? m / power[-exponent] : m * power[exponent];

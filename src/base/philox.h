@@ -1,5 +1,6 @@
-/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four words for every counter (index, stream, part) under a seed. The
- * cuda backend compiles it for the device, so that all backends see the same words. */
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011): four words for each counter (index, stream,
+ * part) and seed. The CUDA backend compiles the same code for the device, so all backends draw the
+ * same words. */
 #ifndef EH_PHILOX_H
 #define EH_PHILOX_H
 

@@ -1,5 +1,6 @@
-/* Plug-ins: libraries of enhope's own that are loaded on first use, because they depend on libraries that are large or
- * often missing. This header stands alone, so that the command loads its plug-in by the same code. */
+/* Plug-ins: shared libraries of enhope that are loaded on first use, because they depend on
+ * libraries that are large or often missing. This header has no dependencies within the library, so
+ * the command uses it, too. */
 #ifndef EH_PLUGIN_H
 #define EH_PLUGIN_H
 
@@ -11,15 +12,16 @@
 enum { EH_PLUGIN_MESSAGE = 600 };
 
 typedef struct eh_plugin {
-    const char *library; /* its file: "libenhope_mat.so" */
-    const char *purpose; /* what it is for, as the subject of a message: "reading MATLAB files" */
-    const char *advice;  /* what to do if it is missing: "install libmatio" */
-    bool global;         /* its symbols are visible to libraries that are loaded later */
+    const char *library; /* file name: "libenhope_mat.so" */
+    const char *purpose; /* subject of messages: "reading MATLAB files" */
+    const char *advice;  /* what to do if the plug-in is missing: "install libmatio" */
+    bool global;         /* libraries that are loaded later see its symbols */
 } eh_plugin;
 
-/* Loads the plug-in, which stays loaded, and stores the address of the function `symbol` in the function pointer at out.
- * The file is searched for beside the library that calls (RPATH $ORIGIN; if that is linked statically, along the RPATH
- * of the program) and in LD_LIBRARY_PATH. False: the message says why, and what to do. */
+/* Loads the plug-in, which stays loaded, and stores the address of the function `symbol` in the
+ * function pointer at out. The file is searched for beside the calling library (RPATH $ORIGIN; for
+ * a static library, the RPATH of the program) and in LD_LIBRARY_PATH. Returns false with a message
+ * that states the reason and what to do. */
 static inline bool eh_plugin_find(const eh_plugin *plugin, const char *symbol, void *out,
                                   char message[EH_PLUGIN_MESSAGE])
 {
@@ -32,10 +34,11 @@ static inline bool eh_plugin_find(const eh_plugin *plugin, const char *symbol, v
     }
     void *address = dlsym(library, symbol);
     if (!address) {
-        snprintf(message, EH_PLUGIN_MESSAGE, "%s is of another version than libenhope: %s", plugin->library, dlerror());
+        snprintf(message, EH_PLUGIN_MESSAGE, "%s does not match this version of libenhope: %s; reinstall enhope",
+                 plugin->library, dlerror());
         return false;
     }
-    memcpy(out, &address, sizeof address); /* ISO C has no cast from an object to a function */
+    memcpy(out, &address, sizeof address); /* ISO C does not convert object pointers to function pointers */
     return true;
 }
 

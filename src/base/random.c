@@ -1,5 +1,5 @@
-/* Counter-based random numbers: Philox4x32-10 (philox.h). A number is a function of
- * (seed, stream, index) alone, so a run is the same for any number of threads and on any device. */
+/* Counter-based random numbers: Philox4x32-10 (philox.h). A number depends only on (seed, stream,
+ * index), so results are the same for any number of threads and on any device. */
 #include <math.h>
 
 #include "base/base.h"

@@ -1,11 +1,11 @@
-/* UTF-8: one scanner for every text that comes from outside. */
+/* UTF-8 encoding and decoding, for every text that comes from outside the library. */
 #include <string.h>
 
 #include "base/base.h"
 
 size_t eh_utf8_next(const char *text, size_t length, uint32_t *code)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* below it the form is overlong */
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000}; /* smaller code points are overlong */
     const unsigned char *s = (const unsigned char *)text;
     if (length == 0) return 0;
     *code = s[0];
@@ -17,7 +17,7 @@ size_t eh_utf8_next(const char *text, size_t length, uint32_t *code)
         if ((s[i] & 0xC0) != 0x80) return 0;
         c = c << 6 | (s[i] & 0x3Fu);
     }
-    if (c < least[size] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return 0;
+    if (c < min[size] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return 0;
     *code = c;
     return size;
 }

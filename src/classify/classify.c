@@ -1,9 +1,8 @@
-/* Classes from neighbours: the vote of the k nearest references, and each class's share of the similarity to all of
- * them,
+/* Classes from neighbors: the vote of the k nearest references, and the share of each class in the
+ * similarity to all references,
  *
- *   S(class, y) = sum of w(y, g_j) over the class's g_j, w of compute/similarity.h, d = |y - g_j|^2
- *   P(class | y) = S(class, y)^(1/T) / sum of these over all classes
- */
+ *   S(class, y) = sum of w(y, g_j) over the g_j of the class, with w of compute/similarity.h
+ *   P(class | y) = S(class, y)^(1/T) / sum over all classes */
 #include <math.h>
 
 #include "classify/classify.h"
@@ -25,14 +24,14 @@ enhope_status eh_found_create(enhope_context *ctx, eh_compute *cp, int64_t n, in
     enhope_status status;
     eh_found f = {.cp = cp, .k = k};
     int64_t all;
-    if (!eh_mul(n, k, &all)) return eh_fail_memory(ctx, "the neighbours", (size_t)n, (size_t)k);
-    EH_CHECK(eh_compute_new(cp, ctx, "the neighbours", all, sizeof(int64_t), &f.index));
-    EH_CHECK(eh_compute_new(cp, ctx, "the neighbours", all, cp->op->size, &f.distance));
+    if (!eh_mul(n, k, &all)) return eh_fail_memory(ctx, "the neighbors", (size_t)n, (size_t)k);
+    EH_CHECK(eh_compute_new(cp, ctx, "the neighbors", all, sizeof(int64_t), &f.index));
+    EH_CHECK(eh_compute_new(cp, ctx, "the neighbors", all, cp->op->size, &f.distance));
     if (wanted->label) EH_CHECK(eh_compute_new(cp, ctx, "the votes", n, sizeof(int32_t), &f.label));
     if (wanted->winner || wanted->shares || wanted->neighbour)
-        EH_CHECK(eh_new(ctx, "the neighbours", all, sizeof *f.host_index, (void **)&f.host_index));
+        EH_CHECK(eh_new(ctx, "the neighbors", all, sizeof *f.host_index, (void **)&f.host_index));
     if (wanted->distance || wanted->neighbour_distance)
-        EH_CHECK(eh_new(ctx, "the neighbours", all, sizeof *f.host_distance, (void **)&f.host_distance));
+        EH_CHECK(eh_new(ctx, "the neighbors", all, sizeof *f.host_distance, (void **)&f.host_distance));
     *out = f;
     return ENHOPE_OK;
 cleanup:
@@ -56,7 +55,7 @@ enhope_status eh_classify_fetch(eh_found *f, enhope_context *ctx, int64_t n, con
     if (out->label) op->fetch(f->cp, out->label, f->label, (size_t)n * sizeof *out->label);
     if (f->host_index) op->fetch(f->cp, f->host_index, f->index, (size_t)(n * k) * sizeof *f->host_index);
     if (f->host_distance) op->read(f->cp, f->host_distance, f->distance, n * k);
-    EH_TRY(op->sync(f->cp, ctx)); /* what a failure leaves is no index */
+    EH_TRY(op->sync(f->cp, ctx)); /* after a failure the indices are not valid */
     for (int64_t i = 0; i < n; i++) {
         if (out->winner) out->winner[i] = f->host_index[i * k];
         if (out->distance) out->distance[i] = sqrtf(f->host_distance[i * k]);
@@ -81,7 +80,8 @@ static double squared_distance(const float *a, const float *b, int64_t h)
     return sum;
 }
 
-/* The largest exponent of each class is taken out of its sum, so that no class far away comes to nothing. */
+/* Log-sum-exp per class: the largest exponent of each class is factored out of its sum, so that
+ * distant classes do not underflow to 0. */
 static void gaussian_logs(const eh_host_references *ref, const float *y, double *top, double *L)
 {
     for (int32_t k = 0; k < ref->c; k++) top[k] = -INFINITY, L[k] = 0;
@@ -146,8 +146,9 @@ void eh_margins(const eh_host_references *ref, const float *Y, int64_t n, const 
     }
 }
 
-/* The paper takes one neighbour where a class has one exemplar, else five. But with exemplars shared out unevenly, say
- * 3, 2, 2, 3, a point amid all of a small class's exemplars would be outvoted by a larger class next door. */
+/* The paper uses one neighbor if every class has one exemplar, otherwise five. If exemplars are
+ * distributed unevenly, say 3, 2, 2, 3, a larger class nearby could outvote a small class even amid
+ * all exemplars of the small class. One neighbor is used then. */
 int32_t eh_default_neighbours(const int32_t *label, int64_t r)
 {
     int64_t fewest = r, most = 0;

@@ -1,8 +1,9 @@
-/* How sure a classification is.
+/* Confidence of a classification: temperature, calibration, coverage.
  *
- * With beta = 1/T the negative log-likelihood of softmax(beta L) is convex in beta: its slope is the sum over samples of
- * the mean of L under softmax(beta L) less the L that was true, its curvature the sum of the variances. Newton's steps in
- * log beta find the root of the slope, held to a bracket. */
+ * With beta = 1/T the negative log-likelihood of softmax(beta L) is convex in beta. Its slope is
+ * the sum over samples of the mean of L under softmax(beta L) minus the L of the true class; its
+ * curvature is the sum of the variances. Newton's method in log beta, kept inside a bracket, finds
+ * the root of the slope. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +13,12 @@
 static const double HOTTEST = 100, COLDEST = 0.01;
 
 typedef struct slopes {
-    double first, second; /* derivatives by beta */
+    double first, second; /* derivatives with respect to beta */
 } slopes;
 
-/* Labels are taken for true but for one sample's worth of doubt in all, which goes to the strongest of the other classes:
- * a part without errors does not make the model certain. */
+/* Adds a sample with a smoothed label: `doubt` of its weight goes to the strongest other class. All
+ * samples together give away the weight of one, so that a set without errors does not make the
+ * model certain. */
 static void add_sample(const double *L, int32_t label, int32_t c, double beta, double doubt, slopes *sum)
 {
     double other = -INFINITY;
@@ -27,7 +29,7 @@ static void add_sample(const double *L, int32_t label, int32_t c, double beta, d
     double all = 0, mean = 0, square = 0;
     for (int32_t k = 0; k < c; k++) {
         const double gap = L[k] - top, p = exp(beta * gap);
-        if (!(p > 0)) continue; /* nor is its gap perhaps finite */
+        if (!(p > 0)) continue; /* its gap may be infinite */
         all += p;
         mean += p * gap;
         square += p * gap * gap;
@@ -41,7 +43,7 @@ double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t 
 {
     enum { STEPS = 60 };
     const double doubt = 1 / ((double)n + 2), close = 1e-9;
-    double low = log(1 / HOTTEST), high = log(1 / COLDEST), at = 0; /* of log beta */
+    double low = log(1 / HOTTEST), high = log(1 / COLDEST), at = 0; /* log beta */
     bool any = false;
     for (int i = 0; i < STEPS && high - low > close; i++) {
         const double beta = exp(at);
@@ -62,7 +64,7 @@ double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t 
 
 void eh_calibration_add(float true_p, float confidence, bool right, int64_t all, enhope_calibration *sum)
 {
-    const double least = FLT_EPSILON; /* what a share of 0 is taken for: nothing is that certain */
+    const double least = FLT_EPSILON; /* replaces a probability of 0, whose logarithm is infinite */
     sum->nll -= log(fmax(true_p, least)) / (double)all;
     const int bin = (int)((double)confidence * ENHOPE_BINS);
     enhope_bin *to = &sum->bin[bin < ENHOPE_BINS ? bin : ENHOPE_BINS - 1];
@@ -88,7 +90,7 @@ static int surest_first(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* The end of the samples that are as sure as sample i. */
+/* Index after the last sample with the confidence of sample i. */
 static int64_t tie_end(const eh_judged *s, int64_t n, int64_t i)
 {
     int64_t end = i + 1;

@@ -1,11 +1,12 @@
-/* Joining other ranks, and what all of them agree upon.
+/* Joining other ranks, and collective operations on a context.
  *
- * MPI is a plug-in (base/plugin.h), so that nothing here needs it. It offers
+ * MPI is a plug-in (base/plugin.h), so that the library does not depend on it. The plug-in exports
  *
  *   enhope_status eh_comm_mpi_open(ctx, table_size, &comm)
  *       Joins the ranks that this process was started with; a second call gives the same comm.
  *
- * table_size is sizeof(eh_comm_ops): a table of another size is another version's. */
+ * table_size is sizeof(eh_comm_ops). The plug-in rejects another size, which means another version.
+ */
 #include "comm/comm.h"
 
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 
 typedef enhope_status (*mpi_open_fn)(enhope_context *, size_t, eh_comm **);
 
-/* Whether a launcher of MPI has started this process along with others. */
-static bool launched(void)
+/* True if an MPI launcher started this process together with others. */
+static bool started_by_mpi(void)
 {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -27,10 +28,10 @@ static bool launched(void)
 
 static enhope_status open_mpi(enhope_context *ctx, eh_comm **out)
 {
-    /* MPI's own plug-ins use its symbols: they must be global */
+    /* global: the plug-ins of MPI use its symbols */
     static const eh_plugin plugin = {.library = "libenhope_mpi.so",
                                      .purpose = "MPI",
-                                     .advice = "build enhope where mpicc is installed",
+                                     .advice = "rebuild enhope with mpicc installed",
                                      .global = true};
     char message[EH_PLUGIN_MESSAGE];
     mpi_open_fn open = NULL;
@@ -43,10 +44,9 @@ enhope_status enhope_context_set_ranks(enhope_context *ctx, const char *name)
 {
     const bool mpi = name && !strcmp(name, "mpi"), automatic = name && !strcmp(name, "auto");
     if (!mpi && !automatic && (!name || strcmp(name, "self")))
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "ranks '%s' are not known: expected self, mpi or auto",
-                       name ? name : "");
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "unknown ranks '%s': expected self, mpi or auto", name ? name : "");
     eh_comm *comm = NULL;
-    if (mpi || (automatic && launched())) EH_TRY(open_mpi(ctx, &comm));
+    if (mpi || (automatic && started_by_mpi())) EH_TRY(open_mpi(ctx, &comm));
     const bool several = comm && comm->ranks > 1;
     ctx->comm = several ? comm : NULL;
     ctx->local_rank = several ? comm->local_rank : 0;
@@ -74,13 +74,13 @@ int enhope_context_all_failed(enhope_context *ctx, double seconds)
     return !ctx->comm || ctx->comm->op->all_failed(ctx->comm, seconds);
 }
 
-/* ---- what all agree upon ---- */
+/* ---- collective operations ---- */
 
 /* The failure of the lowest rank that has one. */
-typedef struct verdict {
+typedef struct failure_message {
     int32_t status;
     char error[1024];
-} verdict;
+} failure_message;
 
 void eh_comm_begin(enhope_context *ctx)
 {
@@ -96,8 +96,8 @@ enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status)
     c->op->sum(c, &failed, 1);
     if (!failed || *c->failure) return status;
     ctx->agreed = true;
-    /* who is the first of them: all below it say 0 */
-    verdict v = {.status = status};
+    /* the first rank with a failure is the one below which all ranks sum to 0 */
+    failure_message v = {.status = status};
     memcpy(v.error, ctx->error, sizeof v.error);
     int from = -1;
     for (int r = 0; r < c->ranks && from < 0; r++) {

@@ -1,8 +1,9 @@
-/* enhope_convert: any source becomes a folder of shards, row after row, and a conversion that was stopped resumes after the
- * last complete shard.
+/* enhope_convert: converts any source to a folder of shards. An interrupted conversion resumes
+ * after the last complete shard.
  *
- * What is in shards.partial.json is on disk. Readers that cannot begin in the middle read from the start again, and the
- * rows that are there already are passed over; labels get the same numbers, because they are numbered as they appear. */
+ * Every shard listed in shards.partial.json is on disk. A reader that cannot start in the middle of
+ * a source reads from its beginning, and the writer skips the rows that exist already. Labels get
+ * the same numbers again, because they are numbered in order of appearance. */
 #define _DEFAULT_SOURCE 1
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +18,7 @@
 
 static const int64_t USUAL_SHARD = 256000000, LARGEST_SHARD = (int64_t)1 << 40; /* bytes */
 
-/* ---- what a conversion is of ---- */
+/* ---- identity of a conversion ---- */
 
 static void put_file(char *text, size_t size, const char *path)
 {
@@ -27,7 +28,7 @@ static void put_file(char *text, size_t size, const char *path)
         snprintf(text + at, size - at, "; %lld bytes of %lld", (long long)info.st_size, (long long)info.st_mtime);
 }
 
-/* The files of a folder, in whatever order they come. */
+/* Appends the files of a folder, in directory order. */
 static void put_folder(char *text, size_t size, const char *folder)
 {
     char path[EH_PATH];
@@ -48,7 +49,7 @@ static void put_folder(char *text, size_t size, const char *folder)
     if (files) snprintf(text + at, size - at, "; %lld files, %lld bytes of %lld", files, bytes, newest);
 }
 
-/* Two conversions of the same words make the same shards. */
+/* Describes the source and the settings. Conversions with equal descriptions write equal shards. */
 static enhope_status describe(enhope_context *ctx, const enhope_source *s, const eh_shard_writer *w, char **out)
 {
     char text[2 * EH_PATH];
@@ -67,7 +68,7 @@ static enhope_status describe(enhope_context *ctx, const enhope_source *s, const
         put_file(text, sizeof text, path);
         put_file(text, sizeof text, comma + 1);
     }
-    for (char *at = text; *at; at++) /* whatever the path is, JSON is UTF-8 */
+    for (char *at = text; *at; at++) /* JSON must be UTF-8, but a path may contain any bytes */
         if ((unsigned char)*at >= 0x80 && !eh_utf8_valid(text, strlen(text))) *at = '?';
     return eh_new_text(ctx, "a text", text, out);
 }
@@ -81,13 +82,15 @@ static bool is_in(const char *folder, const char *name)
     return snprintf(path, sizeof path, "%s/%s", folder, name) < EH_PATH && stat(path, &info) == 0;
 }
 
-/* The folder, and those above it that are missing; the path of the first that was made is of *made characters, 0: none was. */
-static enhope_status make_folder(enhope_context *ctx, const char *folder, size_t *made)
+/* Creates the folder and its missing parents. *made is the length of the path of the first folder
+ * created, or 0. */
+static enhope_status create_folders(enhope_context *ctx, const char *folder, size_t *made)
 {
     char path[EH_PATH];
     struct stat info;
     if (snprintf(path, sizeof path, "%s", folder) >= EH_PATH - 64)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", EH_PATH - 64);
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                       "the path of the folder is longer than %d characters; use a shorter path", EH_PATH - 64);
     for (char *at = path + 1;; at++) {
         if (*at && *at != '/') continue;
         const char end = *at;
@@ -95,17 +98,17 @@ static enhope_status make_folder(enhope_context *ctx, const char *folder, size_t
         if (mkdir(path, 0777) == 0)
             *made = *made ? *made : (size_t)(at - path);
         else if (errno != EEXIST)
-            return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: the folder cannot be made: %s", path, strerror(errno));
+            return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot create the folder: %s", path, strerror(errno));
         *at = end;
         if (!end) break;
     }
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
-        return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: is no folder", path);
+        return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: is not a folder", path);
     return ENHOPE_OK;
 }
 
-/* Removes folders that were made here, from the last on, unless something is in them. */
-static void unmake_folder(const char *folder, size_t made)
+/* Removes the folders created here, innermost first, as long as they are empty. */
+static void remove_folders(const char *folder, size_t made)
 {
     char path[EH_PATH];
     snprintf(path, sizeof path, "%s", folder);
@@ -116,7 +119,8 @@ static void unmake_folder(const char *folder, size_t made)
     }
 }
 
-/* Two conversions at once would overwrite each other. File systems without locks do without. */
+/* Locks the folder against a concurrent conversion. File systems without locks are not protected.
+ */
 static enhope_status lock_folder(enhope_context *ctx, const char *folder, int *lock)
 {
     *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -126,7 +130,7 @@ static enhope_status lock_folder(enhope_context *ctx, const char *folder, int *l
     return ENHOPE_OK;
 }
 
-/* A shard that is in the list has files of these sizes. */
+/* Checks the sizes of the files of all listed shards. */
 static enhope_status check_sizes(enhope_context *ctx, const char *folder, const eh_shards *s)
 {
     for (int64_t i = 0; i < s->shards; i++)
@@ -138,15 +142,16 @@ static enhope_status check_sizes(enhope_context *ctx, const char *folder, const 
             if (stat(path, &info) != 0)
                 return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be opened: %s", path, strerror(errno));
             if (info.st_size != s->shard[i].file[j].bytes)
-                return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is of %lld bytes: expected %lld", path,
-                               (long long)info.st_size, (long long)s->shard[i].file[j].bytes);
+                return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: has %lld bytes: expected %lld; convert the data again",
+                               path, (long long)info.st_size, (long long)s->shard[i].file[j].bytes);
         }
     return ENHOPE_OK;
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
-/* What is there of an earlier conversion of the same source. *done: all. */
+/* Loads the list of an earlier conversion of the same source. *done: that conversion is complete.
+ */
 static enhope_status resume(enhope_context *ctx, eh_shard_writer *w, bool *done)
 {
     eh_shards there = {.n = 0};
@@ -155,12 +160,13 @@ static enhope_status resume(enhope_context *ctx, eh_shard_writer *w, bool *done)
     EH_TRY(eh_shards_load(ctx, w->folder, *done ? EH_SHARDS_NAME : EH_SHARDS_PARTIAL, &there));
     enhope_status status = check_sizes(ctx, w->folder, &there);
     if (!status && (!there.source || strcmp(there.source, w->to.source) != 0))
-        status = eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: holds shards of something else (%.200s): name another folder",
-                         w->folder, there.source ? there.source : "unknown");
+        status =
+            eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: contains shards of another source (%.200s); use another folder",
+                    w->folder, there.source ? there.source : "unknown");
     if (!status && *done && strncmp(there.source, "-;", 2) == 0)
         status =
             eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                    "%s: holds shards of standard input, which may have been other: name another folder", w->folder);
+                    "%s: contains shards of standard input, which cannot be resumed; use another folder", w->folder);
     if (status) {
         eh_shards_free(&there);
         return status;
@@ -172,7 +178,7 @@ static enhope_status resume(enhope_context *ctx, eh_shard_writer *w, bool *done)
     return ENHOPE_OK;
 }
 
-/* The names, moved from data; the list; and the partial list is not needed any more. */
+/* Moves the names from data, writes the final list and removes the partial list. */
 static enhope_status finish(enhope_context *ctx, eh_shard_writer *w, const char *source, enhope_dataset *data)
 {
     char path[EH_PATH];
@@ -183,7 +189,7 @@ static enhope_status finish(enhope_context *ctx, eh_shard_writer *w, const char 
     w->to.image_rows = data->image_rows;
     w->to.image_columns = data->image_columns;
     eh_labels_free(&w->to.labels);
-    for (int32_t k = 0; w->labelled && k < data->c; k++) {
+    for (int32_t k = 0; w->labeled && k < data->c; k++) {
         int32_t id;
         EH_TRY(eh_labels_class(ctx, &w->to.labels, data->class_name[k], strlen(data->class_name[k]), &id));
         if (id != k) return eh_fail(ctx, ENHOPE_ERROR_DATA, "two classes have the name '%.60s'", data->class_name[k]);
@@ -208,7 +214,7 @@ enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, c
     bool done;
     size_t made = 0;
     if (!source || !source->path || !folder || !*folder)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a source and a folder are needed to convert");
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "enhope_convert needs a source and a folder");
     if (shard_rows < 0 || shard_bytes < 0 || shard_bytes > LARGEST_SHARD)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "shards of %lld rows and %lld bytes: expected 0 (256 MB) to 1 TB",
                        (long long)shard_rows, (long long)shard_bytes);
@@ -219,7 +225,7 @@ enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, c
     w->limit = source->limit;
     w->progress = progress;
     w->user = user;
-    EH_CHECK(make_folder(ctx, folder, &made));
+    EH_CHECK(create_folders(ctx, folder, &made));
     EH_CHECK(lock_folder(ctx, folder, &lock));
     EH_CHECK(describe(ctx, source, w, &w->to.source));
     EH_CHECK(resume(ctx, w, &done));
@@ -227,12 +233,12 @@ enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, c
     EH_CHECK(eh_new(ctx, "a data set", 1, sizeof *data, (void **)&data));
     w->data = data;
     EH_CHECK(eh_read_rows(ctx, source, data, &w->sink));
-    if (!w->begun) w->labelled = w->to.shards > 0 && *w->to.shard[0].file[EH_LABELS].name;
+    if (!w->begun) w->labeled = w->to.shards > 0 && *w->to.shard[0].file[EH_LABELS].name;
     EH_CHECK(finish(ctx, w, source->path, data));
 cleanup:
     eh_shard_writer_close(w);
     if (lock >= 0) close(lock);
-    if (status) unmake_folder(folder, made);
+    if (status) remove_folders(folder, made);
     eh_free(w);
     enhope_dataset_free(data);
     return status;

@@ -1,4 +1,4 @@
-/* The data set: samples, labels, class names; its scaling; its split. */
+/* The data set: samples, labels, class names, scaling and split. */
 #ifndef EH_DATA_H
 #define EH_DATA_H
 
@@ -6,30 +6,33 @@
 
 struct enhope_dataset {
     eh_matrix x;
-    int32_t *label; /* (n) 0..c-1, -1: unlabelled; NULL: no labels at all */
+    int32_t *label; /* (n) 0..c-1, -1: unlabeled; NULL: no labels at all */
     int32_t c;
     char **class_name; /* (c) */
     char **input_name; /* (H), or NULL */
     int64_t image_rows, image_columns;
-    void *owned[3];         /* blocks behind x that are ours (eh_alloc); NULL for views */
-    struct eh_store *store; /* the rows, where they stay in files: then x has no values, and label is NULL although c is
-                               not 0; NULL: all is in memory */
+    void *owned[3];         /* memory of x that the data set owns (eh_alloc); NULL for views */
+    struct eh_store *store; /* rows that stay in files: x has no values, and label is NULL even if c
+                             * > 0;
+                             *                               NULL: everything is in memory */
 };
 
 /* ---- dataset.c ---- */
 
-/* Checks finite values (names row and column), that labels are in range, and frees nothing on failure. `where` is the
- * file for the sentence. */
+/* Checks that all values are finite and all labels in range. Messages name row and column; `where`
+ * is the file. Frees nothing on failure. */
 enhope_status eh_dataset_check(enhope_context *ctx, const enhope_dataset *data, const char *where);
-/* The same of the values of some rows alone, which begin with row `first` of data; names are data's. */
+/* Checks the values of some rows, the first of which is row `first` of data. Messages use the names
+ * of data. */
 enhope_status eh_rows_check(enhope_context *ctx, const eh_matrix *x, int64_t first, const enhope_dataset *data,
                             const char *where);
-/* Keeps the rows rows[0..n) in that order (copies values; labels and names follow; classes stay as they are). */
+/* Keeps the rows rows[0..n) in that order. Copies the values; labels and names follow; classes do
+ * not change. */
 enhope_status eh_dataset_take(enhope_context *ctx, enhope_dataset *data, const int64_t *rows, int64_t n);
 
-/* Refuses data that is streamed: `what` needs all of it. */
+/* Fails if data is streamed, because `what` needs all of it in memory. */
 enhope_status eh_dataset_in_memory(enhope_context *ctx, const enhope_dataset *data, const char *what);
-/* Rows of a block when data is walked over: about 32 MB, an eighth of the memory at most. */
+/* Rows per block for a pass over the data: about 32 MB, at most an eighth of the memory limit. */
 int64_t eh_dataset_step(const enhope_context *ctx, const enhope_dataset *data);
 
 /* ---- scaling.c ---- */
@@ -42,22 +45,23 @@ typedef enum eh_scale {
     EH_SCALE_STANDARD /* each column -> mean 0, standard deviation 1 */
 } eh_scale;
 
-/* x_scaled = (x - shift) * mul, column by column, fitted on the rows rows[0..n) of x (NULL: the first n) and on no
- * other. *kind is replaced when it was auto. shift and mul are (H), the caller's.
+/* Fits x_scaled = (x - shift) * mul, column by column, on the rows rows[0..n) of x only (NULL: the
+ * first n). Replaces *kind if it is auto. shift and mul are (H), allocated by the caller.
  *
- *             dense shift   dense mul               sparse mul (shift is always 0, so that sparse stays sparse)
+ *             dense shift   dense mul               sparse mul (shift is 0: sparse stays sparse)
  *   none      0             1                       1
  *   range     min of all    1 / (max - min) of all  1 / max |x| of all
  *   minmax    min_j         1 / (max_j - min_j)     1 / max |x_j|
- *   standard  mean_j        1 / sd_j (of n)         1 / root mean square of x_j, zeros counted
+ *   standard  mean_j        1 / sd_j (of n)         1 / root mean square of x_j, with zeros
  *
- * Where the divisor is 0 (a constant column or matrix, an empty sparse column) mul is 1. */
+ * If the divisor is 0 (a constant column or matrix, an empty sparse column), mul is 1. */
 enhope_status eh_scaling_fit(enhope_context *ctx, eh_scale *kind, const eh_matrix *x, const int64_t *rows, int64_t n,
                              float *shift, float *mul);
 
 /* ---- fingerprint.c ---- */
 
-/* What tells a data set from another: its shape, a hash of its class names, of all labels, and of the values of some rows. */
+/* Identity of a data set: its shape and hashes of the class names, of all labels and of the values
+ * of some rows. */
 typedef struct eh_fingerprint {
     int64_t n, H, image_rows, image_columns;
     int32_t c;
@@ -65,17 +69,19 @@ typedef struct eh_fingerprint {
     uint64_t names, labels, values;
 } eh_fingerprint;
 enhope_status eh_fingerprint_take(enhope_context *ctx, const enhope_dataset *data, eh_fingerprint *out);
-/* One line of text, and back; false: it is none. */
+/* Conversion to one line of text and back. Parsing returns false for any other text. */
 enum { EH_FINGERPRINT_TEXT = 256 };
 void eh_fingerprint_print(const eh_fingerprint *f, char text[EH_FINGERPRINT_TEXT]);
 bool eh_fingerprint_parse(const char *text, eh_fingerprint *out);
-/* What differs, as in "600 samples, 500 before"; false: nothing. */
+/* Describes the first difference, as in "600 samples, 500 before"; returns false if there is none.
+ */
 bool eh_fingerprint_differs(const eh_fingerprint *now, const eh_fingerprint *before, char *what, size_t size);
 
 /* ---- split.c ---- */
 
-/* Parses "N@SEED"; shuffles 0..n-1 by Fisher-Yates from the end, j = SplitMix64() % (i + 1); the first N are train.
- * Gives the rows of `part` ("train", "test"; NULL: train) in *rows (eh_alloc'ed) and their number, at least 1. */
+/* Parses "N@SEED" and shuffles 0..n-1 by Fisher-Yates from the end, j = SplitMix64() % (i + 1). The
+ * first N are the train part. Stores the rows of `part` ("train", "test"; NULL: train) in *rows
+ * (eh_alloc) and their number, at least 1. */
 enhope_status eh_split_rows(enhope_context *ctx, const char *split, const char *part, int64_t n, int64_t **rows,
                             int64_t *count);
 

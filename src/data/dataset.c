@@ -1,4 +1,4 @@
-/* The data set: views of the caller's memory, its validation, what is in it, and keeping a selection of rows. */
+/* The data set: views of caller memory, validation, statistics, selection of rows. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,9 +17,9 @@ void enhope_dataset_free(enhope_dataset *data)
     eh_free(data);
 }
 
-/* ---- checking ---- */
+/* ---- validation ---- */
 
-/* "column 3" or "column 3 ('width')", for sentences. */
+/* "column 3" or "column 3 ('width')", for messages. */
 static const char *column_text(const enhope_dataset *data, int64_t j, char *buffer, size_t size)
 {
     const char *name = enhope_dataset_input_name(data, j);
@@ -46,7 +46,7 @@ static enhope_status check_dense(enhope_context *ctx, const eh_matrix *x, int64_
 {
     for (int64_t i = 0; i < x->n; i++) {
         const float *row = x->f32 + i * x->H;
-        float sum = 0; /* x * 0 is 0 for finite x and NaN otherwise: one branch a row */
+        float sum = 0; /* x * 0 is 0 for finite x and NaN otherwise: one branch per row */
         for (int64_t j = 0; j < x->H; j++) sum += row[j] * 0.0f;
         if (sum == 0) continue;
         for (int64_t j = 0; j < x->H; j++)
@@ -104,12 +104,12 @@ enhope_status eh_dataset_check(enhope_context *ctx, const enhope_dataset *data, 
     if (!eh_mul(x->n, x->H, &count))
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld samples of %lld inputs are more than memory can hold", where,
                        (long long)x->n, (long long)x->H);
-    if (data->store) return ENHOPE_OK; /* its values are checked as they are read */
+    if (data->store) return ENHOPE_OK; /* values are checked when they are read */
     EH_TRY(eh_rows_check(ctx, x, 0, data, where));
     for (int64_t i = 0; data->label && i < x->n; i++)
         if (data->label[i] < -1 || data->label[i] >= data->c)
             return eh_fail(ctx, ENHOPE_ERROR_DATA,
-                           "%s: sample %lld: class number %lld is outside 0 to %lld (-1: unlabelled)", where,
+                           "%s: sample %lld: class number %lld is outside 0 to %lld (-1: unlabeled)", where,
                            (long long)i + 1, (long long)data->label[i], (long long)data->c - 1);
     return ENHOPE_OK;
 }
@@ -211,7 +211,7 @@ cleanup:
     return status;
 }
 
-/* ---- what is in it ---- */
+/* ---- statistics ---- */
 
 /* Running minimum, maximum and sum. */
 typedef struct extent {
@@ -225,7 +225,7 @@ static void extend(extent *e, double value)
     e->sum += value;
 }
 
-/* Of all values, zeros that are not stored too. */
+/* Over all values, including the zeros that are not stored. */
 static extent find_extent(const eh_matrix *x, int64_t stored)
 {
     const int64_t all = x->n * x->H;
@@ -310,10 +310,10 @@ enhope_status enhope_dataset_row(enhope_context *ctx, const enhope_dataset *data
     return ENHOPE_OK;
 }
 
-/* ---- a selection of rows ---- */
+/* ---- selection of rows ---- */
 
-static enhope_status take_sparse(enhope_context *ctx, const eh_matrix *x, const int64_t *rows, int64_t n,
-                                 eh_matrix *taken, void *owned[3])
+static enhope_status select_sparse(enhope_context *ctx, const eh_matrix *x, const int64_t *rows, int64_t n,
+                                   eh_matrix *selected, void *owned[3])
 {
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) count += x->row_start[rows[i] + 1] - x->row_start[rows[i]];
@@ -330,12 +330,12 @@ static enhope_status take_sparse(enhope_context *ctx, const eh_matrix *x, const 
         memcpy(column + row_start[i], x->column + from, (size_t)length * sizeof *column);
         memcpy(value + row_start[i], x->value + from, (size_t)length * sizeof *value);
     }
-    taken->row_start = row_start, taken->column = column, taken->value = value;
+    selected->row_start = row_start, selected->column = column, selected->value = value;
     return ENHOPE_OK;
 }
 
-static enhope_status take_dense(enhope_context *ctx, const eh_matrix *x, const int64_t *rows, int64_t n,
-                                eh_matrix *taken, void *owned[3])
+static enhope_status select_dense(enhope_context *ctx, const eh_matrix *x, const int64_t *rows, int64_t n,
+                                  eh_matrix *selected, void *owned[3])
 {
     const bool bytes = x->kind == ENHOPE_U8;
     const size_t width = (size_t)x->H * (bytes ? sizeof *x->u8 : sizeof *x->f32);
@@ -343,9 +343,9 @@ static enhope_status take_dense(enhope_context *ctx, const eh_matrix *x, const i
     EH_TRY(eh_new(ctx, "values", n, width, &owned[0]));
     for (int64_t i = 0; i < n; i++) memcpy((char *)owned[0] + (size_t)i * width, from + (size_t)rows[i] * width, width);
     if (bytes)
-        taken->u8 = owned[0];
+        selected->u8 = owned[0];
     else
-        taken->f32 = owned[0];
+        selected->f32 = owned[0];
     return ENHOPE_OK;
 }
 
@@ -354,8 +354,8 @@ enhope_status eh_dataset_take(enhope_context *ctx, enhope_dataset *data, const i
     enhope_status status = ENHOPE_OK;
     void *owned[3] = {NULL, NULL, NULL};
     int32_t *label = NULL;
-    eh_matrix taken = data->x;
-    taken.n = n;
+    eh_matrix selected = data->x;
+    selected.n = n;
     for (int64_t i = 0; i < n; i++)
         if (rows[i] < 0 || rows[i] >= data->x.n)
             return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "row %lld is outside the data: expected 0 to %lld",
@@ -364,14 +364,14 @@ enhope_status eh_dataset_take(enhope_context *ctx, enhope_dataset *data, const i
         EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
         for (int64_t i = 0; i < n; i++) label[i] = data->label[rows[i]];
     }
-    EH_CHECK(data->x.kind == ENHOPE_CSR ? take_sparse(ctx, &data->x, rows, n, &taken, owned)
-                                        : take_dense(ctx, &data->x, rows, n, &taken, owned));
+    EH_CHECK(data->x.kind == ENHOPE_CSR ? select_sparse(ctx, &data->x, rows, n, &selected, owned)
+                                        : select_dense(ctx, &data->x, rows, n, &selected, owned));
     for (int i = 0; i < 3; i++) {
         void *old = data->owned[i];
         data->owned[i] = owned[i];
         owned[i] = old;
     }
-    data->x = taken;
+    data->x = selected;
     eh_free(data->label);
     data->label = label;
     label = NULL;

@@ -1,11 +1,11 @@
-/* What tells a data set from another without walking through all of its values. */
+/* Fingerprint of a data set, computed from a sample of its values. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "data/data.h"
 
-enum { ROWS = 1000 }; /* whose values are looked at, drawn by number; and the last */
+enum { ROWS = 1000 }; /* rows whose values are hashed, drawn at random; the last row is added */
 
 static enhope_status hash_values(enhope_context *ctx, const eh_matrix *x, uint64_t *out)
 {
@@ -69,11 +69,12 @@ bool eh_fingerprint_differs(const eh_fingerprint *now, const eh_fingerprint *bef
         }
     const bool known = before->kind >= ENHOPE_U8 && before->kind <= ENHOPE_CSR;
     if (now->kind != before->kind)
-        snprintf(what, size, "values held as %s, %s before", kinds[now->kind], known ? kinds[before->kind] : "others");
+        snprintf(what, size, "values stored as %s, %s before", kinds[now->kind],
+                 known ? kinds[before->kind] : "others");
     else if (now->image_rows != before->image_rows || now->image_columns != before->image_columns)
         snprintf(what, size, "images of another shape");
     else if (now->names != before->names)
-        snprintf(what, size, "classes of other names");
+        snprintf(what, size, "other class names");
     else if (now->labels != before->labels)
         snprintf(what, size, "other labels");
     else if (now->values != before->values)

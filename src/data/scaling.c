@@ -1,18 +1,20 @@
-/* Scaling of the inputs, x_scaled = (x - shift) * mul column by column, fitted on the training rows alone.
+/* Scaling of the inputs: x_scaled = (x - shift) * mul, column by column, fitted on the training
+ * rows only.
  *
- * Sums are kept in double. A column (for range: a matrix) without spread keeps mul 1. */
+ * Sums are computed in double. A constant column (for range: a constant matrix) gets mul 1. */
 #include <float.h>
 #include <math.h>
 
 #include "data/data.h"
 
-/* What one pass over the rows gathers for each column; zeros that a sparse row does not store count as values. */
+/* Statistics of each column from one pass over the rows. Zeros that a sparse row does not store
+ * count as values. */
 typedef struct columns {
     double *minimum, *maximum; /* (H) */
-    double *sum;               /* (H) of x, then of (x - mean)^2; sparse: of x^2 */
+    double *sum;               /* (H) sum of x, then of (x - mean)^2; sparse: of x^2 */
 } columns;
 
-/* 1 / spread, or 1 where there is no spread that a float can divide by. */
+/* 1 / spread, or 1 if the result is not a finite float. */
 static float inverse(double spread)
 {
     return spread >= (double)FLT_MIN ? (float)(1.0 / spread) : 1.0f;
@@ -33,7 +35,7 @@ static void pass_dense(const eh_matrix *x, const int64_t *rows, int64_t n, colum
     }
 }
 
-/* The second pass of the variance, about the mean: no cancellation for columns far from 0. */
+/* Second pass of the variance, around the mean, to avoid cancellation in columns far from 0. */
 static void pass_squares(const eh_matrix *x, const int64_t *rows, int64_t n, const double *mean, double *sum)
 {
     const int64_t H = x->H;
@@ -46,7 +48,7 @@ static void pass_squares(const eh_matrix *x, const int64_t *rows, int64_t n, con
     }
 }
 
-/* maximum holds max |x| of the column. */
+/* Stores max |x| of each column in `maximum`. */
 static void pass_sparse(const eh_matrix *x, const int64_t *rows, int64_t n, columns *a)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -73,7 +75,7 @@ static void fit_dense(eh_scale *kind, const eh_matrix *x, const int64_t *rows, i
     if (*kind == EH_SCALE_AUTO)
         *kind = x->kind == ENHOPE_U8 || (minimum >= 0 && maximum <= 1) ? EH_SCALE_RANGE : EH_SCALE_STANDARD;
     if (*kind == EH_SCALE_STANDARD) {
-        /* the minimum is not needed any more except to know a constant column, so it makes room for the mean */
+        /* from here on the minimum only detects constant columns: the mean replaces it */
         for (int64_t j = 0; j < H; j++) {
             const bool constant = a->minimum[j] == a->maximum[j];
             a->minimum[j] = constant ? a->minimum[j] : a->sum[j] / (double)n;

@@ -1,4 +1,5 @@
-/* Writing shards: a sink that cuts rows into files, each complete and on disk before it is listed. */
+/* Writes shards: a sink that splits rows into files. Each file is complete and on disk before it is
+ * listed. */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +10,7 @@
 
 #include "data/shard_writer.h"
 
-enum { HEADER = 128 }; /* bytes of an NPY header, as written here */
+enum { HEADER = 128 }; /* bytes of the NPY header */
 
 /* ---- one file of a shard ---- */
 
@@ -46,7 +47,8 @@ static enhope_status file_create(enhope_context *ctx, eh_shard_file *f)
     return f->fd < 0 ? fail_write(ctx, f->path, errno) : ENHOPE_OK;
 }
 
-/* The header, now that the rows are counted; on disk. columns 0: one index. */
+/* Writes the header with the final number of rows and syncs the file. columns 0: a one-dimensional
+ * array. */
 static enhope_status file_finish(enhope_context *ctx, eh_shard_file *f, const char *type, int64_t rows, int64_t columns,
                                  int64_t *bytes, uint32_t *crc)
 {
@@ -78,7 +80,7 @@ cleanup:
 
 static bool has_array(const eh_shard_writer *w, int i)
 {
-    if (i == EH_LABELS) return w->labelled;
+    if (i == EH_LABELS) return w->labeled;
     return eh_shard_ends[w->to.kind == ENHOPE_CSR][i] != NULL;
 }
 
@@ -99,7 +101,7 @@ static enhope_status open_shard(enhope_context *ctx, eh_shard_writer *w)
     return file_add(ctx, &w->file[EH_STARTS], &zero, sizeof zero);
 }
 
-/* Its files are complete and on disk, then the list of those that are. */
+/* Completes and syncs the files of the shard, then writes the partial list. */
 enhope_status eh_shard_writer_flush(enhope_context *ctx, eh_shard_writer *w)
 {
     const bool sparse = w->to.kind == ENHOPE_CSR;
@@ -140,22 +142,22 @@ cleanup:
     return status;
 }
 
-/* How many of the rows from `first` on still belong into the shard: at least 1. */
+/* Number of rows from `first` on that belong to the current shard, at least 1. */
 static int64_t rows_of_shard(const eh_shard_writer *w, const eh_matrix *x, int64_t first)
 {
-    int64_t most = w->shard_rows > 0 ? w->shard_rows - w->shard.rows : x->n, n = x->n - first;
+    int64_t max = w->shard_rows > 0 ? w->shard_rows - w->shard.rows : x->n, n = x->n - first;
     if (w->shard_rows <= 0 && x->kind != ENHOPE_CSR) {
         const int64_t row = eh_store_bytes(x->kind, x->H, 1, 0), whole = w->shard_bytes / row;
-        most = (whole > 0 ? whole : 1) - w->shard.rows;
+        max = (whole > 0 ? whole : 1) - w->shard.rows;
     } else if (w->shard_rows <= 0) {
-        most = 0;
+        max = 0;
         int64_t bytes = eh_store_bytes(x->kind, x->H, w->shard.rows, w->shard.stored);
         do {
-            bytes += (int64_t)sizeof(int64_t) + 8 * (x->row_start[first + most + 1] - x->row_start[first + most]);
-            most++;
-        } while (most < n && bytes < w->shard_bytes);
+            bytes += (int64_t)sizeof(int64_t) + 8 * (x->row_start[first + max + 1] - x->row_start[first + max]);
+            max++;
+        } while (max < n && bytes < w->shard_bytes);
     }
-    return n < most ? n : most;
+    return n < max ? n : max;
 }
 
 static bool shard_is_full(const eh_shard_writer *w)
@@ -181,16 +183,16 @@ static enhope_status report(eh_shard_writer *w, double share)
 static enhope_status begin(enhope_context *ctx, eh_shard_writer *w, const eh_matrix *x, const int32_t *label)
 {
     w->begun = true;
-    w->labelled = label != NULL;
+    w->labeled = label != NULL;
     if (w->to.shards == 0) {
         w->to.kind = x->kind;
         w->to.H = x->H;
         return ENHOPE_OK;
     }
-    const bool labelled = *w->to.shard[0].file[EH_LABELS].name;
-    if (w->to.kind != x->kind || (x->kind != ENHOPE_CSR && w->to.H != x->H) || labelled != w->labelled)
+    const bool labeled = *w->to.shard[0].file[EH_LABELS].name;
+    if (w->to.kind != x->kind || (x->kind != ENHOPE_CSR && w->to.H != x->H) || labeled != w->labeled)
         return eh_fail(ctx, ENHOPE_ERROR_DATA,
-                       "%s: the shards that are there are of other inputs: remove the folder to begin anew", w->folder);
+                       "%s: the existing shards have other inputs; remove the folder and convert again", w->folder);
     return ENHOPE_OK;
 }
 
@@ -199,7 +201,7 @@ static bool reached_limit(const eh_shard_writer *w)
     return w->limit > 0 && w->to.n + w->shard.rows >= w->limit;
 }
 
-/* Rows first .. first + n of x, which all belong to the shard that is open. */
+/* Adds the rows first .. first + n of x, which all belong to the open shard. */
 static enhope_status add_rows(enhope_context *ctx, eh_shard_writer *w, const eh_matrix *x, const int32_t *label,
                               int64_t first, int64_t n)
 {
@@ -223,7 +225,7 @@ static enhope_status take(enhope_context *ctx, eh_sink *sink, const eh_matrix *x
     EH_TRY(eh_rows_check(ctx, x, w->seen, w->data, from));
     w->seen += x->n;
     if (!w->begun) EH_TRY(begin(ctx, w, x, label));
-    w->to.H = eh_max(w->to.H, x->H); /* of sparse rows it is the last column so far */
+    w->to.H = eh_max(w->to.H, x->H); /* sparse: the largest column so far */
     int64_t first = eh_min(sink->skip, x->n);
     sink->skip -= first;
     if (sink->skip > 0 || first == x->n) {

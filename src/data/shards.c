@@ -1,4 +1,4 @@
-/* shards.json: written and read back; a list of unknown origin is bounded before it is parsed. */
+/* Reading and writing shards.json. The size of an untrusted list is checked before it is parsed. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum {
     MAX_JSON = 1 << 28,  /* bytes */
-    MAX_VALUES = 4000000 /* some 300,000 shards, or as many names */
+    MAX_VALUES = 4000000 /* about 300,000 shards, or as many names */
 };
 
 const char *const eh_shard_ends[2][EH_ARRAYS] = {
@@ -30,17 +30,18 @@ void eh_shards_free(eh_shards *s)
 enhope_status eh_shards_path(enhope_context *ctx, const char *folder, const char *name, char path[EH_PATH])
 {
     if (snprintf(path, EH_PATH, "%s/%s", folder, name) < EH_PATH) return ENHOPE_OK;
-    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the path of the folder is longer than %d characters", EH_PATH);
+    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                   "the path of the folder is longer than %d characters; use a shorter path", EH_PATH);
 }
 
 enhope_status eh_shards_append(enhope_context *ctx, eh_shards *s, const eh_shard *shard)
 {
-    if (s->shards == s->room) {
-        const int64_t room = s->room ? 2 * s->room : 16;
-        eh_shard *grown = eh_grow(s->shard, (size_t)s->shards, (size_t)room, sizeof *grown);
-        if (!grown) return eh_fail_memory(ctx, "the list of shards", (size_t)room, sizeof *grown);
+    if (s->shards == s->capacity) {
+        const int64_t capacity = s->capacity ? 2 * s->capacity : 16;
+        eh_shard *grown = eh_grow(s->shard, (size_t)s->shards, (size_t)capacity, sizeof *grown);
+        if (!grown) return eh_fail_memory(ctx, "the list of shards", (size_t)capacity, sizeof *grown);
         s->shard = grown;
-        s->room = room;
+        s->capacity = capacity;
     }
     s->shard[s->shards++] = *shard;
     return ENHOPE_OK;
@@ -139,8 +140,8 @@ static enhope_status read_text(enhope_context *ctx, const char *path, char **tex
     eh_stream s = {.name = NULL};
     EH_TRY(eh_stream_open(ctx, path, &s));
     if (s.left < 0 || s.left > MAX_JSON)
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is no list of shards: expected plain JSON of at most %d bytes",
-                         path, MAX_JSON));
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT,
+                         "%s: is not a list of shards: expected plain JSON of at most %d bytes", path, MAX_JSON));
     EH_CHECK(eh_new(ctx, "the list of shards", s.left + 1, 1, (void **)text));
     EH_CHECK(eh_stream_read(ctx, &s, *text, (size_t)s.left, length));
 cleanup:
@@ -148,7 +149,7 @@ cleanup:
     return status;
 }
 
-static bool take_size(const cJSON *object, const char *key, int64_t *out)
+static bool parse_size(const cJSON *object, const char *key, int64_t *out)
 {
     return eh_json_size(cJSON_GetObjectItemCaseSensitive(object, key), out);
 }
@@ -158,39 +159,39 @@ static enhope_status fail_json(enhope_context *ctx, const char *path, const char
     return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is damaged: %s", path, what);
 }
 
-static enhope_status take_labels(enhope_context *ctx, const char *path, const cJSON *list, eh_labels *labels)
+static enhope_status parse_labels(enhope_context *ctx, const char *path, const cJSON *list, eh_labels *labels)
 {
     const cJSON *item;
     if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
-    if (!cJSON_IsArray(list)) return fail_json(ctx, path, "labels is no list");
+    if (!cJSON_IsArray(list)) return fail_json(ctx, path, "'labels' is not a list");
     cJSON_ArrayForEach(item, list)
     {
         int32_t id;
         const int32_t before = labels->c;
-        if (!cJSON_IsString(item) || !*item->valuestring) return fail_json(ctx, path, "a label is no text");
+        if (!cJSON_IsString(item) || !*item->valuestring) return fail_json(ctx, path, "a label is not text");
         EH_TRY(eh_labels_class(ctx, labels, item->valuestring, strlen(item->valuestring), &id));
-        if (labels->c == before) return fail_json(ctx, path, "a label is there twice");
+        if (labels->c == before) return fail_json(ctx, path, "a label appears twice");
     }
     return ENHOPE_OK;
 }
 
-static enhope_status take_input_names(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
+static enhope_status parse_input_names(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
 {
     const cJSON *item;
     int64_t j = 0;
     if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
     if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != s->H)
-        return fail_json(ctx, path, "input_names is no list of a name for each input");
+        return fail_json(ctx, path, "'input_names' is not a list with one name per input");
     EH_TRY(eh_new(ctx, "input names", s->H, sizeof *s->input_name, (void **)&s->input_name));
     cJSON_ArrayForEach(item, list)
     {
-        if (!cJSON_IsString(item)) return fail_json(ctx, path, "the name of an input is no text");
+        if (!cJSON_IsString(item)) return fail_json(ctx, path, "the name of an input is not text");
         EH_TRY(eh_new_text(ctx, "an input's name", item->valuestring, &s->input_name[j++]));
     }
     return ENHOPE_OK;
 }
 
-/* Which array of its kind a name is of; a plain name in the folder. -1: none. */
+/* The array (EH_VALUES ...) that a file name belongs to; -1: not the name of a file of a shard. */
 static int array_of_name(const char *name, enhope_kind kind)
 {
     const size_t digits = strspn(name, "0123456789");
@@ -202,7 +203,7 @@ static int array_of_name(const char *name, enhope_kind kind)
     return -1;
 }
 
-static bool take_file(const cJSON *item, enhope_kind kind, eh_shard *shard)
+static bool parse_file(const cJSON *item, enhope_kind kind, eh_shard *shard)
 {
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");
     const cJSON *crc = cJSON_GetObjectItemCaseSensitive(item, "crc32");
@@ -212,40 +213,39 @@ static bool take_file(const cJSON *item, enhope_kind kind, eh_shard *shard)
         sscanf(crc->valuestring, "%8lx%n", &sum, &used) != 1 || crc->valuestring[used])
         return false;
     const int at = array_of_name(name->valuestring, kind);
-    if (at < 0 || *shard->file[at].name || !take_size(item, "bytes", &shard->file[at].bytes)) return false;
+    if (at < 0 || *shard->file[at].name || !parse_size(item, "bytes", &shard->file[at].bytes)) return false;
     strcpy(shard->file[at].name, name->valuestring);
     shard->file[at].crc = (uint32_t)sum;
     return true;
 }
 
-static enhope_status take_shards(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
+static enhope_status parse_shards(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
 {
     const cJSON *item, *file;
     int64_t rows = 0, stored = 0;
-    if (!cJSON_IsArray(list)) return fail_json(ctx, path, "shards is no list");
+    if (!cJSON_IsArray(list)) return fail_json(ctx, path, "'shards' is not a list");
     cJSON_ArrayForEach(item, list)
     {
         const cJSON *files = cJSON_GetObjectItemCaseSensitive(item, "files");
         eh_shard shard = {.rows = 0};
-        bool good = take_size(item, "rows", &shard.rows) && take_size(item, "stored", &shard.stored) &&
-                    cJSON_IsArray(files) && shard.rows > 0;
-        if (good) cJSON_ArrayForEach(file, files) good = good && take_file(file, s->kind, &shard);
-        good = good && (s->kind == ENHOPE_CSR ? *shard.file[EH_STARTS].name : *shard.file[EH_VALUES].name) &&
-               !__builtin_add_overflow(rows, shard.rows, &rows) &&
-               !__builtin_add_overflow(stored, shard.stored, &stored);
-        if (!good) {
+        bool valid = parse_size(item, "rows", &shard.rows) && parse_size(item, "stored", &shard.stored) &&
+                     cJSON_IsArray(files) && shard.rows > 0;
+        if (valid) cJSON_ArrayForEach(file, files) valid = valid && parse_file(file, s->kind, &shard);
+        valid = valid && (s->kind == ENHOPE_CSR ? *shard.file[EH_STARTS].name : *shard.file[EH_VALUES].name) &&
+                !__builtin_add_overflow(rows, shard.rows, &rows) &&
+                !__builtin_add_overflow(stored, shard.stored, &stored);
+        if (!valid) {
             char what[96];
-            snprintf(what, sizeof what, "shard %lld is not understood", (long long)s->shards + 1);
+            snprintf(what, sizeof what, "shard %lld is invalid", (long long)s->shards + 1);
             return fail_json(ctx, path, what);
         }
         EH_TRY(eh_shards_append(ctx, s, &shard));
     }
-    if (rows != s->n || stored != s->stored)
-        return fail_json(ctx, path, "the samples of its shards are not as many as it says");
+    if (rows != s->n || stored != s->stored) return fail_json(ctx, path, "the samples of its shards do not add up");
     return ENHOPE_OK;
 }
 
-static enhope_status take_image(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
+static enhope_status parse_image(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
 {
     if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
     int64_t pixels;
@@ -253,11 +253,11 @@ static enhope_status take_image(enhope_context *ctx, const char *path, const cJS
         !eh_json_size(cJSON_GetArrayItem(list, 0), &s->image_rows) ||
         !eh_json_size(cJSON_GetArrayItem(list, 1), &s->image_columns) || s->image_rows < 1 ||
         !eh_mul(s->image_rows, s->image_columns, &pixels) || pixels != s->H)
-        return fail_json(ctx, path, "image is not the rows and columns of its inputs");
+        return fail_json(ctx, path, "'image' does not match the number of inputs");
     return ENHOPE_OK;
 }
 
-static enhope_status take_all(enhope_context *ctx, const char *path, const cJSON *all, eh_shards *s)
+static enhope_status parse_all(enhope_context *ctx, const char *path, const cJSON *all, eh_shards *s)
 {
     const cJSON *format = cJSON_GetObjectItemCaseSensitive(all, "format");
     const cJSON *kind = cJSON_GetObjectItemCaseSensitive(all, "kind");
@@ -265,23 +265,23 @@ static enhope_status take_all(enhope_context *ctx, const char *path, const cJSON
     int64_t version, values;
     int k = 0;
     if (!cJSON_IsString(format) || strcmp(format->valuestring, EH_SHARDS_FORMAT) != 0)
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is no list of shards: expected \"format\": \"%s\"", path,
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is not a list of shards: expected \"format\": \"%s\"", path,
                        EH_SHARDS_FORMAT);
-    if (!take_size(all, "version", &version) || version != EH_SHARDS_VERSION)
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is of a version that is not known: expected %d", path,
+    if (!parse_size(all, "version", &version) || version != EH_SHARDS_VERSION)
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: unknown version of the list: expected %d", path,
                        EH_SHARDS_VERSION);
     while (k < 3 && !(cJSON_IsString(kind) && strcmp(kind->valuestring, kinds[k]) == 0)) k++;
     if (k == 3) return fail_json(ctx, path, "the kind is not uint8, float32 or sparse");
     s->kind = (enhope_kind)k;
-    if (!take_size(all, "samples", &s->n) || !take_size(all, "inputs", &s->H) ||
-        !take_size(all, "stored", &s->stored) || s->H > INT32_MAX || !eh_mul(s->n, s->H, &values) ||
+    if (!parse_size(all, "samples", &s->n) || !parse_size(all, "inputs", &s->H) ||
+        !parse_size(all, "stored", &s->stored) || s->H > INT32_MAX || !eh_mul(s->n, s->H, &values) ||
         !eh_mul(values, sizeof(float), &values))
-        return fail_json(ctx, path, "its sizes cannot be");
+        return fail_json(ctx, path, "its sizes are impossible");
     if (cJSON_IsString(source)) EH_TRY(eh_new_text(ctx, "a text", source->valuestring, &s->source));
-    EH_TRY(take_image(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "image"), s));
-    EH_TRY(take_labels(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "labels"), &s->labels));
-    EH_TRY(take_input_names(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "input_names"), s));
-    return take_shards(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "shards"), s);
+    EH_TRY(parse_image(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "image"), s));
+    EH_TRY(parse_labels(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "labels"), &s->labels));
+    EH_TRY(parse_input_names(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "input_names"), s));
+    return parse_shards(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "shards"), s);
 }
 
 enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char *name, eh_shards *out)
@@ -295,8 +295,8 @@ enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char
     EH_CHECK(read_text(ctx, path, &text, &length));
     status = eh_json_parse(ctx, ENHOPE_ERROR_FORMAT, "the list", text, length, MAX_VALUES, &all);
     if (status) EH_CHECK(eh_fail_in(ctx, status, "%s: is damaged", path));
-    if (!cJSON_IsObject(all)) EH_CHECK(fail_json(ctx, path, "it is no JSON object"));
-    EH_CHECK(take_all(ctx, path, all, &s));
+    if (!cJSON_IsObject(all)) EH_CHECK(fail_json(ctx, path, "it is not a JSON object"));
+    EH_CHECK(parse_all(ctx, path, all, &s));
     *out = s;
     s = (eh_shards){.n = 0};
 cleanup:

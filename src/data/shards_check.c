@@ -1,4 +1,4 @@
-/* enhope_shards_check: every file of a folder of shards, against the checksums in its list. */
+/* enhope_shards_check: compares every file of a folder of shards with the checksums in its list. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@ static enhope_status check_file(enhope_context *ctx, const char *path, int64_t b
     int64_t done = 0;
     const double start = eh_seconds() - at->seconds;
     struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* opening a pipe may wait for ever */
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is no file", path);
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* opening a pipe could block */
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is not a regular file", path);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be opened: %s", path, strerror(errno));
     for (ssize_t n; (n = read(fd, buffer, BUFFER)) != 0;) {
@@ -36,8 +36,8 @@ static enhope_status check_file(enhope_context *ctx, const char *path, int64_t b
         if (progress && progress(at, user)) EH_CHECK(ENHOPE_STOPPED);
     }
     if (done != bytes)
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is of %lld bytes: expected %lld", path, (long long)done,
-                         (long long)bytes));
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: has %lld bytes: expected %lld; convert the data again", path,
+                         (long long)done, (long long)bytes));
     if ((uint32_t)crc != expected)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is damaged: its checksum is %08lx: expected %08lx", path,
                          (unsigned long)(uint32_t)crc, (unsigned long)expected));

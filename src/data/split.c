@@ -1,5 +1,6 @@
-/* The split "N@SEED": the samples in the order of the file are shuffled, the first N are the train part, the rest the
- * test part. The shuffle is Fisher-Yates from the end driven by SplitMix64, so that anyone can repeat it. */
+/* The split "N@SEED": the samples, in the order of the file, are shuffled; the first N are the
+ * train part, the others the test part. The shuffle is Fisher-Yates from the end, driven by
+ * SplitMix64, so that other programs can reproduce it. */
 #include <string.h>
 
 #include "data/data.h"
@@ -12,7 +13,7 @@ static uint64_t splitmix64(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Digits up to `end`, which must be the next character after them. */
+/* Parses digits that are followed by the character `end`. */
 static bool parse_digits(const char **text, char end, uint64_t *out)
 {
     const char *at = *text;
@@ -34,14 +35,13 @@ enhope_status eh_split_rows(enhope_context *ctx, const char *split, const char *
     uint64_t first, seed;
     const char *text = split;
     if (!parse_digits(&text, '@', &first) || !parse_digits(&text, '\0', &seed))
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "split '%.60s' is not understood: expected N@SEED, e.g. 8000@1",
-                       split);
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "invalid split '%.60s': expected N@SEED, e.g. 8000@1", split);
     if (first < 1 || first > (uint64_t)n)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "split '%.60s' takes %llu samples to train: expected 1 to %lld",
                        split, (unsigned long long)first, (long long)n);
     const bool test = part && strcmp(part, "test") == 0;
     if (part && !test && strcmp(part, "train") != 0)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "part '%.60s' is not known: expected train or test", part);
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "unknown part '%.60s': expected train or test", part);
     const int64_t train = (int64_t)first;
     if (test && train == n)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "split '%.60s' leaves no sample of %lld for the test part", split,

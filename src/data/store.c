@@ -1,7 +1,7 @@
 /* Blocks of memory, and stores: rows of a data set or of files, copied on demand.
  *
- * Files are opened for each read and read with pread: nothing is shared between threads, and thousands of shards need no
- * more descriptors than one. */
+ * Every read opens its file and uses pread. Threads therefore share no state, and thousands of
+ * shards need only one file descriptor at a time. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "data/store_files.h"
 
-enum { CHUNK = 1 << 16 }; /* bytes converted at a time */
+enum { CHUNK = 1 << 16 }; /* bytes converted at once */
 
 /* ---- blocks ---- */
 
@@ -65,9 +65,9 @@ void eh_array_file_free(eh_array_file *file)
 void eh_files_free(eh_files *f)
 {
     if (!f) return;
-    for (int64_t i = 0; i < f->pieces; i++)
-        for (int j = 0; j < EH_ARRAYS; j++) eh_array_file_free(&f->piece[i].array[j]);
-    eh_free(f->piece);
+    for (int64_t i = 0; i < f->spans; i++)
+        for (int j = 0; j < EH_ARRAYS; j++) eh_array_file_free(&f->span[i].array[j]);
+    eh_free(f->span);
     eh_free(f->class_of);
     eh_labels_free(&f->texts);
     eh_free(f);
@@ -80,8 +80,7 @@ enhope_status eh_array_file_open(enhope_context *ctx, const char *path, bool idx
     eh_array a = {.rank = 0};
     int64_t count = 0;
     struct stat info;
-    *plain =
-        stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode); /* opening a pipe may wait for ever */
+    *plain = stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode); /* opening a pipe could block */
     if (!*plain) return ENHOPE_OK;
     EH_TRY(eh_stream_open(ctx, path, &s));
     *plain = s.left >= 0;
@@ -98,7 +97,7 @@ cleanup:
     return status;
 }
 
-/* Elements at .. at + count of the array, as they lie in the file. */
+/* Reads the elements at .. at + count of the array without conversion. */
 static enhope_status read_raw(enhope_context *ctx, const eh_array_file *f, int fd, int64_t at, int64_t count, void *to)
 {
     size_t done = 0;
@@ -109,7 +108,8 @@ static enhope_status read_raw(enhope_context *ctx, const eh_array_file *f, int f
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be read: %s", f->path, strerror(errno));
         if (got == 0)
-            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: ends at byte %lld: it was longer when it was opened", f->path,
+            return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
+                           "%s: ends at byte %lld: the file was truncated after it was opened", f->path,
                            (long long)(f->offset + at * f->a.size) + (long long)done);
         done += (size_t)got;
     }
@@ -123,7 +123,7 @@ static enhope_status open_array(enhope_context *ctx, const eh_array_file *f, int
     return ENHOPE_OK;
 }
 
-/* Whether elements are whole numbers as this machine holds them, of this size. */
+/* True if the elements are integers of this size in the byte order of this machine. */
 static bool is_native_integer(const eh_array *a, size_t size)
 {
     const uint16_t probe = 1;
@@ -132,7 +132,7 @@ static bool is_native_integer(const eh_array *a, size_t size)
 
 typedef enum into { TO_VALUES, TO_INT32, TO_INT64 } into;
 
-/* Elements at .. at + count, converted. */
+/* Reads and converts the elements at .. at + count. */
 static enhope_status read_array(enhope_context *ctx, const eh_array_file *f, int64_t at, int64_t count, into type,
                                 void *to)
 {
@@ -181,16 +181,15 @@ static enhope_status label_class(enhope_context *ctx, const eh_files *files, con
     } else {
         number = f->a.size == 1 ? raw[0] : eh_array_integer(&f->a, raw);
     }
-    if (files->unlabelled && number == -1) return ENHOPE_OK;
+    if (files->unlabeled && number == -1) return ENHOPE_OK;
     if (number >= 0 && number < files->numbers && files->class_of[number] == EH_MISSING) return ENHOPE_OK;
     if (number < 0 || number >= files->numbers || files->class_of[number] < 0)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: label %lld is not of a class that is known", f->path,
-                       (long long)i + 1);
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: label %lld is not a known class", f->path, (long long)i + 1);
     *class = files->class_of[number];
     return ENHOPE_OK;
 }
 
-static enhope_status read_labels(enhope_context *ctx, const eh_files *files, const eh_piece *p, int64_t at, int64_t n,
+static enhope_status read_labels(enhope_context *ctx, const eh_files *files, const eh_span *p, int64_t at, int64_t n,
                                  int32_t *to)
 {
     enhope_status status = ENHOPE_OK;
@@ -238,7 +237,7 @@ static enhope_status check_finite(enhope_context *ctx, const eh_array_file *f, c
     return ENHOPE_OK;
 }
 
-static enhope_status read_dense(enhope_context *ctx, const eh_piece *p, int64_t H, int64_t first, int64_t n,
+static enhope_status read_dense(enhope_context *ctx, const eh_span *p, int64_t H, int64_t first, int64_t n,
                                 eh_block *to, int64_t at)
 {
     const eh_array_file *f = &p->array[EH_VALUES];
@@ -249,19 +248,18 @@ static enhope_status read_dense(enhope_context *ctx, const eh_piece *p, int64_t 
     return check_finite(ctx, f, x, n * H, first * H, H);
 }
 
-static enhope_status check_starts(enhope_context *ctx, const eh_piece *p, const int64_t *start, int64_t first,
-                                  int64_t n)
+static enhope_status check_starts(enhope_context *ctx, const eh_span *p, const int64_t *start, int64_t first, int64_t n)
 {
     const eh_array_file *f = &p->array[EH_STARTS];
-    const int64_t most = p->array[EH_VALUES].path ? p->array[EH_VALUES].a.shape[0] : 0;
+    const int64_t max = p->array[EH_VALUES].path ? p->array[EH_VALUES].a.shape[0] : 0;
     for (int64_t i = 0; i <= n; i++)
-        if (start[i] < (i ? start[i - 1] : 0) || start[i] > most)
+        if (start[i] < (i ? start[i - 1] : 0) || start[i] > max)
             return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: row start %lld is %lld: expected ascending numbers to %lld",
-                           f->path, (long long)(first + i) + 1, (long long)start[i], (long long)most);
+                           f->path, (long long)(first + i) + 1, (long long)start[i], (long long)max);
     return ENHOPE_OK;
 }
 
-static enhope_status check_columns(enhope_context *ctx, const eh_piece *p, const int64_t *start, int64_t first,
+static enhope_status check_columns(enhope_context *ctx, const eh_span *p, const int64_t *start, int64_t first,
                                    int64_t n, int64_t H, const int32_t *column)
 {
     for (int64_t i = 0; i < n; i++)
@@ -274,13 +272,13 @@ static enhope_status check_columns(enhope_context *ctx, const eh_piece *p, const
     return ENHOPE_OK;
 }
 
-static enhope_status fail_room(enhope_context *ctx, int64_t values, int64_t room)
+static enhope_status fail_capacity(enhope_context *ctx, int64_t values, int64_t capacity)
 {
-    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the rows have %lld values: the block has room for %lld",
-                   (long long)values, (long long)room);
+    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the rows have %lld values: the capacity of the block is %lld",
+                   (long long)values, (long long)capacity);
 }
 
-static enhope_status read_sparse(enhope_context *ctx, const eh_piece *p, int64_t H, int64_t first, int64_t n,
+static enhope_status read_sparse(enhope_context *ctx, const eh_span *p, int64_t H, int64_t first, int64_t n,
                                  eh_block *to, int64_t at)
 {
     enhope_status status = ENHOPE_OK;
@@ -290,7 +288,7 @@ static enhope_status read_sparse(enhope_context *ctx, const eh_piece *p, int64_t
     EH_CHECK(read_array(ctx, &p->array[EH_STARTS], first, n + 1, TO_INT64, start));
     EH_CHECK(check_starts(ctx, p, start, first, n));
     const int64_t count = start[n] - start[0];
-    if (count > to->stored - base) EH_CHECK(fail_room(ctx, base + count, to->stored));
+    if (count > to->stored - base) EH_CHECK(fail_capacity(ctx, base + count, to->stored));
     if (count > 0) {
         int32_t *column = (int32_t *)to->owned[1] + base;
         float *value = (float *)to->owned[2] + base;
@@ -305,25 +303,25 @@ cleanup:
     return status;
 }
 
-/* The piece of a row. */
-static const eh_piece *find_piece(const eh_files *f, int64_t row)
+/* The span that contains a row. */
+static const eh_span *find_span(const eh_files *f, int64_t row)
 {
-    int64_t low = 0, high = f->pieces - 1;
+    int64_t low = 0, high = f->spans - 1;
     while (low < high) {
         const int64_t middle = (low + high + 1) / 2;
-        if (f->piece[middle].first <= row)
+        if (f->span[middle].first <= row)
             low = middle;
         else
             high = middle - 1;
     }
-    return &f->piece[low];
+    return &f->span[low];
 }
 
 static enhope_status read_files(enhope_context *ctx, const eh_store *s, int64_t first, int64_t n, eh_block *to,
                                 int64_t at, bool values)
 {
     for (int64_t done = 0; done < n;) {
-        const eh_piece *p = find_piece(s->files, first + done);
+        const eh_span *p = find_span(s->files, first + done);
         const int64_t row = first + done - p->first, rest = p->n - row;
         const int64_t count = n - done < rest ? n - done : rest;
         EH_TRY(read_labels(ctx, s->files, p, row, count, to->label + at + done));
@@ -352,7 +350,7 @@ static enhope_status read_memory(enhope_context *ctx, const eh_store *s, int64_t
     }
     int64_t *row_start = (int64_t *)to->owned[0] + at;
     const int64_t base = row_start[0], begin = x->row_start[first], count = x->row_start[first + n] - begin;
-    if (count > to->stored - base) return fail_room(ctx, base + count, to->stored);
+    if (count > to->stored - base) return fail_capacity(ctx, base + count, to->stored);
     for (int64_t i = 1; i <= n; i++) row_start[i] = base + x->row_start[first + i] - begin;
     if (count == 0) return ENHOPE_OK;
     memcpy((int32_t *)to->owned[1] + base, x->column + begin, (size_t)count * sizeof *x->column);
@@ -390,7 +388,7 @@ enhope_status eh_store_count(enhope_context *ctx, const eh_store *s, int64_t fir
         count = s->memory->x.row_start[first + n] - s->memory->x.row_start[first];
     } else {
         for (int64_t done = 0; done < n;) {
-            const eh_piece *p = find_piece(s->files, first + done);
+            const eh_span *p = find_span(s->files, first + done);
             const int64_t row = first + done - p->first, rest = p->n - row, some = n - done < rest ? n - done : rest;
             int64_t start[2];
             EH_TRY(read_array(ctx, &p->array[EH_STARTS], row, 1, TO_INT64, &start[0]));
@@ -422,11 +420,11 @@ void eh_store_ahead(const eh_store *s, int64_t first, int64_t n)
     if (!s->files || s->kind == ENHOPE_CSR || first < 0) return;
     const int64_t end = n < s->n - first ? first + n : s->n;
     while (first < end) {
-        const eh_piece *p = find_piece(s->files, first);
+        const eh_span *p = find_span(s->files, first);
         const eh_array_file *f = &p->array[EH_VALUES];
         const int64_t row = s->H * f->a.size, stop = end < p->first + p->n ? end : p->first + p->n;
         const int fd = open(f->path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0) return; /* reading will say why */
+        if (fd < 0) return; /* the read reports the reason */
         (void)posix_fadvise(fd, (off_t)(f->offset + (first - p->first) * row), (off_t)((stop - first) * row),
                             POSIX_FADV_WILLNEED);
         close(fd);
@@ -443,7 +441,7 @@ enhope_status eh_store_of(enhope_context *ctx, const enhope_dataset *data, eh_st
                     .n = x->n,
                     .H = x->H,
                     .stored = x->kind == ENHOPE_CSR ? x->row_start[x->n] : x->n * x->H,
-                    .labelled = data->label != NULL,
+                    .labeled = data->label != NULL,
                     .memory = data};
     *out = s;
     return ENHOPE_OK;
@@ -458,11 +456,11 @@ enhope_status eh_store_of_files(enhope_context *ctx, enhope_kind kind, int64_t H
         eh_files_free(files);
         return status;
     }
-    const eh_piece *last = &files->piece[files->pieces - 1];
+    const eh_span *last = &files->span[files->spans - 1];
     const int64_t n = last->first + last->n;
     const int64_t sparse = last->stored_before + (last->array[EH_VALUES].path ? last->array[EH_VALUES].a.shape[0] : 0);
     *s = (eh_store){
-        .kind = kind, .n = n, .H = H, .stored = kind == ENHOPE_CSR ? sparse : n * H, .labelled = c > 0, .files = files};
+        .kind = kind, .n = n, .H = H, .stored = kind == ENHOPE_CSR ? sparse : n * H, .labeled = c > 0, .files = files};
     *out = s;
     return ENHOPE_OK;
 }

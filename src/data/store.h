@@ -1,51 +1,55 @@
-/* Rows that stay where they are, in files or in the memory of a data set, and are copied to a block when they are asked
- * for. Reading changes nothing in the store, so any thread may read, each with a context of its own for the sentence. */
+/* Stores: rows that stay in files, or in the memory of a data set, and are copied to a block on
+ * request. Reading does not change the store, so any thread may read, each with its own context for
+ * messages. */
 #ifndef EH_STORE_H
 #define EH_STORE_H
 
 #include "data/data.h"
 
-/* Memory for rows of one kind: x and label show what is there, `owned` is the same to be written. */
+/* Memory for rows of one kind. x and label are the const view, `owned` the writable memory. */
 typedef struct eh_block {
-    eh_matrix x;    /* x.n rows of room */
-    int32_t *label; /* (x.n) class numbers, -1: unlabelled */
-    int64_t stored; /* CSR: room for so many values */
-    void *owned[3]; /* u8 or f32 in the first; row_start, column, value */
+    eh_matrix x;    /* capacity of x.n rows */
+    int32_t *label; /* (x.n) class numbers, -1: unlabeled */
+    int64_t stored; /* CSR: capacity in values */
+    void *owned[3]; /* u8 or f32 in the first; or row_start, column, value */
 } eh_block;
 
-/* Room for so many rows, and for so many values where they are sparse (otherwise not read). All zero. */
+/* Allocates zeroed memory for `rows` rows and, if sparse, `stored` values (dense: ignored). */
 enhope_status eh_block_create(enhope_context *ctx, enhope_kind kind, int64_t H, int64_t rows, int64_t stored,
                               eh_block *out);
-void eh_block_free(eh_block *block); /* a zeroed one is fine */
+void eh_block_free(eh_block *block); /* accepts a zeroed block */
 
 typedef struct eh_store {
     enhope_kind kind;
     int64_t n, H;
-    int64_t stored; /* values in all: n * H unless sparse */
-    bool labelled;
-    const int32_t *number;        /* for each class there the number that it is given; NULL: its own */
-    const enhope_dataset *memory; /* the rows are these; NULL: they are in files */
+    int64_t stored; /* total number of values: n * H if dense */
+    bool labeled;
+    const int32_t *number;        /* new number of each class; NULL: unchanged */
+    const enhope_dataset *memory; /* the data set that holds the rows; NULL: they are in files */
     struct eh_files *files;
 } eh_store;
 
-/* The rows of a data set in memory, which must outlive the store. */
+/* Creates a store over a data set in memory, which must outlive the store. */
 enhope_status eh_store_of(enhope_context *ctx, const enhope_dataset *data, eh_store **out);
-/* A plain IDX or NPY file of inputs, and one of labels (NULL: none). Class names and image shape go to data, whose n, H and
- * kind become the store's. *out stays NULL where the files have to be read as a whole: packed, or the first index fastest. */
+/* Opens a plain IDX or NPY file of inputs and one of labels (NULL: none). Stores class names, image
+ * shape, n, H and kind in data. *out stays NULL if the files must be read as a whole, because they
+ * are compressed or in column-major order. */
 enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const char *y_path, enhope_dataset *data,
                                  eh_store **out);
 void eh_store_free(eh_store *store);
 
-/* Bytes of memory that the values of n rows take, as blocks hold them; `stored` as above. */
+/* Bytes of memory for the values of n rows in a block; `stored` as above. */
 int64_t eh_store_bytes(enhope_kind kind, int64_t H, int64_t n, int64_t stored);
-/* How many values the rows first .. first + n have. */
+/* Counts the values of the rows first .. first + n. */
 enhope_status eh_store_count(enhope_context *ctx, const eh_store *store, int64_t first, int64_t n, int64_t *stored);
-/* Rows first .. first + n of the store become rows at .. at + n of the block; values false: the labels alone. Sparse rows
- * put their values from row_start[at] on, which is the caller's, and set the row starts after it. Numbers that are not
- * finite and columns that do not ascend are refused, with the row. */
+/* Copies the rows first .. first + n of the store to the rows at .. at + n of the block; values
+ * false: copies only the labels. Values of sparse rows start at row_start[at], which the caller has
+ * set; the row starts after it are set here. Fails, naming the row, on numbers that are not finite
+ * and on columns that do not ascend. */
 enhope_status eh_store_read(enhope_context *ctx, const eh_store *store, int64_t first, int64_t n, eh_block *to,
                             int64_t at, bool values);
-/* Says that these rows will be read next, so that the system fetches them meanwhile; dense files alone. */
+/* Announces that these rows will be read next, so that the system can fetch them ahead. Has an
+ * effect on dense files only. */
 void eh_store_ahead(const eh_store *store, int64_t first, int64_t n);
 
 #endif

@@ -1,10 +1,10 @@
-/* A store over a plain IDX or NPY file of inputs and one of labels. The labels are passed over once when it is opened, for
- * the classes; the inputs are not looked at. */
+/* A store over a plain IDX or NPY file of inputs and one of labels. Opening it reads all labels
+ * once to find the classes, but no inputs. */
 #include <string.h>
 
 #include "data/store_files.h"
 
-enum { CHUNK = 1 << 16 }; /* bytes of labels looked at at a time */
+enum { CHUNK = 1 << 16 }; /* bytes of labels per read */
 
 static enhope_status is_idx(enhope_context *ctx, const char *path, bool *idx)
 {
@@ -18,7 +18,7 @@ static enhope_status is_idx(enhope_context *ctx, const char *path, bool *idx)
     return status;
 }
 
-/* All labels become texts, each once. */
+/* Collects the distinct label texts. */
 static enhope_status collect_texts(enhope_context *ctx, const eh_array_file *f, eh_labels *texts)
 {
     enhope_status status = ENHOPE_OK;
@@ -64,8 +64,8 @@ cleanup:
     return status;
 }
 
-/* Labels of one byte are looked up by their byte, others by their text. */
-static enhope_status settle_classes(enhope_context *ctx, const eh_array_file *f, eh_files *files, enhope_dataset *data)
+/* Maps labels to classes: by value if they are one byte, otherwise by text. */
+static enhope_status resolve_classes(enhope_context *ctx, const eh_array_file *f, eh_files *files, enhope_dataset *data)
 {
     enhope_status status = ENHOPE_OK;
     int32_t *rank = NULL;
@@ -102,9 +102,9 @@ enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const 
     bool idx, plain = true;
     int64_t H = 1;
     EH_CHECK(eh_new(ctx, "a store", 1, sizeof *files, (void **)&files));
-    EH_CHECK(eh_new(ctx, "a store", 1, sizeof *files->piece, (void **)&files->piece));
-    files->pieces = 1;
-    eh_array_file *x = &files->piece->array[EH_VALUES], *y = &files->piece->array[EH_LABELS];
+    EH_CHECK(eh_new(ctx, "a store", 1, sizeof *files->span, (void **)&files->span));
+    files->spans = 1;
+    eh_array_file *x = &files->span->array[EH_VALUES], *y = &files->span->array[EH_LABELS];
     EH_CHECK(is_idx(ctx, x_path, &idx));
     EH_CHECK(eh_array_file_open(ctx, x_path, idx, x, &plain));
     if (!plain || (x->a.fortran && x->a.rank > 1)) goto cleanup;
@@ -115,8 +115,8 @@ enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const 
     }
     EH_CHECK(eh_array_check_pair(ctx, &x->a, x_path, y_path ? &y->a : NULL, y_path));
     for (int i = 1; i < x->a.rank; i++) H *= x->a.shape[i];
-    if (y_path) EH_CHECK(settle_classes(ctx, y, files, data));
-    files->piece->n = x->a.shape[0];
+    if (y_path) EH_CHECK(resolve_classes(ctx, y, files, data));
+    files->span->n = x->a.shape[0];
     data->x = (eh_matrix){.kind = eh_array_is_bytes(&x->a) ? ENHOPE_U8 : ENHOPE_F32, .n = x->a.shape[0], .H = H};
     data->image_rows = x->a.rank == 3 ? x->a.shape[1] : 0;
     data->image_columns = x->a.rank == 3 ? x->a.shape[2] : 0;

@@ -1,5 +1,5 @@
-/* A folder of shards, as a store. The header of every file is compared with shards.json; values and checksums are not
- * looked at here. */
+/* A folder of shards as a store. The header of every file is compared with shards.json; values and
+ * checksums are not checked here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +38,8 @@ static enhope_status open_file(enhope_context *ctx, const char *folder, const eh
     }
     EH_TRY(eh_shards_path(ctx, folder, shard->file[which].name, path));
     EH_TRY(eh_array_file_open(ctx, path, false, f, &plain));
-    if (!plain) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is packed, or no file: expected plain NPY", path);
+    if (!plain)
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is compressed or not a regular file: expected plain NPY", path);
     int64_t wide = 1;
     for (int r = 1; r < f->a.rank; r++) wide *= f->a.shape[r];
     if (f->a.shape[0] != rows || wide != columns || f->a.kind != types[type].kind || f->a.size != types[type].size ||
@@ -47,11 +48,11 @@ static enhope_status open_file(enhope_context *ctx, const char *folder, const eh
     return ENHOPE_OK;
 }
 
-static enhope_status settle_classes(enhope_context *ctx, const char *folder, eh_shards *s, eh_files *files,
-                                    enhope_dataset *data)
+static enhope_status resolve_classes(enhope_context *ctx, const char *folder, eh_shards *s, eh_files *files,
+                                     enhope_dataset *data)
 {
     files->numbers = s->labels.c;
-    files->unlabelled = true;
+    files->unlabeled = true;
     EH_TRY(eh_new(ctx, "classes", s->labels.c, sizeof *files->class_of, (void **)&files->class_of));
     EH_TRY(eh_labels_classes(ctx, &s->labels, folder, files->class_of, data));
     for (int32_t k = 0; k < files->numbers; k++)
@@ -59,7 +60,7 @@ static enhope_status settle_classes(enhope_context *ctx, const char *folder, eh_
     return ENHOPE_OK;
 }
 
-enhope_status eh_store_open_shards(enhope_context *ctx, const char *folder, bool labelled, enhope_dataset *data)
+enhope_status eh_store_open_shards(enhope_context *ctx, const char *folder, bool labeled, enhope_dataset *data)
 {
     enhope_status status = ENHOPE_OK;
     eh_shards s = {.n = 0};
@@ -67,21 +68,21 @@ enhope_status eh_store_open_shards(enhope_context *ctx, const char *folder, bool
     EH_TRY(eh_shards_load(ctx, folder, EH_SHARDS_NAME, &s));
     if (s.shards == 0) EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are no samples", folder));
     EH_CHECK(eh_new(ctx, "a store", 1, sizeof *files, (void **)&files));
-    EH_CHECK(eh_new(ctx, "shards", s.shards, sizeof *files->piece, (void **)&files->piece));
-    files->pieces = s.shards;
+    EH_CHECK(eh_new(ctx, "shards", s.shards, sizeof *files->span, (void **)&files->span));
+    files->spans = s.shards;
     int64_t first = 0, stored = 0;
-    if (!labelled) eh_labels_free(&s.labels);
+    if (!labeled) eh_labels_free(&s.labels);
     for (int64_t i = 0; i < s.shards; i++) {
-        eh_piece *p = &files->piece[i];
+        eh_span *p = &files->span[i];
         p->first = first;
         p->n = s.shard[i].rows;
         p->stored_before = stored;
         for (int j = 0; j < EH_ARRAYS; j++)
-            if (j != EH_LABELS || labelled) EH_CHECK(open_file(ctx, folder, &s, i, j, &p->array[j]));
+            if (j != EH_LABELS || labeled) EH_CHECK(open_file(ctx, folder, &s, i, j, &p->array[j]));
         first += p->n;
         stored += s.shard[i].stored;
     }
-    EH_CHECK(settle_classes(ctx, folder, &s, files, data));
+    EH_CHECK(resolve_classes(ctx, folder, &s, files, data));
     data->x = (eh_matrix){.kind = s.kind, .n = s.n, .H = s.H};
     data->image_rows = s.image_rows;
     data->image_columns = s.image_columns;

@@ -1,7 +1,8 @@
-/* Data made from a seed: digits of 28 x 28 pixels and gaussian blobs, for the demo, tests and benchmarks.
+/* Synthetic data from a seed: digits of 28 x 28 pixels and Gaussian blobs, for the demo, tests and
+ * benchmarks.
  *
- * Every number is a function of (seed, sample, use), so the same description gives the same bytes on any machine. The digits
- * need no library function but sqrt, which IEEE 754 rounds exactly. */
+ * Every number is a function of (seed, sample, use), so a description gives byte-identical data on
+ * any machine. The digits use no library function except sqrt, which IEEE 754 rounds exactly. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -11,27 +12,28 @@
 #include "data/store.h"
 
 #ifdef __clang__
-#pragma STDC FP_CONTRACT OFF /* a fused multiply-add would change last bits */
+#pragma STDC FP_CONTRACT OFF /* a fused multiply-add would change the last bits */
 #endif
 
 enum {
     SIDE = 28,
-    MAX_POINTS = 16,       /* of a stroke */
-    MAX_SEGMENTS = 32,     /* of a digit */
-    DRAWS = 1024,          /* random numbers set aside for one digit */
-    TEST_SAMPLE = 1 << 30, /* the test part counts its samples from here */
+    MAX_POINTS = 16,       /* points of a stroke */
+    MAX_SEGMENTS = 32,     /* segments of a digit */
+    DRAWS = 1024,          /* random numbers reserved for one digit */
+    TEST_SAMPLE = 1 << 30, /* index of the first sample of the test part */
     MAX_SAMPLES = 1 << 30,
     MAX_INPUTS = 1 << 20,
     MAX_CLASSES = 1 << 16
 };
-/* Where the numbers of the shuffle and of the blobs' centres lie, beyond those of all samples. */
+/* Indices of the random numbers of the shuffle and of the blob centers, above those of all samples.
+ */
 static const uint64_t SHUFFLE_ROUND = 1u << 20;
-static const uint64_t CENTRE_INDEX = (uint64_t)1 << 61;
+static const uint64_t CENTER_INDEX = (uint64_t)1 << 61;
 
 /* ---- the specification ---- */
 
 typedef struct spec {
-    bool digits; /* else blobs */
+    bool digits; /* false: blobs */
     int64_t n, classes, inputs;
     uint64_t seed;
     double spread;
@@ -63,7 +65,7 @@ static enhope_status parse_pair(enhope_context *ctx, const char *key, const char
     if (strcmp(key, "part") == 0) {
         s->test = strcmp(value, "test") == 0;
         if (s->test || strcmp(value, "train") == 0) return ENHOPE_OK;
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "part '%.60s' is not known: expected train or test", value);
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "unknown part '%.60s': expected train or test", value);
     }
     if (!s->digits && strcmp(key, "classes") == 0) return parse_integer(ctx, key, value, 1, MAX_CLASSES, &s->classes);
     if (!s->digits && strcmp(key, "inputs") == 0) return parse_integer(ctx, key, value, 1, MAX_INPUTS, &s->inputs);
@@ -73,7 +75,7 @@ static enhope_status parse_pair(enhope_context *ctx, const char *key, const char
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "synthetic: spread is '%.60s': expected a number from 0 to 1000000",
                        value);
     }
-    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "synthetic: '%.60s' is not known of %s: expected %s", key,
+    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "synthetic: unknown key '%.60s' of %s: expected %s", key,
                    s->digits ? "digits" : "blobs",
                    s->digits ? "n, seed or part" : "n, classes, inputs, spread, seed or part");
 }
@@ -89,7 +91,7 @@ static enhope_status parse_spec(enhope_context *ctx, const char *text, spec *s)
     if (next) *next++ = '\0';
     *s = (spec){.digits = strcmp(buffer, "digits") == 0, .classes = 3, .inputs = 5, .seed = 1, .spread = 1};
     if (!s->digits && strcmp(buffer, "blobs") != 0)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "synthetic: '%.60s' is not known: expected digits or blobs", buffer);
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "synthetic: unknown name '%.60s': expected digits or blobs", buffer);
     s->n = s->digits ? 6000 : 600;
     if (s->digits) s->classes = 10;
     while (next) {
@@ -98,8 +100,7 @@ static enhope_status parse_spec(enhope_context *ctx, const char *text, spec *s)
         if (next) *next++ = '\0';
         char *value = strchr(pair, '=');
         if (!value)
-            return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "synthetic: '%.60s' is not understood: expected key=value",
-                           pair);
+            return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "synthetic: invalid setting '%.60s': expected key=value", pair);
         *value++ = '\0';
         EH_TRY(parse_pair(ctx, pair, value, s));
     }
@@ -163,7 +164,8 @@ static double draw(draws *d, double low, double high)
     return low + (high - low) * eh_random_unit(d->seed, EH_STREAM_SYNTHETIC, d->index++);
 }
 
-/* near (SIDE, SIDE) = min(near, squared distance of the pixel to the segment a-b), looking `reach` pixels around it. */
+/* near (SIDE, SIDE): the minimum of its value and the squared distance of the pixel to the segment
+ * a-b, for pixels up to `reach` away from it. */
 static void draw_segment(point a, point b, double reach, double *near)
 {
     const double dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy;
@@ -181,7 +183,7 @@ static void draw_segment(point a, point b, double reach, double *near)
     }
 }
 
-/* A digit in pixels, before it is inked. */
+/* A digit in pixel coordinates, before rasterization. */
 typedef struct drawing {
     double radius, ink, grain;
     int count;
@@ -237,29 +239,29 @@ static void draw_digit(int digit, draws d, uint8_t *image /* (SIDE, SIDE) */)
     }
 }
 
-/* ---- all ---- */
+/* ---- generator ---- */
 
 typedef struct generator {
     spec s;
-    int64_t *order; /* (n) the class of sample i is order[i] mod classes: every class equally often, in random order */
+    int64_t *order; /* (n) the class of sample i is order[i] mod classes: all classes equally often, in random order */
     int threads;
 } generator;
 
-/* Centres are N(0, 3^2) in every input, samples N(centre, spread^2). */
+/* Centers are N(0, 3^2) in every input, samples N(center, spread^2). */
 static void draw_blob(const spec *s, uint64_t sample, int32_t label, float *x /* (inputs) */)
 {
     const int64_t H = s->inputs;
     for (int64_t j = 0; j < H; j++) {
-        const uint64_t centre = CENTRE_INDEX + (uint64_t)(label * H + j);
-        x[j] = (float)(3 * eh_random_normal(s->seed, EH_STREAM_SYNTHETIC, centre) +
+        const uint64_t center = CENTER_INDEX + (uint64_t)(label * H + j);
+        x[j] = (float)(3 * eh_random_normal(s->seed, EH_STREAM_SYNTHETIC, center) +
                        s->spread * eh_random_normal(s->seed, EH_STREAM_SYNTHETIC, sample * (uint64_t)H + (uint64_t)j));
     }
 }
 
-/* Rows first .. first + n: x (n, H), label (n). Threads share the work. */
+/* Draws the rows first .. first + n: x (n, H), label (n), on several threads. */
 static void draw_rows(const generator *g, int64_t first, int64_t n, void *x, int32_t *label)
 {
-    enum { ALONE = 256 }; /* rows that are not worth a second thread */
+    enum { ALONE = 256 }; /* minimum rows for a second thread */
     const spec *s = &g->s;
 #pragma omp parallel for num_threads(g->threads) if (n > ALONE) schedule(static)
     for (int64_t i = 0; i < n; i++) {
@@ -284,7 +286,7 @@ static enhope_status name_classes(enhope_context *ctx, const spec *s, enhope_dat
     return ENHOPE_OK;
 }
 
-/* Block by block, after the rows that are not wanted. */
+/* Passes the rows to the sink in blocks, without the skipped ones. */
 static enhope_status push_rows(enhope_context *ctx, const generator *g, const eh_matrix *shape, eh_sink *sink)
 {
     enum { BLOCK = 1 << 22 }; /* bytes */

@@ -1,5 +1,5 @@
-/* Where exemplars come from: random training points or k-means centres, class by class (docs/explanation/method.md).
- */
+/* Initial exemplars: random training samples or k-means centers, class by class
+ * (docs/explanation/method.md). */
 #ifndef EH_EXEMPLAR_H
 #define EH_EXEMPLAR_H
 
@@ -7,37 +7,41 @@
 
 /* ---- share.c ---- */
 
-/* Exemplars where nobody says how many: two a class, as far as there are samples. */
+/* Default number of exemplars: two per class, limited by the number of samples. */
 int64_t eh_exemplar_usual(int64_t classes, int64_t n);
 
-/* z over the classes in proportion to counts (c) by largest remainders (equal remainders: the lower class), at least
- * one each. share (c) sums to z. Fails when z < number of classes with a positive count. */
+/* Distributes z exemplars over the classes in proportion to counts (c) by largest remainders (ties:
+ * the lower class), at least one each. share (c) sums to z. Fails if z is below the number of
+ * classes with a positive count. */
 enhope_status eh_exemplar_share(enhope_context *ctx, int64_t z, int32_t c, const int64_t *counts, int64_t *share);
 
-/* The labelled ones among given rows, class by class: those of class k are rows[start[k] .. start[k + 1]), in their
- * given order, and its exemplars are first[k] .. first[k + 1]. */
+/* The labeled rows, grouped by class: class k has rows[start[k] .. start[k + 1]), in their original
+ * order, and the exemplars first[k] .. first[k + 1]. */
 typedef struct eh_exemplar_plan {
     int64_t *rows;
     int64_t *start; /* (c + 1) */
     int64_t *first; /* (c + 1) */
 } eh_exemplar_plan;
 
-/* Fails when labels are missing or out of range, as share() does, and when a class has fewer points than its share. */
+/* Fails if labels are missing or out of range, if eh_exemplar_share fails, or if a class has fewer
+ * samples than exemplars. */
 enhope_status eh_exemplar_plan_create(enhope_context *ctx, const eh_table *t, const int64_t *rows, int64_t n, int32_t c,
                                       int64_t z, eh_exemplar_plan *out);
 void eh_exemplar_plan_free(eh_exemplar_plan *plan);
-/* label (z) as the plan says. */
+/* Writes the class of each exemplar to label (z). */
 void eh_exemplar_plan_labels(const eh_exemplar_plan *plan, int32_t c, int32_t *label);
 
 /* ---- random.c, kmeans.c ---- */
 
-/* E (z, H) host floats in scaled input space, grouped by class ascending, label (z), from the rows rows[0..n) of the
- * table (labelled). Fails when a class has fewer points than its share. */
+/* Writes z exemplars, grouped by ascending class: E (z, H) as host floats in scaled input space,
+ * and label (z). They come from the labeled rows rows[0..n) of the table. Fails if a class has
+ * fewer samples than exemplars. */
 enhope_status eh_exemplar_random(enhope_context *ctx, eh_compute *cp, const eh_table *t, const int64_t *rows, int64_t n,
                                  int32_t c, int64_t z, uint64_t seed, float *E, int32_t *label);
 enhope_status eh_exemplar_kmeans(enhope_context *ctx, eh_compute *cp, const eh_table *t, const int64_t *rows, int64_t n,
                                  int32_t c, int64_t z, uint64_t seed, float *E, int32_t *label);
-/* The same after at most so many iterations of Lloyd; after 0, a class of several exemplars has its k-means++ start. */
+/* As eh_exemplar_kmeans, with at most `iterations` of Lloyd; 0 gives the k-means++ start of classes
+ * with several exemplars. */
 enhope_status eh_exemplar_lloyd(enhope_context *ctx, eh_compute *cp, const eh_table *t, const int64_t *rows, int64_t n,
                                 int32_t c, int64_t z, uint64_t seed, int64_t iterations, float *E, int32_t *label);
 

@@ -1,11 +1,12 @@
-/* Random exemplars: of each class as many different samples as its share, every choice equally likely. */
+/* Random exemplars: as many distinct samples of each class as it has exemplars, each choice with
+ * equal probability. */
 #include <string.h>
 
 #include "exemplar/exemplar.h"
 
-enum { BLOCK = 256 }; /* rows gathered at a time */
+enum { BLOCK = 256 }; /* rows gathered at once */
 
-/* The samples rows[0..z) into E (z, H). */
+/* Copies the samples rows[0..z) to E (z, H). */
 static enhope_status read_rows(enhope_context *ctx, eh_compute *cp, const eh_table *t, const int64_t *rows, int64_t z,
                                float *E)
 {
@@ -14,7 +15,7 @@ static enhope_status read_rows(enhope_context *ctx, eh_compute *cp, const eh_tab
     int64_t numbers;
     eh_row *chosen = NULL; /* (z) */
     eh_real *X = NULL;     /* (block, H + 1) */
-    float *host = NULL;    /* the same */
+    float *host = NULL;    /* host copy of X */
     if (!eh_mul(block, H + 1, &numbers)) return eh_fail_memory(ctx, "exemplars", (size_t)block, cp->op->size);
     EH_CHECK(eh_compute_new(cp, ctx, "exemplars", z, sizeof *rows, &chosen));
     EH_CHECK(eh_compute_new(cp, ctx, "exemplars", numbers, cp->op->size, &X));

@@ -1,13 +1,14 @@
-/* How many exemplars each class gets, and which samples it has. */
+/* Number of exemplars of each class, and grouping of rows by class. */
 #include <string.h>
 
 #include "exemplar/exemplar.h"
 
-/* z * count - share * n: what a class lacks of its exact quota z count / n, in units of 1 / n. Products of two 64-bit
- * sizes, hence 128 bits; whole numbers, so that equal remainders are equal. */
+/* z * count - share * n: the difference between the exact quota z count / n of a class and its
+ * share, in units of 1 / n. The product of two 64-bit sizes needs 128 bits. Integers make equal
+ * remainders compare equal. */
 __extension__ typedef __int128 wide;
 
-static wide lack(int64_t z, int64_t count, int64_t share, int64_t n)
+static wide quota_gap(int64_t z, int64_t count, int64_t share, int64_t n)
 {
     return (wide)z * count - (wide)share * n;
 }
@@ -24,11 +25,12 @@ enhope_status eh_exemplar_share(enhope_context *ctx, int64_t z, int32_t c, const
         classes += counts[k] > 0;
         n += counts[k];
     }
-    if (!classes) return eh_fail(ctx, ENHOPE_ERROR_DATA, "no labelled sample to take exemplars from: expected some");
+    if (!classes)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "exemplars need labeled samples, but no sample has a label; add labels");
     if (z < classes)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                       "z = %lld exemplars for %lld classes: expected at least one for each class", (long long)z,
-                       (long long)classes);
+                       "%lld exemplars for %lld classes: expected at least one for each class; raise n_exemplars",
+                       (long long)z, (long long)classes);
     int64_t left = z;
     for (int32_t k = 0; k < c; k++) {
         const int64_t whole = (int64_t)((wide)z * counts[k] / n);
@@ -38,29 +40,32 @@ enhope_status eh_exemplar_share(enhope_context *ctx, int64_t z, int32_t c, const
     for (; left > 0; left--) {
         int32_t to = 0;
         for (int32_t k = 1; k < c; k++)
-            if (lack(z, counts[k], share[k], n) > lack(z, counts[to], share[to], n)) to = k;
+            if (quota_gap(z, counts[k], share[k], n) > quota_gap(z, counts[to], share[to], n)) to = k;
         share[to]++;
     }
-    /* the ones lifted to 1 may have overdrawn: who has most beyond its quota, and another left, gives */
+    /* classes raised to 1 may have made the total too large: take one from the class that is
+     * farthest above its quota and has more than one */
     for (; left < 0; left++) {
         int32_t from = -1;
         for (int32_t k = 0; k < c; k++)
-            if (share[k] > 1 && (from < 0 || lack(z, counts[k], share[k], n) <= lack(z, counts[from], share[from], n)))
+            if (share[k] > 1 &&
+                (from < 0 || quota_gap(z, counts[k], share[k], n) <= quota_gap(z, counts[from], share[from], n)))
                 from = k;
         share[from]--;
     }
     return ENHOPE_OK;
 }
 
-/* Class sizes into counts (c). */
+/* Counts the samples of each class into counts (c). */
 static enhope_status count_classes(enhope_context *ctx, const eh_table *t, const int64_t *rows, int64_t n, int32_t c,
                                    int64_t *counts)
 {
-    if (!t->label) return eh_fail(ctx, ENHOPE_ERROR_DATA, "exemplars are taken class by class: expected labelled data");
+    if (!t->label)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "exemplars need class labels, but the data has none; add labels");
     for (int64_t i = 0; i < n; i++) {
         const int32_t k = t->label[rows[i]];
         if (k >= c)
-            return eh_fail(ctx, ENHOPE_ERROR_DATA, "row %lld: class number %d: expected 0 to %d, or -1 for none",
+            return eh_fail(ctx, ENHOPE_ERROR_DATA, "row %lld: class number %d: expected 0 to %d, or -1 for no label",
                            (long long)rows[i] + 1, k, c - 1);
         if (k >= 0) counts[k]++;
     }
@@ -80,9 +85,8 @@ enhope_status eh_exemplar_plan_create(enhope_context *ctx, const eh_table *t, co
     for (int32_t k = 0; k < c; k++)
         if (counts[k] < share[k]) {
             status = eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                             "z = %lld exemplars give class number %d a share of %lld, but it has %lld samples: "
-                             "expected a smaller z",
-                             (long long)z, k, (long long)share[k], (long long)counts[k]);
+                             "class number %d would get %lld of %lld exemplars but has %lld samples; lower n_exemplars",
+                             k, (long long)share[k], (long long)z, (long long)counts[k]);
             goto cleanup;
         }
 
@@ -93,7 +97,8 @@ enhope_status eh_exemplar_plan_create(enhope_context *ctx, const eh_table *t, co
         plan.start[k + 1] = plan.start[k] + counts[k];
         plan.first[k + 1] = plan.first[k] + share[k];
     }
-    memcpy(counts, plan.start, (size_t)c * sizeof *counts); /* from here on where the next row of a class goes */
+    memcpy(counts, plan.start,
+           (size_t)c * sizeof *counts); /* from here on: the position of the next row of each class */
     for (int64_t i = 0; i < n; i++) {
         const int32_t k = t->label[rows[i]];
         if (k >= 0) plan.rows[counts[k]++] = rows[i];

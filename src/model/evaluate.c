@@ -192,7 +192,7 @@ static enhope_status count_labels(enhope_context *ctx, const enhope_dataset *dat
     eh_block b = {.label = NULL};
     *n = 0;
     for (int64_t i = first; data->label && i < end; i++) *n += data->label[i] >= 0;
-    if (data->store && data->store->labelled) {
+    if (data->store && data->store->labeled) {
         EH_CHECK(eh_new(ctx, "labels", STEP, sizeof *b.label, (void **)&b.label));
         b.x = (eh_matrix){.kind = data->x.kind, .n = STEP, .H = data->x.H};
         for (int64_t at = first; at < end; at += STEP) {

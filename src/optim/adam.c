@@ -1,11 +1,13 @@
-/* Adam (Kingma and Ba 2015): steps by the running mean of the gradient over the root of its running mean square.
+/* Adam (Kingma and Ba 2015): steps along the running mean of the gradient divided by the root of
+ * its running mean square.
  *
  * The rate of step t = 0, 1, ... is
  *     rate * min(1, (t + 1) / warmup) * (1 + cos(pi min(1, t / total))) / 2
- * so that it rises linearly while the running means are young and falls to zero at the end of training.
+ * It rises linearly during warm-up and falls to zero at the end of training.
  *
- * The value is never asked for, so that a backend may run behind: that nothing is stepped where value or gradient is not
- * finite, which would stay in the running means for good, is the operation's care. */
+ * Adam does not read the value, so that a backend may queue operations. The backend's operation
+ * itself skips a step if the value or the gradient is not finite, because such numbers would stay
+ * in the running means. */
 #include <math.h>
 
 #include "optim/optim.h"

@@ -1,10 +1,10 @@
 /* Conjugate gradients (Polak and Ribiere), the solver of the paper.
  *
- *     d' = -g' + beta d,      beta = g'.(g' - g) / g.g      g, d: gradient and direction before, g', d': now
+ *     d' = -g' + beta d,   beta = g'.(g' - g) / g.g   (g, d: gradient and direction before)
  *
- * A negative beta means that little of d is worth keeping: then d' = -g'. The line searches are descent.c's; they are
- * near exact (SIGMA), which conjugate directions need. The first step of a search supposes the same gain as the last
- * one made, step' slope' = step slope, but grows at most GROWTH-fold. */
+ * If beta is negative, d' = -g'. The line searches are those of descent.c. They are nearly exact
+ * (SIGMA), as conjugate directions require. The first step of a search assumes the gain of the
+ * search before, step' slope' = step slope, but grows by at most the factor GROWTH. */
 #include <math.h>
 
 #include "optim/optim.h"

@@ -1,26 +1,27 @@
-/* Descent by line searches: what conjugate gradients and L-BFGS share.
+/* Descent by line searches, shared by conjugate gradients and L-BFGS.
  *
  * A line search looks along x + t d for a point that meets the Wolfe-Powell conditions
- *     phi(t) <= phi(0) + rho t phi'(0)      and      |phi'(t)| <= sigma |phi'(0)|,      phi(t) = f(x + t d).
- * It holds `low`, the lowest point so far from which the way still leads down, and, once it has gone too far, `high`
- * behind which it need not look: too high, rising, or not finite. Without `high` it goes on by the minimiser of the
- * cubic through the last two points, at most EXTEND times as far; between `low` and `high` by the minimiser of the
- * parabola (where `high` is above the start) or the cubic, kept away from both ends; where `high` is not finite by
- * halves. A search ends after MOST_EVALUATIONS whatever it has found.
+ *     phi(t) <= phi(0) + rho t phi'(0)  and  |phi'(t)| <= sigma |phi'(0)|,  phi(t) = f(x + t d).
+ * It maintains `low`, the lowest point so far at which phi falls, and, once found, `high`, the end
+ * of the interval that contains a solution: a point that is too high, rising, or not finite.
+ * Without `high` the next point is the minimizer of the cubic through the last two points, at most
+ * EXTEND times as far. Between `low` and `high` it is the minimizer of the parabola (if `high` is
+ * above the start) or of the cubic, kept away from both ends, or the midpoint if `high` is not
+ * finite. A search ends after MAX_EVALUATIONS in any case.
  *
- * Whether a search meets the conditions or not, x moves to the lowest point that it met, so that the value never rises
- * even where phi has several valleys. After a search that failed the next one starts from steepest descent; two that
- * fail in a row end the run.
+ * x moves to the lowest point that the search evaluated, whether the conditions are met or not. The
+ * value therefore never rises, even if phi has several minima. After a failed search the next one
+ * starts from steepest descent; two failed searches in a row end the run.
  *
- * The constants are those in use in the literature on training embeddings by conjugate gradients. Only directions and
- * gradients are vectors: the lowest point itself is x + t d again, so that five vectors do. */
+ * The constants are those common in the literature on training embeddings by conjugate gradients.
+ * The lowest point is recomputed as x + t d, so that five vectors are enough. */
 #include <math.h>
 
 #include "optim/optim.h"
 
-enum { MOST_EVALUATIONS = 20 };   /* in one line search */
-static const double INSIDE = 0.1; /* new points stay this part of an interval away from its ends */
-static const double EXTEND = 3.0; /* at most so many times the step in one extrapolation */
+enum { MAX_EVALUATIONS = 20 };    /* in one line search */
+static const double INSIDE = 0.1; /* new points keep at least this fraction of the interval from its ends */
+static const double EXTEND = 3.0; /* maximum growth of the step in one extrapolation */
 
 typedef struct point {
     double step, value, slope;
@@ -34,7 +35,7 @@ static void swap(eh_real **a, eh_real **b)
     *b = t;
 }
 
-/* f at x, its gradient to g; NaN where that is not finite. */
+/* Evaluates f at x and writes its gradient to g; NaN if the result is not finite. */
 static double value_at(eh_descent *s, const eh_real *x, eh_real *g)
 {
     eh_optim *o = s->o;
@@ -45,7 +46,8 @@ static double value_at(eh_descent *s, const eh_real *x, eh_real *g)
     return v.spoilt != 0 ? NAN : v.value;
 }
 
-/* f at x + step d; where that is lower than *lowest, it becomes *lowest and its gradient goes to last_g. */
+/* Evaluates f at x + step d. A point lower than *lowest replaces it, and its gradient goes to
+ * last_g. */
 static point evaluate(eh_descent *s, double step, point *lowest)
 {
     eh_optim *o = s->o;
@@ -63,11 +65,11 @@ static point evaluate(eh_descent *s, double step, point *lowest)
     return p;
 }
 
-/* The minimiser of the cubic with the values and slopes of a and b, as (t - a) / (b - a); NaN or negative where there
- * is none ahead. With w = b - a and theta = 3 (f_a - f_b) / w + f'_a + f'_b the cubic's slope at r is
- * f'_a - 2 (f'_a + theta) r + (f'_a + f'_b + 2 theta) r^2; of the two forms of its upper root the one without
- * cancellation is taken. */
-static double cubic_minimiser(point a, point b)
+/* The minimizer of the cubic with the values and slopes of a and b, as (t - a) / (b - a); NaN or
+ * negative if there is none beyond a. With w = b - a and theta = 3 (f_a - f_b) / w + f'_a + f'_b
+ * the slope of the cubic at r is f'_a - 2 (f'_a + theta) r + (f'_a + f'_b + 2 theta) r^2. Of the
+ * two formulas for its upper root, the one without cancellation is used. */
+static double cubic_minimizer(point a, point b)
 {
     const double theta = 3 * (a.value - b.value) / (b.step - a.step) + a.slope + b.slope;
     const double middle = a.slope + theta, root = sqrt(theta * theta - a.slope * b.slope);
@@ -75,17 +77,18 @@ static double cubic_minimiser(point a, point b)
     return (middle + root) / (a.slope + b.slope + 2 * theta);
 }
 
-/* The minimiser of the parabola with the value and slope of a and the value of b, as (t - a) / (b - a). */
-static double parabola_minimiser(point a, point b)
+/* The minimizer of the parabola with the value and slope of a and the value of b, as (t - a) / (b -
+ * a). */
+static double parabola_minimizer(point a, point b)
 {
     const double w = b.step - a.step;
     return -a.slope * w / (2 * (b.value - a.value - a.slope * w));
 }
 
-/* A step beyond `to`, where `from` is the point before it. */
+/* A step beyond `to`; `from` is the point before it. */
 static double extrapolate(point from, point to)
 {
-    const double width = to.step - from.step, step = from.step + cubic_minimiser(from, to) * width;
+    const double width = to.step - from.step, step = from.step + cubic_minimizer(from, to) * width;
     const double farthest = EXTEND * to.step, nearest = to.step + INSIDE * width;
     if (!isfinite(step) || step < 0 || step > farthest) return farthest;
     return step > nearest ? step : nearest;
@@ -95,20 +98,21 @@ static double extrapolate(point from, point to)
 static double interpolate(point low, point high, double start_value)
 {
     double part = 0.5;
-    if (high.finite) part = high.value > start_value ? parabola_minimiser(low, high) : cubic_minimiser(low, high);
+    if (high.finite) part = high.value > start_value ? parabola_minimizer(low, high) : cubic_minimizer(low, high);
     if (!isfinite(part)) part = 0.5;
     part = fmin(fmax(part, INSIDE), 1 - INSIDE);
     return low.step + part * (high.step - low.step);
 }
 
-/* One line search along d, starting with `step`; s->slope is g.d < 0. Moves to the lowest point met: x, value and g;
- * last_g is the gradient left behind, step the step made (0: none was lower). True when the conditions were met. */
+/* One line search along d with first step `step`; s->slope is g.d < 0. Moves x, value and g to the
+ * lowest point evaluated. Afterwards last_g is the gradient at the start and s->step the step made
+ * (0: no point was lower). Returns true if the conditions were met. */
 static bool line_search(eh_descent *s, double step)
 {
     const point start = {0, s->value, s->slope, true};
     point lowest = start, low = start, high = start, before = start;
     bool found = false, closed = false;
-    for (int k = 0; k < MOST_EVALUATIONS && !found && isfinite(step); k++) {
+    for (int k = 0; k < MAX_EVALUATIONS && !found && isfinite(step); k++) {
         const point p = evaluate(s, step, &lowest);
         const bool enough = p.finite && p.value <= start.value + s->rho * step * start.slope;
         found = enough && p.value < start.value && fabs(p.slope) <= -s->sigma * start.slope;
@@ -130,7 +134,7 @@ static bool line_search(eh_descent *s, double step)
     return found;
 }
 
-/* d = -g; returns the first step. */
+/* Sets d = -g and returns the first step to try. */
 static double steepest(eh_descent *s)
 {
     const eh_optim *o = s->o;

@@ -1,24 +1,25 @@
 /* L-BFGS: a quasi-Newton direction from the last few steps (Nocedal 1980).
  *
- * Of each step the pair s = x' - x, y = g' - g is kept. The direction d = -A g, where A approaches the inverse of the
- * second derivatives, comes from two loops over the pairs, latest first and then back (r_i = 1 / s_i.y_i):
+ * Each step stores the pair s = x' - x, y = g' - g. The direction is d = -A g, where A approximates
+ * the inverse Hessian. It is computed by two loops over the pairs (r_i = 1 / s_i.y_i):
  *     q = g;                        for i latest to oldest: a_i = r_i s_i.q,  q -= a_i y_i
  *     q *= s.y / y.y of the latest; for i oldest to latest: q += (a_i - r_i y_i.q) s_i
- * A pair whose curvature s.y is not positive would spoil that A is positive: it is left out. The memory starts empty
- * with each run, since pairs of another mini-batch belong to another function. The line searches are descent.c's; a
- * quasi-Newton step of 1 is mostly right, so their conditions are loose. */
+ * A pair whose curvature s.y is not positive is skipped, so that A stays positive definite. The
+ * memory starts empty with each run, because pairs of another mini-batch belong to another
+ * function. The line searches are those of descent.c. A quasi-Newton step of 1 is usually right, so
+ * their conditions are loose. */
 #include "optim/optim.h"
 
 static const double SIGMA = 0.9, RHO = 1e-4;
-/* s.y must exceed this part of y.y: below, the pair is rounding noise */
-static const double LEAST_CURVATURE = 1e-10;
+/* minimum s.y / y.y: a pair below it is rounding noise */
+static const double MIN_CURVATURE = 1e-10;
 
 static int64_t lbfgs_vectors(const eh_optim_settings *s)
 {
     return EH_DESCENT_VECTORS + 2 * (s->memory > 0 ? s->memory : 0);
 }
 
-static void forget_pairs(eh_descent *s)
+static void clear_pairs(eh_descent *s)
 {
     s->pairs = 0;
     s->oldest = 0;
@@ -34,8 +35,8 @@ static eh_real *change_of(const eh_optim *o, int64_t slot)
     return eh_optim_vector(o, EH_DESCENT_VECTORS + 2 * slot + 1);
 }
 
-/* Keeps the last step's pair, where the memory is full in place of the oldest. */
-static void remember(eh_descent *s)
+/* Stores the pair of the last step; a full memory drops the oldest pair. */
+static void store_pair(eh_descent *s)
 {
     const eh_optim *o = s->o;
     const eh_compute_ops *op = o->c->op;
@@ -47,11 +48,11 @@ static void remember(eh_descent *s)
     op->axpy(o->c, o->count, -1, s->last_g, change);
     const double curvature = s->step * op->dot(o->c, o->count, s->d, change);
     const double square = op->dot(o->c, o->count, change, change);
-    if (s->pairs == memory) { /* the oldest pair's slot has been written to */
+    if (s->pairs == memory) { /* the slot of the oldest pair has been overwritten */
         s->oldest = (s->oldest + 1) % memory;
         s->pairs--;
     }
-    if (!(curvature > LEAST_CURVATURE * square)) return;
+    if (!(curvature > MIN_CURVATURE * square)) return;
     op->copy(o->c, o->count, s->d, step);
     op->scale(o->c, o->count, s->step, step);
     o->scalars[slot] = 1 / curvature;
@@ -65,7 +66,7 @@ static double quasi_newton(eh_descent *s)
     const eh_compute_ops *op = o->c->op;
     const int64_t memory = o->set.memory;
     double *inverse = o->scalars, *factor = o->scalars + (memory > 0 ? memory : 0); /* (memory) each */
-    remember(s);
+    store_pair(s);
     if (!s->pairs) {
         s->slope = 0;
         return 0;
@@ -89,7 +90,7 @@ static double quasi_newton(eh_descent *s)
 
 static void lbfgs_run(eh_optim *o, eh_function f, void *user, eh_real *x, eh_scalar *value)
 {
-    eh_descent s = {.f = f, .user = user, .direct = quasi_newton, .forget = forget_pairs, .sigma = SIGMA, .rho = RHO};
+    eh_descent s = {.f = f, .user = user, .direct = quasi_newton, .forget = clear_pairs, .sigma = SIGMA, .rho = RHO};
     eh_descend(o, &s, x, value);
 }
 

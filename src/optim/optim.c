@@ -1,4 +1,4 @@
-/* A minimiser's workspace, allocated once. */
+/* Workspace of an optimizer, allocated once. */
 #include "optim/optim.h"
 
 enhope_status eh_optim_create(enhope_context *ctx, eh_compute *c, const eh_optim_type *type,
@@ -17,9 +17,9 @@ enhope_status eh_optim_create(enhope_context *ctx, eh_compute *c, const eh_optim
     o->set = *settings;
     o->c = c;
     o->count = count;
-    EH_CHECK(eh_new(ctx, "solver's factors", scalars, sizeof *o->scalars, (void **)&o->scalars));
-    EH_CHECK(eh_compute_new(c, ctx, "solver's value", 1, sizeof(eh_value), &o->value));
-    EH_CHECK(eh_compute_new(c, ctx, "solver's vectors", numbers, c->op->size, &o->work));
+    EH_CHECK(eh_new(ctx, "solver factors", scalars, sizeof *o->scalars, (void **)&o->scalars));
+    EH_CHECK(eh_compute_new(c, ctx, "solver value", 1, sizeof(eh_value), &o->value));
+    EH_CHECK(eh_compute_new(c, ctx, "solver vectors", numbers, c->op->size, &o->work));
     *out = o;
     return ENHOPE_OK;
 cleanup:

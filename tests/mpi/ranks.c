@@ -1,7 +1,7 @@
-/* Ranks against a process alone: the same model, to the byte, for every method and choice that is learned in steps; and no
- * rank is left waiting where one has no memory.
+/* Compares training on ranks with a single process: byte-identical models for every iterative
+ * method and setting. Also checks that no rank is left waiting if another runs out of memory.
  *
- * usage: mpirun -n R ranks FOLDER      each rank writes its models into the folder */
+ * usage: mpirun -n R ranks FOLDER      each rank writes its models to the folder */
 #define _DEFAULT_SOURCE 1
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,8 +53,8 @@ typedef struct test_case {
 #define SMALL "factors=9 hidden=6 batch=170 epochs=2 "
 static const test_case cases[] = {
     {"blobs", SMALL "parts=5"},
-    {"blobs", "factors=9 hidden=6 batch=530 epochs=2"}, /* three parts by rule */
-    {"blobs", "factors=9 hidden=6 batch=3 epochs=1"},   /* fewer parts than ranks */
+    {"blobs", "factors=9 hidden=6 batch=530 epochs=2"}, /* three chunks by default */
+    {"blobs", "factors=9 hidden=6 batch=3 epochs=1"},   /* fewer chunks than ranks */
     {"blobs", SMALL "parts=5 exemplars=kmeans z=11"},
     {"blobs", SMALL "parts=5 exemplars=random z=9"},
     {"blobs", SMALL "parts=7 form=row"},
@@ -107,13 +107,9 @@ static enhope_settings *make_settings(enhope_context *ctx, const test_case *whic
     return settings;
 }
 
-enum how {
-    PLAIN,
-    ON,
-    STAGED
-}; /* trained; trained on after that; trained by a backend whose memory is not the host's */
+enum how { PLAIN, ON, STAGED }; /* trained; then updated; trained by a backend with its own memory */
 
-/* As a GPU is, where what ranks exchange goes by the host. */
+/* As on a GPU: the data that ranks exchange passes through host memory. */
 static enhope_status train_far(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
                                enhope_model **out)
 {
@@ -131,7 +127,7 @@ static enhope_status train_far(enhope_context *ctx, const enhope_dataset *data, 
     return status;
 }
 
-/* The bytes of a model. */
+/* Trains and returns the bytes of the model. */
 static char *train(enhope_context *ctx, const test_case *which, enum how how, const char *folder, size_t *size)
 {
     const bool on = how == ON;
@@ -171,9 +167,9 @@ static void same_model(enhope_context *alone, enhope_context *ranks, const test_
     free(got);
 }
 
-/* ---- no memory in one rank ---- */
+/* ---- out of memory in one rank ---- */
 
-static int64_t left = -1; /* allocations until one fails; -1: none does */
+static int64_t left = -1; /* allocations until one fails; -1: none fails */
 
 static void *allocate(size_t bytes)
 {
@@ -192,25 +188,25 @@ static enhope_status evaluate(enhope_context *ctx, const enhope_model *model, co
     return enhope_model_evaluate(ctx, model, data, 0, &e);
 }
 
-/* The last rank's k-th allocation fails, of training or of judging a model. Either nobody asked for so many, and all are
- * done; or all have a sentence. */
-static bool fails_together(enhope_context *ctx, int64_t k, bool judging)
+/* Makes the k-th allocation of the last rank fail, in training or evaluation. Returns false if
+ * there are fewer allocations, and all ranks succeed; otherwise all ranks have a message. */
+static bool fails_together(enhope_context *ctx, int64_t k, bool evaluating)
 {
     static const test_case which = {"blobs", SMALL "parts=4 exemplars=kmeans"};
     const int rank = enhope_context_rank(ctx), last = enhope_context_ranks(ctx) - 1;
     enhope_dataset *data = read_data(ctx, which.data);
     enhope_settings *settings = make_settings(ctx, &which);
     enhope_model *model = NULL;
-    if (judging && enhope_train(ctx, data, settings, NULL, NULL, &model)) die(ctx, &which, "training");
+    if (evaluating && enhope_train(ctx, data, settings, NULL, NULL, &model)) die(ctx, &which, "training");
     left = rank == last ? k : -1;
     const enhope_status status =
-        judging ? evaluate(ctx, model, data) : enhope_train(ctx, data, settings, NULL, NULL, &model);
+        evaluating ? evaluate(ctx, model, data) : enhope_train(ctx, data, settings, NULL, NULL, &model);
     left = -1;
     char want[32];
     snprintf(want, sizeof want, "rank %d: out of memory", last);
     if (status && strncmp(enhope_error(ctx), rank == last ? "out of memory" : want, strlen("out of memory")))
-        die(ctx, &which, "no memory");
-    if (!enhope_context_all_failed(ctx, 20)) die(ctx, &which, "a rank waits");
+        die(ctx, &which, "the message of a failed allocation");
+    if (!enhope_context_all_failed(ctx, 20)) die(ctx, &which, "a rank is still waiting");
     enhope_model_free(model);
     enhope_settings_free(settings);
     enhope_dataset_free(data);
@@ -221,7 +217,7 @@ int main(int argc, char **argv)
 {
     enhope_set_allocator(allocate, free);
     enhope_context *alone = enhope_context_create(), *ranks = enhope_context_create();
-    if (argc != 2 || enhope_context_set_ranks(ranks, "mpi")) die(ranks, NULL, "the beginning");
+    if (argc != 2 || enhope_context_set_ranks(ranks, "mpi")) die(ranks, NULL, "joining the ranks");
     for (int i = 0; i < CASES; i++) same_model(alone, ranks, &cases[i], PLAIN, argv[1]);
     same_model(alone, ranks, &cases[0], ON, argv[1]);
     for (int i = 0; i < CASES; i++)
@@ -230,8 +226,8 @@ int main(int argc, char **argv)
     while (fails_together(ranks, k, false)) k += enhope_context_ranks(ranks) == 2 ? 1 : 1 + k / 8;
     for (int64_t j = 0; fails_together(ranks, j, true); j++) k++;
     if (enhope_context_rank(ranks) == 0)
-        printf("%d ranks: all models as one process makes them; %lld allocations\n", enhope_context_ranks(ranks),
-               (long long)k);
+        printf("%d ranks: all models identical to those of one process; %lld allocations\n",
+               enhope_context_ranks(ranks), (long long)k);
     enhope_context_free(ranks);
     enhope_context_free(alone);
     return 0;

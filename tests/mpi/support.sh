@@ -1,11 +1,12 @@
-# For the tests over ranks: `folder`, a place of their own, and `limited R COMMAND...`, which runs R ranks and never hangs.
+# Common parts of the tests with ranks: `folder`, a temporary folder, and `limited R COMMAND...`, which runs a command on
+# R ranks with a time limit.
 if ! command -v mpirun > /dev/null; then
-    echo "skipped: there is no mpirun (scripts/setup mpi installs it)"
+    echo "skipped: mpirun is not installed (scripts/setup mpi installs it)"
     exit 77
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-# mpirun's own temporary files have long paths, sockets among them
+# mpirun adds long names, sockets among them: keep the path short
 export TMPDIR=/tmp OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 limited()

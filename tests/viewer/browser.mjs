@@ -1,6 +1,6 @@
-// The page in a real browser: opened, hovered, filtered, lassoed, drawn in, by mouse, finger and keyboard; what it answers is
-// compared with the command. Nothing waits for a time, only for what must come. Where ENHOPE_DATA names a folder with MNIST
-// in mnist/, that is the data of the images; else digits that are made up.
+// Tests the page in a browser: hover, filters, lasso and drawing, by mouse, touch and keyboard. Results are compared with those of
+// the command. The tests wait for events, never for a fixed time. If ENHOPE_DATA names a folder that contains mnist/, the images are
+// MNIST; otherwise they are synthetic digits.
 //
 // usage: node browser.mjs ENHOPE PACKAGES FOLDER CHROMIUM [SCREENSHOTS]
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-dev-shm-usage'],
 });
 
-// Opens a page; it must be silent and fetch nothing.
+// Opens a page and records console messages, errors and requests; close() checks that there are none.
 async function open(file, options) {
   const context = await browser.newContext({ viewport: { width: 960, height: 640 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
@@ -48,29 +48,29 @@ async function shoot(page, name) {
 }
 
 const number = (text) => Number(text.split(' ')[0].replaceAll(',', ''));
-const shown = async (page) => number(await page.textContent('#shown'));
-const shows = (page, n) => page.waitForFunction((text) => document.getElementById('shown').textContent.startsWith(text), `${n.toLocaleString('en')} of`);
-const spoken = (page, pattern) => page.waitForFunction((text) => new RegExp(text).test(document.getElementById('spoken').textContent), pattern);
+const visibleCount = async (page) => number(await page.textContent('#visible-count'));
+const waitForCount = (page, n) => page.waitForFunction((text) => document.getElementById('visible-count').textContent.startsWith(text), `${n.toLocaleString('en')} of`);
+const waitForAnnouncement = (page, pattern) => page.waitForFunction((text) => new RegExp(text).test(document.getElementById('announcement').textContent), pattern);
 const cells = (csv) => csv.trim().split('\n').slice(1).map((line) => line.split(','));
 const download = async (page, selector) => (await Promise.all([page.waitForEvent('download'), page.click(selector)]))[0].path();
 
-// What the page knows of its points.
-const told = (page) => page.evaluate(() => {
+// The points of the page.
+const readPoints = (page) => page.evaluate(() => {
   const { points, n, isError } = window.enhope.page;
   const { classes } = window.enhope.about;
   return Array.from({ length: n }, (_, i) => ({ row: points.row[i], truth: classes[points.truth[i]], label: classes[points.label[i]], winner: points.winner[i], proba: points.proba[i] / 65535, wrong: isError(i) }));
 });
 
-// Where a point is on the screen: one that meets `wanted` and lies far from exemplars and from other points.
-const lonely = (page, wanted) => page.evaluate((of) => {
+// The screen position of the most isolated point among those that are misclassified, or not.
+const isolatedPoint = (page, wanted) => page.evaluate((of) => {
   const { map, n, isError } = window.enhope.page;
   const places = Array.from({ length: n }, (_, i) => map.screenOf(i));
   const rings = window.enhope.about.exemplars.map((_, j) => map.screenOfExemplar(j));
   const canvas = document.getElementById('points').getBoundingClientRect();
-  const room = (i) => [...places.filter((_, j) => j !== i), ...rings].reduce((least, [x, y]) => Math.min(least, Math.hypot(x - places[i][0], y - places[i][1])), 1e9);
+  const isolation = (i) => [...places.filter((_, j) => j !== i), ...rings].reduce((min, [x, y]) => Math.min(min, Math.hypot(x - places[i][0], y - places[i][1])), 1e9);
   const inside = ([x, y]) => x > 20 && y > 80 && x < canvas.width - 20 && y < canvas.height - 60;
   const some = places.map((_, i) => i).filter((i) => isError(i) === of.wrong && inside(places[i])).slice(0, 300);
-  const best = some.map((i) => [room(i), i]).sort((a, b) => b[0] - a[0])[0][1];
+  const best = some.map((i) => [isolation(i), i]).sort((a, b) => b[0] - a[0])[0][1];
   return { i: best, x: canvas.left + places[best][0], y: canvas.top + places[best][1] };
 }, wanted);
 
@@ -92,11 +92,11 @@ const tests = {
     const page = await open('digits.html');
     const eval_ = JSON.parse(run('eval', 'digits.safetensors', '--data', DIGITS, '--limit', N, '--json'));
     assert.match(await page.textContent('#figures'), new RegExp(`${((100 * eval_.errors) / eval_.n).toFixed(2)} %held-out error, ${eval_.errors} of`));
-    assert.equal(await shown(page), eval_.n);
+    assert.equal(await visibleCount(page), eval_.n);
 
-    // What the command says of every point is what the page says.
+    // The page shows the command's result for every point.
     const rows = cells(run('predict', 'digits.safetensors', '--data', DIGITS, '--limit', N, '--proba', '--winner'));
-    const points = await told(page);
+    const points = await readPoints(page);
     for (const { row, label, winner, proba } of points) {
       assert.equal(label, rows[row][0]);
       assert.equal(winner, Number(rows[row][11]));
@@ -104,8 +104,8 @@ const tests = {
     }
     assert.equal(points.filter((p) => p.wrong).length, eval_.errors);
 
-    // A misclassified point: its picture, label, prediction, probability, winner and the winner's picture.
-    const one = await lonely(page, { wrong: true });
+    // A misclassified point: picture, label, prediction, probability, nearest exemplar and its picture.
+    const one = await isolatedPoint(page, { wrong: true });
     const { row, truth, label, winner, proba } = points[one.i];
     await page.mouse.move(one.x + 40, one.y + 40);
     await page.mouse.move(one.x, one.y, { steps: 2 });
@@ -116,36 +116,36 @@ const tests = {
     await shoot(page, 'hover');
     await page.mouse.click(one.x, one.y);
     await page.waitForSelector('#selection:not([hidden])');
-    assert.match(await page.textContent('#spoken'), new RegExp(`^Row ${row}, class ${truth}, predicted ${label}.*wrong$`));
+    assert.match(await page.textContent('#announcement'), new RegExp(`^Row ${row}, class ${truth}, predicted ${label}.*misclassified$`));
     await page.keyboard.press('Escape');
     await page.waitForSelector('#selection', { state: 'hidden' });
 
-    await page.click('#rightness button:nth-child(3)');
-    await shows(page, eval_.errors);
-    await page.click('#rightness button:nth-child(1)');
+    await page.click('#correctness button:nth-child(3)');
+    await waitForCount(page, eval_.errors);
+    await page.click('#correctness button:nth-child(1)');
     await page.click('[data-class="3"]');
-    await shows(page, points.filter((p) => p.truth !== '3').length);
+    await waitForCount(page, points.filter((p) => p.truth !== '3').length);
     await page.click('#no-classes');
-    await shows(page, 0);
+    await waitForCount(page, 0);
     await page.click('[data-class="4"]');
-    await shows(page, points.filter((p) => p.truth === '4').length);
+    await waitForCount(page, points.filter((p) => p.truth === '4').length);
     await page.click('#all-classes');
-    await page.fill('#sureness', '60');
-    await shows(page, points.filter((p) => Math.round(p.proba * 65535) <= 60 * 655.35).length);
-    await page.fill('#sureness', '100');
+    await page.fill('#confidence', '60');
+    await waitForCount(page, points.filter((p) => Math.round(p.proba * 65535) <= 60 * 655.35).length);
+    await page.fill('#confidence', '100');
 
-    // A cell of the confusion matrix, and by keyboard the next one.
+    // A cell of the confusion matrix; then the next one by keyboard.
     const pair = points.find((p) => p.wrong);
     const confused = (t, l) => points.filter((p) => p.truth === t && p.label === l).length;
-    await page.click(`#matrix button[aria-label^="${pair.truth} taken for ${pair.label}:"]`);
-    await shows(page, confused(pair.truth, pair.label));
+    await page.click(`#matrix button[aria-label^="${pair.truth} classified as ${pair.label}:"]`);
+    await waitForCount(page, confused(pair.truth, pair.label));
     await page.keyboard.press('ArrowRight');
     const next = await page.evaluate(() => document.activeElement.getAttribute('aria-label'));
     await page.keyboard.press('Enter');
-    await shows(page, number(next.split(': ')[1]));
+    await waitForCount(page, number(next.split(': ')[1]));
     await page.click('#clear-cell');
 
-    // An exemplar, by its ring on the map: what it looks like, and its members.
+    // An exemplar, selected by its ring on the map: its picture and its members.
     const ring = await page.evaluate(() => {
       const canvas = document.getElementById('points').getBoundingClientRect();
       const [x, y] = window.enhope.page.map.screenOfExemplar(4);
@@ -153,36 +153,36 @@ const tests = {
     });
     await page.mouse.click(...ring);
     await page.waitForFunction(() => /^Exemplar \d+, class/.test(document.querySelector('#selection .verdict')?.textContent));
-    const ringed = Number((await page.textContent('#selection .verdict')).match(/\d+/)[0]); // another may lie on it
-    await shows(page, points.filter((p) => p.winner === ringed).length);
+    const selected = Number((await page.textContent('#selection .verdict')).match(/\d+/)[0]); // another exemplar may be at the same place
+    await waitForCount(page, points.filter((p) => p.winner === selected).length);
     assert.ok(await page.locator('#selection .top canvas.sample').count());
-    assert.equal(await page.locator('#selection .gallery button').count(), Math.min(48, points.filter((p) => p.winner === ringed).length));
+    assert.equal(await page.locator('#selection .gallery button').count(), Math.min(48, points.filter((p) => p.winner === selected).length));
     await shoot(page, 'exemplar');
     await page.keyboard.press('Escape');
-    await shows(page, eval_.n);
+    await waitForCount(page, eval_.n);
     await page.click('[data-exemplar="9"]');
-    await shows(page, points.filter((p) => p.winner === 9).length);
+    await waitForCount(page, points.filter((p) => p.winner === 9).length);
     await page.click('#clear-exemplar');
 
     await page.fill('#search', '#17');
-    await shows(page, 1);
-    await page.waitForFunction(() => /^Row 17,/.test(document.getElementById('spoken').textContent));
-    await page.fill('#search', '8'); // a class by its name, and the row
-    await shows(page, points.filter((p) => p.truth === '8' || p.row === 8).length);
+    await waitForCount(page, 1);
+    await page.waitForFunction(() => /^Row 17,/.test(document.getElementById('announcement').textContent));
+    await page.fill('#search', '8'); // matches a class and a row
+    await waitForCount(page, points.filter((p) => p.truth === '8' || p.row === 8).length);
     const all = readFileSync(await download(page, '#save-csv'), 'utf8');
     assert.ok(all.startsWith('row,part,label,predicted,probability,winner,y1,y2\n'));
     const places = cells(run('embed', 'digits.safetensors', '--data', DIGITS, '--limit', N));
-    for (const [at, part, is, guess, sure, won, y1, y2] of cells(all)) {
+    for (const [at, part, truth, predicted, proba, winner, y1, y2] of cells(all)) {
       assert.equal(part, 'test');
-      assert.ok(is === '8' || at === '8');
-      assert.equal(guess, rows[at][0]);
-      assert.ok(Math.abs(sure - Math.max(...rows[at].slice(1, 11).filter((_, k) => CLASSES[k] === guess))) < 1e-4);
-      assert.equal(won, rows[at][11]);
+      assert.ok(truth === '8' || at === '8');
+      assert.equal(predicted, rows[at][0]);
+      assert.ok(Math.abs(proba - Math.max(...rows[at].slice(1, 11).filter((_, k) => CLASSES[k] === predicted))) < 1e-4);
+      assert.equal(winner, rows[at][11]);
       const size = Math.max(...places.map((y) => Math.abs(y[0])), ...places.map((y) => Math.abs(y[1])));
       assert.ok(Math.abs(y1 - places[at][0]) < 1e-4 * size && Math.abs(y2 - places[at][1]) < 1e-4 * size);
     }
 
-    // The lasso takes the points inside, of those that are shown.
+    // The lasso selects the visible points inside it.
     await page.click('#lasso');
     const box = await page.locator('#points').boundingBox();
     const corners = [[0.05, 0.15], [0.6, 0.15], [0.6, 0.95], [0.05, 0.95], [0.05, 0.2]].map(([x, y]) => [x * box.width, y * box.height]);
@@ -202,31 +202,31 @@ const tests = {
     assert.ok(csv.every(([at, , is]) => is === '8' || at === '8'));
     await shoot(page, 'lasso');
 
-    // The picture is of the map's size and has the colours of the points in it.
+    // The picture is of the map's size and has the colors of the points in it.
     const png = readFileSync(await download(page, '#save-picture'));
     assert.equal(png.toString('latin1', 1, 4), 'PNG');
     assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [box.width, box.height]);
-    const colours = await page.evaluate(async (bytes) => {
+    const colors = await page.evaluate(async (bytes) => {
       const image = await createImageBitmap(new Blob([Uint8Array.from(atob(bytes), (ch) => ch.charCodeAt(0))]));
       const g = new OffscreenCanvas(image.width, image.height).getContext('2d');
       g.drawImage(image, 0, 0);
       return new Set(new Uint32Array(g.getImageData(0, 0, image.width, image.height).data.buffer)).size;
     }, png.toString('base64'));
-    assert.ok(colours > 50, `${colours} colours`);
+    assert.ok(colors > 50, `${colors} colors`);
     await close(page);
   },
 
-  async 'images: drawn digits are answered as the command answers'() {
+  async 'images: drawn digits are classified as by the command'() {
     const page = await open('digits.html');
     await page.click('#tab-try');
     await draw(page, SEVEN);
     assert.equal(await page.textContent('#answer'), '7');
-    await spoken(page, '^7, [\\d.]+ % sure, exemplar \\d+ wins$');
-    assert.equal(await page.locator('.beside canvas.sample').count(), 2); // what the model sees, and who wins
+    await waitForAnnouncement(page, '^7, confidence [\\d.]+ %, nearest exemplar \\d+$');
+    assert.equal(await page.locator('.beside canvas.sample').count(), 2); // the input and the nearest exemplar
     await shoot(page, 'draw');
     await page.click('#clear-pad');
     await page.waitForFunction(() => !document.getElementById('answer'));
-    // A one, by keyboard.
+    // Draw a one by keyboard.
     await page.focus('#pad');
     for (const key of [...Array(7).fill('ArrowUp'), ' ', ...Array(14).fill('ArrowDown'), ' ']) await page.keyboard.press(key);
     await page.waitForFunction(() => document.getElementById('answer')?.textContent === '1');
@@ -252,8 +252,8 @@ const tests = {
     const values = Buffer.from(inputs, 'base64');
     const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (1000, ${values.length / 4000})}`.padEnd(117) + '\n'; // NPY 1.0
     writeFileSync(join(folder, 'drawn.npy'), Buffer.concat([Buffer.from('\x93NUMPY\x01\x00\x76\x00', 'latin1'), Buffer.from(header), values]));
-    // The command in double must agree in all. In float, scribbles far from all digits lose figures, and where two exemplars
-    // coincide, either may be the nearest.
+    // With double precision (ref) the command must give the same labels and nearest exemplars. In single precision, drawings far
+    // from all digits lose accuracy, and if two exemplars coincide, either may be the nearest.
     for (const device of ['cpu', 'ref']) {
       const from = ['digits.safetensors', '--data', 'drawn.npy', '--device', device];
       const answers = cells(run('predict', ...from, '--proba', '--winner'));
@@ -266,7 +266,7 @@ const tests = {
         d.proba.forEach((p, k) => (far = Math.max(far, Math.abs(p - Number(answers[i][1 + k])))));
         d.y.forEach((y, k) => (far = Math.max(far, Math.abs(y - Number(places[i][k])) / size)));
       });
-      console.log(`       1,000 drawings on ${device}: ${labels} other labels, ${winners} other winners, numbers within ${far.toExponential(1)}`);
+      console.log(`       1,000 drawings on ${device}: ${labels} labels and ${winners} nearest exemplars differ, numbers within ${far.toExponential(1)}`);
       if (device === 'ref') assert.deepEqual([labels, winners], [0, 0]);
       assert.ok(labels <= 2 && far <= (device === 'ref' ? 1e-5 : 5e-5));
     }
@@ -276,19 +276,19 @@ const tests = {
   async 'keys, screen readers, dark, both parts'() {
     run('view', 'digits.safetensors', '--data', DIGITS, '--limit', N, '--part', 'both', '--sample', '1200', '--detail', '300', '-o', 'both.html');
     const page = await open('both.html', { colorScheme: 'dark' });
-    const colours = () => page.evaluate(() => {
+    const colors = () => page.evaluate(() => {
       const g = new OffscreenCanvas(1, 1).getContext('2d');
       g.drawImage(document.querySelector('#exemplars canvas'), 0, 0);
       return [getComputedStyle(document.body).backgroundColor, g.getImageData(0, 0, 1, 1).data[0] > 128];
     });
     assert.equal(await page.getAttribute('html', 'data-theme'), 'dark');
-    assert.deepEqual(await colours(), ['rgb(20, 23, 28)', false]);
-    assert.match(await page.textContent('#notes'), new RegExp(`1,[12]\\d\\d of ${(2 * N).toLocaleString('en')} points are shown, the same share of every class`));
+    assert.deepEqual(await colors(), ['rgb(20, 23, 28)', false]);
+    assert.match(await page.textContent('#notes'), new RegExp(`1,[12]\\d\\d of ${(2 * N).toLocaleString('en')} points, the same share of each class`));
     assert.match(await page.textContent('#figures'), /training error.*held-out error/);
     await page.click('#parts button:nth-child(2)');
-    const training = await shown(page);
+    const training = await visibleCount(page);
     await page.click('#parts button:nth-child(3)');
-    assert.ok(training > 0 && (await shown(page)) > 0);
+    assert.ok(training > 0 && (await visibleCount(page)) > 0);
 
     await page.focus('#points');
     const where = () => page.evaluate(() => window.enhope.page.map.screenOf(0).map(Math.round));
@@ -301,7 +301,7 @@ const tests = {
     await page.keyboard.press('0');
     assert.deepEqual(await where(), start);
     await page.keyboard.press('.');
-    await spoken(page, '^Row \\d+, class');
+    await waitForAnnouncement(page, '^Row \\d+, class');
     await page.keyboard.press('l');
     assert.equal(await page.getAttribute('#lasso', 'aria-pressed'), 'true');
     await page.keyboard.press('Escape');
@@ -310,7 +310,7 @@ const tests = {
     assert.equal(await page.getAttribute('#tab-try', 'aria-selected'), 'true');
     await page.keyboard.press('ArrowLeft');
 
-    // Tab reaches all there is, in the order of the page, and everything that it reaches has a name.
+    // Tab reaches all controls in the order of the page, and each has an accessible name.
     await page.focus('#theme');
     const reached = [];
     for (let i = 0; i < 60; i++) {
@@ -325,38 +325,38 @@ const tests = {
       assert.ok(what[1].trim(), `${what[0]} has no name`);
       reached.push(what[0]);
     }
-    const order = ['theme', 'points', 'pan', 'lasso', 'save-picture', 'tab-explore', 'search', 'all-classes', 'classes', 'parts', 'rightness', 'sureness', 'exemplars', 'save-csv'];
+    const order = ['theme', 'points', 'pan', 'lasso', 'save-picture', 'tab-explore', 'search', 'all-classes', 'classes', 'parts', 'correctness', 'confidence', 'exemplars', 'save-csv'];
     assert.deepEqual(order.map((id) => reached.indexOf(id)), order.map((id) => reached.indexOf(id)).sort((a, b) => a - b));
     assert.ok(order.every((id) => reached.includes(id)), String(reached));
     await shoot(page, 'dark');
     await page.click('#theme');
     assert.equal(await page.getAttribute('html', 'data-theme'), 'light');
-    assert.deepEqual(await colours(), ['rgb(251, 251, 249)', true]);
+    assert.deepEqual(await colors(), ['rgb(251, 251, 249)', true]);
     await close(page);
   },
 
-  async 'training is played step by step, and ends at the model'() {
+  async 'the animation of training ends at the model'() {
     const made = 'synthetic:digits,n=1000,seed=1';
     run('train', '--data', made, '--factors', '20', '--hidden', '12', '--epochs', '6', '--batch', '100', '--quiet', '-o', 'played.safetensors');
     run('view', 'played.safetensors', '--data', made, '--history', '-o', 'played.html');
     const page = await open('played.html');
     const steps = await page.evaluate(() => window.enhope.about.history);
     assert.ok(steps.length > 40 && steps.at(-1).epoch === 6 && steps[0].epoch < 0.2);
-    assert.ok(steps.filter((s) => s.epoch > 1 && s.epoch % 1 > 0.01).length > 20); // inside later epochs too
-    assert.ok(new Set(steps.map((s) => s.box.join())).size > 0.9 * steps.length); // and each is a state of its own
+    assert.ok(steps.filter((s) => s.epoch > 1 && s.epoch % 1 > 0.01).length > 20); // frames within later epochs as well
+    assert.ok(new Set(steps.map((s) => s.box.join())).size > 0.9 * steps.length); // each frame is a different state
     assert.ok(steps.every((s) => s.loss > 0 && s.error >= 0) && steps.at(-1).error < steps[0].error && steps.at(-1).valid !== null);
     assert.equal(await page.locator('#another').count(), 0);
     await page.click('#tab-training');
     await page.fill('#training input', String(steps.length - 12));
     await page.click('#play');
     await page.waitForFunction(() => document.getElementById('frame').textContent.startsWith('Epoch 6.0') && document.getElementById('play').textContent === 'Play');
-    assert.match(await page.textContent('#frame'), /loss .*error of these points .*validation error/);
-    // The last state is the model's own: it was trained with the same settings on the same data.
+    assert.match(await page.textContent('#frame'), /loss .*error on these points .*validation error/);
+    // The last frame equals the model, because the run had the same settings and the same data.
     const far = await page.evaluate(() => {
-      const { film, points } = window.enhope.page;
+      const { animation, points } = window.enhope.page;
       const [x0, y0, x1, y1] = window.enhope.about.box;
       const size = Math.max(x1 - x0, y1 - y0);
-      return Math.max(...film.last().map(([i, x, y]) => Math.max(Math.abs(x - (x0 + ((x1 - x0) * points.x[i]) / 65535)), Math.abs(y - (y0 + ((y1 - y0) * points.y[i]) / 65535))) / size));
+      return Math.max(...animation.last().map(([i, x, y]) => Math.max(Math.abs(x - (x0 + ((x1 - x0) * points.x[i]) / 65535)), Math.abs(y - (y0 + ((y1 - y0) * points.y[i]) / 65535))) / size));
     });
     assert.ok(far < 4e-5, `${far}`);
     await shoot(page, 'training');
@@ -368,7 +368,7 @@ const tests = {
     const page = await open('digits.html', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 });
     const narrow = () => page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
     assert.ok(await narrow());
-    const one = await lonely(page, { wrong: false });
+    const one = await isolatedPoint(page, { wrong: false });
     await page.touchscreen.tap(one.x, one.y);
     await page.waitForSelector('#selection:not([hidden])');
     await page.waitForSelector('#card:not([hidden])');
@@ -393,7 +393,7 @@ const tests = {
       const [a, b] = [0, 1].map((i) => window.enhope.page.map.screenOfExemplar(19 * i));
       return Math.hypot(a[0] - b[0], a[1] - b[1]) > 1.8 * was;
     }, before);
-    await page.tap('#whole');
+    await page.tap('#fit');
 
     await page.tap('#lasso');
     await touch('touchStart', on(0.02, 0.15));
@@ -403,7 +403,7 @@ const tests = {
     const inside = number(await page.textContent('#selected'));
     assert.ok(inside > 0.6 * N, `${inside} points in the lasso`);
 
-    // A one, drawn by a finger: the answer is in sight.
+    // Draw a one by touch: the result is on the screen.
     await page.tap('#tab-try');
     await page.evaluate(() => window.scrollTo(0, 0));
     const pad = await page.locator('#pad').boundingBox();
@@ -422,12 +422,12 @@ const tests = {
     run('train', '--data', blobs, '--method', 'pca', '--dims', '3', '--quiet', '-o', 'pca.safetensors');
     run('view', 'pca.safetensors', '--data', blobs, '-o', 'pca.html');
     const page = await open('pca.html');
-    assert.match(await page.textContent('#notes'), /3 dimensions; the first two are drawn/);
+    assert.match(await page.textContent('#notes'), /3 dimensions; the map shows the first two/);
     assert.ok(await page.locator('#exemplars-part').isHidden());
     const pair = page.locator('#matrix.pairs button').first();
     const size = Number((await pair.textContent()).match(/\((\d+)\)$/)[1]);
     await pair.click();
-    await shows(page, size);
+    await waitForCount(page, size);
     await page.click('#tab-try');
     assert.match(await page.textContent('#try'), /70 inputs are too long/);
     await close(page);
@@ -436,12 +436,12 @@ const tests = {
     run('view', 'pca.safetensors', '--data', 'bare.csv', '--label', 'none', '-o', 'bare.html');
     const bare = await open('bare.html');
     assert.equal(await bare.textContent('#figures'), '');
-    assert.ok((await bare.locator('#confusions').isHidden()) && (await bare.locator('#rightness').isHidden()));
-    assert.equal(await bare.textContent('#shown'), '50 of 50 points');
+    assert.ok((await bare.locator('#confusions').isHidden()) && (await bare.locator('#correctness').isHidden()));
+    assert.equal(await bare.textContent('#visible-count'), '50 of 50 points');
     await close(bare);
   },
 
-  async 'sizes: ten thousand pictures, and a million points that move'() {
+  async 'sizes: ten thousand images, one million points'() {
     run('view', 'digits.safetensors', '--data', REAL ? DIGITS : 'synthetic:digits,n=10000,seed=2', '-o', 'large.html');
     assert.ok(statSync(join(folder, 'large.html')).size < 8e6);
     const blobs = (n) => `synthetic:blobs,n=${n},classes=5,inputs=3,seed=1`;
@@ -449,8 +449,8 @@ const tests = {
     run('view', 'million.safetensors', '--data', blobs(1000000), '--sample', '1000000', '--bare', '-o', 'million.html');
     assert.ok(statSync(join(folder, 'million.html')).size < 20e6);
     const page = await open('million.html');
-    assert.equal(await shown(page), 1000000);
-    assert.match(await page.textContent('#summary'), /The points carry no samples/);
+    assert.equal(await visibleCount(page), 1000000);
+    assert.match(await page.textContent('#summary'), /The page includes no samples/);
     const before = await page.evaluate(() => window.enhope.page.map.screenOf(0));
     await page.focus('#points');
     await page.keyboard.press('ArrowLeft');
@@ -470,15 +470,15 @@ const tests = {
     assert.equal(await page.evaluate(() => window.evil), undefined);
     assert.deepEqual(new Set(await page.evaluate(() => window.enhope.about.classes)), new Set(evil));
     assert.ok((await page.textContent('#classes')).includes(evil[0]));
-    // Hover: the fields by their names.
-    const one = await lonely(page, { wrong: false });
+    // Hovering shows the fields with their names.
+    const one = await isolatedPoint(page, { wrong: false });
     await page.mouse.move(one.x + 30, one.y + 30);
     await page.mouse.move(one.x, one.y, { steps: 2 });
     await page.waitForSelector('#card:not([hidden])');
     const names = await page.locator('#card .fields dt').allTextContents();
     assert.deepEqual(names, ['a<b>&amp;', '</script><script>window.evil=3</script>', 'c']);
     const values = await page.locator('#card .fields dd').allTextContents();
-    // Tried: a point chosen on the map fills the fields in.
+    // Selecting a point on the map fills in the fields.
     await page.click('#tab-try');
     await page.waitForSelector('#answer');
     await page.mouse.click(one.x, one.y);
@@ -489,7 +489,7 @@ const tests = {
     writeFileSync(join(folder, 'one.csv'), x.join(',') + '\n');
     assert.ok(run('predict', 'evil.safetensors', '--data', 'one.csv', '--label', 'none').includes(answer.replaceAll('"', '""')));
     await shoot(page, 'fields');
-    // Names that a spreadsheet would compute are quoted.
+    // Names that a spreadsheet would treat as formulas are quoted.
     await page.click('#tab-explore');
     const csv = readFileSync(await download(page, '#save-csv'), 'utf8');
     assert.ok(csv.includes(`,'=1+1,`) && !csv.includes(',=1+1') && csv.includes('"<img src=x onerror=""window.evil=2"">"'));
@@ -497,7 +497,7 @@ const tests = {
     await close(page);
   },
 
-  async 'words: typed ones are classified'() {
+  async 'words: typed words are classified'() {
     const names = ['ball', 'goal', 'team', 'moon', 'orbit', 'rocket', 'the'];
     const lines = [];
     for (let i = 0; i < 300; i++) {
@@ -508,11 +508,11 @@ const tests = {
     writeFileSync(join(folder, 'words.svm'), lines.join('\n') + '\n');
     run('train', '--data', 'words.svm', '--factors', '12', '--hidden', '8', '--epochs', '20', '--quiet', '-o', 'words.safetensors');
     run('view', 'words.safetensors', '--data', 'words.svm', '-o', 'words.html');
-    // libsvm has no names: they are put in, as a file with names would have them
+    // LIBSVM files have no input names, so the test inserts them
     const file = join(folder, 'words.html');
     writeFileSync(file, readFileSync(file, 'utf8').replace('"names":null', `"names":${JSON.stringify(names)}`));
     const page = await open('words.html');
-    const one = await lonely(page, { wrong: false });
+    const one = await isolatedPoint(page, { wrong: false });
     await page.mouse.move(one.x + 30, one.y + 30);
     await page.mouse.move(one.x, one.y, { steps: 2 });
     await page.waitForSelector('#card .words');

@@ -1,4 +1,4 @@
-// The picture of the page in README: a page with one of its errors under the mouse, and something drawn before.
+// Makes the screenshot in README: a page with a drawn digit, and the pointer over a misclassified point.
 //
 // usage: node screenshot.mjs PAGE.html PACKAGES CHROMIUM OUT.png
 import { createRequire } from 'node:module';
@@ -21,14 +21,14 @@ for (const [x, y] of three) await page.mouse.move(pad.x + x * pad.width, pad.y +
 await page.mouse.up();
 await page.waitForSelector('#answer');
 
-// An error that lies alone, in the left half, so that its card hides little.
+// An isolated error in the left half, so that its card covers few points.
 const [x, y] = await page.evaluate(() => {
   const { map, n, isError } = window.enhope.page;
   const wide = document.getElementById('points').clientWidth;
   const places = Array.from({ length: n }, (_, i) => map.screenOf(i));
-  const alone = (i) => places.reduce((least, [px, py], j) => (j === i ? least : Math.min(least, Math.hypot(px - places[i][0], py - places[i][1]))), 1e9);
+  const isolation = (i) => places.reduce((min, [px, py], j) => (j === i ? min : Math.min(min, Math.hypot(px - places[i][0], py - places[i][1]))), 1e9);
   const errors = places.map((_, i) => i).filter((i) => isError(i) && places[i][0] < 0.55 * wide && places[i][1] > 150);
-  return places[errors.sort((a, b) => alone(b) - alone(a))[0]];
+  return places[errors.sort((a, b) => isolation(b) - isolation(a))[0]];
 });
 const box = await page.locator('#points').boundingBox();
 await page.mouse.move(box.x + x + 30, box.y + y + 30);

@@ -1,4 +1,4 @@
-// Files that the page gives away.
+// Downloads.
 import { element } from './card.js';
 
 export function save(blob, name) {
@@ -7,7 +7,7 @@ export function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-// A text of a CSV field; spreadsheets take some first characters for a formula, which a quote before them prevents.
+// A CSV field. A leading quote prevents spreadsheets from treating the text as a formula.
 export function csv(text) {
   const plain = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;

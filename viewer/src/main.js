@@ -1,37 +1,38 @@
-// The page: what is shown, what is chosen, and what is told of it.
+// The page: filters, selection, panels and keys around the map.
 import { about, block, count, percent, readPoints, readSamples } from './data.js';
-import { element, picture, repaintPictures, sampleParts, say } from './card.js';
-import { classColours, colourOf, useColours } from './palette.js';
+import { element, picture, repaintPictures, sampleParts, announce } from './card.js';
+import { classColors, colorOf, useColors } from './palette.js';
+import { createAnimation } from './animation.js';
 import { csv, save } from './files.js';
-import { createFilm } from './film.js';
 import { createMap } from './map.js';
 import { createTry } from './try.js';
 import { readModel } from './model.js';
 
 const $ = (id) => document.getElementById(id);
 const c = about.classes.length;
-const UNLABELLED = c;
+const UNLABELED = c;
 const names = [...about.classes, 'no label', 'unknown class'];
 
-const chosen = { hidden: new Set(), part: -1, rightness: 0, sureness: 100, cell: null, exemplar: -1, search: '' };
+// correctness: 0 all, 1 correct, 2 misclassified; confidence: highest probability shown, in percent; cell: [true, predicted]
+const filters = { hidden: new Set(), part: -1, correctness: 0, confidence: 100, cell: null, exemplar: -1, search: '' };
 
-const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+const nextPaint = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
 async function start() {
-  tellWhatItIs();
-  await painted(); // words first, then the work
+  showHeader();
+  await nextPaint(); // the header appears before the points are decoded
   const points = await readPoints();
   const n = points.x.length;
-  let labelled = false;
-  for (let i = 0; i < n && !labelled; i++) labelled = points.truth[i] !== UNLABELLED;
-  const group = labelled ? points.truth : points.label;
-  const isError = (i) => points.truth[i] !== UNLABELLED && points.truth[i] !== points.label[i];
-  const page = { points, n, labelled, group, isError, samples: () => null, model: null, visible: null, pinned: -1, ready: false };
+  let labeled = false;
+  for (let i = 0; i < n && !labeled; i++) labeled = points.truth[i] !== UNLABELED;
+  const group = labeled ? points.truth : points.label;
+  const isError = (i) => points.truth[i] !== UNLABELED && points.truth[i] !== points.label[i];
+  const page = { points, n, labeled, group, isError, samples: () => null, model: null, visible: null, pinned: -1, ready: false };
 
   const whenReady = (act) => (...what) => page.ready && act(page, ...what);
   page.map = createMap({
     canvas: $('points'), overlay: $('overlay'), box: about.box, points, names, group, isError, exemplars: about.exemplars,
-    covered: coveredEnds,
+    covered: coveredHeights,
     onHover: whenReady(hover),
     onPick: whenReady(pick),
     onSelect: whenReady(select),
@@ -45,7 +46,7 @@ async function start() {
   const bytes = about.runs ? await block('model') : null;
   page.model = bytes && readModel(bytes.buffer);
   makeClasses(page);
-  makeShow(page);
+  makeFilters(page);
   makeMatrix(page);
   makeExemplars(page);
   makeTools(page);
@@ -53,19 +54,19 @@ async function start() {
   page.try = createTry($('try'), { model: page.model, samples: page.samples, n, onPlace: (place) => page.map.tryAt(place) });
   if (about.history.length) {
     $('tab-training').hidden = false;
-    page.film = await createFilm($('training'), page);
+    page.animation = await createAnimation($('training'), page);
   }
   makeTabs(page);
   await refresh(page);
   page.ready = true;
-  // For the console and for tests.
+  // Used by the tests; handy in the console.
   window.enhope = { about, page, classify: (x) => page.model.classify(x, about.neighbours), draw: page.try.render };
   document.documentElement.dataset.ready = 'yes';
 }
 
-function tellWhatItIs() {
+function showHeader() {
   const data = about.data.replace(/^synthetic:(\w+).*/, 'synthetic $1');
-  const title = about.title || `${data}, placed by ${about.method}`;
+  const title = about.title || `${data}, embedded by ${about.method}`;
   document.title = title;
   document.documentElement.style.setProperty('--name', `${Math.min(12, Math.max(...about.classes.map((name) => name.length)))}ch`);
   $('title').textContent = title;
@@ -78,36 +79,37 @@ function tellWhatItIs() {
       element('span', {}, `${what}, ${count(part.errors)} of ${count(part.labelled)}`)));
   }
   const notes = [];
-  if (about.n < about.total) notes.push(`${count(about.n)} of ${count(about.total)} points are shown, the same share of every class; the errors above are of all.`);
-  const told = [];
-  if (about.details < about.n) told.push(about.details ? `${count(about.details)} of the points carry their sample, errors first.` : 'The points carry no samples.');
-  if (about.outputs > 2) notes.push(`The map has ${about.outputs} dimensions; the first two are drawn.`);
-  told.push(`Made by enhope ${about.version} with ${about.model}.`);
-  $('summary').textContent = told.join(' ');
+  if (about.n < about.total) notes.push(`Showing ${count(about.n)} of ${count(about.total)} points, the same share of each class. The errors above cover all points.`);
+  const summary = [];
+  if (about.details < about.n) summary.push(about.details ? `Samples are included for ${count(about.details)} points, misclassified points first.` : 'The page includes no samples.');
+  if (about.outputs > 2) notes.push(`The embedding has ${about.outputs} dimensions; the map shows the first two.`);
+  summary.push(`Created by enhope ${about.version} from ${about.model}.`);
+  $('summary').textContent = summary.join(' ');
   $('notes').textContent = notes.join(' ');
   $('notes').hidden = !notes.length;
 }
 
-// Pixels at the top and the bottom of the map that tools and sentences cover: on a phone, and where there is much to say.
-function coveredEnds() {
+// Heights in pixels that the tools cover at the top of the map and the status text at the bottom. Zero on a wide map, except
+// under notes.
+function coveredHeights() {
   const narrow = $('map').clientWidth < 600;
-  return [narrow ? document.querySelector('.tools').offsetHeight + 16 : 0, narrow || !$('notes').hidden ? document.querySelector('.told').offsetHeight + 16 : 0];
+  return [narrow ? document.querySelector('.tools').offsetHeight + 16 : 0, narrow || !$('notes').hidden ? document.querySelector('.status').offsetHeight + 16 : 0];
 }
 
-// ---- what is visible ----
+// ---- filters ----
 
 function passes(page, i) {
   const { points } = page;
-  if (chosen.hidden.has(page.group[i])) return false;
-  if (chosen.part >= 0 && points.part[i] !== chosen.part) return false;
-  if (chosen.rightness && page.isError(i) !== (chosen.rightness === 2)) return false;
-  if (chosen.sureness < 100 && points.proba[i] > chosen.sureness * 655.35) return false;
-  if (chosen.cell && (points.truth[i] !== chosen.cell[0] || points.label[i] !== chosen.cell[1])) return false;
-  if (chosen.exemplar >= 0 && points.winner[i] !== chosen.exemplar) return false;
-  return !chosen.match || chosen.match(i);
+  if (filters.hidden.has(page.group[i])) return false;
+  if (filters.part >= 0 && points.part[i] !== filters.part) return false;
+  if (filters.correctness && page.isError(i) !== (filters.correctness === 2)) return false;
+  if (filters.confidence < 100 && points.proba[i] > filters.confidence * 655.35) return false;
+  if (filters.cell && (points.truth[i] !== filters.cell[0] || points.label[i] !== filters.cell[1])) return false;
+  if (filters.exemplar >= 0 && points.winner[i] !== filters.exemplar) return false;
+  return !filters.match || filters.match(i);
 }
 
-// Which points the text of the search field asks for; null: all.
+// A predicate for the points that match the text of the search field; null if the text is empty.
 function matching(page, text) {
   if (!text) return null;
   const row = /^#?\d+$/.test(text) ? Number(text.replace('#', '')) : -1;
@@ -117,31 +119,31 @@ function matching(page, text) {
 }
 
 async function refresh(page) {
-  const text = chosen.search.trim().toLowerCase();
-  chosen.match = matching(page, text);
-  const kept = [];
+  const text = filters.search.trim().toLowerCase();
+  filters.match = matching(page, text);
+  const visible = [];
   let errors = 0;
   for (let i = 0; i < page.n; i++) {
     if (!passes(page, i)) continue;
-    kept.push(i);
+    visible.push(i);
     errors += page.isError(i);
   }
-  page.visible = kept;
-  $('shown').textContent = `${count(kept.length)} of ${count(page.n)} points` + (page.labelled && kept.length ? `, ${count(errors)} wrong` : '');
+  page.visible = visible;
+  $('visible-count').textContent = `${count(visible.length)} of ${count(page.n)} points` + (page.labeled && visible.length ? `, ${count(errors)} misclassified` : '');
   await draw(page);
-  if (text && kept.length && kept.length <= 20) {
-    const row = kept.find((i) => page.points.row[i] === Number(text.replace('#', '')));
+  if (text && visible.length && visible.length <= 20) {
+    const row = visible.find((i) => page.points.row[i] === Number(text.replace('#', '')));
     if (row !== undefined) pick(page, row);
   }
 }
 
-// Draws what is visible; while it draws, what is asked for meanwhile is drawn once, afterwards.
+// Draws the visible points. Calls made while a drawing is under way are combined into one further drawing.
 async function draw(page) {
-  page.again = true;
+  page.redraw = true;
   if (!page.drawing)
     page.drawing = (async () => {
-      while (page.again) {
-        page.again = false;
+      while (page.redraw) {
+        page.redraw = false;
         await page.map.show(page.visible.length === page.n ? null : page.visible);
       }
       page.drawing = null;
@@ -158,37 +160,37 @@ function makeClasses(page) {
   }
   const buttons = [];
   const update = () => {
-    buttons.forEach(([k, button]) => button.setAttribute('aria-pressed', !chosen.hidden.has(k)));
+    buttons.forEach(([k, button]) => button.setAttribute('aria-pressed', !filters.hidden.has(k)));
     refresh(page);
   };
   const toggle = (k, alone) => {
     const others = buttons.map(([j]) => j).filter((j) => j !== k);
-    if (alone) chosen.hidden = new Set(others);
-    else if (!chosen.hidden.delete(k)) chosen.hidden.add(k);
+    if (alone) filters.hidden = new Set(others);
+    else if (!filters.hidden.delete(k)) filters.hidden.add(k);
     update();
   };
   for (let k = 0; k < c + 2; k++) {
     if (!sizes[k]) continue;
-    const button = element('button', { type: 'button', class: 'class', 'data-class': k, 'aria-pressed': 'true', title: 'Show or hide; double-click shows it alone',
+    const button = element('button', { type: 'button', class: 'class', 'data-class': k, 'aria-pressed': 'true', title: 'Click to show or hide this class; double-click to show only this class',
       onclick: (e) => toggle(k, e.altKey), ondblclick: () => toggle(k, true) },
-      element('i', { style: { background: colourOf(k), boxShadow: `inset 0 0 0 2px ${colourOf(k)}` } }), element('b', {}, names[k]), element('span', {}, count(sizes[k])),
-      page.labelled ? element('span', { class: 'rate', title: 'of these are wrong' }, percent(wrong[k], sizes[k], 1)) : null);
+      element('i', { style: { background: colorOf(k), boxShadow: `inset 0 0 0 2px ${colorOf(k)}` } }), element('b', {}, names[k]), element('span', {}, count(sizes[k])),
+      page.labeled ? element('span', { class: 'rate', title: 'misclassified' }, percent(wrong[k], sizes[k], 1)) : null);
     buttons.push([k, button]);
   }
   $('classes').append(...buttons.map(([, button]) => button));
   $('all-classes').addEventListener('click', () => {
-    chosen.hidden.clear();
+    filters.hidden.clear();
     update();
   });
   $('no-classes').addEventListener('click', () => {
-    chosen.hidden = new Set(buttons.map(([k]) => k));
+    filters.hidden = new Set(buttons.map(([k]) => k));
     update();
   });
-  let asked = 0;
+  let timer = 0;
   $('search').addEventListener('input', (e) => {
-    clearTimeout(asked);
-    chosen.search = e.target.value;
-    asked = setTimeout(() => refresh(page), 120);
+    clearTimeout(timer);
+    filters.search = e.target.value;
+    timer = setTimeout(() => refresh(page), 120);
   });
 }
 
@@ -200,50 +202,50 @@ function segments(host, choices, pressed, onChoose) {
   host.append(...buttons);
 }
 
-function makeShow(page) {
+function makeFilters(page) {
   if (about.parts.length > 1)
     segments($('parts'), [['All', -1], ['Training', 1], ['Held out', 0]], -1, (value) => {
-      chosen.part = value;
+      filters.part = value;
       refresh(page);
     });
   else $('parts').hidden = true;
-  if (page.labelled)
-    segments($('rightness'), [['All', 0], ['Only right', 1], ['Only errors', 2]], 0, (value) => {
-      chosen.rightness = value;
+  if (page.labeled)
+    segments($('correctness'), [['All', 0], ['Correct', 1], ['Errors', 2]], 0, (value) => {
+      filters.correctness = value;
       refresh(page);
     });
-  else $('rightness').hidden = true;
-  $('sureness').addEventListener('input', (e) => {
-    chosen.sureness = Number(e.target.value);
-    $('sureness-value').textContent = `${chosen.sureness} %`;
+  else $('correctness').hidden = true;
+  $('confidence').addEventListener('input', (e) => {
+    filters.confidence = Number(e.target.value);
+    $('confidence-value').textContent = `${filters.confidence} %`;
     refresh(page);
   });
 }
 
-// Of many classes the most frequent confusions are listed instead.
+// The confusion matrix; with more than 12 classes, a list of the most frequent confusions.
 function makeMatrix(page) {
-  if (!page.labelled) {
+  if (!page.labeled) {
     $('confusions').hidden = true;
     return;
   }
   const table = new Map();
   for (let i = 0; i < page.n; i++) {
     const key = page.points.truth[i] * (c + 2) + page.points.label[i];
-    if (page.points.truth[i] !== UNLABELLED) table.set(key, (table.get(key) || 0) + 1);
+    if (page.points.truth[i] !== UNLABELED) table.set(key, (table.get(key) || 0) + 1);
   }
   const buttons = [];
   const choose = (t, p, button) => {
-    const same = chosen.cell && chosen.cell[0] === t && chosen.cell[1] === p;
-    chosen.cell = same ? null : [t, p];
+    const same = filters.cell && filters.cell[0] === t && filters.cell[1] === p;
+    filters.cell = same ? null : [t, p];
     buttons.forEach((b) => b.setAttribute('aria-pressed', b === button && !same));
     $('clear-cell').hidden = same;
     refresh(page);
   };
-  $('clear-cell').addEventListener('click', () => choose(...chosen.cell, null));
+  $('clear-cell').addEventListener('click', () => choose(...filters.cell, null));
   const cell = (t, p, text) => {
     const size = table.get(t * (c + 2) + p) || 0;
     if (!size) return [element('span', { class: 'zero' }, '0'), 0];
-    const what = t === p ? `${names[t]}, right: ${count(size)}` : `${names[t]} taken for ${names[p]}: ${count(size)}`;
+    const what = t === p ? `${names[t]}, correct: ${count(size)}` : `${names[t]} classified as ${names[p]}: ${count(size)}`;
     const button = element('button', { type: 'button', 'aria-pressed': 'false', 'aria-label': what, title: what, onclick: () => choose(t, p, button) },
       text || (size < 10000 ? String(size) : `${Math.round(size / 1000)}k`));
     buttons.push(button);
@@ -251,50 +253,50 @@ function makeMatrix(page) {
   };
   const off = [...table].filter(([key]) => Math.floor(key / (c + 2)) !== key % (c + 2)).sort((a, b) => b[1] - a[1]);
   if (c > 12) {
-    $('confusion-note').textContent = 'The most frequent. Choose one to see its points.';
+    $('confusion-note').textContent = 'The most frequent confusions. Select one to show its points.';
     $('matrix').className = 'pairs';
     $('matrix').append(...off.slice(0, 20).map(([key, size]) => {
       const [t, p] = [Math.floor(key / (c + 2)), key % (c + 2)];
       const [button] = cell(t, p, `${names[t]} → ${names[p]} (${count(size)})`);
       return button;
     }));
-    walkable($('matrix'), buttons);
+    enableArrowKeys($('matrix'), buttons);
     return;
   }
-  const most = off.length ? off[0][1] : 1;
+  const largest = off.length ? off[0][1] : 1;
   const head = element('tr', {}, element('th', { 'aria-label': 'true class' }), ...about.classes.map((name) => element('th', { scope: 'col', title: name }, name)));
   const body = element('tbody', {});
   for (let t = 0; t < c + 2; t++) {
-    if (t === UNLABELLED || (t > c && ![...table.keys()].some((key) => Math.floor(key / (c + 2)) === t))) continue;
+    if (t === UNLABELED || (t > c && ![...table.keys()].some((key) => Math.floor(key / (c + 2)) === t))) continue;
     const row = element('tr', {}, element('th', { scope: 'row', title: names[t] }, names[t]));
     for (let p = 0; p < c; p++) {
       const [button, size] = cell(t, p);
-      if (size) button.style.background = t === p ? `color-mix(in srgb, ${colourOf(t)} 28%, var(--panel))` : `color-mix(in srgb, var(--wrong) ${10 + Math.round((38 * size) / most)}%, var(--panel))`;
+      if (size) button.style.background = t === p ? `color-mix(in srgb, ${colorOf(t)} 28%, var(--panel))` : `color-mix(in srgb, var(--wrong) ${10 + Math.round((38 * size) / largest)}%, var(--panel))`;
       row.append(element('td', {}, button));
     }
     body.append(row);
   }
   $('matrix').append(element('table', {}, element('thead', {}, head), body));
-  walkable($('matrix'), buttons);
+  enableArrowKeys($('matrix'), buttons);
 }
 
-// Of many buttons one is in the order of Tab; arrow keys go to the others, up and down by place.
-function walkable(host, buttons) {
-  const go = (button) => {
+// Puts one button of a group in the Tab order. Arrow keys move the focus to the others; up and down stay in the column.
+function enableArrowKeys(host, buttons) {
+  const makeCurrent = (button) => {
     buttons.forEach((b) => (b.tabIndex = b === button ? 0 : -1));
     return button;
   };
-  if (buttons.length) go(buttons[0]);
-  host.addEventListener('click', (e) => buttons.includes(e.target) && go(e.target));
+  if (buttons.length) makeCurrent(buttons[0]);
+  host.addEventListener('click', (e) => buttons.includes(e.target) && makeCurrent(e.target));
   host.addEventListener('keydown', (e) => {
     const at = buttons.indexOf(e.target);
-    const ways = { ArrowLeft: [-1, false], ArrowRight: [1, false], ArrowUp: [-1, true], ArrowDown: [1, true] };
-    if (at < 0 || !ways[e.key]) return;
-    const [by, column] = ways[e.key];
-    const beside = (b) => !column || Math.abs(b.getBoundingClientRect().left - e.target.getBoundingClientRect().left) < 4;
+    const directions = { ArrowLeft: [-1, false], ArrowRight: [1, false], ArrowUp: [-1, true], ArrowDown: [1, true] };
+    if (at < 0 || !directions[e.key]) return;
+    const [by, column] = directions[e.key];
+    const reachable = (b) => !column || Math.abs(b.getBoundingClientRect().left - e.target.getBoundingClientRect().left) < 4;
     for (let next = at + by; next >= 0 && next < buttons.length; next += by) {
-      if (!beside(buttons[next])) continue;
-      go(buttons[next]).focus();
+      if (!reachable(buttons[next])) continue;
+      makeCurrent(buttons[next]).focus();
       break;
     }
     e.preventDefault();
@@ -317,49 +319,49 @@ function makeExemplars(page) {
   const order = about.exemplars.map((_, j) => j).sort((a, b) => about.exemplars[a][2] - about.exemplars[b][2]);
   $('exemplars').append(...order.map((j) => {
     const k = about.exemplars[j][2];
-    return element('button', { type: 'button', 'data-exemplar': j, 'aria-pressed': 'false', title: `exemplar ${j}, class ${names[k]}`, style: { borderColor: colourOf(k) }, onclick: () => chooseExemplar(page, j) },
+    return element('button', { type: 'button', 'data-exemplar': j, 'aria-pressed': 'false', title: `exemplar ${j}, class ${names[k]}`, style: { borderColor: colorOf(k) }, onclick: () => chooseExemplar(page, j) },
       exemplarPicture(page, j, 38) || element('span', {}, about.exemplars.length > c ? `${names[k]}, ${j}` : names[k]));
   }));
-  walkable($('exemplars'), [...$('exemplars').children]);
-  $('clear-exemplar').onclick = () => chooseExemplar(page, chosen.exemplar);
+  enableArrowKeys($('exemplars'), [...$('exemplars').children]);
+  $('clear-exemplar').onclick = () => chooseExemplar(page, filters.exemplar);
 }
 
 async function chooseExemplar(page, j) {
-  chosen.exemplar = chosen.exemplar === j ? -1 : j;
-  for (const button of $('exemplars').children) button.setAttribute('aria-pressed', Number(button.dataset.exemplar) === chosen.exemplar);
-  $('clear-exemplar').hidden = chosen.exemplar < 0;
+  filters.exemplar = filters.exemplar === j ? -1 : j;
+  for (const button of $('exemplars').children) button.setAttribute('aria-pressed', Number(button.dataset.exemplar) === filters.exemplar);
+  $('clear-exemplar').hidden = filters.exemplar < 0;
   page.map.clear();
-  page.map.ringExemplar(chosen.exemplar);
+  page.map.ringExemplar(filters.exemplar);
   page.pinned = -1;
-  $('selection').hidden = chosen.exemplar < 0;
+  $('selection').hidden = filters.exemplar < 0;
   $('card').hidden = true;
   const drawn = refresh(page);
-  if (chosen.exemplar >= 0) {
+  if (filters.exemplar >= 0) {
     page.open(0);
-    tellExemplar(page, j);
+    showExemplar(page, j);
   }
   await drawn;
 }
 
-function tellExemplar(page, j) {
+function showExemplar(page, j) {
   const k = about.exemplars[j][2];
   const members = page.visible;
-  let [won, right] = [0, 0];
+  let [nearest, correct] = [0, 0];
   for (let i = 0; i < page.n; i++) {
     if (page.points.winner[i] !== j) continue;
-    won++;
-    right += page.points.truth[i] === k;
+    nearest++;
+    correct += page.points.truth[i] === k;
   }
   const box = element('div', { class: 'card' }, element('div', { class: 'top' }, exemplarPicture(page, j, 84),
     element('div', {}, element('p', { class: 'verdict' }, `Exemplar ${j}, class ${names[k]}`),
-      element('p', {}, `It is the nearest of ${count(won)} points` + (page.labelled && won ? `; ${percent(right, won, 1)} are of its class.` : '.')))),
-    strongest(page, j), gallery(page, members));
+      element('p', {}, `Nearest exemplar of ${count(nearest)} points` + (page.labeled && nearest ? `; ${percent(correct, nearest, 1)} belong to its class.` : '.')))),
+    exemplarInputs(page, j), gallery(page, members));
   openSelection('Exemplar', box, () => chooseExemplar(page, j));
-  say(`Exemplar ${j}, class ${names[k]}, the nearest of ${count(won)} points`);
+  announce(`Exemplar ${j}, class ${names[k]}, the nearest of ${count(nearest)} points`);
 }
 
-// The inputs in which an exemplar of a table or of words is largest.
-function strongest(page, j) {
+// The values of an exemplar: of a table all inputs, of words the 12 largest.
+function exemplarInputs(page, j) {
   if (about.kind === 'image' || !page.model || !page.model.exemplar(j)) return null;
   const x = page.model.exemplar(j);
   if (about.kind === 'words') return sampleParts({ words: [...x.keys()].map((i) => [i, Number(x[i].toFixed(2))]).filter(([, v]) => v > 0).sort((a, b) => b[1] - a[1]).slice(0, 12) }).below;
@@ -373,23 +375,23 @@ function facts(page, i, side) {
   const truth = points.truth[i];
   const parts = sampleParts(page.samples(i), side);
   const wrong = page.isError(i);
-  const verdict = truth === UNLABELLED ? names[points.label[i]] : wrong ? `${names[truth]}, taken for ${names[points.label[i]]}` : names[truth];
+  const verdict = truth === UNLABELED ? names[points.label[i]] : wrong ? `${names[truth]}, classified as ${names[points.label[i]]}` : names[truth];
   const list = element('dl', {});
   const add = (name, value) => list.append(element('dt', {}, name), element('dd', {}, value));
   add('row', String(points.row[i]) + (about.parts.length > 1 ? `, ${points.part[i] === 1 ? 'training' : 'held out'}` : ''));
-  if (truth !== UNLABELLED) add('label', names[truth]);
+  if (truth !== UNLABELED) add('label', names[truth]);
   add('predicted', names[points.label[i]]);
   add('probability', `${(points.proba[i] / 655.35).toFixed(1)} %`);
   add(about.exemplars.length ? 'exemplar' : 'nearest', String(points.winner[i]));
-  const won = about.exemplars.length ? exemplarPicture(page, points.winner[i], 48) : null;
-  return [element('div', { class: 'top' }, parts.picture ? element('div', { class: 'pictures' }, parts.picture, won ? element('figure', {}, won, element('figcaption', {}, 'winner')) : null) : null,
-    element('div', {}, element('p', { class: wrong ? 'verdict wrong' : 'verdict' }, element('i', { class: 'dot', style: { background: colourOf(page.group[i]), marginRight: '8px' } }), verdict), list)),
+  const nearest = about.exemplars.length ? exemplarPicture(page, points.winner[i], 48) : null;
+  return [element('div', { class: 'top' }, parts.picture ? element('div', { class: 'pictures' }, parts.picture, nearest ? element('figure', {}, nearest, element('figcaption', {}, 'nearest')) : null) : null,
+    element('div', {}, element('p', { class: wrong ? 'verdict wrong' : 'verdict' }, element('i', { class: 'dot', style: { background: colorOf(page.group[i]), marginRight: '8px' } }), verdict), list)),
   parts.below || null];
 }
 
-const words = (page, i) => {
+const describe = (page, i) => {
   const truth = page.points.truth[i];
-  return `Row ${page.points.row[i]}, ${truth === UNLABELLED ? '' : `class ${names[truth]}, `}predicted ${names[page.points.label[i]]}, probability ${(page.points.proba[i] / 655.35).toFixed(0)} percent${page.isError(i) ? ', wrong' : ''}`;
+  return `Row ${page.points.row[i]}, ${truth === UNLABELED ? '' : `class ${names[truth]}, `}predicted ${names[page.points.label[i]]}, probability ${(page.points.proba[i] / 655.35).toFixed(0)} percent${page.isError(i) ? ', misclassified' : ''}`;
 };
 
 function hover(page, i, at) {
@@ -399,7 +401,7 @@ function hover(page, i, at) {
   card.replaceChildren(...facts(page, i, 84).filter(Boolean));
   const [x, y] = at || page.map.screenOf(i);
   const [w, h] = [$('map').clientWidth, $('map').clientHeight];
-  card.classList.toggle('upper', y > h / 2); // on a phone: where the point is not
+  card.classList.toggle('upper', y > h / 2); // on a phone, away from the point
   card.style.left = `${x + 368 > w ? Math.max(8, x - 360) : x + 20}px`;
   card.style.top = `${Math.max(8, Math.min(h - card.offsetHeight - 8, y - 40))}px`;
 }
@@ -411,7 +413,7 @@ function openSelection(title, box, close) {
 }
 
 function clearAll(page) {
-  if (chosen.exemplar >= 0) chooseExemplar(page, chosen.exemplar);
+  if (filters.exemplar >= 0) chooseExemplar(page, filters.exemplar);
   page.map.clear();
   page.pinned = -1;
   $('selection').hidden = true;
@@ -428,16 +430,16 @@ function pick(page, i) {
     actions.append(element('button', { type: 'button', onclick: () => {
       page.open(1);
       page.try.from(sample);
-    } }, 'Try changing it'));
-  if (about.exemplars.length) actions.append(element('button', { type: 'button', onclick: () => chooseExemplar(page, page.points.winner[i]) }, 'Its exemplar'));
+    } }, 'Edit this sample'));
+  if (about.exemplars.length) actions.append(element('button', { type: 'button', onclick: () => chooseExemplar(page, page.points.winner[i]) }, 'Show its exemplar'));
   box.append(actions);
   openSelection('Point', box, () => clearAll(page));
   if ($('tab-try').getAttribute('aria-selected') === 'true' && sample && page.try.from) page.try.from(sample);
   else page.open(0);
-  say(words(page, i));
+  announce(describe(page, i));
 }
 
-// The first of some points: their pictures, or the rows of those that have none.
+// Up to 48 of the points: pictures of images, row numbers of other samples.
 function gallery(page, indices) {
   const image = about.kind === 'image' && about.details > 0;
   const first = [];
@@ -445,15 +447,15 @@ function gallery(page, indices) {
     if (first.length === 48) break;
     if (!image || page.samples(i)) first.push(i);
   }
-  const box = element('div', { class: image ? 'gallery' : 'gallery rows' }, ...first.map((i) => element('button', { type: 'button', title: words(page, i), 'aria-label': words(page, i),
+  const box = element('div', { class: image ? 'gallery' : 'gallery rows' }, ...first.map((i) => element('button', { type: 'button', title: describe(page, i), 'aria-label': describe(page, i),
     style: { borderColor: page.isError(i) ? 'var(--wrong)' : 'transparent' }, onclick: () => pick(page, i) }, image ? sampleParts(page.samples(i), 38).picture : String(page.points.row[i]))));
-  walkable(box, [...box.children]);
-  return element('div', {}, element('p', { class: 'note' }, indices.length > first.length ? `${first.length} of them:` : 'These are:'), box);
+  enableArrowKeys(box, [...box.children]);
+  return element('div', {}, element('p', { class: 'note' }, indices.length > first.length ? `The first ${first.length}:` : 'Points:'), box);
 }
 
 function select(page, indices) {
   if (!indices.length) {
-    if (chosen.exemplar < 0) clearAll(page);
+    if (filters.exemplar < 0) clearAll(page);
     return;
   }
   const sizes = new Map();
@@ -463,12 +465,12 @@ function select(page, indices) {
     errors += page.isError(i);
   }
   const bars = [...sizes].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([k, size]) => element('div', { class: 'bar' }, element('b', {}, names[k]),
-    element('div', {}, element('i', { style: { width: `${(100 * size) / indices.length}%`, background: colourOf(k) } })), element('span', {}, count(size))));
+    element('div', {}, element('i', { style: { width: `${(100 * size) / indices.length}%`, background: colorOf(k) } })), element('span', {}, count(size))));
   openSelection('Selection', element('div', { class: 'card' },
-    element('p', { class: 'verdict', id: 'selected' }, `${count(indices.length)} points` + (page.labelled ? `, ${count(errors)} wrong` : '')), ...bars,
+    element('p', { class: 'verdict', id: 'selected' }, `${count(indices.length)} points` + (page.labeled ? `, ${count(errors)} misclassified` : '')), ...bars,
     element('div', { class: 'row' }, element('button', { type: 'button', onclick: () => saveCsv(page, indices) }, 'Download as CSV')), gallery(page, indices)), () => clearAll(page));
   page.open(0);
-  say(`${count(indices.length)} points chosen` + (page.labelled ? `, ${count(errors)} wrong` : ''));
+  announce(`${count(indices.length)} points selected` + (page.labeled ? `, ${count(errors)} misclassified` : ''));
 }
 
 // ---- files ----
@@ -478,7 +480,7 @@ function saveCsv(page, indices) {
   const [x0, y0, x1, y1] = about.box;
   const lines = ['row,part,label,predicted,probability,winner,y1,y2'];
   for (const i of indices) {
-    const truth = points.truth[i] === UNLABELLED ? '' : names[points.truth[i]];
+    const truth = points.truth[i] === UNLABELED ? '' : names[points.truth[i]];
     const part = ['test', 'train', ''][points.part[i]];
     lines.push([points.row[i], part, csv(truth), csv(names[points.label[i]]), (points.proba[i] / 65535).toFixed(5), points.winner[i],
       (x0 + ((x1 - x0) * points.x[i]) / 65535).toPrecision(7), (y0 + ((y1 - y0) * points.y[i]) / 65535).toPrecision(7)].join(','));
@@ -497,9 +499,9 @@ function makeTools(page) {
   page.lasso = lasso;
   $('pan').addEventListener('click', () => lasso(false));
   $('lasso').addEventListener('click', () => lasso(true));
-  $('closer').addEventListener('click', () => page.map.zoom(1.4));
-  $('farther').addEventListener('click', () => page.map.zoom(1 / 1.4));
-  $('whole').addEventListener('click', () => page.map.fit());
+  $('zoom-in').addEventListener('click', () => page.map.zoom(1.4));
+  $('zoom-out').addEventListener('click', () => page.map.zoom(1 / 1.4));
+  $('fit').addEventListener('click', () => page.map.fit());
   $('save-csv').addEventListener('click', () => saveCsv(page, page.visible));
   $('save-picture').addEventListener('click', async () => (await page.map.picture()).toBlob((blob) => save(blob, 'map.png')));
   $('theme').addEventListener('click', () => setTheme(page, document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
@@ -507,9 +509,9 @@ function makeTools(page) {
 
 function paintTheme(page) {
   const name = document.documentElement.dataset.theme;
-  const colours = classColours(c, name);
-  useColours(colours);
-  page.map.setTheme(name, colours);
+  const colors = classColors(c, name);
+  useColors(colors);
+  page.map.setTheme(name, colors);
 }
 
 function setTheme(page, name) {
@@ -517,7 +519,7 @@ function setTheme(page, name) {
   paintTheme(page);
   repaintPictures();
   if (page.try.repaint) page.try.repaint();
-  if (page.film) page.film.repaint();
+  if (page.animation) page.animation.repaint();
 }
 
 function makeKeys(page) {
@@ -552,8 +554,8 @@ function makeTabs(page) {
     });
     document.body.dataset.tab = tabs[which][1];
     if (which === 1 && page.try.start) page.try.start();
-    if (page.film) page.film.open(which === 2);
-    $('shown').hidden = which === 2; // the film has other points
+    if (page.animation) page.animation.open(which === 2);
+    $('visible-count').hidden = which === 2; // the animation shows other points
     $('card').hidden = true;
   };
   page.open = (which) => {
@@ -572,7 +574,7 @@ function makeTabs(page) {
 
 if (window.matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.dataset.theme = 'dark';
 start().catch((error) => {
-  const wait = $('wait') || $('shown');
-  wait.textContent = `The page could not be shown: ${error.message}`;
+  const place = $('wait') || $('visible-count');
+  place.textContent = `The page could not be displayed: ${error.message}. Open it in a current browser with WebGL enabled.`;
   throw error;
 });

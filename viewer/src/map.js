@@ -1,4 +1,4 @@
-// The map: points by WebGL, and a canvas above them for exemplars, errors and what is tried.
+// The map: points drawn by WebGL, and a canvas above them for exemplars, errors and the sample of the tab "Try it".
 import createScatterplot from 'regl-scatterplot';
 
 const THEMES = {
@@ -6,14 +6,14 @@ const THEMES = {
   dark: { background: '#14171c', ink: '#eceff3', halo: '#14171c' },
 };
 
-const MOST_RINGS = 4000; // more errors than that are not ringed
+const MAX_RINGS = 4000; // with more errors, none is ringed
 
 export function createMap({ canvas, overlay, box, points, names, group, isError, exemplars, covered, onHover, onPick, onSelect, onExemplar }) {
   const n = points.x.length;
   const [x0, y0, x1, y1] = box;
   const size = Math.max(x1 - x0, y1 - y0) || 1;
   const scale = 1.72 / size;
-  // From the model's outputs to the map's square, -1 to 1.
+  // From the outputs of the model to the square of the map, -1 to 1.
   const placeX = (x) => (x - (x0 + x1) / 2) * scale;
   const placeY = (y) => (y - (y0 + y1) / 2) * scale;
 
@@ -25,28 +25,28 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   }
 
   let theme = THEMES.light;
-  let colours = [];
+  let colors = [];
   let visible = null; // indices, or null: all
   let tried = null; // {x, y, label}
   let pinned = -1;
-  let ringed = -1; // exemplar
+  let highlighted = -1; // exemplar
   let errors = [];
-  let film = null;
+  let frame = null; // of the animation: [x, y, class] for each point; null: the animation is not shown
   let lassoing = false;
-  let traced = null; // the path of a finger
+  let traced = null; // path of a finger that draws the lasso
 
-  // A dot's diameter where so many are shown, smaller on a small map.
+  // The diameter of a dot for a number of points; smaller on a small map.
   const side = () => Math.min(overlay.clientWidth, overlay.clientHeight);
-  const dot = (shown) => (shown > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(shown + 1)) * Math.min(1, side() / 500)));
-  let usual = dot(n);
-  const both = points.part.some((part) => part !== points.part[0]); // then training points are smaller
-  const sizes = () => (both ? [0.65 * usual, usual] : usual);
+  const diameter = (count) => (count > 300000 ? 2 : Math.max(3, Math.min(7, 420 / Math.sqrt(count + 1)) * Math.min(1, side() / 500)));
+  let dotSize = diameter(n);
+  const bothParts = points.part.some((part) => part !== points.part[0]); // training points are then smaller
+  const sizes = () => (bothParts ? [0.65 * dotSize, dotSize] : dotSize);
   const plot = createScatterplot({
     canvas,
     width: 'auto',
     height: 'auto',
     pointSize: sizes(),
-    sizeBy: both ? 'valueB' : null,
+    sizeBy: bothParts ? 'valueB' : null,
     pointSizeSelected: 2,
     pointOutlineWidth: 2,
     colorBy: 'valueA',
@@ -62,8 +62,8 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   const valueA = Float32Array.from(group);
   const valueB = Float32Array.from(points.part, (part) => (part === 1 ? 0 : 1));
 
-  // Where places of the square are on the overlay, in CSS pixels, as the view is now.
-  function viewNow() {
+  // The projection of the current view: from the square to CSS pixels of the overlay.
+  function projection() {
     const view = plot.get('camera').view;
     const [wide, high] = [overlay.clientWidth, overlay.clientHeight];
     return (x, y) => {
@@ -72,13 +72,13 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       return [((cx + 1) / 2) * wide, ((1 - cy) / 2) * high];
     };
   }
-  const screen = (x, y) => viewNow()(x, y);
+  const screen = (x, y) => projection()(x, y);
   const exemplarPlaces = () => {
-    const at = viewNow();
+    const at = projection();
     return exemplars.map(([x, y]) => at(placeX(x), placeY(y)));
   };
 
-  function ring(g, [x, y], radius, colour, width, fill) {
+  function ring(g, [x, y], radius, color, width, fill) {
     g.beginPath();
     g.arc(x, y, radius, 0, 2 * Math.PI);
     if (fill) {
@@ -86,18 +86,18 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       g.fill();
     }
     g.lineWidth = width;
-    g.strokeStyle = colour;
+    g.strokeStyle = color;
     g.stroke();
   }
 
-  const isCrowded = () => exemplars.length > 40 || side() < 320; // then exemplars and their names are smaller
+  const isDense = () => exemplars.length > 40 || side() < 320; // exemplars and their names are then smaller
 
-  // The class beside its exemplars, once where several of a class lie together, on the left where the map ends.
+  // Writes the class beside its exemplars: once if several of a class are close together, on the left near the right edge.
   function nameExemplars(g, places) {
     const named = [];
-    const crowded = isCrowded();
-    const away = crowded ? 10 : 15;
-    g.font = `600 ${crowded ? 12 : 14}px system-ui, sans-serif`;
+    const dense = isDense();
+    const gap = dense ? 10 : 15;
+    g.font = `600 ${dense ? 12 : 14}px system-ui, sans-serif`;
     g.textBaseline = 'middle';
     g.lineJoin = 'round';
     places.forEach(([x, y], j) => {
@@ -107,7 +107,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       named.push([x, y, k]);
       const text = names[k].length > 18 ? names[k].slice(0, 17) + '…' : names[k];
       const wide = g.measureText(text).width;
-      const left = x + away + wide > overlay.clientWidth - 4 ? x - away - wide : x + away;
+      const left = x + gap + wide > overlay.clientWidth - 4 ? x - gap - wide : x + gap;
       g.lineWidth = 4;
       g.strokeStyle = theme.halo;
       g.strokeText(text, left, y);
@@ -116,12 +116,12 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     });
   }
 
-  // A frame of the film: points of [x, y, class] in the model's outputs, in place of all else.
-  function paintFilm(g) {
-    const at = viewNow();
-    for (const [x, y, k] of film) {
+  // Paints a frame of the animation. Coordinates are outputs of the model.
+  function paintFrame(g) {
+    const at = projection();
+    for (const [x, y, k] of frame) {
       const [sx, sy] = at(placeX(x), placeY(y));
-      g.fillStyle = colours[k] + 'd0';
+      g.fillStyle = colors[k] + 'd0';
       g.beginPath();
       g.arc(sx, sy, 3, 0, 2 * Math.PI);
       g.fill();
@@ -129,21 +129,21 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   }
 
   function paint(g) {
-    if (film) {
-      paintFilm(g);
+    if (frame) {
+      paintFrame(g);
       return;
     }
-    const few = errors.length <= MOST_RINGS;
-    const placed = viewNow();
+    const few = errors.length <= MAX_RINGS;
+    const placed = projection();
     const [wider, line] = side() < 320 ? [1.2, 1] : [2.5, 1.5];
-    if (few) for (const i of errors) ring(g, placed(px[i], py[i]), usual / 2 + wider, colours[points.label[i]], line);
+    if (few) for (const i of errors) ring(g, placed(px[i], py[i]), dotSize / 2 + wider, colors[points.label[i]], line);
     const places = exemplarPlaces();
-    const crowded = isCrowded();
+    const dense = isDense();
     places.forEach((at, j) => {
-      const radius = (crowded ? 5 : 8) + (j === ringed ? 4 : 0);
-      ring(g, at, radius, theme.halo, crowded ? 5 : 8);
-      ring(g, at, radius, colours[exemplars[j][2]], crowded ? 3 : 4);
-      ring(g, at, radius + 2.5, theme.ink, j === ringed ? 2 : 1);
+      const radius = (dense ? 5 : 8) + (j === highlighted ? 4 : 0);
+      ring(g, at, radius, theme.halo, dense ? 5 : 8);
+      ring(g, at, radius, colors[exemplars[j][2]], dense ? 3 : 4);
+      ring(g, at, radius + 2.5, theme.ink, j === highlighted ? 2 : 1);
     });
     if (pinned >= 0) {
       ring(g, screen(px[pinned], py[pinned]), 8, theme.halo, 5);
@@ -152,7 +152,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     if (tried) {
       const [x, y] = screen(placeX(tried.x), placeY(tried.y));
       ring(g, [x, y], 16, theme.halo, 7);
-      ring(g, [x, y], 16, theme.ink, 2.5, colours[tried.label]);
+      ring(g, [x, y], 16, theme.ink, 2.5, colors[tried.label]);
       g.strokeStyle = theme.ink;
       g.lineWidth = 2.5;
       g.beginPath();
@@ -172,11 +172,11 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     }
   }
 
-  let asked = 0;
+  let request = 0;
   function paintSoon() {
-    if (asked) return;
-    asked = requestAnimationFrame(() => {
-      asked = 0;
+    if (request) return;
+    request = requestAnimationFrame(() => {
+      request = 0;
       const ratio = window.devicePixelRatio || 1;
       const wide = Math.round(overlay.clientWidth * ratio);
       const high = Math.round(overlay.clientHeight * ratio);
@@ -191,28 +191,28 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   function findErrors() {
     const from = visible || { length: n };
     errors = [];
-    for (let k = 0; k < from.length && errors.length <= MOST_RINGS; k++) {
+    for (let k = 0; k < from.length && errors.length <= MAX_RINGS; k++) {
       const i = visible ? visible[k] : k;
       if (isError(i)) errors.push(i);
     }
   }
 
   plot.subscribe('view', paintSoon);
-  plot.subscribe('pointOver', (i) => film || onHover(i, plot.getScreenPosition(i)));
+  plot.subscribe('pointOver', (i) => frame || onHover(i, plot.getScreenPosition(i)));
   plot.subscribe('pointOut', () => onHover(-1));
-  plot.subscribe('select', ({ points: chosen }) => film || (chosen.length === 1 ? onPick(chosen[0]) : onSelect(chosen)));
-  plot.subscribe('deselect', () => film || onSelect([]));
-  let fitted = ''; // the camera after the last fit: unmoved, it follows the size of the map
+  plot.subscribe('select', ({ points: chosen }) => frame || (chosen.length === 1 ? onPick(chosen[0]) : onSelect(chosen)));
+  plot.subscribe('deselect', () => frame || onSelect([]));
+  let fitted = ''; // the camera after the last fit; if the user has not moved it, a resize fits again
   const camera = () => plot.get('camera').view.join();
   function resize() {
-    usual = dot(visible ? visible.length : n);
+    dotSize = diameter(visible ? visible.length : n);
     plot.set({ pointSize: sizes() });
     if (camera() === fitted) fit();
     else paintSoon();
   }
   new ResizeObserver(resize).observe(overlay);
 
-  const exemplarAt = (x, y) => (film ? -1 : exemplarPlaces().findIndex(([ex, ey]) => Math.hypot(ex - x, ey - y) <= (isCrowded() ? 8 : 12)));
+  const exemplarAt = (x, y) => (frame ? -1 : exemplarPlaces().findIndex(([ex, ey]) => Math.hypot(ex - x, ey - y) <= (isDense() ? 8 : 12)));
   let down = null;
   canvas.addEventListener('pointerdown', (e) => (down = [e.offsetX, e.offsetY]));
   canvas.addEventListener('click', (e) => {
@@ -237,7 +237,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     plot.redraw();
     paintSoon();
   };
-  // All of the box, also where the map is higher than wide, between what lies over the map's ends.
+  // Shows the whole box in the part of the map that no tools or texts cover.
   function fit() {
     const [wide, high] = [overlay.clientWidth, overlay.clientHeight];
     const [top, bottom] = covered();
@@ -254,12 +254,12 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     move,
     zoom,
     tap(x, y) {
-      if (film) return;
+      if (frame) return;
       const j = exemplarAt(x, y);
       const near = j >= 0 ? -1 : nearest(x, y, 24);
       if (j >= 0) onExemplar(j);
       else if (near >= 0) onPick(near);
-      onHover(near); // its card over the map, as there is no hovering
+      onHover(near); // shows the card; touch screens cannot hover
     },
     lassoing: () => lassoing,
     trace(path) {
@@ -279,7 +279,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   // The visible points inside a closed path on the overlay.
   function within(path) {
     const chosen = [];
-    const at = viewNow();
+    const at = projection();
     const from = visible || { length: n };
     for (let k = 0; k < from.length; k++) {
       const i = visible ? visible[k] : k;
@@ -294,17 +294,17 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     return chosen;
   }
 
-  // The visible point nearest to a place on the overlay, within some pixels; -1: none.
+  // The visible point nearest to a place on the overlay, at most `within` pixels away; -1: none.
   function nearest(x, y, within) {
     let best = -1;
-    let least = within;
-    const at = viewNow();
+    let distance = within;
+    const at = projection();
     const from = visible || { length: n };
     for (let k = 0; k < from.length; k++) {
       const i = visible ? visible[k] : k;
       const [sx, sy] = at(px[i], py[i]);
       const d = Math.hypot(sx - x, sy - y);
-      if (d < least) [best, least] = [i, d];
+      if (d < distance) [best, distance] = [i, d];
     }
     return best;
   }
@@ -326,8 +326,8 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     },
     setTheme(name, of) {
       theme = THEMES[name];
-      colours = of;
-      plot.set({ backgroundColor: theme.background, pointColor: colours, pointColorActive: theme.ink, pointColorHover: theme.ink, lassoColor: theme.ink });
+      colors = of;
+      plot.set({ backgroundColor: theme.background, pointColor: colors, pointColorActive: theme.ink, pointColorHover: theme.ink, lassoColor: theme.ink });
       paintSoon();
     },
     setLasso(on) {
@@ -337,7 +337,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     select: (indices) => plot.select(indices, { preventEvent: true }),
     clear() {
       plot.deselect({ preventEvent: true });
-      pinned = ringed = -1;
+      pinned = highlighted = -1;
       paintSoon();
     },
     pin(i) {
@@ -345,12 +345,12 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       paintSoon();
     },
     ringExemplar(j) {
-      ringed = j;
+      highlighted = j;
       paintSoon();
     },
-    play(frame) {
-      film = frame;
-      canvas.style.opacity = frame ? 0 : 1;
+    play(points) {
+      frame = points;
+      canvas.style.opacity = points ? 0 : 1;
       paintSoon();
     },
     tryAt(place) {
@@ -360,7 +360,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
     move,
     zoom,
     fit,
-    // What is seen, as a picture.
+    // The current view as a canvas.
     async picture() {
       const out = document.createElement('canvas');
       out.width = overlay.width;
@@ -368,7 +368,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
       const g = out.getContext('2d');
       g.fillStyle = theme.background;
       g.fillRect(0, 0, out.width, out.height);
-      if (!film) {
+      if (!frame) {
         const data = await plot.export();
         const image = document.createElement('canvas');
         image.width = data.width;
@@ -382,7 +382,7 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
   };
 }
 
-// One finger pans, or draws the lasso, two zoom, a tap picks.
+// One finger pans or draws the lasso, two fingers zoom, a tap selects.
 function enableTouch(canvas, { move, zoom, tap, lassoing, trace, enclose }) {
   let last = null;
   let path = null;

@@ -1,5 +1,5 @@
 // The model in the page: reads the safetensors file that enhope writes (docs/reference/model-format.md), embeds and classifies.
-// Sums are in double; the command's are in float.
+// It sums in double precision; the command sums in single precision.
 
 export function readModel(buffer) {
   const length = Number(new DataView(buffer).getBigUint64(0, true));
@@ -17,7 +17,7 @@ export function readModel(buffer) {
 
 const sigmoid = (a) => 1 / (1 + Math.exp(-a));
 
-// out[k] = sum_j x[j] A[j, k] for A (rows, columns); more rows than numbers of x: one more, for the constant input 1.
+// out[k] = sum_j x[j] A[j, k] for A (rows, columns). If A has one row more than x has numbers, that row is the bias.
 function product(x, { shape: [rows, columns], numbers }) {
   const out = new Float64Array(columns);
   for (let j = 0; j < rows; j++) {
@@ -35,6 +35,9 @@ function outputs(s, { shape: [h, m], numbers }) {
   return out;
 }
 
+// A setting by its name, or by the name that it has in models of version 0.1.
+const setting = (metadata, name, oldName) => metadata[name] ?? metadata[oldName];
+
 function makeMap(metadata, tensor) {
   const t = (name) => tensor[`map.${name}`];
   if (metadata.map === 'identity') return (x) => x;
@@ -47,12 +50,12 @@ function makeMap(metadata, tensor) {
       return outputs(product(u, t('W')).map((a, k) => sigmoid(a + bias[k])), t('V'));
     };
   }
-  const unit = metadata.unit === 'relu' ? (a) => Math.max(a, 0) : sigmoid;
+  const activation = setting(metadata, 'activation', 'unit') === 'relu' ? (a) => Math.max(a, 0) : sigmoid;
   return (x) => {
-    let s = product(x, t('C')).map(unit);
+    let s = product(x, t('C')).map(activation);
     for (let l = 2; t(`W${l}`); l++) {
       const bias = t(`b${l}`).numbers;
-      s = product(s, t(`W${l}`)).map((a, k) => unit(a + bias[k]));
+      s = product(s, t(`W${l}`)).map((a, k) => activation(a + bias[k]));
     }
     return outputs(s, t('V'));
   };
@@ -67,7 +70,7 @@ function makeModel(metadata, tensor) {
   const labels = (tensor.exemplar_labels || tensor.point_labels).numbers;
   const H = shift.length;
   const h = Number(metadata.outputs);
-  const freedom = Number(metadata.freedom || 1);
+  const dof = Number(setting(metadata, 'dof', 'freedom') || 1);
   const temperature = Number(metadata.temperature || 1);
   const gaussian = metadata.similarity === 'gaussian';
 
@@ -80,13 +83,14 @@ function makeModel(metadata, tensor) {
   const embed = (x) => map(Float64Array.from(x, (value, j) => (value - shift[j]) * mul[j]));
 
   // The logarithm of the similarity at squared distance d.
-  const similarity = (d) => (gaussian ? -d : (-(freedom + 1) / 2) * Math.log1p(d / freedom));
+  const similarity = (d) => (gaussian ? -d : (-(dof + 1) / 2) * Math.log1p(d / dof));
 
-  function shares(distances) {
+  // The probability of each class: its share of the similarity to all exemplars, at the temperature of the model.
+  function probabilities(distances) {
     const logs = new Float64Array(classes.length).fill(-Infinity);
-    const most = distances.reduce((best, d) => Math.max(best, similarity(d)), -Infinity);
+    const max = distances.reduce((best, d) => Math.max(best, similarity(d)), -Infinity);
     const sums = new Float64Array(classes.length);
-    distances.forEach((d, j) => (sums[labels[j]] += Math.exp(similarity(d) - most)));
+    distances.forEach((d, j) => (sums[labels[j]] += Math.exp(similarity(d) - max)));
     sums.forEach((sum, k) => (logs[k] = Math.log(sum) / temperature));
     const top = logs.reduce((a, b) => Math.max(a, b), -Infinity);
     const powers = logs.map((a) => Math.exp(a - top));
@@ -94,7 +98,7 @@ function makeModel(metadata, tensor) {
     return powers.map((p) => p / total);
   }
 
-  // The majority of the k nearest; of equal votes the class of the nearest reference.
+  // The majority among the k nearest references; the nearest reference breaks ties.
   function vote(distances, k) {
     const nearest = [];
     for (let j = 0; j < distances.length; j++) {
@@ -106,18 +110,18 @@ function makeModel(metadata, tensor) {
     }
     const votes = new Float64Array(classes.length);
     for (const j of nearest) votes[labels[j]]++;
-    const most = Math.max(...nearest.map((j) => votes[labels[j]]));
-    return { label: labels[nearest.find((j) => votes[labels[j]] === most)], winner: nearest[0], votes };
+    const max = Math.max(...nearest.map((j) => votes[labels[j]]));
+    return { label: labels[nearest.find((j) => votes[labels[j]] === max)], winner: nearest[0], votes };
   }
 
   // x (H) in the units of the data.
-  function classify(x, k = Number(metadata.neighbours)) {
+  function classify(x, k = Number(setting(metadata, 'n_neighbors', 'neighbours'))) {
     const y = embed(x);
     const distances = new Float64Array(labels.length);
     for (let j = 0; j < labels.length; j++)
       for (let d = 0; d < h; d++) distances[j] += (y[d] - references[j * h + d]) ** 2;
     const { label, winner, votes } = vote(distances, k);
-    const proba = exemplars ? shares(distances) : votes.map((n) => n / k);
+    const proba = exemplars ? probabilities(distances) : votes.map((n) => n / k);
     return { y, label, winner, distance: Math.sqrt(distances[winner]), proba };
   }
 

@@ -1,15 +1,15 @@
-// Try it: a new sample is drawn, edited or typed, and the model inside the page places and classifies it.
+// The tab "Try it": the user draws, edits or types a sample, and the model in the page embeds and classifies it.
 import { about, inputName } from './data.js';
-import { element, inkOnPaper, picture, say, seenShape, turn } from './card.js';
-import { colourOf } from './palette.js';
+import { announce, displayShape, element, mostlyBackground, picture, transposed } from './card.js';
+import { colorOf } from './palette.js';
 
 const [low, high] = about.range;
 
-// Shows what the model says, pictures in `beside`; gives a function of a sample, null: nothing yet.
-function answers(host, { model, onPlace }, beside) {
+// Creates the panel of results, with pictures in `beside`. Returns a function that classifies a sample; null empties the panel.
+function createResults(host, { model, onPlace }, beside) {
   const box = element('div', {});
   host.append(box);
-  const shown = (x, name, of) => element('figure', {}, picture(Array.from(x, level), about.image, 64, name), element('figcaption', {}, of));
+  const figure = (x, name, caption) => element('figure', {}, picture(Array.from(x, level), about.image, 64, name), element('figcaption', {}, caption));
   return (x) => {
     box.replaceChildren();
     if (beside) beside.replaceChildren();
@@ -18,19 +18,19 @@ function answers(host, { model, onPlace }, beside) {
       return;
     }
     const result = model.classify(x, about.neighbours);
-    const won = model.exemplar(result.winner);
-    const sure = `${(100 * result.proba[result.label]).toFixed(1)} %`;
-    const wins = `${won ? 'exemplar' : 'point'} ${result.winner} wins`;
-    if (beside) beside.append(shown(x, 'what the model sees', 'seen'), ...(won ? [shown(won, 'the winning exemplar', `winner ${result.winner}`)] : []));
+    const exemplar = model.exemplar(result.winner);
+    const confidence = `confidence ${(100 * result.proba[result.label]).toFixed(1)} %`;
+    const nearest = `nearest ${exemplar ? 'exemplar' : 'point'} ${result.winner}`;
+    if (beside) beside.append(figure(x, 'input of the model', 'input'), ...(exemplar ? [figure(exemplar, 'nearest exemplar', `nearest: ${result.winner}`)] : []));
     box.append(element('div', { class: 'answer' }, element('div', { class: 'big', id: 'answer' }, model.classes[result.label]),
-      element('p', { class: 'note' }, `${sure} sure; ${wins}, ${result.distance.toPrecision(3)} away`)));
+      element('p', { class: 'note' }, `${confidence}; ${nearest} at distance ${result.distance.toPrecision(3)}`)));
     const order = [...result.proba.keys()].sort((a, b) => result.proba[b] - result.proba[a]).slice(0, 10);
     for (const k of order.sort((a, b) => a - b))
       box.append(element('div', { class: 'bar' }, element('b', { title: model.classes[k] }, model.classes[k]),
-        element('div', {}, element('i', { style: { width: `${100 * result.proba[k]}%`, background: colourOf(k) } })),
+        element('div', {}, element('i', { style: { width: `${100 * result.proba[k]}%`, background: colorOf(k) } })),
         element('span', {}, `${(100 * result.proba[k]).toFixed(1)} %`)));
     onPlace({ x: result.y[0], y: result.y[1], label: result.label });
-    say(`${model.classes[result.label]}, ${sure} sure, ${wins}`, 500);
+    announce(`${model.classes[result.label]}, ${confidence}, ${nearest}`, 500);
   };
 }
 
@@ -38,15 +38,15 @@ const level = (value) => (value - low) / (high - low || 1);
 
 const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
 
-// How samples lie in their pictures, as shares of the picture: width and height of the ink, its middle, the pen's width. A
-// drawing is brought to the same.
-function habit(samples, n) {
-  const [rows, columns] = seenShape(about.thumb);
+// The typical layout of the samples, as shares of the picture: size of the ink, its center of mass, width of the strokes.
+// Drawings are normalized to it.
+function sampleLayout(samples, n) {
+  const [rows, columns] = displayShape(about.thumb);
   const found = { wide: [], high: [], longer: [], x: [], y: [], pen: [] };
   for (let i = 0; i < n && found.x.length < 300; i++) {
     const sample = samples(i);
     if (!sample) continue;
-    const pixels = turn(sample.pixels, about.thumb);
+    const pixels = transposed(sample.pixels, about.thumb);
     let [x0, x1, y0, y1, mass, sx, sy, area, edge] = [columns, -1, rows, -1, 0, 0, 0, 0, 0];
     const inside = (x, y) => x >= 0 && y >= 0 && x < columns && y < rows && pixels[y * columns + x] > 7;
     pixels.forEach((p, k) => {
@@ -67,30 +67,30 @@ function habit(samples, n) {
     found.longer.push(Math.max(found.wide.at(-1), found.high.at(-1)));
     found.x.push(sx / mass / columns);
     found.y.push(sy / mass / rows);
-    found.pen.push((2 * area) / (edge * (Math.PI / 4)) / rows); // a line's area is half its edge times its width
+    found.pen.push((2 * area) / (edge * (Math.PI / 4)) / rows); // the area of a line is half its edge times its width
   }
   if (!found.x.length) return { size: 0.72, x: 0.5, y: 0.5, pen: 0.09, stretched: false };
   const mean = (numbers) => numbers.reduce((sum, v) => sum + v, 0) / numbers.length;
   return {
     size: median(found.longer), x: mean(found.x), y: mean(found.y), pen: Math.min(0.2, median(found.pen)),
-    stretched: median(found.wide) > 0.9 && median(found.high) > 0.9, // every sample fills its picture both ways
+    stretched: median(found.wide) > 0.9 && median(found.high) > 0.9, // samples fill their pictures in both directions
   };
 }
 
-// Strokes (lists of [x, y], 0 to 1) as a picture of the data's size, in the data's units.
-function render(strokes, usual) {
-  const [rows, columns] = seenShape(about.image);
-  const width = usual.pen;
+// Renders strokes (lists of [x, y], 0 to 1) as a picture in the size and the units of the data.
+function render(strokes, layout) {
+  const [rows, columns] = displayShape(about.image);
+  const width = layout.pen;
   const all = strokes.flat();
   const xs = all.map((p) => p[0]);
   const ys = all.map((p) => p[1]);
   const [x0, x1, y0, y1] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const room = Math.max(0.01, usual.size - width);
-  const even = room / Math.max(x1 - x0, y1 - y0, 0.12);
+  const extent = Math.max(0.01, layout.size - width);
+  const even = extent / Math.max(x1 - x0, y1 - y0, 0.12);
   const thin = Math.min(x1 - x0, y1 - y0) < 0.3 * Math.max(x1 - x0, y1 - y0);
-  const [scaleX, scaleY] = !inkOnPaper ? [1, 1] : usual.stretched && !thin ? [room / (x1 - x0 || 1), room / (y1 - y0 || 1)] : [even, even];
+  const [scaleX, scaleY] = !mostlyBackground ? [1, 1] : layout.stretched && !thin ? [extent / (x1 - x0 || 1), extent / (y1 - y0 || 1)] : [even, even];
   const place = ([x, y]) => [(x - (x0 + x1) / 2) * scaleX + 0.5, (y - (y0 + y1) / 2) * scaleY + 0.5];
-  // fine: pixels across one of the picture
+  // fine: subpixels per pixel and direction
   const draw = (dx, dy, fine) => {
     const canvas = element('canvas', { width: columns * fine, height: rows * fine });
     const g = canvas.getContext('2d', { willReadFrequently: true });
@@ -117,7 +117,7 @@ function render(strokes, usual) {
     return out;
   };
   let [right, down] = [0, 0];
-  if (inkOnPaper) { // its middle of mass to where the data has it
+  if (mostlyBackground) { // move the center of mass to that of the data
     const ink = draw(0, 0, 2);
     let [mass, mx, my] = [0, 0, 0];
     ink.forEach((v, k) => {
@@ -125,25 +125,25 @@ function render(strokes, usual) {
       mx += v * ((k % columns) + 0.5);
       my += v * (Math.floor(k / columns) + 0.5);
     });
-    if (mass) [right, down] = [usual.x - mx / mass / columns, usual.y - my / mass / rows];
+    if (mass) [right, down] = [layout.x - mx / mass / columns, layout.y - my / mass / rows];
   }
-  return turn(draw(right, down, 8), [rows, columns]).map((v) => low + v * (high - low));
+  return transposed(draw(right, down, 8), [rows, columns]).map((v) => low + v * (high - low));
 }
 
-const STEP = 0.04; // of the pad, that an arrow key moves the pen
+const STEP = 0.04; // share of the pad by which an arrow key moves the pen
 
 function drawing(host, tools) {
-  const usual = habit(tools.samples, tools.n);
-  const pad = element('canvas', { id: 'pad', width: 480, height: 480, tabindex: 0, role: 'application', 'aria-label': 'Drawing pad. Arrow keys move the pen, Space sets it down or lifts it, Delete clears.' });
+  const layout = sampleLayout(tools.samples, tools.n);
+  const pad = element('canvas', { id: 'pad', width: 480, height: 480, tabindex: 0, role: 'application', 'aria-label': 'Drawing pad. Arrow keys move the pen, Space lowers or lifts it, Delete clears.' });
   const clear = element('button', { type: 'button', id: 'clear-pad' }, 'Clear');
   const beside = element('div', { class: 'beside' });
-  host.append(element('p', { class: 'note' }, 'Draw with mouse, pen, finger, or arrow keys and Space. The drawing is centred and sized as the data are.'),
+  host.append(element('p', { class: 'note' }, 'Draw with a mouse, pen or finger, or with arrow keys and Space. Drawings are scaled like the data.'),
     element('div', { class: 'easel' }, pad, element('div', {}, clear, beside)));
-  const tell = answers(host, tools, beside);
+  const classify = createResults(host, tools, beside);
   const g = pad.getContext('2d');
   let strokes = [];
   let drawingNow = false;
-  let pen = null; // [x, y] where the keyboard has it
+  let pen = null; // [x, y] of the pen that the keyboard moves
   const repaint = () => {
     g.clearRect(0, 0, pad.width, pad.height);
     g.strokeStyle = getComputedStyle(host).color;
@@ -166,12 +166,12 @@ function drawing(host, tools) {
     const box = pad.getBoundingClientRect();
     return [(e.clientX - box.left) / box.width, (e.clientY - box.top) / box.height];
   };
-  let asked = 0;
+  let request = 0;
   const update = () => {
     repaint();
-    if (!asked) asked = requestAnimationFrame(() => {
-      asked = 0;
-      tell(strokes.length ? render(strokes, usual) : null);
+    if (!request) request = requestAnimationFrame(() => {
+      request = 0;
+      classify(strokes.length ? render(strokes, layout) : null);
     });
   };
   const empty = () => {
@@ -193,17 +193,17 @@ function drawing(host, tools) {
   });
   for (const name of ['pointerup', 'pointercancel']) pad.addEventListener(name, () => (drawingNow = false));
   pad.addEventListener('keydown', (e) => {
-    const ways = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] };
+    const directions = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] };
     if (e.key === 'Delete' || e.key === 'Backspace') empty();
     else if (e.key === ' ') {
       pen ||= [0.5, 0.5];
       drawingNow = !drawingNow;
       if (drawingNow) strokes.push([pen]);
-      say(drawingNow ? 'Pen down' : 'Pen up');
+      announce(drawingNow ? 'Pen down' : 'Pen up');
       update();
-    } else if (ways[e.key]) {
+    } else if (directions[e.key]) {
       pen ||= [0.5, 0.5];
-      pen = pen.map((v, d) => Math.min(0.96, Math.max(0.04, v + ways[e.key][d])));
+      pen = pen.map((v, d) => Math.min(0.96, Math.max(0.04, v + directions[e.key][d])));
       if (drawingNow) strokes.at(-1).push(pen);
       update();
     } else return;
@@ -215,7 +215,7 @@ function drawing(host, tools) {
     repaint();
   });
   clear.addEventListener('click', empty);
-  return { repaint, render: (of) => render(of, usual) };
+  return { repaint, render: (of) => render(of, layout) };
 }
 
 function editing(host, tools) {
@@ -224,23 +224,23 @@ function editing(host, tools) {
   if (example !== undefined) x.set(tools.samples(example).fields);
   const inputs = [];
   const form = element('div', {});
-  const tell = () => show(x);
+  const update = () => classify(x);
   for (let j = 0; j < about.inputs; j++) {
     const input = element('input', { type: 'number', step: 'any', value: Number(x[j].toPrecision(6)), oninput: () => {
       x[j] = Number(input.value) || 0;
-      tell();
+      update();
     } });
     inputs.push(input);
     form.append(element('label', { class: 'field' }, element('span', {}, inputName(j)), input));
   }
-  const show = answers(host, tools);
-  host.prepend(element('p', { class: 'note' }, 'Change the fields. A point chosen on the map fills them in.'), form);
+  const classify = createResults(host, tools);
+  host.prepend(element('p', { class: 'note' }, 'Edit the fields, or select a point on the map to fill them in.'), form);
   return {
-    start: tell,
+    start: update,
     from(sample) {
       x.set(sample.fields);
       inputs.forEach((input, j) => (input.value = Number(x[j].toPrecision(6))));
-      tell();
+      update();
     },
   };
 }
@@ -249,8 +249,8 @@ function typing(host, tools) {
   const column = new Map(about.names.map((name, j) => [name.toLowerCase(), j]));
   const text = element('textarea', { id: 'words', rows: 5, spellcheck: 'false', 'aria-label': 'Words', placeholder: about.names.slice(0, 6).join(' ') });
   const known = element('div', { class: 'words' });
-  host.append(element('p', { class: 'note' }, `Type words. The model knows ${about.names.length}.`), text, known);
-  const tell = answers(host, tools);
+  host.append(element('p', { class: 'note' }, `Type words. The model knows ${about.names.length} words.`), text, known);
+  const classify = createResults(host, tools);
   const update = () => {
     const x = new Float64Array(about.inputs);
     const found = new Map();
@@ -260,7 +260,7 @@ function typing(host, tools) {
     }
     for (const [j, times] of found) x[j] = Math.min(times, high);
     known.replaceChildren(...[...found.keys()].map((j) => element('span', {}, about.names[j])));
-    tell(found.size ? x : null);
+    classify(found.size ? x : null);
   };
   text.addEventListener('input', update);
   return {
@@ -271,15 +271,15 @@ function typing(host, tools) {
   };
 }
 
-// {from(sample), start(), repaint()}, each where it makes sense.
+// Returns {from(sample), start(), repaint()}, each only if this kind of sample supports it.
 export function createTry(host, tools) {
-  const no = (why) => {
-    host.append(element('p', { class: 'note' }, why));
+  const unavailable = (reason) => {
+    host.append(element('p', { class: 'note' }, reason));
     return {};
   };
-  if (!tools.model) return no('The model is too large to travel in a page.');
+  if (!tools.model) return unavailable('The model is too large to include in the page.');
   if (about.kind === 'image') return drawing(host, tools);
-  if (about.kind === 'words') return about.names ? typing(host, tools) : no('The words of this data have no names, so that none can be typed.');
-  if (about.inputs > about.fields) return no(`Samples of ${about.inputs} inputs are too long to be edited by hand.`);
+  if (about.kind === 'words') return about.names ? typing(host, tools) : unavailable('The data has no input names, so words cannot be typed.');
+  if (about.inputs > about.fields) return unavailable(`Samples with ${about.inputs} inputs are too long to edit by hand.`);
   return editing(host, tools);
 }

@@ -23,7 +23,8 @@ bool cuda_ok(cuda_state *s, cudaError_t error, const char *what)
 static enhope_status count_devices(enhope_context *ctx, size_t size, int *out)
 {
     if (size != sizeof(eh_compute_ops))
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "libenhope_cuda.so is of another version than libenhope");
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
+                       "libenhope_cuda.so does not match this version of libenhope; reinstall enhope");
     int devices = 0, driver = 0;
     cudaDriverGetVersion(&driver); /* 0: there is none */
     if (!driver) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no CUDA device was found: there is no NVIDIA driver");

@@ -1,4 +1,5 @@
-/* The plug-in libenhope_mat.so: MATLAB 5 files through libmatio, as mat.h describes. */
+/* The plug-in libenhope_mat.so: reads MATLAB 5 files through libmatio; mat.h describes its
+ * interface. */
 #include "data/mat/mat.h"
 
 #include <matio.h>
@@ -6,7 +7,8 @@
 
 enum { MAX_SIDE = 1 << 30 };
 
-/* libmatio prints to standard error unless it is given a function; the text is const in newer versions. */
+/* Replaces the log function of libmatio, which prints to standard error. The text is const in newer
+ * versions. */
 __attribute__((unused)) static void ignore(int level, char *message)
 {
     (void)level;
@@ -35,7 +37,7 @@ static void close_file(void *file)
 
 /* ---- variables ---- */
 
-/* The product of the sides; false: one is too long, or it overflows. */
+/* Computes the product of the sides; false if a side is too long or the product overflows. */
 static bool measure(const matvar_t *info, int64_t *count)
 {
     *count = 1;
@@ -84,8 +86,8 @@ static void set_number_type(enum matio_types type, eh_mat_values *out)
         }
 }
 
-/* True if what was read is what was announced. */
-static bool take(const matvar_t *var, const eh_mat_variable *v, eh_mat_values *out)
+/* True if the values match their description. */
+static bool copy_values(const matvar_t *var, const eh_mat_variable *v, eh_mat_values *out)
 {
     int64_t count;
     if (!var->data || var->rank != v->rank || !measure(var, &count) || count != v->count) return false;
@@ -111,7 +113,7 @@ static eh_mat_result read_variable(void *file, const eh_mat_variable *v, eh_mat_
     *out = (eh_mat_values){0};
     matvar_t *var = Mat_VarRead(file, v->name);
     if (!var) return EH_MAT_DAMAGED;
-    const bool complex = var->isComplex, ok = !complex && take(var, v, out);
+    const bool complex = var->isComplex, ok = !complex && copy_values(var, v, out);
     if (ok) {
         out->owner = var;
         return EH_MAT_OK;

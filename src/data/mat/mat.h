@@ -1,7 +1,9 @@
-/* MATLAB 5 files: what the plug-in libenhope_mat.so (mat.c) offers to the reader (read/read_mat.c).
+/* MATLAB 5 files: the interface between the plug-in libenhope_mat.so (mat.c) and the reader
+ * (read/read_mat.c).
  *
- * mat.c is the only file that sees libmatio, which depends on some forty other libraries, so that these are loaded when
- * the first MAT file is read. The plug-in writes no messages, and what it allocates it frees itself. */
+ * mat.c is the only file that uses libmatio, which depends on about forty other libraries. They are
+ * loaded when the first MAT file is read. The plug-in writes no messages and frees its own memory.
+ */
 #ifndef EH_MAT_H
 #define EH_MAT_H
 
@@ -20,19 +22,19 @@ typedef struct eh_mat_variable {
     int64_t count;   /* product of the sides, at least 1 */
 } eh_mat_variable;
 
-/* The values of a variable, which belong to the plug-in. */
+/* The values of a variable. The plug-in owns the memory. */
 typedef struct eh_mat_values {
     void *owner;
     char kind;        /* 'u' unsigned, 'i' signed, 'f' float; 0: not numbers */
     int size;         /* bytes of a number */
     const void *data; /* dense: (count), column-major; sparse: (value_count), column by column */
-    /* sparse alone; lengths are those of the arrays, which need not agree with each other */
+    /* sparse only; the arrays may have inconsistent lengths */
     const uint32_t *row;   /* (row_count) */
     const uint32_t *start; /* (start_count) of each column, and the end */
     int64_t row_count, start_count, value_count;
 } eh_mat_values;
 
-/* Text of a cell, which belongs to the plug-in: UTF-8, or units of two bytes each. */
+/* Text of a cell: UTF-8, or two-byte units. The plug-in owns the memory. */
 typedef struct eh_mat_text {
     const void *data; /* (count) of uint8_t, or of uint16_t if wide */
     size_t count;
@@ -42,18 +44,21 @@ typedef struct eh_mat_text {
 typedef enum eh_mat_result { EH_MAT_OK, EH_MAT_UNUSABLE, EH_MAT_END, EH_MAT_COMPLEX, EH_MAT_DAMAGED } eh_mat_result;
 
 typedef struct eh_mat_ops {
-    void *(*open)(const char *path); /* NULL: it cannot be read */
+    void *(*open)(const char *path); /* NULL: the file cannot be read */
     void (*close)(void *file);
-    /* The next variable: OK, UNUSABLE (no numbers or cells of two or three dimensions) or END. */
+    /* Describes the next variable: OK, UNUSABLE (not numbers or cells of two or three dimensions)
+     * or END. */
     eh_mat_result (*next)(void *file, eh_mat_variable *v);
-    /* All values of a variable, checked against its description: OK, COMPLEX or DAMAGED. */
+    /* Reads all values of a variable and compares them with its description: OK, COMPLEX or
+     * DAMAGED. */
     eh_mat_result (*read)(void *file, const eh_mat_variable *v, eh_mat_values *out);
-    /* Entry i of a cell; false: it is no text. */
+    /* Entry i of a cell; false if it is not text. */
     bool (*text)(const eh_mat_values *values, int64_t i, eh_mat_text *out);
-    void (*free)(eh_mat_values *values); /* zeroed values are fine */
+    void (*free)(eh_mat_values *values); /* accepts zeroed values */
 } eh_mat_ops;
 
-/* The exported symbol: NULL if the caller's sizeof(eh_mat_ops) is not that of the plug-in, which is then of another version. */
+/* The exported symbol. Returns NULL if table_size is not the plug-in's sizeof(eh_mat_ops), which
+ * means another version. */
 typedef const eh_mat_ops *(*eh_mat_table_fn)(size_t table_size);
 
 #endif

@@ -1,7 +1,8 @@
-/* Arrays of binary files (IDX, NPY): elements of any type and byte order become rows or labels.
+/* Arrays of binary files (IDX, NPY): converts elements of any type and byte order to rows or
+ * labels.
  *
- * A header may claim any size. What it claims is compared with the file if the file's size is known; if it is not (gzip),
- * memory grows with the bytes that really arrive. */
+ * A header may claim any size. The claim is compared with the size of the file if that is known. If
+ * not (gzip), memory grows with the bytes that actually arrive. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +10,9 @@
 #include "data/read/read.h"
 
 enum {
-    CHUNK = 1 << 20,  /* bytes of a buffer, unless a row has more */
-    LIKELY_RATIO = 16 /* a gzip file rarely unpacks to more: memory reserved ahead is at most this times the file */
+    CHUNK = 1 << 20, /* bytes of a buffer, unless a row is larger */
+    LIKELY_RATIO =
+        16 /* expected maximum compression of gzip: limits the memory reserved ahead to this times the file size */
 };
 
 /* ---- one element ---- */
@@ -57,7 +59,7 @@ static double element(const eh_array *a, const unsigned char *p)
     return (double)v;
 }
 
-/* ---- the stream against the header ---- */
+/* ---- checks of the stream against the header ---- */
 
 static const char *shape_text(const eh_array *a, char *text, size_t size)
 {
@@ -87,7 +89,7 @@ enhope_status eh_array_measure(enhope_context *ctx, const eh_array *a, const eh_
     if (empty)
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: the array of %s values is empty", s->name,
                        shape_text(a, shape, sizeof shape));
-    /* the values are held as floats at most, so 4 bytes an element must be countable too */
+    /* values may be stored as floats, so the count of 4-byte elements must not overflow either */
     if (!fits || !eh_mul(all, a->size > 4 ? a->size : 4, &bytes) || !eh_mul(all, a->size, &bytes))
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the dimensions %s overflow: the header is damaged", s->name,
                        shape_text(a, shape, sizeof shape));
@@ -110,16 +112,16 @@ enhope_status eh_array_check_labels(enhope_context *ctx, const eh_array *a, cons
 {
     char shape[EH_RANK * 24];
     if (count == a->shape[0] || (a->rank == 2 && a->shape[0] == 1)) return ENHOPE_OK;
-    return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %s values cannot be labels: expected one a sample", name,
+    return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %s values cannot be labels: expected one per sample", name,
                    shape_text(a, shape, sizeof shape));
 }
 
 static enhope_status check_inputs(enhope_context *ctx, const eh_array *a, const char *name, int64_t count)
 {
     if (a->kind == 'S' || a->kind == 'U')
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds text: expected numbers", name);
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: contains text: expected numbers", name);
     if (count / a->shape[0] > INT32_MAX)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld inputs a sample: expected fewer than 2^31", name,
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: %lld inputs per sample: expected fewer than 2^31", name,
                        (long long)(count / a->shape[0]));
     return ENHOPE_OK;
 }
@@ -139,7 +141,7 @@ enhope_status eh_array_check_pair(enhope_context *ctx, const eh_array *x, const 
     const int64_t count = count_of(y);
     EH_TRY(eh_array_check_labels(ctx, y, y_name, count));
     if (count != x->shape[0])
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", x_name,
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s has %lld samples but %s has %lld labels", x_name,
                        (long long)x->shape[0], y_name, (long long)count);
     return ENHOPE_OK;
 }
@@ -180,7 +182,8 @@ typedef struct buffer {
     int64_t capacity;
 } buffer;
 
-/* The next `want` bytes of the stream; `before` were read of the array, for the message. */
+/* Reads the next `want` bytes of the stream. `before` is the number of bytes of the array read so
+ * far, for the message. */
 static enhope_status fill(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t before, int64_t want, buffer *b)
 {
     for (int64_t done = 0; done < want;) {
@@ -200,7 +203,7 @@ static enhope_status fill(enhope_context *ctx, const eh_array *a, eh_stream *s, 
     return ENHOPE_OK;
 }
 
-/* Rows of H elements in the order of the stream, some at a time. */
+/* Passes rows of H elements to the sink, in the order of the stream. */
 static enhope_status push_rows(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t H, eh_sink *sink)
 {
     enhope_status status = ENHOPE_OK;
@@ -232,7 +235,7 @@ cleanup:
     return status;
 }
 
-/* From "first index fastest" to "last index fastest". */
+/* Converts from column-major to row-major order. */
 static void reorder(const eh_array *a, int64_t count, size_t width, const char *from, char *to)
 {
     int64_t index[EH_RANK] = {0}, stride[EH_RANK], at = 0;
@@ -248,7 +251,7 @@ static void reorder(const eh_array *a, int64_t count, size_t width, const char *
     }
 }
 
-/* The first index moves fastest: all elements are read before the first row is complete. */
+/* Column-major order: all elements are read before the first row is complete. */
 static enhope_status push_fortran(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t count,
                                   enhope_dataset *data, eh_sink *sink)
 {
@@ -296,7 +299,7 @@ enhope_status eh_read_array(enhope_context *ctx, eh_input *in, enhope_dataset *d
 
 /* ---- labels ---- */
 
-/* UCS-4 to UTF-8, up to the closing zeros. False where a code is none. */
+/* Converts UCS-4 to UTF-8, up to the trailing zeros. Returns false for an invalid code point. */
 static bool decode_text(const eh_array *a, const unsigned char *p, char *text, size_t *length)
 {
     const eh_array code = {.kind = 'u', .size = 4, .big = a->big};
@@ -333,7 +336,7 @@ enhope_status eh_array_label_text(enhope_context *ctx, const eh_array *a, const 
                            (long long)i + 1);
         buffer[0] = '\0';
         if (!isnan(value)) eh_number_print(value, buffer, EH_LABEL_TEXT);
-    } else if (a->kind == 'i') { /* whole numbers beyond 2^53 stay apart */
+    } else if (a->kind == 'i') { /* keeps integers above 2^53 distinct */
         snprintf(buffer, EH_LABEL_TEXT, "%lld", (long long)signed_value(a, bits(a, p)));
     } else {
         snprintf(buffer, EH_LABEL_TEXT, "%llu", (unsigned long long)bits(a, p));

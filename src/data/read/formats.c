@@ -1,5 +1,6 @@
-/* The table of formats, and which one a file has: told by the name (digits.csv.gz, train-images-idx3-ubyte), and if the name
- * says nothing, by the first bytes. A new format is a reader and a row of this table. */
+/* The table of formats. The format of a file follows from its name (digits.csv.gz,
+ * train-images-idx3-ubyte) or, if the name is not conclusive, from its first bytes. A new format is
+ * a reader and a row in this table. */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 #include <strings.h>
@@ -7,7 +8,7 @@
 
 #include "data/read/read.h"
 
-/* ---- by the first bytes ---- */
+/* ---- recognition by the first bytes ---- */
 
 static bool is_npy(const char *head, size_t size)
 {
@@ -34,7 +35,7 @@ static bool is_text(const char *head, size_t size)
     return !memchr(head, '\0', size);
 }
 
-/* The second word of the first line is INDEX:VALUE. */
+/* True if the second word of the first line is INDEX:VALUE. */
 static bool is_libsvm(const char *head, size_t size)
 {
     const char *end = memchr(head, '\n', size);
@@ -46,7 +47,7 @@ static bool is_libsvm(const char *head, size_t size)
     return at > space + 1 && at < end && *at == ':';
 }
 
-/* ---- the table: the first whose name or bytes fit ---- */
+/* ---- the table: the first match is used ---- */
 
 static const eh_format formats[] = {
     {"NPY", {".npy"}, is_npy, .read = eh_read_array, .header = eh_npy_header},
@@ -88,12 +89,12 @@ static enhope_status format_of_content(enhope_context *ctx, const char *path, co
     eh_stream_close(&s);
     if (status) return status;
     for (int i = 0; i < FORMATS; i++)
-        if (formats[i].recognise(head, got)) {
+        if (formats[i].recognize(head, got)) {
             *out = &formats[i];
             return ENHOPE_OK;
         }
-    return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
-                   "%s: the format is not known: expected IDX, CSV, TSV, LIBSVM, NPY, NPZ or MAT", path);
+    return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: unknown format: expected IDX, CSV, TSV, LIBSVM, NPY, NPZ or MAT",
+                   path);
 }
 
 enhope_status eh_format_find(enhope_context *ctx, const char *path, const eh_format **out)

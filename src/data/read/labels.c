@@ -1,7 +1,8 @@
-/* Label texts become class numbers: a hash table while reading, ordered classes at the end.
+/* Conversion of label texts to class numbers: a hash table during reading, sorted classes at the
+ * end.
  *
- * A label that is empty or NaN is missing. So is -1 beside two or more classes that are whole numbers from 0;
- * beside +1 alone it is a class. */
+ * An empty label or NaN means "missing". So does -1 if there are two or more classes that are
+ * integers from 0; if +1 is the only other class, -1 is a class. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static uint64_t hash(const char *text, size_t length)
     return h ^ h >> 32;
 }
 
-/* The slot of the text: where it is, or the free one where it belongs. */
+/* The slot of the text, or the free slot for it. */
 static int64_t find_slot(const eh_labels *l, const char *text, size_t length)
 {
     const uint64_t mask = (uint64_t)l->slots - 1;
@@ -45,13 +46,14 @@ static enhope_status add_class(enhope_context *ctx, eh_labels *l, const char *te
 {
     if (!eh_utf8_valid(text, length))
         return eh_fail(ctx, ENHOPE_ERROR_DATA, "a label is not UTF-8 text: convert the file first");
-    if (l->c == l->name_room) {
-        const int32_t room = l->name_room ? 2 * l->name_room : 16;
-        if (l->name_room > INT32_MAX / 2) return eh_fail(ctx, ENHOPE_ERROR_DATA, "more than %d classes", l->name_room);
-        char **name = eh_grow(l->name, (size_t)l->c, (size_t)room, sizeof *name);
-        if (!name) return eh_fail_memory(ctx, "class names", (size_t)room, sizeof *name);
+    if (l->c == l->name_capacity) {
+        const int32_t capacity = l->name_capacity ? 2 * l->name_capacity : 16;
+        if (l->name_capacity > INT32_MAX / 2)
+            return eh_fail(ctx, ENHOPE_ERROR_DATA, "more than %d classes", l->name_capacity);
+        char **name = eh_grow(l->name, (size_t)l->c, (size_t)capacity, sizeof *name);
+        if (!name) return eh_fail_memory(ctx, "class names", (size_t)capacity, sizeof *name);
         l->name = name;
-        l->name_room = room;
+        l->name_capacity = capacity;
     }
     char *name = eh_alloc(length + 1, 1);
     if (!name) return eh_fail_memory(ctx, "a class name", length + 1, 1);
@@ -61,7 +63,8 @@ static enhope_status add_class(enhope_context *ctx, eh_labels *l, const char *te
     return ENHOPE_OK;
 }
 
-/* +1 and 1.0 are the class 1, as files of one set are not always written by one hand. Leading zeros stay: 01 is a code. */
+/* Maps +1 and 1.0 to the class 1, because the files of one data set may be written differently.
+ * Leading zeros stay: 01 is a code. */
 static void plain_number(const char **text, size_t *length)
 {
     double value;
@@ -100,12 +103,12 @@ bool eh_labels_missing(const char *text, size_t length)
 enhope_status eh_labels_add(enhope_context *ctx, eh_labels *l, const char *text, size_t length)
 {
     plain_number(&text, &length);
-    if (l->n == l->room) {
-        const int64_t room = l->room ? 2 * l->room : 1024;
-        int32_t *id = eh_grow(l->id, (size_t)l->n, (size_t)room, sizeof *id);
-        if (!id) return eh_fail_memory(ctx, "labels", (size_t)room, sizeof *id);
+    if (l->n == l->capacity) {
+        const int64_t capacity = l->capacity ? 2 * l->capacity : 1024;
+        int32_t *id = eh_grow(l->id, (size_t)l->n, (size_t)capacity, sizeof *id);
+        if (!id) return eh_fail_memory(ctx, "labels", (size_t)capacity, sizeof *id);
         l->id = id;
-        l->room = room;
+        l->capacity = capacity;
     }
     if (eh_labels_missing(text, length)) {
         l->id[l->n++] = MISSING;
@@ -146,7 +149,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y ? 1 : by_bytes(a, b);
 }
 
-/* The class "-1", if it says that a label is missing: beside two or more that are whole numbers from 0; -1: none. */
+/* The class "-1" if it means "label missing" (with two or more classes that are integers from 0);
+ * -1: none. */
 static int32_t find_minus_one(char *const *name, int32_t c)
 {
     int32_t found = -1;
@@ -158,7 +162,7 @@ static int32_t find_minus_one(char *const *name, int32_t c)
     return c < 3 ? -1 : found;
 }
 
-/* Takes the class -1 out, if it says that a label is missing. */
+/* Removes the class -1 if it means "label missing". */
 static void drop_minus_one(enhope_context *ctx, enhope_dataset *data)
 {
     const int32_t gone = find_minus_one(data->class_name, data->c), last = data->c - 1;
@@ -171,8 +175,7 @@ static void drop_minus_one(enhope_context *ctx, enhope_dataset *data)
         count += data->label[i] == gone;
         data->label[i] = data->label[i] == gone ? MISSING : data->label[i] == last ? gone : data->label[i];
     }
-    eh_log(ctx, ENHOPE_LOG_INFO, "the label -1 is taken for none: %lld sample%s unlabelled", (long long)count,
-           count == 1 ? " is" : "s are");
+    eh_log(ctx, ENHOPE_LOG_INFO, "label -1 means unlabeled: %lld sample%s", (long long)count, count == 1 ? "" : "s");
 }
 
 enhope_status eh_labels_rank(enhope_context *ctx, char *const *name, int32_t c, int32_t *rank)
@@ -201,7 +204,7 @@ enhope_status eh_labels_classes(enhope_context *ctx, const eh_labels *l, const c
     for (int32_t k = 0; k < l->c; k++) data->c += rank[k] >= 0;
     for (int32_t k = 0; k < l->c; k++)
         if (rank[k] >= 0) EH_TRY(eh_new_text(ctx, "a class name", l->name[k], &data->class_name[rank[k]]));
-    if (data->c < l->c) eh_log(ctx, ENHOPE_LOG_INFO, "%s: the label -1 is taken for none", where);
+    if (data->c < l->c) eh_log(ctx, ENHOPE_LOG_INFO, "%s: label -1 means unlabeled", where);
     return ENHOPE_OK;
 }
 
@@ -211,7 +214,7 @@ enhope_status eh_dataset_order_classes(enhope_context *ctx, enhope_dataset *data
     int32_t *rank = NULL; /* (c) new number of a class */
     char **name = NULL;
     if (!data->label) return ENHOPE_OK;
-    if (data->c == 0) { /* none is labelled */
+    if (data->c == 0) { /* no sample is labeled */
         eh_free(data->label);
         data->label = NULL;
         return ENHOPE_OK;
@@ -235,7 +238,7 @@ enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *l, enhope_dataset
 {
     data->label = l->id;
     l->id = NULL;
-    l->n = l->room = 0;
+    l->n = l->capacity = 0;
     eh_labels_give(l, data);
     return eh_dataset_order_classes(ctx, data);
 }
@@ -245,7 +248,7 @@ void eh_labels_give(eh_labels *l, enhope_dataset *data)
     data->class_name = l->name;
     data->c = l->c;
     l->name = NULL;
-    l->c = l->name_room = 0;
+    l->c = l->name_capacity = 0;
 }
 
 void eh_labels_free(eh_labels *l)

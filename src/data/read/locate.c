@@ -1,5 +1,5 @@
-/* Which files a source means: a file, a pair X,y, a folder of MNIST-named files or of shards, or none (synthetic data).
- * A folder may have a train and a test part of its own. */
+/* Finds the files of a source: a file, a pair X,y, a folder of MNIST-named files or of shards, or
+ * none (synthetic data). A folder may have its own train and test parts. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "data/read/read.h"
 
-bool eh_source_labelled(const enhope_source *source)
+bool eh_source_labeled(const enhope_source *source)
 {
     return !source->label || strcmp(source->label, "none") != 0;
 }
@@ -24,7 +24,7 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The first of folder/name and folder/name.gz that is there. */
+/* The first of folder/name and folder/name.gz that exists. */
 static bool find_in_folder(const char *folder, const char *name, char *path)
 {
     static const char *const ends[] = {"", ".gz"};
@@ -33,8 +33,8 @@ static bool find_in_folder(const char *folder, const char *name, char *path)
     return false;
 }
 
-/* The files of a part in a folder; labelled false: y_path is left empty. */
-static enhope_status find_folder_pair(enhope_context *ctx, const char *folder, const char *part, bool labelled,
+/* Finds the files of a part in a folder. labeled false: leaves y_path empty. */
+static enhope_status find_folder_pair(enhope_context *ctx, const char *folder, const char *part, bool labeled,
                                       char *x_path, char *y_path)
 {
     static const char *const inputs[] = {"images-idx3-ubyte", "images.idx3-ubyte", "features-idx2-ubyte",
@@ -53,7 +53,7 @@ static enhope_status find_folder_pair(enhope_context *ctx, const char *folder, c
                        "%s: is a folder without %s-images-idx3-ubyte or %s-features-idx2-ubyte (or these with .gz), "
                        "and without shards.json",
                        folder, half, half);
-    if (!labelled) return ENHOPE_OK;
+    if (!labeled) return ENHOPE_OK;
     found = false;
     for (size_t i = 0; i < sizeof labels / sizeof *labels && !found; i++) {
         snprintf(name, sizeof name, "%s-%s", half, labels[i]);
@@ -66,7 +66,7 @@ static enhope_status find_folder_pair(enhope_context *ctx, const char *folder, c
     return ENHOPE_OK;
 }
 
-/* folder/shards.json, or that of the part's own folder. */
+/* Finds folder/shards.json, or that in the folder of the part. */
 static bool find_shards(const char *folder, const char *part, char *path, bool *parts)
 {
     char list[EH_PATH];
@@ -81,19 +81,21 @@ static bool find_shards(const char *folder, const char *part, char *path, bool *
            snprintf(list, sizeof list, "%s/%s/shards.json", folder, half) < EH_PATH && is_there(list);
 }
 
-/* A conversion that was stopped is no data yet. */
-static enhope_status refuse_partial(enhope_context *ctx, const char *folder, const char *part)
+/* Fails if the folder contains an incomplete conversion. */
+static enhope_status check_complete(enhope_context *ctx, const char *folder, const char *part)
 {
     char list[EH_PATH];
     const char *half[] = {".", part ? part : "train"};
     for (int i = 0; i < 2; i++)
         if (snprintf(list, sizeof list, "%s/%s/shards.partial.json", folder, half[i]) < EH_PATH && is_there(list))
             return eh_fail(ctx, ENHOPE_ERROR_DATA,
-                           "%s: holds shards that are not complete: give the same enhope convert again", folder);
+                           "%s: contains an incomplete conversion; run the same enhope convert again to finish it",
+                           folder);
     return ENHOPE_OK;
 }
 
-/* "X,y": the comma after which both halves are files; without such a one, the first comma. NULL: no comma. */
+/* "X,y": the comma for which both sides are files, or the first comma if there is none. NULL: no
+ * comma. */
 static const char *find_comma(const char *path, char *x_path)
 {
     const char *first = strchr(path, ',');
@@ -108,15 +110,15 @@ static const char *find_comma(const char *path, char *x_path)
 
 static enhope_status locate_folder(enhope_context *ctx, const enhope_source *source, const char *part, eh_located *at)
 {
-    const bool labelled = eh_source_labelled(source);
+    const bool labeled = eh_source_labeled(source);
     if (find_shards(source->path, part, at->x_path, &at->parts)) {
         at->kind = EH_SHARDED;
         return ENHOPE_OK;
     }
     at->parts = at->pair = true;
-    EH_TRY(refuse_partial(ctx, source->path, part));
-    EH_TRY(find_folder_pair(ctx, source->path, part, labelled, at->x_path, at->y_path));
-    if (labelled) at->y = at->y_path;
+    EH_TRY(check_complete(ctx, source->path, part));
+    EH_TRY(find_folder_pair(ctx, source->path, part, labeled, at->x_path, at->y_path));
+    if (labeled) at->y = at->y_path;
     return ENHOPE_OK;
 }
 
@@ -138,6 +140,6 @@ enhope_status eh_locate(enhope_context *ctx, const enhope_source *source, const 
     const char *comma = is_there(path) ? NULL : find_comma(path, at->x_path);
     at->pair = comma != NULL;
     if (!comma) at->x = path;
-    if (comma && eh_source_labelled(source)) at->y = comma + 1;
+    if (comma && eh_source_labeled(source)) at->y = comma + 1;
     return ENHOPE_OK;
 }

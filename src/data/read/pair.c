@@ -1,23 +1,24 @@
-/* A pair of files, inputs and labels: a sink that stands before another and adds the label of each row.
+/* A pair of files, inputs and labels: a sink that adds the label of each row and passes the rows to
+ * another sink.
  *
- * Labels of an array (IDX, NPY) are read as rows arrive, so that a pair of any size passes in constant memory; other labels
- * are read whole, four bytes a row. */
+ * Labels of an array (IDX, NPY) are read as rows arrive, so that a pair of any size needs constant
+ * memory. Other labels are read completely, four bytes per row. */
 #include "data/read/read.h"
 
 static enhope_status fail_count(enhope_context *ctx, const eh_pair *p, int64_t rows)
 {
-    return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s holds %lld samples but %s holds %lld labels", p->x_name, (long long)rows,
+    return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s has %lld samples but %s has %lld labels", p->x_name, (long long)rows,
                    p->y_name, (long long)p->count);
 }
 
 static enhope_status open_labels(enhope_context *ctx, eh_pair *p)
 {
     const eh_format *f;
-    if (!p->held) {
+    if (!p->resident) {
         EH_TRY(eh_format_find(ctx, p->y_name, &f));
         if (!f->header && !f->labels)
-            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: labels of a pair are read from IDX, NPY or a column of CSV",
-                           p->y_name);
+            return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
+                           "%s: unsupported file of labels: expected IDX, NPY or CSV with one column", p->y_name);
         if (f->header) {
             EH_TRY(eh_stream_open(ctx, p->y_name, &p->stream));
             EH_TRY(f->header(ctx, &p->stream, &p->a));
@@ -33,13 +34,13 @@ static enhope_status open_labels(enhope_context *ctx, eh_pair *p)
 
 static enhope_status take(enhope_context *ctx, eh_sink *sink, const eh_matrix *x, const int32_t *label, double share)
 {
-    (void)label; /* the inputs were read without labels */
+    (void)label; /* the inputs are read without labels */
     eh_pair *p = (eh_pair *)sink;
     eh_sink *to = p->to;
     const int64_t first = p->done;
     if (first == 0) EH_TRY(open_labels(ctx, p));
     p->done += x->n;
-    if (p->done > p->count) return ENHOPE_OK; /* eh_pair_finish refuses it, with the number of rows */
+    if (p->done > p->count) return ENHOPE_OK; /* eh_pair_finish reports it with the number of rows */
     const int32_t *id = p->labels.id + first;
     if (p->stream.state) {
         p->labels.n = 0;
@@ -54,10 +55,10 @@ static enhope_status take(enhope_context *ctx, eh_sink *sink, const eh_matrix *x
     return ENHOPE_OK;
 }
 
-void eh_pair_open(eh_pair *p, const char *x_name, const char *y_name, bool held, eh_sink *to)
+void eh_pair_open(eh_pair *p, const char *x_name, const char *y_name, bool resident, eh_sink *to)
 {
-    *p =
-        (eh_pair){.sink = {.take = take, .from = to->from}, .to = to, .x_name = x_name, .y_name = y_name, .held = held};
+    *p = (eh_pair){
+        .sink = {.take = take, .from = to->from}, .to = to, .x_name = x_name, .y_name = y_name, .resident = resident};
 }
 
 enhope_status eh_pair_finish(enhope_context *ctx, eh_pair *p, enhope_dataset *data)

@@ -1,13 +1,14 @@
-/* From a source to its rows.
+/* Reads the rows of a source.
  *
- *   source -> eh_locate: which files -> eh_format_find: a row of the table of formats -> its reader -> sink
+ *   source -> eh_locate: files -> eh_format_find: a row of the table of formats -> reader -> sink
  *
- * Every reader passes rows on, some at a time, and holds no more of them than it has to. Data in memory is one sink (sink.c),
- * the shards that enhope_convert writes another (shard_writer.c); labels from a second file are added by a sink in between
- * (pair.c). Columns of text, categories and dates become numbers within the reader of CSV (encode_record), so that every sink
- * gets rows of numbers.
+ * Every reader passes rows to a sink in blocks and holds no more of them than necessary. Data in
+ * memory is one sink (sink.c), the writer of shards another (shard_writer.c). A sink in between
+ * adds labels from a second file (pair.c). The CSV reader converts fields to numbers in one place
+ * (encode_record), so that every sink receives numbers.
  *
- * Shards, and plain arrays that are larger than memory, are not read here but stay in their files as a store (store.h). */
+ * Shards, and plain arrays larger than memory, are not read here. They stay in their files as a
+ * store (store.h). */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +18,7 @@
 
 enhope_status eh_fail_no_test(enhope_context *ctx, const char *path)
 {
-    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: has no test part: name a split N@SEED", path);
+    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: has no test part; use a split N@SEED", path);
 }
 
 static bool lacks_test(const enhope_source *source, bool parts)
@@ -30,17 +31,17 @@ static bool lacks_test(const enhope_source *source, bool parts)
 static enhope_status describe_input(enhope_context *ctx, const enhope_source *source, const char *part,
                                     const eh_located *at, eh_input *in)
 {
-    const bool labelled = eh_source_labelled(source);
+    const bool labeled = eh_source_labeled(source);
     *in = (eh_input){.path = at->x};
     EH_TRY(eh_format_find(ctx, at->x, &in->format));
     if (at->pair) return ENHOPE_OK;
-    if (source->label && labelled && !in->format->columns)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: the label column '%.60s' is for CSV alone", at->x,
+    if (source->label && labeled && !in->format->columns)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: a label column ('%.60s') can only be named for CSV", at->x,
                        source->label);
     if (source->variables && !in->format->variables)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: the variables '%.60s' are for NPZ and MAT alone", at->x,
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: variables ('%.60s') can only be named for NPZ and MAT", at->x,
                        source->variables);
-    in->labelled = labelled;
+    in->labeled = labeled;
     in->label = source->label;
     in->inputs = source->inputs;
     in->variables = source->variables;
@@ -48,7 +49,7 @@ static enhope_status describe_input(enhope_context *ctx, const enhope_source *so
     return ENHOPE_OK;
 }
 
-/* What was located, by its reader. */
+/* Reads the located files. */
 static enhope_status read_located(enhope_context *ctx, const enhope_source *source, const char *part, eh_located *at,
                                   enhope_dataset *data, eh_sink *sink)
 {
@@ -72,15 +73,16 @@ cleanup:
 
 /* ---- the data set ---- */
 
-/* Leaves the rows in their files if they are more than memory should hold and the files allow it: data->store. */
+/* Leaves the rows in their files, as data->store, if they exceed the memory limit and the files
+ * allow it. */
 static enhope_status try_store(enhope_context *ctx, const eh_located *at, enhope_dataset *data)
 {
-    enum { MOST_GROWTH = 4 }; /* an int8 becomes a float */
+    enum { MAX_GROWTH = 4 }; /* int8 becomes float */
     const int64_t limit = eh_memory_limit(ctx);
     const eh_format *x = NULL, *y = NULL;
     struct stat info;
     enhope_status status = ENHOPE_OK;
-    if (stat(at->x, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= limit / MOST_GROWTH) return ENHOPE_OK;
+    if (stat(at->x, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= limit / MAX_GROWTH) return ENHOPE_OK;
     EH_TRY(eh_format_find(ctx, at->x, &x));
     if (at->y) EH_TRY(eh_format_find(ctx, at->y, &y));
     if (!x->header || (y && !y->header)) return ENHOPE_OK;
@@ -94,12 +96,12 @@ cleanup:
     return status;
 }
 
-/* All of what was located, in memory or as a store. */
+/* Opens the located files, in memory or as a store. */
 static enhope_status open_located(enhope_context *ctx, const enhope_source *source, const char *part, eh_located *at,
                                   enhope_dataset *data)
 {
     eh_memory memory;
-    if (at->kind == EH_SHARDED) return eh_store_open_shards(ctx, at->x, eh_source_labelled(source), data);
+    if (at->kind == EH_SHARDED) return eh_store_open_shards(ctx, at->x, eh_source_labeled(source), data);
     if (at->kind == EH_FILES) EH_TRY(try_store(ctx, at, data));
     if (data->store) return ENHOPE_OK;
     eh_memory_open(&memory, data);
@@ -107,8 +109,8 @@ static enhope_status open_located(enhope_context *ctx, const enhope_source *sour
     return eh_memory_finish(ctx, &memory);
 }
 
-/* A store that fits comes to memory; with a limit, its first rows alone. */
-static enhope_status settle_store(enhope_context *ctx, const enhope_source *source, enhope_dataset *data)
+/* Loads a store that fits into memory; with a limit, only its first rows. */
+static enhope_status load_store(enhope_context *ctx, const enhope_source *source, enhope_dataset *data)
 {
     eh_store *store = data->store;
     const bool cut = !source->split && source->limit > 0 && source->limit < store->n;
@@ -147,9 +149,9 @@ static enhope_status keep_rows(enhope_context *ctx, const enhope_source *source,
 static enhope_status check_source(enhope_context *ctx, const enhope_source *source)
 {
     if (!source || !source->path || !*source->path)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "no data is named: expected a path");
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "no data given: expected a path");
     if (source->part && strcmp(source->part, "train") != 0 && strcmp(source->part, "test") != 0)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "part '%.60s' is not known: expected train or test", source->part);
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "unknown part '%.60s': expected train or test", source->part);
     if (source->limit < 0)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "limit is %lld: expected 0 (all samples) or more",
                        (long long)source->limit);
@@ -160,11 +162,11 @@ static enhope_status read_dataset(enhope_context *ctx, const enhope_source *sour
 {
     eh_located at;
     EH_TRY(check_source(ctx, source));
-    const char *part = source->split ? NULL : source->part; /* a split makes the parts of the train part */
+    const char *part = source->split ? NULL : source->part; /* a split divides the train part */
     EH_TRY(eh_locate(ctx, source, part, &at));
     EH_TRY(open_located(ctx, source, part, &at, data));
     if (lacks_test(source, at.parts)) return eh_fail_no_test(ctx, source->path);
-    if (data->store) EH_TRY(settle_store(ctx, source, data));
+    if (data->store) EH_TRY(load_store(ctx, source, data));
     EH_TRY(eh_dataset_check(ctx, data, source->path));
     return data->store ? ENHOPE_OK : keep_rows(ctx, source, data);
 }
@@ -181,9 +183,9 @@ enhope_status enhope_dataset_read(enhope_context *ctx, const enhope_source *sour
     return status;
 }
 
-/* ---- row after row ---- */
+/* ---- rows in sequence ---- */
 
-/* A data set, in memory or streamed, to the sink. */
+/* Passes a data set, in memory or streamed, to the sink. */
 static enhope_status push_blocks(enhope_context *ctx, const enhope_dataset *data, eh_sink *sink)
 {
     const int64_t n = data->x.n, step = eh_dataset_step(ctx, data);
@@ -216,6 +218,6 @@ enhope_status eh_read_rows(enhope_context *ctx, const enhope_source *source, enh
         if (!format || !format->parts) return eh_fail_no_test(ctx, source->path);
     }
     if (at.kind != EH_SHARDED) return read_located(ctx, source, source->part, &at, data, sink);
-    EH_TRY(eh_store_open_shards(ctx, at.x, eh_source_labelled(source), data));
+    EH_TRY(eh_store_open_shards(ctx, at.x, eh_source_labeled(source), data));
     return push_blocks(ctx, data, sink);
 }

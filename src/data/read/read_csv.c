@@ -1,8 +1,9 @@
-/* CSV and TSV: one sample a line, quoted fields as in RFC 4180, a header or none, a label column.
+/* CSV and TSV: one sample per line, quoted fields as in RFC 4180, an optional header and an
+ * optional label column.
  *
- * The delimiter is the tab in *.tsv, else the most frequent of , ; and tab in the first line. There is a header when
- * the first line has a text outside the label column, or one of the words label, class, target.
- */
+ * The delimiter is the tab in *.tsv, otherwise the most frequent of , ; and tab in the first line.
+ * The first line is a header if it contains a text outside the label column, or one of the words
+ * label, class, target. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,11 +21,11 @@ typedef struct field {
 typedef struct csv {
     eh_text text;
     char delimiter;
-    int64_t line; /* where the record begins */
+    int64_t line; /* first line of the record */
     field *field; /* (fields) of the record */
-    int64_t fields, room;
-    int64_t columns, first_line; /* what every record must have, and the line that said so */
-    int64_t label;               /* column, -1: none */
+    int64_t fields, capacity;
+    int64_t columns, first_line; /* number of fields of every record, and the line that set it */
+    int64_t label;               /* label column, -1: none */
     char **name;                 /* (columns) from the header, or NULL */
 } csv;
 
@@ -42,7 +43,8 @@ static bool is_delimiter(const csv *f, char c)
     return f->delimiter ? c == f->delimiter : c == ',' || c == ';' || c == '\t';
 }
 
-/* Length of the record that begins at the window, its newline left out; false when its end is not in sight. */
+/* Finds the length of the record at the window, without its newline; false if its end is not in the
+ * window. */
 static bool find_end(const csv *f, size_t *length, int64_t *newlines, bool *open)
 {
     const char *begin = f->text.buffer + f->text.at, *const end = f->text.buffer + f->text.used;
@@ -54,7 +56,7 @@ static bool find_end(const csv *f, size_t *length, int64_t *newlines, bool *open
         *length = (size_t)(stop - begin);
         return newline != NULL;
     }
-    bool fresh = true; /* at the beginning of a field */
+    bool fresh = true; /* at the start of a field */
     const char *at = begin;
     for (; at < end && (*open || *at != '\n'); at++) {
         if (*open) {
@@ -71,18 +73,19 @@ static bool find_end(const csv *f, size_t *length, int64_t *newlines, bool *open
 
 static enhope_status add_field(enhope_context *ctx, csv *f, field one)
 {
-    if (f->fields == f->room) {
-        const int64_t room = f->room ? 2 * f->room : 64;
-        field *grown = eh_grow(f->field, (size_t)f->fields, (size_t)room, sizeof *grown);
-        if (!grown) return eh_fail_memory(ctx, "fields of a line", (size_t)room, sizeof *grown);
+    if (f->fields == f->capacity) {
+        const int64_t capacity = f->capacity ? 2 * f->capacity : 64;
+        field *grown = eh_grow(f->field, (size_t)f->fields, (size_t)capacity, sizeof *grown);
+        if (!grown) return eh_fail_memory(ctx, "fields of a line", (size_t)capacity, sizeof *grown);
         f->field = grown;
-        f->room = room;
+        f->capacity = capacity;
     }
     f->field[f->fields++] = one;
     return ENHOPE_OK;
 }
 
-/* A quoted field at `at`: doubled quotes become one, in place. Moves *at to the delimiter or the end. */
+/* Unquotes the field at `at` in place: doubled quotes become one. Moves *at to the delimiter or the
+ * end. */
 static enhope_status unquote(enhope_context *ctx, const csv *f, char **at, const char *end, field *one)
 {
     char *from = *at + 1, *to = *at;
@@ -101,8 +104,8 @@ static enhope_status unquote(enhope_context *ctx, const csv *f, char **at, const
     while (from < end && *from == ' ') from++;
     if (from < end && *from != f->delimiter)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
-                       "%s:%lld: text follows a closing quote: expected '%s' or the line's end", f->text.stream.name,
-                       (long long)f->line, f->delimiter == '\t' ? "tab" : (char[2]){f->delimiter});
+                       "%s:%lld: text follows a closing quote: expected '%s' or the end of the line",
+                       f->text.stream.name, (long long)f->line, f->delimiter == '\t' ? "tab" : (char[2]){f->delimiter});
     *at = from;
     return ENHOPE_OK;
 }
@@ -131,7 +134,7 @@ static enhope_status split_record(enhope_context *ctx, csv *f, char *at, size_t 
     }
 }
 
-/* The most frequent candidate of the first record; the comma wins a tie. */
+/* The most frequent candidate of the first record; a tie goes to the comma. */
 static char sniff_delimiter(const char *text, size_t length)
 {
     int64_t count[3] = {0, 0, 0};
@@ -143,7 +146,7 @@ static char sniff_delimiter(const char *text, size_t length)
     return count[2] > count[0] && count[2] > count[1] ? '\t' : count[1] > count[0] ? ';' : ',';
 }
 
-/* The next record that is not blank; *found false at the end. */
+/* Reads the next record that is not blank; *found is false at the end. */
 static enhope_status next_record(enhope_context *ctx, csv *f, bool *found)
 {
     eh_text *t = &f->text;
@@ -206,7 +209,7 @@ static enhope_status keep_names(enhope_context *ctx, csv *f)
     return ENHOPE_OK;
 }
 
-/* With the first record in hand: which column is the label, and is this a header? */
+/* From the first record: finds the label column and decides whether the record is a header. */
 static enhope_status decide_columns(enhope_context *ctx, csv *f, const char *label, int64_t inputs)
 {
     static const char *const usual[] = {"label", "class", "target", "labels", "y"};
@@ -225,7 +228,7 @@ static enhope_status decide_columns(enhope_context *ctx, csv *f, const char *lab
         if (index) f->label = index <= f->fields ? index - 1 : -1;
         if (f->label < 0)
             return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                           "%s: there is no label column '%.60s': expected a name of line %lld or 1 to %lld",
+                           "%s: no label column '%.60s': expected a name in line %lld or a number 1 to %lld",
                            f->text.stream.name, label, (long long)f->line, (long long)f->fields);
     }
     for (int64_t j = 0; j < f->fields && !header; j++)
@@ -241,7 +244,7 @@ static enhope_status decide_columns(enhope_context *ctx, csv *f, const char *lab
     return keep_names(ctx, f);
 }
 
-/* ---- from fields to numbers: where columns of other types are to be encoded ---- */
+/* ---- conversion of fields to numbers; the place to encode other types ---- */
 
 static enhope_status fail_field(enhope_context *ctx, const csv *f, int64_t j, const char *why)
 {
@@ -260,7 +263,7 @@ static enhope_status fail_number(enhope_context *ctx, const csv *f, int64_t j, e
     return fail_field(ctx, f, j, why);
 }
 
-/* The record in hand becomes a row: its numbers to x, its label to labels. */
+/* Converts the current record to a row: numbers to x, its label to labels. */
 static enhope_status encode_record(enhope_context *ctx, csv *f, float *x, eh_labels *labels)
 {
     if (f->fields != f->columns)
@@ -269,7 +272,7 @@ static enhope_status encode_record(enhope_context *ctx, csv *f, float *x, eh_lab
                        (long long)f->first_line);
     for (int64_t j = 0; j < f->fields; j++) {
         const field *one = &f->field[j];
-        if (one->length == 0 && j != f->label) return fail_field(ctx, f, j, "the value is missing");
+        if (one->length == 0 && j != f->label) return fail_field(ctx, f, j, "the value is missing: expected a number");
         if (j == f->label) {
             const enhope_status status = eh_labels_add(ctx, labels, one->text, one->length);
             if (status)
@@ -306,7 +309,7 @@ static void close_csv(csv *f)
 }
 
 /* Moves the names of the inputs to data. */
-static enhope_status give_names(enhope_context *ctx, csv *f, enhope_dataset *data)
+static enhope_status move_names(enhope_context *ctx, csv *f, enhope_dataset *data)
 {
     if (!f->name) return ENHOPE_OK;
     EH_TRY(eh_new(ctx, "column names", data->x.H, sizeof *data->input_name, (void **)&data->input_name));
@@ -319,15 +322,15 @@ static enhope_status give_names(enhope_context *ctx, csv *f, enhope_dataset *dat
     return ENHOPE_OK;
 }
 
-/* The rows that are read, before they are passed on. */
+/* Rows read but not yet passed to the sink. */
 typedef struct rows {
     float *x;            /* (capacity, H) */
-    int64_t n, capacity; /* here */
-    int64_t total;       /* of the file so far */
-    eh_labels labels;    /* of these rows; the names of all */
+    int64_t n, capacity; /* rows in x */
+    int64_t total;       /* rows of the file so far */
+    eh_labels labels;    /* labels of these rows; class names of all */
 } rows;
 
-static enhope_status pass_on(enhope_context *ctx, const csv *f, int64_t H, rows *r, eh_sink *sink)
+static enhope_status flush_rows(enhope_context *ctx, const csv *f, int64_t H, rows *r, eh_sink *sink)
 {
     const eh_matrix x = {.kind = ENHOPE_F32, .n = r->n, .H = H, .f32 = r->x};
     if (r->n == 0) return ENHOPE_OK;
@@ -336,7 +339,7 @@ static enhope_status pass_on(enhope_context *ctx, const csv *f, int64_t H, rows 
     return sink->take(ctx, sink, &x, f->label >= 0 ? r->labels.id : NULL, eh_stream_share(&f->text.stream));
 }
 
-/* The record in hand and those after it. */
+/* Reads the current record and all after it. */
 static enhope_status read_records(enhope_context *ctx, csv *f, int64_t H, rows *r, eh_sink *sink)
 {
     bool found = true;
@@ -345,7 +348,7 @@ static enhope_status read_records(enhope_context *ctx, csv *f, int64_t H, rows *
     if (f->name) EH_TRY(next_record(ctx, f, &found));
     while (found && !sink->full) {
         if (r->n == r->capacity) {
-            EH_TRY(pass_on(ctx, f, H, r, sink));
+            EH_TRY(flush_rows(ctx, f, H, r, sink));
             continue;
         }
         EH_TRY(encode_record(ctx, f, r->x + r->n * H, &r->labels));
@@ -353,7 +356,7 @@ static enhope_status read_records(enhope_context *ctx, csv *f, int64_t H, rows *
         r->total++;
         EH_TRY(next_record(ctx, f, &found));
     }
-    return sink->full ? ENHOPE_OK : pass_on(ctx, f, H, r, sink);
+    return sink->full ? ENHOPE_OK : flush_rows(ctx, f, H, r, sink);
 }
 
 enhope_status eh_read_csv(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink)
@@ -365,14 +368,14 @@ enhope_status eh_read_csv(enhope_context *ctx, eh_input *in, enhope_dataset *dat
     EH_TRY(open_csv(ctx, in->path, &f));
     EH_CHECK(next_record(ctx, &f, &found));
     if (!found) EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are only blank lines", f.text.stream.name));
-    EH_CHECK(decide_columns(ctx, &f, in->labelled ? in->label : "none", in->inputs));
+    EH_CHECK(decide_columns(ctx, &f, in->labeled ? in->label : "none", in->inputs));
     const int64_t H = f.columns - (f.label >= 0);
     if (H == 0)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: line %lld has one column, the label: there are no inputs",
                          f.text.stream.name, (long long)f.first_line));
     data->x = (eh_matrix){.kind = ENHOPE_F32, .H = H};
     EH_CHECK(read_records(ctx, &f, H, &r, sink));
-    EH_CHECK(give_names(ctx, &f, data));
+    EH_CHECK(move_names(ctx, &f, data));
     eh_labels_give(&r.labels, data);
 cleanup:
     eh_free(r.x);
@@ -381,8 +384,8 @@ cleanup:
     return status;
 }
 
-/* A file of labels alone. Its first line is a header when it says label, class, target or labels, or is a text
- * followed by a number. */
+/* A file of labels only. Its first line is a header if it is label, class, target or labels, or a
+ * text followed by a number. */
 enhope_status eh_read_csv_labels(enhope_context *ctx, const char *path, eh_labels *labels)
 {
     enhope_status status = ENHOPE_OK;

@@ -1,9 +1,8 @@
 /* IDX, the format of MNIST, plain or gzip:
  *
- *   00 00 TYPE RANK   then RANK sizes of 4 bytes, then the values, the last index fastest; all big-endian
+ *   00 00 TYPE RANK   then RANK sizes of 4 bytes, then the values, row-major; all big-endian
  *
- * TYPE: 08 uint8, 09 int8, 0b int16, 0c int32, 0d float, 0e double.
- */
+ * TYPE: 08 uint8, 09 int8, 0b int16, 0c int32, 0d float, 0e double. */
 #include <string.h>
 
 #include "data/read/read.h"

@@ -1,10 +1,10 @@
 /* MATLAB files, through the plug-in libenhope_mat.so (data/mat).
  *
- * What is what is found by shape: the inputs X are the largest numeric matrix, dense or sparse; the labels y a numeric
- * vector as long as one side of X, and that side counts the samples (the rows, where both fit or there is no y). A cell
- * of texts with one entry a class names the classes, with one entry an input names the inputs. A 3-D array without y is
- * taken as inputs x samples of a class x classes, the classes named 1, 2, ..., and the tenth of ten digits "0".
- */
+ * Variables are identified by shape. The inputs X are the largest numeric matrix, dense or sparse.
+ * The labels y are a numeric vector as long as one side of X, and that side counts the samples (the
+ * rows if both sides fit or there is no y). A cell of texts with one entry per class names the
+ * classes; one with an entry per input names the inputs. A 3-D array without y is read as inputs x
+ * samples per class x classes. Its classes are named 1, 2, ..., and the tenth of ten digits "0". */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct mat {
     const eh_mat_ops *op;
     const char *path;
     void *file;
-    eh_mat_variable *variable; /* (count) those that can serve */
+    eh_mat_variable *variable; /* (count) the usable variables */
     int count;
 } mat;
 
@@ -26,14 +26,15 @@ static enhope_status find_table(enhope_context *ctx, const char *path, const eh_
 {
     static const eh_plugin plugin = {.library = "libenhope_mat.so",
                                      .purpose = "reading MATLAB files",
-                                     .advice = "install libmatio, or build enhope where libmatio-dev is installed"};
+                                     .advice = "install libmatio, or rebuild enhope with libmatio-dev installed"};
     char message[EH_PLUGIN_MESSAGE];
     eh_mat_table_fn table = NULL;
     if (!eh_plugin_find(&plugin, "eh_mat_table", &table, message))
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: %s", path, message);
     *out = table(sizeof **out);
     if (*out) return ENHOPE_OK;
-    return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: libenhope_mat.so is of another version than libenhope", path);
+    return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
+                   "%s: libenhope_mat.so does not match this version of libenhope; reinstall enhope", path);
 }
 
 /* Value t, column-major. */
@@ -59,7 +60,7 @@ static enhope_status read_values(enhope_context *ctx, const mat *m, const eh_mat
                                             : "cannot be read: the file is damaged");
 }
 
-/* ---- which variable is what ---- */
+/* ---- identification of variables ---- */
 
 static enhope_status list_variables(enhope_context *ctx, mat *m)
 {
@@ -107,7 +108,7 @@ static enhope_status find_named(enhope_context *ctx, const mat *m, const char *v
         for (int i = 0; i < m->count && n + 48 < sizeof list; i++)
             if (m->variable[i].numeric)
                 n += (size_t)snprintf(list + n, sizeof list - n, "%s%.40s", n ? ", " : "", m->variable[i].name);
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: no numeric variable '%.60s': it holds %s", m->path,
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: no numeric variable '%.60s': it contains %s", m->path,
                        *x ? second : names, list);
     }
     if (*y && (!is_vector(*y) || !fits(*x, *y)))
@@ -126,7 +127,7 @@ static enhope_status find_by_shape(enhope_context *ctx, const mat *m, const eh_m
     *x = *y = NULL;
     for (int i = 0; i < m->count; i++)
         if (m->variable[i].numeric && (!*x || m->variable[i].count > (*x)->count)) *x = &m->variable[i];
-    if (!*x) return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: holds no numeric matrix", m->path);
+    if (!*x) return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: contains no numeric matrix", m->path);
     for (size_t k = 0; k < sizeof usual / sizeof *usual && !*y; k++) {
         const eh_mat_variable *v = find_variable(m, usual[k]);
         if (v && v != *x && is_vector(v) && fits(*x, v)) *y = v;
@@ -140,14 +141,14 @@ static enhope_status find_by_shape(enhope_context *ctx, const mat *m, const eh_m
 
 /* ---- inputs ---- */
 
-/* How the samples lie in X. */
+/* Layout of the samples in X. */
 typedef struct layout {
     int64_t n, H;
     int64_t rows, columns;       /* an input is (row, column) of a sample, row-major; columns 1: a plain vector */
     int64_t sample, row, column; /* strides in the array */
 } layout;
 
-static layout lay_out(const eh_mat_variable *x, const eh_mat_variable *y)
+static layout find_layout(const eh_mat_variable *x, const eh_mat_variable *y)
 {
     const int64_t a = x->side[0], b = x->side[1], c = x->side[2];
     if (x->rank == 2) {
@@ -160,7 +161,7 @@ static layout lay_out(const eh_mat_variable *x, const eh_mat_variable *y)
     return (layout){b, a * c, a, c, a, 1, a * b};
 }
 
-static enhope_status take_dense(enhope_context *ctx, const eh_mat_values *from, const layout *l, enhope_dataset *data)
+static enhope_status load_dense(enhope_context *ctx, const eh_mat_values *from, const layout *l, enhope_dataset *data)
 {
     const bool bytes = from->kind == 'u' && from->size == 1;
     int64_t count;
@@ -186,8 +187,9 @@ static enhope_status take_dense(enhope_context *ctx, const eh_mat_values *from, 
     return ENHOPE_OK;
 }
 
-/* Compressed columns: as they stand when the samples are the columns, else turned by counting. */
-static enhope_status take_sparse(enhope_context *ctx, const mat *m, const eh_mat_variable *v, const eh_mat_values *s,
+/* Converts compressed columns: used directly if the samples are the columns, otherwise transposed
+ * by counting. */
+static enhope_status load_sparse(enhope_context *ctx, const mat *m, const eh_mat_variable *v, const eh_mat_values *s,
                                  bool by_column, enhope_dataset *data)
 {
     const int64_t rows = v->side[0], columns = v->side[1], n = by_column ? columns : rows;
@@ -214,7 +216,8 @@ static enhope_status take_sparse(enhope_context *ctx, const mat *m, const eh_mat
     } else {
         for (int64_t t = 0; t < count; t++) row_start[s->row[t] + 1]++;
         for (int64_t i = 0; i < rows; i++) row_start[i + 1] += row_start[i];
-        /* row_start[i] serves as the place for the next value of row i and ends as the beginning of row i + 1 */
+        /* row_start[i] is the position of the next value of row i; it ends as the start of row i +
+         * 1 */
         for (int64_t j = 0; j < columns; j++)
             for (int64_t t = s->start[j]; t < s->start[j + 1]; t++) {
                 const int64_t to = row_start[s->row[t]]++;
@@ -233,14 +236,14 @@ static enhope_status take_sparse(enhope_context *ctx, const mat *m, const eh_mat
     return ENHOPE_OK;
 }
 
-static enhope_status take_inputs(enhope_context *ctx, const mat *m, const eh_mat_variable *x, const eh_mat_variable *y,
+static enhope_status load_inputs(enhope_context *ctx, const mat *m, const eh_mat_variable *x, const eh_mat_variable *y,
                                  enhope_dataset *data)
 {
-    const layout l = lay_out(x, y);
+    const layout l = find_layout(x, y);
     eh_mat_values values;
     EH_TRY(read_values(ctx, m, x, &values));
-    const enhope_status status = x->sparse ? take_sparse(ctx, m, x, &values, y && y->count != x->side[0], data)
-                                           : take_dense(ctx, &values, &l, data);
+    const enhope_status status = x->sparse ? load_sparse(ctx, m, x, &values, y && y->count != x->side[0], data)
+                                           : load_dense(ctx, &values, &l, data);
     m->op->free(&values);
     if (status || x->rank < 3) return status;
     int64_t side = 1;
@@ -256,7 +259,7 @@ static enhope_status take_inputs(enhope_context *ctx, const mat *m, const eh_mat
 
 /* ---- labels and names ---- */
 
-/* Entry i of a cell as UTF-8; false: it is no text, or too long. */
+/* Entry i of a cell as UTF-8; false if it is not text or too long. */
 static bool read_text(const mat *m, const eh_mat_values *cell, int64_t i, char *to, size_t size)
 {
     eh_mat_text from;
@@ -273,7 +276,7 @@ static bool read_text(const mat *m, const eh_mat_values *cell, int64_t i, char *
     return n > 0 && eh_utf8_valid(to, n);
 }
 
-/* The texts of a cell array, or *out NULL where one of them is no text. */
+/* The texts of a cell array; *out is NULL if an entry is not text. */
 static enhope_status read_texts(enhope_context *ctx, const mat *m, const eh_mat_variable *v, char ***out)
 {
     enhope_status status = ENHOPE_OK;
@@ -295,7 +298,7 @@ cleanup:
     return status;
 }
 
-/* True when the classes are 1..c or 0..c-1, so that a list of c names is theirs. */
+/* True if the classes are 1..c or 0..c-1, so that a list of c names belongs to them. */
 static bool is_numbered(const enhope_dataset *data)
 {
     for (int base = 0; base < 2; base++) {
@@ -310,7 +313,7 @@ static bool is_numbered(const enhope_dataset *data)
     return false;
 }
 
-static enhope_status take_names(enhope_context *ctx, const mat *m, enhope_dataset *data)
+static enhope_status load_names(enhope_context *ctx, const mat *m, enhope_dataset *data)
 {
     bool named = !is_numbered(data);
     for (int i = 0; i < m->count; i++) {
@@ -331,7 +334,7 @@ static enhope_status take_names(enhope_context *ctx, const mat *m, enhope_datase
     return ENHOPE_OK;
 }
 
-static enhope_status take_labels(enhope_context *ctx, const mat *m, const eh_mat_variable *x, const eh_mat_variable *y,
+static enhope_status load_labels(enhope_context *ctx, const mat *m, const eh_mat_variable *x, const eh_mat_variable *y,
                                  enhope_dataset *data)
 {
     enhope_status status = ENHOPE_OK;
@@ -367,9 +370,9 @@ enhope_status eh_read_mat(enhope_context *ctx, eh_input *in, enhope_dataset *dat
     if (!m.file) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: cannot be read as a MATLAB file", path);
     EH_CHECK(list_variables(ctx, &m));
     EH_CHECK(variables ? find_named(ctx, &m, variables, &x, &y) : find_by_shape(ctx, &m, &x, &y));
-    EH_CHECK(take_inputs(ctx, &m, x, y, data));
-    if (in->labelled && (y || x->rank == 3)) EH_CHECK(take_labels(ctx, &m, x, y, data));
-    EH_CHECK(take_names(ctx, &m, data));
+    EH_CHECK(load_inputs(ctx, &m, x, y, data));
+    if (in->labeled && (y || x->rank == 3)) EH_CHECK(load_labels(ctx, &m, x, y, data));
+    EH_CHECK(load_names(ctx, &m, data));
     sink->ordered = true;
     EH_CHECK(sink->take(ctx, sink, &data->x, data->label, 1));
 cleanup:

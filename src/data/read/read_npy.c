@@ -1,11 +1,11 @@
-/* NPY, numpy's format of one array, versions 1 to 3:
+/* NPY, the NumPy format of one array, versions 1 to 3:
  *
  *   93 'NUMPY' MAJOR MINOR LENGTH(2 or 4 bytes, little-endian)
- *   {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 784), }   LENGTH characters, padded with spaces
+ *   {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 784), }   LENGTH bytes, space-padded
  *   the values
  *
- * The dictionary is Python text; exactly these three keys are accepted, in any order. Nothing in it is executed.
- */
+ * The dictionary is Python text. Exactly these three keys are accepted, in any order. Nothing in it
+ * is executed. */
 #include <string.h>
 
 #include "data/read/read.h"
@@ -19,8 +19,8 @@ static void skip_spaces(const char **at)
     while (**at == ' ' || **at == '\n' || **at == '\t') (*at)++;
 }
 
-/* Spaces, then exactly this character. */
-static bool take_char(const char **at, char c)
+/* Skips spaces and expects this character. */
+static bool parse_char(const char **at, char c)
 {
     skip_spaces(at);
     if (**at != c) return false;
@@ -28,8 +28,8 @@ static bool take_char(const char **at, char c)
     return true;
 }
 
-/* A quoted text without escapes. */
-static bool take_text(const char **at, char *text, size_t size)
+/* Parses a quoted text without escapes. */
+static bool parse_text(const char **at, char *text, size_t size)
 {
     skip_spaces(at);
     const char quote = **at;
@@ -43,7 +43,7 @@ static bool take_text(const char **at, char *text, size_t size)
     return true;
 }
 
-static bool take_number(const char **at, int64_t *out)
+static bool parse_number(const char **at, int64_t *out)
 {
     skip_spaces(at);
     int64_t value = 0;
@@ -56,20 +56,20 @@ static bool take_number(const char **at, int64_t *out)
 }
 
 /* (), (3,), (3, 4) */
-static bool take_shape(const char **at, eh_array *a)
+static bool parse_shape(const char **at, eh_array *a)
 {
     a->rank = 0;
-    if (!take_char(at, '(')) return false;
-    while (!take_char(at, ')')) {
-        if (a->rank == EH_RANK || !take_number(at, &a->shape[a->rank++])) return false;
-        if (take_char(at, ',')) continue;
-        if (!take_char(at, ')')) return false;
+    if (!parse_char(at, '(')) return false;
+    while (!parse_char(at, ')')) {
+        if (a->rank == EH_RANK || !parse_number(at, &a->shape[a->rank++])) return false;
+        if (parse_char(at, ',')) continue;
+        if (!parse_char(at, ')')) return false;
         break;
     }
     return true;
 }
 
-static bool take_bool(const char **at, bool *out)
+static bool parse_bool(const char **at, bool *out)
 {
     skip_spaces(at);
     *out = strncmp(*at, "True", 4) == 0;
@@ -86,7 +86,7 @@ static bool known_type(const char *descr, eh_array *a)
     if (*at == '<' || *at == '>' || *at == '|' || *at == '=') at++;
     a->kind = *at == 'a' ? 'S' : *at;
     if (*at) at++;
-    if (!take_number(&at, &a->size) || *at != '\0' || a->size < 1) return false;
+    if (!parse_number(&at, &a->size) || *at != '\0' || a->size < 1) return false;
     const int64_t n = a->size;
     switch (a->kind) {
     case 'b': return n == 1;
@@ -104,38 +104,38 @@ static enhope_status parse_header(enhope_context *ctx, const char *name, const c
     char key[32], descr[64] = "";
     bool has_descr = false, has_order = false, has_shape = false, ok = true;
     const char *at = text;
-    ok = take_char(&at, '{');
-    while (ok && !take_char(&at, '}')) {
-        ok = take_text(&at, key, sizeof key) && take_char(&at, ':');
+    ok = parse_char(&at, '{');
+    while (ok && !parse_char(&at, '}')) {
+        ok = parse_text(&at, key, sizeof key) && parse_char(&at, ':');
         if (!ok) break;
         if (strcmp(key, "descr") == 0 && !has_descr) {
             skip_spaces(&at);
             if (*at == '[')
-                return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: holds records: expected a plain array of numbers", name);
-            ok = has_descr = take_text(&at, descr, sizeof descr);
+                return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: contains records: expected a plain array of numbers",
+                               name);
+            ok = has_descr = parse_text(&at, descr, sizeof descr);
         } else if (strcmp(key, "fortran_order") == 0 && !has_order) {
-            ok = has_order = take_bool(&at, &a->fortran);
+            ok = has_order = parse_bool(&at, &a->fortran);
         } else if (strcmp(key, "shape") == 0 && !has_shape) {
-            ok = has_shape = take_shape(&at, a);
+            ok = has_shape = parse_shape(&at, a);
         } else {
             ok = false;
         }
-        if (ok && !take_char(&at, ',')) {
-            ok = take_char(&at, '}');
+        if (ok && !parse_char(&at, ',')) {
+            ok = parse_char(&at, '}');
             break;
         }
     }
     skip_spaces(&at);
     if (!ok || *at != '\0' || !has_descr || !has_order || !has_shape)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
-                       "%s: the NPY header is not understood: expected {'descr': ..., 'fortran_order': ..., "
+                       "%s: invalid NPY header: expected {'descr': ..., 'fortran_order': ..., "
                        "'shape': ...}",
                        name);
     if (!known_type(descr, a))
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
-                       "%s: values of type '%s' are not read: expected booleans, integers, floats or text", name,
-                       descr);
-    if (a->rank < 1) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: holds a single value: expected an array", name);
+                       "%s: unsupported type '%s': expected booleans, integers, floats or text", name, descr);
+    if (a->rank < 1) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: contains a single value: expected an array", name);
     return ENHOPE_OK;
 }
 
@@ -160,8 +160,8 @@ enhope_status eh_npy_header(enhope_context *ctx, eh_stream *s, eh_array *a)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: wrong magic %02x %02x %02x %02x: expected NPY, 93 4e 55 4d",
                        s->name, magic[0], magic[1], magic[2], magic[3]);
     if (magic[6] < 1 || magic[6] > 3)
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: NPY version %d.%d is not known: expected 1 to 3", s->name,
-                       magic[6], magic[7]);
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: unknown NPY version %d.%d: expected 1 to 3", s->name, magic[6],
+                       magic[7]);
     EH_TRY(read_exactly(ctx, s, count, magic[6] == 1 ? 2 : 4));
     const uint32_t length =
         (uint32_t)count[0] | (uint32_t)count[1] << 8 | (uint32_t)count[2] << 16 | (uint32_t)count[3] << 24;

@@ -1,4 +1,5 @@
-/* NPZ: a zip archive of NPY arrays. The inputs and the labels are found by name, or named by the caller. */
+/* NPZ: a zip archive of NPY arrays. The inputs and the labels are found by name, or the caller
+ * names them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static const eh_zip_member *find_member(const eh_zip *zip, const char *name)
     return m ? m : eh_zip_find(zip, name);
 }
 
-/* The first of the names; with a part: name_part or part_name. */
+/* The first existing member of these names; with a part: name_part or part_name. */
 static const eh_zip_member *find_first(const eh_zip *zip, const char *const *names, const char *part)
 {
     for (; *names; names++) {
@@ -33,7 +34,7 @@ static const eh_zip_member *find_first(const eh_zip *zip, const char *const *nam
     return NULL;
 }
 
-/* "a.npy, b.npy, ..." for sentences. */
+/* "a.npy, b.npy, ..." for messages. */
 static const char *list_members(const eh_zip *zip, char *text, size_t size)
 {
     size_t n = 0;
@@ -43,7 +44,7 @@ static const char *list_members(const eh_zip *zip, char *text, size_t size)
     return text;
 }
 
-static enhope_status find_named(enhope_context *ctx, const eh_zip *zip, const char *variables, bool labelled,
+static enhope_status find_named(enhope_context *ctx, const eh_zip *zip, const char *variables, bool labeled,
                                 const eh_zip_member **x, const eh_zip_member **y)
 {
     char names[NAME_SIZE], list[512];
@@ -52,29 +53,29 @@ static enhope_status find_named(enhope_context *ctx, const eh_zip *zip, const ch
     char *second = strchr(names, ',');
     if (second) *second++ = '\0';
     *x = find_member(zip, names);
-    *y = second && labelled ? find_member(zip, second) : NULL;
-    if (!*x || (second && labelled && !*y))
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: no array '%.60s': it holds %s", zip->path, *x ? second : names,
+    *y = second && labeled ? find_member(zip, second) : NULL;
+    if (!*x || (second && labeled && !*y))
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: no array '%.60s': it contains %s", zip->path, *x ? second : names,
                        list_members(zip, list, sizeof list));
     return ENHOPE_OK;
 }
 
 static enhope_status find_arrays(enhope_context *ctx, const eh_zip *zip, const char *part, const char *variables,
-                                 bool labelled, const eh_zip_member **x, const eh_zip_member **y, bool *parts)
+                                 bool labeled, const eh_zip_member **x, const eh_zip_member **y, bool *parts)
 {
     char list[512];
     *parts = false;
-    if (variables) return find_named(ctx, zip, variables, labelled, x, y);
+    if (variables) return find_named(ctx, zip, variables, labeled, x, y);
     *parts = find_first(zip, input_names, "train") || find_first(zip, input_names, "test");
     if (*parts && !part) part = "train";
     *x = find_first(zip, input_names, *parts ? part : NULL);
-    *y = labelled ? find_first(zip, label_names, *parts ? part : NULL) : NULL;
+    *y = labeled ? find_first(zip, label_names, *parts ? part : NULL) : NULL;
     if (!*x && *parts)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: no array X_%s (or x_, data_, images_, features_): it holds %s",
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: no array X_%s (or x_, data_, images_, features_): it contains %s",
                        zip->path, part, list_members(zip, list, sizeof list));
     if (!*x)
         return eh_fail(ctx, ENHOPE_ERROR_DATA,
-                       "%s: no array X (or x, data, images, features, arr_0): it holds %s; name the variables",
+                       "%s: no array X (or x, data, images, features, arr_0): it contains %s; name the variables",
                        zip->path, list_members(zip, list, sizeof list));
     return ENHOPE_OK;
 }
@@ -86,7 +87,7 @@ static enhope_status open_member(enhope_context *ctx, eh_zip *zip, const eh_zip_
     return eh_npy_header(ctx, s, a);
 }
 
-/* One member can be read at a time, so the labels come first, whole. */
+/* Reads all labels. They come first, because only one member can be open. */
 static enhope_status read_labels(enhope_context *ctx, eh_zip *zip, const eh_zip_member *m, const char *name,
                                  eh_labels *labels)
 {
@@ -120,7 +121,7 @@ static enhope_status read_members(enhope_context *ctx, eh_zip *zip, const eh_zip
     EH_CHECK(eh_array_rows(ctx, &a, &s, data, y ? &pair.sink : sink));
     if (y) EH_CHECK(eh_pair_finish(ctx, &pair, data));
 cleanup:
-    sink->from = NULL; /* the name is gone */
+    sink->from = NULL; /* the name goes out of scope */
     eh_stream_close(&s);
     eh_pair_close(&pair);
     return status;
@@ -132,10 +133,10 @@ enhope_status eh_read_npz(enhope_context *ctx, eh_input *in, enhope_dataset *dat
     const eh_zip_member *x = NULL, *y = NULL;
     eh_stream probe = {.name = NULL};
     eh_zip zip;
-    EH_TRY(eh_stream_open(ctx, in->path, &probe)); /* the messages for files that are missing, empty or folders */
+    EH_TRY(eh_stream_open(ctx, in->path, &probe)); /* reports files that are missing, empty or folders */
     eh_stream_close(&probe);
     EH_TRY(eh_zip_open(ctx, in->path, &zip));
-    EH_CHECK(find_arrays(ctx, &zip, in->part, in->variables, in->labelled, &x, &y, &in->parts));
+    EH_CHECK(find_arrays(ctx, &zip, in->part, in->variables, in->labeled, &x, &y, &in->parts));
     if (!in->parts && in->part && !strcmp(in->part, "test")) EH_CHECK(eh_fail_no_test(ctx, in->path));
     EH_CHECK(read_members(ctx, &zip, x, y, data, sink));
 cleanup:

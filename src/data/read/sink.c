@@ -1,7 +1,7 @@
-/* Data in memory as a sink: rows are appended to a data set.
+/* The sink that appends rows to a data set in memory.
  *
- * Memory is reserved for as many rows as the reader expects, and doubled if more come. A reader that had to hold all rows
- * itself passes the data set's own matrix, which stays where it is. */
+ * Memory is reserved for as many rows as the reader expects, and doubled if more arrive. A reader
+ * that must hold all rows passes the matrix of the data set itself, which is not copied. */
 #include <string.h>
 
 #include "data/read/read.h"
@@ -18,7 +18,7 @@ static enhope_status grow(enhope_context *ctx, const char *what, void **block, i
     return ENHOPE_OK;
 }
 
-static enhope_status reserve_rows(enhope_context *ctx, eh_memory *m, int64_t n, bool labelled)
+static enhope_status reserve_rows(enhope_context *ctx, eh_memory *m, int64_t n, bool labeled)
 {
     enhope_dataset *data = m->data;
     eh_matrix *x = &data->x;
@@ -32,7 +32,7 @@ static enhope_status reserve_rows(enhope_context *ctx, eh_memory *m, int64_t n, 
         EH_TRY(grow(ctx, "row starts", &data->owned[0], used + (used > 0), capacity + 1, 1, sizeof *x->row_start));
         break;
     }
-    if (labelled) {
+    if (labeled) {
         void *label = data->label;
         EH_TRY(grow(ctx, "labels", &label, used, capacity, 1, sizeof *data->label));
         data->label = label;
@@ -41,7 +41,7 @@ static enhope_status reserve_rows(enhope_context *ctx, eh_memory *m, int64_t n, 
     return ENHOPE_OK;
 }
 
-/* Values are reserved in proportion to the rows that are expected. */
+/* Reserves values in proportion to the expected rows. */
 static enhope_status reserve_values(enhope_context *ctx, eh_memory *m, int64_t rows, int64_t count)
 {
     enhope_dataset *data = m->data;
@@ -88,14 +88,14 @@ static enhope_status take(enhope_context *ctx, eh_sink *sink, const eh_matrix *x
     (void)share;
     eh_memory *m = (eh_memory *)sink;
     enhope_dataset *data = m->data;
-    if (x == &data->x) { /* the rows are here already */
+    if (x == &data->x) { /* the rows are already in place */
         if (!label || label == data->label) return ENHOPE_OK;
         EH_TRY(eh_new(ctx, "labels", x->n, sizeof *label, (void **)&data->label));
         memcpy(data->label, label, (size_t)x->n * sizeof *label);
         return ENHOPE_OK;
     }
     data->x.kind = x->kind;
-    data->x.H = eh_max(data->x.H, x->H); /* of sparse rows it is the last column so far */
+    data->x.H = eh_max(data->x.H, x->H); /* sparse: the largest column so far */
     EH_TRY(reserve_rows(ctx, m, x->n, label != NULL));
     if (x->kind == ENHOPE_CSR)
         EH_TRY(append_sparse(ctx, m, x));

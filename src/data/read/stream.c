@@ -1,5 +1,5 @@
-/* Bytes of a file, plain or gzip (zlib tells them apart by content), or of standard input; and a window on a text that moves
- * along, in which the readers of text parse in place. */
+/* Bytes of a file, plain or gzip (zlib detects which), or of standard input; and a sliding window
+ * on a text, in which the text readers parse in place. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include "data/read/read.h"
 
 enum {
-    MAX_STEP = 1 << 30, /* bytes that gzread is asked for */
+    MAX_STEP = 1 << 30, /* maximum bytes per gzread */
     GZ_BUFFER = 1 << 17,
-    TEXT_BUFFER = 1 << 18 /* of a text, unless a line is longer */
+    TEXT_BUFFER = 1 << 18 /* bytes of a text window, unless a line is longer */
 };
 
 static enhope_status gz_read(enhope_context *ctx, eh_stream *s, void *to, size_t want, size_t *got)
@@ -33,7 +33,7 @@ static enhope_status gz_read(enhope_context *ctx, eh_stream *s, void *to, size_t
         if (code == Z_ERRNO) return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be read: %s", s->name, strerror(errno));
         if (code == Z_MEM_ERROR) return eh_fail_memory(ctx, "gzip", GZ_BUFFER, 1);
         if (code != Z_OK && code != Z_STREAM_END) {
-            const char *reason = strstr(message, ">: "); /* zlib puts "<fd:3>: " before it */
+            const char *reason = strstr(message, ">: "); /* zlib puts "<fd:3>: " before its message */
             return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the gzip data is damaged: %s", s->name,
                            reason ? reason + 3 : message);
         }
@@ -111,7 +111,7 @@ enhope_status eh_text_open(enhope_context *ctx, const char *path, eh_text *text)
     EH_TRY(eh_stream_open(ctx, path, &text->stream));
     enhope_status status = eh_new(ctx, "a text buffer", TEXT_BUFFER, 1, (void **)&text->buffer);
     if (!status) {
-        text->room = TEXT_BUFFER;
+        text->capacity = TEXT_BUFFER;
         status = eh_text_more(ctx, text);
     }
     if (!status && text->used == 0)
@@ -131,17 +131,17 @@ enhope_status eh_text_more(enhope_context *ctx, eh_text *text)
         text->used -= text->at;
         text->at = 0;
     }
-    if (text->used == text->room) {
-        char *grown = eh_grow(text->buffer, text->room, 2 * text->room, 1);
-        if (!grown) return eh_fail_memory(ctx, "a line of text", text->room, 2);
+    if (text->used == text->capacity) {
+        char *grown = eh_grow(text->buffer, text->capacity, 2 * text->capacity, 1);
+        if (!grown) return eh_fail_memory(ctx, "a line of text", text->capacity, 2);
         text->buffer = grown;
-        text->room *= 2;
+        text->capacity *= 2;
     }
     size_t got;
-    EH_TRY(eh_stream_read(ctx, &text->stream, text->buffer + text->used, text->room - text->used, &got));
+    EH_TRY(eh_stream_read(ctx, &text->stream, text->buffer + text->used, text->capacity - text->used, &got));
     if (memchr(text->buffer + text->used, '\0', got))
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: holds NUL bytes: this is no text file", text->stream.name);
-    text->end = text->used + got < text->room;
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: contains NUL bytes: expected a text file", text->stream.name);
+    text->end = text->used + got < text->capacity;
     text->used += got;
     return ENHOPE_OK;
 }
@@ -153,7 +153,7 @@ int64_t eh_text_guess(const eh_text *text, int64_t items)
     const double seen = (double)text->stream.stored - rest;
     if (seen < 1) return items;
     const double guess = (double)items * rest / seen * 1.02 + 16;
-    /* items of different length mislead: never more than the text has bytes, nor so few that growth is slow */
+    /* limits for items of different lengths: at most one per byte, at least items / 8 */
     return guess > rest + 1 ? (int64_t)rest + 1 : guess < (double)items / 8 ? items / 8 + 1 : (int64_t)guess;
 }
 

@@ -1,7 +1,8 @@
 /* The members of a zip archive (an .npz is one), stored or deflated, with zip64 sizes.
  *
- * From the end backwards: end record (PK 05 06) -> central directory (PK 01 02, one entry a member) -> local header
- * (PK 03 04) before each member's bytes. The central directory is believed only as far as the file reaches. */
+ * From the end backwards: end record (PK 05 06) -> central directory (PK 01 02, one entry per
+ * member) -> local header (PK 03 04) before the bytes of each member. Sizes in the central
+ * directory are checked against the size of the file. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static bool is_record(const unsigned char *p, unsigned char a, unsigned char b)
 static enhope_status read_at(enhope_context *ctx, const eh_zip *zip, uint64_t offset, void *to, size_t size)
 {
     if (offset > (uint64_t)zip->bytes || size > (uint64_t)zip->bytes - offset)
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the zip directory points beyond the file: it is damaged",
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the zip directory points beyond the file, which is damaged",
                        zip->path);
     if (fseek(zip->file, (long)offset, SEEK_SET) != 0 || fread(to, 1, size, zip->file) != size)
         return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be read: %s", zip->path, strerror(errno));
@@ -43,8 +44,8 @@ static enhope_status read_at(enhope_context *ctx, const eh_zip *zip, uint64_t of
 
 /* ---- the directory ---- */
 
-/* Replaces sizes that are all ones by those of the zip64 field (id 1), in the order in which they are missing. */
-static void widen(const unsigned char *extra, size_t length, uint64_t *size, uint64_t *packed, uint64_t *offset)
+/* Replaces sizes that are all ones by those of the zip64 field (id 1), in their order. */
+static void read_zip64(const unsigned char *extra, size_t length, uint64_t *size, uint64_t *packed, uint64_t *offset)
 {
     uint64_t *const field[3] = {size, packed, offset};
     for (size_t at = 0; length - at >= 4;) {
@@ -80,13 +81,13 @@ static enhope_status parse_directory(enhope_context *ctx, eh_zip *zip, const uns
         eh_zip_member *m = &zip->member[i];
         const uint64_t flags = number(p + 8, 2), method = number(p + 10, 2);
         uint64_t packed = number(p + 20, 4), whole = number(p + 24, 4), offset = number(p + 42, 4);
-        widen(p + ENTRY_SIZE + name, extra, &whole, &packed, &offset);
+        read_zip64(p + ENTRY_SIZE + name, extra, &whole, &packed, &offset);
         m->name = eh_alloc(name + 1, 1);
         if (!m->name) return eh_fail_memory(ctx, "the zip directory", name + 1, 1);
         memcpy(m->name, p + ENTRY_SIZE, name);
         zip->count++;
         if (packed > (uint64_t)zip->bytes || offset > (uint64_t)zip->bytes || whole > INT64_MAX)
-            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the zip directory points beyond the file: it is damaged",
+            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the zip directory points beyond the file, which is damaged",
                            zip->path);
         m->packed = (int64_t)packed;
         m->size = (int64_t)whole;
@@ -100,21 +101,22 @@ static enhope_status parse_directory(enhope_context *ctx, eh_zip *zip, const uns
     return ENHOPE_OK;
 }
 
-/* Where the directory lies and how many entries it has. */
+/* Finds the offset, the size and the number of entries of the directory. */
 static enhope_status find_directory(enhope_context *ctx, const eh_zip *zip, uint64_t *offset, uint64_t *size,
                                     uint64_t *count)
 {
     enhope_status status = ENHOPE_OK;
     unsigned char *tail = NULL, end64[END64_SIZE];
-    const int64_t most = END_SIZE + MAX_COMMENT + LOCATOR_SIZE;
-    const int64_t length = zip->bytes < most ? zip->bytes : most;
+    const int64_t max = END_SIZE + MAX_COMMENT + LOCATOR_SIZE;
+    const int64_t length = zip->bytes < max ? zip->bytes : max;
     EH_TRY(eh_new(ctx, "the end of a zip file", length, 1, (void **)&tail));
     EH_CHECK(read_at(ctx, zip, (uint64_t)(zip->bytes - length), tail, (size_t)length));
     int64_t at = length - END_SIZE;
     while (at >= 0 && !is_record(tail + at, 5, 6)) at--;
     if (at < 0)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT,
-                         "%s: the end of the zip directory is missing: the file is truncated or no NPZ", zip->path));
+                         "%s: the end of the zip directory is missing: the file is truncated or not an NPZ file",
+                         zip->path));
     *count = number(tail + at + 10, 2);
     *size = number(tail + at + 12, 4);
     *offset = number(tail + at + 16, 4);
@@ -128,7 +130,7 @@ static enhope_status find_directory(enhope_context *ctx, const eh_zip *zip, uint
         *offset = number(end64 + 48, 8);
     }
     if (*offset > (uint64_t)zip->bytes || *size > (uint64_t)zip->bytes - *offset)
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the zip directory points beyond the file: it is damaged",
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the zip directory points beyond the file, which is damaged",
                          zip->path));
 cleanup:
     eh_free(tail);
@@ -186,7 +188,7 @@ static enhope_status fail_member(enhope_context *ctx, const eh_stream *s, const 
     return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: %s", s->name, why);
 }
 
-/* Bytes of the archive that belong to the member. */
+/* Reads bytes of the archive that belong to the member. */
 static enhope_status fetch(enhope_context *ctx, eh_stream *s, unzip *u, void *to, size_t want, size_t *got)
 {
     if ((int64_t)want > u->packed_left) want = (size_t)u->packed_left;
@@ -235,7 +237,7 @@ static enhope_status unzip_read(enhope_context *ctx, eh_stream *s, void *to, siz
     }
     if (done < want && (u->size_left != 0 || u->crc != u->expected_crc))
         return fail_member(ctx, s,
-                           u->size_left ? "the unpacked size is not that of the directory: it is damaged"
+                           u->size_left ? "the unpacked size does not match the directory: it is damaged"
                                         : "the checksum is wrong: the file is damaged");
     *got = done;
     return ENHOPE_OK;
@@ -252,7 +254,8 @@ enhope_status eh_zip_stream(enhope_context *ctx, eh_zip *zip, const eh_zip_membe
 {
     unsigned char local[LOCAL_SIZE];
     if (!m->readable)
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is encrypted or packed in a way that is not read", name);
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
+                       "%s: is encrypted or uses an unsupported compression: expected stored or deflated", name);
     EH_TRY(read_at(ctx, zip, (uint64_t)m->offset, local, sizeof local));
     if (!is_record(local, 3, 4)) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: its zip header is damaged", name);
     const int64_t start = m->offset + LOCAL_SIZE + (int64_t)number(local + 26, 2) + (int64_t)number(local + 28, 2);

@@ -140,7 +140,7 @@ static enhope_status choose(enhope_trainer *t)
     const eh_store *store;
     eh_store *own = NULL;
     int64_t memory;
-    if (!t->data->label && !(t->data->store && t->data->store->labelled))
+    if (!t->data->label && !(t->data->store && t->data->store->labeled))
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample");
     EH_TRY(eh_new(t->ctx, "class counts", 2 * (int64_t)t->data->c, sizeof *t->class_n, (void **)&t->class_n));
     t->class_held = t->class_n + t->data->c;

@@ -57,7 +57,7 @@ enhope_status eh_train_join(enhope_context *ctx, const enhope_model *model, cons
                             enhope_dataset *out)
 {
     enhope_dataset j = *data;
-    const bool in_store = data->store && data->store->labelled;
+    const bool in_store = data->store && data->store->labeled;
     int32_t *number = NULL; /* (c of the data) in the joined list */
     enhope_status status;
     j.label = NULL;

@@ -40,5 +40,5 @@ with open("y.idx", "rb") as y, open("some.idx", "wb") as some:
     label[8::10] = b"\xff" * 400
     some.write(label)
 END
-enhope train --data x.idx,some.idx --memory 1.2M --factors 40 --hidden 20 --epochs 1 -o d.safetensors 2>&1 | grep "none$\|no label"
+enhope train --data x.idx,some.idx --memory 1.2M --factors 40 --hidden 20 --epochs 1 -o d.safetensors 2>&1 | grep "unlabeled$\|no label"
 ls

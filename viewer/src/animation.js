@@ -1,14 +1,14 @@
-// Training, played: where points lay after some steps, with the loss and the errors beside.
+// An animation of training: positions of points after some steps, with the loss and the errors.
 import { about, block, count } from './data.js';
 import { element } from './card.js';
 
-const MS = 80; // from frame to frame
+const FRAME_MS = 80;
 
-export async function createFilm(host, page) {
+export async function createAnimation(host, page) {
   const [played, frames] = await Promise.all([block('played'), block('frames')]);
   const m = played.length;
   const steps = about.history;
-  let at = 0; // frame, with its fraction while it plays
+  let at = 0; // frame number, fractional between frames
   let playing = false;
   let isOpen = false;
   let last = 0;
@@ -17,11 +17,11 @@ export async function createFilm(host, page) {
   const slider = element('input', { type: 'range', min: 0, max: steps.length - 1, step: 'any', value: 0, 'aria-label': 'Frame' });
   const note = element('p', { class: 'note', id: 'frame' });
   const chart = element('canvas', { role: 'img', 'aria-label': 'Loss and errors from frame to frame', class: 'chart' });
-  host.append(element('p', { class: 'note' }, `${count(m)} of the points, where they were after some steps of training: after each step at first, then more rarely; the last frame is the model that was kept. Every frame is scaled to fill the map.`),
-    about.another ? element('p', { class: 'note', id: 'another' }, 'This training ended elsewhere than the model of this page: it had other data.') : '',
+  host.append(element('p', { class: 'note' }, `Positions of ${count(m)} points during training: after each step at first, then less often. The last frame is the saved model. Each frame is scaled to fill the map.`),
+    about.another ? element('p', { class: 'note', id: 'another' }, 'This training run used different data, so its last frame differs from the model of this page.') : '',
     element('div', { class: 'row' }, button), slider, note, chart);
 
-  // Frames are shown in the last one's box, each scaled to fill it: the map grows while it is learned.
+  // Each frame is scaled to fill the box of the last one, because the embedding grows during training.
   const final = { x: (about.box[0] + about.box[2]) / 2, y: (about.box[1] + about.box[3]) / 2, size: Math.max(about.box[2] - about.box[0], about.box[3] - about.box[1]) || 1 };
   const placed = (f, i) => {
     const [x0, y0, x1, y1] = steps[f].box;
@@ -43,17 +43,17 @@ export async function createFilm(host, page) {
     }
     page.map.play(points);
     const { epoch, loss, valid, error } = steps[f];
-    const told = [`Epoch ${epoch.toFixed(epoch < 10 ? 2 : 1)}`];
-    if (loss !== null) told.push(`loss ${loss.toPrecision(4)}`);
-    if (error !== null) told.push(`error of these points ${percents(error)}`);
-    if (valid !== null) told.push(`validation error ${percents(valid)}`);
-    note.textContent = told.join(', ');
+    const facts = [`Epoch ${epoch.toFixed(epoch < 10 ? 2 : 1)}`];
+    if (loss !== null) facts.push(`loss ${loss.toPrecision(4)}`);
+    if (error !== null) facts.push(`error on these points ${percents(error)}`);
+    if (valid !== null) facts.push(`validation error ${percents(valid)}`);
+    note.textContent = facts.join(', ');
     slider.value = at;
     slider.setAttribute('aria-valuetext', note.textContent);
     draw();
   }
 
-  // Two plots, one above the other: the loss, and the errors. Left to right as the slider goes.
+  // Two plots, the loss above the errors. The horizontal axis is that of the slider.
   function draw() {
     const ratio = window.devicePixelRatio || 1;
     const [wide, high] = [chart.clientWidth, chart.clientHeight];
@@ -62,24 +62,24 @@ export async function createFilm(host, page) {
     g.scale(ratio, ratio);
     g.font = '12px system-ui, sans-serif';
     const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue(name);
+    const color = (name) => style.getPropertyValue(name);
     const x = (i) => 4 + ((wide - 8) * i) / Math.max(1, steps.length - 1);
     const plots = [[['loss', 'loss', '--accent']], [['error', 'error, these points', '--wrong'], ['valid', 'validation', '--ink']]];
     plots.forEach((lines, k) => {
       const [top, bottom] = [(k * high) / 2 + 22, ((k + 1) * high) / 2 - 18];
       const known = lines.flatMap(([key]) => steps.map((step) => step[key])).filter((v) => v !== null);
       if (!known.length) return;
-      const [least, most] = [Math.min(...known), Math.max(...known)];
-      const y = (v) => bottom - ((bottom - top) * (v - least)) / (most - least || 1);
-      const told = (v) => (k ? percents(v) : v.toPrecision(3));
-      g.fillStyle = colour('--soft');
+      const [min, max] = [Math.min(...known), Math.max(...known)];
+      const y = (v) => bottom - ((bottom - top) * (v - min)) / (max - min || 1);
+      const format = (v) => (k ? percents(v) : v.toPrecision(3));
+      g.fillStyle = color('--soft');
       g.textAlign = 'right';
-      g.fillText(`${told(least)} to ${told(most)}`, wide, top - 9);
+      g.fillText(`${format(min)} to ${format(max)}`, wide, top - 9);
       g.textAlign = 'left';
       let left = 0;
       for (const [key, name, of] of lines) {
         if (steps.every((step) => step[key] === null)) continue;
-        g.strokeStyle = g.fillStyle = colour(of);
+        g.strokeStyle = g.fillStyle = color(of);
         g.fillText(name, left, top - 9);
         left += g.measureText(name).width + 12;
         g.lineWidth = 2;
@@ -87,14 +87,14 @@ export async function createFilm(host, page) {
         steps.forEach((step, i) => step[key] !== null && g.lineTo(x(i), y(step[key])));
         g.stroke();
       }
-      g.strokeStyle = colour('--soft');
+      g.strokeStyle = color('--soft');
       g.lineWidth = 1;
       g.beginPath();
       g.moveTo(x(at), top);
       g.lineTo(x(at), bottom);
       g.stroke();
     });
-    g.fillStyle = colour('--soft');
+    g.fillStyle = color('--soft');
     for (const share of [0, 0.5, 1]) {
       const i = Math.round(share * (steps.length - 1));
       g.textAlign = ['left', 'center', 'right'][2 * share];
@@ -104,7 +104,7 @@ export async function createFilm(host, page) {
 
   function tick(now) {
     if (!playing || !isOpen) return;
-    at = Math.min(steps.length - 1, at + Math.max(0, Math.min(now - last, 200)) / MS);
+    at = Math.min(steps.length - 1, at + Math.max(0, Math.min(now - last, 200)) / FRAME_MS);
     last = now;
     show();
     if (at >= steps.length - 1) play(false);
@@ -127,7 +127,7 @@ export async function createFilm(host, page) {
   });
 
   return {
-    // [point, x, y] as the last frame has them.
+    // [point, x, y] in the last frame.
     last() {
       const { box } = steps.at(-1);
       const along = (k, d) => box[d] + ((box[d + 2] - box[d]) * frames[2 * ((steps.length - 1) * m + k) + d]) / 65535;

@@ -1,7 +1,7 @@
-// The model in the page and the command agree: for every kind of map, embeddings, labels, winners and probabilities of 1,000
-// samples.
+// Compares the model in the page with the command: embeddings, labels, nearest references and probabilities of 1,000 samples, for
+// every kind of map.
 //
-// usage: node agree.mjs ENHOPE MODEL.JS FOLDER
+// usage: node model.mjs ENHOPE MODEL.JS FOLDER
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,16 +38,16 @@ for (const [name, settings] of models) {
   const places = rows(run('embed', `${name}.safetensors`, '--data', 'x.csv', '--label', 'none'));
   const answers = rows(run('predict', `${name}.safetensors`, '--data', 'x.csv', '--label', 'none', '--proba', '--winner'));
   const c = model.classes.length;
-  let [place, proba, differ] = [0, 0, 0];
+  let [distance, proba, different] = [0, 0, 0];
   samples.forEach((x, i) => {
     const result = model.classify(x);
     const size = Math.max(1, ...result.y.map(Math.abs));
-    result.y.forEach((y, d) => (place = Math.max(place, Math.abs(y - Number(places[i][d])) / size)));
+    result.y.forEach((y, d) => (distance = Math.max(distance, Math.abs(y - Number(places[i][d])) / size)));
     result.proba.forEach((p, k) => (proba = Math.max(proba, Math.abs(p - Number(answers[i][1 + k])))));
-    differ += model.classes[result.label] !== answers[i][0] || result.winner !== Number(answers[i][1 + c]);
+    different += model.classes[result.label] !== answers[i][0] || result.winner !== Number(answers[i][1 + c]);
   });
-  const good = place <= 1e-5 && proba <= 1e-5 && differ === 0;
+  const good = distance <= 1e-5 && proba <= 1e-5 && different === 0;
   failed += !good;
-  console.log(`${good ? 'ok    ' : 'FAILED'} ${name}: embedding within ${place.toExponential(1)}, probabilities within ${proba.toExponential(1)}, ${differ} other labels or winners`);
+  console.log(`${good ? 'ok    ' : 'FAILED'} ${name}: embedding within ${distance.toExponential(1)}, probabilities within ${proba.toExponential(1)}, ${different} labels or nearest references differ`);
 }
 process.exit(failed ? 1 : 0);
