@@ -3,10 +3,11 @@
 
 usage: peer_torch.py [step] [rate] [knn]
 
-Each line of output is `name value unit`. The step is a training step of the model of bench/gpu.c (order 2,
-joint Student similarities, learned exemplars, Adam) in idiomatic PyTorch: it gathers a batch from uint8
-data on the device, maps it together with the exemplars and makes one Adam step. It is timed as eager code
-and as a compiled forward and backward pass with a fused Adam in a replayed CUDA graph.
+Each line of output is `name value unit`. The step is a training step of the model of bench/gpu.c
+(order 2, joint Student similarities, learned exemplars, Adam) in idiomatic PyTorch: it gathers a
+batch from uint8 data on the device, maps it together with the exemplars and makes one Adam step. It
+is timed as eager code and as a compiled forward and backward pass with a fused Adam in a replayed
+CUDA graph.
 """
 import sys
 import time
@@ -133,7 +134,7 @@ def bench_rate():
 
 
 def bench_knn():
-    """Exact nearest neighbors of random points, whose values do not affect the time. Blocks limit the memory."""
+    """Exact nearest neighbors of random points. Blocks limit the memory."""
     set_precision("fp32")
     refs, queries = (torch.randint(0, 256, (n, H), device=DEVICE).float() / 255 for n in (60000, 10000))
 

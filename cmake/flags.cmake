@@ -14,8 +14,9 @@ endif()
 
 add_library(enhope_flags INTERFACE)
 target_link_libraries(enhope_flags INTERFACE enhope_sanitize)
-# The code does not read errno or floating-point exception flags after arithmetic, so the compiler may
-# vectorize loops. -ffast-math is not used because solvers and data checks rely on NaN and infinity.
+# The code does not read errno or floating-point exception flags after arithmetic, so the compiler
+# may vectorize loops. -ffast-math is not used because solvers and data checks rely on NaN and
+# infinity.
 target_compile_options(enhope_flags INTERFACE -Wall -Wextra -fno-math-errno -fno-trapping-math)
 if(ENHOPE_WERROR)
   target_compile_options(enhope_flags INTERFACE -Werror)

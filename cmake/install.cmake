@@ -1,4 +1,5 @@
-# cmake --install: headers, both libraries, plug-ins, command, manual page, documents, pkg-config file, CMake package.
+# cmake --install: headers, both libraries, plug-ins, command, manual page, documents, pkg-config
+# file, CMake package.
 include(CMakePackageConfigHelpers)
 
 install(FILES include/enhope.h include/enhope_advanced.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -18,9 +19,9 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTER
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c" PATTERN "CMakeLists.txt"
         PATTERN "Makefile")
 
-# Paths in the pkg-config file are relative to the file, so an installed tree can be moved. Libs.private
-# lists the libraries of the static library, because Requires.private would also require their own static
-# dependencies.
+# Paths in the pkg-config file are relative to the file, so an installed tree can be moved.
+# Libs.private lists the libraries of the static library, because Requires.private would also
+# require their own static dependencies.
 list(JOIN openblas_LDFLAGS " " private_libs)
 foreach(module cjson zlib)
   list(JOIN ${module}_LDFLAGS " " flags)

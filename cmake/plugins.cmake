@@ -1,6 +1,6 @@
-# Plug-ins: modules that libenhope or the command loads on first use (src/base/plugin.h), because they
-# depend on libraries that are large or often missing. A plug-in is built if its dependencies are found;
-# enhope_plugins lists the targets.
+# Plug-ins: modules that libenhope or the command loads on first use (src/base/plugin.h), because
+# they depend on libraries that are large or often missing. A plug-in is built if its dependencies
+# are found; enhope_plugins lists the targets.
 set(enhope_plugins "")
 file(GLOB base_sources CONFIGURE_DEPENDS src/base/*.c)
 list(FILTER base_sources EXCLUDE REGEX "/src/base/json\\.c$") # it needs cJSON

@@ -1,5 +1,6 @@
-# The page of enhope view, bundled from viewer/ by esbuild: viewer_page is the C source that contains it.
-# If node or its packages are missing, the source contains the reason, and only enhope view is affected.
+# The page of enhope view, bundled from viewer/ by esbuild: viewer_page is the C source that
+# contains it. If node or its packages are missing, the source contains the reason, and only enhope
+# view is affected.
 file(GLOB_RECURSE viewer_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/viewer/src/*)
 set(viewer_page ${PROJECT_BINARY_DIR}/viewer/page.c)
 set(viewer_packages --omit=dev)

@@ -1,7 +1,7 @@
-"""Builds the wheel: the library and the extension module by CMake, then a zip. No other package takes part, so that a build
-needs no network (PEP 517, with this file as the backend).
+"""PEP 517 build backend: builds the library and the extension module with CMake, then the wheel.
 
-ENHOPE_CMAKE_ARGS adds to CMake's arguments, such as -DENHOPE_CUDA=OFF; ENHOPE_BUILD_DIR keeps what was built in a folder.
+It uses only the standard library, so a build needs no network. ENHOPE_CMAKE_ARGS adds arguments for
+CMake, such as -DENHOPE_CUDA=OFF. ENHOPE_BUILD_DIR names a build folder to reuse.
 """
 
 import base64
@@ -30,7 +30,7 @@ def _version():
 
 
 def _project():
-    """The few fields of pyproject.toml that metadata needs; tomllib is there from Python 3.11 on only."""
+    """Fields of pyproject.toml, read without tomllib, which needs Python 3.11."""
     text = open(os.path.join(HERE, "pyproject.toml"), encoding="utf-8").read()
     return {key: re.search(rf'^{key} = "(.*)"$', text, re.M).group(1) for key in ("name", "description", "requires-python")}
 
@@ -54,7 +54,7 @@ def _wheel_text():
 
 
 def _check():
-    """Says what is missing before a build finds out."""
+    """Exit with a message if a tool for building is missing."""
     missing = []
     if not shutil.which("cmake"):
         missing.append("cmake")
@@ -63,27 +63,27 @@ def _check():
     if not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")):
         missing.append(f"Python.h for {sys.executable}")
     if missing:
-        sys.exit(f"enhope cannot be built: {', '.join(missing)} not found. On Debian: apt install gcc cmake pkg-config "
-                 "python3-dev libopenblas-openmp-dev libcjson-dev zlib1g-dev, and libmatio-dev for MATLAB files (make setup does "
-                 "that)")
+        sys.exit(f"enhope cannot be built: {', '.join(missing)} not found. On Debian, run: apt install gcc cmake pkg-config "
+                 "python3-dev libopenblas-openmp-dev libcjson-dev zlib1g-dev, and libmatio-dev for MATLAB files (or run "
+                 "make setup)")
 
 
 def _build(folder):
-    """Paths of the built files: the module, then its plug-ins."""
+    """Build; return the paths of the module and its plug-ins."""
     _check()
-    say = lambda *command: subprocess.run(command, check=True)
+    run = lambda *command: subprocess.run(command, check=True)
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DENHOPE_TESTS=OFF", "-DENHOPE_BENCH=OFF", f"-DENHOPE_PYTHON={sys.executable}"]
-    say("cmake", "-S", ROOT, "-B", folder, *options, *shlex.split(os.environ.get("ENHOPE_CMAKE_ARGS", "")))
+    run("cmake", "-S", ROOT, "-B", folder, *options, *shlex.split(os.environ.get("ENHOPE_CMAKE_ARGS", "")))
     known = subprocess.run(["cmake", "--build", folder, "--target", "help"], capture_output=True, text=True).stdout
     plugins = [name for name in ("enhope_cuda", "enhope_mat") if re.search(rf"\b{name}\b", known)]
     for target in ["enhope_python"] + plugins:
-        say("cmake", "--build", folder, "--target", target, "--parallel", str(os.cpu_count() or 1))
+        run("cmake", "--build", folder, "--target", target, "--parallel", str(os.cpu_count() or 1))
     return [os.path.join(folder, "python", "enhope", "_enhope.abi3.so")] + [
         os.path.join(folder, f"lib{name}.so") for name in plugins]
 
 
 class _Wheel:
-    """A zip with the list of its files; the same contents give the same bytes."""
+    """A wheel file with its RECORD. The result is reproducible."""
 
     def __init__(self, path):
         self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
@@ -114,7 +114,7 @@ def _write_wheel(folder, build, editable):
     wheel = _Wheel(os.path.join(folder, name))
     package = os.path.join(HERE, "enhope")
     built = _build(build)
-    if editable:  # the package that CMake lays out in its build folder, by links to the sources
+    if editable:  # the package in the build folder, which has links to the sources
         wheel.add("enhope.pth", (os.path.join(build, "python") + "\n").encode())
     else:
         for file in sorted(os.listdir(package)):
@@ -131,20 +131,20 @@ def _write_wheel(folder, build, editable):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """PEP 517."""
-    kept = os.environ.get("ENHOPE_BUILD_DIR")
-    if kept:
-        return _write_wheel(wheel_directory, os.path.abspath(kept), False)
+    build = os.environ.get("ENHOPE_BUILD_DIR")
+    if build:
+        return _write_wheel(wheel_directory, os.path.abspath(build), False)
     with tempfile.TemporaryDirectory() as folder:
         return _write_wheel(wheel_directory, folder, False)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    """PEP 660: changes to the Python sources are seen at once, those to C after a build of build/python."""
+    """PEP 660. Changes of Python sources take effect at once; C sources need a rebuild."""
     return _write_wheel(wheel_directory, os.path.join(ROOT, "build", "python"), True)
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    """PEP 517: metadata without building."""
+    """PEP 517: the metadata, without a build."""
     info = f"enhope-{_version()}.dist-info"
     os.makedirs(os.path.join(metadata_directory, info))
     for name, text in (("METADATA", _metadata()), ("WHEEL", _wheel_text())):
@@ -162,7 +162,7 @@ def _wanted(member):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """PEP 517: the sources, from which pip builds the wheel where they are unpacked."""
+    """PEP 517: the source distribution."""
     stem = f"enhope-{_version()}"
     with tarfile.open(os.path.join(sdist_directory, stem + ".tar.gz"), "w:gz", format=tarfile.PAX_FORMAT) as tar:
         for name in SOURCES:

@@ -1,4 +1,5 @@
-// Bundles src/ into one page and writes it as C source: the part before the data and the part after it.
+// Bundles src/ into one page and writes it as C source: the part before the data and the part after
+// it.
 //
 // usage: node build.mjs PAGE.c     (node_modules must be beside PAGE.c)
 import { createHash } from 'node:crypto';
@@ -30,8 +31,8 @@ const licenses = Object.entries(root)
 
 const script = (await bundle('main.js', { format: 'iife', target: 'es2021', legalComments: 'none' })).replaceAll('</script', '<\\/script');
 const style = await bundle('page.css', {});
-// Only this script may run, regardless of the data. 'unsafe-eval' is needed because the WebGL library compiles functions from
-// text.
+// Only this script may run, regardless of the data. 'unsafe-eval' is needed because the WebGL
+// library compiles functions from text.
 const hash = createHash('sha256').update(script).digest('base64');
 const [head, tail] = readFileSync(join(source, 'page.html'), 'utf8')
   .replace('{{hash}}', () => hash)

@@ -1,6 +1,6 @@
-"""enhope: a map of labelled data in two dimensions, and a classifier that looks at a few exemplars.
+"""Supervised embeddings of labeled data, and classifiers that compare with a few exemplars.
 
-Each method is a scikit-learn estimator; ``EnHOPE`` is the one to begin with.
+Each method is a scikit-learn estimator. Start with ``EnHOPE``.
 
 >>> import enhope
 >>> X, y = enhope.datasets.load("synthetic:digits,n=600,seed=1", return_X_y=True)
@@ -13,14 +13,14 @@ Each method is a scikit-learn estimator; ``EnHOPE`` is the one to begin with.
 
 import os as _os
 
-# Threads that wait must not spin: work comes in small pieces, and others may want the cores. OpenMP reads this when it is
-# loaded, so our module is the first to be imported here.
-_quiet = not any(name in _os.environ for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"))
-if _quiet:
+# Waiting threads must not spin, because each call is short and other processes need the cores.
+# OpenMP reads the variable when it is loaded, so _enhope is imported first.
+_set_policy = not any(name in _os.environ for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"))
+if _set_policy:
     _os.environ["OMP_WAIT_POLICY"] = "passive"
 from . import _enhope
 
-if _quiet:
+if _set_policy:
     del _os.environ["OMP_WAIT_POLICY"]
 from . import datasets
 from ._base import NotFittedError
@@ -35,15 +35,32 @@ globals().update(_classes)
 
 
 def load(path):
-    """The estimator in a model file, of this package or of the command ``enhope``.
+    """Load an estimator from a model file.
 
-    Labels are numbers where all names of classes in the file are whole numbers, else texts.
+    Parameters
+    ----------
+    path : str or path-like
+        A file written by ``Estimator.save`` or by the command ``enhope``.
+
+    Returns
+    -------
+    estimator : Estimator
+        A fitted estimator of the class that belongs to the model's method. If the file does not
+        state the type of the labels, they are integers if all class names are integers, otherwise
+        strings.
     """
     return _from_model(_enhope.load(_os.fspath(path)), {cls._method["name"]: cls for cls in _classes.values()})
 
 
 def devices():
-    """What this machine computes on: a list of (name, available, text)."""
+    """List the compute devices.
+
+    Returns
+    -------
+    devices : list of tuple (name, available, text)
+        ``name`` is a value for the parameter ``device``, ``available`` a bool, and ``text`` a
+        description or the reason why the device is not available.
+    """
     return _enhope.devices()
 
 

@@ -1,7 +1,9 @@
-"""From what people hold (arrays, sparse matrices, frames) to what the library reads: float32 or uint8 in C order, or CSR.
+"""Conversion of arrays, sparse matrices and data frames to the formats of the library.
 
-What is so already is not copied. No package but numpy is asked for: a sparse matrix is known by its tocsr(), a frame by its
-columns."""
+The formats are float32 or uint8 in C order, and CSR. Data that already has such a format is not
+copied. Only numpy is required: a sparse matrix is recognized by its method tocsr(), a frame by its
+attribute columns.
+"""
 
 import ast
 
@@ -13,7 +15,7 @@ _float32, _uint8 = np.dtype(np.float32), np.dtype(np.uint8)
 
 
 def feature_names(X):
-    """The names of a frame's columns as an array of str; None: it has none."""
+    """Column names of a frame as an array of str; None if X has no names."""
     columns = getattr(X, "columns", None)
     if columns is None:
         return None
@@ -21,13 +23,15 @@ def feature_names(X):
     texts = sum(isinstance(name, str) for name in names)
     if texts and texts < len(names):
         kinds = sorted({type(name).__name__ for name in names})
-        raise TypeError(f"X names its columns by {', '.join(kinds)}: expected texts for all, or for none (numbers are no names)")
+        raise TypeError(f"X has column names of types {', '.join(kinds)}: expected strings only, or none; convert with "
+            "X.columns = X.columns.astype(str)"
+        )
     return np.asarray(names, dtype=object) if texts else None
 
 
 def _sparse(X):
     if getattr(X, "ndim", 2) != 2:
-        raise ValueError(f"X is a sparse array of shape {X.shape}: expected two dimensions")
+        raise ValueError(f"X is a sparse array of shape {X.shape}: expected two dimensions, samples x features")
     X = X.tocsr()
     if X.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: X is of type {X.dtype}")
@@ -40,7 +44,8 @@ def _sparse(X):
     if H > np.iinfo(np.int32).max:
         raise ValueError(f"X has {H} columns: expected fewer than 2^31")
     parts = (
-        np.array(X.indptr, dtype=np.int64),  # copies: what was checked must not change while it is read
+        # copies, because the caller may change X during training
+        np.array(X.indptr, dtype=np.int64),
         np.array(X.indices, dtype=np.int32),
         np.ascontiguousarray(_narrow(X.data), dtype=np.float32),
     )
@@ -50,12 +55,12 @@ def _sparse(X):
 def _refuse_empty(n, H):
     if n < 1:
         raise ValueError(f"X has no samples (shape=({n}, {H})): expected at least 1")
-    # scikit-learn's checks look for these words
+    # scikit-learn's checks require this wording
     raise ValueError(f"X has 0 feature(s) (shape=({n}, {H})) while a minimum of 1 is required.")
 
 
 def _narrow(a):
-    """As float32; a number that is too large becomes infinite, which the library refuses with its place."""
+    """a as float32. Values out of range become infinite, which the library rejects."""
     if a.dtype == _float32:
         return a
     with np.errstate(over="ignore", invalid="ignore"):
@@ -63,7 +68,7 @@ def _narrow(a):
 
 
 def is_missing(value):
-    """Whether something stands for what is not there: None, NaN, or what frames have for it (NA, NaT, null)."""
+    """Whether a value is missing: None, NaN, or a missing value of a frame (NA, NaT, null)."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     try:
@@ -73,7 +78,7 @@ def is_missing(value):
 
 
 def _frame_numbers(a, columns):
-    """float64 of a frame whose columns are not all of numbers' types; names the first that holds none."""
+    """A frame as float64. The error message names the first column that is not numeric."""
     for j, name in enumerate(columns):
         try:
             if a.dtype.kind in "mM":
@@ -81,10 +86,10 @@ def _frame_numbers(a, columns):
             a[:, j].astype(np.float64)
         except (TypeError, ValueError):
             values = a[:, j].tolist()
-            lost = [v for v in values if is_missing(v)]
+            missing = [v for v in values if is_missing(v)]
             other = next((v for v in values if not is_missing(v) and not isinstance(v, (int, float, np.number))), None)
-            held = f"{other!r:.60}" if other is not None else f"{lost[0]!r}" if lost else str(a.dtype)
-            raise ValueError(f"X: column {name!r} holds {held}: expected numbers") from None
+            found = f"{other!r:.60}" if other is not None else f"{missing[0]!r}" if missing else str(a.dtype)
+            raise ValueError(f"X: column {name!r} contains {found}: expected numbers; encode or drop it") from None
     return a.astype(np.float64)
 
 
@@ -93,21 +98,21 @@ def _dense(X):
     if hasattr(X, "to_numpy") and not isinstance(X, np.ndarray):
         X = X.to_numpy()
     if np.ma.is_masked(X):
-        raise ValueError("X has masked values: expected numbers for all, X.filled(value) has them")
+        raise ValueError("X has masked values: expected numbers only; replace them with X.filled(value)")
     a = np.asarray(X)
     if a.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: X is of type {a.dtype}")
     if columns is not None and a.ndim == 2 and a.dtype.kind in "OUSVmM":
         return _frame_numbers(a, columns)
     if a.dtype.kind in "OUSV":
-        a = a.astype(np.float64)  # raises what numpy says of what is no number
+        a = a.astype(np.float64)  # numpy raises an error if a value is not a number
     if a.dtype.kind not in "biuf":
         raise ValueError(f"X is of type {a.dtype}: expected numbers")
     return a
 
 
 def samples(X):
-    """(what the module reads, n, H, image shape or None)"""
+    """Convert X for the extension module: (data, n, H, image shape or None)."""
     if type(X) is np.ndarray and X.ndim == 2 and (X.dtype == _float32 or X.dtype == _uint8):
         flags = X.flags
         if flags.c_contiguous and flags.aligned and X.size:
@@ -134,60 +139,60 @@ def samples(X):
     if a.dtype != _uint8:
         a = _narrow(a)
     if not (a.flags.c_contiguous and a.flags.aligned):
-        a = np.array(a, order="C")  # aligned as well, which ascontiguousarray does not promise
+        a = np.array(a, order="C")  # also aligned, which ascontiguousarray does not guarantee
     return a, n, H, None
 
 
 def labels(y, n, name):
-    """y as an array of n labels."""
+    """Check y and return it as an array of n labels."""
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None")
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
-        warn("A column-vector y was passed when a 1d array was expected; it is taken as y.ravel()", DataConversionWarning)
+        warn("A column-vector y was passed when a 1d array was expected; y.ravel() is used", DataConversionWarning)
         y = y.ravel()
     if y.ndim != 1:
-        raise ValueError(f"y is of shape {y.shape}: expected one label for each sample")
+        raise ValueError(f"y has shape {y.shape}: expected (n_samples,), one label for each sample")
     if len(y) != n:
-        raise ValueError(f"y has {len(y)} labels and X {n} samples: expected as many")
+        raise ValueError(f"y has {len(y)} labels, but X has {n} samples: expected one label for each sample")
     if y.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y holds complex numbers")
+        raise ValueError("Complex data not supported: y contains complex numbers")
     if y.dtype.kind == "f":
         if np.isnan(y).any():
             raise ValueError("y has NaN among its labels: expected a label for each sample")
         if np.isinf(y).any():
-            raise ValueError("y has inf among its labels: expected whole numbers or texts")
+            raise ValueError("y has inf among its labels: expected integers or strings")
         if (y != np.floor(y)).any():
-            raise ValueError("Unknown label type: continuous. Labels are classes: expected whole numbers or texts")
+            raise ValueError("Unknown label type: continuous. Labels are classes: expected integers or strings")
     if (y.dtype.kind == "O" and any(map(is_missing, y.tolist()))) or (y.dtype.kind in "mM" and np.isnat(y).any()):
         raise ValueError("y has None, NaN, NaT or NA among its labels: expected a label for each sample")
     return y
 
 
 def classes(y):
-    """The distinct labels in order, and the number of each sample's."""
+    """The sorted distinct labels, and the index of each sample's label among them."""
     try:
         found, code = np.unique(y, return_inverse=True)
     except TypeError:
         kinds = sorted({type(v).__name__ for v in y.tolist()})
-        raise ValueError(f"y has labels of types {', '.join(kinds)} that have no order: expected one type") from None
+        raise ValueError(f"y has labels of types {', '.join(kinds)}, which cannot be sorted: expected one type; convert y to str") from None
     return found, code.reshape(-1)
 
 
 def plain(text):
-    """A text that every file can hold: what is no UTF-8, and NUL, is written out."""
+    """The text with NUL and characters that UTF-8 cannot encode replaced by escapes."""
     return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def label_text(label):
-    """The name of a class in a model."""
+    """The name of a class in a model, for a label."""
     if isinstance(label, (float, np.floating)) and float(label).is_integer():
         label = int(label)
     return plain(str(label))
 
 
-def _numbers(names):
-    """The names as whole numbers; None: some are not written as Python writes them."""
+def _integers(names):
+    """The names as integers; None unless every name is the decimal form of an integer."""
     try:
         numbers = [int(name) for name in names]
         if [str(number) for number in numbers] == list(names):
@@ -198,20 +203,20 @@ def _numbers(names):
 
 
 def label_kind(labels):
-    """What a file must tell for these labels to be read back as they are; None: nothing, their names do."""
+    """The type of labels to record in a model file; None if the class names suffice."""
     kind = labels.dtype.kind
     if kind == "O":
         types = {type(label) for label in labels.tolist()}
         kind = {str: "U", bool: "b", bytes: "S"}.get(types.pop()) if len(types) == 1 else None
     if kind == "U":
-        return None if _numbers([label_text(label) for label in labels]) is None else "text"
+        return None if _integers([label_text(label) for label in labels]) is None else "text"
     return {"b": "bool", "S": "bytes", "M": labels.dtype.name, "m": labels.dtype.name}.get(kind)
 
 
 def label_values(names, kind=None):
-    """Labels from the names of classes. By itself: numbers where all are whole numbers as Python writes them, else texts."""
+    """Labels from class names. If kind is None: integers if all names are, otherwise strings."""
     if kind is None:
-        numbers = _numbers(names)
+        numbers = _integers(names)
         return np.asarray(names, dtype=str) if numbers is None else numbers
     try:
         if kind == "bool":
@@ -223,5 +228,5 @@ def label_values(names, kind=None):
         if kind.startswith("timedelta64"):
             return np.asarray([int(name.split()[0]) for name in names], dtype=kind)
     except (ValueError, TypeError, SyntaxError, IndexError):
-        raise ValueError(f"the model has classes that are no labels of the type {kind!r}, which it tells") from None
+        raise ValueError(f"the model states labels of type {kind!r}, but its class names are not of that type: the file is damaged") from None
     return np.asarray(names, dtype=str)

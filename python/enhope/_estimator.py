@@ -1,4 +1,4 @@
-"""The estimators: one class for each row of the table of methods, with the parameters that the table of settings has for it."""
+"""The estimators: one class for each method, with parameters from the table of settings."""
 
 import copyreg
 import inspect
@@ -13,65 +13,74 @@ from . import _arrays, _enhope, _table
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, TransformerMixin, warn
 from ._progress import Listener
 
-# Pickle, copy and joblib hold a model as the bytes of its file.
+# Pickle, copy and joblib store a model as the contents of its file.
 copyreg.pickle(_enhope.Model, lambda model: (_enhope.from_bytes, (model.to_bytes(),)))
 
-# Parameters that are no settings of the library: (name, default, type, help)
-_OWN = [
-    ("image_shape", None, "tuple of (int, int), or None",
-     "rows and columns of the images that the rows of X are, for the settings that move images; an X of three "
-     "dimensions tells it by itself"),
-    ("device", "cpu", "str", "where to compute: 'cpu', 'cuda', 'cuda:1', or 'auto' (cuda where it is, else cpu)"),
-    ("precision", "fp32", "str", "how exactly a GPU takes the inputs of products: 'fp32', 'tf32' or 'bf16'"),
-    ("n_jobs", None, "int or None", "threads; None or -1: all cores, -2: all but one. One in a process that was forked"),
-    ("verbose", False, "bool", "a progress bar in a terminal and in a notebook, lines elsewhere"),
+# Parameters that are not settings of the library: (name, default, type, help)
+_EXTRA_PARAMETERS = [
+    ("image_shape", None, "tuple of (int, int) or None",
+     "rows and columns of the images in X, for parameters that transform images. Not needed if X has "
+     "three dimensions"),
+    ("device", "cpu", "str",
+     "compute device: 'cpu', 'cuda', 'cuda:1', or 'auto' for a GPU if available, otherwise the CPU"),
+    ("precision", "fp32", "str", "precision of the inputs of matrix products on a GPU: 'fp32', 'tf32' or 'bf16'"),
+    ("n_jobs", None, "int or None",
+     "number of threads. None and -1 use all cores, -2 all but one. A forked process always uses one thread"),
+    ("verbose", False, "bool", "whether to show progress: a bar in a terminal or notebook, lines elsewhere"),
     ("callback", None, "callable or None",
-     "called after each epoch with a ``Progress``; training stops, and the best state so far is kept, where it "
-     "returns true"),
+     "called with a ``Progress`` after each epoch. If it returns true, training stops and keeps the best "
+     "state so far"),
 ]
-_WARM = ("warm_start", False, "bool", "whether ``fit`` goes on from what was fitted before")
+_WARM_START = ("warm_start", False, "bool",
+               "whether ``fit`` continues from the fitted state instead of starting anew")
 
-# Multiplications: below the first, threads cost more than they bring; about the second are a second's. Slices are whole
-# blocks of the library's, so that they change nothing.
-_ALONE, _SLICE, _BLOCK = 1 << 23, 1 << 35, 1008
+# Numbers of multiplications: below the first, several threads are slower than one; the second takes
+# about a second.
+_SINGLE_THREAD_WORK, _SLICE_WORK = 1 << 23, 1 << 35
+# Slices are multiples of the library's blocks of rows, so that they do not affect results.
+_BLOCK_ROWS = 1008
 
 
 class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
-    """What all estimators share. Use one of its subclasses, such as ``EnHOPE``."""
+    """Base class of all estimators. Use a subclass, such as ``EnHOPE``."""
 
-    _method = None  # the row of the table
+    _method = None  # row of the table of methods
     _settings = ()  # (parameter, row of the table of settings)
-    _defaults = {}  # of all parameters
+    _defaults = {}  # of all parameters, by name
 
     # ---- training ----
 
     def fit(self, X, y=None):
-        """Learns the map, and what new points are compared with.
+        """Train the model.
+
+        Ctrl-C stops training and raises KeyboardInterrupt; the estimator then has the best state so
+        far.
 
         Parameters
         ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            float32 and uint8 in C order are read where they lie; other numbers become float32. Three dimensions: images.
-            uint8 is taken for intensities, which share one scale; of a table with columns of different units give
-            float32, or ``scale="standard"``.
-        y : array of shape (n_samples,)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Training samples. An array of three dimensions contains images. Arrays of float32 and
+            uint8 in C order are not copied; other numbers are converted to float32. Columns of
+            uint8 are scaled together, like intensities of images; for a table with columns of
+            different units, pass float32 or choose the scaling ``'standard'``.
+        y : array-like of shape (n_samples,)
             Labels of any type.
 
         Returns
         -------
-        self
-            Also after Ctrl-C, which stops training, keeps the best state so far and is raised then.
+        self : object
+            The fitted estimator.
         """
-        goes_on = getattr(self, "warm_start", False) and hasattr(self, "_model")
-        return self._train(X, y, goes_on, {})
+        continues = getattr(self, "warm_start", False) and hasattr(self, "_model")
+        return self._train(X, y, continues, {})
 
-    def _train(self, X, y, goes_on, overrides, all_classes=None):
+    def _train(self, X, y, continues, overrides, all_classes=None):
         names = _arrays.feature_names(X)
         data, n, H, image = _arrays.samples(X)
-        if goes_on:
+        if continues:
             self._check_features(X, H, names)
         y = _arrays.labels(y, n, type(self).__name__)
-        if n == 1 and not goes_on:
+        if n == 1 and not continues:
             raise ValueError("X has 1 sample: training needs samples of at least two classes")
         found, code = _arrays.classes(y)
         if all_classes is not None:
@@ -80,73 +89,73 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         texts = [_arrays.label_text(label).encode() for label in found]
         inputs = None if names is None else [_arrays.plain(name).encode() for name in names]
         rows, columns = image or self._image_shape()
-        if goes_on:
-            self._check_decided()
-        begun = self._begun if goes_on and hasattr(self, "_begun") else self._decided()
+        if continues:
+            self._check_fixed()
+        fixed = self._fixed if continues and hasattr(self, "_fixed") else self._fixed_parameters()
         listener = Listener(self.callback, self.verbose) if self.callback or self.verbose else None
         try:
-            model, _, error, information, warnings = _enhope.train(
+            model, _, interruption, information, warnings = _enhope.train(
                 data, n, code.astype(np.int32), texts, inputs, int(rows), int(columns),
-                self._setting_texts(overrides, goes_on),
-                self._where(), self._model if goes_on else None, listener,
+                self._setting_texts(overrides, continues),
+                self._placement(), self._model if continues else None, listener,
             )
-        except ValueError as refused:
-            raise ValueError(self._parameter_words(str(refused))) from None
+        except ValueError as error:
+            raise ValueError(self._with_parameter_name(str(error))) from None
         finally:
             if listener:
                 listener.close()
-        classes = np.union1d(self.classes_, found) if goes_on else found
-        if not goes_on or not hasattr(self, "n_features_in_"):
+        classes = np.union1d(self.classes_, found) if continues else found
+        if not continues or not hasattr(self, "n_features_in_"):
             self.n_features_in_ = H
             if names is not None:
                 self.feature_names_in_ = names
             elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
-        self._begun = begun
-        self._note(model, classes, overrides)
-        self._take(model, classes)
-        if error is not None:
-            raise error
+        self._fixed = fixed
+        self._write_note(model, classes, overrides)
+        self._set_model(model, classes)
+        if interruption is not None:
+            raise interruption
         for line in information.splitlines() if self.verbose else ():
             sys.stderr.write(line + "\n")
         for line in warnings.splitlines():
             warn(line)
         return self
 
-    def _decided(self):
-        """The parameters that cannot change while training goes on, as texts."""
+    def _fixed_parameters(self):
+        """The parameters that cannot change when training continues, as texts."""
         return {
             parameter: None if getattr(self, parameter) is None else _table.value_text(getattr(self, parameter), row)
             for parameter, row in _table.settings_of(self._method)
             if row["fixed"]
         }
 
-    def _check_decided(self):
-        begun = getattr(self, "_begun", {})
-        for parameter, text in self._decided().items():
-            if text != begun.get(parameter, text):
+    def _check_fixed(self):
+        fixed = getattr(self, "_fixed", {})
+        for parameter, text in self._fixed_parameters().items():
+            if text != fixed.get(parameter, text):
                 raise ValueError(
-                    f"{parameter} is {getattr(self, parameter)!r}: training goes on from a model that began with "
-                    f"{begun[parameter]}, which cannot change; begin anew by a new estimator, or by fit without warm_start"
+                    f"{parameter} is {getattr(self, parameter)!r}: training continues from a model with "
+                    f"{fixed[parameter]}, which cannot change; create a new estimator, or call fit with warm_start=False"
                 )
 
-    def _note(self, model, classes, overrides):
-        """Keeps in the model what its file would not tell: the type of labels, and parameters that a call overrode."""
+    def _write_note(self, model, classes, overrides):
+        """Store in the model the type of labels and the overridden parameters."""
         note = {}
         kind = _arrays.label_kind(classes)
         if kind is not None:
             note["labels"] = kind
-        own = {key: getattr(self, key) for key in overrides if key in self._defaults}
-        if own:
-            note["parameters"] = {key: None if value is None else str(value) for key, value in own.items()}
+        values = {key: getattr(self, key) for key in overrides if key in self._defaults}
+        if values:
+            note["parameters"] = {key: None if value is None else str(value) for key, value in values.items()}
         if note:
             model.set_note("python", json.dumps(note))
 
-    def _take(self, model, classes):
-        """The fitted attributes, from a model and its labels in order."""
+    def _set_model(self, model, classes):
+        """Set the fitted attributes from a model and its sorted labels."""
         info = model.info()
-        number = {_arrays.label_text(label): i for i, label in enumerate(classes)}
-        order = np.asarray([number[_arrays.label_text(name)] for name in model.classes()], dtype=np.intp)
+        index = {_arrays.label_text(label): i for i, label in enumerate(classes)}
+        order = np.asarray([index[_arrays.label_text(name)] for name in model.classes()], dtype=np.intp)
         self._model = model
         self._order = order
         self._labels = classes[order]
@@ -161,30 +170,30 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     @property
     def history_(self):
-        """What each epoch came to, as arrays: epoch, seconds, loss, valid_error."""
+        """Results of each epoch: a dict of arrays epoch, seconds, loss and valid_error."""
         if "_model" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__} has no history_ before it is fitted")
+            raise AttributeError(f"{type(self).__name__} has no history_ yet: call fit first")
         columns = np.asarray(self._model.history(), dtype=np.float64).reshape(-1, 4).T
         history = dict(zip(("epoch", "seconds", "loss", "valid_error"), columns.copy()))
         history["epoch"] = history["epoch"].astype(np.int64)
         return history
 
-    def _setting_texts(self, overrides, goes_on=False):
-        """Names and values of the parameters that are set. Where training goes on, what the model fixes is the model's."""
+    def _setting_texts(self, overrides, continues):
+        """Names and values of the parameters that are set; if training continues, without those that the model fixes."""
         recipe = getattr(self, "recipe", None)
         texts = [] if recipe is None else ["recipe", recipe]
         texts += ["method", self._method["name"]]
         for parameter, row in self._settings:
             value = overrides.get(parameter, getattr(self, parameter))
-            if value is None or row["name"] == "recipe" or (goes_on and row["fixed"]):
+            if value is None or row["name"] == "recipe" or (continues and row["fixed"]):
                 continue
             if row["name"] == "seed":
                 value = _seed(value)
             texts += [row["name"], _table.value_text(value, row)]
         return [_arrays.plain(str(text)).encode() for text in texts]
 
-    def _parameter_words(self, text):
-        """The library's sentence with our names for its settings."""
+    def _with_parameter_name(self, text):
+        """An error message of the library, with the parameter name in place of the setting name."""
         for setting, parameter in _table.PARAMETERS.items():
             if text.startswith((f"{setting} is ", f"{setting} = ", f"{setting} does not ")):
                 return parameter + text[len(setting):]
@@ -199,10 +208,10 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
                 return rows, columns
         except (TypeError, ValueError):
             pass
-        raise ValueError(f"image_shape is {self.image_shape!r}: expected two whole numbers, rows and columns, or None")
+        raise ValueError(f"image_shape is {self.image_shape!r}: expected two positive integers, rows and columns, or None")
 
-    def _threads(self):
-        """The number that the library takes: 0 is all."""
+    def _n_threads(self):
+        """The number of threads for the library, in which 0 means all cores."""
         if self.n_jobs is None:
             return 0
         try:
@@ -211,25 +220,25 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
                 return jobs if jobs > 0 else 0 if jobs == -1 else max(1, (os.cpu_count() or 1) + 1 + jobs)
         except TypeError:
             pass
-        raise ValueError(f"n_jobs is {self.n_jobs!r}: expected a whole number other than 0, or None")
+        raise ValueError(f"n_jobs is {self.n_jobs!r}: expected an integer other than 0, or None")
 
-    def _where(self, work=None):
-        """What the module takes for a place; work: multiplications of the call, as far as they are known."""
-        jobs = self._threads()
-        if jobs == 0 and work is not None and work < _ALONE:
+    def _placement(self, work=None):
+        """(device, precision, threads) for the module. work: multiplications, if known."""
+        jobs = self._n_threads()
+        if jobs == 0 and work is not None and work < _SINGLE_THREAD_WORK:
             jobs = 1
         if jobs == 0 and self.device == "cpu" and self.precision == "fp32":
             return None
         return str(self.device), str(self.precision), jobs
 
-    # ---- asking ----
+    # ---- prediction ----
 
     def _check_features(self, X, H, names):
         fitted = getattr(self, "feature_names_in_", None)
         if fitted is not None and names is None:
-            warn(f"X has no names of columns, and {type(self).__name__} was fitted with some")
+            warn(f"X has no column names, but {type(self).__name__} was fitted with column names")
         elif names is not None and fitted is None and hasattr(self, "n_features_in_"):
-            warn(f"X has names of columns, and {type(self).__name__} was fitted without")
+            warn(f"X has column names, but {type(self).__name__} was fitted without column names")
         elif names is not None and (len(names) != len(fitted) or (names != fitted).any()):
             raise ValueError(_names_differ(fitted, names))
         if H != self.n_features_in_:
@@ -237,67 +246,116 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
                 f"X has {H} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
             )
 
-    def _asked(self, X):
-        """(the model, samples, their number)"""
+    def _check_input(self, X):
+        """Check the estimator and X; return (model, samples, number of samples)."""
         model = self.__dict__.get("_model")
         if model is None:
-            raise NotFittedError(f"{type(self).__name__} is not fitted yet: call fit, or load a model")
+            raise NotFittedError(f"{type(self).__name__} is not fitted yet: call fit first, or load a model with enhope.load")
         data, n, H, _ = _arrays.samples(X)
         if H != self.n_features_in_ or data is not X or "feature_names_in_" in self.__dict__:
             self._check_features(X, H, _arrays.feature_names(X))
         return model, data, n
 
     def transform(self, X):
-        """Coordinates of X in the embedding: float32 of shape (n_samples, n_components)."""
-        model, data, n = self._asked(X)
+        """Embed samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Y : ndarray of shape (n_samples, n_components), float32
+            Coordinates in the embedding.
+        """
+        model, data, n = self._check_input(X)
         Y = np.empty((n, model.info()["outputs"]), np.float32)
-        model.embed(data, n, self._where(n * model.info()["parameters"]), Y)
+        model.embed(data, n, self._placement(n * model.info()["parameters"]), Y)
         return Y
 
     def fit_transform(self, X, y=None):
-        """``fit(X, y)``, then ``transform(X)``."""
+        """Train the model and embed the training samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Training samples.
+        y : array-like of shape (n_samples,)
+            Labels.
+
+        Returns
+        -------
+        Y : ndarray of shape (n_samples, n_components), float32
+            Coordinates in the embedding.
+        """
         return self.fit(X, y).transform(X)
 
-    def _ask(self, model, data, n, k, label=None, proba=None, index=None, distance=None):
-        """Fills the arrays. Long work is done in slices, between which Ctrl-C is heard: rows do not know of each other."""
+    def _predict_into(self, model, data, n, k, label=None, proba=None, index=None, distance=None):
+        """Fill the given arrays, slice by slice, so that Ctrl-C can interrupt long calls."""
         info = model.info()
-        each = info["parameters"] + info["references"] * info["outputs"]  # of a row
-        rows = max(_SLICE // max(each, 1) // _BLOCK, 1) * _BLOCK if self.device == "cpu" else n
-        where = self._where(n * each)
+        work = info["parameters"] + info["references"] * info["outputs"]  # multiplications of a row
+        rows = max(_SLICE_WORK // max(work, 1) // _BLOCK_ROWS, 1) * _BLOCK_ROWS if self.device == "cpu" else n
+        where = self._placement(n * work)
         for first in range(0, n, rows):
-            own = slice(first, min(first + rows, n))
-            some = [a if a is None or n <= rows else a[own] for a in (label, proba, index, distance)]
-            model.predict(_rows_of(data, own) if n > rows else data, own.stop - own.start, where, k, some[0], some[1], None,
-                          None, None, None, some[2], some[3])
+            part = slice(first, min(first + rows, n))
+            out = [a if a is None or n <= rows else a[part] for a in (label, proba, index, distance)]
+            model.predict(_rows_of(data, part) if n > rows else data, part.stop - part.start, where, k, out[0], out[1], None,
+                          None, None, None, out[2], out[3])
 
     def predict(self, X):
-        """The class of each row of X: the vote of the nearest exemplars (or training points)."""
-        model, data, n = self._asked(X)
+        """Predict the class of each sample by a vote of its nearest exemplars.
+
+        Methods without exemplars compare with all training samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted labels.
+        """
+        model, data, n = self._check_input(X)
         label = np.empty(n, np.int32)
-        self._ask(model, data, n, 0, label)
+        self._predict_into(model, data, n, 0, label)
         return self._labels[label]
 
     def predict_proba(self, X):
-        """The probability of each class, in the order of ``classes_``: its share in the similarity to all exemplars,
-        calibrated on the validation part; where there are none, in the vote of the nearest training points.
+        """Predict the probability of each class.
 
-        Where the vote of the nearest and the largest share name different classes, which is rare, the two change places,
-        so that ``predict`` always names the most probable class.
+        The probability of a class is its share of the similarity to all exemplars, calibrated on
+        the validation part. For a method without exemplars, it is the share of votes of the nearest
+        training samples. In rare cases the vote and the largest share give different classes. The
+        two probabilities are then exchanged, so that ``predict`` always returns the most probable
+        class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        proba : ndarray of shape (n_samples, n_classes), float32
+            Probabilities, with columns in the order of ``classes_``.
         """
-        model, data, n = self._asked(X)
+        model, data, n = self._check_input(X)
         proba = np.empty((n, len(self._labels)), np.float32)
         label = np.empty(n, np.int32)
-        self._ask(model, data, n, 0, label, proba)
+        self._predict_into(model, data, n, 0, label, proba)
         top = proba.argmax(axis=1)
         rows = np.flatnonzero(top != label)
-        said, largest = label[rows], top[rows]
-        proba[rows, said], proba[rows, largest] = proba[rows, largest], proba[rows, said]
-        equal = proba[rows, said] == proba[rows, largest]
-        proba[rows[equal], said[equal]] = np.nextafter(proba[rows[equal], said[equal]], np.float32(2))
-        return self._columns(proba, 0)
+        voted, largest = label[rows], top[rows]
+        proba[rows, voted], proba[rows, largest] = proba[rows, largest], proba[rows, voted]
+        equal = proba[rows, voted] == proba[rows, largest]
+        proba[rows[equal], voted[equal]] = np.nextafter(proba[rows[equal], voted[equal]], np.float32(2))
+        return self._in_class_order(proba, 0)
 
-    def _columns(self, by_number, missing):
-        """Columns by the model's numbers, in the order of classes_."""
+    def _in_class_order(self, by_number, missing):
+        """Reorder columns from the class numbers of the model to the order of classes_."""
         if len(self._order) == len(self.classes_) and (self._order == np.arange(len(self._order))).all():
             return by_number
         out = np.full((len(by_number), len(self.classes_)), missing, by_number.dtype)
@@ -305,64 +363,127 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         return out
 
     def kneighbors(self, X, n_neighbors=None, return_distance=True):
-        """The nearest exemplars (or training points) of each row of X, nearest first.
+        """Find the nearest exemplars of each sample.
+
+        If the method has no exemplars, it finds the nearest training samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Samples.
+        n_neighbors : int or None, default=None
+            Number of neighbors; None uses the number that votes in ``predict``.
+        return_distance : bool, default=True
+            Whether to return the distances.
 
         Returns
         -------
-        distances : float32 of shape (n_samples, n_neighbors)
-            In the embedding. Only where ``return_distance`` is true.
-        indices : int64 of shape (n_samples, n_neighbors)
-            Rows of ``exemplars_``; of a method without exemplars, of the training points.
+        distances : ndarray of shape (n_samples, n_neighbors), float32
+            Distances in the embedding in ascending order. Only if ``return_distance`` is true.
+        indices : ndarray of shape (n_samples, n_neighbors), int64
+            Rows of ``exemplars_``, or of the training samples if the method has no exemplars.
         """
-        model, data, n = self._asked(X)
-        k = model.info()["neighbours"] if n_neighbors is None else int(n_neighbors)
+        model, data, n = self._check_input(X)
+        k = model.info()["n_neighbors"] if n_neighbors is None else int(n_neighbors)
         if k < 1:
             raise ValueError(f"n_neighbors is {k}: expected at least 1")
         k = min(k, np.iinfo(np.int32).max)
         index = np.empty((n, min(k, model.info()["references"])), np.int64)
         distance = np.empty(index.shape, np.float32) if return_distance else None
         if index.shape[1] < k:
-            raise ValueError(f"n_neighbors is {k}: the model has {index.shape[1]} references")
-        self._ask(model, data, n, k, index=index, distance=distance)
+            raise ValueError(f"n_neighbors is {k}: expected at most {index.shape[1]}, the number of exemplars or training samples")
+        self._predict_into(model, data, n, k, index=index, distance=distance)
         return (distance, index) if return_distance else index
 
     def decision_function(self, X):
-        """How much speaks for each class: the logarithm of its probability. Of two classes, one number from -1 to 1: the
-        second's probability less the first's. The largest, or the sign, is what ``predict`` says."""
+        """Return a score for each class: the logarithm of its probability.
+
+        With two classes, the score is the probability of the second minus that of the first, from
+        -1 to 1.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) with two classes
+            Scores. ``predict`` returns the class with the largest score, or the class that the sign
+            gives.
+        """
         proba = self.predict_proba(X)
         if proba.shape[1] == 2:
             return 2 * proba[:, 1].astype(np.float64) - 1
         return np.log(np.maximum(proba, np.finfo(np.float32).tiny))
 
     def _references(self):
-        """Coordinates of the exemplars (or training points) in the embedding, and their class numbers."""
+        """Coordinates and class numbers of the exemplars, or of the training samples."""
         info = self._model.info()
         Y, label = np.empty((info["references"], info["outputs"]), np.float32), np.empty(info["references"], np.int32)
-        self._model.references(self._where(), Y, label)
+        self._model.references(self._placement(), Y, label)
         return Y, label
 
     # ---- files ----
 
     def save(self, path):
-        """Writes the model to a file that ``enhope.load`` and the command ``enhope`` read; whole or not at all."""
+        """Save the model to a file that ``enhope.load`` and the command ``enhope`` can read.
+
+        The write is atomic: an error leaves an existing file unchanged.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write.
+        """
         if "_model" not in self.__dict__:
-            self._asked(None)
+            self._check_input(None)
         self._model.save(os.fspath(path))
 
     def __getstate__(self):
         return {**self.__dict__, "_enhope_version": _enhope.version}
 
     def __setstate__(self, state):
-        """Of any version: parameters that it did not have are the defaults."""
+        """Restore a pickle of any version. Missing parameters get their defaults."""
+        state = {_table.current_name(name) or name: value for name, value in state.items()}
         self.__dict__.update({**self._defaults, **state})
         self.__dict__.pop("_enhope_version", None)
 
-    # ---- what scikit-learn asks ----
+    # ---- scikit-learn's interface ----
+
+    def set_params(self, **params):
+        """Set parameters by name.
+
+        Parameters
+        ----------
+        **params : dict
+            New values of parameters.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        for name in params:
+            if name not in self._defaults and _table.current_name(name):
+                raise ValueError(_unknown_parameter(type(self).__name__, name, self._defaults))
+        return super().set_params(**params)
 
     def get_feature_names_out(self, input_features=None):
-        """Names of the coordinates: that of the class in small letters and a number, as in enhope0, enhope1."""
+        """Return the names of the components: class name in lower case and number (enhope0).
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored; present for compatibility with scikit-learn.
+
+        Returns
+        -------
+        names : ndarray of str
+            Names of the components.
+        """
         if "_model" not in self.__dict__:
-            self._asked(None)
+            self._check_input(None)
         name = type(self).__name__.lower()
         return np.asarray([f"{name}{i}" for i in range(self._model.info()["outputs"])], dtype=object)
 
@@ -385,38 +506,42 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
 
 
 def _partial_fit(self, X, y=None, classes=None):
-    """Walks once through X: the first call begins, later ones go on. Classes may join at any call.
+    """Train for one epoch on X, starting from the current state. Each call may add classes.
 
     Parameters
     ----------
-    X, y
-        As for ``fit``. The first call needs samples of at least two classes.
-    classes : array, optional
-        All labels that will ever come, as scikit-learn's own estimators ask for; not needed.
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        Training samples. The first call needs samples of at least two classes.
+    y : array-like of shape (n_samples,)
+        Labels.
+    classes : array-like or None, default=None
+        All labels that later calls may contain, as for scikit-learn's estimators. Optional.
 
     Returns
     -------
-    self
+    self : object
+        The fitted estimator.
     """
-    goes_on = hasattr(self, "_model")
-    known = None if classes is None or goes_on else np.unique(np.asarray(classes))
-    return self._train(X, y, goes_on, {"epochs": 1, "valid": 0, "patience": 0}, known)
+    continues = hasattr(self, "_model")
+    known = None if classes is None or continues else np.unique(np.asarray(classes))
+    return self._train(X, y, continues, {"epochs": 1, "valid": 0, "patience": 0}, known)
 
 
-def _rows_of(data, own):
-    """A slice of what _arrays.samples gives."""
+def _rows_of(data, part):
+    """A slice of the data that _arrays.samples returns."""
     if not isinstance(data, tuple):
-        return data[own]
+        return data[part]
     start, column, value, H = data
-    begin, end = start[own.start], start[own.stop]
-    return start[own.start:own.stop + 1] - begin, column[begin:end], value[begin:end], H
+    begin, end = start[part.start], start[part.stop]
+    return start[part.start:part.stop + 1] - begin, column[begin:end], value[begin:end], H
 
 
 def _renumber(found, code, all_classes):
+    """Convert indices in the labels found in y to indices in all_classes."""
     at = np.searchsorted(all_classes, found)
-    strange = [label for label, i in zip(found, at) if i == len(all_classes) or all_classes[i] != label]
-    if strange:
-        raise ValueError(f"y has the label {strange[0]!r}, which is not in classes: expected one of {list(all_classes)}")
+    unknown = [label for label, i in zip(found, at) if i == len(all_classes) or all_classes[i] != label]
+    if unknown:
+        raise ValueError(f"y has the label {unknown[0]!r}, which is not in classes: expected one of {list(all_classes)}")
     return at[code]
 
 
@@ -433,7 +558,7 @@ def _names_differ(fitted, names):
 
 
 def _seed(random_state):
-    """A seed from what scikit-learn calls a random state: a number, or something that draws one."""
+    """The seed of a random state, which is an integer or a numpy random generator."""
     if hasattr(random_state, "randint"):
         return int(random_state.randint(0, 2**31 - 1))
     if hasattr(random_state, "integers"):
@@ -442,18 +567,17 @@ def _seed(random_state):
 
 
 def _parameters(method):
-    """(name, default, type, help) of every parameter."""
+    """(name, default, type, help) of each parameter."""
     rows = []
     for parameter, row in _table.settings_of(method):
-        text = f"{row['help']}; {_table.range_text(row)}. Default: {row['initial']}, or the recipe's."
+        text = f"{row['help']}; {_table.range_text(row)}. Default: {row['initial']}, or the value of the recipe."
         if parameter == "recipe":
-            said = "; ".join(f"{r['name']!r}: {r['summary']}" for r in _table.RECIPES)
-            text = f"{row['help']}. {said}. Default: {row['initial']!r}."
+            recipes = "; ".join(f"{r['name']!r}: {r['summary']}" for r in _table.RECIPES)
+            text = f"{row['help']}. {recipes}. Default: {row['initial']!r}."
         if parameter == "random_state":
-            text = f"the seed {row['help']}, or a numpy generator that draws one. Default: {row['initial']}."
+            text = f"seed of all random choices, or a numpy random generator that draws it. Default: {row['initial']}."
         rows.append((parameter, None, f"{_table.type_text(row)} or None", text))
-    own = _OWN + [_WARM] if _table.learns(method) else _OWN
-    return rows + own
+    return rows + _EXTRA_PARAMETERS + ([_WARM_START] if _table.learns(method) else [])
 
 
 _EXAMPLE = """
@@ -461,37 +585,50 @@ _EXAMPLE = """
     --------
     >>> import enhope
     >>> X, y = enhope.datasets.load("synthetic:blobs,n=300,classes=3,inputs=5,seed=1", return_X_y=True)
-    >>> model = enhope.{name}({said}).fit(X, y)
+    >>> model = enhope.{name}({arguments}).fit(X, y)
     >>> model.transform(X[:4]).shape
     (4, {outputs})
     >>> bool(model.score(X, y) > 0.9)
     True
 """
-_QUICK = {"factors": "20", "hidden": "10", "layers": "'20-10'", "epochs": "40"}
+_EXAMPLE_VALUES = {"factors": "20", "hidden": "10", "layers": "'20-10'", "epochs": "40"}
 
 
 def _docstring(method, name, rows):
     import textwrap
 
     lines = [f"{method['summary'][0].upper()}{method['summary'][1:]}.", ""]
-    facts = [("map", method["map"]), ("similarity", method["similarity"]), ("normaliser", method["normaliser"]),
+    facts = [("Map", method["map"]), ("similarity", method["similarity"]), ("normalizer", method["normaliser"]),
              ("target", method["target"]), ("compared with", method["compared"])]
     lines += textwrap.wrap("; ".join(f"{k}: {v}" for k, v in facts if v != "-") + ".", 100)
     lines += ["", "Parameters", "----------"]
     for parameter, default, kind, text in rows:
-        lines.append(f"{parameter} : {kind}, default {default!r}")
-        lines += textwrap.wrap(text[0].upper() + text[1:], 96, initial_indent="    ", subsequent_indent="    ")
+        lines.append(f"{parameter} : {kind}, default={default!r}")
+        sentence = text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")
+        lines += textwrap.wrap(sentence, 96, initial_indent="    ", subsequent_indent="    ")
     lines += ["", "Attributes", "----------"]
-    attributes = [("classes_", "the labels, in order"), ("n_features_in_", "inputs"),
-                  ("feature_names_in_", "their names, where X was a frame"), ("n_iter_", "epochs that were trained"),
-                  ("history_", "a dict of arrays: epoch, seconds, loss, valid_error")]
+    attributes = [("classes_ : ndarray of shape (n_classes,)", "Sorted labels."),
+                  ("n_features_in_ : int", "Number of inputs."),
+                  ("feature_names_in_ : ndarray of str", "Names of the inputs, if X was a data frame."),
+                  ("n_iter_ : int", "Number of epochs trained."),
+                  ("history_ : dict of ndarray", "Results of each epoch: ``epoch``, ``seconds``, ``loss``, ``valid_error``.")]
     if method["compared"] == "z exemplars":
-        attributes += [("exemplars_", "the exemplars, in the units of X"), ("exemplar_labels_", "their labels")]
+        attributes += [("exemplars_ : ndarray of shape (n_exemplars, n_features)", "Exemplars, in the units of X."),
+                       ("exemplar_labels_ : ndarray of shape (n_exemplars,)", "Labels of the exemplars.")]
     for attribute, text in attributes:
-        lines += [attribute, f"    {text[0].upper()}{text[1:]}."]
-    said = ", ".join(f"{k}={v}" for k, v in _QUICK.items() if any(row[0] == k for row in rows))
+        lines += [attribute, f"    {text}"]
+    arguments = ", ".join(f"{k}={v}" for k, v in _EXAMPLE_VALUES.items() if any(row[0] == k for row in rows))
     outputs = 5 if method["map"] == "identity" else 2
-    return "\n".join(lines) + "\n" + textwrap.dedent(_EXAMPLE.format(name=name, said=said, outputs=outputs))
+    return "\n".join(lines) + "\n" + textwrap.dedent(_EXAMPLE.format(name=name, arguments=arguments, outputs=outputs))
+
+
+
+def _unknown_parameter(owner, name, defaults):
+    """The error message for an unknown parameter, with the current name of a renamed one."""
+    current = _table.current_name(name)
+    if current in defaults:
+        return f"{owner} has no parameter {name!r}: it is now {current!r}"
+    return f"{owner} has no parameter {name!r}: expected some of {', '.join(defaults)}"
 
 
 def _make_class(method, module):
@@ -506,7 +643,7 @@ def _make_class(method, module):
     def __init__(self, **params):
         for key in params:
             if key not in defaults:
-                raise TypeError(f"{name}() has no parameter {key!r}: expected some of {', '.join(defaults)}")
+                raise TypeError(_unknown_parameter(f"{name}()", key, defaults))
         for key, value in defaults.items():
             setattr(self, key, params.get(key, value))
 
@@ -526,21 +663,21 @@ def _make_class(method, module):
 
 
 def make_classes(module):
-    """{name: class}, in the table's order."""
+    """Create the classes of all methods: {name: class}, in the order of the table."""
     made = [_make_class(method, module) for method in _table.METHODS]
     return {cls.__name__: cls for cls in made}
 
 
 def from_model(model, classes_by_method):
-    """A fitted estimator around a model, its parameters those that the model was trained with."""
+    """Create a fitted estimator for a model, with the parameters of its training."""
     info = model.info()
     cls = classes_by_method.get(info["method"])
     if cls is None:
-        raise ValueError(f"the model is of the method {info['method']!r}, which this version does not know")
+        raise ValueError(f"the model has the unknown method {info['method']!r}: load it with a newer version of enhope")
     estimator = cls()
     texts = {row["name"]: model.setting(row["name"]) for row in _table.SETTINGS if row["name"] != "recipe"}
-    said = [word.encode() for name, text in texts.items() if text is not None for word in (name, text)]
-    applicable = _enhope.applicable(said)
+    pairs = [word.encode() for name, text in texts.items() if text is not None for word in (name, text)]
+    applicable = _enhope.applicable(pairs)
     for parameter, row in _table.settings_of(cls._method):
         text = model.setting(row["name"])
         if text is not None and row["name"] in applicable:
@@ -551,22 +688,24 @@ def from_model(model, classes_by_method):
     names = model.inputs()
     if names is not None:
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
-    kind, own = _read_note(model, dict(cls._settings))
-    for parameter, value in own.items():
+    kind, parameters = _read_note(model, dict(cls._settings))
+    for parameter, value in parameters.items():
         setattr(estimator, parameter, value)
-    estimator._begun = estimator._decided()
-    estimator._take(model, np.unique(_arrays.label_values(model.classes(), kind)))
+    estimator._fixed = estimator._fixed_parameters()
+    estimator._set_model(model, np.unique(_arrays.label_values(model.classes(), kind)))
     return estimator
 
 
 def _read_note(model, rows):
-    """(type of the labels or None, {parameter: value}); files are not trusted."""
+    """Read and validate the note of _write_note: (type of labels or None, {parameter: value})."""
     try:
         note = json.loads(model.note("python") or "{}")
-        kind, own = note.get("labels"), note.get("parameters", {})
-        own = {key: None if text is None else _table.value_of(text, rows[key]) for key, text in own.items() if key in rows}
+        kind, texts = note.get("labels"), note.get("parameters", {})
+        texts = {_table.current_name(name) or name: text for name, text in texts.items()}
+        parameters = {name: None if text is None else _table.value_of(text, rows[name])
+                      for name, text in texts.items() if name in rows}
         if isinstance(kind, (str, type(None))):
-            return kind, own
+            return kind, parameters
     except (ValueError, TypeError, AttributeError, RecursionError):
         pass
-    raise ValueError("the model's note 'python' is not of the form that this package writes")
+    raise ValueError("the note 'python' of the model is invalid: the file is damaged, or another program changed it")

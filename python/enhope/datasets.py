@@ -1,4 +1,7 @@
-"""Data as the command ``enhope`` reads it: IDX, CSV, TSV, LIBSVM, NPY, NPZ, MAT, plain or gzipped, and synthetic data."""
+"""Read data sets in the formats of the command ``enhope``.
+
+The formats are IDX, CSV, TSV, LIBSVM, NPY, NPZ and MAT, plain or gzipped, and synthetic data.
+"""
 
 import os
 from typing import Any, List, Optional, Tuple, Union
@@ -11,7 +14,7 @@ __all__ = ["Data", "load"]
 
 
 class _Block:
-    """An array that lies in a data set, for numpy to look at."""
+    """Gives numpy access to an array of a data set without a copy."""
 
     def __init__(self, owner, address, shape, typestr):
         self._owner = owner
@@ -19,18 +22,21 @@ class _Block:
 
 
 class Data:
-    """Samples, their labels and what they are called.
+    """A data set, as returned by ``load``.
 
     Attributes
     ----------
-    data : array or scipy.sparse.csr_matrix of shape (n_samples, n_features)
-        uint8 or float32, where the file's reader left it: not copied, read-only. Sparse data is a matrix of scipy's where
-        that is installed, else dense.
-    target : array of shape (n_samples,), or None
-        Labels: numbers where all names of classes are, else texts; None where there are none.
+    data : ndarray or scipy.sparse.csr_matrix of shape (n_samples, n_features)
+        Samples as uint8 or float32, read-only. Sparse data is dense if scipy is not installed.
+    target : ndarray of shape (n_samples,) or None
+        Labels: integers if all class names are integers, otherwise strings. None if the data has no
+        labels.
     target_names : list of str
-    feature_names : list of str, or None
-    image_shape : tuple of (int, int), or None
+        Names of the classes.
+    feature_names : list of str or None
+        Names of the inputs, if the data has them.
+    image_shape : tuple of (int, int) or None
+        Rows and columns, if the samples are images.
     """
 
     data: Any
@@ -91,25 +97,30 @@ def load(
     variables: Optional[str] = None,
     return_X_y: bool = False,
 ) -> "Union[Data, Tuple[Any, Optional[np.ndarray]]]":
-    """Reads data.
+    """Read a data set.
 
     Parameters
     ----------
-    path : str or path
+    path : str or path-like
         A file, a folder of IDX files, ``"X.npy,y.npy"``, ``"synthetic:digits,n=6000,seed=1"`` or
         ``"synthetic:blobs,n=600,classes=3,inputs=5,seed=1"``.
-    part : "train" or "test", optional
-        The half of a folder, of an NPZ or of a split.
-    label : str, optional
-        Of CSV: the column of labels by name or by number from 1; ``"none"``: there is none.
-    split : str, optional
-        ``"N@SEED"``: shuffled, the first N are the train part.
-    limit : int
-        The first so many samples; 0: all.
-    variables : str, optional
-        Of MAT and NPZ: ``"X,y"``, the names of the variables.
-    return_X_y : bool
-        Gives ``(data, target)`` in place of a ``Data``.
+    part : {"train", "test"} or None, default=None
+        Part of a folder, of an NPZ file or of a split to read.
+    label : str, int or None, default=None
+        For CSV, the column with the labels: its name, or its number from 1. ``"none"`` if there is
+        none.
+    split : str or None, default=None
+        ``"N@SEED"`` shuffles the samples; the first N are the part ``"train"``.
+    limit : int, default=0
+        Maximum number of samples to read; 0 reads all.
+    variables : str or None, default=None
+        For MAT and NPZ, the names of the variables: ``"X,y"``.
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a ``Data`` object.
+
+    Returns
+    -------
+    data : Data, or tuple of (ndarray, ndarray)
 
     Examples
     --------

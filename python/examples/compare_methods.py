@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Compare methods
-# Every method is an estimator, so that scikit-learn's tools compare them: the same folds, the same score.
+# Every method is a scikit-learn estimator, so `cross_val_score` compares them on the same folds.
 
 # %%
 import sys
@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
 
-rivals = {
+estimators = {
     "EnHOPE": enhope.EnHOPE(epochs=5 if quick else None),
     "HOPE": enhope.HOPE(epochs=5 if quick else None),
     "LMNN": enhope.LMNN(epochs=5 if quick else None),
@@ -27,6 +27,6 @@ rivals = {
         NeighborhoodComponentsAnalysis(n_components=2, max_iter=5 if quick else 50, random_state=0), KNeighborsClassifier()
     ),
 }
-for name, rival in rivals.items():
-    scores = cross_val_score(rival, X, y, cv=3)
+for name, estimator in estimators.items():
+    scores = cross_val_score(estimator, X, y, cv=3)
     print(f"{name:24} accuracy {100 * scores.mean():5.1f} % +- {100 * scores.std():.1f}")

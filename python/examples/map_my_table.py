@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Map my table
-# A table with a column of classes becomes a map: near on the map is alike in the table. With a CSV of your own:
-# `python3 map_my_table.py flowers.csv species`; without one, a table is made up.
+# Embed a table with a column of classes in two dimensions. With your own CSV file:
+# `python3 map_my_table.py flowers.csv species`. Without arguments, the data is synthetic.
 
 # %%
 import sys
@@ -14,7 +14,7 @@ table = enhope.datasets.load(path, label=arguments[1] if len(arguments) > 1 else
 print(table)
 
 # %% [markdown]
-# One call learns the map; a tenth of the rows is held out by itself to choose the best state.
+# `fit` trains the model. It holds out 10 % of the rows automatically to choose the best epoch.
 
 # %%
 model = enhope.EnHOPE(epochs=20 if "--quick" in sys.argv else None)
@@ -23,12 +23,12 @@ held_out = model.history_["valid_error"].min()
 print(f"held-out error {100 * held_out:.1f} % after {model.n_iter_} epochs")
 
 # %% [markdown]
-# In a notebook the map shows itself: drag, zoom, point. Elsewhere it is a page to open.
+# A notebook displays the map as an interactive page. `save` writes the page to a file.
 
 # %%
 picture = enhope.plot(model, table.data, table.target, title="My table")
 picture.save("map.html")
-print("the map is in map.html; the exemplars of each class, in the units of the table:")
+print("the map is in map.html; exemplars of each class, in the units of the table:")
 for label, exemplar in zip(model.exemplar_labels_, model.exemplars_):
     print(f"  {label}: " + ", ".join(f"{value:.2f}" for value in exemplar[:6]))
 picture

@@ -1,7 +1,6 @@
-# %% [markdown]
-# # Replace my kNN
-# A classifier that looks at 20 exemplars in place of all training points: the same calls, less memory, less time.
-# `python3 replace_my_knn.py MNIST-FOLDER`; without a folder, digits are made up.
+# %% [markdown] # Replace my kNN Replace a nearest-neighbor classifier by one that compares with 20
+# exemplars instead of all training samples: the same methods, less memory, less time. `python3
+# replace_my_knn.py MNIST-FOLDER`; without a folder, the digits are synthetic.
 
 # %%
 import pickle
@@ -24,7 +23,7 @@ for model in (enhope.KNN(), enhope.EnHOPE(epochs=5 if quick else None)):
           f"error {100 * error:5.2f} %   {len(pickle.dumps(model)) / 1e6:6.1f} MB")
 
 # %% [markdown]
-# It also tells how sure it is, and which exemplars it looked at.
+# The classifier also gives probabilities and the nearest exemplars.
 
 # %%
 proba = model.predict_proba(test.data[:3])

@@ -1,4 +1,4 @@
-/* The library's tables as lists of dicts, and the module itself. */
+/* The tables of the library as lists of dicts, and the definition of the module. */
 #include "module.h"
 
 static PyObject *list_of(int count, PyObject *(*row)(int))
@@ -79,25 +79,25 @@ static PyObject *devices(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef functions[] = {
-    {"train", train, METH_VARARGS, "Trains, and gives (Model, stopped, exception or None, information, warnings)."},
-    {"applicable", applicable, METH_O, "The names of the settings that have an effect beside these."},
-    {"load", load_model, METH_VARARGS, "A Model from a file."},
-    {"from_bytes", model_from_bytes, METH_VARARGS, "A Model from the bytes of one."},
+    {"train", train, METH_VARARGS, "Trains; returns (Model, stopped, exception or None, information, warnings)."},
+    {"applicable", applicable, METH_O, "applicable(settings): names of the settings that have an effect with these."},
+    {"load", load_model, METH_VARARGS, "load(path): a Model."},
+    {"from_bytes", model_from_bytes, METH_VARARGS, "from_bytes(bytes): a Model, from the contents of a model file."},
     {"read", read_dataset, METH_VARARGS, "read(path, part, label, split, variables, inputs, limit): a Dataset."},
     {"methods", methods, METH_NOARGS, "The table of methods."},
     {"settings", settings, METH_NOARGS, "The table of settings."},
     {"recipes", recipes, METH_NOARGS, "The table of recipes."},
-    {"devices", devices, METH_NOARGS, "Rows (name, available, text)."},
+    {"devices", devices, METH_NOARGS, "Compute devices: rows (name, available, text)."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_enhope", "libenhope for Python.", -1, functions, NULL, NULL, NULL, NULL};
+    PyModuleDef_HEAD_INIT, "_enhope", "Bindings of libenhope.", -1, functions, NULL, NULL, NULL, NULL};
 
 static PyTypeObject *add_type(PyObject *module, const char *name, PyType_Spec *spec)
 {
     PyObject *type = PyType_FromSpec(spec);
     if (!type) return NULL;
-    Py_INCREF(type); /* one for the module, one for us */
+    Py_INCREF(type); /* PyModule_AddObject takes one reference; the caller keeps the other */
     if (PyModule_AddObject(module, name, type) == 0) return (PyTypeObject *)type;
     Py_DecRef(type);
     Py_DecRef(type);
@@ -108,7 +108,7 @@ PyMODINIT_FUNC PyInit__enhope(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
-    if (!watch_forks()) {
+    if (!register_fork_handler()) {
         Py_DecRef(module);
         return PyErr_NoMemory();
     }

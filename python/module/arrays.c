@@ -1,28 +1,28 @@
-/* From Python's objects to what the library takes: arrays, texts, samples; and from its sentences to exceptions. */
+/* Conversion of Python objects to arguments of the library, and of its errors to exceptions. */
 #include "module.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
-/* OSError, or its kin for what the system said, which ends the sentence. */
+/* Raises OSError, or the subclass for the system's error message at the end of the text. */
 static void raise_system(const char *text)
 {
     static const int known[] = {ENOENT, EACCES, EPERM, EISDIR, ENOTDIR, EEXIST, ENOSPC, EROFS, ENAMETOOLONG};
-    PyObject *sentence = text_of(text), *error = NULL;
+    PyObject *message = text_of(text), *error = NULL;
     const size_t length = strlen(text);
-    for (size_t i = 0; sentence && !error && i < sizeof known / sizeof *known; i++) {
-        const char *said = strerror(known[i]);
-        if (length < strlen(said) || strcmp(text + length - strlen(said), said) != 0) continue;
-        error = PyObject_CallFunction(PyExc_OSError, "iO", known[i], sentence);
+    for (size_t i = 0; message && !error && i < sizeof known / sizeof *known; i++) {
+        const char *reason = strerror(known[i]);
+        if (length < strlen(reason) || strcmp(text + length - strlen(reason), reason) != 0) continue;
+        error = PyObject_CallFunction(PyExc_OSError, "iO", known[i], message);
         if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
     }
-    if (sentence && !error && !PyErr_Occurred()) PyErr_SetObject(PyExc_OSError, sentence);
+    if (message && !error && !PyErr_Occurred()) PyErr_SetObject(PyExc_OSError, message);
     Py_XDECREF(error);
-    Py_XDECREF(sentence);
+    Py_XDECREF(message);
 }
 
-PyObject *raise_sentence(enhope_context *ctx, enhope_status status)
+PyObject *raise_error(enhope_context *ctx, enhope_status status)
 {
     if (status == ENHOPE_ERROR_IO) {
         raise_system(enhope_error(ctx));
@@ -33,7 +33,7 @@ PyObject *raise_sentence(enhope_context *ctx, enhope_status status)
     if (status == ENHOPE_ERROR_COMPUTE) type = PyExc_RuntimeError;
     const char *text = enhope_error(ctx);
     const char *where = "";
-    if (!strncmp(text, "view: ", 6)) { /* the view is the caller's X */
+    if (!strncmp(text, "view: ", 6)) { /* the caller knows the view as X */
         where = "X: ";
         text += 6;
     }
@@ -41,9 +41,10 @@ PyObject *raise_sentence(enhope_context *ctx, enhope_status status)
     return NULL;
 }
 
-/* ---- a context for each call: they cost nothing, and calls of several threads have nothing to share ---- */
+/* ---- contexts: one for each call, so that calls of several threads are independent ---- */
 
-/* A fork leaves OpenMP's threads behind: a child that waits for them waits for ever, so that it computes in one. */
+/* A forked process has no OpenMP threads and would wait for them forever, so it computes in one
+ * thread. */
 static int forked;
 
 static void after_fork(void)
@@ -51,12 +52,12 @@ static void after_fork(void)
     forked = 1;
 }
 
-int watch_forks(void)
+int register_fork_handler(void)
 {
     return pthread_atfork(NULL, NULL, after_fork) == 0;
 }
 
-/* where: (device, precision, threads), or None for what a new context has. NULL: an exception is set. */
+/* where: (device, precision, threads), or None for the defaults. NULL: an exception is set. */
 enhope_context *open_context(PyObject *where)
 {
     enhope_context *ctx = enhope_context_create();
@@ -75,7 +76,7 @@ enhope_context *open_context(PyObject *where)
         if (!status) status = enhope_context_set_precision(ctx, precision);
         if (!status) status = enhope_context_set_threads(ctx, forked ? 1 : threads);
         if (!status) return ctx;
-        raise_sentence(ctx, status);
+        raise_error(ctx, status);
     } else if (!PyErr_Occurred()) {
         PyErr_SetString(PyExc_TypeError, "where: expected (device, precision, threads) or None");
     }
@@ -87,7 +88,7 @@ enhope_context *open_context(PyObject *where)
 
 static const char *const types[TYPES] = {"<f4", "|u1", "<i4", "<i8"};
 
-static int64_t whole(PyObject *number)
+static int64_t integer_of(PyObject *number)
 {
     return number ? (int64_t)PyLong_AsLongLong(number) : -1;
 }
@@ -98,10 +99,10 @@ int refuse(const char *name, const char *expected)
     return 0;
 }
 
-/* What the interface of an array in C order says; wanted: the types, 1 << F4 | ... All objects are borrowed from the dict. */
+/* Reads the interface of an array in C order. wanted: the types, 1 << F4 | ... Objects of the dict
+ * are borrowed. */
 static int read_interface(PyObject *interface, const char *name, int wanted, int rank, int write, array *out)
 {
-
     PyObject *typestr = PyDict_GetItemString(interface, "typestr"), *shape = PyDict_GetItemString(interface, "shape");
     PyObject *data = PyDict_GetItemString(interface, "data"), *strides = PyDict_GetItemString(interface, "strides");
     if (!typestr || !PyUnicode_Check(typestr) || !shape || !PyTuple_Check(shape) || !data || !PyTuple_Check(data))
@@ -112,11 +113,11 @@ static int read_interface(PyObject *interface, const char *name, int wanted, int
     if (out->type == TYPES || !(1 << out->type & wanted)) return refuse(name, "another type, or another byte order");
     if (PyTuple_Size(shape) != rank || PyTuple_Size(data) != 2) return refuse(name, "an array of another rank");
     PyObject *readonly = PyTuple_GetItem(data, 1);
-    if (write && PyObject_IsTrue(readonly)) return refuse(name, "an array that can be written to");
+    if (write && PyObject_IsTrue(readonly)) return refuse(name, "a writable array");
     out->data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
     out->shape[1] = 1;
     for (int i = 0; i < rank; i++) {
-        out->shape[i] = (Py_ssize_t)whole(PyTuple_GetItem(shape, i));
+        out->shape[i] = (Py_ssize_t)integer_of(PyTuple_GetItem(shape, i));
         if (out->shape[i] < 0) return refuse(name, "a shape");
     }
     return PyErr_Occurred() ? 0 : 1;
@@ -135,7 +136,6 @@ int read_array(PyObject *object, const char *name, int wanted, int rank, int wri
     return read;
 }
 
-/* An array of `count` numbers that a call fills, or NULL for None. */
 int output(PyObject *object, const char *name, int type, int rank, int64_t rows, int64_t columns, void *to)
 {
     *(void **)to = NULL;
@@ -149,14 +149,13 @@ int output(PyObject *object, const char *name, int type, int rank, int64_t rows,
 
 /* ---- texts ---- */
 
-/* UTF-8; bytes that are none come through as they are. */
+/* Bytes that are not valid UTF-8 become surrogate escapes. */
 PyObject *text_of(const char *text)
 {
     if (!text) Py_RETURN_NONE;
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
 }
 
-/* Texts of a list of bytes objects, borrowed; NULL: an exception is set. PyMem_Free. */
 const char **texts_of(PyObject *list, const char *name, Py_ssize_t *count)
 {
     if (!PyList_Check(list)) {
@@ -192,24 +191,23 @@ static int read_sparse(PyObject *X, int64_t n, samples *out)
         !read_array(value, "value", 1 << F4, 1, 0, &v))
         return 0;
     *out = (samples){ENHOPE_CSR, n, H, v.data, s.data, c.data};
-    if (n < 0 || s.shape[0] != n + 1) return refuse("row_start", "one number more than there are rows");
+    if (n < 0 || s.shape[0] != n + 1) return refuse("row_start", "n + 1 numbers");
     if (out->row_start[n] > c.shape[0] || out->row_start[n] > v.shape[0])
-        return refuse("row_start", "no more values than there are");
+        return refuse("row_start", "offsets within column and value");
     return 1;
 }
 
-/* n: rows that are expected. */
 int read_samples(PyObject *X, int64_t n, samples *out)
 {
     if (PyTuple_Check(X)) return read_sparse(X, n, out);
     array x;
     if (!read_array(X, "X", 1 << F4 | 1 << U1, 2, 0, &x)) return 0;
-    if (n != x.shape[0]) return refuse("X", "as many rows as are told");
-    *out = (samples){x.type == U1 ? ENHOPE_U8 : ENHOPE_F32, x.shape[0], x.shape[1], x.data, NULL, NULL};
+    if (n != x.shape[0]) return refuse("X", "n rows");
+    const enhope_kind kind = x.type == U1 ? ENHOPE_U8 : ENHOPE_F32;
+    *out = (samples){kind, x.shape[0], x.shape[1], x.data, NULL, NULL};
     return 1;
 }
 
-/* Needs no GIL: it checks every value. */
 enhope_status view(enhope_context *ctx, const samples *x, const labels *y, enhope_dataset **out)
 {
     const int32_t c = (int32_t)y->classes;

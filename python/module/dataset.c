@@ -1,4 +1,4 @@
-/* Dataset: what was read from a file. */
+/* The type Dataset: data read from a file. */
 #include "module.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ static PyObject *dataset_names(PyObject *self, PyObject *args)
     return list;
 }
 
-/* Address of one of the arrays: "x", "label", "row_start", "column", "value"; None: it is not there. */
+/* The address of "x", "label", "row_start", "column" or "value"; None if there is no such array. */
 static PyObject *dataset_address(PyObject *self, PyObject *args)
 {
     const dataset_object *d = (dataset_object *)self;
@@ -64,9 +64,9 @@ static PyObject *dataset_address(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef dataset_methods[] = {
-    {"info", dataset_info, METH_NOARGS, "What is in it, as a dict."},
-    {"names", dataset_names, METH_VARARGS, "names(classes): of the classes, or of the inputs (None: not known)."},
-    {"address", dataset_address, METH_VARARGS, "Where an array lies, as long as this object does."},
+    {"info", dataset_info, METH_NOARGS, "Sizes and type of the data, as a dict."},
+    {"names", dataset_names, METH_VARARGS, "names(classes): names of the classes, or of the inputs (None if unknown)."},
+    {"address", dataset_address, METH_VARARGS, "The address of an array, valid during the lifetime of this object."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot dataset_slots[] = {{Py_tp_new, no_new},
@@ -95,13 +95,13 @@ PyObject *read_dataset(PyObject *module, PyObject *args)
         enhope_dataset *data = NULL;
         enhope_dataset_info info;
         enhope_status status;
-        (void)enhope_context_set_memory(ctx, INT64_MAX); /* arrays are in memory, whatever their size */
+        (void)enhope_context_set_memory(ctx, INT64_MAX); /* numpy needs the arrays in memory */
         Py_BEGIN_ALLOW_THREADS;
         status = enhope_dataset_read(ctx, &source, &data);
         if (!status) enhope_dataset_get_info(data, &info);
         Py_END_ALLOW_THREADS;
         if (status)
-            raise_sentence(ctx, status);
+            raise_error(ctx, status);
         else if (!(self = PyObject_New(dataset_object, dataset_type)))
             enhope_dataset_free(data);
         if (self) self->data = data, self->info = info;

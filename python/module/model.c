@@ -1,4 +1,4 @@
-/* Model: a trained model, asked. */
+/* The type Model: a trained model. */
 #include "module.h"
 
 PyTypeObject *model_type;
@@ -6,7 +6,7 @@ PyTypeObject *model_type;
 PyObject *no_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     (void)type, (void)args, (void)keywords;
-    PyErr_SetString(PyExc_TypeError, "made by training, loading and reading only");
+    PyErr_SetString(PyExc_TypeError, "this type cannot be instantiated; use train, load or read only");
     return NULL;
 }
 static void model_free(PyObject *self)
@@ -17,7 +17,6 @@ static void model_free(PyObject *self)
     Py_DecRef((PyObject *)type);
 }
 
-/* Owns the model either way. */
 PyObject *model_object_of(enhope_model *model)
 {
     model_object *self = PyObject_New(model_object, model_type);
@@ -30,10 +29,10 @@ PyObject *model_object_of(enhope_model *model)
     return (PyObject *)self;
 }
 
-/* What a call that only asks the model leaves behind. */
+/* Ends a call without a result: raises the error, frees the context. */
 static PyObject *close_call(enhope_context *ctx, enhope_status status)
 {
-    if (status) raise_sentence(ctx, status);
+    if (status) raise_error(ctx, status);
     enhope_context_free(ctx);
     if (status) return NULL;
     Py_RETURN_NONE;
@@ -46,7 +45,7 @@ static PyObject *model_info(PyObject *self, PyObject *unused)
     return Py_BuildValue("{s:s,s:s,s:L,s:L,s:L,s:L,s:O,s:i,s:i,s:L,s:L,s:d,s:L,s:L,s:L,s:L,s:L,s:L}", "method",
                          i->method, "map", i->map, "inputs", (long long)i->inputs, "outputs", (long long)i->outputs,
                          "parameters", (long long)i->parameters, "references", (long long)i->references, "exemplars",
-                         i->references_are_exemplars ? Py_True : Py_False, "classes", (int)i->classes, "neighbours",
+                         i->references_are_exemplars ? Py_True : Py_False, "classes", (int)i->classes, "n_neighbors",
                          (int)i->neighbours, "epochs", (long long)i->epochs, "best", (long long)i->best, "temperature",
                          i->temperature, "valid_n", (long long)i->valid_n, "valid_errors", (long long)i->valid_errors,
                          "train_n", (long long)i->train_n, "train_errors", (long long)i->train_errors, "image_rows",
@@ -87,7 +86,6 @@ static PyObject *model_setting(PyObject *self, PyObject *args)
     return text_of(enhope_model_setting(((model_object *)self)->model, name));
 }
 
-/* note(name), set_note(name, text): the latter before a second thread knows of the model. */
 static PyObject *model_note(PyObject *self, PyObject *args)
 {
     const char *name;
@@ -95,6 +93,7 @@ static PyObject *model_note(PyObject *self, PyObject *args)
     return text_of(enhope_model_note(((model_object *)self)->model, name));
 }
 
+/* Not thread-safe: call it before the model is shared between threads. */
 static PyObject *model_set_note(PyObject *self, PyObject *args)
 {
     const char *name, *text;
@@ -119,7 +118,7 @@ static PyObject *model_history(PyObject *self, PyObject *unused)
     return list;
 }
 
-/* references(where, Y, labels): fills what is not None. */
+/* references(where, Y, labels): fills the arrays that are not None. */
 static PyObject *model_references(PyObject *self, PyObject *args)
 {
     const model_object *m = (model_object *)self;
@@ -134,13 +133,13 @@ static PyObject *model_references(PyObject *self, PyObject *args)
     if (!ctx) return NULL;
     enhope_status status;
     Py_BEGIN_ALLOW_THREADS status = enhope_model_references(ctx, m->model, Y, label);
-    Py_END_ALLOW_THREADS if (status) raise_sentence(ctx, status);
+    Py_END_ALLOW_THREADS if (status) raise_error(ctx, status);
     enhope_context_free(ctx);
     if (status) return NULL;
     Py_RETURN_NONE;
 }
 
-/* exemplars(X) */
+/* exemplars(X): fills X. */
 static PyObject *model_exemplars(PyObject *self, PyObject *args)
 {
     const model_object *m = (model_object *)self;
@@ -154,7 +153,7 @@ static PyObject *model_exemplars(PyObject *self, PyObject *args)
     return close_call(ctx, enhope_model_exemplars(ctx, m->model, X));
 }
 
-/* embed(X, n, where, Y) */
+/* embed(X, n, where, Y): fills Y. */
 static PyObject *model_embed(PyObject *self, PyObject *args)
 {
     const model_object *m = (model_object *)self;
@@ -176,8 +175,8 @@ static PyObject *model_embed(PyObject *self, PyObject *args)
     Py_END_ALLOW_THREADS return close_call(ctx, status);
 }
 
-/* predict(X, n, where, k, label, proba, winner, distance, margin, Y, neighbour, neighbour_distance): fills what is not
- * None. */
+/* predict(X, n, where, k, label, proba, winner, distance, margin, Y, neighbor, neighbor_distance):
+ * fills the arrays that are not None. */
 static PyObject *model_predict(PyObject *self, PyObject *args)
 {
     const model_object *m = (model_object *)self;
@@ -190,15 +189,15 @@ static PyObject *model_predict(PyObject *self, PyObject *args)
                           &object[4], &object[5], &object[6], &object[7]) ||
         !read_samples(X, n, &x))
         return NULL;
-    const int64_t near = k ? k : m->info.neighbours;
+    const int64_t count = k ? k : m->info.neighbours;
     if (!output(object[0], "label", I4, 1, n, 1, &out.label) ||
         !output(object[1], "proba", F4, 2, n, m->info.classes, &out.proba) ||
         !output(object[2], "winner", I8, 1, n, 1, &out.winner) ||
         !output(object[3], "distance", F4, 1, n, 1, &out.distance) ||
         !output(object[4], "margin", F4, 1, n, 1, &out.margin) ||
         !output(object[5], "Y", F4, 2, n, m->info.outputs, &out.Y) ||
-        !output(object[6], "neighbour", I8, 2, n, near, &out.neighbour) ||
-        !output(object[7], "neighbour_distance", F4, 2, n, near, &out.neighbour_distance))
+        !output(object[6], "neighbor", I8, 2, n, count, &out.neighbour) ||
+        !output(object[7], "neighbor_distance", F4, 2, n, count, &out.neighbour_distance))
         return NULL;
     enhope_context *ctx = open_context(where);
     if (!ctx) return NULL;
@@ -243,27 +242,27 @@ static PyObject *model_bytes(PyObject *self, PyObject *unused)
     }
     if (status) {
         Py_CLEAR(out);
-        raise_sentence(ctx, status);
+        raise_error(ctx, status);
     }
     enhope_context_free(ctx);
     return out;
 }
 
 static PyMethodDef model_methods[] = {
-    {"info", model_info, METH_NOARGS, "What is in it, as a dict."},
-    {"classes", model_classes, METH_NOARGS, "Names of the classes, by number."},
-    {"inputs", model_inputs, METH_NOARGS, "Names of the inputs; None: not known."},
-    {"setting", model_setting, METH_VARARGS, "The text of a setting; None: unknown."},
-    {"note", model_note, METH_VARARGS, "A note; None: there is none."},
+    {"info", model_info, METH_NOARGS, "Method, sizes and results of training, as a dict."},
+    {"classes", model_classes, METH_NOARGS, "Names of the classes, in the order of their numbers."},
+    {"inputs", model_inputs, METH_NOARGS, "Names of the inputs; None if unknown."},
+    {"setting", model_setting, METH_VARARGS, "setting(name): its value as text; None if unknown."},
+    {"note", model_note, METH_VARARGS, "note(name): its text; None if there is none."},
     {"set_note", model_set_note, METH_VARARGS, "set_note(name, text)"},
     {"history", model_history, METH_NOARGS, "Rows (epoch, seconds, loss, valid_error)."},
     {"references", model_references, METH_VARARGS, "references(where, Y, labels)"},
     {"exemplars", model_exemplars, METH_VARARGS, "exemplars(X)"},
     {"embed", model_embed, METH_VARARGS, "embed(X, n, where, Y)"},
     {"predict", model_predict, METH_VARARGS,
-     "predict(X, n, where, k, label, proba, winner, distance, margin, Y, neighbour, neighbour_distance)"},
+     "predict(X, n, where, k, label, proba, winner, distance, margin, Y, neighbor, neighbor_distance)"},
     {"save", model_save, METH_VARARGS, "save(path)"},
-    {"to_bytes", model_bytes, METH_NOARGS, "What save() would write."},
+    {"to_bytes", model_bytes, METH_NOARGS, "The contents of the file that save() writes."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot model_slots[] = {{Py_tp_new, no_new},
@@ -284,7 +283,7 @@ PyObject *load_model(PyObject *module, PyObject *args)
     if (ctx) {
         const char *text = PyBytes_AsString(path);
         Py_BEGIN_ALLOW_THREADS status = enhope_model_load(ctx, text, &model);
-        Py_END_ALLOW_THREADS if (status) raise_sentence(ctx, status);
+        Py_END_ALLOW_THREADS if (status) raise_error(ctx, status);
     }
     Py_DecRef(path);
     enhope_context_free(ctx);
@@ -302,7 +301,7 @@ PyObject *model_from_bytes(PyObject *module, PyObject *args)
     enhope_model *model = NULL;
     enhope_status status;
     Py_BEGIN_ALLOW_THREADS status = enhope_model_load_bytes(ctx, bytes, (size_t)size, &model);
-    Py_END_ALLOW_THREADS if (status) raise_sentence(ctx, status);
+    Py_END_ALLOW_THREADS if (status) raise_error(ctx, status);
     enhope_context_free(ctx);
     return status ? NULL : model_object_of(model);
 }

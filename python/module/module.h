@@ -1,9 +1,9 @@
-/* The extension module enhope._enhope: enhope.h for Python, and nothing more. What its files share.
+/* Declarations shared by the files of the extension module enhope._enhope, which binds enhope.h.
  *
- * Built on the stable ABI of Python 3.9, so that one file serves all later ones. Arrays come and go by numpy's array
- * interface (a dict with address, type and shape): no header of numpy is needed, and what is not of the type and the
- * order that is asked for is refused here. Whatever computes runs without the GIL. A function that fails sets an exception
- * and returns NULL, or 0 where it tells whether it did well. */
+ * The module uses the stable ABI of Python 3.9, so one binary works with all later versions.
+ * Arrays are passed by numpy's array interface (a dict with address, type and shape), which needs
+ * no headers of numpy. Arrays of a wrong type or order are rejected. The GIL is released during
+ * computation. A function that fails sets an exception and returns NULL, or 0 if it returns int. */
 #ifndef ENHOPE_MODULE_H
 #define ENHOPE_MODULE_H
 
@@ -15,15 +15,15 @@
 
 /* ---- arrays.c ---- */
 
-PyObject *raise_sentence(enhope_context *ctx, enhope_status status);
-/* Once, when the module is made; 0: no memory. */
-int watch_forks(void);
-/* where: (device, precision, threads), or None for what a new context has. */
+PyObject *raise_error(enhope_context *ctx, enhope_status status);
+/* Called once, when the module is created; 0: out of memory. */
+int register_fork_handler(void);
+/* where: (device, precision, threads), or None for the defaults. */
 enhope_context *open_context(PyObject *where);
-/* Says that `name` is not what was expected; 0. */
+/* Raises TypeError for the argument `name` unless an exception is set; returns 0. */
 int refuse(const char *name, const char *expected);
 
-/* Of the numbers in arrays, as the interface names them: this machine is little-endian, as the library asks. */
+/* Element types of arrays. The library supports little-endian machines only. */
 enum { F4, U1, I4, I8, TYPES };
 
 typedef struct array {
@@ -32,11 +32,12 @@ typedef struct array {
     int type;
 } array;
 
+/* wanted: the accepted types, 1 << F4 | ...; write: whether the array must be writable. */
 int read_array(PyObject *object, const char *name, int wanted, int rank, int write, array *out);
-/* An array (rows, columns) that a call fills; NULL for None. */
+/* The data of a writable array (rows, columns), in *to; NULL for None. */
 int output(PyObject *object, const char *name, int type, int rank, int64_t rows, int64_t columns, void *to);
 PyObject *text_of(const char *text);
-/* Texts of a list of bytes objects, borrowed. PyMem_Free. */
+/* Pointers to the texts of a list of bytes objects, which own them; free with PyMem_Free. */
 const char **texts_of(PyObject *list, const char *name, Py_ssize_t *count);
 
 typedef struct samples {
@@ -48,17 +49,17 @@ typedef struct samples {
 } samples;
 
 typedef struct labels {
-    const int32_t *code; /* (n) NULL: none */
+    const int32_t *code; /* (n); NULL: no labels */
     const char **name;   /* (classes) */
     Py_ssize_t classes;
 } labels;
 
-/* X: an array (n, H) of f4 or u1, or (row_start, column, value, H). n: rows that are expected. */
+/* X: an array (n, H) of f4 or u1, or a tuple (row_start, column, value, H). n: expected rows. */
 int read_samples(PyObject *X, int64_t n, samples *out);
-/* Needs no GIL: it checks every value. */
+/* Checks every value, so it is called without the GIL. */
 enhope_status view(enhope_context *ctx, const samples *x, const labels *y, enhope_dataset **out);
 
-/* ---- model.c, train.c, dataset.c: the module's functions ---- */
+/* ---- model.c, train.c, dataset.c ---- */
 
 typedef struct model_object {
     PyObject_HEAD enhope_model *model;
@@ -67,9 +68,9 @@ typedef struct model_object {
 
 extern PyTypeObject *model_type, *dataset_type;
 extern PyType_Spec model_spec, dataset_spec;
-/* Owns the model either way. */
+/* Takes ownership of the model, also on failure. */
 PyObject *model_object_of(enhope_model *model);
-/* tp_new of both: only this module makes these objects. */
+/* tp_new of both types: only this module creates objects. */
 PyObject *no_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
 PyObject *load_model(PyObject *module, PyObject *args);
 PyObject *model_from_bytes(PyObject *module, PyObject *args);

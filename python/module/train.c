@@ -1,16 +1,17 @@
-/* Training: with the GIL given away, and asked for again when the callback or Ctrl-C may have something to say. */
+/* Training without the GIL. The progress function acquires it for the callback and to check for
+ * Ctrl-C. */
 #include "module.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* What the progress function has to know. It is called without the GIL, in the thread that called train(). */
+/* State of the progress function, which is called without the GIL in the thread of train(). */
 typedef struct training {
     PyThreadState *thread;
     PyObject *callback; /* NULL: none */
     PyObject *error;    /* the exception that stopped training; NULL: none */
-    double heard;       /* when Python was last asked */
+    double last_call;   /* time of the last call into Python */
 } training;
 
 static double now(void)
@@ -31,8 +32,9 @@ static PyObject *take_exception(void)
     return value;
 }
 
-/* True (not 0): the callback wants training to end, or an exception does. */
-static int ask_python(training *t, const enhope_progress *p)
+/* Calls the callback with the GIL held. Returns nonzero to stop training: if the callback returns
+ * true or an exception is raised. */
+static int call_python(training *t, const enhope_progress *p)
 {
     int stop = 0;
     if (PyErr_CheckSignals() == 0 && t->callback) {
@@ -50,24 +52,24 @@ static int ask_python(training *t, const enhope_progress *p)
 
 static int progress(const enhope_progress *p, void *user)
 {
-    static const double often = 0.05; /* seconds: soon enough for Ctrl-C and for a bar */
+    static const double interval = 0.05; /* seconds; responsive to Ctrl-C, and negligible cost */
     training *t = user;
     const double time = now();
-    if (!(t->callback && p->epoch_done) && time - t->heard < often && time >= t->heard) return 0;
-    t->heard = time;
+    if (!(t->callback && p->epoch_done) && time - t->last_call < interval && time >= t->last_call) return 0;
+    t->last_call = time;
     PyEval_RestoreThread(t->thread);
-    const int stop = ask_python(t, p);
+    const int stop = call_python(t, p);
     t->thread = PyEval_SaveThread();
     return stop;
 }
 
-/* Lines of the log of one level, kept until the GIL is held again. */
+/* Log lines of one level, collected without the GIL. */
 typedef struct lines {
     char *text; /* joined by newlines; free */
     size_t used;
 } lines;
 
-static void keep_line(enhope_log_level level, const char *line, void *user)
+static void append_line(enhope_log_level level, const char *line, void *user)
 {
     lines *l = (lines *)user + level;
     const size_t length = strlen(line);
@@ -84,7 +86,7 @@ static PyObject *log_text(const lines *l)
     return text_of(l->text ? l->text : "");
 }
 
-/* settings: a list of bytes, name and value in turn. */
+/* list: bytes objects, alternately names and values. */
 static enhope_settings *make_settings(enhope_context *ctx, PyObject *list)
 {
     Py_ssize_t count;
@@ -95,7 +97,7 @@ static enhope_settings *make_settings(enhope_context *ctx, PyObject *list)
     for (Py_ssize_t i = 0; settings && i + 1 < count; i += 2) {
         const enhope_status status = enhope_settings_set(ctx, settings, texts[i], texts[i + 1]);
         if (!status) continue;
-        raise_sentence(ctx, status);
+        raise_error(ctx, status);
         enhope_settings_free(settings);
         settings = NULL;
     }
@@ -120,13 +122,13 @@ PyObject *applicable(PyObject *module, PyObject *list)
     return names;
 }
 
-/* The parts of a call of train() that are read before and freed after it. */
+/* The arguments of train(). */
 typedef struct request {
     samples x;
     labels y;
     const char **input; /* names; NULL: none */
     long long image_rows, image_columns;
-    const enhope_model *from; /* NULL: from nothing */
+    const enhope_model *from; /* model to continue from; NULL: none */
     enhope_settings *settings;
 } request;
 
@@ -140,15 +142,15 @@ static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObjec
                           &settings, &where, &from, callback) ||
         !read_samples(X, n, &r->x) || !read_array(code, "labels", 1 << I4, 1, 0, &a))
         return 0;
-    if (a.shape[0] != n) return refuse("labels", "as many as there are rows");
+    if (a.shape[0] != n) return refuse("labels", "one label for each row");
     r->y.code = a.data;
     r->y.name = texts_of(classes, "classes", &r->y.classes);
     if (!r->y.name) return 0;
-    if (r->y.classes > INT32_MAX) return refuse("classes", "fewer");
+    if (r->y.classes > INT32_MAX) return refuse("classes", "fewer than 2^31 names");
     if (inputs != Py_None) {
         r->input = texts_of(inputs, "inputs", &count);
         if (!r->input) return 0;
-        if (count != r->x.H) return refuse("inputs", "as many names as there are inputs");
+        if (count != r->x.H) return refuse("inputs", "one name for each input");
     }
     if (from != Py_None && Py_TYPE(from) != model_type) return refuse("from", "a Model or None");
     if (from != Py_None) r->from = ((model_object *)from)->model;
@@ -156,7 +158,7 @@ static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObjec
     return r->settings != NULL;
 }
 
-/* Needs no GIL. */
+/* Called without the GIL. */
 static enhope_status train_request(enhope_context *ctx, const request *r, training *t, enhope_model **model)
 {
     enhope_dataset *data = NULL;
@@ -170,8 +172,9 @@ static enhope_status train_request(enhope_context *ctx, const request *r, traini
     return status;
 }
 
-/* train(X, n, labels, classes, inputs, image_rows, image_columns, settings, where, from, callback) -> (Model, stopped,
- * exception or None, information, warnings), the last two of the log. A model that was stopped by an exception comes with it. */
+/* train(X, n, labels, classes, inputs, image_rows, image_columns, settings, where, from, callback)
+ * -> (Model, stopped, exception or None, information, warnings). The last two are lines of the log.
+ * If an exception stopped training, both the model and the exception are returned. */
 PyObject *train(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -180,10 +183,10 @@ PyObject *train(PyObject *module, PyObject *args)
     enhope_context *ctx = open_context(where);
     if (!ctx) return NULL;
     if (read_request(ctx, args, &r, &callback)) {
-        training t = {.callback = callback == Py_None ? NULL : callback, .heard = now()};
+        training t = {.callback = callback == Py_None ? NULL : callback, .last_call = now()};
         lines log[ENHOPE_LOG_WARNING + 1] = {{0}};
         enhope_model *model = NULL;
-        enhope_context_set_log(ctx, keep_line, log);
+        enhope_context_set_log(ctx, append_line, log);
         t.thread = PyEval_SaveThread();
         const enhope_status status = train_request(ctx, &r, &t, &model);
         PyEval_RestoreThread(t.thread);
@@ -196,7 +199,7 @@ PyObject *train(PyObject *module, PyObject *args)
         } else if (t.error) {
             PyErr_SetObject((PyObject *)Py_TYPE(t.error), t.error);
         } else {
-            raise_sentence(ctx, status);
+            raise_error(ctx, status);
         }
         Py_XDECREF(t.error);
         for (int level = 0; level <= ENHOPE_LOG_WARNING; level++) free(log[level].text);

@@ -1,4 +1,6 @@
-"""What the tests share. They run against the package on PYTHONPATH; ENHOPE_COMMAND names the command of the same build."""
+"""Fixtures. The tests use the package on PYTHONPATH; ENHOPE_COMMAND names the command of the same
+build.
+"""
 
 import os
 
@@ -13,13 +15,13 @@ CLASSES = [cls for cls in vars(enhope).values()
 
 
 def quick(cls, **more):
-    """An estimator of any class that trains in no time."""
+    """An estimator of a class, with parameters that make training fast."""
     return cls(**{k: v for k, v in {**QUICK, **more}.items() if k in cls._defaults})
 
 
 @pytest.fixture(scope="session")
 def blobs():
-    """Three classes of five inputs, float32, and their labels."""
+    """Samples of three classes with five inputs (float32), and their labels."""
     X, y = enhope.datasets.load("synthetic:blobs,n=300,classes=3,inputs=5,seed=1", return_X_y=True)
     return np.array(X, np.float32), np.array(y)
 
@@ -28,5 +30,5 @@ def blobs():
 def command():
     path = os.environ.get("ENHOPE_COMMAND")
     if not path:
-        pytest.skip("ENHOPE_COMMAND does not name the command")
+        pytest.skip("ENHOPE_COMMAND is not set")
     return path

@@ -1,15 +1,15 @@
-"""The package with numpy alone: no scikit-learn, scipy, pandas or matplotlib can be imported."""
+"""The package works with numpy only: scikit-learn, scipy, pandas and matplotlib are blocked."""
 
 import subprocess
 import sys
 
 PROGRAM = """
 import sys
-class Refuse:
+class Block:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in ("sklearn", "scipy", "pandas", "matplotlib", "joblib", "IPython"):
             raise ImportError(name)
-sys.meta_path.insert(0, Refuse())
+sys.meta_path.insert(0, Block())
 import enhope, numpy as np, pickle
 X, y = enhope.datasets.load("synthetic:blobs,n=200,classes=3,inputs=5,seed=1", return_X_y=True)
 model = enhope.EnHOPE(factors=10, hidden=5, epochs=20)
@@ -23,12 +23,12 @@ assert (pickle.loads(pickle.dumps(model)).transform(X) == model.transform(X)).al
 assert model.get_params()["factors"] == 10 and repr(model) == "EnHOPE(epochs=20, factors=10, hidden=5)"
 model.set_params(epochs=3).fit(X, y).partial_fit(X, y)
 try:
-    model.set_params(soup=1)
+    model.set_params(unknown=1)
 except ValueError as error:
-    assert "no parameter 'soup'" in str(error)
+    assert "no parameter 'unknown'" in str(error)
 assert "iframe" in enhope.plot(model, X, y)._repr_html_()
 """
 
 
-def test_numpy_is_all_that_is_needed():
+def test_package_needs_only_numpy():
     subprocess.run([sys.executable, "-c", PROGRAM], check=True)

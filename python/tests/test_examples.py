@@ -1,4 +1,4 @@
-"""Docstrings and the examples of README, docs and the examples folder do what they say."""
+"""The examples in docstrings, README, docs and the examples folder run."""
 
 import doctest
 import glob

@@ -1,4 +1,4 @@
-"""Models and data between Python and the command: the same bits either way."""
+"""Python and the command exchange models and data, with identical results."""
 
 import os
 import pickle
@@ -18,28 +18,28 @@ def run(command, *arguments):
     subprocess.run([command, *arguments], check=True, capture_output=True)
 
 
-def test_both_train_to_the_same_bytes_and_read_each_other(command, tmp_path):
-    theirs, ours = tmp_path / "theirs.safetensors", tmp_path / "ours.safetensors"
-    run(command, "train", "--data", DIGITS, "-o", theirs, "--part", "train", *OPTIONS)
+def test_python_and_command_write_identical_models_and_load_each_other_s(command, tmp_path):
+    by_command, by_python = tmp_path / "command.safetensors", tmp_path / "python.safetensors"
+    run(command, "train", "--data", DIGITS, "-o", by_command, "--part", "train", *OPTIONS)
     digits = enhope.datasets.load(DIGITS, part="train")
     model = enhope.EnHOPE(image_shape=digits.image_shape, **SETTINGS).fit(digits.data, digits.target)
-    model.save(ours)
-    assert ours.read_bytes() == theirs.read_bytes()
+    model.save(by_python)
+    assert by_python.read_bytes() == by_command.read_bytes()
 
-    loaded = enhope.load(theirs)
+    loaded = enhope.load(by_command)
     assert isinstance(loaded, enhope.EnHOPE) and loaded.factors == 30 and loaded.image_shape == (28, 28)
     test = enhope.datasets.load(DIGITS, part="test")
-    for path, who in ((ours, loaded), (theirs, model)):
+    for path, estimator in ((by_python, loaded), (by_command, model)):
         run(command, "embed", path, "--data", DIGITS, "--part", "test", "-o", tmp_path / "map.npy")
-        run(command, "predict", path, "--data", DIGITS, "--part", "test", "-o", tmp_path / "said.csv")
-        assert (np.load(tmp_path / "map.npy") == who.transform(test.data)).all()
-        said = [line.split(",")[0] for line in (tmp_path / "said.csv").read_text().split("\n")[1:] if line]
-        assert said == [str(label) for label in who.predict(test.data)]
+        run(command, "predict", path, "--data", DIGITS, "--part", "test", "-o", tmp_path / "predictions.csv")
+        assert (np.load(tmp_path / "map.npy") == estimator.transform(test.data)).all()
+        predicted = [line.split(",")[0] for line in (tmp_path / "predictions.csv").read_text().split("\n")[1:] if line]
+        assert predicted == [str(label) for label in estimator.predict(test.data)]
     assert loaded.classes_.dtype.kind == "i" and loaded.history_["epoch"].tolist() == [1, 2, 3, 4, 5]
     assert loaded.partial_fit(test.data, test.target).score(test.data, test.target) > 0.3
 
 
-def test_names_of_columns_travel(command, tmp_path):
+def test_column_names_are_stored_in_the_model(command, tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"wide": [1.0, 2, 3, 8, 9, 10] * 5, "high": [3.0, 1, 2, 9, 8, 7] * 5})
     kind = np.array(["small"] * 3 + ["large"] * 3).tolist() * 5
@@ -47,18 +47,18 @@ def test_names_of_columns_travel(command, tmp_path):
     enhope.EnHOPE(factors=5, hidden=4, epochs=20).fit(frame, kind).save(path)
     assert list(enhope.load(path).feature_names_in_) == ["wide", "high"]
     (tmp_path / "new.csv").write_text("wide,high\n1,2\n9,9\n")
-    run(command, "predict", path, "--data", tmp_path / "new.csv", "-o", tmp_path / "said.csv")
-    assert "small" in (tmp_path / "said.csv").read_text()
+    run(command, "predict", path, "--data", tmp_path / "new.csv", "-o", tmp_path / "predictions.csv")
+    assert "small" in (tmp_path / "predictions.csv").read_text()
     (tmp_path / "bad.csv").write_text("high,wide\n1,2\n9,9\n")
     with pytest.raises(subprocess.CalledProcessError):
-        run(command, "predict", path, "--data", tmp_path / "bad.csv", "-o", tmp_path / "said.csv")
+        run(command, "predict", path, "--data", tmp_path / "bad.csv", "-o", tmp_path / "predictions.csv")
 
 
-def test_files_that_are_no_models_are_refused(tmp_path):
+def test_invalid_model_files_are_rejected(tmp_path):
     path = tmp_path / "bad"
     with pytest.raises(OSError, match="cannot open"):
         enhope.load(path)
-    path.write_bytes(b"no model at all")
+    path.write_bytes(b"not a safetensors file")
     with pytest.raises(ValueError, match="not a model"):
         enhope.load(path)
     for bad in (b"", b"\0" * 100):
@@ -68,7 +68,7 @@ def test_files_that_are_no_models_are_refused(tmp_path):
         enhope.EnHOPE(factors=5, hidden=4, epochs=1).fit(np.eye(4, dtype=np.float32), [0, 1, 0, 1]).save(tmp_path)
 
 
-def test_data_is_read_as_the_command_reads_it(tmp_path):
+def test_datasets_load_reads_the_formats_of_the_command(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,species\n1,2,x\n3,4,y\n5,6,x\n")
     data = enhope.datasets.load(tmp_path / "t.csv", label="species")
     assert data.data.tolist() == [[1, 2], [3, 4], [5, 6]] and data.target.tolist() == ["x", "y", "x"]
@@ -76,9 +76,9 @@ def test_data_is_read_as_the_command_reads_it(tmp_path):
     (tmp_path / "t.svm").write_text("1 1:0.5 3:2\n2 2:1\n")
     sparse = enhope.datasets.load(tmp_path / "t.svm").data
     assert sparse.toarray().tolist() == [[0.5, 0, 2], [0, 1, 0]]
-    values = enhope.datasets.load("synthetic:digits,n=50,seed=1").data  # its reader is gone: the array keeps the memory
+    values = enhope.datasets.load("synthetic:digits,n=50,seed=1").data  # the array keeps the data set alive
     assert pickle.loads(pickle.dumps(values)).sum() == values.sum()
     with pytest.raises(OSError):
         enhope.datasets.load(os.path.join(tmp_path, "none.csv"))
     with pytest.raises(ValueError):
-        enhope.datasets.load("synthetic:soup")
+        enhope.datasets.load("synthetic:unknown")

@@ -1,5 +1,7 @@
-"""Odd input gives an exception with a sentence, or a result; never a crash. Run under the sanitizers as well, without
-scikit-learn, whose own checks are elsewhere."""
+"""Unusual input gives a result or an exception with a message, never a crash.
+
+These tests also run with sanitizers, and therefore without scikit-learn.
+"""
 
 import random
 
@@ -22,8 +24,8 @@ def fitted():
     return quick(enhope.EnHOPE, epochs=2).fit(X, y), X, y
 
 
-def refused_arrays():
-    """What is no table of finite numbers."""
+def invalid_arrays():
+    """Objects that are not tables of finite numbers."""
     base = np.arange(160, dtype=np.float32).reshape(40, 4)
     return [
         np.empty((0, 4), np.float32), np.empty((40, 0), np.float32), np.empty((0, 0)), np.float32(3), np.array([]),
@@ -38,8 +40,8 @@ def refused_arrays():
     ]
 
 
-def taken_arrays():
-    """What is one of four columns, in odd ways."""
+def valid_arrays():
+    """Tables of four columns in unusual types and layouts."""
     base = np.arange(160, dtype=np.float32).reshape(40, 4)
     strided = np.lib.stride_tricks.as_strided
     return [
@@ -52,52 +54,52 @@ def taken_arrays():
     ]
 
 
-@pytest.mark.parametrize("i", range(len(refused_arrays())))
-def test_what_is_no_table_is_refused(fitted, i):
+@pytest.mark.parametrize("i", range(len(invalid_arrays())))
+def test_invalid_arrays_are_rejected(fitted, i):
     model, X, y = fitted
-    odd = refused_arrays()[i]
-    for ask in (model.predict, model.transform, model.predict_proba, model.decision_function, model.kneighbors,
-                lambda odd: quick(enhope.EnHOPE, epochs=1).fit(odd, y), lambda odd: quick(enhope.HOPE, epochs=1).fit(odd, y),
-                lambda odd: quick(enhope.KNN).fit(odd, y)):
-        with pytest.raises(ALLOWED) as refused:
-            ask(odd)
-        assert str(refused.value)
+    array = invalid_arrays()[i]
+    for call in (model.predict, model.transform, model.predict_proba, model.decision_function, model.kneighbors,
+                lambda array: quick(enhope.EnHOPE, epochs=1).fit(array, y), lambda array: quick(enhope.HOPE, epochs=1).fit(array, y),
+                lambda array: quick(enhope.KNN).fit(array, y)):
+        with pytest.raises(ALLOWED) as error:
+            call(array)
+        assert str(error.value)
 
 
-@pytest.mark.parametrize("i", range(len(taken_arrays())))
-def test_a_table_is_taken_whatever_its_form(fitted, i):
+@pytest.mark.parametrize("i", range(len(valid_arrays())))
+def test_valid_arrays_are_accepted_in_any_layout(fitted, i):
     model, X, y = fitted
-    odd = taken_arrays()[i]
-    assert model.predict(odd).shape == (40,) and np.isfinite(model.transform(odd)).all()
-    assert quick(enhope.EnHOPE, epochs=1).fit(odd, y).predict(odd).shape == (40,)
-    quick(enhope.KNN).fit(odd, y)
+    array = valid_arrays()[i]
+    assert model.predict(array).shape == (40,) and np.isfinite(model.transform(array)).all()
+    assert quick(enhope.EnHOPE, epochs=1).fit(array, y).predict(array).shape == (40,)
+    quick(enhope.KNN).fit(array, y)
 
 
-def test_tables_of_another_size_are_refused(fitted):
+def test_arrays_of_a_wrong_size_are_rejected(fitted):
     model, X, y = fitted
-    for odd in (np.zeros((40, 5), np.float32), np.zeros((40, 8), np.float32)[:, ::3]):
+    for array in (np.zeros((40, 5), np.float32), np.zeros((40, 8), np.float32)[:, ::3]):
         with pytest.raises(ValueError, match="is expecting 4 features"):
-            model.predict(odd)
+            model.predict(array)
     for few in (X[:1], X[::2]):
         assert model.predict(few).shape == (len(few),)
         with pytest.raises(ValueError):
             quick(enhope.EnHOPE, epochs=1).fit(few, y)
 
 
-@pytest.mark.parametrize("i", range(len(refused_arrays() + taken_arrays())))
-def test_a_table_is_no_list_of_labels(fitted, i):
+@pytest.mark.parametrize("i", range(len(invalid_arrays() + valid_arrays())))
+def test_arrays_of_two_dimensions_are_rejected_as_labels(fitted, i):
     _, X, _ = fitted
-    odd = (refused_arrays() + taken_arrays())[i]
+    array = (invalid_arrays() + valid_arrays())[i]
     with pytest.raises(ALLOWED):
-        quick(enhope.EnHOPE, epochs=1).fit(X, odd)
-    if isinstance(odd, np.ndarray) and odd.size < 1000:
+        quick(enhope.EnHOPE, epochs=1).fit(X, array)
+    if isinstance(array, np.ndarray) and array.size < 1000:
         try:
-            quick(enhope.EnHOPE, epochs=1).fit(X, odd.ravel()[:40])
-        except ALLOWED as refused:
-            assert str(refused)
+            quick(enhope.EnHOPE, epochs=1).fit(X, array.ravel()[:40])
+        except ALLOWED as error:
+            assert str(error)
 
 
-def test_hostile_sparse_matrices_are_refused(fitted):
+def test_malformed_sparse_matrices_do_not_crash(fitted):
     sp = pytest.importorskip("scipy.sparse")
     model, X, y = fitted
     rng = random.Random(1)
@@ -108,16 +110,16 @@ def test_hostile_sparse_matrices_are_refused(fitted):
                 part[rng.randrange(len(part))] = rng.choice([-1, -2**31, 2**31 - 1, 0, 3, 4, 5, 99, len(matrix.data)])
         if rng.random() < 0.3:
             matrix.data[rng.randrange(len(matrix.data))] = rng.choice([np.nan, np.inf, 1e38])
-        matrix.has_canonical_format = True  # a lie, at times
+        matrix.has_canonical_format = True  # not always true
         matrix.has_sorted_indices = True
-        for ask in (lambda: model.predict(matrix), lambda: quick(enhope.EnHOPE, epochs=1).fit(matrix, y)):
+        for call in (lambda: model.predict(matrix), lambda: quick(enhope.EnHOPE, epochs=1).fit(matrix, y)):
             try:
-                ask()
-            except ALLOWED as refused:
-                assert str(refused)
+                call()
+            except ALLOWED as error:
+                assert str(error)
 
 
-def test_the_module_itself_checks_what_it_is_handed(fitted):
+def test_extension_module_checks_its_arguments(fitted):
     model, X, y = fitted
     core = model._model
     Y = np.empty((40, 2), np.float32)
@@ -125,38 +127,38 @@ def test_the_module_itself_checks_what_it_is_handed(fitted):
            (np.zeros(41, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), -5),
            (np.arange(41), np.zeros(3, np.int32), np.zeros(3, np.float32), 4),
            (np.arange(41)[::-1].copy(), np.zeros(50, np.int32), np.zeros(50, np.float32), 4)]
-    for odd in bad:
-        for args in ((odd, 40, None, Y), (X, odd, None, Y), (X, 40, odd, Y), (X, 40, None, odd)):
+    for array in bad:
+        for args in ((array, 40, None, Y), (X, array, None, Y), (X, 40, array, Y), (X, 40, None, array)):
             try:
                 core.embed(*args)
-            except ALLOWED as refused:
-                assert str(refused)
+            except ALLOWED as error:
+                assert str(error)
         for at in range(12):
             args = [X, 40, None, 0] + [None] * 8
-            args[at] = odd
+            args[at] = array
             try:
                 core.predict(*args)
-            except ALLOWED as refused:
-                assert str(refused)
+            except ALLOWED as error:
+                assert str(error)
         for at in range(11):
             args = [X, 40, y.astype(np.int32), [b"0", b"1"], None, 0, 0, [b"epochs", b"1"], None, None, None]
-            args[at] = odd
+            args[at] = array
             try:
                 _enhope.train(*args)
-            except ALLOWED as refused:
-                assert str(refused)
+            except ALLOWED as error:
+                assert str(error)
     readonly = Y.copy()
     readonly.flags.writeable = False
-    with pytest.raises(TypeError, match="can be written"):
+    with pytest.raises(TypeError, match="a writable array"):
         core.embed(X, 40, None, readonly)
     with pytest.raises(ValueError):
         _enhope.train(X, 40, np.full(40, 7, np.int32), [b"0", b"1"], None, 0, 0, [], None, None, None)
-    for made in (_enhope.Model, _enhope.Dataset):
+    for kind in (_enhope.Model, _enhope.Dataset):
         with pytest.raises(TypeError, match="only"):
-            made()
+            kind()
     for args in ((), (1,), ("a", "b")):
-        for ask in (_enhope.load, _enhope.from_bytes, _enhope.read, core.save, core.setting, core.references, core.exemplars):
+        for call in (_enhope.load, _enhope.from_bytes, _enhope.read, core.save, core.setting, core.references, core.exemplars):
             try:
-                ask(*args)
-            except (*ALLOWED, OSError) as refused:
-                assert str(refused)
+                call(*args)
+            except (*ALLOWED, OSError) as error:
+                assert str(error)

@@ -87,12 +87,12 @@ static void gaussian_logs(const eh_host_references *ref, const float *y, double 
     for (int32_t k = 0; k < ref->c; k++) top[k] = -INFINITY, L[k] = 0;
     for (int64_t j = 0; j < ref->r; j++) {
         const double e = squared_distance(y, ref->G + j * ref->h, ref->h);
-        double *const most = &top[ref->label[j]], *const sum = &L[ref->label[j]];
-        if (-e > *most) {
-            *sum = *sum * exp(*most + e) + 1;
-            *most = -e;
+        double *const max = &top[ref->label[j]], *const sum = &L[ref->label[j]];
+        if (-e > *max) {
+            *sum = *sum * exp(*max + e) + 1;
+            *max = -e;
         } else {
-            *sum += exp(-e - *most);
+            *sum += exp(-e - *max);
         }
     }
     for (int32_t k = 0; k < ref->c; k++) L[k] = L[k] == 0 ? -INFINITY : top[k] + log(L[k]);
@@ -151,14 +151,14 @@ void eh_margins(const eh_host_references *ref, const float *Y, int64_t n, const 
  * all exemplars of the small class. One neighbor is used then. */
 int32_t eh_default_neighbours(const int32_t *label, int64_t r)
 {
-    int64_t fewest = r, most = 0;
+    int64_t min = r, max = 0;
     for (int64_t from = 0, to; from < r; from = to) {
         for (to = from + 1; to < r && label[to] == label[from]; to++) {
         }
-        fewest = to - from < fewest ? to - from : fewest;
-        most = to - from > most ? to - from : most;
+        min = to - from < min ? to - from : min;
+        max = to - from > max ? to - from : max;
     }
-    const int64_t k = r < EH_NEIGHBOURS ? r : EH_NEIGHBOURS, strangers = k - fewest;
-    const bool outvoted = (strangers < most ? strangers : most) > fewest;
-    return most <= 1 || outvoted ? 1 : (int32_t)k;
+    const int64_t k = r < EH_NEIGHBOURS ? r : EH_NEIGHBOURS, others = k - min;
+    const bool outvoted = (others < max ? others : max) > min;
+    return max <= 1 || outvoted ? 1 : (int32_t)k;
 }

@@ -10,7 +10,7 @@
 
 #include "classify/sureness.h"
 
-static const double HOTTEST = 100, COLDEST = 0.01;
+static const double MAX_TEMPERATURE = 100, MIN_TEMPERATURE = 0.01;
 
 typedef struct slopes {
     double first, second; /* derivatives with respect to beta */
@@ -43,7 +43,7 @@ double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t 
 {
     enum { STEPS = 60 };
     const double doubt = 1 / ((double)n + 2), close = 1e-9;
-    double low = log(1 / HOTTEST), high = log(1 / COLDEST), at = 0; /* log beta */
+    double low = log(1 / MAX_TEMPERATURE), high = log(1 / MIN_TEMPERATURE), at = 0; /* log beta */
     bool any = false;
     for (int i = 0; i < STEPS && high - low > close; i++) {
         const double beta = exp(at);
@@ -64,8 +64,8 @@ double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t 
 
 void eh_calibration_add(float true_p, float confidence, bool right, int64_t all, enhope_calibration *sum)
 {
-    const double least = FLT_EPSILON; /* replaces a probability of 0, whose logarithm is infinite */
-    sum->nll -= log(fmax(true_p, least)) / (double)all;
+    const double min_p = FLT_EPSILON; /* replaces a probability of 0, whose logarithm is infinite */
+    sum->nll -= log(fmax(true_p, min_p)) / (double)all;
     const int bin = (int)((double)confidence * ENHOPE_BINS);
     enhope_bin *to = &sum->bin[bin < ENHOPE_BINS ? bin : ENHOPE_BINS - 1];
     to->n++;
@@ -84,7 +84,7 @@ void eh_calibration_end(int64_t all, enhope_calibration *sum)
     }
 }
 
-static int surest_first(const void *a, const void *b)
+static int by_confidence(const void *a, const void *b)
 {
     const float left = ((const eh_judged *)a)->sure, right = ((const eh_judged *)b)->sure;
     return (left < right) - (left > right);
@@ -110,7 +110,7 @@ static void cover(const eh_judged *s, int64_t n, enhope_coverage *row)
 
 double eh_coverage(eh_judged *s, int64_t n, enhope_coverage *row, int rows)
 {
-    qsort(s, (size_t)n, sizeof *s, surest_first);
+    qsort(s, (size_t)n, sizeof *s, by_confidence);
     for (int i = 0; i < rows; i++) cover(s, n, &row[i]);
     double area = 0, errors = 0;
     for (int64_t from = 0, to; from < n; from = to) {

@@ -1,6 +1,7 @@
-// Tests the page in a browser: hover, filters, lasso and drawing, by mouse, touch and keyboard. Results are compared with those of
-// the command. The tests wait for events, never for a fixed time. If ENHOPE_DATA names a folder that contains mnist/, the images are
-// MNIST; otherwise they are synthetic digits.
+// Tests the page in a browser: hover, filters, lasso and drawing, by mouse, touch and keyboard.
+// Results are compared with those of the command. The tests wait for events, never for a fixed
+// time. If ENHOPE_DATA names a folder that contains mnist/, the images are MNIST; otherwise they
+// are synthetic digits.
 //
 // usage: node browser.mjs ENHOPE PACKAGES FOLDER CHROMIUM [SCREENSHOTS]
 import assert from 'node:assert/strict';
@@ -19,7 +20,8 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-dev-shm-usage'],
 });
 
-// Opens a page and records console messages, errors and requests; close() checks that there are none.
+// Opens a page and records console messages, errors and requests; close() checks that there are
+// none.
 async function open(file, options) {
   const context = await browser.newContext({ viewport: { width: 960, height: 640 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
@@ -104,7 +106,8 @@ const tests = {
     }
     assert.equal(points.filter((p) => p.wrong).length, eval_.errors);
 
-    // A misclassified point: picture, label, prediction, probability, nearest exemplar and its picture.
+    // A misclassified point: picture, label, prediction, probability, nearest exemplar and its
+    // picture.
     const one = await isolatedPoint(page, { wrong: true });
     const { row, truth, label, winner, proba } = points[one.i];
     await page.mouse.move(one.x + 40, one.y + 40);
@@ -252,8 +255,9 @@ const tests = {
     const values = Buffer.from(inputs, 'base64');
     const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (1000, ${values.length / 4000})}`.padEnd(117) + '\n'; // NPY 1.0
     writeFileSync(join(folder, 'drawn.npy'), Buffer.concat([Buffer.from('\x93NUMPY\x01\x00\x76\x00', 'latin1'), Buffer.from(header), values]));
-    // With double precision (ref) the command must give the same labels and nearest exemplars. In single precision, drawings far
-    // from all digits lose accuracy, and if two exemplars coincide, either may be the nearest.
+    // With double precision (ref) the command must give the same labels and nearest exemplars. In
+    // single precision, drawings far from all digits lose accuracy, and if two exemplars coincide,
+    // either may be the nearest.
     for (const device of ['cpu', 'ref']) {
       const from = ['digits.safetensors', '--data', 'drawn.npy', '--device', device];
       const answers = cells(run('predict', ...from, '--proba', '--winner'));

@@ -1,5 +1,5 @@
-// Compares the model in the page with the command: embeddings, labels, nearest references and probabilities of 1,000 samples, for
-// every kind of map.
+// Compares the model in the page with the command: embeddings, labels, nearest references and
+// probabilities of 1,000 samples, for every kind of map.
 //
 // usage: node model.mjs ENHOPE MODEL.JS FOLDER
 import { execFileSync } from 'node:child_process';

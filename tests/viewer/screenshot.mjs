@@ -1,4 +1,5 @@
-// Makes the screenshot in README: a page with a drawn digit, and the pointer over a misclassified point.
+// Makes the screenshot in README: a page with a drawn digit, and the pointer over a misclassified
+// point.
 //
 // usage: node screenshot.mjs PAGE.html PACKAGES CHROMIUM OUT.png
 import { createRequire } from 'node:module';

@@ -21,7 +21,8 @@ export async function createAnimation(host, page) {
     about.another ? element('p', { class: 'note', id: 'another' }, 'This training run used different data, so its last frame differs from the model of this page.') : '',
     element('div', { class: 'row' }, button), slider, note, chart);
 
-  // Each frame is scaled to fill the box of the last one, because the embedding grows during training.
+  // Each frame is scaled to fill the box of the last one, because the embedding grows during
+  // training.
   const final = { x: (about.box[0] + about.box[2]) / 2, y: (about.box[1] + about.box[3]) / 2, size: Math.max(about.box[2] - about.box[0], about.box[3] - about.box[1]) || 1 };
   const placed = (f, i) => {
     const [x0, y0, x1, y1] = steps[f].box;

@@ -13,12 +13,13 @@ export function element(tag, attributes, ...children) {
   return e;
 }
 
-// Pictures that are mostly background are drawn in the colors of the theme, dark on light or light on dark. Others keep their
-// gray levels.
+// Pictures that are mostly background are drawn in the colors of the theme, dark on light or light
+// on dark. Others keep their gray levels.
 const [low, high, mean] = about.range;
 export const mostlyBackground = mean - low < 0.4 * (high - low);
 
-// Conversion between the layout of the data and the layout on screen. They differ if the data stores images column by column.
+// Conversion between the layout of the data and the layout on screen. They differ if the data
+// stores images column by column.
 export const displayShape = ([rows, columns]) => (about.transpose ? [columns, rows] : [rows, columns]);
 export function transposed(levels, [rows, columns]) {
   if (!about.transpose) return levels;

@@ -1,4 +1,5 @@
-// Reads the data in the page: a JSON text that describes it, and blocks of numbers. cli/view/page.c writes them.
+// Reads the data in the page: a JSON text that describes it, and blocks of numbers. cli/view/page.c
+// writes them.
 
 const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
 
@@ -12,8 +13,8 @@ function fromBase64(text) {
   return bytes;
 }
 
-// The numbers of a block, or null if the page has no such block. kind: the array type; by default an unsigned integer of the
-// block's width.
+// The numbers of a block, or null if the page has no such block. kind: the array type; by default
+// an unsigned integer of the block's width.
 export async function block(id, kind) {
   const element = document.getElementById(id);
   if (!element) return null;
@@ -35,8 +36,8 @@ export async function readPoints() {
   return Object.fromEntries(names.map((name, i) => [name, all[i]]));
 }
 
-// A function from a point to its sample: {pixels} (0 to 15), {fields} or {words: [[column, value]]}; null if the page does not
-// include it.
+// A function from a point to its sample, which is {pixels} (0 to 15), {fields} or
+// {words: [[column, value]]}; null if the page does not include it.
 export async function readSamples(n) {
   const detail = await block('detail');
   if (!detail) return () => null;

@@ -13,7 +13,8 @@ const c = about.classes.length;
 const UNLABELED = c;
 const names = [...about.classes, 'no label', 'unknown class'];
 
-// correctness: 0 all, 1 correct, 2 misclassified; confidence: highest probability shown, in percent; cell: [true, predicted]
+// correctness: 0 all, 1 correct, 2 misclassified; confidence: highest probability shown, in
+// percent; cell: [true, predicted]
 const filters = { hidden: new Set(), part: -1, correctness: 0, confidence: 100, cell: null, exemplar: -1, search: '' };
 
 const nextPaint = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
@@ -89,8 +90,8 @@ function showHeader() {
   $('notes').hidden = !notes.length;
 }
 
-// Heights in pixels that the tools cover at the top of the map and the status text at the bottom. Zero on a wide map, except
-// under notes.
+// Heights in pixels that the tools cover at the top of the map and the status text at the bottom.
+// They are 0 on a wide map without notes.
 function coveredHeights() {
   const narrow = $('map').clientWidth < 600;
   return [narrow ? document.querySelector('.tools').offsetHeight + 16 : 0, narrow || !$('notes').hidden ? document.querySelector('.status').offsetHeight + 16 : 0];
@@ -137,7 +138,8 @@ async function refresh(page) {
   }
 }
 
-// Draws the visible points. Calls made while a drawing is under way are combined into one further drawing.
+// Draws the visible points. Calls made while a drawing is under way are combined into one further
+// drawing.
 async function draw(page) {
   page.redraw = true;
   if (!page.drawing)
@@ -280,7 +282,8 @@ function makeMatrix(page) {
   enableArrowKeys($('matrix'), buttons);
 }
 
-// Puts one button of a group in the Tab order. Arrow keys move the focus to the others; up and down stay in the column.
+// Puts one button of a group in the Tab order. Arrow keys move the focus to the others; up and down
+// stay in the column.
 function enableArrowKeys(host, buttons) {
   const makeCurrent = (button) => {
     buttons.forEach((b) => (b.tabIndex = b === button ? 0 : -1));

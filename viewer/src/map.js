@@ -1,4 +1,5 @@
-// The map: points drawn by WebGL, and a canvas above them for exemplars, errors and the sample of the tab "Try it".
+// The map: points drawn by WebGL, and a canvas above them for exemplars, errors and the sample of
+// the tab "Try it".
 import createScatterplot from 'regl-scatterplot';
 
 const THEMES = {
@@ -92,7 +93,8 @@ export function createMap({ canvas, overlay, box, points, names, group, isError,
 
   const isDense = () => exemplars.length > 40 || side() < 320; // exemplars and their names are then smaller
 
-  // Writes the class beside its exemplars: once if several of a class are close together, on the left near the right edge.
+  // Writes the class beside its exemplars: once if several of a class are close together, on the
+  // left near the right edge.
   function nameExemplars(g, places) {
     const named = [];
     const dense = isDense();

@@ -1,5 +1,6 @@
-// The model in the page: reads the safetensors file that enhope writes (docs/reference/model-format.md), embeds and classifies.
-// It sums in double precision; the command sums in single precision.
+// The model in the page: reads the safetensors file that enhope writes
+// (docs/reference/model-format.md), embeds and classifies. It sums in double precision; the command
+// sums in single precision.
 
 export function readModel(buffer) {
   const length = Number(new DataView(buffer).getBigUint64(0, true));
@@ -17,7 +18,8 @@ export function readModel(buffer) {
 
 const sigmoid = (a) => 1 / (1 + Math.exp(-a));
 
-// out[k] = sum_j x[j] A[j, k] for A (rows, columns). If A has one row more than x has numbers, that row is the bias.
+// out[k] = sum_j x[j] A[j, k] for A (rows, columns). If A has one row more than x has numbers, that
+// row is the bias.
 function product(x, { shape: [rows, columns], numbers }) {
   const out = new Float64Array(columns);
   for (let j = 0; j < rows; j++) {
@@ -85,7 +87,8 @@ function makeModel(metadata, tensor) {
   // The logarithm of the similarity at squared distance d.
   const similarity = (d) => (gaussian ? -d : (-(dof + 1) / 2) * Math.log1p(d / dof));
 
-  // The probability of each class: its share of the similarity to all exemplars, at the temperature of the model.
+  // The probability of each class: its share of the similarity to all exemplars, at the temperature
+  // of the model.
   function probabilities(distances) {
     const logs = new Float64Array(classes.length).fill(-Infinity);
     const max = distances.reduce((best, d) => Math.max(best, similarity(d)), -Infinity);

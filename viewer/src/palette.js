@@ -1,6 +1,7 @@
-// Colors of classes that are distinguishable with any color vision. The light ones are those of enhope plot. The smallest distance
-// between two of them in CIELAB, also as simulated for people who lack one kind of cone, is 19 in the light theme and 25 in the
-// dark one. With more than ten classes: hues in three alternating lightnesses.
+// Colors of classes that are distinguishable with any color vision. The light ones are those of
+// enhope plot. The smallest distance between two of them in CIELAB, also as simulated for people
+// who lack one kind of cone, is 19 in the light theme and 25 in the dark one. With more than ten
+// classes: hues in three alternating lightnesses.
 const ten = {
   light: ['#662266', '#bbbb00', '#2299aa', '#880000', '#ff9999', '#4455ff', '#997744', '#aaaaff', '#dd3388', '#005544'],
   dark: ['#92209f', '#b9d221', '#0eb8d0', '#b30c05', '#ffbdb7', '#4754ff', '#9a8459', '#a890ff', '#fa2c9c', '#0b6355'],

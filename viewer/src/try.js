@@ -1,11 +1,13 @@
-// The tab "Try it": the user draws, edits or types a sample, and the model in the page embeds and classifies it.
+// The tab "Try it": the user draws, edits or types a sample, and the model in the page embeds and
+// classifies it.
 import { about, inputName } from './data.js';
 import { announce, displayShape, element, mostlyBackground, picture, transposed } from './card.js';
 import { colorOf } from './palette.js';
 
 const [low, high] = about.range;
 
-// Creates the panel of results, with pictures in `beside`. Returns a function that classifies a sample; null empties the panel.
+// Creates the panel of results, with pictures in `beside`. Returns a function that classifies a
+// sample; null empties the panel.
 function createResults(host, { model, onPlace }, beside) {
   const box = element('div', {});
   host.append(box);
@@ -38,8 +40,8 @@ const level = (value) => (value - low) / (high - low || 1);
 
 const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
 
-// The typical layout of the samples, as shares of the picture: size of the ink, its center of mass, width of the strokes.
-// Drawings are normalized to it.
+// The typical layout of the samples, as shares of the picture: size of the ink, its center of mass,
+// width of the strokes. Drawings are normalized to it.
 function sampleLayout(samples, n) {
   const [rows, columns] = displayShape(about.thumb);
   const found = { wide: [], high: [], longer: [], x: [], y: [], pen: [] };

@@ -59,7 +59,7 @@ done
 run --ablation --only mnist/half/1,mnist/target-nca/1 | grep -v 'left out'
 run --only "$only" | grep 'to do'
 run --ablation --only mnist/half/1,mnist/target-nca/1 | grep 'to do'
-grep -e '^## ' -e '^| nothing' reproduction-quick/accuracy.md | sed 's/[0-9]*\.[0-9]*/E/g'
+grep -e '^## ' -e '^| baseline' reproduction-quick/accuracy.md | sed 's/[0-9]*\.[0-9]*/E/g'
 run --ablation --only mnist/half/1,mnist/pca/1 | grep 'names no cell'
 run --only fashion/speed | grep 'names no cell'
 for part in '' --ablation; do enhope-reproduce --data data $part --only none 2>&1 | sed -n 's/^rows: //p'; done | tr ' ' '\n' | sort | uniq -d
