@@ -24,7 +24,7 @@ static double loss_of(const eh_pairs *o, int64_t n, int64_t z, int64_t h, const 
     p.Y = (const eh_real *)Y, p.G = (const eh_real *)(o->self ? Y : G);
     p.label = (const eh_label *)label, p.other_label = (const eh_label *)(o->self ? label : other);
     eh_neighbour_loss(&p, ref, (eh_scalar *)&loss, R(dY ? dY : spare_y), o->self ? NULL : R(dG ? dG : spare_g));
-    assert_true(loss.spoilt == 0);
+    assert_true(loss.nonfinite == 0);
     return loss.value;
 }
 
@@ -432,7 +432,7 @@ static double hinge_of(const eh_hinge *o, int64_t n, int64_t h, const int *who, 
         }
     }
     eh_hinge_loss(o, ref, n, h, R(rows), (eh_label *)labels, (eh_scalar *)&loss, R(spare));
-    assert_true(loss.spoilt == 0);
+    assert_true(loss.nonfinite == 0);
     if (!gradient) return loss.value;
     memset(gradient, 0, (size_t)(n * h) * sizeof *gradient); /* of a batch of all: who[i] = i */
     for (int64_t r = 0; r < n * (1 + each); r++) {

@@ -151,9 +151,9 @@ typedef struct problem {
     int n;
     test_function f;
     int64_t calls;
-    double lowest;   /* lowest value so far */
-    int64_t arrived; /* calls until the value was below 1e-6; 0: never */
-    double spoilt;   /* flag stored with each value */
+    double lowest;    /* lowest value so far */
+    int64_t arrived;  /* calls until the value was below 1e-6; 0: never */
+    double nonfinite; /* flag stored with each value */
 } problem;
 
 static void get(const eh_compute *c, const eh_real *v, int n, double *out)
@@ -190,7 +190,7 @@ static void call(void *user, const eh_real *x, eh_real *gradient, eh_scalar *to)
     p->calls++;
     if (value < p->lowest) p->lowest = value;
     if (!p->arrived && value < 1e-6) p->arrived = p->calls;
-    p->c->op->send(p->c, to, &(eh_value){.value = value, .spoilt = p->spoilt}, sizeof(eh_value));
+    p->c->op->send(p->c, to, &(eh_value){.value = value, .nonfinite = p->nonfinite}, sizeof(eh_value));
 }
 
 /* ---- one optimizer on one backend ---- */
@@ -224,7 +224,7 @@ static double bench_run(bench *b)
     eh_value v;
     b->o->type->run(b->o, call, &b->p, b->x, b->value);
     b->c->op->fetch(b->c, &v, b->value, sizeof v);
-    return v.spoilt != 0 ? NAN : v.value;
+    return v.nonfinite != 0 ? NAN : v.value;
 }
 
 static void bench_close(bench *b)
@@ -544,7 +544,7 @@ static void line_search_treats_nonfinite_flag_as_nan(void **state)
     const eh_optim_settings settings = {.iterations = 4, .memory = 3};
     for (size_t s = 0; s < 2; s++) {
         bench b = bench_open("ref", searchers[s], &settings, beale, 2, classics[3].start);
-        b.p.spoilt = 1;
+        b.p.nonfinite = 1;
         assert_true(isnan(bench_run(&b)));
         assert_true(b.o->stuck && b.p.calls == 1);
         bench_close(&b);

@@ -26,7 +26,7 @@ typedef struct eh_compute eh_compute;
 
 /* A loss, and whether (not 0) a step that was made from it met a gradient that is not finite. */
 typedef struct eh_value {
-    double value, spoilt;
+    double value, nonfinite;
 } eh_value;
 
 /* Data placed where the backend computes, with its scaling. Filled by place(); fields are the backend's, but for x.kind,
@@ -213,18 +213,18 @@ typedef struct eh_compute_ops {
     void (*scale)(eh_compute *c, int64_t count, double a, eh_real *x);
     void (*axpy)(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y); /* y += a x */
     double (*dot)(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);    /* double accumulator */
-    /* y = (x + y) / 2, and so *loss with *other; spoilt where one of the two is */
+    /* y = (x + y) / 2, and so *loss with *other; nonfinite where one of the two is */
     void (*mean)(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss);
     /* One Adam step with step counter t >= 1 (for the bias correction). None where the value at `loss` is not finite; a
      * number whose gradient is not finite stays, and spoils `loss`. */
     void (*adam)(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
                  const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
 
-    /* The loss of a neighbour problem (spoilt 0), and its gradient: dY (n, h), dG (z, h); with self, dG is NULL and dY gets
+    /* The loss of a neighbour problem (nonfinite 0), and its gradient: dY (n, h), dG (z, h); with self, dG is NULL and dY gets
      * both sides. NaN where an embedding is not finite. */
     void (*pairs)(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
 
-    /* The loss of a large-margin problem (spoilt 0), and its gradient dY (n + n targets, h). Not finite where the embedding
+    /* The loss of a large-margin problem (nonfinite 0), and its gradient dY (n + n targets, h). Not finite where the embedding
      * of an anchor with a target, or of a target, is not. */
     void (*triples)(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
     /* P (n, n) = (p_j|i + p_i|j) / 2n, where p_j|i ~ exp(-beta_i |x_i - x_j|^2) over the other rows of X (n, dims) has the

@@ -50,8 +50,8 @@ EH_BOTH static inline eh_deform eh_deform_of(uint64_t seed, uint64_t index, floa
                                              int64_t columns)
 {
     uint32_t v[4], w[4];
-    eh_philox(seed, EH_STREAM_DEFORM, index, 0, v);
-    eh_philox(seed, EH_STREAM_DEFORM, index, 1, w);
+    eh_philox(seed, EH_STREAM_WARP, index, 0, v);
+    eh_philox(seed, EH_STREAM_WARP, index, 1, w);
     const float angle = affine * (float)EH_DEFORM_ANGLE * eh_centred(v[2]), cosine = cosf(angle), sine = sinf(angle);
     const float slant = affine * (float)EH_DEFORM_SLANT * eh_centred(v[3]);
     const float tall = 1 + affine * (float)EH_DEFORM_SCALE * eh_centred(w[0]);

@@ -28,12 +28,12 @@ static inline eh_operand *eh_host_operands(const eh_real *v)
     return (eh_operand *)(uintptr_t)v;
 }
 
-/* *loss becomes the mean of both values; spoilt where one of them is. */
+/* *loss becomes the mean of both values; nonfinite where one of them is. */
 static inline void eh_host_mean(const eh_scalar *other, eh_scalar *loss)
 {
     eh_value *v = eh_host_value(loss);
     v->value = (eh_host_value(other)->value + v->value) / 2;
-    if (eh_host_value(other)->spoilt != 0) v->spoilt = 1;
+    if (eh_host_value(other)->nonfinite != 0) v->nonfinite = 1;
 }
 
 /* bytes as they are */

@@ -43,7 +43,7 @@ static double value_at(eh_descent *s, const eh_real *x, eh_real *g)
     s->f(s->user, x, g, o->value);
     o->c->op->fetch(o->c, &v, o->value, sizeof v);
     o->evaluations++;
-    return v.spoilt != 0 ? NAN : v.value;
+    return v.nonfinite != 0 ? NAN : v.value;
 }
 
 /* Evaluates f at x + step d. A point lower than *lowest replaces it, and its gradient goes to

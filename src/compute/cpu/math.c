@@ -192,5 +192,5 @@ void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double
                        (float)epsilon, eh_f(g) + from, eh_f(m1) + from, eh_f(m2) + from, eh_f(x) + from);
     }
     for (int part = 0; part < PARTS; part++)
-        if (bad[part]) eh_host_value(loss)->spoilt = 1;
+        if (bad[part]) eh_host_value(loss)->nonfinite = 1;
 }

@@ -186,7 +186,7 @@ __global__ void mean_each(int64_t count, const float *x, const eh_value *other, 
     CUDA_EACH(i, count) y[i] = 0.5f * (x[i] + y[i]);
     if (blockIdx.x || threadIdx.x) return;
     loss->value = (other->value + loss->value) / 2;
-    if (other->spoilt != 0) loss->spoilt = 1;
+    if (other->nonfinite != 0) loss->nonfinite = 1;
 }
 
 void cuda_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss)
@@ -314,7 +314,7 @@ __global__ void adam_each(int64_t count, bool quads, float step, float root_fix,
         const int64_t i = 4 * whole + rest;
         good &= adam_one(step, root_fix, r, g[i], m1[i], m2[i], x[i]);
     }
-    if (!good) loss->spoilt = 1;
+    if (!good) loss->nonfinite = 1;
 }
 
 void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,

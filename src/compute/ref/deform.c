@@ -56,8 +56,8 @@ void eh_ref_deform(const eh_disturb *with, const eh_table *t, int64_t row, doubl
     const double *scale_shift = (const double *)t->shift, *mul = (const double *)t->mul;
     uint32_t v[4], w[4];
     double node[2][NODES * NODES];
-    eh_philox(with->seed, EH_STREAM_DEFORM, index, 0, v);
-    eh_philox(with->seed, EH_STREAM_DEFORM, index, 1, w);
+    eh_philox(with->seed, EH_STREAM_WARP, index, 0, v);
+    eh_philox(with->seed, EH_STREAM_WARP, index, 1, w);
     const double angle = with->affine * EH_DEFORM_ANGLE * eh_centred(v[2]);
     const double slant = with->affine * EH_DEFORM_SLANT * eh_centred(v[3]);
     const double tall = 1 + with->affine * EH_DEFORM_SCALE * eh_centred(w[0]);

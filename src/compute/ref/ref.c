@@ -304,7 +304,7 @@ static void ref_adam(eh_compute *c, int64_t count, double rate, double beta1, do
     for (int64_t i = 0; i < count; i++) {
         const double gi = D(g)[i];
         if (!isfinite(gi)) {
-            eh_host_value(loss)->spoilt = 1;
+            eh_host_value(loss)->nonfinite = 1;
             continue;
         }
         D(m1)[i] = beta1 * D(m1)[i] + (1 - beta1) * gi;
