@@ -52,7 +52,7 @@ enhope_status eh_embedder_place(eh_embedder *e, const eh_matrix *x, const int32_
 enhope_status eh_embedder_allocate(eh_embedder *e, const eh_embedder_sizes *sizes);
 /* Memory to find the k nearest references of n embedded rows, and what `wanted` has pointers for; NULL: to count errors,
  * then n is the capacity. */
-enhope_status eh_embedder_search(eh_embedder *e, int64_t n, int64_t k, const eh_classes *wanted);
+enhope_status eh_embedder_search(eh_embedder *e, int64_t n, int64_t k, const eh_predictions *wanted);
 void eh_embedder_free(eh_embedder *e);
 
 /* The rows as a map takes them; dense ones are gathered into X, augmented unless `with` is NULL. n <= dense. */
