@@ -170,7 +170,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     @property
     def history_(self):
-        """Results of each epoch: a dict of arrays epoch, seconds, loss and valid_error."""
+        """Results of each epoch, a dict of arrays epoch, seconds, loss and valid_error."""
         if "_model" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no history_ yet: call fit first")
         columns = np.asarray(self._model.history(), dtype=np.float64).reshape(-1, 4).T
