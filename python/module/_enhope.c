@@ -72,7 +72,7 @@ static PyObject *devices(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef functions[] = {
-    {"train", train, METH_VARARGS, "Trains, and gives (Model, stopped, exception or None, log)."},
+    {"train", train, METH_VARARGS, "Trains; returns (Model, stopped, exception or None, information, warnings)."},
     {"load", load_model, METH_VARARGS, "load(path): a Model."},
     {"from_bytes", model_from_bytes, METH_VARARGS, "from_bytes(bytes): a Model, from the contents of a model file."},
     {"read", read_dataset, METH_VARARGS, "read(path, part, label, split, variables, inputs, limit): a Dataset."},
