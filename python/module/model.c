@@ -175,8 +175,8 @@ static PyObject *model_embed(PyObject *self, PyObject *args)
     Py_END_ALLOW_THREADS return close_call(ctx, status);
 }
 
-/* predict(X, n, placement, k, label, proba, winner, distance, margin, Y, neighbor, neighbor_distance):
- * fills the arrays that are not None. */
+/* predict(X, n, placement, k, label, proba, winner, distance, margin, Y, neighbor,
+ * neighbor_distance): fills the arrays that are not None. */
 static PyObject *model_predict(PyObject *self, PyObject *args)
 {
     const model_object *m = (model_object *)self;
