@@ -51,15 +51,15 @@ static inline enhope_model *make_model(enhope_context *ctx, const eh_map *map, b
     }
     model->image_rows = 1;
     model->image_columns = H;
-    model->setting[0] = (eh_pair_text){eh_strdup("factors"), eh_strdup("4")};
-    model->setting[1] = (eh_pair_text){eh_strdup("rate"), eh_strdup("0.0125")};
+    model->setting.pair[0] = (eh_pair_text){eh_strdup("factors"), eh_strdup("4")};
+    model->setting.pair[1] = (eh_pair_text){eh_strdup("rate"), eh_strdup("0.0125")};
     model->history[0] = (enhope_history){1, 2.385, 0.7312345678901234, 0.0625};
     model->history[1] = (enhope_history){2, 4.191, 0.1 + 0.2, NAN};
     model->temperature = hope ? 1 / 0.7 : 1;
-    model->valid_n = 61;
-    model->valid_errors = 7;
-    model->train_n = exemplars ? 540 : 0;
-    model->train_errors = exemplars ? 11 : 0;
+    model->errors.valid_n = 61;
+    model->errors.valid = 7;
+    model->errors.train_n = exemplars ? 540 : 0;
+    model->errors.train = exemplars ? 11 : 0;
     model->earlier = hope;
     if (hope) assert_int_equal(enhope_model_set_note(ctx, model, "mine", "a \"note\""), 0);
     return model;

@@ -117,9 +117,9 @@ static void print_map(question *q)
     enhope_trainer *t = NULL;
     check(q->ctx, enhope_trainer_create(q->ctx, NULL, q->train.data, q->settings, &t));
     for (int done = 0; !done;) check(q->ctx, enhope_trainer_step(t, NULL, &done));
-    double *theta = room(t->P, sizeof *theta);
-    read_theta(t->c, t->theta, t->P, theta);
-    print_rows(1, 1, &t->loss);
+    double *theta = room(t->parameters.map_count, sizeof *theta);
+    read_theta(t->cp, t->parameters.theta, t->parameters.map_count, theta);
+    print_rows(1, 1, &t->state.loss);
     print_rows(t->embedder.shape.H + 1, t->embedder.shape.h, theta);
     free(theta);
     enhope_trainer_free(t);
@@ -138,20 +138,20 @@ static void print_loss(question *q)
     const int64_t count = map->rows * map->columns;
     if (map->rows != t->embedder.shape.H || map->columns != t->embedder.shape.h)
         die("the map", "expected one of H rows and h columns");
-    float *A = room(t->P, sizeof *A);
-    double *gradient = room(t->P, sizeof *gradient);
+    float *A = room(t->parameters.map_count, sizeof *A);
+    double *gradient = room(t->parameters.map_count, sizeof *gradient);
     for (int64_t i = 0; i < count; i++) A[i] = (float)map->at[i];
-    t->c->op->write(t->c, t->theta, A, t->P);
+    t->cp->op->write(t->cp, t->parameters.theta, A, t->parameters.map_count);
     eh_real *g = NULL;
-    check(q->ctx, eh_compute_new(t->c, q->ctx, "gradient", t->P, t->c->op->size, &g));
-    eh_compute_begin(t->c);
-    eh_train_loss(t, t->theta, g, t->losses);
-    t->c->op->fetch(t->c, &value, t->losses, sizeof value);
-    read_theta(t->c, g, t->P, gradient);
-    eh_compute_end(t->c);
+    check(q->ctx, eh_compute_new(t->cp, q->ctx, "gradient", t->parameters.map_count, t->cp->op->size, &g));
+    eh_compute_begin(t->cp);
+    eh_batch_loss_at(&t->loss, t->parameters.theta, g, t->losses.placed);
+    t->cp->op->fetch(t->cp, &value, t->losses.placed, sizeof value);
+    read_theta(t->cp, g, t->parameters.map_count, gradient);
+    eh_compute_end(t->cp);
     print_rows(1, 1, &value.value);
     print_rows(map->rows, map->columns, gradient);
-    t->c->op->release(t->c, g);
+    t->cp->op->release(t->cp, g);
     free(A), free(gradient);
     enhope_trainer_free(t);
 }

@@ -43,14 +43,14 @@ static twins open_twins(const choice *by, const char *step, bool noisy)
         *(i ? &w.plain : &w.climbing) = started(noisy ? sparse_blobs : blobs, s);
     }
     w.count = w.climbing->optim->count;
-    w.numbers = w.climbing->batch_n * w.climbing->embedder.ld;
+    w.numbers = w.climbing->loss.batch.n * w.climbing->embedder.ld;
     w.g = malloc((size_t)w.count * sizeof *w.g), w.spare = malloc((size_t)w.count * sizeof *w.g);
     /* a line search may end in the kink of a hinge */
-    double *x = (double *)w.climbing->theta;
+    double *x = (double *)w.climbing->parameters.theta;
     for (int64_t v = 0; v < w.count; v++) x[v] += 0.01 * eh_random_normal(4, 1, (uint64_t)v);
-    memcpy(w.plain->theta, x, (size_t)w.count * sizeof *x);
+    memcpy(w.plain->parameters.theta, x, (size_t)w.count * sizeof *x);
     assert_memory_equal(w.climbing->embedder.X, w.plain->embedder.X, (size_t)w.numbers * sizeof(double));
-    assert_null(w.plain->climbed);
+    assert_null(w.plain->loss.adversarial.X_adv);
     return w;
 }
 
@@ -63,7 +63,7 @@ static void close_twins(twins *w)
 static double loss_at(enhope_trainer *t, double *gradient)
 {
     eh_value loss;
-    eh_train_loss(t, t->theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_scalar *)&loss);
     return loss.value;
 }
 
@@ -78,19 +78,20 @@ static double loss_from(twins *w, const eh_operand *from)
  * lies, or loose; then numbers whose move turns a sign are passed over. */
 static double worst_difference(twins *w, bool held, int64_t *compared)
 {
-    double *x = (double *)(held ? w->plain : w->climbing)->theta, worst = 0;
+    double *x = (double *)(held ? w->plain : w->climbing)->parameters.theta, worst = 0;
     const size_t bytes = (size_t)w->numbers * sizeof(double);
     double *batch = malloc(bytes);
-    memcpy(batch, w->climbing->climbed, bytes);
+    memcpy(batch, w->climbing->loss.adversarial.X_adv, bytes);
     for (int64_t v = 0; v < w->count; v++) {
         const double kept = x[v], step = 1e-5;
         double value[2];
         bool turns = false;
         for (int side = 0; side < 2; side++) {
             x[v] = side ? kept - step : kept + step;
-            value[side] = held ? (loss_from(w, w->climbing->embedder.X) + loss_from(w, w->climbing->climbed)) / 2
-                               : loss_at(w->climbing, w->spare);
-            turns |= memcmp(batch, w->climbing->climbed, bytes) != 0;
+            value[side] =
+                held ? (loss_from(w, w->climbing->embedder.X) + loss_from(w, w->climbing->loss.adversarial.X_adv)) / 2
+                     : loss_at(w->climbing, w->spare);
+            turns |= memcmp(batch, w->climbing->loss.adversarial.X_adv, bytes) != 0;
         }
         x[v] = kept;
         *compared += !turns;
@@ -109,7 +110,8 @@ static void the_gradient_is_of_both_losses_with_the_direction_held(void **state)
         const choice *by = CHOICES + i / 2;
         twins w = open_twins(by, "0.13", i % 2);
         const double loss = loss_at(w.climbing, w.g);
-        const double both = (loss_from(&w, w.climbing->embedder.X) + loss_from(&w, w.climbing->climbed)) / 2;
+        const double both =
+            (loss_from(&w, w.climbing->embedder.X) + loss_from(&w, w.climbing->loss.adversarial.X_adv)) / 2;
         assert_true(fabs(loss - both) < 1e-12 * (1 + fabs(both)));
         double size = 0;
         for (int64_t v = 0; v < w.count; v++) size = fmax(size, fabs(w.g[v]));
@@ -131,10 +133,10 @@ static void a_small_step_raises_the_loss_by_its_slope(void **state)
     for (int i = 0; i < N_CHOICES; i++) {
         twins w = open_twins(CHOICES + i, "1e-6", false);
         loss_at(w.climbing, w.g);
-        const double rise = loss_from(&w, w.climbing->climbed) - loss_from(&w, w.climbing->embedder.X);
-        const double *dX = (double *)w.climbing->dX;
+        const double rise = loss_from(&w, w.climbing->loss.adversarial.X_adv) - loss_from(&w, w.climbing->embedder.X);
+        const double *dX = (double *)w.climbing->loss.adversarial.dX;
         double slope = 0;
-        for (int64_t v = 0; v < w.climbing->batch_n * H; v++) slope += fabs(dX[v]);
+        for (int64_t v = 0; v < w.climbing->loss.batch.n * H; v++) slope += fabs(dX[v]);
         if (!(rise > 0) || fabs(rise / (1e-6 * slope) - 1) > 1e-3)
             fail_msg("%s: %g, expected %g", CHOICES[i].method, rise, 1e-6 * slope);
         close_twins(&w);
@@ -148,11 +150,13 @@ static void exemplars_and_what_is_validated_do_not_move(void **state)
     /* a rate of nothing: parameters stay */
     enhope_trainer *plain = started(blobs, with("solver", "adam", "rate", "0", "batch", "0", NULL));
     enhope_trainer *moved = started(blobs, with("solver", "adam", "rate", "0", "batch", "0", "adversary", "2", NULL));
-    const int64_t n = moved->n, ld = moved->embedder.ld;
-    assert_memory_equal(plain->theta, moved->theta, (size_t)(plain->P + plain->z * H) * sizeof(float));
-    for (int64_t v = 0; v < moved->z * H; v++)
-        assert_true(((float *)moved->climbed)[(n + v / H) * ld + v % H] == ((float *)moved->theta)[moved->P + v]);
-    assert_true(plain->valid_error == moved->valid_error && plain->loss < moved->loss);
+    const int64_t n = moved->samples.n, ld = moved->embedder.ld;
+    assert_memory_equal(plain->parameters.theta, moved->parameters.theta,
+                        (size_t)(plain->parameters.map_count + plain->parameters.z * H) * sizeof(float));
+    for (int64_t v = 0; v < moved->parameters.z * H; v++)
+        assert_true(((float *)moved->loss.adversarial.X_adv)[(n + v / H) * ld + v % H] ==
+                    ((float *)moved->parameters.theta)[moved->parameters.map_count + v]);
+    assert_true(plain->state.valid_error == moved->state.valid_error && plain->state.loss < moved->state.loss);
     enhope_trainer_free(plain), enhope_trainer_free(moved);
 }
 

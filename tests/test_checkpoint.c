@@ -134,10 +134,10 @@ static bool write_within(void *user)
 {
     enhope_trainer *t = user;
     if (asked++ != ask_at) return false;
-    eh_compute_end(t->c);
+    eh_compute_end(t->cp);
     if (enhope_trainer_checkpoint(t, path)) fail_msg("%s", enhope_error(ctx));
-    eh_compute_begin(t->c);
-    t->stopping = true;
+    eh_compute_begin(t->cp);
+    t->run.stopping = true;
     return eh_train_stop(t);
 }
 
@@ -151,8 +151,8 @@ static void within_a_batch_the_state_before_it_is_kept(void **state)
         int done = 0;
         asked = 0;
         t->optim->stop = write_within;
-        while (!done && !t->stopping) assert_int_equal(enhope_trainer_step(t, NULL, &done), 0);
-        assert_true(t->stopping);
+        while (!done && !t->run.stopping) assert_int_equal(enhope_trainer_step(t, NULL, &done), 0);
+        assert_true(t->run.stopping);
         assert_int_equal(enhope_trainer_checkpoint(t, path), ENHOPE_ERROR_ARGUMENT);
         assert_non_null(strstr(enhope_error(ctx), "cut short by a stop"));
         enhope_trainer_free(t);
@@ -169,7 +169,7 @@ static void refused(const enhope_dataset *data, enhope_settings *s, enhope_statu
     enhope_trainer *t = trainer(NULL, data, s);
     assert_int_equal(enhope_trainer_resume(t, path), expected);
     if (!strstr(enhope_error(ctx), sentence)) fail_msg("'%s' is not in '%s'", sentence, enhope_error(ctx));
-    assert_int_equal(t->epoch + t->batch, 0);
+    assert_int_equal(t->state.epoch + t->state.batch, 0);
     enhope_trainer_free(t);
     enhope_settings_free(s);
 }
@@ -230,7 +230,7 @@ static void other_settings_or_data_are_refused_by_name(void **state)
     enhope_trainer *t = trainer(NULL, blobs, s);
     resume(t);
     assert_true(t->done);
-    assert_int_equal(t->epoch * t->batches + t->batch, 4);
+    assert_int_equal(t->state.epoch * t->batches.count + t->state.batch, 4);
     enhope_trainer_free(t);
     enhope_settings_free(s);
 }
@@ -255,7 +255,7 @@ static void any_damage_is_found(void **state)
         fclose(file);
         const enhope_status status = enhope_trainer_resume(t, path);
         if (status != ENHOPE_ERROR_MODEL) fail_msg("byte %zu: %d, %s", at, (int)status, enhope_error(ctx));
-        assert_int_equal(t->epoch + t->batch, 0);
+        assert_int_equal(t->state.epoch + t->state.batch, 0);
     }
     /* a model is no checkpoint, and neither is nothing */
     enhope_model *m = NULL;
@@ -268,6 +268,24 @@ static void any_damage_is_found(void **state)
     enhope_model_free(m);
     enhope_trainer_free(t);
     enhope_settings_free(s);
+}
+
+static void another_format_version_is_refused_by_its_number(void **state)
+{
+    (void)state;
+    static const char now[] = "\"format_version\":\"2\"";
+    static char text[1 << 20];
+    enhope_settings *s = with("solver", "adam", NULL);
+    keep_four(s);
+    FILE *file = fopen(path, "r+b");
+    const size_t size = fread(text, 1, sizeof text, file);
+    size_t at = 0;
+    while (at + sizeof now < size && memcmp(text + at, now, sizeof now - 1) != 0) at++;
+    assert_true(at + sizeof now < size);
+    assert_int_equal(fseek(file, (long)(at + sizeof now - 3), SEEK_SET), 0);
+    assert_int_equal(fputc('1', file), '1');
+    fclose(file);
+    refused(blobs, s, ENHOPE_ERROR_MODEL, "a checkpoint of format version 1, written by enhope");
 }
 
 static void what_is_not_learned_in_steps_says_so(void **state)
@@ -295,13 +313,13 @@ static void another_device_goes_on(void **state)
         on(devices[i]);
         enhope_trainer *t = trainer(NULL, blobs, s);
         walk(t, 8);
-        const double loss = t->history[1].loss;
+        const double loss = t->state.history[1].loss;
         assert_int_equal(enhope_trainer_checkpoint(t, path), 0);
         enhope_trainer_free(t);
         on(devices[i + 1]);
         t = trainer(NULL, blobs, s);
         resume(t);
-        assert_true(t->history[1].loss == loss);
+        assert_true(t->state.history[1].loss == loss);
         const bytes b = finish(t);
         free(b.data);
     }
@@ -371,6 +389,7 @@ int main(void)
         cmocka_unit_test(within_a_batch_the_state_before_it_is_kept),
         cmocka_unit_test(other_settings_or_data_are_refused_by_name),
         cmocka_unit_test(any_damage_is_found),
+        cmocka_unit_test(another_format_version_is_refused_by_its_number),
         cmocka_unit_test(what_is_not_learned_in_steps_says_so),
         cmocka_unit_test(another_device_goes_on),
         cmocka_unit_test(no_memory_is_a_sentence_and_leaves_all_as_it_was),

@@ -17,7 +17,7 @@
 static double loss_at(enhope_trainer *t, double *gradient)
 {
     eh_value loss;
-    eh_train_loss(t, t->theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_scalar *)&loss);
     return loss.value;
 }
 
@@ -48,7 +48,8 @@ static void the_gradient_is_that_of_the_loss(void **state)
         choose(s, i / 10);
         enhope_trainer *t = started(i % 2 ? blobs : sparse_blobs, s);
         const int64_t count = t->optim->count;
-        double *x = (double *)t->theta, *g = malloc((size_t)count * sizeof *g), *spare = malloc((size_t)count * 8);
+        double *x = (double *)t->parameters.theta, *g = malloc((size_t)count * sizeof *g),
+               *spare = malloc((size_t)count * 8);
         double size = 0, worst = 0;
         for (int64_t v = 0; v < count; v++) x[v] += 0.01 * eh_random_normal(4, 1, (uint64_t)v);
         assert_true(loss_at(t, g) > 0);
@@ -62,7 +63,8 @@ static void the_gradient_is_that_of_the_loss(void **state)
             size = fmax(size, fabs(g[v])), worst = fmax(worst, fabs(g[v] - slope));
         }
         /* a difference may turn the sign of an adversarial step, which is small */
-        if (worst > (t->climbed ? 1e-2 : 1e-6) * size + 1e-10) fail_msg("%s %d: %g of %g", by[0], i, worst, size);
+        if (worst > (t->loss.adversarial.X_adv ? 1e-2 : 1e-6) * size + 1e-10)
+            fail_msg("%s %d: %g of %g", by[0], i, worst, size);
         free(g), free(spare);
         enhope_trainer_free(t);
     }
@@ -75,15 +77,16 @@ static void weights_and_shares_are_those_of_the_classes(void **state)
     on("ref");
     enhope_trainer *t =
         started(blobs, with("batch", "30", "z", "7", "label_smoothing", "0.3", "class_weight", "balanced", NULL));
-    const eh_smoothing *s = &t->objective.smoothing;
+    const eh_smoothing *s = &t->loss.objective.smoothing;
     double samples[C] = {0}, crowd[C] = {0}, sum = 0, entropy = 0;
-    for (int64_t j = 0; j < t->z; j++) crowd[t->exemplar_label[j]]++;
-    for (int64_t k = 0; k < t->n; k++) samples[LABEL[t->rows[k]]]++;
+    for (int64_t j = 0; j < t->parameters.z; j++) crowd[t->parameters.exemplar_label[j]]++;
+    for (int64_t k = 0; k < t->samples.n; k++) samples[LABEL[t->samples.rows[k]]]++;
     for (int k = 0; k < C; k++)
-        assert_true(fabs(((const double *)t->objective.class_weight)[k] * samples[k] / (double)t->n - 1) < 1e-6);
-    for (int64_t j = 0; j < t->z; j++) {
+        assert_true(fabs(((const double *)t->loss.objective.class_weight)[k] * samples[k] / (double)t->samples.n - 1) <
+                    1e-6);
+    for (int64_t j = 0; j < t->parameters.z; j++) {
         const double share = ((const double *)s->share)[j];
-        assert_true(fabs(share * C * crowd[t->exemplar_label[j]] - 1) < 1e-6);
+        assert_true(fabs(share * C * crowd[t->parameters.exemplar_label[j]] - 1) < 1e-6);
         sum += share, entropy += share * log(share);
     }
     assert_true(s->part == 0.3 && s->classes == C && fabs(sum - 1) < 1e-6 && fabs(s->entropy - entropy) < 1e-6);
@@ -98,8 +101,9 @@ static void what_is_validated_is_not_smoothed(void **state)
     enhope_trainer *plain = started(blobs, with("solver", "adam", "rate", "0", "batch", "0", NULL));
     enhope_trainer *smooth =
         started(blobs, with("solver", "adam", "rate", "0", "batch", "0", "label_smoothing", "0.3", NULL));
-    assert_memory_equal(plain->theta, smooth->theta, (size_t)(plain->P + plain->z * H) * sizeof(float));
-    assert_true(plain->valid_error == smooth->valid_error && plain->loss != smooth->loss);
+    assert_memory_equal(plain->parameters.theta, smooth->parameters.theta,
+                        (size_t)plain->parameters.count * sizeof(float));
+    assert_true(plain->state.valid_error == smooth->state.valid_error && plain->state.loss != smooth->state.loss);
     enhope_trainer_free(plain), enhope_trainer_free(smooth);
 }
 
@@ -201,19 +205,20 @@ static void smoothing_sets_how_sure_a_map_becomes(void **state)
         while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
         /* the mean q of the own class; Y has the batch, then the exemplars */
         const float *y = (const float *)t->embedder.Y;
-        const int64_t n = t->batch_n;
+        const int64_t n = t->loss.batch.n;
         double own = 0;
         for (int64_t k = 0; k < n; k++) {
             double all = 0, mine = 0;
-            for (int64_t j = 0; j < t->z; j++) {
+            for (int64_t j = 0; j < t->parameters.z; j++) {
                 double d = 0;
                 for (int v = 0; v < 2; v++) d += pow((double)y[k * 2 + v] - y[(n + j) * 2 + v], 2);
                 all += exp(-d);
-                if (t->exemplar_label[j] == ((const int32_t *)t->batch_label)[k]) mine += exp(-d);
+                if (t->parameters.exemplar_label[j] == ((const int32_t *)t->loss.batch.label)[k]) mine += exp(-d);
             }
             own += mine / all / (double)n;
         }
-        if (i ? fabs(own - 0.8) > 0.03 || t->loss > 0.05 : own < 0.95) fail_msg("%g, loss %g", own, t->loss);
+        if (i ? fabs(own - 0.8) > 0.03 || t->state.loss > 0.05 : own < 0.95)
+            fail_msg("%g, loss %g", own, t->state.loss);
         enhope_trainer_free(t);
         enhope_settings_free(s);
     }

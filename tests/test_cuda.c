@@ -71,10 +71,10 @@ static int losses(const enhope_dataset *data, const enhope_settings *s, double *
     if (enhope_trainer_create(ctx, NULL, data, s, &t)) fail_msg("%s", enhope_error(ctx));
     int steps = 0;
     for (int done = 0; !done && steps < most;) {
-        const int64_t batch = t->batch;
+        const int64_t batch = t->state.batch;
         if (enhope_trainer_step(t, NULL, &done)) fail_msg("%s", enhope_error(ctx));
         eh_value v;
-        t->c->op->fetch(t->c, &v, eh_scalar_at(t->losses, batch), sizeof v);
+        t->cp->op->fetch(t->cp, &v, eh_scalar_at(t->losses.placed, batch), sizeof v);
         assert_true(v.spoilt == 0);
         out[steps++] = v.value;
     }

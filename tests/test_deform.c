@@ -298,7 +298,7 @@ static double loss_after(const enhope_dataset *data, enhope_settings *s, int ste
 {
     enhope_trainer *t = trainer(data, s);
     for (int i = 0; i < steps; i++) step(t);
-    const double loss = t->loss;
+    const double loss = t->state.loss;
     enhope_trainer_free(t);
     return loss;
 }
@@ -309,8 +309,8 @@ static void strengths_of_nothing_change_nothing(void **state)
     enhope_trainer *a = trainer(digits, with(NULL)),
                    *b = trainer(digits, with("shift", "0", "affine", "0", "elastic", "0", NULL));
     for (int i = 0; i < 6; i++) step(a), step(b);
-    assert_false(b->disturbed);
-    assert_memory_equal(a->theta, b->theta, (size_t)(a->P + a->z * a->embedder.shape.H) * sizeof(float));
+    assert_false(b->loss.augmented);
+    assert_memory_equal(a->parameters.theta, b->parameters.theta, (size_t)a->parameters.count * sizeof(float));
     enhope_trainer_free(a), enhope_trainer_free(b);
 }
 
@@ -333,10 +333,11 @@ static void batches_are_the_same_for_every_kind_and_backend(void **state)
 /* Where the rows of an epoch's batches are, and what they were. seen (n, ld). */
 static void see_epoch(enhope_trainer *t, float *seen)
 {
-    for (int64_t b = 0; b < t->batches; b++) {
+    for (int64_t b = 0; b < t->batches.count; b++) {
         step(t);
-        const int64_t first = t->n * b / t->batches, n = t->n * (b + 1) / t->batches - first;
-        const int64_t *rows = (const int64_t *)t->epoch_rows + first;
+        const int64_t first = t->samples.n * b / t->batches.count,
+                      n = t->samples.n * (b + 1) / t->batches.count - first;
+        const int64_t *rows = (const int64_t *)t->batches.rows + first;
         for (int64_t i = 0; i < n; i++) /* X lies on the host */
             memcpy(seen + rows[i] * t->embedder.ld, (const float *)t->embedder.X + i * t->embedder.ld,
                    (size_t)t->embedder.ld * sizeof *seen);
@@ -368,12 +369,13 @@ static void only_training_batches_are_moved(void **state)
     static float Y[2][300][2];
     for (int i = 0; i < 2; i++) {
         step(t[i]);
-        eh_embedder_embed(&t[i]->embedder, t[i]->theta, t[i]->row_list, t[i]->n, t[i]->embedder.Y);
-        t[i]->c->op->read(t[i]->c, Y[i][0], t[i]->embedder.Y, 2 * t[i]->n);
+        eh_embedder_embed(&t[i]->embedder, t[i]->parameters.theta, t[i]->samples.placed_rows, t[i]->samples.n,
+                          t[i]->embedder.Y);
+        t[i]->cp->op->read(t[i]->cp, Y[i][0], t[i]->embedder.Y, 2 * t[i]->samples.n);
     }
-    assert_memory_equal(t[0]->theta, t[1]->theta, (size_t)(t[0]->P + t[0]->z * t[0]->embedder.shape.H) * sizeof(float));
+    assert_memory_equal(t[0]->parameters.theta, t[1]->parameters.theta, (size_t)t[0]->parameters.count * sizeof(float));
     assert_memory_equal(Y[0], Y[1], sizeof Y[0]);
-    assert_true(t[0]->valid_error == t[1]->valid_error && t[0]->loss != t[1]->loss);
+    assert_true(t[0]->state.valid_error == t[1]->state.valid_error && t[0]->state.loss != t[1]->state.loss);
     enhope_trainer_free(t[0]), enhope_trainer_free(t[1]);
 }
 
@@ -389,10 +391,10 @@ static void every_method_takes_them(void **state)
         if (enhope_train(ctx, digits, s, NULL, NULL, &m)) fail_msg("%s", enhope_error(ctx));
         enhope_settings_free(s);
         int found = 0;
-        for (int k = 0; k < m->settings; k++) {
-            found += !strcmp(m->setting[k].name, "shift") && !strcmp(m->setting[k].value, "1");
-            found += !strcmp(m->setting[k].name, "affine") && !strcmp(m->setting[k].value, "0.8");
-            found += !strcmp(m->setting[k].name, "elastic") && !strcmp(m->setting[k].value, "0.6");
+        for (int k = 0; k < m->setting.count; k++) {
+            found += !strcmp(m->setting.pair[k].name, "shift") && !strcmp(m->setting.pair[k].value, "1");
+            found += !strcmp(m->setting.pair[k].name, "affine") && !strcmp(m->setting.pair[k].value, "0.8");
+            found += !strcmp(m->setting.pair[k].name, "elastic") && !strcmp(m->setting.pair[k].value, "0.6");
         }
         assert_int_equal(found, 3);
         enhope_model_free(m);

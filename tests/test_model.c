@@ -34,19 +34,19 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
     assert_int_equal(a->c, b->c);
     assert_int_equal(a->image_rows, b->image_rows);
     assert_int_equal(a->image_columns, b->image_columns);
-    assert_int_equal(a->settings, b->settings);
+    assert_int_equal(a->setting.count, b->setting.count);
     assert_int_equal(a->epochs, b->epochs);
     assert_int_equal(a->earlier, b->earlier);
-    assert_int_equal(a->notes, b->notes);
-    for (int32_t i = 0; i < a->notes; i++) {
-        assert_same_text(a->note[i].name, b->note[i].name);
-        assert_same_text(a->note[i].value, b->note[i].value);
+    assert_int_equal(a->note.count, b->note.count);
+    for (int32_t i = 0; i < a->note.count; i++) {
+        assert_same_text(a->note.pair[i].name, b->note.pair[i].name);
+        assert_same_text(a->note.pair[i].value, b->note.pair[i].value);
     }
     assert_memory_equal(&a->temperature, &b->temperature, sizeof a->temperature);
-    assert_int_equal(a->valid_n, b->valid_n);
-    assert_int_equal(a->valid_errors, b->valid_errors);
-    assert_int_equal(a->train_n, b->train_n);
-    assert_int_equal(a->train_errors, b->train_errors);
+    assert_int_equal(a->errors.valid_n, b->errors.valid_n);
+    assert_int_equal(a->errors.valid, b->errors.valid);
+    assert_int_equal(a->errors.train_n, b->errors.train_n);
+    assert_int_equal(a->errors.train, b->errors.train);
     const size_t parameters = (size_t)eh_map_parameters(a->map, &a->shape);
     if (parameters) assert_memory_equal(a->theta, b->theta, parameters * sizeof(float));
     assert_memory_equal(a->shift, b->shift, H * sizeof(float));
@@ -56,9 +56,9 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
     for (int32_t k = 0; k < a->c; k++) assert_same_text(a->class_name[k], b->class_name[k]);
     assert_int_equal(!a->input_name, !b->input_name);
     for (size_t j = 0; a->input_name && j < H; j++) assert_same_text(a->input_name[j], b->input_name[j]);
-    for (int32_t i = 0; i < a->settings; i++) {
-        assert_same_text(a->setting[i].name, b->setting[i].name);
-        assert_same_text(a->setting[i].value, b->setting[i].value);
+    for (int32_t i = 0; i < a->setting.count; i++) {
+        assert_same_text(a->setting.pair[i].name, b->setting.pair[i].name);
+        assert_same_text(a->setting.pair[i].value, b->setting.pair[i].value);
     }
     for (int64_t i = 0; i < a->epochs; i++) {
         assert_int_equal(a->history[i].epoch, b->history[i].epoch);
@@ -362,7 +362,7 @@ static void models_of_earlier_versions_load_under_present_names(void **state)
             assert_string_equal(value, cases[i].value);
         else
             assert_null(value);
-        assert_int_equal(model->settings, cases[i].value ? 3 : 2);
+        assert_int_equal(model->setting.count, cases[i].value ? 3 : 2);
         assert_string_equal(enhope_model_setting(model, "rate"), "0.0125");
         enhope_model_free(model);
     }

@@ -6,7 +6,7 @@
 
 #include "train_support.h"
 
-#include "train/stream/window.h"
+#include "train/stream/windows.h"
 
 enum { N = 3000, H = 8, C = 3, LITTLE = 200 << 10 }; /* so much memory makes six windows */
 
@@ -90,39 +90,36 @@ static enhope_trainer *trainer_of(const enhope_dataset *data, enhope_settings *s
 static int64_t number_of(const enhope_trainer *t, int64_t row)
 {
     float values[H];
-    eh_matrix_row(t->x, row, values);
+    eh_matrix_row(t->samples.x, row, values);
     return (int64_t)values[0];
 }
 
-/* Part p of a batch is made of runs p, p + parts, ... of the window. */
-static void check_part(const enhope_trainer *t, const int64_t *rows, int64_t p)
+/* Chunk p of a batch has rows of runs p, p + chunks, ... of the window. */
+static void check_chunk(const enhope_trainer *t, const int64_t *rows, int64_t p)
 {
     const eh_windows *w = t->windows;
-    for (int64_t i = t->part_start[p]; i < t->part_start[p + 1]; i++) {
+    for (int64_t i = t->batches.chunk_start[p]; i < t->batches.chunk_start[p + 1]; i++) {
         int64_t at = w->now->first, run = -1;
-        while (at <= rows[i]) at += eh_window_run(w, w->now->run[++run]);
-        assert_int_equal(run % t->parts, p);
+        while (at <= rows[i]) at += eh_run_rows(w, w->now->run[++run]);
+        assert_int_equal(run % t->batches.chunks.count, p);
     }
 }
 
 /* The rows of a batch, by their numbers in the file. */
-static int64_t show(enhope_trainer *t, int64_t epoch, int64_t batch, int64_t *numbers, uint64_t *pass)
+static int64_t batch_of(enhope_trainer *t, int64_t epoch, int64_t number, int64_t *numbers, uint64_t *pass)
 {
-    eh_shown shown;
-    t->epoch = epoch;
-    t->batch = batch;
-    if (eh_train_show(t, &shown)) fail_msg("%s", enhope_error(ctx));
-    assert_in_range(shown.n, 1, t->batch_most);
-    const int64_t *rows = (const int64_t *)t->epoch_rows + shown.first;
-    const int32_t *label = (const int32_t *)t->epoch_label + shown.first;
-    for (int64_t i = 0; i < shown.n; i++) {
+    eh_batch batch;
+    if (eh_batches_get(&t->batches, epoch, number, &batch)) fail_msg("%s", enhope_error(ctx));
+    assert_in_range(batch.n, 1, t->loss.batch_max);
+    const int64_t *rows = (const int64_t *)batch.rows;
+    for (int64_t i = 0; i < batch.n; i++) {
         numbers[i] = number_of(t, rows[i]);
-        assert_int_equal(label[i], LABEL[numbers[i]]);
+        assert_int_equal(((const int32_t *)batch.label)[i], LABEL[numbers[i]]);
     }
-    for (int64_t p = 0; p < t->parts; p++) check_part(t, rows, p);
-    assert_int_equal(t->part_start[t->parts], shown.n);
-    if (pass) *pass = shown.pass;
-    return shown.n;
+    for (int64_t p = 0; p < t->batches.chunks.count; p++) check_chunk(t, rows, p);
+    assert_int_equal(batch.chunk_start[t->batches.chunks.count], batch.n);
+    if (pass) *pass = batch.pass;
+    return batch.n;
 }
 
 static void check_epochs(streamed s, const char *parts)
@@ -133,8 +130,8 @@ static void check_epochs(streamed s, const char *parts)
     int64_t valid = 0, classes[C] = {0};
     memset(seen, 0, sizeof seen);
     assert_in_range(t->windows->count, 3, 20);
-    for (int64_t i = 0; i < t->valid_n; i++) {
-        const int64_t number = number_of(t, t->rows[t->held + i]);
+    for (int64_t i = 0; i < t->samples.valid_n; i++) {
+        const int64_t number = number_of(t, t->samples.rows[t->samples.resident_n + i]);
         assert_int_equal(seen[number], 0);
         seen[number] = 3, valid++, classes[LABEL[number]]++;
     }
@@ -142,18 +139,18 @@ static void check_epochs(streamed s, const char *parts)
     for (int epoch = 0; epoch < 2; epoch++) {
         int64_t count = 0;
         uint64_t pass = 0, before = 1u << 30;
-        for (int64_t b = 0; b < t->batches; b++, before = pass) {
-            const int64_t n = show(t, epoch, b, order[epoch] + count, &pass);
+        for (int64_t b = 0; b < t->batches.count; b++, before = pass) {
+            const int64_t n = batch_of(t, epoch, b, order[epoch] + count, &pass);
             for (int64_t i = count; i < count + n; i++) assert_int_equal(seen[order[epoch][i]]++, epoch);
             count += n;
             passes[epoch] += pass != before;
         }
-        assert_int_equal(count, t->n);
+        assert_int_equal(count, t->samples.n);
         assert_int_equal(passes[epoch], t->windows->count);
         passes[epoch] = 0;
     }
     for (int i = 0; i < N; i++) assert_int_equal(seen[i], LABEL[i] < 0 ? 0 : seen[i] == 3 ? 3 : 2);
-    assert_memory_not_equal(order[0], order[1], (size_t)t->n * sizeof **order);
+    assert_memory_not_equal(order[0], order[1], (size_t)t->samples.n * sizeof **order);
     enhope_trainer_free(t);
     close_stream(&s);
 }
@@ -175,14 +172,14 @@ static void any_batch_may_come_next(void **state)
     static int64_t walked[3][N], jumped[N];
     int64_t start[3][N], sizes[3][N];
     for (int epoch = 0; epoch < 3; epoch++)
-        for (int64_t b = 0, at = 0; b < t->batches; b++, at += sizes[epoch][b - 1]) {
+        for (int64_t b = 0, at = 0; b < t->batches.count; b++, at += sizes[epoch][b - 1]) {
             start[epoch][b] = at;
-            sizes[epoch][b] = show(t, epoch, b, walked[epoch] + at, NULL);
+            sizes[epoch][b] = batch_of(t, epoch, b, walked[epoch] + at, NULL);
         }
     u = trainer_of(&s.data, with("epochs", "3", NULL));
     for (int trial = 0; trial < 40; trial++) {
-        const int64_t epoch = trial * 7 % 3, b = trial * 11 % t->batches;
-        assert_int_equal(show(u, epoch, b, jumped, NULL), sizes[epoch][b]);
+        const int64_t epoch = trial * 7 % 3, b = trial * 11 % t->batches.count;
+        assert_int_equal(batch_of(u, epoch, b, jumped, NULL), sizes[epoch][b]);
         assert_memory_equal(jumped, walked[epoch] + start[epoch][b], (size_t)sizes[epoch][b] * sizeof *jumped);
     }
     enhope_trainer_free(t);
@@ -220,7 +217,7 @@ static void windows_train_as_well_as_memory(void **state)
         for (int k = 0; k < 3; k++) {
             enhope_model *m = trained(from[k], starts[i], "cpu", 2);
             error[k] = error_on(m, X);
-            assert_true(m->train_n > 150 && m->valid_n > 150);
+            assert_true(m->errors.train_n > 150 && m->errors.valid_n > 150);
             enhope_model_free(m);
         }
         print_message("%s: %g in memory, %g in windows, %g sparse\n", starts[i], error[0], error[1], error[2]);
@@ -271,7 +268,7 @@ static void a_resumed_run_gives_the_same_bytes(void **state)
     enhope_trainer *t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", "noise", "0.1", NULL));
     assert_int_equal(enhope_trainer_run(t, NULL, NULL), ENHOPE_OK);
     assert_int_equal(enhope_trainer_model(t, &whole), ENHOPE_OK);
-    const int64_t batches = t->batches;
+    const int64_t batches = t->batches.count;
     enhope_trainer_free(t);
     for (int64_t stop = 1; stop < 3 * batches; stop += 7) {
         enhope_model *m = NULL;
@@ -344,8 +341,8 @@ static void new_classes_have_exemplars_of_the_samples_that_stay(void **state)
     enhope_trainer *t = NULL;
     ctx->memory = LITTLE;
     if (enhope_trainer_create(ctx, first, &s.data, NULL, &t)) fail_msg("%s", enhope_error(ctx));
-    assert_int_equal(t->z - 800, t->class_held[2]);
-    assert_in_range(t->class_held[2], 1, 399);
+    assert_int_equal(t->parameters.z - 800, t->samples.class_resident[2]);
+    assert_in_range(t->samples.class_resident[2], 1, 399);
     enhope_trainer_free(t);
     enhope_model_free(first);
     enhope_dataset_free(few);
@@ -426,8 +423,8 @@ static void a_file_cut_off_in_mid_run_is_a_sentence_and_can_be_mended(void **sta
     if (eh_store_open_pair(ctx, x, y, data, &data->store)) fail_msg("%s", enhope_error(ctx));
     assert_non_null(data->store);
     enhope_trainer *t = trainer_of(data, with("solver", "adam", NULL));
-    for (int64_t i = 0; i < t->windows->kept_n; i++) {
-        const int64_t row = t->windows->kept[i];
+    for (int64_t i = 0; i < t->windows->resident.n; i++) {
+        const int64_t row = t->windows->resident.row[i];
         assert_memory_equal(t->windows->block.x.f32 + i * H, X + row * H, H * sizeof *X);
         assert_int_equal(t->windows->block.label[i], row % C);
     }
@@ -436,15 +433,15 @@ static void a_file_cut_off_in_mid_run_is_a_sentence_and_can_be_mended(void **sta
     assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
     assert_int_equal(truncate(x, 128 + 20 * H * 4), 0);
     while (!status && steps++ < 100) status = enhope_trainer_step(t, NULL, &done);
-    assert_in_range(steps, 1, t->batches);
+    assert_in_range(steps, 1, t->batches.count);
     print_message("%s\n", enhope_error(ctx));
     assert_non_null(strstr(enhope_error(ctx), "x.npy"));
-    const int64_t batch = t->batch;
+    const int64_t batch = t->state.batch;
     assert_int_equal(enhope_trainer_step(t, NULL, &done), status);
     f = open_npy(x, "<f4", "3000, 8");
     put(f, X, sizeof X), fclose(f);
     if (enhope_trainer_step(t, NULL, &done)) fail_msg("%s", enhope_error(ctx));
-    assert_int_equal(t->batch, batch + 1);
+    assert_int_equal(t->state.batch, batch + 1);
     enhope_trainer_free(t);
     eh_store_free(data->store);
     data->store = NULL;

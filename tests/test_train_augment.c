@@ -44,7 +44,7 @@ static void disturbed_batches_are_the_same_for_every_kind_and_backend(void **sta
 /* Samples of a trainer's present batch, as floats. */
 static void batch_of(const enhope_trainer *t, float *x)
 {
-    t->c->op->read(t->c, x, (const eh_real *)t->embedder.X, t->batch_n * t->embedder.ld);
+    t->cp->op->read(t->cp, x, (const eh_real *)t->embedder.X, t->loss.batch.n * t->embedder.ld);
 }
 
 static void only_training_batches_are_disturbed_and_anew_in_each_epoch(void **state)
@@ -65,20 +65,21 @@ static void only_training_batches_are_disturbed_and_anew_in_each_epoch(void **st
     assert_int_equal(enhope_trainer_step(b, NULL, &done), ENHOPE_OK);
     batch_of(b, second);
     int64_t at[N]; /* where a row lies in the second epoch */
-    for (int64_t i = 0; i < N; i++) at[((int64_t *)b->epoch_rows)[i]] = i;
+    for (int64_t i = 0; i < N; i++) at[((int64_t *)b->batches.rows)[i]] = i;
     double square[3] = {0};
     for (int64_t i = 0; i < N; i++)
         for (int j = 0; j < H; j++) {
             const float x = clean[i * 16 + j], u = first[i * 16 + j] - x,
-                        v = second[at[((int64_t *)a->epoch_rows)[i]] * 16 + j] - x;
+                        v = second[at[((int64_t *)a->batches.rows)[i]] * 16 + j] - x;
             square[0] += u * u / N / H / 9, square[1] += v * v / N / H / 9, square[2] += u * v / N / H / 9;
         }
     assert_true(fabs(square[0] - 1) < 0.15 && fabs(square[1] - 1) < 0.15 && fabs(square[2]) < 0.1);
-    assert_memory_equal(a->theta, b->theta, (size_t)(a->P + a->z * H) * sizeof(float)); /* exemplars as well */
+    assert_memory_equal(a->parameters.theta, b->parameters.theta,
+                        (size_t)a->parameters.count * sizeof(float)); /* exemplars as well */
     for (int which = 0; which < 2; which++) {
         enhope_trainer *t = which ? b : a;
-        eh_embedder_embed(&t->embedder, t->theta, t->row_list, N, t->embedder.Y);
-        t->c->op->read(t->c, Y[which], t->embedder.Y, N * 2);
+        eh_embedder_embed(&t->embedder, t->parameters.theta, t->samples.placed_rows, N, t->embedder.Y);
+        t->cp->op->read(t->cp, Y[which], t->embedder.Y, N * 2);
     }
     assert_memory_equal(Y[0], Y[1], sizeof Y[0]);
     enhope_trainer_free(a), enhope_trainer_free(b);
@@ -90,9 +91,9 @@ static void a_model_tells_how_its_inputs_were_disturbed(void **state)
     (void)state;
     enhope_model *m = train(blobs, with("noise", "0.25", "dropout", "0.1", "epochs", "1", NULL));
     int found = 0;
-    for (int i = 0; i < m->settings; i++) {
-        if (!strcmp(m->setting[i].name, "noise")) assert_string_equal(m->setting[i].value, "0.25"), found++;
-        if (!strcmp(m->setting[i].name, "dropout")) assert_string_equal(m->setting[i].value, "0.1"), found++;
+    for (int i = 0; i < m->setting.count; i++) {
+        if (!strcmp(m->setting.pair[i].name, "noise")) assert_string_equal(m->setting.pair[i].value, "0.25"), found++;
+        if (!strcmp(m->setting.pair[i].name, "dropout")) assert_string_equal(m->setting.pair[i].value, "0.1"), found++;
     }
     assert_int_equal(found, 2);
     enhope_model_free(m);

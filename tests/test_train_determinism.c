@@ -69,8 +69,8 @@ static enhope_trainer *trainer_behind(eh_compute_ops *op, enhope_settings *s)
     op->ahead = 4;
     op->fetch = counting_fetch;
     op->pairs = bad_pairs;
-    t->c->op = op;
-    t->ahead = op->ahead;
+    t->cp->op = op;
+    t->losses.ahead = op->ahead;
     fetches = problems = 0;
     bad_problem = -1;
     return t;
@@ -92,11 +92,12 @@ static void losses_are_asked_for_when_due_and_change_nothing(void **state)
         assert_int_equal(fetches, asked[i]);
         assert_int_equal(enhope_trainer_step(plain, &q, &done), ENHOPE_OK);
         assert_true(p.epoch == q.epoch && p.batch == q.batch && p.epoch_done == q.epoch_done);
-        if (t->known == t->batch) assert_true(p.loss == q.loss); /* also at the end of an epoch */
-        if (i == 6) assert_true(p.loss == before);               /* none is known: that of the epoch before */
+        if (t->losses.known == t->state.batch) assert_true(p.loss == q.loss); /* also at the end of an epoch */
+        if (i == 6) assert_true(p.loss == before); /* none is known: that of the epoch before */
     }
     assert_true(done && isfinite(p.loss));
-    assert_memory_equal(t->theta, plain->theta, (size_t)(t->P + t->z * H) * sizeof(float));
+    assert_memory_equal(t->parameters.theta, plain->parameters.theta,
+                        (size_t)(t->parameters.map_count + t->parameters.z * H) * sizeof(float));
     enhope_trainer_free(t);
     enhope_trainer_free(plain);
     enhope_settings_free(s);
@@ -115,13 +116,13 @@ static void divergence_is_told_for_the_batch_that_it_was_in(void **state)
     assert_string_equal(enhope_error(ctx), "training diverged: the loss is not finite in epoch 1, batch 3; try a lower "
                                            "rate or another scale");
     while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* it can go on from there */
-    assert_int_equal(t->epoch, 3);
+    assert_int_equal(t->state.epoch, 3);
     enhope_trainer_free(t);
 
     t = trainer_behind(&op, s);
     bad_problem = 6 + 2;
     for (done = 0; !done;) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
-    assert_true(t->epoch == 1 && t->best_epoch == 1); /* the first epoch is kept */
+    assert_true(t->state.epoch == 1 && t->state.best_epoch == 1); /* the first epoch is kept */
     enhope_trainer_free(t);
     enhope_settings_free(s);
 }

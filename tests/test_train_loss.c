@@ -39,7 +39,7 @@ static int ascending(const void *a, const void *b)
 /* The targets of a sample are distinct others of its class, at the least distances that there are. */
 static void check_targets(const enhope_trainer *t, int64_t i)
 {
-    const int64_t row = t->rows[i], each = t->hinge.targets, *own = t->targets + i * each;
+    const int64_t row = t->samples.rows[i], each = t->loss.hinge.targets, *own = t->batches.target + i * each;
     double least[FEW];
     int64_t others = 0;
     for (int64_t j = 0; j < FEW; j++)
@@ -50,7 +50,7 @@ static void check_targets(const enhope_trainer *t, int64_t i)
             assert_int_equal(own[s], -1 - i);
             continue;
         }
-        const int64_t target = t->rows[own[s]];
+        const int64_t target = t->samples.rows[own[s]];
         assert_true(target != row && few_label[target] == few_label[row]);
         assert_true(squared_between(few_x, 2, row, target) == least[s]);
         for (int64_t r = 0; r < s; r++) assert_true(own[r] != own[s]);
@@ -70,16 +70,16 @@ static void target_neighbours_are_the_nearest_of_the_class_and_follow_each_batch
     assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
     int seen[FEW] = {0};
     for (int64_t b = 0; b < 3; b++) { /* batches of 6, 7 and 7 */
-        const int64_t from = FEW * b / 3, n = FEW * (b + 1) / 3 - from, *batch = t->order + 4 * from;
-        const int32_t *label = t->order_label + 4 * from;
+        const int64_t from = FEW * b / 3, n = FEW * (b + 1) / 3 - from, *batch = t->batches.order + 4 * from;
+        const int32_t *label = t->batches.order_label + 4 * from;
         for (int64_t i = 0; i < n; i++) {
             int64_t position = 0;
-            while (t->rows[position] != batch[i]) position++;
+            while (t->samples.rows[position] != batch[i]) position++;
             seen[batch[i]]++;
             assert_int_equal(label[i], few_label[batch[i]]);
             for (int64_t s_ = 0; s_ < 3; s_++) {
-                const int64_t target = t->targets[position * 3 + s_], at = n + 3 * i + s_;
-                assert_int_equal(batch[at], target < 0 ? batch[i] : t->rows[target]);
+                const int64_t target = t->batches.target[position * 3 + s_], at = n + 3 * i + s_;
+                assert_int_equal(batch[at], target < 0 ? batch[i] : t->samples.rows[target]);
                 assert_int_equal(label[at], target < 0 ? -1 : label[i]);
             }
         }
@@ -108,21 +108,22 @@ static void a_batch_of_all_has_the_exact_large_margin_loss_and_lowers_it(void **
         if (epoch == 0) first = p.loss;
         assert_true(p.loss <= first);
     }
-    assert_true(t->loss < 0.9 * first);
+    assert_true(t->state.loss < 0.9 * first);
     eh_value loss;
-    eh_train_loss(t, t->theta, (eh_real *)gradient, (eh_scalar *)&loss);
-    t->c->op->read(t->c, theta, t->theta, 6);
+    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    t->cp->op->read(t->cp, theta, t->parameters.theta, 6);
     for (int64_t i = 0; i < FEW; i++)
         for (int k = 0; k < 2; k++)
-            Y[i * 2 + k] = theta[k] * few_x[t->rows[i] * 2] + theta[2 + k] * few_x[t->rows[i] * 2 + 1] + theta[4 + k];
+            Y[i * 2 + k] = theta[k] * few_x[t->samples.rows[i] * 2] + theta[2 + k] * few_x[t->samples.rows[i] * 2 + 1] +
+                           theta[4 + k];
     for (int64_t i = 0; i < FEW; i++)
         for (int64_t a = 0; a < 3; a++) {
-            const int64_t target = t->targets[i * 3 + a];
+            const int64_t target = t->batches.target[i * 3 + a];
             if (target < 0) continue;
             const double near = squared_between(Y, 2, i, target);
             sum += 0.5 * near;
             for (int64_t j = 0; j < FEW; j++)
-                if (few_label[t->rows[j]] != few_label[t->rows[i]])
+                if (few_label[t->samples.rows[j]] != few_label[t->samples.rows[i]])
                     sum += 0.5 * fmax(0, 1 + near - squared_between(Y, 2, i, j));
         }
     assert_true(fabs(loss.value - sum / FEW) < 1e-4 * loss.value);
@@ -135,7 +136,7 @@ static void a_batch_of_all_has_the_exact_large_margin_loss_and_lowers_it(void **
 static double loss_of_batch(enhope_trainer *t, double *gradient)
 {
     eh_value loss;
-    eh_train_loss(t, t->theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_scalar *)&loss);
     return loss.value;
 }
 
@@ -162,7 +163,7 @@ static void the_gradient_of_training_matches_central_differences(void **state)
         assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* a batch is in place */
         const int64_t count = t->optim->count;
         double *g = malloc((size_t)count * sizeof *g), *spare = malloc((size_t)count * sizeof *g);
-        double *x = (double *)t->theta, worst = 0, size = 0;
+        double *x = (double *)t->parameters.theta, worst = 0, size = 0;
         /* a line search may end in the kink of a hinge */
         for (int64_t v = 0; v < count; v++) x[v] += 0.01 * eh_random_normal(4, 1, (uint64_t)v);
         loss_of_batch(t, g);

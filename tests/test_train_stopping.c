@@ -66,18 +66,18 @@ static void within_a_long_step_progress_is_told_and_may_stop(void **state)
     enhope_trainer *t = NULL;
     int calls = 0;
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
-    t->progress = stop_after_two;
-    t->progress_user = &calls;
-    eh_compute_begin(t->c);
-    t->started = eh_seconds();
+    t->run.progress = stop_after_two;
+    t->run.progress_user = &calls;
+    eh_compute_begin(t->cp);
+    t->run.started = eh_seconds();
     assert_false(eh_train_stop(t)); /* the step has just begun */
     assert_int_equal(calls, 0);
-    t->started -= 100;
+    t->run.started -= 100;
     assert_false(eh_train_stop(t));
     assert_true(eh_train_stop(t));
     assert_true(eh_train_stop(t)); /* it is not asked again */
     assert_int_equal(calls, 2);
-    eh_compute_end(t->c);
+    eh_compute_end(t->cp);
     enhope_trainer_free(t);
     enhope_settings_free(s);
 }

@@ -12,8 +12,9 @@ static double error_held_out(const enhope_trainer *t, const enhope_model *m)
     int32_t guess[N];
     int64_t errors = 0;
     assert_int_equal(enhope_model_predict(ctx, m, blobs, 0, &(enhope_prediction){.label = guess}), ENHOPE_OK);
-    for (int64_t i = 0; i < t->valid_n; i++) errors += guess[t->rows[t->n + i]] != LABEL[t->rows[t->n + i]];
-    return (double)errors / (double)t->valid_n;
+    for (int64_t i = 0; i < t->samples.valid_n; i++)
+        errors += guess[t->samples.rows[t->samples.n + i]] != LABEL[t->samples.rows[t->samples.n + i]];
+    return (double)errors / (double)t->samples.valid_n;
 }
 
 static void the_best_epoch_on_validation_is_what_is_kept(void **state)
@@ -23,8 +24,8 @@ static void the_best_epoch_on_validation_is_what_is_kept(void **state)
     enhope_settings *s = with("solver", "adam", "rate", "0.5", "epochs", "12", "valid", "0.3", "patience", "0", NULL);
     enhope_trainer *t = NULL;
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
-    assert_int_equal(t->n + t->valid_n, N);
-    assert_int_equal(t->valid_n, 90);
+    assert_int_equal(t->samples.n + t->samples.valid_n, N);
+    assert_int_equal(t->samples.valid_n, 90);
     enhope_progress p;
     double lowest = 2;
     for (int done = 0; !done;) {
@@ -39,10 +40,10 @@ static void the_best_epoch_on_validation_is_what_is_kept(void **state)
     assert_true(p.valid_error > lowest); /* so that these two differ */
     enhope_model_info info;
     enhope_model_get_info(m, &info);
-    assert_int_equal(info.best + 1, t->best_epoch); /* what the model tells is what was kept */
+    assert_int_equal(info.best + 1, t->state.best_epoch); /* what the model tells is what was kept */
     /* no row is in both parts, every class in each */
     int seen[N] = {0};
-    for (int i = 0; i < N; i++) seen[t->rows[i]]++;
+    for (int i = 0; i < N; i++) seen[t->samples.rows[i]]++;
     for (int i = 0; i < N; i++) assert_int_equal(seen[i], 1);
     enhope_model_free(m);
     enhope_model_free(present);
@@ -54,11 +55,11 @@ static void the_best_epoch_on_validation_is_what_is_kept(void **state)
 static enhope_dataset *held_out(const enhope_trainer *t, float *x, int32_t *label)
 {
     enhope_dataset *data = NULL;
-    for (int64_t i = 0; i < t->valid_n; i++) {
-        memcpy(x + i * H, X + t->rows[t->n + i] * H, H * sizeof *x);
-        label[i] = LABEL[t->rows[t->n + i]];
+    for (int64_t i = 0; i < t->samples.valid_n; i++) {
+        memcpy(x + i * H, X + t->samples.rows[t->samples.n + i] * H, H * sizeof *x);
+        label[i] = LABEL[t->samples.rows[t->samples.n + i]];
     }
-    assert_int_equal(enhope_dataset_view_f32(ctx, t->valid_n, H, x, label, C, NULL, &data), 0);
+    assert_int_equal(enhope_dataset_view_f32(ctx, t->samples.valid_n, H, x, label, C, NULL, &data), 0);
     return data;
 }
 
@@ -88,22 +89,22 @@ static void probabilities_are_calibrated_on_the_validation_part(void **state)
         assert_true(fitted.nll < plain.nll);
         assert_int_equal(e.errors, raw.errors);
         /* the numbers of training are those that the model has again */
-        assert_int_equal(m->valid_n, t->valid_n);
-        assert_int_equal(m->valid_errors, e.errors);
-        assert_float_equal((double)m->valid_errors / (double)m->valid_n, t->best_error, 1e-12);
+        assert_int_equal(m->errors.valid_n, t->samples.valid_n);
+        assert_int_equal(m->errors.valid, e.errors);
+        assert_float_equal((double)m->errors.valid / (double)m->errors.valid_n, t->state.best_error, 1e-12);
         assert_int_equal(enhope_model_evaluate(ctx, m, blobs, 0, &raw), 0);
-        assert_int_equal(m->train_n, t->n);
-        assert_int_equal(m->train_errors, raw.errors - e.errors);
+        assert_int_equal(m->errors.train_n, t->samples.n);
+        assert_int_equal(m->errors.train, raw.errors - e.errors);
         enhope_dataset_free(data);
         enhope_model_free(m);
         enhope_trainer_free(t);
         enhope_settings_free(set);
     }
     enhope_model *m = train(blobs, with("valid", "0", "epochs", "2", NULL));
-    assert_true(m->temperature == 1 && m->valid_n == 0 && m->train_n == N);
+    assert_true(m->temperature == 1 && m->errors.valid_n == 0 && m->errors.train_n == N);
     enhope_model_free(m);
     m = train(blobs, with("method", "knn", NULL));
-    assert_true(m->temperature == 1 && !m->valid_n && !m->train_n);
+    assert_true(m->temperature == 1 && !m->errors.valid_n && !m->errors.train_n);
     enhope_model_free(m);
 }
 
@@ -141,11 +142,11 @@ static void a_training_point_has_no_vote_on_itself(void **state)
     for (int i = 0; i < 3; i++) {
         enhope_model *m = train(blobs, with("method", "hope", "epochs", "1", "neighbours", k[i], "valid", "0.2", NULL));
         /* references are the training rows, then those of the validation part */
-        assert_true(m->temperature == 1 && m->valid_n == N / 5 && m->train_n == N - N / 5);
+        assert_true(m->temperature == 1 && m->errors.valid_n == N / 5 && m->errors.train_n == N - N / 5);
         const int64_t expected =
-            errors_without_self(m->reference, m->shape.h, m->reference_label, m->train_n, atoi(k[i]));
+            errors_without_self(m->reference, m->shape.h, m->reference_label, m->errors.train_n, atoi(k[i]));
         assert_true(expected > 0);
-        assert_true(llabs(m->train_errors - expected) <= 1); /* a float may order two neighbours otherwise */
+        assert_true(llabs(m->errors.train - expected) <= 1); /* a float may order two neighbours otherwise */
         enhope_model_free(m);
     }
 }
@@ -158,13 +159,13 @@ static void small_data_keeps_a_validation_part_and_a_default_number_of_exemplars
     enhope_settings *s = with("z", "0", "epochs", "1", NULL);
     enhope_trainer *t = NULL;
     assert_int_equal(enhope_trainer_create(ctx, NULL, few, s, &t), ENHOPE_OK);
-    assert_int_equal(t->valid_n, 2); /* a tenth of 24, though no class has ten */
-    assert_int_equal(t->z, 6);
+    assert_int_equal(t->samples.valid_n, 2); /* a tenth of 24, though no class has ten */
+    assert_int_equal(t->parameters.z, 6);
     enhope_trainer_free(t);
     enhope_dataset_free(few);
     assert_int_equal(enhope_dataset_view_f32(ctx, 3, H, X, LABEL, C, NULL, &few), ENHOPE_OK);
     assert_int_equal(enhope_trainer_create(ctx, NULL, few, s, &t), ENHOPE_OK);
-    assert_true(t->valid_n == 0 && t->z == 3);
+    assert_true(t->samples.valid_n == 0 && t->parameters.z == 3);
     enhope_trainer_free(t);
     enhope_dataset_free(few);
     enhope_settings_free(s);

@@ -70,7 +70,7 @@ eh_rows eh_embedder_gather(eh_embedder *e, const eh_row *rows, int64_t n, const 
 void eh_embedder_embed(eh_embedder *e, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y)
 {
     for (int64_t i = 0; i < count; i += e->capacity) {
-        const int64_t n = count - i < e->capacity ? count - i : e->capacity;
+        const int64_t n = eh_min(count - i, e->capacity);
         const eh_rows block = eh_embedder_gather(e, eh_row_at(rows, i), n, NULL);
         e->map->forward(&e->shape, e->cp, theta, &block, e->work, eh_at(e->cp, Y, i * e->shape.h), false);
     }
@@ -94,7 +94,7 @@ enhope_status eh_embedder_errors(eh_embedder *e, const eh_real *theta, const eh_
     const eh_references ref = eh_embedder_references(e);
     *errors = 0;
     for (int64_t i = 0; i < n; i += e->capacity) {
-        const int64_t count = n - i < e->capacity ? n - i : e->capacity;
+        const int64_t count = eh_min(n - i, e->capacity);
         eh_embedder_embed(e, theta, eh_row_at(placed, i), count, e->Y);
         eh_classify(&e->nearest, &ref, e->Y, count, 0);
         EH_TRY(eh_classify_fetch(&e->nearest, e->ctx, count, NULL, 0, &(eh_classes){.label = e->guess}));

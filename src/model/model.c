@@ -29,7 +29,7 @@ enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_
     model->r = r;
     model->exemplars = exemplars;
     model->c = c;
-    model->settings = settings;
+    model->setting.count = settings;
     model->epochs = epochs;
     model->temperature = 1;
     model->dof = 1;
@@ -50,7 +50,7 @@ enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_
     EH_CHECK(
         eh_new(ctx, "the references' labels", r, sizeof *model->reference_label, (void **)&model->reference_label));
     EH_CHECK(eh_new(ctx, "the class names", c, sizeof *model->class_name, (void **)&model->class_name));
-    EH_CHECK(eh_new(ctx, "the settings", settings, sizeof *model->setting, (void **)&model->setting));
+    EH_CHECK(eh_new(ctx, "the settings", settings, sizeof *model->setting.pair, (void **)&model->setting.pair));
     EH_CHECK(eh_new(ctx, "the history", epochs, sizeof *model->history, (void **)&model->history));
     *out = model;
     return ENHOPE_OK;
@@ -70,9 +70,9 @@ void enhope_model_free(enhope_model *model)
     if (!model) return;
     eh_names_free(model->class_name, model->c);
     eh_names_free(model->input_name, model->shape.H);
-    for (int32_t i = 0; model->setting && i < model->settings; i++) {
-        eh_free(model->setting[i].name);
-        eh_free(model->setting[i].value);
+    for (int32_t i = 0; model->setting.pair && i < model->setting.count; i++) {
+        eh_free(model->setting.pair[i].name);
+        eh_free(model->setting.pair[i].value);
     }
     eh_free(model->method);
     eh_free(model->theta);
@@ -80,12 +80,12 @@ void enhope_model_free(enhope_model *model)
     eh_free(model->mul);
     eh_free(model->reference);
     eh_free(model->reference_label);
-    for (int32_t i = 0; i < model->notes; i++) {
-        eh_free(model->note[i].name);
-        eh_free(model->note[i].value);
+    for (int32_t i = 0; i < model->note.count; i++) {
+        eh_free(model->note.pair[i].name);
+        eh_free(model->note.pair[i].value);
     }
-    eh_free(model->setting);
-    eh_free(model->note);
+    eh_free(model->setting.pair);
+    eh_free(model->note.pair);
     eh_free(model->history);
     eh_free(model);
 }
@@ -132,10 +132,10 @@ void enhope_model_get_info(const enhope_model *model, enhope_model_info *info)
         .temperature = model->temperature,
         .image_rows = model->image_rows,
         .image_columns = model->image_columns,
-        .valid_n = model->valid_n,
-        .valid_errors = model->valid_errors,
-        .train_n = model->train_n,
-        .train_errors = model->train_errors,
+        .valid_n = model->errors.valid_n,
+        .valid_errors = model->errors.valid,
+        .train_n = model->errors.train_n,
+        .train_errors = model->errors.train,
     };
 }
 
@@ -165,15 +165,15 @@ enhope_status enhope_model_exemplars(enhope_context *ctx, const enhope_model *mo
 
 const char *enhope_model_setting(const enhope_model *model, const char *name)
 {
-    for (int32_t i = 0; i < model->settings; i++)
-        if (!strcmp(model->setting[i].name, name)) return model->setting[i].value;
+    for (int32_t i = 0; i < model->setting.count; i++)
+        if (!strcmp(model->setting.pair[i].name, name)) return model->setting.pair[i].value;
     return NULL;
 }
 
 static eh_pair_text *find_note(const enhope_model *model, const char *name)
 {
-    for (int32_t i = 0; i < model->notes; i++)
-        if (!strcmp(model->note[i].name, name)) return &model->note[i];
+    for (int32_t i = 0; i < model->note.count; i++)
+        if (!strcmp(model->note.pair[i].name, name)) return &model->note.pair[i];
     return NULL;
 }
 
@@ -189,15 +189,15 @@ enhope_status enhope_model_set_note(enhope_context *ctx, enhope_model *model, co
     eh_pair_text *note = find_note(model, name), *grown;
     enhope_status status = ENHOPE_OK;
     if (!value) EH_CHECK(eh_fail_memory(ctx, "a note", strlen(text) + 1, 1));
-    if (!note && model->notes == EH_MODEL_MAX_NOTES)
+    if (!note && model->note.count == EH_MODEL_MAX_NOTES)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a model has room for %d notes", EH_MODEL_MAX_NOTES));
     if (!note) {
         key = eh_strdup(name);
         if (!key) EH_CHECK(eh_fail_memory(ctx, "a note", strlen(name) + 1, 1));
-        grown = eh_grow(model->note, (size_t)model->notes, (size_t)model->notes + 1, sizeof *grown);
-        if (!grown) EH_CHECK(eh_fail_memory(ctx, "notes", (size_t)model->notes + 1, sizeof *grown));
-        model->note = grown;
-        note = &grown[model->notes++];
+        grown = eh_grow(model->note.pair, (size_t)model->note.count, (size_t)model->note.count + 1, sizeof *grown);
+        if (!grown) EH_CHECK(eh_fail_memory(ctx, "notes", (size_t)model->note.count + 1, sizeof *grown));
+        model->note.pair = grown;
+        note = &grown[model->note.count++];
         *note = (eh_pair_text){.name = key};
         key = NULL;
     }

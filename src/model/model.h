@@ -10,6 +10,16 @@ typedef struct eh_pair_text {
     char *name, *value;
 } eh_pair_text;
 
+typedef struct eh_texts {
+    eh_pair_text *pair; /* (count) */
+    int32_t count;
+} eh_texts;
+
+/* Errors of the kept state in the validation part and among training samples; n 0: not known. */
+typedef struct eh_model_errors {
+    int64_t valid, valid_n, train, train_n;
+} eh_model_errors;
+
 struct enhope_model {
     char *method;      /* "en-hope" */
     const eh_map *map; /* its name is in the file */
@@ -27,15 +37,13 @@ struct enhope_model {
     char **class_name; /* (c) */
     char **input_name; /* (H) or NULL */
     int64_t image_rows, image_columns;
-    eh_pair_text *setting; /* every setting as text */
-    int32_t settings;
+    eh_texts setting; /* every setting as text */
     enhope_history *history;
     int64_t epochs;
     int64_t earlier;    /* of these, the first so many are of models that this one went on from */
-    eh_pair_text *note; /* of those who use the library */
-    int32_t notes;
-    double temperature;                                   /* of probabilities; 1 unless fitted */
-    int64_t valid_n, valid_errors, train_n, train_errors; /* of the kept state; n 0: not known */
+    eh_texts note;      /* of callers of the library */
+    double temperature; /* of probabilities; 1 unless fitted */
+    eh_model_errors errors;
 };
 
 /* An empty model with every array allocated for these sizes: numbers zero, names NULL, input_name NULL itself. Texts

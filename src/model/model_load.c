@@ -23,7 +23,7 @@ typedef struct plan {
     int64_t image_rows, image_columns;
     double temperature;
     int64_t dof;
-    int64_t valid_n, valid_errors, train_n, train_errors;
+    eh_model_errors errors;
     int64_t earlier;
     cJSON *classes, *inputs, *settings, *history, *notes; /* inputs, notes NULL: none */
     const eh_st_tensor *map_tensor[EH_MODEL_MAX_MAP_TENSORS];
@@ -276,8 +276,8 @@ static enhope_status read_errors(enhope_context *ctx, const eh_safetensors *st, 
 static enhope_status read_judgement(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
     EH_TRY(real(ctx, st, "temperature", EH_MODEL_COLDEST, EH_MODEL_HOTTEST, &p->temperature));
-    EH_TRY(read_errors(ctx, st, "valid_errors", &p->valid_errors, &p->valid_n));
-    return read_errors(ctx, st, "train_errors", &p->train_errors, &p->train_n);
+    EH_TRY(read_errors(ctx, st, "valid_errors", &p->errors.valid, &p->errors.valid_n));
+    return read_errors(ctx, st, "train_errors", &p->errors.train, &p->errors.train_n);
 }
 
 static enhope_status read_lists(enhope_context *ctx, const eh_safetensors *st, plan *p)
@@ -352,10 +352,10 @@ static enhope_status copy_lists(enhope_context *ctx, const plan *p, enhope_model
         eh_pair_view setting = {item->string, item->valuestring};
         EH_TRY(eh_old_setting(ctx, p->version, &setting));
         if (!setting.name) continue;
-        EH_TRY(eh_new_text(ctx, "a name", setting.name, &model->setting[i].name));
-        EH_TRY(eh_new_text(ctx, "a name", setting.value, &model->setting[i++].value));
+        EH_TRY(eh_new_text(ctx, "a name", setting.name, &model->setting.pair[i].name));
+        EH_TRY(eh_new_text(ctx, "a name", setting.value, &model->setting.pair[i++].value));
     }
-    model->settings = (int32_t)i;
+    model->setting.count = (int32_t)i;
     i = 0;
     for (const cJSON *row = p->history->child; row; row = row->next) {
         enhope_history *to = &model->history[i++];
@@ -389,10 +389,7 @@ static enhope_status load(enhope_context *ctx, eh_safetensors *st, enhope_model 
     model->image_columns = p.image_columns;
     model->temperature = p.temperature;
     model->earlier = p.earlier;
-    model->valid_n = p.valid_n;
-    model->valid_errors = p.valid_errors;
-    model->train_n = p.train_n;
-    model->train_errors = p.train_errors;
+    model->errors = p.errors;
     EH_CHECK(copy_lists(ctx, &p, model));
     EH_CHECK(read_tensors(ctx, st, &p, model));
     *out = model;

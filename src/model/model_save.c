@@ -108,13 +108,13 @@ static enhope_status add_lists(enhope_context *ctx, cJSON *meta, const enhope_mo
         EH_CHECK(fill_names(ctx, inputs, model->input_name, model->shape.H));
         EH_CHECK(add_printed(ctx, meta, "input_names", inputs));
     }
-    EH_CHECK(fill_texts(ctx, settings, model->setting, model->settings));
+    EH_CHECK(fill_texts(ctx, settings, model->setting.pair, model->setting.count));
     EH_CHECK(add_printed(ctx, meta, "settings", settings));
     EH_CHECK(fill_history(ctx, history, model));
     EH_CHECK(add_printed(ctx, meta, "history", history));
     if (model->earlier) EH_CHECK(add_number(ctx, meta, "earlier_epochs", model->earlier));
-    if (model->notes) {
-        EH_CHECK(fill_texts(ctx, notes, model->note, model->notes));
+    if (model->note.count) {
+        EH_CHECK(fill_texts(ctx, notes, model->note.pair, model->note.count));
         EH_CHECK(add_printed(ctx, meta, "notes", notes));
     }
 cleanup:
@@ -140,8 +140,8 @@ static enhope_status add_judgement(enhope_context *ctx, cJSON *meta, const enhop
     char text[40];
     eh_number_print(model->temperature, text, sizeof text);
     EH_TRY(add_text(ctx, meta, "temperature", text));
-    EH_TRY(add_errors(ctx, meta, "valid_errors", model->valid_errors, model->valid_n));
-    return add_errors(ctx, meta, "train_errors", model->train_errors, model->train_n);
+    EH_TRY(add_errors(ctx, meta, "valid_errors", model->errors.valid, model->errors.valid_n));
+    return add_errors(ctx, meta, "train_errors", model->errors.train, model->errors.train_n);
 }
 
 static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope_model *model)

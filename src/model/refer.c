@@ -54,23 +54,23 @@ static enhope_status copy_model(enhope_context *ctx, const enhope_model *from, i
     enhope_model *m = NULL;
     const int64_t H = from->shape.H;
     enhope_status status;
-    EH_CHECK(eh_model_create(ctx, from->method, from->map, &from->shape, r, exemplars, from->c, from->settings,
+    EH_CHECK(eh_model_create(ctx, from->method, from->map, &from->shape, r, exemplars, from->c, from->setting.count,
                              from->epochs, &m));
     memcpy(m->theta, from->theta, (size_t)eh_map_parameters(from->map, &from->shape) * sizeof *m->theta);
     memcpy(m->shift, from->shift, (size_t)H * sizeof *m->shift);
     memcpy(m->mul, from->mul, (size_t)H * sizeof *m->mul);
     if (m->epochs) memcpy(m->history, from->history, (size_t)m->epochs * sizeof *m->history);
     m->earlier = from->earlier;
-    for (int32_t i = 0; i < from->notes; i++)
-        EH_CHECK(enhope_model_set_note(ctx, m, from->note[i].name, from->note[i].value));
+    for (int32_t i = 0; i < from->note.count; i++)
+        EH_CHECK(enhope_model_set_note(ctx, m, from->note.pair[i].name, from->note.pair[i].value));
     m->gaussian = from->gaussian;
     m->dof = from->dof;
     m->image_rows = from->image_rows;
     m->image_columns = from->image_columns;
     EH_CHECK(eh_model_copy_names(ctx, from->class_name, m->c, m->class_name));
-    for (int32_t i = 0; i < m->settings; i++) {
-        EH_CHECK(eh_model_copy_names(ctx, &from->setting[i].name, 1, &m->setting[i].name));
-        EH_CHECK(eh_model_copy_names(ctx, &from->setting[i].value, 1, &m->setting[i].value));
+    for (int32_t i = 0; i < m->setting.count; i++) {
+        EH_CHECK(eh_model_copy_names(ctx, &from->setting.pair[i].name, 1, &m->setting.pair[i].name));
+        EH_CHECK(eh_model_copy_names(ctx, &from->setting.pair[i].value, 1, &m->setting.pair[i].value));
     }
     if (from->input_name) {
         EH_CHECK(eh_new(ctx, "names", H, sizeof *m->input_name, (void **)&m->input_name));

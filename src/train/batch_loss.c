@@ -1,162 +1,225 @@
-/* The loss of a batch and its gradient: rows are gathered and scaled, batch and exemplars mapped in one go, the objective asked
- * for the loss and its gradient in the embedding, and that carried back through the map. */
-#include "train/trainer.h"
+/* The loss of one batch and its gradient: gather, forward, objective, backward, exchange. */
+#include "train/batch_loss.h"
 
-void eh_train_lay_exemplars(const enhope_trainer *t, const eh_real *E, eh_operand *X, int64_t first)
+/* ---- create and free ---- */
+
+/* Memory of the adversarial step, for `rows` rows. */
+static enhope_status create_adversarial(eh_batch_loss *l, int64_t rows)
 {
-    if (t->z)
-        t->c->op->close_rows(t->c, t->z, t->embedder.shape.H, E, eh_operand_at(t->c, X, first * t->embedder.ld),
-                             t->embedder.ld);
+    const eh_embedder *e = l->embedder;
+    eh_adversarial *a = &l->adversarial;
+    if (!(a->step > 0)) return ENHOPE_OK;
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "adversarial batch", rows * e->ld, e->cp->operand, &a->X_adv));
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "gradient of a batch", rows * e->shape.H, e->cp->op->size, &a->dX));
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "adversarial gradient", l->parameters->count, e->cp->op->size, &a->grad_adv));
+    return eh_compute_new(e->cp, e->ctx, "adversarial loss", 1, sizeof(eh_value), &a->loss_adv);
 }
+
+static enhope_status create_target(eh_batch_loss *l)
+{
+    const eh_embedder *e = l->embedder;
+    eh_input_target *t = &l->target;
+    const int64_t n = l->batch_max;
+    if (!(t->perplexity > 0)) return ENHOPE_OK;
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "target of a batch", n * n, e->cp->op->size, &t->target_probs));
+    l->objective.P = t->target_probs;
+    if (e->cp->numbers && !e->sparse && !l->augmented) return ENHOPE_OK;
+    return eh_compute_new(e->cp, e->ctx, "batch", n * e->ld, e->cp->op->size, &t->inputs);
+}
+
+enhope_status eh_batch_loss_connect(eh_batch_loss *l)
+{
+    const eh_embedder *e = l->embedder;
+    const eh_parameters *p = l->parameters;
+    return eh_exchange_create(e->ctx, e->cp,
+                              &(eh_exchange_sizes){.chunks = l->chunks,
+                                                   .apart = e->sparse && p->z > 0,
+                                                   .map_count = p->map_count,
+                                                   .count = p->trained,
+                                                   .rows = e->capacity + p->z,
+                                                   .h = e->shape.h},
+                              &l->exchange);
+}
+
+enhope_status eh_batch_loss_create(eh_batch_loss *l)
+{
+    const eh_embedder *e = l->embedder;
+    const int64_t z = l->parameters->z, rows = e->capacity + z;
+    EH_TRY(eh_new(e->ctx, "chunks of a batch", l->chunks.count + 2, sizeof *l->own_start, (void **)&l->own_start));
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "gradient of the embedding", rows * e->shape.h, e->cp->op->size, &l->dY));
+    EH_TRY(eh_batch_loss_connect(l));
+    EH_TRY(create_target(l));
+    return create_adversarial(l, l->batch_max + z);
+}
+
+void eh_batch_loss_free(eh_batch_loss *l)
+{
+    if (!l->embedder) return;
+    eh_compute *cp = l->embedder->cp;
+    const eh_adversarial *a = &l->adversarial;
+    void *const placed[] = {l->class_weight,  l->smooth_share,       l->dY, a->X_adv, a->dX, a->grad_adv, a->loss_adv,
+                            l->target.inputs, l->target.target_probs};
+    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
+        if (placed[i]) cp->op->release(cp, placed[i]);
+    eh_exchange_free(l->exchange);
+    eh_free(l->own_start);
+    *l = (eh_batch_loss){0};
+}
+
+/* ---- the batch ---- */
 
 /* Rows of the batch that are computed here, and exemplars. */
-static int64_t own_n(const enhope_trainer *t)
+static int64_t own_n(const eh_batch_loss *l)
 {
-    return t->part_start[t->own_last] - t->part_start[t->own_first];
+    return l->batch.chunk_start[l->chunks.own_last] - l->batch.chunk_start[l->chunks.own_first];
 }
-static int64_t own_z(const enhope_trainer *t)
+static int64_t own_z(const eh_batch_loss *l)
 {
-    return t->own_last == t->parts && t->own_first < t->own_last ? t->z : 0;
+    return l->chunks.own_last == l->chunks.count && l->chunks.own_first < l->chunks.own_last ? l->parameters->z : 0;
 }
 
-/* The embedding's rows are the batch's, then the exemplars'. Dense batches lie in X before the exemplars; sparse ones
- * stay where they are. */
-static eh_rows own_rows(const enhope_trainer *t, eh_operand *X)
+/* Where the own chunks begin, from the first own row on. */
+static void cut_own(eh_batch_loss *l)
 {
-    eh_rows rows = {.X = X, .ld = t->embedder.ld, .dense_n = own_n(t) + own_z(t)};
-    if (t->embedder.sparse) {
-        rows.sparse = &t->embedder.table;
-        rows.sparse_rows = eh_row_at(t->batch_rows, t->part_start[t->own_first]);
-        rows.sparse_n = own_n(t);
-        rows.dense_n = own_z(t);
+    const int64_t *start = l->batch.chunk_start + l->chunks.own_first, z = own_z(l);
+    l->own_chunks = l->chunks.own_last - l->chunks.own_first;
+    for (int64_t p = 0; p <= l->own_chunks; p++) l->own_start[p] = start[p] - start[0];
+    if (l->embedder->sparse && z) l->own_start[++l->own_chunks] = own_n(l);
+    l->own_start[l->own_chunks] += z;
+}
+
+/* The target of the current batch; the closing 1 of the rows adds nothing to a distance. */
+static void compute_target(eh_batch_loss *l)
+{
+    const eh_embedder *e = l->embedder;
+    const eh_input_target *t = &l->target;
+    if (t->inputs) e->cp->op->gather(e->cp, &e->table, l->batch.rows, l->batch.n, t->inputs, e->ld, NULL);
+    e->cp->op->affinities(e->cp, l->batch.n, e->ld, t->inputs ? t->inputs : (const eh_real *)e->X, t->perplexity,
+                          t->target_probs);
+}
+
+void eh_batch_loss_take(eh_batch_loss *l, const eh_batch *batch)
+{
+    eh_embedder *e = l->embedder;
+    l->batch = *batch;
+    l->augment.pass = batch->pass;
+    cut_own(l);
+    /* all rows if the target is made of them in X */
+    const bool all = l->target.target_probs && !l->target.inputs;
+    const int64_t first = batch->chunk_start[l->chunks.own_first];
+    l->own_at = all ? first : 0;
+    if (!e->sparse)
+        eh_embedder_gather(e, all ? batch->rows : eh_row_at(batch->rows, first), all ? batch->n : own_n(l),
+                           l->augmented ? &l->augment : NULL);
+    if (l->target.target_probs) compute_target(l);
+}
+
+/* The rows of the embedding are those of the batch, then the exemplars. Dense batches are in X before the exemplars;
+ * sparse ones stay where they are. */
+static eh_rows own_rows(const eh_batch_loss *l, eh_operand *X)
+{
+    const eh_embedder *e = l->embedder;
+    if (!e->sparse) return (eh_rows){.X = X, .ld = e->ld, .dense_n = own_n(l) + own_z(l)};
+    return (eh_rows){.sparse = &e->table,
+                     .sparse_rows = eh_row_at(l->batch.rows, l->batch.chunk_start[l->chunks.own_first]),
+                     .sparse_n = own_n(l),
+                     .X = X,
+                     .ld = e->ld,
+                     .dense_n = own_z(l)};
+}
+
+/* ---- the loss ---- */
+
+void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label, eh_scalar *loss)
+{
+    const eh_embedder *e = l->embedder;
+    const int64_t h = e->shape.h;
+    if (l->hinge.targets) {
+        eh_hinge_loss(&l->hinge, e->cp, n / (1 + l->hinge.targets), h, e->Y, label, loss, l->dY);
+        return;
     }
-    return rows;
-}
-
-void eh_train_neighbour_loss(enhope_trainer *t, int64_t n, const eh_label *label, eh_scalar *loss)
-{
-    eh_pairs p = t->objective;
-    const int64_t at = p.self ? 0 : n * t->embedder.shape.h; /* of the compared points in Y */
+    eh_pairs p = l->objective;
+    const int64_t at = p.self ? 0 : n * h; /* of the compared points in Y */
     p.n = n;
-    p.z = p.self ? n : t->z;
-    p.h = t->embedder.shape.h;
-    p.Y = t->embedder.Y;
-    p.G = eh_at(t->c, t->embedder.Y, at);
+    p.z = p.self ? n : l->parameters->z;
+    p.h = h;
+    p.Y = e->Y;
+    p.G = eh_at(e->cp, e->Y, at);
     p.label = label;
-    p.other_label = p.self ? label : t->embedder.reference_label;
-    eh_neighbour_loss(&p, t->c, loss, t->dY, p.self ? NULL : eh_at(t->c, t->dY, at));
+    p.other_label = p.self ? label : e->reference_label;
+    eh_neighbour_loss(&p, e->cp, loss, l->dY, p.self ? NULL : eh_at(e->cp, l->dY, at));
 }
 
-/* The objective of the batch, all of which is embedded in Y. */
-static void objective(enhope_trainer *t, eh_scalar *loss)
-{
-    eh_compute *c = t->c;
-    const int64_t n = t->batch_n, h = t->embedder.shape.h;
-    if (t->method->hinge)
-        eh_hinge_loss(&t->hinge, c, n / (1 + t->hinge.targets), h, t->embedder.Y, t->batch_label, loss, t->dY);
-    else
-        eh_train_neighbour_loss(t, n, t->batch_label, loss);
-}
-
-/* A walk back: where its pieces' gradients are made, and of which inputs. */
-typedef struct walk {
-    enhope_trainer *t;
+/* A backward pass: where the gradients of the own chunks are made, and of which inputs. */
+typedef struct backward {
+    eh_batch_loss *l;
     eh_parts parts;
     eh_real *dX; /* (own rows, H) of all that are computed here; NULL: of learned exemplars alone, in their place */
-} walk;
+} backward;
 
 /* Where the gradient of the exemplars belongs. */
-static eh_real *exemplar_gradient(const walk *w)
+static eh_real *exemplar_gradient(const backward *b)
 {
-    return eh_part_gradient(w->t->c, &w->parts, w->t->pieces - 1, w->t->P);
+    return eh_part_gradient(b->l->embedder->cp, &b->parts, b->l->own_chunks - 1, b->l->parameters->map_count);
 }
 
-static void piece_done(void *user, int64_t piece)
+static void chunk_done(void *user, int64_t chunk)
 {
-    const walk *w = user;
-    enhope_trainer *t = w->t;
-    const int64_t H = t->embedder.shape.H;
-    if (w->dX && t->learned && own_z(t) && piece == t->pieces - 1)
-        t->c->op->copy(t->c, t->z * H, eh_at(t->c, w->dX, own_n(t) * H), exemplar_gradient(w));
-    if (t->exchange) eh_train_send_piece(t, piece);
+    const backward *b = user;
+    eh_batch_loss *l = b->l;
+    const eh_parameters *p = l->parameters;
+    eh_compute *cp = l->embedder->cp;
+    if (b->dX && p->learned && own_z(l) && chunk == l->own_chunks - 1)
+        cp->op->copy(cp, p->z * p->H, eh_at(cp, b->dX, own_n(l) * p->H), exemplar_gradient(b));
+    if (l->exchange) eh_exchange_send(l->exchange, chunk);
 }
 
-/* The loss of a batch whose own rows lie in X, at parameters x, and its gradient; dX as a walk's. */
-static void loss_in(enhope_trainer *t, const eh_real *x, eh_operand *X, eh_real *gradient, eh_scalar *loss, eh_real *dX)
+/* The loss of a batch whose own rows are in X, at parameters theta, and its gradient; dX as in a backward pass. */
+static void loss_in(eh_batch_loss *l, const eh_real *theta, eh_operand *X, eh_real *gradient, eh_scalar *loss,
+                    eh_real *dX)
 {
-    eh_compute *c = t->c;
-    const eh_map *map = t->method->map;
-    const int64_t own = t->part_start[t->own_first] * t->embedder.shape.h, z = t->learned ? own_z(t) : 0;
-    const eh_rows rows = own_rows(t, X);
-    walk w = {.t = t, .dX = dX};
-    w.parts = (eh_parts){.count = t->pieces, .start = t->piece, .dtheta = gradient, .done = piece_done, .user = &w};
-    if (own_z(t)) eh_train_lay_exemplars(t, eh_at(c, t->learned ? x : t->theta, t->P), X, rows.dense_n - t->z);
-    if (t->pieces) map->forward(&t->embedder.shape, c, x, &rows, t->embedder.work, eh_at(c, t->embedder.Y, own), true);
-    eh_train_gather_embedding(t);
-    objective(t, loss);
-    if (t->exchange) w.parts.dtheta = eh_train_begin_exchange(t, &w.parts.apart);
-    if (t->pieces)
-        map->backward(&t->embedder.shape, c, x, &rows, t->embedder.work, eh_at(c, t->dY, own), &w.parts,
-                      dX ? own_n(t) + own_z(t) : z,
+    eh_embedder *e = l->embedder;
+    const eh_parameters *p = l->parameters;
+    eh_compute *cp = e->cp;
+    const eh_map *map = e->map;
+    const int64_t own = l->batch.chunk_start[l->chunks.own_first] * e->shape.h, z = p->learned ? own_z(l) : 0;
+    const eh_rows rows = own_rows(l, X);
+    backward b = {.l = l, .dX = dX};
+    b.parts =
+        (eh_parts){.count = l->own_chunks, .start = l->own_start, .dtheta = gradient, .done = chunk_done, .user = &b};
+    if (own_z(l))
+        cp->op->close_rows(cp, p->z, p->H, eh_parameters_exemplars(p, p->learned ? theta : p->theta),
+                           eh_operand_at(cp, X, (rows.dense_n - p->z) * e->ld), e->ld);
+    if (l->own_chunks) map->forward(&e->shape, cp, theta, &rows, e->work, eh_at(cp, e->Y, own), true);
+    if (l->exchange) eh_exchange_embedding(l->exchange, &l->batch, p->z, e->Y);
+    eh_batch_loss_objective(l, l->batch.n, l->batch.label, loss);
+    if (l->exchange) b.parts.dtheta = eh_exchange_begin(l->exchange, &b.parts.apart);
+    if (l->own_chunks)
+        map->backward(&e->shape, cp, theta, &rows, e->work, eh_at(cp, l->dY, own), &b.parts,
+                      dX ? own_n(l) + own_z(l) : z,
                       dX  ? dX
-                      : z ? exemplar_gradient(&w)
+                      : z ? exemplar_gradient(&b)
                           : NULL);
-    if (t->exchange) eh_train_end_exchange(t, gradient);
+    if (l->exchange) eh_exchange_end(l->exchange, gradient);
 }
 
-/* One adversarial step (docs/explanation/method.md): the mean of the loss in X and of the loss a step up its gradient from there, which
- * the first walk back leaves along with the gradient of the exemplars. The step's direction counts as a constant. */
-static void loss_with_climb(enhope_trainer *t, const eh_real *x, eh_operand *X, eh_real *gradient, eh_scalar *loss)
+/* One adversarial step (docs/explanation/method.md): the mean of the loss in X and of the loss a step up its gradient, which the first
+ * backward pass leaves along with the gradient of the exemplars. The direction of the step counts as a constant. */
+static void adversarial_loss(eh_batch_loss *l, const eh_real *theta, eh_operand *X, eh_real *gradient, eh_scalar *loss)
 {
-    eh_compute *c = t->c;
-    loss_in(t, x, X, gradient, loss, t->dX);
-    c->op->climb(c, own_n(t), t->embedder.shape.H, t->set.adversary, X, t->embedder.ld, t->dX, t->climbed);
-    loss_in(t, x, t->climbed, t->climbed_grad, t->climbed_loss, NULL);
-    c->op->mean(c, t->optim->count, t->climbed_grad, t->climbed_loss, gradient, loss);
+    const eh_embedder *e = l->embedder;
+    const eh_adversarial *a = &l->adversarial;
+    loss_in(l, theta, X, gradient, loss, a->dX);
+    e->cp->op->climb(e->cp, own_n(l), e->shape.H, a->step, X, e->ld, a->dX, a->X_adv);
+    loss_in(l, theta, a->X_adv, a->grad_adv, a->loss_adv, NULL);
+    e->cp->op->mean(e->cp, l->parameters->trained, a->grad_adv, a->loss_adv, gradient, loss);
 }
 
-/* The loss of the present batch at parameters x, and its gradient. */
-void eh_train_loss(void *user, const eh_real *x, eh_real *gradient, eh_scalar *loss)
+void eh_batch_loss_at(eh_batch_loss *l, const eh_real *theta, eh_real *gradient, eh_scalar *loss)
 {
-    enhope_trainer *t = user;
-    eh_operand *X = eh_operand_at(t->c, t->embedder.X, t->own_at * t->embedder.ld);
-    if (t->climbed)
-        loss_with_climb(t, x, X, gradient, loss);
+    eh_operand *X = eh_operand_at(l->embedder->cp, l->embedder->X, l->own_at * l->embedder->ld);
+    if (l->adversarial.X_adv)
+        adversarial_loss(l, theta, X, gradient, loss);
     else
-        loss_in(t, x, X, gradient, loss, NULL);
-}
-
-/* The target of the present batch. */
-static void take_affinities(enhope_trainer *t)
-{
-    eh_compute *c = t->c;
-    if (t->inputs) c->op->gather(c, &t->embedder.table, t->batch_rows, t->batch_n, t->inputs, t->embedder.ld, NULL);
-    /* what closes the rows is the same in all of them and adds no distance */
-    c->op->affinities(c, t->batch_n, t->embedder.ld, t->inputs ? t->inputs : (const eh_real *)t->embedder.X,
-                      t->set.perplexity, t->affinities);
-}
-
-/* Where the pieces of this process begin, from its first row on. */
-static void cut_own(enhope_trainer *t)
-{
-    const int64_t parts = t->own_last - t->own_first, z = own_z(t);
-    for (int64_t p = 0; p <= parts; p++) t->piece[p] = t->part_start[t->own_first + p] - t->part_start[t->own_first];
-    t->pieces = parts;
-    if (t->embedder.sparse && z) t->piece[++t->pieces] = own_n(t);
-    t->piece[t->pieces] += z;
-}
-
-void eh_train_take(enhope_trainer *t, const eh_row *rows, const eh_label *label, int64_t n, const eh_disturb *with)
-{
-    t->batch_n = n;
-    t->batch_rows = rows;
-    t->batch_label = label;
-    cut_own(t);
-    const bool whole = t->affinities && !t->inputs; /* P is of all rows */
-    const int64_t first = t->part_start[t->own_first];
-    t->own_at = whole ? first : 0;
-    if (!t->embedder.sparse)
-        t->c->op->gather_operands(t->c, &t->embedder.table, whole ? rows : eh_row_at(rows, first), whole ? n : own_n(t),
-                                  t->embedder.X, t->embedder.ld, NULL, with);
-    if (t->affinities) take_affinities(t);
+        loss_in(l, theta, X, gradient, loss, NULL);
 }

@@ -1,68 +1,114 @@
-/* Which rows an epoch shows, and in what order: each epoch has a seeded shuffle of its own, cut into batches. */
+/* The batches of an epoch, from rows in memory; if there are windows, from these. */
 #include <string.h>
 
-#include "train/trainer.h"
+#include "train/batches.h"
+#include "train/stream/windows.h"
 
-/* The first sample of an epoch's batch: batches are of equal size, give or take one. */
-static int64_t batch_start(const enhope_trainer *t, int64_t batch)
+enhope_status eh_batches_create(eh_batches *b)
 {
-    return t->n * batch / t->batches;
+    enhope_context *ctx = b->ctx;
+    eh_compute *cp = b->cp;
+    b->shuffled = b->sent = -1;
+    b->capacity = b->windows ? b->windows->capacity : b->samples->n * (1 + b->targets);
+    if (!b->windows) {
+        EH_TRY(eh_new(ctx, "order of samples", b->capacity, sizeof *b->order, (void **)&b->order));
+        EH_TRY(eh_new(ctx, "order of samples", b->capacity, sizeof *b->order_label, (void **)&b->order_label));
+    }
+    EH_TRY(eh_new(ctx, "chunks of a batch", b->chunks.count + 1, sizeof *b->chunk_start, (void **)&b->chunk_start));
+    EH_TRY(eh_compute_new(cp, ctx, "order of samples", b->capacity, sizeof *b->order, &b->rows));
+    return eh_compute_new(cp, ctx, "order of samples", b->capacity, sizeof *b->order_label, &b->label);
 }
 
-/* The parts of a batch of so many rows: equal shares. */
-static void cut(enhope_trainer *t, int64_t rows)
+void eh_batches_free(eh_batches *b)
 {
-    for (int64_t p = 0; p <= t->parts; p++) t->part_start[p] = eh_share_start(rows, p, t->parts);
+    if (b->rows) b->cp->op->release(b->cp, b->rows);
+    if (b->label) b->cp->op->release(b->cp, b->label);
+    void *const blocks[] = {b->target, b->order, b->order_label, b->chunk_start};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
+    *b = (eh_batches){0};
 }
 
-/* Makes room behind each batch of the shuffled samples, the last first, and puts their targets there. */
-static void add_targets(enhope_trainer *t)
+/* The first sample of a batch: batches are of equal size, give or take one. */
+static int64_t batch_start(const eh_batches *b, int64_t number)
 {
-    const int64_t each = t->hinge.targets;
-    for (int64_t b = t->batches - 1; b >= 0 && each; b--) {
-        const int64_t from = batch_start(t, b), n = batch_start(t, b + 1) - from;
-        int64_t *batch = t->order + from * (1 + each);
-        memmove(batch, t->order + from, (size_t)n * sizeof *batch);
-        for (int64_t i = 0; i < n; i++)
-            memcpy(batch + n + i * each, t->targets + batch[i] * each, (size_t)each * sizeof *batch);
+    return b->samples->n * number / b->count;
+}
+
+/* Makes room behind each batch of the shuffled samples, the last batch first, and puts their targets there. */
+static void add_targets(eh_batches *b)
+{
+    const int64_t each = b->targets;
+    for (int64_t i = b->count - 1; i >= 0 && each; i--) {
+        const int64_t from = batch_start(b, i), n = batch_start(b, i + 1) - from;
+        int64_t *batch = b->order + from * (1 + each);
+        memmove(batch, b->order + from, (size_t)n * sizeof *batch);
+        for (int64_t s = 0; s < n; s++)
+            memcpy(batch + n + s * each, b->target + batch[s] * each, (size_t)each * sizeof *batch);
     }
 }
 
 /* The rows of an epoch in their order, and their classes, on the host. */
-static void shuffle(enhope_trainer *t, int64_t epoch)
+static void shuffle(eh_batches *b, int64_t epoch)
 {
-    if (t->shuffled == epoch || epoch >= t->set.epochs) return;
-    eh_shuffle((uint64_t)t->set.seed, EH_STREAM_SHUFFLE, (uint64_t)(t->past + epoch), t->n, t->order);
-    add_targets(t);
-    for (int64_t i = 0; i < t->n * (1 + t->hinge.targets); i++) {
-        const int64_t at = t->order[i];
-        t->order[i] = t->rows[at < 0 ? -1 - at : at];
-        t->order_label[i] = at < 0 ? -1 : t->label[t->order[i]];
+    const eh_samples *s = b->samples;
+    if (b->shuffled == epoch) return;
+    eh_shuffle(b->seed, EH_STREAM_SHUFFLE, (uint64_t)(b->past + epoch), s->n, b->order);
+    add_targets(b);
+    for (int64_t i = 0; i < b->capacity; i++) {
+        const int64_t at = b->order[i];
+        b->order[i] = s->rows[at < 0 ? -1 - at : at];
+        b->order_label[i] = at < 0 ? -1 : s->label[b->order[i]];
     }
-    t->shuffled = epoch;
+    b->shuffled = epoch;
 }
 
-/* The rows of the epoch under way go to the backend. */
-static void send(enhope_trainer *t)
+static void send(eh_batches *b, int64_t epoch)
 {
-    shuffle(t, t->epoch);
-    t->c->op->send(t->c, t->epoch_rows, t->order, (size_t)t->order_room * sizeof *t->order);
-    t->c->op->send(t->c, t->epoch_label, t->order_label, (size_t)t->order_room * sizeof *t->order_label);
-    t->shown = t->epoch;
+    shuffle(b, epoch);
+    b->cp->op->send(b->cp, b->rows, b->order, (size_t)b->capacity * sizeof *b->order);
+    b->cp->op->send(b->cp, b->label, b->order_label, (size_t)b->capacity * sizeof *b->order_label);
+    b->sent = epoch;
 }
 
-enhope_status eh_train_show(enhope_trainer *t, eh_shown *out)
+/* From the window that has the batch, which becomes the current one. */
+static enhope_status get_from_window(eh_batches *b, int64_t epoch, int64_t number, int64_t *first, uint64_t *pass)
 {
-    if (t->windows) return eh_train_window_show(t, out);
-    const int64_t each = 1 + t->hinge.targets; /* rows of a sample */
-    const int64_t from = batch_start(t, t->batch) * each, to = batch_start(t, t->batch + 1) * each;
-    if (t->shown != t->epoch) send(t);
-    cut(t, to - from);
-    *out = (eh_shown){.first = from, .n = to - from, .pass = (uint64_t)(t->past + t->epoch)};
+    eh_windows *w = b->windows;
+    if (!eh_windows_current(w, epoch, number)) {
+        const eh_window *next;
+        eh_compute *cp = b->cp;
+        EH_TRY(eh_windows_turn(w, epoch, number, &next));
+        if (cp->op->refresh) cp->op->refresh(cp, b->table, &w->block.x, w->block.label, next->first, next->rows);
+        cp->op->send(cp, b->rows, next->order, (size_t)next->n * sizeof *next->order);
+        cp->op->send(cp, b->label, next->order_label, (size_t)next->n * sizeof *next->order_label);
+        eh_windows_read_ahead(w);
+    }
+    *first = eh_windows_cut(w, number, b->chunk_start);
+    *pass = eh_windows_pass(w);
     return ENHOPE_OK;
 }
 
-void eh_train_show_next(enhope_trainer *t)
+enhope_status eh_batches_get(eh_batches *b, int64_t epoch, int64_t number, eh_batch *out)
 {
-    if (!t->windows) shuffle(t, t->epoch + 1); /* windows are always ahead */
+    const int64_t each = 1 + b->targets, chunks = b->chunks.count; /* rows of a sample */
+    int64_t first = batch_start(b, number) * each;
+    uint64_t pass = (uint64_t)(b->past + epoch);
+    if (b->windows) {
+        EH_TRY(get_from_window(b, epoch, number, &first, &pass));
+    } else {
+        const int64_t n = batch_start(b, number + 1) * each - first;
+        if (b->sent != epoch) send(b, epoch);
+        for (int64_t p = 0; p <= chunks; p++) b->chunk_start[p] = eh_share_start(n, p, chunks);
+    }
+    *out = (eh_batch){.rows = eh_row_at(b->rows, first),
+                      .label = eh_label_at(b->label, first),
+                      .n = b->chunk_start[chunks],
+                      .chunk_start = b->chunk_start,
+                      .pass = pass};
+    return ENHOPE_OK;
+}
+
+void eh_batches_prepare(eh_batches *b, int64_t epoch)
+{
+    if (!b->windows && epoch < b->epochs) shuffle(b, epoch); /* windows are always read ahead */
 }

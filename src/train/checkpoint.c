@@ -1,63 +1,59 @@
 /* Checkpoints: all that the rest of training depends on, in a file.
  *
- * Random numbers are a function of (seed, stream, index), and cg and lbfgs begin afresh with each batch, so that this is little:
- * the parameters, the best of them, what the optimiser keeps between batches, counters, sums and the history. The
- * rest a trainer has from data and settings; whether these are the same is told by their texts and by a fingerprint. Numbers are
- * kept as the backend holds them, and a checksum tells a damaged file from a whole one.
- * docs/reference/model-format.md lists it all. */
+ * Random numbers are a function of (seed, stream, index), and cg and lbfgs begin afresh with each batch, so that this is
+ * little: eh_train_state, the parameters, the best of them, and what the optimiser keeps between batches. The rest a
+ * trainer has from data and settings, which are compared by their texts and by a fingerprint. Numbers are kept as the
+ * backend holds them, and a checksum detects a damaged file. docs/reference/model-format.md lists all fields. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "comm/comm.h"
-#include "train/trainer.h"
 #include "model/safetensors.h"
+#include "train/stream/windows.h"
+#include "train/trainer.h"
 
 #define FORMAT         "enhope-checkpoint"
 #define FORMAT_VERSION "2"
 
-/* Tensors, and what is in two of them. */
 enum { COUNTERS, NUMBERS, HISTORY, LABELS, MUL, THETA, BEST, MOMENTS, TENSORS };
-enum { EPOCH, BATCH, BEST_EPOCH, IMPROVED, STEP, DIVERGED, COUNTS };
-enum { SPENT, LOSS_SUM, LOSS, VALID_ERROR, BEST_ERROR, BEST_LOSS, REALS };
-enum { SECONDS, ROW_LOSS, ROW_ERROR, COLUMNS };
 
 static const char *const names[TENSORS] = {"counters", "numbers", "history", "exemplar_labels",
                                            "mul",      "theta",   "best",    "moments"};
 
-typedef struct state {
+typedef struct tensors {
     eh_st_tensor tensor[TENSORS]; /* rank 0: not there */
     void *data[TENSORS];          /* what they hold */
-} state;
+} tensors;
 
-static void free_state(state *s)
+static void free_tensors(tensors *s)
 {
     for (int i = 0; i < TENSORS; i++) eh_free(s->data[i]);
 }
 
 static const char *real_type(const enhope_trainer *t)
 {
-    return t->c->op->size == sizeof(double) ? "F64" : "F32";
+    return t->cp->op->size == sizeof(double) ? "F64" : "F32";
 }
 
-/* The tensors of a trainer that has made so many epochs, one of which is the best; their memory. */
-static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, state *s)
+/* The tensors of a trainer after so many epochs, one of which is the best; and their memory. */
+static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, tensors *s)
 {
-    const int64_t all = t->P + t->z * t->embedder.shape.H, kept = t->optim->type->kept;
+    const int64_t all = t->parameters.count, kept = t->optim->type->kept;
     const struct {
         const char *dtype;
         size_t size;
         int64_t rows, columns; /* 0: a vector */
         bool there;
     } plans[TENSORS] = {
-        [COUNTERS] = {"I64", sizeof(int64_t), COUNTS, 0, true},
-        [NUMBERS] = {"F64", sizeof(double), REALS, 0, true},
-        [HISTORY] = {"F64", sizeof(double), epochs, COLUMNS, true},
-        [LABELS] = {"I32", sizeof(int32_t), t->z, 0, true},
+        [COUNTERS] = {"I64", sizeof(int64_t), EH_STATE_COUNTERS, 0, true},
+        [NUMBERS] = {"F64", sizeof(double), EH_STATE_NUMBERS, 0, true},
+        [HISTORY] = {"F64", sizeof(double), epochs, EH_STATE_COLUMNS, true},
+        [LABELS] = {"I32", sizeof(int32_t), t->parameters.z, 0, true},
         [MUL] = {"F32", sizeof(float), t->embedder.shape.H, 0, true},
-        [THETA] = {real_type(t), t->c->op->size, all, 0, true},
-        [BEST] = {real_type(t), t->c->op->size, all, 0, best},
-        [MOMENTS] = {real_type(t), t->c->op->size, kept, t->optim->count, kept > 0},
+        [THETA] = {real_type(t), t->cp->op->size, all, 0, true},
+        [BEST] = {real_type(t), t->cp->op->size, all, 0, best},
+        [MOMENTS] = {real_type(t), t->cp->op->size, kept, t->optim->count, kept > 0},
     };
     for (int i = 0; i < TENSORS; i++) {
         const int64_t columns = plans[i].columns ? plans[i].columns : 1;
@@ -73,91 +69,56 @@ static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, st
     return ENHOPE_OK;
 }
 
-/* Where the vectors are; while a batch is under way, the state is that before it. */
+/* Where the vectors are; within a batch, the state is that before it. */
 static eh_real *vector(const enhope_trainer *t, int i)
 {
-    if (i == THETA) return t->within ? t->before : t->theta;
-    return i == BEST ? t->best : eh_optim_vector(t->optim, t->optim->type->first_kept);
+    const eh_parameters *p = &t->parameters;
+    if (i == THETA) return t->run.within ? p->before : p->theta;
+    return i == BEST ? p->best : eh_optim_vector(t->optim, t->optim->type->first_kept);
 }
 
 /* ---- from the trainer and to it ---- */
 
-static void take_numbers(const enhope_trainer *t, state *s)
+static enhope_status take_state(enhope_trainer *t, tensors *s)
 {
-    const int64_t counters[COUNTS] = {[EPOCH] = t->epoch,       [BATCH] = t->batch,      [BEST_EPOCH] = t->best_epoch,
-                                      [IMPROVED] = t->improved, [STEP] = t->optim->step, [DIVERGED] = t->diverged};
-    const double numbers[REALS] = {[SPENT] = t->spent + (t->within ? eh_seconds() - t->started : 0),
-                                   [LOSS_SUM] = t->loss_sum,
-                                   [LOSS] = t->loss,
-                                   [VALID_ERROR] = t->valid_error,
-                                   [BEST_ERROR] = t->best_error,
-                                   [BEST_LOSS] = t->best_loss};
-    memcpy(s->data[COUNTERS], counters, sizeof counters);
-    memcpy(s->data[NUMBERS], numbers, sizeof numbers);
-    double *row = s->data[HISTORY];
-    for (int64_t i = 0; i < t->epoch; i++, row += COLUMNS) {
-        row[SECONDS] = t->history[i].seconds;
-        row[ROW_LOSS] = t->history[i].loss;
-        row[ROW_ERROR] = t->history[i].valid_error;
-    }
-}
-
-static enhope_status take_state(enhope_trainer *t, state *s)
-{
-    EH_TRY(plan(t, t->epoch, t->best_epoch > 0, s));
-    take_numbers(t, s);
-    memcpy(s->data[LABELS], t->exemplar_label, (size_t)s->tensor[LABELS].end);
+    eh_train_state now = t->state;
+    now.step = t->optim->step;
+    if (t->run.within) now.seconds += eh_seconds() - t->run.started;
+    EH_TRY(plan(t, now.epoch, now.best_epoch > 0, s));
+    eh_train_state_pack(&now, s->data[COUNTERS], s->data[NUMBERS], s->data[HISTORY]);
+    memcpy(s->data[LABELS], t->parameters.exemplar_label, (size_t)s->tensor[LABELS].end);
     memcpy(s->data[MUL], t->mul, (size_t)s->tensor[MUL].end);
-    eh_compute_begin(t->c);
+    eh_compute_begin(t->cp);
     for (int i = THETA; i < TENSORS; i++)
-        if (s->data[i]) t->c->op->fetch(t->c, s->data[i], vector(t, i), (size_t)s->tensor[i].end);
-    const enhope_status status = t->c->op->sync(t->c, t->ctx);
-    eh_compute_end(t->c);
+        if (s->data[i]) t->cp->op->fetch(t->cp, s->data[i], vector(t, i), (size_t)s->tensor[i].end);
+    const enhope_status status = t->cp->op->sync(t->cp, t->ctx);
+    eh_compute_end(t->cp);
     return status;
 }
 
-static void give_numbers(enhope_trainer *t, const state *s)
+static enhope_status give_state(enhope_trainer *t, const tensors *s)
 {
-    const int64_t *counters = s->data[COUNTERS];
-    const double *numbers = s->data[NUMBERS], *row = s->data[HISTORY];
-    t->epoch = counters[EPOCH];
-    t->batch = t->known = counters[BATCH];
-    t->best_epoch = counters[BEST_EPOCH];
-    t->improved = counters[IMPROVED];
-    t->optim->step = counters[STEP];
-    t->diverged = counters[DIVERGED];
-    t->spent = numbers[SPENT];
-    t->loss_sum = numbers[LOSS_SUM];
-    t->loss = numbers[LOSS];
-    t->valid_error = numbers[VALID_ERROR];
-    t->best_error = numbers[BEST_ERROR];
-    t->best_loss = numbers[BEST_LOSS];
-    for (int64_t i = 0; i < t->epoch; i++, row += COLUMNS)
-        t->history[i] = (enhope_history){
-            .epoch = i + 1, .seconds = row[SECONDS], .loss = row[ROW_LOSS], .valid_error = row[ROW_ERROR]};
-    t->cut = t->stopping = false;
-    t->done = t->diverged || eh_train_finished(t) || (t->set.time > 0 && t->spent >= t->set.time);
-}
-
-static enhope_status give_state(enhope_trainer *t, const state *s)
-{
-    const int64_t *counters = s->data[COUNTERS];
-    eh_compute *c = t->c;
-    EH_TRY(eh_train_make_room(t, counters[EPOCH] + 1));
-    give_numbers(t, s);
-    memcpy(t->exemplar_label, s->data[LABELS], (size_t)s->tensor[LABELS].end);
+    const eh_parameters *p = &t->parameters;
+    eh_compute *cp = t->cp;
+    EH_TRY(eh_comm_agree(
+        t->ctx, eh_train_state_unpack(t->ctx, &t->state, s->data[COUNTERS], s->data[NUMBERS], s->data[HISTORY])));
+    t->losses.known = t->state.batch;
+    t->optim->step = t->state.step;
+    t->run.cut = t->run.stopping = false;
+    t->done = t->state.diverged || eh_train_finished(t) || (t->set.time > 0 && t->state.seconds >= t->set.time);
+    memcpy(p->exemplar_label, s->data[LABELS], (size_t)s->tensor[LABELS].end);
     memcpy(t->mul, s->data[MUL], (size_t)s->tensor[MUL].end);
-    eh_compute_begin(c);
-    c->op->send(c, t->embedder.reference_label, t->exemplar_label, (size_t)s->tensor[LABELS].end);
-    c->op->write(c, t->embedder.table.mul, t->mul, t->embedder.shape.H); /* snc chooses it by what a backend computes */
+    eh_compute_begin(cp);
+    if (p->z) cp->op->send(cp, t->embedder.reference_label, p->exemplar_label, (size_t)s->tensor[LABELS].end);
+    cp->op->write(cp, t->embedder.table.mul, t->mul, p->H); /* snc chooses it by what a backend computes */
     for (int i = THETA; i < TENSORS; i++)
-        if (s->data[i]) c->op->send(c, vector(t, i), s->data[i], (size_t)s->tensor[i].end);
-    const enhope_status status = c->op->sync(c, t->ctx);
-    eh_compute_end(c);
+        if (s->data[i]) cp->op->send(cp, vector(t, i), s->data[i], (size_t)s->tensor[i].end);
+    const enhope_status status = cp->op->sync(cp, t->ctx);
+    eh_compute_end(cp);
     return status;
 }
 
-/* ---- what it was made of ---- */
+/* ---- data and settings ---- */
 
 uint64_t eh_train_hash_model(const enhope_trainer *t)
 {
@@ -216,14 +177,14 @@ cleanup:
     return status;
 }
 
-enhope_status eh_train_look_at_data(enhope_trainer *t)
+enhope_status eh_train_fingerprint(enhope_trainer *t)
 {
     if (t->fingerprint.n) return ENHOPE_OK;
     if (!t->windows) return eh_fingerprint_take(t->ctx, t->data, &t->fingerprint);
-    const enhope_dataset kept = eh_train_windows_kept(t);
-    EH_TRY(eh_fingerprint_take(t->ctx, &kept, &t->fingerprint));
+    const enhope_dataset resident = eh_windows_resident(t->windows, t->data);
+    EH_TRY(eh_fingerprint_take(t->ctx, &resident, &t->fingerprint));
     t->fingerprint.n = t->data->x.n;
-    t->fingerprint.labels ^= eh_train_windows_hash(t);
+    t->fingerprint.labels ^= eh_windows_hash(t->windows);
     return ENHOPE_OK;
 }
 
@@ -241,8 +202,8 @@ static enhope_status compare_data(enhope_trainer *t, const eh_safetensors *st)
                        !t->from                 ? "is of training that goes on from a model: that model is missing now"
                        : !strcmp(model, "none") ? "is of training from the start, not from a model"
                                                 : "is of training that goes on from another model");
-    EH_TRY(eh_train_look_at_data(t));
-    eh_train_windows_print(t, now);
+    EH_TRY(eh_train_fingerprint(t));
+    eh_windows_print(t->windows, now);
     if (t->fingerprint.n == before.n && (!windows || strcmp(windows, now) != 0))
         return eh_fail(
             t->ctx, ENHOPE_ERROR_DATA,
@@ -286,10 +247,10 @@ static enhope_status add_texts(enhope_trainer *t, cJSON *meta)
     EH_CHECK(add(ctx, meta, "format", FORMAT));
     EH_CHECK(add(ctx, meta, "format_version", FORMAT_VERSION));
     EH_CHECK(add(ctx, meta, "enhope_version", enhope_version()));
-    EH_CHECK(eh_train_look_at_data(t));
+    EH_CHECK(eh_train_fingerprint(t));
     eh_fingerprint_print(&t->fingerprint, text);
     EH_CHECK(add(ctx, meta, "data", text));
-    eh_train_windows_print(t, text);
+    eh_windows_print(t->windows, text);
     EH_CHECK(add(ctx, meta, "windows", text));
     print_model(t, text, sizeof text);
     EH_CHECK(add(ctx, meta, "model", text));
@@ -304,7 +265,7 @@ cleanup:
     return status;
 }
 
-static enhope_status write_state(enhope_trainer *t, const char *path, const state *s, cJSON *meta)
+static enhope_status write_state(enhope_trainer *t, const char *path, const tensors *s, cJSON *meta)
 {
     eh_st_tensor there[TENSORS];
     int64_t count = 0;
@@ -325,7 +286,7 @@ static enhope_status write_state(enhope_trainer *t, const char *path, const stat
 static enhope_status write_checkpoint(enhope_trainer *t, const char *path)
 {
     cJSON *meta = NULL;
-    state s = {0};
+    tensors s = {0};
     enhope_status status = ENHOPE_OK;
     if (eh_comm_rank(t->ctx)) return ENHOPE_OK;
     EH_CHECK(take_state(t, &s));
@@ -334,17 +295,17 @@ static enhope_status write_checkpoint(enhope_trainer *t, const char *path)
     EH_CHECK(write_state(t, path, &s, meta));
 cleanup:
     cJSON_Delete(meta);
-    free_state(&s);
+    free_tensors(&s);
     return status;
 }
 
 enhope_status enhope_trainer_checkpoint(enhope_trainer *t, const char *path)
 {
-    if (!t->c || t->method->solve)
+    if (!t->cp || t->method->solve)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "%s is not learned in steps: there is nothing to keep between them", t->method->info.name);
     if (!path) return ENHOPE_OK;
-    if (t->cut)
+    if (t->run.cut)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "%s: not written: the last batch was cut short by a stop, before which a checkpoint can be "
                        "written",
@@ -369,10 +330,15 @@ static enhope_status check_sum(enhope_context *ctx, eh_safetensors *st)
     const char *told = eh_safetensors_text(st, "checksum");
     char text[24];
     if (!format || strcmp(format, FORMAT) != 0) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "not a checkpoint");
-    if (!version || strcmp(version, FORMAT_VERSION) != 0)
-        return eh_fail(ctx, ENHOPE_ERROR_MODEL,
-                       "a checkpoint of another version of enhope: resume with that version, or "
-                       "train again");
+    if (!version || strcmp(version, FORMAT_VERSION) != 0) {
+        const char *by = eh_safetensors_text(st, "enhope_version");
+        char quote[EH_QUOTE], writer[EH_QUOTE];
+        return eh_fail(
+            ctx, ENHOPE_ERROR_MODEL,
+            "a checkpoint of format version %s, written by enhope %s: expected format version " FORMAT_VERSION
+            "; resume with the enhope that wrote it, or train from the start",
+            version ? eh_json_quote(version, quote) : "unknown", by ? eh_json_quote(by, writer) : "unknown");
+    }
     uint64_t sum = checksum_texts(st->metadata);
     for (int64_t i = 0; i < st->tensors; i++) {
         void *data;
@@ -414,43 +380,35 @@ static enhope_status fill(enhope_context *ctx, eh_safetensors *st, const eh_st_t
     return status;
 }
 
-/* Numbers that would lead astray, were they believed. */
-static enhope_status check_counters(const enhope_trainer *t, const int64_t *counters)
-{
-    const int64_t epoch = counters[EPOCH];
-    bool good = epoch >= 0 && epoch <= t->set.epochs && counters[BATCH] >= 0 && counters[BATCH] <= t->batches;
-    good = good && counters[BEST_EPOCH] >= 0 && counters[BEST_EPOCH] <= epoch && counters[IMPROVED] >= 0;
-    good = good && counters[IMPROVED] <= epoch && counters[STEP] >= 0;
-    return good ? ENHOPE_OK : eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "its counters are out of their bounds");
-}
-
 static enhope_status check_labels(const enhope_trainer *t, const int32_t *label)
 {
-    for (int64_t i = 0; i < t->z; i++)
+    for (int64_t i = 0; i < t->parameters.z; i++)
         if (label[i] < 0 || label[i] >= t->data->c)
             return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the label of exemplar %lld is out of its bounds", (long long)i);
     return ENHOPE_OK;
 }
 
-static enhope_status read_state(enhope_trainer *t, eh_safetensors *st, state *s)
+static enhope_status read_state(enhope_trainer *t, eh_safetensors *st, tensors *s)
 {
-    int64_t counters[COUNTS];
-    const eh_st_tensor first = {.name = names[COUNTERS], .dtype = "I64", .rank = 1, .shape = {COUNTS, 1}};
+    int64_t counters[EH_STATE_COUNTERS];
+    const eh_st_tensor first = {.name = names[COUNTERS], .dtype = "I64", .rank = 1, .shape = {EH_STATE_COUNTERS, 1}};
     EH_TRY(check_sum(t->ctx, st));
     EH_TRY(compare_data(t, st));
     EH_TRY(compare_settings(t, st));
     EH_TRY(fill(t->ctx, st, &first, counters));
-    EH_TRY(check_counters(t, counters));
-    EH_TRY(plan(t, counters[EPOCH], counters[BEST_EPOCH] > 0, s));
+    const eh_train_state read = eh_train_state_counters(counters);
+    if (!eh_train_state_valid(&read, t->set.epochs, t->batches.count))
+        return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "its counters are out of their bounds");
+    EH_TRY(plan(t, read.epoch, read.best_epoch > 0, s));
     for (int i = 0; i < TENSORS; i++)
         if (s->data[i]) EH_TRY(fill(t->ctx, st, &s->tensor[i], s->data[i]));
     return check_labels(t, s->data[LABELS]);
 }
 
 /* All ranks have read the same state. */
-static enhope_status check_ranks(const enhope_trainer *t, const state *s)
+static enhope_status check_ranks(const enhope_trainer *t, const tensors *s)
 {
-    int64_t own[COUNTS], of_first[COUNTS];
+    int64_t own[EH_STATE_COUNTERS], of_first[EH_STATE_COUNTERS];
     memcpy(own, s->data[COUNTERS], sizeof own);
     memcpy(of_first, own, sizeof own);
     eh_comm_broadcast(t->ctx, of_first, sizeof of_first);
@@ -461,10 +419,10 @@ static enhope_status check_ranks(const enhope_trainer *t, const state *s)
 enhope_status enhope_trainer_resume(enhope_trainer *t, const char *path)
 {
     EH_TRY(enhope_trainer_checkpoint(t, NULL));
-    if (t->within)
+    if (t->run.within)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "%s: a batch is under way, training resumes between batches",
                        path);
-    state s = {0};
+    tensors s = {0};
     eh_safetensors st = {0};
     eh_comm_begin(t->ctx);
     enhope_status status = eh_safetensors_open(t->ctx, path, &st);
@@ -474,6 +432,6 @@ enhope_status enhope_trainer_resume(enhope_trainer *t, const char *path)
     EH_CHECK(give_state(t, &s));
 cleanup:
     eh_safetensors_close(&st);
-    free_state(&s);
+    free_tensors(&s);
     return status ? eh_fail_in(t->ctx, status, "%s", path) : ENHOPE_OK;
 }

@@ -1,5 +1,5 @@
-/* What the state that is kept is worth: its errors in the validation part and, beside them, among training samples; and
- * the temperature at which its probabilities fit the validation part. */
+/* Evaluation of a state of the parameters: its errors in the validation part and among training samples, and the temperature
+ * at which its probabilities fit the validation part. */
 #include <math.h>
 
 #include "classify/sureness.h"
@@ -9,10 +9,36 @@
 /* Samples that tell a training error, or a temperature, well enough; rows are in a seeded order. */
 enum { MOST = 10000 };
 
-enhope_status eh_train_references(enhope_trainer *t, const eh_real *theta)
+enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int64_t count, eh_real *Y)
 {
-    if (!t->z) return eh_train_embed_shared(t, theta, t->held, t->embedder.G);
-    eh_embedder_exemplars(&t->embedder, theta, eh_at(t->c, theta, t->P), 0, t->z);
+    enhope_context *ctx = t->ctx;
+    eh_compute *cp = t->cp;
+    const int rank = eh_comm_rank(ctx), ranks = eh_comm_ranks(ctx);
+    const int64_t h = t->embedder.shape.h, first = eh_share_start(count, rank, ranks);
+    const int64_t own = eh_share_start(count, rank + 1, ranks) - first;
+    char *host = NULL;
+    int64_t *offset = NULL;
+    enhope_status status = ENHOPE_OK;
+    eh_embedder_embed(&t->embedder, theta, eh_row_at(t->samples.placed_rows, first), own, eh_at(cp, Y, first * h));
+    if (ranks == 1) return ENHOPE_OK;
+    status = eh_new(ctx, "shares of ranks", ranks + 1, sizeof *offset, (void **)&offset);
+    if (!status && !cp->op->host && !ctx->comm->device)
+        status = eh_new(ctx, "embedded points", count * h, cp->op->size, (void **)&host);
+    EH_CHECK(eh_comm_agree(ctx, status));
+    for (int r = 0; r <= ranks; r++) offset[r] = eh_share_start(count, r, ranks) * h * (int64_t)cp->op->size;
+    status = eh_comm_agree(ctx, eh_exchange_gather(ctx, cp, (char *)Y, host, offset));
+cleanup:
+    eh_free(host);
+    eh_free(offset);
+    return status;
+}
+
+/* Embeds by theta what points are compared with while training. */
+static enhope_status embed_references(enhope_trainer *t, const eh_real *theta)
+{
+    const eh_parameters *p = &t->parameters;
+    if (!p->z) return eh_train_embed_shared(t, theta, t->samples.resident_n, t->embedder.G);
+    eh_embedder_exemplars(&t->embedder, theta, eh_parameters_exemplars(p, theta), 0, p->z);
     return ENHOPE_OK;
 }
 
@@ -25,8 +51,8 @@ static enhope_status count_errors(enhope_trainer *t, const eh_real *theta, int64
     const int64_t from = first + eh_share_start(count, rank, ranks),
                   to = first + eh_share_start(count, rank + 1, ranks);
     int64_t own;
-    EH_TRY(eh_comm_agree(t->ctx, eh_embedder_errors(&t->embedder, theta, eh_row_at(t->row_list, from), t->rows + from,
-                                                    to - from, &own)));
+    EH_TRY(eh_comm_agree(t->ctx, eh_embedder_errors(&t->embedder, theta, eh_row_at(t->samples.placed_rows, from),
+                                                    t->samples.rows + from, to - from, &own)));
     *errors = eh_comm_sum(t->ctx, own);
     return ENHOPE_OK;
 }
@@ -35,10 +61,10 @@ enhope_status eh_train_validate(enhope_trainer *t, const eh_real *theta, double 
 {
     int64_t errors;
     *error = NAN;
-    if (!t->valid_n) return ENHOPE_OK;
-    EH_TRY(eh_train_references(t, theta));
-    EH_TRY(count_errors(t, theta, t->held, t->valid_n, &errors));
-    *error = (double)errors / (double)t->valid_n;
+    if (!t->samples.valid_n) return ENHOPE_OK;
+    EH_TRY(embed_references(t, theta));
+    EH_TRY(count_errors(t, theta, t->samples.resident_n, t->samples.valid_n, &errors));
+    *error = (double)errors / (double)t->samples.valid_n;
     return ENHOPE_OK;
 }
 
@@ -47,31 +73,37 @@ static double fit(enhope_trainer *t, const eh_real *theta, int64_t n, const eh_h
                   double *L, double *scratch, int32_t *label)
 {
     for (int64_t i = 0; i < n; i += t->embedder.capacity) {
-        const int64_t count = n - i < t->embedder.capacity ? n - i : t->embedder.capacity;
-        eh_embedder_embed(&t->embedder, theta, eh_row_at(t->row_list, t->held + i), count, t->embedder.Y);
-        t->c->op->read(t->c, Y, t->embedder.Y, count * ref->h);
+        const int64_t count = eh_min(n - i, t->embedder.capacity);
+        eh_embedder_embed(&t->embedder, theta, eh_row_at(t->samples.placed_rows, t->samples.resident_n + i), count,
+                          t->embedder.Y);
+        t->cp->op->read(t->cp, Y, t->embedder.Y, count * ref->h);
         for (int64_t s = 0; s < count; s++) eh_log_similarities(ref, Y + s * ref->h, scratch, L + (i + s) * ref->c);
     }
-    for (int64_t i = 0; i < n; i++) label[i] = t->label[t->rows[t->held + i]];
+    for (int64_t i = 0; i < n; i++) label[i] = eh_samples_class(&t->samples, t->samples.resident_n + i);
     return eh_temperature(L, label, n, ref->c);
 }
 
 static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     enhope_context *ctx = t->ctx;
-    const int64_t n = eh_min(t->valid_n, MOST), h = t->embedder.shape.h;
+    const int64_t n = eh_min(t->samples.valid_n, MOST), h = t->embedder.shape.h;
     float *G = NULL, *Y = NULL;
     double *L = NULL, *scratch = NULL;
     int32_t *label = NULL;
     enhope_status status;
-    EH_CHECK(eh_new(ctx, "the embedded exemplars", t->z * h, sizeof *G, (void **)&G));
+    EH_CHECK(eh_new(ctx, "the embedded exemplars", t->parameters.z * h, sizeof *G, (void **)&G));
     EH_CHECK(eh_new(ctx, "a block of the embedding", t->embedder.capacity * h, sizeof *Y, (void **)&Y));
     EH_CHECK(eh_new(ctx, "the similarities", n * m->c, sizeof *L, (void **)&L));
     EH_CHECK(eh_new(ctx, "the similarities", m->c, sizeof *scratch, (void **)&scratch));
     EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
-    t->c->op->read(t->c, G, t->embedder.G, t->z * h);
-    const eh_host_references ref = {
-        .G = G, .label = t->exemplar_label, .r = t->z, .h = h, .c = m->c, .gaussian = m->gaussian, .dof = m->dof};
+    t->cp->op->read(t->cp, G, t->embedder.G, t->parameters.z * h);
+    const eh_host_references ref = {.G = G,
+                                    .label = t->parameters.exemplar_label,
+                                    .r = t->parameters.z,
+                                    .h = h,
+                                    .c = m->c,
+                                    .gaussian = m->gaussian,
+                                    .dof = m->dof};
     m->temperature = fit(t, theta, n, &ref, Y, L, scratch, label);
 cleanup:
     eh_free(G);
@@ -111,12 +143,12 @@ static enhope_status leave_one_out(enhope_trainer *t, const eh_real *theta, int6
     enhope_status status;
     EH_CHECK(eh_new(t->ctx, "labels", ref.r, sizeof *label, (void **)&label));
     EH_CHECK(eh_new(t->ctx, "votes", t->data->c, sizeof *votes, (void **)&votes));
-    EH_CHECK(eh_found_create(t->ctx, t->c, t->embedder.capacity, k + 1, &(eh_classes){.winner = &winner}, &found));
-    for (int64_t i = 0; i < ref.r; i++) label[i] = t->label[t->rows[i]];
+    EH_CHECK(eh_found_create(t->ctx, t->cp, t->embedder.capacity, k + 1, &(eh_classes){.winner = &winner}, &found));
+    for (int64_t i = 0; i < ref.r; i++) label[i] = eh_samples_class(&t->samples, i);
     *errors = 0;
     for (int64_t i = 0; i < n; i += t->embedder.capacity) {
-        const int64_t count = n - i < t->embedder.capacity ? n - i : t->embedder.capacity;
-        eh_embedder_embed(&t->embedder, theta, eh_row_at(t->row_list, i), count, t->embedder.Y);
+        const int64_t count = eh_min(n - i, t->embedder.capacity);
+        eh_embedder_embed(&t->embedder, theta, eh_row_at(t->samples.placed_rows, i), count, t->embedder.Y);
         eh_classify(&found, &ref, t->embedder.Y, count, 0);
         EH_CHECK(eh_classify_fetch(&found, t->ctx, count, NULL, 0, &(eh_classes){0}));
         for (int64_t s = 0; s < count; s++)
@@ -129,20 +161,20 @@ cleanup:
     return status;
 }
 
-enhope_status eh_train_judge(enhope_trainer *t, const eh_real *theta, enhope_model *m)
+enhope_status eh_train_evaluate(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
-    const int64_t n = eh_min(t->held, MOST);
-    EH_TRY(eh_train_references(t, theta));
-    EH_TRY(t->z ? count_errors(t, theta, 0, n, &m->train_errors)
-                : eh_comm_agree(t->ctx, leave_one_out(t, theta, n, &m->train_errors)));
-    m->train_n = n;
-    if (!t->valid_n && t->from) {
+    const int64_t n = eh_min(t->samples.resident_n, MOST);
+    EH_TRY(embed_references(t, theta));
+    EH_TRY(t->parameters.z ? count_errors(t, theta, 0, n, &m->errors.train)
+                           : eh_comm_agree(t->ctx, leave_one_out(t, theta, n, &m->errors.train)));
+    m->errors.train_n = n;
+    if (!t->samples.valid_n && t->from) {
         m->temperature = t->from->temperature;
-        m->valid_errors = t->from->valid_errors;
-        m->valid_n = t->from->valid_n;
+        m->errors.valid = t->from->errors.valid;
+        m->errors.valid_n = t->from->errors.valid_n;
     }
-    if (!t->valid_n) return ENHOPE_OK;
-    EH_TRY(count_errors(t, theta, t->held, t->valid_n, &m->valid_errors));
-    m->valid_n = t->valid_n;
-    return t->z ? calibrate(t, theta, m) : ENHOPE_OK;
+    if (!t->samples.valid_n) return ENHOPE_OK;
+    EH_TRY(count_errors(t, theta, t->samples.resident_n, t->samples.valid_n, &m->errors.valid));
+    m->errors.valid_n = t->samples.valid_n;
+    return t->parameters.z ? calibrate(t, theta, m) : ENHOPE_OK;
 }

@@ -5,11 +5,11 @@
 enhope_status eh_train_solve(enhope_trainer *t, eh_solve solver, double response, double *loss)
 {
     const eh_solve_data d = {.ctx = t->ctx,
-                             .cp = t->c,
+                             .cp = t->cp,
                              .table = &t->embedder.table,
-                             .rows = t->rows,
-                             .placed_rows = t->row_list,
-                             .n = t->held,
+                             .rows = t->samples.rows,
+                             .placed_rows = t->samples.placed_rows,
+                             .n = t->samples.resident_n,
                              .H = t->embedder.shape.H,
                              .h = t->embedder.shape.h,
                              .classes = t->data->c,
@@ -18,7 +18,7 @@ enhope_status eh_train_solve(enhope_trainer *t, eh_solve solver, double response
                              .method = t->method->info.name,
                              .stop = eh_train_stop,
                              .user = t};
-    if (solver == EH_SOLVE_PCA) return eh_solve_pca(&d, response, t->theta, loss);
-    if (solver == EH_SOLVE_MCML) return eh_solve_mcml(&d, t->theta, loss);
-    return eh_solve_lpp(&d, t->set.graph == EH_GRAPH_CLASS ? 0 : t->set.links, t->theta, loss);
+    if (solver == EH_SOLVE_PCA) return eh_solve_pca(&d, response, t->parameters.theta, loss);
+    if (solver == EH_SOLVE_MCML) return eh_solve_mcml(&d, t->parameters.theta, loss);
+    return eh_solve_lpp(&d, t->set.graph == EH_GRAPH_CLASS ? 0 : t->set.links, t->parameters.theta, loss);
 }

@@ -115,11 +115,11 @@ static enhope_status train_far(enhope_context *ctx, const enhope_dataset *data, 
 {
     enhope_trainer *t = NULL;
     EH_TRY(enhope_trainer_create(ctx, NULL, data, settings, &t));
-    eh_train_exchange_free(t);
-    eh_compute_ops far = *t->c->op;
+    eh_exchange_free(t->loss.exchange);
+    eh_compute_ops far = *t->cp->op;
     far.host = false;
-    t->c->op = &far;
-    enhope_status status = eh_train_exchange_create(t);
+    t->cp->op = &far;
+    enhope_status status = eh_batch_loss_connect(&t->loss);
     int done = 0;
     while (!status && !done) status = enhope_trainer_step(t, NULL, &done);
     if (!status) status = enhope_trainer_model(t, out);

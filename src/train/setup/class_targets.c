@@ -2,7 +2,7 @@
  * formulas. */
 #include <math.h>
 
-#include "train/trainer.h"
+#include "train/setup/setup.h"
 
 /* class_weight balanced: samples weigh as the inverse of their class's share of the training samples, so that all classes
  * weigh the same. */
@@ -10,12 +10,12 @@ static enhope_status start_weights(enhope_trainer *t)
 {
     float *weight = NULL;
     if (t->set.class_weight != EH_CLASS_WEIGHT_BALANCED) return ENHOPE_OK;
-    EH_TRY(eh_compute_new(t->c, t->ctx, "class weights", t->data->c, t->c->op->size, &t->class_weight));
-    EH_TRY(eh_new(t->ctx, "class weights", t->data->c, sizeof *weight, (void **)&weight));
-    for (int32_t k = 0; k < t->data->c; k++)
-        weight[k] = t->class_n[k] ? (float)((double)t->n / (double)t->class_n[k]) : 0;
-    t->c->op->write(t->c, t->class_weight, weight, t->data->c);
-    t->objective.class_weight = t->class_weight;
+    EH_TRY(eh_compute_new(t->cp, t->ctx, "class weights", t->samples.classes, t->cp->op->size, &t->loss.class_weight));
+    EH_TRY(eh_new(t->ctx, "class weights", t->samples.classes, sizeof *weight, (void **)&weight));
+    for (int32_t k = 0; k < t->samples.classes; k++)
+        weight[k] = t->samples.class_n[k] ? (float)((double)t->samples.n / (double)t->samples.class_n[k]) : 0;
+    t->cp->op->write(t->cp, t->loss.class_weight, weight, t->samples.classes);
+    t->loss.objective.class_weight = t->loss.class_weight;
     eh_free(weight);
     return ENHOPE_OK;
 }
@@ -23,16 +23,16 @@ static enhope_status start_weights(enhope_trainer *t)
 /* Each class has the same share, its exemplars share that equally. count (c), share (z): scratch. */
 static void fill_smoothing(enhope_trainer *t, int64_t *count, float *share)
 {
-    eh_smoothing *s = &t->objective.smoothing;
-    for (int64_t j = 0; j < t->z; j++) s->classes += count[t->exemplar_label[j]]++ == 0;
-    for (int64_t j = 0; j < t->z; j++) {
-        const double one = 1 / (s->classes * (double)count[t->exemplar_label[j]]);
+    eh_smoothing *s = &t->loss.objective.smoothing;
+    for (int64_t j = 0; j < t->parameters.z; j++) s->classes += count[t->parameters.exemplar_label[j]]++ == 0;
+    for (int64_t j = 0; j < t->parameters.z; j++) {
+        const double one = 1 / (s->classes * (double)count[t->parameters.exemplar_label[j]]);
         s->entropy += one * log(one);
         share[j] = (float)one;
     }
     s->part = t->set.label_smoothing;
-    s->share = t->smooth_share;
-    t->c->op->write(t->c, t->smooth_share, share, t->z);
+    s->share = t->loss.smooth_share;
+    t->cp->op->write(t->cp, t->loss.smooth_share, share, t->parameters.z);
 }
 
 static enhope_status start_smoothing(enhope_trainer *t)
@@ -41,9 +41,9 @@ static enhope_status start_smoothing(enhope_trainer *t)
     float *share = NULL;
     enhope_status status;
     if (t->set.label_smoothing == 0 || t->method->compared != EH_EXEMPLARS) return ENHOPE_OK;
-    EH_CHECK(eh_compute_new(t->c, t->ctx, "label smoothing", t->z, t->c->op->size, &t->smooth_share));
-    EH_CHECK(eh_new(t->ctx, "class counts", t->data->c, sizeof *count, (void **)&count));
-    EH_CHECK(eh_new(t->ctx, "label smoothing", t->z, sizeof *share, (void **)&share));
+    EH_CHECK(eh_compute_new(t->cp, t->ctx, "label smoothing", t->parameters.z, t->cp->op->size, &t->loss.smooth_share));
+    EH_CHECK(eh_new(t->ctx, "class counts", t->samples.classes, sizeof *count, (void **)&count));
+    EH_CHECK(eh_new(t->ctx, "label smoothing", t->parameters.z, sizeof *share, (void **)&share));
     fill_smoothing(t, count, share);
 cleanup:
     eh_free(count);
@@ -51,7 +51,7 @@ cleanup:
     return status;
 }
 
-enhope_status eh_train_class_targets(enhope_trainer *t)
+enhope_status eh_setup_class_targets(enhope_trainer *t)
 {
     EH_TRY(start_weights(t));
     return start_smoothing(t);

@@ -1,10 +1,18 @@
-/* Settings against data and method: what `auto` and defaults come to, what does not go together, and how large all is. */
+/* Settings against data and method: what `auto` and defaults come to, what does not go together, and the sizes of all
+ * parts. */
 #include <math.h>
 
 #include "comm/comm.h"
-#include "train/trainer.h"
+#include "train/setup/setup.h"
 
-eh_named eh_train_first_on(const eh_named *settings, int count)
+/* A setting by its name, for messages. */
+typedef struct named {
+    const char *name;
+    double value;
+} named;
+
+/* The first of them that is above 0; the last if none before it is. */
+static named first_on(const named *settings, int count)
 {
     int i = 0;
     while (i < count - 1 && !(settings[i].value > 0)) i++;
@@ -12,10 +20,10 @@ eh_named eh_train_first_on(const eh_named *settings, int count)
 }
 
 /* Of a method whose target is P of a batch's inputs. */
-static enhope_status settle_affinities(enhope_trainer *t, int64_t batch)
+static enhope_status resolve_input_target(enhope_trainer *t, const eh_plan *plan, int64_t batch)
 {
     enum { MOST = 20000 }; /* samples of a batch: P has its square */
-    if (t->objective.nca)
+    if (plan->objective.nca)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "target is nca: the target of %s is P of its inputs",
                        t->method->info.name);
     if (batch > MOST)
@@ -23,38 +31,32 @@ static enhope_status settle_affinities(enhope_trainer *t, int64_t batch)
                        "batch is %lld: %s holds a probability for every pair of a batch, expected at most %d samples",
                        (long long)batch, t->method->info.name, MOST);
     /* the farthest of three times as many neighbours has next to no weight */
-    const double most = fmax(1, (double)(t->n / t->batches - 1) / 3);
+    const double most = fmax(1, (double)(t->samples.n / plan->batches - 1) / 3);
     if (t->set.perplexity > most) {
         eh_log(t->ctx, ENHOPE_LOG_WARNING, "perplexity is %g: a batch of %lld samples has room for %g, which is taken",
-               t->set.perplexity, (long long)(t->n / t->batches), most);
+               t->set.perplexity, (long long)(t->samples.n / plan->batches), most);
         t->set.perplexity = most;
     }
     return ENHOPE_OK;
 }
 
-bool eh_train_climbs(const enhope_trainer *t)
-{
-    return !t->method->solve && t->set.adversary > 0;
-}
-
 /* What is done to the inputs of training batches. */
-static enhope_status settle_disturbance(enhope_trainer *t)
+static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan)
 {
     const enhope_settings *s = &t->set;
     const int64_t rows = t->data->image_rows, columns = t->data->image_columns;
-    t->disturb = (eh_disturb){.image_rows = rows,
-                              .image_columns = columns,
-                              .shift = s->shift,
-                              .affine = s->affine,
-                              .elastic = s->elastic,
-                              .noise = s->noise,
-                              .dropout = s->dropout,
-                              .seed = (uint64_t)s->seed};
+    plan->augment = (eh_disturb){.image_rows = rows,
+                                 .image_columns = columns,
+                                 .shift = s->shift,
+                                 .affine = s->affine,
+                                 .elastic = s->elastic,
+                                 .noise = s->noise,
+                                 .dropout = s->dropout,
+                                 .seed = (uint64_t)s->seed};
     if (t->method->solve || t->method->compared == EH_NOTHING) return ENHOPE_OK;
     const bool moved = s->shift > 0 || s->affine > 0 || s->elastic > 0;
-    t->disturbed = moved || s->noise > 0 || s->dropout > 0;
-    const eh_named on =
-        eh_train_first_on((eh_named[]){{"shift", s->shift}, {"affine", s->affine}, {"elastic", s->elastic}}, 3);
+    plan->augmented = moved || s->noise > 0 || s->dropout > 0;
+    const named on = first_on((named[]){{"shift", s->shift}, {"affine", s->affine}, {"elastic", s->elastic}}, 3);
     if (moved && rows < 1)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "%s is %g: the data is not known to be images (a reader tells by a shape of samples x rows x "
@@ -69,22 +71,22 @@ static enhope_status settle_disturbance(enhope_trainer *t)
 
 /* Samples of a batch. One that nobody asked for leaves fifty of them to an epoch of exemplar methods, as far as there
  * are samples: few samples would make few steps. */
-static int64_t settle_batch(enhope_trainer *t)
+static int64_t resolve_batch(enhope_trainer *t)
 {
     enum { LEAST = 20, BATCHES = 50 };
-    int64_t batch = t->set.batch ? t->set.batch : t->n;
+    int64_t batch = t->set.batch ? t->set.batch : t->samples.n;
     if (!t->set.batch_said && t->method->compared == EH_EXEMPLARS) {
-        const int64_t most = t->n / BATCHES > LEAST ? t->n / BATCHES : LEAST;
+        const int64_t most = t->samples.n / BATCHES > LEAST ? t->samples.n / BATCHES : LEAST;
         if (batch > most) t->set.batch = batch = most;
     }
-    return batch < t->n ? batch : t->n;
+    return batch < t->samples.n ? batch : t->samples.n;
 }
 
 /* A window that held hardly a batch would leave nothing to shuffle. */
-static enhope_status settle_window(enhope_trainer *t, int64_t *batch)
+static enhope_status resolve_window(enhope_trainer *t, int64_t *batch)
 {
     enum { LEAST = 4 }; /* batches of a window, where nobody asked for a number */
-    const int64_t samples = eh_train_window_samples(t);
+    const int64_t samples = eh_windows_samples(t->windows);
     if (t->set.batch_said && *batch > samples)
         return eh_fail(
             t->ctx, ENHOPE_ERROR_ARGUMENT,
@@ -97,10 +99,10 @@ static enhope_status settle_window(enhope_trainer *t, int64_t *batch)
 }
 
 /* Walks through the data. Few samples make few steps, so that where nobody asked for a number there are more walks. */
-static void settle_epochs(enhope_trainer *t)
+static void resolve_epochs(enhope_trainer *t, const eh_plan *plan)
 {
     enum { LEAST_STEPS = 1000 };
-    const int64_t least = (LEAST_STEPS + t->batches - 1) / t->batches;
+    const int64_t least = (LEAST_STEPS + plan->batches - 1) / plan->batches;
     if (!t->set.epochs_said && t->set.solver == EH_SOLVER_ADAM && t->set.epochs < least) t->set.epochs = least;
 }
 
@@ -111,51 +113,52 @@ static bool row_form(const enhope_trainer *t)
 }
 
 /* The mean square of the first responses. Cubes and more of responses of order one have long tails. */
-static enhope_status settle_start(enhope_trainer *t)
+static enhope_status resolve_start(enhope_trainer *t, const eh_map_shape *shape)
 {
     const double least = 1e-9;
-    if (t->set.start == 0) t->set.start = t->embedder.shape.order > 2 ? 0.3 : 1;
+    if (t->set.start == 0) t->set.start = shape->order > 2 ? 0.3 : 1;
     if (t->set.start >= least) return ENHOPE_OK;
     return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "start is %g: expected 0, or at least %g", t->set.start, least);
 }
 
-/* What is disturbed or climbs is dense, which has to be wanted where the data is not. */
-static enhope_status settle_inputs(enhope_trainer *t)
+/* Inputs that are augmented or moved are dense, which has to be asked for explicitly if the data is not. */
+static enhope_status resolve_inputs(enhope_trainer *t, eh_plan *plan)
 {
     enhope_settings *s = &t->set;
     const bool sparse = t->data->x.kind == ENHOPE_CSR && t->method->map->sparse;
     if (sparse && !s->noise_said) s->noise = 0;
     if (sparse && !s->dropout_said) s->dropout = 0;
     if (sparse && !s->adversary_said) s->adversary = 0;
-    EH_TRY(settle_disturbance(t));
-    t->embedder.sparse = sparse && !t->disturbed && !eh_train_climbs(t);
+    EH_TRY(resolve_augmentation(t, plan));
+    plan->adversary = t->method->solve ? 0 : s->adversary;
+    plan->sparse = sparse && !plan->augmented && !(plan->adversary > 0);
     return ENHOPE_OK;
 }
 
-static enhope_status settle_map(enhope_trainer *t)
+static enhope_status resolve_map(enhope_trainer *t, eh_plan *plan)
 {
     const enhope_settings *s = &t->set;
     const eh_map *map = t->method->map;
     const int64_t H = t->data->x.H;
-    eh_map_shape shape = {.H = H, .h = map == &eh_map_identity ? H : s->dims};
+    eh_map_shape *shape = &plan->shape;
+    *shape = (eh_map_shape){.H = H, .h = map == &eh_map_identity ? H : s->dims};
     if (map == &eh_map_mlp) {
-        eh_map_layers_parse(s->layers, &shape);
-        shape.relu = s->unit == EH_UNIT_RELU;
+        eh_map_layers_parse(s->layers, shape);
+        shape->relu = s->unit == EH_UNIT_RELU;
     }
     if (map == &eh_map_hope) {
-        shape.F = s->factors, shape.m = s->hidden;
-        shape.order = (int)s->order;
+        shape->F = s->factors, shape->m = s->hidden;
+        shape->order = (int)s->order;
     }
-    eh_embedder_init(&t->embedder, t->ctx, t->c, map, &shape);
-    return settle_start(t);
+    return resolve_start(t, shape);
 }
 
 /* What auto came to is what the model tells. */
-static enhope_status settle_objective(enhope_trainer *t)
+static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
 {
     enhope_settings *s = &t->set;
     const eh_method *method = t->method;
-    eh_pairs *o = &t->objective;
+    eh_pairs *o = &plan->objective;
     *o = (eh_pairs){
         .gaussian = s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN,
         .row = row_form(t),
@@ -171,7 +174,7 @@ static enhope_status settle_objective(enhope_trainer *t)
     s->form = o->row ? EH_FORM_ROW : EH_FORM_JOINT;
     s->similarity = o->gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
     s->target = o->nca ? EH_TARGET_NCA : EH_TARGET_MCML;
-    if (method->hinge) t->hinge = (eh_hinge){.targets = s->targets, .all = t->n};
+    if (method->hinge) plan->hinge = (eh_hinge){.targets = s->targets, .all = t->samples.n};
     if (s->label_smoothing > 0 && method->compared == EH_EXEMPLARS && o->nca)
         return eh_fail(
             t->ctx, ENHOPE_ERROR_ARGUMENT,
@@ -181,83 +184,82 @@ static enhope_status settle_objective(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-static enhope_status settle_parameters(enhope_trainer *t)
+static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
 {
     enhope_settings *s = &t->set;
-    const int64_t H = t->embedder.shape.H;
+    const int64_t H = plan->shape.H;
     if (t->method->compared == EH_EXEMPLARS) {
         if (t->from)
-            EH_TRY(eh_train_count_exemplars(t));
+            EH_TRY(eh_setup_count_exemplars(t, &plan->z));
         else
-            t->z = s->z ? s->z : eh_exemplar_usual(t->present, t->n);
-        t->learned = s->exemplars == EH_START_LEARNED;
-        if (t->windows && !t->from && t->z > t->held)
+            plan->z = s->z ? s->z : eh_exemplar_usual(t->samples.present, t->samples.n);
+        plan->learned = s->exemplars == EH_START_LEARNED;
+        if (t->windows && !t->from && plan->z > t->samples.resident_n)
             return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                            "z is %lld: exemplars are made of the %lld samples that stay in memory while the others "
                            "pass, expected at most these, or more memory",
-                           (long long)t->z, (long long)t->held);
+                           (long long)plan->z, (long long)t->samples.resident_n);
     }
-    s->z = t->z;
-    t->P = eh_map_parameters(t->method->map, &t->embedder.shape);
-    if (t->from) EH_TRY(eh_train_check_update(t));
+    s->z = plan->z;
+    plan->map_count = eh_map_parameters(t->method->map, &plan->shape);
+    if (t->from) EH_TRY(eh_setup_check_shape(t, &plan->shape));
     int64_t exemplar_numbers, all;
-    if (t->P < 0 || !eh_mul(t->z, H, &exemplar_numbers) || __builtin_add_overflow(t->P, exemplar_numbers, &all))
+    if (plan->map_count < 0 || !eh_mul(plan->z, H, &exemplar_numbers) ||
+        __builtin_add_overflow(plan->map_count, exemplar_numbers, &all))
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "a map of %lld inputs, %lld factors, %lld hidden units and %lld outputs is too large",
                        (long long)H, (long long)s->factors, (long long)s->hidden, (long long)s->dims);
     return ENHOPE_OK;
 }
 
-/* Parts of a batch, of its rows. Products are as fast on so many as on more; a GPU, where they are not, makes one. */
-static void settle_parts(enhope_trainer *t, int64_t batch)
+/* Chunks of a batch. Products are as fast on so many rows as on more; a GPU, where they are not, has one chunk a rank. */
+static void resolve_chunks(const enhope_trainer *t, int64_t batch, eh_plan *plan)
 {
-    enum { ROWS = 256, MOST = 64 };
-    const int64_t rows = batch * (1 + t->hinge.targets), usual = (rows + ROWS - 1) / ROWS;
-    t->parts = usual < MOST ? usual : MOST;
-    if (!t->c || !t->c->op->host) t->parts = eh_comm_ranks(t->ctx) < rows ? eh_comm_ranks(t->ctx) : rows;
-    if (t->set.parts) t->parts = t->set.parts < rows ? t->set.parts : rows;
-    if (t->windows && t->parts > eh_train_window_runs(t)) t->parts = eh_train_window_runs(t);
-    eh_train_share_parts(t);
+    enum { ROWS = 256, MAX = 64 };
+    const int rank = eh_comm_rank(t->ctx), ranks = eh_comm_ranks(t->ctx);
+    const int64_t rows = batch * (1 + plan->hinge.targets), usual = (rows + ROWS - 1) / ROWS;
+    int64_t count = eh_min(usual, MAX);
+    if (!t->cp || !t->cp->op->host) count = eh_min(ranks, rows);
+    if (t->set.parts) count = eh_min(t->set.parts, rows);
+    if (t->windows && count > eh_windows_runs(t->windows)) count = eh_windows_runs(t->windows);
+    plan->chunks = eh_chunks_of(count, rank, ranks);
 }
 
 /* How many rows are held at a time. */
-static void settle_room(enhope_trainer *t, int64_t batch)
+static void resolve_capacity(const enhope_trainer *t, int64_t batch, eh_plan *plan)
 {
     /* rows embedded at a time when the batch itself is smaller */
     enum { BLOCK_NUMBERS = 1 << 26 }; /* inputs of a block, at most */
-    const int64_t width = t->embedder.shape.H + 1, most = BLOCK_NUMBERS / width > 1000 ? BLOCK_NUMBERS / width : 1000;
-    int64_t block = !t->c || t->n < t->c->op->block ? t->n : t->c->op->block;
-    if (block > most) block = most;
-    const int64_t rows = (t->windows ? t->batch_most : batch) * (1 + t->hinge.targets);
-    t->embedder.capacity = rows > block ? rows : block;
+    const int64_t width = plan->shape.H + 1, max = eh_max(BLOCK_NUMBERS / width, 1000);
+    int64_t block = !t->cp || t->samples.n < t->cp->op->block ? t->samples.n : t->cp->op->block;
+    if (block > max) block = max;
+    const int64_t rows = t->windows ? plan->batch_max : batch * (1 + plan->hinge.targets);
+    plan->capacity = eh_max(rows, block);
     /* a sample that does not depend on the backend; dense rows of wide sparse data are large */
     enum { SAMPLE = 1000, SPARSE_SAMPLE = 256 };
-    const int64_t sample = t->embedder.sparse ? SPARSE_SAMPLE : batch > SAMPLE ? batch : SAMPLE;
-    t->sample = sample < t->embedder.capacity ? sample : t->embedder.capacity;
-    if (t->sample > t->held) t->sample = t->held;
-    /* the order of a window also has room for the labels of a block (setup/scale.c) */
-    const int64_t window = t->windows ? eh_train_window_room(t) : 0;
-    t->order_room = !window                         ? t->n * (1 + t->hinge.targets)
-                    : window > t->embedder.capacity ? window
-                                                    : t->embedder.capacity;
+    const int64_t sample = plan->sparse ? SPARSE_SAMPLE : batch > SAMPLE ? batch : SAMPLE;
+    plan->sample = eh_min(eh_min(sample, plan->capacity), t->samples.resident_n);
 }
 
-enhope_status eh_train_settle(enhope_trainer *t)
+enhope_status eh_setup_resolve(enhope_trainer *t, eh_plan *plan)
 {
-    EH_TRY(settle_map(t));
-    EH_TRY(settle_inputs(t));
-    EH_TRY(settle_objective(t));
-    EH_TRY(settle_parameters(t));
-    int64_t batch = settle_batch(t);
-    if (t->windows) EH_TRY(settle_window(t, &batch));
-    t->batches = (t->n + batch - 1) / batch;
-    settle_parts(t, batch);
-    t->batch_most = t->windows ? eh_train_window_batch(t) : (t->n + t->batches - 1) / t->batches;
-    settle_epochs(t);
-    settle_room(t, batch);
+    EH_TRY(resolve_map(t, plan));
+    EH_TRY(resolve_inputs(t, plan));
+    EH_TRY(resolve_objective(t, plan));
+    EH_TRY(resolve_parameters(t, plan));
+    int64_t batch = resolve_batch(t);
+    if (t->windows) EH_TRY(resolve_window(t, &batch));
+    const int64_t n = t->samples.n;
+    plan->batches = (n + batch - 1) / batch;
+    resolve_chunks(t, batch, plan);
+    plan->batch_max = t->windows ? eh_windows_batch_max(t->windows, plan->batches, plan->chunks.count)
+                                 : (n + plan->batches - 1) / plan->batches;
+    plan->batch_max *= 1 + plan->hinge.targets;
+    resolve_epochs(t, plan);
+    resolve_capacity(t, batch, plan);
     if (t->method->compared == EH_BATCH && batch < 2)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "batch is %lld: %s compares the samples of a batch, expected at least 2", (long long)batch,
                        t->method->info.name);
-    return t->method->given ? settle_affinities(t, batch) : ENHOPE_OK;
+    return t->method->given ? resolve_input_target(t, plan, batch) : ENHOPE_OK;
 }

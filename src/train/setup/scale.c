@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "train/trainer.h"
+#include "train/setup/setup.h"
 
 static int by_size(const void *a, const void *b)
 {
@@ -11,58 +11,87 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median distance of Y's first n points to the nearest of the z behind them. */
-static enhope_status median_distance(enhope_trainer *t, int64_t n, double *out)
+/* What is measured on: n samples and the exemplars behind them, embedded in Y. */
+typedef struct probe {
+    int64_t n;
+    eh_label *label; /* (n) */
+    eh_scalar *loss;
+} probe;
+
+/* The median distance of the n samples to the nearest exemplar. */
+static enhope_status median_distance(enhope_trainer *t, const probe *p, double *out)
 {
-    eh_compute *c = t->c;
+    eh_compute *cp = t->cp;
+    const eh_embedder *e = &t->embedder;
+    const int64_t n = p->n, h = e->shape.h;
     float *square = NULL;
     EH_TRY(eh_new(t->ctx, "distances", n, sizeof *square, (void **)&square));
-    c->op->nearest(c, t->embedder.Y, n, eh_at(c, t->embedder.Y, n * t->embedder.shape.h), t->z, t->embedder.shape.h, 1,
-                   t->embedder.nearest.index, t->embedder.nearest.distance);
-    c->op->read(c, square, t->embedder.nearest.distance, n);
+    cp->op->nearest(cp, e->Y, n, eh_at(cp, e->Y, n * h), t->parameters.z, h, 1, e->nearest.index, e->nearest.distance);
+    cp->op->read(cp, square, e->nearest.distance, n);
     qsort(square, (size_t)n, sizeof *square, by_size);
     *out = sqrt((double)square[n / 2]);
     eh_free(square);
-    return c->op->sync(c, t->ctx);
+    return cp->op->sync(cp, t->ctx);
 }
 
-/* The loss of the sample and the exemplars as they lie in Y. */
-static enhope_status loss_of(enhope_trainer *t, int64_t n, double *out)
+static enhope_status loss_of(enhope_trainer *t, const probe *p, double *out)
 {
-    eh_compute *c = t->c;
     eh_value value;
-    eh_train_neighbour_loss(t, n, t->epoch_label, t->losses);
-    c->op->fetch(c, &value, t->losses, sizeof value);
-    EH_TRY(c->op->sync(c, t->ctx));
+    eh_batch_loss_objective(&t->loss, p->n, p->label, p->loss);
+    t->cp->op->fetch(t->cp, &value, p->loss, sizeof value);
+    EH_TRY(t->cp->op->sync(t->cp, t->ctx));
     *out = value.value;
     return ENHOPE_OK;
 }
 
-/* Tries scales about the inverse of the median distance to the nearest exemplar, in steps of the root of two, on the first
- * rows, which are a sample; the lowest loss wins. */
-enhope_status eh_train_scale(enhope_trainer *t)
+/* Tries scales about the inverse of the median distance to the nearest exemplar, in steps of the root of two; the lowest
+ * loss wins. *best stays as it is if all distances are 0. */
+static enhope_status search(enhope_trainer *t, const probe *p, double *best)
 {
     enum { STEPS = 24 };
     static const double STEP = 1.4142135623730951;
-    eh_compute *c = t->c;
-    const int64_t n = t->held < t->embedder.capacity ? t->held : t->embedder.capacity, H = t->embedder.shape.H;
-    const eh_rows rows = {.X = t->embedder.X, .ld = t->embedder.ld, .dense_n = n + t->z};
-    eh_real *E = eh_at(c, t->theta, t->P);
-    double distance, best = 1, least = INFINITY;
-    c->op->gather_operands(c, &t->embedder.table, t->row_list, n, t->embedder.X, t->embedder.ld, t->epoch_label, NULL);
-    c->op->close_rows(c, t->z, H, E, eh_operand_at(c, t->embedder.X, n * t->embedder.ld), t->embedder.ld);
-    t->method->map->forward(&t->embedder.shape, c, t->theta, &rows, t->embedder.work, t->embedder.Y, false);
-    EH_TRY(median_distance(t, n, &distance));
+    double distance, least = INFINITY;
+    EH_TRY(median_distance(t, p, &distance));
     if (!(distance > 0)) return ENHOPE_OK;
     double gamma = pow(STEP, -STEPS / 2) / distance, factor = gamma;
     for (int step = 0; step <= STEPS; step++, gamma *= STEP, factor = STEP) {
         double loss;
-        c->op->scale(c, (n + t->z) * H, factor, t->embedder.Y);
-        EH_TRY(loss_of(t, n, &loss));
-        if (loss < least) least = loss, best = gamma;
+        t->cp->op->scale(t->cp, (p->n + t->parameters.z) * t->parameters.H, factor, t->embedder.Y);
+        EH_TRY(loss_of(t, p, &loss));
+        if (loss < least) least = loss, *best = gamma;
     }
-    for (int64_t j = 0; j < H; j++) t->mul[j] *= (float)best;
-    c->op->write(c, t->embedder.table.mul, t->mul, H);
-    c->op->scale(c, t->z * H, best, E);
-    return c->op->sync(c, t->ctx);
+    return ENHOPE_OK;
+}
+
+/* Embeds the first rows, which are a sample, and the exemplars. */
+static void embed(enhope_trainer *t, const probe *p)
+{
+    eh_embedder *e = &t->embedder;
+    const eh_parameters *q = &t->parameters;
+    const eh_rows rows = {.X = e->X, .ld = e->ld, .dense_n = p->n + q->z};
+    t->cp->op->gather_operands(t->cp, &e->table, t->samples.placed_rows, p->n, e->X, e->ld, p->label, NULL);
+    t->cp->op->close_rows(t->cp, q->z, q->H, eh_parameters_exemplars(q, q->theta),
+                          eh_operand_at(t->cp, e->X, p->n * e->ld), e->ld);
+    e->map->forward(&e->shape, t->cp, q->theta, &rows, e->work, e->Y, false);
+}
+
+enhope_status eh_setup_scale(enhope_trainer *t)
+{
+    eh_compute *cp = t->cp;
+    const eh_parameters *q = &t->parameters;
+    probe p = {.n = eh_min(t->samples.resident_n, t->embedder.capacity)};
+    double best = 1;
+    enhope_status status;
+    EH_CHECK(eh_compute_new(cp, t->ctx, "labels", p.n, sizeof(int32_t), &p.label));
+    EH_CHECK(eh_compute_new(cp, t->ctx, "a loss", 1, sizeof(eh_value), &p.loss));
+    embed(t, &p);
+    EH_CHECK(search(t, &p, &best));
+    for (int64_t j = 0; j < q->H; j++) t->mul[j] *= (float)best;
+    cp->op->write(cp, t->embedder.table.mul, t->mul, q->H);
+    cp->op->scale(cp, q->z * q->H, best, eh_parameters_exemplars(q, q->theta));
+    status = cp->op->sync(cp, t->ctx);
+cleanup:
+    if (p.label) cp->op->release(cp, p.label);
+    if (p.loss) cp->op->release(cp, p.loss);
+    return status;
 }

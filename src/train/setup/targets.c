@@ -1,6 +1,6 @@
 /* Target neighbours (lmnn): of each training sample the nearest others of its class, in the scaled input space. Found once,
  * class by class, by the backend's exact search, which compares block by block. */
-#include "train/trainer.h"
+#include "train/setup/setup.h"
 
 /* What the search holds, for the largest class. */
 typedef struct search {
@@ -14,21 +14,21 @@ typedef struct search {
 
 static int32_t class_of(const enhope_trainer *t, int64_t position)
 {
-    return t->label[t->rows[position]];
+    return eh_samples_class(&t->samples, position);
 }
 
 static enhope_status sort_by_class(const enhope_trainer *t, search *s)
 {
     const int32_t c = t->data->c;
     EH_TRY(eh_new(t->ctx, "classes", (int64_t)c + 1, sizeof *s->start, (void **)&s->start));
-    EH_TRY(eh_new(t->ctx, "classes", t->n, sizeof *s->member, (void **)&s->member));
-    for (int64_t i = 0; i < t->n; i++) s->start[class_of(t, i) + 1]++;
+    EH_TRY(eh_new(t->ctx, "classes", t->samples.n, sizeof *s->member, (void **)&s->member));
+    for (int64_t i = 0; i < t->samples.n; i++) s->start[class_of(t, i) + 1]++;
     for (int32_t k = 0; k < c; k++) {
         if (s->start[k + 1] > s->most) s->most = s->start[k + 1];
         s->start[k + 1] += s->start[k];
     }
     /* each class's start moves to its end, which is the next one's start, and then back */
-    for (int64_t i = 0; i < t->n; i++) s->member[s->start[class_of(t, i)]++] = i;
+    for (int64_t i = 0; i < t->samples.n; i++) s->member[s->start[class_of(t, i)]++] = i;
     for (int32_t k = c; k > 0; k--) s->start[k] = s->start[k - 1];
     s->start[0] = 0;
     return ENHOPE_OK;
@@ -36,12 +36,13 @@ static enhope_status sort_by_class(const enhope_trainer *t, search *s)
 
 static enhope_status allocate(enhope_trainer *t, search *s)
 {
-    eh_compute *c = t->c;
-    const int64_t near = s->most * (t->hinge.targets + 1);
+    eh_compute *c = t->cp;
+    const int64_t near = s->most * (t->batches.targets + 1);
     int64_t numbers;
     if (!eh_mul(s->most, t->embedder.shape.H + 1, &numbers))
         return eh_fail_memory(t->ctx, "a class", (size_t)s->most, 1);
-    EH_TRY(eh_new(t->ctx, "targets", t->n * t->hinge.targets, sizeof *t->targets, (void **)&t->targets));
+    EH_TRY(eh_new(t->ctx, "targets", t->samples.n * t->batches.targets, sizeof *t->batches.target,
+                  (void **)&t->batches.target));
     EH_TRY(eh_new(t->ctx, "neighbours", near, sizeof *s->found, (void **)&s->found));
     EH_TRY(eh_compute_new(c, t->ctx, "rows of a class", s->most, sizeof *s->found, &s->rows));
     EH_TRY(eh_compute_new(c, t->ctx, "neighbours", near, sizeof *s->found, &s->index));
@@ -52,8 +53,8 @@ static enhope_status allocate(enhope_trainer *t, search *s)
 /* The targets of member i of a class, from its k nearest (itself among them, unless as many others lie in its place). */
 static void take_targets(enhope_trainer *t, const int64_t *member, int64_t i, const int64_t *near, int64_t k)
 {
-    const int64_t each = t->hinge.targets;
-    int64_t *to = t->targets + member[i] * each, count = 0;
+    const int64_t each = t->batches.targets;
+    int64_t *to = t->batches.target + member[i] * each, count = 0;
     for (int64_t s = 0; s < k && count < each; s++)
         if (near[s] != i) to[count++] = member[near[s]];
     while (count < each) to[count++] = -1 - member[i];
@@ -61,10 +62,10 @@ static void take_targets(enhope_trainer *t, const int64_t *member, int64_t i, co
 
 static enhope_status search_class(enhope_trainer *t, const search *s, int32_t class)
 {
-    eh_compute *c = t->c;
+    eh_compute *c = t->cp;
     const int64_t *member = s->member + s->start[class], n = s->start[class + 1] - s->start[class];
-    const int64_t wide = t->embedder.shape.H + 1, k = n < t->hinge.targets + 1 ? n : t->hinge.targets + 1;
-    for (int64_t i = 0; i < n; i++) s->found[i] = t->rows[member[i]];
+    const int64_t wide = t->embedder.shape.H + 1, k = n < t->batches.targets + 1 ? n : t->batches.targets + 1;
+    for (int64_t i = 0; i < n; i++) s->found[i] = t->samples.rows[member[i]];
     c->op->send(c, s->rows, s->found, (size_t)n * sizeof *s->found);
     c->op->gather(c, &t->embedder.table, s->rows, n, s->X, wide, NULL); /* the closing 1 adds nothing to a distance */
     c->op->nearest(c, s->X, n, s->X, n, wide, k, s->index, s->distance);
@@ -74,19 +75,19 @@ static enhope_status search_class(enhope_trainer *t, const search *s, int32_t cl
     return ENHOPE_OK;
 }
 
-enhope_status eh_train_targets(enhope_trainer *t)
+enhope_status eh_setup_targets(enhope_trainer *t)
 {
     search s = {0};
     int64_t lacking = 0;
     enhope_status status;
     eh_log(t->ctx, ENHOPE_LOG_INFO, "looking for the %lld target neighbours of %lld samples",
-           (long long)t->hinge.targets, (long long)t->n);
+           (long long)t->batches.targets, (long long)t->samples.n);
     EH_CHECK(sort_by_class(t, &s));
     EH_CHECK(allocate(t, &s));
     for (int32_t k = 0; k < t->data->c; k++) {
         const int64_t n = s.start[k + 1] - s.start[k];
         if (n) EH_CHECK(search_class(t, &s, k));
-        if (n <= t->hinge.targets) lacking += n;
+        if (n <= t->batches.targets) lacking += n;
     }
     if (lacking)
         eh_log(t->ctx, ENHOPE_LOG_WARNING, "%lld samples have fewer targets: their classes are too small",
@@ -94,7 +95,7 @@ enhope_status eh_train_targets(enhope_trainer *t)
 cleanup:;
     void *const placed[] = {s.rows, s.index, s.X, s.distance};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
-        if (placed[i]) t->c->op->release(t->c, placed[i]);
+        if (placed[i]) t->cp->op->release(t->cp, placed[i]);
     eh_free(s.start), eh_free(s.member), eh_free(s.found);
     return status;
 }

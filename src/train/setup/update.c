@@ -3,15 +3,14 @@
  * Classes are matched by name. Those that the model does not know follow its own and join with exemplars of their own,
  * k-means centres of their samples, as many as the model's classes have on average. What it knew and the new data does
  * not show keeps its exemplars. */
-#include <math.h>
 #include <string.h>
 
 #include "comm/comm.h"
-#include "train/trainer.h"
+#include "train/setup/setup.h"
 
 /* ---- one list of classes ---- */
 
-void eh_train_join_free(enhope_dataset *joined)
+void eh_setup_join_free(enhope_dataset *joined)
 {
     eh_free(joined->label);
     if (joined->store) eh_free((void *)(uintptr_t)joined->store->number);
@@ -53,7 +52,7 @@ static enhope_status join_names(enhope_context *ctx, const enhope_model *model, 
     return ENHOPE_OK;
 }
 
-enhope_status eh_train_join(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+enhope_status eh_setup_join(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                             enhope_dataset *out)
 {
     enhope_dataset j = *data;
@@ -84,11 +83,11 @@ enhope_status eh_train_join(enhope_context *ctx, const enhope_model *model, cons
     j = (enhope_dataset){0};
 cleanup:
     eh_free(number);
-    eh_train_join_free(&j);
+    eh_setup_join_free(&j);
     return status;
 }
 
-/* ---- what the model settles ---- */
+/* ---- what the model determines ---- */
 
 /* A file may tell any number, which must leave room for those that follow. */
 static int64_t last_epoch(const enhope_model *model)
@@ -97,7 +96,7 @@ static int64_t last_epoch(const enhope_model *model)
     return last < 0 || last > INT64_C(1) << 52 ? 0 : last;
 }
 
-enhope_status eh_train_settle_update(enhope_trainer *t)
+enhope_status eh_setup_take_settings(enhope_trainer *t)
 {
     static const char *const kept[] = {"method", "dims", "factors", "hidden", "order", "layers", "unit"};
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
@@ -119,37 +118,13 @@ static bool same_shape(const eh_map_shape *a, const eh_map_shape *b)
     return same;
 }
 
-enhope_status eh_train_check_update(const enhope_trainer *t)
+enhope_status eh_setup_check_shape(const enhope_trainer *t, const eh_map_shape *shape)
 {
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
-    if (t->from->map == t->method->map && same_shape(&t->embedder.shape, &t->from->shape) &&
-        t->from->exemplars == exemplars)
+    if (t->from->map == t->method->map && same_shape(shape, &t->from->shape) && t->from->exemplars == exemplars)
         return ENHOPE_OK;
     return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the model is not as %s trains it: its settings do not tell its shape",
                    t->method->info.name);
-}
-
-/* ---- history ---- */
-
-int64_t eh_train_earlier(const enhope_trainer *t)
-{
-    if (!t->from) return 0;
-    return t->from->epochs < EH_MODEL_MAX_EARLIER ? t->from->epochs : EH_MODEL_MAX_EARLIER;
-}
-
-/* Seconds go on from the last row's, where they are known. */
-void eh_train_fill_history(const enhope_trainer *t, enhope_model *m)
-{
-    m->earlier = eh_train_earlier(t);
-    if (m->earlier)
-        memcpy(m->history, t->from->history + (t->from->epochs - m->earlier), (size_t)m->earlier * sizeof *m->history);
-    const double before = m->earlier ? m->history[m->earlier - 1].seconds : 0;
-    for (int64_t i = 0; i < t->epoch; i++) {
-        enhope_history *row = &m->history[m->earlier + i];
-        *row = t->history[i];
-        row->epoch += t->past;
-        if (isfinite(before)) row->seconds += before;
-    }
 }
 
 /* ---- exemplars ---- */
@@ -169,8 +144,8 @@ static enhope_status new_rows(const enhope_trainer *t, int64_t *rows, int64_t *c
     bool *has = NULL;
     EH_TRY(find_known(t, &has));
     *count = 0;
-    for (int64_t i = 0; i < t->held; i++)
-        if (!has[t->label[t->rows[i]]]) rows[(*count)++] = t->rows[i];
+    for (int64_t i = 0; i < t->samples.resident_n; i++)
+        if (!has[eh_samples_class(&t->samples, i)]) rows[(*count)++] = t->samples.rows[i];
     eh_free(has);
     return ENHOPE_OK;
 }
@@ -183,27 +158,27 @@ static int64_t exemplars_for(const enhope_model *m, int64_t rows, int64_t classe
     return wanted < rows ? wanted : rows;
 }
 
-enhope_status eh_train_count_exemplars(enhope_trainer *t)
+enhope_status eh_setup_count_exemplars(const enhope_trainer *t, int64_t *z)
 {
     bool *has = NULL;
     int64_t rows = 0, classes = 0;
     EH_TRY(find_known(t, &has));
     for (int32_t k = 0; k < t->data->c; k++)
-        if (!has[k] && t->class_held[k]) rows += t->class_held[k], classes++;
+        if (!has[k] && t->samples.class_resident[k]) rows += t->samples.class_resident[k], classes++;
     eh_free(has);
-    t->z = t->from->r + exemplars_for(t->from, rows, classes);
+    *z = t->from->r + exemplars_for(t->from, rows, classes);
     return ENHOPE_OK;
 }
 
 /* Both groups in the order of their classes. */
-static void merge(const enhope_trainer *t, const float *fresh, const int32_t *fresh_label, int64_t count, float *E)
+static void merge(enhope_trainer *t, const float *fresh, const int32_t *fresh_label, int64_t count, float *E)
 {
     const enhope_model *m = t->from;
-    const int64_t H = t->embedder.shape.H;
-    for (int64_t at = 0, old = 0, new = 0; at < t->z; at++) {
+    const int64_t H = t->parameters.H;
+    for (int64_t at = 0, old = 0, new = 0; at < t->parameters.z; at++) {
         const bool own = new == count || (old < m->r && m->reference_label[old] <= fresh_label[new]);
         memcpy(E + at * H, own ? m->reference + old * H : fresh + new *H, (size_t)H * sizeof *E);
-        t->exemplar_label[at] = own ? m->reference_label[old] : fresh_label[new];
+        t->parameters.exemplar_label[at] = own ? m->reference_label[old] : fresh_label[new];
         if (own)
             old++;
         else
@@ -211,20 +186,20 @@ static void merge(const enhope_trainer *t, const float *fresh, const int32_t *fr
     }
 }
 
-enhope_status eh_train_more_exemplars(enhope_trainer *t, float *E)
+enhope_status eh_setup_more_exemplars(enhope_trainer *t, float *E)
 {
-    const int64_t count = t->z - t->from->r;
+    const int64_t count = t->parameters.z - t->from->r;
     int64_t *rows = NULL, found = 0;
     float *fresh = NULL;   /* (count, H) */
     int32_t *label = NULL; /* (count) */
     enhope_status status = ENHOPE_OK;
     if (count) {
-        status = eh_new(t->ctx, "rows of samples", t->held, sizeof *rows, (void **)&rows);
-        if (!status) status = eh_new(t->ctx, "exemplars", count * t->embedder.shape.H, sizeof *fresh, (void **)&fresh);
+        status = eh_new(t->ctx, "rows of samples", t->samples.resident_n, sizeof *rows, (void **)&rows);
+        if (!status) status = eh_new(t->ctx, "exemplars", count * t->parameters.H, sizeof *fresh, (void **)&fresh);
         if (!status) status = eh_new(t->ctx, "labels", count, sizeof *label, (void **)&label);
         if (!status) status = new_rows(t, rows, &found);
         EH_CHECK(eh_comm_agree(t->ctx, status));
-        EH_CHECK(eh_exemplar_kmeans(t->ctx, t->c, &t->embedder.table, rows, found, t->data->c, count,
+        EH_CHECK(eh_exemplar_kmeans(t->ctx, t->cp, &t->embedder.table, rows, found, t->data->c, count,
                                     (uint64_t)t->set.seed, fresh, label));
     }
     merge(t, fresh, label, count, E);

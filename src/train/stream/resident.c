@@ -1,13 +1,13 @@
-/* Which rows of data that passes in windows stay in memory: the validation part, and a sample of the training part that
- * serves wherever rows are needed beside batches: for the scaling, the exemplars, the start of the map, the training error.
+/* The rows of streamed data that stay in memory: the validation part, and a sample of the training part that is used
+ * wherever rows are needed beside batches: for the scaling, the exemplars, the start of the map, the training error.
  *
  * Every row has a hash of (seed, row). Of each class the samples of the lowest hashes are the validation part, the next are
- * the sample; both are then in the order of their hashes, which is a seeded one. Two walks over the labels find them, in
+ * the sample; both are then in the order of their hashes, which is a seeded one. Two passes over the labels find them, in
  * memory that depends on how many stay and not on how many there are; then their rows are read. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/stream/window.h"
+#include "train/stream/windows.h"
 
 enum {
     MOST = 50000,           /* rows of either part, ... */
@@ -76,36 +76,37 @@ static void offer(heaps *h, int32_t class, candidate one)
     }
 }
 
-/* ---- two walks over the labels ---- */
+/* ---- two passes over the labels ---- */
 
-typedef struct walk {
-    enhope_trainer *t;
-    int64_t *counts; /* (c) samples of each class; NULL: candidates are looked for */
+typedef struct pass {
+    eh_windows *w;
+    int64_t *counts; /* (c) samples of each class; NULL: candidates are collected */
     heaps *heaps;
-} walk;
+} pass;
 
-static void meet(const walk *k, int64_t row, int32_t class)
+static void visit(const pass *p, int64_t row, int32_t class)
 {
-    eh_windows *w = k->t->windows;
-    if (k->counts) {
-        k->counts[class]++;
-        w->run_n[row / w->run_rows]++;
+    eh_windows *w = p->w;
+    if (p->counts) {
+        p->counts[class]++;
+        w->runs.samples[row / w->runs.rows]++;
     } else {
-        offer(k->heaps, class, (candidate){.hash = eh_random_u64(w->seed, EH_STREAM_VALID, (uint64_t)row), .row = row});
+        offer(p->heaps, class, (candidate){.hash = eh_random_u64(w->seed, EH_STREAM_VALID, (uint64_t)row), .row = row});
     }
 }
 
-static enhope_status walk_labels(const walk *k)
+static enhope_status read_labels(const pass *p)
 {
-    const eh_windows *w = k->t->windows;
-    eh_block labels = {.x = {.kind = w->store->kind, .n = LABELS, .H = w->store->H}};
+    enhope_context *ctx = p->w->ctx;
+    const eh_store *store = p->w->store;
+    eh_block labels = {.x = {.kind = store->kind, .n = LABELS, .H = store->H}};
     enhope_status status;
-    EH_CHECK(eh_new(k->t->ctx, "labels", LABELS, sizeof *labels.label, (void **)&labels.label));
-    for (int64_t first = 0; first < w->store->n; first += LABELS) {
-        const int64_t left = w->store->n - first, n = left < LABELS ? left : LABELS;
-        EH_CHECK(eh_store_read(k->t->ctx, w->store, first, n, &labels, 0, false));
+    EH_CHECK(eh_new(ctx, "labels", LABELS, sizeof *labels.label, (void **)&labels.label));
+    for (int64_t first = 0; first < store->n; first += LABELS) {
+        const int64_t left = store->n - first, n = eh_min(left, LABELS);
+        EH_CHECK(eh_store_read(ctx, store, first, n, &labels, 0, false));
         for (int64_t i = 0; i < n; i++)
-            if (labels.label[i] >= 0) meet(k, first + i, labels.label[i]);
+            if (labels.label[i] >= 0) visit(p, first + i, labels.label[i]);
     }
 cleanup:
     eh_free(labels.label);
@@ -119,104 +120,104 @@ __extension__ typedef __int128 wide;
 /* The lesser of `total` and what there is room for. */
 static int64_t at_most(const eh_windows *w, int64_t total, int64_t memory)
 {
-    const int64_t bytes = memory / 8 < MOST_BYTES ? memory / 8 : MOST_BYTES, fit = bytes / w->row_bytes;
+    const int64_t bytes = memory / 8 < MOST_BYTES ? memory / 8 : MOST_BYTES, fit = bytes / w->runs.row_bytes;
     const int64_t most = fit < MOST ? fit : MOST;
     return total < most ? total : most;
 }
 
 /* valid (c) and sample (c) of samples in counts (c): shares of the whole, rounded down. A class keeps a training sample, and
  * has one in the sample. */
-static void share(const enhope_trainer *t, const int64_t *counts, int64_t memory, int64_t *valid, int64_t *sample)
+static void share(const eh_windows *w, int32_t c, const int64_t *counts, double part, int64_t memory, int64_t *valid,
+                  int64_t *sample)
 {
     int64_t all = 0;
-    for (int32_t k = 0; k < t->data->c; k++) all += counts[k];
-    const int64_t valid_n = at_most(t->windows, (int64_t)(t->set.valid * (double)all), memory);
-    const int64_t sample_n = at_most(t->windows, all - valid_n, memory);
+    for (int32_t k = 0; k < c; k++) all += counts[k];
+    const int64_t valid_n = at_most(w, (int64_t)(part * (double)all), memory);
+    const int64_t sample_n = at_most(w, all - valid_n, memory);
     int64_t left = valid_n;
-    for (int32_t k = 0; k < t->data->c; k++) left -= valid[k] = (int64_t)((wide)valid_n * counts[k] / all);
-    for (int32_t k = 0; k < t->data->c; k++) {
+    for (int32_t k = 0; k < c; k++) left -= valid[k] = (int64_t)((wide)valid_n * counts[k] / all);
+    for (int32_t k = 0; k < c; k++) {
         if (left > 0 && valid[k] + 1 < counts[k]) valid[k]++, left--;
         if (valid[k] && valid[k] == counts[k]) valid[k]--;
-        const int64_t rest = counts[k] - valid[k], part = (int64_t)((wide)sample_n * counts[k] / all) + 1;
-        sample[k] = part < rest ? part : rest;
+        const int64_t rest = counts[k] - valid[k], part_n = (int64_t)((wide)sample_n * counts[k] / all) + 1;
+        sample[k] = eh_min(part_n, rest);
     }
 }
 
-/* ---- what stays ---- */
+/* ---- the rows that stay ---- */
 
-static enhope_status find(enhope_trainer *t, const int64_t *valid, const int64_t *sample, heaps *h)
+static enhope_status find(eh_windows *w, int32_t c, const int64_t *valid, const int64_t *sample, heaps *h)
 {
-    const int32_t c = t->data->c;
-    EH_TRY(eh_new(t->ctx, "class counts", (int64_t)c + 1, sizeof *h->start, (void **)&h->start));
-    EH_TRY(eh_new(t->ctx, "class counts", c, sizeof *h->count, (void **)&h->count));
+    EH_TRY(eh_new(w->ctx, "class counts", (int64_t)c + 1, sizeof *h->start, (void **)&h->start));
+    EH_TRY(eh_new(w->ctx, "class counts", c, sizeof *h->count, (void **)&h->count));
     for (int32_t k = 0; k < c; k++) h->start[k + 1] = h->start[k] + valid[k] + sample[k];
-    EH_TRY(eh_new(t->ctx, "rows that stay", h->start[c], sizeof *h->at, (void **)&h->at));
-    EH_TRY(walk_labels(&(walk){.t = t, .heaps = h}));
+    EH_TRY(eh_new(w->ctx, "resident rows", h->start[c], sizeof *h->at, (void **)&h->at));
+    EH_TRY(read_labels(&(pass){.w = w, .heaps = h}));
     for (int32_t k = 0; k < c; k++) {
         candidate *of = h->at + h->start[k];
         if (h->count[k] < valid[k] + sample[k])
-            return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the labels have changed while they were read");
+            return eh_fail(w->ctx, ENHOPE_ERROR_DATA, "the labels have changed while they were read");
         qsort(of, (size_t)h->count[k], sizeof *of, by_hash);
         for (int64_t i = 0; i < valid[k]; i++) of[i].valid = true;
     }
     return ENHOPE_OK;
 }
 
-/* The trainer's lists from all that stay, n of them. */
-static enhope_status keep(enhope_trainer *t, candidate *all, int64_t n)
+/* The lists of rows, from all n candidates that stay. */
+static enhope_status keep(eh_windows *w, candidate *all, int64_t n, eh_samples *samples)
 {
-    eh_windows *w = t->windows;
-    EH_TRY(eh_new(t->ctx, "rows that stay", n, sizeof *w->kept, (void **)&w->kept));
-    EH_TRY(eh_new(t->ctx, "rows that stay", n, sizeof *t->rows, (void **)&t->rows));
-    EH_TRY(eh_new(t->ctx, "the validation part", t->valid_n, sizeof *w->held_out, (void **)&w->held_out));
-    w->kept_n = n;
+    eh_resident *r = &w->resident;
+    EH_TRY(eh_new(w->ctx, "resident rows", n, sizeof *r->row, (void **)&r->row));
+    EH_TRY(eh_new(w->ctx, "resident rows", n, sizeof *samples->rows, (void **)&samples->rows));
+    EH_TRY(eh_new(w->ctx, "the validation part", samples->valid_n, sizeof *r->held_out, (void **)&r->held_out));
+    r->n = n;
     qsort(all, (size_t)n, sizeof *all, by_row);
     for (int64_t i = 0; i < n; i++) {
-        w->kept[i] = all[i].row;
+        r->row[i] = all[i].row;
         all[i].at = i;
         if (!all[i].valid) continue;
-        w->held_out[w->held_out_n++] = all[i].row;
-        w->run_n[all[i].row / w->run_rows]--;
+        r->held_out[r->held_out_n++] = all[i].row;
+        w->runs.samples[all[i].row / w->runs.rows]--;
     }
     qsort(all, (size_t)n, sizeof *all, by_part);
-    for (int64_t i = 0; i < n; i++) t->rows[i] = all[i].at;
+    for (int64_t i = 0; i < n; i++) samples->rows[i] = all[i].at;
     return ENHOPE_OK;
 }
 
-enhope_status eh_window_choose(enhope_trainer *t, int64_t memory)
+enhope_status eh_resident_choose(eh_windows *w, const enhope_dataset *data, const eh_samples_settings *s,
+                                 int64_t memory, eh_samples *samples)
 {
-    const int32_t c = t->data->c;
+    const int32_t c = data->c;
     int64_t *valid = NULL, *sample; /* (c) */
     heaps h = {0};
     enhope_status status;
-    EH_CHECK(eh_new(t->ctx, "class counts", 2 * (int64_t)c, sizeof *valid, (void **)&valid));
+    EH_CHECK(eh_new(w->ctx, "class counts", 2 * (int64_t)c, sizeof *valid, (void **)&valid));
     sample = valid + c;
-    EH_CHECK(walk_labels(&(walk){.t = t, .counts = t->class_n}));
-    EH_CHECK(eh_train_check_classes(t, t->class_n));
-    share(t, t->class_n, memory, valid, sample);
-    EH_CHECK(find(t, valid, sample, &h));
+    EH_CHECK(read_labels(&(pass){.w = w, .counts = samples->class_n}));
+    EH_CHECK(eh_samples_check(w->ctx, data, samples->class_n, s->one_class, samples));
+    share(w, c, samples->class_n, s->valid, memory, valid, sample);
+    EH_CHECK(find(w, c, valid, sample, &h));
     for (int32_t k = 0; k < c; k++) {
-        t->class_n[k] -= valid[k];
-        t->n += t->class_n[k];
-        t->held += t->class_held[k] = sample[k];
-        t->valid_n += valid[k];
+        samples->class_n[k] -= valid[k];
+        samples->n += samples->class_n[k];
+        samples->resident_n += samples->class_resident[k] = sample[k];
+        samples->valid_n += valid[k];
     }
-    EH_CHECK(keep(t, h.at, t->held + t->valid_n));
+    EH_CHECK(keep(w, h.at, samples->resident_n + samples->valid_n, samples));
 cleanup:
     eh_free(valid);
     eh_free(h.start), eh_free(h.count), eh_free(h.at);
     return status;
 }
 
-/* ---- reading it ---- */
+/* ---- reading them ---- */
 
-enhope_status eh_window_count_kept(enhope_trainer *t, int64_t *stored)
+enhope_status eh_resident_count(eh_windows *w, int64_t *stored)
 {
-    const eh_windows *w = t->windows;
     int64_t one;
     *stored = 0;
-    for (int64_t i = 0; i < w->kept_n && w->store->kind == ENHOPE_CSR; i++, *stored += one)
-        EH_TRY(eh_store_count(t->ctx, w->store, w->kept[i], 1, &one));
+    for (int64_t i = 0; i < w->resident.n && w->store->kind == ENHOPE_CSR; i++, *stored += one)
+        EH_TRY(eh_store_count(w->ctx, w->store, w->resident.row[i], 1, &one));
     return ENHOPE_OK;
 }
 
@@ -224,36 +225,36 @@ enhope_status eh_window_count_kept(enhope_trainer *t, int64_t *stored)
 static int64_t span_end(const eh_windows *w, int64_t i, int64_t gap, int64_t most)
 {
     int64_t end = i + 1;
-    while (end < w->kept_n && w->kept[end] - w->kept[end - 1] <= gap && w->kept[end] - w->kept[i] < most) end++;
+    while (end < w->resident.n && w->resident.row[end] - w->resident.row[end - 1] <= gap &&
+           w->resident.row[end] - w->resident.row[i] < most)
+        end++;
     return end;
 }
 
-/* Sparse rows and those of memory: where they are neighbours, together. */
-static enhope_status read_neighbours(enhope_trainer *t)
+/* Sparse rows, and those of data in memory: successive ones together. */
+static enhope_status read_neighbours(eh_windows *w)
 {
-    eh_windows *w = t->windows;
-    for (int64_t i = 0, end; i < w->kept_n; i = end) {
+    for (int64_t i = 0, end; i < w->resident.n; i = end) {
         end = span_end(w, i, 1, INT64_MAX);
-        EH_TRY(eh_store_read(t->ctx, w->store, w->kept[i], end - i, &w->block, i, true));
+        EH_TRY(eh_store_read(w->ctx, w->store, w->resident.row[i], end - i, &w->block, i, true));
     }
     return ENHOPE_OK;
 }
 
-enhope_status eh_window_read_kept(enhope_trainer *t)
+enhope_status eh_resident_read(eh_windows *w)
 {
-    eh_windows *w = t->windows;
     const eh_store *s = w->store;
     eh_block span = {.label = NULL};
     enhope_status status;
-    if (s->kind == ENHOPE_CSR || s->memory) return read_neighbours(t);
+    if (s->kind == ENHOPE_CSR || s->memory) return read_neighbours(w);
     const int64_t row = eh_store_bytes(s->kind, s->H, 1, 0), most = row < SPAN ? SPAN / row : 1;
-    EH_CHECK(eh_block_create(t->ctx, s->kind, s->H, most, 0, &span));
-    for (int64_t i = 0, end; i < w->kept_n; i = end) {
-        const int64_t first = w->kept[i];
+    EH_CHECK(eh_block_create(w->ctx, s->kind, s->H, most, 0, &span));
+    for (int64_t i = 0, end; i < w->resident.n; i = end) {
+        const int64_t first = w->resident.row[i];
         end = span_end(w, i, GAP / row + 1, most);
-        EH_CHECK(eh_store_read(t->ctx, s, first, w->kept[end - 1] - first + 1, &span, 0, true));
+        EH_CHECK(eh_store_read(w->ctx, s, first, w->resident.row[end - 1] - first + 1, &span, 0, true));
         for (int64_t j = i; j < end; j++) {
-            const int64_t at = w->kept[j] - first;
+            const int64_t at = w->resident.row[j] - first;
             w->block.label[j] = span.label[at];
             memcpy((char *)w->block.owned[0] + j * row, (const char *)span.owned[0] + at * row, (size_t)row);
         }

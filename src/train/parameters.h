@@ -1,0 +1,34 @@
+/* The parameters of training: those of the map, then the exemplars, in one vector; and its states. */
+#ifndef EH_PARAMETERS_H
+#define EH_PARAMETERS_H
+
+#include "compute/compute.h"
+
+typedef struct eh_parameters {
+    eh_compute *cp;
+    int64_t map_count;       /* parameters of the map */
+    int64_t z, H;            /* exemplars; inputs of each */
+    bool learned;            /* exemplars are learned, else they stay as they began */
+    int64_t count;           /* map_count + z H */
+    int64_t trained;         /* of these, the first that the optimiser changes */
+    eh_real *theta, *best;   /* (count) the current state; the best one so far */
+    eh_real *before;         /* (count) theta before the current batch; NULL: the optimiser never stops within one */
+    int32_t *exemplar_label; /* (z) */
+} eh_parameters;
+
+/* before: the optimiser may stop within a batch. */
+enhope_status eh_parameters_create(enhope_context *ctx, eh_compute *cp, int64_t map_count, int64_t z, int64_t H,
+                                   bool learned, bool before, eh_parameters *out);
+void eh_parameters_free(eh_parameters *p);
+
+/* The exemplars (z, H) of a state. */
+static inline eh_real *eh_parameters_exemplars(const eh_parameters *p, const eh_real *theta)
+{
+    return eh_at(p->cp, theta, p->map_count);
+}
+static inline void eh_parameters_copy(const eh_parameters *p, const eh_real *from, eh_real *to)
+{
+    p->cp->op->copy(p->cp, p->count, from, to);
+}
+
+#endif

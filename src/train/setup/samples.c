@@ -1,0 +1,97 @@
+/* Which rows of data in memory train, and which are the validation part. */
+#include <string.h>
+
+#include "train/setup/samples.h"
+
+enhope_status eh_samples_init(enhope_context *ctx, const enhope_dataset *data, eh_samples *out)
+{
+    *out = (eh_samples){.x = &data->x, .label = data->label, .classes = data->c};
+    EH_TRY(eh_new(ctx, "class counts", 2 * (int64_t)data->c, sizeof *out->class_n, (void **)&out->class_n));
+    out->class_resident = out->class_n + data->c;
+    return ENHOPE_OK;
+}
+
+enhope_status eh_samples_check(enhope_context *ctx, const enhope_dataset *data, const int64_t *counts, bool one_class,
+                               eh_samples *out)
+{
+    int32_t last = 0;
+    for (int32_t k = 0; k < data->c; k++)
+        if (counts[k]) out->present++, last = k;
+    if (out->present == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has no labelled sample to train on");
+    if (out->present == 1 && !one_class)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has a single class ('%s'): training needs at least two",
+                       data->class_name[last]);
+    return ENHOPE_OK;
+}
+
+/* quota (c): how many of each class go to the validation part, its fraction rounded down, then one more for classes in the
+ * seeded order until the whole part is filled. A class keeps at least one training sample. */
+static void share_validation(const enhope_dataset *data, double valid, const int64_t *counts, int64_t labelled,
+                             const int64_t *order, int64_t *quota)
+{
+    int64_t left = (int64_t)(valid * (double)labelled);
+    for (int32_t k = 0; k < data->c; k++) left -= quota[k] = (int64_t)(valid * (double)counts[k]);
+    for (int64_t i = 0; i < data->x.n && left > 0; i++) {
+        const int32_t k = data->label[order[i]];
+        if (k < 0 || quota[k] + 1 >= counts[k]) continue;
+        quota[k]++;
+        left--;
+    }
+}
+
+/* Labelled rows in the seeded order, those of the validation part last. */
+static void split(const enhope_dataset *data, const int64_t *order, int64_t *quota, int64_t labelled, eh_samples *out)
+{
+    int64_t train = 0, valid = labelled;
+    for (int64_t i = 0; i < data->x.n; i++) {
+        const int32_t k = data->label[order[i]];
+        if (k < 0) continue;
+        if (quota[k] > 0) {
+            quota[k]--;
+            out->rows[--valid] = order[i];
+        } else {
+            out->rows[train++] = order[i];
+            out->class_n[k]++;
+        }
+    }
+    out->n = out->resident_n = train;
+    out->valid_n = labelled - train;
+    memcpy(out->class_resident, out->class_n, (size_t)data->c * sizeof *out->class_n);
+}
+
+enhope_status eh_samples_create(enhope_context *ctx, const enhope_dataset *data, const eh_samples_settings *s,
+                                eh_samples *out)
+{
+    int64_t *counts = NULL, *order = NULL, labelled = 0; /* (2 c) samples, then those that are to validate; (n) */
+    enhope_status status;
+    EH_CHECK(eh_samples_init(ctx, data, out));
+    EH_CHECK(eh_new(ctx, "class counts", 2 * (int64_t)data->c, sizeof *counts, (void **)&counts));
+    EH_CHECK(eh_new(ctx, "order of samples", data->x.n, sizeof *order, (void **)&order));
+    for (int64_t i = 0; i < data->x.n; i++)
+        if (data->label[i] >= 0) counts[data->label[i]]++, labelled++;
+    EH_CHECK(eh_samples_check(ctx, data, counts, s->one_class, out));
+    EH_CHECK(eh_new(ctx, "rows of samples", labelled, sizeof *out->rows, (void **)&out->rows));
+    eh_shuffle(s->seed, EH_STREAM_VALID, 0, data->x.n, order);
+    if (s->valid > 0) share_validation(data, s->valid, counts, labelled, order, counts + data->c);
+    split(data, order, counts + data->c, labelled, out);
+cleanup:
+    eh_free(counts);
+    eh_free(order);
+    return status;
+}
+
+enhope_status eh_samples_place(enhope_context *ctx, eh_compute *cp, eh_samples *s)
+{
+    const int64_t all = s->resident_n + s->valid_n;
+    EH_TRY(eh_compute_new(cp, ctx, "rows of samples", all, sizeof *s->rows, &s->placed_rows));
+    cp->op->send(cp, s->placed_rows, s->rows, (size_t)all * sizeof *s->rows);
+    return ENHOPE_OK;
+}
+
+void eh_samples_free(eh_compute *cp, eh_samples *s)
+{
+    if (s->placed_rows) cp->op->release(cp, s->placed_rows);
+    eh_free(s->rows);
+    eh_free(s->class_n);
+    *s = (eh_samples){0};
+}
