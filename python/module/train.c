@@ -156,8 +156,8 @@ static enhope_status train_request(enhope_context *ctx, const request *r, traini
 }
 
 /* train(X, n, labels, classes, inputs, image_rows, image_columns, settings, placement, from,
- * callback) -> (Model, stopped, exception or None, information, warnings). The last two are lines of the log.
- * If an exception stopped training, both the model and the exception are returned. */
+ * callback) -> (Model, stopped, exception or None, information, warnings). The last two are lines
+ * of the log. If an exception stopped training, both the model and the exception are returned. */
 PyObject *train(PyObject *module, PyObject *args)
 {
     (void)module;
