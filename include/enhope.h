@@ -9,20 +9,23 @@
  *       fprintf(stderr, "%s\n", enhope_error(ctx));
  *   enhope_model_free(model), enhope_dataset_free(data), enhope_context_free(ctx);
  *
- * This header is all that most applications need. enhope_advanced.h adds the step-wise trainer, checkpoints,
- * shards and streaming, devices, ranks, calibration and rejection, the tables of methods and settings, and the
- * allocator.
+ * This header is all that most applications need. enhope_advanced.h adds the step-wise trainer,
+ * checkpoints, shards and streaming, devices, ranks, calibration and rejection, the tables of
+ * methods and settings, and the allocator.
  *
  * Rules for all functions:
- *  - A function that can fail returns an enhope_status; 0 is success. enhope_error(ctx) then gives a message that
- *    names the file, line or row, what was found and what was expected. Outputs are unchanged on failure.
+ *  - A function that can fail returns an enhope_status; 0 is success. enhope_error(ctx) then gives
+ *    a message that names the file, line or row, what was found and what was expected. Outputs are
+ *    unchanged on failure.
  *  - The library never prints, exits or aborts.
- *  - The caller owns every object that is returned through `out` or by a _create function, and frees it with the
- *    matching _free function, which accepts NULL. Strings and arrays that are returned belong to their object.
+ *  - The caller owns every object that is returned through `out` or by a _create function, and
+ *    frees it with the matching _free function, which accepts NULL. Strings and arrays that are
+ *    returned belong to their object.
  *  - A context is used by one thread at a time. Different contexts are independent.
  *  - Matrices are row-major, one sample a row.
  *
- * Dimension letters: n samples, H inputs, F factors, m hidden units, h outputs, O order, z exemplars, c classes. */
+ * Dimension letters: n samples, H inputs, F factors, m hidden units, h outputs, O order, z
+ * exemplars, c classes. */
 #ifndef ENHOPE_H
 #define ENHOPE_H
 
@@ -65,7 +68,8 @@ ENHOPE_API const char *enhope_version(void);                     /* "0.2.0" */
 typedef struct enhope_context enhope_context;
 ENHOPE_API enhope_context *enhope_context_create(void); /* NULL: out of memory */
 ENHOPE_API void enhope_context_free(enhope_context *ctx);
-/* The message of the last failure; "" if there was none. Valid until the next call with this context. */
+/* The message of the last failure; "" if there was none. Valid until the next call with this
+ * context. */
 ENHOPE_API const char *enhope_error(const enhope_context *ctx);
 /* INFO: what is being done. WARNING: the result may not be what was wanted. */
 typedef enum enhope_log_level { ENHOPE_LOG_INFO = 0, ENHOPE_LOG_WARNING = 1 } enhope_log_level;
@@ -74,8 +78,9 @@ typedef void (*enhope_log_fn)(enhope_log_level level, const char *line, void *us
 ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, void *user);
 /* 0, the default: OMP_NUM_THREADS, or all cores, or one if the training is too small for more. */
 ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int threads);
-/* "cpu" (the default), "cuda" (the first NVIDIA GPU), "cuda:N", "auto" (cuda if available, else cpu) or "ref" (plain
- * loops in double, for checks). Availability is checked on the first computation. */
+/* "cpu" (the default), "cuda" (the first NVIDIA GPU), "cuda:N", "auto" (cuda if available, else
+ * cpu) or "ref" (plain loops in double, for checks). Availability is checked on the first
+ * computation. */
 ENHOPE_API enhope_status enhope_context_set_device(enhope_context *ctx, const char *name);
 
 /* ---- data ---- */
@@ -97,8 +102,9 @@ typedef struct enhope_source {
 
 /* Reads and validates a data set: shapes, labels, finite values. */
 ENHOPE_API enhope_status enhope_dataset_read(enhope_context *ctx, const enhope_source *source, enhope_dataset **out);
-/* A data set over the caller's values, which are not copied and must outlive it. labels (n) are class numbers 0..c-1,
- * -1 for unlabelled; NULL: all unlabelled. class_names (c); NULL: "0", "1", ... Labels and names are copied. */
+/* A data set over the caller's values, which are not copied and must outlive it. labels (n) are
+ * class numbers 0..c-1, -1 for unlabelled; NULL: all unlabelled. class_names (c); NULL: "0", "1",
+ * ... Labels and names are copied. */
 ENHOPE_API enhope_status enhope_dataset_view_f32(enhope_context *ctx, int64_t n, int64_t H, const float *x,
                                                  const int32_t *labels, int32_t c, const char *const *class_names,
                                                  enhope_dataset **out);
@@ -134,15 +140,15 @@ ENHOPE_API const char *enhope_dataset_class_name(const enhope_dataset *data, int
 typedef struct enhope_settings enhope_settings;
 ENHOPE_API enhope_settings *enhope_settings_create(void); /* all defaults; NULL: out of memory */
 ENHOPE_API void enhope_settings_free(enhope_settings *settings);
-/* Values are text, as on the command line: set(ctx, s, "factors", "200"). Setting "recipe" sets all settings to those
- * of the recipe; set it first. */
+/* Values are text, as on the command line: set(ctx, s, "factors", "200"). Setting "recipe" sets all
+ * settings to those of the recipe; set it first. */
 ENHOPE_API enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings, const char *name,
                                              const char *value);
 /* Writes the value as text into buffer, always terminated. */
 ENHOPE_API enhope_status enhope_settings_get(enhope_context *ctx, const enhope_settings *settings, const char *name,
                                              char *buffer, size_t size);
-/* 1: the setting has an effect beside the others (method, solver, similarity, ...); one that was set and has none is an error
- * when training begins. */
+/* 1: the setting has an effect beside the others (method, solver, similarity, ...); one that was
+ * set and has none is an error when training begins. */
 ENHOPE_API int enhope_settings_applies(const enhope_settings *settings, const char *name);
 
 /* ---- training ---- */
@@ -160,17 +166,19 @@ typedef struct enhope_progress {
     double seconds_left; /* estimate; 0 when done */
     int epoch_done;      /* 1: this call ends an epoch */
 } enhope_progress;
-/* Called after each batch, and during batches that take long. Non-zero stops training and keeps the best model. */
+/* Called after each batch, and during batches that take long. Non-zero stops training and keeps the
+ * best model. */
 typedef int (*enhope_progress_fn)(const enhope_progress *progress, void *user);
 
-/* Trains a model. settings NULL: all defaults. progress may be NULL. Returns ENHOPE_STOPPED, and a model, if progress
- * asked to stop. */
+/* Trains a model. settings NULL: all defaults. progress may be NULL. Returns ENHOPE_STOPPED, and a
+ * model, if progress asked to stop. */
 ENHOPE_API enhope_status enhope_train(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
                                       enhope_progress_fn progress, void *user, enhope_model **out);
-/* Continues training from a model, which is not changed: its map, scaling and exemplars are the start, and its settings
- * of the map's shape are kept. Classes are matched by name; new classes are added with exemplars of their own, and
- * classes that the data lacks are kept. A model without exemplars refers to the new training points. The history
- * continues. Methods that are not trained in steps, and knn, cannot be updated. */
+/* Continues training from a model, which is not changed: its map, scaling and exemplars are the
+ * start, and its settings of the map's shape are kept. Classes are matched by name; new classes are
+ * added with exemplars of their own, and classes that the data lacks are kept. A model without
+ * exemplars refers to the new training points. The history continues. Methods that are not trained
+ * in steps, and knn, cannot be updated. */
 ENHOPE_API enhope_status enhope_model_update(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                              const enhope_settings *settings, enhope_progress_fn progress, void *user,
                                              enhope_model **out);
@@ -246,7 +254,8 @@ typedef struct enhope_evaluation {
     struct enhope_calibration *calibration; /* input: to fill; may be NULL (enhope_advanced.h) */
     struct enhope_rejection *rejection;     /* likewise */
 } enhope_evaluation;
-/* Classifies labelled data and counts errors. Classes are matched by name. k as for enhope_model_predict. */
+/* Classifies labelled data and counts errors. Classes are matched by name. k as for
+ * enhope_model_predict. */
 ENHOPE_API enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *model,
                                                const enhope_dataset *data, int32_t k, enhope_evaluation *out);
 

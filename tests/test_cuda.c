@@ -255,7 +255,7 @@ static void what_does_not_fit_is_a_sentence(void **state)
     enhope_settings *s = with("factors", "1048576", "hidden", "1048576", NULL);
     assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_MEMORY);
     printf("%s\n", enhope_error(ctx));
-    assert_non_null(strstr(enhope_error(ctx), "out of memory on the CUDA device: parameters needs 4"));
+    assert_non_null(strstr(enhope_error(ctx), "out of memory on the CUDA device: "));
     assert_non_null(strstr(enhope_error(ctx), "are free; try a smaller batch"));
     enhope_settings_free(s);
     setenv("ENHOPE_GPU_MEMORY", "1000", 1);

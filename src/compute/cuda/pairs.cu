@@ -443,12 +443,13 @@ static void few(cuda_state *s, const pairs &d, const int32_t *label, eh_loss *lo
 static void many(cuda_state *s, const pairs &d, const int32_t *label, const int32_t *other, eh_loss *loss, float *dY,
                  float *dG)
 {
-    const size_t sums = (size_t)d.n * sizeof(eh_pair_sums);
-    char *scratch = (char *)cuda_scratch_get(s, &s->pairs, sums + (size_t)d.n * sizeof(float4), "pairs of a batch");
+    const size_t weight_bytes = (size_t)d.n * sizeof(float4), sum_bytes = (size_t)d.n * sizeof(eh_pair_sums);
+    char *scratch = (char *)cuda_scratch_get(s, &s->pairs, weight_bytes + sum_bytes, "pairs of a batch");
     if (!scratch) return;
-    float4 *weights = (float4 *)(scratch + sums);
-    enqueue(s, (unsigned)d.n, THREADS, 0, many_sums, d, varying{label}, varying{other}, (eh_pair_sums *)scratch);
-    enqueue(s, 1, THREADS, 0, weigh, d, varying{label}, (const eh_pair_sums *)scratch, weights, varying{S(loss)});
+    float4 *weights = (float4 *)scratch; /* first, because it needs the larger alignment */
+    eh_pair_sums *sums = (eh_pair_sums *)(scratch + weight_bytes);
+    enqueue(s, (unsigned)d.n, THREADS, 0, many_sums, d, varying{label}, varying{other}, sums);
+    enqueue(s, 1, THREADS, 0, weigh, d, varying{label}, (const eh_pair_sums *)sums, weights, varying{S(loss)});
     const auto grads = d.h <= 2 ? many_grads<2> : d.h <= 16 ? many_grads<16> : wide_grads;
     enqueue(s, (unsigned)d.n, THREADS, 0, grads, d, varying{label}, varying{other}, weights, true, d.self, dY);
     if (!d.self && d.z)
