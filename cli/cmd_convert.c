@@ -9,17 +9,17 @@ typedef struct conversion {
     cli_progress progress;
     double drawn;
     enhope_conversion last;
-    bool told; /* that it goes on */
+    bool reported; /* that it goes on */
 } conversion;
 
 static int draw(const enhope_conversion *at, void *user)
 {
     conversion *c = user;
-    if (at->resumed > 0 && !c->told) {
+    if (at->resumed > 0 && !c->reported) {
         char line[96];
         snprintf(line, sizeof line, "goes on after %lld rows that are there", (long long)at->resumed);
         cli_progress_log(ENHOPE_LOG_INFO, line, &c->progress);
-        c->told = true;
+        c->reported = true;
     }
     if (at->seconds - c->drawn > 0.1) {
         cli_progress_share(&c->progress, "converting", at->share, at->rows, at->seconds_left);
@@ -29,7 +29,7 @@ static int draw(const enhope_conversion *at, void *user)
     return cli_caught_signal() != 0;
 }
 
-static int summarise(const conversion *c, const char *folder)
+static int summarize(const conversion *c, const char *folder)
 {
     if (c->progress.quiet) return 0;
     if (c->last.rows == 0) {
@@ -59,7 +59,7 @@ static int convert(const cli_session *session, const cli_options *options, const
         cli_error("%s: stopped at row %lld; the same command goes on from there", folder, (long long)c.last.rows);
         return 128 + cli_caught_signal();
     }
-    return *status ? CLI_FAILED : summarise(&c, folder);
+    return *status ? CLI_FAILED : summarize(&c, folder);
 }
 
 static int convert_parts(const cli_session *session, const cli_options *options)
@@ -80,8 +80,8 @@ static bool has_parts(const cli_session *session, const cli_options *options)
 {
     if (options->source.part) return !strcmp(options->source.part, "both");
     if (!strncmp(options->data, "synthetic:", 10)) return false;
-    const cli_parts found = cli_find_parts(options, options->data);
-    if (found != CLI_PERHAPS_PARTS) return found == CLI_WITH_PARTS;
+    const cli_parts found = cli_data_parts(options, options->data);
+    if (found != CLI_MAYBE_PARTS) return found == CLI_WITH_PARTS;
     enhope_source source = cli_source(options, options->data);
     enhope_dataset *test = NULL;
     source.part = "test";

@@ -49,16 +49,16 @@ static void put_json(const cli_session *session, const char *spec, const int64_t
 
 static void put_names(const cli_session *session)
 {
-    enum { SHOWN = 8 };
+    enum { LISTED = 8 };
     if (!enhope_dataset_input_name(session->data, 0)) return;
     fputs("names     ", stdout);
     const int64_t H = session->data_info.inputs;
-    for (int64_t j = 0; j < H && j < SHOWN; j++) {
+    for (int64_t j = 0; j < H && j < LISTED; j++) {
         const char *name = enhope_dataset_input_name(session->data, j);
         fputs(j ? ", " : "", stdout);
         cli_put_text(stdout, name ? name : "", 0);
     }
-    if (H > SHOWN) printf(", ... (%lld more)", (long long)(H - SHOWN));
+    if (H > LISTED) printf(", ... (%lld more)", (long long)(H - LISTED));
     putchar('\n');
 }
 
@@ -95,7 +95,7 @@ static void put_report(const cli_session *session, const char *spec, const int64
 }
 
 /* One pass: samples of each class; of streamed data, the extent of the values too. */
-static int look(cli_session *session, int64_t *count, int64_t *unlabelled)
+static int scan(cli_session *session, int64_t *count, int64_t *unlabelled)
 {
     enhope_dataset_info *all = &session->data_info;
     cli_block block = {0};
@@ -192,7 +192,7 @@ int cmd_data(const cli_options *options)
         if (!count) code = CLI_FAILED;
     }
     int64_t unlabelled = 0;
-    if (!code) code = look(&session, count, &unlabelled);
+    if (!code) code = scan(&session, count, &unlabelled);
     if (!code) {
         (options->json ? put_json : put_report)(&session, spec, count, unlabelled);
     }

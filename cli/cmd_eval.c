@@ -49,9 +49,9 @@ static void put_json(const cli_session *session, const enhope_evaluation *e)
     fputs("\n  ]\n}\n", stdout);
 }
 
-static int name_width(const cli_session *session, int least)
+static int name_width(const cli_session *session, int min_width)
 {
-    int width = least;
+    int width = min_width;
     for (int32_t k = 0; k < session->model_info.classes; k++) {
         const int wide = cli_text_width(enhope_model_class_name(session->model, k));
         if (wide > width) width = wide;
@@ -88,12 +88,12 @@ static void put_commonest(const cli_session *session, const enhope_evaluation *e
     fputs("       n\n", stdout);
     int64_t last = INT64_MAX, last_at = -1;
     for (int i = 0; i < LISTED_CONFUSIONS; i++) {
-        int64_t most = 0, at = -1;
+        int64_t max_count = 0, at = -1;
         for (int64_t cell = 0; cell < (int64_t)c * c; cell++) {
             const int64_t count = e->confusion[cell];
             const bool listed = count > last || (count == last && cell <= last_at);
-            if (cell / c != cell % c && !listed && count > most) {
-                most = count;
+            if (cell / c != cell % c && !listed && count > max_count) {
+                max_count = count;
                 at = cell;
             }
         }
@@ -101,8 +101,8 @@ static void put_commonest(const cli_session *session, const enhope_evaluation *e
         cli_put_text(stdout, enhope_model_class_name(session->model, (int32_t)(at / c)), -names);
         fputs("  ", stdout);
         cli_put_text(stdout, enhope_model_class_name(session->model, (int32_t)(at % c)), -(names > 9 ? names : 9));
-        printf("%8lld\n", (long long)most);
-        last = most;
+        printf("%8lld\n", (long long)max_count);
+        last = max_count;
         last_at = at;
     }
 }
@@ -151,7 +151,7 @@ static int plan_rejection(const cli_options *options, enhope_coverage *row, enho
     rejection->row = row;
     rejection->rows = options->answer.keep > 0 ? 1 : COVERAGES;
     for (int i = 0; i < rejection->rows; i++) row[i].share = options->answer.keep > 0 ? options->answer.keep : usual[i];
-    return cli_sureness_parse(options, options->answer.reject, strlen(options->answer.reject), &rejection->by);
+    return cli_confidence_parse(options, options->answer.reject, strlen(options->answer.reject), &rejection->by);
 }
 
 int cmd_eval(const cli_options *options)
@@ -165,7 +165,7 @@ int cmd_eval(const cli_options *options)
     if (!code) code = plan_rejection(options, row, &rejection);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
-    if (!code) code = cli_session_refer(&session, options);
+    if (!code) code = cli_session_set_references(&session, options);
     if (!code) {
         e.confusion =
             cli_alloc("confusions", session.model_info.classes, session.model_info.classes, sizeof *e.confusion);

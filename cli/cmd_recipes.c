@@ -4,12 +4,12 @@
 
 #include "core/cli.h"
 
-enum { ROOM = 64 };
+enum { CAPACITY = 64 };
 
 /* The values of the settings in all recipes: (settings, recipes) texts. */
 typedef struct table {
     int settings, recipes;
-    char (*value)[ROOM];
+    char (*value)[CAPACITY];
 } table;
 
 static const char *value(const table *t, int setting, int recipe)
@@ -34,7 +34,7 @@ static int fill(enhope_context *ctx, table *t)
     for (int i = 0; i < t->recipes && !status; i++) {
         status = enhope_settings_set(ctx, s, "recipe", enhope_recipe_get(i)->name);
         for (int k = 0; k < t->settings && !status; k++)
-            status = enhope_settings_get(ctx, s, enhope_setting_get(k)->name, t->value[k * t->recipes + i], ROOM);
+            status = enhope_settings_get(ctx, s, enhope_setting_get(k)->name, t->value[k * t->recipes + i], CAPACITY);
     }
     enhope_settings_free(s);
     return status ? cli_fail(ctx, status) : 0;
@@ -47,9 +47,9 @@ static void put_json(const table *t)
         const enhope_recipe_info *recipe = enhope_recipe_get(i);
         fputs(i ? "," : "", stdout);
         cli_json(stdout, "\n  {\"name\": %s, \"summary\": %s, \"settings\": {", recipe->name, recipe->summary);
-        for (int k = 0, shown = 0; k < t->settings; k++) {
+        for (int k = 0, listed = 0; k < t->settings; k++) {
             if (!differs(t, k)) continue;
-            if (shown++) fputs(", ", stdout);
+            if (listed++) fputs(", ", stdout);
             cli_json(stdout, "%s: %s", enhope_setting_get(k)->name, value(t, k, i));
         }
         fputs("}}", stdout);

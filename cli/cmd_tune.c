@@ -11,7 +11,7 @@
 
 #include "tune/tune.h"
 
-enum { MOST_TRIALS = 200, LAST = ROUNDS - 1, EPOCHS = 90, MOST_OWN_JOBS = 8, CORES_OF_A_JOB = 4 };
+enum { MAX_TRIALS = 200, LAST = ROUNDS - 1, EPOCHS = 90, MAX_DEFAULT_JOBS = 8, CORES_OF_A_JOB = 4 };
 static const double own_seconds = 600, closing_part = 0.6;
 
 static const tune_run *run_of(const tuning *t, int trial, int round)
@@ -47,7 +47,7 @@ static bool find_racers(const tuning *t, int bracket, int round, racer *out, int
     *count = 0;
     if (round == 0) {
         for (int i = first; i < first + BRACKET && i < t->trials; i++) out[(*count)++] = (racer){.trial = i};
-        const bool full = t->trials >= first + BRACKET || (t->most && t->trials >= t->most);
+        const bool full = t->trials >= first + BRACKET || (t->max_trials && t->trials >= t->max_trials);
         return full || cli_now() >= t->closing;
     }
     racer before[BRACKET];
@@ -59,7 +59,7 @@ static bool find_racers(const tuning *t, int bracket, int round, racer *out, int
         if (tune_allowed(t, run)) before[able++] = (racer){before[i].trial, run->error};
     }
     qsort(before, (size_t)able, sizeof *before, by_error);
-    *count = able ? (raced / KEPT > 1 ? raced / KEPT : 1) : 0;
+    *count = able ? (raced / REDUCTION > 1 ? raced / REDUCTION : 1) : 0;
     if (*count > able) *count = able;
     memcpy(out, before, (size_t)*count * sizeof *out);
     return true;
@@ -110,7 +110,8 @@ static int next(void *user)
             const int item = next_of_bracket(t, bracket);
             if (item >= 0) return begin(t, item);
         }
-        const bool over = t->trials >= t->room || (t->most && t->trials >= t->most) || cli_now() >= t->closing;
+        const bool over =
+            t->trials >= t->capacity || (t->max_trials && t->trials >= t->max_trials) || cli_now() >= t->closing;
         if (over) return -1;
         add_trial(t);
     }
@@ -128,7 +129,7 @@ static void clear_line(const tuning *t)
     if (t->terminal) fputs("\r\033[K", stderr);
 }
 
-static void tell(const tuning *t, int trial, int round)
+static void print_run(const tuning *t, int trial, int round)
 {
     const tune_run *run = run_of(t, trial, round);
     clear_line(t);
@@ -161,7 +162,7 @@ static void ended(void *user, const cli_job *job, int status)
     t->trial[trial].running[round] = false;
     if (tune_read(t, trial, round)) {
         t->finished++;
-        tell(t, trial, round);
+        print_run(t, trial, round);
         drop_models(t);
         return;
     }
@@ -175,21 +176,21 @@ static void ended(void *user, const cli_job *job, int status)
     }
     *run = (tune_run){.done = true, .failed = true};
     snprintf(run->why, sizeof run->why, "it was ended by signal %d", WTERMSIG(status));
-    tell(t, trial, round);
+    print_run(t, trial, round);
 }
 
 /* "trial 3 0:12, trial 5 0:03; 14 runs, best 2.10 %; 4:10 left" */
-static void draw(void *user, const cli_job *jobs, int most)
+static void draw(void *user, const cli_job *jobs, int max_jobs)
 {
     const tuning *t = user;
     char text[32];
-    int trial, round, shown = 0;
+    int trial, round, listed = 0;
     if (!t->terminal) return;
     fputs("\r", stderr);
-    for (int j = 0; j < most && shown < 3; j++) {
+    for (int j = 0; j < max_jobs && listed < 3; j++) {
         if (!jobs[j].busy) continue;
         cli_seconds_text(cli_now() - jobs[j].started, text, sizeof text);
-        fprintf(stderr, "%strial %d %s", shown++ ? ", " : "", jobs[j].item / ROUNDS, text);
+        fprintf(stderr, "%strial %d %s", listed++ ? ", " : "", jobs[j].item / ROUNDS, text);
     }
     fprintf(stderr, "; %d runs", t->finished);
     if (tune_best(t, &trial, &round)) fprintf(stderr, ", best %.2f %%", run_of(t, trial, round)->error);
@@ -247,17 +248,17 @@ static int take_options(tuning *t)
     t->started = cli_now();
     t->until = t->started + seconds;
     t->closing = t->started + closing_part * seconds;
-    t->most = o->tune.trials;
+    t->max_trials = o->tune.trials;
     const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     const bool cpu = !o->compute.device || !strcmp(o->compute.device, "cpu");
     t->jobs = o->jobs ? (int)o->jobs : cpu ? cores / CORES_OF_A_JOB : 1;
     if (t->jobs < 1) t->jobs = 1;
-    if (!o->jobs && t->jobs > MOST_OWN_JOBS) t->jobs = MOST_OWN_JOBS;
+    if (!o->jobs && t->jobs > MAX_DEFAULT_JOBS) t->jobs = MAX_DEFAULT_JOBS;
     t->threads = t->jobs == 1 ? 0 : cores > t->jobs ? cores / t->jobs : 1;
     return take_settings(t);
 }
 
-static bool kept(const tuning *t, const char *kind, int trial, int round, const char *ending)
+static bool has_file(const tuning *t, const char *kind, int trial, int round, const char *ending)
 {
     char path[TUNE_PATH];
     tune_path(t, kind, trial, round, ending, path);
@@ -265,17 +266,18 @@ static bool kept(const tuning *t, const char *kind, int trial, int round, const 
 }
 
 /* The trials of a search that was begun before: one of the same kind only. */
-static int find_kept(tuning *t)
+static int find_results(tuning *t)
 {
     add_trial(t);
-    if (!t->facts.samples && kept(t, "runs", 0, LAST, ".json"))
+    if (!t->facts.samples && has_file(t, "runs", 0, LAST, ".json"))
         return cli_error("%s holds a search on other data or with other settings; -o names another folder", t->folder);
-    while (t->facts.samples && t->trials < t->room && kept(t, "runs", t->trials, 0, ".json")) add_trial(t);
+    while (t->facts.samples && t->trials < t->capacity && has_file(t, "runs", t->trials, 0, ".json")) add_trial(t);
     /* a model that is wanted and gone is made again; all are looked at before any is given up */
     for (int i = 0; i < t->trials * ROUNDS; i++) {
         const tune_run *run = run_of(t, i / ROUNDS, i % ROUNDS);
         const bool wanted = tune_allowed(t, run) && (i == LAST || !tune_beaten(t, run));
-        t->trial[i / ROUNDS].lost[i % ROUNDS] = wanted && !kept(t, "models", i / ROUNDS, i % ROUNDS, ".safetensors");
+        t->trial[i / ROUNDS].lost[i % ROUNDS] =
+            wanted && !has_file(t, "models", i / ROUNDS, i % ROUNDS, ".safetensors");
     }
     for (int i = 0; i < t->trials * ROUNDS; i++) {
         tune_trial *trial = &t->trial[i / ROUNDS];
@@ -291,17 +293,17 @@ int cmd_tune(const cli_options *options)
                 .epochs = EPOCHS,
                 .seed = 1,
                 .series = options->tune.series ? options->tune.series : 1,
-                .room = options->tune.trials ? (int)options->tune.trials : MOST_TRIALS,
+                .capacity = options->tune.trials ? (int)options->tune.trials : MAX_TRIALS,
                 .terminal = isatty(STDERR_FILENO) != 0};
     static const char *const inner[] = {"runs", "models"};
     int code = take_options(&t);
     if (code) return code;
-    t.trial = cli_alloc("trials", t.room, 1, sizeof *t.trial);
+    t.trial = cli_alloc("trials", t.capacity, 1, sizeof *t.trial);
     if (!t.trial) return CLI_FAILED;
-    const cli_pool pool = {.user = &t, .most = t.jobs, .next = next, .run = train, .ended = ended, .draw = draw};
+    const cli_pool pool = {.user = &t, .max_jobs = t.jobs, .next = next, .run = train, .ended = ended, .draw = draw};
     cli_catch_signals();
     code = cli_make_folders(t.folder, inner, 2);
-    if (!code) code = find_kept(&t);
+    if (!code) code = find_results(&t);
     if (!code) code = cli_pool_run(&pool);
     clear_line(&t);
     if (!code) code = t.code;

@@ -38,14 +38,14 @@ static void view_free(view *v)
 
 /* ---- what is shown ---- */
 
-static int read_part(view *v, const cli_options *options, const char *asked)
+static int read_part(view *v, const cli_options *options, const char *name)
 {
     view_part *part = &v->part[v->parts++];
     cli_options of_part = *options;
-    if (options->source.part) of_part.source.part = asked;
+    if (options->source.part) of_part.source.part = name;
     part->session = v->session;
     part->session.data = NULL;
-    int code = cli_session_data(&part->session, &of_part, options->data, asked);
+    int code = cli_session_data(&part->session, &of_part, options->data, name);
     if (!code) code = cli_session_in_memory(&part->session, options);
     if (code) return code;
     part->kind = !part->session.part ? 2 : strcmp(part->session.part, "test") ? 1 : 0;
@@ -107,9 +107,9 @@ int32_t view_group_of(const view *v, int64_t row)
     return k >= 0 ? k : v->session.model_info.classes - 1 - k;
 }
 
-/* Chooses `most` of the `count` rows row[] (NULL: 0..count-1), or a few more: the same share of every class, evenly along the
+/* Chooses max_count of the `count` rows row[] (NULL: 0..count-1), or a few more: the same share of every class, evenly along the
  * order of the data, and where errors_first all errors if these are fewer. */
-static int choose(const view *v, const int64_t *row, int64_t count, int64_t most, bool errors_first, int64_t **out,
+static int choose(const view *v, const int64_t *row, int64_t count, int64_t max_count, bool errors_first, int64_t **out,
                   int64_t *chosen)
 {
     const int32_t groups = v->session.model_info.classes + 2;
@@ -121,17 +121,17 @@ static int choose(const view *v, const int64_t *row, int64_t count, int64_t most
         return CLI_FAILED;
     }
     for (int64_t i = 0; i < count && errors_first; i++) errors += is_error(v, row ? row[i] : i);
-    if (errors >= most) errors = 0;
+    if (errors >= max_count) errors = 0;
     const int64_t others = count - errors;
     for (int64_t i = 0; i < count; i++)
         if (!errors || !is_error(v, row ? row[i] : i)) size[view_group_of(v, row ? row[i] : i)]++;
     *chosen = 0;
     for (int64_t i = 0; i < count; i++) {
         const int64_t at = row ? row[i] : i;
-        bool keep = count <= most || (errors && is_error(v, at));
+        bool keep = count <= max_count || (errors && is_error(v, at));
         if (!keep) {
             const int32_t k = view_group_of(v, at);
-            const double share = fmax((double)(most - errors) / (double)others, 1 / (double)size[k]);
+            const double share = fmax((double)(max_count - errors) / (double)others, 1 / (double)size[k]);
             keep = floor((double)(seen[k] + 1) * share + 1e-9) > floor((double)seen[k] * share + 1e-9);
             seen[k]++;
         }
@@ -192,8 +192,9 @@ int64_t view_played_point(const view *v, int64_t i)
 static int record_history(view *v, const cli_options *options)
 {
     const int64_t H = v->session.model_info.inputs, h = v->session.model_info.outputs;
-    const int64_t room = PLAYED_NUMBERS / H > 1 ? PLAYED_NUMBERS / H : 1;
-    const int64_t most = room < PLAYED ? room : PLAYED, points = v->n < most ? v->n : most;
+    const int64_t max_by_size = PLAYED_NUMBERS / H > 1 ? PLAYED_NUMBERS / H : 1;
+    const int64_t max_points = max_by_size < PLAYED ? max_by_size : PLAYED,
+                  points = v->n < max_points ? v->n : max_points;
     float *X = cli_alloc("samples", points, H, sizeof *X), *Y = X ? cli_alloc("a frame", points, 2, sizeof *Y) : NULL;
     int32_t *truth = Y ? cli_alloc("classes", points, 1, sizeof *truth) : NULL;
     int code = truth ? 0 : CLI_FAILED;

@@ -12,12 +12,12 @@
 #include "core/pool.h"
 #include "reproduce.h"
 
-enum { MOST_NAME = PATH_ROOM - 128 }; /* of a folder: the names in it fit behind */
+enum { MAX_NAME = PATH_SIZE - 128 }; /* of a folder: the names in it fit behind */
 
 typedef struct work {
     const reproduction *r;
     cell *cells; /* to do, in the order of the plan */
-    int count, next, done, failed, kept;
+    int count, next, done, failed, done_before;
     int part, parts; /* the share of the cells: 1 of 1, or as --cells says */
     bool terminal;
     double started;
@@ -30,7 +30,7 @@ static bool next_pattern(const char **rest, char *pattern)
 {
     *rest += strspn(*rest, ",");
     const size_t length = strcspn(*rest, ",");
-    snprintf(pattern, TEXT_ROOM, "%.*s", (int)length, *rest);
+    snprintf(pattern, TEXT_SIZE, "%.*s", (int)length, *rest);
     *rest += length;
     return length > 0;
 }
@@ -38,7 +38,7 @@ static bool next_pattern(const char **rest, char *pattern)
 /* Whether one of the patterns is the data set, the row, both, or matches the whole name of a cell. */
 static bool chosen(const char *only, const char *set, const char *row, const char *name)
 {
-    char pattern[TEXT_ROOM], both[TEXT_ROOM];
+    char pattern[TEXT_SIZE], both[TEXT_SIZE];
     if (!only) return true;
     snprintf(both, sizeof both, "%s/%s", set, row);
     while (next_pattern(&only, pattern))
@@ -49,14 +49,14 @@ static bool chosen(const char *only, const char *set, const char *row, const cha
 
 static bool cell_chosen(const char *only, cell at)
 {
-    char name[TEXT_ROOM];
+    char name[TEXT_SIZE];
     cell_name(at, name, sizeof name);
     return chosen(only, plan_sets[at.set].id, plan_row_get(at.row)->id, name);
 }
 
 static bool speed_chosen(const char *only, int set)
 {
-    char name[TEXT_ROOM];
+    char name[TEXT_SIZE];
     snprintf(name, sizeof name, "%s/speed", plan_sets[set].id);
     return plan_row_get(plan_row_number("en-hope-20-learned"))->on[set] &&
            chosen(only, plan_sets[set].id, "speed", name);
@@ -87,7 +87,7 @@ static bool names_any(const reproduction *r, const char *pattern)
 /* Every pattern names something: one that does not is a slip. */
 static int check_only(const reproduction *r, const char *only)
 {
-    char pattern[TEXT_ROOM];
+    char pattern[TEXT_SIZE];
     bool good = !only;
     for (const char *rest = only; only && next_pattern(&rest, pattern);) {
         good = names_any(r, pattern);
@@ -111,14 +111,14 @@ static int check_only(const reproduction *r, const char *only)
 static int find_data(reproduction *r)
 {
     int found = 0;
-    char path[SETS][PATH_ROOM];
+    char path[SETS][PATH_SIZE];
     for (int set = 0; set < SETS; set++) {
         const plan_set *s = &plan_sets[set];
         const char *const files[] = {s->path, s->pair[0][0], s->pair[0][1], s->pair[1][0], s->pair[1][1]};
         r->have[set] = true;
         for (int i = 0; i < 5 && r->have[set]; i++) {
             if (!files[i]) continue;
-            snprintf(path[set], PATH_ROOM, "%s/%s", r->data, files[i]);
+            snprintf(path[set], PATH_SIZE, "%s/%s", r->data, files[i]);
             r->have[set] = access(path[set], R_OK) == 0;
         }
         found += r->have[set];
@@ -156,7 +156,7 @@ static int find_work(work *w, const char *only)
                 if (!reproduction_has(r, row, set) || !r->have[set] || !cell_chosen(only, at)) continue;
                 if (number++ % w->parts != w->part - 1) continue;
                 if (cell_read(r, at, &done))
-                    w->kept++;
+                    w->done_before++;
                 else
                     w->cells[w->count++] = at;
             }
@@ -171,19 +171,19 @@ static void clear_line(const work *w)
 }
 
 /* "[12 of 168] mnist/hope/1 0:41, usps/hope/1 0:12; 1:20:00 left" */
-static void draw(void *user, const cli_job *jobs, int most)
+static void draw(void *user, const cli_job *jobs, int max_jobs)
 {
     const work *w = user;
     if (!w->terminal) return;
-    char left[32], spent[32], name[TEXT_ROOM];
+    char left[32], spent[32], name[TEXT_SIZE];
     const double passed = cli_now() - w->started;
     cli_seconds_text(w->done ? passed / w->done * (w->count - w->done) : NAN, left, sizeof left);
     fprintf(stderr, "\r[%d of %d]", w->done, w->count);
-    for (int j = 0, shown = 0; j < most && shown < 2; j++) {
+    for (int j = 0, listed = 0; j < max_jobs && listed < 2; j++) {
         if (!jobs[j].busy) continue;
         cell_name(w->cells[jobs[j].item], name, sizeof name);
         cli_seconds_text(cli_now() - jobs[j].started, spent, sizeof spent);
-        fprintf(stderr, "%s %s %s", shown++ ? "," : "", name, spent);
+        fprintf(stderr, "%s %s %s", listed++ ? "," : "", name, spent);
     }
     fprintf(stderr, "; %s left\033[K", left);
     fflush(stderr);
@@ -205,7 +205,7 @@ static void finish(void *user, const cli_job *job, int status)
 {
     work *w = user;
     const cell at = w->cells[job->item];
-    char name[TEXT_ROOM];
+    char name[TEXT_SIZE];
     cell_result result;
     cell_name(at, name, sizeof name);
     w->done++;
@@ -258,12 +258,12 @@ static int run_work(work *w, const cli_options *options)
 {
     const reproduction *r = w->r;
     const cli_pool pool = {.user = w,
-                           .most = options->jobs ? (int)options->jobs : 1,
+                           .max_jobs = options->jobs ? (int)options->jobs : 1,
                            .next = next_cell,
                            .run = run_cell,
                            .ended = finish,
                            .draw = draw};
-    fprintf(stderr, "cells to do: %d, done before: %d, in %s\n", w->count, w->kept, r->folder);
+    fprintf(stderr, "cells to do: %d, done before: %d, in %s\n", w->count, w->done_before, r->folder);
     int code = cli_pool_run(&pool);
     if (!code && cli_caught_signal()) {
         clear_line(w);
@@ -296,8 +296,8 @@ static int reproduce(const cli_options *options)
     r.folder = options->output ? options->output : r.quick ? "reproduction-quick" : "reproduction";
     if (!r.data || !*r.data)
         return cli_usage_error(options->command, "--data FOLDER is missing, and ENHOPE_DATA is not set");
-    if (strlen(r.data) > MOST_NAME || strlen(r.folder) > MOST_NAME)
-        return cli_usage_error(options->command, "a folder's name is too long: expected at most %d bytes", MOST_NAME);
+    if (strlen(r.data) > MAX_NAME || strlen(r.folder) > MAX_NAME)
+        return cli_usage_error(options->command, "a folder's name is too long: expected at most %d bytes", MAX_NAME);
     work w = {.r = &r, .terminal = isatty(STDERR_FILENO) != 0, .started = cli_now()};
     cli_catch_signals();
     int code = parse_share(&w, options);
@@ -348,7 +348,7 @@ static const cli_option options[] = {
      "only these: data sets, rows, or patterns of DATA/ROW/SEED, separated by commas; speed is the timing of classification"},
     {"cells", 0, "I/N", CLI_TEXT, AT(reproduce.cells), 0, 0, NULL,
      "only the I-th of N shares of the cells, without timing and report: for job arrays"},
-    {"seeds", 0, "N", CLI_INTEGER, AT(reproduce.seeds), 1, MOST_SEEDS, NULL, "seeds 1 to N; default 3, with --ablation 5"},
+    {"seeds", 0, "N", CLI_INTEGER, AT(reproduce.seeds), 1, MAX_SEEDS, NULL, "seeds 1 to N; default 3, with --ablation 5"},
     {"jobs", 0, "N", CLI_INTEGER, AT(jobs), 1, 64, NULL, "cells at a time, each a process of its own; default 1"},
     {"threads", 0, "N", CLI_INTEGER, AT(compute.threads), 0, 1024, NULL, "number of threads; 0: all cores"},
     {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(compute.device), 0, 0, NULL,

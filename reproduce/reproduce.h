@@ -10,7 +10,7 @@
 /* ---- the plan ---- */
 
 enum { MNIST, USPS, NEWS, VGG, FASHION, SETS };
-enum { MOST_SEEDS = 99, PATH_ROOM = 1024, TEXT_ROOM = 512 };
+enum { MAX_SEEDS = 99, PATH_SIZE = 1024, TEXT_SIZE = 512 };
 
 typedef struct plan_set {
     const char *id, *name;
@@ -29,7 +29,7 @@ typedef struct plan_row {
     const char *on[SETS]; /* more of them; NULL: the row is not run on this data set */
     double paper[SETS];   /* error in percent; 0: the paper has none */
     double kmeans[SETS];  /* the same model against 20 k-means centres of the train part (s-kmeans); 0: none */
-    bool against_kmeans;  /* whether that is measured */
+    bool measures_kmeans; /* whether that is measured */
     const char *keep;     /* " mnist ": where the model of the first seed is kept, for figure and speed */
     plan_part part;
 } plan_row;
@@ -128,7 +128,7 @@ typedef struct spread {
 spread spread_of(const double *values, int count);
 
 /* Which number of a cell. */
-typedef enum measure { TEST, AGAINST_KMEANS, VALIDATION, SECONDS, BYTES, BEST_EPOCH } measure;
+typedef enum measure { TEST, KMEANS_ERROR, VALIDATION, SECONDS, BYTES, BEST_EPOCH } measure;
 double cell_measure(const reproduction *r, cell at, measure m); /* NaN: there is none */
 spread report_spread(const reproduction *r, int row, int set, measure m);
 /* "2.66 ± 0.10", and how much more than the paper's in relation to it, where that is above 0. */

@@ -9,7 +9,7 @@ static const char base[] = "half"; /* the row that others change */
 /* "+0.21 ± 0.04": the mean over seeds of the difference to the base, and its standard error. */
 static void put_difference(const reproduction *r, document *d, int row, int set, measure m)
 {
-    double values[MOST_SEEDS];
+    double values[MAX_SEEDS];
     int count = 0;
     for (int seed = 1; seed <= r->seeds; seed++) {
         const double value =

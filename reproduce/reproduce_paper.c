@@ -13,7 +13,7 @@ static spread claim_side(const reproduction *r, const char *name, int set)
     snprintf(id, sizeof id, "%s", name);
     char *kmeans = strstr(id, "+kmeans");
     if (kmeans) *kmeans = 0;
-    return report_spread(r, plan_row_number(id), set, kmeans ? AGAINST_KMEANS : TEST);
+    return report_spread(r, plan_row_number(id), set, kmeans ? KMEANS_ERROR : TEST);
 }
 
 /* Of a claim that the gap is above zero; scale is its deviation, NaN where there is a single seed. */
@@ -105,7 +105,7 @@ static void put_speed(const reproduction *r, document *d)
 static int draw_panel(const reproduction *r, enhope_context *ctx, const enhope_dataset *test, const char *id, FILE *out)
 {
     const cell at = {.row = plan_row_number(id), .set = MNIST, .seed = 1};
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     enhope_model *model = NULL;
     cell_model_path(r, at, path);
     const enhope_status status = enhope_model_load(ctx, path, &model);
@@ -122,7 +122,7 @@ static int draw_panel(const reproduction *r, enhope_context *ctx, const enhope_d
 static int put_panel(const reproduction *r, document *d, enhope_context *ctx, const enhope_dataset *test,
                      const char *id)
 {
-    char path[PATH_ROOM], buffer[4096];
+    char path[PATH_SIZE], buffer[4096];
     cli_output output = {0};
     snprintf(path, sizeof path, "%s/figure-1-%s.svg", r->folder, id);
     int code = cli_output_open(&output, path);

@@ -109,11 +109,11 @@ typedef enum cli_sharing { CLI_BY_RANK_0, CLI_TOGETHER, CLI_ALONE } cli_sharing;
 
 typedef struct cli_command {
     const char *name;
-    const char *arguments; /* "MODEL --data SPEC", after the name in the usage line */
-    const char *summary;   /* one line */
-    const char *text;      /* paragraphs, separated by newlines */
-    const char *example;   /* lines of shell */
-    int least, most;       /* positional arguments */
+    const char *arguments;                /* "MODEL --data SPEC", after the name in the usage line */
+    const char *summary;                  /* one line */
+    const char *text;                     /* paragraphs, separated by newlines */
+    const char *example;                  /* lines of shell */
+    int min_positionals, max_positionals; /* positional arguments */
     bool takes_settings;
     cli_sharing sharing;
     int (*run)(const cli_options *options);
@@ -159,7 +159,7 @@ typedef struct cli_option {
     const char *help;     /* NULL: a letter for a setting, which brings its own help */
 } cli_option;
 
-#define CLI_WHOLE_MOST 9007199254740992.0 /* 2^53: every whole number up to it is a double */
+#define CLI_INTEGER_MAX 9007199254740992.0 /* 2^53: every whole number up to it is a double */
 
 bool cli_option_serves(const cli_option *option, const cli_command *command);
 /* The letter of a setting, 0 where it has none. */
@@ -191,7 +191,7 @@ int cli_fail(const enhope_context *ctx, enhope_status status);
 /* "enhope: ..." on stderr; returns CLI_FAILED. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* WHO: the sentence, on standard error; of another rank than 0 it is kept (ranks.c). */
-void cli_say(const char *who, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+void cli_print_message(const char *who, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* "enhope COMMAND: ..." on stderr; returns CLI_USAGE. */
 int cli_usage_error(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Zeroed; NULL after a sentence on stderr. */
@@ -213,10 +213,10 @@ int cli_session_model(cli_session *session, const char *path);
 /* What the options say of where data comes from; part is theirs. */
 enhope_source cli_source(const cli_options *options, const char *spec);
 /* Whether data has a train and a test part of its own, or by --split; of an .npz file only reading tells. */
-typedef enum cli_parts { CLI_WITHOUT_PARTS, CLI_WITH_PARTS, CLI_PERHAPS_PARTS } cli_parts;
-cli_parts cli_find_parts(const cli_options *options, const char *spec);
+typedef enum cli_parts { CLI_WITHOUT_PARTS, CLI_WITH_PARTS, CLI_MAYBE_PARTS } cli_parts;
+cli_parts cli_data_parts(const cli_options *options, const char *spec);
 /* Replaces what the model compares with as --against says, from the train part of the same data. */
-int cli_session_refer(cli_session *session, const cli_options *options);
+int cli_session_set_references(cli_session *session, const cli_options *options);
 /* The row of the history that the model was kept at; NULL: none. */
 const enhope_history *cli_session_best(const cli_session *session);
 void cli_session_close(cli_session *session);
@@ -280,7 +280,7 @@ double cli_seconds_parse(const char *text);                       /* "90s", "10m
 bool cli_parse_bytes(const char *text, int64_t *bytes);
 int cli_edit_distance(const char *a, const char *b);
 
-/* ---- what may be believed (sureness.c) ---- */
+/* ---- what may be believed (confidence.c) ---- */
 
 double cli_percent(int64_t part, int64_t whole);
 /* Wilson's 95 % interval of a proportion, in percent. */
@@ -289,11 +289,11 @@ void cli_interval(int64_t errors, int64_t n, double *low, double *high);
  * nothing is. */
 bool cli_errors_text(const enhope_model_info *info, char *buffer, size_t size);
 /* Whether the validation error is clearly above the training error: the intervals are apart, and one is twice the other. */
-bool cli_errors_part(const enhope_model_info *info);
+bool cli_errors_differ(const enhope_model_info *info);
 void cli_put_reliability(const enhope_calibration *calibration);
 void cli_put_json_calibration(const enhope_calibration *calibration);
 /* The kind that the first `length` characters of --reject's value, text, name; 0 or an exit code after a sentence. */
-int cli_sureness_parse(const cli_options *options, const char *text, size_t length, enhope_confidence *out);
+int cli_confidence_parse(const cli_options *options, const char *text, size_t length, enhope_confidence *out);
 void cli_put_rejection(const enhope_rejection *rejection);
 void cli_put_json_rejection(const enhope_rejection *rejection);
 
@@ -309,11 +309,11 @@ typedef struct cli_progress {
 /* Catches SIGINT, SIGTERM and SIGHUP; a second one of a kind ends the program. */
 void cli_catch_signals(void);
 /* Whether they are caught, so that a result may be written to its end. */
-bool cli_signals_wait(void);
+bool cli_signals_caught(void);
 /* The signal that asked to stop; 0: none. */
 int cli_caught_signal(void);
 /* log_path may be NULL; go_on: what is in that file stays, until cli_progress_keep. */
-int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool go_on);
+int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool append);
 /* Of a log that goes on, the first so many rows stay. */
 void cli_progress_keep(cli_progress *progress, int64_t rows);
 int cli_progress_step(const enhope_progress *at, void *user); /* an enhope_progress_fn */

@@ -45,16 +45,16 @@ typedef struct guess {
     int distance;
 } guess;
 
-static void consider(guess *best, const char *said, const char *name)
+static void consider(guess *best, const char *written, const char *name)
 {
-    const int distance = cli_edit_distance(said, name);
+    const int distance = cli_edit_distance(written, name);
     if (distance < best->distance) *best = (guess){name, distance};
 }
 
 /* A guess is worth telling when no more than a third of the word, and at least one letter, differs. */
-static guess no_guess(const char *said)
+static guess no_guess(const char *written)
 {
-    const int length = (int)strnlen(said, 64);
+    const int length = (int)strnlen(written, 64);
     return (guess){NULL, (length < 6 ? 2 : length / 3) + 1};
 }
 
@@ -70,14 +70,14 @@ void cli_suggest_command(const char *name, char *buffer, size_t size)
         snprintf(buffer, size, "; 'enhope help' lists the commands");
 }
 
-static int unknown_option(const cli_command *command, const char *said, const char *name)
+static int unknown_option(const cli_command *command, const char *written, const char *name)
 {
     if (find_setting(name) && !command->takes_settings)
-        return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope train'", said);
+        return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope train'", written);
     for (const cli_option *o = cli_self.options; o->name; o++)
         if (!strcmp(o->name, name) && o->commands) {
             const char *owner = o->commands + 1; /* the first that takes it */
-            return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope %.*s'", said,
+            return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope %.*s'", written,
                                    (int)strcspn(owner, " "), owner);
         }
     guess best = no_guess(name);
@@ -87,14 +87,14 @@ static int unknown_option(const cli_command *command, const char *said, const ch
         for (int i = 0; i < enhope_setting_count(); i++)
             if (enhope_setting_get(i)->name[1]) consider(&best, name, enhope_setting_get(i)->name);
     if (best.name && name[1])
-        return cli_usage_error(command, "unknown option '%s'; did you mean '--%s'?", said, best.name);
-    return cli_usage_error(command, "unknown option '%s'; '%s %s%s' lists the options", said, cli_self.name,
+        return cli_usage_error(command, "unknown option '%s'; did you mean '--%s'?", written, best.name);
+    return cli_usage_error(command, "unknown option '%s'; '%s %s%s' lists the options", written, cli_self.name,
                            cli_many_commands() ? "help " : "--help", cli_many_commands() ? command->name : "");
 }
 
 /* ---- parsing ---- */
 
-static int store_number(const cli_command *command, const cli_option *option, const char *said, const char *value,
+static int store_number(const cli_command *command, const cli_option *option, const char *written, const char *value,
                         cli_options *out)
 {
     char *end = NULL;
@@ -104,12 +104,12 @@ static int store_number(const cli_command *command, const cli_option *option, co
     const bool bad = end == value || *end || errno || !isfinite(number) || (whole && number != floor(number));
     if (bad || number < option->minimum || number > option->maximum) {
         char bounds[64] = "";
-        if (option->maximum >= CLI_WHOLE_MOST)
+        if (option->maximum >= CLI_INTEGER_MAX)
             snprintf(bounds, sizeof bounds, "from %g", option->minimum);
         else
             snprintf(bounds, sizeof bounds, "from %.10g to %.10g", option->minimum, option->maximum);
-        return cli_usage_error(command, "%s is '%s': expected a %s %s", said, value, whole ? "whole number" : "number",
-                               bounds);
+        return cli_usage_error(command, "%s is '%s': expected a %s %s", written, value,
+                               whole ? "whole number" : "number", bounds);
     }
     char *field = (char *)out + option->offset;
     if (whole)
@@ -130,9 +130,9 @@ static int store_setting(const cli_command *command, const char *name, const cha
 
 /* An option as said on the command line: "--factors" and the rest of its word. */
 typedef struct word {
-    const char *said;  /* for sentences */
-    const char *name;  /* "factors", or "z" */
-    const char *value; /* joined by '=' or to its letter; NULL: none */
+    const char *written; /* for sentences */
+    const char *name;    /* "factors", or "z" */
+    const char *value;   /* joined by '=' or to its letter; NULL: none */
     bool letter;
 } word;
 
@@ -153,16 +153,16 @@ static int take(const cli_command *command, const word *w, char **argv, int argc
     if (!option && command->takes_settings) setting = find_setting(w->name);
     if (option && option->type == CLI_SETTING) setting = find_setting(option->name);
     if ((!option && !setting) || (option && option->type == CLI_SETTING && !setting))
-        return unknown_option(command, w->said, w->name);
+        return unknown_option(command, w->written, w->name);
 
     if (option && option->type == CLI_FLAG) {
-        if (w->value) return cli_usage_error(command, "option '%s' takes no value", w->said);
+        if (w->value) return cli_usage_error(command, "option '%s' takes no value", w->written);
         *(bool *)(void *)((char *)out + option->offset) = true;
         return 0;
     }
     const char *value = w->value;
     if (!value) {
-        if (*next >= argc) return cli_usage_error(command, "option '%s' needs a value", w->said);
+        if (*next >= argc) return cli_usage_error(command, "option '%s' needs a value", w->written);
         value = argv[(*next)++];
     }
     if (setting) return store_setting(command, setting->name, value, out);
@@ -170,17 +170,17 @@ static int take(const cli_command *command, const word *w, char **argv, int argc
         *(const char **)(void *)((char *)out + option->offset) = value;
         return 0;
     }
-    return store_number(command, option, w->said, value, out);
+    return store_number(command, option, w->written, value, out);
 }
 
 static int take_long(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
 {
     const char *text = argv[(*next)++];
-    char said[80], *equals;
-    snprintf(said, sizeof said, "%s", text);
-    if ((equals = strchr(said, '='))) *equals = '\0';
+    char written[80], *equals;
+    snprintf(written, sizeof written, "%s", text);
+    if ((equals = strchr(written, '='))) *equals = '\0';
     const char *value = strchr(text, '=');
-    const word w = {said, said + 2, value ? value + 1 : NULL, false};
+    const word w = {written, written + 2, value ? value + 1 : NULL, false};
     return take(command, &w, argv, argc, next, out);
 }
 
@@ -189,8 +189,8 @@ static int take_letters(const cli_command *command, char **argv, int argc, int *
 {
     const char *text = argv[(*next)++] + 1;
     while (*text) {
-        const char said[3] = {'-', *text, '\0'}, name[2] = {*text, '\0'};
-        word w = {said, name, NULL, true};
+        const char written[3] = {'-', *text, '\0'}, name[2] = {*text, '\0'};
+        word w = {written, name, NULL, true};
         const cli_option *option = find_option(command, &w);
         text++;
         const bool flag = option && option->type == CLI_FLAG;
@@ -215,7 +215,7 @@ int cli_options_parse(const cli_command *command, int argc, char **argv, cli_opt
             code = take_long(command, argv, argc, &next, out);
         } else if (!only_positionals && text[0] == '-' && text[1]) {
             code = take_letters(command, argv, argc, &next, out);
-        } else if (out->positionals >= command->most) {
+        } else if (out->positionals >= command->max_positionals) {
             return cli_usage_error(command, "unexpected argument '%s'; usage: %s %s", text, cli_title(command),
                                    command->arguments);
         } else {
@@ -224,7 +224,7 @@ int cli_options_parse(const cli_command *command, int argc, char **argv, cli_opt
         }
         if (code) return code;
     }
-    if (out->help || out->version || out->positionals >= command->least) return 0;
+    if (out->help || out->version || out->positionals >= command->min_positionals) return 0;
     return cli_usage_error(command, "an argument is missing; usage: %s %s", cli_title(command), command->arguments);
 }
 

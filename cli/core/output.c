@@ -54,7 +54,7 @@ static int open_beside(cli_output *output, mode_t mode)
         return failed(output->name, error);
     }
     pending = output->temporary;
-    if (!cli_signals_wait()) {
+    if (!cli_signals_caught()) {
         signal(SIGINT, remove_pending);
         signal(SIGTERM, remove_pending);
     }

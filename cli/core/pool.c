@@ -36,7 +36,7 @@ static int start(const cli_pool *pool, cli_job *job, int item)
 static int fill(const cli_pool *pool, cli_job *jobs)
 {
     int code = 0;
-    for (int j = 0; j < pool->most && !code; j++) {
+    for (int j = 0; j < pool->max_jobs && !code; j++) {
         if (jobs[j].busy) continue;
         const int item = pool->next(pool->user);
         if (item < 0) return 0;
@@ -47,9 +47,9 @@ static int fill(const cli_pool *pool, cli_job *jobs)
 
 /* A signal may have come to this process alone (kill), or to the jobs as well (Ctrl-C). Each kind is caught once and ends a
  * process the second time, so jobs are sent another kind than came. */
-static void pass_on(const cli_job *jobs, int most, int number)
+static void forward_signal(const cli_job *jobs, int max_jobs, int number)
 {
-    for (int j = 0; j < most; j++)
+    for (int j = 0; j < max_jobs; j++)
         if (jobs[j].busy) kill(jobs[j].process, number == SIGTERM ? SIGINT : SIGTERM);
 }
 
@@ -58,7 +58,7 @@ static bool reap(const cli_pool *pool, cli_job *jobs)
 {
     int status;
     const pid_t ended = waitpid(-1, &status, WNOHANG);
-    for (int j = 0; ended > 0 && j < pool->most; j++) {
+    for (int j = 0; ended > 0 && j < pool->max_jobs; j++) {
         if (!jobs[j].busy || jobs[j].process != ended) continue;
         jobs[j].busy = false;
         pool->ended(pool->user, &jobs[j], status);
@@ -67,26 +67,26 @@ static bool reap(const cli_pool *pool, cli_job *jobs)
     return false;
 }
 
-static bool any_busy(const cli_job *jobs, int most)
+static bool any_busy(const cli_job *jobs, int max_jobs)
 {
-    for (int j = 0; j < most; j++)
+    for (int j = 0; j < max_jobs; j++)
         if (jobs[j].busy) return true;
     return false;
 }
 
 int cli_pool_run(const cli_pool *pool)
 {
-    cli_job *jobs = cli_alloc("jobs", pool->most, 1, sizeof *jobs);
+    cli_job *jobs = cli_alloc("jobs", pool->max_jobs, 1, sizeof *jobs);
     if (!jobs) return CLI_FAILED;
     signal(SIGCHLD, SIG_DFL); /* whoever started this may ignore it: then no process could be waited for */
     int code = 0;
-    for (bool told = false;;) {
+    for (bool forwarded = false;;) {
         if (!code && !cli_caught_signal()) code = fill(pool, jobs);
-        if (!any_busy(jobs, pool->most)) break;
-        if (cli_caught_signal() && !told) pass_on(jobs, pool->most, cli_caught_signal());
-        told = cli_caught_signal() != 0;
+        if (!any_busy(jobs, pool->max_jobs)) break;
+        if (cli_caught_signal() && !forwarded) forward_signal(jobs, pool->max_jobs, cli_caught_signal());
+        forwarded = cli_caught_signal() != 0;
         if (reap(pool, jobs)) continue;
-        if (pool->draw) pool->draw(pool->user, jobs, pool->most);
+        if (pool->draw) pool->draw(pool->user, jobs, pool->max_jobs);
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
     }
     free(jobs);

@@ -13,7 +13,7 @@
 static const double redraw_seconds = 0.1;
 
 static volatile sig_atomic_t caught;
-static bool waiting;
+static bool catching;
 
 static void catch_signal(int number)
 {
@@ -22,7 +22,7 @@ static void catch_signal(int number)
 
 void cli_catch_signals(void)
 {
-    waiting = true;
+    catching = true;
     struct sigaction action = {0};
     action.sa_handler = catch_signal;
     action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* the second one ends the program */
@@ -34,9 +34,9 @@ void cli_catch_signals(void)
         sigaction(SIGHUP, &action, NULL);
 }
 
-bool cli_signals_wait(void)
+bool cli_signals_caught(void)
 {
-    return waiting;
+    return catching;
 }
 
 int cli_caught_signal(void)
@@ -44,13 +44,13 @@ int cli_caught_signal(void)
     return caught;
 }
 
-int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool go_on)
+int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool append)
 {
     const char *terminal = getenv("TERM");
     *progress = (cli_progress){.quiet = quiet, .log_path = log_path, .drawn = -1};
     progress->bar = !quiet && isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
     if (!log_path) return 0;
-    progress->log = fopen(log_path, go_on ? "a+" : "w");
+    progress->log = fopen(log_path, append ? "a+" : "w");
     if (!progress->log) return cli_error("%s: cannot write: %s", log_path, strerror(errno));
     return 0;
 }
@@ -60,11 +60,11 @@ void cli_progress_keep(cli_progress *progress, int64_t rows)
     FILE *log = progress->log;
     if (!log) return;
     rewind(log);
-    long kept = 0;
+    long end = 0;
     for (int c; rows > 0 && (c = getc(log)) != EOF;)
-        if (c == '\n') rows--, kept = ftell(log);
+        if (c == '\n') rows--, end = ftell(log);
     /* a device or a pipe has nothing to cut off */
-    if (fflush(log) != 0 || ftruncate(fileno(log), kept) != 0) clearerr(log);
+    if (fflush(log) != 0 || ftruncate(fileno(log), end) != 0) clearerr(log);
 }
 
 static int terminal_width(void)
@@ -81,17 +81,17 @@ static void draw_bar(const enhope_progress *at)
     const double within = at->epoch_done || at->batches <= 0 ? 0.0 : (double)at->batch / (double)at->batches;
     double done = at->epochs > 0 ? ((double)at->epoch + within) / (double)at->epochs : 0.0;
     done = done < 0 ? 0 : done > 1 ? 1 : done;
-    const int64_t present = at->epoch + (at->epoch_done || at->epoch >= at->epochs ? 0 : 1);
-    snprintf(head, sizeof head, "epoch %lld/%lld ", (long long)present, (long long)at->epochs);
+    const int64_t current = at->epoch + (at->epoch_done || at->epoch >= at->epochs ? 0 : 1);
+    snprintf(head, sizeof head, "epoch %lld/%lld ", (long long)current, (long long)at->epochs);
     if (isfinite(at->valid_error)) snprintf(error, sizeof error, ", validation error %.2f %%", 100 * at->valid_error);
     cli_seconds_text(at->seconds_left, left, sizeof left);
     snprintf(tail, sizeof tail, " loss %.5g%s, %s left", at->loss, error, left);
 
     const int columns = terminal_width() - 1;
-    const int room = columns - (int)strlen(head) - (int)strlen(tail) - 2;
+    const int bar_width = columns - (int)strlen(head) - (int)strlen(tail) - 2;
     fputs("\r", stderr);
-    if (room >= 5) {
-        const int cells = room < 40 ? room : 40, full = (int)(done * cells);
+    if (bar_width >= 5) {
+        const int cells = bar_width < 40 ? bar_width : 40, full = (int)(done * cells);
         fprintf(stderr, "%s[", head);
         for (int i = 0; i < cells; i++) putc(i < full ? '=' : i == full ? '>' : ' ', stderr);
         fprintf(stderr, "]%s", tail);

@@ -8,7 +8,7 @@
 
 static enhope_context *joined;
 static int rank;
-static char kept[1024]; /* the first sentence of another rank than 0 */
+static char deferred[1024]; /* the first sentence of another rank than 0 */
 
 int cli_ranks_join(void)
 {
@@ -37,10 +37,10 @@ int cli_rank_0_value(enhope_context *ctx, int value)
     return value;
 }
 
-void cli_say(const char *who, const char *format, va_list args)
+void cli_print_message(const char *who, const char *format, va_list args)
 {
     if (rank) {
-        if (!*kept) vsnprintf(kept, sizeof kept, format, args);
+        if (!*deferred) vsnprintf(deferred, sizeof deferred, format, args);
         return;
     }
     fprintf(stderr, "%s: ", who);
@@ -55,7 +55,7 @@ int cli_ranks_leave(int code)
     static const double patience = 1; /* seconds */
     const bool failed = code == CLI_FAILED || code == CLI_USAGE;
     if (failed && joined && !enhope_context_all_failed(joined, patience) && rank)
-        fprintf(stderr, "%s: rank %d: %s\n", cli_self.name, rank, kept);
+        fprintf(stderr, "%s: rank %d: %s\n", cli_self.name, rank, deferred);
     enhope_context_free(joined);
     return code;
 }

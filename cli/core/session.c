@@ -18,7 +18,7 @@ int cli_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    cli_say(cli_self.name, format, args);
+    cli_print_message(cli_self.name, format, args);
     va_end(args);
     return CLI_FAILED;
 }
@@ -27,7 +27,7 @@ int cli_usage_error(const cli_command *command, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    cli_say(cli_title(command), format, args);
+    cli_print_message(cli_title(command), format, args);
     va_end(args);
     return CLI_USAGE;
 }
@@ -74,14 +74,14 @@ static bool is_shards(const char *folder)
     return snprintf(path, sizeof path, "%s/shards.json", folder) < (int)sizeof path && stat(path, &at) == 0;
 }
 
-cli_parts cli_find_parts(const cli_options *options, const char *spec)
+cli_parts cli_data_parts(const cli_options *options, const char *spec)
 {
     static const char made[] = "synthetic:";
     struct stat at;
     if (options->source.split) return CLI_WITH_PARTS;
     if (!strncmp(spec, made, sizeof made - 1)) return strstr(spec, ",part=") ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
     if (stat(spec, &at) == 0 && S_ISDIR(at.st_mode)) return is_shards(spec) ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
-    return ends_in(spec, ".npz") ? CLI_PERHAPS_PARTS : CLI_WITHOUT_PARTS;
+    return ends_in(spec, ".npz") ? CLI_MAYBE_PARTS : CLI_WITHOUT_PARTS;
 }
 
 enhope_source cli_source(const cli_options *options, const char *spec)
@@ -101,10 +101,10 @@ int cli_session_data(cli_session *session, const cli_options *options, const cha
     if (!spec) return cli_usage_error(options->command, "--data SPEC is missing");
     enhope_source source = cli_source(options, spec);
     source.inputs = session->model ? session->model_info.inputs : 0;
-    const cli_parts found = options->source.part ? CLI_WITHOUT_PARTS : cli_find_parts(options, spec);
+    const cli_parts found = options->source.part ? CLI_WITHOUT_PARTS : cli_data_parts(options, spec);
     if (found != CLI_WITHOUT_PARTS) source.part = other_part;
     enhope_status status = enhope_dataset_read(session->ctx, &source, &session->data);
-    if (status == ENHOPE_ERROR_ARGUMENT && found == CLI_PERHAPS_PARTS) {
+    if (status == ENHOPE_ERROR_ARGUMENT && found == CLI_MAYBE_PARTS) {
         source.part = NULL;
         status = enhope_dataset_read(session->ctx, &source, &session->data);
     }
@@ -156,7 +156,7 @@ int cli_session_model(cli_session *session, const char *path)
     return 0;
 }
 
-int cli_session_refer(cli_session *session, const cli_options *options)
+int cli_session_set_references(cli_session *session, const cli_options *options)
 {
     const char *to = options->answer.against;
     if (!to) return 0;
@@ -165,7 +165,7 @@ int cli_session_refer(cli_session *session, const cli_options *options)
         return cli_usage_error(options->command, "--against exemplars: a model of %s has none",
                                session->model_info.method);
     }
-    if (options->source.part || cli_find_parts(options, options->data) == CLI_WITHOUT_PARTS)
+    if (options->source.part || cli_data_parts(options, options->data) == CLI_WITHOUT_PARTS)
         return cli_usage_error(options->command,
                                "--against %s needs data with a train and a test part: a folder, or --split", to);
     cli_session training = {.ctx = session->ctx, .model = session->model, .model_info = session->model_info};

@@ -23,8 +23,8 @@ uint32_t cli_utf8_next(const char **text)
         point = point << 6 | (uint32_t)(s[i] & 0x3F);
     }
     /* Overlong forms, surrogates and what lies beyond Unicode are no UTF-8. */
-    static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
-    if (point < least[more] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return first;
+    static const uint32_t min_point[4] = {0, 0x80, 0x800, 0x10000};
+    if (point < min_point[more] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return first;
     *text += more;
     return point;
 }
@@ -202,7 +202,7 @@ void cli_bytes_text(double bytes, char *buffer, size_t size)
 bool cli_parse_bytes(const char *text, int64_t *bytes)
 {
     static const char units[] = "kmgt";
-    const double most = 9e18;
+    const double max_bytes = 9e18;
     char *end;
     double value = strtod(text, &end);
     if (end == text || !isfinite(value) || value < 0) return false;
@@ -213,7 +213,7 @@ bool cli_parse_bytes(const char *text, int64_t *bytes)
         end += binary ? 2 : 1;
     }
     if (*end == 'B' || *end == 'b') end++;
-    if (*end || value > most) return false;
+    if (*end || value > max_bytes) return false;
     *bytes = (int64_t)value;
     return true;
 }
@@ -242,19 +242,19 @@ double cli_seconds_parse(const char *text)
 
 int cli_edit_distance(const char *a, const char *b)
 {
-    enum { MOST = 64 };
-    int row[3][MOST]; /* of i - 2, i - 1 and i */
-    const int wide = (int)strnlen(b, MOST - 1), tall = (int)strnlen(a, MOST - 1);
+    enum { MAX_LENGTH = 64 };
+    int row[3][MAX_LENGTH]; /* of i - 2, i - 1 and i */
+    const int wide = (int)strnlen(b, MAX_LENGTH - 1), tall = (int)strnlen(a, MAX_LENGTH - 1);
     for (int j = 0; j <= wide; j++) row[1][j] = j;
     for (int i = 1; i <= tall; i++) {
         row[2][0] = i;
         for (int j = 1; j <= wide; j++) {
-            int least = row[1][j - 1] + (a[i - 1] != b[j - 1]);
-            if (row[1][j] + 1 < least) least = row[1][j] + 1;
-            if (row[2][j - 1] + 1 < least) least = row[2][j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && row[0][j - 2] + 1 < least)
-                least = row[0][j - 2] + 1;
-            row[2][j] = least;
+            int cost = row[1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (row[1][j] + 1 < cost) cost = row[1][j] + 1;
+            if (row[2][j - 1] + 1 < cost) cost = row[2][j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && row[0][j - 2] + 1 < cost)
+                cost = row[0][j - 2] + 1;
+            row[2][j] = cost;
         }
         memcpy(row[0], row[1], sizeof row[0]);
         memcpy(row[1], row[2], sizeof row[1]);

@@ -19,9 +19,9 @@ typedef struct canvas_page {
 } canvas_page;
 
 typedef struct canvas_pen {
-    uint32_t colour; /* 0xRRGGBB */
-    double opacity;  /* of the path as a whole: where it covers itself, it is not darker */
-    double width;    /* of a stroke with round ends; 0: the path is filled */
+    uint32_t color; /* 0xRRGGBB */
+    double opacity; /* of the path as a whole: where it covers itself, it is not darker */
+    double width;   /* of a stroke with round ends; 0: the path is filled */
 } canvas_pen;
 
 typedef struct canvas canvas;
@@ -33,7 +33,7 @@ struct canvas {
     void (*circle)(canvas *c, double x, double y, double radius);
     void (*end)(canvas *c);
     /* (x, y) is its left end on its line; squeezed where it is wider than room. */
-    void (*text)(canvas *c, double x, double y, double size, double room, const char *text);
+    void (*text)(canvas *c, double x, double y, double size, double max_width, const char *text);
     int (*finish)(canvas *c); /* completes the file and frees the canvas; 0 or an exit code after a message */
 };
 

@@ -26,10 +26,10 @@ static cairo_status_t write_bytes(void *file, const unsigned char *bytes, unsign
     return fwrite(bytes, 1, count, file) == count ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-static void set_colour(sheet *s, uint32_t colour, double opacity)
+static void set_color(sheet *s, uint32_t color, double opacity)
 {
-    cairo_set_source_rgba(s->cairo, (double)(colour >> 16) / 255, (double)(colour >> 8 & 255) / 255,
-                          (double)(colour & 255) / 255, opacity);
+    cairo_set_source_rgba(s->cairo, (double)(color >> 16) / 255, (double)(color >> 8 & 255) / 255,
+                          (double)(color & 255) / 255, opacity);
 }
 
 static void begin(canvas *c, const canvas_pen *pen)
@@ -65,7 +65,7 @@ static void circle(canvas *c, double x, double y, double radius)
 static void end(canvas *c)
 {
     sheet *s = (sheet *)c;
-    set_colour(s, s->pen.colour, s->pen.opacity);
+    set_color(s, s->pen.color, s->pen.opacity);
     cairo_set_line_width(s->cairo, s->pen.width);
     if (s->pen.width > 0)
         cairo_stroke(s->cairo);
@@ -73,7 +73,7 @@ static void end(canvas *c)
         cairo_fill(s->cairo);
 }
 
-static void text(canvas *c, double x, double y, double size, double room, const char *words)
+static void text(canvas *c, double x, double y, double size, double max_width, const char *words)
 {
     sheet *s = (sheet *)c;
     char *clean = s->host->clean(words);
@@ -86,9 +86,9 @@ static void text(canvas *c, double x, double y, double size, double room, const 
     cairo_text_extents(s->cairo, clean, &is);
     cairo_save(s->cairo);
     cairo_translate(s->cairo, x, y);
-    if (is.x_advance > room) cairo_scale(s->cairo, room / is.x_advance, 1);
+    if (is.x_advance > max_width) cairo_scale(s->cairo, max_width / is.x_advance, 1);
     cairo_move_to(s->cairo, 0, 0);
-    set_colour(s, ink, 1);
+    set_color(s, ink, 1);
     cairo_show_text(s->cairo, clean);
     cairo_restore(s->cairo);
     free(clean);
@@ -125,7 +125,7 @@ static void prepare(sheet *s, const canvas_page *page, double scale)
 {
     s->cairo = cairo_create(s->surface);
     cairo_scale(s->cairo, scale, scale);
-    set_colour(s, 0xffffff, 1);
+    set_color(s, 0xffffff, 1);
     cairo_paint(s->cairo);
     cairo_set_line_cap(s->cairo, CAIRO_LINE_CAP_ROUND);
     cairo_set_line_join(s->cairo, CAIRO_LINE_JOIN_ROUND);

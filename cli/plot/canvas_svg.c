@@ -44,7 +44,7 @@ static void begin(canvas *c, const canvas_pen *pen)
     FILE *out = ((svg *)c)->out;
     const char *kind = pen->width > 0 ? "stroke" : "fill";
     fprintf(out, pen->width > 0 ? "<path fill=\"none\" %s=\"#%06x\"" : "<path %s=\"#%06x\"", kind,
-            (unsigned)pen->colour);
+            (unsigned)pen->color);
     if (pen->width > 0) put_attribute(out, "stroke-width", pen->width);
     if (pen->opacity < 1) put_attribute(out, pen->width > 0 ? "stroke-opacity" : "fill-opacity", pen->opacity);
     fputs(" d=\"", out);
@@ -92,15 +92,15 @@ static void end(canvas *c)
     fputs("\"/>\n", ((svg *)c)->out);
 }
 
-static void text(canvas *c, double x, double y, double size, double room, const char *words)
+static void text(canvas *c, double x, double y, double size, double max_width, const char *words)
 {
     FILE *out = ((svg *)c)->out;
     fputs("<text", out);
     put_attribute(out, "x", x);
     put_attribute(out, "y", y);
     put_attribute(out, "font-size", size);
-    if (CANVAS_LETTER * size * cli_text_width(words) > room + 1) {
-        put_attribute(out, "textLength", room);
+    if (CANVAS_LETTER * size * cli_text_width(words) > max_width + 1) {
+        put_attribute(out, "textLength", max_width);
         fputs(" lengthAdjust=\"spacingAndGlyphs\"", out);
     }
     putc('>', out);

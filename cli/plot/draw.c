@@ -34,9 +34,9 @@ static int find_references(drawing *d, const cli_session *session, const cli_opt
     const int64_t h = session->model_info.outputs, r = session->model_info.references;
     if (options->picture.regions && h != 2)
         return cli_error("--regions: the model maps to %lld dimensions: regions can be drawn of 2 alone", (long long)h);
-    if (options->picture.regions && r > REGIONS_MOST_REFERENCES)
+    if (options->picture.regions && r > REGIONS_MAX_REFERENCES)
         return cli_error("--regions: the model compares with %lld points: regions can be drawn of %d at most",
-                         (long long)r, (int)REGIONS_MOST_REFERENCES);
+                         (long long)r, (int)REGIONS_MAX_REFERENCES);
     if (!options->picture.regions && !session->model_info.references_are_exemplars) return 0;
     d->reference = cli_alloc("exemplars", r, h, sizeof *d->reference);
     if (!d->reference) return CLI_FAILED;

@@ -16,7 +16,7 @@
  * reach 11.5 and 11.9. Ordered so that the first few are the farthest apart. */
 static const uint32_t palette[] = {0x662266, 0xbbbb00, 0x2299aa, 0x880000, 0xff9999,
                                    0x4455ff, 0x997744, 0xaaaaff, 0xdd3388, 0x005544};
-enum { COLOURS = sizeof palette / sizeof *palette };
+enum { COLORS = sizeof palette / sizeof *palette };
 
 /* Beyond ten classes the colours come again with another mark; the areas are about a disc's. */
 static const figure_mark marks[] = {
@@ -28,7 +28,7 @@ static const figure_mark marks[] = {
 };
 enum { MARKS = sizeof marks / sizeof *marks };
 
-static const uint32_t line_colour = 0xbbbbbb, border_colour = 0x8a8a8a, white = 0xffffff, no_class = 0x8a8f98;
+static const uint32_t line_color = 0xbbbbbb, border_color = 0x8a8a8a, white = 0xffffff, no_class = 0x8a8f98;
 
 typedef struct frame { /* the point (x0, y0) of the embedding is in the middle; s: pixels to one of its units */
     double left, top, width, height, x0, y0, s;
@@ -36,14 +36,14 @@ typedef struct frame { /* the point (x0, y0) of the embedding is in the middle; 
 
 canvas_pen figure_fill_of(const cli_figure *p, int32_t group, double opacity)
 {
-    return (canvas_pen){group < p->classes ? palette[group % COLOURS] : no_class, opacity, 0};
+    return (canvas_pen){group < p->classes ? palette[group % COLORS] : no_class, opacity, 0};
 }
 
 /* ---- marks ---- */
 
 const figure_mark *figure_mark_of(const cli_figure *p, int32_t group)
 {
-    return &marks[group < p->classes ? group / COLOURS % MARKS : 0];
+    return &marks[group < p->classes ? group / COLORS % MARKS : 0];
 }
 
 void figure_begin_marks(canvas *c, const figure_mark *m, canvas_pen pen, double diameter)
@@ -90,11 +90,11 @@ static double page_share(const cli_figure *p) /* by which all is smaller in a sm
 
 /* Smaller for more points; more than ten classes are told apart by marks, which have to be seen as long as points are no
  * crowd. */
-static double usual_point(const cli_figure *p)
+static double default_point(const cli_figure *p)
 {
-    enum { CROWD = 60000 };
-    const double n = (double)p->n + 1, least = (p->groups > COLOURS ? 4.0 : 2.2) * fmin(1, sqrt(sqrt(CROWD / n)));
-    return page_share(p) * fmin(6.0, fmax(least, 160.0 / sqrt(n)));
+    enum { DENSE = 60000 };
+    const double n = (double)p->n + 1, min_size = (p->groups > COLORS ? 4.0 : 2.2) * fmin(1, sqrt(sqrt(DENSE / n)));
+    return page_share(p) * fmin(6.0, fmax(min_size, 160.0 / sqrt(n)));
 }
 
 double figure_exemplar_radius(const cli_figure *p)
@@ -117,9 +117,9 @@ static void fit(frame *f, const cli_figure *p)
     if (bounds[0] > bounds[1]) bounds[0] = bounds[1] = bounds[2] = bounds[3] = 0;
     const double widest =
         fmax(p->circles ? 1.35 * figure_exemplar_radius(p) : 0, 0.75 * (p->wrong ? error_size(p) : p->point));
-    const double room = fmin(widest + 6, fmin(f->width, f->height) / 4);
+    const double margin = fmin(widest + 6, fmin(f->width, f->height) / 4);
     const double wide = fmax(bounds[1] - bounds[0], 1e-12), tall = fmax(bounds[3] - bounds[2], 1e-12);
-    f->s = fmin((f->width - 2 * room) / wide, (f->height - 2 * room) / tall);
+    f->s = fmin((f->width - 2 * margin) / wide, (f->height - 2 * margin) / tall);
     f->x0 = (bounds[0] + bounds[1]) / 2;
     f->y0 = (bounds[2] + bounds[3]) / 2;
 }
@@ -211,15 +211,15 @@ static int32_t snap(int32_t tenths, int32_t step)
 /* Replaces counts by levels, by the logarithm; returns that of the densest place. */
 static double find_levels(dot *dots, size_t count, double point)
 {
-    enum { CROWD = 20 };
+    enum { DENSE = 20 };
     const int32_t step = (int32_t)fmax(1, lround(10 * point / 4));
-    int32_t most = 1;
+    int32_t max_count = 1;
     for (size_t i = 0; i < count; i++)
-        if (dots[i].about > most) most = dots[i].about;
-    const double range = log((double)most);
+        if (dots[i].about > max_count) max_count = dots[i].about;
+    const double range = log((double)max_count);
     for (size_t i = 0; i < count; i++) {
         const double share = range > 0 ? log((double)dots[i].about) / range : 1;
-        if (dots[i].about >= CROWD) {
+        if (dots[i].about >= DENSE) {
             dots[i].x = snap(dots[i].x, step);
             dots[i].y = snap(dots[i].y, step);
         }
@@ -299,17 +299,17 @@ static void put_exemplars(canvas *c, const cli_figure *p, const frame *f)
 
 /* ---- regions ---- */
 
-static uint32_t tint(uint32_t colour)
+static uint32_t tint(uint32_t color)
 {
     uint32_t result = 0;
     for (int shift = 0; shift < 24; shift += 8)
-        result |= (uint32_t)lround(255 - 0.16 * (255 - (double)(colour >> shift & 255))) << shift;
+        result |= (uint32_t)lround(255 - 0.16 * (255 - (double)(color >> shift & 255))) << shift;
     return result;
 }
 
 static void put_cells(canvas *c, const regions *all, int32_t label)
 {
-    c->begin(c, &(canvas_pen){tint(palette[label % COLOURS]), 1, 0});
+    c->begin(c, &(canvas_pen){tint(palette[label % COLORS]), 1, 0});
     for (int64_t i = 0; i < all->cells; i++) {
         if (all->cell[i].label != label) continue;
         const region_corner *corner = all->corner + all->cell[i].first;
@@ -321,7 +321,7 @@ static void put_cells(canvas *c, const regions *all, int32_t label)
 
 static void put_borders(canvas *c, const regions *all)
 {
-    c->begin(c, &(canvas_pen){border_colour, 1, 0.8});
+    c->begin(c, &(canvas_pen){border_color, 1, 0.8});
     for (int64_t i = 0; i < all->cells; i++)
         for (int64_t j = 0; j < all->cell[i].corners; j++) {
             const region_corner *from = all->corner + all->cell[i].first + j;
@@ -362,7 +362,7 @@ static int put_regions(canvas *c, const cli_figure *p, const frame *f)
         return cli_error(
             "--regions: %d neighbours among %lld references divide the map into more than %d cells; a smaller "
             "-k makes fewer",
-            (int)p->k, (long long)p->r, (int)REGIONS_MOST_CELLS);
+            (int)p->k, (long long)p->r, (int)REGIONS_MAX_CELLS);
     if (status) return cli_error("out of memory: the regions of %lld references", (long long)p->r);
     for (int32_t g = 0; g < p->classes; g++) put_cells(c, &all, g);
     put_borders(c, &all);
@@ -383,11 +383,11 @@ static void put_frame(canvas *c, const frame *f, const canvas_pen *pen)
     c->end(c);
 }
 
-int cli_figure_draw(FILE *out, const cli_figure *asked)
+int cli_figure_draw(FILE *out, const cli_figure *request)
 {
-    cli_figure figure = *asked;
+    cli_figure figure = *request;
     const cli_figure *p = &figure;
-    if (figure.point <= 0) figure.point = usual_point(p);
+    if (figure.point <= 0) figure.point = default_point(p);
     const double title_size = 1.15 * p->font_size, top = *p->title ? 2.6 * p->font_size : FIGURE_MARGIN;
     const figure_legend l = figure_plan_legend(p, top);
     frame f = {.left = FIGURE_MARGIN, .top = top, .height = (double)p->height - top - FIGURE_MARGIN};
@@ -401,7 +401,7 @@ int cli_figure_draw(FILE *out, const cli_figure *asked)
     if (!code) {
         put_errors(c, p, &f);
         put_exemplars(c, p, &f);
-        put_frame(c, &f, &(canvas_pen){line_colour, 1, 1});
+        put_frame(c, &f, &(canvas_pen){line_color, 1, 1});
         if (*p->title)
             c->text(c, f.left, 1.7 * p->font_size, title_size, (double)p->width - 2 * FIGURE_MARGIN, p->title);
         if (p->legend) figure_put_legend(c, p, &l);

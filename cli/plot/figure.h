@@ -28,7 +28,7 @@ double figure_exemplar_radius(const cli_figure *p); /* smaller for many */
 typedef struct figure_legend {
     double left, top, column, last, row; /* widths of a column and of the last; height of a row */
     int rows, columns;
-    int shown, extra; /* classes that have an entry; where exemplars and errors begin */
+    int listed, extra; /* classes that have an entry; where exemplars and errors begin */
 } figure_legend;
 figure_legend figure_plan_legend(const cli_figure *p, double top);
 void figure_put_legend(canvas *c, const cli_figure *p, const figure_legend *l);

@@ -31,7 +31,7 @@ typedef struct regions {
 
 typedef enum regions_status { REGIONS_OK, REGIONS_TOO_MANY, REGIONS_NO_MEMORY } regions_status;
 
-enum { REGIONS_MOST_REFERENCES = 1000, REGIONS_MOST_CELLS = 50000 };
+enum { REGIONS_MAX_REFERENCES = 1000, REGIONS_MAX_CELLS = 50000 };
 
 /* REGIONS_TOO_MANY: more references or cells than the above. */
 regions_status regions_create(const region_rule *rule, regions *out);

@@ -14,9 +14,9 @@
 #include "core/cli.h"
 #include "core/pool.h"
 
-static const double usual_every = 300;
+static const double default_interval = 300;
 static const double retry_seconds = 10; /* at least, after one that could not be written */
-enum { USUAL_KEEP = 3 };
+enum { DEFAULT_KEEP = 3 };
 
 typedef struct place {
     int64_t epoch, batch; /* done: epochs, and batches of the next */
@@ -103,21 +103,21 @@ static void tidy_beside(const char *path)
 static int take_options(cli_checkpoint *c, const cli_options *o)
 {
     if (!o->training.checkpoint) {
-        const char *lonely = o->training.resume  ? "--resume"
+        const char *option = o->training.resume  ? "--resume"
                              : o->training.every ? "--every"
                              : o->training.kept  ? "--keep"
                                                  : NULL;
-        return lonely ? cli_usage_error(o->command, "%s needs --checkpoint DIR", lonely) : 0;
+        return option ? cli_usage_error(o->command, "%s needs --checkpoint DIR", option) : 0;
     }
     c->folder = *o->training.checkpoint ? o->training.checkpoint : ".";
-    c->keep = o->training.kept ? o->training.kept : USUAL_KEEP;
-    c->every = o->training.every ? cli_seconds_parse(o->training.every) : usual_every;
+    c->keep = o->training.kept ? o->training.kept : DEFAULT_KEEP;
+    c->every = o->training.every ? cli_seconds_parse(o->training.every) : default_interval;
     if (c->every < 0)
         return cli_usage_error(o->command, "--every is '%s': expected a time as in 90s, 5m or 2h", o->training.every);
     return 0;
 }
 
-static int enter(cli_checkpoint *c)
+static int open_folder(cli_checkpoint *c)
 {
     if (mkdir(c->folder, 0777) != 0 && errno != EEXIST)
         return cli_error("%s: cannot make the folder: %s", c->folder, strerror(errno));
@@ -140,7 +140,7 @@ int cli_checkpoint_open(cli_checkpoint *c, const cli_options *options, const cha
     if (cli_rank()) return 0; /* rank 0 has the folder, and says what is wrong with it */
     place *found = NULL;
     int count = 0;
-    code = enter(c);
+    code = open_folder(c);
     if (!code) code = list(c, true, &found, &count);
     if (!code && count && !options->training.resume)
         code =
@@ -165,7 +165,7 @@ static bool damaged(enhope_status status)
 }
 
 /* Tells, also where progress is not told. */
-static void tell(const cli_checkpoint *c, const char *text)
+static void print_notice(const cli_checkpoint *c, const char *text)
 {
     if (cli_rank()) return;
     cli_progress_clear(c->progress);
@@ -189,7 +189,7 @@ static int resume_from(cli_checkpoint *c, place at, bool last, bool *resumed)
     free(path);
     if (!damaged(status) || last) return cli_fail(c->ctx, status);
     snprintf(text, sizeof text, "%s; the checkpoint before it is taken", enhope_error(c->ctx));
-    tell(c, text);
+    print_notice(c, text);
     return 0;
 }
 
@@ -249,7 +249,7 @@ static bool write_one(cli_checkpoint *c)
         snprintf(text, sizeof text, "%s; %s", enhope_error(c->ctx),
                  c->newest && access(c->newest, F_OK) == 0 ? "the checkpoints before it are kept"
                                                            : "there is no checkpoint before it");
-        tell(c, text);
+        print_notice(c, text);
         free(path);
         return false;
     }

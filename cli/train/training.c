@@ -44,7 +44,7 @@ static void put_errors(const cli_session *session)
     char errors[256];
     if (!cli_errors_text(&session->model_info, errors, sizeof errors)) return;
     printf("Errors with 95 %% intervals: %s.\n", errors);
-    if (!cli_errors_part(&session->model_info)) return;
+    if (!cli_errors_differ(&session->model_info)) return;
     fflush(stdout); /* the warning comes after what it speaks of */
     fputs("The validation error is clearly above the training error: the map has learned its training samples better "
           "than "
@@ -118,7 +118,7 @@ static int train(cli_session *session, const cli_options *options, const enhope_
     return code;
 }
 
-static void tell_data(const cli_session *session, const cli_options *options)
+static void print_data(const cli_session *session, const cli_options *options)
 {
     if (options->quiet || cli_rank()) return;
     fprintf(stderr, "%s: %lld samples, %lld inputs, %d classes\n", options->data, (long long)session->data_info.n,
@@ -146,7 +146,7 @@ int cli_train(cli_session *session, const cli_options *options, const enhope_set
     if (!code) enhope_context_set_log(session->ctx, cli_progress_log, &progress);
     if (!code) code = cli_session_data(session, options, options->data, "train");
     if (!code) code = stopped_early();
-    if (!code) tell_data(session, options);
+    if (!code) print_data(session, options);
     if (!code) code = train(session, options, settings, &progress, &checkpoint, path);
     enhope_context_set_log(session->ctx, NULL, NULL);
     cli_progress_close(&progress);

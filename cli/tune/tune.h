@@ -6,7 +6,7 @@
 
 #include "core/pool.h"
 
-enum { TUNE_PATH = 1024, TUNE_TEXT = 1024, ROUNDS = 3, BRACKET = 9, KEPT = 3 /* one of so many goes on */ };
+enum { TUNE_PATH = 1024, TUNE_TEXT = 1024, ROUNDS = 3, BRACKET = 9, REDUCTION = 3 /* one of so many goes on */ };
 
 /* ---- the space ---- */
 
@@ -52,16 +52,16 @@ typedef struct tune_trial {
 typedef struct tuning {
     const cli_options *options;
     const char *folder;
-    double until;   /* cli_now() when the time is over; infinite: never */
-    double closing; /* after that no trial begins */
-    int64_t most;   /* trials; 0: as many as there is time for */
-    int64_t epochs; /* of the last round */
+    double until;       /* cli_now() when the time is over; infinite: never */
+    double closing;     /* after that no trial begins */
+    int64_t max_trials; /* trials; 0: as many as there is time for */
+    int64_t epochs;     /* of the last round */
     int64_t seed, series;
     int jobs;
     int64_t threads;   /* of a process */
     tune_facts facts;  /* samples 0: not known yet */
     tune_trial *trial; /* (trials) 0 is the default as it is; all others race */
-    int trials, room;
+    int trials, capacity;
     int finished; /* runs in this command */
     bool terminal;
     double started;

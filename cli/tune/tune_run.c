@@ -49,25 +49,25 @@ bool tune_read(tuning *t, int trial, int round)
     tune_path(t, "runs", trial, round, ".json", path);
     run_settings(t, trial, round, settings, sizeof settings);
     tune_data_text(t->options, data, sizeof data);
-    cJSON *object = cli_kept_json(path);
+    cJSON *object = cli_json_read(path);
     if (!object) return false;
     const bool same =
-        !strcmp(cli_kept_text(object, "settings"), settings) && !strcmp(cli_kept_text(object, "data"), data);
+        !strcmp(cli_json_text(object, "settings"), settings) && !strcmp(cli_json_text(object, "data"), data);
     if (same) {
-        *run = (tune_run){.error = cli_kept_number(object, "valid_error_percent"),
-                          .seconds = cli_kept_number(object, "seconds"),
-                          .microseconds = cli_kept_number(object, "microseconds_per_point"),
-                          .bytes = cli_kept_number(object, "bytes"),
-                          .parameters = cli_kept_count(object, "parameters"),
-                          .epochs = cli_kept_count(object, "epochs"),
-                          .best = cli_kept_count(object, "best_epoch"),
-                          .cut = cli_kept_number(object, "cut") > 0};
-        snprintf(run->why, sizeof run->why, "%s", cli_kept_text(object, "failed"));
+        *run = (tune_run){.error = cli_json_number(object, "valid_error_percent"),
+                          .seconds = cli_json_number(object, "seconds"),
+                          .microseconds = cli_json_number(object, "microseconds_per_point"),
+                          .bytes = cli_json_number(object, "bytes"),
+                          .parameters = cli_json_count(object, "parameters"),
+                          .epochs = cli_json_count(object, "epochs"),
+                          .best = cli_json_count(object, "best_epoch"),
+                          .cut = cli_json_number(object, "cut") > 0};
+        snprintf(run->why, sizeof run->why, "%s", cli_json_text(object, "failed"));
         run->failed = run->why[0] != '\0';
         run->done = run->failed || isfinite(run->error);
-        t->facts = (tune_facts){.samples = cli_kept_count(object, "samples"),
-                                .valid = cli_kept_count(object, "valid_samples"),
-                                .classes = cli_kept_count(object, "classes")};
+        t->facts = (tune_facts){.samples = cli_json_count(object, "samples"),
+                                .valid = cli_json_count(object, "valid_samples"),
+                                .classes = cli_json_count(object, "classes")};
     }
     cJSON_Delete(object);
     return same && run->done;
@@ -109,7 +109,7 @@ static int write_result(const tuning *t, int trial, int round, const tune_run *r
 /* ---- training ---- */
 
 /* Ends a run by a signal, or when the time of the search is over. */
-static int go_on(const enhope_progress *at, void *user)
+static int keep_training(const enhope_progress *at, void *user)
 {
     const tuning *t = user;
     (void)at;
@@ -144,7 +144,7 @@ int tune_time(const cli_session *s, double *microseconds)
 }
 
 /* What is known of the model: sizes, error, and the time a point takes. */
-static int judge(const cli_session *s, const char *path, tune_run *run)
+static int evaluate(const cli_session *s, const char *path, tune_run *run)
 {
     struct stat at = {0};
     const enhope_history *best = cli_session_best(s);
@@ -173,7 +173,8 @@ static int train(const tuning *t, int trial, int round, cli_session *s, const en
     enhope_settings_get(s->ctx, settings, "valid", part, sizeof part);
     const tune_facts facts = learn_facts(s, atof(part));
     const double start = cli_now();
-    const enhope_status status = enhope_train(s->ctx, s->data, settings, go_on, (void *)(uintptr_t)t, &s->model);
+    const enhope_status status =
+        enhope_train(s->ctx, s->data, settings, keep_training, (void *)(uintptr_t)t, &s->model);
     if (status && status != ENHOPE_STOPPED) return give_up(t, trial, round, s, status, &facts);
     if (cli_caught_signal()) return 128 + cli_caught_signal();
     run.seconds = cli_now() - start;
@@ -187,7 +188,7 @@ static int train(const tuning *t, int trial, int round, cli_session *s, const en
     tune_path(t, "models", trial, round, ".safetensors", path);
     const enhope_status saved = enhope_model_save(s->ctx, s->model, path);
     if (saved) return cli_fail(s->ctx, saved);
-    const int code = judge(s, path, &run);
+    const int code = evaluate(s, path, &run);
     return code ? code : write_result(t, trial, round, &run, &facts);
 }
 

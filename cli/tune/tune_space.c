@@ -50,7 +50,7 @@ static void pick(const char *values, double u, char *buffer, size_t size)
     snprintf(buffer, size, "%.*s", (int)strcspn(values, "|"), values);
 }
 
-static const char *value_said(const cli_options *options, const char *name)
+static const char *explicit_value(const cli_options *options, const char *name)
 {
     for (int i = 0; i < options->settings; i++)
         if (!strcmp(options->setting[i].name, name)) return options->setting[i].value;
@@ -60,7 +60,7 @@ static const char *value_said(const cli_options *options, const char *name)
 /* Whether the target is NCA's, which cannot be smoothed. */
 static bool targets_nca(const cli_options *options)
 {
-    const char *target = value_said(options, "target"), *method = value_said(options, "method");
+    const char *target = explicit_value(options, "target"), *method = explicit_value(options, "method");
     if (target && strcmp(target, "auto") != 0) return !strcmp(target, "nca");
     for (int i = 0; method && i < enhope_method_count(); i++)
         if (!strcmp(enhope_method_get(i)->name, method)) return !strcmp(enhope_method_get(i)->target, "NCA");
@@ -93,11 +93,11 @@ static void add_drawn(const tuning *t, int trial, int i, char *buffer, size_t si
     if (!strcmp(d->setting, "factors hidden")) {
         char *hidden = strchr(value, ' ');
         *hidden++ = '\0';
-        if (!value_said(t->options, "factors")) add(buffer, size, "factors", value);
-        if (!value_said(t->options, "hidden")) add(buffer, size, "hidden", hidden);
+        if (!explicit_value(t->options, "factors")) add(buffer, size, "factors", value);
+        if (!explicit_value(t->options, "hidden")) add(buffer, size, "hidden", hidden);
         return;
     }
-    if (value_said(t->options, d->setting)) return;
+    if (explicit_value(t->options, d->setting)) return;
     if (!strcmp(d->setting, "label_smoothing") && targets_nca(t->options)) return;
     if (!strcmp(d->setting, "z")) {
         long long each = 0;
@@ -122,6 +122,6 @@ int64_t tune_epochs(const tuning *t, int trial, int round)
 {
     if (trial == 0) return 0;
     int64_t epochs = t->epochs;
-    for (int i = round + 1; i < ROUNDS; i++) epochs = (epochs + KEPT - 1) / KEPT;
+    for (int i = round + 1; i < ROUNDS; i++) epochs = (epochs + REDUCTION - 1) / REDUCTION;
     return epochs;
 }

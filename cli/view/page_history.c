@@ -18,9 +18,9 @@ typedef struct camera {
     const cli_page_watched *watched;
     enhope_trainer *trainer;
     enhope_dataset *sample;
-    int64_t most;   /* frames */
-    float *Y;       /* (points, h) */
-    int32_t *label; /* (points) */
+    int64_t max_frames; /* frames */
+    float *Y;           /* (points, h) */
+    int32_t *label;     /* (points) */
     cli_page_history *out;
 } camera;
 
@@ -107,9 +107,9 @@ static int watch(camera *k)
         enhope_progress at = {0};
         const enhope_status status = enhope_trainer_step(k->trainer, &at, &done);
         if (status) return cli_fail(k->session->ctx, status);
-        if (!done && (step < next || k->out->frames == k->most - 1)) continue; /* the last place is for the end */
+        if (!done && (step < next || k->out->frames == k->max_frames - 1)) continue; /* the last place is for the end */
         code = take_frame(k, &at, done);
-        const double share = (double)(k->out->frames + 1) / (double)k->most;
+        const double share = (double)(k->out->frames + 1) / (double)k->max_frames;
         const double planned = (double)at.epochs * (double)at.batches;
         next = step + 1 > (int64_t)(planned * share * share) ? step + 1 : (int64_t)(planned * share * share);
     }
@@ -136,11 +136,11 @@ int cli_page_history_record(const cli_session *session, const cli_options *optio
     cli_options of_training = *options;
     enhope_settings *settings = NULL;
     camera k = {.session = session, .watched = watched, .out = out};
-    k.most = session->model_info.references_are_exemplars ? FRAMES : FRAMES_SLOW;
+    k.max_frames = session->model_info.references_are_exemplars ? FRAMES : FRAMES_SLOW;
     of_training.source.part = NULL;
     out->points = points;
-    out->place = cli_alloc("frames", k.most, points * 2, sizeof *out->place);
-    out->frame = out->place ? cli_alloc("frames", k.most, 1, sizeof *out->frame) : NULL;
+    out->place = cli_alloc("frames", k.max_frames, points * 2, sizeof *out->place);
+    out->frame = out->place ? cli_alloc("frames", k.max_frames, 1, sizeof *out->frame) : NULL;
     k.Y = out->frame ? cli_alloc("a frame", points, session->model_info.outputs, sizeof *k.Y) : NULL;
     k.label = k.Y ? cli_alloc("a frame", points, 1, sizeof *k.label) : NULL;
     int code = k.label ? 0 : CLI_FAILED;

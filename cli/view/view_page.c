@@ -47,9 +47,9 @@ static double number_of(const view *v, int64_t i, number which)
     return round(65535.0 * fmin(1, fmax(0, (double)p)));
 }
 
-static int put_numbers(const view *v, FILE *out, const char *id, number which, double most)
+static int put_numbers(const view *v, FILE *out, const char *id, number which, double max_value)
 {
-    const size_t width = most < 256 ? 1 : most < 65536 ? 2 : 4;
+    const size_t width = max_value < 256 ? 1 : max_value < 65536 ? 2 : 4;
     uint8_t *to = cli_alloc(id, v->n, (int64_t)width, 1);
     if (!to) return CLI_FAILED;
     for (int64_t i = 0; i < v->n; i++) {
@@ -66,7 +66,7 @@ static int put_points(const view *v, FILE *out)
     const double c = v->session.model_info.classes + 1;
     const struct {
         const char *id;
-        double most;
+        double max_value;
     } blocks[] = {[NUMBER_X] = {"x", 65535},
                   [NUMBER_Y] = {"y", 65535},
                   [NUMBER_ROW] = {"row", UINT32_MAX},
@@ -77,7 +77,7 @@ static int put_points(const view *v, FILE *out)
                   [NUMBER_PROBA] = {"proba", 65535}};
     int code = 0;
     for (int i = 0; i <= NUMBER_PROBA && !code; i++)
-        code = put_numbers(v, out, blocks[i].id, (number)i, blocks[i].most);
+        code = put_numbers(v, out, blocks[i].id, (number)i, blocks[i].max_value);
     return code;
 }
 

@@ -14,11 +14,11 @@ void cli_interval(int64_t errors, int64_t n, double *low, double *high)
 {
     const double z = 1.959963984540054;
     const double count = n > 0 ? (double)n : 1.0, p = (double)errors / count;
-    const double centre = p + z * z / (2 * count);
+    const double center = p + z * z / (2 * count);
     const double half = z * sqrt(p * (1 - p) / count + z * z / (4 * count * count));
     const double scale = 100.0 / (1 + z * z / count);
-    *low = fmax(0.0, (centre - half) * scale);
-    *high = fmin(100.0, (centre + half) * scale);
+    *low = fmax(0.0, (center - half) * scale);
+    *high = fmin(100.0, (center + half) * scale);
     if (errors == 0) *low = 0; /* exactly, where rounding leaves 1e-17 */
     if (errors == n) *high = 100;
 }
@@ -41,7 +41,7 @@ bool cli_errors_text(const enhope_model_info *info, char *buffer, size_t size)
     return info->valid_n || info->train_n;
 }
 
-bool cli_errors_part(const enhope_model_info *info)
+bool cli_errors_differ(const enhope_model_info *info)
 {
     const double clearly = 2;
     double low, high, ignored;
@@ -94,7 +94,7 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-int cli_sureness_parse(const cli_options *options, const char *text, size_t length, enhope_confidence *out)
+int cli_confidence_parse(const cli_options *options, const char *text, size_t length, enhope_confidence *out)
 {
     for (int i = 0; i < KINDS; i++)
         if (strlen(kinds[i].name) == length && !strncmp(text, kinds[i].name, length)) {

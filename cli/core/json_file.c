@@ -9,32 +9,32 @@
 
 #include "core/pool.h"
 
-cJSON *cli_kept_json(const char *path)
+cJSON *cli_json_read(const char *path)
 {
-    enum { MOST = 1 << 16 };
+    enum { MAX_BYTES = 1 << 16 };
     FILE *file = fopen(path, "rb");
     if (!file) return NULL;
-    char *words = malloc(MOST);
-    const size_t length = words ? fread(words, 1, MOST, file) : 0;
-    cJSON *object = length && length < MOST ? cJSON_ParseWithLength(words, length) : NULL;
+    char *words = malloc(MAX_BYTES);
+    const size_t length = words ? fread(words, 1, MAX_BYTES, file) : 0;
+    cJSON *object = length && length < MAX_BYTES ? cJSON_ParseWithLength(words, length) : NULL;
     free(words);
     fclose(file);
     return object;
 }
 
-double cli_kept_number(const cJSON *object, const char *name)
+double cli_json_number(const cJSON *object, const char *name)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
-int64_t cli_kept_count(const cJSON *object, const char *name)
+int64_t cli_json_count(const cJSON *object, const char *name)
 {
-    const double value = cli_kept_number(object, name);
+    const double value = cli_json_number(object, name);
     return value > 0 && value < 1e15 ? (int64_t)value : 0;
 }
 
-const char *cli_kept_text(const cJSON *object, const char *name)
+const char *cli_json_text(const cJSON *object, const char *name)
 {
     const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
     return value ? value : "";
