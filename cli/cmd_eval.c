@@ -1,10 +1,10 @@
-/* enhope eval: the error on labelled data, class by class, with its confusions and its cost, and how sure the model may be. */
+/* enhope eval: errors by class, confusions, time, calibration and rejection on labeled data. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/cli.h"
 
-enum { MATRIX_CLASSES = 20, LISTED_CONFUSIONS = 20 }; /* more classes than that: the commonest confusions as a list */
+enum { MATRIX_CLASSES = 20, LISTED_CONFUSIONS = 20 }; /* with more classes, the most frequent confusions are listed */
 
 static int64_t class_total(const enhope_evaluation *e, int32_t c, int32_t k)
 {
@@ -66,7 +66,7 @@ static void put_matrix(const cli_session *session, const enhope_evaluation *e)
     char largest[32];
     int cell = snprintf(largest, sizeof largest, "%lld", (long long)e->n);
     cell = (cell > names ? cell : names) + 1;
-    printf("\nconfusion: a row is the true class, a column the predicted one\n%*s", names, "");
+    printf("\nconfusion matrix: rows are true classes, columns are predicted classes\n%*s", names, "");
     for (int32_t j = 0; j < c; j++) cli_put_text(stdout, enhope_model_class_name(session->model, j), cell);
     putchar('\n');
     for (int32_t k = 0; k < c; k++) {
@@ -76,12 +76,12 @@ static void put_matrix(const cli_session *session, const enhope_evaluation *e)
     }
 }
 
-/* The commonest confusions, found one after the other; ties in the order of the classes. */
+/* The most frequent confusions. Ties are in the order of the classes. */
 static void put_commonest(const cli_session *session, const enhope_evaluation *e)
 {
     const int32_t c = session->model_info.classes;
     const int names = name_width(session, 4);
-    printf("\nthe commonest confusions\n");
+    printf("\nmost frequent confusions\n");
     cli_put_text(stdout, "true", -names);
     fputs("  ", stdout);
     cli_put_text(stdout, "predicted", -(names > 9 ? names : 9));
@@ -119,10 +119,10 @@ static void put_report(const cli_session *session, const enhope_evaluation *e, b
            session->model_info.references_are_exemplars ? "exemplars" : "points");
     printf("probabilities: negative log-likelihood %.4f, calibration error %.2f %%, temperature %.4g\n",
            e->calibration->nll, 100 * e->calibration->ece, session->model_info.temperature);
-    printf("time: %.3f s, %.1f microseconds a point\n", e->seconds, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0);
+    printf("time: %.3f s, %.1f microseconds per point\n", e->seconds, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0);
     if (e->unknown)
-        printf("unknown: %lld point%s of classes that the model never saw, counted as errors\n", (long long)e->unknown,
-               e->unknown == 1 ? "" : "s");
+        printf("unknown: %lld point%s of classes that the model does not know, counted as errors\n",
+               (long long)e->unknown, e->unknown == 1 ? "" : "s");
     putchar('\n');
     cli_put_text(stdout, "class", -names);
     fputs("        n    errors   error %\n", stdout);
@@ -141,7 +141,7 @@ static void put_report(const cli_session *session, const enhope_evaluation *e, b
 
 enum { COVERAGES = 7 };
 
-/* The rows of --reject; none where it is not asked for. */
+/* Fills the rows of --reject, if given. */
 static int plan_rejection(const cli_options *options, enhope_coverage *row, enhope_rejection *rejection)
 {
     static const double usual[COVERAGES] = {1, 0.99, 0.95, 0.9, 0.8, 0.7, 0.5};

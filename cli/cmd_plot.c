@@ -1,4 +1,4 @@
-/* enhope plot: the embedding of a data set as a figure: SVG, PNG or PDF, or as the page of enhope view. */
+/* enhope plot: draws the embedding as SVG, PNG or PDF, or writes the page of enhope view. */
 #include <string.h>
 #include <strings.h>
 
@@ -9,7 +9,7 @@ static const char *output_path(const cli_options *options)
     return options->output ? options->output : "map.svg";
 }
 
-/* What --format says, else what the name ends in; a name without an ending, or none, is SVG's. */
+/* --format, else the extension of the output file, else svg. */
 static const char *explicit_format(const cli_options *options)
 {
     const char *path = output_path(options), *slash = strrchr(path, '/');
@@ -25,16 +25,17 @@ static int find_format(const cli_options *options, canvas_format *out)
         if (!strcasecmp(format_name, formats[i])) {
             *out = (canvas_format)i;
             if (*out != CANVAS_PNG && options->picture.scale > 0)
-                return cli_usage_error(options->command, "--scale is for PNG: %s has no pixels", formats[i]);
+                return cli_usage_error(options->command, "--scale applies to PNG only: remove it for %s", formats[i]);
             return 0;
         }
     if (options->picture.format)
         return cli_usage_error(options->command, "--format is '%s': expected svg, png, pdf or html", format_name);
-    return cli_usage_error(options->command, "%s: expected a name that ends in .svg, .png, .pdf or .html, or --format",
+    return cli_usage_error(options->command,
+                           "%s: unknown format; use a name that ends in .svg, .png, .pdf or .html, or --format",
                            options->output);
 }
 
-/* A page has its own ways to show what these options ask of a picture. */
+/* Options that do not apply to the HTML page. */
 static int write_page(const cli_options *options)
 {
     const struct {
@@ -49,12 +50,12 @@ static int write_page(const cli_options *options)
     };
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
         if (of_pictures[i].is_explicit)
-            return cli_usage_error(options->command, "--%s is for pictures: html is a page to explore",
+            return cli_usage_error(options->command, "--%s does not apply to html: remove it, or use svg, png or pdf",
                                    of_pictures[i].name);
     return cmd_view(options);
 }
 
-/* Letters must leave room for the map, however narrow it is. */
+/* Large letters would leave no space for the map. */
 static int check_letters(const cli_options *options)
 {
     const int64_t width = options->picture.width ? options->picture.width : CLI_PICTURE_WIDTH,
@@ -72,15 +73,16 @@ int cmd_plot(const cli_options *options)
     cli_output output = {0};
     canvas_format format = CANVAS_SVG;
     if (!strcasecmp(explicit_format(options), "html")) return write_page(options);
-    int code = find_format(options, &format); /* before anything is computed */
+    int code = find_format(options, &format); /* before the computation */
     if (!code) code = check_letters(options);
     if (code) return code;
     code = cli_session_open(&session, options);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code && session.model_info.outputs < 2)
-        code = cli_error("%s maps to 1 dimension: a picture needs 2", options->positional[0]);
+        code = cli_error("%s maps to 1 dimension, a figure needs 2: train with two or more dimensions",
+                         options->positional[0]);
     if (!code && session.model_info.outputs > 2)
-        fprintf(stderr, "enhope: %s maps to %lld dimensions: the first two are drawn\n", options->positional[0],
+        fprintf(stderr, "enhope: %s maps to %lld dimensions; the first two are drawn\n", options->positional[0],
                 (long long)session.model_info.outputs);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
     if (!code) code = cli_session_in_memory(&session, options);

@@ -1,15 +1,15 @@
-/* enhope predict: the class of each point where the model is sure enough, its probabilities, the exemplar that won. */
+/* enhope predict: writes the class of each point, its probabilities and the nearest exemplar. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/cli.h"
 
-/* The least sureness that is answered. */
+/* The threshold of --reject. */
 typedef struct bound {
     bool enabled;
     enhope_confidence by;
-    float value; /* as the library computes, so that what eval prints keeps what it says */
+    float value; /* float as in the library, so that thresholds of eval select the same points */
 } bound;
 
 static int parse_bound(const cli_options *options, bound *out)
@@ -19,7 +19,8 @@ static int parse_bound(const cli_options *options, bound *out)
     const size_t name = strcspn(text, "=");
     char *end = NULL;
     if (!text[name])
-        return cli_usage_error(options->command, "--reject is '%s': expected KIND=VALUE, as in probability=0.9", text);
+        return cli_usage_error(options->command, "--reject is '%s': expected KIND=VALUE, such as probability=0.9",
+                               text);
     const int code = cli_confidence_parse(options, text, name, &out->by);
     if (code) return code;
     out->value = (float)strtod(text + name + 1, &end);
@@ -36,7 +37,7 @@ static bool is_accepted(const bound *b, const enhope_prediction *p, int64_t i, i
     return (b->by == ENHOPE_CONFIDENCE_MARGIN ? p->margin[i] : p->proba[i * c + p->label[i]]) >= b->value;
 }
 
-/* For runs of n samples. */
+/* For blocks of n samples. */
 static int allocate(const cli_session *session, const cli_options *options, const bound *b, int64_t n,
                     enhope_prediction *out)
 {
@@ -74,7 +75,7 @@ static void put_rows(FILE *out, const cli_session *session, int64_t n, const enh
         if (is_accepted(b, prediction, i, c))
             cli_put_csv(out, enhope_model_class_name(session->model, prediction->label[i]));
         else
-            fputs("\"\"", out); /* empty, but no empty line, which readers pass over */
+            fputs("\"\"", out); /* not an empty line, which CSV readers skip */
         for (int32_t k = 0; k < c && proba; k++) fprintf(out, ",%.6g", (double)prediction->proba[i * c + k]);
         if (prediction->winner)
             fprintf(out, ",%lld,%.6g", (long long)prediction->winner[i], (double)prediction->distance[i]);
@@ -82,7 +83,7 @@ static void put_rows(FILE *out, const cli_session *session, int64_t n, const enh
     }
 }
 
-/* Classifies and writes run by run; no run is longer than the first. */
+/* Classifies and writes block by block. No block is larger than the first. */
 static int put_all(const cli_session *session, const cli_options *options, const bound *limit, cli_output *output)
 {
     enhope_prediction prediction = {0};

@@ -1,4 +1,4 @@
-/* enhope recipes: the library's table of recipes, as text or JSON: what each is for, and the settings in which they differ. */
+/* enhope recipes: prints the purpose of each recipe and the settings in which they differ. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 enum { CAPACITY = 64 };
 
-/* The values of the settings in all recipes: (settings, recipes) texts. */
+/* (settings, recipes) values of the settings in all recipes */
 typedef struct table {
     int settings, recipes;
     char (*value)[CAPACITY];
@@ -17,7 +17,7 @@ static const char *value(const table *t, int setting, int recipe)
     return t->value[setting * t->recipes + recipe];
 }
 
-/* Whether the recipes differ in a setting, its own name left out. */
+/* Whether the recipes differ in a setting other than recipe. */
 static bool differs(const table *t, int setting)
 {
     if (!strcmp(enhope_setting_get(setting)->name, "recipe")) return false;
@@ -71,7 +71,7 @@ static void put_text(const table *t)
         for (int i = 0; i < t->recipes; i++)
             printf("%-*s%s", i + 1 < t->recipes ? COLUMN : 0, value(t, k, i), i + 1 < t->recipes ? "" : "\n");
     }
-    puts("\nAll other settings are the same in all of them: 'enhope methods --settings' lists these.");
+    puts("\nAll other settings are the same in all recipes; run 'enhope methods --settings' to list them.");
 }
 
 int cmd_recipes(const cli_options *options)

@@ -1,7 +1,7 @@
-/* enhope tune: which run comes next. Trials race in brackets of nine: each is trained for a ninth of the epochs, the best
- * third again for a third of them, the best third of these for all (successive halving). A round begins when the one before
- * it has ended, so that the same runs are made whatever the number of processes; what ends is kept, and the same command
- * goes on from there. */
+/* enhope tune: schedules the runs by successive halving. In a bracket of nine trials, each is
+ * trained for a ninth of the epochs, the best third for a third, and the best third of these for
+ * all. A round begins when the one before has ended, so that the runs do not depend on the number
+ * of processes. Results are stored, and the same command resumes an interrupted search. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ bool tune_allowed(const tuning *t, const tune_run *run)
            (o->tune.latency <= 0 || run->microseconds <= o->tune.latency);
 }
 
-/* ---- the race ---- */
+/* ---- schedule ---- */
 
 typedef struct racer {
     int trial;
@@ -40,7 +40,7 @@ static int by_error(const void *a, const void *b)
     return x->error != y->error ? (x->error < y->error ? -1 : 1) : x->trial - y->trial;
 }
 
-/* Those of the bracket's trials that run in this round, as far as that is known: false while the round before goes on. */
+/* The trials of the bracket that run in this round; false while the round before is running. */
 static bool find_racers(const tuning *t, int bracket, int round, racer *out, int *count)
 {
     const int first = 1 + bracket * BRACKET;
@@ -70,7 +70,7 @@ static bool waits(const tuning *t, int trial, int round)
     return !run_of(t, trial, round)->done && !t->trial[trial].running[round];
 }
 
-/* A run of a bracket that can be made now; -1: none. */
+/* A run of the bracket that can start now; -1: none. */
 static int next_of_bracket(const tuning *t, int bracket)
 {
     racer racers[BRACKET];
@@ -89,7 +89,7 @@ static int begin(tuning *t, int item)
     return item;
 }
 
-/* A trial is made up, and what was kept of it is found. */
+/* Draws the settings of a new trial and reads its stored results. */
 static void add_trial(tuning *t)
 {
     const int number = t->trials++;
@@ -104,7 +104,7 @@ static int next(void *user)
     tuning *t = user;
     if (cli_now() >= t->until) return -1;
     if (waits(t, 0, LAST)) return begin(t, LAST);
-    if (!run_of(t, 0, LAST)->done) return -1; /* it tells what the data is */
+    if (!run_of(t, 0, LAST)->done) return -1; /* this run reports the size of the data */
     for (;;) {
         for (int bracket = 0; 1 + bracket * BRACKET < t->trials; bracket++) {
             const int item = next_of_bracket(t, bracket);
@@ -134,14 +134,14 @@ static void print_run(const tuning *t, int trial, int round)
     const tune_run *run = run_of(t, trial, round);
     clear_line(t);
     if (run->failed) {
-        fprintf(stderr, "trial %d cannot be trained: %s\n", trial, run->why);
+        fprintf(stderr, "trial %d failed: %s\n", trial, run->why);
         return;
     }
     fprintf(stderr, "trial %d: %.2f %% after %lld epochs, %.1f s%s; %s\n", trial, run->error, (long long)run->epochs,
-            run->seconds, run->cut ? " (the time was over)" : "", t->trial[trial].settings);
+            run->seconds, run->cut ? " (stopped at the time limit)" : "", t->trial[trial].settings);
 }
 
-/* Models that are worse than another in everything are not worth their room. */
+/* Removes models that another model beats in error, size and speed. */
 static void drop_models(const tuning *t)
 {
     char path[TUNE_PATH];
@@ -168,9 +168,9 @@ static void ended(void *user, const cli_job *job, int status)
     }
     if (cli_caught_signal() || cli_now() >= t->until) return;
     clear_line(t);
-    if (trial == 0 || !WIFSIGNALED(status)) { /* a sentence says why: no other run would go better */
-        t->code =
-            WIFSIGNALED(status) ? cli_error("the first run ended by signal %d", WTERMSIG(status)) : WEXITSTATUS(status);
+    if (trial == 0 || !WIFSIGNALED(status)) { /* the run has printed why: all others would fail too */
+        t->code = WIFSIGNALED(status) ? cli_error("the first run was ended by signal %d", WTERMSIG(status))
+                                      : WEXITSTATUS(status);
         t->until = 0;
         return;
     }
@@ -214,9 +214,9 @@ static int take_settings(tuning *t)
     for (int i = 0; i < o->settings && !code; i++) {
         const char *name = o->setting[i].name, *value = o->setting[i].value;
         if (!strcmp(name, "recipe"))
-            code =
-                cli_usage_error(o->command, "--recipe has no place here: the trials begin with recipes of their own");
-        else if (strchr(value, ' ') || !*value) /* settings are kept as words */
+            code = cli_usage_error(o->command,
+                                   "--recipe is not allowed: the trials use the recipes fast and best; remove it");
+        else if (strchr(value, ' ') || !*value) /* settings are stored as words */
             code = cli_usage_error(o->command, "%s is '%s': expected one word", name, value);
         else if (!strcmp(name, "epochs"))
             t->epochs = atoll(value);
@@ -224,10 +224,11 @@ static int take_settings(tuning *t)
             t->seed = atoll(value);
     }
     tune_settings(t, 0, words, sizeof words);
-    if (!code) code = cli_apply_settings(ctx, settings, words); /* before the work, not after it */
+    if (!code) code = cli_apply_settings(ctx, settings, words); /* check before the search */
     if (!code) {
         enhope_settings_get(ctx, settings, "valid", words, sizeof words);
-        if (atof(words) <= 0) code = cli_usage_error(o->command, "--valid 0 leaves no validation part to tune on");
+        if (atof(words) <= 0)
+            code = cli_usage_error(o->command, "--valid 0 leaves no validation part; use a value above 0");
     }
     enhope_settings_free(settings);
     enhope_context_free(ctx);
@@ -240,11 +241,11 @@ static int take_options(tuning *t)
     const double seconds = o->tune.for_time ? cli_seconds_parse(o->tune.for_time)
                            : o->tune.trials ? INFINITY
                                             : own_seconds;
-    if (!o->data) return cli_usage_error(o->command, "--data SPEC is missing");
+    if (!o->data) return cli_usage_error(o->command, "missing option: --data SPEC");
     if (!strcmp(o->data, "-"))
-        return cli_usage_error(o->command, "every trial reads the data: it cannot be -, but a file");
+        return cli_usage_error(o->command, "every trial reads the data, which cannot be -; use a file");
     if (seconds <= 0)
-        return cli_usage_error(o->command, "--for is '%s': expected a time as in 90s, 10m or 2h", o->tune.for_time);
+        return cli_usage_error(o->command, "--for is '%s': expected a time such as 90s, 10m or 2h", o->tune.for_time);
     t->started = cli_now();
     t->until = t->started + seconds;
     t->closing = t->started + closing_part * seconds;
@@ -265,14 +266,15 @@ static bool has_file(const tuning *t, const char *kind, int trial, int round, co
     return access(path, R_OK) == 0;
 }
 
-/* The trials of a search that was begun before: one of the same kind only. */
+/* Reads the trials of an earlier search with the same data and settings. */
 static int find_results(tuning *t)
 {
     add_trial(t);
     if (!t->facts.samples && has_file(t, "runs", 0, LAST, ".json"))
-        return cli_error("%s holds a search on other data or with other settings; -o names another folder", t->folder);
+        return cli_error("%s contains a search on other data or with other settings; choose another folder with -o",
+                         t->folder);
     while (t->facts.samples && t->trials < t->capacity && has_file(t, "runs", t->trials, 0, ".json")) add_trial(t);
-    /* a model that is wanted and gone is made again; all are looked at before any is given up */
+    /* a missing model is trained again; check all runs before models are removed */
     for (int i = 0; i < t->trials * ROUNDS; i++) {
         const tune_run *run = run_of(t, i / ROUNDS, i % ROUNDS);
         const bool wanted = tune_allowed(t, run) && (i == LAST || !tune_beaten(t, run));
@@ -309,7 +311,7 @@ int cmd_tune(const cli_options *options)
     if (!code) code = t.code;
     if (!code && t.facts.samples) code = tune_report(&t);
     if (!code && cli_caught_signal()) {
-        cli_error("stopped; what is done is kept in %s, and the same command goes on from there", t.folder);
+        cli_error("stopped; completed runs are in %s; run the same command again to resume", t.folder);
         code = 128 + cli_caught_signal();
     }
     free(t.trial);

@@ -1,5 +1,5 @@
-/* One cell of the reproduction: a model trained with the plan's settings, judged once on the test part, and what it
- * took, kept as a small JSON file. */
+/* One cell: trains a model with the settings of the plan, evaluates it once on the test part, and
+ * stores errors and costs in a JSON file. */
 #define _DEFAULT_SOURCE 1
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -13,7 +13,8 @@
 
 enum { QUICK_TRAINING = 3000, QUICK_TEST = 1000, KMEANS_CENTERS = 20 };
 static const char quick_settings[] = " time 2.5";
-/* What a cell's own settings change: the paper's, but samples weigh the same unless a cell says that pairs do. */
+/* Settings of a cell override these: recipe paper, but with equal weights of samples instead of
+ * pairs. */
 static const char base_settings[] = "recipe paper weight sample";
 
 void cell_name(cell at, char *buffer, size_t size)
@@ -47,7 +48,7 @@ bool cell_keeps_model(cell at)
     return at.seed == 1 && keep && strstr(keep, word);
 }
 
-/* path (2 PATH_ROOM) and split (TEXT_ROOM) hold what source points to. */
+/* path (2 PATH_SIZE) and split (TEXT_SIZE) are buffers that source points to. */
 static void cell_source(const reproduction *r, cell at, const char *part, enhope_source *source, char *path,
                         char *split)
 {
@@ -58,11 +59,12 @@ static void cell_source(const reproduction *r, cell at, const char *part, enhope
     else
         snprintf(path, 2 * PATH_SIZE, "%s/%s,%s/%s", r->data, set->pair[test][0], r->data, set->pair[test][1]);
     if (set->split) snprintf(split, TEXT_SIZE, "%s%d", set->split, at.seed);
-    *source = (enhope_source){.path = path, .part = set->path ? part : NULL, .split = set->split ? split : NULL};
+    *source = (enhope_source){.path = path, .split = set->split ? split : NULL};
+    if (set->path) source->part = part;
     if (r->quick) source->limit = test ? QUICK_TEST : QUICK_TRAINING;
 }
 
-/* ---- kept ---- */
+/* ---- result files ---- */
 
 bool cell_read(const reproduction *r, cell at, cell_result *out)
 {
@@ -112,7 +114,7 @@ static int cell_write(const reproduction *r, cell at, const cell_result *result)
     return cli_output_close(&output);
 }
 
-/* ---- done ---- */
+/* ---- running ---- */
 
 int cell_data(const reproduction *r, cell at, const char *part, enhope_context *ctx, enhope_dataset **out)
 {
@@ -133,7 +135,7 @@ static void name_cpu(char *buffer, size_t size)
     snprintf(buffer, size, "%s, ", name);
 }
 
-/* The first device whose name begins so: "cuda" is cuda:0. */
+/* The first device whose name begins with name: "cuda" is cuda:0. */
 static bool find_device(enhope_context *ctx, const char *name, enhope_device_info *out)
 {
     for (int i = 0; i < enhope_device_count(ctx); i++)
@@ -166,7 +168,8 @@ static int evaluate(cli_session *s, const enhope_model *model, const enhope_data
     enhope_evaluation e = {0};
     const enhope_status status = enhope_model_evaluate(s->ctx, model, test, 0, &e);
     if (status) return cli_fail(s->ctx, status);
-    if (!e.n) return cli_error("the test part has no labelled sample of a class that was trained on");
+    if (!e.n)
+        return cli_error("the test part has no labeled sample of a class of the model; use data with matching classes");
     *percent = 100.0 * (double)e.errors / (double)e.n;
     *n = e.n;
     return 0;

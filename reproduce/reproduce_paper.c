@@ -1,4 +1,4 @@
-/* The report on the paper: its tables, its claims, its figure, and what goes beyond it. */
+/* The report on the paper: its tables, claims and figure, and results beyond the paper. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,8 @@ static spread claim_side(const reproduction *r, const char *name, int set)
     return report_spread(r, plan_row_number(id), set, kmeans ? KMEANS_ERROR : TEST);
 }
 
-/* Of a claim that the gap is above zero; scale is its deviation, NaN where there is a single seed. */
+/* Whether the claim "gap > 0" is confirmed. scale is the deviation of the gap, NaN for a single
+ * seed. */
 static void put_verdict(double gap, double scale, char *text, size_t size)
 {
     const char *sign = gap > 0 ? "yes" : "NO";
@@ -132,7 +133,7 @@ static int put_panel(const reproduction *r, document *d, enhope_context *ctx, co
     if (code) return code;
     fprintf(d->md, "![%s](figure-1-%s.svg)\n", plan_row_get(plan_row_number(id))->name, id);
     FILE *picture = fopen(path, "rb");
-    if (!picture) return cli_error("%s: cannot be read", path);
+    if (!picture) return cli_error("%s: cannot read the figure", path);
     for (size_t got; (got = fread(buffer, 1, sizeof buffer, picture)) > 0;) fwrite(buffer, 1, got, d->html);
     fclose(picture);
     return 0;
@@ -163,7 +164,7 @@ static int put_figure(const reproduction *r, document *d)
     return code;
 }
 
-/* ---- the whole ---- */
+/* ---- report ---- */
 
 static void put_introduction(const reproduction *r, document *d)
 {

@@ -1,4 +1,4 @@
-/* The report, from whatever cells there are: Markdown, and the same as one HTML page; what its tables share. */
+/* Writes the report from the completed cells, and the tables that both reports use. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <stdlib.h>
@@ -143,7 +143,7 @@ void report_put_costs(const reproduction *r, document *d)
     document_close_table(d);
 }
 
-/* ---- the whole ---- */
+/* ---- report ---- */
 
 /* Every device that cells were trained on. */
 void report_put_devices(const reproduction *r, document *d)
@@ -177,8 +177,9 @@ void report_put_command(const reproduction *r, document *d)
     document_code(d, line);
     document_paragraph(d, "enhope %s, %s.", enhope_version(), date);
     if (r->quick)
-        document_paragraph(d, "This is the quick run: few samples, seconds for each model. It shows the layout of the "
-                              "report, and its numbers have no meaning.");
+        document_paragraph(d,
+                           "This is the quick run with few samples and seconds per model. It shows the layout of the "
+                           "report, and its numbers have no meaning.");
 }
 
 const char *report_name(const reproduction *r)

@@ -1,5 +1,6 @@
-/* How long it takes to classify the test part: by exemplars, by our exact neighbours in the input space, and by the two
- * that people have at hand, faiss-flat and scikit-learn's brute force, side by side on the cpu and all on one machine. */
+/* Times the classification of the test part on the cpu of one machine: with exemplars, with exact
+ * neighbors in the input space, and with two other programs, faiss-flat and scikit-learn's brute
+ * force. */
 #define _DEFAULT_SOURCE 1
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -16,7 +17,7 @@ enum { REPEATS = 5, NEIGHBORS = 5 };
 
 extern char **environ;
 
-/* Reads two files of float32 rows, prints the seconds of each peer, or nothing where it is not installed. */
+/* Reads two files of float32 rows and prints the seconds of each program that is installed. */
 static const char script[] =
     "import sys, time\n"
     "try:\n"
@@ -51,7 +52,7 @@ static void speed_path(const reproduction *r, int set, const char *ending, char 
     snprintf(path, PATH_SIZE, "%s/speed/%s%s", r->folder, plan_sets[set].id, ending);
 }
 
-/* ---- kept ---- */
+/* ---- result files ---- */
 
 typedef struct field {
     const char *name;
@@ -75,7 +76,7 @@ static double *at(speed_result *s, int i)
     return (double *)(void *)((char *)s + fields[i].offset);
 }
 
-/* Of the model that is timed: another one is timed anew. */
+/* The settings of the timed model. If they change, it is timed again. */
 static void timed_settings(const reproduction *r, int set, char *buffer, size_t size)
 {
     cell_settings(r, (cell){.row = plan_row_number("en-hope-20-learned"), .set = set, .seed = 1}, buffer, size);
@@ -84,7 +85,7 @@ static void timed_settings(const reproduction *r, int set, char *buffer, size_t 
 bool speed_read(const reproduction *r, int set, speed_result *out)
 {
     char path[PATH_SIZE], settings[TEXT_SIZE];
-    if (!plan_row_get(plan_row_number("en-hope-20-learned"))->on[set]) return false; /* nothing to be timed */
+    if (!plan_row_get(plan_row_number("en-hope-20-learned"))->on[set]) return false; /* no model to time */
     speed_path(r, set, ".json", path);
     timed_settings(r, set, settings, sizeof settings);
     cJSON *object = cli_json_read(path);
@@ -115,9 +116,10 @@ static int speed_write(const reproduction *r, int set, speed_result *s)
     return cli_output_close(&output);
 }
 
-/* ---- ours ---- */
+/* ---- enhope ---- */
 
-/* The best of some repeats: embedding and classifying, and embedding alone (asked for where embedding is not NULL). */
+/* The minimum of several repeats: embedding and classifying, and embedding alone unless it is
+ * NULL. */
 static int time_model(enhope_context *ctx, const enhope_model *model, const enhope_dataset *test, int repeats,
                       double *seconds, double *embedding, double *error)
 {
@@ -173,7 +175,7 @@ static int time_knn(enhope_context *ctx, const enhope_dataset *training, const e
     return code;
 }
 
-/* ---- the peers ---- */
+/* ---- other programs ---- */
 
 static int write_floats(enhope_context *ctx, const enhope_dataset *data, const char *path)
 {
@@ -194,8 +196,8 @@ static int write_floats(enhope_context *ctx, const enhope_dataset *data, const c
     return code;
 }
 
-/* What the script says; a Python that is missing or fails says nothing. */
-static void run_peers(const char *python, const char *training, const char *test, int64_t inputs, speed_result *s)
+/* Reads the output of the script. If Python is missing or fails, the times remain NaN. */
+static void run_script(const char *python, const char *training, const char *test, int64_t inputs, speed_result *s)
 {
     char wide[32], k[16], line[128];
     int ends[2];
@@ -228,10 +230,10 @@ static int time_peers(const reproduction *r, int set, enhope_context *ctx, const
     speed_path(r, set, "-test.f32", paths[1]);
     int code = write_floats(ctx, training, paths[0]);
     if (!code) code = write_floats(ctx, test, paths[1]);
-    /* Debian's packages belong to its own python3, which need not be the first on the path */
+    /* packages of Debian are in its own python3, which may not be the first on PATH */
     static const char *const pythons[] = {"python3", "/usr/bin/python3"};
     for (int i = 0; i < 2 && !code && !(isfinite(s->faiss) && isfinite(s->sklearn)); i++)
-        run_peers(pythons[i], paths[0], paths[1], s->inputs, s);
+        run_script(pythons[i], paths[0], paths[1], s->inputs, s);
     unlink(paths[0]);
     unlink(paths[1]);
     return code;
@@ -259,7 +261,7 @@ int speed_run(const reproduction *r, int set)
     if (!code) code = time_saved(r, ctx, set, "dt-mcml", part[1], &s.deep, &s.deep_embedding, NULL);
     if (!code) code = time_knn(ctx, part[0], part[1], &s);
     if (!code) code = time_peers(r, set, ctx, part[0], part[1], &s);
-    /* stopped: the signal has come to the peers too, and what they did not say is not known */
+    /* after a signal, the other programs have stopped too, and their times are missing */
     if (!code && !cli_caught_signal()) code = speed_write(r, set, &s);
     enhope_dataset_free(part[0]);
     enhope_dataset_free(part[1]);

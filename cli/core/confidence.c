@@ -1,4 +1,4 @@
-/* How far an error or a probability may be believed, as text: intervals, the reliability table, error against coverage. */
+/* Output of confidence: intervals of errors, the reliability table, and error against coverage. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ void cli_interval(int64_t errors, int64_t n, double *low, double *high)
     const double scale = 100.0 / (1 + z * z / count);
     *low = fmax(0.0, (center - half) * scale);
     *high = fmin(100.0, (center + half) * scale);
-    if (errors == 0) *low = 0; /* exactly, where rounding leaves 1e-17 */
+    if (errors == 0) *low = 0; /* not 1e-17 by rounding */
     if (errors == n) *high = 100;
 }
 
@@ -56,7 +56,7 @@ bool cli_errors_differ(const enhope_model_info *info)
 
 void cli_put_reliability(const enhope_calibration *calibration)
 {
-    puts("\nreliability: the label's probability, its mean, and how often the label is right\n"
+    puts("\nreliability: probability of the label, its mean, and the fraction of correct labels\n"
          "probability           n     mean    right");
     for (int i = 0; i < ENHOPE_BINS; i++) {
         const enhope_bin *bin = &calibration->bin[i];
@@ -83,7 +83,7 @@ void cli_put_json_calibration(const enhope_calibration *calibration)
     fputs("\n  ]", stdout);
 }
 
-/* ---- abstention ---- */
+/* ---- rejection ---- */
 
 static const struct {
     const char *name, *bound;
@@ -108,7 +108,7 @@ int cli_confidence_parse(const cli_options *options, const char *text, size_t le
 void cli_put_rejection(const enhope_rejection *rejection)
 {
     const char *name = kinds[rejection->by].name;
-    printf("\nthe surest by %s: error against coverage; area under the curve %.4f %%\n"
+    printf("\nmost confident points by %s: error against coverage; area under the curve %.4f %%\n"
            "coverage %%         n    errors   error %%   %s %s\n",
            name, 100 * rejection->area, name, kinds[rejection->by].bound);
     for (int i = 0; i < rejection->rows; i++) {

@@ -1,4 +1,4 @@
-/* What processes leave behind and read again: small JSON files in folders, settings as words. */
+/* Small JSON files in which processes store results, their folders, and settings as words. */
 #define _DEFAULT_SOURCE 1
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ int cli_make_folders(const char *folder, const char *const *inner, int count)
     for (int i = -1; i < count; i++) {
         snprintf(path, sizeof path, "%s%s%s", folder, i < 0 ? "" : "/", i < 0 ? "" : inner[i]);
         if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return cli_error("%s: cannot be made: %s", path, strerror(errno));
+            return cli_error("%s: cannot create the folder: %s", path, strerror(errno));
     }
     return 0;
 }

@@ -1,4 +1,5 @@
-/* The parser of command lines. Options come from the program's table, settings of training from the library's. */
+/* The parser of command lines. Options are in the table of the program, settings of training in the
+ * table of the library. */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
 #include <math.h>
@@ -24,7 +25,7 @@ char cli_setting_letter(const enhope_setting_info *setting)
     return 0;
 }
 
-/* Options have '-' where settings have '_'; either is understood. */
+/* Options are spelled with '-', settings with '_'; the parser accepts both. */
 static bool same_name(const char *setting, const char *option)
 {
     for (; *setting && (*setting == *option || (*setting == '_' && *option == '-')); setting++) option++;
@@ -38,7 +39,7 @@ static const enhope_setting_info *find_setting(const char *name)
     return NULL;
 }
 
-/* ---- what was meant ---- */
+/* ---- suggestions for misspelled names ---- */
 
 typedef struct guess {
     const char *name;
@@ -51,7 +52,8 @@ static void consider(guess *best, const char *written, const char *name)
     if (distance < best->distance) *best = (guess){name, distance};
 }
 
-/* A guess is worth telling when no more than a third of the word, and at least one letter, differs. */
+/* The start of a search for the nearest name. A name is suggested if at most a third of the letters
+ * differ, or two letters of a short name. */
 static guess no_guess(const char *written)
 {
     const int length = (int)strnlen(written, 64);
@@ -63,20 +65,32 @@ void cli_suggest_command(const char *name, char *buffer, size_t size)
     guess best = no_guess(name);
     for (const cli_command *c = cli_self.commands; c->name; c++) consider(&best, name, c->name);
     if (!strcmp(name, "reproduce"))
-        snprintf(buffer, size, "; it is a program of its own: enhope-reproduce");
+        snprintf(buffer, size, "; use the program enhope-reproduce");
     else if (best.name)
         snprintf(buffer, size, "; did you mean '%s'?", best.name);
     else
-        snprintf(buffer, size, "; 'enhope help' lists the commands");
+        snprintf(buffer, size, "; run 'enhope help' for the list of commands");
+}
+
+/* Old names of options that are not settings. */
+static const char *current_name(const cli_command *command, const char *old)
+{
+    static const cli_pair renamed[] = {{"against", "references"}, {"centres", "centers"}};
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        for (const cli_option *o = cli_self.options; o->name && !strcmp(old, renamed[i].name); o++)
+            if (!strcmp(o->name, renamed[i].value) && cli_option_serves(o, command)) return o->name;
+    return NULL;
 }
 
 static int unknown_option(const cli_command *command, const char *written, const char *name)
 {
+    const char *current = current_name(command, name);
+    if (current) return cli_usage_error(command, "%s is now --%s", written, current);
     if (find_setting(name) && !command->takes_settings)
         return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope train'", written);
     for (const cli_option *o = cli_self.options; o->name; o++)
         if (!strcmp(o->name, name) && o->commands) {
-            const char *owner = o->commands + 1; /* the first that takes it */
+            const char *owner = o->commands + 1; /* the first command with this option */
             return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope %.*s'", written,
                                    (int)strcspn(owner, " "), owner);
         }
@@ -88,8 +102,9 @@ static int unknown_option(const cli_command *command, const char *written, const
             if (enhope_setting_get(i)->name[1]) consider(&best, name, enhope_setting_get(i)->name);
     if (best.name && name[1])
         return cli_usage_error(command, "unknown option '%s'; did you mean '--%s'?", written, best.name);
-    return cli_usage_error(command, "unknown option '%s'; '%s %s%s' lists the options", written, cli_self.name,
-                           cli_many_commands() ? "help " : "--help", cli_many_commands() ? command->name : "");
+    return cli_usage_error(command, "unknown option '%s'; run '%s %s%s' for the list of options", written,
+                           cli_self.name, cli_many_commands() ? "help " : "--help",
+                           cli_many_commands() ? command->name : "");
 }
 
 /* ---- parsing ---- */
@@ -128,11 +143,11 @@ static int store_setting(const cli_command *command, const char *name, const cha
     return 0;
 }
 
-/* An option as said on the command line: "--factors" and the rest of its word. */
+/* An option as written on the command line. */
 typedef struct word {
-    const char *written; /* for sentences */
+    const char *written; /* "--factors" or "-z", for messages */
     const char *name;    /* "factors", or "z" */
-    const char *value;   /* joined by '=' or to its letter; NULL: none */
+    const char *value;   /* after '=' or after the letter; NULL: none */
     bool letter;
 } word;
 
@@ -145,7 +160,8 @@ static const cli_option *find_option(const cli_command *command, const word *w)
     return NULL;
 }
 
-/* Takes one option; *next is the word after it and is passed over where it is the value. */
+/* Parses one option. *next is the index of the next word, and is advanced if that word is the
+ * value. */
 static int take(const cli_command *command, const word *w, char **argv, int argc, int *next, cli_options *out)
 {
     const cli_option *option = find_option(command, w);
@@ -156,7 +172,7 @@ static int take(const cli_command *command, const word *w, char **argv, int argc
         return unknown_option(command, w->written, w->name);
 
     if (option && option->type == CLI_FLAG) {
-        if (w->value) return cli_usage_error(command, "option '%s' takes no value", w->written);
+        if (w->value) return cli_usage_error(command, "option '%s' takes no value; remove it", w->written);
         *(bool *)(void *)((char *)out + option->offset) = true;
         return 0;
     }
@@ -184,7 +200,7 @@ static int take_long(const cli_command *command, char **argv, int argc, int *nex
     return take(command, &w, argv, argc, next, out);
 }
 
-/* "-q", "-z 20", "-z20" and "-qz20": a flag's letter may be followed by others. */
+/* "-q", "-z 20", "-z20" and "-qz20": other letters may follow the letter of a flag. */
 static int take_letters(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
 {
     const char *text = argv[(*next)++] + 1;
@@ -225,7 +241,7 @@ int cli_options_parse(const cli_command *command, int argc, char **argv, cli_opt
         if (code) return code;
     }
     if (out->help || out->version || out->positionals >= command->min_positionals) return 0;
-    return cli_usage_error(command, "an argument is missing; usage: %s %s", cli_title(command), command->arguments);
+    return cli_usage_error(command, "missing argument; usage: %s %s", cli_title(command), command->arguments);
 }
 
 void cli_options_free(cli_options *options)

@@ -1,4 +1,4 @@
-/* How training goes: a bar on a terminal, a line per epoch elsewhere, a JSON log; and the signals that end it early. */
+/* Progress of training: a bar on a terminal, else one line per epoch; the JSON log; and signals. */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
 #include <math.h>
@@ -25,12 +25,12 @@ void cli_catch_signals(void)
     catching = true;
     struct sigaction action = {0};
     action.sa_handler = catch_signal;
-    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* the second one ends the program */
+    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* a second signal ends the program */
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     struct sigaction hangup;
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* nohup asked to go on */
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* ignored under nohup */
         sigaction(SIGHUP, &action, NULL);
 }
 
@@ -63,7 +63,7 @@ void cli_progress_keep(cli_progress *progress, int64_t rows)
     long end = 0;
     for (int c; rows > 0 && (c = getc(log)) != EOF;)
         if (c == '\n') rows--, end = ftell(log);
-    /* a device or a pipe has nothing to cut off */
+    /* a device or a pipe cannot be truncated */
     if (fflush(log) != 0 || ftruncate(fileno(log), end) != 0) clearerr(log);
 }
 
@@ -74,7 +74,8 @@ static int terminal_width(void)
     return 80;
 }
 
-/* "epoch 3/30 [=====>    ] loss 0.1234, validation error 2.10 %, 0:42 left", the bar as wide as there is room. */
+/* "epoch 3/30 [=====>    ] loss 0.1234, validation error 2.10 %, 0:42 left", to the terminal
+ * width. */
 static void draw_bar(const enhope_progress *at)
 {
     char head[64], tail[160], error[64] = "", left[32];
@@ -96,7 +97,7 @@ static void draw_bar(const enhope_progress *at)
         for (int i = 0; i < cells; i++) putc(i < full ? '=' : i == full ? '>' : ' ', stderr);
         fprintf(stderr, "]%s", tail);
     } else {
-        char line[256]; /* too narrow for a bar, or for the loss */
+        char line[256]; /* the terminal is too narrow for a bar */
         snprintf(line, sizeof line, "%s%.0f %%%s, %s left", head, 100 * done, *error ? strstr(error, " error") : "",
                  left);
         fprintf(stderr, "%.*s", columns, line);
@@ -137,7 +138,7 @@ static void put_log(cli_progress *progress, const enhope_progress *at)
              at->valid_error);
     fprintf(out, ", \"seconds\": %.3f}\n", at->seconds);
     if (fflush(out) == 0 && !ferror(out)) return;
-    cli_error("%s: cannot write: %s; training goes on without it", progress->log_path, strerror(errno));
+    cli_error("%s: cannot write: %s; training continues without --log", progress->log_path, strerror(errno));
     fclose(out);
     progress->log = NULL;
 }

@@ -1,4 +1,4 @@
-/* The plug-in libenhope_cairo.so: figures as PNG and PDF. It is the only file that sees cairo. */
+/* The plug-in libenhope_cairo.so: figures as PNG and PDF. No other file includes cairo. */
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <math.h>
@@ -18,8 +18,8 @@ typedef struct sheet {
     bool out_of_memory;
 } sheet;
 
-static const double points_per_pixel = 0.75; /* 72 of PDF's, 96 of ours an inch */
-static const uint32_t ink = 0x222222;        /* of text, as in SVG */
+static const double points_per_pixel = 0.75; /* 72 points of PDF, 96 pixels per inch */
+static const uint32_t ink = 0x222222;        /* color of text, as in SVG */
 
 static cairo_status_t write_bytes(void *file, const unsigned char *bytes, unsigned count)
 {
@@ -105,12 +105,12 @@ static int finish(canvas *c)
     if (!status) status = cairo_surface_status(s->surface);
     cairo_surface_destroy(s->surface);
     free(s);
-    /* a failure to write is reported by who closes the file */
+    /* cli_output_close reports write errors */
     if (!status || status == CAIRO_STATUS_WRITE_ERROR) return 0;
-    return host->fail("the picture cannot be drawn: %s", cairo_status_to_string(status));
+    return host->fail("cannot draw the figure: %s; try --format svg", cairo_status_to_string(status));
 }
 
-/* No clock in the file: the same picture has the same bytes. */
+/* Fixed dates: the same figure gives a byte-identical file. */
 static void put_metadata(cairo_surface_t *surface, const canvas_host *host, const char *title)
 {
     char *clean = host->clean(title);
@@ -130,7 +130,7 @@ static void prepare(sheet *s, const canvas_page *page, double scale)
     cairo_set_line_cap(s->cairo, CAIRO_LINE_CAP_ROUND);
     cairo_set_line_join(s->cairo, CAIRO_LINE_JOIN_ROUND);
     cairo_select_font_face(s->cairo, page->font, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-    /* letters as they are drawn on paper, whatever the screen of this user */
+    /* the same text rendering on all machines */
     cairo_font_options_t *plain = cairo_font_options_create();
     cairo_font_options_set_antialias(plain, CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(plain, CAIRO_HINT_STYLE_NONE);
@@ -145,12 +145,12 @@ __attribute__((visibility("default"))) canvas *canvas_cairo_open(size_t canvas_s
 canvas *canvas_cairo_open(size_t canvas_size, const canvas_host *host, FILE *out, const canvas_page *page)
 {
     if (canvas_size != sizeof(canvas)) {
-        host->fail("libenhope_cairo.so is of another version than enhope");
+        host->fail("libenhope_cairo.so is from another version than enhope; reinstall enhope");
         return NULL;
     }
     sheet *s = calloc(1, sizeof *s);
     if (!s) {
-        host->fail("out of memory: the picture needs %zu bytes", sizeof *s);
+        host->fail("out of memory: the figure needs %zu bytes", sizeof *s);
         return NULL;
     }
     s->host = host;

@@ -1,4 +1,4 @@
-/* The legend of a figure: which entries it has, where they stand, and how they are drawn. */
+/* The legend of a figure: its entries, their layout, and how they are drawn. */
 #include <math.h>
 
 #include "plot/figure.h"
@@ -16,7 +16,7 @@ static int longest_name(const cli_figure *p)
     return letters < LONGEST ? letters : LONGEST;
 }
 
-static double key_width(const cli_figure *p) /* of an entry without its words */
+static double key_width(const cli_figure *p) /* width of an entry without its text */
 {
     return 2.3 * p->font_size;
 }
@@ -35,7 +35,7 @@ figure_legend figure_plan_legend(const cli_figure *p, double top)
     l.last = fmax(l.column, column_width(p, p->wrong     ? sizeof error_text - 1
                                             : p->circles ? sizeof exemplar_text - 1
                                                          : 0));
-    /* rows move together before a second column is begun */
+    /* reduce the row height before a second column is added */
     const double tall = (double)p->height - l.top - FIGURE_MARGIN, share = tall / (p->groups + extras);
     l.row = share >= 1.25 * p->font_size ? fmin(share, 1.62 * p->font_size) : 1.62 * p->font_size;
     l.rows = (int)(tall / l.row + 1e-9);
@@ -76,7 +76,7 @@ static void find_entry(const cli_figure *p, const figure_legend *l, int entry, d
     *y = l->top + l->row * (entry % l->rows + 0.5);
 }
 
-/* The letters that have room if squeezed to four fifths; a longer text ends in dots. */
+/* Shortens text that does not fit if condensed to 80 %, and appends an ellipsis. */
 static void shorten(char *to, size_t size, const char *text, const cli_figure *p, double max_width)
 {
     const int max_letters = (int)(1.25 * max_width / (CANVAS_LETTER * p->font_size));

@@ -1,11 +1,12 @@
-/* Regions by clipping. A cell is where the nearest references are a, b, ... in this order:
+/* Computes regions by clipping. A cell is the set of points whose nearest references are a, b, ...
+ * in this order:
  *
- *   cell(a) = box cut by |y - a| <= |y - f| for every other f;  cell(a, b) = cell(a) cut by |y - b| <= |y - f|, f not a, ...
+ *   cell(a) = box cut by |y - a| <= |y - f| for every other f
+ *   cell(a, b) = cell(a) cut by |y - b| <= |y - f|, f not a, ...
  *
- * A cell is divided until k references are known, or until the rest can no longer change the vote. For k = 1 these are the
- * Voronoi cells. Which class begins beyond a side is asked of the rule itself, a hair beyond the middle of the side: where
- * references lie in one place, several neighbours change at once.
- */
+ * A cell is divided until k references are known, or until the others cannot change the vote. For k
+ * = 1 these are the Voronoi cells. The class beyond a side is the class at a point just beyond the
+ * middle of the side: if references coincide, several neighbors change at once. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,15 +26,15 @@ typedef struct workspace {
     const region_rule *rule;
     regions *out;
     int64_t cell_capacity, corner_capacity;
-    polygon *cut;     /* (k + 1, 2) of each depth: what is being cut, and the last cut's result */
-    int32_t *nearest; /* (r, r) of each reference the others, nearest first */
-    int32_t *found;   /* (k) the nearest, so far */
-    int32_t *beyond;  /* (k) the nearest to a place beyond a side */
-    bool *taken;      /* (r) whether among those found */
-    double scale;     /* of the box: sides below its last digits are none */
+    polygon *cut;     /* (k + 1, 2) for each depth: input and output of a cut */
+    int32_t *nearest; /* (r, r) for each reference the others, nearest first */
+    int32_t *found;   /* (k) nearest references of the current cell */
+    int32_t *beyond;  /* (k) nearest references of a point beyond a side */
+    bool *taken;      /* (r) whether in found */
+    double scale;     /* size of the box, for tolerances */
 } workspace;
 
-static const double no_side = 1e-9, hair = 1e-6; /* to a scale of 1 */
+static const double min_side = 1e-9, offset = 1e-6; /* relative to the scale */
 
 static regions_status grow(void **block, int64_t *capacity, int64_t wanted, size_t size)
 {
@@ -59,8 +60,7 @@ static const double *place_of(const workspace *w, int32_t reference)
 
 /* ---- cuts ---- */
 
-/* How much nearer (x, y) is to a than to b, where they differ: (|y - b|^2 - |y - a|^2) / 2, exact in the bisector's sign to
- * rounding. */
+/* (|y - b|^2 - |y - a|^2) / 2 at y = (x, y): positive if a is nearer than b. */
 static double nearer(const double *a, const double *b, double x, double y)
 {
     return (a[0] - b[0]) * (x - (a[0] + b[0]) / 2) + (a[1] - b[1]) * (y - (a[1] + b[1]) / 2);
@@ -71,8 +71,8 @@ static void put_corner(polygon *p, double x, double y)
     p->at[p->count++] = (corner){x, y};
 }
 
-/* The part of `from` that is nearer to reference a than to b. Of two in one place the one of the lower number is nearer, as
- * the library finds it. */
+/* The part of `from` that is nearer to reference a than to b. Of coincident references the one with
+ * the lower number is nearer, as in the library. */
 static regions_status clip(const workspace *w, const polygon *from, int32_t a, int32_t b, polygon *to)
 {
     if (grow((void **)&to->at, &to->capacity, from->count + 2, sizeof *to->at)) return REGIONS_NO_MEMORY;
@@ -111,8 +111,8 @@ static double reach(const polygon *p, const double *from)
     return farthest;
 }
 
-/* The part of parent where a is the next nearest, into one of the depth's two polygons. Others are taken nearest first, until
- * they are so far that their bisectors lie beyond every corner. */
+/* The part of parent in which a is the next nearest, in one of the two polygons of this depth. Cuts
+ * by the other references, nearest first, until their bisectors lie beyond all corners. */
 static regions_status cut_out(const workspace *w, const polygon *parent, int32_t a, int32_t hint, polygon *two,
                               polygon **out)
 {
@@ -137,7 +137,8 @@ static regions_status cut_out(const workspace *w, const polygon *parent, int32_t
 
 /* ---- votes ---- */
 
-/* The class that most of the known ones have; of equal ones that whose member is nearest. *lead: by how many votes. */
+/* The majority class of the known references; of equal ones the class of the nearest. *lead: the
+ * difference of votes to the second class. */
 static int32_t vote(const workspace *w, const int32_t *found, int32_t known, int32_t *lead)
 {
     const int32_t *label = w->rule->label;
@@ -161,7 +162,8 @@ static int32_t vote(const workspace *w, const int32_t *found, int32_t known, int
     return winner;
 }
 
-/* The class at a place; of references as far the one of the lower number is nearer. */
+/* The class at a point. Of references at the same distance the one with the lower number is
+ * nearer. */
 static int32_t class_at(const workspace *w, const double *place)
 {
     const int32_t k = w->rule->k;
@@ -178,18 +180,19 @@ static int32_t class_at(const workspace *w, const double *place)
     return vote(w, w->beyond, k, &lead);
 }
 
-/* Whether another class, of a higher number, begins beyond the side from p to q: so each border is drawn once. */
+/* Whether a class with a higher number lies beyond the side from p to q. So each border is drawn
+ * once. */
 static bool is_border(const workspace *w, const corner *p, const corner *q, int32_t label)
 {
-    const double *box = w->rule->box, length = hypot(q->x - p->x, q->y - p->y), off = hair * w->scale / length;
+    const double *box = w->rule->box, length = hypot(q->x - p->x, q->y - p->y), off = offset * w->scale / length;
     const double place[2] = {(p->x + q->x) / 2 + off * (q->y - p->y), (p->y + q->y) / 2 - off * (q->x - p->x)};
     if (place[0] < box[0] || place[0] > box[2] || place[1] < box[1] || place[1] > box[3]) return false;
     return class_at(w, place) > label;
 }
 
-/* ---- the walk ---- */
+/* ---- division ---- */
 
-/* Corners that rounding has made of one are one. */
+/* Stores a cell, without sides of length zero up to rounding. */
 static regions_status keep(workspace *w, const polygon *p, int32_t label)
 {
     regions *out = w->out;
@@ -201,14 +204,15 @@ static regions_status keep(workspace *w, const polygon *p, int32_t label)
     *cell = (region_cell){label, out->corners, 0};
     for (int64_t i = 0; i < p->count; i++) {
         const corner *a = &p->at[i], *b = &p->at[i + 1 < p->count ? i + 1 : 0];
-        if (hypot(b->x - a->x, b->y - a->y) <= no_side * w->scale) continue;
+        if (hypot(b->x - a->x, b->y - a->y) <= min_side * w->scale) continue;
         out->corner[out->corners++] = (region_corner){a->x, a->y, is_border(w, a, b, label)};
     }
     cell->corners = out->corners - cell->first;
     return REGIONS_OK;
 }
 
-/* The free reference that is nearest to the middle of a cell: it cuts away most others at once. */
+/* The free reference nearest to the middle of a cell. Its cut removes most of the cell for
+ * others. */
 static int32_t nearest_to_middle(const workspace *w, const polygon *p)
 {
     double middle[2] = {0, 0}, min_distance = HUGE_VAL;

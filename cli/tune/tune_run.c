@@ -1,5 +1,5 @@
-/* One run of the search: a trial's settings trained for a round's epochs, its model, and a small JSON file that tells how
- * it went. */
+/* One run of the search: trains the settings of a trial for the epochs of a round, and stores the
+ * model and a JSON file with the result. */
 #define _DEFAULT_SOURCE 1
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -33,7 +33,7 @@ void tune_data_text(const cli_options *options, char *buffer, size_t size)
     if (options->source.limit) snprintf(buffer + used, size - used, " --limit %lld", (long long)options->source.limit);
 }
 
-/* The settings of a run, epochs with them. */
+/* The settings of a run, with its epochs. */
 static void run_settings(const tuning *t, int trial, int round, char *buffer, size_t size)
 {
     const int64_t epochs = tune_epochs(t, trial, round);
@@ -108,7 +108,7 @@ static int write_result(const tuning *t, int trial, int round, const tune_run *r
 
 /* ---- training ---- */
 
-/* Ends a run by a signal, or when the time of the search is over. */
+/* Stops a run after a signal or at the time limit of the search. */
 static int keep_training(const enhope_progress *at, void *user)
 {
     const tuning *t = user;
@@ -143,7 +143,7 @@ int tune_time(const cli_session *s, double *microseconds)
     return 0;
 }
 
-/* What is known of the model: sizes, error, and the time a point takes. */
+/* Sizes, error and time per point of the model. */
 static int evaluate(const cli_session *s, const char *path, tune_run *run)
 {
     struct stat at = {0};
@@ -156,7 +156,7 @@ static int evaluate(const cli_session *s, const char *path, tune_run *run)
     return tune_time(s, &run->microseconds);
 }
 
-/* A trial that cannot be trained is a result; the default that cannot be is the end of the search. */
+/* A failed trial is a result. If the default settings fail, the search ends. */
 static int give_up(const tuning *t, int trial, int round, const cli_session *s, enhope_status status,
                    const tune_facts *facts)
 {
@@ -181,10 +181,10 @@ static int train(const tuning *t, int trial, int round, cli_session *s, const en
     run.cut = status == ENHOPE_STOPPED;
     enhope_model_get_info(s->model, &s->model_info);
     const enhope_history *best = cli_session_best(s);
-    if (run.cut && !best && trial) return 0; /* not an epoch: nothing to keep */
+    if (run.cut && !best && trial) return 0; /* no complete epoch: no result */
     if (!best || !isfinite(best->valid_error))
-        return cli_error(run.cut ? "the time was over before the default settings had their first epoch"
-                                 : "there is no validation part to tune on: too few samples, or --valid 0");
+        return cli_error(run.cut ? "the time limit ended the first epoch of the default settings; use a longer --for"
+                                 : "the validation part is empty; use more samples, or a --valid above 0");
     tune_path(t, "models", trial, round, ".safetensors", path);
     const enhope_status saved = enhope_model_save(s->ctx, s->model, path);
     if (saved) return cli_fail(s->ctx, saved);

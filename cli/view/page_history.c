@@ -1,4 +1,4 @@
-/* Training as a film: the same training once more, watched. */
+/* Records an animation of training: repeats the training and embeds the points at intervals. */
 #include "view/page_history.h"
 
 #include <math.h>
@@ -8,11 +8,11 @@
 #include "view/page.h"
 
 enum {
-    FRAMES = 200,    /* at most */
-    FRAMES_SLOW = 60 /* where each of them embeds all training points */
+    FRAMES = 200,    /* maximum */
+    FRAMES_SLOW = 60 /* maximum if each frame embeds all training points */
 };
 
-/* One frame after the other is made in these. */
+/* Buffers for one frame. */
 typedef struct camera {
     const cli_session *session;
     const cli_page_watched *watched;
@@ -37,7 +37,7 @@ static int settings_of(const cli_session *session, enhope_settings **out)
     if (!*out) return cli_error("out of memory");
     for (int i = 0; i < enhope_setting_count(); i++) {
         const char *name = enhope_setting_get(i)->name, *value = enhope_model_setting(session->model, name);
-        if (!value || !strcmp(name, "recipe")) continue; /* all that it set is among the others */
+        if (!value || !strcmp(name, "recipe")) continue; /* its settings are stored one by one */
         const enhope_status status = enhope_settings_set(session->ctx, *out, name, value);
         if (status) return cli_fail(session->ctx, status);
     }
@@ -98,7 +98,8 @@ static int take_frame(camera *k, const enhope_progress *at, bool last)
     return 0;
 }
 
-/* Frame f of F comes after the (f / F)^2-th part of all steps, but at least one after the frame before. */
+/* Frame f of F follows after a fraction (f / F)^2 of all steps, and at least one step after frame f
+ * - 1. */
 static int watch(camera *k)
 {
     int done = 0, code = 0;
@@ -107,7 +108,8 @@ static int watch(camera *k)
         enhope_progress at = {0};
         const enhope_status status = enhope_trainer_step(k->trainer, &at, &done);
         if (status) return cli_fail(k->session->ctx, status);
-        if (!done && (step < next || k->out->frames == k->max_frames - 1)) continue; /* the last place is for the end */
+        if (!done && (step < next || k->out->frames == k->max_frames - 1))
+            continue; /* the last frame is the end of training */
         code = take_frame(k, &at, done);
         const double share = (double)(k->out->frames + 1) / (double)k->max_frames;
         const double planned = (double)at.epochs * (double)at.batches;
@@ -116,7 +118,7 @@ static int watch(camera *k)
     return code;
 }
 
-/* How far the last frame is from where the model has the points. */
+/* Distance between the points of the last frame and those of the model. */
 static double gap_of(const camera *k)
 {
     const cli_page_frame *last = &k->out->frame[k->out->frames - 1];

@@ -1,4 +1,4 @@
-/* The page of enhope view, written: points, samples, training, the model, and what is told of them. */
+/* Writes the page of enhope view: points, samples, history, model and metadata. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "view/view.h"
 
 enum {
-    NAMES = 20000,             /* inputs whose names travel */
-    MODEL_BYTES = 48 * 1000000 /* of a model that travels */
+    NAMES = 20000,             /* maximum inputs with names in the page */
+    MODEL_BYTES = 48 * 1000000 /* maximum size of a model in the page */
 };
 static const char *const part_names[] = {"held out", "training", "all"};
 
@@ -81,7 +81,7 @@ static int put_points(const view *v, FILE *out)
     return code;
 }
 
-/* ---- how training went ---- */
+/* ---- history of training ---- */
 
 static int put_history(const view *v, FILE *out)
 {
@@ -134,7 +134,7 @@ static int put_model(const view *v, FILE *out, bool *there)
     return code;
 }
 
-/* ---- what is told ---- */
+/* ---- metadata ---- */
 
 static void put_inputs(const view *v, FILE *out)
 {
@@ -185,7 +185,7 @@ static void put_exemplars(const view *v, FILE *out)
     fputs("],", out);
 }
 
-/* The last name of a path, as text; of a pair of files the first's, of a synthetic set its kind. */
+/* The file name of a path; for a pair of files that of the first, for synthetic data its kind. */
 static int put_last_name(FILE *out, const char *path)
 {
     char *text = strdup(path), *from = text;

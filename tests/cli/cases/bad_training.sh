@@ -1,5 +1,5 @@
-# Data and settings that cannot go together: a single class, fewer exemplars than classes, more neighbours than
-# exemplars, images to be moved in data that has none, a smoothed target where the target is nca, an even dof.
+# Settings that do not fit the data or each other: a single class, fewer exemplars than classes, more
+# neighbors than exemplars, augmentation of images without images, label smoothing with nca, an even dof.
 try() { enhope "$@"; echo "exit $?"; }
 tiny="--factors 4 --hidden 3 --epochs 2 --batch 0 --quiet"
 printf 'a,b,label\n1,2,x\n3,4,x\n5,7,x\n' > single.csv
