@@ -229,6 +229,9 @@ static int take_settings(tuning *t)
         enhope_settings_get(ctx, settings, "valid", words, sizeof words);
         if (atof(words) <= 0)
             code = cli_usage_error(o->command, "--valid 0 leaves no validation part; use a value above 0");
+        if (!enhope_settings_applies(settings, "epochs"))
+            code = cli_usage_error(o->command, "the method is not trained in epochs; choose another --method");
+        t->drawn = tune_dimensions(settings);
     }
     enhope_settings_free(settings);
     enhope_context_free(ctx);

@@ -7,9 +7,7 @@
  *   if (enhope_dataset_read(ctx, &source, &data) || enhope_train(ctx, data, NULL, NULL, NULL, &model) ||
  *       enhope_model_save(ctx, model, "digits.safetensors"))
  *       fprintf(stderr, "%s\n", enhope_error(ctx));
- *   enhope_model_free(model);
- *   enhope_dataset_free(data);
- *   enhope_context_free(ctx);
+ *   enhope_model_free(model), enhope_dataset_free(data), enhope_context_free(ctx);
  *
  * This header is all that most applications need. enhope_advanced.h adds the step-wise trainer, checkpoints,
  * shards and streaming, devices, ranks, calibration and rejection, the tables of methods and settings, and the
@@ -36,7 +34,7 @@ extern "C" {
 #endif
 
 #define ENHOPE_VERSION_MAJOR 0
-#define ENHOPE_VERSION_MINOR 1
+#define ENHOPE_VERSION_MINOR 2
 #define ENHOPE_VERSION_PATCH 0
 
 #if defined(__GNUC__)
@@ -60,7 +58,7 @@ typedef enum enhope_status {
     ENHOPE_ERROR_COMPUTE = 60   /* the compute backend, or another rank, is missing or failed */
 } enhope_status;
 ENHOPE_API const char *enhope_status_text(enhope_status status); /* "data error"; never NULL */
-ENHOPE_API const char *enhope_version(void);                     /* "0.1.0" */
+ENHOPE_API const char *enhope_version(void);                     /* "0.2.0" */
 
 /* ---- context: where errors and log lines go, and what to compute with ---- */
 
@@ -143,6 +141,9 @@ ENHOPE_API enhope_status enhope_settings_set(enhope_context *ctx, enhope_setting
 /* Writes the value as text into buffer, always terminated. */
 ENHOPE_API enhope_status enhope_settings_get(enhope_context *ctx, const enhope_settings *settings, const char *name,
                                              char *buffer, size_t size);
+/* 1: the setting has an effect beside the others (method, solver, similarity, ...); one that was set and has none is an error
+ * when training begins. */
+ENHOPE_API int enhope_settings_applies(const enhope_settings *settings, const char *name);
 
 /* ---- training ---- */
 

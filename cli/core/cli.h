@@ -369,6 +369,8 @@ void cli_checkpoint_close(cli_checkpoint *checkpoint);
  * continues from it. The new model replaces it. Progress, checkpoints and summary follow the
  * options. */
 int cli_train(cli_session *session, const cli_options *options, const enhope_settings *settings, const char *path);
+/* The settings of the session's model without `others`, a list that ends with NULL. */
+int cli_settings_of_model(const cli_session *session, const char *const *others, enhope_settings **out);
 
 /* ---- the figure (plot/figure.c) ---- */
 

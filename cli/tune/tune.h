@@ -58,6 +58,7 @@ typedef struct tuning {
     int64_t max_trials; /* 0: limited by the time only */
     int64_t epochs;     /* of the last round */
     int64_t seed, series;
+    unsigned drawn; /* bit i: dimension i of the space applies to the explicit settings */
     int jobs;
     int64_t threads;   /* of a process */
     tune_facts facts;  /* samples 0: not known yet */
@@ -71,6 +72,8 @@ typedef struct tuning {
 
 /* The settings of a trial as words. They depend on the facts and the number of the trial only. */
 void tune_settings(const tuning *t, int trial, char *buffer, size_t size);
+/* The dimensions that apply to these settings, as bits of tuning.drawn. */
+unsigned tune_dimensions(const enhope_settings *settings);
 int64_t tune_epochs(const tuning *t, int trial, int round); /* 0: those of the recipe */
 /* Whether the run is within the limits of size and latency. */
 bool tune_allowed(const tuning *t, const tune_run *run);

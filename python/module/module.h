@@ -18,8 +18,8 @@
 PyObject *raise_error(enhope_context *ctx, enhope_status status);
 /* Called once, when the module is created; 0: out of memory. */
 int register_fork_handler(void);
-/* where: (device, precision, threads), or None for the defaults. */
-enhope_context *open_context(PyObject *where);
+/* placement: (device, precision, threads), or None for the defaults. */
+enhope_context *open_context(PyObject *placement);
 /* Raises TypeError for the argument `name` unless an exception is set; returns 0. */
 int refuse(const char *name, const char *expected);
 
@@ -75,6 +75,7 @@ PyObject *no_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
 PyObject *load_model(PyObject *module, PyObject *args);
 PyObject *model_from_bytes(PyObject *module, PyObject *args);
 PyObject *train(PyObject *module, PyObject *args);
+PyObject *applicable(PyObject *module, PyObject *list);
 PyObject *read_dataset(PyObject *module, PyObject *args);
 
 #endif

@@ -23,9 +23,6 @@ static named first_on(const named *settings, int count)
 static enhope_status resolve_input_target(enhope_trainer *t, const eh_plan *plan, int64_t batch)
 {
     enum { MOST = 20000 }; /* samples of a batch: P has its square */
-    if (plan->objective.nca)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "target is nca: the target of %s is P of its inputs",
-                       t->method->info.name);
     if (batch > MOST)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "batch is %lld: %s holds a probability for every pair of a batch, expected at most %d samples",
@@ -45,7 +42,7 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
 {
     const enhope_settings *s = &t->set;
     const int64_t rows = t->data->image_rows, columns = t->data->image_columns;
-    plan->augment = (eh_disturb){.image_rows = rows,
+    plan->augment = (eh_augment){.image_rows = rows,
                                  .image_columns = columns,
                                  .shift = s->shift,
                                  .affine = s->affine,
@@ -53,7 +50,7 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
                                  .noise = s->noise,
                                  .dropout = s->dropout,
                                  .seed = (uint64_t)s->seed};
-    if (t->method->solve || t->method->compared == EH_NOTHING) return ENHOPE_OK;
+    if (!eh_method_learns(t->method)) return ENHOPE_OK;
     const bool moved = s->shift > 0 || s->affine > 0 || s->elastic > 0;
     plan->augmented = moved || s->noise > 0 || s->dropout > 0;
     const named on = first_on((named[]){{"shift", s->shift}, {"affine", s->affine}, {"elastic", s->elastic}}, 3);
@@ -69,13 +66,19 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
     return ENHOPE_OK;
 }
 
+/* A recipe that names a size has it from its publication; it is kept like the caller's. */
+static bool batch_is_chosen(const enhope_trainer *t)
+{
+    return EH_EXPLICIT(&t->set, batch) || eh_recipe_sets(t->set.recipe, "batch");
+}
+
 /* Samples of a batch. One that nobody asked for leaves fifty of them to an epoch of exemplar methods, as far as there
  * are samples: few samples would make few steps. */
 static int64_t resolve_batch(enhope_trainer *t)
 {
     enum { LEAST = 20, BATCHES = 50 };
     int64_t batch = t->set.batch ? t->set.batch : t->samples.n;
-    if (!t->set.batch_said && t->method->compared == EH_EXEMPLARS) {
+    if (!batch_is_chosen(t) && t->method->compared == EH_EXEMPLARS) {
         const int64_t most = t->samples.n / BATCHES > LEAST ? t->samples.n / BATCHES : LEAST;
         if (batch > most) t->set.batch = batch = most;
     }
@@ -87,13 +90,13 @@ static enhope_status resolve_window(enhope_trainer *t, int64_t *batch)
 {
     enum { LEAST = 4 }; /* batches of a window, where nobody asked for a number */
     const int64_t samples = eh_windows_samples(t->windows);
-    if (t->set.batch_said && *batch > samples)
+    if (batch_is_chosen(t) && *batch > samples)
         return eh_fail(
             t->ctx, ENHOPE_ERROR_ARGUMENT,
             "batch is %lld: the data passes through memory in windows of about %lld samples, expected at most "
             "these, or more memory",
             (long long)t->set.batch, (long long)samples);
-    if (!t->set.batch_said && *batch > samples / LEAST)
+    if (!batch_is_chosen(t) && *batch > samples / LEAST)
         t->set.batch = *batch = samples / LEAST > 1 ? samples / LEAST : 1;
     return ENHOPE_OK;
 }
@@ -103,13 +106,8 @@ static void resolve_epochs(enhope_trainer *t, const eh_plan *plan)
 {
     enum { LEAST_STEPS = 1000 };
     const int64_t least = (LEAST_STEPS + plan->batches - 1) / plan->batches;
-    if (!t->set.epochs_said && t->set.solver == EH_SOLVER_ADAM && t->set.epochs < least) t->set.epochs = least;
-}
-
-static bool row_form(const enhope_trainer *t)
-{
-    if (t->set.form == EH_FORM_AUTO) return t->method->row || t->method->compared == EH_EXEMPLARS;
-    return t->set.form == EH_FORM_PUBLISHED ? t->method->row : t->set.form == EH_FORM_ROW;
+    if (!EH_EXPLICIT(&t->set, epochs) && t->set.solver == EH_SOLVER_ADAM && t->set.epochs < least)
+        t->set.epochs = least;
 }
 
 /* The mean square of the first responses. Cubes and more of responses of order one have long tails. */
@@ -126,9 +124,9 @@ static enhope_status resolve_inputs(enhope_trainer *t, eh_plan *plan)
 {
     enhope_settings *s = &t->set;
     const bool sparse = t->data->x.kind == ENHOPE_CSR && t->method->map->sparse;
-    if (sparse && !s->noise_said) s->noise = 0;
-    if (sparse && !s->dropout_said) s->dropout = 0;
-    if (sparse && !s->adversary_said) s->adversary = 0;
+    if (sparse && !EH_EXPLICIT(s, noise)) s->noise = 0;
+    if (sparse && !EH_EXPLICIT(s, dropout)) s->dropout = 0;
+    if (sparse && !EH_EXPLICIT(s, adversary)) s->adversary = 0;
     EH_TRY(resolve_augmentation(t, plan));
     plan->adversary = t->method->solve ? 0 : s->adversary;
     plan->sparse = sparse && !plan->augmented && !(plan->adversary > 0);
@@ -160,13 +158,13 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
     const eh_method *method = t->method;
     eh_pairs *o = &plan->objective;
     *o = (eh_pairs){
-        .gaussian = s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN,
-        .row = row_form(t),
-        .nca = s->target == EH_TARGET_AUTO ? method->nca : s->target == EH_TARGET_NCA,
+        .gaussian = eh_settings_gaussian(s, method),
+        .row = eh_settings_row(s, method),
+        .nca = eh_settings_nca(s, method),
         .self = method->compared == EH_BATCH,
         .indicator = s->weight == EH_WEIGHT_PAIR,
     };
-    const bool pairs = !method->hinge && !method->solve && method->compared != EH_NOTHING;
+    const bool pairs = !method->hinge && eh_method_learns(method);
     if (s->dof % 2 == 0)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "dof is %lld: expected an odd number from 1 to %d",
                        (long long)s->dof, EH_DOF_MAX);
@@ -175,12 +173,6 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
     s->similarity = o->gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
     s->target = o->nca ? EH_TARGET_NCA : EH_TARGET_MCML;
     if (method->hinge) plan->hinge = (eh_hinge){.targets = s->targets, .all = t->samples.n};
-    if (s->label_smoothing > 0 && method->compared == EH_EXEMPLARS && o->nca)
-        return eh_fail(
-            t->ctx, ENHOPE_ERROR_ARGUMENT,
-            "label_smoothing is %g: target nca lets a sample choose any exemplar of its class, so that there is "
-            "no target to smooth; use target mcml",
-            s->label_smoothing);
     return ENHOPE_OK;
 }
 
@@ -192,7 +184,7 @@ static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
         if (t->from)
             EH_TRY(eh_setup_count_exemplars(t, &plan->z));
         else
-            plan->z = s->z ? s->z : eh_exemplar_usual(t->samples.present, t->samples.n);
+            plan->z = s->z ? s->z : eh_exemplar_default_count(t->samples.present, t->samples.n);
         plan->learned = s->exemplars == EH_START_LEARNED;
         if (t->windows && !t->from && plan->z > t->samples.resident_n)
             return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,

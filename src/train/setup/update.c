@@ -98,14 +98,10 @@ static int64_t last_epoch(const enhope_model *model)
 
 enhope_status eh_setup_take_settings(enhope_trainer *t)
 {
-    static const char *const kept[] = {"method", "dims", "factors", "hidden", "order", "layers", "unit"};
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        const char *value = enhope_model_setting(t->from, kept[i]);
-        if (value) EH_TRY(enhope_settings_set(t->ctx, &t->set, kept[i], value));
-    }
+    EH_TRY(eh_settings_fix(t->ctx, &t->set, t->from));
     t->method = eh_method_find(t->set.method);
     t->past = last_epoch(t->from);
-    if (!t->method->solve && t->method->compared != EH_NOTHING) return ENHOPE_OK;
+    if (eh_method_learns(t->method)) return ENHOPE_OK;
     return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                    "%s is not learned in steps: it cannot go on from a model, only begin anew", t->method->info.name);
 }
@@ -198,7 +194,7 @@ enhope_status eh_setup_more_exemplars(enhope_trainer *t, float *E)
         if (!status) status = eh_new(t->ctx, "exemplars", count * t->parameters.H, sizeof *fresh, (void **)&fresh);
         if (!status) status = eh_new(t->ctx, "labels", count, sizeof *label, (void **)&label);
         if (!status) status = new_rows(t, rows, &found);
-        EH_CHECK(eh_comm_agree(t->ctx, status));
+        EH_CHECK(eh_comm_check(t->ctx, status));
         EH_CHECK(eh_exemplar_kmeans(t->ctx, t->cp, &t->embedder.table, rows, found, t->data->c, count,
                                     (uint64_t)t->set.seed, fresh, label));
     }
