@@ -191,7 +191,8 @@ static int evaluate_kmeans(cli_session *s, cell at, const enhope_dataset *test, 
     return code;
 }
 
-/* The recipe paper with equal weights of samples instead of pairs; settings of the plan override it. */
+/* The recipe paper with equal weights of samples instead of pairs; settings of the plan override
+ * it. */
 static int make_settings(const reproduction *r, cell at, enhope_context *ctx, enhope_settings *settings)
 {
     char words[TEXT_SIZE];
