@@ -23,7 +23,7 @@ static const double EXACT = 1e-5;   /* of everything else */
 typedef struct twin {
     void *cpu, *ref, *one;
     int64_t count;
-    int64_t operands; /* else numbers */
+    int64_t packed; /* else numbers */
 } twin;
 
 /* Runs one call on all three backends: c is the backend, T(x) its copy of a twin. */
@@ -37,7 +37,7 @@ typedef struct twin {
 #define T(x) (which == 0 ? (x).cpu : which == 1 ? (x).ref : (x).one)
 
 /* Room for count elements of a size on each; the sizes may differ. */
-static inline twin room(int64_t count, size_t size_cpu, size_t size_ref)
+static inline twin allocate(int64_t count, size_t size_cpu, size_t size_ref)
 {
     return (twin){cpu->op->alloc(cpu, (size_t)count * size_cpu), ref->op->alloc(ref, (size_t)count * size_ref),
                   one->op->alloc(one, (size_t)count * size_cpu), count, false};
@@ -45,7 +45,7 @@ static inline twin room(int64_t count, size_t size_cpu, size_t size_ref)
 
 static inline twin from_host(const float *host, int64_t count)
 {
-    const twin t = room(count, cpu->op->size, ref->op->size);
+    const twin t = allocate(count, cpu->op->real_size, ref->op->real_size);
     ON_EACH(c->op->write(c, T(t), host, count));
     return t;
 }
@@ -85,25 +85,25 @@ static inline void drop(twin t)
 }
 
 /* In rows of `wide` entries. */
-static inline twin as_operands(twin numbers, int64_t wide)
+static inline twin as_packed(twin reals, int64_t wide)
 {
-    twin t = room(numbers.count, cpu->operand, ref->operand);
-    t.operands = wide;
-    ON_EACH(c->op->operands(c, t.count / wide, wide, T(numbers), T(t)));
+    twin t = allocate(reals.count, cpu->packed_size, ref->packed_size);
+    t.packed = wide;
+    ON_EACH(c->op->pack(c, t.count / wide, wide, T(reals), T(t)));
     return t;
 }
 
-static inline twin make_operands(int64_t rows, int64_t wide, uint32_t stream, double scale)
+static inline twin make_packed(int64_t rows, int64_t wide, uint32_t stream, double scale)
 {
-    const twin numbers = make(rows * wide, stream, scale), t = as_operands(numbers, wide);
-    drop(numbers);
+    const twin reals = make(rows * wide, stream, scale), t = as_packed(reals, wide);
+    drop(reals);
     return t;
 }
 
 /* bytes the same on all */
 static inline twin sent(const void *host, int64_t count, size_t size)
 {
-    const twin t = room(count, size, size);
+    const twin t = allocate(count, size, size);
     ON_EACH(c->op->send(c, T(t), host, (size_t)count * size));
     return t;
 }
@@ -120,11 +120,11 @@ static inline float from_bfloat16(uint16_t half)
 static inline float *on_host(eh_compute *c, const void *v, int64_t count, int64_t wide)
 {
     float *host = calloc((size_t)(count + 1), sizeof *host);
-    if (!wide || c->numbers) {
+    if (!wide || c->packed_is_real) {
         c->op->read(c, host, v, count);
         return host;
     }
-    const int64_t parts = (int64_t)(c->operand / sizeof(uint16_t));
+    const int64_t parts = (int64_t)(c->packed_size / sizeof(uint16_t));
     uint16_t *half = malloc((size_t)(count * parts + 1) * sizeof *half);
     c->op->fetch(c, half, v, (size_t)(count * parts) * sizeof *half);
     for (int64_t i = 0; i < count; i++)
@@ -137,7 +137,7 @@ static inline float *on_host(eh_compute *c, const void *v, int64_t count, int64_
 /* Every number within this part of the largest. */
 static inline void close_within(twin t, double part)
 {
-    float *mine = on_host(cpu, t.cpu, t.count, t.operands);
+    float *mine = on_host(cpu, t.cpu, t.count, t.packed);
     double largest = 1e-30, worst = 0;
     for (int64_t i = 0; i < t.count; i++) {
         const double want = ((double *)t.ref)[i], got = mine[i];
@@ -151,12 +151,12 @@ static inline void close_within(twin t, double part)
 /* Operands carry their own rounding. */
 static inline void close_enough(twin t)
 {
-    close_within(t, t.operands && tolerance > EXACT ? tolerance : EXACT);
+    close_within(t, t.packed && tolerance > EXACT ? tolerance : EXACT);
 }
 
 static inline void same_bits(twin t)
 {
-    float *a = on_host(cpu, t.cpu, t.count, t.operands), *b = on_host(one, t.one, t.count, t.operands);
+    float *a = on_host(cpu, t.cpu, t.count, t.packed), *b = on_host(one, t.one, t.count, t.packed);
     assert_memory_equal(a, b, (size_t)t.count * sizeof *a);
     free(a), free(b);
 }
@@ -175,9 +175,9 @@ static inline void *fetched(eh_compute *c, const void *from, int64_t count, size
     return host;
 }
 
-static inline eh_value value_of(eh_compute *c, const void *scalar)
+static inline eh_loss_value value_of(eh_compute *c, const void *scalar)
 {
-    eh_value v;
+    eh_loss_value v;
     c->op->fetch(c, &v, scalar, sizeof v);
     return v;
 }

@@ -42,7 +42,7 @@ static void check(enhope_context *ctx, enhope_status status)
     if (status) die("enhope", enhope_error(ctx));
 }
 
-static void *room(int64_t count, size_t size)
+static void *allocate(int64_t count, size_t size)
 {
     void *block = calloc((size_t)count + 1, size);
     if (!block) die("memory", "there is none");
@@ -57,7 +57,7 @@ static numbers read_numbers(const char *path)
     if (!file) die(path, "cannot be opened");
     numbers n = {0};
     int64_t count = 0, space = 1024;
-    n.at = room(space, sizeof *n.at);
+    n.at = allocate(space, sizeof *n.at);
     while (fscanf(file, "%lf", &n.at[count]) == 1) {
         const int after = fgetc(file);
         if (++count == space && !(n.at = realloc(n.at, (size_t)(space *= 2) * sizeof *n.at))) die(path, "is too long");
@@ -74,7 +74,7 @@ static numbers read_numbers(const char *path)
 static samples make_samples(enhope_context *ctx, const numbers *n)
 {
     const int64_t H = n->columns - 1;
-    samples s = {.x = room(n->rows * H, sizeof *s.x), .label = room(n->rows, sizeof *s.label)};
+    samples s = {.x = allocate(n->rows * H, sizeof *s.x), .label = allocate(n->rows, sizeof *s.label)};
     int32_t c = 0;
     for (int64_t i = 0; i < n->rows; i++) {
         for (int64_t j = 0; j < H; j++) s.x[i * H + j] = (float)n->at[i * n->columns + j];
@@ -99,11 +99,11 @@ static void print_rows(int64_t rows, int64_t columns, const double *v)
 
 static void read_theta(eh_compute *c, const eh_real *from, int64_t count, double *to)
 {
-    if (c->op->size == sizeof *to) {
+    if (c->op->real_size == sizeof *to) {
         c->op->fetch(c, to, from, (size_t)count * sizeof *to);
         return;
     }
-    float *v = room(count, sizeof *v);
+    float *v = allocate(count, sizeof *v);
     c->op->read(c, v, from, count);
     for (int64_t i = 0; i < count; i++) to[i] = v[i];
     free(v);
@@ -117,7 +117,7 @@ static void print_map(question *q)
     enhope_trainer *t = NULL;
     check(q->ctx, enhope_trainer_create(q->ctx, NULL, q->train.data, q->settings, &t));
     for (int done = 0; !done;) check(q->ctx, enhope_trainer_step(t, NULL, &done));
-    double *theta = room(t->parameters.map_count, sizeof *theta);
+    double *theta = allocate(t->parameters.map_count, sizeof *theta);
     read_theta(t->cp, t->parameters.theta, t->parameters.map_count, theta);
     print_rows(1, 1, &t->state.loss);
     print_rows(t->embedder.shape.H + 1, t->embedder.shape.h, theta);
@@ -129,7 +129,7 @@ static void print_map(question *q)
 static void print_loss(question *q)
 {
     enhope_trainer *t = NULL;
-    eh_value value;
+    eh_loss_value value;
     int done;
     check(q->ctx, enhope_settings_set(q->ctx, q->settings, "batch", "0"));
     check(q->ctx, enhope_trainer_create(q->ctx, NULL, q->train.data, q->settings, &t));
@@ -138,12 +138,12 @@ static void print_loss(question *q)
     const int64_t count = map->rows * map->columns;
     if (map->rows != t->embedder.shape.H || map->columns != t->embedder.shape.h)
         die("the map", "expected one of H rows and h columns");
-    float *A = room(t->parameters.map_count, sizeof *A);
-    double *gradient = room(t->parameters.map_count, sizeof *gradient);
+    float *A = allocate(t->parameters.map_count, sizeof *A);
+    double *gradient = allocate(t->parameters.map_count, sizeof *gradient);
     for (int64_t i = 0; i < count; i++) A[i] = (float)map->at[i];
     t->cp->op->write(t->cp, t->parameters.theta, A, t->parameters.map_count);
     eh_real *g = NULL;
-    check(q->ctx, eh_compute_new(t->cp, q->ctx, "gradient", t->parameters.map_count, t->cp->op->size, &g));
+    check(q->ctx, eh_compute_new(t->cp, q->ctx, "gradient", t->parameters.map_count, t->cp->op->real_size, &g));
     eh_compute_begin(t->cp);
     eh_batch_loss_at(&t->loss, t->parameters.theta, g, t->losses.placed);
     t->cp->op->fetch(t->cp, &value, t->losses.placed, sizeof value);
@@ -162,7 +162,7 @@ static void print_classes(question *q)
     enhope_model *m = NULL;
     samples fresh = make_samples(q->ctx, &q->file[1]);
     const int64_t n = q->file[1].rows;
-    int32_t *label = room(n, sizeof *label);
+    int32_t *label = allocate(n, sizeof *label);
     check(q->ctx, enhope_train(q->ctx, q->train.data, q->settings, NULL, NULL, &m));
     check(q->ctx, enhope_model_predict(q->ctx, m, fresh.data, 0, &(enhope_prediction){.label = label}));
     for (int64_t i = 0; i < n; i++) printf("%d\n", (int)label[i]);
@@ -177,10 +177,10 @@ static void print_affinities(question *q)
     const int64_t n = q->file[0].rows, H = q->file[0].columns - 1;
     eh_compute *c = NULL;
     eh_real *X = NULL, *P = NULL;
-    double *all = room(n * n, sizeof *all);
+    double *all = allocate(n * n, sizeof *all);
     check(q->ctx, eh_compute_open(q->ctx, false, &c));
-    check(q->ctx, eh_compute_new(c, q->ctx, "inputs", n * H, c->op->size, &X));
-    check(q->ctx, eh_compute_new(c, q->ctx, "affinities", n * n, c->op->size, &P));
+    check(q->ctx, eh_compute_new(c, q->ctx, "inputs", n * H, c->op->real_size, &X));
+    check(q->ctx, eh_compute_new(c, q->ctx, "affinities", n * n, c->op->real_size, &P));
     c->op->write(c, X, q->train.x, n * H);
     eh_compute_begin(c);
     c->op->affinities(c, n, H, X, q->settings->objective.perplexity, P);

@@ -28,7 +28,7 @@ enum { N_CHOICES = sizeof CHOICES / sizeof *CHOICES };
 /* Two trainers at the same parameters with the same batch: one that climbs, and a plain one. Dense data, or sparse data and
  * noise. */
 typedef struct twins {
-    enhope_trainer *climbing, *plain;
+    enhope_trainer *adversarial, *plain;
     int64_t count, numbers; /* that the optimiser sees; of the batch */
     double *g, *spare;      /* (count) */
 } twins;
@@ -40,16 +40,16 @@ static twins open_twins(const choice *by, const char *step, bool noisy)
         enhope_settings *s =
             with("method", by->method, "exemplars", by->exemplars, "form", by->form, "factors", "4", "hidden", "3",
                  "batch", "30", "noise", noisy ? "0.3" : "0", "adversary", i ? "0" : step, NULL);
-        *(i ? &w.plain : &w.climbing) = started(noisy ? sparse_blobs : blobs, s);
+        *(i ? &w.plain : &w.adversarial) = started(noisy ? sparse_blobs : blobs, s);
     }
-    w.count = w.climbing->optim->count;
-    w.numbers = w.climbing->loss.batch.n * w.climbing->embedder.ld;
+    w.count = w.adversarial->optim->count;
+    w.numbers = w.adversarial->loss.batch.n * w.adversarial->embedder.ld;
     w.g = malloc((size_t)w.count * sizeof *w.g), w.spare = malloc((size_t)w.count * sizeof *w.g);
     /* a line search may end in the kink of a hinge */
-    double *x = (double *)w.climbing->parameters.theta;
+    double *x = (double *)w.adversarial->parameters.theta;
     for (int64_t v = 0; v < w.count; v++) x[v] += 0.01 * eh_random_normal(4, 1, (uint64_t)v);
     memcpy(w.plain->parameters.theta, x, (size_t)w.count * sizeof *x);
-    assert_memory_equal(w.climbing->embedder.X, w.plain->embedder.X, (size_t)w.numbers * sizeof(double));
+    assert_memory_equal(w.adversarial->embedder.X, w.plain->embedder.X, (size_t)w.numbers * sizeof(double));
     assert_null(w.plain->loss.adversarial.X_adv);
     return w;
 }
@@ -57,18 +57,18 @@ static twins open_twins(const choice *by, const char *step, bool noisy)
 static void close_twins(twins *w)
 {
     free(w->g), free(w->spare);
-    enhope_trainer_free(w->climbing), enhope_trainer_free(w->plain);
+    enhope_trainer_free(w->adversarial), enhope_trainer_free(w->plain);
 }
 
 static double loss_at(enhope_trainer *t, double *gradient)
 {
-    eh_value loss;
-    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    eh_loss_value loss;
+    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_loss *)&loss);
     return loss.value;
 }
 
 /* The plain loss with the batch in place that lies in `from`. */
-static double loss_from(twins *w, const eh_operand *from)
+static double loss_from(twins *w, const eh_packed *from)
 {
     memcpy(w->plain->embedder.X, from, (size_t)w->numbers * sizeof(double));
     return loss_at(w->plain, w->spare);
@@ -78,20 +78,21 @@ static double loss_from(twins *w, const eh_operand *from)
  * lies, or loose; then numbers whose move turns a sign are passed over. */
 static double worst_difference(twins *w, bool held, int64_t *compared)
 {
-    double *x = (double *)(held ? w->plain : w->climbing)->parameters.theta, worst = 0;
+    double *x = (double *)(held ? w->plain : w->adversarial)->parameters.theta, worst = 0;
     const size_t bytes = (size_t)w->numbers * sizeof(double);
     double *batch = malloc(bytes);
-    memcpy(batch, w->climbing->loss.adversarial.X_adv, bytes);
+    memcpy(batch, w->adversarial->loss.adversarial.X_adv, bytes);
     for (int64_t v = 0; v < w->count; v++) {
         const double kept = x[v], step = 1e-5;
         double value[2];
         bool turns = false;
         for (int side = 0; side < 2; side++) {
             x[v] = side ? kept - step : kept + step;
-            value[side] =
-                held ? (loss_from(w, w->climbing->embedder.X) + loss_from(w, w->climbing->loss.adversarial.X_adv)) / 2
-                     : loss_at(w->climbing, w->spare);
-            turns |= memcmp(batch, w->climbing->loss.adversarial.X_adv, bytes) != 0;
+            value[side] = held ? (loss_from(w, w->adversarial->embedder.X) +
+                                  loss_from(w, w->adversarial->loss.adversarial.X_adv)) /
+                                     2
+                               : loss_at(w->adversarial, w->spare);
+            turns |= memcmp(batch, w->adversarial->loss.adversarial.X_adv, bytes) != 0;
         }
         x[v] = kept;
         *compared += !turns;
@@ -109,9 +110,9 @@ static void the_gradient_is_of_both_losses_with_the_direction_held(void **state)
     for (int i = 0; i < 2 * N_CHOICES; i++) {
         const choice *by = CHOICES + i / 2;
         twins w = open_twins(by, "0.13", i % 2);
-        const double loss = loss_at(w.climbing, w.g);
+        const double loss = loss_at(w.adversarial, w.g);
         const double both =
-            (loss_from(&w, w.climbing->embedder.X) + loss_from(&w, w.climbing->loss.adversarial.X_adv)) / 2;
+            (loss_from(&w, w.adversarial->embedder.X) + loss_from(&w, w.adversarial->loss.adversarial.X_adv)) / 2;
         assert_true(fabs(loss - both) < 1e-12 * (1 + fabs(both)));
         double size = 0;
         for (int64_t v = 0; v < w.count; v++) size = fmax(size, fabs(w.g[v]));
@@ -132,11 +133,12 @@ static void a_small_step_raises_the_loss_by_its_slope(void **state)
     on("ref");
     for (int i = 0; i < N_CHOICES; i++) {
         twins w = open_twins(CHOICES + i, "1e-6", false);
-        loss_at(w.climbing, w.g);
-        const double rise = loss_from(&w, w.climbing->loss.adversarial.X_adv) - loss_from(&w, w.climbing->embedder.X);
-        const double *dX = (double *)w.climbing->loss.adversarial.dX;
+        loss_at(w.adversarial, w.g);
+        const double rise =
+            loss_from(&w, w.adversarial->loss.adversarial.X_adv) - loss_from(&w, w.adversarial->embedder.X);
+        const double *dX = (double *)w.adversarial->loss.adversarial.dX;
         double slope = 0;
-        for (int64_t v = 0; v < w.climbing->loss.batch.n * H; v++) slope += fabs(dX[v]);
+        for (int64_t v = 0; v < w.adversarial->loss.batch.n * H; v++) slope += fabs(dX[v]);
         if (!(rise > 0) || fabs(rise / (1e-6 * slope) - 1) > 1e-3)
             fail_msg("%s: %g, expected %g", CHOICES[i].method, rise, 1e-6 * slope);
         close_twins(&w);
@@ -226,9 +228,9 @@ static void a_step_of_nothing_changes_nothing(void **state)
 static void a_model_tells_its_step(void **state)
 {
     (void)state;
-    static const char *const told[][2] = {{"adversary", "0.25"}};
+    static const char *const expected[][2] = {{"adversary", "0.25"}};
     enhope_model *m = train(blobs, with("adversary", "0.25", "epochs", "1", NULL));
-    assert_told(m, told, 1);
+    assert_settings(m, expected, 1);
     enhope_model_free(m);
 }
 

@@ -75,7 +75,7 @@ static void open_problem(const kind *k, problem *q)
         q->row[i] = i < n ? (i * 5 + 2) % N : (q->row[(i - n) / k->targets] + C * (1 + (i - n) % k->targets)) % N;
         q->label[i] = i >= n && q->row[i] % C != q->row[(i - n) / k->targets] % C ? -1 : LABEL[q->row[i]];
     }
-    for (int64_t p = 0; p <= k->chunks; p++) q->start[p] = eh_share_start(rows, p, k->chunks);
+    for (int64_t p = 0; p <= k->chunks; p++) q->start[p] = eh_chunk_start(rows, p, k->chunks);
     eh_batch_loss_take(&q->loss, &(eh_batch){.rows = (const eh_row *)q->row,
                                              .label = (const eh_label *)q->label,
                                              .n = rows,
@@ -91,8 +91,8 @@ static void close_problem(problem *q)
 
 static double loss_at(problem *q, double *gradient)
 {
-    eh_value value;
-    eh_batch_loss_at(&q->loss, q->p.theta, R(gradient), (eh_scalar *)&value);
+    eh_loss_value value;
+    eh_batch_loss_at(&q->loss, q->p.theta, R(gradient), (eh_loss *)&value);
     return value.value;
 }
 

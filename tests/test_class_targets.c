@@ -16,8 +16,8 @@
 
 static double loss_at(enhope_trainer *t, double *gradient)
 {
-    eh_value loss;
-    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    eh_loss_value loss;
+    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_loss *)&loss);
     return loss.value;
 }
 
@@ -78,15 +78,15 @@ static void weights_and_shares_are_those_of_the_classes(void **state)
     enhope_trainer *t =
         started(blobs, with("batch", "30", "z", "7", "label_smoothing", "0.3", "class_weight", "balanced", NULL));
     const eh_smoothing *s = &t->loss.objective.smoothing;
-    double samples[C] = {0}, crowd[C] = {0}, sum = 0, entropy = 0;
-    for (int64_t j = 0; j < t->parameters.z; j++) crowd[t->parameters.exemplar_label[j]]++;
+    double samples[C] = {0}, per_class[C] = {0}, sum = 0, entropy = 0;
+    for (int64_t j = 0; j < t->parameters.z; j++) per_class[t->parameters.exemplar_label[j]]++;
     for (int64_t k = 0; k < t->samples.n; k++) samples[LABEL[t->samples.rows[k]]]++;
     for (int k = 0; k < C; k++)
         assert_true(fabs(((const double *)t->loss.objective.class_weight)[k] * samples[k] / (double)t->samples.n - 1) <
                     1e-6);
     for (int64_t j = 0; j < t->parameters.z; j++) {
         const double share = ((const double *)s->share)[j];
-        assert_true(fabs(share * C * crowd[t->parameters.exemplar_label[j]] - 1) < 1e-6);
+        assert_true(fabs(share * C * per_class[t->parameters.exemplar_label[j]] - 1) < 1e-6);
         sum += share, entropy += share * log(share);
     }
     assert_true(s->part == 0.3 && s->classes == C && fabs(sum - 1) < 1e-6 && fabs(s->entropy - entropy) < 1e-6);
@@ -264,9 +264,9 @@ static void balanced_weights_make_a_rare_class_count(void **state)
 static void a_model_tells_them(void **state)
 {
     (void)state;
-    static const char *const told[][2] = {{"label_smoothing", "0.05"}, {"class_weight", "balanced"}};
+    static const char *const expected[][2] = {{"label_smoothing", "0.05"}, {"class_weight", "balanced"}};
     enhope_model *m = train(blobs, with("label_smoothing", "0.05", "class_weight", "balanced", "epochs", "1", NULL));
-    assert_told(m, told, 2);
+    assert_settings(m, expected, 2);
     enhope_model_free(m);
 }
 

@@ -13,7 +13,7 @@ static void bytes_come_back_as_they_were_sent(void **state)
     int64_t *back = fetched(cpu, eh_row_at(t.cpu, 3), 14, sizeof *back);
     assert_memory_equal(back, rows + 3, 14 * sizeof *rows);
     free(back);
-    ON_EACH(c->op->successive(c, 5, 17, T(t)));
+    ON_EACH(c->op->row_range(c, 5, 17, T(t)));
     back = fetched(cpu, t.cpu, 17, sizeof *back);
     for (int i = 0; i < 17; i++) assert_int_equal(back[i], 5 + i);
     free(back);
@@ -27,7 +27,7 @@ static void elementwise_operations_agree(void **state)
         const int64_t n = SIZES[s];
         for (int order = 1; order <= 4; order++) {
             const int64_t wide = n % 5 == 0 && n ? n / 5 : 1;
-            twin u = make(n, 1, 1.3), out = make_operands(n / wide, wide, 2, 1);
+            twin u = make(n, 1, 1.3), out = make_packed(n / wide, wide, 2, 1);
             ON_EACH(c->op->power(c, n / wide, wide, order, T(u), T(out)));
             close_enough(out), same_bits(out);
             drop(u), drop(out);
@@ -37,7 +37,7 @@ static void elementwise_operations_agree(void **state)
         close_enough(y), same_bits(y);
         ON_EACH(c->op->scale(c, n, 0.37, T(y)));
         close_enough(y);
-        twin o = as_operands(y, n ? n : 1);
+        twin o = as_packed(y, n ? n : 1);
         close_enough(o), same_bits(o);
         const double want = ref->op->dot(ref, n, x.ref, y.ref), got = cpu->op->dot(cpu, n, x.cpu, y.cpu);
         assert_true(fabs(want - got) <= 1e-5 * sqrt(1 + (double)n));
@@ -78,11 +78,11 @@ static void means_of_vectors_and_losses_agree(void **state)
     (void)state;
     for (int s = 0; s < N_SIZES; s++) {
         twin x = make(SIZES[s], 3, 1), y = make(SIZES[s], 4, 2);
-        twin loss = sent(&(eh_value){.value = 0.25}, 1, sizeof(eh_value));
-        twin other = sent(&(eh_value){.value = 1.5, .spoilt = s % 2}, 1, sizeof(eh_value));
-        ON_EACH(c->op->mean(c, SIZES[s], T(x), T(other), T(y), T(loss)));
+        twin loss = sent(&(eh_loss_value){.value = 0.25}, 1, sizeof(eh_loss_value));
+        twin other = sent(&(eh_loss_value){.value = 1.5, .nonfinite = s % 2}, 1, sizeof(eh_loss_value));
+        ON_EACH(c->op->average(c, SIZES[s], T(x), T(other), T(y), T(loss)));
         agree(y, EXACT);
-        ON_EACH(assert_true(value_of(c, T(loss)).value == 0.875 && value_of(c, T(loss)).spoilt == s % 2));
+        ON_EACH(assert_true(value_of(c, T(loss)).value == 0.875 && value_of(c, T(loss)).nonfinite == s % 2));
         drop(x), drop(y), drop(loss), drop(other);
     }
 }
@@ -93,11 +93,11 @@ static void adam_steps_agree(void **state)
     for (int s = 0; s < N_SIZES; s++) {
         const int64_t n = SIZES[s];
         twin g = make(n, 9, 0.1), m1 = make(n, 10, 0), m2 = make(n, 11, 0), x = make(n, 12, 1);
-        twin loss = sent(&(eh_value){.value = 0.37}, 1, sizeof(eh_value));
+        twin loss = sent(&(eh_loss_value){.value = 0.37}, 1, sizeof(eh_loss_value));
         for (int step = 1; step <= 5; step++)
             ON_EACH(c->op->adam(c, n, 0.01, 0.9, 0.99, 1e-8, step, T(g), T(loss), T(m1), T(m2), T(x)));
         close_enough(x), close_enough(m1), close_enough(m2), same_bits(x);
-        assert_true(value_of(cpu, loss.cpu).value == 0.37 && value_of(cpu, loss.cpu).spoilt == 0);
+        assert_true(value_of(cpu, loss.cpu).value == 0.37 && value_of(cpu, loss.cpu).nonfinite == 0);
         drop(g), drop(m1), drop(m2), drop(x), drop(loss);
     }
 }
@@ -112,18 +112,18 @@ static void adam_leaves_out_what_is_not_finite(void **state)
         for (int i = 0; i < n; i++)
             host[i] = i % 997 == 5 ? bad[b] : (float)(0.1 * eh_random_normal(2, 9, (uint64_t)i));
         twin g = from_host(host, n), m1 = make(n, 10, 0.1), m2 = make(n, 11, 0), x = make(n, 12, 1);
-        twin loss = sent(&(eh_value){.value = 0.37}, 1, sizeof(eh_value));
+        twin loss = sent(&(eh_loss_value){.value = 0.37}, 1, sizeof(eh_loss_value));
         cpu->op->read(cpu, before, x.cpu, n);
         ON_EACH(c->op->adam(c, n, 0.01, 0.9, 0.99, 1e-8, 2, T(g), T(loss), T(m1), T(m2), T(x)));
         agree(x, EXACT), agree(m1, EXACT), agree(m2, EXACT);
-        ON_EACH(assert_true(value_of(c, T(loss)).value == 0.37 && value_of(c, T(loss)).spoilt != 0));
+        ON_EACH(assert_true(value_of(c, T(loss)).value == 0.37 && value_of(c, T(loss)).nonfinite != 0));
         float *after = on_host(cpu, x.cpu, n, false);
         for (int i = 0; i < n; i++) assert_int_equal(after[i] == before[i], i % 997 == 5);
         free(after);
         /* and nothing at all where the loss is not */
         for (int v = 0; v < 3; v++) {
             cpu->op->read(cpu, before, x.cpu, n);
-            ON_EACH(c->op->send(c, T(loss), &(eh_value){.value = (double)bad[v]}, sizeof(eh_value)));
+            ON_EACH(c->op->send(c, T(loss), &(eh_loss_value){.value = (double)bad[v]}, sizeof(eh_loss_value)));
             ON_EACH(c->op->adam(c, n, 0.01, 0.9, 0.99, 1e-8, 3, T(g), T(loss), T(m1), T(m2), T(x)));
             after = on_host(cpu, x.cpu, n, false);
             assert_memory_equal(after, before, sizeof before);
@@ -164,7 +164,7 @@ static void a_product_that_is_added_is_the_one_that_is_made_alone(void **state)
     for (int s = 0; s < 5; s++)
         for (int ta = 0; ta < 2; ta++) {
             const int64_t M = shapes[s][0], N = shapes[s][1], K = shapes[s][2], lda = ta ? M : K;
-            twin A = make_operands(ta ? K : M, lda, 13, 1), B = make_operands(K, N, 14, 1);
+            twin A = make_packed(ta ? K : M, lda, 13, 1), B = make_packed(K, N, 14, 1);
             twin C = make(M * N, 15, 1), sum = make(M * N, 15, 1), alone = make(M * N, 16, 1);
             eh_product p = {.ta = ta, .M = M, .N = N, .K = K, .lda = lda, .ldb = N, .ldc = N};
             for (int which = 0; which < 3; which++) {
@@ -177,7 +177,7 @@ static void a_product_that_is_added_is_the_one_that_is_made_alone(void **state)
                 assert_int_equal(c->op->sync(c, ctx), ENHOPE_OK);
             }
             agree(C, tolerance), same_bits(C);
-            if (cpu->op->host) assert_memory_equal(C.cpu, sum.cpu, (size_t)(M * N) * cpu->op->size);
+            if (cpu->op->host) assert_memory_equal(C.cpu, sum.cpu, (size_t)(M * N) * cpu->op->real_size);
             drop(A), drop(B), drop(C), drop(sum), drop(alone);
         }
 }
@@ -185,13 +185,13 @@ static void a_product_that_is_added_is_the_one_that_is_made_alone(void **state)
 enum { C_ONLY = 1, P_ONLY = 2, C_AND_P = 3 };
 
 /* One product into C, P or both, with rows longer by `pad` than they need be; what lies between rows must stay. */
-static void check_product(int64_t M, int64_t N, int64_t K, int64_t pad, bool ta, bool tb, eh_finish finish, int order,
-                          int outputs, double scale)
+static void check_product(int64_t M, int64_t N, int64_t K, int64_t pad, bool ta, bool tb, eh_epilogue epilogue,
+                          int order, int outputs, double scale)
 {
     const int64_t lda = (ta ? M : K) + pad, ldb = (tb ? K : N) + pad, ldc = N + pad;
-    twin A = make_operands(ta ? K : M, lda, 13, scale), B = make_operands(tb ? N : K, ldb, 14, 1);
-    twin C = make(M * ldc, 15, 1), P = make_operands(M, ldc, 16, 1);
-    twin with = make(finish == EH_SIGMOID || finish == EH_RELU ? N : M * ldc, 17, 0.8);
+    twin A = make_packed(ta ? K : M, lda, 13, scale), B = make_packed(tb ? N : K, ldb, 14, 1);
+    twin C = make(M * ldc, 15, 1), P = make_packed(M, ldc, 16, 1);
+    twin with = make(epilogue == EH_EPILOGUE_SIGMOID || epilogue == EH_EPILOGUE_RELU ? N : M * ldc, 17, 0.8);
     const eh_product p = {.ta = ta,
                           .tb = tb,
                           .M = M,
@@ -199,7 +199,7 @@ static void check_product(int64_t M, int64_t N, int64_t K, int64_t pad, bool ta,
                           .K = K,
                           .lda = lda,
                           .ldb = ldb,
-                          .finish = finish,
+                          .epilogue = epilogue,
                           .order = order,
                           .ldc = ldc};
     for (int which = 0; which < 3; which++) {
@@ -211,7 +211,7 @@ static void check_product(int64_t M, int64_t N, int64_t K, int64_t pad, bool ta,
         c->op->product(c, &mine);
     }
     /* a power multiplies the relative error, a sigmoid takes the absolute one */
-    const double part = tolerance * (finish == EH_POWER ? order : 1) * (scale > 1 ? scale : 1);
+    const double part = tolerance * (epilogue == EH_EPILOGUE_POWER ? order : 1) * (scale > 1 ? scale : 1);
     agree(C, part), agree(P, part);
     drop(A), drop(B), drop(C), drop(P), drop(with);
 }
@@ -220,34 +220,35 @@ static void products_agree_for_every_finish_transpose_and_output(void **state)
 {
     (void)state;
     static const struct {
-        eh_finish finish;
+        eh_epilogue epilogue;
         double scale;
         int order;
-    } finishes[] = {{EH_PLAIN, 1, 0},      {EH_POWER, 1, 1},        {EH_POWER, 1, 2},      {EH_POWER, 1, 3},
-                    {EH_SIGMOID, 0.3, 0},  {EH_SIGMOID, 40, 0},     {EH_POWER_GRAD, 1, 1}, {EH_POWER_GRAD, 1, 2},
-                    {EH_POWER_GRAD, 1, 4}, {EH_SIGMOID_GRAD, 1, 0}, {EH_RELU, 1, 0},       {EH_RELU_GRAD, 1, 0}};
+    } epilogues[] = {{EH_EPILOGUE_NONE, 1, 0},         {EH_EPILOGUE_POWER, 1, 1},      {EH_EPILOGUE_POWER, 1, 2},
+                     {EH_EPILOGUE_POWER, 1, 3},        {EH_EPILOGUE_SIGMOID, 0.3, 0},  {EH_EPILOGUE_SIGMOID, 40, 0},
+                     {EH_EPILOGUE_POWER_GRAD, 1, 1},   {EH_EPILOGUE_POWER_GRAD, 1, 2}, {EH_EPILOGUE_POWER_GRAD, 1, 4},
+                     {EH_EPILOGUE_SIGMOID_GRAD, 1, 0}, {EH_EPILOGUE_RELU, 1, 0},       {EH_EPILOGUE_RELU_GRAD, 1, 0}};
     for (int s = 0; s < N_SHAPES; s++)
         for (int flags = 0; flags < 4; flags++)
-            for (size_t f = 0; f < sizeof finishes / sizeof *finishes; f++)
+            for (size_t f = 0; f < sizeof epilogues / sizeof *epilogues; f++)
                 for (int outputs = C_ONLY; outputs <= C_AND_P; outputs++) {
                     /* where sigmoids saturate, rounded inputs may tip one over */
-                    if (finishes[f].scale > 1 && tolerance > EXACT) continue;
-                    check_product(SHAPES[s][0], SHAPES[s][1], SHAPES[s][2], 3, flags & 1, flags & 2, finishes[f].finish,
-                                  finishes[f].order, outputs, finishes[f].scale);
+                    if (epilogues[f].scale > 1 && tolerance > EXACT) continue;
+                    check_product(SHAPES[s][0], SHAPES[s][1], SHAPES[s][2], 3, flags & 1, flags & 2,
+                                  epilogues[f].epilogue, epilogues[f].order, outputs, epilogues[f].scale);
                 }
 }
 
 static void a_power_may_take_the_place_of_the_product(void **state)
 {
     (void)state;
-    if (!cpu->numbers) return;
+    if (!cpu->packed_is_real) return;
     for (int s = 0; s < N_SHAPES; s++)
         for (int order = 1; order <= 3; order++) {
             const int64_t M = SHAPES[s][0], N = SHAPES[s][1], K = SHAPES[s][2];
-            twin A = make_operands(M, K, 13, 1), B = make_operands(K, N, 14, 1), C = make(M * N, 15, 1);
+            twin A = make_packed(M, K, 13, 1), B = make_packed(K, N, 14, 1), C = make(M * N, 15, 1);
             twin S = make(M * N, 16, 1);
             const eh_product p = {
-                .M = M, .N = N, .K = K, .lda = K, .ldb = N, .finish = EH_POWER, .order = order, .ldc = N};
+                .M = M, .N = N, .K = K, .lda = K, .ldb = N, .epilogue = EH_EPILOGUE_POWER, .order = order, .ldc = N};
             for (int which = 0; which < 3; which++) {
                 eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
                 eh_product mine = p;
@@ -267,9 +268,9 @@ static void the_gradient_behind_an_output_layer_agrees(void **state)
     static const int64_t shapes[][3] = {{1, 1, 1}, {7, 13, 2}, {33, 5, 3}, {1019, 400, 2}, {300, 77, 30}};
     for (int s = 0; s < 2 * 5; s++) {
         const int64_t n = shapes[s / 2][0], m = shapes[s / 2][1], h = shapes[s / 2][2];
-        const eh_finish slope = s % 2 ? EH_RELU_GRAD : EH_SIGMOID_GRAD;
+        const eh_epilogue slope = s % 2 ? EH_EPILOGUE_RELU_GRAD : EH_EPILOGUE_SIGMOID_GRAD;
         twin dY = make(n * h, 23, 0.1), V = make(h * m, 24, 1), T_ = make(n * m, 25, 0.4);
-        twin dA = make_operands(n, m, 26, 1), db = make(m, 27, 1), dV = make(h * m, 28, 1);
+        twin dA = make_packed(n, m, 26, 1), db = make(m, 27, 1), dV = make(h * m, 28, 1);
         ON_EACH(c->op->output_grad(c, slope, n, m, h, T(dY), T(V), T(T_), s % 3 == 0, T(dA), T(db), T(dV)));
         agree(dA, tolerance), agree(db, tolerance), agree(dV, tolerance);
         drop(dY), drop(V), drop(T_), drop(dA), drop(db), drop(dV);
@@ -286,7 +287,7 @@ static void nearest_rows_agree_in_few_and_many_dimensions(void **state)
     for (int s = 0; s < 5; s++) {
         const int64_t q = shapes[s][0], r = shapes[s][1], dims = shapes[s][2], k = shapes[s][3];
         twin Q = make(q * dims, 21, 1), R = make(r * dims, 22, 1), distance = make(q * k, 23, 1);
-        twin index = room(q * k, sizeof(int64_t), sizeof(int64_t));
+        twin index = allocate(q * k, sizeof(int64_t), sizeof(int64_t));
         ON_EACH(c->op->nearest(c, T(Q), q, T(R), r, dims, k, T(index), T(distance)));
         int64_t *mine = fetched(cpu, index.cpu, q * k, sizeof *mine);
         int64_t *again = fetched(one, index.one, q * k, sizeof *again);
@@ -321,7 +322,7 @@ static void nearest_rows_are_found_far_from_the_origin(void **state)
     for (int i = 0; i < q * dims; i++) Q_host[i] = (float)(1e4 + eh_random_normal(9, 1, (uint64_t)i));
     for (int i = 0; i < r * dims; i++) R_host[i] = (float)(1e4 + eh_random_normal(9, 2, (uint64_t)i));
     twin Q = from_host(Q_host, q * dims), R = from_host(R_host, r * dims), distance = make(q * k, 23, 1);
-    twin index = room(q * k, sizeof(int64_t), sizeof(int64_t));
+    twin index = allocate(q * k, sizeof(int64_t), sizeof(int64_t));
     ON_EACH(c->op->nearest(c, T(Q), q, T(R), r, dims, k, T(index), T(distance)));
     int64_t *got = fetched(cpu, index.cpu, q * k, sizeof *got), *want = index.ref;
     int other = 0;
@@ -342,7 +343,7 @@ static void the_nearest_row_is_found_where_rounding_is_worst(void **state)
         for (int j = 0; j < dims; j++) rows[i * dims + j] = i == 1 || i == twin_row ? q[j] : 10 + (float)i;
     rows[dims] += 1;
     const twin Q = from_host(q, dims), R = from_host(rows, (int64_t)r * dims), d = make(1, 1, 1);
-    const twin index = room(1, sizeof(int64_t), sizeof(int64_t));
+    const twin index = allocate(1, sizeof(int64_t), sizeof(int64_t));
     ON_EACH(c->op->nearest(c, T(Q), 1, T(R), r, dims, 1, T(index), T(d)));
     int64_t *found = fetched(cpu, index.cpu, 1, sizeof *found);
     assert_int_equal(*found, twin_row);
@@ -357,7 +358,7 @@ static void equal_distances_are_ordered_by_index(void **state)
         float same[40 * 20] = {0}, far[20] = {0};
         far[0] = 2;
         twin R = from_host(same, 40 * dims), Q = from_host(far, dims), distance = make(5, 23, 1);
-        twin index = room(5, sizeof(int64_t), sizeof(int64_t));
+        twin index = allocate(5, sizeof(int64_t), sizeof(int64_t));
         ON_EACH(c->op->nearest(c, T(Q), 1, T(R), 40, dims, 5, T(index), T(distance)));
         for (int which = 0; which < 3; which++) {
             eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
@@ -392,7 +393,7 @@ static void the_majority_wins_and_ties_go_to_the_nearest(void **state)
     };
     twin labels = sent(label, 7, sizeof *label);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        twin index = sent(cases[i].index, cases[i].k, sizeof(int64_t)), won = room(1, sizeof *label, sizeof *label);
+        twin index = sent(cases[i].index, cases[i].k, sizeof(int64_t)), won = allocate(1, sizeof *label, sizeof *label);
         for (int which = 0; which < 3; which++) {
             eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
             c->op->vote(c, T(index), 1, cases[i].k, T(labels), T(won));
@@ -408,11 +409,11 @@ static void the_majority_wins_and_ties_go_to_the_nearest(void **state)
 /* Against counts by class, the way it was done when there was room for them. */
 static int32_t plain_vote(const int64_t *index, int64_t k, const int32_t *label)
 {
-    int32_t votes[5] = {0}, most = 0;
+    int32_t votes[5] = {0}, max_votes = 0;
     for (int64_t j = 0; j < k; j++)
-        if (++votes[label[index[j]]] > most) most = votes[label[index[j]]];
+        if (++votes[label[index[j]]] > max_votes) max_votes = votes[label[index[j]]];
     int64_t first = 0;
-    while (votes[label[index[first]]] < most) first++;
+    while (votes[label[index[first]]] < max_votes) first++;
     return label[index[first]];
 }
 
@@ -428,7 +429,7 @@ static void many_votes_are_counted_alike(void **state)
         const int64_t q = shapes[s][0], k = shapes[s][1];
         int64_t *index = malloc((size_t)(q * k + 1) * sizeof *index);
         for (int64_t i = 0; i < q * k; i++) index[i] = (int64_t)(eh_random_u64(2, 32, (uint64_t)i) % r);
-        twin rows = sent(index, q * k, sizeof *index), won = room(q, sizeof *label, sizeof *label);
+        twin rows = sent(index, q * k, sizeof *index), won = allocate(q, sizeof *label, sizeof *label);
         ON_EACH(c->op->vote(c, T(rows), q, k, T(labels), T(won)));
         int32_t *winner = fetched(cpu, won.cpu, q, sizeof *winner);
         for (int64_t i = 0; i < q; i++) assert_int_equal(winner[i], plain_vote(index + i * k, k, label));
@@ -446,7 +447,7 @@ static void memory_that_is_not_there_is_refused_with_a_sentence(void **state)
     (void)state;
     static const int64_t counts[] = {-1, INT64_C(1) << 61, INT64_C(1) << 50};
     const char *start =
-        cpu->op->room ? "out of memory on the CUDA device: a test needs " : "out of memory: a test needs ";
+        cpu->op->free_memory ? "out of memory on the CUDA device: a test needs " : "out of memory: a test needs ";
     for (int i = 0; i < 3; i++) {
         eh_real *v = NULL;
         assert_int_equal(eh_compute_new(cpu, ctx, "a test", counts[i], 16, &v), ENHOPE_ERROR_MEMORY);

@@ -65,24 +65,24 @@ static enhope_settings *with(const char *first, ...)
 }
 
 /* The loss of every step. */
-static int losses(const enhope_dataset *data, const enhope_settings *s, double *out, int most)
+static int losses(const enhope_dataset *data, const enhope_settings *s, double *out, int limit)
 {
     enhope_trainer *t = NULL;
     if (enhope_trainer_create(ctx, NULL, data, s, &t)) fail_msg("%s", enhope_error(ctx));
     int steps = 0;
-    for (int done = 0; !done && steps < most;) {
+    for (int done = 0; !done && steps < limit;) {
         const int64_t batch = t->state.batch;
         if (enhope_trainer_step(t, NULL, &done)) fail_msg("%s", enhope_error(ctx));
-        eh_value v;
-        t->cp->op->fetch(t->cp, &v, eh_scalar_at(t->losses.placed, batch), sizeof v);
-        assert_true(v.spoilt == 0);
+        eh_loss_value v;
+        t->cp->op->fetch(t->cp, &v, eh_loss_at(t->losses.placed, batch), sizeof v);
+        assert_true(v.nonfinite == 0);
         out[steps++] = v.value;
     }
     enhope_trainer_free(t);
     return steps;
 }
 
-static void check_curve_within(const char *name, const enhope_dataset *data, enhope_settings *s, double most)
+static void check_curve_within(const char *name, const enhope_dataset *data, enhope_settings *s, double limit)
 {
     enum { STEPS = 100 };
     double cpu[STEPS], cuda[STEPS], worst = 0;
@@ -92,7 +92,7 @@ static void check_curve_within(const char *name, const enhope_dataset *data, enh
     assert_int_equal(losses(data, s, cuda, STEPS), STEPS);
     for (int i = 0; i < STEPS; i++) worst = fmax(worst, fabs(cuda[i] - cpu[i]) / fabs(cpu[i]));
     printf("%s: loss %.4f to %.4f, cuda and cpu part by at most %.1e\n", name, cpu[0], cpu[STEPS - 1], worst);
-    assert_true(worst <= most);
+    assert_true(worst <= limit);
     assert_true(cpu[STEPS - 1] < cpu[0]);
     enhope_settings_free(s);
 }
@@ -229,7 +229,7 @@ static void data_that_does_not_fit_is_trained_on_in_windows(void **state)
         char memory[32];
         snprintf(memory, sizeof memory, "%lld", (long long)half);
         in_store.store = NULL;
-        assert_int_equal(eh_store_of(ctx, whole[i], &in_store.store), ENHOPE_OK);
+        assert_int_equal(eh_store_from_dataset(ctx, whole[i], &in_store.store), ENHOPE_OK);
         assert_int_equal(enhope_context_set_memory(ctx, half), ENHOPE_OK);
         on("cpu", "fp32");
         assert_int_equal(losses(&in_store, s, cpu, STEPS), STEPS);

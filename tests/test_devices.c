@@ -163,8 +163,8 @@ static void cpu_and_ref_open_with_operands_that_are_numbers_in_any_precision(voi
         enhope_context_set_precision(ctx, precisions[i / 4]);
         assert_int_equal(eh_compute_open(ctx, i & 2, &c), ENHOPE_OK);
         assert_string_equal(c->op->name, device);
-        assert_int_equal(c->op->size, i & 1 ? sizeof(float) : sizeof(double));
-        assert_int_equal(c->operand, c->op->size);
+        assert_int_equal(c->op->real_size, i & 1 ? sizeof(float) : sizeof(double));
+        assert_int_equal(c->packed_size, c->op->real_size);
         eh_compute_close(c);
     }
     assert_string_equal(enhope_error(ctx), "");
@@ -195,7 +195,7 @@ static void without_a_gpu_cuda_fails_with_the_listed_reason_and_auto_takes_the_c
         for (int i = 0; i < 3; i++) {
             assert_int_equal(eh_compute_open(ctx, i & 1, &c), ENHOPE_OK);
             assert_string_equal(c->op->name, "cpu");
-            assert_int_equal(c->operand, sizeof(float));
+            assert_int_equal(c->packed_size, sizeof(float));
             eh_compute_close(c);
         }
         assert_int_equal(log_lines, round + 1);
@@ -219,10 +219,10 @@ static void with_a_gpu_cuda_and_auto_open_it_and_plain_operands_are_numbers(void
         enhope_context_set_precision(ctx, "bf16");
         assert_int_equal(eh_compute_open(ctx, true, &c), ENHOPE_OK);
         assert_string_equal(c->op->name, "cuda");
-        assert_int_equal(c->operand, c->op->size);
+        assert_int_equal(c->packed_size, c->op->real_size);
         eh_compute_close(c);
         assert_int_equal(eh_compute_open(ctx, false, &c), ENHOPE_OK);
-        assert_int_equal(c->operand, 2);
+        assert_int_equal(c->packed_size, 2);
         eh_compute_close(c);
     }
     eh_compute *c = NULL;

@@ -10,8 +10,8 @@ static void rows_are_closed_with_a_one_and_zeros(void **state)
     static const int64_t shapes[][3] = {{0, 4, 5}, {1, 1, 2}, {7, 13, 14}, {20, 784, 800}, {3, 15, 16}};
     for (int s = 0; s < 5; s++) {
         const int64_t n = shapes[s][0], H = shapes[s][1], ld = shapes[s][2];
-        twin E = make(n * H, 29, 1), X = make_operands(n, ld, 30, 1);
-        ON_EACH(c->op->close_rows(c, n, H, T(E), T(X), ld));
+        twin E = make(n * H, 29, 1), X = make_packed(n, ld, 30, 1);
+        ON_EACH(c->op->append_bias(c, n, H, T(E), T(X), ld));
         close_enough(X), same_bits(X);
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < ld; j++)
@@ -31,10 +31,10 @@ static void rows_climb_along_their_gradients(void **state)
         for (int64_t i = 0; i < n * H; i++)
             g[i] = i / H == 2 ? 0 : (float)((i / H % 3 ? 1 : 1e-25) * eh_random_normal(2, 31, (uint64_t)i));
         if (n) g[0] = H > 1 ? 0 : -1e-30f;
-        twin dX = from_host(g, n * H), E = make(n * H, 29, 1), X = make_operands(n, ld, 30, 1);
-        twin to = make_operands(n, ld, 32, 1);
-        ON_EACH(c->op->close_rows(c, n, H, T(E), T(X), ld));
-        ON_EACH(c->op->climb(c, n, H, 0.23, T(X), ld, T(dX), T(to)));
+        twin dX = from_host(g, n * H), E = make(n * H, 29, 1), X = make_packed(n, ld, 30, 1);
+        twin to = make_packed(n, ld, 32, 1);
+        ON_EACH(c->op->append_bias(c, n, H, T(E), T(X), ld));
+        ON_EACH(c->op->adversarial_step(c, n, H, 0.23, T(X), ld, T(dX), T(to)));
         close_enough(to), same_bits(to);
         float *from = on_host(cpu, X.cpu, n * ld, ld), *there = on_host(cpu, to.cpu, n * ld, ld);
         for (int64_t i = 0; i < n; i++) {
@@ -88,15 +88,15 @@ static void rows_gather_scaled_from_every_kind(void **state)
         eh_table tables[3];
         const twin t = {.cpu = tables, .ref = tables + 1, .one = tables + 2};
         ON_EACH(assert_int_equal(c->op->place(c, ctx, &x, label, by, mul, T(t)), 0));
-        twin X = make(take * ld, 1, 1), O = make_operands(take, ld, 2, 1);
+        twin X = make(take * ld, 1, 1), O = make_packed(take, ld, 2, 1);
         twin rows = sent(row, take, sizeof *row), class = sent(label, take, sizeof *label);
         twin class2 = sent(label, take, sizeof *label);
-        if (cpu->op->stage) cpu->op->stage(cpu, t.cpu, 0, n);
+        if (cpu->op->prefetch) cpu->op->prefetch(cpu, t.cpu, 0, n);
         ON_EACH(c->op->gather(c, T(t), T(rows), take, T(X), ld, T(class)));
-        ON_EACH(c->op->gather_operands(c, T(t), T(rows), take, T(O), ld, T(class2), NULL));
+        ON_EACH(c->op->gather_packed(c, T(t), T(rows), take, T(O), ld, T(class2), NULL));
         close_enough(X), same_bits(X), close_enough(O), same_bits(O);
         int32_t *got = fetched(cpu, class.cpu, take, sizeof *got), *got2 = fetched(cpu, class2.cpu, take, sizeof *got);
-        ON_EACH(c->op->gather_operands(c, T(t), T(rows), take, T(O), ld, NULL, NULL));
+        ON_EACH(c->op->gather_packed(c, T(t), T(rows), take, T(O), ld, NULL, NULL));
         for (int i = 0; i < take; i++) {
             float want[H];
             eh_matrix_row(&x, row[i], want);
@@ -108,7 +108,7 @@ static void rows_gather_scaled_from_every_kind(void **state)
         if (kind == ENHOPE_CSR) { /* the sparse products equal the dense ones on gathered rows */
             enum { F = 29 };
             twin C = make((H + 1) * F, 5, 1), U = make(take * F, 6, 1), D = make(take * F, 7, 1);
-            twin dU = as_operands(D, F);
+            twin dU = as_packed(D, F);
             twin dC = make((H + 1) * F, 8, 1), dense = make((H + 1) * F, 8, 1);
             ON_EACH(c->op->sparse_apply(c, T(t), T(rows), take, T(C), F, T(U)));
             close_enough(U), same_bits(U);
@@ -237,16 +237,16 @@ static void unplace_rows(rows_of_a_kind *r)
     free(r->shift), free(r->mul), free(r->row_start), free(r);
 }
 
-static twin gather_disturbed(rows_of_a_kind *r, const int64_t *row, int64_t n, int64_t ld, const eh_disturb *with)
+static twin gather_augmented(rows_of_a_kind *r, const int64_t *row, int64_t n, int64_t ld, const eh_augment *with)
 {
     const twin t = {.cpu = r->tables, .ref = r->tables + 1, .one = r->tables + 2};
-    twin X = make_operands(n, ld, 2, 1), rows = sent(row, n, sizeof *row);
-    ON_EACH(c->op->gather_operands(c, T(t), T(rows), n, T(X), ld, NULL, with));
+    twin X = make_packed(n, ld, 2, 1), rows = sent(row, n, sizeof *row);
+    ON_EACH(c->op->gather_packed(c, T(t), T(rows), n, T(X), ld, NULL, with));
     drop(rows);
     return X;
 }
 
-static const eh_disturb DISTURB[] = {{.noise = 0.37, .seed = 5, .pass = 3},
+static const eh_augment AUGMENT[] = {{.noise = 0.37, .seed = 5, .pass = 3},
                                      {.dropout = 0.21, .seed = 5, .pass = 3},
                                      {.noise = 1.4, .dropout = 0.6, .seed = 1234567890123456, .pass = 999999}};
 
@@ -262,10 +262,10 @@ static void disturbed_rows_agree_and_are_their_own(void **state)
             for (int d = 0; d < 3; d++) {
                 const int64_t H = wide[w][0], ld = wide[w][1];
                 rows_of_a_kind *r = place_rows(kind, n, H, false);
-                const eh_disturb *with = DISTURB + d;
-                twin X = gather_disturbed(r, row, take, ld, with), Z = gather_disturbed(r, fewer, 2, ld, with);
-                twin plain = gather_disturbed(r, row, take, ld, NULL);
-                twin none = gather_disturbed(r, row, take, ld, &(eh_disturb){.seed = 5});
+                const eh_augment *with = AUGMENT + d;
+                twin X = gather_augmented(r, row, take, ld, with), Z = gather_augmented(r, fewer, 2, ld, with);
+                twin plain = gather_augmented(r, row, take, ld, NULL);
+                twin none = gather_augmented(r, row, take, ld, &(eh_augment){.seed = 5});
                 close_enough(X), same_bits(X);
                 const double *want = X.ref, *before = plain.ref;
                 float *got = on_host(cpu, X.cpu, take * ld, ld), *other = on_host(cpu, Z.cpu, 2 * ld, ld);
@@ -291,11 +291,11 @@ static void disturbed_rows_agree_and_are_their_own(void **state)
 enum { MANY = 400, BROAD = 257 }; /* rows, inputs: enough for moments */
 
 /* What is added to ones, and divided by deviation. */
-static float *noise_of(rows_of_a_kind *r, const eh_disturb *with)
+static float *noise_of(rows_of_a_kind *r, const eh_augment *with)
 {
     static int64_t row[MANY];
     for (int64_t i = 0; i < MANY; i++) row[i] = i;
-    const twin X = gather_disturbed(r, row, MANY, BROAD + 1, with);
+    const twin X = gather_augmented(r, row, MANY, BROAD + 1, with);
     float *x = on_host(cpu, X.cpu, MANY * (BROAD + 1), BROAD + 1);
     for (int64_t i = 0; i < MANY; i++)
         for (int64_t j = 0; j < BROAD; j++)
@@ -318,20 +318,20 @@ static void noise_is_normal_and_each_number_is_its_own(void **state)
     (void)state;
     const double root = sqrt((double)MANY * BROAD);
     rows_of_a_kind *r = place_rows(ENHOPE_F32, MANY, BROAD, true);
-    eh_disturb with = {.noise = 2.5, .seed = 11, .pass = 7};
+    eh_augment with = {.noise = 2.5, .seed = 11, .pass = 7};
     float *x = noise_of(r, &with);
-    double sums[5] = {0}, least = 0, most = 0;
+    double sums[5] = {0}, lowest = 0, highest = 0;
     int64_t within = 0;
     for (int64_t i = 0; i < MANY * BROAD; i++) {
         double power = 1;
         for (int p = 0; p < 5; p++, power *= x[i]) sums[p] += power / MANY / BROAD;
         within += fabsf(x[i]) < 0.6744898f;
-        least = fmin(least, x[i]), most = fmax(most, x[i]);
+        lowest = fmin(lowest, x[i]), highest = fmax(highest, x[i]);
     }
     assert_true(fabs(sums[1]) < 5 / root && fabs(sums[2] - 1) < 5 * sqrt(2) / root);
     assert_true(fabs(sums[3]) < 5 * sqrt(15) / root && fabs(sums[4] - 3) < 5 * sqrt(96) / root);
     assert_true(fabs((double)within / MANY / BROAD - 0.5) < 2.5 / root); /* half lies within the quartiles */
-    assert_true(least < -3.8 && least > -5.8 && most > 3.8 && most < 5.8);
+    assert_true(lowest < -3.8 && lowest > -5.8 && highest > 3.8 && highest < 5.8);
     static const int64_t by[] = {1, 2, 3, 4, BROAD, 2 * BROAD}; /* columns, rows */
     for (int i = 0; i < 6; i++) assert_true(fabs(together(x, x, by[i])) < 5 / root);
     for (int64_t j = 0; j < BROAD; j++) { /* every column alone */
@@ -355,7 +355,7 @@ static void inputs_are_dropped_at_their_rate_and_keep_their_mean(void **state)
     rows_of_a_kind *r = place_rows(ENHOPE_U8, MANY, BROAD, true);
     for (int d = 0; d < 3; d++) {
         const double p = rates[d], deviation = sqrt(p * (1 - p) / MANY / BROAD);
-        eh_disturb with = {.dropout = p, .seed = 11, .pass = 0};
+        eh_augment with = {.dropout = p, .seed = 11, .pass = 0};
         float *x = noise_of(r, &with);
         with.pass = 1;
         float *next = noise_of(r, &with);
@@ -381,7 +381,7 @@ static void moved_images_agree_and_are_their_own(void **state)
     (void)state;
     static const int64_t sides[][3] = {{1, 1, 2},     {1, 37, 40},     {5, 3, 17},
                                        {28, 28, 800}, {19, 131, 2490}, {150, 2, 304}};
-    static const eh_disturb by[] = {
+    static const eh_augment by[] = {
         {.shift = 1.7, .seed = 5, .pass = 3},
         {.affine = 1.3, .seed = 5, .pass = 3},
         {.elastic = 1.1, .seed = 6, .pass = 0},
@@ -394,9 +394,9 @@ static void moved_images_agree_and_are_their_own(void **state)
             for (int d = 0; d < BY; d++) {
                 const int64_t H = sides[w][0] * sides[w][1], ld = sides[w][2];
                 rows_of_a_kind *r = place_rows(kind, n, H, false);
-                eh_disturb with = by[d];
+                eh_augment with = by[d];
                 with.image_rows = sides[w][0], with.image_columns = sides[w][1];
-                twin X = gather_disturbed(r, row, take, ld, &with), Z = gather_disturbed(r, fewer, 2, ld, &with);
+                twin X = gather_augmented(r, row, take, ld, &with), Z = gather_augmented(r, fewer, 2, ld, &with);
                 close_within(X, tolerance > EXACT ? tolerance : 10 * EXACT);
                 same_bits(X);
                 float *got = on_host(cpu, X.cpu, take * ld, ld), *other = on_host(cpu, Z.cpu, 2 * ld, ld);

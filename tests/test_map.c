@@ -11,7 +11,7 @@ static enhope_context *ctx;
 static eh_compute *ref;
 
 #define R(p) ((eh_real *)(p))
-#define O(p) ((eh_operand *)(p)) /* operands are numbers there */
+#define O(p) ((eh_packed *)(p)) /* operands are numbers there */
 
 static void one_number_through_the_map_matches_the_worked_case(void **state)
 {
@@ -24,7 +24,7 @@ static void one_number_through_the_map_matches_the_worked_case(void **state)
     eh_map_hope.forward(&s, ref, R(theta), &rows, R(work), R(&y), true);
     assert_true(fabs(y - 1.5936281201) < 1e-9);
     eh_map_hope.backward(&s, ref, R(theta), &rows, R(work), R(&dy),
-                         &(eh_parts){.count = 1, .start = (int64_t[]){0, 1}, .dtheta = R(d)}, 1, R(&dx));
+                         &(eh_map_chunks){.count = 1, .start = (int64_t[]){0, 1}, .dtheta = R(d)}, 1, R(&dx));
     const double want[] = {4.4824675502, 2.2412337751, .4202313328, .7470779250, .5312093734};
     for (int i = 0; i < 5; i++) assert_true(fabs(d[i] - want[i]) < 1e-9);
     assert_true(fabs(dx - 1.1206168876) < 1e-9);
@@ -78,7 +78,7 @@ static void check_gradient(problem *p)
     value(p, work);
     /* three parts, one of them of sparse and of dense rows where there are both */
     const int64_t n = p->rows.sparse_n + p->rows.dense_n, start[] = {0, n / 3, n - 1, n};
-    const eh_parts parts = {.count = 3, .start = start, .dtheta = R(dtheta)};
+    const eh_map_chunks parts = {.count = 3, .start = start, .dtheta = R(dtheta)};
     p->map->backward(&p->s, ref, R(p->theta), &p->rows, R(work), R(p->weight), &parts, dx_n, R(dX));
     double size = 0, worst = 0;
     for (int64_t i = 0; i < P; i++) {
@@ -141,7 +141,7 @@ static void operands_of_their_own_change_nothing(void **state)
     (void)state;
     static problem p;
     eh_compute far = *ref;
-    far.numbers = false;
+    far.packed_is_real = false;
     const eh_map *const maps[] = {&eh_map_linear, &eh_map_hope, &eh_map_mlp, &eh_map_mlp};
     for (int i = 0; i < DENSE * (H + 2); i++) p.X[i] = i % (H + 2) == H ? 1 : eh_random_normal(5, 3, (uint64_t)i);
     for (int i = 0; i < MAX_THETA; i++) p.theta[i] = 0.6 * eh_random_normal(5, 1, (uint64_t)i);
@@ -155,9 +155,10 @@ static void operands_of_their_own_change_nothing(void **state)
             assert_true(maps[i]->work(&p.s, c, DENSE, true) <= MAX_WORK);
             maps[i]->forward(&p.s, c, R(p.theta), &p.rows, R(work), R(Y[which]), false);
             maps[i]->forward(&p.s, c, R(p.theta), &p.rows, R(work), R(Y[which]), true);
-            maps[i]->backward(&p.s, c, R(p.theta), &p.rows, R(work), R(Y[0]),
-                              &(eh_parts){.count = 2, .start = (int64_t[]){0, 1, DENSE}, .dtheta = R(dtheta[which])}, 2,
-                              R(dX[which]));
+            maps[i]->backward(
+                &p.s, c, R(p.theta), &p.rows, R(work), R(Y[0]),
+                &(eh_map_chunks){.count = 2, .start = (int64_t[]){0, 1, DENSE}, .dtheta = R(dtheta[which])}, 2,
+                R(dX[which]));
         }
         assert_memory_equal(Y[0], Y[1], (size_t)(DENSE * p.s.h) * sizeof **Y);
         assert_memory_equal(dtheta[0], dtheta[1], (size_t)eh_map_parameters(maps[i], &p.s) * sizeof **dtheta);

@@ -17,14 +17,14 @@ static double loss_of(const eh_pairs *o, int64_t n, int64_t z, int64_t h, const 
                       const double *G, const int32_t *other, double *dY, double *dG)
 {
     double spare_y[256], spare_g[256];
-    eh_value loss = {-7.7, 1};
+    eh_loss_value loss = {-7.7, 1};
     eh_pairs p = *o;
     assert_true(n * h <= 256 && z * h <= 256);
     p.n = n, p.z = o->self ? n : z, p.h = h;
     p.Y = (const eh_real *)Y, p.G = (const eh_real *)(o->self ? Y : G);
     p.label = (const eh_label *)label, p.other_label = (const eh_label *)(o->self ? label : other);
-    eh_neighbour_loss(&p, ref, (eh_scalar *)&loss, R(dY ? dY : spare_y), o->self ? NULL : R(dG ? dG : spare_g));
-    assert_true(loss.spoilt == 0);
+    eh_neighbour_loss(&p, ref, (eh_loss *)&loss, R(dY ? dY : spare_y), o->self ? NULL : R(dG ? dG : spare_g));
+    assert_true(loss.nonfinite == 0);
     return loss.value;
 }
 
@@ -284,7 +284,7 @@ static void a_given_target_matches_its_divergence_and_differences(void **state)
     for (int bits = 0; bits < MEMBERS; bits++) {
         eh_pairs o = member(bits);
         if (!o.self) continue;
-        o.P = R(P);
+        o.target_probs = R(P);
         const double want = plain_divergence(&o, Y, P);
         const double got = loss_of(&o, N, N, DIMS, Y, NULL, NULL, NULL, dY, NULL); /* no label is read */
         assert_true(fabs(want - got) < 1e-12 * (1 + fabs(want)));
@@ -310,7 +310,7 @@ static void two_points_are_as_near_as_any_target_asks(void **state)
     const double Y[] = {0.3, -1.2, 2.385, 0.7};
     double P[] = {0, 0.5, 0.5, 0}, dY[4];
     for (int bits = 0; bits < 4; bits++) {
-        const eh_pairs o = {.gaussian = bits & 1, .row = bits & 2, .self = true, .P = R(P)};
+        const eh_pairs o = {.gaussian = bits & 1, .row = bits & 2, .self = true, .target_probs = R(P)};
         assert_true(fabs(loss_of(&o, 2, 2, 2, Y, NULL, NULL, NULL, dY, NULL)) < 1e-12);
         for (int k = 0; k < 4; k++) assert_true(fabs(dY[k]) < 1e-12);
     }
@@ -419,7 +419,7 @@ static double hinge_of(const eh_hinge *o, int64_t n, int64_t h, const int *who, 
 {
     double rows[256], spare[256];
     int32_t labels[128];
-    eh_value loss = {-7.7, 1};
+    eh_loss_value loss = {-7.7, 1};
     const int64_t each = o->targets;
     assert_true(n * (1 + each) * h <= 256 && n * (1 + each) <= 128);
     for (int64_t i = 0; i < n; i++) {
@@ -431,8 +431,8 @@ static double hinge_of(const eh_hinge *o, int64_t n, int64_t h, const int *who, 
             labels[n + i * each + t] = at < 0 ? -1 : label[at];
         }
     }
-    eh_hinge_loss(o, ref, n, h, R(rows), (eh_label *)labels, (eh_scalar *)&loss, R(spare));
-    assert_true(loss.spoilt == 0);
+    eh_hinge_loss(o, ref, n, h, R(rows), (eh_label *)labels, (eh_loss *)&loss, R(spare));
+    assert_true(loss.nonfinite == 0);
     if (!gradient) return loss.value;
     memset(gradient, 0, (size_t)(n * h) * sizeof *gradient); /* of a batch of all: who[i] = i */
     for (int64_t r = 0; r < n * (1 + each); r++) {

@@ -151,15 +151,15 @@ typedef struct problem {
     int n;
     test_function f;
     int64_t calls;
-    double lowest;   /* lowest value so far */
-    int64_t arrived; /* calls until the value was below 1e-6; 0: never */
-    double spoilt;   /* flag stored with each value */
+    double lowest;    /* lowest value so far */
+    int64_t arrived;  /* calls until the value was below 1e-6; 0: never */
+    double nonfinite; /* flag stored with each value */
 } problem;
 
 static void get(const eh_compute *c, const eh_real *v, int n, double *out)
 {
     for (int i = 0; i < n; i++) {
-        if (c->op->size == sizeof(double))
+        if (c->op->real_size == sizeof(double))
             memcpy(out + i, eh_at(c, v, i), sizeof(double));
         else {
             float x;
@@ -173,14 +173,14 @@ static void set(const eh_compute *c, eh_real *v, int n, const double *from)
 {
     for (int i = 0; i < n; i++) {
         const float x = (float)from[i];
-        if (c->op->size == sizeof(double))
+        if (c->op->real_size == sizeof(double))
             memcpy(eh_at(c, v, i), from + i, sizeof(double));
         else
             memcpy(eh_at(c, v, i), &x, sizeof x);
     }
 }
 
-static void call(void *user, const eh_real *x, eh_real *gradient, eh_scalar *to)
+static void call(void *user, const eh_real *x, eh_real *gradient, eh_loss *to)
 {
     problem *p = user;
     double at[MAX_VARIABLES], g[MAX_VARIABLES];
@@ -190,7 +190,7 @@ static void call(void *user, const eh_real *x, eh_real *gradient, eh_scalar *to)
     p->calls++;
     if (value < p->lowest) p->lowest = value;
     if (!p->arrived && value < 1e-6) p->arrived = p->calls;
-    p->c->op->send(p->c, to, &(eh_value){.value = value, .spoilt = p->spoilt}, sizeof(eh_value));
+    p->c->op->send(p->c, to, &(eh_loss_value){.value = value, .nonfinite = p->nonfinite}, sizeof(eh_loss_value));
 }
 
 /* ---- one optimizer on one backend ---- */
@@ -200,7 +200,7 @@ typedef struct bench {
     eh_compute *c;
     eh_optim *o;
     eh_real *x;
-    eh_scalar *value;
+    eh_loss *value;
     problem p;
 } bench;
 
@@ -212,8 +212,8 @@ static bench bench_open(const char *backend, const eh_optim_type *solver, const 
     assert_int_equal(enhope_context_set_device(b.ctx, backend), ENHOPE_OK);
     assert_int_equal(eh_compute_open(b.ctx, false, &b.c), ENHOPE_OK);
     assert_int_equal(eh_optim_create(b.ctx, b.c, solver, settings, n, &b.o), ENHOPE_OK);
-    assert_int_equal(eh_compute_new(b.c, b.ctx, "x", n, b.c->op->size, &b.x), ENHOPE_OK);
-    assert_int_equal(eh_compute_new(b.c, b.ctx, "value", 1, sizeof(eh_value), &b.value), ENHOPE_OK);
+    assert_int_equal(eh_compute_new(b.c, b.ctx, "x", n, b.c->op->real_size, &b.x), ENHOPE_OK);
+    assert_int_equal(eh_compute_new(b.c, b.ctx, "value", 1, sizeof(eh_loss_value), &b.value), ENHOPE_OK);
     set(b.c, b.x, n, start);
     b.p = (problem){.c = b.c, .n = n, .f = f, .lowest = INFINITY};
     return b;
@@ -221,10 +221,10 @@ static bench bench_open(const char *backend, const eh_optim_type *solver, const 
 
 static double bench_run(bench *b)
 {
-    eh_value v;
+    eh_loss_value v;
     b->o->type->run(b->o, call, &b->p, b->x, b->value);
     b->c->op->fetch(b->c, &v, b->value, sizeof v);
-    return v.spoilt != 0 ? NAN : v.value;
+    return v.nonfinite != 0 ? NAN : v.value;
 }
 
 static void bench_close(bench *b)
@@ -544,7 +544,7 @@ static void line_search_treats_nonfinite_flag_as_nan(void **state)
     const eh_optim_settings settings = {.iterations = 4, .memory = 3};
     for (size_t s = 0; s < 2; s++) {
         bench b = bench_open("ref", searchers[s], &settings, beale, 2, classics[3].start);
-        b.p.spoilt = 1;
+        b.p.nonfinite = 1;
         assert_true(isnan(bench_run(&b)));
         assert_true(b.o->stuck && b.p.calls == 1);
         bench_close(&b);

@@ -31,14 +31,15 @@ static void check_pairs(const eh_pairs *flags, const float *Y_host, const float 
     float *shares = calloc((size_t)z + 1, sizeof *shares);
     const eh_smoothing smoothing = smooth ? smoothing_of(other, z, shares) : (eh_smoothing){0};
     twin Y = from_host(Y_host, n * h), G = from_host(self ? Y_host : G_host, z * h);
-    twin dY = make(n * h, 18, 1), dG = make(z * h, 19, 1), loss = sent(&(eh_value){7.7, 7.7}, 1, sizeof(eh_value));
+    twin dY = make(n * h, 18, 1), dG = make(z * h, 19, 1),
+         loss = sent(&(eh_loss_value){7.7, 7.7}, 1, sizeof(eh_loss_value));
     twin labels = sent(label, n, sizeof *label), others = sent(self ? label : other, z, sizeof *other);
     twin P = target ? from_host(target, n * z) : (twin){0}, share = from_host(shares, z);
     twin weight = from_host(WEIGHT, CLASSES);
     for (int which = 0; which < 3; which++) {
         eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
         eh_pairs p = *flags;
-        p.Y = T(Y), p.G = self ? T(Y) : T(G), p.P = T(P);
+        p.Y = T(Y), p.G = self ? T(Y) : T(G), p.target_probs = T(P);
         p.label = target ? NULL : T(labels);
         p.other_label = target ? NULL : self ? T(labels) : T(others);
         p.class_weight = weighted ? T(weight) : NULL;
@@ -46,8 +47,8 @@ static void check_pairs(const eh_pairs *flags, const float *Y_host, const float 
         p.smoothing.share = T(share);
         eh_neighbour_loss(&p, c, T(loss), T(dY), self ? NULL : T(dG));
     }
-    const eh_value want = value_of(ref, loss.ref), got = value_of(cpu, loss.cpu), again = value_of(one, loss.one);
-    if (!(fabs(want.value - got.value) <= EXACT * (1 + fabs(want.value))) || want.spoilt != 0 || got.spoilt != 0)
+    const eh_loss_value want = value_of(ref, loss.ref), got = value_of(cpu, loss.cpu), again = value_of(one, loss.one);
+    if (!(fabs(want.value - got.value) <= EXACT * (1 + fabs(want.value))) || want.nonfinite != 0 || got.nonfinite != 0)
         fail_msg("gaussian %d dof %d row %d nca %d self %d indicator %d weighted %d smooth %d, n %lld: loss %.9g, "
                  "expected %.9g",
                  flags->gaussian, flags->dof, flags->row, flags->nca, self, flags->indicator, weighted, smooth,
@@ -88,11 +89,11 @@ static void neighbour_problems_agree_in_every_combination(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{1, 2, 1}, {7, 13, 2}, {200, 20, 2}, {33, 300, 3}, {520, 520, 2}, {65, 9, 17}};
-    enum { MOST = 520 * 17 };
-    static float Y[MOST], G[MOST];
+    enum { MAX_COUNT = 520 * 17 };
+    static float Y[MAX_COUNT], G[MAX_COUNT];
     int32_t label[520], other[520];
-    for (int i = 0; i < MOST; i++) Y[i] = (float)(1.5 * eh_random_normal(2, 16, (uint64_t)i));
-    for (int i = 0; i < MOST; i++) G[i] = (float)(1.5 * eh_random_normal(2, 17, (uint64_t)i));
+    for (int i = 0; i < MAX_COUNT; i++) Y[i] = (float)(1.5 * eh_random_normal(2, 16, (uint64_t)i));
+    for (int i = 0; i < MAX_COUNT; i++) G[i] = (float)(1.5 * eh_random_normal(2, 17, (uint64_t)i));
     for (int i = 0; i < 520; i++) label[i] = (int32_t)(eh_random_u64(2, 20, (uint64_t)i) % 4) - 1; /* some have none */
     for (int j = 0; j < 520; j++) other[j] = j % 3;
     for (int s = 0; s < 6; s++)
@@ -109,10 +110,10 @@ static void given_problems_agree_in_every_combination(void **state)
 {
     (void)state;
     static const int64_t shapes[][2] = {{1, 1}, {7, 2}, {33, 3}, {300, 2}, {65, 17}};
-    enum { MOST = 300 * 17 };
-    static float Y[MOST], P[300 * 300];
+    enum { MAX_COUNT = 300 * 17 };
+    static float Y[MAX_COUNT], P[300 * 300];
     const int32_t label[300] = {0};
-    for (int i = 0; i < MOST; i++) Y[i] = (float)(1.5 * eh_random_normal(2, 16, (uint64_t)i));
+    for (int i = 0; i < MAX_COUNT; i++) Y[i] = (float)(1.5 * eh_random_normal(2, 16, (uint64_t)i));
     for (int s = 0; s < 5; s++)
         for (int bits = 0; bits < PROBLEMS; bits++) {
             const eh_pairs p = problem(bits, shapes[s][0], 0, shapes[s][1]);
@@ -179,7 +180,7 @@ static void an_embedding_that_is_not_finite_has_no_loss(void **state)
             const eh_pairs flags = problem(bits, 3, 2, 1);
             twin Y = from_host(Y_host, 3), compared = from_host(G, 2), dY = make(3, 18, 1), dG = make(2, 19, 1);
             twin labels = sent(label, 3, sizeof *label), others = sent(other, 2, sizeof *other);
-            twin loss = sent(&(eh_value){7.7, 7.7}, 1, sizeof(eh_value));
+            twin loss = sent(&(eh_loss_value){7.7, 7.7}, 1, sizeof(eh_loss_value));
             for (int which = 0; which < 3; which++) {
                 eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
                 eh_pairs p = flags;
@@ -199,15 +200,15 @@ static void check_triples(const eh_triples *sizes, const float *Y_host, const in
 {
     const int64_t rows = sizes->n * (1 + sizes->targets);
     twin Y = from_host(Y_host, rows * sizes->h), dY = make(rows * sizes->h, 18, 1);
-    twin loss = sent(&(eh_value){7.7, 7.7}, 1, sizeof(eh_value)), labels = sent(label, rows, sizeof *label);
+    twin loss = sent(&(eh_loss_value){7.7, 7.7}, 1, sizeof(eh_loss_value)), labels = sent(label, rows, sizeof *label);
     for (int which = 0; which < 3; which++) {
         eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
         eh_triples p = *sizes;
         p.Y = T(Y), p.label = T(labels);
         eh_triples_loss(&p, c, T(loss), T(dY));
     }
-    const eh_value want = value_of(ref, loss.ref), got = value_of(cpu, loss.cpu), again = value_of(one, loss.one);
-    if (!(fabs(want.value - got.value) <= EXACT * (1 + fabs(want.value))) || want.spoilt != 0 || got.spoilt != 0)
+    const eh_loss_value want = value_of(ref, loss.ref), got = value_of(cpu, loss.cpu), again = value_of(one, loss.one);
+    if (!(fabs(want.value - got.value) <= EXACT * (1 + fabs(want.value))) || want.nonfinite != 0 || got.nonfinite != 0)
         fail_msg("n %lld, targets %lld: loss %.9g, expected %.9g", (long long)sizes->n, (long long)sizes->targets,
                  got.value, want.value);
     assert_true(got.value == again.value);
@@ -221,10 +222,10 @@ static void large_margin_problems_agree(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{0, 2, 2}, {1, 1, 1}, {7, 2, 3}, {200, 3, 2}, {130, 1, 17}, {520, 9, 2}};
-    enum { MOST = 520 * 10 * 2 };
-    static float Y[MOST];
+    enum { MAX_COUNT = 520 * 10 * 2 };
+    static float Y[MAX_COUNT];
     static int32_t label[520 * 10];
-    for (int i = 0; i < MOST; i++) Y[i] = (float)(round(96 * eh_random_normal(2, 16, (uint64_t)i)) / 64);
+    for (int i = 0; i < MAX_COUNT; i++) Y[i] = (float)(round(96 * eh_random_normal(2, 16, (uint64_t)i)) / 64);
     for (int s = 0; s < 6; s++) {
         const int64_t n = shapes[s][0], targets = shapes[s][1];
         for (int64_t i = 0; i < n; i++) {
@@ -251,7 +252,7 @@ static void a_large_margin_embedding_that_is_not_finite_has_no_loss(void **state
             float Y_host[] = {0.3f, 0.8f, -0.7f, 0.8f, 0.3f, -0.7f};
             Y_host[at] = bad[b];
             twin Y = from_host(Y_host, 6), dY = make(6, 18, 1), labels = sent(label, 6, sizeof *label);
-            twin loss = sent(&(eh_value){7.7, 7.7}, 1, sizeof(eh_value));
+            twin loss = sent(&(eh_loss_value){7.7, 7.7}, 1, sizeof(eh_loss_value));
             for (int which = 0; which < 3; which++) {
                 eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
                 const eh_triples p = {
@@ -270,16 +271,16 @@ static void plain_affinities(int64_t n, int64_t dims, const float *X, double per
 {
     double *given = calloc((size_t)(n * n + 1), sizeof *given), *d = malloc((size_t)(n + 1) * sizeof *d);
     for (int64_t i = 0; i < n; i++) {
-        double low = 0, high = 1e12, entropy = 0, least = INFINITY;
+        double low = 0, high = 1e12, entropy = 0, min_distance = INFINITY;
         for (int64_t j = 0; j < n; j++) {
             d[j] = 0;
             for (int64_t k = 0; k < dims; k++) d[j] += pow((double)X[i * dims + k] - X[j * dims + k], 2);
-            if (j != i) least = fmin(least, d[j]);
+            if (j != i) min_distance = fmin(min_distance, d[j]);
         }
         for (int step = 0; step < 200; step++) {
             const double beta = (low + high) / 2;
             double sum = 0;
-            for (int64_t j = 0; j < n; j++) sum += given[i * n + j] = j == i ? 0 : exp(-beta * (d[j] - least));
+            for (int64_t j = 0; j < n; j++) sum += given[i * n + j] = j == i ? 0 : exp(-beta * (d[j] - min_distance));
             entropy = 0;
             for (int64_t j = 0; j < n; j++) {
                 const double p = given[i * n + j] /= n > 1 ? sum : 1;
@@ -374,8 +375,9 @@ static void a_smoothed_loss_is_zero_where_q_is_p(void **state)
         Y[2 * k] = (float)u, Y[2 * k + 1] = (float)sqrt(10 - log(p * n) - (u - 1) * (u - 1));
     }
     for (int row = 0; row < 2; row++) {
-        twin y = from_host(Y, 2 * n), g = from_host(G, 4), loss = room(1, 16, 16), dY = room(2 * n, 4, 8);
-        twin dG = room(4, 4, 8), labels = sent(label, n, 4), others = sent(other, 2, 4), shares = from_host(share, 2);
+        twin y = from_host(Y, 2 * n), g = from_host(G, 4), loss = allocate(1, 16, 16), dY = allocate(2 * n, 4, 8);
+        twin dG = allocate(4, 4, 8), labels = sent(label, n, 4), others = sent(other, 2, 4),
+             shares = from_host(share, 2);
         twin weight = from_host(WEIGHT, CLASSES);
         for (int which = 0; which < 3; which++) {
             eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;

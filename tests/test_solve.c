@@ -277,7 +277,7 @@ static void the_metric_gradient_matches_central_differences(void **state)
         for (int k = 0; k < RANK; k++)
             for (int j = 0; j < H; j++) Y[i * RANK + k] += x[i * H + j] * R[k * H + j];
     eh_compute *ref = NULL;
-    eh_value value;
+    eh_loss_value value;
     on("ref");
     assert_int_equal(eh_compute_open(ctx, false, &ref), ENHOPE_OK);
     const eh_pairs pairs = {.gaussian = true,
@@ -290,7 +290,7 @@ static void the_metric_gradient_matches_central_differences(void **state)
                             .G = (eh_real *)Y,
                             .label = (eh_label *)label,
                             .other_label = (eh_label *)label};
-    eh_neighbour_loss(&pairs, ref, (eh_scalar *)&value, (eh_real *)dY, NULL);
+    eh_neighbour_loss(&pairs, ref, (eh_loss *)&value, (eh_real *)dY, NULL);
     assert_true(fabs(value.value - loss) < 1e-10);
     eh_compute_close(ref);
     on("cpu");

@@ -55,10 +55,10 @@ static void counting_fetch(eh_compute *c, void *to, const void *from, size_t byt
     eh_compute_cpu.fetch(c, to, from, bytes);
 }
 
-static void bad_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)
+static void bad_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG)
 {
     eh_compute_cpu.pairs(c, p, loss, dY, dG);
-    if (++problems == bad_problem) ((eh_value *)loss)->value = NAN;
+    if (++problems == bad_problem) ((eh_loss_value *)loss)->value = NAN;
 }
 
 static enhope_trainer *trainer_behind(eh_compute_ops *op, enhope_settings *s)
@@ -66,11 +66,11 @@ static enhope_trainer *trainer_behind(eh_compute_ops *op, enhope_settings *s)
     enhope_trainer *t = NULL;
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
     *op = eh_compute_cpu;
-    op->ahead = 4;
+    op->queue_depth = 4;
     op->fetch = counting_fetch;
     op->pairs = bad_pairs;
     t->cp->op = op;
-    t->losses.ahead = op->ahead;
+    t->losses.ahead = op->queue_depth;
     fetches = problems = 0;
     bad_problem = -1;
     return t;

@@ -109,8 +109,8 @@ static void a_batch_of_all_has_the_exact_large_margin_loss_and_lowers_it(void **
         assert_true(p.loss <= first);
     }
     assert_true(t->state.loss < 0.9 * first);
-    eh_value loss;
-    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    eh_loss_value loss;
+    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_loss *)&loss);
     t->cp->op->read(t->cp, theta, t->parameters.theta, 6);
     for (int64_t i = 0; i < FEW; i++)
         for (int k = 0; k < 2; k++)
@@ -135,8 +135,8 @@ static void a_batch_of_all_has_the_exact_large_margin_loss_and_lowers_it(void **
 /* In double. */
 static double loss_of_batch(enhope_trainer *t, double *gradient)
 {
-    eh_value loss;
-    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_scalar *)&loss);
+    eh_loss_value loss;
+    eh_batch_loss_at(&t->loss, t->parameters.theta, (eh_real *)gradient, (eh_loss *)&loss);
     return loss.value;
 }
 

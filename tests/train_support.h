@@ -46,12 +46,13 @@ static inline enhope_trainer *started(const enhope_dataset *data, enhope_setting
 }
 
 /* The model tells each of these settings, and so. */
-static inline void assert_told(const enhope_model *m, const char *const (*told)[2], int count)
+static inline void assert_settings(const enhope_model *m, const char *const (*told)[2], int count)
 {
     int found = 0;
     for (int i = 0; i < m->setting.count; i++)
         for (int k = 0; k < count; k++)
-            if (!strcmp(m->setting.pair[i].name, told[k][0])) assert_string_equal(m->setting.pair[i].value, told[k][1]), found++;
+            if (!strcmp(m->setting.pair[i].name, told[k][0]))
+                assert_string_equal(m->setting.pair[i].value, told[k][1]), found++;
     assert_int_equal(found, count);
 }
 

@@ -19,10 +19,10 @@ struct enhope_context {
     int64_t memory;       /* maximum bytes of resident data if it can be streamed; 0: half of the machine's memory */
     char device[16];      /* "cpu", "cuda", "cuda:1", "auto", "ref" */
     int precision;        /* an eh_precision */
-    bool told_fallback;   /* auto: the fallback to the CPU has been logged */
+    bool logged_fallback; /* auto: the fallback to the CPU has been logged */
     struct eh_comm *comm; /* the ranks that train together (comm/); NULL: this process alone */
     int local_rank, local_size; /* among the ranks of this machine; alone: 0 and 1 */
-    bool agreed;                /* all ranks have received the current failure */
+    bool failure_shared;        /* all ranks have received the current failure */
 };
 
 /* How the inputs of matrix products are rounded on a GPU. Sums are float32. */
@@ -30,7 +30,7 @@ typedef enum eh_precision {
     EH_FP32 = 0,
     EH_TF32 = 1,
     EH_BF16 = 2,
-    EH_NUMBERS = 3 /* no rounding: for values that are no inputs of products */
+    EH_UNPACKED = 3 /* no rounding: for values that are no inputs of products */
 } eh_precision;
 
 /* Stores the message and returns status, so that a failure takes one line: return eh_fail(ctx,
@@ -127,7 +127,7 @@ enum { /* one stream for each use, so that uses do not share numbers */
        EH_STREAM_SYNTHETIC = 5,
        EH_STREAM_NOISE = 6,
        EH_STREAM_DROPOUT = 7,
-       EH_STREAM_DEFORM = 8,
+       EH_STREAM_WARP = 8,
        EH_STREAM_ELASTIC = 9,
        EH_STREAM_FINGERPRINT = 11,
        EH_STREAM_RUNS = 12

@@ -6,9 +6,10 @@
 
 #include <stdint.h>
 
-#include "base/both.h"
+#include "base/host_device.h"
 
-EH_BOTH static inline void eh_philox(uint64_t seed, uint32_t stream, uint64_t index, uint32_t part, uint32_t out[4])
+EH_HOST_DEVICE static inline void eh_philox(uint64_t seed, uint32_t stream, uint64_t index, uint32_t part,
+                                            uint32_t out[4])
 {
     uint32_t x0 = (uint32_t)index, x1 = (uint32_t)(index >> 32), x2 = stream, x3 = part;
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);

@@ -8,25 +8,25 @@
 #include "classify/classify.h"
 #include "compute/similarity.h"
 
-void eh_found_free(eh_found *f)
+void eh_knn_free(eh_knn_result *f)
 {
     void *const placed[] = {f->index, f->distance, f->label};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
         if (placed[i]) f->cp->op->release(f->cp, placed[i]);
     eh_free(f->host_index);
     eh_free(f->host_distance);
-    *f = (eh_found){0};
+    *f = (eh_knn_result){0};
 }
 
-enhope_status eh_found_create(enhope_context *ctx, eh_compute *cp, int64_t n, int64_t k, const eh_classes *wanted,
-                              eh_found *out)
+enhope_status eh_knn_create(enhope_context *ctx, eh_compute *cp, int64_t n, int64_t k, const eh_predictions *wanted,
+                            eh_knn_result *out)
 {
     enhope_status status;
-    eh_found f = {.cp = cp, .k = k};
+    eh_knn_result f = {.cp = cp, .k = k};
     int64_t all;
     if (!eh_mul(n, k, &all)) return eh_fail_memory(ctx, "the neighbors", (size_t)n, (size_t)k);
     EH_CHECK(eh_compute_new(cp, ctx, "the neighbors", all, sizeof(int64_t), &f.index));
-    EH_CHECK(eh_compute_new(cp, ctx, "the neighbors", all, cp->op->size, &f.distance));
+    EH_CHECK(eh_compute_new(cp, ctx, "the neighbors", all, cp->op->real_size, &f.distance));
     if (wanted->label) EH_CHECK(eh_compute_new(cp, ctx, "the votes", n, sizeof(int32_t), &f.label));
     if (wanted->winner || wanted->shares || wanted->neighbour)
         EH_CHECK(eh_new(ctx, "the neighbors", all, sizeof *f.host_index, (void **)&f.host_index));
@@ -35,11 +35,11 @@ enhope_status eh_found_create(enhope_context *ctx, eh_compute *cp, int64_t n, in
     *out = f;
     return ENHOPE_OK;
 cleanup:
-    eh_found_free(&f);
+    eh_knn_free(&f);
     return status;
 }
 
-void eh_classify(eh_found *f, const eh_references *ref, const eh_real *Y, int64_t n, int64_t first)
+void eh_classify(eh_knn_result *f, const eh_references *ref, const eh_real *Y, int64_t n, int64_t first)
 {
     const eh_compute_ops *op = f->cp->op;
     eh_row *index = eh_row_at(f->index, first * f->k);
@@ -47,8 +47,8 @@ void eh_classify(eh_found *f, const eh_references *ref, const eh_real *Y, int64_
     if (f->label) op->vote(f->cp, index, n, f->k, ref->label, eh_label_at(f->label, first));
 }
 
-enhope_status eh_classify_fetch(eh_found *f, enhope_context *ctx, int64_t n, const int32_t *reference_label, int32_t c,
-                                const eh_classes *out)
+enhope_status eh_classify_fetch(eh_knn_result *f, enhope_context *ctx, int64_t n, const int32_t *reference_label,
+                                int32_t c, const eh_predictions *out)
 {
     const eh_compute_ops *op = f->cp->op;
     const int64_t k = f->k;
@@ -149,7 +149,7 @@ void eh_margins(const eh_host_references *ref, const float *Y, int64_t n, const 
 /* The paper uses one neighbor if every class has one exemplar, otherwise five. If exemplars are
  * distributed unevenly, say 3, 2, 2, 3, a larger class nearby could outvote a small class even amid
  * all exemplars of the small class. One neighbor is used then. */
-int32_t eh_default_neighbours(const int32_t *label, int64_t r)
+int32_t eh_default_neighbors(const int32_t *label, int64_t r)
 {
     int64_t min = r, max = 0;
     for (int64_t from = 0, to; from < r; from = to) {
@@ -158,7 +158,7 @@ int32_t eh_default_neighbours(const int32_t *label, int64_t r)
         min = to - from < min ? to - from : min;
         max = to - from > max ? to - from : max;
     }
-    const int64_t k = r < EH_NEIGHBOURS ? r : EH_NEIGHBOURS, others = k - min;
+    const int64_t k = r < EH_NEIGHBORS ? r : EH_NEIGHBORS, others = k - min;
     const bool outvoted = (others < max ? others : max) > min;
     return max <= 1 || outvoted ? 1 : (int32_t)k;
 }

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/both.h"
+#include "base/host_device.h"
 
 /* Over the other rows, with p_j = exp(-beta e_j). */
 typedef struct eh_bandwidth_sums {
@@ -23,7 +23,7 @@ typedef struct eh_bandwidth {
 } eh_bandwidth;
 
 /* From the sums at beta = 0. */
-EH_BOTH static inline eh_bandwidth eh_bandwidth_start(eh_bandwidth_sums s)
+EH_HOST_DEVICE static inline eh_bandwidth eh_bandwidth_start(eh_bandwidth_sums s)
 {
     /* where all distances are the same, every beta is as good */
     const eh_bandwidth b = {s.first > 0 ? s.weight / s.first : 0, 0, INFINITY, 0};
@@ -31,7 +31,7 @@ EH_BOTH static inline eh_bandwidth eh_bandwidth_start(eh_bandwidth_sums s)
 }
 
 /* Whether the beta that is now in b serves; else the sums at that beta are asked for next. goal: of the entropy. */
-EH_BOTH static inline bool eh_bandwidth_found(eh_bandwidth *b, eh_bandwidth_sums s, double goal)
+EH_HOST_DEVICE static inline bool eh_bandwidth_found(eh_bandwidth *b, eh_bandwidth_sums s, double goal)
 {
     enum { STEPS = 64, LONGEST = 8 }; /* LONGEST: factor of a step */
     const double NEAR = 1e-5, ALONE = 1e-12;

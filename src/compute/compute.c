@@ -24,10 +24,10 @@ enhope_status eh_compute_new(eh_compute *c, enhope_context *ctx, const char *wha
         memcpy(out, &block, sizeof block);
         return ENHOPE_OK;
     }
-    if (!c->op->room) return eh_fail_memory(ctx, what, (size_t)count, size);
+    if (!c->op->free_memory) return eh_fail_memory(ctx, what, (size_t)count, size);
     return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
                    "out of memory on the CUDA device: %s needs %.0f bytes, %.0f are free; try a smaller batch", what,
-                   (double)(size_t)count * (double)size, (double)c->op->room(c));
+                   (double)(size_t)count * (double)size, (double)c->op->free_memory(c));
 }
 
 /* BLAS must not start threads of its own between begin and end: the tiles of a product are shared out by us. OpenBLAS on

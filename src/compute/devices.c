@@ -3,7 +3,7 @@
  * The cuda backend is a plug-in (base/plugin.h), so that nothing here needs CUDA. It offers
  *
  *   enhope_status eh_compute_cuda_open(ctx, c, table_size, index, precision)
- *       Opens GPU number index: sets c->op, c->operand, c->numbers, c->state.
+ *       Opens GPU number index: sets c->op, c->packed_size, c->packed_is_real, c->state.
  *   enhope_status eh_compute_cuda_describe(ctx, table_size, index, text, size)
  *       OK and a text for GPU number index; ENHOPE_ERROR_ARGUMENT where there are fewer; another status and a sentence in
  *       the context where CUDA cannot be used at all.
@@ -22,7 +22,7 @@
 typedef enhope_status (*cuda_open_fn)(enhope_context *, eh_compute *, size_t, int, int);
 typedef enhope_status (*cuda_describe_fn)(enhope_context *, size_t, int, char *, size_t);
 
-enum { GPUS_MOST = 1000 }; /* numbers of GPUs have three digits */
+enum { MAX_GPUS = 1000 }; /* numbers of GPUs have three digits */
 
 enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c); /* cpu/cpu.c */
 
@@ -68,7 +68,7 @@ static int gpu_number(enhope_context *ctx)
     char text[256];
     int gpus = 0;
     if (!strncmp(ctx->device, "cuda:", 5)) return atoi(ctx->device + 5);
-    while (ctx->local_rank && gpus < GPUS_MOST && describe_cuda(ctx, gpus, text, sizeof text) == ENHOPE_OK) gpus++;
+    while (ctx->local_rank && gpus < MAX_GPUS && describe_cuda(ctx, gpus, text, sizeof text) == ENHOPE_OK) gpus++;
     return gpus ? ctx->local_rank % gpus : 0;
 }
 
@@ -77,7 +77,7 @@ static enhope_status open_cuda(enhope_context *ctx, bool plain, eh_compute *c)
     const int index = gpu_number(ctx);
     cuda_open_fn open = NULL;
     EH_TRY(find_cuda(ctx, "eh_compute_cuda_open", &open));
-    return open(ctx, c, sizeof(eh_compute_ops), index, plain ? EH_NUMBERS : ctx->precision);
+    return open(ctx, c, sizeof(eh_compute_ops), index, plain ? EH_UNPACKED : ctx->precision);
 }
 
 /* ---- opening ---- */
@@ -85,8 +85,8 @@ static enhope_status open_cuda(enhope_context *ctx, bool plain, eh_compute *c)
 static enhope_status open_cpu(enhope_context *ctx, eh_compute *c)
 {
     EH_TRY(eh_compute_cpu_open(ctx, c));
-    c->operand = c->op->size;
-    c->numbers = true;
+    c->packed_size = c->op->real_size;
+    c->packed_is_real = true;
     return ENHOPE_OK;
 }
 
@@ -95,8 +95,8 @@ static enhope_status open_auto(enhope_context *ctx, bool plain, eh_compute *c)
     char before[sizeof ctx->error];
     memcpy(before, ctx->error, sizeof before);
     if (open_cuda(ctx, plain, c) == ENHOPE_OK) return ENHOPE_OK;
-    if (!ctx->told_fallback) eh_log(ctx, ENHOPE_LOG_INFO, "computing on the cpu: %s", ctx->error);
-    ctx->told_fallback = true;
+    if (!ctx->logged_fallback) eh_log(ctx, ENHOPE_LOG_INFO, "computing on the cpu: %s", ctx->error);
+    ctx->logged_fallback = true;
     memcpy(ctx->error, before, sizeof before);
     c->state = NULL;
     return open_cpu(ctx, c);
@@ -110,8 +110,8 @@ enhope_status eh_compute_open(enhope_context *ctx, bool plain, eh_compute **out)
     enhope_status status = ENHOPE_OK;
     if (!strcmp(ctx->device, "ref")) {
         c->op = &eh_compute_ref;
-        c->operand = c->op->size;
-        c->numbers = true;
+        c->packed_size = c->op->real_size;
+        c->packed_is_real = true;
     } else if (!strncmp(ctx->device, "cuda", 4)) {
         status = open_cuda(ctx, plain, c);
     } else if (!strcmp(ctx->device, "auto")) {
@@ -151,7 +151,7 @@ int enhope_device_count(enhope_context *ctx)
 {
     char text[256];
     int gpus = 0;
-    while (gpus < GPUS_MOST && describe_cuda(ctx, gpus, text, sizeof text) == ENHOPE_OK) gpus++;
+    while (gpus < MAX_GPUS && describe_cuda(ctx, gpus, text, sizeof text) == ENHOPE_OK) gpus++;
     return 1 + (gpus ? gpus : 1);
 }
 
@@ -162,7 +162,7 @@ enhope_status enhope_device_get(enhope_context *ctx, int i, enhope_device_info *
     if (i == 0) {
         const int threads = thread_count(ctx);
         snprintf(info.text, sizeof info.text, "%d thread%s%s", threads, threads == 1 ? "" : "s", simd_level());
-    } else if (gpu >= 0 && gpu < GPUS_MOST && describe_cuda(ctx, gpu, info.text, sizeof info.text) == ENHOPE_OK) {
+    } else if (gpu >= 0 && gpu < MAX_GPUS && describe_cuda(ctx, gpu, info.text, sizeof info.text) == ENHOPE_OK) {
         snprintf(info.name, sizeof info.name, "cuda:%d", gpu);
     } else if (gpu == 0) {
         strcpy(info.name, "cuda");

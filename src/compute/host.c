@@ -22,8 +22,8 @@ enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix 
 {
     eh_table t = {.x = *x, .label = label, .classes = (eh_label *)(uintptr_t)label};
     enhope_status status;
-    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, c->op->size, &t.shift));
-    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, c->op->size, &t.mul));
+    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, c->op->real_size, &t.shift));
+    EH_CHECK(eh_compute_new(c, ctx, "scaling", x->H, c->op->real_size, &t.mul));
     c->op->write(c, t.shift, shift, x->H);
     c->op->write(c, t.mul, mul, x->H);
     *out = t;
@@ -33,16 +33,16 @@ cleanup:
     return status;
 }
 
-void eh_host_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
-                         const eh_real *V, const eh_real *T, bool add, eh_operand *dA, eh_real *db, eh_real *dV)
+void eh_host_output_grad(eh_compute *c, eh_epilogue slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
+                         const eh_real *V, const eh_real *T, bool add, eh_packed *dA, eh_real *db, eh_real *dV)
 {
     c->op->product(c, &(eh_product){.ta = true,
                                     .M = h,
                                     .N = m,
                                     .K = n,
-                                    .A = eh_host_operands(dY),
+                                    .A = eh_host_packed(dY),
                                     .lda = h,
-                                    .B = eh_host_operands(T),
+                                    .B = eh_host_packed(T),
                                     .ldb = m,
                                     .add = add,
                                     .C = dV,
@@ -50,15 +50,15 @@ void eh_host_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, i
     c->op->product(c, &(eh_product){.M = n,
                                     .N = m,
                                     .K = h,
-                                    .A = eh_host_operands(dY),
+                                    .A = eh_host_packed(dY),
                                     .lda = h,
-                                    .B = eh_host_operands(V),
+                                    .B = eh_host_packed(V),
                                     .ldb = m,
-                                    .finish = slope,
+                                    .epilogue = slope,
                                     .with = T,
                                     .P = dA,
                                     .ldc = m}); /* da = slope of V^T dy */
-    c->op->column_sums(c, n, m, eh_host_numbers(dA), add, db);
+    c->op->column_sums(c, n, m, eh_host_reals(dA), add, db);
 }
 
 /* ---- votes ---- */
@@ -66,18 +66,18 @@ void eh_host_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, i
 static int32_t vote(const int64_t *index, int64_t k, const int32_t *label)
 {
     int32_t winner = label[index[0]];
-    int64_t most = 0;
+    int64_t max_votes = 0;
     for (int64_t j = 0; j < k; j++) {
         int64_t count = 0;
         for (int64_t i = 0; i < k; i++) count += label[index[i]] == label[index[j]];
-        if (count <= most) continue;
-        most = count;
+        if (count <= max_votes) continue;
+        max_votes = count;
         winner = label[index[j]];
     }
     return winner;
 }
 
-void eh_host_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows)
+void eh_host_row_range(eh_compute *c, int64_t first, int64_t n, eh_row *rows)
 {
     (void)c;
     for (int64_t i = 0; i < n; i++) eh_host_rows(rows)[i] = first + i;
@@ -90,46 +90,4 @@ void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, cons
 #pragma omp parallel for num_threads(c->threads) if (q * k > ALONE) schedule(static)
     for (int64_t i = 0; i < q; i++)
         eh_host_labels(label)[i] = vote(eh_host_rows(index) + i * k, k, eh_host_labels(reference_label));
-}
-
-/* ---- weights of pairs ---- */
-
-/* Whether sample i has a row of its own. */
-static bool counts(const eh_pairs *p, int64_t i)
-{
-    return p->P || eh_host_labels(p->label)[i] >= 0;
-}
-
-/* The joint normaliser runs over every labelled row, also one that no compared point matches. */
-static double log_normaliser(const eh_pairs *p, const eh_pair_sums *sums)
-{
-    double largest = -INFINITY, sum = 0;
-    for (int64_t i = 0; i < p->n; i++)
-        if (counts(p, i) && !(sums[i].log_all <= largest)) largest = sums[i].log_all;
-    for (int64_t i = 0; i < p->n; i++)
-        if (counts(p, i)) sum += exp(sums[i].log_all - largest);
-    return largest + log(sum);
-}
-
-bool eh_host_pair_weights(const eh_pairs *p, const eh_pair_sums *sums, double *attract, double *repel, double *spread,
-                          double *loss)
-{
-    eh_pair_totals all = {0};
-    for (int64_t i = 0; i < p->n; i++) {
-        all.with_target += sums[i].count > 0 ? sums[i].weight : 0;
-        all.same_pairs += sums[i].weight * sums[i].count;
-    }
-    *loss = 0;
-    if (all.with_target == 0) return false;
-    all.log_Z = log_normaliser(p, sums);
-    const eh_pair_rule rule = eh_pair_rule_of(p);
-    for (int64_t i = 0; i < p->n; i++) {
-        const eh_pair_weight w =
-            p->P ? eh_given_weight_of(&rule, &all, sums + i) : eh_pair_weight_of(&rule, &all, sums + i, counts(p, i));
-        attract[i] = w.attract;
-        repel[i] = w.repel;
-        spread[i] = w.spread;
-        *loss += w.loss;
-    }
-    return true;
 }

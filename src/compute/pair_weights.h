@@ -58,7 +58,7 @@ typedef struct eh_pair_weight {
 } eh_pair_weight;
 
 /* sum_j p_j|i log(scale p_j|i) of a sample with so many same-class pairs, p_j|i = (1 - s) [same class] / count + s share_j. */
-EH_BOTH static inline double eh_target_entropy(const eh_pair_rule *r, double scale, double count)
+EH_HOST_DEVICE static inline double eh_target_entropy(const eh_pair_rule *r, double scale, double count)
 {
     if (r->smooth == 0) return EH_PAIR_LOG(scale / count);
     const double others = 1 - 1 / r->classes, own = 1 - r->smooth * others;
@@ -66,8 +66,8 @@ EH_BOTH static inline double eh_target_entropy(const eh_pair_rule *r, double sca
            r->smooth * others * EH_PAIR_LOG(r->smooth) + EH_PAIR_LOG(scale);
 }
 
-EH_BOTH static inline eh_pair_weight eh_pair_weight_of(const eh_pair_rule *r, const eh_pair_totals *all,
-                                                       const eh_pair_sums *own, bool labelled)
+EH_HOST_DEVICE static inline eh_pair_weight eh_pair_weight_of(const eh_pair_rule *r, const eh_pair_totals *all,
+                                                              const eh_pair_sums *own, bool labelled)
 {
     const bool logs = r->gaussian;
     eh_pair_weight w = {logs ? -INFINITY : 0, logs ? -INFINITY : 0, 0, 0};
@@ -93,8 +93,8 @@ EH_BOTH static inline eh_pair_weight eh_pair_weight_of(const eh_pair_rule *r, co
 }
 
 /* The same where P is given: a_ij is p_ij itself. P is taken relative to its sum, over all pairs or the row. */
-EH_BOTH static inline eh_pair_weight eh_given_weight_of(const eh_pair_rule *r, const eh_pair_totals *all,
-                                                        const eh_pair_sums *own)
+EH_HOST_DEVICE static inline eh_pair_weight eh_given_weight_of(const eh_pair_rule *r, const eh_pair_totals *all,
+                                                               const eh_pair_sums *own)
 {
     eh_pair_weight w = {0, r->gaussian ? -INFINITY : 0, 0, 0};
     const double mass = r->row ? own->count : all->same_pairs, log_norm = r->row ? own->log_all : all->log_Z;

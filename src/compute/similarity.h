@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "base/both.h"
+#include "base/host_device.h"
 
 typedef struct eh_student {
     int power;            /* p */
@@ -26,7 +26,7 @@ static inline eh_student eh_student_of(int dof)
 }
 
 /* u^power, power >= 1. */
-EH_BOTH static inline float eh_similarity_power(float u, int power)
+EH_HOST_DEVICE static inline float eh_similarity_power(float u, int power)
 {
     float w = u;
     for (int i = 1; i < power; i++) w *= u;

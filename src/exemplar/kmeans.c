@@ -70,10 +70,10 @@ static enhope_status kmeans_create(enhope_context *ctx, eh_compute *cp, const eh
     if (!eh_mul(m.block, m.width, &samples) || !eh_mul(k, m.width, &centers) || !eh_mul(m.max_run, m.width, &run))
         return eh_fail_memory(ctx, "k-means", (size_t)m.width, (size_t)k);
     EH_CHECK(eh_compute_new(cp, ctx, "k-means rows", n, sizeof(int64_t), &m.rows));
-    EH_CHECK(eh_compute_new(cp, ctx, "k-means samples", samples, cp->op->size, &m.X));
-    EH_CHECK(eh_compute_new(cp, ctx, "k-means centers", centers, cp->op->size, &m.R));
+    EH_CHECK(eh_compute_new(cp, ctx, "k-means samples", samples, cp->op->real_size, &m.X));
+    EH_CHECK(eh_compute_new(cp, ctx, "k-means centers", centers, cp->op->real_size, &m.R));
     EH_CHECK(eh_compute_new(cp, ctx, "k-means clusters", m.block, sizeof(int64_t), &m.nearest));
-    EH_CHECK(eh_compute_new(cp, ctx, "k-means distances", m.block, cp->op->size, &m.nearest_distance));
+    EH_CHECK(eh_compute_new(cp, ctx, "k-means distances", m.block, cp->op->real_size, &m.nearest_distance));
     EH_CHECK(eh_new(ctx, "k-means samples", run, sizeof *m.run, (void **)&m.run));
     EH_CHECK(eh_new(ctx, "k-means centers", centers, sizeof *m.center, (void **)&m.center));
     EH_CHECK(eh_new(ctx, "k-means sums", centers, sizeof *m.sum, (void **)&m.sum));
@@ -243,7 +243,7 @@ static enhope_status class_centers(kmeans *m, enhope_context *ctx, const int64_t
 /* The first class that a rank computes. */
 static int32_t first_class(int32_t c, int rank, int ranks)
 {
-    return (int32_t)eh_share_start(c, rank, ranks);
+    return (int32_t)eh_chunk_start(c, rank, ranks);
 }
 
 /* Computes the centers of the classes from .. to into centers (z, H). */
@@ -291,7 +291,7 @@ enhope_status eh_exemplar_lloyd(enhope_context *ctx, eh_compute *cp, const eh_ta
     if (!status)
         status = centers_of(ctx, cp, t, &plan, first_class(c, rank, ranks), first_class(c, rank + 1, ranks), seed,
                             iterations, centers);
-    EH_CHECK(eh_comm_agree(ctx, status));
+    EH_CHECK(eh_comm_check(ctx, status));
     for (int r = 0; r <= ranks; r++)
         offset[r] = plan.first[first_class(c, r, ranks)] * t->x.H * (int64_t)sizeof *centers;
     eh_comm_gather(ctx, centers, offset);

@@ -16,9 +16,9 @@ static enhope_status read_rows(enhope_context *ctx, eh_compute *cp, const eh_tab
     eh_row *chosen = NULL; /* (z) */
     eh_real *X = NULL;     /* (block, H + 1) */
     float *host = NULL;    /* host copy of X */
-    if (!eh_mul(block, H + 1, &numbers)) return eh_fail_memory(ctx, "exemplars", (size_t)block, cp->op->size);
+    if (!eh_mul(block, H + 1, &numbers)) return eh_fail_memory(ctx, "exemplars", (size_t)block, cp->op->real_size);
     EH_CHECK(eh_compute_new(cp, ctx, "exemplars", z, sizeof *rows, &chosen));
-    EH_CHECK(eh_compute_new(cp, ctx, "exemplars", numbers, cp->op->size, &X));
+    EH_CHECK(eh_compute_new(cp, ctx, "exemplars", numbers, cp->op->real_size, &X));
     EH_CHECK(eh_new(ctx, "exemplars", numbers, sizeof *host, (void **)&host));
     cp->op->send(cp, chosen, rows, (size_t)z * sizeof *rows);
     for (int64_t from = 0; from < z; from += block) {

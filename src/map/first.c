@@ -13,8 +13,8 @@ double eh_first_deviation(eh_compute *c, double response, const eh_real *X, int6
     return sqrt(response / (n ? square / (double)n : 1));
 }
 
-void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, const eh_operand *C_operand,
-                      int64_t F, int order, eh_real *U, eh_operand *S, bool keep)
+void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real *C, const eh_packed *C_packed,
+                      int64_t F, int order, eh_real *U, eh_packed *S, bool keep)
 {
     const int64_t first = x->sparse_n * F; /* of the dense rows */
     if (x->sparse_n) c->op->sparse_apply(c, x->sparse, x->sparse_rows, x->sparse_n, C, F, U);
@@ -25,31 +25,31 @@ void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real 
                                         .K = H + 1,
                                         .A = x->X,
                                         .lda = x->ld,
-                                        .B = C_operand,
+                                        .B = C_packed,
                                         .ldb = F,
-                                        .finish = S ? EH_POWER : EH_PLAIN,
+                                        .epilogue = S ? EH_EPILOGUE_POWER : EH_EPILOGUE_NONE,
                                         .order = order,
                                         .C = keep || !S ? eh_at(c, U, first) : NULL,
-                                        .P = S ? eh_operand_at(c, S, first) : NULL,
+                                        .P = S ? eh_packed_at(c, S, first) : NULL,
                                         .ldc = F});
 }
 
 /* dC = sum x' du^T over the rows of a part. */
-static void first_sums(eh_compute *c, const eh_rows *x, int64_t H, int64_t F, const eh_operand *dU,
-                       const eh_parts *parts, int64_t part)
+static void first_sums(eh_compute *c, const eh_rows *x, int64_t H, int64_t F, const eh_packed *dU,
+                       const eh_map_chunks *chunks, int64_t chunk)
 {
-    eh_real *dC = eh_part_gradient(c, parts, part, 0);
-    const int64_t first = parts->start[part], end = parts->start[part + 1];
+    eh_real *dC = eh_map_chunk_gradient(c, chunks, chunk, 0);
+    const int64_t first = chunks->start[chunk], end = chunks->start[chunk + 1];
     const int64_t sparse_end = end < x->sparse_n ? end : x->sparse_n, dense = first > sparse_end ? first : sparse_end;
-    const bool add = eh_part_adds(parts, part);
+    const bool add = eh_map_chunk_adds(chunks, chunk);
     if (end > dense)
         c->op->product(c, &(eh_product){.ta = true,
                                         .M = H + 1,
                                         .N = F,
                                         .K = end - dense,
-                                        .A = eh_operand_at(c, x->X, (dense - x->sparse_n) * x->ld),
+                                        .A = eh_packed_at(c, x->X, (dense - x->sparse_n) * x->ld),
                                         .lda = x->ld,
-                                        .B = eh_operand_at(c, dU, dense * F),
+                                        .B = eh_packed_at(c, dU, dense * F),
                                         .ldb = F,
                                         .add = add,
                                         .C = dC,
@@ -58,25 +58,25 @@ static void first_sums(eh_compute *c, const eh_rows *x, int64_t H, int64_t F, co
         c->op->fill(c, (H + 1) * F, 0, dC);
     if (first < sparse_end)
         c->op->sparse_grad(c, x->sparse, eh_row_at(x->sparse_rows, first), sparse_end - first,
-                           eh_operand_at(c, dU, first * F), F, dC);
+                           eh_packed_at(c, dU, first * F), F, dC);
 }
 
-void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_operand *C_operand, int64_t F,
-                       const eh_operand *dU, const eh_parts *parts, int64_t dx_n, eh_real *dX)
+void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_packed *C_packed, int64_t F,
+                       const eh_packed *dU, const eh_map_chunks *chunks, int64_t dx_n, eh_real *dX)
 {
     if (dx_n) /* dx = C du; the row of C that meets the closing 1 has no input behind it */
         c->op->product(c, &(eh_product){.tb = true,
                                         .M = dx_n,
                                         .N = H,
                                         .K = F,
-                                        .A = eh_operand_at(c, dU, (x->sparse_n + x->dense_n - dx_n) * F),
+                                        .A = eh_packed_at(c, dU, (x->sparse_n + x->dense_n - dx_n) * F),
                                         .lda = F,
-                                        .B = C_operand,
+                                        .B = C_packed,
                                         .ldb = F,
                                         .C = dX,
                                         .ldc = H});
-    for (int64_t p = 0; p < parts->count; p++) {
-        first_sums(c, x, H, F, dU, parts, p);
-        if (parts->done) parts->done(parts->user, p);
+    for (int64_t p = 0; p < chunks->count; p++) {
+        first_sums(c, x, H, F, dU, chunks, p);
+        if (chunks->done) chunks->done(chunks->user, p);
     }
 }

@@ -27,18 +27,18 @@ static eh_tensor hope_tensor(const eh_map_shape *s, int i)
 }
 
 /* C and W, which products read, come first in theta: so many numbers. */
-static int64_t operands_of(const eh_map_shape *s)
+static int64_t packed_count(const eh_map_shape *s)
 {
     return eh_map_offset(&eh_map_hope, s, TENSOR_B);
 }
 
 /* A workspace. backward reuses S for dU; without it U and T share their room, since U is gone when T is made. */
 typedef struct activations {
-    eh_operand *weights; /* C, W as operands, where these are not numbers */
-    eh_real *U;          /* (n, F) */
-    eh_operand *S;       /* (n, F) */
-    eh_real *T;          /* (n, m) */
-    eh_operand *dA;      /* (n, m) */
+    eh_packed *weights; /* C, W as operands, where these are not numbers */
+    eh_real *U;         /* (n, F) */
+    eh_packed *S;       /* (n, F) */
+    eh_real *T;         /* (n, m) */
+    eh_packed *dA;      /* (n, m) */
 } activations;
 
 /* Lays them out from `work` on, unless that is NULL; the numbers that takes, -1 on overflow. */
@@ -47,9 +47,9 @@ static int64_t lay_out(const eh_map_shape *s, const eh_compute *c, int64_t n, bo
     int64_t U, T;
     if (!eh_mul(n, s->F, &U) || !eh_mul(n, s->m, &T)) return -1;
     if (!keep) T = T > U ? T : U;
-    const int64_t parts[] = {eh_map_operands_room(c, operands_of(s)), eh_map_room(c, keep ? U : 0, c->op->size),
-                             eh_map_room(c, U, c->operand), eh_map_room(c, T, c->op->size),
-                             eh_map_room(c, keep ? T : 0, c->operand)};
+    const int64_t parts[] = {eh_map_packed_size(c, packed_count(s)), eh_map_size(c, keep ? U : 0, c->op->real_size),
+                             eh_map_size(c, U, c->packed_size), eh_map_size(c, T, c->op->real_size),
+                             eh_map_size(c, keep ? T : 0, c->packed_size)};
     enum { PARTS = sizeof parts / sizeof *parts };
     int64_t from[PARTS], end = 0;
     for (int i = 0; i < PARTS; i++) {
@@ -57,11 +57,11 @@ static int64_t lay_out(const eh_map_shape *s, const eh_compute *c, int64_t n, bo
         if (parts[i] < 0 || __builtin_add_overflow(end, parts[i], &end)) return -1;
     }
     if (!work) return end;
-    a->weights = (eh_operand *)work;
-    a->S = (eh_operand *)eh_at(c, work, from[2]);
+    a->weights = (eh_packed *)work;
+    a->S = (eh_packed *)eh_at(c, work, from[2]);
     a->T = eh_at(c, work, from[3]);
     a->U = keep ? eh_at(c, work, from[1]) : a->T;
-    a->dA = (eh_operand *)eh_at(c, work, from[4]);
+    a->dA = (eh_packed *)eh_at(c, work, from[4]);
     return end;
 }
 
@@ -71,29 +71,29 @@ static int64_t hope_work(const eh_map_shape *s, const eh_compute *c, int64_t n, 
 }
 
 /* C as operands, and W behind it. */
-static const eh_operand *weights(const eh_map_shape *s, eh_compute *c, const eh_real *theta, eh_operand *room,
-                                 bool fresh)
+static const eh_packed *weights(const eh_map_shape *s, eh_compute *c, const eh_real *theta, eh_packed *packed,
+                                bool fresh)
 {
     const int64_t at_W = (s->H + 1) * s->F;
-    eh_map_operands(c, s->F, s->m, eh_at(c, theta, at_W), eh_operand_at(c, room, at_W), fresh);
-    return eh_map_operands(c, s->H + 1, s->F, theta, room, fresh);
+    eh_map_packed(c, s->F, s->m, eh_at(c, theta, at_W), eh_packed_at(c, packed, at_W), fresh);
+    return eh_map_packed(c, s->H + 1, s->F, theta, packed, fresh);
 }
 
 /* S = (X' C)^O, then A = S W and what `finish` makes of it, into T. */
 static void hidden_units(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x,
-                         const activations *a, bool keep, eh_finish finish)
+                         const activations *a, bool keep, eh_epilogue epilogue)
 {
     const int64_t n = x->sparse_n + x->dense_n, F = s->F, m = s->m, at_W = (s->H + 1) * F;
-    const eh_operand *C = weights(s, c, theta, a->weights, true);
+    const eh_packed *C = weights(s, c, theta, a->weights, true);
     eh_first_forward(c, x, s->H, theta, C, F, s->order, a->U, a->S, keep);
     c->op->product(c, &(eh_product){.M = n,
                                     .N = m,
                                     .K = F,
                                     .A = a->S,
                                     .lda = F,
-                                    .B = eh_operand_at(c, C, at_W),
+                                    .B = eh_packed_at(c, C, at_W),
                                     .ldb = m,
-                                    .finish = finish,
+                                    .epilogue = epilogue,
                                     .with = eh_at(c, theta, at_W + F * m),
                                     .C = a->T,
                                     .ldc = m});
@@ -103,29 +103,29 @@ static void hope_forward(const eh_map_shape *s, eh_compute *c, const eh_real *th
                          eh_real *Y, bool keep)
 {
     const int64_t n = x->sparse_n + x->dense_n, m = s->m;
-    const eh_real *V = eh_at(c, theta, operands_of(s) + m);
+    const eh_real *V = eh_at(c, theta, packed_count(s) + m);
     activations a;
     lay_out(s, c, n, keep, work, &a);
-    hidden_units(s, c, theta, x, &a, keep, EH_SIGMOID);
+    hidden_units(s, c, theta, x, &a, keep, EH_EPILOGUE_SIGMOID);
     c->op->gemm(c, false, true, n, s->h, m, 1, a.T, m, V, m, 0, Y, s->h);
 }
 
 /* The sums of a part that S is read for: da, db = sum da, dV = sum dy t^T, dW = sum s da^T. */
 static void last_sums(const eh_map_shape *s, eh_compute *c, const eh_real *V, const activations *a, const eh_real *dY,
-                      const eh_parts *parts, int64_t p)
+                      const eh_map_chunks *parts, int64_t p)
 {
-    const int64_t first = parts->start[p], n = eh_part_rows(parts, p), F = s->F, m = s->m;
-    const bool add = eh_part_adds(parts, p);
-    eh_real *dW = eh_part_gradient(c, parts, p, (s->H + 1) * F);
+    const int64_t first = parts->start[p], n = eh_map_chunk_rows(parts, p), F = s->F, m = s->m;
+    const bool add = eh_map_chunk_adds(parts, p);
+    eh_real *dW = eh_map_chunk_gradient(c, parts, p, (s->H + 1) * F);
     eh_real *db = eh_at(c, dW, F * m);
-    eh_operand *dA = eh_operand_at(c, a->dA, first * m);
-    c->op->output_grad(c, EH_SIGMOID_GRAD, n, m, s->h, eh_at(c, dY, first * s->h), V, eh_at(c, a->T, first * m), add,
-                       dA, db, eh_at(c, db, m));
+    eh_packed *dA = eh_packed_at(c, a->dA, first * m);
+    c->op->output_grad(c, EH_EPILOGUE_SIGMOID_GRAD, n, m, s->h, eh_at(c, dY, first * s->h), V,
+                       eh_at(c, a->T, first * m), add, dA, db, eh_at(c, db, m));
     c->op->product(c, &(eh_product){.ta = true,
                                     .M = F,
                                     .N = m,
                                     .K = n,
-                                    .A = eh_operand_at(c, a->S, first * F),
+                                    .A = eh_packed_at(c, a->S, first * F),
                                     .lda = F,
                                     .B = dA,
                                     .ldb = m,
@@ -135,12 +135,12 @@ static void last_sums(const eh_map_shape *s, eh_compute *c, const eh_real *V, co
 }
 
 static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
-                          const eh_real *dY, const eh_parts *parts, int64_t dx_n, eh_real *dX)
+                          const eh_real *dY, const eh_map_chunks *parts, int64_t dx_n, eh_real *dX)
 {
     const int64_t n = x->sparse_n + x->dense_n, F = s->F, m = s->m, at_W = (s->H + 1) * F;
     activations a;
     lay_out(s, c, n, true, work, &a);
-    const eh_operand *C = weights(s, c, theta, a.weights, false);
+    const eh_packed *C = weights(s, c, theta, a.weights, false);
     const eh_real *V = eh_at(c, theta, at_W + F * m + m);
     for (int64_t p = 0; p < parts->count; p++) last_sums(s, c, V, &a, dY, parts, p);
     c->op->product(c, &(eh_product){.tb = true,
@@ -149,9 +149,9 @@ static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *t
                                     .K = m,
                                     .A = a.dA,
                                     .lda = m,
-                                    .B = eh_operand_at(c, C, at_W),
+                                    .B = eh_packed_at(c, C, at_W),
                                     .ldb = m,
-                                    .finish = EH_POWER_GRAD,
+                                    .epilogue = EH_EPILOGUE_POWER_GRAD,
                                     .order = s->order,
                                     .with = a.U,
                                     .P = a.S,
@@ -180,7 +180,7 @@ static void draw(uint64_t seed, double sd, int64_t from, int64_t to, float *host
 }
 
 static void hope_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
-                      const eh_operand *sample, int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
+                      const eh_packed *sample, int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
 {
     const int64_t F = s->F, m = s->m, H1 = s->H + 1;
     const int64_t at_W = H1 * F, at_b = at_W + F * m, at_V = at_b + m, all = at_V + s->h * m;
@@ -195,7 +195,7 @@ static void hope_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, doubl
     lay_out(s, c, n, true, work, &a);
     const eh_rows rows = {.X = sample, .ld = ld, .dense_n = n};
     eh_real *b = eh_at(c, theta, at_b);
-    hidden_units(s, c, theta, &rows, &a, true, EH_PLAIN);
+    hidden_units(s, c, theta, &rows, &a, true, EH_EPILOGUE_NONE);
     c->op->column_sums(c, n, m, a.T, 0, b);
     c->op->scale(c, m, -1.0 / (double)n, b);
 }

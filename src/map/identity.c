@@ -21,7 +21,7 @@ static int64_t identity_work(const eh_map_shape *s, const eh_compute *c, int64_t
 }
 
 static void identity_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
-                          const eh_operand *sample, int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
+                          const eh_packed *sample, int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
 {
     (void)s, (void)c, (void)seed, (void)response, (void)X, (void)sample, (void)ld, (void)n, (void)host;
     (void)theta, (void)work;
@@ -36,11 +36,11 @@ static void identity_forward(const eh_map_shape *s, eh_compute *c, const eh_real
 }
 
 static void identity_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x,
-                              eh_real *work, const eh_real *dY, const eh_parts *parts, int64_t dx_n, eh_real *dX)
+                              eh_real *work, const eh_real *dY, const eh_map_chunks *chunks, int64_t dx_n, eh_real *dX)
 {
     (void)theta, (void)work;
     if (dx_n) c->op->copy(c, dx_n * s->H, eh_at(c, dY, (x->dense_n - dx_n) * s->H), dX);
-    for (int64_t p = 0; p < parts->count && parts->done; p++) parts->done(parts->user, p);
+    for (int64_t p = 0; p < chunks->count && chunks->done; p++) chunks->done(chunks->user, p);
 }
 
 const eh_map eh_map_identity = {

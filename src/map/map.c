@@ -63,23 +63,23 @@ void eh_map_layers_print(const eh_map_shape *s, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%lld", l ? "-" : "", (long long)s->width[l]);
 }
 
-int64_t eh_map_room(const eh_compute *c, int64_t count, size_t size)
+int64_t eh_map_size(const eh_compute *c, int64_t count, size_t size)
 {
     enum { LINE = 64 };
     int64_t bytes;
     if (!eh_mul(count, (int64_t)size, &bytes) || bytes > INT64_MAX - LINE) return -1;
-    return (bytes + LINE - 1) / LINE * (int64_t)(LINE / c->op->size);
+    return (bytes + LINE - 1) / LINE * (int64_t)(LINE / c->op->real_size);
 }
 
-int64_t eh_map_operands_room(const eh_compute *c, int64_t count)
+int64_t eh_map_packed_size(const eh_compute *c, int64_t count)
 {
-    return c->numbers ? 0 : eh_map_room(c, count, c->operand);
+    return c->packed_is_real ? 0 : eh_map_size(c, count, c->packed_size);
 }
 
-const eh_operand *eh_map_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *room,
-                                  bool fresh)
+const eh_packed *eh_map_packed(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_packed *packed,
+                               bool fresh)
 {
-    if (c->numbers) return (const eh_operand *)from;
-    if (fresh) c->op->operands(c, rows, columns, from, room);
-    return room;
+    if (c->packed_is_real) return (const eh_packed *)from;
+    if (fresh) c->op->pack(c, rows, columns, from, packed);
+    return packed;
 }

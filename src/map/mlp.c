@@ -40,22 +40,22 @@ static int64_t at_V(const eh_map_shape *s)
 }
 
 typedef struct activations {
-    eh_operand *weights[EH_MAP_LAYERS]; /* C, W as operands, where these are not numbers */
-    eh_real *none;                      /* (w_1) zeros: the first layer's bias is a row of C */
-    eh_real *T[EH_MAP_LAYERS];          /* (n, w) */
-    eh_operand *S[EH_MAP_LAYERS];       /* the same as operands, where these are not numbers */
-    eh_operand *dA[EH_MAP_LAYERS];      /* (n, w) */
-    eh_real *d;                         /* (n, w) a layer's dA as numbers, where operands are not */
-    eh_real *db;                        /* (w) of the first layer, which has none */
+    eh_packed *weights[EH_MAP_LAYERS]; /* C, W as operands, where these are not numbers */
+    eh_real *none;                     /* (w_1) zeros: the first layer's bias is a row of C */
+    eh_real *T[EH_MAP_LAYERS];         /* (n, w) */
+    eh_packed *S[EH_MAP_LAYERS];       /* the same as operands, where these are not numbers */
+    eh_packed *dA[EH_MAP_LAYERS];      /* (n, w) */
+    eh_real *d;                        /* (n, w) a layer's dA as numbers, where operands are not */
+    eh_real *db;                       /* (w) of the first layer, which has none */
 } activations;
 
 /* The next part of the workspace, of so many elements; *end grows, -1 on overflow. */
-static eh_real *part(const eh_compute *c, eh_real *work, int64_t rows, int64_t columns, size_t size, int64_t *end)
+static eh_real *take(const eh_compute *c, eh_real *work, int64_t rows, int64_t columns, size_t size, int64_t *end)
 {
-    int64_t count, room = -1;
-    if (*end >= 0 && eh_mul(rows, columns, &count)) room = eh_map_room(c, count, size);
+    int64_t count, size_needed = -1;
+    if (*end >= 0 && eh_mul(rows, columns, &count)) size_needed = eh_map_size(c, count, size);
     const int64_t from = *end;
-    if (room < 0 || __builtin_add_overflow(from, room, end)) {
+    if (size_needed < 0 || __builtin_add_overflow(from, size_needed, end)) {
         *end = -1;
         return NULL;
     }
@@ -65,20 +65,20 @@ static eh_real *part(const eh_compute *c, eh_real *work, int64_t rows, int64_t c
 /* Lays them out from `work` on, unless that is NULL; the numbers that takes, -1 on overflow. */
 static int64_t lay_out(const eh_map_shape *s, const eh_compute *c, int64_t n, bool keep, eh_real *work, activations *a)
 {
-    const size_t number = c->op->size;
-    const int64_t narrow = c->numbers ? 0 : 1, kept = keep ? n : 0; /* rows of what is not always there */
+    const size_t real_size = c->op->real_size;
+    const int64_t narrow = c->packed_is_real ? 0 : 1, kept = keep ? n : 0; /* rows of what is not always there */
     int64_t end = 0, widest = 0;
-    a->none = part(c, work, 1, s->width[0], number, &end);
-    a->db = part(c, work, keep, s->width[0], number, &end);
+    a->none = take(c, work, 1, s->width[0], real_size, &end);
+    a->db = take(c, work, keep, s->width[0], real_size, &end);
     for (int l = 0; l < s->layers; l++) {
         const int64_t w = s->width[l], inputs = l ? s->width[l - 1] : s->H + 1;
-        a->weights[l] = (eh_operand *)part(c, work, narrow * inputs, w, c->operand, &end);
-        a->T[l] = part(c, work, n, w, number, &end);
-        a->S[l] = (eh_operand *)part(c, work, narrow * n, w, c->operand, &end);
-        a->dA[l] = (eh_operand *)part(c, work, kept, w, c->operand, &end);
+        a->weights[l] = (eh_packed *)take(c, work, narrow * inputs, w, c->packed_size, &end);
+        a->T[l] = take(c, work, n, w, real_size, &end);
+        a->S[l] = (eh_packed *)take(c, work, narrow * n, w, c->packed_size, &end);
+        a->dA[l] = (eh_packed *)take(c, work, kept, w, c->packed_size, &end);
         widest = w > widest ? w : widest;
     }
-    a->d = part(c, work, narrow * kept, widest, number, &end);
+    a->d = take(c, work, narrow * kept, widest, real_size, &end);
     return end;
 }
 
@@ -89,16 +89,16 @@ static int64_t mlp_work(const eh_map_shape *s, const eh_compute *c, int64_t n, b
 }
 
 /* What the product behind layer l reads. */
-static const eh_operand *as_operand(const eh_compute *c, const activations *a, int l)
+static const eh_packed *as_packed(const eh_compute *c, const activations *a, int l)
 {
-    return c->numbers ? (const eh_operand *)a->T[l] : a->S[l];
+    return c->packed_is_real ? (const eh_packed *)a->T[l] : a->S[l];
 }
 
-static const eh_operand *weights(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const activations *a,
-                                 int l, bool fresh)
+static const eh_packed *weights(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const activations *a, int l,
+                                bool fresh)
 {
-    return eh_map_operands(c, l ? s->width[l - 1] : s->H + 1, s->width[l], eh_at(c, theta, at_W(s, l)), a->weights[l],
-                           fresh);
+    return eh_map_packed(c, l ? s->width[l - 1] : s->H + 1, s->width[l], eh_at(c, theta, at_W(s, l)), a->weights[l],
+                         fresh);
 }
 
 static void mlp_forward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
@@ -112,60 +112,60 @@ static void mlp_forward(const eh_map_shape *s, eh_compute *c, const eh_real *the
         c->op->product(c, &(eh_product){.M = n,
                                         .N = s->width[l],
                                         .K = l ? s->width[l - 1] : s->H + 1,
-                                        .A = l ? as_operand(c, &a, l - 1) : x->X,
+                                        .A = l ? as_packed(c, &a, l - 1) : x->X,
                                         .lda = l ? s->width[l - 1] : x->ld,
                                         .B = weights(s, c, theta, &a, l, true),
                                         .ldb = s->width[l],
-                                        .finish = s->relu ? EH_RELU : EH_SIGMOID,
+                                        .epilogue = s->relu ? EH_EPILOGUE_RELU : EH_EPILOGUE_SIGMOID,
                                         .with = l ? eh_at(c, theta, at_b(s, l)) : a.none,
                                         .C = a.T[l],
-                                        .P = c->numbers ? NULL : a.S[l],
+                                        .P = c->packed_is_real ? NULL : a.S[l],
                                         .ldc = s->width[l]});
     c->op->gemm(c, false, true, n, s->h, last, 1, a.T[s->layers - 1], last, eh_at(c, theta, at_V(s)), last, 0, Y, s->h);
 }
 
 /* dW = sum t da^T of layer l, from its da, over the rows of a part. */
-static void layer_sums(const eh_map_shape *s, eh_compute *c, const activations *a, int l, const eh_parts *parts,
+static void layer_sums(const eh_map_shape *s, eh_compute *c, const activations *a, int l, const eh_map_chunks *chunks,
                        int64_t p)
 {
-    const int64_t w = s->width[l], below = s->width[l - 1], first = parts->start[p];
+    const int64_t w = s->width[l], below = s->width[l - 1], first = chunks->start[p];
     c->op->product(c, &(eh_product){.ta = true,
                                     .M = below,
                                     .N = w,
-                                    .K = eh_part_rows(parts, p),
-                                    .A = eh_operand_at(c, as_operand(c, a, l - 1), first * below),
+                                    .K = eh_map_chunk_rows(chunks, p),
+                                    .A = eh_packed_at(c, as_packed(c, a, l - 1), first * below),
                                     .lda = below,
-                                    .B = eh_operand_at(c, a->dA[l], first * w),
+                                    .B = eh_packed_at(c, a->dA[l], first * w),
                                     .ldb = w,
-                                    .add = eh_part_adds(parts, p),
-                                    .C = eh_part_gradient(c, parts, p, at_W(s, l)),
+                                    .add = eh_map_chunk_adds(chunks, p),
+                                    .C = eh_map_chunk_gradient(c, chunks, p, at_W(s, l)),
                                     .ldc = w});
 }
 
 /* Behind the last layer, likewise: da, db = sum da, dV = sum dy t^T. */
 static void output_sums(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const activations *a,
-                        const eh_real *dY, const eh_parts *parts, int64_t p)
+                        const eh_real *dY, const eh_map_chunks *chunks, int64_t p)
 {
     const int top = s->layers - 1;
-    const int64_t first = parts->start[p], w = s->width[top];
-    c->op->output_grad(c, s->relu ? EH_RELU_GRAD : EH_SIGMOID_GRAD, eh_part_rows(parts, p), w, s->h,
-                       eh_at(c, dY, first * s->h), eh_at(c, theta, at_V(s)), eh_at(c, a->T[top], first * w),
-                       eh_part_adds(parts, p), eh_operand_at(c, a->dA[top], first * w),
-                       top ? eh_part_gradient(c, parts, p, at_b(s, top)) : a->db,
-                       eh_part_gradient(c, parts, p, at_V(s)));
+    const int64_t first = chunks->start[p], w = s->width[top];
+    c->op->output_grad(c, s->relu ? EH_EPILOGUE_RELU_GRAD : EH_EPILOGUE_SIGMOID_GRAD, eh_map_chunk_rows(chunks, p), w,
+                       s->h, eh_at(c, dY, first * s->h), eh_at(c, theta, at_V(s)), eh_at(c, a->T[top], first * w),
+                       eh_map_chunk_adds(chunks, p), eh_packed_at(c, a->dA[top], first * w),
+                       top ? eh_map_chunk_gradient(c, chunks, p, at_b(s, top)) : a->db,
+                       eh_map_chunk_gradient(c, chunks, p, at_V(s)));
 }
 
 static void mlp_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
-                         const eh_real *dY, const eh_parts *parts, int64_t dx_n, eh_real *dX)
+                         const eh_real *dY, const eh_map_chunks *chunks, int64_t dx_n, eh_real *dX)
 {
     const int64_t n = x->dense_n;
     activations a;
     lay_out(s, c, n, true, work, &a);
-    for (int64_t p = 0; p < parts->count; p++) output_sums(s, c, theta, &a, dY, parts, p);
+    for (int64_t p = 0; p < chunks->count; p++) output_sums(s, c, theta, &a, dY, chunks, p);
     for (int l = s->layers - 1; l > 0; l--) {
         const int64_t w = s->width[l], below = s->width[l - 1];
-        eh_real *d = c->numbers ? (eh_real *)a.dA[l - 1] : a.d;
-        for (int64_t p = 0; p < parts->count; p++) layer_sums(s, c, &a, l, parts, p);
+        eh_real *d = c->packed_is_real ? (eh_real *)a.dA[l - 1] : a.d;
+        for (int64_t p = 0; p < chunks->count; p++) layer_sums(s, c, &a, l, chunks, p);
         c->op->product(c, &(eh_product){.tb = true,
                                         .M = n,
                                         .N = below,
@@ -174,16 +174,16 @@ static void mlp_backward(const eh_map_shape *s, eh_compute *c, const eh_real *th
                                         .lda = w,
                                         .B = weights(s, c, theta, &a, l, false),
                                         .ldb = w,
-                                        .finish = s->relu ? EH_RELU_GRAD : EH_SIGMOID_GRAD,
+                                        .epilogue = s->relu ? EH_EPILOGUE_RELU_GRAD : EH_EPILOGUE_SIGMOID_GRAD,
                                         .with = a.T[l - 1],
                                         .C = d,
-                                        .P = c->numbers ? NULL : a.dA[l - 1],
+                                        .P = c->packed_is_real ? NULL : a.dA[l - 1],
                                         .ldc = below}); /* da = slope of W da above */
-        for (int64_t p = 0; p < parts->count && l > 1; p++)
-            c->op->column_sums(c, eh_part_rows(parts, p), below, eh_at(c, d, parts->start[p] * below),
-                               eh_part_adds(parts, p), eh_part_gradient(c, parts, p, at_b(s, l - 1)));
+        for (int64_t p = 0; p < chunks->count && l > 1; p++)
+            c->op->column_sums(c, eh_map_chunk_rows(chunks, p), below, eh_at(c, d, chunks->start[p] * below),
+                               eh_map_chunk_adds(chunks, p), eh_map_chunk_gradient(c, chunks, p, at_b(s, l - 1)));
     }
-    eh_first_backward(c, x, s->H, weights(s, c, theta, &a, 0, false), s->width[0], a.dA[0], parts, dx_n, dX);
+    eh_first_backward(c, x, s->H, weights(s, c, theta, &a, 0, false), s->width[0], a.dA[0], chunks, dx_n, dX);
 }
 
 /* Every layer starts with inputs of its units of a spread near one about zero. Where those below have it too, a sigmoid has
@@ -192,7 +192,7 @@ static void mlp_backward(const eh_map_shape *s, eh_compute *c, const eh_real *th
 static const double SIGMOID_W = 4, SIGMOID_V = 4, RELU_W = 1.4142135623730951, RELU_V = 2;
 
 static void mlp_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,
-                     const eh_operand *sample, int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
+                     const eh_packed *sample, int64_t ld, int64_t n, float *host, eh_real *theta, eh_real *work)
 {
     (void)sample, (void)work;
     const int64_t all = eh_map_parameters(&eh_map_mlp, s);

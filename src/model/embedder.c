@@ -24,7 +24,7 @@ enhope_status eh_embedder_allocate(eh_embedder *e, const eh_embedder_sizes *s)
 {
     enhope_context *ctx = e->ctx;
     eh_compute *cp = e->cp;
-    const size_t size = cp->op->size;
+    const size_t size = cp->op->real_size;
     const int64_t h = e->shape.h, rows = s->capacity + s->behind;
     int64_t x_count, y_count, g_count;
     if (!eh_mul(s->dense, e->ld, &x_count) || !eh_mul(s->embedded, h, &y_count) ||
@@ -34,7 +34,7 @@ enhope_status eh_embedder_allocate(eh_embedder *e, const eh_embedder_sizes *s)
     e->capacity = s->capacity;
     e->dense = s->dense;
     e->r = s->references;
-    EH_TRY(eh_compute_new(cp, ctx, "a block of samples", x_count, cp->operand, &e->X));
+    EH_TRY(eh_compute_new(cp, ctx, "a block of samples", x_count, cp->packed_size, &e->X));
     EH_TRY(eh_compute_new(cp, ctx, "the map's workspace", e->map->work(&e->shape, cp, rows, s->keep), size, &e->work));
     EH_TRY(eh_compute_new(cp, ctx, "the embedding", y_count, size, &e->Y));
     if (!e->r) return ENHOPE_OK;
@@ -42,16 +42,16 @@ enhope_status eh_embedder_allocate(eh_embedder *e, const eh_embedder_sizes *s)
     return eh_compute_new(cp, ctx, "labels of the references", e->r, sizeof(int32_t), &e->reference_label);
 }
 
-enhope_status eh_embedder_search(eh_embedder *e, int64_t n, int64_t k, const eh_classes *wanted)
+enhope_status eh_embedder_search(eh_embedder *e, int64_t n, int64_t k, const eh_predictions *wanted)
 {
     if (!wanted) EH_TRY(eh_new(e->ctx, "labels", n, sizeof *e->guess, (void **)&e->guess));
-    return eh_found_create(e->ctx, e->cp, n, k, wanted ? wanted : &(eh_classes){.label = e->guess}, &e->nearest);
+    return eh_knn_create(e->ctx, e->cp, n, k, wanted ? wanted : &(eh_predictions){.label = e->guess}, &e->nearest);
 }
 
 void eh_embedder_free(eh_embedder *e)
 {
     if (!e->cp) return;
-    eh_found_free(&e->nearest);
+    eh_knn_free(&e->nearest);
     void *const placed[] = {e->X, e->work, e->Y, e->G, e->reference_label};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
         if (placed[i]) e->cp->op->release(e->cp, placed[i]);
@@ -60,10 +60,10 @@ void eh_embedder_free(eh_embedder *e)
     *e = (eh_embedder){0};
 }
 
-eh_rows eh_embedder_gather(eh_embedder *e, const eh_row *rows, int64_t n, const eh_disturb *with)
+eh_rows eh_embedder_gather(eh_embedder *e, const eh_row *rows, int64_t n, const eh_augment *with)
 {
     if (e->sparse) return (eh_rows){.sparse = &e->table, .sparse_rows = rows, .sparse_n = n};
-    e->cp->op->gather_operands(e->cp, &e->table, rows, n, e->X, e->ld, NULL, with);
+    e->cp->op->gather_packed(e->cp, &e->table, rows, n, e->X, e->ld, NULL, with);
     return (eh_rows){.X = e->X, .ld = e->ld, .dense_n = n};
 }
 
@@ -79,7 +79,7 @@ void eh_embedder_embed(eh_embedder *e, const eh_real *theta, const eh_row *rows,
 void eh_embedder_exemplars(eh_embedder *e, const eh_real *theta, const eh_real *E, int64_t first, int64_t count)
 {
     const eh_rows rows = {.X = e->X, .ld = e->ld, .dense_n = count};
-    e->cp->op->close_rows(e->cp, count, e->shape.H, E, e->X, e->ld);
+    e->cp->op->append_bias(e->cp, count, e->shape.H, E, e->X, e->ld);
     e->map->forward(&e->shape, e->cp, theta, &rows, e->work, eh_at(e->cp, e->G, first * e->shape.h), false);
 }
 
@@ -97,7 +97,7 @@ enhope_status eh_embedder_errors(eh_embedder *e, const eh_real *theta, const eh_
         const int64_t count = eh_min(n - i, e->capacity);
         eh_embedder_embed(e, theta, eh_row_at(placed, i), count, e->Y);
         eh_classify(&e->nearest, &ref, e->Y, count, 0);
-        EH_TRY(eh_classify_fetch(&e->nearest, e->ctx, count, NULL, 0, &(eh_classes){.label = e->guess}));
+        EH_TRY(eh_classify_fetch(&e->nearest, e->ctx, count, NULL, 0, &(eh_predictions){.label = e->guess}));
         for (int64_t s = 0; s < count; s++) *errors += e->guess[s] != e->table.label[rows[i + s]];
     }
     return ENHOPE_OK;

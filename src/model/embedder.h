@@ -20,13 +20,13 @@ typedef struct eh_embedder {
     int64_t capacity;          /* rows of a block */
     int64_t ld;                /* of X, at least H + 1 */
     int64_t dense;             /* rows of X */
-    eh_operand *X;             /* (dense, ld) rows [x; 1] on their way into the map */
+    eh_packed *X;              /* (dense, ld) rows [x; 1] on their way into the map */
     eh_real *work;             /* of the map */
     eh_real *Y;                /* (embedded, h) */
     int64_t r;                 /* references */
     eh_real *G;                /* (r or more, h) the embedded references */
     eh_label *reference_label; /* (r) */
-    eh_found nearest;          /* of embedded rows, once eh_embedder_search was called */
+    eh_knn_result nearest;     /* of embedded rows, once eh_embedder_search was called */
     int32_t *guess;            /* (capacity) their classes, if errors are counted; else NULL */
 } eh_embedder;
 
@@ -52,11 +52,11 @@ enhope_status eh_embedder_place(eh_embedder *e, const eh_matrix *x, const int32_
 enhope_status eh_embedder_allocate(eh_embedder *e, const eh_embedder_sizes *sizes);
 /* Memory to find the k nearest references of n embedded rows, and what `wanted` has pointers for; NULL: to count errors,
  * then n is the capacity. */
-enhope_status eh_embedder_search(eh_embedder *e, int64_t n, int64_t k, const eh_classes *wanted);
+enhope_status eh_embedder_search(eh_embedder *e, int64_t n, int64_t k, const eh_predictions *wanted);
 void eh_embedder_free(eh_embedder *e);
 
 /* The rows as a map takes them; dense ones are gathered into X, augmented unless `with` is NULL. n <= dense. */
-eh_rows eh_embedder_gather(eh_embedder *e, const eh_row *rows, int64_t n, const eh_disturb *with);
+eh_rows eh_embedder_gather(eh_embedder *e, const eh_row *rows, int64_t n, const eh_augment *with);
 /* Y (count, h) of any number of rows, a block at a time. */
 void eh_embedder_embed(eh_embedder *e, const eh_real *theta, const eh_row *rows, int64_t count, eh_real *Y);
 /* References first .. first + count are the exemplars E (count, H), embedded. count <= dense. */

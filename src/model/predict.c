@@ -48,7 +48,7 @@ static int64_t block_rows(const pass *p, int64_t k)
     const eh_map_shape *s = &model->shape;
     const int64_t wanted = model->exemplars && model->r > p->n ? model->r : p->n;
     const int64_t work = model->map->work(s, p->cp, 1, false) - model->map->work(s, p->cp, 0, false);
-    const int64_t width = p->e.ld + work + op->ahead * (s->h + 3 * k);
+    const int64_t width = p->e.ld + work + op->queue_depth * (s->h + 3 * k);
     const int64_t most = (op->host ? HOST_NUMBERS : DEVICE_NUMBERS) / width;
     const int64_t rows = eh_min(eh_min(op->block, wanted), most);
     return rows > 0 ? rows : 1;
@@ -86,11 +86,11 @@ static enhope_status pass_theta(pass *p, enhope_context *ctx)
 {
     const enhope_model *model = p->model;
     const int64_t count = eh_map_parameters(model->map, &model->shape);
-    if (p->cp->op->host && p->cp->op->size == sizeof *model->theta) {
+    if (p->cp->op->host && p->cp->op->real_size == sizeof *model->theta) {
         p->theta = (const eh_real *)model->theta;
         return ENHOPE_OK;
     }
-    EH_TRY(eh_compute_new(p->cp, ctx, "the map", count, p->cp->op->size, &p->own_theta));
+    EH_TRY(eh_compute_new(p->cp, ctx, "the map", count, p->cp->op->real_size, &p->own_theta));
     p->cp->op->write(p->cp, p->own_theta, model->theta, count);
     p->theta = p->own_theta;
     return ENHOPE_OK;
@@ -101,7 +101,7 @@ static enhope_status pass_allocate(pass *p, enhope_context *ctx, int64_t k)
     const enhope_model *model = p->model;
     eh_compute *cp = p->cp;
     const int64_t block = block_rows(p, k), exemplars = model->exemplars && k > 0 ? eh_min(block, model->r) : 0;
-    p->span = eh_min(cp->op->ahead * block, p->n > 0 ? p->n : 1);
+    p->span = eh_min(cp->op->queue_depth * block, p->n > 0 ? p->n : 1);
     EH_TRY(pass_theta(p, ctx));
     EH_TRY(eh_embedder_allocate(&p->e, &(eh_embedder_sizes){.capacity = block,
                                                             .dense = p->e.sparse ? exemplars : block,
@@ -110,7 +110,7 @@ static enhope_status pass_allocate(pass *p, enhope_context *ctx, int64_t k)
                                                             .embedded_references = k ? model->r : 0}));
     EH_TRY(eh_compute_new(cp, ctx, "row numbers", p->span, sizeof *p->rows, &p->row));
     if (!exemplars) return ENHOPE_OK;
-    return eh_compute_new(cp, ctx, "a block of exemplars", exemplars * model->shape.H, cp->op->size, &p->E);
+    return eh_compute_new(cp, ctx, "a block of exemplars", exemplars * model->shape.H, cp->op->real_size, &p->E);
 }
 
 /* data NULL: only the references will be embedded. k: neighbours of each sample; 0: no references are needed. */
@@ -164,9 +164,9 @@ static int64_t sample_row(const pass *p, int64_t i)
 static void pass_stage(const pass *p, int64_t first)
 {
     const int64_t count = eh_min(p->e.capacity, p->n - first);
-    if (!p->cp->op->stage || count <= 0) return;
+    if (!p->cp->op->prefetch || count <= 0) return;
     const int64_t from = sample_row(p, first), to = sample_row(p, first + count - 1);
-    p->cp->op->stage(p->cp, &p->e.table, from, to - from + 1);
+    p->cp->op->prefetch(p->cp, &p->e.table, from, to - from + 1);
 }
 
 /* The rows of the next span, to the backend; how many they are, 0: there are no more. */
@@ -177,7 +177,7 @@ static int64_t pass_span(pass *p)
     if (p->rows)
         p->cp->op->send(p->cp, p->row, p->rows + p->next, (size_t)count * sizeof *p->rows);
     else
-        p->cp->op->successive(p->cp, p->next, count, p->row);
+        p->cp->op->row_range(p->cp, p->next, count, p->row);
     return count;
 }
 
@@ -227,7 +227,7 @@ static enhope_status embed(enhope_context *ctx, const enhope_model *model, const
 enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, float *Y)
 {
     if (!data->store) return embed(ctx, model, data, Y);
-    const int64_t step = eh_dataset_step(ctx, data);
+    const int64_t step = eh_dataset_block_rows(ctx, data);
     for (int64_t first = 0; first < data->x.n; first += step) {
         enhope_dataset *block = NULL;
         EH_TRY(enhope_dataset_block(ctx, data, first, eh_min(step, data->x.n - first), &block));
@@ -249,15 +249,15 @@ typedef struct votes {
 
 /* What is asked of the neighbours of the span that begins with sample `first`; points that are no exemplars have shares of
  * the votes for probabilities. */
-static eh_classes classes_of(const enhope_model *model, const enhope_prediction *out, const votes *v, int64_t first,
-                             int64_t k)
+static eh_predictions classes_of(const enhope_model *model, const enhope_prediction *out, const votes *v, int64_t first,
+                                 int64_t k)
 {
-    return (eh_classes){.label = out->label ? out->label + first : v->label,
-                        .winner = out->winner ? out->winner + first : NULL,
-                        .distance = out->distance ? out->distance + first : NULL,
-                        .shares = out->proba && !model->exemplars ? out->proba + first * model->c : NULL,
-                        .neighbour = out->neighbour ? out->neighbour + first * k : NULL,
-                        .neighbour_distance = out->neighbour_distance ? out->neighbour_distance + first * k : NULL};
+    return (eh_predictions){.label = out->label ? out->label + first : v->label,
+                            .winner = out->winner ? out->winner + first : NULL,
+                            .distance = out->distance ? out->distance + first : NULL,
+                            .shares = out->proba && !model->exemplars ? out->proba + first * model->c : NULL,
+                            .neighbour = out->neighbour ? out->neighbour + first * k : NULL,
+                            .neighbour_distance = out->neighbour_distance ? out->neighbour_distance + first * k : NULL};
 }
 
 static enhope_status votes_open(enhope_context *ctx, pass *p, int64_t k, const enhope_prediction *out, votes *v)
@@ -265,7 +265,7 @@ static enhope_status votes_open(enhope_context *ctx, pass *p, int64_t k, const e
     const enhope_model *model = p->model;
     const int64_t h = model->shape.h;
     if (out->margin && !out->label) EH_TRY(eh_new(ctx, "labels", p->span, sizeof *v->label, (void **)&v->label));
-    const eh_classes wanted = classes_of(model, out, v, 0, k);
+    const eh_predictions wanted = classes_of(model, out, v, 0, k);
     if (wanted.label || wanted.winner || wanted.distance || wanted.shares || wanted.neighbour ||
         wanted.neighbour_distance)
         EH_TRY(eh_embedder_search(&p->e, p->span, k, &wanted));
@@ -319,7 +319,7 @@ static enhope_status fetch_span(pass *p, enhope_context *ctx, int64_t first, int
 {
     const enhope_model *model = p->model;
     const int64_t h = model->shape.h;
-    const eh_classes classes = classes_of(model, out, v, first, p->e.nearest.k);
+    const eh_predictions classes = classes_of(model, out, v, first, p->e.nearest.k);
     if (p->e.nearest.cp)
         EH_TRY(eh_classify_fetch(&p->e.nearest, ctx, count, model->reference_label, model->c, &classes));
     float *Y = out->Y ? out->Y + first * h : v->Y;
@@ -368,7 +368,7 @@ enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *mode
                                    int32_t k, const enhope_prediction *out)
 {
     if (!data->store) return eh_model_predict(ctx, model, data, NULL, data->x.n, k, out, NULL);
-    const int64_t step = eh_dataset_step(ctx, data), near = k > 0 ? k : model->k;
+    const int64_t step = eh_dataset_block_rows(ctx, data), near = k > 0 ? k : model->k;
     for (int64_t first = 0; first < data->x.n; first += step) {
         const int64_t count = eh_min(step, data->x.n - first);
         const enhope_prediction part = {.label = out->label ? out->label + first : NULL,

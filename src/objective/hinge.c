@@ -51,17 +51,17 @@ static double add_target(const eh_triples *p, int64_t i, int64_t t, double *dY)
     return loss;
 }
 
-static void reference(const eh_triples *p, eh_scalar *loss, double *dY)
+static void reference(const eh_triples *p, eh_loss *loss, double *dY)
 {
     double sum = 0;
     memset(dY, 0, (size_t)(p->n * (1 + p->targets) * p->h) * sizeof *dY);
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t t = 0; t < p->targets; t++)
             if (eh_host_labels(p->label)[p->n + i * p->targets + t] >= 0) sum += add_target(p, i, t, dY);
-    *eh_host_value(loss) = (eh_value){.value = sum};
+    *eh_host_value(loss) = (eh_loss_value){.value = sum};
 }
 
-void eh_triples_loss(const eh_triples *p, eh_compute *c, eh_scalar *loss, eh_real *dY)
+void eh_triples_loss(const eh_triples *p, eh_compute *c, eh_loss *loss, eh_real *dY)
 {
     if (c->op->triples)
         c->op->triples(c, p, loss, dY);
@@ -70,7 +70,7 @@ void eh_triples_loss(const eh_triples *p, eh_compute *c, eh_scalar *loss, eh_rea
 }
 
 void eh_hinge_loss(const eh_hinge *o, eh_compute *c, int64_t n, int64_t h, const eh_real *Y, const eh_label *label,
-                   eh_scalar *loss, eh_real *dY)
+                   eh_loss *loss, eh_real *dY)
 {
     const double samples = (double)n, drawn = n > 1 ? (double)(o->all - 1) / (samples - 1) : 0;
     const eh_triples triples = {.n = n,

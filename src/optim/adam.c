@@ -28,7 +28,7 @@ static double rate_of(const eh_optim_settings *s, int64_t t)
     return rate;
 }
 
-static void adam_run(eh_optim *o, eh_function f, void *user, eh_real *x, eh_scalar *value)
+static void adam_run(eh_optim *o, eh_function f, void *user, eh_real *x, eh_loss *value)
 {
     const eh_compute_ops *op = o->c->op;
     const eh_optim_settings *s = &o->set;

@@ -32,7 +32,7 @@ static double conjugate(eh_descent *s)
     return s->step * fmin(GROWTH, before / s->slope);
 }
 
-static void cg_run(eh_optim *o, eh_function f, void *user, eh_real *x, eh_scalar *value)
+static void cg_run(eh_optim *o, eh_function f, void *user, eh_real *x, eh_loss *value)
 {
     eh_descent s = {.f = f, .user = user, .direct = conjugate, .sigma = SIGMA, .rho = RHO};
     eh_descend(o, &s, x, value);

@@ -39,11 +39,11 @@ static void swap(eh_real **a, eh_real **b)
 static double value_at(eh_descent *s, const eh_real *x, eh_real *g)
 {
     eh_optim *o = s->o;
-    eh_value v;
+    eh_loss_value v;
     s->f(s->user, x, g, o->value);
     o->c->op->fetch(o->c, &v, o->value, sizeof v);
     o->evaluations++;
-    return v.spoilt != 0 ? NAN : v.value;
+    return v.nonfinite != 0 ? NAN : v.value;
 }
 
 /* Evaluates f at x + step d. A point lower than *lowest replaces it, and its gradient goes to
@@ -169,11 +169,11 @@ static void descend(eh_optim *o, eh_descent *s)
     }
 }
 
-void eh_descend(eh_optim *o, eh_descent *s, eh_real *x, eh_scalar *value)
+void eh_descend(eh_optim *o, eh_descent *s, eh_real *x, eh_loss *value)
 {
     s->o = o;
     s->x = x;
     descend(o, s);
-    const eh_value reached = {.value = s->value};
+    const eh_loss_value reached = {.value = s->value};
     o->c->op->send(o->c, value, &reached, sizeof reached);
 }

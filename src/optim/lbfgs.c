@@ -88,7 +88,7 @@ static double quasi_newton(eh_descent *s)
     return 1;
 }
 
-static void lbfgs_run(eh_optim *o, eh_function f, void *user, eh_real *x, eh_scalar *value)
+static void lbfgs_run(eh_optim *o, eh_function f, void *user, eh_real *x, eh_loss *value)
 {
     eh_descent s = {.f = f, .user = user, .direct = quasi_newton, .forget = clear_pairs, .sigma = SIGMA, .rho = RHO};
     eh_descend(o, &s, x, value);

@@ -18,8 +18,8 @@ enhope_status eh_optim_create(enhope_context *ctx, eh_compute *c, const eh_optim
     o->c = c;
     o->count = count;
     EH_CHECK(eh_new(ctx, "solver factors", scalars, sizeof *o->scalars, (void **)&o->scalars));
-    EH_CHECK(eh_compute_new(c, ctx, "solver value", 1, sizeof(eh_value), &o->value));
-    EH_CHECK(eh_compute_new(c, ctx, "solver vectors", numbers, c->op->size, &o->work));
+    EH_CHECK(eh_compute_new(c, ctx, "solver value", 1, sizeof(eh_loss_value), &o->value));
+    EH_CHECK(eh_compute_new(c, ctx, "solver vectors", numbers, c->op->real_size, &o->work));
     *out = o;
     return ENHOPE_OK;
 cleanup:

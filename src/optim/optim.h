@@ -12,7 +12,7 @@
 
 /* Computes value and gradient at x on the backend. A value that is not finite marks x as invalid.
  */
-typedef void (*eh_function)(void *user, const eh_real *x, eh_real *gradient, eh_scalar *value);
+typedef void (*eh_function)(void *user, const eh_real *x, eh_real *gradient, eh_loss *value);
 
 typedef struct eh_optim_settings {
     int64_t iterations; /* line searches or steps in one run() */
@@ -32,7 +32,7 @@ typedef struct eh_optim_type {
      * point evaluated and *value its value, which never rises. adam: *value is the value before the
      * last step. If it is not finite no step is made; an entry of the gradient that is not
      * finite is skipped and marks *value as not finite. */
-    void (*run)(eh_optim *o, eh_function f, void *user, eh_real *x, eh_scalar *value);
+    void (*run)(eh_optim *o, eh_function f, void *user, eh_real *x, eh_loss *value);
     bool deferred;            /* run() never waits for a value, so a backend may queue its operations */
     int64_t first_kept, kept; /* vectors that persist between runs, with the step; each run() recomputes the others */
 } eh_optim_type;
@@ -44,7 +44,7 @@ struct eh_optim {
     int64_t count;
     eh_real *work;            /* (vectors, count) */
     double *scalars;          /* (2, memory) lbfgs: for each pair 1 / s.y and the factor of the first loop */
-    eh_scalar *value;         /* result of one evaluation in a line search */
+    eh_loss *value;           /* result of one evaluation in a line search */
     int64_t step;             /* adam: steps made, including steps skipped because the value was not finite */
     int64_t evaluations;      /* number of evaluations of f in all runs */
     bool (*stop)(void *user); /* called after each line search with the user pointer of f; NULL: never */
@@ -95,6 +95,6 @@ enum { EH_DESCENT_VECTORS = 5 };
 
 /* Makes set.iterations line searches from x and stores the value reached at *value. The caller sets
  * f, user, direct, forget, sigma and rho; this function sets the other fields. */
-void eh_descend(eh_optim *o, eh_descent *s, eh_real *x, eh_scalar *value);
+void eh_descend(eh_optim *o, eh_descent *s, eh_real *x, eh_loss *value);
 
 #endif

@@ -24,8 +24,8 @@ static enhope_status second_moments(const eh_solve_data *d, double *M)
     eh_real *X = NULL, *product = NULL;
     float *block = NULL;
     enhope_status status;
-    EH_CHECK(eh_compute_new(c, d->ctx, "a block of samples", most * d->ld, c->op->size, &X));
-    EH_CHECK(eh_compute_new(c, d->ctx, "second moments", count, c->op->size, &product));
+    EH_CHECK(eh_compute_new(c, d->ctx, "a block of samples", most * d->ld, c->op->real_size, &X));
+    EH_CHECK(eh_compute_new(c, d->ctx, "second moments", count, c->op->real_size, &product));
     EH_CHECK(eh_new(d->ctx, "second moments", count, sizeof *block, (void **)&block));
     for (int64_t from = 0; from < d->n; from += most) {
         const int64_t n = d->n - from < most ? d->n - from : most;

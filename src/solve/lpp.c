@@ -69,7 +69,7 @@ static enhope_status project(const eh_solve_data *d, problem *p)
     float *weights = NULL;
     enhope_status status;
     EH_CHECK(eh_new(d->ctx, "directions", (H + 1) * r, sizeof *weights, (void **)&weights));
-    EH_CHECK(eh_compute_new(c, d->ctx, "directions", (H + 1) * r, c->op->size, &W));
+    EH_CHECK(eh_compute_new(c, d->ctx, "directions", (H + 1) * r, c->op->real_size, &W));
     for (int64_t k = 0; k < r; k++) {
         double shift = 0;
         for (int64_t j = 0; j < H; j++) {
@@ -121,7 +121,7 @@ static enhope_status find_links(const eh_solve_data *d, problem *p, int64_t k, i
     int64_t *found = NULL;
     enhope_status status;
     EH_CHECK(eh_compute_new(c, d->ctx, "neighbours", most * wide, sizeof *found, &index));
-    EH_CHECK(eh_compute_new(c, d->ctx, "neighbours", most * wide, c->op->size, &distance));
+    EH_CHECK(eh_compute_new(c, d->ctx, "neighbours", most * wide, c->op->real_size, &distance));
     EH_CHECK(eh_new(d->ctx, "neighbours", most * wide, sizeof *found, (void **)&found));
     while (*known < p->n && (*known == 0 || !eh_solve_stop(d))) {
         const int64_t n = p->n - *known < most ? p->n - *known : most;
@@ -246,10 +246,10 @@ static enhope_status allocate(const eh_solve_data *d, problem *p)
     enhope_context *ctx = d->ctx;
     eh_compute *c = d->cp;
     const int64_t n = p->n, r = p->r, square = r * r;
-    EH_TRY(eh_compute_new(c, ctx, "a block of samples", d->block * d->ld, c->op->size, &p->X));
-    EH_TRY(eh_compute_new(c, ctx, "reduced samples", n * r, c->op->size, &p->Z));
-    EH_TRY(eh_compute_new(c, ctx, "a block of samples", d->block * r, c->op->size, &p->side));
-    EH_TRY(eh_compute_new(c, ctx, "scatter", square, c->op->size, &p->product));
+    EH_TRY(eh_compute_new(c, ctx, "a block of samples", d->block * d->ld, c->op->real_size, &p->X));
+    EH_TRY(eh_compute_new(c, ctx, "reduced samples", n * r, c->op->real_size, &p->Z));
+    EH_TRY(eh_compute_new(c, ctx, "a block of samples", d->block * r, c->op->real_size, &p->side));
+    EH_TRY(eh_compute_new(c, ctx, "scatter", square, c->op->real_size, &p->product));
     EH_TRY(eh_new(ctx, "reduced samples", n * r, sizeof *p->host, (void **)&p->host));
     EH_TRY(eh_new(ctx, "reduced samples", n * r, sizeof *p->other, (void **)&p->other));
     EH_TRY(eh_new(ctx, "scatter", square, sizeof *p->block, (void **)&p->block));

@@ -272,7 +272,7 @@ static enhope_status take_samples(const eh_solve_data *d, double *X, int32_t *la
     eh_real *block = NULL;
     float *host = NULL;
     enhope_status status;
-    EH_CHECK(eh_compute_new(c, d->ctx, "a block of samples", most * d->ld, c->op->size, &block));
+    EH_CHECK(eh_compute_new(c, d->ctx, "a block of samples", most * d->ld, c->op->real_size, &block));
     EH_CHECK(eh_new(d->ctx, "a block of samples", most * d->ld, sizeof *host, (void **)&host));
     for (int64_t from = 0; from < d->n; from += most) {
         const int64_t n = d->n - from < most ? d->n - from : most;

@@ -9,10 +9,11 @@ static enhope_status create_adversarial(eh_batch_loss *l, int64_t rows)
     const eh_embedder *e = l->embedder;
     eh_adversarial *a = &l->adversarial;
     if (!(a->step > 0)) return ENHOPE_OK;
-    EH_TRY(eh_compute_new(e->cp, e->ctx, "adversarial batch", rows * e->ld, e->cp->operand, &a->X_adv));
-    EH_TRY(eh_compute_new(e->cp, e->ctx, "gradient of a batch", rows * e->shape.H, e->cp->op->size, &a->dX));
-    EH_TRY(eh_compute_new(e->cp, e->ctx, "adversarial gradient", l->parameters->count, e->cp->op->size, &a->grad_adv));
-    return eh_compute_new(e->cp, e->ctx, "adversarial loss", 1, sizeof(eh_value), &a->loss_adv);
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "adversarial batch", rows * e->ld, e->cp->packed_size, &a->X_adv));
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "gradient of a batch", rows * e->shape.H, e->cp->op->real_size, &a->dX));
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "adversarial gradient", l->parameters->count, e->cp->op->real_size,
+                          &a->grad_adv));
+    return eh_compute_new(e->cp, e->ctx, "adversarial loss", 1, sizeof(eh_loss_value), &a->loss_adv);
 }
 
 static enhope_status create_target(eh_batch_loss *l)
@@ -21,10 +22,10 @@ static enhope_status create_target(eh_batch_loss *l)
     eh_input_target *t = &l->target;
     const int64_t n = l->batch_max;
     if (!(t->perplexity > 0)) return ENHOPE_OK;
-    EH_TRY(eh_compute_new(e->cp, e->ctx, "target of a batch", n * n, e->cp->op->size, &t->target_probs));
-    l->objective.P = t->target_probs;
-    if (e->cp->numbers && !e->sparse && !l->augmented) return ENHOPE_OK;
-    return eh_compute_new(e->cp, e->ctx, "batch", n * e->ld, e->cp->op->size, &t->inputs);
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "target of a batch", n * n, e->cp->op->real_size, &t->target_probs));
+    l->objective.target_probs = t->target_probs;
+    if (e->cp->packed_is_real && !e->sparse && !l->augmented) return ENHOPE_OK;
+    return eh_compute_new(e->cp, e->ctx, "batch", n * e->ld, e->cp->op->real_size, &t->inputs);
 }
 
 enhope_status eh_batch_loss_connect(eh_batch_loss *l)
@@ -46,7 +47,7 @@ enhope_status eh_batch_loss_create(eh_batch_loss *l)
     const eh_embedder *e = l->embedder;
     const int64_t z = l->parameters->z, rows = e->capacity + z;
     EH_TRY(eh_new(e->ctx, "chunks of a batch", l->chunks.count + 2, sizeof *l->own_start, (void **)&l->own_start));
-    EH_TRY(eh_compute_new(e->cp, e->ctx, "gradient of the embedding", rows * e->shape.h, e->cp->op->size, &l->dY));
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "gradient of the embedding", rows * e->shape.h, e->cp->op->real_size, &l->dY));
     EH_TRY(eh_batch_loss_connect(l));
     EH_TRY(create_target(l));
     return create_adversarial(l, l->batch_max + z);
@@ -116,7 +117,7 @@ void eh_batch_loss_take(eh_batch_loss *l, const eh_batch *batch)
 
 /* The rows of the embedding are those of the batch, then the exemplars. Dense batches are in X before the exemplars;
  * sparse ones stay where they are. */
-static eh_rows own_rows(const eh_batch_loss *l, eh_operand *X)
+static eh_rows own_rows(const eh_batch_loss *l, eh_packed *X)
 {
     const eh_embedder *e = l->embedder;
     if (!e->sparse) return (eh_rows){.X = X, .ld = e->ld, .dense_n = own_n(l) + own_z(l)};
@@ -130,7 +131,7 @@ static eh_rows own_rows(const eh_batch_loss *l, eh_operand *X)
 
 /* ---- the loss ---- */
 
-void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label, eh_scalar *loss)
+void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label, eh_loss *loss)
 {
     const eh_embedder *e = l->embedder;
     const int64_t h = e->shape.h;
@@ -153,14 +154,14 @@ void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label,
 /* A backward pass: where the gradients of the own chunks are made, and of which inputs. */
 typedef struct backward {
     eh_batch_loss *l;
-    eh_parts parts;
+    eh_map_chunks chunks;
     eh_real *dX; /* (own rows, H) of all that are computed here; NULL: of learned exemplars alone, in their place */
 } backward;
 
 /* Where the gradient of the exemplars belongs. */
 static eh_real *exemplar_gradient(const backward *b)
 {
-    return eh_part_gradient(b->l->embedder->cp, &b->parts, b->l->own_chunks - 1, b->l->parameters->map_count);
+    return eh_map_chunk_gradient(b->l->embedder->cp, &b->chunks, b->l->own_chunks - 1, b->l->parameters->map_count);
 }
 
 static void chunk_done(void *user, int64_t chunk)
@@ -175,8 +176,7 @@ static void chunk_done(void *user, int64_t chunk)
 }
 
 /* The loss of a batch whose own rows are in X, at parameters theta, and its gradient; dX as in a backward pass. */
-static void loss_in(eh_batch_loss *l, const eh_real *theta, eh_operand *X, eh_real *gradient, eh_scalar *loss,
-                    eh_real *dX)
+static void loss_in(eh_batch_loss *l, const eh_real *theta, eh_packed *X, eh_real *gradient, eh_loss *loss, eh_real *dX)
 {
     eh_embedder *e = l->embedder;
     const eh_parameters *p = l->parameters;
@@ -185,17 +185,17 @@ static void loss_in(eh_batch_loss *l, const eh_real *theta, eh_operand *X, eh_re
     const int64_t own = l->batch.chunk_start[l->chunks.own_first] * e->shape.h, z = p->learned ? own_z(l) : 0;
     const eh_rows rows = own_rows(l, X);
     backward b = {.l = l, .dX = dX};
-    b.parts =
-        (eh_parts){.count = l->own_chunks, .start = l->own_start, .dtheta = gradient, .done = chunk_done, .user = &b};
+    b.chunks = (eh_map_chunks){
+        .count = l->own_chunks, .start = l->own_start, .dtheta = gradient, .done = chunk_done, .user = &b};
     if (own_z(l))
-        cp->op->close_rows(cp, p->z, p->H, eh_parameters_exemplars(p, p->learned ? theta : p->theta),
-                           eh_operand_at(cp, X, (rows.dense_n - p->z) * e->ld), e->ld);
+        cp->op->append_bias(cp, p->z, p->H, eh_parameters_exemplars(p, p->learned ? theta : p->theta),
+                            eh_packed_at(cp, X, (rows.dense_n - p->z) * e->ld), e->ld);
     if (l->own_chunks) map->forward(&e->shape, cp, theta, &rows, e->work, eh_at(cp, e->Y, own), true);
     if (l->exchange) eh_exchange_embedding(l->exchange, &l->batch, p->z, e->Y);
     eh_batch_loss_objective(l, l->batch.n, l->batch.label, loss);
-    if (l->exchange) b.parts.dtheta = eh_exchange_begin(l->exchange, &b.parts.apart);
+    if (l->exchange) b.chunks.dtheta = eh_exchange_begin(l->exchange, &b.chunks.apart);
     if (l->own_chunks)
-        map->backward(&e->shape, cp, theta, &rows, e->work, eh_at(cp, l->dY, own), &b.parts,
+        map->backward(&e->shape, cp, theta, &rows, e->work, eh_at(cp, l->dY, own), &b.chunks,
                       dX ? own_n(l) + own_z(l) : z,
                       dX  ? dX
                       : z ? exemplar_gradient(&b)
@@ -205,19 +205,19 @@ static void loss_in(eh_batch_loss *l, const eh_real *theta, eh_operand *X, eh_re
 
 /* One adversarial step (docs/explanation/method.md): the mean of the loss in X and of the loss a step up its gradient, which the first
  * backward pass leaves along with the gradient of the exemplars. The direction of the step counts as a constant. */
-static void adversarial_loss(eh_batch_loss *l, const eh_real *theta, eh_operand *X, eh_real *gradient, eh_scalar *loss)
+static void adversarial_loss(eh_batch_loss *l, const eh_real *theta, eh_packed *X, eh_real *gradient, eh_loss *loss)
 {
     const eh_embedder *e = l->embedder;
     const eh_adversarial *a = &l->adversarial;
     loss_in(l, theta, X, gradient, loss, a->dX);
-    e->cp->op->climb(e->cp, own_n(l), e->shape.H, a->step, X, e->ld, a->dX, a->X_adv);
+    e->cp->op->adversarial_step(e->cp, own_n(l), e->shape.H, a->step, X, e->ld, a->dX, a->X_adv);
     loss_in(l, theta, a->X_adv, a->grad_adv, a->loss_adv, NULL);
-    e->cp->op->mean(e->cp, l->parameters->trained, a->grad_adv, a->loss_adv, gradient, loss);
+    e->cp->op->average(e->cp, l->parameters->trained, a->grad_adv, a->loss_adv, gradient, loss);
 }
 
-void eh_batch_loss_at(eh_batch_loss *l, const eh_real *theta, eh_real *gradient, eh_scalar *loss)
+void eh_batch_loss_at(eh_batch_loss *l, const eh_real *theta, eh_real *gradient, eh_loss *loss)
 {
-    eh_operand *X = eh_operand_at(l->embedder->cp, l->embedder->X, l->own_at * l->embedder->ld);
+    eh_packed *X = eh_packed_at(l->embedder->cp, l->embedder->X, l->own_at * l->embedder->ld);
     if (l->adversarial.X_adv)
         adversarial_loss(l, theta, X, gradient, loss);
     else

@@ -14,10 +14,10 @@
 /* The loss is the mean of that at the inputs and that at inputs moved a step up its gradient; step 0: at the inputs. */
 typedef struct eh_adversarial {
     double step;
-    eh_operand *X_adv;   /* (own rows, ld) the inputs so moved, then the exemplars */
-    eh_real *dX;         /* (own rows, H) the gradient of the inputs */
-    eh_real *grad_adv;   /* (trained) the gradient of the parameters at X_adv, ... */
-    eh_scalar *loss_adv; /* ... and the loss there */
+    eh_packed *X_adv;  /* (own rows, ld) the inputs so moved, then the exemplars */
+    eh_real *dX;       /* (own rows, H) the gradient of the inputs */
+    eh_real *grad_adv; /* (trained) the gradient of the parameters at X_adv, ... */
+    eh_loss *loss_adv; /* ... and the loss there */
 } eh_adversarial;
 
 /* The target is P of the distances of the inputs (pt-sne); perplexity 0: it is made of classes. */
@@ -35,7 +35,7 @@ typedef struct eh_batch_loss {
     eh_hinge hinge;                  /* targets 0: the objective is `objective` */
     eh_chunks chunks;
     int64_t batch_max; /* rows of a batch */
-    eh_disturb augment;
+    eh_augment augment;
     bool augmented;
     eh_adversarial adversarial;
     eh_input_target target;
@@ -58,8 +58,8 @@ void eh_batch_loss_free(eh_batch_loss *l);
 /* A batch becomes the current one: its own rows are gathered and augmented, its target is computed. */
 void eh_batch_loss_take(eh_batch_loss *l, const eh_batch *batch);
 /* The loss of the current batch at parameters theta, and its gradient (trained), all on the backend. */
-void eh_batch_loss_at(eh_batch_loss *l, const eh_real *theta, eh_real *gradient, eh_scalar *loss);
+void eh_batch_loss_at(eh_batch_loss *l, const eh_real *theta, eh_real *gradient, eh_loss *loss);
 /* The objective of n rows in Y, exemplars behind them; its gradient is left in dY. */
-void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label, eh_scalar *loss);
+void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label, eh_loss *loss);
 
 #endif

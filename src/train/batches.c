@@ -98,7 +98,7 @@ enhope_status eh_batches_get(eh_batches *b, int64_t epoch, int64_t number, eh_ba
     } else {
         const int64_t n = batch_start(b, number + 1) * each - first;
         if (b->sent != epoch) send(b, epoch);
-        for (int64_t p = 0; p <= chunks; p++) b->chunk_start[p] = eh_share_start(n, p, chunks);
+        for (int64_t p = 0; p <= chunks; p++) b->chunk_start[p] = eh_chunk_start(n, p, chunks);
     }
     *out = (eh_batch){.rows = eh_row_at(b->rows, first),
                       .label = eh_label_at(b->label, first),

@@ -20,7 +20,7 @@ typedef struct eh_chunks {
 /* The first chunk of a rank; of `ranks`: count. */
 static inline int64_t eh_chunks_first(int64_t count, int rank, int ranks)
 {
-    return eh_share_start(count, rank, ranks);
+    return eh_chunk_start(count, rank, ranks);
 }
 static inline eh_chunks eh_chunks_of(int64_t count, int rank, int ranks)
 {

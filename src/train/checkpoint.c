@@ -33,7 +33,7 @@ static void free_tensors(tensors *s)
 
 static const char *real_type(const enhope_trainer *t)
 {
-    return t->cp->op->size == sizeof(double) ? "F64" : "F32";
+    return t->cp->op->real_size == sizeof(double) ? "F64" : "F32";
 }
 
 /* The tensors of a trainer after so many epochs, one of which is the best; and their memory. */
@@ -51,9 +51,9 @@ static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, te
         [HISTORY] = {"F64", sizeof(double), epochs, EH_STATE_COLUMNS, true},
         [LABELS] = {"I32", sizeof(int32_t), t->parameters.z, 0, true},
         [MUL] = {"F32", sizeof(float), t->embedder.shape.H, 0, true},
-        [THETA] = {real_type(t), t->cp->op->size, all, 0, true},
-        [BEST] = {real_type(t), t->cp->op->size, all, 0, best},
-        [MOMENTS] = {real_type(t), t->cp->op->size, kept, t->optim->count, kept > 0},
+        [THETA] = {real_type(t), t->cp->op->real_size, all, 0, true},
+        [BEST] = {real_type(t), t->cp->op->real_size, all, 0, best},
+        [MOMENTS] = {real_type(t), t->cp->op->real_size, kept, t->optim->count, kept > 0},
     };
     for (int i = 0; i < TENSORS; i++) {
         const int64_t columns = plans[i].columns ? plans[i].columns : 1;
@@ -100,7 +100,7 @@ static enhope_status give_state(enhope_trainer *t, const tensors *s)
 {
     const eh_parameters *p = &t->parameters;
     eh_compute *cp = t->cp;
-    EH_TRY(eh_comm_agree(
+    EH_TRY(eh_comm_check(
         t->ctx, eh_train_state_unpack(t->ctx, &t->state, s->data[COUNTERS], s->data[NUMBERS], s->data[HISTORY])));
     t->losses.known = t->state.batch;
     t->optim->step = t->state.step;
@@ -181,9 +181,9 @@ cleanup:
 enhope_status eh_train_fingerprint(enhope_trainer *t)
 {
     if (t->fingerprint.n) return ENHOPE_OK;
-    if (!t->windows) return eh_fingerprint_take(t->ctx, t->data, &t->fingerprint);
+    if (!t->windows) return eh_fingerprint_compute(t->ctx, t->data, &t->fingerprint);
     const enhope_dataset resident = eh_windows_resident(t->windows, t->data);
-    EH_TRY(eh_fingerprint_take(t->ctx, &resident, &t->fingerprint));
+    EH_TRY(eh_fingerprint_compute(t->ctx, &resident, &t->fingerprint));
     t->fingerprint.n = t->data->x.n;
     t->fingerprint.labels ^= eh_windows_hash(t->windows);
     return ENHOPE_OK;
@@ -313,7 +313,7 @@ enhope_status enhope_trainer_checkpoint(enhope_trainer *t, const char *path)
                        path);
     eh_comm_begin(t->ctx);
     enhope_status status = eh_train_catch_up(t);
-    if (!status) status = eh_comm_agree(t->ctx, write_checkpoint(t, path));
+    if (!status) status = eh_comm_check(t->ctx, write_checkpoint(t, path));
     eh_comm_begin(t->ctx); /* this may be within a step, which goes on */
     return status;
 }
@@ -428,8 +428,8 @@ enhope_status enhope_trainer_resume(enhope_trainer *t, const char *path)
     eh_comm_begin(t->ctx);
     enhope_status status = eh_safetensors_open(t->ctx, path, &st);
     if (!status) status = read_state(t, &st, &s);
-    EH_CHECK(eh_comm_agree(t->ctx, status));
-    EH_CHECK(eh_comm_agree(t->ctx, check_ranks(t, &s)));
+    EH_CHECK(eh_comm_check(t->ctx, status));
+    EH_CHECK(eh_comm_check(t->ctx, check_ranks(t, &s)));
     EH_CHECK(give_state(t, &s));
 cleanup:
     eh_safetensors_close(&st);

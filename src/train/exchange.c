@@ -29,7 +29,7 @@ static int64_t first_chunk(const eh_exchange *x, int rank)
 
 static int64_t slice_at(const eh_exchange *x, int rank)
 {
-    return eh_share_start(x->s.count, rank, eh_comm_ranks(x->ctx));
+    return eh_chunk_start(x->s.count, rank, eh_comm_ranks(x->ctx));
 }
 
 static int64_t slice_capacity(const eh_exchange *x)
@@ -49,7 +49,7 @@ static enhope_status allocate(eh_exchange *x, int64_t own)
 {
     enhope_context *ctx = x->ctx;
     eh_compute *cp = x->cp;
-    const size_t size = cp->op->size;
+    const size_t size = cp->op->real_size;
     const int ranks = eh_comm_ranks(ctx);
     int64_t gradients, slices;
     if (!eh_mul(own, x->s.count, &gradients) || !eh_mul(x->chunks, slice_capacity(x), &slices))
@@ -128,7 +128,7 @@ enhope_status eh_exchange_gather(enhope_context *ctx, eh_compute *cp, char *bloc
 
 void eh_exchange_embedding(eh_exchange *x, const eh_batch *batch, int64_t z, eh_real *Y)
 {
-    const int64_t row = x->s.h * (int64_t)x->cp->op->size;
+    const int64_t row = x->s.h * (int64_t)x->cp->op->real_size;
     for (int r = 0; r <= eh_comm_ranks(x->ctx); r++) {
         const int64_t first = first_chunk(x, r);
         x->offset[r] = row * (first < x->s.chunks.count ? batch->chunk_start[first] : batch->n + z);
@@ -141,7 +141,7 @@ void eh_exchange_embedding(eh_exchange *x, const eh_batch *batch, int64_t z, eh_
 eh_real *eh_exchange_begin(eh_exchange *x, int64_t *apart)
 {
     eh_comm *comm = x->ctx->comm;
-    const size_t size = x->cp->op->size;
+    const size_t size = x->cp->op->real_size;
     for (int64_t p = 0; p < x->chunks; p++)
         if (x->owner[p] != comm->rank)
             comm->op->receive(comm, x->owner[p], (int)p, x->others + (size_t)(p * slice_capacity(x)) * size,
@@ -154,7 +154,7 @@ void eh_exchange_send(eh_exchange *x, int64_t own_chunk)
 {
     eh_compute *cp = x->cp;
     eh_comm *comm = x->ctx->comm;
-    const size_t bytes = (size_t)x->s.count * cp->op->size;
+    const size_t bytes = (size_t)x->s.count * cp->op->real_size;
     const int64_t chunk = x->s.chunks.own_first + own_chunk;
     char *made = x->own + (size_t)own_chunk * bytes;
     if (x->staged)
@@ -163,15 +163,15 @@ void eh_exchange_send(eh_exchange *x, int64_t own_chunk)
         defer(x, cp->op->sync(cp, x->ctx));
     for (int r = 0; r < comm->ranks; r++)
         if (r != comm->rank)
-            comm->op->send(comm, r, (int)chunk, made + (size_t)slice_at(x, r) * cp->op->size,
-                           slice_of(x, chunk, r) * (int64_t)cp->op->size);
+            comm->op->send(comm, r, (int)chunk, made + (size_t)slice_at(x, r) * cp->op->real_size,
+                           slice_of(x, chunk, r) * (int64_t)cp->op->real_size);
 }
 
 /* Where the slice of a chunk lies that is summed here. */
 static char *slice_here(const eh_exchange *x, int64_t chunk)
 {
     const int rank = eh_comm_rank(x->ctx);
-    const size_t size = x->cp->op->size;
+    const size_t size = x->cp->op->real_size;
     if (x->owner[chunk] != rank) return x->others + (size_t)(chunk * slice_capacity(x)) * size;
     return x->own + (size_t)((chunk - x->s.chunks.own_first) * x->s.count + slice_at(x, rank)) * size;
 }
@@ -187,7 +187,7 @@ static void sum_slices(eh_exchange *x, char *to)
     eh_compute *cp = x->cp;
     const int rank = eh_comm_rank(x->ctx);
     const int64_t last = x->chunks - 1, all = slice_of(x, last, rank), map = last ? slice_of(x, 0, rank) : all;
-    const size_t size = cp->op->size;
+    const size_t size = cp->op->real_size;
     for (int64_t p = 0; p <= last && map; p++) {
         const char *from = slice_here(x, p);
         if (p == 0 && x->staged)
@@ -211,7 +211,7 @@ void eh_exchange_end(eh_exchange *x, eh_real *gradient)
 {
     eh_compute *cp = x->cp;
     eh_comm *comm = x->ctx->comm;
-    const int64_t size = (int64_t)cp->op->size;
+    const int64_t size = (int64_t)cp->op->real_size;
     char *sum = x->staged ? x->sum : (char *)gradient;
     comm->op->wait(comm);
     for (int r = 0; r <= comm->ranks; r++) x->offset[r] = slice_at(x, r) * size;

@@ -12,9 +12,9 @@ enhope_status eh_parameters_create(enhope_context *ctx, eh_compute *cp, int64_t 
                            .learned = learned,
                            .count = count,
                            .trained = learned ? count : map_count};
-    EH_TRY(eh_compute_new(cp, ctx, "parameters", count, cp->op->size, &out->theta));
-    EH_TRY(eh_compute_new(cp, ctx, "parameters", count, cp->op->size, &out->best));
-    if (before) EH_TRY(eh_compute_new(cp, ctx, "parameters", count, cp->op->size, &out->before));
+    EH_TRY(eh_compute_new(cp, ctx, "parameters", count, cp->op->real_size, &out->theta));
+    EH_TRY(eh_compute_new(cp, ctx, "parameters", count, cp->op->real_size, &out->best));
+    if (before) EH_TRY(eh_compute_new(cp, ctx, "parameters", count, cp->op->real_size, &out->before));
     return eh_new(ctx, "labels", z, sizeof *out->exemplar_label, (void **)&out->exemplar_label);
 }
 

@@ -101,9 +101,9 @@ static const double SHORT_WAIT = 0.05, LONG_WAIT = 0.2;
 static void adapt(enhope_trainer *t, double waited)
 {
     eh_losses *l = &t->losses;
-    if (waited < SHORT_WAIT && l->ahead < t->cp->op->ahead) l->ahead *= 2;
+    if (waited < SHORT_WAIT && l->ahead < t->cp->op->queue_depth) l->ahead *= 2;
     if (waited > LONG_WAIT && l->ahead > 1) l->ahead /= 2;
-    if (t->cp->op->ahead > 1) eh_comm_broadcast(t->ctx, &l->ahead, sizeof l->ahead);
+    if (t->cp->op->queue_depth > 1) eh_comm_broadcast(t->ctx, &l->ahead, sizeof l->ahead);
 }
 
 /* Fetches the losses of the batches that are not known yet. */
@@ -112,14 +112,14 @@ static enhope_status fetch_losses(enhope_trainer *t)
     eh_losses *l = &t->losses;
     const int64_t pending = t->state.batch - l->known;
     const double start = eh_seconds();
-    t->cp->op->fetch(t->cp, l->fetched, eh_scalar_at(l->placed, l->known), (size_t)pending * sizeof *l->fetched);
+    t->cp->op->fetch(t->cp, l->fetched, eh_loss_at(l->placed, l->known), (size_t)pending * sizeof *l->fetched);
     const enhope_status status = t->cp->op->sync(t->cp, t->ctx), deferred = eh_exchange_status(t->loss.exchange);
-    EH_TRY(eh_comm_agree(t->ctx, deferred ? deferred : status));
+    EH_TRY(eh_comm_check(t->ctx, deferred ? deferred : status));
     adapt(t, eh_seconds() - start);
     for (int64_t i = 0; i < pending; i++) {
-        const eh_value v = l->fetched[i];
+        const eh_loss_value v = l->fetched[i];
         if (!isfinite(v.value)) return diverge(t, "the loss");
-        if (v.spoilt != 0) return diverge(t, "a gradient");
+        if (v.nonfinite != 0) return diverge(t, "a gradient");
         t->state.loss_sum += v.value;
         l->known++;
     }
@@ -147,7 +147,7 @@ enhope_status eh_train_catch_up(enhope_trainer *t)
 /* ---- the loop ---- */
 
 /* What the optimiser minimises. */
-static void loss_of_batch(void *user, const eh_real *theta, eh_real *gradient, eh_scalar *loss)
+static void loss_of_batch(void *user, const eh_real *theta, eh_real *gradient, eh_loss *loss)
 {
     enhope_trainer *t = user;
     eh_batch_loss_at(&t->loss, theta, gradient, loss);
@@ -162,10 +162,10 @@ static enhope_status run_batch(enhope_trainer *t)
     eh_batch_loss_take(&t->loss, &batch);
     if (p->before) eh_parameters_copy(p, p->theta, p->before);
     t->run.within = true;
-    t->optim->type->run(t->optim, loss_of_batch, t, p->theta, eh_scalar_at(t->losses.placed, t->state.batch));
+    t->optim->type->run(t->optim, loss_of_batch, t, p->theta, eh_loss_at(t->losses.placed, t->state.batch));
     t->run.within = false;
     if (++t->state.batch < t->batches.count) return ENHOPE_OK;
-    if (t->cp->op->start) t->cp->op->start(t->cp); /* and meanwhile: */
+    if (t->cp->op->flush) t->cp->op->flush(t->cp); /* and meanwhile: */
     eh_batches_prepare(&t->batches, t->state.epoch + 1);
     return ENHOPE_OK;
 }
@@ -185,7 +185,7 @@ static enhope_status end_epoch(enhope_trainer *t)
 /* The one step of a method that solves for its map. */
 static enhope_status solve(enhope_trainer *t)
 {
-    EH_TRY(eh_comm_agree(t->ctx, eh_train_solve(t, t->method->solve, 0, &t->state.loss)));
+    EH_TRY(eh_comm_check(t->ctx, eh_train_solve(t, t->method->solve, 0, &t->state.loss)));
     EH_TRY(end_epoch(t));
     t->done = true;
     return ENHOPE_OK;
@@ -196,7 +196,7 @@ static enhope_status solve(enhope_trainer *t)
 static enhope_status step(enhope_trainer *t)
 {
     eh_train_state *s = &t->state;
-    if (s->history_capacity <= s->epoch) EH_TRY(eh_comm_agree(t->ctx, eh_train_state_reserve(t->ctx, s, s->epoch + 1)));
+    if (s->history_capacity <= s->epoch) EH_TRY(eh_comm_check(t->ctx, eh_train_state_reserve(t->ctx, s, s->epoch + 1)));
     if (t->method->solve) return solve(t);
     if (s->batch < t->batches.count) EH_TRY(run_batch(t)); /* else the end of the epoch has failed before */
     if (!losses_due(t)) return ENHOPE_OK;

@@ -12,10 +12,10 @@
 
 /* Losses that the backend has computed and nobody has asked for yet: it may run behind. */
 typedef struct eh_losses {
-    eh_scalar *placed; /* (batches) on the backend */
-    eh_value *fetched; /* (batches) the same on the host */
-    int64_t known;     /* batches of the current epoch whose loss was fetched */
-    int64_t ahead;     /* batches after which losses are fetched, if the optimiser does not ask for them */
+    eh_loss *placed;        /* (batches) on the backend */
+    eh_loss_value *fetched; /* (batches) the same on the host */
+    int64_t known;          /* batches of the current epoch whose loss was fetched */
+    int64_t ahead;          /* batches after which losses are fetched, if the optimiser does not ask for them */
 } eh_losses;
 
 /* A call of enhope_trainer_run or enhope_trainer_step. */

@@ -11,14 +11,14 @@ enum { TILE = 64, STRIP = 256 };
 /* Sixteen sums side by side: the compiler may not reorder a sum by itself. */
 EH_SIMD static float difference(int64_t dims, const float *restrict a, const float *restrict b)
 {
-    float lane[16] = {0};
+    float partial[16] = {0};
     int64_t k = 0;
     for (; k + 16 <= dims; k += 16)
-        for (int l = 0; l < 16; l++) lane[l] += (a[k + l] - b[k + l]) * (a[k + l] - b[k + l]);
-    for (; k < dims; k++) lane[0] += (a[k] - b[k]) * (a[k] - b[k]);
+        for (int l = 0; l < 16; l++) partial[l] += (a[k + l] - b[k + l]) * (a[k + l] - b[k + l]);
+    for (; k < dims; k++) partial[0] += (a[k] - b[k]) * (a[k] - b[k]);
     for (int half = 8; half; half /= 2)
-        for (int l = 0; l < half; l++) lane[l] += lane[l + half];
-    return lane[0];
+        for (int l = 0; l < half; l++) partial[l] += partial[l + half];
+    return partial[0];
 }
 
 /* Calls `each` for every tile of the lower triangle of (n, n), its diagonal too. */
@@ -70,8 +70,8 @@ EH_SIMD static void add_strip(int64_t count, const float *restrict e, float beta
 {
     float weight[16] = {0}, first[16] = {0}, second[16] = {0};
     for (int64_t j = 0; j < count; j += 16) {
-        const int64_t lanes = count - j < 16 ? count - j : 16;
-        for (int64_t l = 0; l < lanes; l++) {
+        const int64_t width = count - j < 16 ? count - j : 16;
+        for (int64_t l = 0; l < width; l++) {
             const float p = eh_exp(-beta * e[j + l]), pe = p * e[j + l];
             weight[l] += p;
             first[l] += pe;

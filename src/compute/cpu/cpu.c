@@ -11,7 +11,7 @@ static void cpu_close(eh_compute *c)
 {
     eh_cpu_state *state = c->state;
     eh_free(state->blocks);
-    eh_free(state->room);
+    eh_free(state->scratch);
     eh_free(state);
 }
 
@@ -27,9 +27,9 @@ enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c)
 static enhope_status cpu_sync(eh_compute *c, enhope_context *ctx)
 {
     eh_cpu_state *state = c->state;
-    const int64_t lacked = state->lacked;
-    state->lacked = 0;
-    return lacked ? eh_fail_memory(ctx, "what is held of a batch", (size_t)lacked, 1) : ENHOPE_OK;
+    const int64_t failed_bytes = state->failed_bytes;
+    state->failed_bytes = 0;
+    return failed_bytes ? eh_fail_memory(ctx, "what is held of a batch", (size_t)failed_bytes, 1) : ENHOPE_OK;
 }
 
 static void *cpu_alloc(eh_compute *c, size_t bytes)
@@ -94,21 +94,22 @@ static void gather_row(const eh_table *t, int64_t row, float *to)
     }
 }
 
-static void cpu_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X,
-                                int64_t ld, eh_label *label, const eh_disturb *with)
+static void cpu_gather_packed(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_packed *X, int64_t ld,
+                              eh_label *label, const eh_augment *with)
 {
     const int64_t *from = eh_host_rows(rows);
-    const int64_t room = eh_deforms(with) ? eh_cpu_deform_room(with->image_rows, with->image_columns) : 0;
-    float *all = room ? eh_cpu_room(c->state, c->threads * room, sizeof *all) : NULL; /* some for each thread */
-    if (room && !all) return;
+    const int64_t scratch = eh_warps(with) ? eh_cpu_warp_scratch(with->image_rows, with->image_columns) : 0;
+    float *all =
+        scratch ? eh_cpu_scratch(c->state, c->threads * scratch, sizeof *all) : NULL; /* some for each thread */
+    if (scratch && !all) return;
 #pragma omp parallel for num_threads(c->threads) if (n * t->x.H > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         float *x = eh_f(X) + i * ld;
         if (all)
-            eh_cpu_deform(with, t, from[i], all + omp_get_thread_num() * room, x);
+            eh_cpu_warp(with, t, from[i], all + omp_get_thread_num() * scratch, x);
         else
             gather_row(t, from[i], x);
-        if (with) eh_cpu_disturb(with, from[i], t->x.H, x);
+        if (with) eh_cpu_augment(with, from[i], t->x.H, x);
         close_row(x, t->x.H, ld);
     }
     for (int64_t i = 0; label && i < n; i++) eh_host_labels(label)[i] = eh_host_labels(t->classes)[from[i]];
@@ -117,10 +118,10 @@ static void cpu_gather_operands(eh_compute *c, const eh_table *t, const eh_row *
 static void cpu_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
                        eh_label *label)
 {
-    cpu_gather_operands(c, t, rows, n, eh_host_operands(X), ld, label, NULL);
+    cpu_gather_packed(c, t, rows, n, eh_host_packed(X), ld, label, NULL);
 }
 
-static void cpu_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld)
+static void cpu_append_bias(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_packed *X, int64_t ld)
 {
 #pragma omp parallel for num_threads(c->threads) if (n * H > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < n; i++) {
@@ -129,7 +130,7 @@ static void cpu_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E
     }
 }
 
-static void cpu_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to)
+static void cpu_pack(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_packed *to)
 {
     (void)c;
     memcpy(to, from, (size_t)(rows * columns) * sizeof(float));
@@ -161,12 +162,12 @@ typedef struct columns {
 /* In the state's room; false: there is none, and sync() will tell. */
 static bool find_columns(eh_compute *c, const eh_matrix *x, const int64_t *rows, int64_t n, int64_t F, columns *out)
 {
-    int64_t most = 0;
-    for (int64_t i = 0; i < n; i++) most += x->row_start[rows[i] + 1] - x->row_start[rows[i]];
-    if (most > x->H) most = x->H;
-    float *room = eh_cpu_room(c->state, (most + 1) * F + x->H + most, sizeof *room);
-    if (!room) return false;
-    *out = (columns){.sum = room, .number = (int32_t *)(room + (most + 1) * F)};
+    int64_t max_columns = 0;
+    for (int64_t i = 0; i < n; i++) max_columns += x->row_start[rows[i] + 1] - x->row_start[rows[i]];
+    if (max_columns > x->H) max_columns = x->H;
+    float *scratch = eh_cpu_scratch(c->state, (max_columns + 1) * F + x->H + max_columns, sizeof *scratch);
+    if (!scratch) return false;
+    *out = (columns){.sum = scratch, .number = (int32_t *)(scratch + (max_columns + 1) * F)};
     out->column = out->number + x->H;
     memset(out->number, -1, (size_t)x->H * sizeof *out->number);
     for (int64_t i = 0; i < n; i++)
@@ -180,7 +181,7 @@ static bool find_columns(eh_compute *c, const eh_matrix *x, const int64_t *rows,
 }
 
 /* Each thread owns a range of factors, so that no two write the same place and the order of sums is fixed. */
-static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU,
+static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_packed *dU,
                             int64_t F, eh_real *dC)
 {
     const eh_matrix *x = &t->x;
@@ -188,9 +189,9 @@ static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows
     columns in;
     if (!find_columns(c, x, eh_host_rows(rows), n, F, &in)) return;
 #pragma omp parallel for num_threads(c->threads) if (n * F > EH_CPU_ALONE) schedule(static)
-    for (int part = 0; part < c->threads; part++) {
-        const int64_t from = eh_share_start(F, part, c->threads),
-                      count = eh_share_start(F, part + 1, c->threads) - from;
+    for (int chunk = 0; chunk < c->threads; chunk++) {
+        const int64_t from = eh_chunk_start(F, chunk, c->threads),
+                      count = eh_chunk_start(F, chunk + 1, c->threads) - from;
         for (int64_t i = 0; i < n; i++) {
             const float *du = eh_f(dU) + i * F + from;
             const int64_t *ends = x->row_start + eh_host_rows(rows)[i];
@@ -207,10 +208,10 @@ static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows
 
 const eh_compute_ops eh_compute_cpu = {
     .name = "cpu",
-    .size = sizeof(float),
+    .real_size = sizeof(float),
     .host = true,
     .block = 84 * EH_CPU_GROUP, /* products this high run at full speed */
-    .ahead = 1,
+    .queue_depth = 1,
     .close = cpu_close,
     .sync = cpu_sync,
     .alloc = cpu_alloc,
@@ -221,16 +222,16 @@ const eh_compute_ops eh_compute_cpu = {
     .read = cpu_read,
     .place = eh_host_place,
     .unplace = eh_host_unplace,
-    .successive = eh_host_successive,
+    .row_range = eh_host_row_range,
     .gather = cpu_gather,
-    .gather_operands = cpu_gather_operands,
-    .close_rows = cpu_close_rows,
-    .climb = eh_cpu_climb,
+    .gather_packed = cpu_gather_packed,
+    .append_bias = cpu_append_bias,
+    .adversarial_step = eh_cpu_adversarial_step,
     .sparse_apply = cpu_sparse_apply,
     .sparse_grad = cpu_sparse_grad,
     .gemm = eh_cpu_gemm,
     .product = eh_cpu_product,
-    .operands = cpu_operands,
+    .pack = cpu_pack,
     .output_grad = eh_host_output_grad,
     .power = eh_cpu_power,
     .column_sums = eh_cpu_column_sums,
@@ -240,7 +241,7 @@ const eh_compute_ops eh_compute_cpu = {
     .scale = eh_cpu_scale,
     .axpy = eh_cpu_axpy,
     .dot = eh_cpu_dot,
-    .mean = eh_cpu_mean,
+    .average = eh_cpu_average,
     .adam = eh_cpu_adam,
     .pairs = eh_cpu_pairs,
     .triples = eh_cpu_triples,

@@ -2,7 +2,7 @@
 #ifndef EH_CPU_H
 #define EH_CPU_H
 
-#include "compute/deform.h"
+#include "compute/warp.h"
 #include "compute/host.h"
 
 /* Functions so marked are compiled for several instruction sets; the loader picks one for the machine at hand.
@@ -14,7 +14,7 @@
 #define EH_SIMD
 #endif
 
-/* eh_real and eh_operand are float here */
+/* eh_real and eh_packed are float here */
 static inline float *eh_f(const void *v)
 {
     return (float *)(uintptr_t)v;
@@ -26,28 +26,28 @@ enum { EH_CPU_ALONE = 8192 };
 typedef struct eh_cpu_state {
     float *blocks; /* nearest.c's, for rows of `dims` dimensions; NULL before their first use */
     int64_t dims;
-    void *room; /* of `room_bytes`: what operations hold within a call; likewise */
-    size_t room_bytes;
-    int64_t lacked; /* bytes that an operation did not get, until sync() tells; 0: none */
+    void *scratch; /* of `scratch_bytes`: what operations hold within a call; likewise */
+    size_t scratch_bytes;
+    int64_t failed_bytes; /* bytes that an operation did not get, until sync() tells; 0: none */
 } eh_cpu_state;
 enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
 
 /* disturb.c: x (H) is row `row` of the data, scaled. */
-void eh_cpu_disturb(const eh_disturb *with, int64_t row, int64_t H, float *x);
+void eh_cpu_augment(const eh_augment *with, int64_t row, int64_t H, float *x);
 /* x (H) = (1 - part) x + part other */
 void eh_cpu_mix(int64_t H, float part, const float *restrict other, float *restrict x);
 /* Normal numbers times scale, of parts 0, 1, ... */
 enum { EH_CPU_NORMALS = 256 };
 void eh_cpu_normals(uint64_t seed, uint32_t stream, uint64_t index, float scale, float *out);
 /* deform.c: to (H) is the image in row `row` of the table, moved, then scaled. image: room for so many numbers. */
-void eh_cpu_deform(const eh_disturb *with, const eh_table *t, int64_t row, float *image, float *to);
-int64_t eh_cpu_deform_room(int64_t rows, int64_t columns);
+void eh_cpu_warp(const eh_augment *with, const eh_table *t, int64_t row, float *image, float *to);
+int64_t eh_cpu_warp_scratch(int64_t rows, int64_t columns);
 /* The same by given numbers: node (2, NODES, NODES) or NULL; the image lies in its frame of zeros, (rows + 3, columns + 3)
  * from (1, 1) on. */
-void eh_cpu_deform_by(const eh_deform *by, const float *node, int64_t rows, int64_t columns, const float *image,
-                      const float *shift, const float *mul, float *to);
+void eh_cpu_warp_by(const eh_warp *by, const float *node, int64_t rows, int64_t columns, const float *image,
+                    const float *shift, const float *mul, float *to);
 /* math.c */
-void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
+void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_packed *s);
 void eh_cpu_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 void eh_cpu_fill(eh_compute *c, int64_t count, double value, eh_real *x);
 void eh_cpu_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
@@ -56,11 +56,11 @@ void eh_cpu_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_rea
 void eh_cpu_scale(eh_compute *c, int64_t count, double a, eh_real *x);
 void eh_cpu_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
-void eh_cpu_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss);
-void eh_cpu_climb(eh_compute *c, int64_t n, int64_t H, double step, const eh_operand *X, int64_t ld, const eh_real *dX,
-                  eh_operand *to);
+void eh_cpu_average(eh_compute *c, int64_t count, const eh_real *x, const eh_loss *other, eh_real *y, eh_loss *loss);
+void eh_cpu_adversarial_step(eh_compute *c, int64_t n, int64_t H, double step, const eh_packed *X, int64_t ld,
+                             const eh_real *dX, eh_packed *to);
 void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
-                 const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
+                 const eh_real *g, eh_loss *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* y += a x in the calling thread */
 void eh_cpu_add_scaled(int64_t count, float a, const float *restrict x, float *restrict y);
 enum { EH_CPU_GROUP = 12 }; /* rows that rows.c takes at a time, at most */
@@ -80,14 +80,14 @@ void eh_cpu_power_range(int64_t count, int order, const float *u, float *s);
 /* pairs.c */
 /* d[j] = |a - B_j|^2 by differences, for B (count, dims) */
 void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B, float *restrict d);
-void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
+void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG);
 /* out (dims) += 2 sum_j slope[j] (a - B_j) */
 void eh_cpu_pull_towards(int64_t count, int64_t dims, const float *restrict slope, const float *restrict a,
                          const float *restrict B, float *restrict out);
 /* The state's room, of at least count elements; NULL: there is none, and sync() will tell. */
-void *eh_cpu_room(eh_cpu_state *state, int64_t count, size_t size);
+void *eh_cpu_scratch(eh_cpu_state *state, int64_t count, size_t size);
 /* triples.c */
-void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
+void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_loss *loss, eh_real *dY);
 /* affinities.c */
 void eh_cpu_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
 /* nearest.c */

@@ -7,22 +7,22 @@
 
 #include "compute/cpu/cpu.h"
 
-enum { PARTS = 64 };
+enum { CHUNKS = 64 };
 
 /* Over the parts of `count` numbers, in the threads of `c`. */
-#define FOR_PARTS                                                                                                      \
-    _Pragma("omp parallel for num_threads(c->threads) if (count > EH_CPU_ALONE) schedule(static)") for (int64_t part = \
-                                                                                                            0;         \
-                                                                                                        part < PARTS;  \
-                                                                                                        part++)
+#define FOR_CHUNKS                                                                                                     \
+    _Pragma(                                                                                                           \
+        "omp parallel for num_threads(c->threads) if (count > EH_CPU_ALONE) schedule(static)") for (int64_t chunk = 0; \
+                                                                                                    chunk < CHUNKS;    \
+                                                                                                    chunk++)
 
-void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
+void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_packed *s)
 {
     const int64_t count = rows * columns;
-    FOR_PARTS
+    FOR_CHUNKS
     {
-        const int64_t from = eh_share_start(count, part, PARTS);
-        eh_cpu_power_range(eh_share_start(count, part + 1, PARTS) - from, order, eh_f(u) + from, eh_f(s) + from);
+        const int64_t from = eh_chunk_start(count, chunk, CHUNKS);
+        eh_cpu_power_range(eh_chunk_start(count, chunk + 1, CHUNKS) - from, order, eh_f(u) + from, eh_f(s) + from);
     }
 }
 
@@ -43,9 +43,9 @@ EH_SIMD static void add_rows(int64_t n, int64_t m, int64_t ld, const float *rest
 void eh_cpu_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out)
 {
 #pragma omp parallel for num_threads(c->threads) if (n * m > EH_CPU_ALONE) schedule(static)
-    for (int part = 0; part < c->threads; part++) {
-        const int64_t from = eh_share_start(m, part, c->threads);
-        add_rows(n, eh_share_start(m, part + 1, c->threads) - from, m, eh_f(A) + from, (float)beta, eh_f(out) + from);
+    for (int chunk = 0; chunk < c->threads; chunk++) {
+        const int64_t from = eh_chunk_start(m, chunk, c->threads);
+        add_rows(n, eh_chunk_start(m, chunk + 1, c->threads) - from, m, eh_f(A) + from, (float)beta, eh_f(out) + from);
     }
 }
 
@@ -78,10 +78,10 @@ EH_SIMD static void scale_range(int64_t count, float a, float *restrict x)
 
 void eh_cpu_scale(eh_compute *c, int64_t count, double a, eh_real *x)
 {
-    FOR_PARTS
+    FOR_CHUNKS
     {
-        const int64_t from = eh_share_start(count, part, PARTS);
-        scale_range(eh_share_start(count, part + 1, PARTS) - from, (float)a, eh_f(x) + from);
+        const int64_t from = eh_chunk_start(count, chunk, CHUNKS);
+        scale_range(eh_chunk_start(count, chunk + 1, CHUNKS) - from, (float)a, eh_f(x) + from);
     }
 }
 
@@ -97,50 +97,51 @@ void eh_cpu_add_scaled(int64_t count, float a, const float *restrict x, float *r
 
 void eh_cpu_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y)
 {
-    FOR_PARTS
+    FOR_CHUNKS
     {
-        const int64_t from = eh_share_start(count, part, PARTS);
-        axpy_range(eh_share_start(count, part + 1, PARTS) - from, (float)a, eh_f(x) + from, eh_f(y) + from);
+        const int64_t from = eh_chunk_start(count, chunk, CHUNKS);
+        axpy_range(eh_chunk_start(count, chunk + 1, CHUNKS) - from, (float)a, eh_f(x) + from, eh_f(y) + from);
     }
 }
 
 /* Eight sums side by side: the compiler may not reorder a sum by itself. */
 EH_SIMD static double dot_range(int64_t count, const float *restrict x, const float *restrict y)
 {
-    double lane[8] = {0};
+    double partial[8] = {0};
     int64_t i = 0;
     for (; i + 8 <= count; i += 8)
-        for (int l = 0; l < 8; l++) lane[l] += (double)x[i + l] * y[i + l];
-    for (; i < count; i++) lane[0] += (double)x[i] * y[i];
-    return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+        for (int l = 0; l < 8; l++) partial[l] += (double)x[i + l] * y[i + l];
+    for (; i < count; i++) partial[0] += (double)x[i] * y[i];
+    return ((partial[0] + partial[4]) + (partial[1] + partial[5])) +
+           ((partial[2] + partial[6]) + (partial[3] + partial[7]));
 }
 
 double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y)
 {
-    double partial[PARTS];
-    FOR_PARTS
+    double partial[CHUNKS];
+    FOR_CHUNKS
     {
-        const int64_t from = eh_share_start(count, part, PARTS);
-        partial[part] = dot_range(eh_share_start(count, part + 1, PARTS) - from, eh_f(x) + from, eh_f(y) + from);
+        const int64_t from = eh_chunk_start(count, chunk, CHUNKS);
+        partial[chunk] = dot_range(eh_chunk_start(count, chunk + 1, CHUNKS) - from, eh_f(x) + from, eh_f(y) + from);
     }
     double sum = 0;
-    for (int part = 0; part < PARTS; part++) sum += partial[part];
+    for (int chunk = 0; chunk < CHUNKS; chunk++) sum += partial[chunk];
     return sum;
 }
 
-EH_SIMD static void mean_range(int64_t count, const float *restrict x, float *restrict y)
+EH_SIMD static void average_range(int64_t count, const float *restrict x, float *restrict y)
 {
     for (int64_t i = 0; i < count; i++) y[i] = 0.5f * (x[i] + y[i]);
 }
 
-void eh_cpu_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss)
+void eh_cpu_average(eh_compute *c, int64_t count, const eh_real *x, const eh_loss *other, eh_real *y, eh_loss *loss)
 {
-    FOR_PARTS
+    FOR_CHUNKS
     {
-        const int64_t from = eh_share_start(count, part, PARTS);
-        mean_range(eh_share_start(count, part + 1, PARTS) - from, eh_f(x) + from, eh_f(y) + from);
+        const int64_t from = eh_chunk_start(count, chunk, CHUNKS);
+        average_range(eh_chunk_start(count, chunk + 1, CHUNKS) - from, eh_f(x) + from, eh_f(y) + from);
     }
-    eh_host_mean(other, loss);
+    eh_host_average_loss(other, loss);
 }
 
 EH_SIMD static void add_signs(int64_t count, float step, const float *restrict g, float *restrict x)
@@ -148,8 +149,8 @@ EH_SIMD static void add_signs(int64_t count, float step, const float *restrict g
     for (int64_t i = 0; i < count; i++) x[i] += g[i] > 0 ? step : g[i] < 0 ? -step : 0;
 }
 
-void eh_cpu_climb(eh_compute *c, int64_t n, int64_t H, double step, const eh_operand *X, int64_t ld, const eh_real *dX,
-                  eh_operand *to)
+void eh_cpu_adversarial_step(eh_compute *c, int64_t n, int64_t H, double step, const eh_packed *X, int64_t ld,
+                             const eh_real *dX, eh_packed *to)
 {
 #pragma omp parallel for num_threads(c->threads) if (n * H > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < n; i++) {
@@ -178,19 +179,19 @@ EH_SIMD static bool adam_range(int64_t count, float step, float beta1, float bet
 }
 
 void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
-                 const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x)
+                 const eh_real *g, eh_loss *loss, eh_real *m1, eh_real *m2, eh_real *x)
 {
     const float step = (float)(rate / (1 - pow(beta1, (double)t)));
     const float root_fix = (float)(1 / sqrt(1 - pow(beta2, (double)t)));
-    bool bad[PARTS];
+    bool bad[CHUNKS];
     if (!isfinite(eh_host_value(loss)->value)) return;
-    FOR_PARTS
+    FOR_CHUNKS
     {
-        const int64_t from = eh_share_start(count, part, PARTS);
-        bad[part] =
-            adam_range(eh_share_start(count, part + 1, PARTS) - from, step, (float)beta1, (float)beta2, root_fix,
+        const int64_t from = eh_chunk_start(count, chunk, CHUNKS);
+        bad[chunk] =
+            adam_range(eh_chunk_start(count, chunk + 1, CHUNKS) - from, step, (float)beta1, (float)beta2, root_fix,
                        (float)epsilon, eh_f(g) + from, eh_f(m1) + from, eh_f(m2) + from, eh_f(x) + from);
     }
-    for (int part = 0; part < PARTS; part++)
-        if (bad[part]) eh_host_value(loss)->spoilt = 1;
+    for (int chunk = 0; chunk < CHUNKS; chunk++)
+        if (bad[chunk]) eh_host_value(loss)->nonfinite = 1;
 }

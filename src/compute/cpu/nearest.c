@@ -71,13 +71,13 @@ static void nearest_few(eh_compute *c, const float *Q, int64_t q, const float *R
 
 EH_SIMD static float squared_length(int64_t dims, const float *restrict a)
 {
-    float lane[16] = {0};
+    float partial[16] = {0};
     int64_t k = 0;
     for (; k + 16 <= dims; k += 16)
-        for (int l = 0; l < 16; l++) lane[l] += a[k + l] * a[k + l];
-    for (; k < dims; k++) lane[0] += a[k] * a[k];
+        for (int l = 0; l < 16; l++) partial[l] += a[k + l] * a[k + l];
+    for (; k < dims; k++) partial[0] += a[k] * a[k];
     float sum = 0;
-    for (int l = 0; l < 16; l++) sum += lane[l];
+    for (int l = 0; l < 16; l++) sum += partial[l];
     return sum;
 }
 

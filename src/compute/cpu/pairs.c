@@ -1,4 +1,5 @@
-/* The cpu backend's neighbour problems: sums over pairs, weights from them (host.c), gradients.
+/* The cpu backend's neighbour problems: the fast kernel of objective/neighbour.c. Sums over pairs, weights from
+ * them (pair_weights.h), gradients.
  *
  * Distances are taken by differences, a strip of compared points at a time, and made anew in each pass: nothing of
  * size n x z is ever held. Rows are shared out to threads; a gradient of compared points is a second pass with the
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "compute/cpu/cpu.h"
+#include "compute/pair_weights.h"
 
 enum { STRIP = 256 };
 
@@ -22,12 +24,12 @@ EH_SIMD static void distances(int64_t count, int64_t dims, const float *restrict
     }
     for (int64_t j = 0; j < count; j++) {
         const float *b = B + j * dims;
-        float lane[16] = {0}, sum = 0;
+        float partial[16] = {0}, sum = 0;
         int64_t k = 0;
         for (; k + 16 <= dims; k += 16)
-            for (int l = 0; l < 16; l++) lane[l] += (a[k + l] - b[k + l]) * (a[k + l] - b[k + l]);
+            for (int l = 0; l < 16; l++) partial[l] += (a[k + l] - b[k + l]) * (a[k + l] - b[k + l]);
         for (; k < dims; k++) sum += (a[k] - b[k]) * (a[k] - b[k]);
-        for (int l = 0; l < 16 && dims >= 16; l++) sum += lane[l];
+        for (int l = 0; l < 16 && dims >= 16; l++) sum += partial[l];
         d[j] = sum;
     }
 }
@@ -49,9 +51,9 @@ EH_SIMD static void similarities(eh_student s, int64_t count, const float *restr
 }
 
 /* Gaussian similarities relative to that of the distance `least`. */
-EH_SIMD static void relative(int64_t count, float least, const float *restrict d, float *restrict w)
+EH_SIMD static void relative(int64_t count, float min_distance, const float *restrict d, float *restrict w)
 {
-    for (int64_t j = 0; j < count; j++) w[j] = eh_exp(least - d[j]);
+    for (int64_t j = 0; j < count; j++) w[j] = eh_exp(min_distance - d[j]);
 }
 
 EH_SIMD static void log_similarities(bool gaussian, eh_student s, int64_t count, const float *restrict d,
@@ -107,17 +109,17 @@ static eh_pair_sums student_row(const eh_pairs *p, int64_t i)
 }
 
 /* The least distance of sample i's pairs. */
-static float least_distance(const eh_pairs *p, int64_t i)
+static float find_min_distance(const eh_pairs *p, int64_t i)
 {
-    float least = INFINITY;
+    float min_distance = INFINITY;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP];
         distances(count, p->h, eh_f(p->Y) + i * p->h, eh_f(p->G) + j0 * p->h, d);
         for (int64_t j = 0; j < count; j++)
-            if (d[j] < least && !(p->self && j0 + j == i)) least = d[j];
+            if (d[j] < min_distance && !(p->self && j0 + j == i)) min_distance = d[j];
     }
-    return least;
+    return min_distance;
 }
 
 /* Two passes: the least distances first, so that the sums of exponentials neither overflow nor vanish. */
@@ -125,7 +127,7 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
 {
     const float *y = eh_f(p->Y) + i * p->h;
     const int32_t label = eh_host_labels(p->label)[i], *other = eh_host_labels(p->other_label);
-    float least = INFINITY, least_same = INFINITY;
+    float min_distance = INFINITY, min_same = INFINITY;
     double mine = 0, kin = 0, spread = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
@@ -133,29 +135,29 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
-            least = d[j] < least ? d[j] : least;
+            min_distance = d[j] < min_distance ? d[j] : min_distance;
             if (label != other[j0 + j]) continue;
-            least_same = d[j] < least_same ? d[j] : least_same;
+            min_same = d[j] < min_same ? d[j] : min_same;
             mine -= d[j];
             kin += 1;
         }
         if (p->smoothing.part > 0) spread += spread_sum(p, j0, count, d);
     }
     double all = 0, all_same = 0;
-    for (int64_t j0 = 0; j0 < p->z && least < INFINITY; j0 += STRIP) {
+    for (int64_t j0 = 0; j0 < p->z && min_distance < INFINITY; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP], w[STRIP], w_same[STRIP];
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
-        relative(count, least, d, w);
-        if (p->nca) relative(count, least_same, d, w_same);
+        relative(count, min_distance, d, w);
+        if (p->nca) relative(count, min_same, d, w_same);
         for (int64_t j = 0; j < count; j++) {
             if (p->self && j0 + j == i) continue;
             all += w[j];
             if (p->nca && label == other[j0 + j]) all_same += w_same[j];
         }
     }
-    return (eh_pair_sums){.log_all = log(all) - (least < INFINITY ? least : 0),
-                          .same = !p->nca ? mine : log(all_same) - (least_same < INFINITY ? least_same : 0),
+    return (eh_pair_sums){.log_all = log(all) - (min_distance < INFINITY ? min_distance : 0),
+                          .same = !p->nca ? mine : log(all_same) - (min_same < INFINITY ? min_same : 0),
                           .count = label < 0 ? 0 : kin,
                           .spread = spread,
                           .weight = weight_of(p, label)};
@@ -165,15 +167,15 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
 static eh_pair_sums given_row(const eh_pairs *p, int64_t i)
 {
     const eh_student s = eh_student_of(p->dof);
-    const float *y = eh_f(p->Y) + i * p->h, *P = eh_f(p->P) + i * p->z, inverse = (float)s.inverse;
-    const float least = p->gaussian ? least_distance(p, i) : 0;
+    const float *y = eh_f(p->Y) + i * p->h, *P = eh_f(p->target_probs) + i * p->z, inverse = (float)s.inverse;
+    const float min_distance = p->gaussian ? find_min_distance(p, i) : 0;
     double all = 0, cross = 0, mass = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP], u[STRIP], w[STRIP];
         distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
         if (p->gaussian)
-            relative(count, least, d, w);
+            relative(count, min_distance, d, w);
         else
             similarities(s, count, d, u, w);
         for (int64_t j = 0; j < count; j++) {
@@ -186,7 +188,51 @@ static eh_pair_sums given_row(const eh_pairs *p, int64_t i)
             if (!p->gaussian && s.power > 1) cross += target * (float)(s.power - 1) * log1pf(x);
         }
     }
-    return (eh_pair_sums){.log_all = log(all) - least, .same = -cross, .count = mass, .weight = 1};
+    return (eh_pair_sums){.log_all = log(all) - min_distance, .same = -cross, .count = mass, .weight = 1};
+}
+
+/* ---- weights ---- */
+
+/* Whether sample i has a row of its own. */
+static bool counts(const eh_pairs *p, int64_t i)
+{
+    return p->target_probs || eh_host_labels(p->label)[i] >= 0;
+}
+
+/* The joint normaliser runs over every labelled row, also one that no compared point matches. */
+static double log_normaliser(const eh_pairs *p, const eh_pair_sums *sums)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        if (counts(p, i) && !(sums[i].log_all <= largest)) largest = sums[i].log_all;
+    for (int64_t i = 0; i < p->n; i++)
+        if (counts(p, i)) sum += exp(sums[i].log_all - largest);
+    return largest + log(sum);
+}
+
+/* From the sums of each sample (n) to its weights attract, repel, spread (n), and the loss. False: no sample has a target;
+ * then the loss is 0, and so are all gradients. */
+static bool weigh(const eh_pairs *p, const eh_pair_sums *sums, double *attract, double *repel, double *spread,
+                  double *loss)
+{
+    eh_pair_totals all = {0};
+    for (int64_t i = 0; i < p->n; i++) {
+        all.with_target += sums[i].count > 0 ? sums[i].weight : 0;
+        all.same_pairs += sums[i].weight * sums[i].count;
+    }
+    *loss = 0;
+    if (all.with_target == 0) return false;
+    all.log_Z = log_normaliser(p, sums);
+    const eh_pair_rule rule = eh_pair_rule_of(p);
+    for (int64_t i = 0; i < p->n; i++) {
+        const eh_pair_weight w = p->target_probs ? eh_given_weight_of(&rule, &all, sums + i)
+                                                 : eh_pair_weight_of(&rule, &all, sums + i, counts(p, i));
+        attract[i] = w.attract;
+        repel[i] = w.repel;
+        spread[i] = w.spread;
+        *loss += w.loss;
+    }
+    return true;
 }
 
 /* ---- gradients ---- */
@@ -268,12 +314,13 @@ EH_SIMD static void pull_towards(int64_t count, int64_t h, const float *restrict
         return;
     }
     for (int64_t k = 0; k < h; k++) {
-        float lane[8] = {0};
+        float partial[8] = {0};
         int64_t t = 0;
         for (; t + 8 <= count; t += 8)
-            for (int l = 0; l < 8; l++) lane[l] += slope[t + l] * (a[k] - B[(t + l) * h + k]);
-        for (; t < count; t++) lane[0] += slope[t] * (a[k] - B[t * h + k]);
-        out[k] += 2 * (((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7])));
+            for (int l = 0; l < 8; l++) partial[l] += slope[t + l] * (a[k] - B[(t + l) * h + k]);
+        for (; t < count; t++) partial[0] += slope[t] * (a[k] - B[t * h + k]);
+        out[k] += 2 * (((partial[0] + partial[4]) + (partial[1] + partial[5])) +
+                       ((partial[2] + partial[6]) + (partial[3] + partial[7])));
     }
 }
 
@@ -293,8 +340,8 @@ static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double
         float slope[STRIP];
         strip s;
         measure(p, count, y, G, &s);
-        if (p->P)
-            slopes_given(p->gaussian, count, eh_f(p->P) + i * p->z + from, (float)repel, NULL, &s, slope);
+        if (p->target_probs)
+            slopes_given(p->gaussian, count, eh_f(p->target_probs) + i * p->z + from, (float)repel, NULL, &s, slope);
         else
             slopes_of_sample(p, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from,
                              (float)attract, (float)repel, &s, slope);
@@ -316,8 +363,8 @@ static void add_compared_side(const eh_pairs *p, int64_t j, const double *attrac
         float slope[STRIP];
         strip s;
         measure(p, count, g, Y, &s);
-        if (p->P)
-            slopes_given(p->gaussian, count, eh_f(p->P) + j * p->z + from, 0, repel + from, &s, slope);
+        if (p->target_probs)
+            slopes_given(p->gaussian, count, eh_f(p->target_probs) + j * p->z + from, 0, repel + from, &s, slope);
         else
             slopes_of_compared(p, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from,
                                attract + from, repel + from, &s, slope);
@@ -344,28 +391,29 @@ static void gradient(eh_compute *c, const eh_pairs *p, const double *attract, co
 
 /* ---- the whole ---- */
 
-void *eh_cpu_room(eh_cpu_state *state, int64_t count, size_t size)
+void *eh_cpu_scratch(eh_cpu_state *state, int64_t count, size_t size)
 {
     const size_t bytes = (size_t)count * size;
-    if (bytes <= state->room_bytes && state->room) return state->room;
-    eh_free(state->room);
-    state->room = eh_alloc((size_t)count, size);
-    state->room_bytes = state->room ? bytes : 0;
-    if (!state->room) state->lacked = (int64_t)bytes;
-    return state->room;
+    if (bytes <= state->scratch_bytes && state->scratch) return state->scratch;
+    eh_free(state->scratch);
+    state->scratch = eh_alloc((size_t)count, size);
+    state->scratch_bytes = state->scratch ? bytes : 0;
+    if (!state->scratch) state->failed_bytes = (int64_t)bytes;
+    return state->scratch;
 }
 
-void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)
+void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG)
 {
-    eh_value *value = eh_host_value(loss);
-    *value = (eh_value){.value = NAN};
+    eh_loss_value *value = eh_host_value(loss);
+    *value = (eh_loss_value){.value = NAN};
     memset(dY, 0, (size_t)(p->n * p->h) * sizeof(float));
     if (!p->self) memset(dG, 0, (size_t)(p->z * p->h) * sizeof(float));
-    eh_pair_sums *sums = eh_cpu_room(c->state, p->n, sizeof *sums + 3 * sizeof(double));
+    eh_pair_sums *sums = eh_cpu_scratch(c->state, p->n, sizeof *sums + 3 * sizeof(double));
     if (!sums) return;
     double *attract = (double *)(sums + p->n), *repel = attract + p->n, *spread = repel + p->n;
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
-    for (int64_t i = 0; i < p->n; i++) sums[i] = (p->P ? given_row : p->gaussian ? gaussian_row : student_row)(p, i);
-    if (eh_host_pair_weights(p, sums, attract, repel, spread, &value->value))
+    for (int64_t i = 0; i < p->n; i++)
+        sums[i] = (p->target_probs ? given_row : p->gaussian ? gaussian_row : student_row)(p, i);
+    if (weigh(p, sums, attract, repel, spread, &value->value))
         gradient(c, p, attract, repel, spread, eh_f(dY), eh_f(dG));
 }

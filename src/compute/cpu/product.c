@@ -29,11 +29,11 @@ static tile tile_of(const tiles *all, int64_t number)
 {
     const int64_t row = number / all->across, column = number % all->across;
     const int64_t groups = (all->M + EH_CPU_GROUP - 1) / EH_CPU_GROUP;
-    const int64_t end = eh_share_start(groups, row + 1, all->down) * EH_CPU_GROUP;
-    tile t = {.i = eh_share_start(groups, row, all->down) * EH_CPU_GROUP,
-              .j = eh_share_start(all->N, column, all->across)};
+    const int64_t end = eh_chunk_start(groups, row + 1, all->down) * EH_CPU_GROUP;
+    tile t = {.i = eh_chunk_start(groups, row, all->down) * EH_CPU_GROUP,
+              .j = eh_chunk_start(all->N, column, all->across)};
     t.rows = (end < all->M ? end : all->M) - t.i;
-    t.columns = eh_share_start(all->N, column + 1, all->across) - t.j;
+    t.columns = eh_chunk_start(all->N, column + 1, all->across) - t.j;
     return t;
 }
 
@@ -62,18 +62,18 @@ void eh_cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t 
 
 /* ---- finishes, of a part of a row ---- */
 
-enum { LANES = 16 };
+enum { WIDTH = 16 };
 
 /* s = u^order, where u and s may be the same. */
 EH_SIMD static void power_range(int64_t count, int order, const float *u, float *s)
 {
     int64_t i = 0;
-    for (; i + LANES <= count; i += LANES) {
-        float v[LANES], p[LANES];
-        for (int l = 0; l < LANES; l++) p[l] = v[l] = u[i + l];
+    for (; i + WIDTH <= count; i += WIDTH) {
+        float v[WIDTH], p[WIDTH];
+        for (int l = 0; l < WIDTH; l++) p[l] = v[l] = u[i + l];
         for (int o = 1; o < order; o++)
-            for (int l = 0; l < LANES; l++) p[l] *= v[l];
-        for (int l = 0; l < LANES; l++) s[i + l] = p[l];
+            for (int l = 0; l < WIDTH; l++) p[l] *= v[l];
+        for (int l = 0; l < WIDTH; l++) s[i + l] = p[l];
     }
     for (; i < count; i++) {
         const float v = u[i];
@@ -93,12 +93,12 @@ void eh_cpu_power_range(int64_t count, int order, const float *u, float *s)
 EH_SIMD static void power_grad(int64_t count, int order, const float *restrict u, float *restrict d)
 {
     int64_t i = 0;
-    for (; i + LANES <= count; i += LANES) {
-        float p[LANES];
-        for (int l = 0; l < LANES; l++) p[l] = (float)order;
+    for (; i + WIDTH <= count; i += WIDTH) {
+        float p[WIDTH];
+        for (int l = 0; l < WIDTH; l++) p[l] = (float)order;
         for (int o = 1; o < order; o++)
-            for (int l = 0; l < LANES; l++) p[l] *= u[i + l];
-        for (int l = 0; l < LANES; l++) d[i + l] *= p[l];
+            for (int l = 0; l < WIDTH; l++) p[l] *= u[i + l];
+        for (int l = 0; l < WIDTH; l++) d[i + l] *= p[l];
     }
     for (; i < count; i++) {
         float p = (float)order;
@@ -131,21 +131,21 @@ EH_SIMD static void relu_grad(int64_t count, const float *restrict t, float *res
 }
 
 /* v: entries of the product from (i, j) on, where C lies, or P where there is no C. */
-static void finish(const eh_product *p, int64_t i, int64_t j, int64_t count, float *v)
+static void epilogue(const eh_product *p, int64_t i, int64_t j, int64_t count, float *v)
 {
     const float *with = eh_f(p->with);
     const int64_t at = i * p->ldc + j;
     float *P = p->P ? eh_f(p->P) + at : v;
-    switch (p->finish) {
-    case EH_PLAIN: break;
-    case EH_POWER:
+    switch (p->epilogue) {
+    case EH_EPILOGUE_NONE: break;
+    case EH_EPILOGUE_POWER:
         if (p->P) eh_cpu_power_range(count, p->order, v, P);
         return;
-    case EH_SIGMOID: sigmoid(count, with + j, v); break;
-    case EH_RELU: relu(count, with + j, v); break;
-    case EH_POWER_GRAD: power_grad(count, p->order, with + at, v); break;
-    case EH_SIGMOID_GRAD: sigmoid_grad(count, with + at, v); break;
-    case EH_RELU_GRAD: relu_grad(count, with + at, v); break;
+    case EH_EPILOGUE_SIGMOID: sigmoid(count, with + j, v); break;
+    case EH_EPILOGUE_RELU: relu(count, with + j, v); break;
+    case EH_EPILOGUE_POWER_GRAD: power_grad(count, p->order, with + at, v); break;
+    case EH_EPILOGUE_SIGMOID_GRAD: sigmoid_grad(count, with + at, v); break;
+    case EH_EPILOGUE_RELU_GRAD: relu_grad(count, with + at, v); break;
     }
     if (P != v) memcpy(P, v, (size_t)count * sizeof *v);
 }
@@ -153,12 +153,12 @@ static void finish(const eh_product *p, int64_t i, int64_t j, int64_t count, flo
 /* Tiles are made in room of their own and then added, so that C + AB has the same bits whoever makes AB. */
 static void add_product(eh_compute *c, const eh_product *p, const tiles *all)
 {
-    float *room = eh_cpu_room(c->state, (int64_t)c->threads * TILE_ROWS * TILE_COLUMNS, sizeof *room);
-    if (!room) return;
+    float *scratch = eh_cpu_scratch(c->state, (int64_t)c->threads * TILE_ROWS * TILE_COLUMNS, sizeof *scratch);
+    if (!scratch) return;
 #pragma omp parallel for num_threads(c->threads) if (all->down * all->across > 1) schedule(dynamic)
     for (int64_t number = 0; number < all->down * all->across; number++) {
         const tile t = tile_of(all, number);
-        float *made = room + (int64_t)omp_get_thread_num() * TILE_ROWS * TILE_COLUMNS;
+        float *made = scratch + (int64_t)omp_get_thread_num() * TILE_ROWS * TILE_COLUMNS;
         const float *A = eh_f(p->A) + (p->ta ? t.i : t.i * p->lda), *B = eh_f(p->B) + (p->tb ? t.j * p->ldb : t.j);
         multiply((tile){.rows = t.rows, .columns = t.columns}, p->ta, p->tb, p->K, 1, A, p->lda, B, p->ldb, 0, made,
                  t.columns);
@@ -179,6 +179,6 @@ void eh_cpu_product(eh_compute *c, const eh_product *p)
     for (int64_t number = 0; number < all.down * all.across; number++) {
         const tile t = tile_of(&all, number);
         multiply(t, p->ta, p->tb, p->K, 1, eh_f(p->A), p->lda, eh_f(p->B), p->ldb, 0, C, p->ldc);
-        for (int64_t i = t.i; i < t.i + t.rows; i++) finish(p, i, t.j, t.columns, C + i * p->ldc + t.j);
+        for (int64_t i = t.i; i < t.i + t.rows; i++) epilogue(p, i, t.j, t.columns, C + i * p->ldc + t.j);
     }
 }

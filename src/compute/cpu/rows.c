@@ -36,18 +36,18 @@ typedef void kernel(const task *t, bool half);
 
 #define INLINE static inline __attribute__((always_inline))
 /* For one instruction set: rows in groups of `high`, a panel of `vectors` registers at a time. */
-#define KERNEL(name, isa, vector, lanes, high, load, store, broadcast, fma, zero)                                     \
+#define KERNEL(name, isa, vector, width, high, load, store, broadcast, fma, zero)                                     \
     __attribute__((target(isa))) INLINE void name##_group(const task *t, int64_t i, int64_t j, int rows, int vectors) \
     {                                                                                                                 \
-        vector sum[GROUP][PANEL / lanes];                                                                             \
+        vector sum[GROUP][PANEL / width];                                                                             \
         const float *A = t->A + i * t->lda, *P = t->P + j;                                                            \
         float *C = t->C + i * t->ldc + j;                                                                             \
         _Pragma("GCC unroll 16") for (int r = 0; r < rows; r++)                                                       \
             _Pragma("GCC unroll 8") for (int v = 0; v < vectors; v++) sum[r][v] =                                     \
-                t->first ? zero() : load(C + r * t->ldc + v * lanes);                                                 \
+                t->first ? zero() : load(C + r * t->ldc + v * width);                                                 \
         for (int64_t k = 0; k < t->depth; k++) {                                                                      \
-            vector b[PANEL / lanes];                                                                                  \
-            _Pragma("GCC unroll 8") for (int v = 0; v < vectors; v++) b[v] = load(P + k * t->ldp + v * lanes);        \
+            vector b[PANEL / width];                                                                                  \
+            _Pragma("GCC unroll 8") for (int v = 0; v < vectors; v++) b[v] = load(P + k * t->ldp + v * width);        \
             _Pragma("GCC unroll 16") for (int r = 0; r < rows; r++)                                                   \
             {                                                                                                         \
                 const vector a = broadcast(A[r * t->lda + k]);                                                        \
@@ -55,13 +55,13 @@ typedef void kernel(const task *t, bool half);
             }                                                                                                         \
         }                                                                                                             \
         _Pragma("GCC unroll 16") for (int r = 0; r < rows; r++)                                                       \
-            _Pragma("GCC unroll 8") for (int v = 0; v < vectors; v++) store(C + r * t->ldc + v * lanes, sum[r][v]);   \
+            _Pragma("GCC unroll 8") for (int v = 0; v < vectors; v++) store(C + r * t->ldc + v * width, sum[r][v]);   \
     }                                                                                                                 \
     __attribute__((target(isa))) static void name(const task *t, bool half)                                           \
     {                                                                                                                 \
-        for (int64_t j = 0; j < (half ? PANEL / 2 : PANEL); j += half ? PANEL / 2 : 2 * lanes) {                      \
+        for (int64_t j = 0; j < (half ? PANEL / 2 : PANEL); j += half ? PANEL / 2 : 2 * width) {                      \
             int64_t i = 0;                                                                                            \
-            const bool one = half && lanes == PANEL / 2;                                                              \
+            const bool one = half && width == PANEL / 2;                                                              \
             for (; !one && i + high <= t->rows; i += high) name##_group(t, i, j, high, 2);                            \
             for (; !one && i + 4 <= t->rows; i += 4) name##_group(t, i, j, 4, 2);                                     \
             for (; !one && i + 2 <= t->rows; i += 2) name##_group(t, i, j, 2, 2);                                     \
@@ -152,13 +152,13 @@ static void edge(kernel *run, task t, int64_t width)
 /* Few columns: panels would be empty for the most part. Lanes along K, then their sum. */
 EH_SIMD static float dot(int64_t K, const float *restrict a, const float *restrict b)
 {
-    float lane[16] = {0};
+    float partial[16] = {0};
     int64_t k = 0;
     for (; k + 16 <= K; k += 16)
-        for (int l = 0; l < 16; l++) lane[l] += a[k + l] * b[k + l];
-    for (; k < K; k++) lane[0] += a[k] * b[k];
+        for (int l = 0; l < 16; l++) partial[l] += a[k + l] * b[k + l];
+    for (; k < K; k++) partial[0] += a[k] * b[k];
     float sum = 0;
-    for (int l = 0; l < 16; l++) sum += lane[l];
+    for (int l = 0; l < 16; l++) sum += partial[l];
     return sum;
 }
 
@@ -180,7 +180,7 @@ void eh_cpu_rows_but(int but, int64_t rows, int64_t columns, int64_t K, const fl
     kernel *run = choose(but);
     const int64_t blocks = K > DEPTH ? (K + DEPTH - 1) / DEPTH : 1; /* no K: zeros */
     for (int64_t block = 0; block < blocks; block++) {
-        const int64_t k = eh_share_start(K, block, blocks), depth = eh_share_start(K, block + 1, blocks) - k;
+        const int64_t k = eh_chunk_start(K, block, blocks), depth = eh_chunk_start(K, block + 1, blocks) - k;
         for (int64_t j = 0; j < columns; j += PANEL) {
             const int64_t width = columns - j < PANEL ? columns - j : PANEL;
             const bool in_place = !tb && width == PANEL && rows < PACK_FROM;

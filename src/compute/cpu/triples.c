@@ -50,23 +50,23 @@ EH_SIMD static int32_t within_bound(int64_t count, float bound, const float *res
 {
     int32_t found = 0;
     for (int64_t j = 0; j < count; j++) {
-        const float room = bound - d[j];
-        margin[j] += room <= 0 ? 0 : room;
-        slope[j] += room <= 0 ? 0 : 1;
-        found += room <= 0 ? 0 : 1;
+        const float excess = bound - d[j];
+        margin[j] += excess <= 0 ? 0 : excess;
+        slope[j] += excess <= 0 ? 0 : 1;
+        found += excess <= 0 ? 0 : 1;
     }
     return found;
 }
 
 EH_SIMD static double sum_of(int64_t count, const float *restrict x)
 {
-    float lane[16] = {0};
+    float partial[16] = {0};
     int64_t j = 0;
     for (; j + 16 <= count; j += 16)
-        for (int l = 0; l < 16; l++) lane[l] += x[j + l];
-    for (; j < count; j++) lane[0] += x[j];
+        for (int l = 0; l < 16; l++) partial[l] += x[j + l];
+    for (; j < count; j++) partial[0] += x[j];
     double sum = 0;
-    for (int l = 0; l < 16; l++) sum += lane[l];
+    for (int l = 0; l < 16; l++) sum += partial[l];
     return sum;
 }
 
@@ -78,7 +78,7 @@ EH_SIMD static void within_bounds(int64_t count, const float *restrict bound, co
 }
 
 /* Row i against all other anchors: out (h) += 2 sum of slopes times differences; returns the sum of margins. */
-static double walk(const eh_triples *p, int64_t i, const held *of, float *out)
+static double push_pass(const eh_triples *p, int64_t i, const held *of, float *out)
 {
     const int64_t n = p->n, h = p->h;
     const float *y = eh_f(p->Y) + i * h;
@@ -107,30 +107,30 @@ static void pull_and_push(const eh_triples *p, int64_t i, const held *of, float 
     const int64_t h = p->h, first = p->n + i * p->targets;
     const float *Y = eh_f(p->Y);
     float *out = dY + i * h;
-    of->loss[i] += p->push * walk(p, i, of, out);
+    of->loss[i] += p->push * push_pass(p, i, of, out);
     for (int64_t k = 0; k < h; k++) out[k] *= (float)-p->push;
     for (int64_t t = 0; t < p->targets; t++) {
         const bool none = eh_host_labels(p->label)[first + t] < 0;
         const float slope = none ? 0 : (float)(2 * (p->pull + p->push * of->active[i * p->targets + t]));
         for (int64_t k = 0; k < h; k++) {
-            const float part = slope * (Y[i * h + k] - Y[(first + t) * h + k]);
-            out[k] += part;
-            dY[(first + t) * h + k] = -part;
+            const float change = slope * (Y[i * h + k] - Y[(first + t) * h + k]);
+            out[k] += change;
+            dY[(first + t) * h + k] = -change;
         }
     }
 }
 
-void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY)
+void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_loss *loss, eh_real *dY)
 {
     const int64_t n = p->n, each = p->targets;
-    eh_value *value = eh_host_value(loss);
-    *value = (eh_value){.value = NAN};
+    eh_loss_value *value = eh_host_value(loss);
+    *value = (eh_loss_value){.value = NAN};
     memset(dY, 0, (size_t)(n * (1 + each) * p->h) * sizeof(float));
-    char *room = eh_cpu_room(c->state, n, sizeof(double) + (size_t)each * (sizeof(float) + sizeof(int32_t)));
-    if (!room) return;
-    const held of = {.loss = (double *)room,
-                     .bound = (float *)(room + n * (int64_t)sizeof(double)),
-                     .active = (int32_t *)(room + n * (int64_t)(sizeof(double) + (size_t)each * sizeof(float)))};
+    char *scratch = eh_cpu_scratch(c->state, n, sizeof(double) + (size_t)each * (sizeof(float) + sizeof(int32_t)));
+    if (!scratch) return;
+    const held of = {.loss = (double *)scratch,
+                     .bound = (float *)(scratch + n * (int64_t)sizeof(double)),
+                     .active = (int32_t *)(scratch + n * (int64_t)(sizeof(double) + (size_t)each * sizeof(float)))};
     memset(of.active, 0, (size_t)(n * each) * sizeof *of.active);
     const bool shared = n * n * each > EH_CPU_ALONE;
 #pragma omp parallel for num_threads(c->threads) if (shared) schedule(static)

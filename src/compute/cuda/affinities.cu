@@ -115,7 +115,7 @@ void cuda_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, d
     cuda_state *s = state_of(c);
     if (n == 0) return;
     const unsigned tiles = (unsigned)((n + TILE - 1) / TILE);
-    note(s, dim3(tiles, tiles), SIDE * SIDE, 0, affinity_distances, n, dims, F(X), F(P));
-    note(s, (unsigned)n, THREADS, 0, affinity_rows, n, log(perplexity), F(P));
-    note(s, blocks_for(n * n, 256), 256, 0, affinity_sides, n, F(P));
+    enqueue(s, dim3(tiles, tiles), SIDE * SIDE, 0, affinity_distances, n, dims, F(X), F(P));
+    enqueue(s, (unsigned)n, THREADS, 0, affinity_rows, n, log(perplexity), F(P));
+    enqueue(s, blocks_for(n * n, 256), 256, 0, affinity_sides, n, F(P));
 }

@@ -5,7 +5,7 @@
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 EXPORT enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t size, int index, int precision);
-EXPORT enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int index, char *text, size_t room);
+EXPORT enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int index, char *text, size_t scratch);
 extern const eh_compute_ops cuda_ops;
 
 bool cuda_ok(cuda_state *s, cudaError_t error, const char *what)
@@ -28,14 +28,14 @@ static enhope_status count_devices(enhope_context *ctx, size_t size, int *out)
     int devices = 0, driver = 0;
     cudaDriverGetVersion(&driver); /* 0: there is none */
     if (!driver) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no CUDA device was found: there is no NVIDIA driver");
-    const cudaError_t found = cudaGetDeviceCount(&devices);
-    if (found == cudaErrorInsufficientDriver)
+    const cudaError_t nearest = cudaGetDeviceCount(&devices);
+    if (nearest == cudaErrorInsufficientDriver)
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
                        "the NVIDIA driver is for CUDA %d.%d: this backend needs one for CUDA %d.%d or newer",
                        driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    if (found != cudaSuccess || devices == 0)
+    if (nearest != cudaSuccess || devices == 0)
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no CUDA device was found (%s)",
-                       found ? cudaGetErrorString(found) : "the driver lists none");
+                       nearest ? cudaGetErrorString(nearest) : "the driver lists none");
     *out = devices;
     return ENHOPE_OK;
 }
@@ -56,7 +56,7 @@ static enhope_status fail(enhope_context *ctx, int index, cudaError_t error)
                    cudaGetErrorString(error));
 }
 
-enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int index, char *text, size_t room)
+enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int index, char *text, size_t scratch)
 {
     EH_TRY(check_index(ctx, size, index));
     cudaDeviceProp p;
@@ -64,7 +64,7 @@ enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int ind
     const cudaError_t error = cudaGetDeviceProperties(&p, index);
     if (error) return fail(ctx, index, error);
     cudaDriverGetVersion(&driver);
-    snprintf(text, room, "%s, %.1f GiB, %d multiprocessors, compute capability %d.%d, driver for CUDA %d.%d", p.name,
+    snprintf(text, scratch, "%s, %.1f GiB, %d multiprocessors, compute capability %d.%d, driver for CUDA %d.%d", p.name,
              (double)p.totalGlobalMem / (1 << 30), p.multiProcessorCount, p.major, p.minor, driver / 1000,
              driver % 1000 / 10);
     return ENHOPE_OK;
@@ -75,8 +75,8 @@ static void cuda_close(eh_compute *c)
     cuda_state *s = state_of(c);
     if (s->stream) cudaStreamSynchronize(s->stream);
     cuda_list_free(s);
-    cuda_room *const rooms[] = {&s->pairs, &s->output, &s->found, &s->product, &s->real};
-    for (cuda_room *room : rooms) cudaFree(room->block);
+    cuda_scratch *const all[] = {&s->pairs, &s->output, &s->nearest, &s->product, &s->real};
+    for (cuda_scratch *scratch : all) cudaFree(scratch->block);
     cudaFree(s->sums);
     cudaFree(s->tickets);
     cudaFreeHost(s->pinned);
@@ -101,7 +101,7 @@ enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t si
     if (!error) error = cudaMalloc(&s->tickets, CUDA_TICKETS * sizeof *s->tickets);
     if (!error) error = cudaMemsetAsync(s->tickets, 0, CUDA_TICKETS * sizeof *s->tickets, s->stream);
     if (!error) error = cudaMallocHost(&s->pinned, 2 * CUDA_PINNED);
-    if (!error) error = cudaDeviceGetAttribute(&s->shared_most, cudaDevAttrMaxSharedMemoryPerBlockOptin, index);
+    if (!error) error = cudaDeviceGetAttribute(&s->max_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, index);
     if (!error && major >= 8) {
         int version = 0;
         s->hopper = cuda_has_wgmma(&version) && major == 9 && minor == 0;
@@ -118,13 +118,13 @@ enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t si
                        "CUDA device %d has compute capability %d.x: this backend needs 8.0 or newer", index, major);
     }
     c->op = &cuda_ops;
-    c->numbers = precision == EH_NUMBERS;
+    c->packed_is_real = precision == EH_UNPACKED;
     const size_t parts = precision == EH_BF16 ? 1 : precision == EH_TF32 ? 2 : 3;
-    c->operand = c->numbers ? sizeof(float) : parts * sizeof(__nv_bfloat16);
+    c->packed_size = c->packed_is_real ? sizeof(float) : parts * sizeof(__nv_bfloat16);
     return ENHOPE_OK;
 }
 
-static void cuda_start(eh_compute *c)
+static void cuda_flush(eh_compute *c)
 {
     cuda_run(state_of(c));
 }
@@ -150,19 +150,19 @@ static enhope_status cuda_sync(eh_compute *c, enhope_context *ctx)
 
 /* ---- memory ---- */
 
-void *cuda_room_get(cuda_state *s, cuda_room *room, size_t bytes, const char *what)
+void *cuda_scratch_get(cuda_state *s, cuda_scratch *scratch, size_t bytes, const char *what)
 {
     if (s->failed) return NULL;
-    if (bytes <= room->bytes) return room->block;
+    if (bytes <= scratch->bytes) return scratch->block;
     cuda_run(s);
     cuda_ok(s, cudaStreamSynchronize(s->stream), "computing");
-    cudaFree(room->block);
-    room->block = NULL;
-    room->bytes = 0;
+    cudaFree(scratch->block);
+    scratch->block = NULL;
+    scratch->bytes = 0;
     s->wanted = bytes;
-    if (!cuda_ok(s, cudaMalloc(&room->block, bytes), what)) return NULL;
-    room->bytes = bytes;
-    return room->block;
+    if (!cuda_ok(s, cudaMalloc(&scratch->block, bytes), what)) return NULL;
+    scratch->bytes = bytes;
+    return scratch->block;
 }
 
 static void *cuda_alloc(eh_compute *c, size_t bytes)
@@ -230,7 +230,7 @@ static void cuda_read(eh_compute *c, float *to, const eh_real *from, int64_t cou
     cuda_fetch(c, to, from, (size_t)count * sizeof *to);
 }
 
-static size_t cuda_room_left(eh_compute *c)
+static size_t cuda_free_memory(eh_compute *c)
 {
     (void)c;
     size_t left = 0, all = 0;
@@ -240,12 +240,12 @@ static size_t cuda_room_left(eh_compute *c)
 
 const eh_compute_ops cuda_ops = {
     .name = "cuda",
-    .size = sizeof(float),
+    .real_size = sizeof(float),
     .host = false,
     .block = 16384,
-    .ahead = 64,
+    .queue_depth = 64,
     .close = cuda_close,
-    .start = cuda_start,
+    .flush = cuda_flush,
     .sync = cuda_sync,
     .alloc = cuda_alloc,
     .release = cuda_release,
@@ -253,22 +253,22 @@ const eh_compute_ops cuda_ops = {
     .fetch = cuda_fetch,
     .write = cuda_write,
     .read = cuda_read,
-    .room = cuda_room_left,
-    .data_room = cuda_data_room,
+    .free_memory = cuda_free_memory,
+    .data_capacity = cuda_data_capacity,
     .place = cuda_place,
     .unplace = cuda_unplace,
     .refresh = cuda_refresh,
-    .stage = cuda_stage,
-    .successive = cuda_successive,
+    .prefetch = cuda_prefetch,
+    .row_range = cuda_row_range,
     .gather = cuda_gather,
-    .gather_operands = cuda_gather_operands,
-    .close_rows = cuda_close_rows,
-    .climb = cuda_climb,
+    .gather_packed = cuda_gather_packed,
+    .append_bias = cuda_append_bias,
+    .adversarial_step = cuda_adversarial_step,
     .sparse_apply = cuda_sparse_apply,
     .sparse_grad = cuda_sparse_grad,
     .gemm = cuda_gemm,
     .product = cuda_product,
-    .operands = cuda_operands,
+    .pack = cuda_pack,
     .output_grad = cuda_output_grad,
     .power = cuda_power,
     .column_sums = cuda_column_sums,
@@ -278,7 +278,7 @@ const eh_compute_ops cuda_ops = {
     .scale = cuda_scale,
     .axpy = cuda_axpy,
     .dot = cuda_dot,
-    .mean = cuda_mean,
+    .average = cuda_average,
     .adam = cuda_adam,
     .pairs = cuda_pairs,
     .triples = cuda_triples,

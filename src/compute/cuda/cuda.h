@@ -17,37 +17,37 @@ extern "C" {
 }
 
 /* A device block that grows when more is asked of it and is kept between calls. */
-struct cuda_room {
+struct cuda_scratch {
     void *block;
     size_t bytes;
 };
 
 /* A kernel that waits to be run. Its parameters lie in the list's bytes. */
-struct cuda_note {
+struct cuda_launch {
     const void *kernel;
     dim3 grid, block;
     unsigned shared;
     unsigned params, first; /* of the list's places */
-    bool soft;              /* a parameter may change from one replay to the next */
+    bool varying;           /* a parameter may change from one replay to the next */
 };
 
 /* Where a parameter lies in the list's bytes. */
-struct cuda_place_of {
+struct cuda_param {
     unsigned at, size;
-    bool soft;
+    bool varying;
 };
 
 struct cuda_list {
-    std::vector<cuda_note> notes;
-    std::vector<cuda_place_of> places;
+    std::vector<cuda_launch> launches;
+    std::vector<cuda_param> params;
     std::vector<char> bytes;
 };
 
 struct cuda_graph; /* list.cu */
 
 struct cuda_state {
-    int device, multiprocessors, shared_most; /* shared_most: bytes of shared memory that a block may have */
-    bool hopper;                              /* the code that was loaded has Hopper's own matrix products */
+    int device, multiprocessors, max_shared; /* max_shared: bytes of shared memory that a block may have */
+    bool hopper;                             /* the code that was loaded has Hopper's own matrix products */
     bool early; /* ... and is for 9.0 or newer, where a kernel may be there before the one before it has ended */
     cudaStream_t stream;
     cudaError_t failed;  /* the first failure, or cudaSuccess */
@@ -63,7 +63,7 @@ struct cuda_state {
 
     double *sums;      /* partial sums of dot, then the sum */
     unsigned *tickets; /* zeroed counters, left zeroed */
-    cuda_room pairs, output, found, product, real;
+    cuda_scratch pairs, output, nearest, product, real;
 };
 
 enum {
@@ -92,18 +92,18 @@ static inline int32_t *L(const eh_label *v)
     return (int32_t *)(uintptr_t)v;
 }
 
-static inline eh_value *S(const eh_scalar *v)
+static inline eh_loss_value *S(const eh_loss *v)
 {
-    return (eh_value *)(uintptr_t)v;
+    return (eh_loss_value *)(uintptr_t)v;
 }
 
 /* bfloat16 parts of an operand's entry (product.h); 0: operands are numbers. */
 static inline int parts_in(const eh_compute *c)
 {
-    return c->numbers ? 0 : (int)(c->operand / sizeof(__nv_bfloat16));
+    return c->packed_is_real ? 0 : (int)(c->packed_size / sizeof(__nv_bfloat16));
 }
 
-static inline __nv_bfloat16 *O(const eh_operand *v)
+static inline __nv_bfloat16 *O(const eh_packed *v)
 {
     return (__nv_bfloat16 *)(uintptr_t)v;
 }
@@ -111,7 +111,7 @@ static inline __nv_bfloat16 *O(const eh_operand *v)
 /* Remembers the first failure; true when all is well so far. */
 bool cuda_ok(cuda_state *s, cudaError_t error, const char *what);
 /* At least so many bytes; NULL after a failure, which sync() tells. Runs the list first where the block moves. */
-void *cuda_room_get(cuda_state *s, cuda_room *room, size_t bytes, const char *what);
+void *cuda_scratch_get(cuda_state *s, cuda_scratch *scratch, size_t bytes, const char *what);
 
 static inline unsigned blocks_for(int64_t count, int64_t threads)
 {
@@ -126,35 +126,35 @@ void cuda_run(cuda_state *s);
 void cuda_list_free(cuda_state *s);
 
 /* A parameter that differs from step to step: it does not make the list another one. */
-template <typename T> struct soft {
+template <typename T> struct varying {
     T value;
 };
-template <typename T> soft(T) -> soft<T>;
+template <typename T> varying(T) -> varying<T>;
 
-template <typename P, typename A> static inline void note_param(cuda_list &list, const A &arg)
+template <typename P, typename A> static inline void add_param(cuda_list &list, const A &arg)
 {
     const unsigned at = (unsigned)((list.bytes.size() + 15) / 16 * 16);
     const P value = arg;
     list.bytes.resize(at + sizeof(P));
     memcpy(list.bytes.data() + at, &value, sizeof(P));
-    list.places.push_back({at, (unsigned)sizeof(P), false});
+    list.params.push_back({at, (unsigned)sizeof(P), false});
 }
-template <typename P, typename A> static inline void note_param(cuda_list &list, const soft<A> &arg)
+template <typename P, typename A> static inline void add_param(cuda_list &list, const varying<A> &arg)
 {
-    note_param<P>(list, arg.value);
-    list.places.back().soft = true;
-    list.notes.back().soft = true;
+    add_param<P>(list, arg.value);
+    list.params.back().varying = true;
+    list.launches.back().varying = true;
 }
 
 template <typename... P, typename... A>
-static inline void note(cuda_state *s, dim3 grid, dim3 block, size_t shared, void (*kernel)(P...), const A &...args)
+static inline void enqueue(cuda_state *s, dim3 grid, dim3 block, size_t shared, void (*kernel)(P...), const A &...args)
 {
     enum { LONG = 100 }; /* notes, after which the device may begin */
-    if (s->list.notes.size() >= LONG) cuda_run(s);
+    if (s->list.launches.size() >= LONG) cuda_run(s);
     s->open_split = -1;
-    s->list.notes.push_back({(const void *)kernel, grid, block, (unsigned)shared, (unsigned)sizeof...(P),
-                             (unsigned)s->list.places.size(), false});
-    (note_param<P>(s->list, args), ...);
+    s->list.launches.push_back({(const void *)kernel, grid, block, (unsigned)shared, (unsigned)sizeof...(P),
+                                (unsigned)s->list.params.size(), false});
+    (add_param<P>(s->list, args), ...);
 }
 
 /* ---- on the device ---- */
@@ -199,15 +199,15 @@ enum { CUDA_BLOCK = 128 }; /* threads of a block that reduces */
 /* For all threads of a block of CUDA_BLOCK, their values joined by op in a fixed order. */
 template <typename T, typename Op> __device__ static inline T block_reduce(T value, Op op)
 {
-    __shared__ T room[CUDA_BLOCK];
+    __shared__ T scratch[CUDA_BLOCK];
     __syncthreads();
-    room[threadIdx.x] = value;
+    scratch[threadIdx.x] = value;
     for (int half = CUDA_BLOCK / 2; half > 0; half /= 2) {
         __syncthreads();
-        if (threadIdx.x < half) room[threadIdx.x] = op(room[threadIdx.x], room[threadIdx.x + half]);
+        if (threadIdx.x < half) scratch[threadIdx.x] = op(scratch[threadIdx.x], scratch[threadIdx.x + half]);
     }
     __syncthreads();
-    return room[0];
+    return scratch[0];
 }
 
 struct add {
@@ -257,18 +257,18 @@ __device__ static inline float load_parts(const __nv_bfloat16 *from, int64_t ld,
 enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
                          const float *shift, const float *mul, eh_table *out);
 void cuda_unplace(eh_compute *c, eh_table *t);
-size_t cuda_data_room(eh_compute *c);
+size_t cuda_data_capacity(eh_compute *c);
 void cuda_refresh(eh_compute *c, eh_table *t, const eh_matrix *x, const int32_t *label, int64_t first, int64_t n);
-void cuda_stage(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
-void cuda_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
+void cuda_prefetch(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
+void cuda_row_range(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
 void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
                  eh_label *label);
-void cuda_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X, int64_t ld,
-                          eh_label *label, const eh_disturb *with);
-void cuda_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld);
+void cuda_gather_packed(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_packed *X, int64_t ld,
+                        eh_label *label, const eh_augment *with);
+void cuda_append_bias(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_packed *X, int64_t ld);
 void cuda_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C, int64_t F_,
                        eh_real *U);
-void cuda_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU, int64_t F_,
+void cuda_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_packed *dU, int64_t F_,
                       eh_real *dC);
 /* product.cu */
 void cuda_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
@@ -285,14 +285,14 @@ bool cuda_has_wgmma(int *version);
 /* Y (n, h) = T (n, m) V^T where h is small; false: it is not. */
 bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T, int64_t ldt, const float *V,
                  int64_t ldv, float *Y, int64_t ldy);
-void cuda_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
-                      const eh_real *V, const eh_real *T, bool add, eh_operand *dA, eh_real *db, eh_real *dV);
+void cuda_output_grad(eh_compute *c, eh_epilogue slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
+                      const eh_real *V, const eh_real *T, bool add, eh_packed *dA, eh_real *db, eh_real *dV);
 /* math.cu */
 /* to (rows, columns; wide) as an operand of so many parts, a closing 1 where `one` says so, zeros up to wide. */
 void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from, int64_t ld, bool one, int parts,
                 __nv_bfloat16 *to, int64_t wide);
-void cuda_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to);
-void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s);
+void cuda_pack(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_packed *to);
+void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_packed *s);
 void cuda_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 void cuda_fill(eh_compute *c, int64_t count, double value, eh_real *x);
 void cuda_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
@@ -301,15 +301,15 @@ void cuda_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real 
 void cuda_scale(eh_compute *c, int64_t count, double a, eh_real *x);
 void cuda_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double cuda_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
-void cuda_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss);
-void cuda_climb(eh_compute *c, int64_t n, int64_t H, double step, const eh_operand *X, int64_t ld, const eh_real *dX,
-                eh_operand *to);
+void cuda_average(eh_compute *c, int64_t count, const eh_real *x, const eh_loss *other, eh_real *y, eh_loss *loss);
+void cuda_adversarial_step(eh_compute *c, int64_t n, int64_t H, double step, const eh_packed *X, int64_t ld,
+                           const eh_real *dX, eh_packed *to);
 void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
-               const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x);
+               const eh_real *g, eh_loss *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* pairs.cu */
-void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG);
+void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG);
 /* triples.cu */
-void cuda_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY);
+void cuda_triples(eh_compute *c, const eh_triples *p, eh_loss *loss, eh_real *dY);
 /* affinities.cu */
 void cuda_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
 /* nearest.cu */

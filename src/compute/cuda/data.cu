@@ -98,11 +98,12 @@ static void widen_windows(cuda_state *s, cuda_windows *w, int64_t rows)
 
 /* Bytes that data may take: three quarters of what is free, so that the rest of the work finds room; or what the
  * environment says. */
-size_t cuda_data_room(eh_compute *c)
+size_t cuda_data_capacity(eh_compute *c)
 {
     const char *limit = getenv("ENHOPE_GPU_MEMORY");
-    const size_t most = c->op->room(c) / 4 * 3, said = limit ? (size_t)strtoull(limit, NULL, 10) : most;
-    return said < most ? said : most;
+    const size_t max_bytes = c->op->free_memory(c) / 4 * 3,
+                 requested = limit ? (size_t)strtoull(limit, NULL, 10) : max_bytes;
+    return requested < max_bytes ? requested : max_bytes;
 }
 
 enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
@@ -120,11 +121,11 @@ enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x,
     const size_t bytes = x->kind == ENHOPE_U8    ? entries
                          : x->kind == ENHOPE_F32 ? entries * sizeof(float)
                                                  : entries * 8 + (n + 1) * 8;
-    const size_t room = c->op->room(c);
+    const size_t free_bytes = c->op->free_memory(c);
     cudaError_t error = to_device(s, shift, H * sizeof *shift, &t.shift);
     if (!error) error = to_device(s, mul, H * sizeof *mul, &t.mul);
     if (!error && label) error = to_device(s, label, n * sizeof *label, &t.classes);
-    if (!error && x->kind != ENHOPE_CSR && bytes > cuda_data_room(c)) {
+    if (!error && x->kind != ENHOPE_CSR && bytes > cuda_data_capacity(c)) {
         cuda_windows *w = new cuda_windows();
         t.stream = w;
         error = open_windows(x, w);
@@ -147,7 +148,7 @@ enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x,
         return eh_fail(
             ctx, ENHOPE_ERROR_MEMORY,
             "out of memory on the CUDA device: the data needs %.0f bytes, %.0f are free; --device cpu needs none",
-            (double)bytes, (double)room);
+            (double)bytes, (double)free_bytes);
     }
     *out = t;
     return ENHOPE_OK;
@@ -177,7 +178,7 @@ void cuda_refresh(eh_compute *c, eh_table *t, const eh_matrix *x, const int32_t 
     cuda_ok(s, cudaStreamSynchronize(s->stream), "copying data to it");
 }
 
-void cuda_stage(eh_compute *c, const eh_table *t, int64_t first, int64_t n)
+void cuda_prefetch(eh_compute *c, const eh_table *t, int64_t first, int64_t n)
 {
     cuda_state *s = state_of(c);
     cuda_windows *w = (cuda_windows *)t->stream;
@@ -193,10 +194,10 @@ void cuda_stage(eh_compute *c, const eh_table *t, int64_t first, int64_t n)
     w->filled++;
     const size_t bytes = (size_t)n * w->row_bytes;
     const char *from = w->host + (size_t)first * w->row_bytes;
-    static const size_t PART = 1 << 20;
+    static const size_t CHUNK = 1 << 20;
 #pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (size_t at = 0; at < bytes; at += PART)
-        memcpy((char *)one.pinned + at, from + at, bytes - at < PART ? bytes - at : PART);
+    for (size_t at = 0; at < bytes; at += CHUNK)
+        memcpy((char *)one.pinned + at, from + at, bytes - at < CHUNK ? bytes - at : CHUNK);
     cuda_ok(s, cudaMemcpyAsync(one.device, one.pinned, bytes, cudaMemcpyHostToDevice, w->stream), "streaming data");
     cuda_ok(s, cudaEventRecord(one.copied, w->stream), "streaming data");
 }
@@ -218,22 +219,22 @@ static const void *rows_at(cuda_state *s, const eh_table *t)
 
 /* ---- gather ---- */
 
-__global__ void successive_each(int64_t first, int64_t n, int64_t *rows)
+__global__ void row_range_each(int64_t first, int64_t n, int64_t *rows)
 {
     begin_kernel();
     CUDA_EACH(i, n) rows[i] = first + i;
 }
 
-void cuda_successive(eh_compute *c, int64_t first, int64_t n, eh_row *rows)
+void cuda_row_range(eh_compute *c, int64_t first, int64_t n, eh_row *rows)
 {
-    if (n) note(state_of(c), blocks_for(n, 256), 256, 0, successive_each, soft{first}, n, R(rows));
+    if (n) enqueue(state_of(c), blocks_for(n, 256), 256, 0, row_range_each, varying{first}, n, R(rows));
 }
 
 /* A block a row. quads: rows begin at multiples of four entries. */
-template <typename X, typename T, bool DISTURBED>
+template <typename X, typename T, bool AUGMENTED>
 __global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shift, const float *mul,
                              const int64_t *rows, int64_t n, const int32_t *classes, T *to, int64_t ld, int parts,
-                             int32_t *label, disturbance with)
+                             int32_t *label, augmentation with)
 {
     begin_kernel();
     for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
@@ -250,12 +251,12 @@ __global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shi
                 const float4 a = __ldg((const float4 *)(shift + j)), b = __ldg((const float4 *)(mul + j));
                 const float4 scaled = {((float)v[0] - a.x) * b.x, ((float)v[1] - a.y) * b.y, ((float)v[2] - a.z) * b.z,
                                        ((float)v[3] - a.w) * b.w};
-                out.put_four(j, DISTURBED ? disturb_four(with, row, j, scaled) : scaled);
+                out.put_four(j, AUGMENTED ? augment_four(with, row, j, scaled) : scaled);
             }
         } else {
             for (int64_t j = threadIdx.x; j < H; j += GATHER_WIDE) {
                 const float scaled = ((float)from[j] - shift[j]) * mul[j];
-                out.put(j, DISTURBED ? disturb_one(with, row, j, scaled) : scaled);
+                out.put(j, AUGMENTED ? augment_one(with, row, j, scaled) : scaled);
             }
         }
         for (int64_t j = H + threadIdx.x; j < ld; j += GATHER_WIDE) out.put(j, j == H ? 1.0f : 0.0f);
@@ -264,10 +265,10 @@ __global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shi
 }
 
 /* A block a row: zeros first, then what is there. */
-template <typename T, bool DISTURBED>
+template <typename T, bool AUGMENTED>
 __global__ void gather_sparse(const int64_t *start, const int32_t *column, const float *value, int64_t H,
                               const float *shift, const float *mul, const int64_t *rows, int64_t n,
-                              const int32_t *classes, T *to, int64_t ld, int parts, int32_t *label, disturbance with)
+                              const int32_t *classes, T *to, int64_t ld, int parts, int32_t *label, augmentation with)
 {
     begin_kernel();
     for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
@@ -275,13 +276,13 @@ __global__ void gather_sparse(const int64_t *start, const int32_t *column, const
         const auto out = row_of(to, i, ld, parts);
         for (int64_t j = threadIdx.x; j < ld; j += blockDim.x) {
             const float scaled = j < H ? -shift[j] * mul[j] : j == H ? 1.0f : 0.0f;
-            out.put(j, DISTURBED && j < H ? disturb_one(with, row, j, scaled) : scaled);
+            out.put(j, AUGMENTED && j < H ? augment_one(with, row, j, scaled) : scaled);
         }
         __syncthreads();
         for (int64_t e = start[row] + threadIdx.x; e < start[row + 1]; e += blockDim.x) {
             const int32_t j = column[e];
             const float scaled = (value[e] - shift[j]) * mul[j];
-            out.put(j, DISTURBED ? disturb_one(with, row, j, scaled) : scaled);
+            out.put(j, AUGMENTED ? augment_one(with, row, j, scaled) : scaled);
         }
         if (label && threadIdx.x == 0) label[i] = classes[row];
         __syncthreads();
@@ -299,20 +300,20 @@ static void rows_used(cuda_state *s, const eh_table *t)
 
 template <typename T>
 static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, T *X, int64_t ld, eh_label *label,
-                   const eh_disturb *with)
+                   const eh_augment *with)
 {
     cuda_state *s = state_of(c);
     if (n == 0) return;
     const int64_t H = t->x.H;
     const float *shift = F(t->shift), *mul = F(t->mul);
     const int32_t *classes = L(t->classes);
-    const soft at{(const int64_t *)R(rows)};
-    const soft how{disturbance_of(with)};
-    const bool moved = eh_deforms(with);
+    const varying at{(const int64_t *)R(rows)};
+    const varying how{augmentation_of(with)};
+    const bool moved = eh_warps(with);
     if (t->x.kind == ENHOPE_CSR && moved) return cuda_gather_images(c, t, NULL, rows, n, X, ld, label, with);
     if (t->x.kind == ENHOPE_CSR) {
-        note(s, blocks_for(n, 1), 128, 0, with ? gather_sparse<T, true> : gather_sparse<T, false>, t->x.row_start,
-             t->x.column, t->x.value, H, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);
+        enqueue(s, blocks_for(n, 1), 128, 0, with ? gather_sparse<T, true> : gather_sparse<T, false>, t->x.row_start,
+                t->x.column, t->x.value, H, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);
         return;
     }
     const void *from = rows_at(s, t);
@@ -321,12 +322,13 @@ static void gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t
     if (moved)
         cuda_gather_images(c, t, from, rows, n, X, ld, label, with);
     else if (t->x.kind == ENHOPE_U8)
-        note(s, blocks_for(n, 1), GATHER_WIDE, 0,
-             with ? gather_dense<uint8_t, T, true> : gather_dense<uint8_t, T, false>, soft{(const uint8_t *)from}, H,
-             quads, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);
+        enqueue(s, blocks_for(n, 1), GATHER_WIDE, 0,
+                with ? gather_dense<uint8_t, T, true> : gather_dense<uint8_t, T, false>, varying{(const uint8_t *)from},
+                H, quads, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);
     else
-        note(s, blocks_for(n, 1), GATHER_WIDE, 0, with ? gather_dense<float, T, true> : gather_dense<float, T, false>,
-             soft{(const float *)from}, H, quads, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);
+        enqueue(s, blocks_for(n, 1), GATHER_WIDE, 0,
+                with ? gather_dense<float, T, true> : gather_dense<float, T, false>, varying{(const float *)from}, H,
+                quads, shift, mul, at, n, classes, X, ld, parts_in(c), L(label), how);
     rows_used(s, t);
 }
 
@@ -336,16 +338,16 @@ void cuda_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n
     gather(c, t, rows, n, F(X), ld, label, NULL);
 }
 
-void cuda_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X, int64_t ld,
-                          eh_label *label, const eh_disturb *with)
+void cuda_gather_packed(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_packed *X, int64_t ld,
+                        eh_label *label, const eh_augment *with)
 {
-    if (c->numbers)
+    if (c->packed_is_real)
         gather(c, t, rows, n, (float *)X, ld, label, with);
     else
         gather(c, t, rows, n, O(X), ld, label, with);
 }
 
-__global__ void close_numbers(int64_t n, int64_t H, const float *E, float *X, int64_t ld)
+__global__ void append_bias_reals(int64_t n, int64_t H, const float *E, float *X, int64_t ld)
 {
     begin_kernel();
     CUDA_EACH(i, n * ld)
@@ -355,32 +357,32 @@ __global__ void close_numbers(int64_t n, int64_t H, const float *E, float *X, in
     }
 }
 
-void cuda_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld)
+void cuda_append_bias(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_packed *X, int64_t ld)
 {
-    if (!c->numbers)
+    if (!c->packed_is_real)
         cuda_split(state_of(c), n, H, F(E), H, true, parts_in(c), O(X), ld);
     else if (n)
-        note(state_of(c), blocks_for(n * ld, 128), 128, 0, close_numbers, n, H, F(E), (float *)X, ld);
+        enqueue(state_of(c), blocks_for(n * ld, 128), 128, 0, append_bias_reals, n, H, F(E), (float *)X, ld);
 }
 
 /* ---- sparse rows ---- */
 
 /* A block a row; its entries are read together, a piece at a time. */
-enum { PIECE = 128 };
+enum { CHUNK = 128 };
 
 __global__ void sparse_rows_apply(const int64_t *start, const int32_t *column, const float *value, int64_t H,
                                   const float *mul, const int64_t *rows, int64_t n, const float *C, int64_t F, float *U)
 {
     begin_kernel();
-    __shared__ int32_t at[PIECE];
-    __shared__ float by[PIECE];
+    __shared__ int32_t at[CHUNK];
+    __shared__ float by[CHUNK];
     for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
         const int64_t first = start[rows[i]], end = start[rows[i] + 1];
         for (int64_t from = 0; from < F; from += blockDim.x) { /* all threads go round alike */
             const int64_t f = from + threadIdx.x;
             float sum = f < F ? C[H * F + f] : 0;
-            for (int64_t e = first; e < end; e += PIECE) {
-                const int64_t count = end - e < PIECE ? end - e : PIECE;
+            for (int64_t e = first; e < end; e += CHUNK) {
+                const int64_t count = end - e < CHUNK ? end - e : CHUNK;
                 __syncthreads();
                 for (int64_t p = threadIdx.x; p < count; p += blockDim.x) {
                     at[p] = column[e + p];
@@ -400,13 +402,13 @@ void cuda_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *rows, int
                        eh_real *U)
 {
     if (n == 0) return;
-    note(state_of(c), blocks_for(n, 1), 256, 0, sparse_rows_apply, t->x.row_start, t->x.column, t->x.value, t->x.H,
-         F(t->mul), soft{(const int64_t *)R(rows)}, n, F(C), F_, F(U));
+    enqueue(state_of(c), blocks_for(n, 1), 256, 0, sparse_rows_apply, t->x.row_start, t->x.column, t->x.value, t->x.H,
+            F(t->mul), varying{(const int64_t *)R(rows)}, n, F(C), F_, F(U));
 }
 
 /* A block owns SLICE factors and walks the rows in order, so that every sum has one order: no two entries of a row share
  * a column, so the entries of a row may go in any order. */
-enum { SLICE = 8, LANES = 32 };
+enum { SLICE = 8, THREAD_ROWS = 32 };
 
 __global__ void sparse_rows_grad(const int64_t *start, const int32_t *column, const float *value, int64_t H,
                                  const float *mul, const int64_t *rows, int64_t n, const __nv_bfloat16 *dU, int parts,
@@ -419,17 +421,18 @@ __global__ void sparse_rows_grad(const int64_t *start, const int32_t *column, co
         const float du = f < F ? load_parts(dU + i * parts * F + f, F, parts) : 0;
         bias += du;
         const int64_t end = start[rows[i] + 1];
-        for (int64_t e = start[rows[i]] + threadIdx.y; e < end; e += LANES)
+        for (int64_t e = start[rows[i]] + threadIdx.y; e < end; e += THREAD_ROWS)
             if (f < F) dC[column[e] * F + f] += value[e] * mul[column[e]] * du;
         __syncthreads();
     }
     if (f < F && threadIdx.y == 0) dC[H * F + f] += bias;
 }
 
-void cuda_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU, int64_t F_,
+void cuda_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_packed *dU, int64_t F_,
                       eh_real *dC)
 {
     if (n == 0) return;
-    note(state_of(c), blocks_for(F_, SLICE), dim3(SLICE, LANES), 0, sparse_rows_grad, t->x.row_start, t->x.column,
-         t->x.value, t->x.H, F(t->mul), soft{(const int64_t *)R(rows)}, n, O(dU), parts_in(c), F_, F(dC));
+    enqueue(state_of(c), blocks_for(F_, SLICE), dim3(SLICE, THREAD_ROWS), 0, sparse_rows_grad, t->x.row_start,
+            t->x.column, t->x.value, t->x.H, F(t->mul), varying{(const int64_t *)R(rows)}, n, O(dU), parts_in(c), F_,
+            F(dC));
 }

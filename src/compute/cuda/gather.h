@@ -3,12 +3,12 @@
 #define EH_CUDA_GATHER_H
 
 #include "compute/cuda/cuda.h"
-#include "compute/deform.h"
+#include "compute/warp.h"
 
 enum { GATHER_WIDE = 224 };
 
 /* Where a row's entries go: numbers, or an operand of so many parts. */
-struct number_row {
+struct real_row {
     float *at;
     __device__ void put(int64_t j, float v) const
     {
@@ -19,7 +19,7 @@ struct number_row {
         *(float4 *)(at + j) = v;
     }
 };
-struct operand_row {
+struct packed_row {
     __nv_bfloat16 *at;
     int64_t ld;
     int parts;
@@ -33,39 +33,39 @@ struct operand_row {
     }
 };
 
-__device__ static inline number_row row_of(float *X, int64_t i, int64_t ld, int)
+__device__ static inline real_row row_of(float *X, int64_t i, int64_t ld, int)
 {
     return {X + i * ld};
 }
-__device__ static inline operand_row row_of(__nv_bfloat16 *X, int64_t i, int64_t ld, int parts)
+__device__ static inline packed_row row_of(__nv_bfloat16 *X, int64_t i, int64_t ld, int parts)
 {
     return {X + i * parts * ld, ld, parts};
 }
 
-/* An eh_disturb as the device needs it, without gaps: parameters are compared byte by byte. */
-struct disturbance {
+/* An eh_augment as the device needs it, without gaps: parameters are compared byte by byte. */
+struct augmentation {
     uint64_t seed, pass;
     float noise, kept; /* deviation; what an input that stays is multiplied with */
     int32_t below;     /* eh_drop_below(); 0: none is dropped */
     int32_t unused;    /* no gap */
 };
 
-static inline disturbance disturbance_of(const eh_disturb *with)
+static inline augmentation augmentation_of(const eh_augment *with)
 {
     if (!with) return {};
     return {with->seed, with->pass, (float)with->noise, (float)(1 / (1 - with->dropout)), eh_drop_below(with->dropout),
             0};
 }
 
-__device__ static inline float kept_or_dropped(const disturbance &with, uint32_t word, float v)
+__device__ static inline float kept_or_dropped(const augmentation &with, uint32_t word, float v)
 {
     return (int32_t)(word >> 8) < with.below ? 0 : with.kept * v;
 }
 
 /* Columns j .. j + 3 of a row, j a multiple of four. */
-__device__ static inline float4 disturb_four(const disturbance &with, int64_t row, int64_t j, float4 v)
+__device__ static inline float4 augment_four(const augmentation &with, int64_t row, int64_t j, float4 v)
 {
-    const uint64_t index = eh_disturb_index(with.pass, row);
+    const uint64_t index = eh_augment_index(with.pass, row);
     uint32_t w[4];
     if (with.noise > 0) {
         float4 g;
@@ -83,16 +83,16 @@ __device__ static inline float4 disturb_four(const disturbance &with, int64_t ro
 }
 
 /* One column alone. */
-__device__ static inline float disturb_one(const disturbance &with, int64_t row, int64_t j, float v)
+__device__ static inline float augment_one(const augmentation &with, int64_t row, int64_t j, float v)
 {
-    const float4 all = disturb_four(with, row, j - j % 4, float4{v, v, v, v});
+    const float4 all = augment_four(with, row, j - j % 4, float4{v, v, v, v});
     return j % 4 == 0 ? all.x : j % 4 == 1 ? all.y : j % 4 == 2 ? all.z : all.w;
 }
 
 /* deform.cu: gathers images that are moved. from: where the rows of a dense table are now. */
 void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n, float *X,
-                        int64_t ld, eh_label *label, const eh_disturb *with);
+                        int64_t ld, eh_label *label, const eh_augment *with);
 void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n,
-                        __nv_bfloat16 *X, int64_t ld, eh_label *label, const eh_disturb *with);
+                        __nv_bfloat16 *X, int64_t ld, eh_label *label, const eh_augment *with);
 
 #endif

@@ -9,7 +9,7 @@ enum { GRAPHS = 64 };
 
 struct cuda_graph {
     uint64_t key;
-    size_t notes;
+    size_t launches;
     cudaGraph_t graph;    /* to which the nodes belong */
     cudaGraphExec_t exec; /* NULL: seen once, or it could not be made */
     bool never;           /* it could not be made */
@@ -33,26 +33,26 @@ static uint64_t mix(uint64_t key, const void *data, size_t bytes)
 static uint64_t key_of(const cuda_list &list)
 {
     uint64_t key = 0xCBF29CE484222325u;
-    for (const cuda_note &n : list.notes) {
+    for (const cuda_launch &n : list.launches) {
         const uint64_t shape[] = {(uint64_t)(uintptr_t)n.kernel, (uint64_t)n.grid.x << 32 | n.grid.y << 16 | n.grid.z,
                                   (uint64_t)n.block.x << 32 | n.block.y << 16 | n.shared};
         key = mix(key, shape, sizeof shape);
         for (unsigned i = n.first; i < n.first + n.params; i++)
-            if (!list.places[i].soft) key = mix(key, list.bytes.data() + list.places[i].at, list.places[i].size);
+            if (!list.params[i].varying) key = mix(key, list.bytes.data() + list.params[i].at, list.params[i].size);
     }
     return key;
 }
 
-enum { MOST_PARAMS = 24 };
+enum { MAX_PARAMS = 24 };
 
-static void arguments(const cuda_list &list, const cuda_note &n, void **out)
+static void arguments(const cuda_list &list, const cuda_launch &n, void **out)
 {
-    for (unsigned i = 0; i < n.params; i++) out[i] = (void *)(list.bytes.data() + list.places[n.first + i].at);
+    for (unsigned i = 0; i < n.params; i++) out[i] = (void *)(list.bytes.data() + list.params[n.first + i].at);
 }
 
-static cudaError_t launch(cuda_state *s, const cuda_note &n)
+static cudaError_t launch(cuda_state *s, const cuda_launch &n)
 {
-    void *args[MOST_PARAMS];
+    void *args[MAX_PARAMS];
     arguments(s->list, n, args);
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -88,7 +88,7 @@ static void record(cuda_state *s, cuda_graph *g)
 {
     cudaError_t error = cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal);
     if (!error) {
-        for (const cuda_note &n : s->list.notes) {
+        for (const cuda_launch &n : s->list.launches) {
             cudaGraphNode_t node = NULL;
             if (!error) error = launch(s, n);
             if (!error) error = last_node(s, &node);
@@ -106,15 +106,15 @@ static void record(cuda_state *s, cuda_graph *g)
 /* Soft parameters that are not as the graph has them. */
 static void renew(cuda_state *s, cuda_graph *g)
 {
-    for (size_t i = 0; i < s->list.notes.size(); i++) {
-        const cuda_note &n = s->list.notes[i];
+    for (size_t i = 0; i < s->list.launches.size(); i++) {
+        const cuda_launch &n = s->list.launches[i];
         bool changed = false;
-        for (unsigned p = n.first; n.soft && p < n.first + n.params; p++) {
-            const cuda_place_of &at = s->list.places[p];
-            changed |= at.soft && memcmp(g->bytes.data() + at.at, s->list.bytes.data() + at.at, at.size) != 0;
+        for (unsigned p = n.first; n.varying && p < n.first + n.params; p++) {
+            const cuda_param &at = s->list.params[p];
+            changed |= at.varying && memcmp(g->bytes.data() + at.at, s->list.bytes.data() + at.at, at.size) != 0;
         }
         if (!changed) continue;
-        void *args[MOST_PARAMS];
+        void *args[MAX_PARAMS];
         arguments(s->list, n, args);
         cudaKernelNodeParams params = {};
         params.func = (void *)(uintptr_t)n.kernel;
@@ -140,7 +140,7 @@ static cuda_graph *find(cuda_state *s)
     const uint64_t key = key_of(s->list);
     for (size_t i = s->graphs.size(); i-- > 0;) {
         cuda_graph *g = s->graphs[i];
-        if (g->key != key || g->notes != s->list.notes.size()) continue;
+        if (g->key != key || g->launches != s->list.launches.size()) continue;
         s->graphs.erase(s->graphs.begin() + (long)i);
         s->graphs.push_back(g);
         return g;
@@ -150,7 +150,7 @@ static cuda_graph *find(cuda_state *s)
         graph_free(s->graphs.front());
         s->graphs.erase(s->graphs.begin());
     }
-    s->graphs.push_back(new cuda_graph{key, s->list.notes.size(), NULL, NULL, false, {}, {}});
+    s->graphs.push_back(new cuda_graph{key, s->list.launches.size(), NULL, NULL, false, {}, {}});
     return NULL;
 }
 
@@ -158,10 +158,10 @@ void cuda_run(cuda_state *s)
 {
     s->open_split = -1;
     cudaSetDevice(s->device); /* the caller may be another thread than the one that opened it */
-    if (s->list.notes.empty()) return;
+    if (s->list.launches.empty()) return;
     if (!s->failed) {
         enum { FEW = 3 }; /* kernels, for which a graph gains nothing */
-        cuda_graph *g = s->list.notes.size() > FEW ? find(s) : NULL;
+        cuda_graph *g = s->list.launches.size() > FEW ? find(s) : NULL;
         if (g && g->exec)
             renew(s, g);
         else if (g && !g->never)
@@ -169,10 +169,10 @@ void cuda_run(cuda_state *s)
         if (g && g->exec)
             cuda_ok(s, cudaGraphLaunch(g->exec, s->stream), "starting a graph");
         else
-            for (const cuda_note &n : s->list.notes) cuda_ok(s, launch(s, n), "starting a kernel");
+            for (const cuda_launch &n : s->list.launches) cuda_ok(s, launch(s, n), "starting a kernel");
     }
-    s->list.notes.clear();
-    s->list.places.clear();
+    s->list.launches.clear();
+    s->list.params.clear();
     s->list.bytes.clear();
 }
 

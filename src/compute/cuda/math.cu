@@ -13,12 +13,12 @@ __global__ void power_each(int64_t rows, int64_t columns, int order, const float
     }
 }
 
-void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
+void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_packed *s)
 {
     const int64_t count = rows * columns;
     if (count)
-        note(state_of(c), blocks_for(count, THREADS), THREADS, 0, power_each, rows, columns, order, F(u), parts_in(c),
-             O(s));
+        enqueue(state_of(c), blocks_for(count, THREADS), THREADS, 0, power_each, rows, columns, order, F(u),
+                parts_in(c), O(s));
 }
 
 /* Matrices that become operands; those asked for in a row share a launch, since none of them reads what another makes. */
@@ -69,8 +69,8 @@ void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from,
     memset((void *)&jobs, 0, sizeof jobs); /* padding too: lists are compared by bytes */
     jobs.parts = parts;
     if (s->open_split >= 0) {
-        const cuda_note &last = s->list.notes[(size_t)s->open_split];
-        memcpy((void *)&jobs, s->list.bytes.data() + s->list.places[last.first].at, sizeof jobs);
+        const cuda_launch &last = s->list.launches[(size_t)s->open_split];
+        memcpy((void *)&jobs, s->list.bytes.data() + s->list.params[last.first].at, sizeof jobs);
     }
     const bool joins = s->open_split >= 0 && jobs.count < JOBS && jobs.parts == parts;
     if (!joins) {
@@ -83,19 +83,19 @@ void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from,
     job.quads = columns % 4 == 0 && (ld | wide) % 4 == 0 && (uintptr_t)from % 16 == 0 && (uintptr_t)to % 8 == 0;
     const unsigned blocks = (unsigned)((rows + SPLIT_ROWS - 1) / SPLIT_ROWS);
     if (!joins) {
-        note(s, blocks, THREADS, 0, split_rows, jobs);
-        s->open_split = (int)s->list.notes.size() - 1;
+        enqueue(s, blocks, THREADS, 0, split_rows, jobs);
+        s->open_split = (int)s->list.launches.size() - 1;
         return;
     }
-    cuda_note &last = s->list.notes[(size_t)s->open_split];
+    cuda_launch &last = s->list.launches[(size_t)s->open_split];
     job.first_block = last.grid.x;
     last.grid.x += blocks;
-    memcpy(s->list.bytes.data() + s->list.places[last.first].at, (const void *)&jobs, sizeof jobs);
+    memcpy(s->list.bytes.data() + s->list.params[last.first].at, (const void *)&jobs, sizeof jobs);
 }
 
-void cuda_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to)
+void cuda_pack(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_packed *to)
 {
-    if (c->numbers)
+    if (c->packed_is_real)
         cuda_copy(c, rows * columns, from, (eh_real *)to);
     else
         cuda_split(state_of(c), rows, columns, F(from), columns, false, parts_in(c), O(to), columns);
@@ -113,13 +113,13 @@ __global__ void column_sums_of(int64_t n, int64_t m, const float *A, float beta,
     part[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.y || k >= m) return;
-    for (int lane = 1; lane < 32; lane++) sum += part[lane][threadIdx.x];
+    for (int row = 1; row < 32; row++) sum += part[row][threadIdx.x];
     out[k] = sum + (beta == 0 ? 0 : beta * out[k]);
 }
 
 void cuda_column_sums(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out)
 {
-    note(state_of(c), blocks_for(m, 32), dim3(32, 32), 0, column_sums_of, n, m, F(A), (float)beta, F(out));
+    enqueue(state_of(c), blocks_for(m, 32), dim3(32, 32), 0, column_sums_of, n, m, F(A), (float)beta, F(out));
 }
 
 __global__ void fill_each(int64_t count, float value, float *x)
@@ -130,7 +130,7 @@ __global__ void fill_each(int64_t count, float value, float *x)
 
 void cuda_fill(eh_compute *c, int64_t count, double value, eh_real *x)
 {
-    if (count) note(state_of(c), blocks_for(count, THREADS), THREADS, 0, fill_each, count, (float)value, F(x));
+    if (count) enqueue(state_of(c), blocks_for(count, THREADS), THREADS, 0, fill_each, count, (float)value, F(x));
 }
 
 __global__ void copy_each(int64_t count, const float *x, float *y)
@@ -141,7 +141,7 @@ __global__ void copy_each(int64_t count, const float *x, float *y)
 
 void cuda_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y)
 {
-    if (count) note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, copy_each, count, F(x), F(y));
+    if (count) enqueue(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, copy_each, count, F(x), F(y));
 }
 
 __global__ void copy_rows_each(int64_t rows, int64_t columns, const float *x, int64_t ldx, float *y, int64_t ldy)
@@ -154,7 +154,8 @@ __global__ void copy_rows_each(int64_t rows, int64_t columns, const float *x, in
 void cuda_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y,
                     int64_t ldy)
 {
-    if (rows) note(state_of(c), blocks_for(rows, 1), THREADS, 0, copy_rows_each, rows, columns, F(x), ldx, F(y), ldy);
+    if (rows)
+        enqueue(state_of(c), blocks_for(rows, 1), THREADS, 0, copy_rows_each, rows, columns, F(x), ldx, F(y), ldy);
 }
 
 __global__ void scale_each(int64_t count, float a, float *x)
@@ -165,7 +166,8 @@ __global__ void scale_each(int64_t count, float a, float *x)
 
 void cuda_scale(eh_compute *c, int64_t count, double a, eh_real *x)
 {
-    if (count) note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, scale_each, count, soft{(float)a}, F(x));
+    if (count)
+        enqueue(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, scale_each, count, varying{(float)a}, F(x));
 }
 
 __global__ void axpy_each(int64_t count, float a, const float *x, float *y)
@@ -177,22 +179,23 @@ __global__ void axpy_each(int64_t count, float a, const float *x, float *y)
 void cuda_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y)
 {
     if (count)
-        note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, axpy_each, count, soft{(float)a}, F(x), F(y));
+        enqueue(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, axpy_each, count, varying{(float)a}, F(x),
+                F(y));
 }
 
-__global__ void mean_each(int64_t count, const float *x, const eh_value *other, float *y, eh_value *loss)
+__global__ void average_each(int64_t count, const float *x, const eh_loss_value *other, float *y, eh_loss_value *loss)
 {
     begin_kernel();
     CUDA_EACH(i, count) y[i] = 0.5f * (x[i] + y[i]);
     if (blockIdx.x || threadIdx.x) return;
     loss->value = (other->value + loss->value) / 2;
-    if (other->spoilt != 0) loss->spoilt = 1;
+    if (other->nonfinite != 0) loss->nonfinite = 1;
 }
 
-void cuda_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y, eh_scalar *loss)
+void cuda_average(eh_compute *c, int64_t count, const eh_real *x, const eh_loss *other, eh_real *y, eh_loss *loss)
 {
-    note(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, mean_each, count, F(x), S(other), F(y),
-         soft{S(loss)});
+    enqueue(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, average_each, count, F(x), S(other), F(y),
+            varying{S(loss)});
 }
 
 /* Entry j of row i: a number, or the sum of its parts. */
@@ -215,7 +218,8 @@ __device__ static void put_entry(__nv_bfloat16 *X, int64_t i, int64_t j, int64_t
 
 /* A block of CUDA_BLOCK a row. */
 template <typename T>
-__global__ void climb_rows(int64_t n, int64_t H, float step, const T *X, int64_t ld, int parts, const float *dX, T *to)
+__global__ void adversarial_rows(int64_t n, int64_t H, float step, const T *X, int64_t ld, int parts, const float *dX,
+                                 T *to)
 {
     begin_kernel();
     for (int64_t i = blockIdx.x; i < n; i += gridDim.x)
@@ -225,16 +229,16 @@ __global__ void climb_rows(int64_t n, int64_t H, float step, const T *X, int64_t
         }
 }
 
-void cuda_climb(eh_compute *c, int64_t n, int64_t H, double step, const eh_operand *X, int64_t ld, const eh_real *dX,
-                eh_operand *to)
+void cuda_adversarial_step(eh_compute *c, int64_t n, int64_t H, double step, const eh_packed *X, int64_t ld,
+                           const eh_real *dX, eh_packed *to)
 {
     if (n == 0) return;
-    if (c->numbers)
-        note(state_of(c), blocks_for(n, 1), CUDA_BLOCK, 0, climb_rows<float>, n, H, (float)step, (const float *)X, ld,
-             0, F(dX), (float *)to);
+    if (c->packed_is_real)
+        enqueue(state_of(c), blocks_for(n, 1), CUDA_BLOCK, 0, adversarial_rows<float>, n, H, (float)step,
+                (const float *)X, ld, 0, F(dX), (float *)to);
     else
-        note(state_of(c), blocks_for(n, 1), CUDA_BLOCK, 0, climb_rows<__nv_bfloat16>, n, H, (float)step, O(X), ld,
-             parts_in(c), F(dX), O(to));
+        enqueue(state_of(c), blocks_for(n, 1), CUDA_BLOCK, 0, adversarial_rows<__nv_bfloat16>, n, H, (float)step, O(X),
+                ld, parts_in(c), F(dX), O(to));
 }
 
 /* The sum of one number a thread, in a fixed tree; thread 0 has it. */
@@ -270,8 +274,8 @@ double cuda_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y
     cuda_state *s = state_of(c);
     double sum = 0;
     static_assert((int)CUDA_DOT_BLOCKS == (int)THREADS, "one block adds up the parts");
-    note(s, CUDA_DOT_BLOCKS, THREADS, 0, dot_parts, count, F(x), F(y), s->sums);
-    note(s, 1, CUDA_DOT_BLOCKS, 0, dot_whole, s->sums);
+    enqueue(s, CUDA_DOT_BLOCKS, THREADS, 0, dot_parts, count, F(x), F(y), s->sums);
+    enqueue(s, 1, CUDA_DOT_BLOCKS, 0, dot_whole, s->sums);
     c->op->fetch(c, &sum, s->sums + CUDA_DOT_BLOCKS, sizeof sum);
     return sum;
 }
@@ -291,7 +295,7 @@ __device__ static inline bool adam_one(float step, float root_fix, const adam_ra
 }
 
 __global__ void adam_each(int64_t count, bool quads, float step, float root_fix, adam_rates r, const float *g,
-                          eh_value *loss, float *m1, float *m2, float *x)
+                          eh_loss_value *loss, float *m1, float *m2, float *x)
 {
     begin_kernel();
     if (!isfinite(loss->value)) return;
@@ -314,17 +318,17 @@ __global__ void adam_each(int64_t count, bool quads, float step, float root_fix,
         const int64_t i = 4 * whole + rest;
         good &= adam_one(step, root_fix, r, g[i], m1[i], m2[i], x[i]);
     }
-    if (!good) loss->spoilt = 1;
+    if (!good) loss->nonfinite = 1;
 }
 
 void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
-               const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x)
+               const eh_real *g, eh_loss *loss, eh_real *m1, eh_real *m2, eh_real *x)
 {
     if (count == 0) return;
     const float step = (float)(rate / (1 - pow(beta1, (double)t)));
     const float root_fix = (float)(1 / sqrt(1 - pow(beta2, (double)t)));
     const adam_rates rates = {(float)beta1, (float)beta2, (float)epsilon};
     const bool quads = ((uintptr_t)g | (uintptr_t)m1 | (uintptr_t)m2 | (uintptr_t)x) % 16 == 0;
-    note(state_of(c), blocks_for(quads ? (count + 3) / 4 : count, THREADS), THREADS, 0, adam_each, count, quads,
-         soft{step}, soft{root_fix}, rates, F(g), soft{S(loss)}, F(m1), F(m2), F(x));
+    enqueue(state_of(c), blocks_for(quads ? (count + 3) / 4 : count, THREADS), THREADS, 0, adam_each, count, quads,
+            varying{step}, varying{root_fix}, rates, F(g), varying{S(loss)}, F(m1), F(m2), F(x));
 }

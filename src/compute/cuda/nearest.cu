@@ -13,7 +13,7 @@ struct doubts {
     float products, squares;
 };
 
-enum { FEW_DIMS = 16, THREADS = 128, WARPS = THREADS / 32, SHORT = 8, LANE = 4 }; /* LANE: references at a time */
+enum { FEW_DIMS = 16, THREADS = 128, WARPS = THREADS / 32, SHORT = 8, PER_THREAD = 4 }; /* LANE: references at a time */
 static const int64_t QUERIES = 2048, REFERENCES = 4096; /* of a block of products: they stay in the cache */
 
 /* ---- few dimensions ---- */
@@ -118,43 +118,43 @@ __global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_
     begin_kernel();
     const int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
     if (i >= qs) return;
-    const int lane = threadIdx.x % 32;
+    const int laneid = threadIdx.x % 32;
     int64_t *my_index = index + i * k, found = first_r < k ? first_r : k;
     float *my_distance = distance + i * k;
     float limit = found == k ? my_distance[k - 1] : INFINITY;
     const float length = P ? q_length[i] : 0;
-    for (int64_t first = 0; first < rs; first += 32 * LANE) {
-        bool wanted[LANE];
-        float product[LANE], other[LANE];
+    for (int64_t first = 0; first < rs; first += 32 * PER_THREAD) {
+        bool wanted[PER_THREAD];
+        float product[PER_THREAD], other[PER_THREAD];
 #pragma unroll
-        for (int e = 0; e < LANE; e++) {
-            const int64_t j = first + LANE * lane + e;
+        for (int e = 0; e < PER_THREAD; e++) {
+            const int64_t j = first + PER_THREAD * laneid + e;
             product[e] = P && j < rs ? P[i * rs + j] : 0;
             other[e] = P && j < rs ? r_length[j] : 0;
         }
 #pragma unroll
-        for (int e = 0; e < LANE; e++) {
+        for (int e = 0; e < PER_THREAD; e++) {
             const float squares = length * length + other[e] * other[e];
-            const float least =
+            const float lower_bound =
                 squares - 2 * product[e] - (doubt.products * length * other[e] + doubt.squares * squares);
-            wanted[e] = first + LANE * lane + e < rs && (!P || !(least > limit));
+            wanted[e] = first + PER_THREAD * laneid + e < rs && (!P || !(lower_bound > limit));
         }
         bool some = false;
 #pragma unroll
-        for (int e = 0; e < LANE; e++) some |= wanted[e];
-        unsigned lanes = __ballot_sync(0xffffffff, some);
-        for (; lanes; lanes &= lanes - 1) {
-            const int next = __ffs((int)lanes) - 1;
+        for (int e = 0; e < PER_THREAD; e++) some |= wanted[e];
+        unsigned ballot = __ballot_sync(0xffffffff, some);
+        for (; ballot; ballot &= ballot - 1) {
+            const int next = __ffs((int)ballot) - 1;
 #pragma unroll
-            for (int e = 0; e < LANE; e++) {
+            for (int e = 0; e < PER_THREAD; e++) {
                 if (!__shfl_sync(0xffffffff, (int)wanted[e], next)) continue;
-                const int64_t j = first + LANE * next + e;
+                const int64_t j = first + PER_THREAD * next + e;
                 const float d = warp_distance2(Q + i * dims, R + j * dims, dims);
                 if (found == k && !(d < limit)) continue; /* the same for all lanes */
-                if (lane == 0) put(d, first_r + j, found, k, my_index, my_distance);
+                if (laneid == 0) put(d, first_r + j, found, k, my_index, my_distance);
                 __syncwarp();
                 if (found < k) found++;
-                const float last = lane == 0 && found == k ? my_distance[k - 1] : INFINITY;
+                const float last = laneid == 0 && found == k ? my_distance[k - 1] : INFINITY;
                 limit = __shfl_sync(0xffffffff, last, 0);
             }
         }
@@ -173,22 +173,22 @@ static void many(eh_compute *c, const float *Q, int64_t q, const float *R, int64
     cuda_state *s = state_of(c);
     const int64_t qs = q < QUERIES ? q : QUERIES, rs = r < REFERENCES ? r : REFERENCES, ld = (dims + 7) / 8 * 8;
     const size_t products = (size_t)((qs * rs + q + rs + 3) / 4 * 4) * sizeof(float);
-    char *room =
-        (char *)cuda_room_get(s, &s->product, products + (size_t)((q + rs) * ld) * sizeof(__nv_bfloat16), "distances");
-    if (!room) return;
-    float *P = (float *)room, *q_length = P + qs * rs, *r_length = q_length + q;
-    __nv_bfloat16 *near_Q = (__nv_bfloat16 *)(room + products),
+    char *scratch = (char *)cuda_scratch_get(s, &s->product, products + (size_t)((q + rs) * ld) * sizeof(__nv_bfloat16),
+                                             "distances");
+    if (!scratch) return;
+    float *P = (float *)scratch, *q_length = P + qs * rs, *r_length = q_length + q;
+    __nv_bfloat16 *near_Q = (__nv_bfloat16 *)(scratch + products),
                   *near_R = near_Q + q * ld; /* relative to the first reference */
     const doubts doubt = {0x1.04p-6f + (float)dims * 0x1p-24f, (64 + (float)dims / 16) * 0x1p-24f};
-    note(s, warps_for(q), THREADS, 0, centre_rows, q, dims, Q, R, near_Q, ld, q_length);
+    enqueue(s, warps_for(q), THREADS, 0, centre_rows, q, dims, Q, R, near_Q, ld, q_length);
     for (int64_t j = 0; j < r; j += rs) {
         const int64_t across = r - j < rs ? r - j : rs;
-        note(s, warps_for(across), THREADS, 0, centre_rows, across, dims, R + j * dims, R, near_R, ld, r_length);
+        enqueue(s, warps_for(across), THREADS, 0, centre_rows, across, dims, R + j * dims, R, near_R, ld, r_length);
         for (int64_t i = 0; i < q; i += qs) {
             const int64_t down = q - i < qs ? q - i : qs;
             cuda_rough_product(s, down, across, dims, near_Q + i * ld, near_R, ld, P, across);
-            note(s, warps_for(down), THREADS, 0, take_near, P, down, across, j, dims, k, Q + i * dims, R + j * dims,
-                 q_length + i, r_length, doubt, index + i * k, distance + i * k);
+            enqueue(s, warps_for(down), THREADS, 0, take_near, P, down, across, j, dims, k, Q + i * dims, R + j * dims,
+                    q_length + i, r_length, doubt, index + i * k, distance + i * k);
         }
     }
 }
@@ -200,14 +200,14 @@ void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R_,
     if (q == 0 || k == 0) return;
     enum { ALL = 64 }; /* references, up to which rough distances gain nothing */
     if (dims <= FEW_DIMS && k <= SHORT && r <= INT32_MAX)
-        note(s, blocks_for(q, THREADS), THREADS, 0,
-             dims <= 2   ? nearest_few<2>
-             : dims <= 4 ? nearest_few<4>
-                         : nearest_few<FEW_DIMS>,
-             F(Q), q, F(R_), r, (int)dims, k, R(index), F(distance));
+        enqueue(s, blocks_for(q, THREADS), THREADS, 0,
+                dims <= 2   ? nearest_few<2>
+                : dims <= 4 ? nearest_few<4>
+                            : nearest_few<FEW_DIMS>,
+                F(Q), q, F(R_), r, (int)dims, k, R(index), F(distance));
     else if (dims <= FEW_DIMS || r <= ALL)
-        note(s, warps_for(q), THREADS, 0, take_near, (const float *)NULL, q, r, (int64_t)0, dims, k, F(Q), F(R_),
-             (const float *)NULL, (const float *)NULL, doubts{0, 0}, R(index), F(distance));
+        enqueue(s, warps_for(q), THREADS, 0, take_near, (const float *)NULL, q, r, (int64_t)0, dims, k, F(Q), F(R_),
+                (const float *)NULL, (const float *)NULL, doubts{0, 0}, R(index), F(distance));
     else
         many(c, F(Q), q, F(R_), r, dims, k, R(index), F(distance));
 }
@@ -219,12 +219,12 @@ __global__ void vote_each(const int64_t *index, int64_t q, int64_t k, const int3
     {
         const int64_t *mine = index + i * k;
         int32_t winner = reference_label[mine[0]];
-        int64_t most = 0;
+        int64_t max_votes = 0;
         for (int64_t a = 0; a < k; a++) {
             const int32_t one = reference_label[mine[a]];
             int64_t count = 0;
             for (int64_t b = 0; b < k; b++) count += reference_label[mine[b]] == one;
-            if (count > most) most = count, winner = one;
+            if (count > max_votes) max_votes = count, winner = one;
         }
         label[i] = winner;
     }
@@ -234,5 +234,6 @@ void cuda_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const e
                eh_label *label)
 {
     if (q)
-        note(state_of(c), blocks_for(q, THREADS), THREADS, 0, vote_each, R(index), q, k, L(reference_label), L(label));
+        enqueue(state_of(c), blocks_for(q, THREADS), THREADS, 0, vote_each, R(index), q, k, L(reference_label),
+                L(label));
 }

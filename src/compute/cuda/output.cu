@@ -6,28 +6,28 @@ enum {
     THIN = 16,
     ROWS = 8,
     COLUMNS = 32,
-    LANES = 8,
+    THREAD_ROWS = 8,
     CHUNK = 64,
     CHUNKS = 64
 }; /* rows of a chunk, and chunks, as far as both go */
 
 /* A warp a row. */
-template <int MOST>
+template <int MAX_H>
 __global__ void output_rows(int64_t n, int h, int64_t m, const float *T, int64_t ldt, const float *V, int64_t ldv,
                             float *Y, int64_t ldy)
 {
     begin_kernel();
     const int64_t i = (int64_t)blockIdx.x * ROWS + threadIdx.y;
     if (i >= n) return;
-    float sum[MOST] = {};
+    float sum[MAX_H] = {};
     for (int64_t k = threadIdx.x; k < m; k += 32) {
         const float t = T[i * ldt + k];
 #pragma unroll
-        for (int j = 0; j < MOST; j++)
+        for (int j = 0; j < MAX_H; j++)
             if (j < h) sum[j] += t * V[j * ldv + k];
     }
 #pragma unroll
-    for (int j = 0; j < MOST; j++) {
+    for (int j = 0; j < MAX_H; j++) {
         for (int half = 16; half; half /= 2) sum[j] += __shfl_xor_sync(0xffffffff, sum[j], half);
         if (threadIdx.x == 0 && j < h) Y[i * ldy + j] = sum[j];
     }
@@ -40,11 +40,11 @@ bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T,
     const dim3 block(32, ROWS);
     const unsigned grid = (unsigned)((n + ROWS - 1) / ROWS);
     if (n == 0 || h == 0) return true;
-    note(state_of(c), grid, block, 0,
-         h <= 2   ? output_rows<2>
-         : h <= 4 ? output_rows<4>
-                  : output_rows<THIN>,
-         n, (int)h, m, T, ldt, V, ldv, Y, ldy);
+    enqueue(state_of(c), grid, block, 0,
+            h <= 2   ? output_rows<2>
+            : h <= 4 ? output_rows<4>
+                     : output_rows<THIN>,
+            n, (int)h, m, T, ldt, V, ldv, Y, ldy);
     return true;
 }
 
@@ -56,45 +56,45 @@ __device__ static float slope_of(bool relu, float t)
 
 /* A block owns COLUMNS columns of `chunk` rows; what it adds up over its rows goes to parts (chunks, 1 + h, m), and the
  * last block of a column adds the chunks in their order. */
-template <int MOST>
+template <int MAX_H>
 __global__ void output_back(bool relu, int64_t n, int64_t m, int h, const float *dY, const float *V, const float *T,
-                            int pieces, bool add, __nv_bfloat16 *dA, int64_t chunk, float *parts, unsigned *tickets,
-                            float *db, float *dV)
+                            int parts, bool add, __nv_bfloat16 *dA, int64_t chunk, float *partial_sums,
+                            unsigned *tickets, float *db, float *dV)
 {
     begin_kernel();
-    __shared__ float lanes[LANES][1 + MOST][COLUMNS];
+    __shared__ float partial[THREAD_ROWS][1 + MAX_H][COLUMNS];
     const int64_t k = (int64_t)blockIdx.x * COLUMNS + threadIdx.x, first = (int64_t)blockIdx.y * chunk;
     const int64_t end = first + chunk < n ? first + chunk : n;
-    float sum[1 + MOST] = {}, v[MOST];
+    float sum[1 + MAX_H] = {}, v[MAX_H];
 #pragma unroll
-    for (int j = 0; j < MOST; j++) v[j] = j < h && k < m ? V[j * m + k] : 0;
+    for (int j = 0; j < MAX_H; j++) v[j] = j < h && k < m ? V[j * m + k] : 0;
 #pragma unroll 4
-    for (int64_t i = first + threadIdx.y; i < end && k < m; i += LANES) {
+    for (int64_t i = first + threadIdx.y; i < end && k < m; i += THREAD_ROWS) {
         const float t = T[i * m + k];
         float d = 0;
 #pragma unroll
-        for (int j = 0; j < MOST; j++) {
+        for (int j = 0; j < MAX_H; j++) {
             const float dy = j < h ? dY[i * h + j] : 0;
             d += dy * v[j];
             sum[1 + j] += dy * t;
         }
         d *= slope_of(relu, t);
         sum[0] += d;
-        store_parts(dA + i * pieces * m + k, m, pieces, d);
+        store_parts(dA + i * parts * m + k, m, parts, d);
     }
 #pragma unroll
-    for (int j = 0; j <= MOST; j++) lanes[threadIdx.y][j][threadIdx.x] = sum[j];
+    for (int j = 0; j <= MAX_H; j++) partial[threadIdx.y][j][threadIdx.x] = sum[j];
     __syncthreads();
-    for (int j = threadIdx.y; j <= h && k < m; j += LANES) {
+    for (int j = threadIdx.y; j <= h && k < m; j += THREAD_ROWS) {
         float all = 0;
-        for (int lane = 0; lane < LANES; lane++) all += lanes[lane][j][threadIdx.x];
-        parts[((int64_t)blockIdx.y * (1 + h) + j) * m + k] = all;
+        for (int row = 0; row < THREAD_ROWS; row++) all += partial[row][j][threadIdx.x];
+        partial_sums[((int64_t)blockIdx.y * (1 + h) + j) * m + k] = all;
     }
     if (!last_block(tickets + blockIdx.x, gridDim.y)) return;
-    for (int j = threadIdx.y; j <= h && k < m; j += LANES) {
+    for (int j = threadIdx.y; j <= h && k < m; j += THREAD_ROWS) {
         float all = 0;
 #pragma unroll 8
-        for (unsigned b = 0; b < gridDim.y; b++) all += __ldcg(parts + ((int64_t)b * (1 + h) + j) * m + k);
+        for (unsigned b = 0; b < gridDim.y; b++) all += __ldcg(partial_sums + ((int64_t)b * (1 + h) + j) * m + k);
         float *to = j == 0 ? db + k : dV + (int64_t)(j - 1) * m + k;
         *to = add ? *to + all : all;
     }
@@ -106,11 +106,11 @@ __global__ void units_back(bool relu, int64_t count, const float *T, float *d)
     CUDA_EACH(i, count) d[i] *= slope_of(relu, T[i]);
 }
 
-void cuda_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
-                      const eh_real *V, const eh_real *T, bool add, eh_operand *dA, eh_real *db, eh_real *dV)
+void cuda_output_grad(eh_compute *c, eh_epilogue slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
+                      const eh_real *V, const eh_real *T, bool add, eh_packed *dA, eh_real *db, eh_real *dV)
 {
     cuda_state *s = state_of(c);
-    const bool relu = slope == EH_RELU_GRAD;
+    const bool relu = slope == EH_EPILOGUE_RELU_GRAD;
     const int64_t columns = (m + COLUMNS - 1) / COLUMNS,
                   chunk = n > CHUNK * CHUNKS ? (n + CHUNKS - 1) / CHUNKS : (int64_t)CHUNK;
     const int64_t chunks = (n + chunk - 1) / chunk;
@@ -122,20 +122,21 @@ void cuda_output_grad(eh_compute *c, eh_finish slope, int64_t n, int64_t m, int6
         return;
     }
     const size_t numbers = (size_t)(thin ? chunks * (1 + h) * m : n * m);
-    float *room = (float *)cuda_room_get(s, &s->output, numbers * sizeof *room, "the output layer");
-    if (!room) return;
+    float *scratch = (float *)cuda_scratch_get(s, &s->output, numbers * sizeof *scratch, "the output layer");
+    if (!scratch) return;
     if (thin) {
-        note(s, dim3((unsigned)columns, (unsigned)chunks), dim3(COLUMNS, LANES), 0,
-             h <= 2   ? output_back<2>
-             : h <= 4 ? output_back<4>
-                      : output_back<THIN>,
-             relu, n, m, (int)h, F(dY), F(V), F(T), parts_in(c), add, O(dA), chunk, room, s->tickets, F(db), F(dV));
+        enqueue(s, dim3((unsigned)columns, (unsigned)chunks), dim3(COLUMNS, THREAD_ROWS), 0,
+                h <= 2   ? output_back<2>
+                : h <= 4 ? output_back<4>
+                         : output_back<THIN>,
+                relu, n, m, (int)h, F(dY), F(V), F(T), parts_in(c), add, O(dA), chunk, scratch, s->tickets, F(db),
+                F(dV));
         return;
     }
-    eh_real *d = (eh_real *)room;
+    eh_real *d = (eh_real *)scratch;
     cuda_gemm(c, false, false, n, m, h, 1, dY, h, V, m, 0, d, m);
     cuda_gemm(c, true, false, h, m, n, 1, dY, h, T, m, add, dV, m);
-    note(s, blocks_for(n * m, 256), 256, 0, units_back, relu, n * m, F(T), F(d));
+    enqueue(s, blocks_for(n * m, 256), 256, 0, units_back, relu, n * m, F(T), F(d));
     cuda_column_sums(c, n, m, d, add, db);
-    cuda_operands(c, n, m, d, dA);
+    cuda_pack(c, n, m, d, dA);
 }

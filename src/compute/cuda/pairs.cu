@@ -1,4 +1,5 @@
-/* The neighbour objectives on the device: distances by differences, made anew in each pass, sums in a fixed order.
+/* The neighbour objectives on the device, the fast kernel of objective/neighbour.c: distances by differences, made anew in
+ * each pass, sums in a fixed order.
  *
  * Against few compared points (exemplars) two kernels do it all, a warp a sample, a lane for each compared point:
  *   few_sums    the sums over each sample's pairs, and what blocks of samples add to the totals
@@ -15,7 +16,7 @@ struct pairs {
     int power; /* of the student similarity (compute/similarity.h), as inverse and rate */
     float inverse, rate;
     int64_t n, z, h;
-    const float *Y, *G, *P;
+    const float *Y, *G, *target_probs;
     const float *class_weight; /* NULL: 1 */
     const float *share;        /* of the smoothing; NULL: none */
     const int32_t
@@ -24,13 +25,13 @@ struct pairs {
 };
 
 /* What a part of the samples adds to the totals; the sum of exp(log_all) is kept relative to its largest term. */
-struct part {
+struct partial {
     double with_target, same_pairs, largest, sum;
 };
 
-__device__ static part joined(const part &a, const part &b)
+__device__ static partial joined(const partial &a, const partial &b)
 {
-    part c = {a.with_target + b.with_target, a.same_pairs + b.same_pairs, a.largest, a.sum};
+    partial c = {a.with_target + b.with_target, a.same_pairs + b.same_pairs, a.largest, a.sum};
     if (b.largest == a.largest) {
         c.sum = a.sum + b.sum;
     } else if (!(b.largest <= a.largest)) { /* also where it is NaN */
@@ -42,26 +43,26 @@ __device__ static part joined(const part &a, const part &b)
     return c;
 }
 
-__device__ static part part_of(const eh_pair_sums &own, bool labelled)
+__device__ static partial partial_of(const eh_pair_sums &own, bool labelled)
 {
-    part p = {own.count > 0 ? own.weight : 0.0, own.weight * own.count, -INFINITY, 0};
+    partial p = {own.count > 0 ? own.weight : 0.0, own.weight * own.count, -INFINITY, 0};
     if (labelled && !(own.log_all == -INFINITY)) p.largest = own.log_all, p.sum = 1;
     return p;
 }
 
-__device__ static eh_pair_totals totals_of(const part &p)
+__device__ static eh_pair_totals totals_of(const partial &p)
 {
     return {p.with_target, p.same_pairs, p.largest + log(p.sum)};
 }
 
-struct least {
+struct minimum {
     __device__ float operator()(float a, float b) const
     {
         return b < a ? b : a;
     }
 };
 struct join {
-    __device__ part operator()(const part &a, const part &b) const
+    __device__ partial operator()(const partial &a, const partial &b) const
     {
         return joined(a, b);
     }
@@ -125,8 +126,9 @@ __device__ static eh_pair_sums sums_of(const pairs &p, bool logs, float nearest,
 {
     const bool gaussian = p.rule.gaussian;
     return {logs ? EH_PAIR_LOG(sums.all) - (gaussian && nearest < INFINITY ? nearest : 0) : 0,
-            p.rule.nca && !p.P ? EH_PAIR_LOG(sums.mine) - (gaussian && nearest_same < INFINITY ? nearest_same : 0)
-                               : sums.mine,
+            p.rule.nca && !p.target_probs
+                ? EH_PAIR_LOG(sums.mine) - (gaussian && nearest_same < INFINITY ? nearest_same : 0)
+                : sums.mine,
             sums.count, sums.spread, p.class_weight && label >= 0 ? p.class_weight[label] : 1};
 }
 
@@ -160,7 +162,7 @@ __device__ static float warp_sum(float v)
     for (int half = 16; half; half /= 2) v += __shfl_xor_sync(0xffffffff, v, half);
     return v;
 }
-__device__ static float warp_least(float v)
+__device__ static float warp_min(float v)
 {
     for (int half = 16; half; half /= 2) v = fminf(v, __shfl_xor_sync(0xffffffff, v, half));
     return v;
@@ -183,30 +185,30 @@ __device__ static void hold(const pairs &p, const int32_t *label, held &to)
     __syncthreads();
 }
 
-__global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels, eh_pair_sums *sums, part *parts)
+__global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels, eh_pair_sums *sums, partial *partials)
 {
     begin_kernel();
     __shared__ held have;
-    __shared__ part warps[FEW_WARPS];
+    __shared__ partial warps[FEW_WARPS];
     hold(p, labels, have);
     const float *G = have.G;
     const int32_t *other = have.other;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, z = (int)p.z, h = (int)p.h;
+    const int warp = threadIdx.x / 32, laneid = threadIdx.x % 32, z = (int)p.z, h = (int)p.h;
     const int64_t i = (int64_t)blockIdx.x * FEW_WARPS + warp;
     const bool gaussian = p.rule.gaussian;
-    part mine = {0, 0, gaussian ? -INFINITY : 0, 0};
+    partial mine = {0, 0, gaussian ? -INFINITY : 0, 0};
     if (i < p.n) {
         const float *y = have.Y + warp * h;
         const int32_t label = have.label[warp];
         float nearest = INFINITY, nearest_same = INFINITY;
-        for (int j = lane; gaussian && j < z; j += 32) {
+        for (int j = laneid; gaussian && j < z; j += 32) {
             const float d = distance2(y, G + j * h, h);
             nearest = fminf(nearest, d);
             if (kin(label, other[j])) nearest_same = fminf(nearest_same, d);
         }
-        if (gaussian) nearest = warp_least(nearest), nearest_same = warp_least(nearest_same);
+        if (gaussian) nearest = warp_min(nearest), nearest_same = warp_min(nearest_same);
         row_sums all = {};
-        for (int j = lane; j < z; j += 32) {
+        for (int j = laneid; j < z; j += 32) {
             const float d = distance2(y, G + j * h, h);
             add_pair(p, d, kin(label, other[j]), nearest, nearest_same, all);
             add_spread(p, d, j, all);
@@ -214,52 +216,52 @@ __global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels,
         all.all = warp_sum(all.all), all.mine = warp_sum(all.mine), all.count = warp_sum(all.count);
         if (p.share) all.spread = warp_sum(all.spread);
         const eh_pair_sums own = sums_of(p, p.rule.row || gaussian, nearest, nearest_same, all, label);
-        if (lane == 0) sums[i] = own;
-        mine = part_of(own, label >= 0);
+        if (laneid == 0) sums[i] = own;
+        mine = partial_of(own, label >= 0);
         if (!gaussian) mine.largest = 0, mine.sum = label >= 0 ? all.all : 0;
     }
-    if (lane == 0) warps[warp] = mine;
+    if (laneid == 0) warps[warp] = mine;
     __syncthreads();
     if (threadIdx.x) return;
     for (int w = 1; w < FEW_WARPS; w++) mine = joined(mine, warps[w]);
-    parts[blockIdx.x] = mine;
+    partials[blockIdx.x] = mine;
 }
 
 /* grads (blocks, z h): what each block adds to dG. */
 __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums,
-                          const part *parts, double *losses, float *grads, unsigned *ticket, eh_value *loss, float *dY,
-                          float *dG)
+                          const partial *partials, double *losses, float *grads, unsigned *ticket, eh_loss_value *loss,
+                          float *dY, float *dG)
 {
     begin_kernel();
     __shared__ held have;
     __shared__ float pulls[FEW_WARPS][FEW_NUMBERS];
-    __shared__ part whole[32];
+    __shared__ partial whole[32];
     __shared__ double lost[FEW_WARPS];
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, z = (int)p.z, h = (int)p.h, numbers = z * h;
+    const int warp = threadIdx.x / 32, laneid = threadIdx.x % 32, z = (int)p.z, h = (int)p.h, numbers = z * h;
     if (warp == 0) {
-        part mine = {0, 0, p.rule.gaussian ? -INFINITY : 0, 0};
-        for (unsigned b = (unsigned)lane; b < gridDim.x; b += 32) mine = joined(mine, parts[b]);
-        whole[lane] = mine;
+        partial mine = {0, 0, p.rule.gaussian ? -INFINITY : 0, 0};
+        for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) mine = joined(mine, partials[b]);
+        whole[laneid] = mine;
         for (int half = 16; half; half /= 2) {
             __syncwarp();
-            if (lane < half) whole[lane] = joined(whole[lane], whole[lane + half]);
+            if (laneid < half) whole[laneid] = joined(whole[laneid], whole[laneid + half]);
         }
     }
-    for (int e = lane; e < numbers; e += 32) pulls[warp][e] = 0;
+    for (int e = laneid; e < numbers; e += 32) pulls[warp][e] = 0;
     hold(p, labels, have);
     const float *G = have.G;
     const int32_t *other = have.other;
     const eh_pair_totals totals = totals_of(whole[0]);
     const int64_t i = (int64_t)blockIdx.x * FEW_WARPS + warp;
     eh_pair_weight weight = {0, 0, 0, 0};
-    if (lane == 0 && i < p.n) weight = eh_pair_weight_of(&p.rule, &totals, &sums[i], have.label[warp] >= 0);
+    if (laneid == 0 && i < p.n) weight = eh_pair_weight_of(&p.rule, &totals, &sums[i], have.label[warp] >= 0);
     const float attract = (float)__shfl_sync(0xffffffff, weight.attract, 0);
     const float repel = (float)__shfl_sync(0xffffffff, weight.repel, 0);
     const float spread = p.share ? (float)__shfl_sync(0xffffffff, weight.spread, 0) : 0;
     const float *y = have.Y + warp * h;
     const int32_t label = have.label[warp];
     for (int first = 0; first < z && i < p.n; first += 32) {
-        const int j = first + lane;
+        const int j = first + laneid;
         const float *g = G + (j < z ? j : 0) * h;
         const float more = p.share && j < z ? spread * p.share[j] : 0;
         const float D = j < z ? 2 * slope(p, attract, repel, more, kin(label, other[j]), distance2(y, g, h)) : 0;
@@ -267,10 +269,10 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
             const float push = j < z ? D * (y[k] - g[k]) : 0;
             if (j < z) pulls[warp][j * h + k] -= push;
             const float sum = warp_sum(push);
-            if (lane == 0) dY[i * h + k] = first ? dY[i * h + k] + sum : sum;
+            if (laneid == 0) dY[i * h + k] = first ? dY[i * h + k] + sum : sum;
         }
     }
-    if (lane == 0) lost[warp] = weight.loss;
+    if (laneid == 0) lost[warp] = weight.loss;
     __syncthreads();
     for (int e = (int)threadIdx.x; e < numbers; e += FEW_THREADS) {
         float sum = 0;
@@ -286,15 +288,15 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
     /* a warp a number: lanes take every 32nd block */
     for (int e = warp; e < numbers; e += FEW_WARPS) {
         float sum = 0;
-        for (unsigned b = (unsigned)lane; b < gridDim.x; b += 32) sum += __ldcg(grads + (int64_t)b * numbers + e);
+        for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) sum += __ldcg(grads + (int64_t)b * numbers + e);
         sum = warp_sum(sum);
-        if (lane == 0) dG[e] = sum;
+        if (laneid == 0) dG[e] = sum;
     }
     if (warp) return;
     double all = 0;
-    for (unsigned b = (unsigned)lane; b < gridDim.x; b += 32) all += __ldcg(losses + b);
+    for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) all += __ldcg(losses + b);
     all = warp_sum(all);
-    if (lane == 0) *loss = {all, 0};
+    if (laneid == 0) *loss = {all, 0};
 }
 
 /* ---- many ---- */
@@ -305,24 +307,24 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
     begin_kernel();
     const int64_t i = blockIdx.x;
     const float *y = p.Y + i * p.h;
-    const int32_t label = p.P ? -1 : labels[i];
+    const int32_t label = p.target_probs ? -1 : labels[i];
     float nearest = INFINITY, nearest_same = INFINITY;
     if (p.rule.gaussian) {
         for (int64_t j = threadIdx.x; j < p.z; j += THREADS) {
             if (p.self && i == j) continue;
             const float d = distance2(y, p.G + j * p.h, p.h);
             nearest = fminf(nearest, d);
-            if (!p.P && kin(label, other[j])) nearest_same = fminf(nearest_same, d);
+            if (!p.target_probs && kin(label, other[j])) nearest_same = fminf(nearest_same, d);
         }
-        nearest = block_reduce(nearest, least());
-        nearest_same = block_reduce(nearest_same, least());
+        nearest = block_reduce(nearest, minimum());
+        nearest_same = block_reduce(nearest_same, minimum());
     }
     row_sums all = {};
     for (int64_t j = threadIdx.x; j < p.z; j += THREADS) {
         if (p.self && i == j) continue;
         const float d = distance2(y, p.G + j * p.h, p.h);
-        if (p.P)
-            add_given(p, d, p.P[i * p.z + j], nearest, all);
+        if (p.target_probs)
+            add_given(p, d, p.target_probs[i * p.z + j], nearest, all);
         else
             add_pair(p, d, kin(label, other[j]), nearest, nearest_same, all);
         add_spread(p, d, j, all);
@@ -336,16 +338,17 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
 
 /* One block: totals, then the weights of every sample and the loss. */
 __global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums, float4 *weights,
-                      eh_value *loss)
+                      eh_loss_value *loss)
 {
     begin_kernel();
-    part whole = {0, 0, -INFINITY, 0};
-    for (int64_t i = threadIdx.x; i < p.n; i += THREADS) whole = joined(whole, part_of(sums[i], p.P || labels[i] >= 0));
+    partial whole = {0, 0, -INFINITY, 0};
+    for (int64_t i = threadIdx.x; i < p.n; i += THREADS)
+        whole = joined(whole, partial_of(sums[i], p.target_probs || labels[i] >= 0));
     const eh_pair_totals totals = totals_of(block_reduce(whole, join()));
     double sum = 0;
     for (int64_t i = threadIdx.x; i < p.n; i += THREADS) {
-        const eh_pair_weight w = p.P ? eh_given_weight_of(&p.rule, &totals, &sums[i])
-                                     : eh_pair_weight_of(&p.rule, &totals, &sums[i], labels[i] >= 0);
+        const eh_pair_weight w = p.target_probs ? eh_given_weight_of(&p.rule, &totals, &sums[i])
+                                                : eh_pair_weight_of(&p.rule, &totals, &sums[i], labels[i] >= 0);
         weights[i] = float4{(float)w.attract, (float)w.repel, (float)w.spread, 0};
         sum += w.loss;
     }
@@ -360,8 +363,8 @@ __device__ static float many_slope(const pairs &p, const int32_t *labels, const 
     const float *own = (as_sample ? p.Y : p.G) + row * p.h, *other = (as_sample ? p.G : p.Y) + t * p.h;
     const float d = distance2(own, other, p.h);
     const float4 w = weights[as_sample ? row : t];
-    if (p.P) {
-        const float target = as_sample ? p.P[row * p.z + t] : p.P[t * p.z + row];
+    if (p.target_probs) {
+        const float target = as_sample ? p.target_probs[row * p.z + t] : p.target_probs[t * p.z + row];
         return slope_given(p, target, w.y, d) + (both ? slope_given(p, target, weights[t].y, d) : 0);
     }
     const bool same = as_sample ? kin(labels[row], other_labels[t]) : kin(other_labels[row], labels[t]);
@@ -421,38 +424,38 @@ __global__ void wide_grads(const __grid_constant__ pairs p, const int32_t *label
 
 /* ---- */
 
-static void few(cuda_state *s, const pairs &d, const int32_t *label, eh_scalar *loss, float *dY, float *dG)
+static void few(cuda_state *s, const pairs &d, const int32_t *label, eh_loss *loss, float *dY, float *dG)
 {
     const unsigned blocks = (unsigned)((d.n + FEW_WARPS - 1) / FEW_WARPS);
-    const size_t sums = (size_t)d.n * sizeof(eh_pair_sums), parts = blocks * sizeof(part),
+    const size_t sums = (size_t)d.n * sizeof(eh_pair_sums), partials = blocks * sizeof(partial),
                  losses = blocks * sizeof(double);
     const size_t grads = blocks * (size_t)(d.z * d.h) * sizeof(float);
-    char *room = (char *)cuda_room_get(s, &s->pairs, sums + parts + losses + grads, "pairs of a batch");
-    if (!room) return;
-    part *at_parts = (part *)(room + sums);
-    double *at_losses = (double *)(room + sums + parts);
-    float *at_grads = (float *)(room + sums + parts + losses);
-    note(s, blocks, FEW_THREADS, 0, few_sums, d, soft{label}, (eh_pair_sums *)room, at_parts);
-    note(s, blocks, FEW_THREADS, 0, few_grads, d, soft{label}, (const eh_pair_sums *)room, at_parts, at_losses,
-         at_grads, s->tickets + CUDA_TICKETS - 1, soft{S(loss)}, dY, dG);
+    char *scratch = (char *)cuda_scratch_get(s, &s->pairs, sums + partials + losses + grads, "pairs of a batch");
+    if (!scratch) return;
+    partial *at_partials = (partial *)(scratch + sums);
+    double *at_losses = (double *)(scratch + sums + partials);
+    float *at_grads = (float *)(scratch + sums + partials + losses);
+    enqueue(s, blocks, FEW_THREADS, 0, few_sums, d, varying{label}, (eh_pair_sums *)scratch, at_partials);
+    enqueue(s, blocks, FEW_THREADS, 0, few_grads, d, varying{label}, (const eh_pair_sums *)scratch, at_partials,
+            at_losses, at_grads, s->tickets + CUDA_TICKETS - 1, varying{S(loss)}, dY, dG);
 }
 
-static void many(cuda_state *s, const pairs &d, const int32_t *label, const int32_t *other, eh_scalar *loss, float *dY,
+static void many(cuda_state *s, const pairs &d, const int32_t *label, const int32_t *other, eh_loss *loss, float *dY,
                  float *dG)
 {
     const size_t sums = (size_t)d.n * sizeof(eh_pair_sums);
-    char *room = (char *)cuda_room_get(s, &s->pairs, sums + (size_t)d.n * sizeof(float4), "pairs of a batch");
-    if (!room) return;
-    float4 *weights = (float4 *)(room + sums);
-    note(s, (unsigned)d.n, THREADS, 0, many_sums, d, soft{label}, soft{other}, (eh_pair_sums *)room);
-    note(s, 1, THREADS, 0, weigh, d, soft{label}, (const eh_pair_sums *)room, weights, soft{S(loss)});
+    char *scratch = (char *)cuda_scratch_get(s, &s->pairs, sums + (size_t)d.n * sizeof(float4), "pairs of a batch");
+    if (!scratch) return;
+    float4 *weights = (float4 *)(scratch + sums);
+    enqueue(s, (unsigned)d.n, THREADS, 0, many_sums, d, varying{label}, varying{other}, (eh_pair_sums *)scratch);
+    enqueue(s, 1, THREADS, 0, weigh, d, varying{label}, (const eh_pair_sums *)scratch, weights, varying{S(loss)});
     const auto grads = d.h <= 2 ? many_grads<2> : d.h <= 16 ? many_grads<16> : wide_grads;
-    note(s, (unsigned)d.n, THREADS, 0, grads, d, soft{label}, soft{other}, weights, true, d.self, dY);
+    enqueue(s, (unsigned)d.n, THREADS, 0, grads, d, varying{label}, varying{other}, weights, true, d.self, dY);
     if (!d.self && d.z)
-        note(s, (unsigned)d.z, THREADS, 0, grads, d, soft{label}, soft{other}, weights, false, false, dG);
+        enqueue(s, (unsigned)d.z, THREADS, 0, grads, d, varying{label}, varying{other}, weights, false, false, dG);
 }
 
-void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, eh_real *dG)
+void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG)
 {
     cuda_state *s = state_of(c);
     pairs d;
@@ -466,16 +469,17 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_scalar *loss, eh_real *dY, 
     d.class_weight = F(p->class_weight);
     d.share = p->smoothing.part > 0 ? F(p->smoothing.share) : NULL;
     d.n = p->n, d.z = p->z, d.h = p->h;
-    d.Y = F(p->Y), d.G = F(p->G), d.P = F(p->P);
+    d.Y = F(p->Y), d.G = F(p->G), d.target_probs = F(p->target_probs);
     d.other = p->self ? NULL : L(p->other_label);
     if (p->n == 0) {
-        static const eh_value none = {0, 0};
+        static const eh_loss_value none = {0, 0};
         c->op->send(c, loss, &none, sizeof none);
         if (dG) cuda_fill(c, p->z * p->h, 0, dG);
         return;
     }
     const int32_t *label = L(p->label), *other = L(p->other_label);
-    if (!p->self && !p->P && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_NUMBERS && FEW_WARPS * p->h <= FEW_NUMBERS)
+    if (!p->self && !p->target_probs && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_NUMBERS &&
+        FEW_WARPS * p->h <= FEW_NUMBERS)
         few(s, d, label, loss, F(dY), F(dG));
     else
         many(s, d, label, other, loss, F(dY), F(dG));

@@ -1,4 +1,4 @@
-/* Products on tensor cores, with what follows them (eh_finish) done before the tile leaves the chip (product.h says how
+/* Products on tensor cores, with what follows them (eh_epilogue) done before the tile leaves the chip (product.h says how
  * numbers are held). Here: tiles by mma, which every device since 8.0 has, in any size and alignment; and the choice of
  * tiles for all products.
  *
@@ -25,8 +25,8 @@ __device__ static inline void load_tile(bfloat *to, int stride, const bfloat *fr
 {
     constexpr int ACROSS = COLS / WIDE;
 #pragma unroll
-    for (int piece = 0; piece < ROWS * ACROSS; piece += THREADS) {
-        const int at = piece + (int)threadIdx.x, r = at / ACROSS, k = at % ACROSS * WIDE;
+    for (int first = 0; first < ROWS * ACROSS; first += THREADS) {
+        const int at = first + (int)threadIdx.x, r = at / ACROSS, k = at % ACROSS * WIDE;
         const int left = r < rows ? cols - k : 0, there = left < 0 ? 0 : left < WIDE ? left : WIDE;
         if (ROWS * ACROSS % THREADS && at >= ROWS * ACROSS) break;
         copy16(to + r * stride + k, there ? from + r * ld + k : from, there * (int)sizeof(bfloat));
@@ -81,7 +81,7 @@ template <bool TRANS> __device__ static inline void load_matrices(uint32_t *r, c
 /* The 16 x 16 fragment of A at row m and column k of the tile; TA: the tile lies (k, m). */
 template <bool TA> __device__ static inline void fragment_A(uint32_t *a, const bfloat *tile, int stride, int m, int k)
 {
-    const int lane = threadIdx.x % 32, q = lane / 8, r = lane % 8;
+    const int laneid = threadIdx.x % 32, q = laneid / 8, r = laneid % 8;
     load_matrices<TA>(
         a, tile + (TA ? (k + q / 2 * 8 + r) * stride + m + q % 2 * 8 : (m + q % 2 * 8 + r) * stride + k + q / 2 * 8));
 }
@@ -90,7 +90,7 @@ template <bool TA> __device__ static inline void fragment_A(uint32_t *a, const b
 template <bool TB>
 __device__ static inline void fragments_B(uint32_t (*b)[2], const bfloat *tile, int stride, int k, int n)
 {
-    const int lane = threadIdx.x % 32, q = lane / 8, r = lane % 8;
+    const int laneid = threadIdx.x % 32, q = laneid / 8, r = laneid % 8;
     load_matrices<!TB>(&b[0][0], tile + (TB ? (n + q / 2 * 8 + r) * stride + k + q % 2 * 8
                                             : (k + q % 2 * 8 + r) * stride + n + q / 2 * 8));
 }
@@ -165,8 +165,8 @@ __device__ static inline void tile_product(const problem &p, int m0, int n0, bfl
 template <int BM, int BN, int FOURS>
 __device__ static inline void lay_down(float *tile, const float (&d)[BM / 32][BN / 16][4])
 {
-    const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
-    const int m1 = warp / 2 * (BM / 2) + lane / 4, n1 = warp % 2 * (BN / 2) + lane % 4 * 2;
+    const int warp = threadIdx.x / 32 % 4, laneid = threadIdx.x % 32;
+    const int m1 = warp / 2 * (BM / 2) + laneid / 4, n1 = warp % 2 * (BN / 2) + laneid % 4 * 2;
     for (int four = 0; four < FOURS; four++) {
         if ((int)threadIdx.x / 128 == four)
 #pragma unroll
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(FOURS * 128) tiles(const __grid_constant__ pro
     else
         tile_product<BM, BN, STAGES, FOURS, false, false>(p, m, n, (bfloat *)shared, d);
     lay_down<BM, BN, FOURS>((float *)shared, d);
-    finish_tile<BN>(p, (float *)shared, BN + PAD, BM, m, n, (int)threadIdx.x / 32, FOURS * 4);
+    store_tile<BN>(p, (float *)shared, BN + PAD, BM, m, n, (int)threadIdx.x / 32, FOURS * 4);
 }
 
 /* ---- choosing and noting ---- */
@@ -240,32 +240,32 @@ static int64_t tiles_of(const shape &s, const problem &p)
 
 /* Stages of a shape for so many parts. All shared memory is for one block of a multiprocessor; but small tiles that are
  * more than there are multiprocessors, or of one part, share it by two. */
-enum { MOST_SHARED = 216 << 10, SWIZZLE = 1024 }; /* SWIZZLE: what its tiles are aligned to */
+enum { MAX_SHARED = 216 << 10, SWIZZLE = 1024 }; /* SWIZZLE: what its tiles are aligned to */
 
 static int stages_of(const cuda_state *s, const shape &one, int parts, int64_t tiles)
 {
     if (one.stages) return one.stages;
     const bool two = one.BM * one.BN <= 64 * 64 && (tiles > s->multiprocessors || parts == 1) && parts < 3;
-    const int stages = MOST_SHARED / (two ? 2 : 1) / ((int)one.stage * parts);
+    const int stages = MAX_SHARED / (two ? 2 : 1) / ((int)one.stage * parts);
     return stages < WGMMA_STAGES ? stages : WGMMA_STAGES;
 }
 
 /* Whether the device has the shared memory for it. */
 static bool fits(const cuda_state *s, const shape &one)
 {
-    return (one.stages ? one.stages * (int)one.stage : MOST_SHARED) + SWIZZLE <= s->shared_most;
+    return (one.stages ? one.stages * (int)one.stage : MAX_SHARED) + SWIZZLE <= s->max_shared;
 }
 
 /* The shape whose last multiprocessor would be done first. */
 static const shape *choose(const cuda_state *s, choice among, const problem &p)
 {
     const shape *best = NULL;
-    double least = 0;
+    double best_time = 0;
     for (const shape *one = among.first; one < among.first + among.count; one++) {
         const double rate = one->rate[p.parts - 1];
         const int64_t rounds = (tiles_of(*one, p) + s->multiprocessors - 1) / s->multiprocessors;
         const double time = (double)(rounds * one->BM * one->BN) / rate;
-        if (rate > 0 && fits(s, *one) && (!best || time < least)) best = one, least = time;
+        if (rate > 0 && fits(s, *one) && (!best || time < best_time)) best = one, best_time = time;
     }
     return best;
 }
@@ -286,7 +286,7 @@ static void add(cuda_state *s, problem &p)
     const int64_t count = tiles_of(*chosen, p);
     p.stages = stages_of(s, *chosen, p.parts, count);
     const unsigned shared = (unsigned)(p.stages * (chosen->stages ? 1 : p.parts)) * chosen->stage;
-    note(s, (unsigned)count, chosen->threads, shared + SWIZZLE, chosen->kernel, p, map);
+    enqueue(s, (unsigned)count, chosen->threads, shared + SWIZZLE, chosen->kernel, p, map);
 }
 
 cudaError_t cuda_product_prepare(const cuda_state *s)
@@ -294,7 +294,7 @@ cudaError_t cuda_product_prepare(const cuda_state *s)
     const choice all[] = {{mma_shapes, SHAPES}, {wgmma_shapes, s->hopper ? WGMMA_SHAPES : 0}};
     for (const choice &one : all)
         for (const shape *it = one.first; it < one.first + one.count; it++) {
-            const int bytes = (it->stages ? it->stages * (int)it->stage : MOST_SHARED) + SWIZZLE;
+            const int bytes = (it->stages ? it->stages * (int)it->stage : MAX_SHARED) + SWIZZLE;
             const cudaError_t error =
                 fits(s, *it)
                     ? cudaFuncSetAttribute((const void *)it->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)
@@ -322,24 +322,24 @@ void cuda_product(eh_compute *c, const eh_product *q)
     p.P = (bfloat *)q->P;
     p.with = F(q->with);
     p.order = q->order;
-    p.finish = q->finish;
+    p.epilogue = q->epilogue;
     p.beta = q->add;
     add(state_of(c), p);
 }
 
 /* A product of numbers: as operands first, in room of the backend's own, with rows that are aligned. */
-static void of_numbers(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, int parts, double alpha,
-                       const float *A, int64_t lda, const float *B, int64_t ldb, double beta, float *C, int64_t ldc)
+static void real_product(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, int parts, double alpha,
+                         const float *A, int64_t lda, const float *B, int64_t ldb, double beta, float *C, int64_t ldc)
 {
     cuda_state *s = state_of(c);
     const int64_t rows_A = ta ? K : M, columns_A = ta ? M : K, rows_B = tb ? N : K, columns_B = tb ? K : N;
     const int64_t wide_A = (columns_A + WIDE - 1) / WIDE * WIDE, wide_B = (columns_B + WIDE - 1) / WIDE * WIDE;
     const size_t entries_A = (size_t)(rows_A * parts * wide_A), entries_B = (size_t)(rows_B * parts * wide_B);
-    bfloat *room = (bfloat *)cuda_room_get(s, &s->real, (entries_A + entries_B) * sizeof *room, "a product");
-    if (!room) return;
-    cuda_split(s, rows_A, columns_A, A, lda, false, parts, room, wide_A);
-    cuda_split(s, rows_B, columns_B, B, ldb, false, parts, room + entries_A, wide_B);
-    problem p = plain(ta, tb, M, N, K, parts, room, wide_A, room + entries_A, wide_B, C, ldc);
+    bfloat *scratch = (bfloat *)cuda_scratch_get(s, &s->real, (entries_A + entries_B) * sizeof *scratch, "a product");
+    if (!scratch) return;
+    cuda_split(s, rows_A, columns_A, A, lda, false, parts, scratch, wide_A);
+    cuda_split(s, rows_B, columns_B, B, ldb, false, parts, scratch + entries_A, wide_B);
+    problem p = plain(ta, tb, M, N, K, parts, scratch, wide_A, scratch + entries_A, wide_B, C, ldc);
     p.alpha = (float)alpha;
     p.beta = (float)beta;
     add(s, p);
@@ -349,7 +349,7 @@ void cuda_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K,
                int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc)
 {
     if (!ta && tb && alpha == 1 && beta == 0 && cuda_output(c, M, N, K, F(A), lda, F(B), ldb, F(C), ldc)) return;
-    if (M && N) of_numbers(c, ta, tb, M, N, K, 3, alpha, F(A), lda, F(B), ldb, beta, F(C), ldc);
+    if (M && N) real_product(c, ta, tb, M, N, K, 3, alpha, F(A), lda, F(B), ldb, beta, F(C), ldc);
 }
 
 void cuda_rough_product(cuda_state *s, int64_t M, int64_t N, int64_t K, const __nv_bfloat16 *A, const __nv_bfloat16 *B,

@@ -20,7 +20,7 @@ struct problem {
     float *C;
     __nv_bfloat16 *P;
     int64_t lda, ldb, ldc;
-    int M, N, K, parts, finish;
+    int M, N, K, parts, epilogue;
     int order;  /* of the powers */
     int stages; /* of tiles in shared memory */
     float alpha, beta;
@@ -65,81 +65,89 @@ __device__ static inline void parts_of(int parts, int i, int *a, int *b)
 
 /* ---- what follows a product, from a tile in shared memory ---- */
 
-template <int FINISH> __device__ static inline float finished(const problem &p, float v, float with)
+template <int EPILOGUE> __device__ static inline float apply_epilogue(const problem &p, float v, float with)
 {
-    switch (FINISH) {
-    case EH_POWER: return int_power(v, p.order);
-    case EH_SIGMOID: return __fdividef(1, 1 + __expf(-(v + with)));
-    case EH_RELU: return v + with < 0 ? 0 : v + with; /* NaN stays */
-    case EH_POWER_GRAD: return v * (float)p.order * (p.order == 2 ? with : int_power(with, p.order - 1));
-    case EH_SIGMOID_GRAD: return v * with * (1 - with);
-    case EH_RELU_GRAD: return with > 0 ? v : 0;
+    switch (EPILOGUE) {
+    case EH_EPILOGUE_POWER: return int_power(v, p.order);
+    case EH_EPILOGUE_SIGMOID: return __fdividef(1, 1 + __expf(-(v + with)));
+    case EH_EPILOGUE_RELU: return v + with < 0 ? 0 : v + with; /* NaN stays */
+    case EH_EPILOGUE_POWER_GRAD: return v * (float)p.order * (p.order == 2 ? with : int_power(with, p.order - 1));
+    case EH_EPILOGUE_SIGMOID_GRAD: return v * with * (1 - with);
+    case EH_EPILOGUE_RELU_GRAD: return with > 0 ? v : 0;
     default: return p.alpha * v;
     }
 }
 
-template <int FINISH> __device__ static inline void finish_one(const problem &p, int m, int n, float v)
+template <int EPILOGUE> __device__ static inline void store_one(const problem &p, int m, int n, float v)
 {
     const int64_t at = m * p.ldc + n;
-    const float f = finished<FINISH>(p, v, FINISH < EH_SIGMOID ? 0 : p.with[FINISH <= EH_RELU ? n : at]);
-    if (p.C) p.C[at] = FINISH == EH_POWER ? v : p.beta == 0 ? f : f + p.beta * p.C[at];
+    const float f = apply_epilogue<EPILOGUE>(
+        p, v, EPILOGUE < EH_EPILOGUE_SIGMOID ? 0 : p.with[EPILOGUE <= EH_EPILOGUE_RELU ? n : at]);
+    if (p.C) p.C[at] = EPILOGUE == EH_EPILOGUE_POWER ? v : p.beta == 0 ? f : f + p.beta * p.C[at];
     if (p.P) store_parts(p.P + m * p.parts * p.ldc + n, p.ldc, p.parts, f);
 }
 
 /* Four entries from row m and column n on, where they are there; what they need is read in any case, so that readings
  * do not wait for each other. */
-template <int FINISH> __device__ static inline void finish_four(const problem &p, int m, int n, float4 v)
+template <int EPILOGUE> __device__ static inline void store_four(const problem &p, int m, int n, float4 v)
 {
     const bool there = m < p.M && n < p.N;
     const int64_t at = there ? m * p.ldc + n : 0;
     float4 with = {0, 0, 0, 0};
-    if (FINISH >= EH_SIGMOID) with = __ldg((const float4 *)(p.with + (FINISH > EH_RELU ? at : there ? n : 0)));
-    float4 f = {finished<FINISH>(p, v.x, with.x), finished<FINISH>(p, v.y, with.y), finished<FINISH>(p, v.z, with.z),
-                finished<FINISH>(p, v.w, with.w)};
+    if (EPILOGUE >= EH_EPILOGUE_SIGMOID)
+        with = __ldg((const float4 *)(p.with + (EPILOGUE > EH_EPILOGUE_RELU ? at : there ? n : 0)));
+    float4 f = {apply_epilogue<EPILOGUE>(p, v.x, with.x), apply_epilogue<EPILOGUE>(p, v.y, with.y),
+                apply_epilogue<EPILOGUE>(p, v.z, with.z), apply_epilogue<EPILOGUE>(p, v.w, with.w)};
     if (!there) return;
-    if (FINISH == EH_PLAIN && p.beta != 0) {
+    if (EPILOGUE == EH_EPILOGUE_NONE && p.beta != 0) {
         const float4 old = *(const float4 *)(p.C + at);
         f.x += p.beta * old.x, f.y += p.beta * old.y, f.z += p.beta * old.z, f.w += p.beta * old.w;
     }
-    if (p.C) *(float4 *)(p.C + at) = FINISH == EH_POWER ? v : f;
+    if (p.C) *(float4 *)(p.C + at) = EPILOGUE == EH_EPILOGUE_POWER ? v : f;
     if (p.P) store_parts_of_four(p.P + m * p.parts * p.ldc + n, p.ldc, p.parts, f);
 }
 
 /* A warp takes whole rows, or, where they are short, several at a time. */
-template <int FINISH, int BN>
-__device__ static inline void finish_rows(const problem &p, const float *tile, int stride, int rows, int m0, int n0,
-                                          int warp, int warps)
+template <int EPILOGUE, int BN>
+__device__ static inline void store_rows(const problem &p, const float *tile, int stride, int rows, int m0, int n0,
+                                         int warp, int warps)
 {
     constexpr int ACROSS = BN / 4, TOGETHER = ACROSS < 32 ? 32 / ACROSS : 1, EACH = ACROSS < 32 ? 1 : ACROSS / 32;
-    const int lane = threadIdx.x % 32, k = lane % ACROSS * 4;
+    const int laneid = threadIdx.x % 32, k = laneid % ACROSS * 4;
     if (!p.quads) {
 #pragma unroll 1
-        for (int e = 32 * warp + lane; e < rows * BN; e += 32 * warps) {
+        for (int e = 32 * warp + laneid; e < rows * BN; e += 32 * warps) {
             const int r = e / BN, c = e % BN;
-            if (m0 + r < p.M && n0 + c < p.N) finish_one<FINISH>(p, m0 + r, n0 + c, tile[r * stride + c]);
+            if (m0 + r < p.M && n0 + c < p.N) store_one<EPILOGUE>(p, m0 + r, n0 + c, tile[r * stride + c]);
         }
         return;
     }
 #pragma unroll 2
-    for (int r = warp * TOGETHER + lane / ACROSS; r < rows; r += warps * TOGETHER)
+    for (int r = warp * TOGETHER + laneid / ACROSS; r < rows; r += warps * TOGETHER)
 #pragma unroll
         for (int e = 0; e < EACH; e++)
-            finish_four<FINISH>(p, m0 + r, n0 + k + 128 * e, *(const float4 *)(tile + r * stride + k + 128 * e));
+            store_four<EPILOGUE>(p, m0 + r, n0 + k + 128 * e, *(const float4 *)(tile + r * stride + k + 128 * e));
 }
 
 /* `rows` rows of BN columns, the first of which are m0 and n0 of the result, by warp number `warp` of `warps`. */
 template <int BN>
-__device__ static inline void finish_tile(const problem &p, const float *tile, int stride, int rows, int m0, int n0,
-                                          int warp, int warps)
+__device__ static inline void store_tile(const problem &p, const float *tile, int stride, int rows, int m0, int n0,
+                                         int warp, int warps)
 {
-    switch (p.finish) {
-    case EH_POWER: finish_rows<EH_POWER, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
-    case EH_SIGMOID: finish_rows<EH_SIGMOID, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
-    case EH_RELU: finish_rows<EH_RELU, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
-    case EH_POWER_GRAD: finish_rows<EH_POWER_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
-    case EH_SIGMOID_GRAD: finish_rows<EH_SIGMOID_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
-    case EH_RELU_GRAD: finish_rows<EH_RELU_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
-    default: finish_rows<EH_PLAIN, BN>(p, tile, stride, rows, m0, n0, warp, warps);
+    switch (p.epilogue) {
+    case EH_EPILOGUE_POWER: store_rows<EH_EPILOGUE_POWER, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
+    case EH_EPILOGUE_SIGMOID: store_rows<EH_EPILOGUE_SIGMOID, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
+    case EH_EPILOGUE_RELU: store_rows<EH_EPILOGUE_RELU, BN>(p, tile, stride, rows, m0, n0, warp, warps); break;
+    case EH_EPILOGUE_POWER_GRAD:
+        store_rows<EH_EPILOGUE_POWER_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps);
+        break;
+    case EH_EPILOGUE_SIGMOID_GRAD:
+        store_rows<EH_EPILOGUE_SIGMOID_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps);
+        break;
+    case EH_EPILOGUE_RELU_GRAD:
+        store_rows<EH_EPILOGUE_RELU_GRAD, BN>(p, tile, stride, rows, m0, n0, warp, warps);
+        break;
+    default: store_rows<EH_EPILOGUE_NONE, BN>(p, tile, stride, rows, m0, n0, warp, warps);
     }
 }
 

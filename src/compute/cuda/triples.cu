@@ -31,8 +31,8 @@ __device__ static bool within(float bound, float d)
 
 /* Row i against all anchors of other classes, within the bounds of targets `near` to near + NEAR: to out (h) is added what
  * they push, and of these targets active is how many impostors lie within. Returns the sum of margins. */
-__device__ static double walk(const triples &p, const int32_t *label, const float *bound, int64_t near, int32_t *active,
-                              float *out)
+__device__ static double push_pass(const triples &p, const int32_t *label, const float *bound, int64_t near,
+                                   int32_t *active, float *out)
 {
     const int64_t i = blockIdx.x, n = p.n, h = p.h;
     const float *y = p.Y + i * h;
@@ -88,7 +88,8 @@ __global__ void pull_and_push(const __grid_constant__ triples p, const int32_t *
     const float *y = p.Y + i * h;
     double margins = 0;
     active += i * each;
-    for (int64_t near = 0; near < each; near += NEAR) margins += walk(p, label, bound, near, active + near, dY + i * h);
+    for (int64_t near = 0; near < each; near += NEAR)
+        margins += push_pass(p, label, bound, near, active + near, dY + i * h);
     __syncthreads();
     for (int64_t k = threadIdx.x; k < h; k += THREADS) {
         float sum = dY[i * h + k];
@@ -108,7 +109,7 @@ __global__ void pull_and_push(const __grid_constant__ triples p, const int32_t *
 }
 
 /* One block. */
-__global__ void add_up(int64_t n, const double *from, eh_value *loss)
+__global__ void add_up(int64_t n, const double *from, eh_loss_value *loss)
 {
     begin_kernel();
     double sum = 0;
@@ -117,12 +118,12 @@ __global__ void add_up(int64_t n, const double *from, eh_value *loss)
     if (threadIdx.x == 0) *loss = {sum, 0};
 }
 
-void cuda_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *dY)
+void cuda_triples(eh_compute *c, const eh_triples *p, eh_loss *loss, eh_real *dY)
 {
     cuda_state *s = state_of(c);
     const int64_t pairs = p->n * p->targets;
     if (p->n == 0) {
-        static const eh_value none = {0, 0};
+        static const eh_loss_value none = {0, 0};
         c->op->send(c, loss, &none, sizeof none);
         return;
     }
@@ -130,14 +131,15 @@ void cuda_triples(eh_compute *c, const eh_triples *p, eh_scalar *loss, eh_real *
     memset((void *)&d, 0, sizeof d);
     d.n = p->n, d.targets = p->targets, d.h = p->h, d.pull = p->pull, d.push = p->push, d.Y = F(p->Y);
     const size_t losses = (size_t)p->n * sizeof(double), bounds = (size_t)pairs * sizeof(float);
-    char *room =
-        (char *)cuda_room_get(s, &s->pairs, losses + bounds + (size_t)pairs * sizeof(int32_t), "targets of a batch");
-    if (!room) return;
-    double *at_losses = (double *)room;
-    float *bound = (float *)(room + losses);
-    int32_t *active = (int32_t *)(room + losses + bounds);
+    char *scratch =
+        (char *)cuda_scratch_get(s, &s->pairs, losses + bounds + (size_t)pairs * sizeof(int32_t), "targets of a batch");
+    if (!scratch) return;
+    double *at_losses = (double *)scratch;
+    float *bound = (float *)(scratch + losses);
+    int32_t *active = (int32_t *)(scratch + losses + bounds);
     const int32_t *label = L(p->label);
-    note(s, blocks_for(pairs, THREADS), THREADS, 0, find_bounds, d, soft{label}, bound);
-    note(s, (unsigned)p->n, THREADS, 0, pull_and_push, d, soft{label}, (const float *)bound, active, at_losses, F(dY));
-    note(s, 1, THREADS, 0, add_up, p->n, (const double *)at_losses, soft{S(loss)});
+    enqueue(s, blocks_for(pairs, THREADS), THREADS, 0, find_bounds, d, varying{label}, bound);
+    enqueue(s, (unsigned)p->n, THREADS, 0, pull_and_push, d, varying{label}, (const float *)bound, active, at_losses,
+            F(dY));
+    enqueue(s, 1, THREADS, 0, add_up, p->n, (const double *)at_losses, varying{S(loss)});
 }

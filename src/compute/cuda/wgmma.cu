@@ -187,8 +187,8 @@ __device__ static inline void multiply(const problem &p, const char *shared, uin
 
 /* Asks for the tiles of all stages; one thread. */
 template <int BM, int BN>
-__device__ static inline void feed(const problem &p, const maps &map, int m, int n, char *shared, uint64_t *full,
-                                   uint64_t *empty)
+__device__ static inline void load_tiles(const problem &p, const maps &map, int m, int n, char *shared, uint64_t *full,
+                                         uint64_t *empty)
 {
     char *to = shared;
     for (int k = 0, at = 0, phase = 1; k < p.K; k += BK) {
@@ -208,7 +208,7 @@ __device__ static inline void feed(const problem &p, const maps &map, int m, int
 template <int BN>
 __device__ static inline void store_plain(const problem &p, int m0, int n0, const float (&d)[BN / 8][4])
 {
-    const int lane = threadIdx.x % 32, m1 = m0 + (int)threadIdx.x / 32 * 16 + lane / 4, n1 = n0 + lane % 4 * 2;
+    const int laneid = threadIdx.x % 32, m1 = m0 + (int)threadIdx.x / 32 * 16 + laneid / 4, n1 = n0 + laneid % 4 * 2;
 #pragma unroll
     for (int j = 0; j < BN / 8; j++)
 #pragma unroll
@@ -220,19 +220,19 @@ __device__ static inline void store_plain(const problem &p, int m0, int n0, cons
 
 /* A warp's 16 rows, through shared memory of its own, so that memory is read and written in whole lines. */
 template <int BN>
-__device__ static inline void finish(const problem &p, int m0, int n0, const float (&d)[BN / 8][4], float *shared)
+__device__ static inline void epilogue(const problem &p, int m0, int n0, const float (&d)[BN / 8][4], float *shared)
 {
     constexpr int STRIDE = BN + 8;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp = threadIdx.x / 32, laneid = threadIdx.x % 32;
     float *tile = shared + warp * 16 * STRIDE;
 #pragma unroll
     for (int j = 0; j < BN / 8; j++)
 #pragma unroll
         for (int half = 0; half < 2; half++)
-            *(float2 *)(tile + (lane / 4 + 8 * half) * STRIDE + 8 * j + lane % 4 * 2) =
+            *(float2 *)(tile + (laneid / 4 + 8 * half) * STRIDE + 8 * j + laneid % 4 * 2) =
                 float2{d[j][2 * half], d[j][2 * half + 1]};
     __syncwarp();
-    finish_tile<BN>(p, tile, STRIDE, 16, m0 + warp * 16, n0, 0, 1);
+    store_tile<BN>(p, tile, STRIDE, 16, m0 + warp * 16, n0, 0, 1);
 }
 #endif
 
@@ -242,9 +242,9 @@ __global__ void __launch_bounds__(BM * 2 + 32, 1)
     group_tiles(const __grid_constant__ problem p, const __grid_constant__ maps map)
 {
 #if HOPPER
-    extern __shared__ char room[];
+    extern __shared__ char raw_shared[];
     __shared__ uint64_t full[WGMMA_STAGES], empty[WGMMA_STAGES];
-    char *shared = (char *)(((uintptr_t)room + 1023) / 1024 * 1024); /* the swizzle counts from here */
+    char *shared = (char *)(((uintptr_t)raw_shared + 1023) / 1024 * 1024); /* the swizzle counts from here */
     int i, j;
     place_of((int)blockIdx.x, (p.M + BM - 1) / BM, (p.N + BN - 1) / BN, &i, &j);
     const int m = i * BM, n = j * BN;
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(BM * 2 + 32, 1)
     __syncthreads();
     begin_kernel();
     if (threadIdx.x >= BM * 2) {
-        if (threadIdx.x == BM * 2) feed<BM, BN>(p, map, m, n, shared, full, empty);
+        if (threadIdx.x == BM * 2) load_tiles<BM, BN>(p, map, m, n, shared, full, empty);
         return;
     }
     float d[BN / 8][4] = {};
@@ -271,12 +271,12 @@ __global__ void __launch_bounds__(BM * 2 + 32, 1)
         multiply<BM, BN, 0, 0>(p, shared, full, empty, d);
     else
         multiply<BM, BN, 0, 1>(p, shared, full, empty, d);
-    if (p.finish == EH_PLAIN && p.quads && !p.P && p.alpha == 1 && p.beta == 0) {
+    if (p.epilogue == EH_EPILOGUE_NONE && p.quads && !p.P && p.alpha == 1 && p.beta == 0) {
         store_plain<BN>(p, m, n, d);
         return;
     }
     asm volatile("bar.sync 1, %0;" ::"n"(BM * 2) : "memory"); /* no warp group reads the stages any more */
-    finish<BN>(p, m, n, d, (float *)shared);
+    epilogue<BN>(p, m, n, d, (float *)shared);
 #else
     __trap(); /* cuda_has_wgmma() says that this code is not there */
 #endif

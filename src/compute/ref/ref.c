@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "compute/bandwidth.h"
-#include "compute/deform.h"
+#include "compute/warp.h"
 #include "compute/ref/ref.h"
 
-/* eh_real and eh_operand are double here */
+/* eh_real and eh_packed are double here */
 static double *D(const void *v)
 {
     return (double *)(uintptr_t)v;
@@ -75,9 +75,9 @@ double eh_ref_normal(const uint32_t word[4], int64_t i)
     return sqrt(-2 * log(u)) * (i & 1 ? sin(angle) : cos(angle));
 }
 
-static void disturb_row(const eh_disturb *with, int64_t row, int64_t H, double *x)
+static void augment_row(const eh_augment *with, int64_t row, int64_t H, double *x)
 {
-    const uint64_t index = eh_disturb_index(with->pass, row);
+    const uint64_t index = eh_augment_index(with->pass, row);
     for (int64_t j = 0; j < H; j++) {
         uint32_t word[4];
         if (with->noise > 0) {
@@ -98,17 +98,17 @@ static void close_row(double *row, int64_t H, int64_t ld)
     for (int64_t j = H + 1; j < ld; j++) row[j] = 0;
 }
 
-static void ref_gather_operands(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_operand *X,
-                                int64_t ld, eh_label *label, const eh_disturb *with)
+static void ref_gather_packed(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_packed *X, int64_t ld,
+                              eh_label *label, const eh_augment *with)
 {
     (void)c;
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = eh_host_rows(rows)[i];
-        if (eh_deforms(with))
-            eh_ref_deform(with, t, row, D(X) + i * ld);
+        if (eh_warps(with))
+            eh_ref_warp(with, t, row, D(X) + i * ld);
         else
             gather_row(t, row, D(X) + i * ld);
-        if (with) disturb_row(with, row, t->x.H, D(X) + i * ld);
+        if (with) augment_row(with, row, t->x.H, D(X) + i * ld);
         close_row(D(X) + i * ld, t->x.H, ld);
         if (label) eh_host_labels(label)[i] = eh_host_labels(t->classes)[row];
     }
@@ -117,10 +117,10 @@ static void ref_gather_operands(eh_compute *c, const eh_table *t, const eh_row *
 static void ref_gather(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
                        eh_label *label)
 {
-    ref_gather_operands(c, t, rows, n, eh_host_operands(X), ld, label, NULL);
+    ref_gather_packed(c, t, rows, n, eh_host_packed(X), ld, label, NULL);
 }
 
-static void ref_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_operand *X, int64_t ld)
+static void ref_append_bias(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_packed *X, int64_t ld)
 {
     (void)c;
     for (int64_t i = 0; i < n; i++) {
@@ -129,8 +129,8 @@ static void ref_close_rows(eh_compute *c, int64_t n, int64_t H, const eh_real *E
     }
 }
 
-static void ref_climb(eh_compute *c, int64_t n, int64_t H, double step, const eh_operand *X, int64_t ld,
-                      const eh_real *dX, eh_operand *to)
+static void ref_adversarial_step(eh_compute *c, int64_t n, int64_t H, double step, const eh_packed *X, int64_t ld,
+                                 const eh_real *dX, eh_packed *to)
 {
     (void)c;
     for (int64_t i = 0; i < n; i++) {
@@ -157,7 +157,7 @@ static void ref_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *row
     }
 }
 
-static void ref_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_operand *dU,
+static void ref_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_packed *dU,
                             int64_t F, eh_real *dC)
 {
     (void)c;
@@ -196,16 +196,16 @@ static double int_power(double u, int order)
 }
 
 /* What a product's entry v at (i, j) becomes. */
-static double finished(const eh_product *p, double v, int64_t i, int64_t j)
+static double apply_epilogue(const eh_product *p, double v, int64_t i, int64_t j)
 {
     const double *with = D(p->with);
     const int64_t at = i * p->ldc + j;
-    switch (p->finish) {
-    case EH_SIGMOID: return 1 / (1 + exp(-v - with[j]));
-    case EH_RELU: return v + with[j] < 0 ? 0 : v + with[j]; /* NaN stays */
-    case EH_POWER_GRAD: return v * p->order * int_power(with[at], p->order - 1);
-    case EH_SIGMOID_GRAD: return v * with[at] * (1 - with[at]);
-    case EH_RELU_GRAD: return with[at] > 0 ? v : 0;
+    switch (p->epilogue) {
+    case EH_EPILOGUE_SIGMOID: return 1 / (1 + exp(-v - with[j]));
+    case EH_EPILOGUE_RELU: return v + with[j] < 0 ? 0 : v + with[j]; /* NaN stays */
+    case EH_EPILOGUE_POWER_GRAD: return v * p->order * int_power(with[at], p->order - 1);
+    case EH_EPILOGUE_SIGMOID_GRAD: return v * with[at] * (1 - with[at]);
+    case EH_EPILOGUE_RELU_GRAD: return with[at] > 0 ? v : 0;
     default: return v;
     }
 }
@@ -219,19 +219,19 @@ static void ref_product(eh_compute *c, const eh_product *p)
             for (int64_t k = 0; k < p->K; k++)
                 sum += (p->ta ? D(p->A)[k * p->lda + i] : D(p->A)[i * p->lda + k]) *
                        (p->tb ? D(p->B)[j * p->ldb + k] : D(p->B)[k * p->ldb + j]);
-            const double v = finished(p, sum, i, j);
+            const double v = apply_epilogue(p, sum, i, j);
             if (p->C) D(p->C)[i * p->ldc + j] = p->add ? D(p->C)[i * p->ldc + j] + v : v;
-            if (p->P) D(p->P)[i * p->ldc + j] = p->finish == EH_POWER ? int_power(v, p->order) : v;
+            if (p->P) D(p->P)[i * p->ldc + j] = p->epilogue == EH_EPILOGUE_POWER ? int_power(v, p->order) : v;
         }
 }
 
-static void ref_operands(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_operand *to)
+static void ref_pack(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_packed *to)
 {
     (void)c;
     memcpy(to, from, (size_t)(rows * columns) * sizeof(double));
 }
 
-static void ref_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_operand *s)
+static void ref_power(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_packed *s)
 {
     (void)c;
     for (int64_t i = 0; i < rows * columns; i++) D(s)[i] = int_power(D(u)[i], order);
@@ -287,16 +287,15 @@ static double ref_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_r
     return sum;
 }
 
-static void ref_mean(eh_compute *c, int64_t count, const eh_real *x, const eh_scalar *other, eh_real *y,
-                     eh_scalar *loss)
+static void ref_average(eh_compute *c, int64_t count, const eh_real *x, const eh_loss *other, eh_real *y, eh_loss *loss)
 {
     (void)c;
     for (int64_t i = 0; i < count; i++) D(y)[i] = (D(x)[i] + D(y)[i]) / 2;
-    eh_host_mean(other, loss);
+    eh_host_average_loss(other, loss);
 }
 
 static void ref_adam(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
-                     const eh_real *g, eh_scalar *loss, eh_real *m1, eh_real *m2, eh_real *x)
+                     const eh_real *g, eh_loss *loss, eh_real *m1, eh_real *m2, eh_real *x)
 {
     (void)c;
     const double fix1 = 1 - pow(beta1, (double)t), fix2 = 1 - pow(beta2, (double)t);
@@ -304,7 +303,7 @@ static void ref_adam(eh_compute *c, int64_t count, double rate, double beta1, do
     for (int64_t i = 0; i < count; i++) {
         const double gi = D(g)[i];
         if (!isfinite(gi)) {
-            eh_host_value(loss)->spoilt = 1;
+            eh_host_value(loss)->nonfinite = 1;
             continue;
         }
         D(m1)[i] = beta1 * D(m1)[i] + (1 - beta1) * gi;
@@ -325,12 +324,12 @@ static double distance2(const double *a, const double *b, int64_t h)
 /* Squared distances of row i to the others less the smallest; the row's own is 0. */
 static void shifted_distances(int64_t n, int64_t dims, const double *X, int64_t i, double *e)
 {
-    double least = INFINITY;
+    double min_distance = INFINITY;
     for (int64_t j = 0; j < n; j++) {
         e[j] = distance2(X + i * dims, X + j * dims, dims);
-        if (j != i) least = fmin(least, e[j]);
+        if (j != i) min_distance = fmin(min_distance, e[j]);
     }
-    for (int64_t j = 0; j < n; j++) e[j] = j == i ? 0 : e[j] - least;
+    for (int64_t j = 0; j < n; j++) e[j] = j == i ? 0 : e[j] - min_distance;
 }
 
 static eh_bandwidth_sums bandwidth_sums(int64_t n, const double *e, double beta)
@@ -392,10 +391,10 @@ static void ref_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_rea
 
 const eh_compute_ops eh_compute_ref = {
     .name = "ref",
-    .size = sizeof(double),
+    .real_size = sizeof(double),
     .host = true,
     .block = 1000,
-    .ahead = 1,
+    .queue_depth = 1,
     .close = ref_close,
     .sync = ref_sync,
     .alloc = ref_alloc,
@@ -406,16 +405,16 @@ const eh_compute_ops eh_compute_ref = {
     .read = ref_read,
     .place = eh_host_place,
     .unplace = eh_host_unplace,
-    .successive = eh_host_successive,
+    .row_range = eh_host_row_range,
     .gather = ref_gather,
-    .gather_operands = ref_gather_operands,
-    .close_rows = ref_close_rows,
-    .climb = ref_climb,
+    .gather_packed = ref_gather_packed,
+    .append_bias = ref_append_bias,
+    .adversarial_step = ref_adversarial_step,
     .sparse_apply = ref_sparse_apply,
     .sparse_grad = ref_sparse_grad,
     .gemm = ref_gemm,
     .product = ref_product,
-    .operands = ref_operands,
+    .pack = ref_pack,
     .output_grad = eh_host_output_grad,
     .power = ref_power,
     .column_sums = ref_column_sums,
@@ -425,7 +424,7 @@ const eh_compute_ops eh_compute_ref = {
     .scale = ref_scale,
     .axpy = ref_axpy,
     .dot = ref_dot,
-    .mean = ref_mean,
+    .average = ref_average,
     .adam = ref_adam,
     .affinities = ref_affinities,
     .nearest = ref_nearest,

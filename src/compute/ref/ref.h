@@ -1,11 +1,11 @@
-/* The reference backend's own header: eh_real and eh_operand are double. */
+/* The reference backend's own header: eh_real and eh_packed are double. */
 #ifndef EH_REF_H
 #define EH_REF_H
 
 #include "compute/host.h"
 
 /* deform.c: to (H) is the image in row `row` of the table, moved, then scaled. */
-void eh_ref_deform(const eh_disturb *with, const eh_table *t, int64_t row, double *to);
+void eh_ref_warp(const eh_augment *with, const eh_table *t, int64_t row, double *to);
 /* ref.c: normal number i of a block of words. */
 double eh_ref_normal(const uint32_t word[4], int64_t i);
 

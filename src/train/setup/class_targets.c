@@ -10,7 +10,8 @@ static enhope_status start_weights(enhope_trainer *t)
 {
     float *weight = NULL;
     if (t->set.objective.class_weight != EH_CLASS_WEIGHT_BALANCED) return ENHOPE_OK;
-    EH_TRY(eh_compute_new(t->cp, t->ctx, "class weights", t->samples.classes, t->cp->op->size, &t->loss.class_weight));
+    EH_TRY(eh_compute_new(t->cp, t->ctx, "class weights", t->samples.classes, t->cp->op->real_size,
+                          &t->loss.class_weight));
     EH_TRY(eh_new(t->ctx, "class weights", t->samples.classes, sizeof *weight, (void **)&weight));
     for (int32_t k = 0; k < t->samples.classes; k++)
         weight[k] = t->samples.class_n[k] ? (float)((double)t->samples.n / (double)t->samples.class_n[k]) : 0;
@@ -41,7 +42,8 @@ static enhope_status start_smoothing(enhope_trainer *t)
     float *share = NULL;
     enhope_status status;
     if (t->set.objective.label_smoothing == 0 || t->method->compared != EH_EXEMPLARS) return ENHOPE_OK;
-    EH_CHECK(eh_compute_new(t->cp, t->ctx, "label smoothing", t->parameters.z, t->cp->op->size, &t->loss.smooth_share));
+    EH_CHECK(
+        eh_compute_new(t->cp, t->ctx, "label smoothing", t->parameters.z, t->cp->op->real_size, &t->loss.smooth_share));
     EH_CHECK(eh_new(t->ctx, "class counts", t->samples.classes, sizeof *count, (void **)&count));
     EH_CHECK(eh_new(t->ctx, "label smoothing", t->parameters.z, sizeof *share, (void **)&share));
     fill_smoothing(t, count, share);

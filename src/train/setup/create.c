@@ -16,11 +16,11 @@ static enhope_status choose_store(enhope_trainer *t, eh_windows_settings *s)
     s->memory = eh_memory_limit(t->ctx);
     s->store = t->data->store;
     s->past = t->past;
-    if (t->cp && t->cp->op->data_room) {
-        const int64_t room = (int64_t)t->cp->op->data_room(t->cp);
+    if (t->cp && t->cp->op->data_capacity) {
+        const int64_t room = (int64_t)t->cp->op->data_capacity(t->cp);
         const int64_t stored = x->kind == ENHOPE_CSR && x->row_start ? x->row_start[x->n] : 0;
         if (!s->store && t->method->compared == EH_EXEMPLARS && eh_store_bytes(x->kind, x->H, x->n, stored) > room) {
-            EH_TRY(eh_store_of(t->ctx, t->data, &s->own));
+            EH_TRY(eh_store_from_dataset(t->ctx, t->data, &s->own));
             s->store = s->own;
         }
         if (room < s->memory) s->memory = room;
@@ -151,7 +151,7 @@ static enhope_status allocate_steps(enhope_trainer *t, const eh_plan *plan)
     t->loss.target.perplexity = t->method->given ? t->set.objective.perplexity : 0;
     EH_TRY(eh_batch_loss_create(&t->loss));
     EH_TRY(eh_new(t->ctx, "losses", plan->batches, sizeof *t->losses.fetched, (void **)&t->losses.fetched));
-    return eh_compute_new(t->cp, t->ctx, "losses", plan->batches, sizeof(eh_value), &t->losses.placed);
+    return eh_compute_new(t->cp, t->ctx, "losses", plan->batches, sizeof(eh_loss_value), &t->losses.placed);
 }
 
 static enhope_status allocate(enhope_trainer *t, const eh_plan *plan)
@@ -214,13 +214,13 @@ static enhope_status initialise(enhope_trainer *t, const eh_plan *plan)
 static enhope_status build(enhope_trainer *t)
 {
     eh_plan plan = {.sparse = false};
-    EH_TRY(eh_comm_agree(t->ctx, prepare(t, &plan)));
+    EH_TRY(eh_comm_check(t->ctx, prepare(t, &plan)));
     EH_TRY(eh_setup_check_ranks(t));
     if (!t->cp) return ENHOPE_OK;
     eh_compute_begin(t->cp);
     const enhope_status status = initialise(t, &plan);
     eh_compute_end(t->cp);
-    return eh_comm_agree(t->ctx, status);
+    return eh_comm_check(t->ctx, status);
 }
 
 /* A trainer that has its data, its settings and its method. */
@@ -257,7 +257,7 @@ enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_model *fro
     enhope_trainer *t = NULL;
     eh_comm_begin(ctx);
     enhope_status status = begin(ctx, from, data, settings, &t);
-    status = status ? eh_comm_agree(ctx, status) : build(t);
+    status = status ? eh_comm_check(ctx, status) : build(t);
     if (status) {
         enhope_trainer_free(t);
         return status;

@@ -11,7 +11,7 @@ enhope_status eh_setup_exemplars(enhope_trainer *t)
     float *E = NULL;
     enhope_status status;
     /* ranks share what follows: none begins it alone */
-    EH_CHECK(eh_comm_agree(t->ctx, eh_new(t->ctx, "exemplars", p->z * p->H, sizeof *E, (void **)&E)));
+    EH_CHECK(eh_comm_check(t->ctx, eh_new(t->ctx, "exemplars", p->z * p->H, sizeof *E, (void **)&E)));
     const bool points = t->set.objective.exemplars == EH_START_RANDOM || (p->learned && t->method->own_scale);
     if (t->from)
         EH_CHECK(eh_setup_more_exemplars(t, E));
@@ -38,14 +38,14 @@ enhope_status eh_setup_map(enhope_trainer *t, int64_t n)
         return ENHOPE_OK;
     }
     if (t->method->pca_start) return eh_train_solve(t, EH_SOLVE_PCA, t->set.map.start, &lost);
-    const bool packed = !cp->numbers;
+    const bool packed = !cp->packed_is_real;
     float *host = NULL;
     eh_real *X = NULL; /* (n, ld) the sample as numbers, if operands are not */
     enhope_status status;
     EH_CHECK(eh_new(t->ctx, "parameters", p->map_count, sizeof *host, (void **)&host));
-    if (packed) EH_CHECK(eh_compute_new(cp, t->ctx, "a sample", n * e->ld, cp->op->size, &X));
+    if (packed) EH_CHECK(eh_compute_new(cp, t->ctx, "a sample", n * e->ld, cp->op->real_size, &X));
     if (packed) cp->op->gather(cp, &e->table, t->samples.placed_rows, n, X, e->ld, NULL);
-    cp->op->gather_operands(cp, &e->table, t->samples.placed_rows, n, e->X, e->ld, NULL, NULL);
+    cp->op->gather_packed(cp, &e->table, t->samples.placed_rows, n, e->X, e->ld, NULL, NULL);
     e->map->init(&e->shape, cp, (uint64_t)t->set.seed, t->set.map.start, packed ? X : (eh_real *)e->X, e->X, e->ld, n,
                  host, p->theta, e->work);
 cleanup:
@@ -98,9 +98,9 @@ enhope_status eh_setup_neighbours(enhope_trainer *t)
     else if (t->method->nearest)
         t->k = t->method->nearest;
     else if (exemplars)
-        t->k = eh_default_neighbours(t->parameters.exemplar_label, r);
+        t->k = eh_default_neighbors(t->parameters.exemplar_label, r);
     else
-        t->k = r < EH_NEIGHBOURS ? (int32_t)r : EH_NEIGHBOURS;
+        t->k = r < EH_NEIGHBORS ? (int32_t)r : EH_NEIGHBORS;
     t->set.neighbours = t->k;
     return t->cp ? eh_embedder_search(&t->embedder, t->embedder.capacity, t->k, NULL) : ENHOPE_OK;
 }

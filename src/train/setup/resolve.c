@@ -42,7 +42,7 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
 {
     const enhope_settings *s = &t->set;
     const int64_t rows = t->data->image_rows, columns = t->data->image_columns;
-    plan->augment = (eh_disturb){.image_rows = rows,
+    plan->augment = (eh_augment){.image_rows = rows,
                                  .image_columns = columns,
                                  .shift = s->augment.shift,
                                  .affine = s->augment.affine,
@@ -185,7 +185,7 @@ static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
         if (t->from)
             EH_TRY(eh_setup_count_exemplars(t, &plan->z));
         else
-            plan->z = s->objective.z ? s->objective.z : eh_exemplar_usual(t->samples.present, t->samples.n);
+            plan->z = s->objective.z ? s->objective.z : eh_exemplar_default_count(t->samples.present, t->samples.n);
         plan->learned = s->objective.exemplars == EH_START_LEARNED;
         if (t->windows && !t->from && plan->z > t->samples.resident_n)
             return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,

@@ -15,7 +15,7 @@ static int by_size(const void *a, const void *b)
 typedef struct probe {
     int64_t n;
     eh_label *label; /* (n) */
-    eh_scalar *loss;
+    eh_loss *loss;
 } probe;
 
 /* The median distance of the n samples to the nearest exemplar. */
@@ -36,7 +36,7 @@ static enhope_status median_distance(enhope_trainer *t, const probe *p, double *
 
 static enhope_status loss_of(enhope_trainer *t, const probe *p, double *out)
 {
-    eh_value value;
+    eh_loss_value value;
     eh_batch_loss_objective(&t->loss, p->n, p->label, p->loss);
     t->cp->op->fetch(t->cp, &value, p->loss, sizeof value);
     EH_TRY(t->cp->op->sync(t->cp, t->ctx));
@@ -69,9 +69,9 @@ static void embed(enhope_trainer *t, const probe *p)
     eh_embedder *e = &t->embedder;
     const eh_parameters *q = &t->parameters;
     const eh_rows rows = {.X = e->X, .ld = e->ld, .dense_n = p->n + q->z};
-    t->cp->op->gather_operands(t->cp, &e->table, t->samples.placed_rows, p->n, e->X, e->ld, p->label, NULL);
-    t->cp->op->close_rows(t->cp, q->z, q->H, eh_parameters_exemplars(q, q->theta),
-                          eh_operand_at(t->cp, e->X, p->n * e->ld), e->ld);
+    t->cp->op->gather_packed(t->cp, &e->table, t->samples.placed_rows, p->n, e->X, e->ld, p->label, NULL);
+    t->cp->op->append_bias(t->cp, q->z, q->H, eh_parameters_exemplars(q, q->theta),
+                           eh_packed_at(t->cp, e->X, p->n * e->ld), e->ld);
     e->map->forward(&e->shape, t->cp, q->theta, &rows, e->work, e->Y, false);
 }
 
@@ -83,7 +83,7 @@ enhope_status eh_setup_scale(enhope_trainer *t)
     double best = 1;
     enhope_status status;
     EH_CHECK(eh_compute_new(cp, t->ctx, "labels", p.n, sizeof(int32_t), &p.label));
-    EH_CHECK(eh_compute_new(cp, t->ctx, "a loss", 1, sizeof(eh_value), &p.loss));
+    EH_CHECK(eh_compute_new(cp, t->ctx, "a loss", 1, sizeof(eh_loss_value), &p.loss));
     embed(t, &p);
     EH_CHECK(search(t, &p, &best));
     for (int64_t j = 0; j < q->H; j++) t->mul[j] *= (float)best;

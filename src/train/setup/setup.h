@@ -15,7 +15,7 @@ typedef struct eh_plan {
     bool learned;      /* they are learned */
     eh_pairs objective;
     eh_hinge hinge; /* targets 0: the objective is the one above */
-    eh_disturb augment;
+    eh_augment augment;
     bool augmented;
     double adversary;  /* the adversarial step; 0: none */
     int64_t batches;   /* of an epoch */

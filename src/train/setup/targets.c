@@ -46,8 +46,8 @@ static enhope_status allocate(enhope_trainer *t, search *s)
     EH_TRY(eh_new(t->ctx, "neighbours", near, sizeof *s->found, (void **)&s->found));
     EH_TRY(eh_compute_new(c, t->ctx, "rows of a class", s->most, sizeof *s->found, &s->rows));
     EH_TRY(eh_compute_new(c, t->ctx, "neighbours", near, sizeof *s->found, &s->index));
-    EH_TRY(eh_compute_new(c, t->ctx, "distances", near, c->op->size, &s->distance));
-    return eh_compute_new(c, t->ctx, "the samples of a class", numbers, c->op->size, &s->X);
+    EH_TRY(eh_compute_new(c, t->ctx, "distances", near, c->op->real_size, &s->distance));
+    return eh_compute_new(c, t->ctx, "the samples of a class", numbers, c->op->real_size, &s->X);
 }
 
 /* The targets of member i of a class, from its k nearest (itself among them, unless as many others lie in its place). */

@@ -4,8 +4,8 @@
  * make two normal numbers (Box, Muller 1958), one word decides whether an input is dropped. Of each word the upper 24 bits
  * are used: a float holds these exactly, so that backends differ in the rounding of the formulas alone. The largest noise
  * is sqrt(48 log 2) = 5.8 deviations. */
-#ifndef EH_DISTURB_H
-#define EH_DISTURB_H
+#ifndef EH_AUGMENT_H
+#define EH_AUGMENT_H
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "compute/compute.h"
 
 /* Rows are less than 2^44. */
-EH_BOTH static inline uint64_t eh_disturb_index(uint64_t pass, int64_t row)
+EH_HOST_DEVICE static inline uint64_t eh_augment_index(uint64_t pass, int64_t row)
 {
     return pass << 44 ^ (uint64_t)row;
 }
@@ -27,7 +27,7 @@ static inline int32_t eh_drop_below(double dropout)
 
 /* log u for u in (0, 1], to 1e-7 of it: u = 2^e m, m about 1, and log m = 2 artanh s with s = (m - 1) / (m + 1), whose
  * series ends early, as |s| < 0.172. */
-EH_BOTH static inline float eh_log_unit(float u)
+EH_HOST_DEVICE static inline float eh_log_unit(float u)
 {
     int32_t bits;
     memcpy(&bits, &u, sizeof bits);
@@ -41,7 +41,7 @@ EH_BOTH static inline float eh_log_unit(float u)
 
 /* Two normal numbers from two words: sqrt(-2 log u) times cosine and sine of 2 pi v. The angle is a quarter turn taken q
  * times and a rest within an eighth, where Taylor's series are exact to a float. */
-EH_BOTH static inline void eh_normal_pair(uint32_t word_u, uint32_t word_v, float *first, float *second)
+EH_HOST_DEVICE static inline void eh_normal_pair(uint32_t word_u, uint32_t word_v, float *first, float *second)
 {
     const float u = (float)(int32_t)((word_u >> 8) + 1) * 0x1p-24f;
     const float radius = sqrtf(-2 * eh_log_unit(u));

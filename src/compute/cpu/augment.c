@@ -48,9 +48,9 @@ void eh_cpu_normals(uint64_t seed, uint32_t stream, uint64_t index, float scale,
     make_normal(scale, word, out);
 }
 
-void eh_cpu_disturb(const eh_disturb *with, int64_t row, int64_t H, float *x)
+void eh_cpu_augment(const eh_augment *with, int64_t row, int64_t H, float *x)
 {
-    const uint64_t index = eh_disturb_index(with->pass, row);
+    const uint64_t index = eh_augment_index(with->pass, row);
     const int32_t below = eh_drop_below(with->dropout);
     const float kept = (float)(1 / (1 - with->dropout));
     uint32_t word[4][WIDE];

@@ -1,18 +1,18 @@
 /* Images moved on the cpu: the raw image within a border of zeros, then a row at a time where its pixels come from, and
- * what is there. compute/deform.h has the formulas. */
+ * what is there. compute/warp.h has the formulas. */
 #include <string.h>
 
 #include "compute/cpu/cpu.h"
-#include "compute/deform.h"
+#include "compute/warp.h"
 
-enum { TILE = 64, NODES = EH_DEFORM_NODES }; /* columns at a time */
+enum { TILE = 64, NODES = EH_WARP_NODES }; /* columns at a time */
 
 /* The field's nodes along rows, interpolated at a tile's columns. */
 typedef struct field {
     float at[2][NODES][TILE];
 } field;
 
-int64_t eh_cpu_deform_room(int64_t rows, int64_t columns)
+int64_t eh_cpu_warp_scratch(int64_t rows, int64_t columns)
 {
     return (rows + 3) * (columns + 3);
 }
@@ -22,7 +22,7 @@ static void frame(const eh_matrix *x, int64_t row, int64_t rows, int64_t columns
 {
     const int64_t ld = columns + 3;
     float *first = image + ld + 1;
-    memset(image, 0, (size_t)eh_cpu_deform_room(rows, columns) * sizeof *image);
+    memset(image, 0, (size_t)eh_cpu_warp_scratch(rows, columns) * sizeof *image);
     if (x->kind == ENHOPE_CSR) {
         for (int64_t s = x->row_start[row]; s < x->row_start[row + 1]; s++)
             first[x->column[s] / columns * ld + x->column[s] % columns] = x->value[s];
@@ -39,7 +39,7 @@ static void make_field(const float *node, int64_t first, int64_t count, int64_t 
 {
     for (int64_t j = 0; j < count; j++) {
         float w[4];
-        const float *from = node + eh_deform_weights(first + j, columns, w);
+        const float *from = node + eh_warp_weights(first + j, columns, w);
         for (int k = 0; k < 2 * NODES; k++, from += NODES)
             f->at[k / NODES][k % NODES][j] = w[0] * from[0] + w[1] * from[1] + w[2] * from[2] + w[3] * from[3];
     }
@@ -76,8 +76,8 @@ EH_SIMD static void sample(int64_t count, int64_t rows, int64_t columns, const f
     }
 }
 
-void eh_cpu_deform_by(const eh_deform *by, const float *node, int64_t rows, int64_t columns, const float *image,
-                      const float *shift, const float *mul, float *to)
+void eh_cpu_warp_by(const eh_warp *by, const float *node, int64_t rows, int64_t columns, const float *image,
+                    const float *shift, const float *mul, float *to)
 {
     field f;
     float y[TILE], x[TILE], w[4];
@@ -89,7 +89,7 @@ void eh_cpu_deform_by(const eh_deform *by, const float *node, int64_t rows, int6
             begin_places(count, by->y + (float)i * by->yy + (float)first * by->yx, by->yx, y);
             begin_places(count, by->x + (float)i * by->xy + (float)first * by->xx, by->xx, x);
             if (node) {
-                const int32_t cell = eh_deform_weights(i, rows, w);
+                const int32_t cell = eh_warp_weights(i, rows, w);
                 add_field(count, w, f.at[0] + cell, y);
                 add_field(count, w, f.at[1] + cell, x);
             }
@@ -98,14 +98,14 @@ void eh_cpu_deform_by(const eh_deform *by, const float *node, int64_t rows, int6
     }
 }
 
-void eh_cpu_deform(const eh_disturb *with, const eh_table *t, int64_t row, float *image, float *to)
+void eh_cpu_warp(const eh_augment *with, const eh_table *t, int64_t row, float *image, float *to)
 {
     const int64_t rows = with->image_rows, columns = with->image_columns;
-    const uint64_t index = eh_disturb_index(with->pass, row);
-    const eh_deform by = eh_deform_of(with->seed, index, (float)with->shift, (float)with->affine, rows, columns);
+    const uint64_t index = eh_augment_index(with->pass, row);
+    const eh_warp by = eh_warp_of(with->seed, index, (float)with->shift, (float)with->affine, rows, columns);
     float node[EH_CPU_NORMALS];
     if (with->elastic > 0)
-        eh_cpu_normals(with->seed, EH_STREAM_ELASTIC, index, (float)(with->elastic * EH_DEFORM_NODE), node);
+        eh_cpu_normals(with->seed, EH_STREAM_ELASTIC, index, (float)(with->elastic * EH_WARP_NODE), node);
     frame(&t->x, row, rows, columns, image);
-    eh_cpu_deform_by(&by, with->elastic > 0 ? node : NULL, rows, columns, image, eh_f(t->shift), eh_f(t->mul), to);
+    eh_cpu_warp_by(&by, with->elastic > 0 ? node : NULL, rows, columns, image, eh_f(t->shift), eh_f(t->mul), to);
 }

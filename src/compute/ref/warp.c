@@ -1,12 +1,12 @@
-/* Images moved in double, pixel by pixel; compute/deform.h has the formulas. */
+/* Images moved in double, pixel by pixel; compute/warp.h has the formulas. */
 #include "compute/ref/ref.h"
 
-#include "compute/deform.h"
+#include "compute/warp.h"
 
-enum { NODES = EH_DEFORM_NODES };
+enum { NODES = EH_WARP_NODES };
 
 /* The raw value at (i, j); 0 outside. */
-static double pixel(const eh_disturb *with, const eh_matrix *x, int64_t row, int64_t i, int64_t j)
+static double pixel(const eh_augment *with, const eh_matrix *x, int64_t row, int64_t i, int64_t j)
 {
     if (i < 0 || i >= with->image_rows || j < 0 || j >= with->image_columns) return 0;
     const int64_t at = i * with->image_columns + j;
@@ -17,7 +17,7 @@ static double pixel(const eh_disturb *with, const eh_matrix *x, int64_t row, int
     return 0;
 }
 
-static double interpolate(const eh_disturb *with, const eh_matrix *x, int64_t row, double y, double x_)
+static double interpolate(const eh_augment *with, const eh_matrix *x, int64_t row, double y, double x_)
 {
     /* far outside is as outside as near: no number is too large for an integer */
     const double top = floor(fmin(fmax(y, -2), (double)with->image_rows + 1));
@@ -39,30 +39,30 @@ static double spline(double t)
 }
 
 /* Displacement of pixel (i, j) in one direction, for nodes that lie a cell apart, the first a cell before the image. */
-static double field_at(const eh_disturb *with, const double *node, int64_t i, int64_t j)
+static double field_at(const eh_augment *with, const double *node, int64_t i, int64_t j)
 {
-    const double y = ((double)i + 0.5) * EH_DEFORM_CELLS / (double)with->image_rows;
-    const double x = ((double)j + 0.5) * EH_DEFORM_CELLS / (double)with->image_columns;
+    const double y = ((double)i + 0.5) * EH_WARP_CELLS / (double)with->image_rows;
+    const double x = ((double)j + 0.5) * EH_WARP_CELLS / (double)with->image_columns;
     double sum = 0;
     for (int k = 0; k < NODES; k++)
         for (int l = 0; l < NODES; l++) sum += spline(y - (k - 1)) * spline(x - (l - 1)) * node[k * NODES + l];
-    return with->elastic * EH_DEFORM_NODE * sum;
+    return with->elastic * EH_WARP_NODE * sum;
 }
 
-void eh_ref_deform(const eh_disturb *with, const eh_table *t, int64_t row, double *to)
+void eh_ref_warp(const eh_augment *with, const eh_table *t, int64_t row, double *to)
 {
-    const uint64_t index = eh_disturb_index(with->pass, row);
+    const uint64_t index = eh_augment_index(with->pass, row);
     const double cy = (double)(with->image_rows - 1) / 2, cx = (double)(with->image_columns - 1) / 2;
     const double *scale_shift = (const double *)t->shift, *mul = (const double *)t->mul;
     uint32_t v[4], w[4];
     double node[2][NODES * NODES];
-    eh_philox(with->seed, EH_STREAM_DEFORM, index, 0, v);
-    eh_philox(with->seed, EH_STREAM_DEFORM, index, 1, w);
-    const double angle = with->affine * EH_DEFORM_ANGLE * eh_centred(v[2]);
-    const double slant = with->affine * EH_DEFORM_SLANT * eh_centred(v[3]);
-    const double tall = 1 + with->affine * EH_DEFORM_SCALE * eh_centred(w[0]);
-    const double wide = 1 + with->affine * EH_DEFORM_SCALE * eh_centred(w[1]);
-    for (int64_t k = 0; k < EH_DEFORM_NUMBERS; k++) {
+    eh_philox(with->seed, EH_STREAM_WARP, index, 0, v);
+    eh_philox(with->seed, EH_STREAM_WARP, index, 1, w);
+    const double angle = with->affine * EH_WARP_ANGLE * eh_centred(v[2]);
+    const double slant = with->affine * EH_WARP_SHEAR * eh_centred(v[3]);
+    const double tall = 1 + with->affine * EH_WARP_SCALE * eh_centred(w[0]);
+    const double wide = 1 + with->affine * EH_WARP_SCALE * eh_centred(w[1]);
+    for (int64_t k = 0; k < EH_WARP_NORMALS; k++) {
         eh_philox(with->seed, EH_STREAM_ELASTIC, index, (uint32_t)(k / 4), w);
         node[k / (NODES * NODES)][k % (NODES * NODES)] = eh_ref_normal(w, k % 4);
     }

@@ -12,52 +12,48 @@
  * Words are of the counter (pass, row, stream, part), as in disturb.h. Of the stream DEFORM, part 0 has the shift down, the
  * shift right, the angle and the slant, part 1 the scales of rows and of columns; of the stream ELASTIC, part k has normal
  * numbers 4 k to 4 k + 3, and number (direction, node row, node column) is at that place of an array (2, NODES, NODES). */
-#ifndef EH_DEFORM_H
-#define EH_DEFORM_H
+#ifndef EH_WARP_H
+#define EH_WARP_H
 
-#include "compute/disturb.h"
+#include "compute/augment.h"
 
-enum {
-    EH_DEFORM_CELLS = 4,
-    EH_DEFORM_NODES = EH_DEFORM_CELLS + 3,
-    EH_DEFORM_NUMBERS = 2 * EH_DEFORM_NODES * EH_DEFORM_NODES
-};
-#define EH_DEFORM_ANGLE 0.20943951023931953 /* 12 degrees: bounds at affine 1 */
-#define EH_DEFORM_SCALE 0.12
-#define EH_DEFORM_SLANT 0.15
+enum { EH_WARP_CELLS = 4, EH_WARP_NODES = EH_WARP_CELLS + 3, EH_WARP_NORMALS = 2 * EH_WARP_NODES * EH_WARP_NODES };
+#define EH_WARP_ANGLE 0.20943951023931953 /* 12 degrees: bounds at affine 1 */
+#define EH_WARP_SCALE 0.12
+#define EH_WARP_SHEAR 0.15
 /* of an elastic of 1: normal numbers at the nodes give the field a mean square of (151 / 315)^2 */
-#define EH_DEFORM_NODE (315.0 / 151)
+#define EH_WARP_NODE (315.0 / 151)
 
 /* Whether images are moved at all. */
-static inline bool eh_deforms(const eh_disturb *with)
+static inline bool eh_warps(const eh_augment *with)
 {
     return with && (with->shift > 0 || with->affine > 0 || with->elastic > 0);
 }
 
 /* Uniform in (-1, 1), exact in a float. */
-EH_BOTH static inline float eh_centred(uint32_t word)
+EH_HOST_DEVICE static inline float eh_centred(uint32_t word)
 {
     return (float)(2 * (int32_t)(word >> 8) + 1 - (1 << 24)) * 0x1p-24f;
 }
 
 /* q = (y, x) + (p_row (yy, xy) + p_column (yx, xx)) */
-typedef struct eh_deform {
+typedef struct eh_warp {
     float y, yy, yx;
     float x, xy, xx;
-} eh_deform;
+} eh_warp;
 
-EH_BOTH static inline eh_deform eh_deform_of(uint64_t seed, uint64_t index, float shift, float affine, int64_t rows,
-                                             int64_t columns)
+EH_HOST_DEVICE static inline eh_warp eh_warp_of(uint64_t seed, uint64_t index, float shift, float affine, int64_t rows,
+                                                int64_t columns)
 {
     uint32_t v[4], w[4];
-    eh_philox(seed, EH_STREAM_DEFORM, index, 0, v);
-    eh_philox(seed, EH_STREAM_DEFORM, index, 1, w);
-    const float angle = affine * (float)EH_DEFORM_ANGLE * eh_centred(v[2]), cosine = cosf(angle), sine = sinf(angle);
-    const float slant = affine * (float)EH_DEFORM_SLANT * eh_centred(v[3]);
-    const float tall = 1 + affine * (float)EH_DEFORM_SCALE * eh_centred(w[0]);
-    const float wide = 1 + affine * (float)EH_DEFORM_SCALE * eh_centred(w[1]);
+    eh_philox(seed, EH_STREAM_WARP, index, 0, v);
+    eh_philox(seed, EH_STREAM_WARP, index, 1, w);
+    const float angle = affine * (float)EH_WARP_ANGLE * eh_centred(v[2]), cosine = cosf(angle), sine = sinf(angle);
+    const float slant = affine * (float)EH_WARP_SHEAR * eh_centred(v[3]);
+    const float tall = 1 + affine * (float)EH_WARP_SCALE * eh_centred(w[0]);
+    const float wide = 1 + affine * (float)EH_WARP_SCALE * eh_centred(w[1]);
     const float cy = 0.5f * (float)(rows - 1), cx = 0.5f * (float)(columns - 1);
-    eh_deform d;
+    eh_warp d;
     d.yy = cosine * tall - sine * slant, d.yx = -sine * wide;
     d.xy = sine * tall + cosine * slant, d.xx = cosine * wide;
     d.y = cy - d.yy * cy - d.yx * cx + shift * eh_centred(v[0]);
@@ -66,10 +62,10 @@ EH_BOTH static inline eh_deform eh_deform_of(uint64_t seed, uint64_t index, floa
 }
 
 /* The cell of pixel i of n along one side, and what its four nodes, cell to cell + 3, weigh there. */
-EH_BOTH static inline int32_t eh_deform_weights(int64_t i, int64_t n, float weight[4])
+EH_HOST_DEVICE static inline int32_t eh_warp_weights(int64_t i, int64_t n, float weight[4])
 {
-    const float at = ((float)i + 0.5f) * (EH_DEFORM_CELLS / (float)n);
-    const int32_t floored = (int32_t)at, cell = floored < EH_DEFORM_CELLS ? floored : EH_DEFORM_CELLS - 1;
+    const float at = ((float)i + 0.5f) * (EH_WARP_CELLS / (float)n);
+    const int32_t floored = (int32_t)at, cell = floored < EH_WARP_CELLS ? floored : EH_WARP_CELLS - 1;
     const float t = at - (float)cell, u = 1 - t;
     weight[0] = u * u * u * (1.0f / 6);
     weight[1] = (4 + t * t * (3 * t - 6)) * (1.0f / 6);

@@ -1,11 +1,11 @@
-/* Images moved on their way into a batch; compute/deform.h has the formulas. Each pixel looks up its own four in the raw
+/* Images moved on their way into a batch; compute/warp.h has the formulas. Each pixel looks up its own four in the raw
  * image: that has a few kilobytes, and a block reads nothing but it. */
 #include "compute/cuda/gather.h"
 
-enum { NODES = EH_DEFORM_NODES, NODE_BLOCKS = (EH_DEFORM_NUMBERS + 3) / 4 };
+enum { NODES = EH_WARP_NODES, NODE_BLOCKS = (EH_WARP_NORMALS + 3) / 4 };
 
 /* How images are moved, as the device needs it, without gaps. */
-struct deformation {
+struct warp_params {
     int32_t rows, columns;
     float shift, affine, node; /* node: deviation of the field's nodes; 0: no field */
 };
@@ -39,22 +39,22 @@ struct sparse_images {
 
 /* The raw value at (i, j); 0 outside. */
 template <typename Images>
-__device__ static float pixel(const Images &from, const deformation &by, int64_t row, int32_t i, int32_t j)
+__device__ static float pixel(const Images &from, const warp_params &by, int64_t row, int32_t i, int32_t j)
 {
     return i >= 0 && i < by.rows && j >= 0 && j < by.columns ? from.at(row, i * by.columns + j) : 0;
 }
 
 /* What comes to pixel p of an image. node (2, NODES, NODES), where there is a field. */
 template <typename Images>
-__device__ static float moved_pixel(const Images &from, const deformation &by, const eh_deform &d, const float *node,
+__device__ static float moved_pixel(const Images &from, const warp_params &by, const eh_warp &d, const float *node,
                                     int64_t row, int32_t p)
 {
     const int32_t i = p / by.columns, j = p % by.columns;
     float y = d.y + (float)i * d.yy + (float)j * d.yx, x = d.x + (float)i * d.xy + (float)j * d.xx;
     if (by.node > 0) {
         float down[4], right[4];
-        const float *at = node + eh_deform_weights(i, by.rows, down) * NODES;
-        at += eh_deform_weights(j, by.columns, right);
+        const float *at = node + eh_warp_weights(i, by.rows, down) * NODES;
+        at += eh_warp_weights(j, by.columns, right);
         for (int k = 0; k < 4; k++)
             for (int l = 0; l < 4; l++) {
                 y += down[k] * right[l] * at[k * NODES + l];
@@ -71,9 +71,9 @@ __device__ static float moved_pixel(const Images &from, const deformation &by, c
 }
 
 /* How the image in row `row` is moved, and the nodes of its field; all threads of the block come here. */
-__device__ static eh_deform begin_image(const disturbance &with, const deformation &by, int64_t row, float *node)
+__device__ static eh_warp begin_image(const augmentation &with, const warp_params &by, int64_t row, float *node)
 {
-    const uint64_t index = eh_disturb_index(with.pass, row);
+    const uint64_t index = eh_augment_index(with.pass, row);
     if (by.node > 0 && threadIdx.x < NODE_BLOCKS) {
         uint32_t w[4];
         float *g = node + 4 * threadIdx.x;
@@ -82,14 +82,14 @@ __device__ static eh_deform begin_image(const disturbance &with, const deformati
         eh_normal_pair(w[2], w[3], g + 2, g + 3);
         for (int k = 0; k < 4; k++) g[k] *= by.node;
     }
-    return eh_deform_of(with.seed, index, by.shift, by.affine, by.rows, by.columns);
+    return eh_warp_of(with.seed, index, by.shift, by.affine, by.rows, by.columns);
 }
 
 /* A block a row, four columns a thread. quads: rows begin at multiples of four entries, and are no others. */
 template <typename Images, typename T>
 __global__ void gather_images(Images from, int64_t H, bool quads, const float *shift, const float *mul,
                               const int64_t *rows, int64_t n, const int32_t *classes, T *to, int64_t ld, int parts,
-                              int32_t *label, disturbance with, deformation by)
+                              int32_t *label, augmentation with, warp_params by)
 {
     begin_kernel();
     __shared__ float node[4 * NODE_BLOCKS];
@@ -97,13 +97,13 @@ __global__ void gather_images(Images from, int64_t H, bool quads, const float *s
         const int64_t row = rows[i];
         const auto out = row_of(to, i, ld, parts);
         __syncthreads();
-        const eh_deform d = begin_image(with, by, row, node);
+        const eh_warp d = begin_image(with, by, row, node);
         __syncthreads();
         for (int64_t j = 4 * threadIdx.x; j < H; j += 4 * GATHER_WIDE) {
             float v[4] = {};
             for (int k = 0; k < 4 && j + k < H; k++)
                 v[k] = (moved_pixel(from, by, d, node, row, (int32_t)(j + k)) - shift[j + k]) * mul[j + k];
-            const float4 four = disturb_four(with, row, j, float4{v[0], v[1], v[2], v[3]});
+            const float4 four = augment_four(with, row, j, float4{v[0], v[1], v[2], v[3]});
             if (quads) {
                 out.put_four(j, four);
                 continue;
@@ -120,20 +120,20 @@ __global__ void gather_images(Images from, int64_t H, bool quads, const float *s
 
 template <typename Images, typename T>
 static void gather(eh_compute *c, const eh_table *t, const Images &from, const eh_row *rows, int64_t n, T *X,
-                   int64_t ld, eh_label *label, const eh_disturb *with)
+                   int64_t ld, eh_label *label, const eh_augment *with)
 {
     const int64_t H = t->x.H;
     const bool quads = H % 4 == 0 && ld % 4 == 0 && (uintptr_t)X % 16 == 0;
-    const deformation by = {(int32_t)with->image_rows, (int32_t)with->image_columns, (float)with->shift,
-                            (float)with->affine, (float)(with->elastic * EH_DEFORM_NODE)};
-    note(state_of(c), blocks_for(n, 1), GATHER_WIDE, 0, gather_images<Images, T>, soft{from}, H, quads, F(t->shift),
-         F(t->mul), soft{(const int64_t *)R(rows)}, n, L(t->classes), X, ld, parts_in(c), L(label),
-         soft{disturbance_of(with)}, by);
+    const warp_params by = {(int32_t)with->image_rows, (int32_t)with->image_columns, (float)with->shift,
+                            (float)with->affine, (float)(with->elastic * EH_WARP_NODE)};
+    enqueue(state_of(c), blocks_for(n, 1), GATHER_WIDE, 0, gather_images<Images, T>, varying{from}, H, quads,
+            F(t->shift), F(t->mul), varying{(const int64_t *)R(rows)}, n, L(t->classes), X, ld, parts_in(c), L(label),
+            varying{augmentation_of(with)}, by);
 }
 
 template <typename T>
 static void gather_of_any_kind(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n, T *X,
-                               int64_t ld, eh_label *label, const eh_disturb *with)
+                               int64_t ld, eh_label *label, const eh_augment *with)
 {
     const int64_t H = t->x.H;
     if (t->x.kind == ENHOPE_U8)
@@ -145,13 +145,13 @@ static void gather_of_any_kind(eh_compute *c, const eh_table *t, const void *fro
 }
 
 void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n, float *X,
-                        int64_t ld, eh_label *label, const eh_disturb *with)
+                        int64_t ld, eh_label *label, const eh_augment *with)
 {
     gather_of_any_kind(c, t, from, rows, n, X, ld, label, with);
 }
 
 void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n,
-                        __nv_bfloat16 *X, int64_t ld, eh_label *label, const eh_disturb *with)
+                        __nv_bfloat16 *X, int64_t ld, eh_label *label, const eh_augment *with)
 {
     gather_of_any_kind(c, t, from, rows, n, X, ld, label, with);
 }

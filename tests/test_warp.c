@@ -17,12 +17,12 @@ static enhope_context *ctx;
 
 /* ---- one image ---- */
 
-enum { ROOM = 9 * 140 };
+enum { CAPACITY = 9 * 140 };
 
 /* Irregular, in its frame of zeros. */
 static void make_framed(int64_t rows, int64_t columns, float *image)
 {
-    memset(image, 0, (size_t)eh_cpu_deform_room(rows, columns) * sizeof *image);
+    memset(image, 0, (size_t)eh_cpu_warp_scratch(rows, columns) * sizeof *image);
     for (int64_t i = 0; i < rows * columns; i++)
         image[(i / columns + 1) * (columns + 3) + i % columns + 1] =
             (float)(1 + eh_random_unit(3, 1, (uint64_t)i) * 254);
@@ -37,15 +37,15 @@ static void a_shift_by_whole_pixels_is_that_shift(void **state)
 {
     (void)state;
     static const int64_t sides[][2] = {{1, 1}, {5, 7}, {6, 64}, {3, 130}};
-    static float image[ROOM], out[ROOM], zero[ROOM], unit[ROOM];
-    for (int i = 0; i < ROOM; i++) unit[i] = 1;
+    static float image[CAPACITY], out[CAPACITY], zero[CAPACITY], unit[CAPACITY];
+    for (int i = 0; i < CAPACITY; i++) unit[i] = 1;
     for (int s = 0; s < 4; s++)
         for (int dy = -7; dy <= 7; dy++)
             for (int dx = -9; dx <= 9; dx++) {
                 const int64_t rows = sides[s][0], columns = sides[s][1];
-                const eh_deform by = {.y = (float)dy, .yy = 1, .x = (float)dx, .xx = 1};
+                const eh_warp by = {.y = (float)dy, .yy = 1, .x = (float)dx, .xx = 1};
                 make_framed(rows, columns, image);
-                eh_cpu_deform_by(&by, NULL, rows, columns, image, zero, unit, out);
+                eh_cpu_warp_by(&by, NULL, rows, columns, image, zero, unit, out);
                 for (int64_t i = 0; i < rows; i++)
                     for (int64_t j = 0; j < columns; j++)
                         assert_true(out[i * columns + j] == framed(image, rows, columns, i + dy, j + dx));
@@ -56,14 +56,14 @@ static void quarter_turns_half_pixels_and_scaling_are_exact(void **state)
 {
     (void)state;
     enum { S = 7 };
-    static float image[ROOM], out[S * S], shift[S * S], mul[S * S];
+    static float image[CAPACITY], out[S * S], shift[S * S], mul[S * S];
     for (int i = 0; i < S * S; i++) shift[i] = 3, mul[i] = 0.5f;
     make_framed(S, S, image);
-    const eh_deform turn = {.y = S - 1, .yx = -1, .xy = 1}, half = {.y = 0.5f, .yy = 1, .x = -0.5f, .xx = 1};
-    eh_cpu_deform_by(&turn, NULL, S, S, image, shift, mul, out);
+    const eh_warp turn = {.y = S - 1, .yx = -1, .xy = 1}, half = {.y = 0.5f, .yy = 1, .x = -0.5f, .xx = 1};
+    eh_cpu_warp_by(&turn, NULL, S, S, image, shift, mul, out);
     for (int i = 0; i < S; i++)
         for (int j = 0; j < S; j++) assert_true(out[i * S + j] == (framed(image, S, S, S - 1 - j, i) - 3) * 0.5f);
-    eh_cpu_deform_by(&half, NULL, S, S, image, shift, mul, out);
+    eh_cpu_warp_by(&half, NULL, S, S, image, shift, mul, out);
     for (int i = 0; i < S; i++)
         for (int j = 0; j < S; j++) {
             double four = 0;
@@ -77,21 +77,21 @@ static void quarter_turns_half_pixels_and_scaling_are_exact(void **state)
 enum { SIDE = 41, ALL = SIDE * SIDE, MANY = 2000, MIDDLE = SIDE / 2 };
 
 /* place (MANY, 2): where the pixel (i, j) of a row comes from in so many passes. */
-static void places(const eh_disturb *by, int64_t row, int64_t i, int64_t j, double (*place)[2])
+static void places(const eh_augment *by, int64_t row, int64_t i, int64_t j, double (*place)[2])
 {
     static float ramp[2][2 * ALL], out[ALL + 1], shift[ALL], mul[ALL];
     eh_compute *c = NULL;
     assert_int_equal(eh_compute_open(ctx, false, &c), 0);
     for (int p = 0; p < ALL; p++) mul[p] = 1;
     for (int p = 0; p < 2 * ALL; p++) ramp[0][p] = (float)(p % ALL / SIDE), ramp[1][p] = (float)(p % SIDE);
-    eh_disturb with = *by;
+    eh_augment with = *by;
     with.image_rows = with.image_columns = SIDE;
     for (int d = 0; d < 2; d++) {
         const eh_matrix x = {.kind = ENHOPE_F32, .n = 2, .H = ALL, .f32 = ramp[d]};
         eh_table t;
         assert_int_equal(c->op->place(c, ctx, &x, NULL, shift, mul, &t), 0);
         for (with.pass = 0; with.pass < MANY; with.pass++) {
-            c->op->gather_operands(c, &t, (const eh_row *)&row, 1, (eh_operand *)out, ALL + 1, NULL, &with);
+            c->op->gather_packed(c, &t, (const eh_row *)&row, 1, (eh_packed *)out, ALL + 1, NULL, &with);
             place[with.pass][d] = out[i * SIDE + j];
         }
         c->op->unplace(c, &t);
@@ -109,12 +109,12 @@ static void check_moments(const char *what, const double *v, double variance, do
         fail_msg("%s: mean %g, variance %g for %g", what, mean, square, variance);
 }
 
-static void check_uniform(const char *what, const double *v, double most)
+static void check_uniform(const char *what, const double *v, double bound)
 {
     double far = 0;
     for (int k = 0; k < MANY; k++) far = fmax(far, fabs(v[k]));
-    if (far > most + 1e-5 || far < 0.99 * most) fail_msg("%s: as far as %g for %g", what, far, most);
-    check_moments(what, v, most * most / 3, 1.8);
+    if (far > bound + 1e-5 || far < 0.99 * bound) fail_msg("%s: as far as %g for %g", what, far, bound);
+    check_moments(what, v, bound * bound / 3, 1.8);
 }
 
 static void check_apart(const double *a, const double *b)
@@ -130,7 +130,7 @@ static void shifts_are_uniform(void **state)
 {
     (void)state;
     static double v[2][MANY], other[MANY];
-    const eh_disturb by = {.shift = 3.5, .seed = 4};
+    const eh_augment by = {.shift = 3.5, .seed = 4};
     places(&by, 0, MIDDLE, MIDDLE, middle);
     for (int k = 0; k < MANY; k++)
         for (int d = 0; d < 2; d++) v[d][k] = middle[k][d] - MIDDLE;
@@ -146,7 +146,7 @@ static void turns_scales_and_slants_are_uniform(void **state)
     (void)state;
     static double angle[MANY], tall[MANY], wide[MANY], slant[MANY];
     const double strength = 1.5;
-    const eh_disturb by = {.affine = strength, .seed = 4};
+    const eh_augment by = {.affine = strength, .seed = 4};
     places(&by, 0, MIDDLE, MIDDLE, middle), places(&by, 0, MIDDLE + 8, MIDDLE, below),
         places(&by, 0, MIDDLE, MIDDLE + 8, right);
     for (int k = 0; k < MANY; k++) {
@@ -173,7 +173,7 @@ static double spread(int64_t i)
 {
     float w[4];
     double sum = 0;
-    eh_deform_weights(i, SIDE, w);
+    eh_warp_weights(i, SIDE, w);
     for (int k = 0; k < 4; k++) sum += (double)w[k] * w[k];
     return sum * 315 / 151;
 }
@@ -183,7 +183,7 @@ static void the_field_is_smooth_and_normal(void **state)
     (void)state;
     static double v[2][MANY], w[MANY], far[MANY];
     const double elastic = 1.2;
-    const eh_disturb by = {.elastic = elastic, .seed = 4};
+    const eh_augment by = {.elastic = elastic, .seed = 4};
     places(&by, 0, 12, 17, middle), places(&by, 0, 13, 17, below), places(&by, 0, 36, 17, right);
     double step = 0;
     for (int k = 0; k < MANY; k++) {
@@ -207,7 +207,7 @@ static void images_keep_their_mean(void **state)
     (void)state;
     static float blob[ALL], out[ALL + 1], shift[ALL], mul[ALL];
     static const struct {
-        eh_disturb by;
+        eh_augment by;
         double each, mean;
     } cases[] = {{{.shift = 2}, 1e-5, 1e-5}, {{.affine = 1}, 0.35, 0.03}, {{.elastic = 1}, 0.5, 0.03}};
     double ink = 0;
@@ -219,7 +219,7 @@ static void images_keep_their_mean(void **state)
     eh_compute *c = NULL;
     assert_int_equal(eh_compute_open(ctx, false, &c), 0);
     for (int i = 0; i < 3; i++) {
-        eh_disturb with = cases[i].by;
+        eh_augment with = cases[i].by;
         with.image_rows = with.image_columns = SIDE;
         double mean = 0;
         enum { TIMES = 500 };
@@ -229,7 +229,7 @@ static void images_keep_their_mean(void **state)
             eh_table t;
             with.pass = (uint64_t)k;
             assert_int_equal(c->op->place(c, ctx, &x, NULL, shift, mul, &t), 0);
-            c->op->gather_operands(c, &t, (const eh_row *)&row, 1, (eh_operand *)out, ALL + 1, NULL, &with);
+            c->op->gather_packed(c, &t, (const eh_row *)&row, 1, (eh_packed *)out, ALL + 1, NULL, &with);
             c->op->unplace(c, &t);
             double sum = 0;
             for (int p = 0; p < ALL; p++) sum += out[p];
