@@ -309,8 +309,8 @@ static double loss_after(const enhope_dataset *data, enhope_settings *s, int ste
 static void zero_strengths_change_nothing(void **state)
 {
     (void)state;
-    enhope_trainer *a = trainer(digits, with(NULL)),
-                   *b = trainer(digits, with("shift", "0", "affine", "0", "elastic", "0", NULL));
+    enhope_trainer *a = trainer(digits, with(NULL));
+    enhope_trainer *b = trainer(digits, with("shift", "0", "affine", "0", "elastic", "0", NULL));
     for (int i = 0; i < 6; i++) step(a), step(b);
     assert_false(b->loss.augmented);
     assert_memory_equal(a->parameters.theta, b->parameters.theta, (size_t)a->parameters.count * sizeof(float));
@@ -350,8 +350,8 @@ static void see_epoch(enhope_trainer *t, float *seen)
 static void a_warp_depends_on_image_and_epoch_but_not_on_the_batch(void **state)
 {
     (void)state;
-    enhope_trainer *a = trainer(digits, with(MOVED, "valid", "0", "rate", "0", NULL)),
-                   *b = trainer(digits, with(MOVED, "valid", "0", "rate", "0", "batch", "37", NULL));
+    enhope_trainer *a = trainer(digits, with(MOVED, "valid", "0", "rate", "0", NULL));
+    enhope_trainer *b = trainer(digits, with(MOVED, "valid", "0", "rate", "0", "batch", "37", NULL));
     const size_t all = (size_t)(digits->x.n * a->embedder.ld), bytes = all * sizeof(float);
     float *one = malloc(bytes), *other = malloc(bytes), *next = malloc(bytes);
     see_epoch(a, one), see_epoch(b, other), see_epoch(a, next);
