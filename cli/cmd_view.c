@@ -75,7 +75,7 @@ static int predict_part(view_part *part, const cli_options *options)
     if (status) return cli_fail(part->session.ctx, status);
     const int code = cli_session_true_classes(&part->session, &part->truth);
     for (int64_t i = 0; i < n && !code; i++) {
-        part->labelled += part->truth[i] != -1;
+        part->labeled += part->truth[i] != -1;
         part->errors += part->truth[i] != -1 && part->truth[i] != part->p.label[i];
     }
     return code;

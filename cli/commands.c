@@ -112,8 +112,8 @@ static const cli_command commands[] = {
 
 static const cli_option options[] = {
     {"data", 0, "SPEC", CLI_TEXT, AT(data), 0, 0, WITH_DATA,
-     "the data: a file (IDX, CSV, TSV, LIBSVM, NPY, NPZ or MAT; optionally .gz, except NPZ and MAT), a folder of IDX files "
-     "with the names of MNIST, a folder of shards, a pair of files X,y, - for CSV on standard input, or "
+     "the data: a file (IDX, CSV, TSV, LIBSVM and NPY, each also .gz; NPZ; MAT), a folder of IDX files with "
+     "the names of MNIST, a folder of shards, a pair of files X,y, - for CSV on standard input, or "
      "synthetic:digits,n=6000,seed=1 or synthetic:blobs,n=600,classes=3,inputs=5,seed=1"},
     {"part", 0, "train|test", CLI_TEXT, AT(source.part), 0, 0, WITH_PART,
      "the part of a folder, an .npz file, synthetic data or a --split; default train for train, update, tune and data, "

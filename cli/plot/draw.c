@@ -10,7 +10,7 @@ typedef struct drawing {          /* memory of a figure in progress */
     enhope_prediction prediction; /* label (n), Y (n, h) */
     int32_t *truth;               /* (n) see cli_session_true_classes */
     bool *wrong;                  /* (n) */
-    int64_t labelled, errors;     /* labeled points; misclassified ones */
+    int64_t labeled, errors;      /* labeled points; misclassified ones */
     float *reference;             /* (r, h) */
     int32_t *reference_label;     /* (r) */
     const char **name;            /* (groups) */
@@ -67,7 +67,7 @@ static int find_errors(drawing *d, int64_t n)
     if (!d->wrong) return CLI_FAILED;
     for (int64_t i = 0; i < n; i++) {
         d->wrong[i] = d->truth[i] != -1 && d->truth[i] != d->prediction.label[i];
-        d->labelled += d->truth[i] != -1;
+        d->labeled += d->truth[i] != -1;
         d->errors += d->wrong[i];
     }
     return 0;
@@ -80,7 +80,7 @@ static int name_groups(drawing *d, const cli_session *session)
     const int32_t c = session->model_info.classes;
     d->groups = c;
     for (int64_t i = 0; i < session->data_info.n; i++) {
-        if (!d->labelled) d->truth[i] = d->prediction.label[i];
+        if (!d->labeled) d->truth[i] = d->prediction.label[i];
         if (d->truth[i] < 0) {
             d->truth[i] = c;
             d->groups = c + 1;
@@ -98,9 +98,9 @@ static void make_title(char *buffer, size_t size, const drawing *d, const cli_se
     const int64_t n = session->data_info.n;
     const char *method = session->model_info.method;
     const char *kind = !session->part ? "error" : strcmp(session->part, "test") ? "training error" : "held-out error";
-    if (d->labelled)
+    if (d->labeled)
         snprintf(buffer, size, "%s: %lld points, %s %.2f %%", method, (long long)n, kind,
-                 100.0 * (double)d->errors / (double)d->labelled);
+                 100.0 * (double)d->errors / (double)d->labeled);
     else
         snprintf(buffer, size, "%s: %lld points, colored by predicted class", method, (long long)n);
 }
@@ -143,7 +143,7 @@ int cli_draw(const cli_session *session, const cli_options *options, canvas_form
     drawing d = {0};
     int code = compute(&d, session, options);
     if (!code) code = find_errors(&d, session->data_info.n);
-    if (!code && options->picture.mark_errors && !d.labelled)
+    if (!code && options->picture.mark_errors && !d.labeled)
         code = cli_error("--errors needs labeled data; remove --errors");
     if (!code) code = name_groups(&d, session);
     if (!code) code = put_picture(session, options, format, &d, out);

@@ -57,12 +57,12 @@ static void keep_places(const camera *k, const cli_page_frame *frame)
 
 static double error_of(const camera *k)
 {
-    int64_t labelled = 0, wrong = 0;
+    int64_t labeled = 0, wrong = 0;
     for (int64_t i = 0; i < k->watched->points; i++) {
-        labelled += k->watched->truth[i] >= 0;
+        labeled += k->watched->truth[i] >= 0;
         wrong += k->watched->truth[i] >= 0 && k->watched->truth[i] != k->label[i];
     }
-    return labelled ? (double)wrong / (double)labelled : NAN;
+    return labeled ? (double)wrong / (double)labeled : NAN;
 }
 
 static int take_frame(camera *k, const enhope_progress *at, bool last)

@@ -16,7 +16,7 @@ typedef struct view_part {
     int kind;            /* 0 held out, 1 training, 2 data without parts */
     enhope_prediction p; /* label, winner (n), proba (n, c), Y (n, h) */
     int32_t *truth;      /* (n) see cli_session_true_classes */
-    int64_t labelled, errors;
+    int64_t labeled, errors;
 } view_part;
 
 typedef struct view {

@@ -167,7 +167,7 @@ static void put_parts(const view *v, FILE *out)
     for (int k = 0; k < v->parts; k++)
         fprintf(out, "%s{\"kind\":%d,\"name\":\"%s\",\"n\":%lld,\"labelled\":%lld,\"errors\":%lld}", k ? "," : "",
                 v->part[k].kind, part_names[v->part[k].kind], (long long)v->part[k].session.data_info.n,
-                (long long)v->part[k].labelled, (long long)v->part[k].errors);
+                (long long)v->part[k].labeled, (long long)v->part[k].errors);
     fprintf(out, "],\"total\":%lld,\"n\":%lld,\"details\":%lld,", (long long)v->total, (long long)v->n,
             (long long)v->details);
 }
