@@ -47,8 +47,8 @@ typedef struct eh_table {
  * divided by 1 - dropout. The result is a function of seed, pass, row of the table and column.
  * It does not depend on threads, backend or batch (augment.h). */
 typedef struct eh_augment {
-    /* The size of the image in each row: H = image_rows * image_columns, each at most EH_IMAGE_SIDE.
-     * Read only if shift, affine or elastic is not 0. */
+    /* The size of the image in each row: H = image_rows * image_columns, each at most
+     * EH_IMAGE_SIDE. Read only if shift, affine or elastic is not 0. */
     int64_t image_rows, image_columns;
     double shift, affine, elastic; /* in pixels, relative, in pixels */
     double noise;                  /* standard deviation; 0: no noise */
@@ -125,8 +125,8 @@ typedef struct eh_pairs {
     const eh_label *other_label; /* (z) */
     const eh_real *class_weight; /* (classes) weight of the samples of a class; NULL: 1 */
     eh_smoothing smoothing;      /* of MCML without self */
-    /* (n, n) with self: the symmetric target p_ij; label, class_weight, smoothing, nca and indicator
-     * are then ignored. NULL: the target follows from the labels. */
+    /* (n, n) with self: the symmetric target p_ij; label, class_weight, smoothing, nca and
+     * indicator are then ignored. NULL: the target follows from the labels. */
     const eh_real *target_probs;
 } eh_pairs;
 
