@@ -4,23 +4,21 @@
  *   enhope_source source = {.path = "mnist", .part = "train"};
  *   enhope_dataset *data = NULL;
  *   enhope_model *model = NULL;
- *   if (enhope_dataset_read(ctx, &source, &data) || enhope_train(ctx, data, NULL, NULL, NULL, &model) ||
+ *   if (enhope_dataset_read(ctx, &source, &data) ||
+ *       enhope_train(ctx, data, NULL, NULL, NULL, &model) ||
  *       enhope_model_save(ctx, model, "digits.safetensors"))
  *       fprintf(stderr, "%s\n", enhope_error(ctx));
  *   enhope_model_free(model), enhope_dataset_free(data), enhope_context_free(ctx);
  *
- * This header is all that most applications need. enhope_advanced.h adds the step-wise trainer,
- * checkpoints, shards and streaming, devices, ranks, calibration and rejection, the tables of
- * methods and settings, and the allocator.
+ * enhope_advanced.h adds the step-wise trainer, checkpoints, shards and streaming, devices, ranks,
+ * calibration and rejection, the tables of methods and settings, and the allocator.
  *
  * Rules for all functions:
- *  - A function that can fail returns an enhope_status; 0 is success. enhope_error(ctx) then gives
- *    a message that names the file, line or row, what was found and what was expected. Outputs are
- *    unchanged on failure.
+ *  - A function that can fail returns an enhope_status, 0 on success. enhope_error(ctx) describes
+ *    the failure: where, what was found, what was expected. Outputs are then unchanged.
  *  - The library never prints, exits or aborts.
- *  - The caller owns every object that is returned through `out` or by a _create function, and
- *    frees it with the matching _free function, which accepts NULL. Strings and arrays that are
- *    returned belong to their object.
+ *  - The caller owns every object returned through `out` or by a _create function and frees it with
+ *    the matching _free function, which accepts NULL. Returned strings belong to their object.
  *  - A context is used by one thread at a time. Different contexts are independent.
  *  - Matrices are row-major, one sample a row.
  *
@@ -68,8 +66,7 @@ ENHOPE_API const char *enhope_version(void);                     /* "0.2.0" */
 typedef struct enhope_context enhope_context;
 ENHOPE_API enhope_context *enhope_context_create(void); /* NULL: out of memory */
 ENHOPE_API void enhope_context_free(enhope_context *ctx);
-/* The message of the last failure; "" if there was none. Valid until the next call with this
- * context. */
+/* The message of the last failure, or "". Valid until the next call with this context. */
 ENHOPE_API const char *enhope_error(const enhope_context *ctx);
 /* INFO: what is being done. WARNING: the result may not be what was wanted. */
 typedef enum enhope_log_level { ENHOPE_LOG_INFO = 0, ENHOPE_LOG_WARNING = 1 } enhope_log_level;
@@ -78,9 +75,8 @@ typedef void (*enhope_log_fn)(enhope_log_level level, const char *line, void *us
 ENHOPE_API void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, void *user);
 /* 0, the default: OMP_NUM_THREADS, or all cores, or one if the training is too small for more. */
 ENHOPE_API enhope_status enhope_context_set_threads(enhope_context *ctx, int threads);
-/* "cpu" (the default), "cuda" (the first NVIDIA GPU), "cuda:N", "auto" (cuda if available, else
- * cpu) or "ref" (plain loops in double, for checks). Availability is checked on the first
- * computation. */
+/* "cpu" (the default), "cuda" (the first GPU), "cuda:N", "auto" (cuda if available, else cpu) or
+ * "ref" (double loops, for checks). Availability is checked on the first computation. */
 ENHOPE_API enhope_status enhope_context_set_device(enhope_context *ctx, const char *name);
 
 /* ---- data ---- */
@@ -102,9 +98,8 @@ typedef struct enhope_source {
 
 /* Reads and validates a data set: shapes, labels, finite values. */
 ENHOPE_API enhope_status enhope_dataset_read(enhope_context *ctx, const enhope_source *source, enhope_dataset **out);
-/* A data set over the caller's values, which are not copied and must outlive it. labels (n) are
- * class numbers 0..c-1, -1 for unlabelled; NULL: all unlabelled. class_names (c); NULL: "0", "1",
- * ... Labels and names are copied. */
+/* A data set over the caller's values, which must outlive it. labels (n): classes 0..c-1, -1 for
+ * unlabeled; NULL: all unlabeled. class_names (c); NULL: "0", "1", ... Both are copied. */
 ENHOPE_API enhope_status enhope_dataset_view_f32(enhope_context *ctx, int64_t n, int64_t H, const float *x,
                                                  const int32_t *labels, int32_t c, const char *const *class_names,
                                                  enhope_dataset **out);
@@ -121,7 +116,7 @@ typedef enum enhope_kind { ENHOPE_U8 = 0, ENHOPE_F32 = 1, ENHOPE_CSR = 2 } enhop
 typedef struct enhope_dataset_info {
     int64_t n;                         /* samples */
     int64_t inputs;                    /* H */
-    int32_t classes;                   /* c; 0: unlabelled */
+    int32_t classes;                   /* c; 0: unlabeled */
     enhope_kind kind;                  /* type of the values in memory */
     int64_t stored;                    /* number of values: n * H unless sparse */
     int64_t bytes;                     /* memory of the values */
@@ -131,7 +126,7 @@ typedef struct enhope_dataset_info {
 } enhope_dataset_info;
 /* Takes one pass over the data unless it is streamed. */
 ENHOPE_API void enhope_dataset_get_info(const enhope_dataset *data, enhope_dataset_info *info);
-/* (n) class numbers; NULL: unlabelled or streamed. */
+/* (n) class numbers; NULL: unlabeled or streamed. */
 ENHOPE_API const int32_t *enhope_dataset_labels(const enhope_dataset *data);
 ENHOPE_API const char *enhope_dataset_class_name(const enhope_dataset *data, int32_t k); /* NULL outside 0..c-1 */
 
@@ -166,19 +161,17 @@ typedef struct enhope_progress {
     double seconds_left; /* estimate; 0 when done */
     int epoch_done;      /* 1: this call ends an epoch */
 } enhope_progress;
-/* Called after each batch, and during batches that take long. Non-zero stops training and keeps the
- * best model. */
+/* Called after each batch and during long ones. Non-zero stops training and keeps the best
+ * model. */
 typedef int (*enhope_progress_fn)(const enhope_progress *progress, void *user);
 
 /* Trains a model. settings NULL: all defaults. progress may be NULL. Returns ENHOPE_STOPPED, and a
  * model, if progress asked to stop. */
 ENHOPE_API enhope_status enhope_train(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
                                       enhope_progress_fn progress, void *user, enhope_model **out);
-/* Continues training from a model, which is not changed: its map, scaling and exemplars are the
- * start, and its settings of the map's shape are kept. Classes are matched by name; new classes are
- * added with exemplars of their own, and classes that the data lacks are kept. A model without
- * exemplars refers to the new training points. The history continues. Methods that are not trained
- * in steps, and knn, cannot be updated. */
+/* Continues training from the map, scaling and exemplars of a model, which is not changed. Classes
+ * are matched by name: new ones get exemplars, those that the data lacks are kept. A model without
+ * exemplars refers to the new training points. Methods without training steps cannot be updated. */
 ENHOPE_API enhope_status enhope_model_update(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                              const enhope_settings *settings, enhope_progress_fn progress, void *user,
                                              enhope_model **out);
@@ -247,15 +240,14 @@ ENHOPE_API enhope_status enhope_model_predict(enhope_context *ctx, const enhope_
                                               const enhope_dataset *data, int32_t k, const enhope_prediction *out);
 
 typedef struct enhope_evaluation {
-    int64_t n, errors;  /* labelled samples, and errors among them */
+    int64_t n, errors;  /* labeled samples, and errors among them */
     double seconds;     /* time to embed and classify all n, without transfers to the device */
     int64_t *confusion; /* input: (c, c) to fill, row = true class, column = predicted; may be NULL */
     int64_t unknown;    /* samples of classes that the model does not know: errors, not in confusion */
     struct enhope_calibration *calibration; /* input: to fill; may be NULL (enhope_advanced.h) */
     struct enhope_rejection *rejection;     /* likewise */
 } enhope_evaluation;
-/* Classifies labelled data and counts errors. Classes are matched by name. k as for
- * enhope_model_predict. */
+/* Classifies labeled data and counts errors. Classes are matched by name. k: as for _predict. */
 ENHOPE_API enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *model,
                                                const enhope_dataset *data, int32_t k, enhope_evaluation *out);
 

@@ -118,7 +118,7 @@ typedef struct enhope_setting_info {
     double minimum, maximum; /* inclusive bounds of numbers */
     const char *choices;     /* "joint|row" for a choice, "N-N-..." for the form of a text, else NULL */
     const char *help;        /* one line */
-    uint64_t methods;        /* bit i: it applies to method i of the table, perhaps with some solver or objective alone */
+    uint64_t methods;        /* bit i: it applies to method i, perhaps with some solvers only */
     const char *applies;     /* the same in words: "hope map", "gradient methods; solver adam", ... */
     int fixed;               /* 1: a model fixes it, and an update cannot change it */
 } enhope_setting_info;
@@ -184,7 +184,7 @@ ENHOPE_API const char *enhope_model_input_name(const enhope_model *model, int64_
 /* The exemplars of a model that has them: X (references, H), in units of the data. */
 ENHOPE_API enhope_status enhope_model_exemplars(enhope_context *ctx, const enhope_model *model, float *X);
 /* A new model with the same map and other references. to: "kmeans", z centres of the data's classes
- * (0: two a class), which become exemplars; or "training", all labelled samples. Classes are
+ * (0: two a class), which become exemplars; or "training", all labeled samples. Classes are
  * matched by name. Errors and temperature depend on the references and are not taken over. */
 ENHOPE_API enhope_status enhope_model_with_references(enhope_context *ctx, const enhope_model *model,
                                                       const enhope_dataset *data, const char *to, int64_t z,
@@ -222,7 +222,7 @@ typedef struct enhope_rejection {
     double area;          /* under the curve of error against coverage: mean error over all coverages */
 } enhope_rejection;
 
-/* ---- ranks: several processes, started by mpirun or the like, that train or evaluate one model together ---- */
+/* ---- ranks: processes, started by mpirun, that train or evaluate one model together ---- */
 
 /* "self" (this process alone, the default), "mpi" (all processes of the MPI job; needs the plug-in
  * libenhope_mpi) or "auto" (mpi if several processes were started, else self). All ranks make the
