@@ -21,7 +21,7 @@ typedef struct eh_rows {
 typedef struct eh_map_chunks {
     int64_t count;
     const int64_t *start; /* (count + 1) the first row of each chunk; start[0] = 0 */
-    eh_real *dtheta;      /* gradient of chunk p at dtheta + p apart; apart 0: the chunks are added in order */
+    eh_real *dtheta;      /* the gradient of chunk p is at p * apart; apart 0: chunks are added in order */
     int64_t apart;
     void (*done)(void *user, int64_t chunk); /* called after the gradient of each chunk, in order; or NULL */
     void *user;

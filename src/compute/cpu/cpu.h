@@ -30,7 +30,7 @@ typedef struct eh_cpu_state {
     int64_t dims;
     void *scratch; /* (scratch_bytes) memory for one call of an operation; NULL before the first use */
     size_t scratch_bytes;
-    int64_t failed_bytes; /* size of the first failed allocation until sync() reports it; 0: none */
+    int64_t failed_bytes; /* size of a failed allocation until sync() reports it; 0: none */
 } eh_cpu_state;
 enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
 

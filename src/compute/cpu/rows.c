@@ -137,18 +137,18 @@ static void pack(bool tb, const float *B, int64_t ldb, int64_t k, int64_t depth,
 /* A panel that is wider than the rest of C. */
 static void edge(kernel *run, task t, int64_t width)
 {
-    float room[GROUP * PANEL];
+    float edge_tile[GROUP * PANEL];
     const task all = t;
     for (int64_t i = 0; i < all.rows; i += GROUP) {
         t.rows = all.rows - i < GROUP ? all.rows - i : GROUP;
         t.A = all.A + i * all.lda;
-        t.C = room;
+        t.C = edge_tile;
         t.ldc = PANEL;
         float *C = all.C + i * all.ldc;
         for (int64_t r = 0; r < t.rows && !t.first; r++)
-            memcpy(room + r * PANEL, C + r * all.ldc, (size_t)width * sizeof *C);
+            memcpy(edge_tile + r * PANEL, C + r * all.ldc, (size_t)width * sizeof *C);
         run(&t, width <= PANEL / 2);
-        for (int64_t r = 0; r < t.rows; r++) memcpy(C + r * all.ldc, room + r * PANEL, (size_t)width * sizeof *C);
+        for (int64_t r = 0; r < t.rows; r++) memcpy(C + r * all.ldc, edge_tile + r * PANEL, (size_t)width * sizeof *C);
     }
 }
 
