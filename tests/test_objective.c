@@ -147,7 +147,7 @@ static eh_pairs member(int bits)
                   .class_weight = bits / DOF % 2 ? (const eh_real *)WEIGHT : NULL};
     if (bits / DOF < 2 || p.nca || p.self) return p;
     p.smoothing = (eh_smoothing){.part = 0.2, .classes = CLASSES, .share = (const eh_real *)SHARE};
-    for (int j = 0; j < Z; j++) p.smoothing.entropy += SHARE[j] * log(SHARE[j]);
+    for (int j = 0; j < Z; j++) p.smoothing.neg_entropy += SHARE[j] * log(SHARE[j]);
     return p;
 }
 

@@ -15,7 +15,7 @@ static eh_smoothing smoothing_of(const int32_t *other, int64_t z, float *share)
     for (int64_t j = 0; j < z; j++) s.classes += count[other[j]]++ == 0;
     for (int64_t j = 0; j < z; j++) {
         const double one = 1 / (s.classes * (double)count[other[j]]);
-        s.entropy += one * log(one);
+        s.neg_entropy += one * log(one);
         share[j] = (float)one;
     }
     return s;

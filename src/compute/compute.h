@@ -6,10 +6,10 @@
  * addresses with the eh_*_at() functions and never dereference them. Matrices are row-major with a
  * leading dimension: the number of elements from one row to the next.
  *
- * A backend may be asynchronous: an operation returns when it is queued, not when it is done. Only
- * fetch(), read(), dot() and sync() wait. Operations allocate only scratch memory of the backend,
- * which is reused by the next call. If an operation fails, sync() reports the failure, and the
- * output of that operation must not be used.
+ * A backend may be asynchronous: an operation returns when it is queued, not when it is done.
+ * Operations take effect in the order of the calls. Only fetch(), read(), dot() and sync() wait.
+ * Operations allocate only scratch memory of the backend, which is reused by the next call. If
+ * sync() reports a failure, all outputs since the sync() before are invalid.
  */
 #ifndef EH_COMPUTE_H
 #define EH_COMPUTE_H
@@ -18,12 +18,12 @@
 
 /* Elements of arrays in the backend's memory. These types are never defined. */
 typedef struct eh_real eh_real; /* a scalar: float or double */
-/* An element of a packed matrix, the input format of products. On a device, only whole rows may be
- * copied. */
+/* An element of a packed matrix, the input format of product(): a scalar on the host; on a GPU one
+ * to three bfloat16 parts, as the precision requires. There, address only whole rows of it. */
 typedef struct eh_packed eh_packed;
 typedef struct eh_label eh_label; /* a class: int32 */
 typedef struct eh_row eh_row;     /* a row of a table: int64 */
-typedef struct eh_loss eh_loss;   /* the slot of an eh_loss_value */
+typedef struct eh_loss eh_loss;   /* memory of the backend for an eh_loss_value */
 
 typedef struct eh_compute eh_compute;
 
@@ -50,7 +50,7 @@ typedef struct eh_augment {
     /* The size of the image in each row: H = image_rows * image_columns, each at most
      * EH_IMAGE_SIDE. Read only if shift, affine or elastic is not 0. */
     int64_t image_rows, image_columns;
-    double shift, affine, elastic; /* in pixels, relative, in pixels */
+    double shift, affine, elastic; /* the settings of these names: pixels, strength, pixels */
     double noise;                  /* standard deviation; 0: no noise */
     double dropout;                /* probability of becoming 0; 0: no dropout */
     uint64_t seed;
@@ -74,14 +74,14 @@ typedef enum eh_epilogue {
     EH_EPILOGUE_POWER,        /* C = v, P = v^order */
     EH_EPILOGUE_SIGMOID,      /* C = P = sigmoid(v + with[column]) */
     EH_EPILOGUE_RELU,         /* C = P = max(v + with[column], 0) */
-    EH_EPILOGUE_POWER_GRAD,   /* C = P = v order u^(order - 1), u the entry of `with` (M, N; ldc) */
-    EH_EPILOGUE_SIGMOID_GRAD, /* C = P = v t (1 - t), t the entry of `with` (M, N; ldc) */
-    EH_EPILOGUE_RELU_GRAD     /* C = P = v if t > 0, else 0; t as above */
+    EH_EPILOGUE_POWER_GRAD,   /* C = P = v * order * u^(order - 1), u in `with` (M, N; ldc) */
+    EH_EPILOGUE_SIGMOID_GRAD, /* C = P = v * t * (1 - t), t the sigmoid in `with` (M, N; ldc) */
+    EH_EPILOGUE_RELU_GRAD     /* C = P = v if t > 0, else 0; t the output in `with` */
 } eh_epilogue;
 
 /* op(A) op(B), (M, K) x (K, N), followed by the epilogue. One of C and P (M, N; ldc both) may be
- * NULL. add: the product is computed as without it and then added to C; this requires
- * EH_EPILOGUE_NONE and no P. */
+ * NULL. add: the whole product is computed first and then added to C, which fixes the rounding; this
+ * requires EH_EPILOGUE_NONE and no P. */
 typedef struct eh_product {
     bool ta, tb;
     int64_t M, N, K;
@@ -89,20 +89,20 @@ typedef struct eh_product {
     int64_t lda, ldb;
     bool add;
     eh_epilogue epilogue;
-    int order; /* of EH_EPILOGUE_POWER and EH_EPILOGUE_POWER_GRAD */
-    const eh_real *with;
+    int order;           /* of EH_EPILOGUE_POWER and EH_EPILOGUE_POWER_GRAD */
+    const eh_real *with; /* of the epilogue: a bias (N), or values of the forward pass (M, N; ldc) */
     eh_real *C;
     eh_packed *P;
     int64_t ldc;
 } eh_product;
 
-/* Label smoothing: a part of each target is spread over the compared points, the same for all
- * classes; point j receives the fraction share_j of it. */
+/* Label smoothing: the fraction `part` of the target of each sample is replaced by a fixed
+ * distribution over the compared points, which gives every class the same total. */
 typedef struct eh_smoothing {
-    double part;          /* of each target that is spread; 0: no smoothing */
+    double part;          /* fraction of each target; 0: no smoothing */
     double classes;       /* number of classes that have compared points */
-    double entropy;       /* sum_j share_j log share_j */
-    const eh_real *share; /* (z) 1 / (classes * number of compared points of the class); the sum is 1 */
+    double neg_entropy;   /* sum_j share_j log share_j */
+    const eh_real *share; /* (z) 1 / (classes * compared points of the class); the sum is 1 */
 } eh_smoothing;
 
 /* The largest number of degrees of freedom of the Student similarity. With 15, a float holds the
@@ -115,15 +115,15 @@ typedef struct eh_pairs {
     bool gaussian;  /* else Student */
     int dof;        /* degrees of freedom of Student, odd; 0 counts as 1 */
     bool row;       /* normalized for each row, else jointly */
-    bool nca;       /* NCA: attraction proportional to w_ij, else constant within a class */
+    bool nca;       /* NCA: attraction proportional to w_ij; else MCML: constant within a class */
     bool self;      /* G is Y, and pairs i = j are left out */
-    bool indicator; /* joint MCML: every same-class pair has the same weight, else every sample */
+    bool indicator; /* joint MCML: all same-class pairs weigh the same; else all samples do */
     int64_t n, z, h;
     const eh_real *Y;            /* (n, h) */
     const eh_real *G;            /* (z, h) */
     const eh_label *label;       /* (n) */
     const eh_label *other_label; /* (z) */
-    const eh_real *class_weight; /* (classes) weight of the samples of a class; NULL: 1 */
+    const eh_real *class_weight; /* (classes) relative weight of a sample of the class; NULL: 1 */
     eh_smoothing smoothing;      /* of MCML without self */
     /* (n, n) with self: the symmetric target p_ij; label, class_weight, smoothing, nca and
      * indicator are then ignored. NULL: the target follows from the labels. */
@@ -133,13 +133,13 @@ typedef struct eh_pairs {
 /* A large-margin problem over triples: an anchor i, a target neighbor t of its class, and an
  * impostor j, which is an anchor of another class. The loss is
  *   pull sum_it d_it + push sum_itj max(0, 1 + d_it - d_ij),   d the squared distance.
- * Target t of anchor i is row n + i targets + t. A negative label marks a target that is absent.
+ * Target t of anchor i is row n + i * targets + t. A negative label marks a target that is absent.
  * Every anchor has a label, and targets >= 1. */
 typedef struct eh_triples {
     int64_t n, targets, h; /* anchors, targets of each anchor, outputs */
     double pull, push;
-    const eh_real *Y;      /* (n + n targets, h) */
-    const eh_label *label; /* (n + n targets) */
+    const eh_real *Y;      /* (n + n * targets, h) */
+    const eh_label *label; /* (n + n * targets) */
 } eh_triples;
 
 typedef struct eh_compute_ops {
@@ -179,12 +179,12 @@ typedef struct eh_compute_ops {
                            const float *shift, const float *mul, eh_table *out);
     /* Frees what place() allocated. */
     void (*unplace)(eh_compute *c, eh_table *t);
-    /* Updates rows first .. first + n of a table that was placed as a whole, after they changed
+    /* Updates rows [first, first + n) of a table that was placed as a whole, after they changed
      * in x and label. Sparse rows must fit in the space of the rows they replace. The caller may
      * change the data again when refresh() returns. NULL: the table reads the caller's memory
      * itself. */
     void (*refresh)(eh_compute *c, eh_table *t, const eh_matrix *x, const int32_t *label, int64_t first, int64_t n);
-    /* Announces that the next gather reads rows within first .. first + n of the table. May be
+    /* Announces that the next gather reads rows within [first, first + n) of the table. May be
      * NULL. */
     void (*prefetch)(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
     /* Sets rows (n) = first, first + 1, ... */
@@ -219,9 +219,9 @@ typedef struct eh_compute_ops {
     /* Converts a matrix (rows, columns) without gaps to the packed format. */
     void (*pack)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_packed *to);
     /* Computes the gradients of an output layer Y = T V^T, T (n, m), V (h, m), from dY (n, h):
-     *   dA (n, m) = slope of dY V,   db (m) = column sums of dA,   dV (h, m) = dY^T T
-     * slope is EH_EPILOGUE_SIGMOID_GRAD or EH_EPILOGUE_RELU_GRAD with the units T. add: adds to
-     * db and dV. */
+     *   dA (n, m) = (dY V) * f'(T),   db (m) = column sums of dA,   dV (h, m) = dY^T T
+     * slope names f': EH_EPILOGUE_SIGMOID_GRAD or EH_EPILOGUE_RELU_GRAD. add: adds to db and
+     * dV. */
     void (*output_grad)(eh_compute *c, eh_epilogue slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
                         const eh_real *V, const eh_real *T, bool add, eh_packed *dA, eh_real *db, eh_real *dV);
 
@@ -257,7 +257,7 @@ typedef struct eh_compute_ops {
     void (*pairs)(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG);
 
     /* Computes the loss of a large-margin problem (with nonfinite = 0) and its gradient
-     * dY (n + n targets, h). The loss is not finite if the embedding of a target, or of an anchor
+     * dY (n + n * targets, h). The loss is not finite if the embedding of a target, or of an anchor
      * with a target, is not. NULL: objective/hinge.c runs its reference code. */
     void (*triples)(eh_compute *c, const eh_triples *p, eh_loss *loss, eh_real *dY);
     /* Computes P (n, n) = (p_j|i + p_i|j) / 2n. p_j|i ~ exp(-beta_i |x_i - x_j|^2) over the
@@ -288,7 +288,7 @@ struct eh_compute {
 
 /* Operations are called between begin and end. Between them, denormal numbers are flushed to
  * zero in the calling thread and in the workers (the gradient of a saturated sigmoid would
- * otherwise cost a hundred cycles for each product), and BLAS starts no threads. end() restores
+ * otherwise cost a hundred cycles a multiplication), and BLAS starts no threads. end() restores
  * the caller's modes. */
 void eh_compute_begin(eh_compute *c);
 void eh_compute_end(eh_compute *c);

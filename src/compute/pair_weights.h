@@ -40,13 +40,13 @@ typedef struct eh_pair_totals {
 /* The fields of eh_pairs that the weights depend on. */
 typedef struct eh_pair_rule {
     bool gaussian, row, nca, indicator;
-    double smooth, classes, entropy; /* of eh_smoothing */
+    double smooth, classes, neg_entropy; /* of eh_smoothing */
 } eh_pair_rule;
 
 static inline eh_pair_rule eh_pair_rule_of(const eh_pairs *p)
 {
-    const eh_pair_rule r = {p->gaussian,         p->row, p->nca, p->indicator, p->smoothing.part, p->smoothing.classes,
-                            p->smoothing.entropy};
+    const eh_pair_rule r = {
+        p->gaussian, p->row, p->nca, p->indicator, p->smoothing.part, p->smoothing.classes, p->smoothing.neg_entropy};
     return r;
 }
 
@@ -61,11 +61,12 @@ typedef struct eh_pair_weight {
 
 /* sum_j p_j|i log(scale p_j|i) of a sample with `count` same-class pairs, p_j|i = (1 - s) [same
  * class] / count + s share_j. */
-EH_HOST_DEVICE static inline double eh_target_entropy(const eh_pair_rule *r, double scale, double count)
+EH_HOST_DEVICE static inline double eh_target_neg_entropy(const eh_pair_rule *r, double scale, double count)
 {
     if (r->smooth == 0) return EH_PAIR_LOG(scale / count);
     const double others = 1 - 1 / r->classes, own = 1 - r->smooth * others;
-    return own * EH_PAIR_LOG(own / count) + r->smooth * (r->entropy + EH_PAIR_LOG(r->classes * count) / r->classes) +
+    return own * EH_PAIR_LOG(own / count) +
+           r->smooth * (r->neg_entropy + EH_PAIR_LOG(r->classes * count) / r->classes) +
            r->smooth * others * EH_PAIR_LOG(r->smooth) + EH_PAIR_LOG(scale);
 }
 
@@ -85,7 +86,7 @@ EH_HOST_DEVICE static inline eh_pair_weight eh_pair_weight_of(const eh_pair_rule
             /* p_ij = weight p_j|i; adding sum p log p gives the divergence */
             const double s = r->smooth, share = (1 - s) * weight / own->count;
             const double cross = (1 - s) * (own->same / own->count) + s * own->spread;
-            w.loss = weight * (log_norm - cross + eh_target_entropy(r, r->row ? 1 : weight, own->count));
+            w.loss = weight * (log_norm - cross + eh_target_neg_entropy(r, r->row ? 1 : weight, own->count));
             w.attract = logs ? EH_PAIR_LOG(share) : share;
             w.spread = s * weight;
         }

@@ -465,7 +465,7 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh
     const eh_pair_rule rule = eh_pair_rule_of(p);
     const eh_student student = eh_student_of(p->dof);
     d.rule.gaussian = rule.gaussian, d.rule.row = rule.row, d.rule.nca = rule.nca, d.rule.indicator = rule.indicator;
-    d.rule.smooth = rule.smooth, d.rule.classes = rule.classes, d.rule.entropy = rule.entropy;
+    d.rule.smooth = rule.smooth, d.rule.classes = rule.classes, d.rule.neg_entropy = rule.neg_entropy;
     d.self = p->self;
     d.power = student.power, d.inverse = (float)student.inverse, d.rate = (float)student.rate;
     d.class_weight = F(p->class_weight);

@@ -28,7 +28,7 @@ static void fill_smoothing(enhope_trainer *t, int64_t *count, float *share)
     for (int64_t j = 0; j < t->parameters.z; j++) s->classes += count[t->parameters.exemplar_label[j]]++ == 0;
     for (int64_t j = 0; j < t->parameters.z; j++) {
         const double one = 1 / (s->classes * (double)count[t->parameters.exemplar_label[j]]);
-        s->entropy += one * log(one);
+        s->neg_entropy += one * log(one);
         share[j] = (float)one;
     }
     s->part = t->set.objective.label_smoothing;
