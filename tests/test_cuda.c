@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "data/store.h"
+#include "data/store/store.h"
 #include "train/trainer.h"
 #include "settings_support.h"
 

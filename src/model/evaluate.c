@@ -6,7 +6,7 @@
 #include "classify/sureness.h"
 #include "comm/comm.h"
 #include "data/data.h"
-#include "data/store.h"
+#include "data/store/store.h"
 #include "model/model.h"
 
 enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,

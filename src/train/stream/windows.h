@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-#include "data/store.h"
+#include "data/store/store.h"
 #include "train/batches.h"
 
 /* One of the two windows: runs of the store in memory, and the order of their training samples. */
