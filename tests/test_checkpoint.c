@@ -120,7 +120,7 @@ static void a_model_that_goes_on_resumes_as_well(void **state)
     for (int64_t steps = 0; steps < 13; steps += 4) break_off(model, more, s, steps, whole);
     enhope_trainer *t = trainer(other, more, s);
     assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_DATA);
-    assert_non_null(strstr(enhope_error(ctx), "goes on from another model"));
+    assert_non_null(strstr(enhope_error(ctx), "continues another model"));
     enhope_trainer_free(t);
     free(whole.data);
     enhope_model_free(model), enhope_model_free(other);
@@ -154,7 +154,7 @@ static void within_a_batch_the_state_before_it_is_kept(void **state)
         while (!done && !t->run.stopping) assert_int_equal(enhope_trainer_step(t, NULL, &done), 0);
         assert_true(t->run.stopping);
         assert_int_equal(enhope_trainer_checkpoint(t, path), ENHOPE_ERROR_ARGUMENT);
-        assert_non_null(strstr(enhope_error(ctx), "cut short by a stop"));
+        assert_non_null(strstr(enhope_error(ctx), "the last batch was interrupted"));
         enhope_trainer_free(t);
         t = trainer(NULL, blobs, s);
         resume(t);
@@ -297,7 +297,7 @@ static void what_is_not_learned_in_steps_says_so(void **state)
         enhope_trainer *t = trainer(NULL, blobs, s);
         assert_int_equal(enhope_trainer_checkpoint(t, NULL), ENHOPE_ERROR_ARGUMENT);
         assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_ARGUMENT);
-        assert_non_null(strstr(enhope_error(ctx), "is not learned in steps"));
+        assert_non_null(strstr(enhope_error(ctx), "is not an iterative method"));
         enhope_trainer_free(t);
         enhope_settings_free(s);
     }

@@ -265,7 +265,7 @@ static void every_method_goes_on_or_says_why_not(void **state)
             assert_true(error_of(more) <= error_of(model) + 0.05);
         } else {
             assert_int_equal(status, ENHOPE_ERROR_ARGUMENT);
-            assert_non_null(strstr(enhope_error(ctx), "is not learned in steps"));
+            assert_non_null(strstr(enhope_error(ctx), "is not an iterative method"));
         }
         enhope_settings_free(s);
         enhope_model_free(model);

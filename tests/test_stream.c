@@ -289,7 +289,7 @@ static void a_resumed_run_gives_the_same_bytes(void **state)
     ctx->memory = 2 * LITTLE;
     assert_int_equal(enhope_trainer_create(ctx, NULL, &s.data, set, &t), ENHOPE_OK);
     assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_DATA);
-    assert_non_null(strstr(enhope_error(ctx), "other windows on the data"));
+    assert_non_null(strstr(enhope_error(ctx), "other windows of the data"));
     enhope_trainer_free(t);
     enhope_settings_free(set);
     enhope_model_free(whole);
@@ -376,10 +376,10 @@ static void what_cannot_pass_in_windows_is_refused(void **state)
 {
     (void)state;
     streamed s = stream_dense(X);
-    refused(&s.data, with("method", "hope", NULL), "hope needs all of it at once");
-    refused(&s.data, with("method", "pca", NULL), "pca needs all of it at once");
-    refused(&s.data, with("method", "knn", NULL), "knn needs all of it at once");
-    refused(&s.data, with("batch", "2000", NULL), "batch is 2000: the data passes through memory in windows of about");
+    refused(&s.data, with("method", "hope", NULL), "hope cannot stream and the data exceeds --memory");
+    refused(&s.data, with("method", "pca", NULL), "pca cannot stream and the data exceeds --memory");
+    refused(&s.data, with("method", "knn", NULL), "knn cannot stream and the data exceeds --memory");
+    refused(&s.data, with("batch", "2000", NULL), "batch is 2000: a window of streamed data has about");
     refused(&s.data, with("batch", "0", NULL), "batch is 0");
     refused(&s.data, with("z", "1500", NULL), "z is 1500: exemplars are made of the");
     s.data.store->labeled = false;
