@@ -227,6 +227,9 @@ static int take_settings(tuning *t)
     if (!code) {
         enhope_settings_get(ctx, settings, "valid", words, sizeof words);
         if (atof(words) <= 0) code = cli_usage_error(o->command, "--valid 0 leaves no validation part to tune on");
+        if (!enhope_settings_applies(settings, "epochs"))
+            code = cli_usage_error(o->command, "the method is not learned in steps: there is nothing to tune");
+        t->drawn = tune_dimensions(settings);
     }
     enhope_settings_free(settings);
     enhope_context_free(ctx);

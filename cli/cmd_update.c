@@ -7,40 +7,31 @@
 
 static const char default_output[] = "model.safetensors";
 
-static bool is_one_of(const char *name, const char *const *names)
+static const enhope_setting_info *find_setting(const char *name)
 {
-    for (; *names; names++)
-        if (!strcmp(name, *names)) return true;
-    return false;
+    int i = 0;
+    while (strcmp(enhope_setting_get(i)->name, name) != 0) i++; /* options are parsed: it is there */
+    return enhope_setting_get(i);
 }
 
-/* The model's own settings, and those that are said. How many epochs and how large a batch is a matter of the data. */
+/* The model's own settings, and those of the command line. How many epochs and how large a batch depends on the data. */
 static int make_settings(const cli_session *session, const cli_options *options, enhope_settings **out)
 {
-    static const char *const shape[] = {"recipe", "method", "dims",  "factors", "hidden", "order",
-                                        "layers", "unit",   "start", "z",       "scale",  NULL};
-    static const char *const others[] = {"recipe", "epochs", "batch", "time", NULL};
-    enhope_context *ctx = session->ctx;
-    const char *recipe = enhope_model_setting(session->model, "recipe");
+    static const char *const others[] = {"epochs", "batch", "time", NULL};
     enhope_status status = ENHOPE_OK;
-    *out = enhope_settings_create();
-    if (!*out) return cli_error("out of memory");
-    if (recipe) status = enhope_settings_set(ctx, *out, "recipe", recipe);
-    for (int i = 0; i < enhope_setting_count() && !status; i++) {
-        const char *name = enhope_setting_get(i)->name, *value = enhope_model_setting(session->model, name);
-        if (value && !is_one_of(name, others)) status = enhope_settings_set(ctx, *out, name, value);
-    }
+    const int code = cli_settings_of_model(session, others, out);
+    if (code) return code;
     for (int i = 0; i < options->settings && !status; i++) {
         const cli_pair *setting = &options->setting[i];
-        if (is_one_of(setting->name, shape))
+        if (find_setting(setting->name)->fixed)
             return cli_usage_error(
                 options->command,
                 "%s%s is the model's and cannot be changed: the map, its exemplars and its scaling go "
                 "on as they are",
                 setting->name[1] ? "--" : "-", setting->name);
-        status = enhope_settings_set(ctx, *out, setting->name, setting->value);
+        status = enhope_settings_set(session->ctx, *out, setting->name, setting->value);
     }
-    return status ? cli_fail(ctx, status) : 0;
+    return status ? cli_fail(session->ctx, status) : 0;
 }
 
 static bool same_file(const char *a, const char *b)

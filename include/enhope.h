@@ -143,6 +143,9 @@ ENHOPE_API enhope_status enhope_settings_set(enhope_context *ctx, enhope_setting
 /* Writes the value as text into buffer, always terminated. */
 ENHOPE_API enhope_status enhope_settings_get(enhope_context *ctx, const enhope_settings *settings, const char *name,
                                              char *buffer, size_t size);
+/* 1: the setting has an effect beside the others (method, solver, similarity, ...); one that was set and has none is an error
+ * when training begins. */
+ENHOPE_API int enhope_settings_applies(const enhope_settings *settings, const char *name);
 
 /* ---- training ---- */
 

@@ -112,8 +112,10 @@ typedef struct enhope_setting_info {
     const char *initial;     /* the default as text */
     double minimum, maximum; /* inclusive bounds of numbers */
     const char *choices;     /* "joint|row" for a choice, "N-N-..." for the form of a text, else NULL */
-    const char *applies;     /* what it belongs to: "all", "hope map", "exemplars", "cg", ... */
     const char *help;        /* one line */
+    uint64_t methods;        /* bit i: it applies to method i of the table, perhaps with some solver or objective alone */
+    const char *applies;     /* the same in words: "hope map", "gradient methods; solver adam", ... */
+    int fixed;               /* 1: a model fixes it, and an update cannot change it */
 } enhope_setting_info;
 ENHOPE_API int enhope_setting_count(void);
 ENHOPE_API const enhope_setting_info *enhope_setting_get(int i);

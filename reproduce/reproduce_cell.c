@@ -12,20 +12,25 @@
 #include "reproduce.h"
 
 enum { QUICK_TRAINING = 3000, QUICK_TEST = 1000, KMEANS_CENTRES = 20 };
-static const char quick_settings[] = " time 2.5";
-/* What a cell's own settings change: the paper's, but samples weigh the same unless a cell says that pairs do. */
-static const char base_settings[] = "recipe paper weight sample";
+static const char quick_time[] = "2.5";
 
 void cell_name(cell at, char *buffer, size_t size)
 {
     snprintf(buffer, size, "%s/%s/%d", plan_sets[at.set].id, plan_row_get(at.row)->id, at.seed);
 }
 
-void cell_settings(const reproduction *r, cell at, char *buffer, size_t size)
+/* The settings of the plan. */
+static void plan_settings(cell at, char *buffer, size_t size)
 {
     const plan_row *row = plan_row_get(at.row);
-    snprintf(buffer, size, "%s%s%s seed %d%s", row->settings, *row->on[at.set] ? " " : "", row->on[at.set], at.seed,
-             r->quick ? quick_settings : "");
+    snprintf(buffer, size, "%s%s%s seed %d", row->settings, *row->on[at.set] ? " " : "", row->on[at.set], at.seed);
+}
+
+void cell_settings(const reproduction *r, cell at, char *buffer, size_t size)
+{
+    plan_settings(at, buffer, size);
+    const size_t used = strlen(buffer);
+    if (r->quick) snprintf(buffer + used, size - used, " time %s", quick_time);
 }
 
 static void file_path(const reproduction *r, cell at, const char *kind, const char *ending, char *path)
@@ -184,16 +189,28 @@ static int judge_against_kmeans(cli_session *s, cell at, const enhope_dataset *t
     return code;
 }
 
-static int train(const reproduction *r, cell at, cli_session *s, cell_result *result)
+/* The plan's settings change the paper's, but samples weigh the same unless the plan weighs pairs. */
+static int make_settings(const reproduction *r, cell at, enhope_context *ctx, enhope_settings *settings)
 {
     char words[TEXT_ROOM];
+    plan_settings(at, words, sizeof words);
+    const bool weighs = strstr(words, "weight ");
+    enhope_status status = enhope_settings_set(ctx, settings, "recipe", "paper");
+    const int code = status ? cli_fail(ctx, status) : cli_apply_settings(ctx, settings, words);
+    if (code) return code;
+    if (!weighs && enhope_settings_applies(settings, "weight"))
+        status = enhope_settings_set(ctx, settings, "weight", "sample");
+    if (!status && r->quick && enhope_settings_applies(settings, "time"))
+        status = enhope_settings_set(ctx, settings, "time", quick_time);
+    return status ? cli_fail(ctx, status) : 0;
+}
+
+static int train(const reproduction *r, cell at, cli_session *s, cell_result *result)
+{
     cli_progress progress;
     enhope_settings *settings = enhope_settings_create();
     if (!settings) return cli_error("out of memory");
-    snprintf(words, sizeof words, "%s", base_settings);
-    int code = cli_apply_settings(s->ctx, settings, words);
-    cell_settings(r, at, words, sizeof words);
-    if (!code) code = cli_apply_settings(s->ctx, settings, words);
+    int code = make_settings(r, at, s->ctx, settings);
     if (!code) code = cli_progress_open(&progress, true, NULL, false);
     if (!code) {
         const enhope_status status = enhope_train(s->ctx, s->data, settings, cli_progress_step, &progress, &s->model);

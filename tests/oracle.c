@@ -214,6 +214,12 @@ static void take(question *q, char *pair)
                                           : enhope_settings_set(q->ctx, q->settings, pair, value));
 }
 
+static void set_where_it_applies(question *q, const char *name, const char *value)
+{
+    if (enhope_settings_applies(q->settings, name))
+        check(q->ctx, enhope_settings_set(q->ctx, q->settings, name, value));
+}
+
 int main(int count, char **word)
 {
     question q = {.ctx = enhope_context_create(), .settings = enhope_settings_create()};
@@ -221,9 +227,7 @@ int main(int count, char **word)
     while (what < WHATS && (count < 2 || strcmp(whats[what].name, word[1]))) what++;
     if (what == WHATS) die(count < 2 ? "nothing" : word[1], "is not in the table of what can be asked");
     check(q.ctx, enhope_settings_set(q.ctx, q.settings, "recipe", "paper"));
-    check(q.ctx, enhope_settings_set(q.ctx, q.settings, "weight", "sample"));
     check(q.ctx, enhope_settings_set(q.ctx, q.settings, "scale", "none"));
-    check(q.ctx, enhope_settings_set(q.ctx, q.settings, "valid", "0"));
     for (int i = 2; i < count; i++) {
         if (strchr(word[i], '='))
             take(&q, word[i]);
@@ -233,6 +237,8 @@ int main(int count, char **word)
             die(word[i], "is one file too many");
     }
     if (files < whats[what].files) die(word[1], "expected more files");
+    set_where_it_applies(&q, "weight", "sample");
+    set_where_it_applies(&q, "valid", "0");
     q.train = make_samples(q.ctx, &q.file[0]);
     whats[what].print(&q);
     for (int i = 0; i < FILES; i++) free(q.file[i].at);

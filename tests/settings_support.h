@@ -9,18 +9,26 @@
 
 #include "enhope_advanced.h"
 
-/* base ends with NULL, and so does the list that begins with `first` and goes on in args. */
+/* base ends with NULL, and so does the list that begins with `first` and goes on in args. Tests go over methods, solvers and forms:
+ * what does not apply to the run that all of them describe is left out. */
 static inline enhope_settings *settings_with(enhope_context *ctx, const char *const *base, const char *first,
                                              va_list args)
 {
-    enhope_settings *s = enhope_settings_create();
-    assert_int_equal(enhope_settings_set(ctx, s, "recipe", "paper"), ENHOPE_OK);
-    assert_int_equal(enhope_settings_set(ctx, s, "weight", "sample"), ENHOPE_OK);
-    for (; *base; base += 2) assert_int_equal(enhope_settings_set(ctx, s, base[0], base[1]), ENHOPE_OK);
-    for (const char *name = first; name; name = va_arg(args, const char *)) {
-        const char *value = va_arg(args, const char *);
-        if (enhope_settings_set(ctx, s, name, value)) fail_msg("%s", enhope_error(ctx));
+    enum { MOST = 40 };
+    const char *name[MOST] = {"recipe", "weight"}, *value[MOST] = {"paper", "sample"};
+    int count = 2;
+    for (; *base; base += 2, count++) name[count] = base[0], value[count] = base[1];
+    for (; first; first = va_arg(args, const char *), count++) {
+        assert_true(count < MOST);
+        name[count] = first, value[count] = va_arg(args, const char *);
     }
+    enhope_settings *all = enhope_settings_create(), *s = enhope_settings_create();
+    for (int i = 0; i < count; i++)
+        if (enhope_settings_set(ctx, all, name[i], value[i])) fail_msg("%s", enhope_error(ctx));
+    for (int i = 0; i < count; i++)
+        if (enhope_settings_applies(all, name[i]))
+            assert_int_equal(enhope_settings_set(ctx, s, name[i], value[i]), ENHOPE_OK);
+    enhope_settings_free(all);
     return s;
 }
 

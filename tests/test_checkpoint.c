@@ -98,9 +98,9 @@ static void a_run_that_was_broken_off_ends_in_the_same_bytes(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int sparse = 0; sparse < 2; sparse++) {
             const enhope_dataset *data = sparse ? sparse_blobs : blobs;
-            enhope_settings *s = with("epochs", "5", "batch", "70", NULL);
-            for (const char *const *c = cases[i]; *c; c += 2)
-                if (enhope_settings_set(ctx, s, c[0], c[1])) fail_msg("%s", enhope_error(ctx));
+            const char *const *c = cases[i]; /* the first NULL ends the list */
+            enhope_settings *s =
+                with("epochs", "5", "batch", "70", c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], NULL);
             const bytes whole = finish(trainer(NULL, data, s));
             for (int64_t steps = 0; steps < 22; steps += 3) break_off(NULL, data, s, steps, whole);
             free(whole.data);

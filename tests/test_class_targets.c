@@ -270,20 +270,6 @@ static void a_model_tells_them(void **state)
     enhope_model_free(m);
 }
 
-static void the_nca_target_is_not_smoothed(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        enhope_trainer *t = NULL;
-        enhope_settings *s = i ? with("target", "nca", "label_smoothing", "0.25", NULL)
-                               : with("method", "snc", "label_smoothing", "0.25", NULL);
-        assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_ERROR_ARGUMENT);
-        assert_null(t);
-        assert_non_null(strstr(enhope_error(ctx), "label_smoothing is 0.25: target nca"));
-        enhope_settings_free(s);
-    }
-}
-
 static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
 {
     (void)state;
@@ -319,7 +305,6 @@ int main(void)
         cmocka_unit_test(smoothing_sets_how_sure_a_map_becomes),
         cmocka_unit_test(balanced_weights_make_a_rare_class_count),
         cmocka_unit_test(a_model_tells_them),
-        cmocka_unit_test(the_nca_target_is_not_smoothed),
         cmocka_unit_test(every_failed_allocation_is_a_sentence_and_no_leak),
     };
     const int failed = cmocka_run_group_tests_name("class targets", tests, NULL, NULL);

@@ -258,7 +258,7 @@ static void every_method_goes_on_or_says_why_not(void **state)
     for (int m = 0; m < enhope_method_count(); m++) {
         const enhope_method_info *info = enhope_method_get(m);
         enhope_model *model = trained("method", info->name, "layers", "8-5", NULL), *more = NULL;
-        enhope_settings *s = brief(NULL, NULL);
+        enhope_settings *s = brief("method", info->name, NULL);
         const enhope_status status = enhope_model_update(ctx, model, blobs, s, NULL, NULL, &more);
         if (!strcmp(info->solver, "adam")) {
             if (status) fail_msg("%s: %s", info->name, enhope_error(ctx));

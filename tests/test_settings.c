@@ -168,9 +168,10 @@ static void a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen(voi
     enhope_settings_free(s);
 
     enhope_model *m = NULL;
-    s = with("method", "pt-sne", "target", "nca", NULL);
+    s = with("method", "pt-sne", NULL);
+    assert_int_equal(enhope_settings_set(ctx, s, "target", "nca"), ENHOPE_OK);
     assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "target is nca: pt-sne computes its target from its inputs; use target mcml");
+    assert_non_null(strstr(enhope_error(ctx), "target does not apply to method pt-sne (it applies to: "));
     enhope_settings_free(s);
 }
 
@@ -211,9 +212,12 @@ static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, NULL, 0, NULL, &bare), ENHOPE_OK);
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, zeros, 1, (const char *const[]){"oak"}, &single), ENHOPE_OK);
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, none, 2, NULL, &unknown), ENHOPE_OK);
-    refused(bare, with(NULL), ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample");
-    refused(single, with(NULL), ENHOPE_ERROR_DATA, "the data has a single class ('oak'): training needs at least two; add samples of another class");
-    refused(unknown, with(NULL), ENHOPE_ERROR_DATA, "the data has no labeled samples; training needs at least two classes");
+    refused(bare, with(NULL), ENHOPE_ERROR_DATA,
+            "the data has no labels: training needs a class for each sample; add labels");
+    refused(single, with(NULL), ENHOPE_ERROR_DATA,
+            "the data has a single class ('oak'): training needs at least two; add samples of another class");
+    refused(unknown, with(NULL), ENHOPE_ERROR_DATA,
+            "the data has no labeled samples; training needs at least two classes");
     refused(blobs, with("z", "2", NULL), ENHOPE_ERROR_ARGUMENT,
             "2 exemplars for 3 classes: expected at least one for each class; raise n_exemplars");
     refused(blobs, with("dof", "4", NULL), ENHOPE_ERROR_ARGUMENT, "dof is 4: expected an odd number from 1 to 15");

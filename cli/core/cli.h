@@ -358,6 +358,8 @@ void cli_checkpoint_close(cli_checkpoint *checkpoint);
 /* Reads the data and trains, on from the session's model where it has one; the session's model becomes the new one and is saved
  * at path. With progress, checkpoints and a summary as the options say. */
 int cli_train(cli_session *session, const cli_options *options, const enhope_settings *settings, const char *path);
+/* Settings as the session's model was trained, but for `others`, a list that ends with NULL. */
+int cli_settings_of_model(const cli_session *session, const char *const *others, enhope_settings **out);
 
 /* ---- the figure (plot/figure.c) ---- */
 

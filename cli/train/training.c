@@ -118,6 +118,28 @@ static int train(cli_session *session, const cli_options *options, const enhope_
     return code;
 }
 
+static bool is_among(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (!strcmp(name, *names)) return true;
+    return false;
+}
+
+int cli_settings_of_model(const cli_session *session, const char *const *others, enhope_settings **out)
+{
+    const char *recipe = enhope_model_setting(session->model, "recipe");
+    enhope_status status = ENHOPE_OK;
+    *out = enhope_settings_create();
+    if (!*out) return cli_error("out of memory");
+    if (recipe) status = enhope_settings_set(session->ctx, *out, "recipe", recipe);
+    for (int i = 0; i < enhope_setting_count() && !status; i++) {
+        const char *name = enhope_setting_get(i)->name, *value = enhope_model_setting(session->model, name);
+        if (value && strcmp(name, "recipe") != 0 && !is_among(name, others) && enhope_settings_applies(*out, name))
+            status = enhope_settings_set(session->ctx, *out, name, value);
+    }
+    return status ? cli_fail(session->ctx, status) : 0;
+}
+
 static void tell_data(const cli_session *session, const cli_options *options)
 {
     if (options->quiet || cli_rank()) return;

@@ -57,6 +57,7 @@ typedef struct tuning {
     int64_t most;   /* trials; 0: as many as there is time for */
     int64_t epochs; /* of the last round */
     int64_t seed, series;
+    unsigned drawn; /* bit i: dimension i of the space applies to what the user has set */
     int jobs;
     int64_t threads;   /* of a process */
     tune_facts facts;  /* samples 0: not known yet */
@@ -70,6 +71,8 @@ typedef struct tuning {
 
 /* The settings of a trial as words, by its number alone, once the facts are known. */
 void tune_settings(const tuning *t, int trial, char *buffer, size_t size);
+/* What of the space applies to a run with these settings, as tuning.drawn holds it. */
+unsigned tune_dimensions(const enhope_settings *settings);
 int64_t tune_epochs(const tuning *t, int trial, int round); /* 0: those of the recipe */
 /* Whether the limits of size and latency allow it to be the best. */
 bool tune_allowed(const tuning *t, const tune_run *run);

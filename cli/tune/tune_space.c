@@ -57,14 +57,15 @@ static const char *value_said(const cli_options *options, const char *name)
     return NULL;
 }
 
-/* Whether the target is NCA's, which cannot be smoothed. */
-static bool targets_nca(const cli_options *options)
+unsigned tune_dimensions(const enhope_settings *settings)
 {
-    const char *target = value_said(options, "target"), *method = value_said(options, "method");
-    if (target && strcmp(target, "auto") != 0) return !strcmp(target, "nca");
-    for (int i = 0; method && i < enhope_method_count(); i++)
-        if (!strcmp(enhope_method_get(i)->name, method)) return !strcmp(enhope_method_get(i)->target, "NCA");
-    return false;
+    unsigned drawn = 0;
+    for (int i = 0; i < DIMENSIONS; i++) {
+        char first[32];
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(space[i].setting, " "), space[i].setting);
+        if (enhope_settings_applies(settings, first)) drawn |= 1u << i;
+    }
+    return drawn;
 }
 
 static void add(char *buffer, size_t size, const char *name, const char *value)
@@ -98,7 +99,6 @@ static void add_drawn(const tuning *t, int trial, int i, char *buffer, size_t si
         return;
     }
     if (value_said(t->options, d->setting)) return;
-    if (!strcmp(d->setting, "label_smoothing") && targets_nca(t->options)) return;
     if (!strcmp(d->setting, "z")) {
         long long each = 0;
         sscanf(value, "%lld", &each);
@@ -111,7 +111,8 @@ void tune_settings(const tuning *t, int trial, char *buffer, size_t size)
 {
     enum { DEFAULT, BEST, DEFAULT_LONGER, DRAWN };
     snprintf(buffer, size, "recipe %s", trial == BEST ? "best" : "fast");
-    for (int i = 0; i < DIMENSIONS && trial >= DRAWN; i++) add_drawn(t, trial, i, buffer, size);
+    for (int i = 0; i < DIMENSIONS && trial >= DRAWN; i++)
+        if (t->drawn >> i & 1) add_drawn(t, trial, i, buffer, size);
     for (int i = 0; i < t->options->settings; i++) { /* what the user says holds for all; epochs are the rounds' */
         const cli_pair *s = &t->options->setting[i];
         if (trial == DEFAULT || strcmp(s->name, "epochs") != 0) add(buffer, size, s->name, s->value);

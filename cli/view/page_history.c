@@ -31,19 +31,6 @@ void cli_page_history_free(cli_page_history *history)
     *history = (cli_page_history){0};
 }
 
-static int settings_of(const cli_session *session, enhope_settings **out)
-{
-    *out = enhope_settings_create();
-    if (!*out) return cli_error("out of memory");
-    for (int i = 0; i < enhope_setting_count(); i++) {
-        const char *name = enhope_setting_get(i)->name, *value = enhope_model_setting(session->model, name);
-        if (!value || !strcmp(name, "recipe")) continue; /* all that it set is among the others */
-        const enhope_status status = enhope_settings_set(session->ctx, *out, name, value);
-        if (status) return cli_fail(session->ctx, status);
-    }
-    return 0;
-}
-
 static void find_box(const camera *k, cli_page_frame *frame)
 {
     const int64_t h = k->session->model_info.outputs;
@@ -145,7 +132,7 @@ int cli_page_history_record(const cli_session *session, const cli_options *optio
     k.label = k.Y ? cli_alloc("a frame", points, 1, sizeof *k.label) : NULL;
     int code = k.label ? 0 : CLI_FAILED;
     if (!code) code = cli_session_data(&training, &of_training, options->data, "train");
-    if (!code) code = settings_of(session, &settings);
+    if (!code) code = cli_settings_of_model(session, (const char *const[]){NULL}, &settings);
     if (!code) {
         enhope_status status = enhope_dataset_view_f32(session->ctx, points, session->model_info.inputs, watched->X,
                                                        NULL, 0, NULL, &k.sample);

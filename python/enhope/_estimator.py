@@ -34,8 +34,6 @@ _EXTRA_PARAMETERS = [
 _WARM_START = ("warm_start", False, "bool",
                "whether ``fit`` continues from the fitted state instead of starting anew")
 
-# Settings that cannot change when training continues from a model.
-_FIXED = ("recipe", "dims", "factors", "hidden", "order", "layers", "unit", "z", "scale")
 # Numbers of multiplications: below the first, several threads are slower than one; the second takes
 # about a second.
 _SINGLE_THREAD_WORK, _SLICE_WORK = 1 << 23, 1 << 35
@@ -97,7 +95,8 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         listener = Listener(self.callback, self.verbose) if self.callback or self.verbose else None
         try:
             model, _, interruption, information, warnings = _enhope.train(
-                data, n, code.astype(np.int32), texts, inputs, int(rows), int(columns), self._setting_texts(overrides),
+                data, n, code.astype(np.int32), texts, inputs, int(rows), int(columns),
+                self._setting_texts(overrides, continues),
                 self._placement(), self._model if continues else None, listener,
             )
         except ValueError as error:
@@ -128,7 +127,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         return {
             parameter: None if getattr(self, parameter) is None else _table.value_text(getattr(self, parameter), row)
             for parameter, row in _table.settings_of(self._method)
-            if row["name"] in _FIXED
+            if row["fixed"]
         }
 
     def _check_fixed(self):
@@ -179,13 +178,14 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         history["epoch"] = history["epoch"].astype(np.int64)
         return history
 
-    def _setting_texts(self, overrides):
+    def _setting_texts(self, overrides, continues):
+        """Names and values of the parameters that are set; if training continues, without those that the model fixes."""
         recipe = getattr(self, "recipe", None)
         texts = [] if recipe is None else ["recipe", recipe]
         texts += ["method", self._method["name"]]
         for parameter, row in self._settings:
             value = overrides.get(parameter, getattr(self, parameter))
-            if value is None or row["name"] == "recipe":
+            if value is None or row["name"] == "recipe" or (continues and row["fixed"]):
                 continue
             if row["name"] == "seed":
                 value = _seed(value)
@@ -195,7 +195,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
     def _with_parameter_name(self, text):
         """An error message of the library, with the parameter name in place of the setting name."""
         for setting, parameter in _table.PARAMETERS.items():
-            if text.startswith((f"{setting} is ", f"{setting} = ")):
+            if text.startswith((f"{setting} is ", f"{setting} = ", f"{setting} does not ")):
                 return parameter + text[len(setting):]
         return text
 
@@ -675,9 +675,12 @@ def from_model(model, classes_by_method):
     if cls is None:
         raise ValueError(f"the model has the unknown method {info['method']!r}: load it with a newer version of enhope")
     estimator = cls()
+    texts = {row["name"]: model.setting(row["name"]) for row in _table.SETTINGS if row["name"] != "recipe"}
+    pairs = [word.encode() for name, text in texts.items() if text is not None for word in (name, text)]
+    applicable = _enhope.applicable(pairs)
     for parameter, row in _table.settings_of(cls._method):
         text = model.setting(row["name"])
-        if text is not None:
+        if text is not None and row["name"] in applicable:
             setattr(estimator, parameter, _table.value_of(text, row))
     estimator.n_features_in_ = info["inputs"]
     if info["image_rows"]:

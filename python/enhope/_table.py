@@ -24,34 +24,14 @@ def class_name(method):
     return "".join(part.capitalize() if part in _CAPITALIZED | {"plus"} else part.upper() for part in parts)
 
 
+def applies(setting, method):
+    """Whether a setting applies to a method, possibly with one solver or objective only."""
+    return method["name"] in setting["methods"]
+
+
 def learns(method):
     """Whether a method is trained in steps, so that training can continue from a model."""
-    return method["solver"] in ("cg", "lbfgs", "adam")
-
-
-def applies(setting, method):
-    """Whether a setting applies to a method, according to the text in the table.
-
-    Words that are not handled here are conditions (a solver, images, a normalizer) that any method
-    trained in steps can fulfill.
-    """
-    words, _, without = setting["applies"].partition(" but ")
-    if method["name"] in without.split(", "):
-        return False
-    maps = words.replace(" maps", "").replace(" map", "").replace(" and ", ", ")
-    answers = []
-    for word, name in zip(words.replace(" and ", ", ").split(", "), maps.split(", ")):
-        if word == "all":
-            return True
-        if word == "gradient methods":
-            answers.append(learns(method))
-        elif word == "exemplar methods":
-            answers.append(method["compared"] == "z exemplars")
-        elif "map" in words and name in ("hope", "mlp", "linear", "identity"):
-            answers.append(method["map"].split("(")[0] == name)
-        elif any(row["name"] == word for row in METHODS):
-            answers.append(method["name"] == word)
-    return any(answers) if answers else learns(method)
+    return any(row["name"] == "epochs" and applies(row, method) for row in SETTINGS)
 
 
 def settings_of(method):

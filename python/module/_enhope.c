@@ -24,9 +24,16 @@ static PyObject *setting_row(int i)
 {
     static const char *const types[] = {"integer", "real", "choice", "text"};
     const enhope_setting_info *s = enhope_setting_get(i);
-    return Py_BuildValue("{s:s,s:s,s:s,s:d,s:d,s:z,s:s,s:s}", "name", s->name, "type", types[s->type], "initial",
-                         s->initial, "minimum", s->minimum, "maximum", s->maximum, "choices", s->choices, "applies",
-                         s->applies, "help", s->help);
+    PyObject *methods = PyList_New(0);
+    for (int m = 0; methods && m < enhope_method_count(); m++) {
+        PyObject *name = s->methods >> m & 1 ? text_of(enhope_method_get(m)->name) : NULL;
+        if (name) PyList_Append(methods, name);
+        Py_XDECREF(name);
+    }
+    return Py_BuildValue("{s:s,s:s,s:s,s:d,s:d,s:z,s:s,s:s,s:N,s:N}", "name", s->name, "type", types[s->type],
+                         "initial", s->initial, "minimum", s->minimum, "maximum", s->maximum, "choices", s->choices,
+                         "applies", s->applies, "help", s->help, "methods", methods, "fixed",
+                         PyBool_FromLong(s->fixed));
 }
 
 static PyObject *recipe_row(int i)
@@ -72,7 +79,8 @@ static PyObject *devices(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef functions[] = {
-    {"train", train, METH_VARARGS, "Trains, and gives (Model, stopped, exception or None, log)."},
+    {"train", train, METH_VARARGS, "Trains; returns (Model, stopped, exception or None, information, warnings)."},
+    {"applicable", applicable, METH_O, "applicable(settings): names of the settings that have an effect with these."},
     {"load", load_model, METH_VARARGS, "load(path): a Model."},
     {"from_bytes", model_from_bytes, METH_VARARGS, "from_bytes(bytes): a Model, from the contents of a model file."},
     {"read", read_dataset, METH_VARARGS, "read(path, part, label, split, variables, inputs, limit): a Dataset."},

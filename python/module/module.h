@@ -75,6 +75,7 @@ PyObject *no_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
 PyObject *load_model(PyObject *module, PyObject *args);
 PyObject *model_from_bytes(PyObject *module, PyObject *args);
 PyObject *train(PyObject *module, PyObject *args);
+PyObject *applicable(PyObject *module, PyObject *list);
 PyObject *read_dataset(PyObject *module, PyObject *args);
 
 #endif

@@ -105,6 +105,23 @@ static enhope_settings *make_settings(enhope_context *ctx, PyObject *list)
     return settings;
 }
 
+PyObject *applicable(PyObject *module, PyObject *list)
+{
+    (void)module;
+    enhope_context *ctx = open_context(Py_None);
+    enhope_settings *settings = ctx ? make_settings(ctx, list) : NULL;
+    PyObject *names = settings ? PyList_New(0) : NULL;
+    for (int i = 0; names && i < enhope_setting_count(); i++) {
+        const char *name = enhope_setting_get(i)->name;
+        PyObject *text = enhope_settings_applies(settings, name) ? text_of(name) : NULL;
+        if (text) PyList_Append(names, text);
+        Py_XDECREF(text);
+    }
+    enhope_settings_free(settings);
+    enhope_context_free(ctx);
+    return names;
+}
+
 /* The arguments of train(). */
 typedef struct request {
     samples x;

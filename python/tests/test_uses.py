@@ -290,6 +290,20 @@ def test_fixed_parameters_cannot_change_when_training_continues(blobs, tmp_path)
         enhope.load(tmp_path / "m").set_params(factors=7).partial_fit(X, y)
 
 
+def test_what_does_not_apply_is_refused_and_a_loaded_model_trains_again(blobs, tmp_path):
+    X, y = blobs
+    with pytest.raises(ValueError, match=r"iterations does not apply to solver adam \(it applies to: gradient methods; solver cg"):
+        quick(enhope.EnHOPE, solver="adam", iterations=3).fit(X, y)
+    with pytest.raises(TypeError, match="factors"):
+        enhope.NCA(factors=3)
+    assert "n_components" not in enhope.SNC().get_params()
+    for cls in (enhope.EnHOPE, enhope.NCA, enhope.LPP, enhope.KNN):
+        model = quick(cls, random_state=3).fit(X, y)
+        model.save(tmp_path / "m")
+        again = enhope.load(tmp_path / "m")
+        assert (again.fit(X, y).transform(X) == model.transform(X)).all()
+
+
 # ---- files ----
 
 

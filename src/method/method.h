@@ -31,6 +31,9 @@ typedef struct eh_method {
 
 /* NULL: no such method. */
 const eh_method *eh_method_find(const char *name);
+const eh_method *eh_method_get(int i); /* NULL outside the table */
+/* Whether it is learned in steps: by a gradient, from a start, so that training may continue from a model. */
+bool eh_method_learns(const eh_method *method);
 
 /* ---- settings.c ---- */
 
@@ -68,18 +71,28 @@ struct enhope_settings {
     int64_t patience;
     int64_t scale, neighbours, seed;
 
-    /* What was set: it is taken as it is, where a default would look at the data. By the caller or a recipe, ... */
-    bool batch_said;
-    /* ... or by the caller alone. */
-    bool epochs_said, noise_said, dropout_said, adversary_said;
+    /* Settings that the caller has set, by their rows in the table. They are taken as they are, where a default or the value of a
+     * recipe may be adapted to the data, and are refused if they do not apply. */
+    uint64_t explicit;
 };
 
-/* What the caller said is forgotten: a recipe's noise is for dense data, its epochs for many samples. */
-void eh_settings_forget(enhope_settings *s);
+/* at: offset of the setting's field. */
+bool eh_settings_explicit(const enhope_settings *s, size_t at);
+#define EH_EXPLICIT(s, field) eh_settings_explicit(s, offsetof(enhope_settings, field))
+/* What similarity, form and target stand for; `auto` is the method's choice. */
+bool eh_settings_gaussian(const enhope_settings *s, const eh_method *method);
+bool eh_settings_row(const enhope_settings *s, const eh_method *method);
+bool eh_settings_nca(const enhope_settings *s, const eh_method *method);
+/* Fails if the caller has set what does not apply. */
+enhope_status eh_settings_check(enhope_context *ctx, const enhope_settings *s);
+/* Takes over what the model fixes. Fails if the caller has set it to another value. */
+enhope_status eh_settings_fix(enhope_context *ctx, enhope_settings *s, const enhope_model *model);
 /* The default of every setting but the recipe. */
 void eh_settings_reset(enhope_settings *s);
 /* All settings become those of the recipe, 0..enhope_recipe_count()-1. */
 enhope_status eh_settings_recipe(enhope_context *ctx, enhope_settings *settings, int64_t recipe);
+/* Whether the recipe names the setting. */
+bool eh_recipe_sets(int64_t recipe, const char *name);
 
 /* Fills one name-and-text pair for every setting: pairs (enhope_setting_count()). */
 enhope_status eh_settings_texts(enhope_context *ctx, const enhope_settings *s, eh_pair_text *pairs);

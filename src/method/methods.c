@@ -214,3 +214,13 @@ const eh_method *eh_method_find(const char *name)
         if (!strcmp(methods[i].info.name, name)) return &methods[i];
     return NULL;
 }
+
+const eh_method *eh_method_get(int i)
+{
+    return i >= 0 && i < METHODS ? &methods[i] : NULL;
+}
+
+bool eh_method_learns(const eh_method *method)
+{
+    return !method->solve && method->compared != EH_NOTHING;
+}

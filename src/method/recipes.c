@@ -44,6 +44,15 @@ enhope_status eh_settings_recipe(enhope_context *ctx, enhope_settings *settings,
     settings->recipe = recipe;
     while (next_word(&text, setting, sizeof setting) && next_word(&text, value, sizeof value))
         EH_TRY(enhope_settings_set(ctx, settings, setting, value));
-    eh_settings_forget(settings);
+    settings->explicit = 0;
     return ENHOPE_OK;
+}
+
+bool eh_recipe_sets(int64_t recipe, const char *name)
+{
+    char setting[32], value[64];
+    const char *text = recipes[recipe].settings;
+    while (next_word(&text, setting, sizeof setting) && next_word(&text, value, sizeof value))
+        if (!strcmp(setting, name)) return true;
+    return false;
 }

@@ -73,8 +73,7 @@ static enhope_status fit_scaling(enhope_trainer *t)
     if (t->from) {
         memcpy(t->shift, t->from->shift, (size_t)H * sizeof *t->shift);
         memcpy(t->mul, t->from->mul, (size_t)H * sizeof *t->mul);
-        const char *scale = enhope_model_setting(t->from, "scale");
-        return scale ? enhope_settings_set(t->ctx, &t->set, "scale", scale) : ENHOPE_OK;
+        return ENHOPE_OK;
     }
     eh_scale scale = (eh_scale)t->set.scale;
     EH_TRY(eh_scaling_fit(t->ctx, &scale, t->samples.x, t->samples.rows, t->samples.resident_n, t->shift, t->mul));
@@ -246,10 +245,12 @@ static enhope_status begin(enhope_context *ctx, const enhope_model *from, const 
     t->set = *settings;
     enhope_settings_free(defaults);
     t->method = eh_method_find(t->set.method);
-    if (!from) return ENHOPE_OK;
-    EH_TRY(eh_setup_join(ctx, from, data, &t->joined));
-    t->data = &t->joined;
-    return eh_setup_take_settings(t);
+    if (from) {
+        EH_TRY(eh_setup_join(ctx, from, data, &t->joined));
+        t->data = &t->joined;
+        EH_TRY(eh_setup_take_settings(t));
+    }
+    return eh_settings_check(ctx, &t->set);
 }
 
 enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,

@@ -23,9 +23,6 @@ static named_setting first_on(const named_setting *settings, int count)
 static enhope_status resolve_input_target(enhope_trainer *t, const eh_plan *plan, int64_t batch)
 {
     enum { MAX_BATCH = 20000 }; /* samples of a batch: the target has a probability for each pair */
-    if (plan->objective.nca)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "target is nca: %s computes its target from its inputs; use target mcml", t->method->info.name);
     if (batch > MAX_BATCH)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "batch is %lld: %s stores a probability for every pair of a batch; use at most %d samples",
@@ -53,7 +50,7 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
                                  .noise = s->noise,
                                  .dropout = s->dropout,
                                  .seed = (uint64_t)s->seed};
-    if (t->method->solve || t->method->compared == EH_NOTHING) return ENHOPE_OK;
+    if (!eh_method_learns(t->method)) return ENHOPE_OK;
     const bool moved = s->shift > 0 || s->affine > 0 || s->elastic > 0;
     plan->augmented = moved || s->noise > 0 || s->dropout > 0;
     const named_setting on =
@@ -73,13 +70,19 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
     return ENHOPE_OK;
 }
 
-/* Samples of a batch. If the size is not set explicitly, an epoch of an exemplar method has at
- * least 50 batches where the samples allow it, because few batches make few steps. */
+/* Whether the size of a batch is set, by the caller or by a recipe that takes it from a publication. */
+static bool batch_is_chosen(const enhope_trainer *t)
+{
+    return EH_EXPLICIT(&t->set, batch) || eh_recipe_sets(t->set.recipe, "batch");
+}
+
+/* Samples of a batch. If the size is not set, an epoch of an exemplar method has at least 50
+ * batches where the samples allow it, because few batches make few steps. */
 static int64_t resolve_batch(enhope_trainer *t)
 {
     enum { MIN_SIZE = 20, BATCHES = 50 };
     int64_t batch = t->set.batch ? t->set.batch : t->samples.n;
-    if (!t->set.batch_said && t->method->compared == EH_EXEMPLARS) {
+    if (!batch_is_chosen(t) && t->method->compared == EH_EXEMPLARS) {
         const int64_t max = eh_max(t->samples.n / BATCHES, MIN_SIZE);
         if (batch > max) t->set.batch = batch = max;
     }
@@ -89,14 +92,14 @@ static int64_t resolve_batch(enhope_trainer *t)
 /* Keeps several batches in a window, because a window of one batch would not be shuffled. */
 static enhope_status resolve_window(enhope_trainer *t, int64_t *batch)
 {
-    enum { MIN_BATCHES = 4 }; /* batches of a window, if the size of a batch is not set explicitly */
+    enum { MIN_BATCHES = 4 }; /* batches of a window, if the size of a batch is not set */
     const int64_t samples = eh_windows_samples(t->windows);
-    if (t->set.batch_said && *batch > samples)
+    if (batch_is_chosen(t) && *batch > samples)
         return eh_fail(
             t->ctx, ENHOPE_ERROR_ARGUMENT,
             "batch is %lld: a window of streamed data has about %lld samples; use a smaller batch or raise --memory",
             (long long)t->set.batch, (long long)samples);
-    if (!t->set.batch_said && *batch > samples / MIN_BATCHES) t->set.batch = *batch = eh_max(samples / MIN_BATCHES, 1);
+    if (!batch_is_chosen(t) && *batch > samples / MIN_BATCHES) t->set.batch = *batch = eh_max(samples / MIN_BATCHES, 1);
     return ENHOPE_OK;
 }
 
@@ -105,13 +108,7 @@ static void resolve_epochs(enhope_trainer *t, const eh_plan *plan)
 {
     enum { MIN_STEPS = 1000 };
     const int64_t min = (MIN_STEPS + plan->batches - 1) / plan->batches;
-    if (!t->set.epochs_said && t->set.solver == EH_SOLVER_ADAM && t->set.epochs < min) t->set.epochs = min;
-}
-
-static bool row_form(const enhope_trainer *t)
-{
-    if (t->set.form == EH_FORM_AUTO) return t->method->row || t->method->compared == EH_EXEMPLARS;
-    return t->set.form == EH_FORM_PUBLISHED ? t->method->row : t->set.form == EH_FORM_ROW;
+    if (!EH_EXPLICIT(&t->set, epochs) && t->set.solver == EH_SOLVER_ADAM && t->set.epochs < min) t->set.epochs = min;
 }
 
 /* The mean square of the initial responses. Third and higher powers of responses of order one
@@ -130,9 +127,9 @@ static enhope_status resolve_inputs(enhope_trainer *t, eh_plan *plan)
 {
     enhope_settings *s = &t->set;
     const bool sparse = t->data->x.kind == ENHOPE_CSR && t->method->map->sparse;
-    if (sparse && !s->noise_said) s->noise = 0;
-    if (sparse && !s->dropout_said) s->dropout = 0;
-    if (sparse && !s->adversary_said) s->adversary = 0;
+    if (sparse && !EH_EXPLICIT(s, noise)) s->noise = 0;
+    if (sparse && !EH_EXPLICIT(s, dropout)) s->dropout = 0;
+    if (sparse && !EH_EXPLICIT(s, adversary)) s->adversary = 0;
     EH_TRY(resolve_augmentation(t, plan));
     plan->adversary = t->method->solve ? 0 : s->adversary;
     plan->sparse = sparse && !plan->augmented && !(plan->adversary > 0);
@@ -164,13 +161,13 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
     const eh_method *method = t->method;
     eh_pairs *o = &plan->objective;
     *o = (eh_pairs){
-        .gaussian = s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN,
-        .row = row_form(t),
-        .nca = s->target == EH_TARGET_AUTO ? method->nca : s->target == EH_TARGET_NCA,
+        .gaussian = eh_settings_gaussian(s, method),
+        .row = eh_settings_row(s, method),
+        .nca = eh_settings_nca(s, method),
         .self = method->compared == EH_BATCH,
         .indicator = s->weight == EH_WEIGHT_PAIR,
     };
-    const bool pairs = !method->hinge && !method->solve && method->compared != EH_NOTHING;
+    const bool pairs = !method->hinge && eh_method_learns(method);
     if (s->dof % 2 == 0)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "dof is %lld: expected an odd number from 1 to %d",
                        (long long)s->dof, EH_DOF_MAX);
@@ -179,10 +176,6 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
     s->similarity = o->gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
     s->target = o->nca ? EH_TARGET_NCA : EH_TARGET_MCML;
     if (method->hinge) plan->hinge = (eh_hinge){.targets = s->targets, .all = t->samples.n};
-    if (s->label_smoothing > 0 && method->compared == EH_EXEMPLARS && o->nca)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "label_smoothing is %g: target nca has no target probabilities to smooth; use target mcml",
-                       s->label_smoothing);
     return ENHOPE_OK;
 }
 

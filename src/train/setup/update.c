@@ -101,14 +101,10 @@ static int64_t last_epoch(const enhope_model *model)
 
 enhope_status eh_setup_take_settings(enhope_trainer *t)
 {
-    static const char *const copied[] = {"method", "dims", "factors", "hidden", "order", "layers", "unit"};
-    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
-        const char *value = enhope_model_setting(t->from, copied[i]);
-        if (value) EH_TRY(enhope_settings_set(t->ctx, &t->set, copied[i], value));
-    }
+    EH_TRY(eh_settings_fix(t->ctx, &t->set, t->from));
     t->method = eh_method_find(t->set.method);
     t->past = last_epoch(t->from);
-    if (!t->method->solve && t->method->compared != EH_NOTHING) return ENHOPE_OK;
+    if (eh_method_learns(t->method)) return ENHOPE_OK;
     return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                    "%s is not an iterative method and cannot continue a model; train a new model",
                    t->method->info.name);

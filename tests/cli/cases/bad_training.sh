@@ -1,5 +1,6 @@
 # Data and settings that cannot go together: a single class, fewer exemplars than classes, more neighbours than
-# exemplars, images to be moved in data that has none, a smoothed target where the target is nca, an even dof.
+# exemplars, images to be moved in data that has none, an even dof, settings that do not apply to the method, map, solver or
+# objective.
 try() { enhope "$@"; echo "exit $?"; }
 tiny="--factors 4 --hidden 3 --epochs 2 --batch 0 --quiet"
 printf 'a,b,label\n1,2,x\n3,4,x\n5,7,x\n' > single.csv
@@ -12,7 +13,12 @@ try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny -z 6
 for setting in "shift 1" "affine 0.5" "elastic 2"; do
     try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny --$setting -o none.safetensors
 done
-try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny --target nca --label-smoothing 0.1 -o none.safetensors
+for setting in "--target nca --label-smoothing 0.1" "--method snc --label-smoothing 0.1" \
+    "--method lmnn --class-weight balanced" "--method pca --epochs 3" "--method knn --valid 0.2" "--method nca --factors 20" "--method snc --dims 3" "--iterations 5" "--solver cg --rate 0.1" "--weight pair" \
+    "--similarity gaussian --dof 5" "--method hope -z 20" "--method lpp --graph class --links 3"; do
+    try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $setting --quiet -o none.safetensors
+done
+try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 --method pca --recipe paper --quiet -o pca.safetensors
 try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny --dof 4 -o none.safetensors
 try eval model.safetensors --data synthetic:blobs,n=30,classes=3,inputs=5,seed=1 -k 7
 try eval model.safetensors --data synthetic:blobs,n=30,classes=3,inputs=6,seed=1

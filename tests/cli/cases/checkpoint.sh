@@ -34,7 +34,7 @@ cmp whole.safetensors m.safetensors && echo "the same bytes"
 try train --checkpoint run --resume --rate 0.001
 try train --checkpoint run --resume --epochs 41
 try train --checkpoint run --resume --method hope
-try train --checkpoint run --resume --method pca
+try enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --method pca --checkpoint run --resume --quiet
 try train --checkpoint run --resume --data synthetic:blobs,n=400,classes=3,inputs=5,seed=2
 try train --checkpoint run --resume --limit 399
 try train --checkpoint run
