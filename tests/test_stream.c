@@ -381,7 +381,7 @@ static void what_cannot_pass_in_windows_is_refused(void **state)
     refused(&s.data, with("method", "knn", NULL), "knn cannot stream and the data exceeds --memory");
     refused(&s.data, with("batch", "2000", NULL), "batch is 2000: a window of streamed data has about");
     refused(&s.data, with("batch", "0", NULL), "batch is 0");
-    refused(&s.data, with("z", "1500", NULL), "z is 1500: exemplars are made of the");
+    refused(&s.data, with("z", "1500", NULL), "z is 1500: streamed data has");
     s.data.store->labeled = false;
     refused(&s.data, with(NULL), "the data has no labels");
     close_stream(&s);

@@ -1,4 +1,4 @@
-/* A map applied to placed rows, block by block. */
+/* Applies a map to placed rows, block by block. */
 #include "model/embedder.h"
 
 int64_t eh_embedder_stride(int64_t H)
@@ -28,7 +28,7 @@ enhope_status eh_embedder_allocate(eh_embedder *e, const eh_embedder_sizes *s)
     const int64_t h = e->shape.h, rows = s->capacity + s->behind;
     int64_t x_count, y_count, g_count;
     if (!eh_mul(s->dense, e->ld, &x_count) || !eh_mul(s->embedded, h, &y_count) ||
-        !eh_mul(s->embedded_references, h, &g_count) || rows > INT32_MAX || e->ld > INT32_MAX) /* of BLAS */
+        !eh_mul(s->embedded_references, h, &g_count) || rows > INT32_MAX || e->ld > INT32_MAX) /* the limit of BLAS */
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a batch of %lld rows of %lld inputs is too large", (long long)rows,
                        (long long)e->shape.H);
     e->capacity = s->capacity;

@@ -1,5 +1,5 @@
-/* What a model is worth on labelled data: errors, how far its probabilities are right, and what is gained where it says
- * that it is not sure. */
+/* Evaluates a model on labeled data: errors, calibration of the probabilities, and rejection of
+ * samples of low confidence. */
 #include <math.h>
 #include <string.h>
 
@@ -17,27 +17,27 @@ enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *mode
     if (!utf8) return eh_fail_memory(ctx, "a class name", strlen(name) + 1, 1);
     *out = -1;
     for (int32_t i = 0; i < model->c && *out < 0; i++) {
-        const int32_t guess = (int32_t)(((int64_t)k + i) % model->c); /* mostly they are numbered alike */
+        const int32_t guess = (int32_t)(((int64_t)k + i) % model->c); /* most data sets number the classes as the model does */
         if (!strcmp(model->class_name[guess], name) || !strcmp(model->class_name[guess], utf8)) *out = guess;
     }
     eh_free(utf8);
     return ENHOPE_OK;
 }
 
-/* ---- what the model says ---- */
+/* ---- predictions ---- */
 
-enum { NO_LABEL = -2 }; /* as a truth: the sample cannot be judged and is left out */
+enum { NO_LABEL = -2 }; /* as a truth: the sample has no label and is skipped */
 
-/* Of one sample. */
+/* The result of one sample. */
 typedef struct answer {
-    int32_t truth; /* the model's number; -1: a class that it does not know */
+    int32_t truth; /* the model's number of the class; -1: a class that the model does not have */
     int32_t label;
-    float true_p, confidence; /* the probabilities of both, where they are asked for */
-    float sure;               /* larger is surer; where rejection is asked for */
+    float true_p, confidence; /* the probabilities of both, if requested */
+    float sure;               /* larger is more confident; if rejection is requested */
 } answer;
 
-/* One evaluation. Ranks take runs of `step` rows each, round after round, and gather what was said, so that every rank sums
- * up the same answers in the same order. */
+/* One evaluation. In each round, every rank predicts `step` rows. The ranks gather the results,
+ * so every rank adds the same results in the same order. */
 typedef struct evaluation {
     enhope_context *ctx;
     const enhope_model *model;
@@ -46,8 +46,8 @@ typedef struct evaluation {
     int64_t labelled, step;
     int32_t *known;    /* (c of the data) the model's number of each class */
     answer *answers;   /* (a round's rows) */
-    int64_t *offset;   /* (ranks + 1) of each rank's answers, in bytes */
-    eh_judged *judged; /* (labelled) where rejection is asked for */
+    int64_t *offset;   /* (ranks + 1) offsets of each rank's results, in bytes */
+    eh_judged *judged; /* (labeled) if rejection is requested */
     enhope_evaluation sum;
 } evaluation;
 
@@ -60,7 +60,7 @@ static void evaluation_free(evaluation *v)
     eh_free(v->sum.confusion);
 }
 
-/* The labelled samples of a run of rows, and what is asked of the model. */
+/* The labeled samples of a run of rows, and memory for their predictions. */
 typedef struct question {
     int64_t *rows; /* (n) */
     int64_t n;
@@ -117,7 +117,8 @@ static answer answer_of(const question *q, int64_t i, int32_t truth, int32_t c, 
     return a;
 }
 
-/* Fills answers (count) for rows first .. first + count of data, which is the whole or a block of it. */
+/* Predicts rows first .. first + count of data, which is the whole data or a block, into results
+ * (count). */
 static enhope_status ask(evaluation *v, const enhope_dataset *data, int64_t first, int64_t count, answer *answers)
 {
     const enhope_confidence by = v->sum.rejection ? v->sum.rejection->by : ENHOPE_CONFIDENCE_PROBABILITY;
@@ -138,7 +139,7 @@ cleanup:
     return status;
 }
 
-/* The same where the rows may be streamed. */
+/* The same for data that may be streamed. */
 static enhope_status ask_rows(evaluation *v, int64_t first, int64_t count, answer *answers)
 {
     enhope_dataset *block = NULL;
@@ -150,7 +151,7 @@ static enhope_status ask_rows(evaluation *v, int64_t first, int64_t count, answe
     return status;
 }
 
-/* ---- what that is worth ---- */
+/* ---- sums ---- */
 
 static void add_answer(evaluation *v, const answer *a)
 {
@@ -164,7 +165,7 @@ static void add_answer(evaluation *v, const answer *a)
     sum->errors += !right;
 }
 
-/* The rows from `first` on, a run for each rank. */
+/* Evaluates the rows from `first` on, a run for each rank. */
 static enhope_status evaluate_round(evaluation *v, int64_t first)
 {
     const int rank = eh_comm_rank(v->ctx), ranks = eh_comm_ranks(v->ctx);
@@ -173,7 +174,7 @@ static enhope_status evaluate_round(evaluation *v, int64_t first)
     EH_TRY(eh_comm_agree(v->ctx, ask_rows(v, first + from, to - from, v->answers + from)));
     for (int r = 0; r <= ranks; r++) v->offset[r] = eh_min(r * v->step, rows) * (int64_t)sizeof *v->answers;
     eh_comm_gather(v->ctx, v->answers, v->offset);
-    EH_TRY(eh_comm_agree(v->ctx, ENHOPE_OK)); /* whether all have heard */
+    EH_TRY(eh_comm_agree(v->ctx, ENHOPE_OK)); /* fails if the broadcast failed on a rank */
     for (int64_t i = 0; i < rows; i++) {
         if (v->answers[i].truth == NO_LABEL) continue;
         if (v->sum.n == v->labelled)
@@ -183,7 +184,7 @@ static enhope_status evaluate_round(evaluation *v, int64_t first)
     return ENHOPE_OK;
 }
 
-/* How many of a run of rows have labels; streamed data is read for them. */
+/* Counts the rows of a run that have labels. Streamed data is read. */
 static enhope_status count_labels(enhope_context *ctx, const enhope_dataset *data, int64_t first, int64_t end,
                                   int64_t *n)
 {
@@ -206,7 +207,7 @@ cleanup:
     return status;
 }
 
-/* The same of all rows, each rank counting some. */
+/* Counts the labeled rows of all data. Each rank counts a share. */
 static enhope_status count_labelled(evaluation *v)
 {
     const int64_t rank = eh_comm_rank(v->ctx), ranks = eh_comm_ranks(v->ctx), n = v->data->x.n;
@@ -217,7 +218,7 @@ static enhope_status count_labelled(evaluation *v)
     return eh_fail(v->ctx, ENHOPE_ERROR_DATA, "data has no labels: there is nothing to compare predictions with");
 }
 
-/* ---- whether all ranks see the same ---- */
+/* ---- comparison of ranks ---- */
 
 enum { SAMPLES, INPUTS, CLASSES, LABELS, STREAMED, MODEL, ASKED, FACTS };
 static const char *const fact_name[FACTS] = {
@@ -255,7 +256,7 @@ static enhope_status check_ranks(const evaluation *v)
     return eh_comm_agree(v->ctx, status);
 }
 
-/* ---- all of it ---- */
+/* ---- evaluation ---- */
 
 /* known (c of the data): the model's number of each class. */
 static enhope_status match_classes(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
@@ -312,7 +313,7 @@ enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *mod
     v.step = data->store ? eh_dataset_step(ctx, data) : (data->x.n + ranks - 1) / ranks;
     eh_comm_begin(ctx);
     EH_CHECK(check_ranks(&v));
-    eh_comm_broadcast(ctx, &v.step, sizeof v.step); /* machines may have other memory */
+    eh_comm_broadcast(ctx, &v.step, sizeof v.step); /* ranks may have different memory */
     EH_CHECK(count_labelled(&v));
     EH_CHECK(eh_comm_agree(ctx, evaluation_room(&v, out)));
     for (int64_t first = 0; first < data->x.n; first += ranks * v.step) EH_CHECK(evaluate_round(&v, first));

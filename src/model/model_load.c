@@ -1,5 +1,6 @@
-/* A model from a file: the container is sound (safetensors.c), now it must be a model. All sizes are proved against the
- * file before the model is made, so a hostile header cannot ask for memory that the file does not fill. */
+/* Loads a model from a file. safetensors.c has checked the container; this file checks that it
+ * contains a model. All sizes are checked against the file before the model is created, so a
+ * malicious header cannot allocate memory that the file does not fill. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@ enum { /* JSON values in the lists of the metadata */
        MAX_HISTORY = 5000000 /* four a row */
 };
 
-/* What the header says, gathered before anything is allocated for the model. */
+/* The contents of the header, collected before memory is allocated for the model. */
 typedef struct plan {
-    const char *method, *version; /* of the enhope that wrote it */
+    const char *method, *version; /* version of enhope that wrote the file */
     const eh_map *map;
     eh_map_shape shape;
     bool gaussian, exemplars;
@@ -36,7 +37,7 @@ static enhope_status text(enhope_context *ctx, const eh_safetensors *st, const c
     return *out ? ENHOPE_OK : eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata '%s' is missing", key);
 }
 
-/* Decimal digits only; -1: something else, or above 2^53. *end is left after them. */
+/* Reads decimal digits; -1: none, or a number above 2^53. *end is the position after them. */
 static int64_t digits(const char *from, const char **end)
 {
     int64_t value = 0;
@@ -63,7 +64,7 @@ static enhope_status number(enhope_context *ctx, const eh_safetensors *st, const
     return ENHOPE_OK;
 }
 
-/* 1 where it is missing. */
+/* 1 if it is missing. */
 static enhope_status real(enhope_context *ctx, const eh_safetensors *st, const char *key, double least, double most,
                           double *out)
 {
@@ -272,7 +273,7 @@ static enhope_status read_errors(enhope_context *ctx, const eh_safetensors *st, 
     return ENHOPE_OK;
 }
 
-/* How sure the model may be, and how it did in training; older files do not say. */
+/* The temperature and the errors of training. Older files do not have them. */
 static enhope_status read_judgement(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
     EH_TRY(real(ctx, st, "temperature", EH_MODEL_COLDEST, EH_MODEL_HOTTEST, &p->temperature));

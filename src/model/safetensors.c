@@ -1,7 +1,8 @@
-/* Reading and writing the safetensors container (drawn in safetensors.h).
+/* Reads and writes the safetensors container (safetensors.h has the layout).
  *
- * Reading trusts nothing: the header's length is checked against the file before memory is taken for it, and every
- * tensor's place against the file before anyone can ask for its numbers. */
+ * Reading trusts no value of the file. The length of the header is checked against the file
+ * before memory is allocated for it. The position of each tensor is checked before its data can
+ * be read. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are moved bet
 
 enum {
     PREFIX = 8,             /* bytes of the header's length */
-    ALIGN = 8,              /* tensors begin at a multiple of it */
-    MAX_HEADER = 100000000, /* bytes, the format's own limit */
+    ALIGN = 8,              /* tensors start at a multiple of it */
+    MAX_HEADER = 100000000, /* bytes; a limit of the format */
     MAX_VALUES = 1000000    /* JSON values in the header */
 };
 
@@ -26,7 +27,7 @@ static const struct {
 } dtypes[] = {{"F32", 4},  {"I32", 4}, {"BOOL", 1}, {"U8", 1},      {"I8", 1},      {"U16", 2}, {"I16", 2}, {"F16", 2},
               {"BF16", 2}, {"U32", 4}, {"F64", 8},  {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"U64", 8}, {"I64", 8}};
 
-/* 0: no such type. */
+/* 0: unknown type. */
 static int dtype_bytes(const char *name)
 {
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
@@ -47,7 +48,7 @@ static enhope_status bad_tensor(enhope_context *ctx, const char *name, const cha
     return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor '%s' %s", eh_json_quote(name, quote), what);
 }
 
-/* One member of the header; data is the number of bytes behind it. */
+/* Reads one member of the header. data: bytes after the header. */
 static enhope_status read_entry(enhope_context *ctx, const cJSON *entry, int64_t data, eh_st_tensor *out)
 {
     const char *name = entry->string;
@@ -119,7 +120,7 @@ static enhope_status read_entries(enhope_context *ctx, eh_safetensors *st, int64
     return ENHOPE_OK;
 }
 
-/* Fails at the end of the file as well: what is asked for has been measured. */
+/* Fails at the end of the file too, because the size of the file was checked before. */
 static enhope_status read_bytes(enhope_context *ctx, FILE *file, void *to, size_t bytes)
 {
     errno = 0;
@@ -216,7 +217,7 @@ static int64_t tensor_bytes(const eh_st_tensor *t)
     return bytes;
 }
 
-/* Adds a new array to object; numbers are sizes, exact in a double. */
+/* Adds an array of sizes to object. Sizes are exact as doubles. */
 static bool add_sizes(cJSON *object, const char *name, const int64_t *value, int64_t count)
 {
     cJSON *array = cJSON_AddArrayToObject(object, name);
@@ -238,7 +239,7 @@ static bool add_entry(cJSON *header, const eh_st_tensor *t, int64_t begin, int64
            add_sizes(entry, "data_offsets", range, 2);
 }
 
-/* The header as text with cJSON's own allocator; NULL: no memory. */
+/* The header as text, allocated by cJSON; NULL: out of memory. */
 static char *print_header(const cJSON *metadata, const eh_st_tensor *tensor, int64_t tensors)
 {
     cJSON *header = cJSON_CreateObject();
@@ -254,10 +255,10 @@ static char *print_header(const cJSON *metadata, const eh_st_tensor *tensor, int
     return text;
 }
 
-/* What stands before the tensors; name: of the file, for sentences. */
+/* The bytes before the tensors. name: of the file, for messages. */
 typedef struct opening {
     unsigned char prefix[PREFIX];
-    char *text; /* the header, without its padding; cJSON_free */
+    char *text; /* the header without padding; free with cJSON_free */
     size_t used, padding;
 } opening;
 

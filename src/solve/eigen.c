@@ -1,18 +1,19 @@
-/* What the methods that solve for their map share, and pca, which needs nothing else: the h directions of most variance.
+/* Functions that all solvers share, and pca: the h directions of largest variance.
  *
- * The second moments of [x; 1] are taken block by block on the backend and added up in double; mean and covariance follow
- * from them. */
+ * The backend computes second moments of [x; 1], block by block. They are added in double, and
+ * mean and covariance follow from them. */
 #include <math.h>
 #include <string.h>
 
 #include "solve/solve.h"
 
-/* LAPACK's, which OpenBLAS carries: eigenvalues il to iu (ascending, from 1) of the symmetric A (n, n), and vectors. */
+/* LAPACK (part of OpenBLAS): eigenvalues il to iu (ascending, from 1) and vectors of the
+ * symmetric A (n, n). */
 void dsyevr_(const char *jobz, const char *range, const char *uplo, const int *n, double *a, const int *lda,
              const double *vl, const double *vu, const int *il, const int *iu, const double *abstol, int *m, double *w,
              double *z, const int *ldz, int *isuppz, double *work, const int *lwork, int *iwork, const int *liwork,
              int *info);
-/* All eigenvalues, ascending, of A x = w B x (itype 1), and vectors in the columns of A. */
+/* LAPACK: all eigenvalues, ascending, of A x = w B x (itype 1), and vectors in the columns of A. */
 void dsygvd_(const int *itype, const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *b,
              const int *ldb, double *w, double *work, const int *lwork, int *iwork, const int *liwork, int *info);
 
@@ -81,7 +82,7 @@ enhope_status eh_eigen_largest(enhope_context *ctx, int n, double *A, int h, dou
     dsyevr_("V", "I", "L", &n, A, &n, &none, &none, &first, &n, &none, &found, w, z, &n, support, work, &lwork, iwork,
             &liwork, &info);
     if (info || found != h) EH_CHECK(not_found(ctx, n, info));
-    for (int k = 0; k < h; k++) { /* they come in ascending order */
+    for (int k = 0; k < h; k++) { /* in ascending order */
         value[k] = w[h - 1 - k];
         memcpy(vector + (int64_t)k * n, z + (int64_t)(h - 1 - k) * n, (size_t)n * sizeof *z);
     }
@@ -112,7 +113,7 @@ cleanup:
     return status;
 }
 
-/* An eigenvector's sign is free: the largest entry is made positive. */
+/* The sign of an eigenvector is arbitrary: makes the largest entry positive. */
 static void settle_sign(int64_t H, double *v)
 {
     double most = 0;

@@ -1,15 +1,21 @@
-/* mcml: maximally collapsing metric learning (Globerson and Roweis 2005), convex in the metric M >= 0.
+/* mcml: maximally collapsing metric learning (Globerson and Roweis 2005), convex in the metric M
+ * >= 0.
  *
- *   d_ij = (x_i - x_j)^T M (x_i - x_j),   q_j|i ~ exp(-d_ij) over j != i,   p_j|i uniform over the others of i's class,
- *   loss = mean_i KL(p_.|i || q_.|i),   dloss/dM = 1/N sum_ij (p_j|i - q_j|i) (x_i - x_j)(x_i - x_j)^T.
+ *   d_ij = (x_i - x_j)^T M (x_i - x_j),   q_j|i ~ exp(-d_ij) over j != i,
+ *   p_j|i uniform over the others of i's class,
+ *   loss = mean_i KL(p_.|i || q_.|i),
+ *   dloss/dM = 1/N sum_ij (p_j|i - q_j|i) (x_i - x_j)(x_i - x_j)^T.
  *
- * A sample that is alone in its class has no row. Each step goes down the gradient and back onto the cone M >= 0 by
- * dropping negative eigenvalues; its length is Barzilai and Borwein's, cut until the loss falls enough, so that the loss
- * never rises. Steps are made in coordinates in which the samples spread evenly (even_out), which the minimum does not see.
- * The map is made of the h largest eigenvectors in these coordinates, scaled by the roots of their eigenvalues.
+ * A sample that is alone in its class does not count. Each step follows the negative gradient
+ * and projects onto the cone M >= 0 by dropping negative eigenvalues. Its length is Barzilai and
+ * Borwein's, reduced until the loss falls enough, so the loss never rises. Steps are made in
+ * coordinates in which the samples have the same spread in all directions (equalize); the
+ * minimum does not depend on them. The map consists of the h largest eigenvectors in these
+ * coordinates, scaled by the roots of their eigenvalues.
  *
- * All pairs are walked at each step, a block of rows at a time, in double on the host: with D the slopes dloss/dd_ij,
- * the gradient is X^T (diag(D 1 + D^T 1) - D - D^T) X, of which a block of rows gives D X and its part of the sums. */
+ * Each step computes all pairs, a block of rows at a time, in double on the host. With D the
+ * slopes dloss/dd_ij, the gradient is X^T (diag(D 1 + D^T 1) - D - D^T) X. A block of rows gives
+ * its part of D X and of the sums. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -17,16 +23,17 @@
 #include "solve/solve.h"
 
 enum {
-    MOST_SAMPLES = 10000, /* pairs of all samples are walked hundreds of times */
-    MOST_INPUTS = 1000,   /* M is taken apart as often */
+    MOST_SAMPLES = 10000, /* all pairs of samples are computed hundreds of times */
+    MOST_INPUTS = 1000,   /* M is decomposed as often */
     MOST_STEPS = 1000,
-    MOST_CUTS = 40, /* of one step, each to a quarter */
-    WATCHED = 10    /* steps, after which the fall of the loss is looked at */
+    MOST_CUTS = 40, /* reductions of one step, each to a quarter */
+    WATCHED = 10    /* steps between checks of the loss */
 };
-static const double SETTLED = 1e-4; /* part of the loss: falling by less over those steps, it has come to rest */
-/* Part of the first loss: of classes that can be told apart it falls without end. */
+static const double SETTLED = 1e-4; /* relative decrease of the loss between checks at which the solver stops */
+/* Share of the initial loss at which the solver stops: for separable classes the loss has no
+ * minimum. */
 static const double COLLAPSED = 1e-6;
-static const double ENOUGH = 1e-4; /* part of the fall that the slope promises: a step that brings less is cut */
+static const double ENOUGH = 1e-4; /* share of the decrease predicted by the slope: a step with less is reduced */
 
 /* ---- the objective ---- */
 
@@ -73,7 +80,8 @@ cleanup:
     return status;
 }
 
-/* Slopes of the pairs of sample i, in place of the products y_i.y_j in d (n), and its loss. */
+/* Replaces the products y_i.y_j in d (n) by the slopes of the pairs of sample i, and stores its
+ * loss. */
 static void slopes_of_row(const eh_metric *m, int64_t i, double *d)
 {
     const int64_t n = m->n;
@@ -107,7 +115,7 @@ static int64_t start_of(int64_t n, int share)
 static void walk_share(eh_metric *m, int64_t r, int share)
 {
     const int64_t n = m->n, H = m->H, end = start_of(n, share + 1),
-                  ld = r ? r : 1; /* BLAS wants one, also of a metric 0 */
+                  ld = r ? r : 1; /* BLAS requires at least one, also for M = 0 */
     double *slope = m->slope + share * m->block * n, *sums = m->sums + share * n;
     memset(sums, 0, (size_t)n * sizeof *sums);
     for (int64_t from = start_of(n, share); from < end; from += m->block) {
@@ -125,7 +133,8 @@ static void walk_share(eh_metric *m, int64_t r, int share)
     }
 }
 
-/* C (M, N) = A^T B, A (K, M), B (K, N), in strips of rows whose size does not depend on the threads. */
+/* C (M, N) = A^T B, A (K, M), B (K, N), in strips of rows whose size does not depend on the
+ * threads. */
 static void transposed_product(int threads, int64_t M, int64_t N, int64_t K, const double *A, const double *B,
                                double *C)
 {
@@ -162,7 +171,7 @@ double eh_metric_loss(eh_metric *m, int64_t r, const double *R, double *G)
         for (int64_t k = 0; k < H; k++) m->P[i * H + k] = sum / 2 * m->X[i * H + k] - m->P[i * H + k];
         loss += m->row_loss[i];
     }
-    /* the gradient is X^T P and its transpose, where P now has half the diagonal */
+    /* the gradient is X^T P plus its transpose; P now contains half the diagonal */
     transposed_product(m->threads, H, H, n, m->X, m->P, G);
     for (int64_t i = 0; i < H; i++)
         for (int64_t j = 0; j <= i; j++) G[i * H + j] = G[j * H + i] = G[i * H + j] + G[j * H + i];
@@ -171,11 +180,11 @@ double eh_metric_loss(eh_metric *m, int64_t r, const double *R, double *G)
 
 /* ---- the solver ---- */
 
-/* A metric that has been judged. */
+/* A metric with its loss and gradient. */
 typedef struct point {
     double *M; /* (H, H) */
-    double *G; /* (H, H) the gradient there */
-    double *R; /* (H, H) of which r rows are its root: M = R^T R, longest first */
+    double *G; /* (H, H) the gradient at M */
+    double *R; /* (H, H) r rows are the root of M = R^T R, longest first */
     int64_t r;
     double loss;
 } point;
@@ -194,7 +203,7 @@ static void free_point(point *p)
     eh_free(p->R);
 }
 
-/* Takes p->M onto the cone and judges it there. value: (H) room. */
+/* Projects p->M onto the cone and computes loss and gradient there. value (H): scratch. */
 static enhope_status judge(enhope_context *ctx, eh_metric *m, double *value, point *p)
 {
     const int64_t H = m->H;
@@ -206,7 +215,8 @@ static enhope_status judge(enhope_context *ctx, eh_metric *m, double *value, poi
     return ENHOPE_OK;
 }
 
-/* to = the point a step away from `from`, the step cut until the loss falls enough; *fell: it did. */
+/* to = the point one step away from `from`. The step is reduced until the loss falls enough;
+ * *fell: whether it does. */
 static enhope_status step_down(const eh_solve_data *d, eh_metric *m, double *value, const point *from, double *step,
                                point *to, bool *fell)
 {
@@ -222,7 +232,8 @@ static enhope_status step_down(const eh_solve_data *d, eh_metric *m, double *val
     return ENHOPE_OK;
 }
 
-/* Barzilai and Borwein's length of the next step, |dM|^2 / (dM . dG); the objective is convex. */
+/* The length of the next step by Barzilai and Borwein, |dM|^2 / (dM . dG). The objective is
+ * convex. */
 static double next_step(int64_t count, const point *from, const point *to, double step)
 {
     double square = 0, bend = 0;
@@ -239,7 +250,8 @@ static double size_of(int64_t count, const double *A)
     return cblas_dnrm2((int)count, A, 1);
 }
 
-/* From *p, which has been judged, down until the loss has settled. q: room for another. */
+/* Descends from the evaluated point *p until the loss is nearly constant. q: memory for a second
+ * point. */
 static enhope_status descend(const eh_solve_data *d, eh_metric *m, double *value, point *p, point *q)
 {
     const int64_t count = m->H * m->H;
@@ -264,7 +276,7 @@ static enhope_status descend(const eh_solve_data *d, eh_metric *m, double *value
     return ENHOPE_OK;
 }
 
-/* X (n, H): the training rows, centred, and label (n). */
+/* X (n, H): the training rows as scaled; label (n). */
 static enhope_status take_samples(const eh_solve_data *d, double *X, int32_t *label)
 {
     eh_compute *c = d->cp;
@@ -297,11 +309,12 @@ static void centre(int64_t n, int64_t H, double *X, double *mean)
         for (int64_t j = 0; j < H; j++) X[i * H + j] -= mean[j];
 }
 
-/* T (H, H), by which the samples have about the same spread in every direction: steps are short where one is much narrower
- * than another. Directions of next to no spread are not blown up. */
+/* T (H, H): coordinates in which the samples have about the same spread in every direction,
+ * because directions of different spread make steps short. Directions of almost no spread are
+ * not enlarged. */
 static enhope_status even_out(enhope_context *ctx, int threads, int64_t n, int64_t H, const double *X, double *T)
 {
-    static const double LEAST = 0.1; /* of the mean variance, added to each */
+    static const double LEAST = 0.1; /* times the mean variance, added to each variance */
     double *S = NULL, *value = NULL, mean = 0;
     enhope_status status;
     EH_CHECK(eh_new(ctx, "the covariance", H * H, sizeof *S, (void **)&S));
@@ -328,8 +341,9 @@ static void start(const eh_metric *m, double *M)
     for (int64_t j = 0; j < m->H; j++) M[j * m->H + j] = mean > 0 ? 1 / mean : 1;
 }
 
-/* The map: the h directions that carry most of the data's variance under the metric. Evened-out samples have about the same
- * variance in every direction, so these are M's own largest. q is room. */
+/* Writes the map: the h directions with the largest variance of the data under the metric.
+ * Equalized samples have about the same variance in every direction, so these are the largest of
+ * M. q: scratch. */
 static enhope_status write_map(const eh_solve_data *d, const double *mean, const double *T, const point *p, point *q,
                                eh_real *theta)
 {

@@ -1,4 +1,4 @@
-/* The same map compared with other references: k-means centres of data, or all of its samples. */
+/* Replaces the references of a model by k-means centers of data, or by all of its samples. */
 #include <string.h>
 
 #include "classify/classify.h"
@@ -7,10 +7,10 @@
 #include "exemplar/exemplar.h"
 #include "model/model.h"
 
-/* The labelled samples of data by the model's classes. */
+/* The labeled samples of data, by the model's classes. */
 typedef struct known {
-    int32_t *label; /* (n of the data) the model's number, -1: none, or none that it knows */
-    int64_t *rows;  /* (n) those that have one */
+    int32_t *label; /* (n of the data) the model's number; -1: no label, or a class that the model does not have */
+    int64_t *rows;  /* (n) the samples with a label */
     int64_t n;
 } known;
 
@@ -47,7 +47,7 @@ cleanup:
     return status;
 }
 
-/* A copy with room for r references. */
+/* A copy of the model with memory for r references. */
 static enhope_status copy_model(enhope_context *ctx, const enhope_model *from, int64_t r, bool exemplars,
                                 enhope_model **out)
 {
@@ -83,7 +83,7 @@ cleanup:
     return status;
 }
 
-/* The centres of each class in the scaled input space become the exemplars. */
+/* The exemplars become the centers of each class in the scaled input space. */
 static enhope_status refer_kmeans(enhope_context *ctx, const eh_matrix *x, const known *k, uint64_t seed,
                                   enhope_model *m)
 {
@@ -102,7 +102,7 @@ static enhope_status refer_kmeans(enhope_context *ctx, const eh_matrix *x, const
     return status;
 }
 
-/* Every labelled sample, embedded. */
+/* The references become all labeled samples, embedded. */
 static enhope_status refer_training(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                     const known *k, enhope_model *m)
 {
@@ -119,7 +119,7 @@ static enhope_status refer_training(enhope_context *ctx, const enhope_model *mod
     return status;
 }
 
-/* Classes that have a sample. */
+/* Classes that have samples. */
 static int64_t present(const enhope_model *model, const known *k)
 {
     int64_t classes = 0;
