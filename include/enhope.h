@@ -7,9 +7,7 @@
  *   if (enhope_dataset_read(ctx, &source, &data) || enhope_train(ctx, data, NULL, NULL, NULL, &model) ||
  *       enhope_model_save(ctx, model, "digits.safetensors"))
  *       fprintf(stderr, "%s\n", enhope_error(ctx));
- *   enhope_model_free(model);
- *   enhope_dataset_free(data);
- *   enhope_context_free(ctx);
+ *   enhope_model_free(model), enhope_dataset_free(data), enhope_context_free(ctx);
  *
  * This header is all that most applications need. enhope_advanced.h adds the step-wise trainer, checkpoints,
  * shards and streaming, devices, ranks, calibration and rejection, the tables of methods and settings, and the

@@ -91,9 +91,9 @@ static void classes_are_those_of_brute_force(const char *backend, int64_t n, int
     int64_t *winner = malloc(sizeof *winner * (size_t)n), *order = malloc(sizeof *order * (size_t)r);
     float *distance = malloc(sizeof *distance * (size_t)n);
     float *shares = malloc((size_t)(n * c) * sizeof *shares);
-    const eh_classes all = {.label = label, .winner = winner, .distance = distance, .shares = shares};
+    const eh_predictions all = {.label = label, .winner = winner, .distance = distance, .shares = shares};
     eh_knn_result found;
-    assert_int_equal(eh_knn_result_create(ctx, cp, n, k, &all, &found), 0);
+    assert_int_equal(eh_knn_create(ctx, cp, n, k, &all, &found), 0);
     const int64_t half = n / 2; /* in two blocks */
     eh_classify(&found, &ref, Y, half, 0);
     eh_classify(&found, &ref, eh_at(cp, Y, half * h), n - half, half);
@@ -110,14 +110,14 @@ static void classes_are_those_of_brute_force(const char *backend, int64_t n, int
         assert_float_equal(distance[i], sqrt(distance2(&p, i, order[0])), 1e-4);
     }
     /* every output is optional */
-    assert_int_equal(eh_classify_fetch(&found, ctx, n, NULL, 0, &(eh_classes){0}), 0);
-    eh_knn_result_free(&found);
-    assert_int_equal(eh_knn_result_create(ctx, cp, n, k, &(eh_classes){.label = label}, &found), 0);
+    assert_int_equal(eh_classify_fetch(&found, ctx, n, NULL, 0, &(eh_predictions){0}), 0);
+    eh_knn_free(&found);
+    assert_int_equal(eh_knn_create(ctx, cp, n, k, &(eh_predictions){.label = label}, &found), 0);
     eh_classify(&found, &ref, Y, n, 0);
     for (int64_t i = 0; i < n; i++) winner[i] = label[i], label[i] = -1;
-    assert_int_equal(eh_classify_fetch(&found, ctx, n, NULL, 0, &(eh_classes){.label = label}), 0);
+    assert_int_equal(eh_classify_fetch(&found, ctx, n, NULL, 0, &(eh_predictions){.label = label}), 0);
     for (int64_t i = 0; i < n; i++) assert_int_equal(winner[i], label[i]);
-    eh_knn_result_free(&found);
+    eh_knn_free(&found);
     free(shares);
     free(label);
     free(winner);
@@ -206,7 +206,7 @@ static void default_k_protects_small_classes(void **state)
         {{0, 0, 1}, 3, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(eh_default_neighbours(cases[i].label, cases[i].r), cases[i].k);
+        assert_int_equal(eh_default_neighbors(cases[i].label, cases[i].r), cases[i].k);
 }
 
 static void excessive_sizes_are_out_of_memory(void **state)
@@ -218,12 +218,10 @@ static void excessive_sizes_are_out_of_memory(void **state)
     eh_knn_result found = {0};
     int32_t label;
     assert_int_equal(eh_compute_open(ctx, false, &cp), 0);
-    const eh_classes wanted = {.label = &label};
-    assert_int_equal(eh_knn_result_create(ctx, cp, INT64_C(1) << 40, INT64_C(1) << 30, &wanted, &found),
-                     ENHOPE_ERROR_MEMORY);
+    const eh_predictions wanted = {.label = &label};
+    assert_int_equal(eh_knn_create(ctx, cp, INT64_C(1) << 40, INT64_C(1) << 30, &wanted, &found), ENHOPE_ERROR_MEMORY);
     assert_string_equal(enhope_error(ctx), "out of memory: the neighbors needs 1180591620717411303424 bytes");
-    assert_int_equal(eh_knn_result_create(ctx, cp, INT64_C(1) << 40, INT64_C(1) << 21, &wanted, &found),
-                     ENHOPE_ERROR_MEMORY);
+    assert_int_equal(eh_knn_create(ctx, cp, INT64_C(1) << 40, INT64_C(1) << 21, &wanted, &found), ENHOPE_ERROR_MEMORY);
     assert_null(found.cp);
     eh_compute_close(cp);
     enhope_context_free(ctx);

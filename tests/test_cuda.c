@@ -229,7 +229,7 @@ static void data_that_does_not_fit_is_trained_on_in_windows(void **state)
         char memory[32];
         snprintf(memory, sizeof memory, "%lld", (long long)half);
         in_store.store = NULL;
-        assert_int_equal(eh_store_of(ctx, whole[i], &in_store.store), ENHOPE_OK);
+        assert_int_equal(eh_store_from_dataset(ctx, whole[i], &in_store.store), ENHOPE_OK);
         assert_int_equal(enhope_context_set_memory(ctx, half), ENHOPE_OK);
         on("cpu", "fp32");
         assert_int_equal(losses(&in_store, s, cpu, STEPS), STEPS);

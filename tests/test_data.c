@@ -157,9 +157,9 @@ static void taking_rows_keeps_kind_labels_and_names(void **state)
             if (kind == 2)
                 assert_int_equal(enhope_dataset_view_csr(ctx, 4, 5, row_start, column, value, labels, 3, NULL, out), 0);
         }
-        assert_int_equal(eh_dataset_take(ctx, data, (int64_t[]){4}, 1), ENHOPE_ERROR_ARGUMENT);
+        assert_int_equal(eh_dataset_select(ctx, data, (int64_t[]){4}, 1), ENHOPE_ERROR_ARGUMENT);
         assert_int_equal(data->x.n, 4);
-        assert_int_equal(eh_dataset_take(ctx, data, rows, 5), ENHOPE_OK);
+        assert_int_equal(eh_dataset_select(ctx, data, rows, 5), ENHOPE_OK);
         assert_int_equal(eh_dataset_check(ctx, data, "taken"), ENHOPE_OK);
         assert_int_equal(data->x.n, 5);
         assert_int_equal(data->x.kind, whole->x.kind);
@@ -171,7 +171,7 @@ static void taking_rows_keeps_kind_labels_and_names(void **state)
             assert_memory_equal(a, b, (size_t)data->x.H * sizeof *a);
             assert_int_equal(data->label[i], labels[rows[i]]);
         }
-        assert_int_equal(eh_dataset_take(ctx, data, rows + 1, 2), ENHOPE_OK); /* from the memory that it owns now */
+        assert_int_equal(eh_dataset_select(ctx, data, rows + 1, 2), ENHOPE_OK); /* from the memory that it owns now */
         assert_int_equal(data->x.n, 2);
         enhope_dataset_free(data);
         enhope_dataset_free(whole);

@@ -284,7 +284,7 @@ static void a_given_target_matches_its_divergence_and_differences(void **state)
     for (int bits = 0; bits < MEMBERS; bits++) {
         eh_pairs o = member(bits);
         if (!o.self) continue;
-        o.P = R(P);
+        o.target_probs = R(P);
         const double want = plain_divergence(&o, Y, P);
         const double got = loss_of(&o, N, N, DIMS, Y, NULL, NULL, NULL, dY, NULL); /* no label is read */
         assert_true(fabs(want - got) < 1e-12 * (1 + fabs(want)));
@@ -310,7 +310,7 @@ static void two_points_are_as_near_as_any_target_asks(void **state)
     const double Y[] = {0.3, -1.2, 2.385, 0.7};
     double P[] = {0, 0.5, 0.5, 0}, dY[4];
     for (int bits = 0; bits < 4; bits++) {
-        const eh_pairs o = {.gaussian = bits & 1, .row = bits & 2, .self = true, .P = R(P)};
+        const eh_pairs o = {.gaussian = bits & 1, .row = bits & 2, .self = true, .target_probs = R(P)};
         assert_true(fabs(loss_of(&o, 2, 2, 2, Y, NULL, NULL, NULL, dY, NULL)) < 1e-12);
         for (int k = 0; k < 4; k++) assert_true(fabs(dY[k]) < 1e-12);
     }

@@ -39,7 +39,7 @@ static void check_pairs(const eh_pairs *flags, const float *Y_host, const float 
     for (int which = 0; which < 3; which++) {
         eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
         eh_pairs p = *flags;
-        p.Y = T(Y), p.G = self ? T(Y) : T(G), p.P = T(P);
+        p.Y = T(Y), p.G = self ? T(Y) : T(G), p.target_probs = T(P);
         p.label = target ? NULL : T(labels);
         p.other_label = target ? NULL : self ? T(labels) : T(others);
         p.class_weight = weighted ? T(weight) : NULL;

@@ -491,7 +491,8 @@ static void a_model_may_refer_to_other_points(void **state)
 
     assert_int_equal(enhope_model_with_references(ctx, model, data, "training", 0, 0, &points), ENHOPE_OK);
     assert_true(points->r == known && !points->exemplars && points->k == 5 && points->epochs == model->epochs);
-    assert_true(points->temperature == 1 && !points->errors.valid_n && !points->errors.train_n); /* nothing was measured with them */
+    assert_true(points->temperature == 1 && !points->errors.valid_n &&
+                !points->errors.train_n); /* nothing was measured with them */
     float *Y = malloc((size_t)(N * h) * sizeof *Y);
     assert_int_equal(enhope_model_embed(ctx, model, data, Y), ENHOPE_OK);
     for (int64_t i = 0, at = 0; i < N; i++) {

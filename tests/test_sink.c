@@ -192,8 +192,8 @@ static void assert_same(const char *path, const char *folder)
     enhope_dataset *a = read_ok((enhope_source){.path = path}), *b = read_converted(path, folder);
     eh_fingerprint of_a, of_b;
     char what[128];
-    assert_int_equal(eh_fingerprint_take(ctx, a, &of_a), ENHOPE_OK);
-    assert_int_equal(eh_fingerprint_take(ctx, b, &of_b), ENHOPE_OK);
+    assert_int_equal(eh_fingerprint_compute(ctx, a, &of_a), ENHOPE_OK);
+    assert_int_equal(eh_fingerprint_compute(ctx, b, &of_b), ENHOPE_OK);
     if (eh_fingerprint_differs(&of_b, &of_a, what, sizeof what)) fail_msg("%s: %s", path, what);
     enhope_dataset_free(a);
     enhope_dataset_free(b);

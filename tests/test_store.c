@@ -145,7 +145,7 @@ static void stores_over_memory_return_its_rows(void **state)
     assert_int_equal(enhope_dataset_view_csr(ctx, 3, 3, row_start, column, f32, label, 2, NULL, &data[2]), ENHOPE_OK);
     for (int i = 0; i < 3; i++) {
         eh_store *s = NULL;
-        assert_int_equal(eh_store_of(ctx, data[i], &s), ENHOPE_OK);
+        assert_int_equal(eh_store_from_dataset(ctx, data[i], &s), ENHOPE_OK);
         same_rows(s, data[i], 0, 3, 0);
         same_rows(s, data[i], 2, 1, 3);
         same_rows(s, data[i], 1, 1, 0);
@@ -163,7 +163,7 @@ static void reading_only_labels_keeps_the_values(void **state)
     eh_store *s = NULL;
     eh_block b;
     assert_int_equal(enhope_dataset_view_u8(ctx, 2, 2, u8, label, 2, NULL, &data), ENHOPE_OK);
-    assert_int_equal(eh_store_of(ctx, data, &s), ENHOPE_OK);
+    assert_int_equal(eh_store_from_dataset(ctx, data, &s), ENHOPE_OK);
     assert_int_equal(eh_block_create(ctx, s->kind, s->H, 2, 0, &b), ENHOPE_OK);
     assert_int_equal(eh_store_read(ctx, s, 0, 2, &b, 0, false), ENHOPE_OK);
     assert_memory_equal(b.label, label, sizeof label);

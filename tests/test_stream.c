@@ -53,7 +53,7 @@ static streamed stream_of(enhope_dataset *whole)
     s.data.x = (eh_matrix){.kind = whole->x.kind, .n = whole->x.n, .H = whole->x.H};
     s.data.label = NULL;
     s.data.store = NULL;
-    if (eh_store_of(ctx, whole, &s.data.store)) fail_msg("%s", enhope_error(ctx));
+    if (eh_store_from_dataset(ctx, whole, &s.data.store)) fail_msg("%s", enhope_error(ctx));
     return s;
 }
 

@@ -280,7 +280,7 @@ double cli_seconds_parse(const char *text);                       /* "90s", "10m
 bool cli_parse_bytes(const char *text, int64_t *bytes);
 int cli_edit_distance(const char *a, const char *b);
 
-/* ---- what may be believed (sureness.c) ---- */
+/* ---- what may be believed (confidence.c) ---- */
 
 double cli_percent(int64_t part, int64_t whole);
 /* Wilson's 95 % interval of a proportion, in percent. */

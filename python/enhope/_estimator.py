@@ -170,7 +170,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     @property
     def history_(self):
-        """Results of each epoch: a dict of arrays epoch, seconds, loss and valid_error."""
+        """Results of each epoch, a dict of arrays epoch, seconds, loss and valid_error."""
         if "_model" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no history_ yet: call fit first")
         columns = np.asarray(self._model.history(), dtype=np.float64).reshape(-1, 4).T
@@ -179,7 +179,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         return history
 
     def _setting_texts(self, overrides, continues):
-        """Names and values of the parameters that are set; if training continues, without those that the model fixes."""
+        """Names and values of the parameters, without fixed ones if training continues."""
         recipe = getattr(self, "recipe", None)
         texts = [] if recipe is None else ["recipe", recipe]
         texts += ["method", self._method["name"]]
@@ -570,13 +570,18 @@ def _parameters(method):
     """(name, default, type, help) of each parameter."""
     rows = []
     for parameter, row in _table.settings_of(method):
-        text = f"{row['help']}; {_table.range_text(row)}. Default: {row['initial']}, or the value of the recipe."
+        kind = _table.type_text(row)
+        values = f"; {_table.range_text(row)}" if row["type"] in ("integer", "real") else ""
+        text = f"{row['help']}{values}. Default: {row['initial']}, or the value of the recipe."
         if parameter == "recipe":
             recipes = "; ".join(f"{r['name']!r}: {r['summary']}" for r in _table.RECIPES)
             text = f"{row['help']}. {recipes}. Default: {row['initial']!r}."
+        if row["type"] == "choice":
+            kind = "{" + ", ".join(repr(choice) for choice in row["choices"].split("|")) + "}"
         if parameter == "random_state":
+            kind = "int, numpy.random.RandomState, numpy.random.Generator"
             text = f"seed of all random choices, or a numpy random generator that draws it. Default: {row['initial']}."
-        rows.append((parameter, None, f"{_table.type_text(row)} or None", text))
+        rows.append((parameter, None, f"{kind} or None", text))
     return rows + _EXTRA_PARAMETERS + ([_WARM_START] if _table.learns(method) else [])
 
 

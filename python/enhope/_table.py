@@ -49,11 +49,7 @@ def type_text(row):
 
 
 def range_text(row):
-    """The permitted values of a setting, for docstrings."""
-    if row["type"] == "choice":
-        return "one of " + ", ".join(repr(c) for c in row["choices"].split("|"))
-    if row["type"] == "text":
-        return "a string"
+    """The permitted values of a number, for docstrings."""
     kind = "an integer" if row["type"] == "integer" else "a number"
     return f"{kind} from {row['minimum']:.15g} to {row['maximum']:.15g}"
 

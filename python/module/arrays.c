@@ -32,12 +32,12 @@ PyObject *raise_error(enhope_context *ctx, enhope_status status)
     if (status == ENHOPE_ERROR_MEMORY) type = PyExc_MemoryError;
     if (status == ENHOPE_ERROR_COMPUTE) type = PyExc_RuntimeError;
     const char *text = enhope_error(ctx);
-    const char *where = "";
+    const char *prefix = "";
     if (!strncmp(text, "view: ", 6)) { /* the caller knows the view as X */
-        where = "X: ";
+        prefix = "X: ";
         text += 6;
     }
-    PyErr_Format(type, "%s%s", where, text);
+    PyErr_Format(type, "%s%s", prefix, text);
     return NULL;
 }
 
@@ -57,8 +57,8 @@ int register_fork_handler(void)
     return pthread_atfork(NULL, NULL, after_fork) == 0;
 }
 
-/* where: (device, precision, threads), or None for the defaults. NULL: an exception is set. */
-enhope_context *open_context(PyObject *where)
+/* placement: (device, precision, threads), or None for the defaults. NULL: an exception is set. */
+enhope_context *open_context(PyObject *placement)
 {
     enhope_context *ctx = enhope_context_create();
     if (!ctx) {
@@ -67,18 +67,18 @@ enhope_context *open_context(PyObject *where)
     }
     const char *device, *precision;
     int threads;
-    if (where == Py_None) {
+    if (placement == Py_None) {
         if (forked) enhope_context_set_threads(ctx, 1);
         return ctx;
     }
-    if (PyTuple_Check(where) && PyArg_ParseTuple(where, "ssi", &device, &precision, &threads)) {
+    if (PyTuple_Check(placement) && PyArg_ParseTuple(placement, "ssi", &device, &precision, &threads)) {
         enhope_status status = enhope_context_set_device(ctx, device);
         if (!status) status = enhope_context_set_precision(ctx, precision);
         if (!status) status = enhope_context_set_threads(ctx, forked ? 1 : threads);
         if (!status) return ctx;
         raise_error(ctx, status);
     } else if (!PyErr_Occurred()) {
-        PyErr_SetString(PyExc_TypeError, "where: expected (device, precision, threads) or None");
+        PyErr_SetString(PyExc_TypeError, "placement: expected (device, precision, threads) or None");
     }
     enhope_context_free(ctx);
     return NULL;

@@ -118,18 +118,18 @@ static PyObject *model_history(PyObject *self, PyObject *unused)
     return list;
 }
 
-/* references(where, Y, labels): fills the arrays that are not None. */
+/* references(placement, Y, labels): fills the arrays that are not None. */
 static PyObject *model_references(PyObject *self, PyObject *args)
 {
     const model_object *m = (model_object *)self;
-    PyObject *where, *Y_object, *label_object;
+    PyObject *placement, *Y_object, *label_object;
     float *Y;
     int32_t *label;
-    if (!PyArg_ParseTuple(args, "OOO", &where, &Y_object, &label_object)) return NULL;
+    if (!PyArg_ParseTuple(args, "OOO", &placement, &Y_object, &label_object)) return NULL;
     if (!output(Y_object, "Y", F4, 2, m->info.references, m->info.outputs, &Y) ||
         !output(label_object, "labels", I4, 1, m->info.references, 1, &label))
         return NULL;
-    enhope_context *ctx = open_context(where);
+    enhope_context *ctx = open_context(placement);
     if (!ctx) return NULL;
     enhope_status status;
     Py_BEGIN_ALLOW_THREADS status = enhope_model_references(ctx, m->model, Y, label);
@@ -153,19 +153,19 @@ static PyObject *model_exemplars(PyObject *self, PyObject *args)
     return close_call(ctx, enhope_model_exemplars(ctx, m->model, X));
 }
 
-/* embed(X, n, where, Y): fills Y. */
+/* embed(X, n, placement, Y): fills Y. */
 static PyObject *model_embed(PyObject *self, PyObject *args)
 {
     const model_object *m = (model_object *)self;
-    PyObject *X, *where, *Y_object;
+    PyObject *X, *placement, *Y_object;
     long long n;
     float *Y;
     samples x;
-    if (!PyArg_ParseTuple(args, "OLOO", &X, &n, &where, &Y_object) || !read_samples(X, n, &x) ||
+    if (!PyArg_ParseTuple(args, "OLOO", &X, &n, &placement, &Y_object) || !read_samples(X, n, &x) ||
         !output(Y_object, "Y", F4, 2, n, m->info.outputs, &Y))
         return NULL;
     if (!Y) return refuse("Y", "an array"), NULL;
-    enhope_context *ctx = open_context(where);
+    enhope_context *ctx = open_context(placement);
     if (!ctx) return NULL;
     enhope_dataset *data = NULL;
     enhope_status status;
@@ -175,17 +175,17 @@ static PyObject *model_embed(PyObject *self, PyObject *args)
     Py_END_ALLOW_THREADS return close_call(ctx, status);
 }
 
-/* predict(X, n, where, k, label, proba, winner, distance, margin, Y, neighbor, neighbor_distance):
- * fills the arrays that are not None. */
+/* predict(X, n, placement, k, label, proba, winner, distance, margin, Y, neighbor,
+ * neighbor_distance): fills the arrays that are not None. */
 static PyObject *model_predict(PyObject *self, PyObject *args)
 {
     const model_object *m = (model_object *)self;
-    PyObject *X, *where, *object[8];
+    PyObject *X, *placement, *object[8];
     long long n;
     int k;
     samples x;
     enhope_prediction out = {0};
-    if (!PyArg_ParseTuple(args, "OLOiOOOOOOOO", &X, &n, &where, &k, &object[0], &object[1], &object[2], &object[3],
+    if (!PyArg_ParseTuple(args, "OLOiOOOOOOOO", &X, &n, &placement, &k, &object[0], &object[1], &object[2], &object[3],
                           &object[4], &object[5], &object[6], &object[7]) ||
         !read_samples(X, n, &x))
         return NULL;
@@ -199,7 +199,7 @@ static PyObject *model_predict(PyObject *self, PyObject *args)
         !output(object[6], "neighbor", I8, 2, n, count, &out.neighbour) ||
         !output(object[7], "neighbor_distance", F4, 2, n, count, &out.neighbour_distance))
         return NULL;
-    enhope_context *ctx = open_context(where);
+    enhope_context *ctx = open_context(placement);
     if (!ctx) return NULL;
     enhope_dataset *data = NULL;
     enhope_status status;
@@ -256,11 +256,11 @@ static PyMethodDef model_methods[] = {
     {"note", model_note, METH_VARARGS, "note(name): its text; None if there is none."},
     {"set_note", model_set_note, METH_VARARGS, "set_note(name, text)"},
     {"history", model_history, METH_NOARGS, "Rows (epoch, seconds, loss, valid_error)."},
-    {"references", model_references, METH_VARARGS, "references(where, Y, labels)"},
+    {"references", model_references, METH_VARARGS, "references(placement, Y, labels)"},
     {"exemplars", model_exemplars, METH_VARARGS, "exemplars(X)"},
-    {"embed", model_embed, METH_VARARGS, "embed(X, n, where, Y)"},
+    {"embed", model_embed, METH_VARARGS, "embed(X, n, placement, Y)"},
     {"predict", model_predict, METH_VARARGS,
-     "predict(X, n, where, k, label, proba, winner, distance, margin, Y, neighbor, neighbor_distance)"},
+     "predict(X, n, placement, k, label, proba, winner, distance, margin, Y, neighbor, neighbor_distance)"},
     {"save", model_save, METH_VARARGS, "save(path)"},
     {"to_bytes", model_bytes, METH_NOARGS, "The contents of the file that save() writes."},
     {NULL, NULL, 0, NULL},

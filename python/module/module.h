@@ -18,8 +18,8 @@
 PyObject *raise_error(enhope_context *ctx, enhope_status status);
 /* Called once, when the module is created; 0: out of memory. */
 int register_fork_handler(void);
-/* where: (device, precision, threads), or None for the defaults. */
-enhope_context *open_context(PyObject *where);
+/* placement: (device, precision, threads), or None for the defaults. */
+enhope_context *open_context(PyObject *placement);
 /* Raises TypeError for the argument `name` unless an exception is set; returns 0. */
 int refuse(const char *name, const char *expected);
 

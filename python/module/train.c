@@ -134,12 +134,12 @@ typedef struct request {
 
 static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObject **callback)
 {
-    PyObject *X, *code, *classes, *inputs, *settings, *where, *from;
+    PyObject *X, *code, *classes, *inputs, *settings, *placement, *from;
     long long n;
     array a;
     Py_ssize_t count;
     if (!PyArg_ParseTuple(args, "OLOOOLLOOOO", &X, &n, &code, &classes, &inputs, &r->image_rows, &r->image_columns,
-                          &settings, &where, &from, callback) ||
+                          &settings, &placement, &from, callback) ||
         !read_samples(X, n, &r->x) || !read_array(code, "labels", 1 << I4, 1, 0, &a))
         return 0;
     if (a.shape[0] != n) return refuse("labels", "one label for each row");
@@ -172,15 +172,15 @@ static enhope_status train_request(enhope_context *ctx, const request *r, traini
     return status;
 }
 
-/* train(X, n, labels, classes, inputs, image_rows, image_columns, settings, where, from, callback)
- * -> (Model, stopped, exception or None, information, warnings). The last two are lines of the log.
- * If an exception stopped training, both the model and the exception are returned. */
+/* train(X, n, labels, classes, inputs, image_rows, image_columns, settings, placement, from,
+ * callback) -> (Model, stopped, exception or None, information, warnings). The last two are lines
+ * of the log. If an exception stopped training, both the model and the exception are returned. */
 PyObject *train(PyObject *module, PyObject *args)
 {
     (void)module;
     request r = {0};
-    PyObject *callback = NULL, *result = NULL, *where = PyTuple_Size(args) > 8 ? PyTuple_GetItem(args, 8) : Py_None;
-    enhope_context *ctx = open_context(where);
+    PyObject *callback = NULL, *result = NULL, *placement = PyTuple_Size(args) > 8 ? PyTuple_GetItem(args, 8) : Py_None;
+    enhope_context *ctx = open_context(placement);
     if (!ctx) return NULL;
     if (read_request(ctx, args, &r, &callback)) {
         training t = {.callback = callback == Py_None ? NULL : callback, .last_call = now()};

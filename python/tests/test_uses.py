@@ -290,7 +290,7 @@ def test_fixed_parameters_cannot_change_when_training_continues(blobs, tmp_path)
         enhope.load(tmp_path / "m").set_params(factors=7).partial_fit(X, y)
 
 
-def test_what_does_not_apply_is_refused_and_a_loaded_model_trains_again(blobs, tmp_path):
+def test_inapplicable_parameters_are_rejected_and_loaded_models_can_be_refitted(blobs, tmp_path):
     X, y = blobs
     with pytest.raises(ValueError, match=r"iterations does not apply to solver adam \(it applies to: gradient methods; solver cg"):
         quick(enhope.EnHOPE, solver="adam", iterations=3).fit(X, y)

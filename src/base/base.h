@@ -19,10 +19,10 @@ struct enhope_context {
     int64_t memory;       /* maximum bytes of resident data if it can be streamed; 0: half of the machine's memory */
     char device[16];      /* "cpu", "cuda", "cuda:1", "auto", "ref" */
     int precision;        /* an eh_precision */
-    bool fallback_logged; /* auto: the fallback to the CPU has been logged */
+    bool logged_fallback; /* auto: the fallback to the CPU has been logged */
     struct eh_comm *comm; /* the ranks that train together (comm/); NULL: this process alone */
     int local_rank, local_size; /* among the ranks of this machine; alone: 0 and 1 */
-    bool agreed;                /* all ranks have received the current failure */
+    bool failure_shared;        /* all ranks have received the current failure */
 };
 
 /* How the inputs of matrix products are rounded on a GPU. Sums are float32. */

@@ -67,7 +67,7 @@ enhope_status enhope_context_set_device(enhope_context *ctx, const char *name)
                        "unknown device '%s': expected cpu, cuda, cuda:N (GPU N, counted from 0), auto or ref",
                        name ? name : "");
     strcpy(ctx->device, name);
-    ctx->fallback_logged = false;
+    ctx->logged_fallback = false;
     return ENHOPE_OK;
 }
 

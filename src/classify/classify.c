@@ -8,7 +8,7 @@
 #include "classify/classify.h"
 #include "compute/similarity.h"
 
-void eh_knn_result_free(eh_knn_result *f)
+void eh_knn_free(eh_knn_result *f)
 {
     void *const placed[] = {f->index, f->distance, f->label};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
@@ -18,8 +18,8 @@ void eh_knn_result_free(eh_knn_result *f)
     *f = (eh_knn_result){0};
 }
 
-enhope_status eh_knn_result_create(enhope_context *ctx, eh_compute *cp, int64_t n, int64_t k, const eh_classes *wanted,
-                                   eh_knn_result *out)
+enhope_status eh_knn_create(enhope_context *ctx, eh_compute *cp, int64_t n, int64_t k, const eh_predictions *wanted,
+                            eh_knn_result *out)
 {
     enhope_status status;
     eh_knn_result f = {.cp = cp, .k = k};
@@ -35,7 +35,7 @@ enhope_status eh_knn_result_create(enhope_context *ctx, eh_compute *cp, int64_t 
     *out = f;
     return ENHOPE_OK;
 cleanup:
-    eh_knn_result_free(&f);
+    eh_knn_free(&f);
     return status;
 }
 
@@ -48,7 +48,7 @@ void eh_classify(eh_knn_result *f, const eh_references *ref, const eh_real *Y, i
 }
 
 enhope_status eh_classify_fetch(eh_knn_result *f, enhope_context *ctx, int64_t n, const int32_t *reference_label,
-                                int32_t c, const eh_classes *out)
+                                int32_t c, const eh_predictions *out)
 {
     const eh_compute_ops *op = f->cp->op;
     const int64_t k = f->k;
@@ -149,7 +149,7 @@ void eh_margins(const eh_host_references *ref, const float *Y, int64_t n, const 
 /* The paper uses one neighbor if every class has one exemplar, otherwise five. If exemplars are
  * distributed unevenly, say 3, 2, 2, 3, a larger class nearby could outvote a small class even amid
  * all exemplars of the small class. One neighbor is used then. */
-int32_t eh_default_neighbours(const int32_t *label, int64_t r)
+int32_t eh_default_neighbors(const int32_t *label, int64_t r)
 {
     int64_t min = r, max = 0;
     for (int64_t from = 0, to; from < r; from = to) {
@@ -158,7 +158,7 @@ int32_t eh_default_neighbours(const int32_t *label, int64_t r)
         min = to - from < min ? to - from : min;
         max = to - from > max ? to - from : max;
     }
-    const int64_t k = r < EH_NEIGHBOURS ? r : EH_NEIGHBOURS, others = k - min;
+    const int64_t k = r < EH_NEIGHBORS ? r : EH_NEIGHBORS, others = k - min;
     const bool outvoted = (others < max ? others : max) > min;
     return max <= 1 || outvoted ? 1 : (int32_t)k;
 }

@@ -23,25 +23,25 @@ typedef struct eh_knn_result {
 } eh_knn_result;
 
 /* Requested results, on the host; NULL: not requested. */
-typedef struct eh_classes {
+typedef struct eh_predictions {
     int32_t *label;            /* (n) */
     int64_t *winner;           /* (n) the nearest reference */
     float *distance;           /* (n) its Euclidean distance */
     float *shares;             /* (n, c) shares of the votes */
     int64_t *neighbour;        /* (n, k) the nearest references */
     float *neighbour_distance; /* (n, k) their Euclidean distances */
-} eh_classes;
+} eh_predictions;
 
 /* Allocates for the results that have a pointer in `wanted`. */
-enhope_status eh_knn_result_create(enhope_context *ctx, eh_compute *cp, int64_t n, int64_t k, const eh_classes *wanted,
-                                   eh_knn_result *out);
-void eh_knn_result_free(eh_knn_result *f);
+enhope_status eh_knn_create(enhope_context *ctx, eh_compute *cp, int64_t n, int64_t k, const eh_predictions *wanted,
+                            eh_knn_result *out);
+void eh_knn_free(eh_knn_result *f);
 /* Classifies Y (n, h) on the backend into rows first .. first + n of f. Does not wait. */
 void eh_classify(eh_knn_result *f, const eh_references *ref, const eh_real *Y, int64_t n, int64_t first);
 /* Copies the first n points to the host and fills `out`. reference_label (r) and c are needed for
  * shares. Fails if sync() fails. */
 enhope_status eh_classify_fetch(eh_knn_result *f, enhope_context *ctx, int64_t n, const int32_t *reference_label,
-                                int32_t c, const eh_classes *out);
+                                int32_t c, const eh_predictions *out);
 /* The labeled points that embedded points are compared with, on the host, for probabilities. */
 typedef struct eh_host_references {
     const float *G;       /* (r, h) */
@@ -62,10 +62,10 @@ void eh_probabilities(const eh_host_references *ref, double temperature, const f
 /* margin (n): distance to the nearest reference of any class but label (n), minus the distance to
  * the nearest reference of that class; infinite if there is no other class. */
 void eh_margins(const eh_host_references *ref, const float *Y, int64_t n, const int32_t *label, float *margin);
-enum { EH_NEIGHBOURS = 5 }; /* default number of voting neighbors */
+enum { EH_NEIGHBORS = 5 }; /* default number of voting neighbors */
 /* Default number of voting neighbors among references that are grouped by class: 5, or r if r is
  * smaller. It is 1 if no class has two references, or if a small class could be outvoted at its own
  * references. */
-int32_t eh_default_neighbours(const int32_t *label, int64_t r);
+int32_t eh_default_neighbors(const int32_t *label, int64_t r);
 
 #endif

@@ -84,18 +84,18 @@ typedef struct failure_message {
 
 void eh_comm_begin(enhope_context *ctx)
 {
-    ctx->agreed = false;
+    ctx->failure_shared = false;
 }
 
-enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status)
+enhope_status eh_comm_check(enhope_context *ctx, enhope_status status)
 {
     eh_comm *c = ctx->comm;
-    if (!c || (status && ctx->agreed)) return status;
+    if (!c || (status && ctx->failure_shared)) return status;
     if (*c->failure && !status) status = eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "ranks cannot communicate: %s", c->failure);
     int64_t failed = status != 0;
     c->op->sum(c, &failed, 1);
     if (!failed || *c->failure) return status;
-    ctx->agreed = true;
+    ctx->failure_shared = true;
     /* the first rank with a failure is the one below which all ranks sum to 0 */
     failure_message v = {.status = status};
     memcpy(v.error, ctx->error, sizeof v.error);

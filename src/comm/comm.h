@@ -51,7 +51,7 @@ static inline int eh_comm_ranks(const enhope_context *ctx)
  * failure once: a rank that passes the same failure to further calls returns without communication.
  * Public functions that use eh_comm_check() start with eh_comm_begin(). */
 void eh_comm_begin(enhope_context *ctx);
-enhope_status eh_comm_agree(enhope_context *ctx, enhope_status status);
+enhope_status eh_comm_check(enhope_context *ctx, enhope_status status);
 /* Copies the bytes of rank 0 to all ranks. */
 void eh_comm_broadcast(enhope_context *ctx, void *block, int64_t bytes);
 /* Sum over all ranks. */

@@ -1,68 +1,74 @@
-/* The operations that all maths here is written in: a table of functions per backend.
+/* The compute backend: the table of functions that all numerical code calls.
  *
- * A number's type and place are the backend's: `ref` computes in double with plain loops and is the oracle, `cpu` in
- * float, `cuda` in float on a GPU. Code above this room therefore holds everything that operations read and write under
- * opaque types, moves along it with the eh_*_at() functions and never looks inside. All matrices are row-major with a
- * leading dimension (elements from one row to the next).
+ * A backend chooses the type of a scalar and the memory it lies in: `ref` computes in double with
+ * plain loops and is the reference of the tests, `cpu` computes in float, `cuda` in float on a GPU.
+ * Callers therefore hold every input and output of an operation under an opaque type, compute
+ * addresses with the eh_*_at() functions and never dereference them. Matrices are row-major with a
+ * leading dimension: the number of elements from one row to the next.
  *
- * A backend may run behind: an operation returns when it is noted, not when it is done. Only fetch(), read(), dot() and
- * sync() wait. Operations allocate nothing but room of the backend's own, which is kept for the next call. An operation
- * that can fail keeps the failure until sync() reports it; what it should have made is then not to be used.
+ * A backend may be asynchronous: an operation returns when it is queued, not when it is done. Only
+ * fetch(), read(), dot() and sync() wait. Operations allocate only scratch memory of the backend,
+ * which is reused by the next call. If an operation fails, sync() reports the failure, and the
+ * output of that operation must not be used.
  */
 #ifndef EH_COMPUTE_H
 #define EH_COMPUTE_H
 
 #include "base/base.h"
 
-/* In the backend's memory; none of these is ever defined. */
-typedef struct eh_real eh_real; /* a number: float or double */
-typedef struct eh_packed
-    eh_packed; /* an entry of a matrix that only products read; on a device, rows are moved by whole */
+/* Elements of arrays in the backend's memory. These types are never defined. */
+typedef struct eh_real eh_real; /* a scalar: float or double */
+/* An element of a packed matrix, the input format of products. On a device, only whole rows may be
+ * copied. */
+typedef struct eh_packed eh_packed;
 typedef struct eh_label eh_label; /* a class: int32 */
 typedef struct eh_row eh_row;     /* a row of a table: int64 */
-typedef struct eh_loss eh_loss;   /* an eh_loss_value */
+typedef struct eh_loss eh_loss;   /* the slot of an eh_loss_value */
 
 typedef struct eh_compute eh_compute;
 
-/* A loss, and whether (not 0) a step that was made from it met a gradient that is not finite. */
+/* A loss. `nonfinite` is not 0 if a step from this loss met a gradient that is not finite. */
 typedef struct eh_loss_value {
     double value, nonfinite;
 } eh_loss_value;
 
-/* Data placed where the backend computes, with its scaling. Filled by place(); fields are the backend's, but for x.kind,
- * x.n, x.H and label, which all may read. */
+/* Data in the memory of the backend, with its scaling. place() fills it. Callers may read
+ * x.kind, x.n, x.H and label; all other fields belong to the backend. */
 typedef struct eh_table {
     eh_matrix x;
     const int32_t *label; /* (n) on the host, or NULL */
     eh_label *classes;    /* the same in the backend's memory */
     eh_real *shift, *mul; /* (H) x_scaled = (x - shift) * mul */
-    void *stream;         /* cuda: the windows on data that is not on the device as a whole; NULL: it is */
+    void *stream;         /* cuda: windows on data larger than the device's memory; else NULL */
 } eh_table;
 
-/* What is done to inputs on their way into a batch: raw images are moved (deform.h); normal noise is added to
- * scaled inputs, then some become 0 and the others are divided by 1 - dropout. A function of the seed, the pass, the row of
- * the table and the column, whatever the threads, the backend or the batch (disturb.h). */
+/* The augmentation of inputs while they are gathered into a batch. Raw images are warped
+ * (warp.h). Normal noise is added to scaled inputs; then some inputs become 0 and the others are
+ * divided by 1 - dropout. The result is a function of seed, pass, row of the table and column.
+ * It does not depend on threads, backend or batch (augment.h). */
 typedef struct eh_augment {
-    int64_t image_rows,
-        image_columns;             /* of each row, H in all and each at most EH_IMAGE_SIDE; read where one of these */
-    double shift, affine, elastic; /* is not 0: pixels, strength, pixels */
-    double noise;                  /* deviation; 0: none */
-    double dropout;                /* chance of becoming 0; 0: none */
+    /* The size of the image in each row: H = image_rows * image_columns, each at most EH_IMAGE_SIDE.
+     * Read only if shift, affine or elastic is not 0. */
+    int64_t image_rows, image_columns;
+    double shift, affine, elastic; /* in pixels, relative, in pixels */
+    double noise;                  /* standard deviation; 0: no noise */
+    double dropout;                /* probability of becoming 0; 0: no dropout */
     uint64_t seed;
-    uint64_t pass; /* through the data: less than EH_PASSES */
+    uint64_t pass; /* number of the pass through the data, less than EH_PASSES */
 } eh_augment;
 
 enum { EH_PASSES = 1 << 20 };
 
-enum { EH_IMAGE_SIDE = 32768 }; /* so that a place in an image is a 32-bit number */
+enum { EH_IMAGE_SIDE = 32768 }; /* a position in an image fits in 32 bits */
 
-/* A share of [0, count) in `parts` equal shares, of which the first count mod parts have one more. */
-static inline int64_t eh_chunk_start(int64_t count, int64_t part, int64_t parts)
+/* The start of chunk `chunk` of [0, count) cut into `chunks`; the first count mod chunks have
+ * one more. */
+static inline int64_t eh_chunk_start(int64_t count, int64_t chunk, int64_t chunks)
 {
-    return count / parts * part + (part < count % parts ? part : count % parts);
+    return count / chunks * chunk + (chunk < count % chunks ? chunk : count % chunks);
 }
 
-/* What becomes of each entry v of a product before it is stored. */
+/* The function that a product applies to each entry v before it stores it. */
 typedef enum eh_epilogue {
     EH_EPILOGUE_NONE,         /* C = P = v */
     EH_EPILOGUE_POWER,        /* C = v, P = v^order */
@@ -70,11 +76,12 @@ typedef enum eh_epilogue {
     EH_EPILOGUE_RELU,         /* C = P = max(v + with[column], 0) */
     EH_EPILOGUE_POWER_GRAD,   /* C = P = v order u^(order - 1), u the entry of `with` (M, N; ldc) */
     EH_EPILOGUE_SIGMOID_GRAD, /* C = P = v t (1 - t), t the entry of `with` (M, N; ldc) */
-    EH_EPILOGUE_RELU_GRAD     /* C = P = v where t > 0, else 0; t likewise */
+    EH_EPILOGUE_RELU_GRAD     /* C = P = v if t > 0, else 0; t as above */
 } eh_epilogue;
 
-/* op(A) op(B), (M, K) x (K, N), and its finish. C and P (M, N; ldc both) may be NULL, one of them. add: the product is made
- * as it would be without, and then added to C; only EH_EPILOGUE_NONE and without P. */
+/* op(A) op(B), (M, K) x (K, N), followed by the epilogue. One of C and P (M, N; ldc both) may be
+ * NULL. add: the product is computed as without it and then added to C; this requires
+ * EH_EPILOGUE_NONE and no P. */
 typedef struct eh_product {
     bool ta, tb;
     int64_t M, N, K;
@@ -82,52 +89,54 @@ typedef struct eh_product {
     int64_t lda, ldb;
     bool add;
     eh_epilogue epilogue;
-    int order; /* of the powers */
+    int order; /* of EH_EPILOGUE_POWER and EH_EPILOGUE_POWER_GRAD */
     const eh_real *with;
     eh_real *C;
     eh_packed *P;
     int64_t ldc;
 } eh_product;
 
-/* Label smoothing: a part of each target goes to the compared points of all classes alike, `share` to each. */
+/* Label smoothing: a part of each target is spread over the compared points, the same for all
+ * classes; point j receives the fraction share_j of it. */
 typedef struct eh_smoothing {
-    double part;          /* 0: none */
-    double classes;       /* that have compared points */
+    double part;          /* of each target that is spread; 0: no smoothing */
+    double classes;       /* number of classes that have compared points */
     double entropy;       /* sum_j share_j log share_j */
-    const eh_real *share; /* (z) 1 / (classes * compared points of the same class); the sum is 1 */
+    const eh_real *share; /* (z) 1 / (classes * number of compared points of the class); the sum is 1 */
 } eh_smoothing;
 
-/* Degrees of freedom of the student similarity: with 15 a float holds it for points up to 900
- * apart. */
+/* The largest number of degrees of freedom of the Student similarity. With 15, a float holds the
+ * similarity of points up to a distance of 900. */
 enum { EH_DOF_MAX = 15 };
 
-/* One neighbour problem over pairs (i, j): d_ij = |y_i - g_j|^2, w of compute/similarity.h. objective/neighbour.c has the
- * formulas. */
+/* A neighbor problem over pairs (i, j) with d_ij = |y_i - g_j|^2 and the similarity w of
+ * compute/similarity.h. The formulas are in objective/neighbor.c. */
 typedef struct eh_pairs {
-    bool gaussian;  /* else student, */
-    int dof;        /* with so many degrees of freedom, odd; 0 counts as 1 */
-    bool row;       /* normalised row by row, else jointly */
-    bool nca;       /* attraction r_ij ~ w_ij instead of constant over the class */
-    bool self;      /* G is Y: pairs i = j are left out */
-    bool indicator; /* MCML, joint: every same-class pair weighs the same, else every sample does */
+    bool gaussian;  /* else Student */
+    int dof;        /* degrees of freedom of Student, odd; 0 counts as 1 */
+    bool row;       /* normalized for each row, else jointly */
+    bool nca;       /* NCA: attraction proportional to w_ij, else constant within a class */
+    bool self;      /* G is Y, and pairs i = j are left out */
+    bool indicator; /* joint MCML: every same-class pair has the same weight, else every sample */
     int64_t n, z, h;
     const eh_real *Y;            /* (n, h) */
     const eh_real *G;            /* (z, h) */
     const eh_label *label;       /* (n) */
     const eh_label *other_label; /* (z) */
-    const eh_real *class_weight; /* of each class's samples; NULL: 1 */
-    eh_smoothing smoothing;      /* MCML without self */
-    const eh_real *P; /* (n, n) with self: the target itself, symmetric; then no label, class_weight or smoothing is
-                         read and nca, indicator are ignored. NULL: by class */
+    const eh_real *class_weight; /* (classes) weight of the samples of a class; NULL: 1 */
+    eh_smoothing smoothing;      /* of MCML without self */
+    /* (n, n) with self: the symmetric target p_ij; label, class_weight, smoothing, nca and indicator
+     * are then ignored. NULL: the target follows from the labels. */
+    const eh_real *target_probs;
 } eh_pairs;
 
-/* One large-margin problem over triples of an anchor i, a target neighbour t of its own class and an impostor j, an anchor
- * of another class: the loss is
+/* A large-margin problem over triples: an anchor i, a target neighbor t of its class, and an
+ * impostor j, which is an anchor of another class. The loss is
  *   pull sum_it d_it + push sum_itj max(0, 1 + d_it - d_ij),   d the squared distance.
- * Target t of anchor i is row n + i targets + t; one whose label is negative is none. Anchors have labels,
- * and there is at least one target each. */
+ * Target t of anchor i is row n + i targets + t. A negative label marks a target that is absent.
+ * Every anchor has a label, and targets >= 1. */
 typedef struct eh_triples {
-    int64_t n, targets, h; /* anchors, targets of each */
+    int64_t n, targets, h; /* anchors, targets of each anchor, outputs */
     double pull, push;
     const eh_real *Y;      /* (n + n targets, h) */
     const eh_label *label; /* (n + n targets) */
@@ -135,131 +144,159 @@ typedef struct eh_triples {
 
 typedef struct eh_compute_ops {
     const char *name;
-    size_t real_size;    /* bytes of a number */
-    bool host;           /* computes in the host's memory and threads */
-    int64_t block;       /* rows at a time that suit it */
-    int64_t queue_depth; /* blocks or batches that it may run behind the caller before results are asked for */
+    size_t real_size;    /* bytes of a scalar */
+    bool host;           /* computes in host memory with host threads */
+    int64_t block;       /* preferred number of rows of a block */
+    int64_t queue_depth; /* number of blocks or batches to queue before results are fetched */
 
+    /* Frees everything that the backend holds. */
     void (*close)(eh_compute *c);
-    /* Begins what has been noted, where the backend runs behind; may be NULL. */
+    /* Starts queued operations without waiting for them. NULL if the backend is synchronous. */
     void (*flush)(eh_compute *c);
-    /* Waits for everything; tells the first failure. */
+    /* Waits for all operations and reports the first failure. */
     enhope_status (*sync)(eh_compute *c, enhope_context *ctx);
 
-    /* memory: zeroed; NULL when there is none */
+    /* Allocates zeroed memory. Returns NULL if there is not enough. */
     void *(*alloc)(eh_compute *c, size_t bytes);
+    /* Frees memory of alloc(). */
     void (*release)(eh_compute *c, void *block);
-    /* bytes as they are; `from` may be changed as soon as send() returns, fetch() waits */
+    /* Copies bytes to the backend. The caller may change `from` when send() returns. */
     void (*send)(eh_compute *c, void *to, const void *from, size_t bytes);
+    /* Copies bytes from the backend and waits for them. */
     void (*fetch)(eh_compute *c, void *to, const void *from, size_t bytes);
-    /* floats to numbers and back, like send and fetch */
+    /* Converts floats to scalars of the backend, like send(). */
     void (*write)(eh_compute *c, eh_real *to, const float *from, int64_t count);
+    /* Converts scalars of the backend to floats, like fetch(). */
     void (*read)(eh_compute *c, float *to, const eh_real *from, int64_t count);
-    /* Bytes that could still be had; NULL: not known. Those that data may take; NULL: it stays where it is. */
+    /* Returns the bytes that can still be allocated. NULL: unknown. */
     size_t (*free_memory)(eh_compute *c);
+    /* Returns the bytes that data may occupy. NULL: data stays in host memory. */
     size_t (*data_capacity)(eh_compute *c);
 
-    /* data: the view must outlive the table */
+    /* Makes a data matrix available to the backend, with its labels (or NULL) and scaling. x
+     * must outlive the table. */
     enhope_status (*place)(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
                            const float *shift, const float *mul, eh_table *out);
+    /* Frees what place() allocated. */
     void (*unplace)(eh_compute *c, eh_table *t);
-    /* Rows first .. first + n of what was placed as a whole have changed, sparse ones within the values that they had room
-     * for; x and label as in place(). May be changed again when it returns. NULL: the table is what was placed. */
+    /* Updates rows first .. first + n of a table that was placed as a whole, after they changed
+     * in x and label. Sparse rows must fit in the space of the rows they replace. The caller may
+     * change the data again when refresh() returns. NULL: the table reads the caller's memory
+     * itself. */
     void (*refresh)(eh_compute *c, eh_table *t, const eh_matrix *x, const int32_t *label, int64_t first, int64_t n);
-    /* Says that the next gather will ask for rows among first .. first + n of the table; may be NULL. */
+    /* Announces that the next gather reads rows within first .. first + n of the table. May be
+     * NULL. */
     void (*prefetch)(eh_compute *c, const eh_table *t, int64_t first, int64_t n);
-    /* rows (n) = first, first + 1, ... */
+    /* Sets rows (n) = first, first + 1, ... */
     void (*row_range)(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
-    /* X (n, H+1; ld): scaled rows with a closing 1, zeros from there to ld; label (n) unless NULL. Any kind of x. As
-     * numbers, or as operands, these disturbed unless `with` is NULL; the closing 1 and the zeros never are. */
+    /* Gathers scaled rows of any kind of table into X (n, H+1; ld): H inputs, the bias 1, zeros
+     * up to ld. Sets label (n) unless it is NULL. */
     void (*gather)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_real *X, int64_t ld,
                    eh_label *label);
+    /* The same in packed format. Augments the inputs unless `with` is NULL. */
     void (*gather_packed)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, eh_packed *X, int64_t ld,
                           eh_label *label, const eh_augment *with);
-    /* X (n, H+1; ld): the rows of E (n, H) with a closing 1, zeros from there to ld */
+    /* Sets X (n, H+1; ld) to the rows of E (n, H), each followed by the bias 1 and zeros up to
+     * ld. */
     void (*append_bias)(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_packed *X, int64_t ld);
-    /* to (n, H+1; ld): x + step sign(dx) of the closed rows X (n, H+1; ld), dX (n, H). The closing 1 and the zeros stay. */
+    /* Sets to = X + step sign(dX) for X, to (n, H+1; ld) and dX (n, H). Copies the bias and the
+     * zeros. */
     void (*adversarial_step)(eh_compute *c, int64_t n, int64_t H, double step, const eh_packed *X, int64_t ld,
                              const eh_real *dX, eh_packed *to);
-    /* sparse rows: U (n, F) = [x; 1]^T C with C (H+1, F); and dC (H+1, F) += x' dU^T, on the host this sum made first */
+    /* Multiplies sparse rows with a matrix: U (n, F) = [x; 1]^T C with C (H+1, F). */
     void (*sparse_apply)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C, int64_t F,
                          eh_real *U);
+    /* Adds the gradient of that product: dC (H+1, F) += x dU^T. A host backend first sums over the
+     * rows and then adds the sum to dC. */
     void (*sparse_grad)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_packed *dU, int64_t F,
                         eh_real *dC);
 
-    /* products. gemm: C (M, N) = alpha op(A) op(B) + beta C, inner size K, of numbers, as exact as numbers are */
+    /* Computes C (M, N) = alpha op(A) op(B) + beta C with inner size K in full precision. */
     void (*gemm)(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
                  int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc);
+    /* Computes a product of packed matrices with its epilogue. */
     void (*product)(eh_compute *c, const eh_product *p);
-    /* to = from as operands, both (rows, columns) without gaps */
+    /* Converts a matrix (rows, columns) without gaps to the packed format. */
     void (*pack)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_packed *to);
-    /* Behind an output layer Y = T V^T, T (n, m) the units of a slope, EH_EPILOGUE_SIGMOID_GRAD or EH_EPILOGUE_RELU_GRAD, V (h, m): from dY
-     * (n, h)   dA (n, m) = slope of dY V,   db (m) = column sums of dA,   dV (h, m) = dY^T T;   add: to db and dV, as products
-     * do */
+    /* Computes the gradients of an output layer Y = T V^T with T (n, m), V (h, m) from dY (n,
+     * h):
+     *   dA (n, m) = slope of dY V,   db (m) = column sums of dA,   dV (h, m) = dY^T T
+     * slope is EH_EPILOGUE_SIGMOID_GRAD or EH_EPILOGUE_RELU_GRAD with the units T. add: adds to
+     * db and dV. */
     void (*output_grad)(eh_compute *c, eh_epilogue slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
                         const eh_real *V, const eh_real *T, bool add, eh_packed *dA, eh_real *db, eh_real *dV);
 
-    /* elementwise */
-    /* s = u^order */
+    /* Computes s = u^order elementwise. */
     void (*power)(eh_compute *c, int64_t rows, int64_t columns, int order, const eh_real *u, eh_packed *s);
-    /* out (m) = the sums of A (n, m) + beta out */
+    /* Computes out (m) = column sums of A (n, m) + beta out. */
     void (*column_sums)(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 
-    /* vectors */
+    /* Vector operations. fill: x = value; copy: y = x; scale: x = a x; axpy: y += a x; dot: x .
+     * y, summed in double. */
     void (*fill)(eh_compute *c, int64_t count, double value, eh_real *x);
     void (*copy)(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
     void (*copy_rows)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y,
                       int64_t ldy);
     void (*scale)(eh_compute *c, int64_t count, double a, eh_real *x);
-    void (*axpy)(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y); /* y += a x */
-    double (*dot)(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);    /* double accumulator */
-    /* y = (x + y) / 2, and so *loss with *other; nonfinite where one of the two is */
+    void (*axpy)(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
+    double (*dot)(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
+    /* Averages two gradients and their losses: y = (x + y) / 2 and *loss = (*loss + *other) / 2.
+     * The result is nonfinite if either loss is. */
     void (*average)(eh_compute *c, int64_t count, const eh_real *x, const eh_loss *other, eh_real *y, eh_loss *loss);
-    /* One Adam step with step counter t >= 1 (for the bias correction). None where the value at `loss` is not finite; a
-     * number whose gradient is not finite stays, and spoils `loss`. */
+    /* Makes step t >= 1 of Adam. Does nothing if the value of *loss is not finite. Skips
+     * parameters whose gradient is not finite and sets loss->nonfinite. */
     void (*adam)(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
                  const eh_real *g, eh_loss *loss, eh_real *m1, eh_real *m2, eh_real *x);
 
-    /* The loss of a neighbour problem (nonfinite 0), and its gradient: dY (n, h), dG (z, h); with self, dG is NULL and dY gets
-     * both sides. NaN where an embedding is not finite. */
+    /* pairs() and triples() are the fast kernels of objective/neighbor.c and hinge.c. NULL: the
+     * reference code of these files is used. */
+    /* Computes the loss of a neighbor problem (with nonfinite = 0) and its gradients dY (n, h)
+     * and dG (z, h). With self, dG is NULL and dY receives both. The loss is NaN if an embedding
+     * is not finite. */
     void (*pairs)(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG);
 
-    /* The loss of a large-margin problem (nonfinite 0), and its gradient dY (n + n targets, h). Not finite where the embedding
-     * of an anchor with a target, or of a target, is not. */
+    /* Computes the loss of a large-margin problem (with nonfinite = 0) and its gradient dY (n +
+     * n targets, h). The loss is not finite if the embedding of a target, or of an anchor with a
+     * target, is not. */
     void (*triples)(eh_compute *c, const eh_triples *p, eh_loss *loss, eh_real *dY);
-    /* P (n, n) = (p_j|i + p_i|j) / 2n, where p_j|i ~ exp(-beta_i |x_i - x_j|^2) over the other rows of X (n, dims) has the
-     * entropy log(perplexity), as near as it can; compute/bandwidth.h. Symmetric, of sum 1, the diagonal 0. */
+    /* Computes P (n, n) = (p_j|i + p_i|j) / 2n. p_j|i ~ exp(-beta_i |x_i - x_j|^2) over the
+     * other rows of X (n, dims), with beta_i such that the entropy is as close to
+     * log(perplexity) as possible (compute/bandwidth.h). P is symmetric with sum 1 and diagonal
+     * 0. */
     void (*affinities)(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
 
-    /* The k nearest rows of R (r, dims) for each row of Q (q, dims), nearest first, equal distances by index:
-     * index (q, k), distance (q, k) squared Euclidean. k <= r. */
+    /* Finds the k nearest rows of R (r, dims) for each row of Q (q, dims), k <= r, nearest
+     * first, ties by index: index (q, k) and squared Euclidean distance (q, k). */
     void (*nearest)(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                     eh_row *index, eh_real *distance);
-    /* The majority among each row of index (q, k), nearest first; equal counts: the class of the nearest among the tied. */
+    /* Sets label (q) to the majority class of each row of index (q, k), which is sorted by
+     * distance. Among tied classes, the class of the nearest neighbor wins. */
     void (*vote)(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
                  eh_label *label);
 } eh_compute_ops;
 
 struct eh_compute {
     const eh_compute_ops *op;
-    size_t packed_size;  /* bytes of an operand */
-    bool packed_is_real; /* an operand is a number, and eh_packed * may be taken for eh_real * */
+    size_t packed_size;  /* bytes of an element of a packed matrix */
+    bool packed_is_real; /* packed elements are scalars: an eh_packed * may be cast to eh_real * */
     int threads;
-    unsigned float_mode; /* the caller's, between begin and end */
+    unsigned float_mode; /* of the caller, between begin and end */
     int omp_threads;     /* likewise */
-    void *state;         /* the backend's own */
+    void *state;         /* private to the backend */
 };
 
-/* Operations are called between begin and end. There tiny numbers are flushed to zero, in the calling thread and in the
- * workers (a saturated sigmoid's gradient would otherwise cost a hundred cycles a product), and BLAS starts no threads of
- * its own. end() puts the caller's modes back. */
+/* Operations are called between begin and end. Between them, denormal numbers are flushed to
+ * zero in the calling thread and in the workers (the gradient of a saturated sigmoid would
+ * otherwise cost a hundred cycles for each product), and BLAS starts no threads. end() restores
+ * the caller's modes. */
 void eh_compute_begin(eh_compute *c);
 void eh_compute_end(eh_compute *c);
 
-/* Opens the backend that the context names. plain: operands are numbers, whatever precision the context asks for. */
+/* Opens the backend that the context names. plain: packed elements are scalars, whatever
+ * precision the context requests. */
 enhope_status eh_compute_open(enhope_context *ctx, bool plain, eh_compute **out);
 void eh_compute_close(eh_compute *c);
-/* A zeroed block of count elements through the status channel; *out is a pointer to any of the types above. */
+/* Allocates a zeroed block of count elements. *out receives a pointer to any of the types above. */
 enhope_status eh_compute_new(eh_compute *c, enhope_context *ctx, const char *what, int64_t count, size_t size,
                              void *out);
 
@@ -285,11 +322,11 @@ static inline eh_loss *eh_loss_at(const eh_loss *v, int64_t i)
     return (eh_loss *)((char *)(uintptr_t)v + i * (int64_t)sizeof(eh_loss_value));
 }
 
-/* place and unplace of the backends that compute in the host's memory: the view itself, and the scaling. */
+/* place() and unplace() of the backends in host memory: the table refers to the caller's matrix. */
 enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
                             const float *shift, const float *mul, eh_table *out);
 void eh_host_unplace(eh_compute *c, eh_table *t);
-/* output_grad, successive and vote of these backends (host.c). */
+/* output_grad(), row_range() and vote() of these backends (host.c). */
 void eh_host_output_grad(eh_compute *c, eh_epilogue slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
                          const eh_real *V, const eh_real *T, bool add, eh_packed *dA, eh_real *db, eh_real *dV);
 void eh_host_row_range(eh_compute *c, int64_t first, int64_t n, eh_row *rows);

@@ -95,8 +95,8 @@ static enhope_status open_auto(enhope_context *ctx, bool plain, eh_compute *c)
     char before[sizeof ctx->error];
     memcpy(before, ctx->error, sizeof before);
     if (open_cuda(ctx, plain, c) == ENHOPE_OK) return ENHOPE_OK;
-    if (!ctx->fallback_logged) eh_log(ctx, ENHOPE_LOG_INFO, "computing on the cpu: %s", ctx->error);
-    ctx->fallback_logged = true;
+    if (!ctx->logged_fallback) eh_log(ctx, ENHOPE_LOG_INFO, "computing on the cpu: %s", ctx->error);
+    ctx->logged_fallback = true;
     memcpy(ctx->error, before, sizeof before);
     c->state = NULL;
     return open_cpu(ctx, c);

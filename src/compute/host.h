@@ -3,7 +3,6 @@
 #define EH_HOST_H
 
 #include "compute/compute.h"
-#include "compute/pair_weights.h"
 
 /* The opaque types, opened. */
 static inline int32_t *eh_host_labels(const eh_label *v)
@@ -38,10 +37,5 @@ static inline void eh_host_average_loss(const eh_loss *other, eh_loss *loss)
 
 /* bytes as they are */
 void eh_host_copy(eh_compute *c, void *to, const void *from, size_t bytes);
-
-/* From the sums of each sample (n) to its weights attract, repel, spread (n), and the loss. False: no sample has a target;
- * then the loss is 0, and so are all gradients. */
-bool eh_host_pair_weights(const eh_pairs *p, const eh_pair_sums *sums, double *attract, double *repel, double *spread,
-                          double *loss);
 
 #endif

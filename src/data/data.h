@@ -28,12 +28,12 @@ enhope_status eh_rows_check(enhope_context *ctx, const eh_matrix *x, int64_t fir
                             const char *where);
 /* Keeps the rows rows[0..n) in that order. Copies the values; labels and names follow; classes do
  * not change. */
-enhope_status eh_dataset_take(enhope_context *ctx, enhope_dataset *data, const int64_t *rows, int64_t n);
+enhope_status eh_dataset_select(enhope_context *ctx, enhope_dataset *data, const int64_t *rows, int64_t n);
 
 /* Fails if data is streamed, because `what` needs all of it in memory. */
 enhope_status eh_dataset_in_memory(enhope_context *ctx, const enhope_dataset *data, const char *what);
 /* Rows per block for a pass over the data: about 32 MB, at most an eighth of the memory limit. */
-int64_t eh_dataset_step(const enhope_context *ctx, const enhope_dataset *data);
+int64_t eh_dataset_block_rows(const enhope_context *ctx, const enhope_dataset *data);
 
 /* ---- scaling.c ---- */
 
@@ -68,7 +68,7 @@ typedef struct eh_fingerprint {
     enhope_kind kind;
     uint64_t names, labels, values;
 } eh_fingerprint;
-enhope_status eh_fingerprint_take(enhope_context *ctx, const enhope_dataset *data, eh_fingerprint *out);
+enhope_status eh_fingerprint_compute(enhope_context *ctx, const enhope_dataset *data, eh_fingerprint *out);
 /* Conversion to one line of text and back. Parsing returns false for any other text. */
 enum { EH_FINGERPRINT_TEXT = 256 };
 void eh_fingerprint_print(const eh_fingerprint *f, char text[EH_FINGERPRINT_TEXT]);

@@ -349,7 +349,7 @@ static enhope_status select_dense(enhope_context *ctx, const eh_matrix *x, const
     return ENHOPE_OK;
 }
 
-enhope_status eh_dataset_take(enhope_context *ctx, enhope_dataset *data, const int64_t *rows, int64_t n)
+enhope_status eh_dataset_select(enhope_context *ctx, enhope_dataset *data, const int64_t *rows, int64_t n)
 {
     enhope_status status = ENHOPE_OK;
     void *owned[3] = {NULL, NULL, NULL};

@@ -22,7 +22,7 @@ static enhope_status hash_values(enhope_context *ctx, const eh_matrix *x, uint64
     return ENHOPE_OK;
 }
 
-enhope_status eh_fingerprint_take(enhope_context *ctx, const enhope_dataset *data, eh_fingerprint *out)
+enhope_status eh_fingerprint_compute(enhope_context *ctx, const enhope_dataset *data, eh_fingerprint *out)
 {
     eh_fingerprint f = {.n = data->x.n,
                         .H = data->x.H,

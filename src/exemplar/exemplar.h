@@ -8,7 +8,7 @@
 /* ---- share.c ---- */
 
 /* Default number of exemplars: two per class, limited by the number of samples. */
-int64_t eh_exemplar_usual(int64_t classes, int64_t n);
+int64_t eh_exemplar_default_count(int64_t classes, int64_t n);
 
 /* Distributes z exemplars over the classes in proportion to counts (c) by largest remainders (ties:
  * the lower class), at least one each. share (c) sums to z. Fails if z is below the number of

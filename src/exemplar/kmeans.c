@@ -291,7 +291,7 @@ enhope_status eh_exemplar_lloyd(enhope_context *ctx, eh_compute *cp, const eh_ta
     if (!status)
         status = centers_of(ctx, cp, t, &plan, first_class(c, rank, ranks), first_class(c, rank + 1, ranks), seed,
                             iterations, centers);
-    EH_CHECK(eh_comm_agree(ctx, status));
+    EH_CHECK(eh_comm_check(ctx, status));
     for (int r = 0; r <= ranks; r++)
         offset[r] = plan.first[first_class(c, r, ranks)] * t->x.H * (int64_t)sizeof *centers;
     eh_comm_gather(ctx, centers, offset);

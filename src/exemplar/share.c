@@ -13,7 +13,7 @@ static wide quota_gap(int64_t z, int64_t count, int64_t share, int64_t n)
     return (wide)z * count - (wide)share * n;
 }
 
-int64_t eh_exemplar_usual(int64_t classes, int64_t n)
+int64_t eh_exemplar_default_count(int64_t classes, int64_t n)
 {
     return 2 * classes < n ? 2 * classes : n;
 }

@@ -42,16 +42,16 @@ enhope_status eh_embedder_allocate(eh_embedder *e, const eh_embedder_sizes *s)
     return eh_compute_new(cp, ctx, "labels of the references", e->r, sizeof(int32_t), &e->reference_label);
 }
 
-enhope_status eh_embedder_search(eh_embedder *e, int64_t n, int64_t k, const eh_classes *wanted)
+enhope_status eh_embedder_search(eh_embedder *e, int64_t n, int64_t k, const eh_predictions *wanted)
 {
     if (!wanted) EH_TRY(eh_new(e->ctx, "labels", n, sizeof *e->guess, (void **)&e->guess));
-    return eh_knn_result_create(e->ctx, e->cp, n, k, wanted ? wanted : &(eh_classes){.label = e->guess}, &e->nearest);
+    return eh_knn_create(e->ctx, e->cp, n, k, wanted ? wanted : &(eh_predictions){.label = e->guess}, &e->nearest);
 }
 
 void eh_embedder_free(eh_embedder *e)
 {
     if (!e->cp) return;
-    eh_knn_result_free(&e->nearest);
+    eh_knn_free(&e->nearest);
     void *const placed[] = {e->X, e->work, e->Y, e->G, e->reference_label};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
         if (placed[i]) e->cp->op->release(e->cp, placed[i]);
@@ -97,7 +97,7 @@ enhope_status eh_embedder_errors(eh_embedder *e, const eh_real *theta, const eh_
         const int64_t count = eh_min(n - i, e->capacity);
         eh_embedder_embed(e, theta, eh_row_at(placed, i), count, e->Y);
         eh_classify(&e->nearest, &ref, e->Y, count, 0);
-        EH_TRY(eh_classify_fetch(&e->nearest, e->ctx, count, NULL, 0, &(eh_classes){.label = e->guess}));
+        EH_TRY(eh_classify_fetch(&e->nearest, e->ctx, count, NULL, 0, &(eh_predictions){.label = e->guess}));
         for (int64_t s = 0; s < count; s++) *errors += e->guess[s] != e->table.label[rows[i + s]];
     }
     return ENHOPE_OK;

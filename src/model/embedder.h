@@ -52,7 +52,7 @@ enhope_status eh_embedder_place(eh_embedder *e, const eh_matrix *x, const int32_
 enhope_status eh_embedder_allocate(eh_embedder *e, const eh_embedder_sizes *sizes);
 /* Allocates memory to find the k nearest references of n embedded rows, and for the outputs that
  * `wanted` has pointers for. wanted NULL: memory to count errors; n is the capacity. */
-enhope_status eh_embedder_search(eh_embedder *e, int64_t n, int64_t k, const eh_classes *wanted);
+enhope_status eh_embedder_search(eh_embedder *e, int64_t n, int64_t k, const eh_predictions *wanted);
 void eh_embedder_free(eh_embedder *e);
 
 /* Returns the rows as input of a map. Dense rows are gathered into X, and augmented unless

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "classify/sureness.h"
+#include "classify/confidence.h"
 #include "comm/comm.h"
 #include "data/data.h"
 #include "data/store/store.h"
@@ -17,7 +17,8 @@ enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *mode
     if (!utf8) return eh_fail_memory(ctx, "a class name", strlen(name) + 1, 1);
     *out = -1;
     for (int32_t i = 0; i < model->c && *out < 0; i++) {
-        const int32_t guess = (int32_t)(((int64_t)k + i) % model->c); /* most data sets number the classes as the model does */
+        const int32_t guess =
+            (int32_t)(((int64_t)k + i) % model->c); /* most data sets number the classes as the model does */
         if (!strcmp(model->class_name[guess], name) || !strcmp(model->class_name[guess], utf8)) *out = guess;
     }
     eh_free(utf8);
@@ -44,10 +45,10 @@ typedef struct evaluation {
     const enhope_dataset *data;
     int32_t k;
     int64_t labelled, step;
-    int32_t *known;    /* (c of the data) the model's number of each class */
-    answer *answers;   /* (a round's rows) */
-    int64_t *offset;   /* (ranks + 1) offsets of each rank's results, in bytes */
-    eh_judged *judged; /* (labeled) if rejection is requested */
+    int32_t *known;      /* (c of the data) the model's number of each class */
+    answer *answers;     /* (a round's rows) */
+    int64_t *offset;     /* (ranks + 1) offsets of each rank's results, in bytes */
+    eh_decision *judged; /* (labeled) if rejection is requested */
     enhope_evaluation sum;
 } evaluation;
 
@@ -157,7 +158,7 @@ static void add_answer(evaluation *v, const answer *a)
 {
     enhope_evaluation *sum = &v->sum;
     const bool right = a->truth == a->label;
-    if (v->judged) v->judged[sum->n] = (eh_judged){.sure = a->sure, .wrong = !right};
+    if (v->judged) v->judged[sum->n] = (eh_decision){.confidence = a->sure, .wrong = !right};
     if (sum->calibration) eh_calibration_add(a->true_p, a->confidence, right, v->labelled, sum->calibration);
     if (sum->confusion && a->truth >= 0) sum->confusion[(int64_t)a->truth * v->model->c + a->label]++;
     sum->n++;
@@ -171,10 +172,10 @@ static enhope_status evaluate_round(evaluation *v, int64_t first)
     const int rank = eh_comm_rank(v->ctx), ranks = eh_comm_ranks(v->ctx);
     const int64_t rows = eh_min(ranks * v->step, v->data->x.n - first);
     const int64_t from = eh_min(rank * v->step, rows), to = eh_min(from + v->step, rows);
-    EH_TRY(eh_comm_agree(v->ctx, ask_rows(v, first + from, to - from, v->answers + from)));
+    EH_TRY(eh_comm_check(v->ctx, ask_rows(v, first + from, to - from, v->answers + from)));
     for (int r = 0; r <= ranks; r++) v->offset[r] = eh_min(r * v->step, rows) * (int64_t)sizeof *v->answers;
     eh_comm_gather(v->ctx, v->answers, v->offset);
-    EH_TRY(eh_comm_agree(v->ctx, ENHOPE_OK)); /* fails if the broadcast failed on a rank */
+    EH_TRY(eh_comm_check(v->ctx, ENHOPE_OK)); /* fails if the broadcast failed on a rank */
     for (int64_t i = 0; i < rows; i++) {
         if (v->answers[i].truth == NO_LABEL) continue;
         if (v->sum.n == v->labelled)
@@ -211,7 +212,7 @@ cleanup:
 static enhope_status count_labelled(evaluation *v)
 {
     const int64_t rank = eh_comm_rank(v->ctx), ranks = eh_comm_ranks(v->ctx), n = v->data->x.n;
-    EH_TRY(eh_comm_agree(v->ctx, count_labels(v->ctx, v->data, eh_chunk_start(n, rank, ranks),
+    EH_TRY(eh_comm_check(v->ctx, count_labels(v->ctx, v->data, eh_chunk_start(n, rank, ranks),
                                               eh_chunk_start(n, rank + 1, ranks), &v->labelled)));
     v->labelled = eh_comm_sum(v->ctx, v->labelled);
     if (v->labelled > 0) return ENHOPE_OK;
@@ -253,7 +254,7 @@ static enhope_status check_ranks(const evaluation *v)
         if (own[i] != first[i])
             status = eh_fail(v->ctx, ENHOPE_ERROR_DATA, "this rank and rank 0 differ in %s: all must be given the same",
                              fact_name[i]);
-    return eh_comm_agree(v->ctx, status);
+    return eh_comm_check(v->ctx, status);
 }
 
 /* ---- evaluation ---- */
@@ -280,7 +281,7 @@ static enhope_status evaluation_room(evaluation *v, const enhope_evaluation *wan
     return ENHOPE_OK;
 }
 
-static void reject(eh_judged *s, int64_t n, enhope_rejection *out)
+static void reject(eh_decision *s, int64_t n, enhope_rejection *out)
 {
     out->area = eh_coverage(s, n, out->row, out->rows);
     for (int i = 0; i < out->rows && out->by == ENHOPE_CONFIDENCE_DISTANCE; i++) out->row[i].threshold *= -1;
@@ -310,12 +311,12 @@ enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *mod
     const int64_t ranks = eh_comm_ranks(ctx);
     evaluation v = {.ctx = ctx, .model = model, .data = data, .k = k};
     v.sum = (enhope_evaluation){.rejection = out->rejection, .calibration = out->calibration ? &calibration : NULL};
-    v.step = data->store ? eh_dataset_step(ctx, data) : (data->x.n + ranks - 1) / ranks;
+    v.step = data->store ? eh_dataset_block_rows(ctx, data) : (data->x.n + ranks - 1) / ranks;
     eh_comm_begin(ctx);
     EH_CHECK(check_ranks(&v));
     eh_comm_broadcast(ctx, &v.step, sizeof v.step); /* ranks may have different memory */
     EH_CHECK(count_labelled(&v));
-    EH_CHECK(eh_comm_agree(ctx, evaluation_room(&v, out)));
+    EH_CHECK(eh_comm_check(ctx, evaluation_room(&v, out)));
     for (int64_t first = 0; first < data->x.n; first += ranks * v.step) EH_CHECK(evaluate_round(&v, first));
     evaluation_end(&v, out);
 cleanup:

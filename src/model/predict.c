@@ -228,7 +228,7 @@ static enhope_status embed(enhope_context *ctx, const enhope_model *model, const
 enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, float *Y)
 {
     if (!data->store) return embed(ctx, model, data, Y);
-    const int64_t step = eh_dataset_step(ctx, data);
+    const int64_t step = eh_dataset_block_rows(ctx, data);
     for (int64_t first = 0; first < data->x.n; first += step) {
         enhope_dataset *block = NULL;
         EH_TRY(enhope_dataset_block(ctx, data, first, eh_min(step, data->x.n - first), &block));
@@ -250,15 +250,15 @@ typedef struct votes {
 
 /* The outputs of the span that starts with sample `first`. Without exemplars, probabilities are
  * shares of the votes. */
-static eh_classes classes_of(const enhope_model *model, const enhope_prediction *out, const votes *v, int64_t first,
-                             int64_t k)
+static eh_predictions classes_of(const enhope_model *model, const enhope_prediction *out, const votes *v, int64_t first,
+                                 int64_t k)
 {
-    return (eh_classes){.label = out->label ? out->label + first : v->label,
-                        .winner = out->winner ? out->winner + first : NULL,
-                        .distance = out->distance ? out->distance + first : NULL,
-                        .shares = out->proba && !model->exemplars ? out->proba + first * model->c : NULL,
-                        .neighbour = out->neighbour ? out->neighbour + first * k : NULL,
-                        .neighbour_distance = out->neighbour_distance ? out->neighbour_distance + first * k : NULL};
+    return (eh_predictions){.label = out->label ? out->label + first : v->label,
+                            .winner = out->winner ? out->winner + first : NULL,
+                            .distance = out->distance ? out->distance + first : NULL,
+                            .shares = out->proba && !model->exemplars ? out->proba + first * model->c : NULL,
+                            .neighbour = out->neighbour ? out->neighbour + first * k : NULL,
+                            .neighbour_distance = out->neighbour_distance ? out->neighbour_distance + first * k : NULL};
 }
 
 static enhope_status votes_open(enhope_context *ctx, pass *p, int64_t k, const enhope_prediction *out, votes *v)
@@ -266,7 +266,7 @@ static enhope_status votes_open(enhope_context *ctx, pass *p, int64_t k, const e
     const enhope_model *model = p->model;
     const int64_t h = model->shape.h;
     if (out->margin && !out->label) EH_TRY(eh_new(ctx, "labels", p->span, sizeof *v->label, (void **)&v->label));
-    const eh_classes wanted = classes_of(model, out, v, 0, k);
+    const eh_predictions wanted = classes_of(model, out, v, 0, k);
     if (wanted.label || wanted.winner || wanted.distance || wanted.shares || wanted.neighbour ||
         wanted.neighbour_distance)
         EH_TRY(eh_embedder_search(&p->e, p->span, k, &wanted));
@@ -320,7 +320,7 @@ static enhope_status fetch_span(pass *p, enhope_context *ctx, int64_t first, int
 {
     const enhope_model *model = p->model;
     const int64_t h = model->shape.h;
-    const eh_classes classes = classes_of(model, out, v, first, p->e.nearest.k);
+    const eh_predictions classes = classes_of(model, out, v, first, p->e.nearest.k);
     if (p->e.nearest.cp)
         EH_TRY(eh_classify_fetch(&p->e.nearest, ctx, count, model->reference_label, model->c, &classes));
     float *Y = out->Y ? out->Y + first * h : v->Y;
@@ -369,7 +369,7 @@ enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *mode
                                    int32_t k, const enhope_prediction *out)
 {
     if (!data->store) return eh_model_predict(ctx, model, data, NULL, data->x.n, k, out, NULL);
-    const int64_t step = eh_dataset_step(ctx, data), near = k > 0 ? k : model->k;
+    const int64_t step = eh_dataset_block_rows(ctx, data), near = k > 0 ? k : model->k;
     for (int64_t first = 0; first < data->x.n; first += step) {
         const int64_t count = eh_min(step, data->x.n - first);
         const enhope_prediction part = {.label = out->label ? out->label + first : NULL,

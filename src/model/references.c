@@ -98,7 +98,7 @@ static enhope_status refer_kmeans(enhope_context *ctx, const eh_matrix *x, const
         cp->op->unplace(cp, &table);
     }
     eh_compute_close(cp);
-    m->k = eh_default_neighbours(m->reference_label, m->r);
+    m->k = eh_default_neighbors(m->reference_label, m->r);
     return status;
 }
 
@@ -115,7 +115,7 @@ static enhope_status refer_training(enhope_context *ctx, const enhope_model *mod
         m->reference_label[i] = k->label[k->rows[i]];
     }
     eh_free(Y);
-    m->k = m->r < EH_NEIGHBOURS ? (int32_t)m->r : EH_NEIGHBOURS;
+    m->k = m->r < EH_NEIGHBORS ? (int32_t)m->r : EH_NEIGHBORS;
     return status;
 }
 
@@ -145,7 +145,11 @@ enhope_status enhope_model_with_references(enhope_context *ctx, const enhope_mod
     enhope_status status;
     EH_TRY(known_create(ctx, model, data, &k));
     EH_CHECK(eh_model_inputs(ctx, model, data, &x));
-    EH_CHECK(copy_model(ctx, model, !kmeans ? k.n : z ? z : eh_exemplar_usual(present(model, &k), k.n), kmeans, &m));
+    EH_CHECK(copy_model(ctx, model,
+                        !kmeans ? k.n
+                        : z     ? z
+                                : eh_exemplar_default_count(present(model, &k), k.n),
+                        kmeans, &m));
     EH_CHECK(kmeans ? refer_kmeans(ctx, &x, &k, (uint64_t)seed, m) : refer_training(ctx, model, data, &k, m));
     *out = m;
     m = NULL;

@@ -24,6 +24,7 @@
  * reference by tests/test_pairs.c. */
 #include "objective/objective.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "compute/host.h"
@@ -64,7 +65,7 @@ static double log_add(double a, double b)
 
 static int32_t label_of(const eh_pairs *p, int64_t i)
 {
-    return p->P ? 0 : eh_host_labels(p->label)[i];
+    return p->target_probs ? 0 : eh_host_labels(p->label)[i];
 }
 
 static bool same_class(const eh_pairs *p, int64_t i, int64_t j)
@@ -85,13 +86,13 @@ static sample sample_of(const eh_pairs *p, int64_t i)
         if (p->self && i == j) continue;
         const double log_w = pair_of(p, i, j).log_w;
         s.log_Z = log_add(s.log_Z, log_w);
-        if (p->P) s.n += D(p->P)[i * p->z + j];
-        if (p->P || !same_class(p, i, j)) continue;
+        if (p->target_probs) s.n += D(p->target_probs)[i * p->z + j];
+        if (p->target_probs || !same_class(p, i, j)) continue;
         if (p->nca) s.log_N = log_add(s.log_N, log_w);
         s.n += 1;
     }
-    const bool by_pairs = p->P || (p->indicator && !p->nca && !p->row);
-    const double omega = p->class_weight && !p->P && s.n > 0 ? D(p->class_weight)[label_of(p, i)] : 1;
+    const bool by_pairs = p->target_probs || (p->indicator && !p->nca && !p->row);
+    const double omega = p->class_weight && !p->target_probs && s.n > 0 ? D(p->class_weight)[label_of(p, i)] : 1;
     s.weight = s.n > 0 ? omega * (by_pairs ? s.n : 1) : 0;
     return s;
 }
@@ -115,7 +116,7 @@ static totals totals_of(const eh_pairs *p)
 /* p_ij; m: m_i. */
 static double target(const eh_pairs *p, const sample *s, double m, double log_w, int64_t i, int64_t j)
 {
-    if (p->P) return D(p->P)[i * p->z + j];
+    if (p->target_probs) return D(p->target_probs)[i * p->z + j];
     if (s->n == 0) return 0;
     if (p->nca) return same_class(p, i, j) ? m * exp(log_w - s->log_N) : 0;
     const double smooth = p->smoothing.part, share = smooth > 0 ? smooth * D(p->smoothing.share)[j] : 0;
@@ -126,14 +127,16 @@ static double target(const eh_pairs *p, const sample *s, double m, double log_w,
 static double add_sample(const eh_pairs *p, const totals *all, int64_t i, double *dY, double *dG)
 {
     const sample s = sample_of(p, i);
-    const double m = p->P ? s.n : s.weight / all->weight, mass = p->row ? m : p->P ? all->weight : 1;
+    const double m = p->target_probs ? s.n : s.weight / all->weight, mass = p->row            ? m
+                                                                            : p->target_probs ? all->weight
+                                                                                              : 1;
     const double log_norm = p->row ? s.log_Z : all->log_Z;
-    double loss = p->nca && !p->P && m > 0 ? m * (log_norm - s.log_N) : 0;
+    double loss = p->nca && !p->target_probs && m > 0 ? m * (log_norm - s.log_N) : 0;
     for (int64_t j = 0; j < p->z && mass > 0; j++) {
         if (p->self && i == j) continue;
         const pair ij = pair_of(p, i, j);
         const double log_q = log(mass) + ij.log_w - log_norm, P = target(p, &s, m, ij.log_w, i, j);
-        if (P > 0 && (!p->nca || p->P)) loss += P * (log(P) - log_q);
+        if (P > 0 && (!p->nca || p->target_probs)) loss += P * (log(P) - log_q);
         const double slope = (P - exp(log_q)) * ij.k;
         for (int64_t k = 0; k < p->h; k++) {
             const double part = 2 * slope * (D(p->Y)[i * p->h + k] - D(p->G)[j * p->h + k]);

@@ -23,7 +23,7 @@ static enhope_status create_target(eh_batch_loss *l)
     const int64_t n = l->batch_max;
     if (!(t->perplexity > 0)) return ENHOPE_OK;
     EH_TRY(eh_compute_new(e->cp, e->ctx, "target of a batch", n * n, e->cp->op->real_size, &t->target_probs));
-    l->objective.P = t->target_probs;
+    l->objective.target_probs = t->target_probs;
     if (e->cp->packed_is_real && !e->sparse && !l->augmented) return ENHOPE_OK;
     return eh_compute_new(e->cp, e->ctx, "batch", n * e->ld, e->cp->op->real_size, &t->inputs);
 }

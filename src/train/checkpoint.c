@@ -102,7 +102,7 @@ static enhope_status give_state(enhope_trainer *t, const tensors *s)
 {
     const eh_parameters *p = &t->parameters;
     eh_compute *cp = t->cp;
-    EH_TRY(eh_comm_agree(
+    EH_TRY(eh_comm_check(
         t->ctx, eh_train_state_unpack(t->ctx, &t->state, s->data[COUNTERS], s->data[NUMBERS], s->data[HISTORY])));
     t->losses.known = t->state.batch;
     t->optim->step = t->state.step;
@@ -182,9 +182,9 @@ cleanup:
 enhope_status eh_train_fingerprint(enhope_trainer *t)
 {
     if (t->fingerprint.n) return ENHOPE_OK;
-    if (!t->windows) return eh_fingerprint_take(t->ctx, t->data, &t->fingerprint);
+    if (!t->windows) return eh_fingerprint_compute(t->ctx, t->data, &t->fingerprint);
     const enhope_dataset resident = eh_windows_resident(t->windows, t->data);
-    EH_TRY(eh_fingerprint_take(t->ctx, &resident, &t->fingerprint));
+    EH_TRY(eh_fingerprint_compute(t->ctx, &resident, &t->fingerprint));
     t->fingerprint.n = t->data->x.n;
     t->fingerprint.labels ^= eh_windows_hash(t->windows);
     return ENHOPE_OK;
@@ -314,7 +314,7 @@ enhope_status enhope_trainer_checkpoint(enhope_trainer *t, const char *path)
                        "%s: not written: the last batch was interrupted; write checkpoints before stopping", path);
     eh_comm_begin(t->ctx);
     enhope_status status = eh_train_catch_up(t);
-    if (!status) status = eh_comm_agree(t->ctx, write_checkpoint(t, path));
+    if (!status) status = eh_comm_check(t->ctx, write_checkpoint(t, path));
     eh_comm_begin(t->ctx); /* a step may be in progress, and it continues */
     return status;
 }
@@ -429,8 +429,8 @@ enhope_status enhope_trainer_resume(enhope_trainer *t, const char *path)
     eh_comm_begin(t->ctx);
     enhope_status status = eh_safetensors_open(t->ctx, path, &st);
     if (!status) status = read_state(t, &st, &s);
-    EH_CHECK(eh_comm_agree(t->ctx, status));
-    EH_CHECK(eh_comm_agree(t->ctx, check_ranks(t, &s)));
+    EH_CHECK(eh_comm_check(t->ctx, status));
+    EH_CHECK(eh_comm_check(t->ctx, check_ranks(t, &s)));
     EH_CHECK(give_state(t, &s));
 cleanup:
     eh_safetensors_close(&st);

@@ -2,7 +2,7 @@
  * temperature that fits the probabilities to the validation part. */
 #include <math.h>
 
-#include "classify/sureness.h"
+#include "classify/confidence.h"
 #include "comm/comm.h"
 #include "train/trainer.h"
 
@@ -25,9 +25,9 @@ enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int
     status = eh_new(ctx, "shares of ranks", ranks + 1, sizeof *offset, (void **)&offset);
     if (!status && !cp->op->host && !ctx->comm->device)
         status = eh_new(ctx, "embedded points", count * h, cp->op->real_size, (void **)&host);
-    EH_CHECK(eh_comm_agree(ctx, status));
+    EH_CHECK(eh_comm_check(ctx, status));
     for (int r = 0; r <= ranks; r++) offset[r] = eh_chunk_start(count, r, ranks) * h * (int64_t)cp->op->real_size;
-    status = eh_comm_agree(ctx, eh_exchange_gather(ctx, cp, (char *)Y, host, offset));
+    status = eh_comm_check(ctx, eh_exchange_gather(ctx, cp, (char *)Y, host, offset));
 cleanup:
     eh_free(host);
     eh_free(offset);
@@ -52,7 +52,7 @@ static enhope_status count_errors(enhope_trainer *t, const eh_real *theta, int64
     const int64_t from = first + eh_chunk_start(count, rank, ranks),
                   to = first + eh_chunk_start(count, rank + 1, ranks);
     int64_t own;
-    EH_TRY(eh_comm_agree(t->ctx, eh_embedder_errors(&t->embedder, theta, eh_row_at(t->samples.placed_rows, from),
+    EH_TRY(eh_comm_check(t->ctx, eh_embedder_errors(&t->embedder, theta, eh_row_at(t->samples.placed_rows, from),
                                                     t->samples.rows + from, to - from, &own)));
     *errors = eh_comm_sum(t->ctx, own);
     return ENHOPE_OK;
@@ -145,20 +145,19 @@ static enhope_status leave_one_out(enhope_trainer *t, const eh_real *theta, int6
     enhope_status status;
     EH_CHECK(eh_new(t->ctx, "labels", ref.r, sizeof *label, (void **)&label));
     EH_CHECK(eh_new(t->ctx, "votes", t->data->c, sizeof *votes, (void **)&votes));
-    EH_CHECK(
-        eh_knn_result_create(t->ctx, t->cp, t->embedder.capacity, k + 1, &(eh_classes){.winner = &winner}, &found));
+    EH_CHECK(eh_knn_create(t->ctx, t->cp, t->embedder.capacity, k + 1, &(eh_predictions){.winner = &winner}, &found));
     for (int64_t i = 0; i < ref.r; i++) label[i] = eh_samples_class(&t->samples, i);
     *errors = 0;
     for (int64_t i = 0; i < n; i += t->embedder.capacity) {
         const int64_t count = eh_min(n - i, t->embedder.capacity);
         eh_embedder_embed(&t->embedder, theta, eh_row_at(t->samples.placed_rows, i), count, t->embedder.Y);
         eh_classify(&found, &ref, t->embedder.Y, count, 0);
-        EH_CHECK(eh_classify_fetch(&found, t->ctx, count, NULL, 0, &(eh_classes){0}));
+        EH_CHECK(eh_classify_fetch(&found, t->ctx, count, NULL, 0, &(eh_predictions){0}));
         for (int64_t s = 0; s < count; s++)
             *errors += vote_of_others(found.host_index + s * (k + 1), k, i + s, label, votes) != label[i + s];
     }
 cleanup:
-    eh_knn_result_free(&found);
+    eh_knn_free(&found);
     eh_free(label);
     eh_free(votes);
     return status;
@@ -169,7 +168,7 @@ enhope_status eh_train_evaluate(enhope_trainer *t, const eh_real *theta, enhope_
     const int64_t n = eh_min(t->samples.resident_n, MAX_SAMPLES);
     EH_TRY(embed_references(t, theta));
     EH_TRY(t->parameters.z ? count_errors(t, theta, 0, n, &m->errors.train)
-                           : eh_comm_agree(t->ctx, leave_one_out(t, theta, n, &m->errors.train)));
+                           : eh_comm_check(t->ctx, leave_one_out(t, theta, n, &m->errors.train)));
     m->errors.train_n = n;
     if (!t->samples.valid_n && t->from) {
         m->temperature = t->from->temperature;

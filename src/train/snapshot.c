@@ -104,9 +104,9 @@ static enhope_status make_model(enhope_trainer *t, bool snapshot, enhope_model *
         eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->embedder.shape, references, exemplars,
                         t->data->c, enhope_setting_count(), earlier_rows(t) + t->state.epoch, &m);
     if (!status) status = fill_texts(t, m);
-    status = eh_comm_agree(t->ctx, status);
+    status = eh_comm_check(t->ctx, status);
     const eh_real *theta = t->state.best_epoch && !snapshot ? p->best : p->theta;
-    if (!status) status = eh_comm_agree(t->ctx, fill_model(t, theta, !snapshot, m));
+    if (!status) status = eh_comm_check(t->ctx, fill_model(t, theta, !snapshot, m));
     if (status) {
         enhope_model_free(m);
         return status;

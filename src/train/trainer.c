@@ -116,7 +116,7 @@ static enhope_status fetch_losses(enhope_trainer *t)
     const double start = eh_seconds();
     t->cp->op->fetch(t->cp, l->fetched, eh_loss_at(l->placed, l->known), (size_t)pending * sizeof *l->fetched);
     const enhope_status status = t->cp->op->sync(t->cp, t->ctx), deferred = eh_exchange_status(t->loss.exchange);
-    EH_TRY(eh_comm_agree(t->ctx, deferred ? deferred : status));
+    EH_TRY(eh_comm_check(t->ctx, deferred ? deferred : status));
     adapt(t, eh_seconds() - start);
     for (int64_t i = 0; i < pending; i++) {
         const eh_loss_value v = l->fetched[i];
@@ -187,7 +187,7 @@ static enhope_status end_epoch(enhope_trainer *t)
 /* The only step of a method that solves for its map. */
 static enhope_status solve(enhope_trainer *t)
 {
-    EH_TRY(eh_comm_agree(t->ctx, eh_train_solve(t, t->method->solve, 0, &t->state.loss)));
+    EH_TRY(eh_comm_check(t->ctx, eh_train_solve(t, t->method->solve, 0, &t->state.loss)));
     EH_TRY(end_epoch(t));
     t->done = true;
     return ENHOPE_OK;
@@ -198,7 +198,7 @@ static enhope_status solve(enhope_trainer *t)
 static enhope_status step(enhope_trainer *t)
 {
     eh_train_state *s = &t->state;
-    if (s->history_capacity <= s->epoch) EH_TRY(eh_comm_agree(t->ctx, eh_train_state_reserve(t->ctx, s, s->epoch + 1)));
+    if (s->history_capacity <= s->epoch) EH_TRY(eh_comm_check(t->ctx, eh_train_state_reserve(t->ctx, s, s->epoch + 1)));
     if (t->method->solve) return solve(t);
     if (s->batch < t->batches.count) EH_TRY(run_batch(t)); /* otherwise the end of the epoch failed before */
     if (!losses_due(t)) return ENHOPE_OK;

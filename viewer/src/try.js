@@ -139,7 +139,7 @@ function drawing(host, tools) {
   const pad = element('canvas', { id: 'pad', width: 480, height: 480, tabindex: 0, role: 'application', 'aria-label': 'Drawing pad. Arrow keys move the pen, Space lowers or lifts it, Delete clears.' });
   const clear = element('button', { type: 'button', id: 'clear-pad' }, 'Clear');
   const beside = element('div', { class: 'beside' });
-  host.append(element('p', { class: 'note' }, 'Draw with a mouse, pen or finger, or with arrow keys and Space. Drawings are scaled like the data.'),
+  host.append(element('p', { class: 'note' }, 'Draw with mouse, pen, finger, or arrow keys and Space. Drawings are scaled like the data.'),
     element('div', { class: 'easel' }, pad, element('div', {}, clear, beside)));
   const classify = createResults(host, tools, beside);
   const g = pad.getContext('2d');

@@ -1,4 +1,5 @@
-/* The cpu backend's neighbour problems: sums over pairs, weights from them (host.c), gradients.
+/* The cpu backend's neighbour problems: the fast kernel of objective/neighbour.c. Sums over pairs, weights from
+ * them (pair_weights.h), gradients.
  *
  * Distances are taken by differences, a strip of compared points at a time, and made anew in each pass: nothing of
  * size n x z is ever held. Rows are shared out to threads; a gradient of compared points is a second pass with the
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "compute/cpu/cpu.h"
+#include "compute/pair_weights.h"
 
 enum { STRIP = 256 };
 
@@ -165,7 +167,7 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
 static eh_pair_sums given_row(const eh_pairs *p, int64_t i)
 {
     const eh_student s = eh_student_of(p->dof);
-    const float *y = eh_f(p->Y) + i * p->h, *P = eh_f(p->P) + i * p->z, inverse = (float)s.inverse;
+    const float *y = eh_f(p->Y) + i * p->h, *P = eh_f(p->target_probs) + i * p->z, inverse = (float)s.inverse;
     const float min_distance = p->gaussian ? find_min_distance(p, i) : 0;
     double all = 0, cross = 0, mass = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
@@ -187,6 +189,50 @@ static eh_pair_sums given_row(const eh_pairs *p, int64_t i)
         }
     }
     return (eh_pair_sums){.log_all = log(all) - min_distance, .same = -cross, .count = mass, .weight = 1};
+}
+
+/* ---- weights ---- */
+
+/* Whether sample i has a row of its own. */
+static bool counts(const eh_pairs *p, int64_t i)
+{
+    return p->target_probs || eh_host_labels(p->label)[i] >= 0;
+}
+
+/* The joint normaliser runs over every labelled row, also one that no compared point matches. */
+static double log_normaliser(const eh_pairs *p, const eh_pair_sums *sums)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        if (counts(p, i) && !(sums[i].log_all <= largest)) largest = sums[i].log_all;
+    for (int64_t i = 0; i < p->n; i++)
+        if (counts(p, i)) sum += exp(sums[i].log_all - largest);
+    return largest + log(sum);
+}
+
+/* From the sums of each sample (n) to its weights attract, repel, spread (n), and the loss. False: no sample has a target;
+ * then the loss is 0, and so are all gradients. */
+static bool weigh(const eh_pairs *p, const eh_pair_sums *sums, double *attract, double *repel, double *spread,
+                  double *loss)
+{
+    eh_pair_totals all = {0};
+    for (int64_t i = 0; i < p->n; i++) {
+        all.with_target += sums[i].count > 0 ? sums[i].weight : 0;
+        all.same_pairs += sums[i].weight * sums[i].count;
+    }
+    *loss = 0;
+    if (all.with_target == 0) return false;
+    all.log_Z = log_normaliser(p, sums);
+    const eh_pair_rule rule = eh_pair_rule_of(p);
+    for (int64_t i = 0; i < p->n; i++) {
+        const eh_pair_weight w = p->target_probs ? eh_given_weight_of(&rule, &all, sums + i)
+                                                 : eh_pair_weight_of(&rule, &all, sums + i, counts(p, i));
+        attract[i] = w.attract;
+        repel[i] = w.repel;
+        spread[i] = w.spread;
+        *loss += w.loss;
+    }
+    return true;
 }
 
 /* ---- gradients ---- */
@@ -294,8 +340,8 @@ static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double
         float slope[STRIP];
         strip s;
         measure(p, count, y, G, &s);
-        if (p->P)
-            slopes_given(p->gaussian, count, eh_f(p->P) + i * p->z + from, (float)repel, NULL, &s, slope);
+        if (p->target_probs)
+            slopes_given(p->gaussian, count, eh_f(p->target_probs) + i * p->z + from, (float)repel, NULL, &s, slope);
         else
             slopes_of_sample(p, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from,
                              (float)attract, (float)repel, &s, slope);
@@ -317,8 +363,8 @@ static void add_compared_side(const eh_pairs *p, int64_t j, const double *attrac
         float slope[STRIP];
         strip s;
         measure(p, count, g, Y, &s);
-        if (p->P)
-            slopes_given(p->gaussian, count, eh_f(p->P) + j * p->z + from, 0, repel + from, &s, slope);
+        if (p->target_probs)
+            slopes_given(p->gaussian, count, eh_f(p->target_probs) + j * p->z + from, 0, repel + from, &s, slope);
         else
             slopes_of_compared(p, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from,
                                attract + from, repel + from, &s, slope);
@@ -366,7 +412,8 @@ void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, 
     if (!sums) return;
     double *attract = (double *)(sums + p->n), *repel = attract + p->n, *spread = repel + p->n;
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
-    for (int64_t i = 0; i < p->n; i++) sums[i] = (p->P ? given_row : p->gaussian ? gaussian_row : student_row)(p, i);
-    if (eh_host_pair_weights(p, sums, attract, repel, spread, &value->value))
+    for (int64_t i = 0; i < p->n; i++)
+        sums[i] = (p->target_probs ? given_row : p->gaussian ? gaussian_row : student_row)(p, i);
+    if (weigh(p, sums, attract, repel, spread, &value->value))
         gradient(c, p, attract, repel, spread, eh_f(dY), eh_f(dG));
 }

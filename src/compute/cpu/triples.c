@@ -50,10 +50,10 @@ EH_SIMD static int32_t within_bound(int64_t count, float bound, const float *res
 {
     int32_t found = 0;
     for (int64_t j = 0; j < count; j++) {
-        const float scratch = bound - d[j];
-        margin[j] += scratch <= 0 ? 0 : scratch;
-        slope[j] += scratch <= 0 ? 0 : 1;
-        found += scratch <= 0 ? 0 : 1;
+        const float excess = bound - d[j];
+        margin[j] += excess <= 0 ? 0 : excess;
+        slope[j] += excess <= 0 ? 0 : 1;
+        found += excess <= 0 ? 0 : 1;
     }
     return found;
 }

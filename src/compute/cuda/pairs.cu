@@ -1,4 +1,5 @@
-/* The neighbour objectives on the device: distances by differences, made anew in each pass, sums in a fixed order.
+/* The neighbour objectives on the device, the fast kernel of objective/neighbour.c: distances by differences, made anew in
+ * each pass, sums in a fixed order.
  *
  * Against few compared points (exemplars) two kernels do it all, a warp a sample, a lane for each compared point:
  *   few_sums    the sums over each sample's pairs, and what blocks of samples add to the totals
@@ -15,7 +16,7 @@ struct pairs {
     int power; /* of the student similarity (compute/similarity.h), as inverse and rate */
     float inverse, rate;
     int64_t n, z, h;
-    const float *Y, *G, *P;
+    const float *Y, *G, *target_probs;
     const float *class_weight; /* NULL: 1 */
     const float *share;        /* of the smoothing; NULL: none */
     const int32_t
@@ -125,8 +126,9 @@ __device__ static eh_pair_sums sums_of(const pairs &p, bool logs, float nearest,
 {
     const bool gaussian = p.rule.gaussian;
     return {logs ? EH_PAIR_LOG(sums.all) - (gaussian && nearest < INFINITY ? nearest : 0) : 0,
-            p.rule.nca && !p.P ? EH_PAIR_LOG(sums.mine) - (gaussian && nearest_same < INFINITY ? nearest_same : 0)
-                               : sums.mine,
+            p.rule.nca && !p.target_probs
+                ? EH_PAIR_LOG(sums.mine) - (gaussian && nearest_same < INFINITY ? nearest_same : 0)
+                : sums.mine,
             sums.count, sums.spread, p.class_weight && label >= 0 ? p.class_weight[label] : 1};
 }
 
@@ -316,14 +318,14 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
     begin_kernel();
     const int64_t i = blockIdx.x;
     const float *y = p.Y + i * p.h;
-    const int32_t label = p.P ? -1 : labels[i];
+    const int32_t label = p.target_probs ? -1 : labels[i];
     float nearest = INFINITY, nearest_same = INFINITY;
     if (p.rule.gaussian) {
         for (int64_t j = threadIdx.x; j < p.z; j += THREADS) {
             if (p.self && i == j) continue;
             const float d = distance2(y, p.G + j * p.h, p.h);
             nearest = fminf(nearest, d);
-            if (!p.P && kin(label, other[j])) nearest_same = fminf(nearest_same, d);
+            if (!p.target_probs && kin(label, other[j])) nearest_same = fminf(nearest_same, d);
         }
         nearest = block_reduce(nearest, minimum());
         nearest_same = block_reduce(nearest_same, minimum());
@@ -332,8 +334,8 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
     for (int64_t j = threadIdx.x; j < p.z; j += THREADS) {
         if (p.self && i == j) continue;
         const float d = distance2(y, p.G + j * p.h, p.h);
-        if (p.P)
-            add_given(p, d, p.P[i * p.z + j], nearest, all);
+        if (p.target_probs)
+            add_given(p, d, p.target_probs[i * p.z + j], nearest, all);
         else
             add_pair(p, d, kin(label, other[j]), nearest, nearest_same, all);
         add_spread(p, d, j, all);
@@ -352,12 +354,12 @@ __global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, co
     begin_kernel();
     partial whole = {0, 0, -INFINITY, 0};
     for (int64_t i = threadIdx.x; i < p.n; i += THREADS)
-        whole = joined(whole, partial_of(sums[i], p.P || labels[i] >= 0));
+        whole = joined(whole, partial_of(sums[i], p.target_probs || labels[i] >= 0));
     const eh_pair_totals totals = totals_of(block_reduce(whole, join()));
     double sum = 0;
     for (int64_t i = threadIdx.x; i < p.n; i += THREADS) {
-        const eh_pair_weight w = p.P ? eh_given_weight_of(&p.rule, &totals, &sums[i])
-                                     : eh_pair_weight_of(&p.rule, &totals, &sums[i], labels[i] >= 0);
+        const eh_pair_weight w = p.target_probs ? eh_given_weight_of(&p.rule, &totals, &sums[i])
+                                                : eh_pair_weight_of(&p.rule, &totals, &sums[i], labels[i] >= 0);
         weights[i] = float4{(float)w.attract, (float)w.repel, (float)w.spread, 0};
         sum += w.loss;
     }
@@ -372,8 +374,8 @@ __device__ static float many_slope(const pairs &p, const int32_t *labels, const 
     const float *own = (as_sample ? p.Y : p.G) + row * p.h, *other = (as_sample ? p.G : p.Y) + t * p.h;
     const float d = distance2(own, other, p.h);
     const float4 w = weights[as_sample ? row : t];
-    if (p.P) {
-        const float target = as_sample ? p.P[row * p.z + t] : p.P[t * p.z + row];
+    if (p.target_probs) {
+        const float target = as_sample ? p.target_probs[row * p.z + t] : p.target_probs[t * p.z + row];
         return slope_given(p, target, w.y, d) + (both ? slope_given(p, target, weights[t].y, d) : 0);
     }
     const bool same = as_sample ? kin(labels[row], other_labels[t]) : kin(other_labels[row], labels[t]);
@@ -478,7 +480,7 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh
     d.class_weight = F(p->class_weight);
     d.share = p->smoothing.part > 0 ? F(p->smoothing.share) : NULL;
     d.n = p->n, d.z = p->z, d.h = p->h;
-    d.Y = F(p->Y), d.G = F(p->G), d.P = F(p->P);
+    d.Y = F(p->Y), d.G = F(p->G), d.target_probs = F(p->target_probs);
     d.other = p->self ? NULL : L(p->other_label);
     if (p->n == 0) {
         static const eh_loss_value none = {0, 0};
@@ -487,7 +489,8 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh
         return;
     }
     const int32_t *label = L(p->label), *other = L(p->other_label);
-    if (!p->self && !p->P && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_NUMBERS && FEW_WARPS * p->h <= FEW_NUMBERS)
+    if (!p->self && !p->target_probs && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_NUMBERS &&
+        FEW_WARPS * p->h <= FEW_NUMBERS)
         few(s, d, label, loss, F(dY), F(dG));
     else
         many(s, d, label, other, loss, F(dY), F(dG));

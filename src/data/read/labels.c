@@ -239,11 +239,11 @@ enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *l, enhope_dataset
     data->label = l->id;
     l->id = NULL;
     l->n = l->capacity = 0;
-    eh_labels_give(l, data);
+    eh_labels_move_names(l, data);
     return eh_dataset_order_classes(ctx, data);
 }
 
-void eh_labels_give(eh_labels *l, enhope_dataset *data)
+void eh_labels_move_names(eh_labels *l, enhope_dataset *data)
 {
     data->class_name = l->name;
     data->c = l->c;

@@ -67,7 +67,7 @@ enhope_status eh_pair_finish(enhope_context *ctx, eh_pair *p, enhope_dataset *da
         if (p->done > 0 && p->done != p->count) return fail_count(ctx, p, p->done);
         if (p->stream.state) EH_TRY(eh_array_end(ctx, &p->stream));
     }
-    eh_labels_give(&p->labels, data);
+    eh_labels_move_names(&p->labels, data);
     return ENHOPE_OK;
 }
 

@@ -141,7 +141,7 @@ static enhope_status keep_rows(enhope_context *ctx, const enhope_source *source,
         for (int64_t i = 0; i < source->limit; i++) rows[i] = i;
     }
     if (source->limit > 0) n = eh_min(n, source->limit);
-    if (rows) status = eh_dataset_take(ctx, data, rows, n);
+    if (rows) status = eh_dataset_select(ctx, data, rows, n);
     eh_free(rows);
     return status;
 }
@@ -188,7 +188,7 @@ enhope_status enhope_dataset_read(enhope_context *ctx, const enhope_source *sour
 /* Passes a data set, in memory or streamed, to the sink. */
 static enhope_status push_blocks(enhope_context *ctx, const enhope_dataset *data, eh_sink *sink)
 {
-    const int64_t n = data->x.n, step = eh_dataset_step(ctx, data);
+    const int64_t n = data->x.n, step = eh_dataset_block_rows(ctx, data);
     int64_t first = eh_min(sink->skip, n);
     sink->skip = 0;
     for (; first < n && !sink->full; first += step) {

@@ -79,7 +79,7 @@ enhope_status eh_labels_attach(enhope_context *ctx, eh_labels *labels, enhope_da
  */
 enhope_status eh_dataset_order_classes(enhope_context *ctx, enhope_dataset *data);
 /* Moves the names to data as its classes, in order of appearance. */
-void eh_labels_give(eh_labels *labels, enhope_dataset *data);
+void eh_labels_move_names(eh_labels *labels, enhope_dataset *data);
 void eh_labels_free(eh_labels *labels);
 
 /* ---- sink.c: sinks receive the rows of every reader ---- */

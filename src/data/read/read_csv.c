@@ -376,7 +376,7 @@ enhope_status eh_read_csv(enhope_context *ctx, eh_input *in, enhope_dataset *dat
     data->x = (eh_matrix){.kind = ENHOPE_F32, .H = H};
     EH_CHECK(read_records(ctx, &f, H, &r, sink));
     EH_CHECK(move_names(ctx, &f, data));
-    eh_labels_give(&r.labels, data);
+    eh_labels_move_names(&r.labels, data);
 cleanup:
     eh_free(r.x);
     eh_labels_free(&r.labels);

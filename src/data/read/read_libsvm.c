@@ -162,7 +162,7 @@ enhope_status eh_read_libsvm(enhope_context *ctx, eh_input *in, enhope_dataset *
     EH_TRY(eh_text_open(ctx, in->path, &f.text));
     EH_CHECK(parse_lines(ctx, &f));
     data->x.H = f.H;
-    eh_labels_give(&f.labels, data);
+    eh_labels_move_names(&f.labels, data);
 cleanup:
     eh_free(f.row_start);
     eh_free(f.column);

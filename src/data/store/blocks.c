@@ -13,7 +13,7 @@ enhope_status eh_dataset_in_memory(enhope_context *ctx, const enhope_dataset *da
                    1e-9 * (double)eh_memory_limit(ctx));
 }
 
-int64_t eh_dataset_step(const enhope_context *ctx, const enhope_dataset *data)
+int64_t eh_dataset_block_rows(const enhope_context *ctx, const enhope_dataset *data)
 {
     enum { WHOLE = 4096 }; /* blocks are multiples of this, so that batched work leaves no remainder */
     const int64_t stored = data->store ? data->store->stored : data->x.n * data->x.H;
@@ -37,12 +37,12 @@ enhope_status enhope_dataset_block(enhope_context *ctx, const enhope_dataset *da
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "rows %lld to %lld requested: expected rows within 0 to %lld",
                        (long long)first, (long long)first + (long long)count - 1, (long long)data->x.n - 1);
     EH_CHECK(eh_new(ctx, "a data set", 1, sizeof *block, (void **)&block));
-    if (!data->store) EH_CHECK(eh_store_of(ctx, data, &own));
+    if (!data->store) EH_CHECK(eh_store_from_dataset(ctx, data, &own));
     const eh_store *store = data->store ? data->store : own;
     EH_CHECK(eh_store_count(ctx, store, first, count, &stored));
     EH_CHECK(eh_block_create(ctx, store->kind, store->H, count, stored, &b));
     EH_CHECK(eh_store_read(ctx, store, first, count, &b, 0, true));
-    eh_store_ahead(store, first + count, count); /* the next block is usually read next */
+    eh_store_prefetch(store, first + count, count); /* the next block is usually read next */
     block->x = b.x;
     memcpy(block->owned, b.owned, sizeof b.owned);
     memset(b.owned, 0, sizeof b.owned);

@@ -415,7 +415,7 @@ enhope_status eh_store_read(enhope_context *ctx, const eh_store *s, int64_t firs
     return ENHOPE_OK;
 }
 
-void eh_store_ahead(const eh_store *s, int64_t first, int64_t n)
+void eh_store_prefetch(const eh_store *s, int64_t first, int64_t n)
 {
     if (!s->files || s->kind == ENHOPE_CSR || first < 0) return;
     const int64_t end = n < s->n - first ? first + n : s->n;
@@ -432,7 +432,7 @@ void eh_store_ahead(const eh_store *s, int64_t first, int64_t n)
     }
 }
 
-enhope_status eh_store_of(enhope_context *ctx, const enhope_dataset *data, eh_store **out)
+enhope_status eh_store_from_dataset(enhope_context *ctx, const enhope_dataset *data, eh_store **out)
 {
     eh_store *s = NULL;
     EH_TRY(eh_new(ctx, "a store", 1, sizeof *s, (void **)&s));
@@ -447,8 +447,8 @@ enhope_status eh_store_of(enhope_context *ctx, const enhope_dataset *data, eh_st
     return ENHOPE_OK;
 }
 
-enhope_status eh_store_of_files(enhope_context *ctx, enhope_kind kind, int64_t H, int32_t c, eh_files *files,
-                                eh_store **out)
+enhope_status eh_store_from_files(enhope_context *ctx, enhope_kind kind, int64_t H, int32_t c, eh_files *files,
+                                  eh_store **out)
 {
     eh_store *s = NULL;
     const enhope_status status = eh_new(ctx, "a store", 1, sizeof *s, (void **)&s);

@@ -30,7 +30,7 @@ typedef struct eh_store {
 } eh_store;
 
 /* Creates a store over a data set in memory, which must outlive the store. */
-enhope_status eh_store_of(enhope_context *ctx, const enhope_dataset *data, eh_store **out);
+enhope_status eh_store_from_dataset(enhope_context *ctx, const enhope_dataset *data, eh_store **out);
 /* Opens a plain IDX or NPY file of inputs and one of labels (NULL: none). Stores class names, image
  * shape, n, H and kind in data. *out stays NULL if the files must be read as a whole, because they
  * are compressed or in column-major order. */
@@ -50,6 +50,6 @@ enhope_status eh_store_read(enhope_context *ctx, const eh_store *store, int64_t 
                             int64_t at, bool values);
 /* Announces that these rows will be read next, so that the system can fetch them ahead. Has an
  * effect on dense files only. */
-void eh_store_ahead(const eh_store *store, int64_t first, int64_t n);
+void eh_store_prefetch(const eh_store *store, int64_t first, int64_t n);
 
 #endif

@@ -44,7 +44,7 @@ void eh_array_file_free(eh_array_file *file);
 void eh_files_free(eh_files *files);
 /* Creates a store over the files, whose spans are complete, with c classes (0: unlabeled). Takes
  * ownership of the files, even on failure. */
-enhope_status eh_store_of_files(enhope_context *ctx, enhope_kind kind, int64_t H, int32_t c, eh_files *files,
-                                eh_store **out);
+enhope_status eh_store_from_files(enhope_context *ctx, enhope_kind kind, int64_t H, int32_t c, eh_files *files,
+                                  eh_store **out);
 
 #endif

@@ -122,7 +122,7 @@ enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const 
     data->image_columns = x->a.rank == 3 ? x->a.shape[2] : 0;
     eh_files *whole = files;
     files = NULL;
-    EH_CHECK(eh_store_of_files(ctx, data->x.kind, H, data->c, whole, out));
+    EH_CHECK(eh_store_from_files(ctx, data->x.kind, H, data->c, whole, out));
 cleanup:
     eh_files_free(files);
     return status;

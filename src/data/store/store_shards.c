@@ -90,7 +90,7 @@ enhope_status eh_store_open_shards(enhope_context *ctx, const char *folder, bool
     s.input_name = NULL;
     eh_files *whole = files;
     files = NULL;
-    EH_CHECK(eh_store_of_files(ctx, s.kind, s.H, data->c, whole, &data->store));
+    EH_CHECK(eh_store_from_files(ctx, s.kind, s.H, data->c, whole, &data->store));
 cleanup:
     eh_files_free(files);
     eh_shards_free(&s);

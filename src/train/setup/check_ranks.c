@@ -72,7 +72,7 @@ enhope_status eh_setup_check_ranks(enhope_trainer *t)
     if (!status) status = eh_new(t->ctx, "settings", settings, sizeof *text, (void **)&text);
     if (!status) status = eh_settings_texts(t->ctx, &t->set, text);
     if (!status) status = find_facts(t, all + rank * each);
-    EH_CHECK(eh_comm_agree(t->ctx, status));
+    EH_CHECK(eh_comm_check(t->ctx, status));
     for (int i = 0; i < settings; i++) all[rank * each + FACTS + i] = hash_text(text[i].value);
     for (int r = 0; r <= ranks; r++) offset[r] = r * each * (int64_t)sizeof *all;
     eh_comm_gather(t->ctx, all, offset);

@@ -21,7 +21,7 @@ static enhope_status choose_store(enhope_trainer *t, eh_windows_settings *s)
         const int64_t stored = x->kind == ENHOPE_CSR && x->row_start ? x->row_start[x->n] : 0;
         if (!s->store && t->method->compared == EH_EXEMPLARS &&
             eh_store_bytes(x->kind, x->H, x->n, stored) > capacity) {
-            EH_TRY(eh_store_of(t->ctx, t->data, &s->own));
+            EH_TRY(eh_store_from_dataset(t->ctx, t->data, &s->own));
             s->store = s->own;
         }
         if (capacity < s->memory) s->memory = capacity;
@@ -216,13 +216,13 @@ static enhope_status initialize(enhope_trainer *t, const eh_plan *plan)
 static enhope_status build(enhope_trainer *t)
 {
     eh_plan plan = {.sparse = false};
-    EH_TRY(eh_comm_agree(t->ctx, prepare(t, &plan)));
+    EH_TRY(eh_comm_check(t->ctx, prepare(t, &plan)));
     EH_TRY(eh_setup_check_ranks(t));
     if (!t->cp) return ENHOPE_OK;
     eh_compute_begin(t->cp);
     const enhope_status status = initialize(t, &plan);
     eh_compute_end(t->cp);
-    return eh_comm_agree(t->ctx, status);
+    return eh_comm_check(t->ctx, status);
 }
 
 /* Creates a trainer with data, settings and method only. */
@@ -259,7 +259,7 @@ enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_model *fro
     enhope_trainer *t = NULL;
     eh_comm_begin(ctx);
     enhope_status status = begin(ctx, from, data, settings, &t);
-    status = status ? eh_comm_agree(ctx, status) : build(t);
+    status = status ? eh_comm_check(ctx, status) : build(t);
     if (status) {
         enhope_trainer_free(t);
         return status;

@@ -11,7 +11,7 @@ enhope_status eh_setup_exemplars(enhope_trainer *t)
     float *E = NULL;
     enhope_status status;
     /* all ranks enter the next call, or none does */
-    EH_CHECK(eh_comm_agree(t->ctx, eh_new(t->ctx, "exemplars", p->z * p->H, sizeof *E, (void **)&E)));
+    EH_CHECK(eh_comm_check(t->ctx, eh_new(t->ctx, "exemplars", p->z * p->H, sizeof *E, (void **)&E)));
     const bool points = t->set.exemplars == EH_START_RANDOM || (p->learned && t->method->own_scale);
     if (t->from)
         EH_CHECK(eh_setup_more_exemplars(t, E));
@@ -98,9 +98,9 @@ enhope_status eh_setup_neighbors(enhope_trainer *t)
     else if (t->method->nearest)
         t->k = t->method->nearest;
     else if (exemplars)
-        t->k = eh_default_neighbours(t->parameters.exemplar_label, r);
+        t->k = eh_default_neighbors(t->parameters.exemplar_label, r);
     else
-        t->k = r < EH_NEIGHBOURS ? (int32_t)r : EH_NEIGHBOURS;
+        t->k = r < EH_NEIGHBORS ? (int32_t)r : EH_NEIGHBORS;
     t->set.neighbours = t->k;
     return t->cp ? eh_embedder_search(&t->embedder, t->embedder.capacity, t->k, NULL) : ENHOPE_OK;
 }

@@ -187,7 +187,7 @@ static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
         if (t->from)
             EH_TRY(eh_setup_count_exemplars(t, &plan->z));
         else
-            plan->z = s->z ? s->z : eh_exemplar_usual(t->samples.present, t->samples.n);
+            plan->z = s->z ? s->z : eh_exemplar_default_count(t->samples.present, t->samples.n);
         plan->learned = s->exemplars == EH_START_LEARNED;
         if (t->windows && !t->from && plan->z > t->samples.resident_n)
             return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,

@@ -54,7 +54,7 @@ static bool is_own(const eh_windows *w, int64_t i)
 
 static void read_ahead(const eh_windows *w, const eh_window *a, int64_t i)
 {
-    if (i < a->runs && is_own(w, i)) eh_store_ahead(w->store, a->run[i] * w->runs.rows, eh_run_rows(w, a->run[i]));
+    if (i < a->runs && is_own(w, i)) eh_store_prefetch(w->store, a->run[i] * w->runs.rows, eh_run_rows(w, a->run[i]));
 }
 
 /* Reads all runs of a window in sequence. Values are read for own chunks only. */

@@ -150,7 +150,7 @@ enhope_status eh_windows_turn(eh_windows *w, int64_t epoch, int64_t batch, const
         next->epoch = -1; /* the next request reads it again */
         status = eh_fail(w->ctx, status, "%s", w->reader.ctx.error);
     }
-    EH_TRY(eh_comm_agree(w->ctx, status));
+    EH_TRY(eh_comm_check(w->ctx, status));
     *out = w->now = next;
     return ENHOPE_OK;
 }

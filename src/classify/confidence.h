@@ -1,7 +1,7 @@
 /* Confidence of a classification: the temperature of probabilities, their calibration, and the
  * error rate when samples of low confidence are rejected. */
-#ifndef EH_SURENESS_H
-#define EH_SURENESS_H
+#ifndef EH_CONFIDENCE_H
+#define EH_CONFIDENCE_H
 
 #include "base/base.h"
 
@@ -16,14 +16,14 @@ double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t 
 void eh_calibration_add(float true_p, float confidence, bool right, int64_t all, enhope_calibration *sum);
 void eh_calibration_end(int64_t all, enhope_calibration *sum);
 
-typedef struct eh_judged {
-    float sure; /* larger: more confident */
+typedef struct eh_decision {
+    float confidence; /* larger: more confident */
     bool wrong;
-} eh_judged;
+} eh_decision;
 
 /* Sorts s (n > 0) by confidence and fills n, errors and threshold of each row for its share.
  * Returns the area under the curve of error against coverage. Samples of equal confidence have no
  * order: their errors are spread evenly. */
-double eh_coverage(eh_judged *s, int64_t n, enhope_coverage *row, int rows);
+double eh_coverage(eh_decision *s, int64_t n, enhope_coverage *row, int rows);
 
 #endif

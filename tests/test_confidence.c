@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "classify/classify.h"
-#include "classify/sureness.h"
+#include "classify/confidence.h"
 
 enum { N = 20000, C = 4, SEED = 20170820 };
 
@@ -149,7 +149,7 @@ static void calibration_matches_hand_computation(void **state)
 static void coverage_matches_hand_computation(void **state)
 {
     (void)state;
-    eh_judged s[] = {{0.5f, true}, {-INFINITY, true}, {2.5f, false}, {0.5f, false}, {1.25f, true}};
+    eh_decision s[] = {{0.5f, true}, {-INFINITY, true}, {2.5f, false}, {0.5f, false}, {1.25f, true}};
     enhope_coverage row[] = {{.share = 1},   {.share = 0.8}, {.share = 0.6},
                              {.share = 0.4}, {.share = 0.2}, {.share = 0}};
     const double area = eh_coverage(s, 5, row, 6);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "classify/sureness.h"
+#include "classify/confidence.h"
 
 static const double MAX_TEMPERATURE = 100, MIN_TEMPERATURE = 0.01;
 
@@ -86,29 +86,29 @@ void eh_calibration_end(int64_t all, enhope_calibration *sum)
 
 static int by_confidence(const void *a, const void *b)
 {
-    const float left = ((const eh_judged *)a)->sure, right = ((const eh_judged *)b)->sure;
+    const float left = ((const eh_decision *)a)->confidence, right = ((const eh_decision *)b)->confidence;
     return (left < right) - (left > right);
 }
 
 /* Index after the last sample with the confidence of sample i. */
-static int64_t tie_end(const eh_judged *s, int64_t n, int64_t i)
+static int64_t tie_end(const eh_decision *s, int64_t n, int64_t i)
 {
     int64_t end = i + 1;
-    while (end < n && s[end].sure == s[i].sure) end++;
+    while (end < n && s[end].confidence == s[i].confidence) end++;
     return end;
 }
 
-static void cover(const eh_judged *s, int64_t n, enhope_coverage *row)
+static void cover(const eh_decision *s, int64_t n, enhope_coverage *row)
 {
     const double wanted = ceil(row->share * (double)n - 1e-6);
     const int64_t last = wanted < 1 ? 0 : wanted > (double)n ? n - 1 : (int64_t)wanted - 1;
     row->n = tie_end(s, n, last);
-    row->threshold = s[last].sure;
+    row->threshold = s[last].confidence;
     row->errors = 0;
     for (int64_t i = 0; i < row->n; i++) row->errors += s[i].wrong;
 }
 
-double eh_coverage(eh_judged *s, int64_t n, enhope_coverage *row, int rows)
+double eh_coverage(eh_decision *s, int64_t n, enhope_coverage *row, int rows)
 {
     qsort(s, (size_t)n, sizeof *s, by_confidence);
     for (int i = 0; i < rows; i++) cover(s, n, &row[i]);
