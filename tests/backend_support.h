@@ -1,6 +1,6 @@
-/* A backend against the reference, operation by operation, on irregular shapes; and the same bits again: on the cpu from
- * another number of threads, on cuda from another run. Tests run for cuda where there is one, in each of its precisions,
- * then for the cpu. */
+/* Compares a backend with the reference, operation by operation, on irregular shapes. Results
+ * are equal bit for bit for another number of threads (cpu) and in another run (cuda). Tests run
+ * on cuda, if it is available, in each precision, and then on the cpu. */
 #ifndef BACKEND_SUPPORT_H
 #define BACKEND_SUPPORT_H
 
@@ -16,14 +16,14 @@
 
 static enhope_context *ctx;
 static eh_compute *cpu, *ref, *one; /* the backend under test, the oracle, the backend with a single thread */
-static double tolerance;            /* of products of operands, relative to the largest entry */
+static double tolerance;            /* of products of packed values, relative to the largest entry */
 static const double EXACT = 1e-5;   /* of everything else */
 
-/* The same on every backend: addresses of any type. */
+/* The same values on every backend. */
 typedef struct twin {
     void *cpu, *ref, *one;
     int64_t count;
-    int64_t packed; /* else numbers */
+    int64_t packed; /* otherwise reals */
 } twin;
 
 /* Runs one call on all three backends: c is the backend, T(x) its copy of a twin. */
@@ -36,7 +36,7 @@ typedef struct twin {
     } while (0)
 #define T(x) (which == 0 ? (x).cpu : which == 1 ? (x).ref : (x).one)
 
-/* Room for count elements of a size on each; the sizes may differ. */
+/* Memory for `count` elements on each backend; sizes may differ. */
 static inline twin allocate(int64_t count, size_t size_cpu, size_t size_ref)
 {
     return (twin){cpu->op->alloc(cpu, (size_t)count * size_cpu), ref->op->alloc(ref, (size_t)count * size_ref),
@@ -50,7 +50,7 @@ static inline twin from_host(const float *host, int64_t count)
     return t;
 }
 
-/* The first normal numbers of a stream, drawn once: the same few streams are used thousands of times. */
+/* The first normal numbers of a stream, drawn once because tests use the same streams often. */
 static inline const double *normals(uint32_t stream, int64_t count)
 {
     static struct {
@@ -116,7 +116,7 @@ static inline float from_bfloat16(uint16_t half)
     return value;
 }
 
-/* wide: of the rows of operands, which lie on cuda as so many bfloat16 parts; 0: they are numbers. */
+/* wide: row length of packed values, which are bfloat16 parts on cuda; 0: reals. */
 static inline float *on_host(eh_compute *c, const void *v, int64_t count, int64_t wide)
 {
     float *host = calloc((size_t)(count + 1), sizeof *host);
@@ -134,7 +134,7 @@ static inline float *on_host(eh_compute *c, const void *v, int64_t count, int64_
     return host;
 }
 
-/* Every number within this part of the largest. */
+/* Asserts that every difference is at most `part` of the largest value. */
 static inline void close_within(twin t, double part)
 {
     float *mine = on_host(cpu, t.cpu, t.count, t.packed);
@@ -148,7 +148,7 @@ static inline void close_within(twin t, double part)
     if (!(worst <= part * largest)) fail_msg("%g of %g", worst, largest);
 }
 
-/* Operands carry their own rounding. */
+/* Packed values have a rounding of their own. */
 static inline void close_enough(twin t)
 {
     close_within(t, t.packed && tolerance > EXACT ? tolerance : EXACT);
@@ -161,13 +161,13 @@ static inline void same_bits(twin t)
     free(a), free(b);
 }
 
-static inline void agree(twin t, double part)
+static inline void assert_close(twin t, double part)
 {
     close_within(t, part);
     same_bits(t);
 }
 
-/* int32 or int64 from a backend; to be freed */
+/* int32 or int64 values of a backend; the caller frees them */
 static inline void *fetched(eh_compute *c, const void *from, int64_t count, size_t size)
 {
     void *host = malloc((size_t)(count + 1) * size);
@@ -182,7 +182,7 @@ static inline eh_loss_value value_of(eh_compute *c, const void *scalar)
     return v;
 }
 
-/* Opens the backend under test twice, and runs the group on it. */
+/* Opens the backend under test twice and runs the group on it. */
 static inline int run_on(const char *device, const char *precision, double product_tolerance,
                          const struct CMUnitTest *tests, size_t count)
 {

@@ -242,7 +242,7 @@ static void training_goes_on_from_a_model_and_classes_join(void **state)
     enhope_model *none = NULL;
     assert_int_equal(enhope_dataset_view_f32(ctx, 10, H - 1, X, LABEL, C, NULL, &narrow), 0);
     assert_int_equal(enhope_model_update(ctx, whole, narrow, few, NULL, NULL, &none), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "data has 5 inputs, the model expects 6");
+    assert_string_equal(enhope_error(ctx), "the data has 5 inputs, the model 6; use data with the inputs of training");
     enhope_dataset_free(narrow);
     assert_int_equal(enhope_dataset_view_f32(ctx, 10, H, X, NULL, 0, NULL, &narrow), 0);
     assert_int_equal(enhope_model_update(ctx, whole, narrow, few, NULL, NULL, &none), ENHOPE_ERROR_DATA);

@@ -54,8 +54,8 @@ static void check_pairs(const eh_pairs *flags, const float *Y_host, const float 
                  flags->gaussian, flags->dof, flags->row, flags->nca, self, flags->indicator, weighted, smooth,
                  (long long)n, got.value, want.value);
     assert_true(got.value == again.value);
-    agree(dY, part);
-    if (!self) agree(dG, part);
+    assert_close(dY, part);
+    if (!self) assert_close(dG, part);
     drop(Y), drop(G), drop(dY), drop(dG), drop(loss), drop(labels), drop(others), drop(P), drop(share), drop(weight);
     free(shares);
 }
@@ -212,7 +212,7 @@ static void check_triples(const eh_triples *sizes, const float *Y_host, const in
         fail_msg("n %lld, targets %lld: loss %.9g, expected %.9g", (long long)sizes->n, (long long)sizes->targets,
                  got.value, want.value);
     assert_true(got.value == again.value);
-    agree(dY, EXACT);
+    assert_close(dY, EXACT);
     drop(Y), drop(dY), drop(loss), drop(labels);
 }
 
@@ -302,7 +302,7 @@ static void check_affinities(int64_t n, int64_t dims, const float *host, double 
     twin X = from_host(host, n * dims), P = make(n * n, 34, 1);
     double *want = malloc((size_t)(n * n + 1) * sizeof *want);
     ON_EACH(c->op->affinities(c, n, dims, T(X), perplexity, T(P)));
-    agree(P, 2 * EXACT);
+    assert_close(P, 2 * EXACT);
     plain_affinities(n, dims, host, perplexity, want);
     float *mine = on_host(cpu, P.cpu, n * n, false);
     double sum = 0;

@@ -224,7 +224,7 @@ static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
     refused(blobs, with("neighbours", "7", NULL), ENHOPE_ERROR_ARGUMENT,
             "neighbours is 7, but there are 6 exemplars; use at most as many");
     refused(blobs, with("method", "hope", "batch", "1", NULL), ENHOPE_ERROR_ARGUMENT,
-            "batch is 1: hope compares the samples of a batch, expected at least 2");
+            "batch is 1: hope compares the samples of a batch; use at least 2");
     refused(blobs, with("method", "knn", "neighbours", "301", NULL), ENHOPE_ERROR_ARGUMENT,
             "neighbours is 301, but there are 300 training points; use at most as many");
     enhope_dataset_free(bare);

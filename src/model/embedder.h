@@ -27,7 +27,7 @@ typedef struct eh_embedder {
     eh_real *G;                /* (r or more, h) the embedded references */
     eh_label *reference_label; /* (r) */
     eh_knn_result nearest;     /* neighbors of embedded rows, after eh_embedder_search */
-    int32_t *guess;            /* (capacity) their classes, if errors are counted; otherwise NULL */
+    int32_t *prediction;       /* (capacity) their classes, if errors are counted; otherwise NULL */
 } eh_embedder;
 
 typedef struct eh_embedder_sizes {

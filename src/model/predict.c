@@ -49,8 +49,8 @@ static int64_t block_rows(const pass *p, int64_t k)
     const int64_t wanted = model->exemplars && model->r > p->n ? model->r : p->n;
     const int64_t work = model->map->work(s, p->cp, 1, false) - model->map->work(s, p->cp, 0, false);
     const int64_t width = p->e.ld + work + op->queue_depth * (s->h + 3 * k);
-    const int64_t most = (op->host ? HOST_NUMBERS : DEVICE_NUMBERS) / width;
-    const int64_t rows = eh_min(eh_min(op->block, wanted), most);
+    const int64_t max = (op->host ? HOST_NUMBERS : DEVICE_NUMBERS) / width;
+    const int64_t rows = eh_min(eh_min(op->block, wanted), max);
     return rows > 0 ? rows : 1;
 }
 
@@ -69,8 +69,9 @@ enhope_status eh_model_inputs(enhope_context *ctx, const enhope_model *model, co
     *x = data->x;
     if (x->kind == ENHOPE_CSR && x->H < H) x->H = H; /* a sparse file is as wide as its last nonzero column */
     if (x->H != H)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "data has %lld inputs, the model expects %lld", (long long)data->x.H,
-                       (long long)H);
+        return eh_fail(ctx, ENHOPE_ERROR_DATA,
+                       "the data has %lld inputs, the model %lld; use data with the inputs of training",
+                       (long long)data->x.H, (long long)H);
     for (int64_t j = 0; data->input_name && model->input_name && j < data->x.H; j++)
         if (strcmp(data->input_name[j], model->input_name[j]))
             return eh_fail(
@@ -241,17 +242,17 @@ enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model,
 
 /* State of classification beside the pass. */
 typedef struct votes {
-    int32_t *label;  /* (span), if margins are requested and labels are not */
-    float *Y;        /* (span, h) on the host, if the host needs it and Y is not requested */
-    float *G;        /* (r, h) on the host, if probabilities or margins are computed there */
-    double *scratch; /* (2 c) */
-    double aside;    /* seconds of computation on the host */
+    int32_t *label;      /* (span), if margins are requested and labels are not */
+    float *Y;            /* (span, h) on the host, if the host needs it and Y is not requested */
+    float *G;            /* (r, h) on the host, if probabilities or margins are computed there */
+    double *scratch;     /* (2 c) */
+    double host_seconds; /* seconds of computation on the host */
 } votes;
 
 /* The outputs of the span that starts with sample `first`. Without exemplars, probabilities are
  * shares of the votes. */
-static eh_predictions classes_of(const enhope_model *model, const enhope_prediction *out, const votes *v, int64_t first,
-                                 int64_t k)
+static eh_predictions predictions_of(const enhope_model *model, const enhope_prediction *out, const votes *v,
+                                     int64_t first, int64_t k)
 {
     return (eh_predictions){.label = out->label ? out->label + first : v->label,
                             .winner = out->winner ? out->winner + first : NULL,
@@ -266,7 +267,7 @@ static enhope_status votes_open(enhope_context *ctx, pass *p, int64_t k, const e
     const enhope_model *model = p->model;
     const int64_t h = model->shape.h;
     if (out->margin && !out->label) EH_TRY(eh_new(ctx, "labels", p->span, sizeof *v->label, (void **)&v->label));
-    const eh_predictions wanted = classes_of(model, out, v, 0, k);
+    const eh_predictions wanted = predictions_of(model, out, v, 0, k);
     if (wanted.label || wanted.winner || wanted.distance || wanted.shares || wanted.neighbour ||
         wanted.neighbour_distance)
         EH_TRY(eh_embedder_search(&p->e, p->span, k, &wanted));
@@ -311,7 +312,7 @@ static void compare_span(const enhope_model *model, int64_t first, int64_t count
                                     .dof = model->dof};
     if (out->proba) eh_probabilities(&ref, model->temperature, Y, count, v->scratch, out->proba + first * model->c);
     if (out->margin) eh_margins(&ref, Y, count, label, out->margin + first);
-    v->aside += eh_seconds() - start;
+    v->host_seconds += eh_seconds() - start;
 }
 
 /* Fetches the outputs of a span of `count` samples that starts with sample `first`. */
@@ -320,7 +321,7 @@ static enhope_status fetch_span(pass *p, enhope_context *ctx, int64_t first, int
 {
     const enhope_model *model = p->model;
     const int64_t h = model->shape.h;
-    const eh_predictions classes = classes_of(model, out, v, first, p->e.nearest.k);
+    const eh_predictions classes = predictions_of(model, out, v, first, p->e.nearest.k);
     if (p->e.nearest.cp)
         EH_TRY(eh_classify_fetch(&p->e.nearest, ctx, count, model->reference_label, model->c, &classes));
     float *Y = out->Y ? out->Y + first * h : v->Y;
@@ -332,14 +333,13 @@ static enhope_status fetch_span(pass *p, enhope_context *ctx, int64_t first, int
 enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                const int64_t *rows, int64_t n, int32_t k, const enhope_prediction *out, double *seconds)
 {
-    if (k < 0) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k = %d neighbours asked for: expected at least 1", k);
+    if (k < 0) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k is %d: expected at least 1 neighbor", k);
     if (k > model->r)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k = %d neighbours asked for, the model has %lld references", k,
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k is %d, but the model has %lld references; use at most as many", k,
                        (long long)model->r);
     if (out->margin && !model->exemplars)
-        return eh_fail(
-            ctx, ENHOPE_ERROR_ARGUMENT,
-            "margins asked for: a model that compares with training points has none, only one with exemplars");
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                       "margins need a model with exemplars; this model compares with training points");
     if (k == 0) k = model->k;
     pass p;
     votes v = {0};
@@ -358,7 +358,7 @@ enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, c
         }
         eh_compute_end(p.cp);
         if (!status) status = p.cp->op->sync(p.cp, ctx);
-        if (seconds) *seconds = eh_seconds() - start - v.aside;
+        if (seconds) *seconds = eh_seconds() - start - v.host_seconds;
     }
     votes_close(&v);
     pass_close(&p);

@@ -59,11 +59,12 @@ static enhope_status read_entry(enhope_context *ctx, const cJSON *entry, int64_t
         return bad_tensor(ctx, name, "is not described by dtype, shape and data_offsets");
     t.dtype = dtype->valuestring;
     const int64_t item_bytes = dtype_bytes(t.dtype);
-    if (!item_bytes) return bad_tensor(ctx, name, "has a dtype that is not known");
+    if (!item_bytes) return bad_tensor(ctx, name, "has an unknown dtype");
     int64_t bytes = item_bytes;
     for (const cJSON *extent = shape->child; extent; extent = extent->next, t.rank++) {
         int64_t size;
-        if (!eh_json_size(extent, &size)) return bad_tensor(ctx, name, "has a shape that is not of whole numbers >= 0");
+        if (!eh_json_size(extent, &size))
+            return bad_tensor(ctx, name, "has a shape with a value that is not a whole number >= 0");
         if (!eh_mul(bytes, size, &bytes)) return bad_tensor(ctx, name, "has a shape whose product overflows");
         if (t.rank < 2) t.shape[t.rank] = size;
     }
@@ -72,7 +73,8 @@ static enhope_status read_entry(enhope_context *ctx, const cJSON *entry, int64_t
         t.begin > t.end)
         return bad_tensor(ctx, name, "has data_offsets that are not two ascending whole numbers >= 0");
     if (t.end > data) return bad_tensor(ctx, name, "reaches beyond the end of the file");
-    if (t.end - t.begin != bytes) return bad_tensor(ctx, name, "has data_offsets that do not fit its shape and dtype");
+    if (t.end - t.begin != bytes)
+        return bad_tensor(ctx, name, "has data_offsets that do not match its shape and dtype");
     *out = t;
     return ENHOPE_OK;
 }
@@ -256,14 +258,14 @@ static char *print_header(const cJSON *metadata, const eh_st_tensor *tensor, int
 }
 
 /* The bytes before the tensors. name: of the file, for messages. */
-typedef struct opening {
+typedef struct file_start {
     unsigned char prefix[PREFIX];
     char *text; /* the header without padding; free with cJSON_free */
     size_t used, padding;
-} opening;
+} file_start;
 
-static enhope_status print_opening(enhope_context *ctx, const char *name, const cJSON *metadata,
-                                   const eh_st_tensor *tensor, int64_t tensors, opening *out)
+static enhope_status print_start(enhope_context *ctx, const char *name, const cJSON *metadata,
+                                 const eh_st_tensor *tensor, int64_t tensors, file_start *out)
 {
     char *text = print_header(metadata, tensor, tensors);
     if (!text) return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "%s: out of memory: the header", name);
@@ -274,7 +276,7 @@ static enhope_status print_opening(enhope_context *ctx, const char *name, const 
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "%s: not written: its header would be %llu bytes, the format allows %d",
                        name, (unsigned long long)length, MAX_HEADER);
     }
-    *out = (opening){.text = text, .used = used, .padding = padding};
+    *out = (file_start){.text = text, .used = used, .padding = padding};
     for (int i = 0; i < PREFIX; i++) out->prefix[i] = (unsigned char)(length >> (8 * i) & 0xFF);
     return ENHOPE_OK;
 }
@@ -284,8 +286,8 @@ static const char spaces[ALIGN + 1] = "        ";
 enhope_status eh_safetensors_write(enhope_context *ctx, const char *path, const cJSON *metadata,
                                    const eh_st_tensor *tensor, int64_t tensors)
 {
-    opening first;
-    EH_TRY(print_opening(ctx, path, metadata, tensor, tensors, &first));
+    file_start first;
+    EH_TRY(print_start(ctx, path, metadata, tensor, tensors, &first));
     eh_atomic_file file;
     enhope_status status;
     EH_CHECK(eh_atomic_open(ctx, path, &file));
@@ -307,15 +309,15 @@ static char *put(char *at, const void *from, size_t bytes)
 }
 
 enhope_status eh_safetensors_write_bytes(enhope_context *ctx, const cJSON *metadata, const eh_st_tensor *tensor,
-                                         int64_t tensors, void *to, size_t room, size_t *bytes)
+                                         int64_t tensors, void *to, size_t capacity, size_t *bytes)
 {
-    opening first;
-    EH_TRY(print_opening(ctx, "the model's bytes", metadata, tensor, tensors, &first));
+    file_start first;
+    EH_TRY(print_start(ctx, "the model's bytes", metadata, tensor, tensors, &first));
     size_t all = PREFIX + first.used + first.padding;
     for (int64_t i = 0; i < tensors; i++) all += (size_t)tensor_bytes(&tensor[i]);
     enhope_status status = ENHOPE_OK;
-    if (to && room < all)
-        status = eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is room for %zu bytes, the model has %zu", room, all);
+    if (to && capacity < all)
+        status = eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the buffer has %zu bytes, the model needs %zu", capacity, all);
     if (to && !status) {
         char *at = put(to, first.prefix, PREFIX);
         at = put(at, first.text, first.used);

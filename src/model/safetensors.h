@@ -1,11 +1,12 @@
-/* The safetensors container: named tensors and a table of texts in one file. Knows nothing of models.
+/* The safetensors container: named tensors and a table of texts in one file.
  *
  *   bytes 0..7        N, the length of the header, unsigned little-endian
- *   bytes 8..8+N-1    the header: a JSON object, closed by spaces up to a multiple of 8 bytes
+ *   bytes 8..8+N-1    the header: a JSON object, padded with spaces to a multiple of 8 bytes
  *   bytes 8+N..end    the tensors, little-endian, row-major, without gaps
  *
- * The header maps each tensor's name to {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, offsets from
- * byte 8+N, and "__metadata__" to an object of texts.
+ * The header maps the name of each tensor to {"dtype": "F32", "shape": [2, 3],
+ * "data_offsets": [begin, end]}, with offsets from byte 8+N, and "__metadata__" to an object of
+ * texts.
  */
 #ifndef EH_SAFETENSORS_H
 #define EH_SAFETENSORS_H
@@ -50,6 +51,6 @@ enhope_status eh_safetensors_write(enhope_context *ctx, const char *path, const 
 /* Writes the file to memory, `to`, of `capacity` bytes, and sets *bytes to its size. to NULL:
  * only sets *bytes. */
 enhope_status eh_safetensors_write_bytes(enhope_context *ctx, const cJSON *metadata, const eh_st_tensor *tensor,
-                                         int64_t tensors, void *to, size_t room, size_t *bytes);
+                                         int64_t tensors, void *to, size_t capacity, size_t *bytes);
 
 #endif

@@ -48,7 +48,7 @@ static enhope_status reduce(const eh_solve_data *d, problem *p)
 {
     enhope_context *ctx = d->ctx;
     const int64_t H = d->H;
-    double *S = NULL, *value = NULL, all = 0, kept = 0;
+    double *S = NULL, *value = NULL, all = 0, explained = 0;
     enhope_status status;
     EH_CHECK(eh_new(ctx, "the covariance", H * H, sizeof *S, (void **)&S));
     EH_CHECK(eh_new(ctx, "eigenvalues", H, sizeof *value, (void **)&value));
@@ -57,7 +57,7 @@ static enhope_status reduce(const eh_solve_data *d, problem *p)
     EH_CHECK(eh_covariance(d, p->mean, S));
     EH_CHECK(eh_eigen_largest(ctx, (int)H, S, (int)H, value, p->V));
     for (int64_t k = 0; k < H; k++) all += value[k];
-    while (p->r < H && (p->r < d->h || kept < VARIANCE * all)) kept += value[p->r++];
+    while (p->r < H && (p->r < d->h || explained < VARIANCE * all)) explained += value[p->r++];
 cleanup:
     eh_free(S);
     eh_free(value);
@@ -119,16 +119,16 @@ static void take_links(int64_t i, const int64_t *found, int64_t k, int64_t *link
 static enhope_status find_links(const eh_solve_data *d, problem *p, int64_t k, int64_t *known)
 {
     eh_compute *c = d->cp;
-    const int64_t wide = k + 1, most = d->block;
+    const int64_t wide = k + 1, max = d->block;
     eh_row *index = NULL;
     eh_real *distance = NULL;
     int64_t *found = NULL;
     enhope_status status;
-    EH_CHECK(eh_compute_new(c, d->ctx, "neighbours", most * wide, sizeof *found, &index));
-    EH_CHECK(eh_compute_new(c, d->ctx, "neighbours", most * wide, c->op->real_size, &distance));
-    EH_CHECK(eh_new(d->ctx, "neighbours", most * wide, sizeof *found, (void **)&found));
+    EH_CHECK(eh_compute_new(c, d->ctx, "neighbors", max * wide, sizeof *found, &index));
+    EH_CHECK(eh_compute_new(c, d->ctx, "neighbors", max * wide, c->op->real_size, &distance));
+    EH_CHECK(eh_new(d->ctx, "neighbors", max * wide, sizeof *found, (void **)&found));
     while (*known < p->n && (*known == 0 || !eh_solve_stop(d))) {
-        const int64_t n = p->n - *known < most ? p->n - *known : most;
+        const int64_t n = p->n - *known < max ? p->n - *known : max;
         c->op->nearest(c, eh_at(c, p->Z, *known * p->r), n, p->Z, p->n, p->r, wide, index, distance);
         c->op->fetch(c, found, index, (size_t)(n * wide) * sizeof *found);
         EH_CHECK(c->op->sync(c, d->ctx));
@@ -143,7 +143,7 @@ cleanup:
 }
 
 /* Whether the pair (i, j) is already counted at j: j < i and i is among the neighbors of j. */
-static bool comes_with(const problem *p, int64_t i, int64_t j, int64_t k, int64_t known)
+static bool is_counted(const problem *p, int64_t i, int64_t j, int64_t k, int64_t known)
 {
     return j < i && j < known && bsearch(&i, p->link + j * k, (size_t)k, sizeof i, by_number);
 }
@@ -155,7 +155,7 @@ static void apply_laplacian(problem *p, int64_t k, int64_t known)
     for (int64_t i = 0; i < known; i++)
         for (int64_t l = 0; l < k; l++) {
             const int64_t j = p->link[i * k + l];
-            if (comes_with(p, i, j, k, known)) continue;
+            if (is_counted(p, i, j, k, known)) continue;
             p->degree[i]++, p->degree[j]++;
             const float *a = p->host + i * r, *b = p->host + j * r;
             float *to_a = p->other + i * r, *to_b = p->other + j * r;
@@ -194,12 +194,12 @@ static enhope_status nearest_graph(const eh_solve_data *d, int64_t neighbours, p
     const int64_t k = neighbours < p->n ? neighbours : p->n - 1;
     int64_t known = 0;
     eh_log(d->ctx, ENHOPE_LOG_INFO,
-           "lpp: the %lld nearest of each of %lld samples, in the %lld directions of 98 %% of their variance",
+           "lpp: searching %lld neighbors for each of %lld samples, in %lld directions with 98 %% of the variance",
            (long long)k, (long long)p->n, (long long)p->r);
-    EH_TRY(eh_new(d->ctx, "neighbours", p->n * k, sizeof *p->link, (void **)&p->link));
+    EH_TRY(eh_new(d->ctx, "neighbors", p->n * k, sizeof *p->link, (void **)&p->link));
     EH_TRY(find_links(d, p, k, &known));
     if (known < p->n)
-        eh_log(d->ctx, ENHOPE_LOG_WARNING, "lpp: stopped after the neighbours of %lld samples; the map is theirs",
+        eh_log(d->ctx, ENHOPE_LOG_WARNING, "lpp: stopped after the neighbors of %lld samples; the map uses only these",
                (long long)known);
     apply_laplacian(p, k, known);
     EH_TRY(accumulate(d, p, p->A));
@@ -234,7 +234,7 @@ cleanup:
 }
 
 /* Makes both matrices exactly symmetric after sums in float, and adds the ridge to B. */
-static void mend(problem *p)
+static void symmetrize(problem *p)
 {
     const int64_t r = p->r;
     double trace = 0;
@@ -298,8 +298,8 @@ enhope_status eh_solve_lpp(const eh_solve_data *d, int64_t neighbours, eh_real *
     EH_CHECK(allocate(d, &p));
     EH_CHECK(project(d, &p));
     EH_CHECK(neighbours ? nearest_graph(d, neighbours, &p) : class_graph(d, &p));
-    mend(&p);
-    EH_CHECK(eh_eigen_generalised(d->ctx, (int)p.r, p.A, p.B, p.w));
+    symmetrize(&p);
+    EH_CHECK(eh_eigen_generalized(d->ctx, (int)p.r, p.A, p.B, p.w));
     EH_CHECK(write_map(d, &p, theta));
     *loss = 0;
     for (int64_t k = 0; k < d->h; k++) *loss += p.w[k] / (double)d->h;

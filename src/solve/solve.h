@@ -39,7 +39,7 @@ static inline bool eh_solve_stop(const eh_solve_data *d)
 enhope_status eh_solve_pca(const eh_solve_data *d, double response, eh_real *theta, double *loss);
 /* lpp.c: the graph connects each sample with `neighbors` others, or (0) with all samples of its
  * class. The loss is the mean of the eigenvalues of the map. */
-enhope_status eh_solve_lpp(const eh_solve_data *d, int64_t neighbours, eh_real *theta, double *loss);
+enhope_status eh_solve_lpp(const eh_solve_data *d, int64_t neighbors, eh_real *theta, double *loss);
 /* mcml.c: the loss is the objective in all dimensions. */
 enhope_status eh_solve_mcml(const eh_solve_data *d, eh_real *theta, double *loss);
 
@@ -48,7 +48,7 @@ enhope_status eh_solve_mcml(const eh_solve_data *d, eh_real *theta, double *loss
 enum { EH_EIGEN_INPUTS = 20000 }; /* at most: the covariance is H x H */
 
 /* Fails if there are more outputs than inputs, or more inputs than `max`. */
-enhope_status eh_eigen_check(const eh_solve_data *d, int64_t most);
+enhope_status eh_eigen_check(const eh_solve_data *d, int64_t max);
 /* mean (H) and covariance S (H, H) of the samples, as scaled. */
 enhope_status eh_covariance(const eh_solve_data *d, double *mean, double *S);
 /* The h largest eigenvalues, largest first, of the symmetric A (n, n), and their vectors (h, n)
@@ -56,7 +56,7 @@ enhope_status eh_covariance(const eh_solve_data *d, double *mean, double *S);
 enhope_status eh_eigen_largest(enhope_context *ctx, int n, double *A, int h, double *value, double *vector);
 /* All eigenvalues, smallest first, of A v = value B v, with A symmetric and B positive definite
  * (n, n). A becomes the vectors, one per row, with v^T B v = 1. B is destroyed. */
-enhope_status eh_eigen_generalised(enhope_context *ctx, int n, double *A, double *B, double *value);
+enhope_status eh_eigen_generalized(enhope_context *ctx, int n, double *A, double *B, double *value);
 /* theta (H+1, h): y = V (x - mean), V (h, H). The largest entry of each row becomes positive. */
 enhope_status eh_write_directions(const eh_solve_data *d, const double *mean, double *V, eh_real *theta);
 
@@ -69,7 +69,7 @@ typedef struct eh_metric {
     const int32_t *label; /* (n) */
     int64_t block;        /* rows at a time */
     double *row_loss;     /* (n) */
-    double *kin;          /* (n) other samples of its class */
+    double *same;         /* (n) other samples of its class */
     double with_target;   /* samples that have another sample of their class */
     double *Y, *square;   /* (n, H) samples times the metric's root; (n) their squared lengths */
     double *slope;        /* (EH_METRIC_SHARES, block, n) slopes of a block of pairs */

@@ -153,8 +153,10 @@ static enhope_status leave_one_out(enhope_trainer *t, const eh_real *theta, int6
         eh_embedder_embed(&t->embedder, theta, eh_row_at(t->samples.placed_rows, i), count, t->embedder.Y);
         eh_classify(&found, &ref, t->embedder.Y, count, 0);
         EH_CHECK(eh_classify_fetch(&found, t->ctx, count, NULL, 0, &(eh_predictions){0}));
-        for (int64_t s = 0; s < count; s++)
-            *errors += vote_of_others(found.host_index + s * (k + 1), k, i + s, label, votes) != label[i + s];
+        for (int64_t s = 0; s < count; s++) {
+            const int64_t *nearest = found.host_index + s * (k + 1);
+            *errors += vote_of_others(nearest, k, i + s, label, votes) != label[i + s];
+        }
     }
 cleanup:
     eh_knn_free(&found);

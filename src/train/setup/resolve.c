@@ -70,7 +70,7 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
     return ENHOPE_OK;
 }
 
-/* Whether the size of a batch is set, by the caller or by a recipe that takes it from a publication. */
+/* Whether the size of a batch is set, by the caller or by a recipe of a publication. */
 static bool batch_is_chosen(const enhope_trainer *t)
 {
     return EH_EXPLICIT(&t->set, batch) || eh_recipe_sets(t->set.recipe, "batch");
