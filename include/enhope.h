@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 #define ENHOPE_VERSION_MAJOR 0
-#define ENHOPE_VERSION_MINOR 1
+#define ENHOPE_VERSION_MINOR 2
 #define ENHOPE_VERSION_PATCH 0
 
 #if defined(__GNUC__)
@@ -58,7 +58,7 @@ typedef enum enhope_status {
     ENHOPE_ERROR_COMPUTE = 60   /* the compute backend, or another rank, is missing or failed */
 } enhope_status;
 ENHOPE_API const char *enhope_status_text(enhope_status status); /* "data error"; never NULL */
-ENHOPE_API const char *enhope_version(void);                     /* "0.1.0" */
+ENHOPE_API const char *enhope_version(void);                     /* "0.2.0" */
 
 /* ---- context: where errors and log lines go, and what to compute with ---- */
 

@@ -183,7 +183,7 @@ static void print_affinities(question *q)
     check(q->ctx, eh_compute_new(c, q->ctx, "affinities", n * n, c->op->real_size, &P));
     c->op->write(c, X, q->train.x, n * H);
     eh_compute_begin(c);
-    c->op->affinities(c, n, H, X, q->settings->perplexity, P);
+    c->op->affinities(c, n, H, X, q->settings->objective.perplexity, P);
     read_theta(c, P, n * n, all);
     eh_compute_end(c);
     print_rows(n, n, all);

@@ -80,10 +80,10 @@ static void a_solver_and_an_objective_have_settings_of_their_own(void **state)
     static const struct {
         const char *choice, *value, *other, *setting;
     } cases[] = {
-        {"solver", "cg", "adam", "iterations"},    {"solver", "lbfgs", "adam", "iterations"},
-        {"solver", "adam", "lbfgs", "rate"},       {"form", "joint", "row", "weight"},
-        {"form", "joint", "auto", "weight"},       {"similarity", "student", "gaussian", "dof"},
-        {"similarity", "auto", "gaussian", "dof"}, {"target", "mcml", "nca", "label_smoothing"},
+        {"solver", "cg", "adam", "iterations"},       {"solver", "lbfgs", "adam", "iterations"},
+        {"solver", "adam", "lbfgs", "rate"},          {"form", "joint", "row", "weight"},
+        {"form", "joint", "auto", "weight"},          {"similarity", "student", "gaussian", "dof"},
+        {"similarity", "auto", "gaussian", "dof"},    {"target", "mcml", "nca", "label_smoothing"},
         {"target", "auto", "nca", "label_smoothing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -119,12 +119,12 @@ static void what_the_caller_sets_is_known_from_what_a_recipe_sets(void **state)
 {
     (void)state;
     enhope_settings *s = exactly("recipe", "paper", "noise", "0.2", NULL);
-    assert_true(EH_EXPLICIT(s, noise) && !EH_EXPLICIT(s, epochs) && !EH_EXPLICIT(s, batch));
+    assert_true(EH_EXPLICIT(s, augment.noise) && !EH_EXPLICIT(s, optim.epochs) && !EH_EXPLICIT(s, optim.batch));
     assert_true(eh_recipe_sets(s->recipe, "batch") && !eh_recipe_sets(s->recipe, "seed"));
     assert_int_equal(enhope_settings_set(ctx, s, "epochs", "0"), ENHOPE_ERROR_ARGUMENT);
-    assert_true(!EH_EXPLICIT(s, epochs)); /* nothing was set */
+    assert_true(!EH_EXPLICIT(s, optim.epochs)); /* nothing was set */
     assert_int_equal(enhope_settings_set(ctx, s, "recipe", "fast"), ENHOPE_OK);
-    assert_true(!EH_EXPLICIT(s, noise) && !eh_recipe_sets(s->recipe, "batch"));
+    assert_true(!EH_EXPLICIT(s, augment.noise) && !eh_recipe_sets(s->recipe, "batch"));
     enhope_settings_free(s);
 }
 

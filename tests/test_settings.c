@@ -163,7 +163,7 @@ static void a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen(voi
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK); /* three batches of 90 */
     enhope_context_set_log(ctx, NULL, NULL);
     assert_int_equal(told, 1);
-    assert_true(t->set.perplexity == 89.0 / 3);
+    assert_true(t->set.objective.perplexity == 89.0 / 3);
     enhope_trainer_free(t);
     enhope_settings_free(s);
 

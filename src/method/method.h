@@ -47,30 +47,31 @@ enum { EH_GRAPH_NEAREST, EH_GRAPH_CLASS };
 enum { EH_SOLVER_CG, EH_SOLVER_LBFGS, EH_SOLVER_ADAM };
 enum { EH_CLASS_WEIGHT_NONE, EH_CLASS_WEIGHT_BALANCED };
 
-/* Fields in the order of the table in settings.c; choices are numbers of the enums above. */
+/* Values of the table in settings.c, by theme; choices are numbers of the enums above. */
 struct enhope_settings {
     int64_t recipe;
     char method[24];
-    int64_t dims, factors, hidden, order;
-    char layers[64];
-    int64_t unit;
-    double start;
-    int64_t exemplars, z, form, similarity;
-    int64_t dof;
-    int64_t target, weight;
-    int64_t graph, links;
-    int64_t targets;
-    double perplexity;
-    int64_t solver, epochs, batch, parts, iterations;
-    double rate;
-    double shift, affine, elastic;
-    double noise, dropout, adversary;
-    double label_smoothing;
-    int64_t class_weight;
-    double valid, time;
-    int64_t patience;
+    struct {
+        int64_t dims, factors, hidden, order;
+        char layers[64];
+        int64_t unit;
+        double start;
+    } map;
+    struct {
+        int64_t exemplars, z, form, similarity, dof, target, weight, graph, links, targets;
+        double perplexity, label_smoothing;
+        int64_t class_weight;
+    } objective;
+    struct {
+        int64_t solver, epochs, batch, parts, iterations;
+        double rate, time;
+        int64_t patience;
+    } optim;
+    struct {
+        double shift, affine, elastic, noise, dropout, adversary;
+    } augment; /* of the inputs of a training batch */
+    double valid;
     int64_t scale, neighbours, seed;
-
     /* Settings that the caller has set, by their rows in the table. They are taken as they are, where a default or the value of a
      * recipe may be adapted to the data, and are refused if they do not apply. */
     uint64_t explicit;

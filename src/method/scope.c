@@ -9,18 +9,19 @@
 
 bool eh_settings_gaussian(const enhope_settings *s, const eh_method *method)
 {
-    return s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN;
+    return s->objective.similarity == EH_SIMILARITY_AUTO ? method->gaussian
+                                                         : s->objective.similarity == EH_SIMILARITY_GAUSSIAN;
 }
 
 bool eh_settings_row(const enhope_settings *s, const eh_method *method)
 {
-    if (s->form == EH_FORM_AUTO) return method->row || method->compared == EH_EXEMPLARS;
-    return s->form == EH_FORM_PUBLISHED ? method->row : s->form == EH_FORM_ROW;
+    if (s->objective.form == EH_FORM_AUTO) return method->row || method->compared == EH_EXEMPLARS;
+    return s->objective.form == EH_FORM_PUBLISHED ? method->row : s->objective.form == EH_FORM_ROW;
 }
 
 bool eh_settings_nca(const enhope_settings *s, const eh_method *method)
 {
-    return s->target == EH_TARGET_AUTO ? method->nca : s->target == EH_TARGET_NCA;
+    return s->objective.target == EH_TARGET_AUTO ? method->nca : s->objective.target == EH_TARGET_NCA;
 }
 
 /* ---- properties ---- */
@@ -41,10 +42,10 @@ static int properties_of_run(const enhope_settings *s)
     static const int solver[] = {
         [EH_SOLVER_CG] = EH_WITH_CG, [EH_SOLVER_LBFGS] = EH_WITH_LBFGS, [EH_SOLVER_ADAM] = EH_WITH_ADAM};
     const eh_method *method = eh_method_find(s->method);
-    return properties_of_method(method) | solver[s->solver] | EH_WITH_IMAGES |
+    return properties_of_method(method) | solver[s->optim.solver] | EH_WITH_IMAGES |
            (eh_settings_gaussian(s, method) ? 0 : EH_WITH_STUDENT) | (eh_settings_row(s, method) ? 0 : EH_WITH_JOINT) |
            (eh_settings_nca(s, method) ? 0 : EH_WITH_MCML_TARGET) |
-           (s->graph == EH_GRAPH_NEAREST ? EH_WITH_NEAREST : 0);
+           (s->objective.graph == EH_GRAPH_NEAREST ? EH_WITH_NEAREST : 0);
 }
 
 /* Alternatives; a run that has none of them is described by `otherwise`. */
@@ -173,7 +174,7 @@ enhope_status eh_scope_refuse(enhope_context *ctx, int scope, const enhope_setti
     if (missing->otherwise)
         snprintf(to, sizeof to, "%s", missing->otherwise);
     else if (missing->bits == EH_SOLVERS)
-        snprintf(to, sizeof to, "solver %s", solver[s->solver]);
+        snprintf(to, sizeof to, "solver %s", solver[s->optim.solver]);
     else
         snprintf(to, sizeof to, "method %s%s", s->method,
                  method->compared == EH_NOTHING ? ", which is not trained"

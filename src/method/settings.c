@@ -20,25 +20,25 @@ typedef struct row {
     const text_rule *text; /* NULL: not a text */
 } row;
 
-#define ROW(field, type_, initial_, minimum_, maximum_, choices_, scope_, help_, text_) \
-    {                                                                                   \
-        .info = {.name = #field,                                                        \
-                 .type = ENHOPE_SETTING_##type_,                                        \
-                 .initial = initial_,                                                   \
-                 .minimum = minimum_,                                                   \
-                 .maximum = maximum_,                                                   \
-                 .choices = choices_,                                                   \
-                 .help = help_},                                                        \
-        .scope = scope_, .at = offsetof(enhope_settings, field), .text = text_          \
+#define ROW(field, name_, type_, initial_, minimum_, maximum_, choices_, scope_, help_, text_) \
+    {                                                                                          \
+        .info = {.name = name_,                                                                \
+                 .type = ENHOPE_SETTING_##type_,                                               \
+                 .initial = initial_,                                                          \
+                 .minimum = minimum_,                                                          \
+                 .maximum = maximum_,                                                          \
+                 .choices = choices_,                                                          \
+                 .help = help_},                                                               \
+        .scope = scope_, .at = offsetof(enhope_settings, field), .text = text_                 \
     }
-#define INTEGER(field, initial_, minimum_, maximum_, scope_, help_) \
-    ROW(field, INTEGER, initial_, minimum_, maximum_, NULL, scope_, help_, NULL)
-#define REAL(field, initial_, minimum_, maximum_, scope_, help_) \
-    ROW(field, REAL, initial_, minimum_, maximum_, NULL, scope_, help_, NULL)
-#define CHOICE(field, choices_, initial_, scope_, help_) \
-    ROW(field, CHOICE, initial_, 0, 0, choices_, scope_, help_, NULL)
-#define TEXT(field, form_, initial_, scope_, help_, good_, expected_) \
-    ROW(field, TEXT, initial_, 0, 0, form_, scope_, help_,            \
+#define INTEGER(field, name_, initial_, minimum_, maximum_, scope_, help_) \
+    ROW(field, name_, INTEGER, initial_, minimum_, maximum_, NULL, scope_, help_, NULL)
+#define REAL(field, name_, initial_, minimum_, maximum_, scope_, help_) \
+    ROW(field, name_, REAL, initial_, minimum_, maximum_, NULL, scope_, help_, NULL)
+#define CHOICE(field, name_, choices_, initial_, scope_, help_) \
+    ROW(field, name_, CHOICE, initial_, 0, 0, choices_, scope_, help_, NULL)
+#define TEXT(field, name_, form_, initial_, scope_, help_, good_, expected_) \
+    ROW(field, name_, TEXT, initial_, 0, 0, form_, scope_, help_,            \
         (&(const text_rule){good_, expected_, sizeof((enhope_settings *)0)->field}))
 
 static bool layers_good(const char *value)
@@ -49,84 +49,90 @@ static bool layers_good(const char *value)
 
 /* The choices of recipe and method are the names in recipes.c and methods.c; the method is held as text. */
 static const row rows[] = {
-    CHOICE(recipe, "fast|paper|best", "fast", EH_FIXED,
+    CHOICE(recipe, "recipe", "fast|paper|best", "fast", EH_FIXED,
            "settings that belong together: it sets all of them, and those that are named beside it change it"),
-    CHOICE(method, "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|pt-sne|linear-en-hope|mcml+|mcml|nca|lmnn|pca|lpp|snc|knn",
+    CHOICE(method, "method",
+           "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|pt-sne|linear-en-hope|mcml+|mcml|nca|lmnn|pca|lpp|snc|knn",
            "en-hope", EH_FIXED, "what to train: a row of the table of methods"),
-    INTEGER(dims, "2", 1, 65536, EH_FOR_MAPS | EH_FIXED, "outputs h of the map"),
-    INTEGER(factors, "400", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "factors F"),
-    INTEGER(hidden, "200", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "hidden units m"),
-    INTEGER(order, "3", 1, 16, EH_FOR_HOPE | EH_FIXED, "order O of the feature interactions"),
-    TEXT(layers, "N-N-...", "500-500-2000", EH_FOR_MLP | EH_FIXED,
+    INTEGER(map.dims, "dims", "2", 1, 65536, EH_FOR_MAPS | EH_FIXED, "outputs h of the map"),
+    INTEGER(map.factors, "factors", "400", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "factors F"),
+    INTEGER(map.hidden, "hidden", "200", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "hidden units m"),
+    INTEGER(map.order, "order", "3", 1, 16, EH_FOR_HOPE | EH_FIXED, "order O of the feature interactions"),
+    TEXT(map.layers, "layers", "N-N-...", "500-500-2000", EH_FOR_MLP | EH_FIXED,
          "units of each layer below the output, one to eight numbers joined by '-'", layers_good,
          "one to eight numbers of units joined by '-', as in 500-500-2000"),
-    CHOICE(unit, "sigmoid|relu", "sigmoid", EH_FOR_MLP | EH_FIXED,
+    CHOICE(map.unit, "unit", "sigmoid|relu", "sigmoid", EH_FOR_MLP | EH_FIXED,
            "what a unit of a layer does: 1 / (1 + exp(-a)), or max(a, 0)"),
-    REAL(start, "0", 0, 1e9, EH_FOR_MAPS | EH_FOR_STEPS | EH_FIXED,
+    REAL(map.start, "start", "0", 0, 1e9, EH_FOR_MAPS | EH_FOR_STEPS | EH_FIXED,
          "mean square of the first responses at the start, over the data; 0: 0.3 in a hope map with an order above 2, "
          "else 1"),
-    CHOICE(exemplars, "random|kmeans|learned", "learned", EH_FOR_EXEMPLARS,
+    CHOICE(objective.exemplars, "exemplars", "random|kmeans|learned", "learned", EH_FOR_EXEMPLARS,
            "training points, k-means centres, or k-means centres that are then learned"),
-    INTEGER(z, "0", 0, 1048576, EH_FOR_EXEMPLARS | EH_FIXED,
+    INTEGER(objective.z, "z", "0", 0, 1048576, EH_FOR_EXEMPLARS | EH_FIXED,
             "number of exemplars, shared over the classes; 0: two a class"),
-    CHOICE(form, "auto|published|joint|row", "auto", EH_FOR_NEIGHBOURS,
+    CHOICE(objective.form, "form", "auto|published|joint|row", "auto", EH_FOR_NEIGHBOURS,
            "normaliser of q: over all pairs, or row by row; auto: by row with exemplars, else as the method was "
            "published"),
-    CHOICE(similarity, "auto|student|gaussian", "auto", EH_FOR_NEIGHBOURS,
+    CHOICE(objective.similarity, "similarity", "auto|student|gaussian", "auto", EH_FOR_NEIGHBOURS,
            "student: 1 / (1 + d) unless dof is set; gaussian: exp(-d)"),
-    INTEGER(dof, "1", 1, EH_DOF_MAX, EH_FOR_NEIGHBOURS | EH_WITH_STUDENT,
+    INTEGER(objective.dof, "dof", "1", 1, EH_DOF_MAX, EH_FOR_NEIGHBOURS | EH_WITH_STUDENT,
             "degrees of freedom nu of the student similarity, odd: (1 + d / nu)^(-(nu + 1) / 2)"),
-    CHOICE(target, "auto|mcml|nca", "auto", EH_FOR_CLASSES, "collapse onto all same-class points, or any of them"),
-    CHOICE(weight, "sample|pair", "sample", EH_FOR_CLASSES | EH_WITH_JOINT | EH_WITH_MCML_TARGET,
+    CHOICE(objective.target, "target", "auto|mcml|nca", "auto", EH_FOR_CLASSES,
+           "collapse onto all same-class points, or any of them"),
+    CHOICE(objective.weight, "weight", "sample|pair", "sample", EH_FOR_CLASSES | EH_WITH_JOINT | EH_WITH_MCML_TARGET,
            "what weighs the same: every sample, or every same-class pair (the paper's indicator)"),
-    CHOICE(graph, "nearest|class", "nearest", EH_FOR_LPP,
+    CHOICE(objective.graph, "graph", "nearest|class", "nearest", EH_FOR_LPP,
            "which samples are neighbours: the nearest, or those of one class"),
-    INTEGER(links, "5", 1, 1000, EH_FOR_LPP | EH_WITH_NEAREST, "neighbours of a sample in the nearest graph"),
-    INTEGER(targets, "3", 1, 100, EH_FOR_LMNN,
+    INTEGER(objective.links, "links", "5", 1, 1000, EH_FOR_LPP | EH_WITH_NEAREST,
+            "neighbours of a sample in the nearest graph"),
+    INTEGER(objective.targets, "targets", "3", 1, 100, EH_FOR_LMNN,
             "same-class neighbours, found in the input space, that a sample keeps close"),
-    REAL(perplexity, "30", 1, 1e6, EH_FOR_PT_SNE,
+    REAL(objective.perplexity, "perplexity", "30", 1, 1e6, EH_FOR_PT_SNE,
          "neighbours that a sample has in the inputs, about; at most a third of a batch"),
-    CHOICE(solver, "cg|lbfgs|adam", "adam", EH_FOR_STEPS, "how the parameters are learned"),
-    INTEGER(epochs, "60", 1, 1000000, EH_FOR_STEPS,
+    CHOICE(optim.solver, "solver", "cg|lbfgs|adam", "adam", EH_FOR_STEPS, "how the parameters are learned"),
+    INTEGER(optim.epochs, "epochs", "60", 1, 1000000, EH_FOR_STEPS,
             "walks through the training data, at most; unless it is set, adam makes at least 1,000 steps"),
-    INTEGER(batch, "1000", 0, 1073741824, EH_FOR_STEPS,
+    INTEGER(optim.batch, "batch", "1000", 0, 1073741824, EH_FOR_STEPS,
             "samples in a mini-batch; 0: all; unless it is set, exemplar methods take at most a fiftieth of the "
             "samples, but 20"),
     INTEGER(
-        parts, "0", 0, 65536, EH_FOR_STEPS,
+        optim.parts, "parts", "0", 0, 65536, EH_FOR_STEPS,
         "parts that a mini-batch is computed in, whose gradients are added up in order; ranks share them; 0: of 256 "
         "samples, on a GPU one for each rank"),
-    INTEGER(iterations, "3", 1, 1000000, EH_FOR_STEPS | EH_WITH_CG | EH_WITH_LBFGS, "line searches on each mini-batch"),
-    REAL(rate, "0.002", 0, 1e6, EH_FOR_STEPS | EH_WITH_ADAM, "peak learning rate"),
-    REAL(shift, "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
+    INTEGER(optim.iterations, "iterations", "3", 1, 1000000, EH_FOR_STEPS | EH_WITH_CG | EH_WITH_LBFGS,
+            "line searches on each mini-batch"),
+    REAL(optim.rate, "rate", "0.002", 0, 1e6, EH_FOR_STEPS | EH_WITH_ADAM, "peak learning rate"),
+    REAL(augment.shift, "shift", "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
          "pixels by which the images of a training batch are moved in each direction, at most"),
-    REAL(affine, "0", 0, 5, EH_FOR_STEPS | EH_WITH_IMAGES,
+    REAL(augment.affine, "affine", "0", 0, 5, EH_FOR_STEPS | EH_WITH_IMAGES,
          "how much they are turned, scaled and slanted; 1: by at most 12 degrees, 12 % and 0.15"),
-    REAL(elastic, "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
+    REAL(augment.elastic, "elastic", "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
          "pixels by which a smooth random field moves their pixels in each direction, root mean square"),
-    REAL(noise, "0.1", 0, 1e6, EH_FOR_STEPS,
+    REAL(augment.noise, "noise", "0.1", 0, 1e6, EH_FOR_STEPS,
          "deviation of the normal noise that is added to the scaled inputs of a training batch; unless it is set, "
          "sparse data has none"),
-    REAL(dropout, "0.1", 0, 0.95, EH_FOR_STEPS,
+    REAL(augment.dropout, "dropout", "0.1", 0, 0.95, EH_FOR_STEPS,
          "chance that a scaled input of a training sample is set to 0; the others are divided by 1 - dropout; sparse "
          "data "
          "likewise"),
-    REAL(adversary, "0", 0, 1e6, EH_FOR_STEPS,
+    REAL(augment.adversary, "adversary", "0", 0, 1e6, EH_FOR_STEPS,
          "step that scaled inputs take up the loss; half of the loss is of inputs so moved; 0: none; sparse data "
          "likewise"),
-    REAL(label_smoothing, "0", 0, 0.9, EH_FOR_EXEMPLARS | EH_WITH_MCML_TARGET,
+    REAL(objective.label_smoothing, "label_smoothing", "0", 0, 0.9, EH_FOR_EXEMPLARS | EH_WITH_MCML_TARGET,
          "part of a sample's target that goes to the exemplars of all classes alike; 0: none"),
-    CHOICE(class_weight, "none|balanced", "none", EH_FOR_CLASSES,
+    CHOICE(objective.class_weight, "class_weight", "none|balanced", "none", EH_FOR_CLASSES,
            "what weighs the same: every sample, or every class, however rare"),
-    REAL(valid, "0.1", 0, 0.9, EH_FOR_TRAINED, "part of the training data that is held out to choose the best epoch"),
-    REAL(time, "0", 0, 1e9, EH_FOR_STEPS | EH_FOR_LPP | EH_FOR_MCML, "seconds after which training ends; 0: no limit"),
-    INTEGER(patience, "0", 0, 1000000, EH_FOR_STEPS,
+    REAL(valid, "valid", "0.1", 0, 0.9, EH_FOR_TRAINED,
+         "part of the training data that is held out to choose the best epoch"),
+    REAL(optim.time, "time", "0", 0, 1e9, EH_FOR_STEPS | EH_FOR_LPP | EH_FOR_MCML,
+         "seconds after which training ends; 0: no limit"),
+    INTEGER(optim.patience, "patience", "0", 0, 1000000, EH_FOR_STEPS,
             "epochs without a lower validation error after which training ends; 0: never"),
-    CHOICE(scale, "auto|none|range|minmax|standard", "auto", EH_FIXED,
+    CHOICE(scale, "scale", "auto|none|range|minmax|standard", "auto", EH_FIXED,
            "scaling of the inputs: one range, each column's range, each column's mean and deviation"),
-    INTEGER(neighbours, "0", 0, 1048576, EH_FOR_ALL,
+    INTEGER(neighbours, "neighbours", "0", 0, 1048576, EH_FOR_ALL,
             "neighbours k that vote; 0: 5, or 1 where a class has too few references"),
-    INTEGER(seed, "1", 0, 999999999999999.0, EH_FOR_ALL, "of every random choice"),
+    INTEGER(seed, "seed", "1", 0, 999999999999999.0, EH_FOR_ALL, "of every random choice"),
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

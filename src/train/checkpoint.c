@@ -107,7 +107,8 @@ static enhope_status give_state(enhope_trainer *t, const tensors *s)
     t->losses.known = t->state.batch;
     t->optim->step = t->state.step;
     t->run.cut = t->run.stopping = false;
-    t->done = t->state.diverged || eh_train_finished(t) || (t->set.time > 0 && t->state.seconds >= t->set.time);
+    t->done =
+        t->state.diverged || eh_train_finished(t) || (t->set.optim.time > 0 && t->state.seconds >= t->set.optim.time);
     memcpy(p->exemplar_label, s->data[LABELS], (size_t)s->tensor[LABELS].end);
     memcpy(t->mul, s->data[MUL], (size_t)s->tensor[MUL].end);
     eh_compute_begin(cp);
@@ -400,7 +401,7 @@ static enhope_status read_state(enhope_trainer *t, eh_safetensors *st, tensors *
     EH_TRY(compare_settings(t, st));
     EH_TRY(fill(t->ctx, st, &first, counters));
     const eh_train_state read = eh_train_state_counters(counters);
-    if (!eh_train_state_valid(&read, t->set.epochs, t->batches.count))
+    if (!eh_train_state_valid(&read, t->set.optim.epochs, t->batches.count))
         return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "its counters are out of bounds");
     EH_TRY(plan(t, read.epoch, read.best_epoch > 0, s));
     for (int i = 0; i < TENSORS; i++)

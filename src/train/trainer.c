@@ -22,14 +22,14 @@ static double seconds(const enhope_trainer *t)
 
 bool eh_train_finished(const enhope_trainer *t)
 {
-    return t->state.epoch >= t->set.epochs || eh_train_state_stale(&t->state, t->set.patience);
+    return t->state.epoch >= t->set.optim.epochs || eh_train_state_stale(&t->state, t->set.optim.patience);
 }
 
 /* All ranks use the clock of rank 0. */
 static bool out_of_time(enhope_trainer *t)
 {
-    if (!(t->set.time > 0)) return false;
-    t->run.late = seconds(t) >= t->set.time;
+    if (!(t->set.optim.time > 0)) return false;
+    t->run.late = seconds(t) >= t->set.optim.time;
     eh_comm_broadcast(t->ctx, &t->run.late, sizeof t->run.late);
     return t->run.late;
 }
@@ -55,12 +55,12 @@ static void report(const enhope_trainer *t, bool epoch_done, enhope_progress *p)
 {
     const eh_train_state *s = &t->state;
     const int64_t batches = t->batches.count;
-    const double part = (double)s->epoch + (double)s->batch / (double)batches, all = (double)t->set.epochs;
+    const double part = (double)s->epoch + (double)s->batch / (double)batches, all = (double)t->set.optim.epochs;
     double left = part > 0 ? s->seconds / part * (all - part) : 0;
-    if (t->set.time > 0 && t->set.time - s->seconds < left) left = t->set.time - s->seconds;
+    if (t->set.optim.time > 0 && t->set.optim.time - s->seconds < left) left = t->set.optim.time - s->seconds;
     *p = (enhope_progress){
         .epoch = s->epoch,
-        .epochs = t->set.epochs,
+        .epochs = t->set.optim.epochs,
         .batch = epoch_done ? batches : s->batch,
         .batches = batches,
         .loss = s->loss,

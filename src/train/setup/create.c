@@ -150,7 +150,7 @@ static enhope_status allocate_steps(enhope_trainer *t, const eh_plan *plan)
     t->loss.augment = plan->augment;
     t->loss.augmented = plan->augmented;
     t->loss.adversarial.step = plan->adversary;
-    t->loss.target.perplexity = t->method->given ? t->set.perplexity : 0;
+    t->loss.target.perplexity = t->method->given ? t->set.objective.perplexity : 0;
     EH_TRY(eh_batch_loss_create(&t->loss));
     EH_TRY(eh_new(t->ctx, "losses", plan->batches, sizeof *t->losses.fetched, (void **)&t->losses.fetched));
     return eh_compute_new(t->cp, t->ctx, "losses", plan->batches, sizeof(eh_loss_value), &t->losses.placed);
@@ -183,13 +183,13 @@ static enhope_status prepare(enhope_trainer *t, eh_plan *plan)
                               .table = &t->embedder.table,
                               .seed = (uint64_t)t->set.seed,
                               .past = t->past,
-                              .epochs = t->set.epochs,
+                              .epochs = t->set.optim.epochs,
                               .count = plan->batches,
                               .targets = plan->hinge.targets,
                               .chunks = plan->chunks};
     t->loss.objective = plan->objective;
     eh_embedder_init(&t->embedder, t->ctx, t->cp, t->method->map, &plan->shape);
-    if (t->windows) EH_TRY(eh_windows_open(t->windows, plan->batches, t->set.epochs, &plan->chunks, &t->samples));
+    if (t->windows) EH_TRY(eh_windows_open(t->windows, plan->batches, t->set.optim.epochs, &plan->chunks, &t->samples));
     EH_TRY(fit_scaling(t));
     if (!computes) {
         t->done = true;

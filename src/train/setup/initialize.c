@@ -12,7 +12,7 @@ enhope_status eh_setup_exemplars(enhope_trainer *t)
     enhope_status status;
     /* all ranks enter the next call, or none does */
     EH_CHECK(eh_comm_check(t->ctx, eh_new(t->ctx, "exemplars", p->z * p->H, sizeof *E, (void **)&E)));
-    const bool points = t->set.exemplars == EH_START_RANDOM || (p->learned && t->method->own_scale);
+    const bool points = t->set.objective.exemplars == EH_START_RANDOM || (p->learned && t->method->own_scale);
     if (t->from)
         EH_CHECK(eh_setup_more_exemplars(t, E));
     else
@@ -37,7 +37,7 @@ enhope_status eh_setup_map(enhope_trainer *t, int64_t n)
         cp->op->write(cp, p->theta, t->from->theta, p->map_count);
         return ENHOPE_OK;
     }
-    if (t->method->pca_start) return eh_train_solve(t, EH_SOLVE_PCA, t->set.start, &lost);
+    if (t->method->pca_start) return eh_train_solve(t, EH_SOLVE_PCA, t->set.map.start, &lost);
     const bool packed = !cp->packed_is_real;
     float *host = NULL;
     eh_real *X = NULL; /* (n, ld) the sample as reals, if packed values have another type */
@@ -46,8 +46,8 @@ enhope_status eh_setup_map(enhope_trainer *t, int64_t n)
     if (packed) EH_CHECK(eh_compute_new(cp, t->ctx, "a sample", n * e->ld, cp->op->real_size, &X));
     if (packed) cp->op->gather(cp, &e->table, t->samples.placed_rows, n, X, e->ld, NULL);
     cp->op->gather_packed(cp, &e->table, t->samples.placed_rows, n, e->X, e->ld, NULL, NULL);
-    e->map->init(&e->shape, cp, (uint64_t)t->set.seed, t->set.start, packed ? X : (eh_real *)e->X, e->X, e->ld, n, host,
-                 p->theta, e->work);
+    e->map->init(&e->shape, cp, (uint64_t)t->set.seed, t->set.map.start, packed ? X : (eh_real *)e->X, e->X, e->ld, n,
+                 host, p->theta, e->work);
 cleanup:
     if (X) cp->op->release(cp, X);
     eh_free(host);
@@ -62,18 +62,18 @@ enum { LBFGS_MEMORY = 10 };
 const eh_optim_type *eh_setup_optim_type(const enhope_settings *s)
 {
     static const eh_optim_type *const types[] = {&eh_optim_cg, &eh_optim_lbfgs, &eh_optim_adam};
-    return types[s->solver];
+    return types[s->optim.solver];
 }
 
 enhope_status eh_setup_optimizer(enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
     const eh_optim_type *type = eh_setup_optim_type(s);
-    const int64_t steps = s->epochs * t->batches.count;
+    const int64_t steps = s->optim.epochs * t->batches.count;
     const eh_optim_settings set = {
-        .iterations = type == &eh_optim_adam ? 1 : s->iterations,
+        .iterations = type == &eh_optim_adam ? 1 : s->optim.iterations,
         .memory = LBFGS_MEMORY,
-        .rate = s->rate,
+        .rate = s->optim.rate,
         .beta1 = BETA1,
         .beta2 = BETA2,
         .epsilon = 1e-8,
