@@ -1,4 +1,4 @@
-# What is in a model, for people and as JSON.
+# The description of a model, as text and as JSON.
 enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --factors 8 --hidden 6 --order 3 --epochs 3 \
     --batch 40 --valid 0.2 \
     -z 6 --seed 7 --quiet -o m.safetensors
