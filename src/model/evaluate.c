@@ -35,7 +35,7 @@ typedef struct result {
     int32_t truth; /* the model's number of the class; -1: a class that the model does not have */
     int32_t label;
     float true_p, confidence; /* the probabilities of both, if requested */
-    float score;               /* larger is more confident; if rejection is requested */
+    float score;              /* larger is more confident; if rejection is requested */
 } result;
 
 /* One evaluation. In each round, every rank predicts `step` rows. The ranks gather the results,
@@ -112,8 +112,8 @@ static result result_of(const query *q, int64_t i, int32_t truth, int32_t c, enh
     if (p) a.true_p = truth < 0 ? 0 : p[truth];
     if (p) a.confidence = p[label];
     a.score = by == ENHOPE_CONFIDENCE_DISTANCE ? -q->prediction.distance[i]
-             : by == ENHOPE_CONFIDENCE_MARGIN ? q->prediction.margin[i]
-                                              : a.confidence;
+              : by == ENHOPE_CONFIDENCE_MARGIN ? q->prediction.margin[i]
+                                               : a.confidence;
     if (isnan(a.score)) a.score = -INFINITY;
     return a;
 }

@@ -352,8 +352,7 @@ static enhope_status check_sum(enhope_context *ctx, eh_safetensors *st)
     }
     snprintf(text, sizeof text, "%016" PRIx64, sum);
     if (stored && !strcmp(text, stored)) return ENHOPE_OK;
-    return eh_fail(ctx, ENHOPE_ERROR_MODEL,
-                   "the checkpoint is damaged: its checksum does not match");
+    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "the checkpoint is damaged: its checksum does not match");
 }
 
 /* Converts between precisions: ref has doubles, the others floats. */
