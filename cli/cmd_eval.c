@@ -77,7 +77,7 @@ static void put_matrix(const cli_session *session, const enhope_evaluation *e)
 }
 
 /* The most frequent confusions. Ties are in the order of the classes. */
-static void put_commonest(const cli_session *session, const enhope_evaluation *e)
+static void put_frequent_confusions(const cli_session *session, const enhope_evaluation *e)
 {
     const int32_t c = session->model_info.classes;
     const int names = name_width(session, 4);
@@ -134,7 +134,7 @@ static void put_report(const cli_session *session, const enhope_evaluation *e, b
     if (c <= MATRIX_CLASSES)
         put_matrix(session, e);
     else
-        put_commonest(session, e);
+        put_frequent_confusions(session, e);
     if (reliability) cli_put_reliability(e->calibration);
     if (e->rejection) cli_put_rejection(e->rejection);
 }

@@ -11,8 +11,8 @@
 
 #include "tune/tune.h"
 
-enum { MAX_TRIALS = 200, LAST = ROUNDS - 1, EPOCHS = 90, MAX_DEFAULT_JOBS = 8, CORES_OF_A_JOB = 4 };
-static const double own_seconds = 600, closing_part = 0.6;
+enum { MAX_TRIALS = 200, LAST = ROUNDS - 1, EPOCHS = 90, MAX_DEFAULT_JOBS = 8, CORES_PER_JOB = 4 };
+static const double default_seconds = 600, start_fraction = 0.6;
 
 static const tune_run *run_of(const tuning *t, int trial, int round)
 {
@@ -29,43 +29,43 @@ bool tune_allowed(const tuning *t, const tune_run *run)
 
 /* ---- schedule ---- */
 
-typedef struct racer {
+typedef struct candidate {
     int trial;
     double error;
-} racer;
+} candidate;
 
 static int by_error(const void *a, const void *b)
 {
-    const racer *x = a, *y = b;
+    const candidate *x = a, *y = b;
     return x->error != y->error ? (x->error < y->error ? -1 : 1) : x->trial - y->trial;
 }
 
 /* The trials of the bracket that run in this round; false while the round before is running. */
-static bool find_racers(const tuning *t, int bracket, int round, racer *out, int *count)
+static bool find_candidates(const tuning *t, int bracket, int round, candidate *out, int *count)
 {
     const int first = 1 + bracket * BRACKET;
     *count = 0;
     if (round == 0) {
-        for (int i = first; i < first + BRACKET && i < t->trials; i++) out[(*count)++] = (racer){.trial = i};
+        for (int i = first; i < first + BRACKET && i < t->trials; i++) out[(*count)++] = (candidate){.trial = i};
         const bool full = t->trials >= first + BRACKET || (t->max_trials && t->trials >= t->max_trials);
         return full || cli_now() >= t->closing;
     }
-    racer before[BRACKET];
-    int raced, able = 0;
-    if (!find_racers(t, bracket, round - 1, before, &raced)) return false;
-    for (int i = 0; i < raced; i++) {
+    candidate before[BRACKET];
+    int entered, able = 0;
+    if (!find_candidates(t, bracket, round - 1, before, &entered)) return false;
+    for (int i = 0; i < entered; i++) {
         const tune_run *run = run_of(t, before[i].trial, round - 1);
         if (t->trial[before[i].trial].running[round - 1] || !run->done) return false;
-        if (tune_allowed(t, run)) before[able++] = (racer){before[i].trial, run->error};
+        if (tune_allowed(t, run)) before[able++] = (candidate){before[i].trial, run->error};
     }
     qsort(before, (size_t)able, sizeof *before, by_error);
-    *count = able ? (raced / REDUCTION > 1 ? raced / REDUCTION : 1) : 0;
+    *count = able ? (entered / REDUCTION > 1 ? entered / REDUCTION : 1) : 0;
     if (*count > able) *count = able;
     memcpy(out, before, (size_t)*count * sizeof *out);
     return true;
 }
 
-static bool waits(const tuning *t, int trial, int round)
+static bool is_pending(const tuning *t, int trial, int round)
 {
     return !run_of(t, trial, round)->done && !t->trial[trial].running[round];
 }
@@ -73,12 +73,12 @@ static bool waits(const tuning *t, int trial, int round)
 /* A run of the bracket that can start now; -1: none. */
 static int next_of_bracket(const tuning *t, int bracket)
 {
-    racer racers[BRACKET];
+    candidate candidates[BRACKET];
     int count;
     for (int round = LAST; round >= 0; round--) {
-        if (!find_racers(t, bracket, round, racers, &count) && round > 0) continue;
+        if (!find_candidates(t, bracket, round, candidates, &count) && round > 0) continue;
         for (int i = 0; i < count; i++)
-            if (waits(t, racers[i].trial, round)) return racers[i].trial * ROUNDS + round;
+            if (is_pending(t, candidates[i].trial, round)) return candidates[i].trial * ROUNDS + round;
     }
     return -1;
 }
@@ -103,7 +103,7 @@ static int next(void *user)
 {
     tuning *t = user;
     if (cli_now() >= t->until) return -1;
-    if (waits(t, 0, LAST)) return begin(t, LAST);
+    if (is_pending(t, 0, LAST)) return begin(t, LAST);
     if (!run_of(t, 0, LAST)->done) return -1; /* this run reports the size of the data */
     for (;;) {
         for (int bracket = 0; 1 + bracket * BRACKET < t->trials; bracket++) {
@@ -134,7 +134,7 @@ static void print_run(const tuning *t, int trial, int round)
     const tune_run *run = run_of(t, trial, round);
     clear_line(t);
     if (run->failed) {
-        fprintf(stderr, "trial %d failed: %s\n", trial, run->why);
+        fprintf(stderr, "trial %d failed: %s\n", trial, run->reason);
         return;
     }
     fprintf(stderr, "trial %d: %.2f %% after %lld epochs, %.1f s%s; %s\n", trial, run->error, (long long)run->epochs,
@@ -175,7 +175,7 @@ static void ended(void *user, const cli_job *job, int status)
         return;
     }
     *run = (tune_run){.done = true, .failed = true};
-    snprintf(run->why, sizeof run->why, "it was ended by signal %d", WTERMSIG(status));
+    snprintf(run->reason, sizeof run->reason, "it was ended by signal %d", WTERMSIG(status));
     print_run(t, trial, round);
 }
 
@@ -204,7 +204,7 @@ static void draw(void *user, const cli_job *jobs, int max_jobs)
 
 /* ---- the command ---- */
 
-static int take_settings(tuning *t)
+static int parse_settings(tuning *t)
 {
     const cli_options *o = t->options;
     char words[TUNE_TEXT];
@@ -238,12 +238,12 @@ static int take_settings(tuning *t)
     return code;
 }
 
-static int take_options(tuning *t)
+static int parse_options(tuning *t)
 {
     const cli_options *o = t->options;
     const double seconds = o->tune.for_time ? cli_seconds_parse(o->tune.for_time)
                            : o->tune.trials ? INFINITY
-                                            : own_seconds;
+                                            : default_seconds;
     if (!o->data) return cli_usage_error(o->command, "missing option: --data SPEC");
     if (!strcmp(o->data, "-"))
         return cli_usage_error(o->command, "every trial reads the data, which cannot be -; use a file");
@@ -251,15 +251,15 @@ static int take_options(tuning *t)
         return cli_usage_error(o->command, "--for is '%s': expected a time such as 90s, 10m or 2h", o->tune.for_time);
     t->started = cli_now();
     t->until = t->started + seconds;
-    t->closing = t->started + closing_part * seconds;
+    t->closing = t->started + start_fraction * seconds;
     t->max_trials = o->tune.trials;
     const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     const bool cpu = !o->compute.device || !strcmp(o->compute.device, "cpu");
-    t->jobs = o->jobs ? (int)o->jobs : cpu ? cores / CORES_OF_A_JOB : 1;
+    t->jobs = o->jobs ? (int)o->jobs : cpu ? cores / CORES_PER_JOB : 1;
     if (t->jobs < 1) t->jobs = 1;
     if (!o->jobs && t->jobs > MAX_DEFAULT_JOBS) t->jobs = MAX_DEFAULT_JOBS;
     t->threads = t->jobs == 1 ? 0 : cores > t->jobs ? cores / t->jobs : 1;
-    return take_settings(t);
+    return parse_settings(t);
 }
 
 static bool has_file(const tuning *t, const char *kind, int trial, int round, const char *ending)
@@ -281,12 +281,12 @@ static int find_results(tuning *t)
     for (int i = 0; i < t->trials * ROUNDS; i++) {
         const tune_run *run = run_of(t, i / ROUNDS, i % ROUNDS);
         const bool wanted = tune_allowed(t, run) && (i == LAST || !tune_beaten(t, run));
-        t->trial[i / ROUNDS].lost[i % ROUNDS] =
+        t->trial[i / ROUNDS].model_missing[i % ROUNDS] =
             wanted && !has_file(t, "models", i / ROUNDS, i % ROUNDS, ".safetensors");
     }
     for (int i = 0; i < t->trials * ROUNDS; i++) {
         tune_trial *trial = &t->trial[i / ROUNDS];
-        if (trial->lost[i % ROUNDS]) trial->run[i % ROUNDS].done = false;
+        if (trial->model_missing[i % ROUNDS]) trial->run[i % ROUNDS].done = false;
     }
     return 0;
 }
@@ -301,7 +301,7 @@ int cmd_tune(const cli_options *options)
                 .capacity = options->tune.trials ? (int)options->tune.trials : MAX_TRIALS,
                 .terminal = isatty(STDERR_FILENO) != 0};
     static const char *const inner[] = {"runs", "models"};
-    int code = take_options(&t);
+    int code = parse_options(&t);
     if (code) return code;
     t.trial = cli_alloc("trials", t.capacity, 1, sizeof *t.trial);
     if (!t.trial) return CLI_FAILED;

@@ -293,7 +293,7 @@ static void the_metric_gradient_matches_central_differences(void **state)
                             .G = (eh_real *)Y,
                             .label = (eh_label *)label,
                             .other_label = (eh_label *)label};
-    eh_neighbour_loss(&pairs, ref, (eh_loss *)&value, (eh_real *)dY, NULL);
+    eh_neighbor_loss(&pairs, ref, (eh_loss *)&value, (eh_real *)dY, NULL);
     assert_true(fabs(value.value - loss) < 1e-10);
     eh_compute_close(ref);
     on("cpu");

@@ -349,7 +349,7 @@ typedef struct cli_checkpoint {
     int64_t epoch, batch; /* current position of training */
     double last;          /* cli_now() of the last attempt to write one */
     char *newest;         /* the last one written or resumed from; NULL: none */
-    bool failed;          /* the last attempt to write one */
+    bool failed;          /* the last attempt to write one failed */
     bool stepped;         /* a batch is done since the start or resume */
     bool safe;            /* the checkpoint for a signal is written */
 } cli_checkpoint;

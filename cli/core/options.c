@@ -54,7 +54,7 @@ static void consider(guess *best, const char *written, const char *name)
 
 /* The start of a search for the nearest name. A name is suggested if at most a third of the letters
  * differ, or two letters of a short name. */
-static guess no_guess(const char *written)
+static guess start_guess(const char *written)
 {
     const int length = (int)strnlen(written, 64);
     return (guess){NULL, (length < 6 ? 2 : length / 3) + 1};
@@ -62,7 +62,7 @@ static guess no_guess(const char *written)
 
 void cli_suggest_command(const char *name, char *buffer, size_t size)
 {
-    guess best = no_guess(name);
+    guess best = start_guess(name);
     for (const cli_command *c = cli_self.commands; c->name; c++) consider(&best, name, c->name);
     if (!strcmp(name, "reproduce"))
         snprintf(buffer, size, "; use the program enhope-reproduce");
@@ -94,7 +94,7 @@ static int unknown_option(const cli_command *command, const char *written, const
             return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope %.*s'", written,
                                    (int)strcspn(owner, " "), owner);
         }
-    guess best = no_guess(name);
+    guess best = start_guess(name);
     for (const cli_option *o = cli_self.options; o->name; o++)
         if (cli_option_serves(o, command)) consider(&best, name, o->name);
     if (command->takes_settings)
@@ -162,7 +162,7 @@ static const cli_option *find_option(const cli_command *command, const word *w)
 
 /* Parses one option. *next is the index of the next word, and is advanced if that word is the
  * value. */
-static int take(const cli_command *command, const word *w, char **argv, int argc, int *next, cli_options *out)
+static int parse_option(const cli_command *command, const word *w, char **argv, int argc, int *next, cli_options *out)
 {
     const cli_option *option = find_option(command, w);
     const enhope_setting_info *setting = NULL;
@@ -189,7 +189,7 @@ static int take(const cli_command *command, const word *w, char **argv, int argc
     return store_number(command, option, w->written, value, out);
 }
 
-static int take_long(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
+static int parse_long(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
 {
     const char *text = argv[(*next)++];
     char written[80], *equals;
@@ -197,11 +197,11 @@ static int take_long(const cli_command *command, char **argv, int argc, int *nex
     if ((equals = strchr(written, '='))) *equals = '\0';
     const char *value = strchr(text, '=');
     const word w = {written, written + 2, value ? value + 1 : NULL, false};
-    return take(command, &w, argv, argc, next, out);
+    return parse_option(command, &w, argv, argc, next, out);
 }
 
 /* "-q", "-z 20", "-z20" and "-qz20": other letters may follow the letter of a flag. */
-static int take_letters(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
+static int parse_letters(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
 {
     const char *text = argv[(*next)++] + 1;
     while (*text) {
@@ -211,7 +211,7 @@ static int take_letters(const cli_command *command, char **argv, int argc, int *
         text++;
         const bool flag = option && option->type == CLI_FLAG;
         if (!flag && *text) w.value = *text == '=' ? text + 1 : text;
-        const int code = take(command, &w, argv, argc, next, out);
+        const int code = parse_option(command, &w, argv, argc, next, out);
         if (code || !flag) return code;
     }
     return 0;
@@ -228,9 +228,9 @@ int cli_options_parse(const cli_command *command, int argc, char **argv, cli_opt
             only_positionals = true;
             next++;
         } else if (!only_positionals && text[0] == '-' && text[1] == '-') {
-            code = take_long(command, argv, argc, &next, out);
+            code = parse_long(command, argv, argc, &next, out);
         } else if (!only_positionals && text[0] == '-' && text[1]) {
-            code = take_letters(command, argv, argc, &next, out);
+            code = parse_letters(command, argv, argc, &next, out);
         } else if (out->positionals >= command->max_positionals) {
             return cli_usage_error(command, "unexpected argument '%s'; usage: %s %s", text, cli_title(command),
                                    command->arguments);

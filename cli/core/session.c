@@ -127,7 +127,7 @@ int cli_session_in_memory(const cli_session *session, const cli_options *options
 
 int cli_block_next(const cli_session *session, cli_block *block)
 {
-    enum { BLOCK_BYTES = 1 << 25, WHOLE = 4096 }; /* blocks are multiples of WHOLE rows, the batch of predictions */
+    enum { BLOCK_BYTES = 1 << 25, WHOLE = 4096 }; /* predictions process WHOLE rows at a time */
     const enhope_dataset_info *info = &session->data_info;
     const int64_t first = block->first + block->n, row = info->bytes / info->n + 1;
     int64_t rows = BLOCK_BYTES / row;

@@ -18,9 +18,9 @@ static const double default_interval = 300;
 static const double retry_seconds = 10; /* minimum wait after a failed write */
 enum { DEFAULT_KEEP = 3 };
 
-typedef struct place {
+typedef struct position {
     int64_t epoch, batch; /* completed epochs, and batches of the next */
-} place;
+} position;
 
 static char *join(const char *folder, const char *name)
 {
@@ -29,7 +29,7 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static char *path_of(const cli_checkpoint *c, place at)
+static char *path_of(const cli_checkpoint *c, position at)
 {
     char name[80];
     snprintf(name, sizeof name, "epoch-%06lld-batch-%06lld.safetensors", (long long)at.epoch, (long long)at.batch);
@@ -37,25 +37,25 @@ static char *path_of(const cli_checkpoint *c, place at)
 }
 
 /* Parses the name of a checkpoint and returns the rest of the name; NULL: not a checkpoint. */
-static const char *parse_name(const char *name, place *at)
+static const char *parse_name(const char *name, position *at)
 {
     long long epoch, batch;
     int end = 0;
     if (sscanf(name, "epoch-%lld-batch-%lld.safetensors%n", &epoch, &batch, &end) != 2 || !end) return NULL;
-    *at = (place){epoch, batch};
+    *at = (position){epoch, batch};
     return epoch >= 0 && batch >= 0 ? name + end : NULL;
 }
 
 static int newest_first(const void *a, const void *b)
 {
-    const place *p = a, *q = b;
+    const position *p = a, *q = b;
     if (p->epoch != q->epoch) return p->epoch > q->epoch ? -1 : 1;
     return p->batch > q->batch ? -1 : p->batch < q->batch;
 }
 
 /* Lists the checkpoints of the folder, newest first. tidy removes temporary files of killed
  * runs. */
-static int list(const cli_checkpoint *c, bool tidy, place **out, int *count)
+static int list(const cli_checkpoint *c, bool tidy, position **out, int *count)
 {
     DIR *folder = opendir(c->folder);
     *out = NULL;
@@ -63,11 +63,11 @@ static int list(const cli_checkpoint *c, bool tidy, place **out, int *count)
     if (!folder) return cli_error("%s: cannot read: %s", c->folder, strerror(errno));
     int code = 0;
     for (const struct dirent *entry; !code && (entry = readdir(folder));) {
-        place at;
+        position at;
         const char *rest = parse_name(entry->d_name, &at);
         if (rest && *rest && tidy) unlinkat(dirfd(folder), entry->d_name, 0);
         if (!rest || *rest) continue;
-        place *grown = realloc(*out, (size_t)(*count + 1) * sizeof *grown);
+        position *grown = realloc(*out, (size_t)(*count + 1) * sizeof *grown);
         if (!grown) {
             code = cli_error("out of memory");
             continue;
@@ -101,7 +101,7 @@ static void tidy_beside(const char *path)
 
 /* ---- the folder ---- */
 
-static int take_options(cli_checkpoint *c, const cli_options *o)
+static int parse_options(cli_checkpoint *c, const cli_options *o)
 {
     if (!o->training.checkpoint) {
         const char *option = o->training.resume  ? "--resume"
@@ -127,7 +127,7 @@ static int open_folder(cli_checkpoint *c)
     /* ignore file systems without locks */
     if (flock(c->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return cli_error("%s: another run is writing checkpoints there; choose another folder", c->folder);
-    char *probe = path_of(c, (place){0, 0});
+    char *probe = path_of(c, (position){0, 0});
     const int code = probe ? cli_output_check(probe) : CLI_FAILED; /* check before training */
     free(probe);
     return code;
@@ -136,10 +136,10 @@ static int open_folder(cli_checkpoint *c)
 int cli_checkpoint_open(cli_checkpoint *c, const cli_options *options, const char *output)
 {
     *c = (cli_checkpoint){.lock = -1};
-    int code = take_options(c, options);
+    int code = parse_options(c, options);
     if (code || !c->folder) return code;
     if (cli_rank()) return 0; /* rank 0 checks the folder */
-    place *found = NULL;
+    position *found = NULL;
     int count = 0;
     code = open_folder(c);
     if (!code) code = list(c, true, &found, &count);
@@ -172,7 +172,7 @@ static void print_notice(const cli_checkpoint *c, const char *text)
     fprintf(stderr, "enhope: %s\n", text);
 }
 
-static int resume_from(cli_checkpoint *c, place at, bool last, bool *resumed)
+static int resume_from(cli_checkpoint *c, position at, bool last, bool *resumed)
 {
     char *path = path_of(c, at), text[1400];
     if (!path) return CLI_FAILED;
@@ -205,7 +205,7 @@ int cli_checkpoint_begin(cli_checkpoint *c, enhope_context *ctx, enhope_trainer 
     if (!c->folder) return 0;
     const enhope_status status = enhope_trainer_checkpoint(trainer, NULL);
     if (status) return cli_fail(ctx, status);
-    place *found = NULL;
+    position *found = NULL;
     int count = 0, code = list(c, false, &found, &count);
     bool resumed = false;
     if (!code && cli_rank_0_value(ctx, count) != count)
@@ -223,10 +223,10 @@ int cli_checkpoint_begin(cli_checkpoint *c, enhope_context *ctx, enhope_trainer 
 static void prune(const cli_checkpoint *c)
 {
     if (cli_rank()) return;
-    place *found = NULL;
+    position *found = NULL;
     int count = 0;
     if (list(c, false, &found, &count)) return;
-    const place now = {c->epoch, c->batch};
+    const position now = {c->epoch, c->batch};
     int64_t kept = 0;
     for (int i = 0; i < count; i++) {
         if (newest_first(&found[i], &now) < 0 || kept++ < c->keep) continue;
@@ -240,7 +240,7 @@ static void prune(const cli_checkpoint *c)
 /* Writes a checkpoint; false after a message if that failed. */
 static bool write_one(cli_checkpoint *c)
 {
-    char *path = path_of(c, (place){c->epoch, c->batch});
+    char *path = path_of(c, (position){c->epoch, c->batch});
     const enhope_status status = path ? enhope_trainer_checkpoint(c->trainer, path) : ENHOPE_ERROR_MEMORY;
     c->last = cli_now();
     c->failed = status != ENHOPE_OK;

@@ -41,12 +41,12 @@ typedef struct tune_run {
     double microseconds; /* per point */
     double bytes;        /* of the model file */
     int64_t parameters, epochs, best;
-    char why[256]; /* reason of the failure */
+    char reason[256]; /* reason of the failure */
 } tune_run;
 
 typedef struct tune_trial {
-    char settings[TUNE_TEXT];           /* without epochs; "": not drawn yet */
-    bool running[ROUNDS], lost[ROUNDS]; /* running now; its model is missing */
+    char settings[TUNE_TEXT];                    /* without epochs; "": not drawn yet */
+    bool running[ROUNDS], model_missing[ROUNDS]; /* running now; its model is missing */
     tune_run run[ROUNDS];
 } tune_trial;
 

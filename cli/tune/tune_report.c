@@ -197,7 +197,7 @@ static void put_failed(const tuning *t, FILE *out)
     for (int i = 0; i < runs(t); i++) {
         const tune_run *run = &t->trial[i / ROUNDS].run[i % ROUNDS];
         if (run->failed)
-            fprintf(out, "\nTrial %d (`%s`) failed: %s\n", i / ROUNDS, t->trial[i / ROUNDS].settings, run->why);
+            fprintf(out, "\nTrial %d (`%s`) failed: %s\n", i / ROUNDS, t->trial[i / ROUNDS].settings, run->reason);
     }
 }
 

@@ -62,8 +62,8 @@ bool tune_read(tuning *t, int trial, int round)
                           .epochs = cli_json_count(object, "epochs"),
                           .best = cli_json_count(object, "best_epoch"),
                           .cut = cli_json_number(object, "cut") > 0};
-        snprintf(run->why, sizeof run->why, "%s", cli_json_text(object, "failed"));
-        run->failed = run->why[0] != '\0';
+        snprintf(run->reason, sizeof run->reason, "%s", cli_json_text(object, "failed"));
+        run->failed = run->reason[0] != '\0';
         run->done = run->failed || isfinite(run->error);
         t->facts = (tune_facts){.samples = cli_json_count(object, "samples"),
                                 .valid = cli_json_count(object, "valid_samples"),
@@ -101,7 +101,7 @@ static int write_result(const tuning *t, int trial, int round, const tune_run *r
     cli_json(out, "{\"trial\": %d, \"data\": %s, \"settings\": %s", trial, data, settings);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         cli_json(out, ", %s: %g", numbers[i].name, numbers[i].value);
-    if (run->failed) cli_json(out, ", \"failed\": %s", run->why);
+    if (run->failed) cli_json(out, ", \"failed\": %s", run->reason);
     fputs("}\n", out);
     return cli_output_close(&output);
 }
@@ -162,7 +162,7 @@ static int give_up(const tuning *t, int trial, int round, const cli_session *s, 
 {
     tune_run run = {.failed = true};
     if (trial == 0 || status == ENHOPE_ERROR_IO || status == ENHOPE_ERROR_COMPUTE) return cli_fail(s->ctx, status);
-    snprintf(run.why, sizeof run.why, "%s", enhope_error(s->ctx));
+    snprintf(run.reason, sizeof run.reason, "%s", enhope_error(s->ctx));
     return write_result(t, trial, round, &run, facts);
 }
 

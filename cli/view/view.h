@@ -31,7 +31,7 @@ typedef struct view {
     int32_t *exemplar_class;
     double low[2], high[2]; /* range of the first two outputs */
     cli_page_history history;
-    bool words; /* the data is sparse */
+    bool words; /* the data is sparse and has no images */
 } view;
 
 /* The part of a row that is numbered across the parts; *row becomes the row in the part. */

@@ -149,7 +149,7 @@ void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label,
     p.G = eh_at(e->cp, e->Y, at);
     p.label = label;
     p.other_label = p.self ? label : e->reference_label;
-    eh_neighbour_loss(&p, e->cp, loss, l->dY, p.self ? NULL : eh_at(e->cp, l->dY, at));
+    eh_neighbor_loss(&p, e->cp, loss, l->dY, p.self ? NULL : eh_at(e->cp, l->dY, at));
 }
 
 /* A backward pass: where the gradients of the own chunks are stored, and which inputs have one. */
