@@ -113,9 +113,9 @@ typedef struct enhope_setting_info {
     double minimum, maximum; /* inclusive bounds of numbers */
     const char *choices;     /* "joint|row" for a choice, "N-N-..." for the form of a text, else NULL */
     const char *help;        /* one line */
-    uint64_t methods;        /* bit i: it applies to method i of the table, perhaps with some solver or objective alone */
-    const char *applies;     /* the same in words: "hope map", "gradient methods; solver adam", ... */
-    int fixed;               /* 1: a model fixes it, and an update cannot change it */
+    uint64_t methods;    /* bit i: it applies to method i of the table, perhaps with some solver or objective alone */
+    const char *applies; /* the same in words: "hope map", "gradient methods; solver adam", ... */
+    int fixed;           /* 1: a model fixes it, and an update cannot change it */
 } enhope_setting_info;
 ENHOPE_API int enhope_setting_count(void);
 ENHOPE_API const enhope_setting_info *enhope_setting_get(int i);

@@ -189,9 +189,9 @@ static void weigh(problem *p)
         for (int64_t s = 0; s < p->r; s++) p->other[i * p->r + s] = (float)p->degree[i] * p->host[i * p->r + s];
 }
 
-static enhope_status nearest_graph(const eh_solve_data *d, int64_t neighbours, problem *p)
+static enhope_status nearest_graph(const eh_solve_data *d, int64_t neighbors, problem *p)
 {
-    const int64_t k = neighbours < p->n ? neighbours : p->n - 1;
+    const int64_t k = neighbors < p->n ? neighbors : p->n - 1;
     int64_t known = 0;
     eh_log(d->ctx, ENHOPE_LOG_INFO,
            "lpp: searching %lld neighbors for each of %lld samples, in %lld directions with 98 %% of the variance",
@@ -289,7 +289,7 @@ static enhope_status write_map(const eh_solve_data *d, problem *p, eh_real *thet
     return status;
 }
 
-enhope_status eh_solve_lpp(const eh_solve_data *d, int64_t neighbours, eh_real *theta, double *loss)
+enhope_status eh_solve_lpp(const eh_solve_data *d, int64_t neighbors, eh_real *theta, double *loss)
 {
     EH_TRY(eh_eigen_check(d, LPP_INPUTS));
     problem p = {.n = d->n};
@@ -297,7 +297,7 @@ enhope_status eh_solve_lpp(const eh_solve_data *d, int64_t neighbours, eh_real *
     EH_CHECK(reduce(d, &p));
     EH_CHECK(allocate(d, &p));
     EH_CHECK(project(d, &p));
-    EH_CHECK(neighbours ? nearest_graph(d, neighbours, &p) : class_graph(d, &p));
+    EH_CHECK(neighbors ? nearest_graph(d, neighbors, &p) : class_graph(d, &p));
     symmetrize(&p);
     EH_CHECK(eh_eigen_generalized(d->ctx, (int)p.r, p.A, p.B, p.w));
     EH_CHECK(write_map(d, &p, theta));

@@ -31,7 +31,7 @@ enhope_status eh_setup_resolve(enhope_trainer *t, eh_plan *plan);
 
 /* initialize.c: sets exemplars, map, optimizer and the number of neighbors. Memory is allocated. */
 enhope_status eh_setup_exemplars(enhope_trainer *t);
-enhope_status eh_setup_map(enhope_trainer *t, int64_t sample);
+enhope_status eh_setup_map(enhope_trainer *t, int64_t n);
 enhope_status eh_setup_optimizer(enhope_trainer *t);
 enhope_status eh_setup_neighbors(enhope_trainer *t);
 /* The optimizer of the settings. */
