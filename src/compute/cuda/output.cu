@@ -7,9 +7,9 @@ enum {
     ROWS = 8,
     COLUMNS = 32,
     THREAD_ROWS = 8,
-    CHUNK = 64,
-    CHUNKS = 64
-}; /* smallest number of rows of a chunk, largest number of chunks */
+    CHUNK = 64, /* smallest number of rows of a chunk */
+    CHUNKS = 64 /* largest number of chunks */
+};
 
 /* One warp for each row. */
 template <int MAX_H>
