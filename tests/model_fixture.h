@@ -122,7 +122,7 @@ static inline void write_container(const char *path, const char *header, size_t 
 }
 
 /* Asserts that the context's message is "PATH: text". */
-static inline void assert_sentence(const enhope_context *ctx, const char *path, const char *text)
+static inline void assert_message(const enhope_context *ctx, const char *path, const char *text)
 {
     char expected[2048];
     snprintf(expected, sizeof expected, "%s: %s", path, text);

@@ -130,11 +130,11 @@ static void an_interrupted_update_resumes_as_well(void **state)
 }
 
 /* A stop function of line searches that writes one checkpoint, as a progress function may. */
-static int64_t asked, ask_at;
+static int64_t calls, write_at;
 static bool write_within(void *user)
 {
     enhope_trainer *t = user;
-    if (asked++ != ask_at) return false;
+    if (calls++ != write_at) return false;
     eh_compute_end(t->cp);
     if (enhope_trainer_checkpoint(t, path)) fail_msg("%s", enhope_error(ctx));
     eh_compute_begin(t->cp);
@@ -147,10 +147,10 @@ static void a_checkpoint_within_a_batch_has_the_state_before_it(void **state)
     (void)state;
     enhope_settings *s = with("epochs", "3", "solver", "cg", "exemplars", "learned", NULL);
     const bytes whole = finish(trainer(NULL, blobs, s));
-    for (ask_at = 0; ask_at < 25; ask_at += 4) {
+    for (write_at = 0; write_at < 25; write_at += 4) {
         enhope_trainer *t = trainer(NULL, blobs, s);
         int done = 0;
-        asked = 0;
+        calls = 0;
         t->optim->stop = write_within;
         while (!done && !t->run.stopping) assert_int_equal(enhope_trainer_step(t, NULL, &done), 0);
         assert_true(t->run.stopping);
@@ -165,11 +165,11 @@ static void a_checkpoint_within_a_batch_has_the_state_before_it(void **state)
     enhope_settings_free(s);
 }
 
-static void refused(const enhope_dataset *data, enhope_settings *s, enhope_status expected, const char *sentence)
+static void refused(const enhope_dataset *data, enhope_settings *s, enhope_status expected, const char *message)
 {
     enhope_trainer *t = trainer(NULL, data, s);
     assert_int_equal(enhope_trainer_resume(t, path), expected);
-    if (!strstr(enhope_error(ctx), sentence)) fail_msg("'%s' is not in '%s'", sentence, enhope_error(ctx));
+    if (!strstr(enhope_error(ctx), message)) fail_msg("'%s' is not in '%s'", message, enhope_error(ctx));
     assert_int_equal(t->state.epoch + t->state.batch, 0);
     enhope_trainer_free(t);
     enhope_settings_free(s);
@@ -205,7 +205,7 @@ static void other_settings_or_data_are_refused_by_name(void **state)
         int64_t n, width;
         int label, value;
         const char *const *names;
-        const char *sentence;
+        const char *message;
     } cases[] = {
         {N - 1, H, 0, 0, NULL, "299 samples, 300 before"},
         {N, H - 1, 0, 0, NULL, "5 inputs, 6 before"},
@@ -223,7 +223,7 @@ static void other_settings_or_data_are_refused_by_name(void **state)
         if (cases[i].value) x[N * H - 1] += 0.125f;
         assert_int_equal(enhope_dataset_view_f32(ctx, cases[i].n, cases[i].width, x, label, C, cases[i].names, &data),
                          0);
-        refused(data, with("solver", "adam", NULL), ENHOPE_ERROR_DATA, cases[i].sentence);
+        refused(data, with("solver", "adam", NULL), ENHOPE_ERROR_DATA, cases[i].message);
         enhope_dataset_free(data);
     }
     /* time may change; it counts over all runs */

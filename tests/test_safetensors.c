@@ -103,7 +103,7 @@ static void malformed_headers_are_refused_with_a_message(void **state)
     static const struct {
         const char *header;
         size_t data; /* bytes of zeros after it */
-        const char *sentence;
+        const char *message;
     } cases[] = {
         {"[1]", 0, "not a model: the header is not a JSON object"},
         {" {}", 0, "not a model: the header is not a JSON object"},
@@ -155,13 +155,13 @@ static void malformed_headers_are_refused_with_a_message(void **state)
          "tensor '?[31m012345678901234567890123456789012345678...' is not described by dtype, shape and data_offsets"},
     };
     enhope_context *ctx = enhope_context_create();
-    const char *path = in_folder("hostile");
+    const char *path = in_folder("malformed");
     static const char zeros[64];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_container(path, cases[i].header, strlen(cases[i].header), zeros, cases[i].data);
         eh_safetensors st;
         assert_int_equal(eh_safetensors_open(ctx, path, &st), ENHOPE_ERROR_MODEL);
-        assert_string_equal(enhope_error(ctx), cases[i].sentence);
+        assert_string_equal(enhope_error(ctx), cases[i].message);
     }
     unlink(path);
     enhope_context_free(ctx);
@@ -203,7 +203,7 @@ static void lengths_are_checked_before_memory_is_allocated(void **state)
     static const struct {
         const char *bytes;
         size_t size;
-        const char *sentence;
+        const char *message;
     } cases[] = {
         {"", 0, "not a model: 0 bytes, a safetensors file begins with 8"},
         {"\2\0\0\0\0\0\0", 7, "not a model: 7 bytes, a safetensors file begins with 8"},
@@ -226,7 +226,7 @@ static void lengths_are_checked_before_memory_is_allocated(void **state)
         calls_left = -1;
         enhope_set_allocator(NULL, NULL);
         assert_int_equal(status, ENHOPE_ERROR_MODEL);
-        assert_string_equal(enhope_error(ctx), cases[i].sentence);
+        assert_string_equal(enhope_error(ctx), cases[i].message);
     }
     unlink(path);
     enhope_context_free(ctx);
@@ -281,7 +281,7 @@ static void a_full_disk_leaves_the_old_file_and_no_other(void **state)
         const enhope_status status = write_pair(ctx, path);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
         assert_int_equal(status, ENHOPE_ERROR_IO);
-        assert_sentence(ctx, path, "cannot write: File too large");
+        assert_message(ctx, path, "cannot write: File too large");
         size_t size;
         unsigned char *bytes = read_all(path, &size);
         assert_int_equal(size, 16);
@@ -300,14 +300,14 @@ static void unwritable_paths_give_path_and_reason(void **state)
     (void)state;
     enhope_context *ctx = enhope_context_create();
     assert_int_equal(write_pair(ctx, "/dev/full"), ENHOPE_ERROR_IO);
-    assert_sentence(ctx, "/dev/full", "cannot write: No space left on device");
+    assert_message(ctx, "/dev/full", "cannot write: No space left on device");
     const char *nowhere = in_folder("no/such/folder");
     assert_int_equal(write_pair(ctx, nowhere), ENHOPE_ERROR_IO);
-    assert_sentence(ctx, nowhere, "cannot write: No such file or directory");
+    assert_message(ctx, nowhere, "cannot write: No such file or directory");
     assert_int_equal(write_pair(ctx, folder), ENHOPE_ERROR_IO);
-    assert_sentence(ctx, folder, "cannot write: Is a directory");
+    assert_message(ctx, folder, "cannot write: Is a directory");
     assert_int_equal(write_pair(ctx, ""), ENHOPE_ERROR_IO);
-    assert_sentence(ctx, "", "cannot write: No such file or directory");
+    assert_message(ctx, "", "cannot write: No such file or directory");
     enhope_context_free(ctx);
 }
 

@@ -85,13 +85,13 @@ static void losses_are_fetched_when_due_and_change_nothing(void **state)
     enhope_settings *s = with("solver", "adam", "epochs", "2", "batch", "50", "valid", "0", NULL); /* 6 batches */
     enhope_trainer *t = trainer_behind(&op, s), *plain = NULL;
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &plain), ENHOPE_OK);
-    static const int64_t asked[] = {0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
+    static const int64_t expected[] = {0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
     enhope_progress p, q = {0};
     int done = 0;
     for (int i = 0; i < 12; i++) {
         const double before = q.loss;
         assert_int_equal(enhope_trainer_step(t, &p, &done), ENHOPE_OK);
-        assert_int_equal(fetches, asked[i]);
+        assert_int_equal(fetches, expected[i]);
         assert_int_equal(enhope_trainer_step(plain, &q, &done), ENHOPE_OK);
         assert_true(p.epoch == q.epoch && p.batch == q.batch && p.epoch_done == q.epoch_done);
         if (t->losses.known == t->state.batch) assert_true(p.loss == q.loss); /* includes the end of an epoch */

@@ -135,7 +135,7 @@ static enhope_status add_errors(enhope_context *ctx, cJSON *meta, const char *ke
     return add_text(ctx, meta, key, text);
 }
 
-static enhope_status add_judgement(enhope_context *ctx, cJSON *meta, const enhope_model *model)
+static enhope_status add_evaluation(enhope_context *ctx, cJSON *meta, const enhope_model *model)
 {
     char text[40];
     eh_number_print(model->temperature, text, sizeof text);
@@ -166,7 +166,7 @@ static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope
     EH_TRY(add_text(ctx, meta, "similarity", model->gaussian ? "gaussian" : "student"));
     if (!model->gaussian && model->dof != 1) EH_TRY(add_number(ctx, meta, "freedom", model->dof));
     EH_TRY(add_number(ctx, meta, "neighbours", model->k));
-    EH_TRY(add_judgement(ctx, meta, model));
+    EH_TRY(add_evaluation(ctx, meta, model));
     if (model->image_rows > 0) {
         char text[48];
         snprintf(text, sizeof text, "%" PRId64 "x%" PRId64, model->image_rows, model->image_columns);

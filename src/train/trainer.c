@@ -76,17 +76,17 @@ bool eh_train_stop(void *user)
 {
     enhope_trainer *t = user;
     eh_run *run = &t->run;
-    bool ask = run->progress && !run->stopping && eh_seconds() - run->started > LONG_STEP;
+    bool call = run->progress && !run->stopping && eh_seconds() - run->started > LONG_STEP;
     /* all ranks call progress or none does, because the callback may communicate */
-    eh_comm_broadcast(t->ctx, &ask, sizeof ask);
-    if (ask && run->progress) {
+    eh_comm_broadcast(t->ctx, &call, sizeof call);
+    if (call && run->progress) {
         enhope_progress p;
         report(t, false, &p);
         p.seconds = seconds(t);
         eh_compute_end(t->cp); /* the callback runs in the caller's floating-point modes */
-        const double asked = eh_seconds();
+        const double called = eh_seconds();
         run->stopping = run->progress(&p, run->progress_user) != 0;
-        run->started += eh_seconds() - asked; /* time in the callback is not training time */
+        run->started += eh_seconds() - called; /* time in the callback is not training time */
         eh_compute_begin(t->cp);
     }
     eh_comm_broadcast(t->ctx, &run->stopping, sizeof run->stopping);

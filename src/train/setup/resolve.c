@@ -78,7 +78,7 @@ static bool batch_is_chosen(const enhope_trainer *t)
 }
 
 /* Samples of a batch. If the size is not set, an epoch of an exemplar method has at least 50
- * batches where the samples allow it, because few batches make few steps. */
+ * batches if there are enough samples, because few batches make few steps. */
 static int64_t resolve_batch(enhope_trainer *t)
 {
     enum { MIN_SIZE = 20, BATCHES = 50 };
