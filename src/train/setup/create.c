@@ -150,7 +150,7 @@ static enhope_status allocate_steps(enhope_trainer *t, const eh_plan *plan)
     t->loss.augment = plan->augment;
     t->loss.augmented = plan->augmented;
     t->loss.adversarial.step = plan->adversary;
-    t->loss.target.perplexity = t->method->given ? t->set.objective.perplexity : 0;
+    t->loss.target.perplexity = t->method->input_target ? t->set.objective.perplexity : 0;
     EH_TRY(eh_batch_loss_create(&t->loss));
     EH_TRY(eh_new(t->ctx, "losses", plan->batches, sizeof *t->losses.fetched, (void **)&t->losses.fetched));
     return eh_compute_new(t->cp, t->ctx, "losses", plan->batches, sizeof(eh_loss_value), &t->losses.placed);

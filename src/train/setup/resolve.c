@@ -260,5 +260,5 @@ enhope_status eh_setup_resolve(enhope_trainer *t, eh_plan *plan)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "batch is %lld: %s compares the samples of a batch; use at least 2", (long long)batch,
                        t->method->info.name);
-    return t->method->given ? resolve_input_target(t, plan, batch) : ENHOPE_OK;
+    return t->method->input_target ? resolve_input_target(t, plan, batch) : ENHOPE_OK;
 }
