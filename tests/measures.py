@@ -28,8 +28,6 @@ LIMITS = {
     "functions of enhope.h": 45,
     "settings": 40,
 }
-# Exceeding these limits is printed, but is not a failure.
-PENDING = {"fields of a struct", "lines of a function", "lines of a file", "files in a folder", "settings"}
 
 
 def sources(root, tops=TOPS):
@@ -62,13 +60,16 @@ def closing(text, at):
 
 
 def count_fields(body):
-    """Members of a struct, with those of nested structs and without pointers to functions."""
+    """Members of a struct. Pointers to functions do not count. A nested struct with a name counts as one member, because it
+    is measured itself; the members of an anonymous one count."""
     for start, replacement in ((r"\b(?:struct|union)\b[^{};]*\{", None), (r"\)\s*\{", "();"), (r"\benum\b[^{};]*\{", "enum")):
-        while match := re.search(start, body):  # a nested struct counts as its members
+        while match := re.search(start, body):  # the body of a function counts as nothing
             end = closing(body, match.end() - 1)
             rest = body[end + 1:]
-            if replacement is None:
-                replaced, rest = body[match.end():end], re.sub(r"^[^;]*;", "", rest)
+            if replacement is None and re.match(r"\s*;", rest):
+                replaced = body[match.end():end]
+            elif replacement is None:
+                replaced = "nested"
             else:
                 replaced = replacement
             body = body[:match.start()] + replaced + rest
@@ -81,11 +82,8 @@ def count_fields(body):
 
 
 def structs(text):
-    """(line, name, fields) of each struct that is not nested."""
-    end = -1
+    """(line, name, fields) of each struct, nested ones included."""
     for match in re.finditer(r"\b(?:struct|union)\b([^{};()]*)\{", text):
-        if match.start() < end:
-            continue
         end = closing(text, match.end() - 1)
         after = re.match(r"\s*(\w*)", text[end + 1:]).group(1)
         name = match.group(1).split() or [after or "?"]
@@ -134,12 +132,12 @@ def report(root, command):
     for name, limit in LIMITS.items():
         sizes = sorted((entry for entry in found if entry[0] == name), key=lambda entry: -entry[1])
         over = [entry for entry in sizes if entry[1] > limit]
-        verdict = "" if not over else "  (pending)" if name in PENDING else "  too many"
+        verdict = "  too many" if over else ""
         largest = sizes[0] if sizes else (name, 0, "nothing found")
         print(f"{name:24}{largest[1]:6} of at most {limit:4}{verdict:12}{largest[2]}")
         for _, size, place in over[1:]:
             print(f"{'':24}{size:6}{'':27}{place}")
-        if not sizes or (over and name not in PENDING):
+        if not sizes or over:
             failures += 1
     lines = sum(size for name, size, path in found if name == "lines of a file" and path.split(os.sep)[0] in ("src", "cli"))
     print(f"{'lines of src and cli':24}{lines:6}")
@@ -147,7 +145,7 @@ def report(root, command):
 
 
 PLANTED = {
-    "fields of a struct": ("src/base/planted.h", "struct planted {\n" + "    int a, *b[3];\n" * 13 + "};\n"),
+    "fields of a struct": ("src/base/planted.h", "struct outer {\n    struct {\n" + "    int a, *b[3];\n" * 13 + "    } nested;\n};\n"),
     "lines of a function": ("cli/planted.c", "void planted(int a,\n             int b)\n{\n" + "    a++;\n" * 58 + "}\n"),
     "lines of a file": ("reproduce/planted.c", "\n" * 501),
 }

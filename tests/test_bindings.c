@@ -243,7 +243,7 @@ static void continued_training_adds_new_classes(void **state)
     enhope_model *none = NULL;
     assert_int_equal(enhope_dataset_view_f32(ctx, 10, H - 1, X, LABEL, C, NULL, &narrow), 0);
     assert_int_equal(enhope_model_update(ctx, whole, narrow, few, NULL, NULL, &none), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "data has 5 inputs, the model expects 6");
+    assert_string_equal(enhope_error(ctx), "the data has 5 inputs, the model 6; use data with the inputs of training");
     enhope_dataset_free(narrow);
     assert_int_equal(enhope_dataset_view_f32(ctx, 10, H, X, NULL, 0, NULL, &narrow), 0);
     assert_int_equal(enhope_model_update(ctx, whole, narrow, few, NULL, NULL, &none), ENHOPE_ERROR_DATA);
@@ -266,7 +266,7 @@ static void every_method_continues_or_reports_why_not(void **state)
             assert_true(error_of(more) <= error_of(model) + 0.05);
         } else {
             assert_int_equal(status, ENHOPE_ERROR_ARGUMENT);
-            assert_non_null(strstr(enhope_error(ctx), "is not learned in steps"));
+            assert_non_null(strstr(enhope_error(ctx), "is not an iterative method"));
         }
         enhope_settings_free(s);
         enhope_model_free(model);

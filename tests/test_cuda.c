@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "data/store.h"
+#include "data/store/store.h"
 #include "train/trainer.h"
 #include "settings_support.h"
 
@@ -261,12 +261,12 @@ static void out_of_memory_returns_a_message(void **state)
     setenv("ENHOPE_GPU_MEMORY", "1000", 1);
     s = with("epochs", "1", "method", "hope", NULL); /* exemplar methods train in windows, but not in such small ones */
     assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_MEMORY);
-    assert_non_null(strstr(enhope_error(ctx), "the data is larger than the memory that the device has for it"));
+    assert_non_null(strstr(enhope_error(ctx), "the data exceeds the memory of the device"));
     enhope_settings_free(s);
     setenv("ENHOPE_GPU_MEMORY", "200000", 1);
     s = with("epochs", "1", NULL);
     assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
-    assert_non_null(strstr(enhope_error(ctx), "the data passes through memory in windows of about"));
+    assert_non_null(strstr(enhope_error(ctx), "a window of streamed data has about"));
     unsetenv("ENHOPE_GPU_MEMORY");
     enhope_settings_free(s);
     error_of(digits, others, with("epochs", "1", NULL), &m); /* the device still works */

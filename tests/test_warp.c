@@ -418,8 +418,8 @@ static void data_without_an_image_shape_is_refused(void **state)
         floats->image_rows = 28;
         assert_int_equal(status, ENHOPE_ERROR_ARGUMENT);
         assert_null(t);
-        snprintf(sentence, sizeof sentence, "%s is 0.25: the data is not known to be images", names[i % 3]);
-        assert_non_null(strstr(enhope_error(ctx), i == 3 ? "are too large to be moved" : sentence));
+        snprintf(sentence, sizeof sentence, "%s is 0.25, but the data is not known to be images", names[i % 3]);
+        assert_non_null(strstr(enhope_error(ctx), i == 3 ? "are too large for shift, affine and elastic" : sentence));
         enhope_settings_free(s);
     }
 }

@@ -18,7 +18,7 @@ typedef struct eh_method {
     enhope_method_info info;
     const eh_map *map;
     bool gaussian, row, nca; /* of the objective, unless the settings say otherwise */
-    bool given;              /* the target is P of the inputs' distances instead of one by class */
+    bool input_target;       /* the target follows from distances of the inputs, not from classes */
     eh_compared compared;
     bool hinge; /* the objective is hinge.c's: a batch's samples are followed by their target neighbours */
     bool

@@ -32,9 +32,9 @@ static int properties_of_method(const eh_method *m)
     return (m->map == &eh_map_hope ? EH_FOR_HOPE : 0) | (m->map == &eh_map_mlp ? EH_FOR_MLP : 0) |
            (m->map == &eh_map_linear ? EH_FOR_LINEAR : 0) | (m->compared != EH_NOTHING ? EH_FOR_TRAINED : 0) |
            (steps ? EH_FOR_STEPS : 0) | (m->compared == EH_EXEMPLARS ? EH_FOR_EXEMPLARS : 0) |
-           (neighbours ? EH_FOR_NEIGHBOURS : 0) | (neighbours && !m->given ? EH_FOR_CLASSES : 0) |
-           (m->hinge ? EH_FOR_LMNN : 0) | (m->given ? EH_FOR_PT_SNE : 0) | (m->solve == EH_SOLVE_LPP ? EH_FOR_LPP : 0) |
-           (m->solve == EH_SOLVE_MCML ? EH_FOR_MCML : 0);
+           (neighbours ? EH_FOR_NEIGHBOURS : 0) | (neighbours && !m->input_target ? EH_FOR_CLASSES : 0) |
+           (m->hinge ? EH_FOR_LMNN : 0) | (m->input_target ? EH_FOR_PT_SNE : 0) |
+           (m->solve == EH_SOLVE_LPP ? EH_FOR_LPP : 0) | (m->solve == EH_SOLVE_MCML ? EH_FOR_MCML : 0);
 }
 
 static int properties_of_run(const enhope_settings *s)

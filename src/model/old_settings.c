@@ -1,5 +1,5 @@
-/* Settings of earlier versions: what has become of them, in one table. A model that was trained with a removed setting in
- * effect is refused, since `update` and the record of its training could not be true to it. */
+/* Settings of earlier versions and their current names, in one table. A model that was trained
+ * with a removed setting in effect is refused, because this version cannot continue it. */
 #include <string.h>
 
 #include "base/json.h"
@@ -26,7 +26,7 @@ static const struct {
     {"freedom", "dof", ODD, NULL, "dof is an odd number from 1 to 15"},
     {"order", "order", ONE_ORDER, NULL, "all factors have one order"},
 };
-_Static_assert(EH_DOF_MAX == 15, "the table tells it");
+_Static_assert(EH_DOF_MAX == 15, "the table defines it");
 
 static bool accepted(int rule, const char *neutral, const char *value)
 {

@@ -1,4 +1,4 @@
-/* Training in one step: the samples of a trainer, handed to a solver (solve/solve.h). */
+/* Training in one step: passes the samples of a trainer to a solver (solve/solve.h). */
 #include "solve/solve.h"
 #include "train/trainer.h"
 

@@ -228,6 +228,36 @@ __global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels,
     partials[blockIdx.x] = mine;
 }
 
+/* Joins the partial results of all blocks into whole[0], by the threads of one warp. */
+__device__ static void join_partials(bool gaussian, const partial *partials, int laneid, partial *whole)
+{
+    partial mine = {0, 0, gaussian ? -INFINITY : 0, 0};
+    for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) mine = joined(mine, partials[b]);
+    whole[laneid] = mine;
+    for (int half = 16; half; half /= 2) {
+        __syncwarp();
+        if (laneid < half) whole[laneid] = joined(whole[laneid], whole[laneid + half]);
+    }
+}
+
+/* Sums the gradients and losses of all blocks, in the last block. Each warp sums one scalar at a
+ * time, and each thread of the warp takes every 32nd block. */
+__device__ static void sum_blocks(const float *grads, const double *losses, int scalars, int warp, int laneid,
+                                  float *dG, eh_loss_value *loss)
+{
+    for (int e = warp; e < scalars; e += FEW_WARPS) {
+        float sum = 0;
+        for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) sum += __ldcg(grads + (int64_t)b * scalars + e);
+        sum = warp_sum(sum);
+        if (laneid == 0) dG[e] = sum;
+    }
+    if (warp) return;
+    double all = 0;
+    for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) all += __ldcg(losses + b);
+    all = warp_sum(all);
+    if (laneid == 0) *loss = {all, 0};
+}
+
 /* grads (blocks, z h): contribution of each block to dG. */
 __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums,
                           const partial *partials, double *losses, float *grads, unsigned *ticket, eh_loss_value *loss,
@@ -239,15 +269,7 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
     __shared__ partial whole[32];
     __shared__ double lost[FEW_WARPS];
     const int warp = threadIdx.x / 32, laneid = threadIdx.x % 32, z = (int)p.z, h = (int)p.h, scalars = z * h;
-    if (warp == 0) {
-        partial mine = {0, 0, p.rule.gaussian ? -INFINITY : 0, 0};
-        for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) mine = joined(mine, partials[b]);
-        whole[laneid] = mine;
-        for (int half = 16; half; half /= 2) {
-            __syncwarp();
-            if (laneid < half) whole[laneid] = joined(whole[laneid], whole[laneid + half]);
-        }
-    }
+    if (warp == 0) join_partials(p.rule.gaussian, partials, laneid, whole);
     for (int e = laneid; e < scalars; e += 32) pulls[warp][e] = 0;
     hold(p, labels, have);
     const float *G = have.G;
@@ -286,18 +308,7 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
         losses[blockIdx.x] = all;
     }
     if (!last_block(ticket, gridDim.x)) return;
-    /* a warp for each scalar; its threads add every 32nd block */
-    for (int e = warp; e < scalars; e += FEW_WARPS) {
-        float sum = 0;
-        for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) sum += __ldcg(grads + (int64_t)b * scalars + e);
-        sum = warp_sum(sum);
-        if (laneid == 0) dG[e] = sum;
-    }
-    if (warp) return;
-    double all = 0;
-    for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) all += __ldcg(losses + b);
-    all = warp_sum(all);
-    if (laneid == 0) *loss = {all, 0};
+    sum_blocks(grads, losses, scalars, warp, laneid, dG, loss);
 }
 
 /* ---- many ---- */
