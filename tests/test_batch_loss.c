@@ -76,7 +76,7 @@ static void open_problem(const kind *k, problem *q)
         q->label[i] = i >= n && q->row[i] % C != q->row[(i - n) / k->targets] % C ? -1 : LABEL[q->row[i]];
     }
     for (int64_t p = 0; p <= k->chunks; p++) q->start[p] = eh_chunk_start(rows, p, k->chunks);
-    eh_batch_loss_take(&q->loss, &(eh_batch){.rows = (const eh_row *)q->row,
+    eh_batch_loss_set_batch(&q->loss, &(eh_batch){.rows = (const eh_row *)q->row,
                                              .label = (const eh_label *)q->label,
                                              .n = rows,
                                              .chunk_start = q->start});

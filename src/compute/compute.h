@@ -80,8 +80,8 @@ typedef enum eh_epilogue {
 } eh_epilogue;
 
 /* op(A) op(B), (M, K) x (K, N), followed by the epilogue. One of C and P (M, N; ldc both) may be
- * NULL. add: the whole product is computed first and then added to C, which fixes the rounding; this
- * requires EH_EPILOGUE_NONE and no P. */
+ * NULL. add: the whole product is computed first and then added to C, which fixes the rounding;
+ * this requires EH_EPILOGUE_NONE and no P. */
 typedef struct eh_product {
     bool ta, tb;
     int64_t M, N, K;

@@ -1,4 +1,9 @@
-/* The loss of one batch and its gradient: gather, forward, objective, backward, exchange. */
+/* The loss of one batch and its gradient.
+ *
+ * Each rank gathers and embeds its own chunks of the batch, the ranks share the embedding, every
+ * rank evaluates the objective of the whole batch, and each rank computes the gradients of its own
+ * chunks, which are then summed over the ranks. A single process does the same without the
+ * exchange (l->exchange is NULL). */
 #include "train/batch_loss.h"
 
 /* ---- create and free ---- */
@@ -16,6 +21,8 @@ static enhope_status create_adversarial(eh_batch_loss *l, int64_t rows)
     return eh_compute_new(e->cp, e->ctx, "adversarial loss", 1, sizeof(eh_loss_value), &a->loss_adv);
 }
 
+/* Memory of a target that is computed from the inputs (pt-SNE): the probabilities of all pairs of a
+ * batch, and a copy of its inputs unless X holds them as scalars without augmentation. */
 static enhope_status create_target(eh_batch_loss *l)
 {
     const eh_embedder *e = l->embedder;
@@ -28,7 +35,7 @@ static enhope_status create_target(eh_batch_loss *l)
     return eh_compute_new(e->cp, e->ctx, "batch", n * e->ld, e->cp->op->real_size, &t->inputs);
 }
 
-enhope_status eh_batch_loss_connect(eh_batch_loss *l)
+enhope_status eh_batch_loss_create_exchange(eh_batch_loss *l)
 {
     const eh_embedder *e = l->embedder;
     const eh_parameters *p = l->parameters;
@@ -48,7 +55,7 @@ enhope_status eh_batch_loss_create(eh_batch_loss *l)
     const int64_t z = l->parameters->z, rows = e->capacity + z;
     EH_TRY(eh_new(e->ctx, "chunks of a batch", l->chunks.count + 2, sizeof *l->own_start, (void **)&l->own_start));
     EH_TRY(eh_compute_new(e->cp, e->ctx, "gradient of the embedding", rows * e->shape.h, e->cp->op->real_size, &l->dY));
-    EH_TRY(eh_batch_loss_connect(l));
+    EH_TRY(eh_batch_loss_create_exchange(l));
     EH_TRY(create_target(l));
     return create_adversarial(l, l->batch_max + z);
 }
@@ -69,17 +76,19 @@ void eh_batch_loss_free(eh_batch_loss *l)
 
 /* ---- the batch ---- */
 
-/* Rows of the batch that this rank computes, and exemplars. */
+/* Rows of the batch that this rank computes. */
 static int64_t own_n(const eh_batch_loss *l)
 {
     return l->batch.chunk_start[l->chunks.own_last] - l->batch.chunk_start[l->chunks.own_first];
 }
+/* Exemplars that this rank computes: all z on the rank with the last chunk, else 0. */
 static int64_t own_z(const eh_batch_loss *l)
 {
     return l->chunks.own_last == l->chunks.count && l->chunks.own_first < l->chunks.own_last ? l->parameters->z : 0;
 }
 
-/* The first row of each own chunk, relative to the first own row. */
+/* The first row of each own chunk, relative to the first own row. Exemplars extend the last chunk;
+ * if the batch is sparse they are a chunk of their own. */
 static void cut_own(eh_batch_loss *l)
 {
     const int64_t *start = l->batch.chunk_start + l->chunks.own_first, z = own_z(l);
@@ -89,8 +98,8 @@ static void cut_own(eh_batch_loss *l)
     l->own_start[l->own_chunks] += z;
 }
 
-/* Computes the target of the current batch. The appended 1 of the rows does not change
- * distances. */
+/* Computes the target of the current batch from its inputs, not augmented. The bias column, 1 in
+ * all rows, does not change distances. */
 static void compute_target(eh_batch_loss *l)
 {
     const eh_embedder *e = l->embedder;
@@ -100,7 +109,7 @@ static void compute_target(eh_batch_loss *l)
                           t->target_probs);
 }
 
-void eh_batch_loss_take(eh_batch_loss *l, const eh_batch *batch)
+void eh_batch_loss_set_batch(eh_batch_loss *l, const eh_batch *batch)
 {
     eh_embedder *e = l->embedder;
     l->batch = *batch;
@@ -109,7 +118,7 @@ void eh_batch_loss_take(eh_batch_loss *l, const eh_batch *batch)
     /* all rows are needed if the target is computed from X */
     const bool all = l->target.target_probs && !l->target.inputs;
     const int64_t first = batch->chunk_start[l->chunks.own_first];
-    l->own_at = all ? first : 0;
+    l->own_first_row = all ? first : 0;
     if (!e->sparse)
         eh_embedder_gather(e, all ? batch->rows : eh_row_at(batch->rows, first), all ? batch->n : own_n(l),
                            l->augmented ? &l->augment : NULL);
@@ -141,7 +150,7 @@ void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label,
         return;
     }
     eh_pairs p = l->objective;
-    const int64_t at = p.self ? 0 : n * h; /* position of the compared points in Y */
+    const int64_t at = p.self ? 0 : n * h; /* offset of the compared points in Y */
     p.n = n;
     p.z = p.self ? n : l->parameters->z;
     p.h = h;
@@ -152,7 +161,8 @@ void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label,
     eh_neighbor_loss(&p, e->cp, loss, l->dY, p.self ? NULL : eh_at(e->cp, l->dY, at));
 }
 
-/* A backward pass: where the gradients of the own chunks are stored, and which inputs have one. */
+/* A backward pass: where the gradients of the own chunks are stored, and for which inputs a
+ * gradient is computed. */
 typedef struct backward {
     eh_batch_loss *l;
     eh_map_chunks chunks;
@@ -176,14 +186,16 @@ static void chunk_done(void *user, int64_t chunk)
     if (l->exchange) eh_exchange_send(l->exchange, chunk);
 }
 
-/* The loss at theta of a batch whose own rows are in X, and its gradient. dX: see `backward`. */
-static void loss_in(eh_batch_loss *l, const eh_real *theta, eh_packed *X, eh_real *gradient, eh_loss *loss, eh_real *dX)
+/* The loss at theta, and its gradient, of the batch whose own rows are in X. dX: as in
+ * `backward`. */
+static void loss_of_rows(eh_batch_loss *l, const eh_real *theta, eh_packed *X, eh_real *gradient, eh_loss *loss,
+                         eh_real *dX)
 {
     eh_embedder *e = l->embedder;
     const eh_parameters *p = l->parameters;
     eh_compute *cp = e->cp;
     const eh_map *map = e->map;
-    const int64_t own = l->batch.chunk_start[l->chunks.own_first] * e->shape.h, z = p->learned ? own_z(l) : 0;
+    const int64_t own_offset = l->batch.chunk_start[l->chunks.own_first] * e->shape.h, z = p->learned ? own_z(l) : 0;
     const eh_rows rows = own_rows(l, X);
     backward b = {.l = l, .dX = dX};
     b.chunks = (eh_map_chunks){
@@ -191,12 +203,12 @@ static void loss_in(eh_batch_loss *l, const eh_real *theta, eh_packed *X, eh_rea
     if (own_z(l))
         cp->op->append_bias(cp, p->z, p->H, eh_parameters_exemplars(p, p->learned ? theta : p->theta),
                             eh_packed_at(cp, X, (rows.dense_n - p->z) * e->ld), e->ld);
-    if (l->own_chunks) map->forward(&e->shape, cp, theta, &rows, e->work, eh_at(cp, e->Y, own), true);
+    if (l->own_chunks) map->forward(&e->shape, cp, theta, &rows, e->work, eh_at(cp, e->Y, own_offset), true);
     if (l->exchange) eh_exchange_embedding(l->exchange, &l->batch, p->z, e->Y);
     eh_batch_loss_objective(l, l->batch.n, l->batch.label, loss);
     if (l->exchange) b.chunks.dtheta = eh_exchange_begin(l->exchange, &b.chunks.apart);
     if (l->own_chunks)
-        map->backward(&e->shape, cp, theta, &rows, e->work, eh_at(cp, l->dY, own), &b.chunks,
+        map->backward(&e->shape, cp, theta, &rows, e->work, eh_at(cp, l->dY, own_offset), &b.chunks,
                       dX ? own_n(l) + own_z(l) : z,
                       dX  ? dX
                       : z ? exemplar_gradient(&b)
@@ -204,24 +216,24 @@ static void loss_in(eh_batch_loss *l, const eh_real *theta, eh_packed *X, eh_rea
     if (l->exchange) eh_exchange_end(l->exchange, gradient);
 }
 
-/* One adversarial step (docs/explanation/method.md): the mean of the loss at X and of the loss
- * at X moved one step up its gradient. The first backward pass computes that gradient together
- * with the gradient of the exemplars. The direction of the step counts as a constant. */
+/* The mean of the loss at X and of the loss at X_adv, which is X moved one step along the sign of
+ * the gradient of the loss with respect to X (docs/explanation/method.md). The first backward pass
+ * computes that gradient. The direction of the step counts as a constant. Inputs are dense. */
 static void adversarial_loss(eh_batch_loss *l, const eh_real *theta, eh_packed *X, eh_real *gradient, eh_loss *loss)
 {
     const eh_embedder *e = l->embedder;
     const eh_adversarial *a = &l->adversarial;
-    loss_in(l, theta, X, gradient, loss, a->dX);
+    loss_of_rows(l, theta, X, gradient, loss, a->dX);
     e->cp->op->adversarial_step(e->cp, own_n(l), e->shape.H, a->step, X, e->ld, a->dX, a->X_adv);
-    loss_in(l, theta, a->X_adv, a->grad_adv, a->loss_adv, NULL);
+    loss_of_rows(l, theta, a->X_adv, a->grad_adv, a->loss_adv, NULL);
     e->cp->op->average(e->cp, l->parameters->trained, a->grad_adv, a->loss_adv, gradient, loss);
 }
 
 void eh_batch_loss_at(eh_batch_loss *l, const eh_real *theta, eh_real *gradient, eh_loss *loss)
 {
-    eh_packed *X = eh_packed_at(l->embedder->cp, l->embedder->X, l->own_at * l->embedder->ld);
+    eh_packed *X = eh_packed_at(l->embedder->cp, l->embedder->X, l->own_first_row * l->embedder->ld);
     if (l->adversarial.X_adv)
         adversarial_loss(l, theta, X, gradient, loss);
     else
-        loss_in(l, theta, X, gradient, loss, NULL);
+        loss_of_rows(l, theta, X, gradient, loss, NULL);
 }

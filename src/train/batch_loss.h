@@ -46,7 +46,7 @@ typedef struct eh_batch_loss {
 
     eh_real *class_weight, *smooth_share; /* of `objective`, owned; NULL: none */
     eh_batch batch;                       /* the current batch */
-    int64_t own_at;                       /* the row of X with the first row of the own chunks */
+    int64_t own_first_row;                /* the row of X with the first row of the own chunks */
     /* (chunks + 2) first rows of the own chunks, relative to the first one. Exemplars of sparse
      * batches are dense and have a chunk of their own. */
     int64_t *own_start;
@@ -57,10 +57,10 @@ typedef struct eh_batch_loss {
 
 enhope_status eh_batch_loss_create(eh_batch_loss *l);
 /* Creates the exchange with other ranks; eh_batch_loss_create calls it. */
-enhope_status eh_batch_loss_connect(eh_batch_loss *l);
+enhope_status eh_batch_loss_create_exchange(eh_batch_loss *l);
 void eh_batch_loss_free(eh_batch_loss *l);
 /* Sets the current batch: gathers and augments its own rows and computes its target. */
-void eh_batch_loss_take(eh_batch_loss *l, const eh_batch *batch);
+void eh_batch_loss_set_batch(eh_batch_loss *l, const eh_batch *batch);
 /* The loss of the current batch at theta and its gradient (trained), all on the backend. */
 void eh_batch_loss_at(eh_batch_loss *l, const eh_real *theta, eh_real *gradient, eh_loss *loss);
 /* The objective of n rows in Y, followed by the exemplars. dY receives its gradient. */

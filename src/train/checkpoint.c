@@ -75,7 +75,7 @@ static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, te
 static eh_real *vector(const enhope_trainer *t, int i)
 {
     const eh_parameters *p = &t->parameters;
-    if (i == THETA) return t->run.within ? p->before : p->theta;
+    if (i == THETA) return t->run.in_batch ? p->before : p->theta;
     return i == BEST ? p->best : eh_optim_vector(t->optim, t->optim->type->first_kept);
 }
 
@@ -85,7 +85,7 @@ static enhope_status take_state(enhope_trainer *t, tensors *s)
 {
     eh_train_state now = t->state;
     now.step = t->optim->step;
-    if (t->run.within) now.seconds += eh_seconds() - t->run.started;
+    if (t->run.in_batch) now.seconds += eh_seconds() - t->run.started;
     EH_TRY(plan(t, now.epoch, now.best_epoch > 0, s));
     eh_train_state_pack(&now, s->data[COUNTERS], s->data[NUMBERS], s->data[HISTORY]);
     memcpy(s->data[LABELS], t->parameters.exemplar_label, (size_t)s->tensor[LABELS].end);
@@ -106,7 +106,7 @@ static enhope_status give_state(enhope_trainer *t, const tensors *s)
         t->ctx, eh_train_state_unpack(t->ctx, &t->state, s->data[COUNTERS], s->data[NUMBERS], s->data[HISTORY])));
     t->losses.known = t->state.batch;
     t->optim->step = t->state.step;
-    t->run.cut = t->run.stopping = false;
+    t->run.interrupted = t->run.stopping = false;
     t->done =
         t->state.diverged || eh_train_finished(t) || (t->set.optim.time > 0 && t->state.seconds >= t->set.optim.time);
     memcpy(p->exemplar_label, s->data[LABELS], (size_t)s->tensor[LABELS].end);
@@ -310,7 +310,7 @@ enhope_status enhope_trainer_checkpoint(enhope_trainer *t, const char *path)
                        "%s is not an iterative method and has no checkpoints; train without a checkpoint",
                        t->method->info.name);
     if (!path) return ENHOPE_OK;
-    if (t->run.cut)
+    if (t->run.interrupted)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "%s: not written: the last batch was interrupted; write checkpoints before stopping", path);
     eh_comm_begin(t->ctx);
@@ -422,7 +422,7 @@ static enhope_status check_ranks(const enhope_trainer *t, const tensors *s)
 enhope_status enhope_trainer_resume(enhope_trainer *t, const char *path)
 {
     EH_TRY(enhope_trainer_checkpoint(t, NULL));
-    if (t->run.within)
+    if (t->run.in_batch)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "%s: a batch is in progress; resume between batches", path);
     tensors s = {0};
     eh_safetensors st = {0};

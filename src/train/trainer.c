@@ -4,8 +4,8 @@
  * (batch_loss.h). An epoch ends with the validation error, and the best state by this error is
  * kept.
  *
- * The backend computes asynchronously: it keeps the losses of batches until the optimizer, a
- * time limit or the end of the epoch requires them. */
+ * The backend computes asynchronously. The losses of batches stay there until the optimizer, a
+ * stop, a time limit, a full queue or the end of the epoch requires them. */
 #include <math.h>
 
 #include "comm/comm.h"
@@ -34,8 +34,8 @@ static bool out_of_time(enhope_trainer *t)
     return t->run.late;
 }
 
-/* Ends training at the first batch whose loss is not known, because loss or gradient is not
- * finite. */
+/* Ends training because the loss or gradient of the next unknown batch is not finite. Fails only if
+ * there is no best state to keep. */
 static enhope_status diverge(enhope_trainer *t, const char *what)
 {
     const eh_train_state *s = &t->state;
@@ -72,14 +72,16 @@ static void report(const enhope_trainer *t, bool epoch_done, enhope_progress *p)
     };
 }
 
+/* Called by the optimizer between line searches: reports progress if the step takes long, and
+ * returns whether to stop. */
 bool eh_train_stop(void *user)
 {
     enhope_trainer *t = user;
     eh_run *run = &t->run;
-    bool call = run->progress && !run->stopping && eh_seconds() - run->started > LONG_STEP;
-    /* all ranks call progress or none does, because the callback may communicate */
-    eh_comm_broadcast(t->ctx, &call, sizeof call);
-    if (call && run->progress) {
+    bool report_now = run->progress && !run->stopping && eh_seconds() - run->started > LONG_STEP;
+    /* rank 0 decides for all ranks that have a callback, because callbacks may communicate */
+    eh_comm_broadcast(t->ctx, &report_now, sizeof report_now);
+    if (report_now && run->progress) {
         enhope_progress p;
         report(t, false, &p);
         p.seconds = seconds(t);
@@ -90,17 +92,17 @@ bool eh_train_stop(void *user)
         eh_compute_begin(t->cp);
     }
     eh_comm_broadcast(t->ctx, &run->stopping, sizeof run->stopping);
-    if (run->stopping) run->cut = true;
+    if (run->stopping) run->interrupted = true;
     return run->stopping || out_of_time(t);
 }
 
 /* ---- losses ---- */
 
-/* Bounds of the time for a fetch, in seconds. More batches per fetch let the backend work
+/* The target range of the wait in a fetch, in seconds. More batches a fetch let the backend work
  * without pauses; fewer keep stops and time limits prompt. */
 static const double SHORT_WAIT = 0.05, LONG_WAIT = 0.2;
 
-static void adapt(enhope_trainer *t, double waited)
+static void adapt_ahead(enhope_trainer *t, double waited)
 {
     eh_losses *l = &t->losses;
     if (waited < SHORT_WAIT && l->ahead < t->cp->op->queue_depth) l->ahead *= 2;
@@ -117,7 +119,7 @@ static enhope_status fetch_losses(enhope_trainer *t)
     t->cp->op->fetch(t->cp, l->fetched, eh_loss_at(l->placed, l->known), (size_t)pending * sizeof *l->fetched);
     const enhope_status status = t->cp->op->sync(t->cp, t->ctx), deferred = eh_exchange_status(t->loss.exchange);
     EH_TRY(eh_comm_check(t->ctx, deferred ? deferred : status));
-    adapt(t, eh_seconds() - start);
+    adapt_ahead(t, eh_seconds() - start);
     for (int64_t i = 0; i < pending; i++) {
         const eh_loss_value v = l->fetched[i];
         if (!isfinite(v.value)) return diverge(t, "the loss");
@@ -138,7 +140,7 @@ static bool losses_due(enhope_trainer *t)
 
 enhope_status eh_train_catch_up(enhope_trainer *t)
 {
-    if (t->losses.known == t->state.batch || t->run.within) return ENHOPE_OK;
+    if (t->losses.known == t->state.batch || t->run.in_batch) return ENHOPE_OK;
     eh_compute_begin(t->cp);
     const enhope_status status = fetch_losses(t);
     eh_compute_end(t->cp);
@@ -161,13 +163,13 @@ static enhope_status run_batch(enhope_trainer *t)
     eh_parameters *p = &t->parameters;
     eh_batch batch;
     EH_TRY(eh_batches_get(&t->batches, t->state.epoch, t->state.batch, &batch));
-    eh_batch_loss_take(&t->loss, &batch);
-    if (p->before) eh_parameters_copy(p, p->theta, p->before);
-    t->run.within = true;
+    eh_batch_loss_set_batch(&t->loss, &batch);
+    if (p->before) eh_parameters_copy(p, p->theta, p->before); /* for checkpoints within the batch */
+    t->run.in_batch = true;
     t->optim->type->run(t->optim, loss_of_batch, t, p->theta, eh_loss_at(t->losses.placed, t->state.batch));
-    t->run.within = false;
+    t->run.in_batch = false;
     if (++t->state.batch < t->batches.count) return ENHOPE_OK;
-    if (t->cp->op->flush) t->cp->op->flush(t->cp); /* it computes while the next epoch is prepared */
+    if (t->cp->op->flush) t->cp->op->flush(t->cp); /* the backend computes while the next epoch is prepared */
     eh_batches_prepare(&t->batches, t->state.epoch + 1);
     return ENHOPE_OK;
 }
@@ -200,7 +202,7 @@ static enhope_status step(enhope_trainer *t)
     eh_train_state *s = &t->state;
     if (s->history_capacity <= s->epoch) EH_TRY(eh_comm_check(t->ctx, eh_train_state_reserve(t->ctx, s, s->epoch + 1)));
     if (t->method->solve) return solve(t);
-    if (s->batch < t->batches.count) EH_TRY(run_batch(t)); /* otherwise the end of the epoch failed before */
+    if (s->batch < t->batches.count) EH_TRY(run_batch(t)); /* else the end of the epoch failed and is repeated */
     if (!losses_due(t)) return ENHOPE_OK;
     enhope_status status = fetch_losses(t);
     if (!status && t->losses.known == t->batches.count) status = end_epoch(t);

@@ -21,11 +21,11 @@ typedef struct eh_losses {
 /* State of a call of enhope_trainer_run or enhope_trainer_step. */
 typedef struct eh_run {
     double started;              /* clock at the start of the current step */
-    bool within;                 /* in a batch: all state except theta is that before the batch */
+    bool in_batch;               /* the optimizer runs: all state except theta is that before the batch */
     enhope_progress_fn progress; /* called within long steps; NULL: none */
     void *progress_user;
-    bool stopping, cut; /* progress requested a stop; a batch was interrupted by it */
-    bool late;          /* the time limit was reached at the last check, by the clock of rank 0 */
+    bool stopping, interrupted; /* progress requested a stop; a batch was interrupted by it */
+    bool late;                  /* the time limit was reached at the last check, by the clock of rank 0 */
 } eh_run;
 
 struct enhope_trainer {

@@ -1,14 +1,14 @@
 /* Reads the rows of a source.
  *
- *   source -> eh_locate: files -> eh_format_find: a row of the table of formats -> reader -> sink
+ *   source -> eh_locate: files -> eh_format_find: the entry of formats.c -> reader -> sink
  *
  * Every reader passes rows to a sink in blocks and holds no more of them than necessary. Data in
  * memory is one sink (sink.c), the writer of shards another (shard_writer.c). A sink in between
- * adds labels from a second file (pair.c). The CSV reader converts fields to numbers in one place
- * (encode_record), so that every sink receives numbers.
+ * adds labels from a second file (pair.c). The CSV reader converts fields to numbers in one
+ * function (encode_record in read_csv.c), so that every sink receives numbers.
  *
- * Shards, and plain arrays larger than memory, are not read here. They stay in their files as a
- * store (data/store/store.h). */
+ * Shards, and plain arrays that may exceed memory, are opened as a store (data/store/store.h) and
+ * loaded only if they fit. */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 #include <sys/stat.h>
@@ -34,7 +34,7 @@ static enhope_status describe_input(enhope_context *ctx, const enhope_source *so
     const bool labeled = eh_source_labeled(source);
     *in = (eh_input){.path = at->x};
     EH_TRY(eh_format_find(ctx, at->x, &in->format));
-    if (at->pair) return ENHOPE_OK;
+    if (at->pair) return ENHOPE_OK; /* labels come from the second file */
     if (source->label && labeled && !in->format->columns)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: a label column ('%.60s') can only be named for CSV", at->x,
                        source->label);
