@@ -77,9 +77,9 @@ static void open_problem(const kind *k, problem *q)
     }
     for (int64_t p = 0; p <= k->chunks; p++) q->start[p] = eh_chunk_start(rows, p, k->chunks);
     eh_batch_loss_set_batch(&q->loss, &(eh_batch){.rows = (const eh_row *)q->row,
-                                             .label = (const eh_label *)q->label,
-                                             .n = rows,
-                                             .chunk_start = q->start});
+                                                  .label = (const eh_label *)q->label,
+                                                  .n = rows,
+                                                  .chunk_start = q->start});
 }
 
 static void close_problem(problem *q)

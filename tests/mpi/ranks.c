@@ -119,7 +119,7 @@ static enhope_status train_far(enhope_context *ctx, const enhope_dataset *data, 
     eh_compute_ops far = *t->cp->op;
     far.host = false;
     t->cp->op = &far;
-    enhope_status status = eh_batch_loss_connect(&t->loss);
+    enhope_status status = eh_batch_loss_create_exchange(&t->loss);
     int done = 0;
     while (!status && !done) status = enhope_trainer_step(t, NULL, &done);
     if (!status) status = enhope_trainer_model(t, out);
