@@ -217,17 +217,18 @@ static int take_settings(tuning *t)
                 cli_usage_error(o->command, "--recipe has no place here: the trials begin with recipes of their own");
         else if (strchr(value, ' ') || !*value) /* settings are kept as words */
             code = cli_usage_error(o->command, "%s is '%s': expected one word", name, value);
-        else if (!strcmp(name, "epochs"))
+        else if (!strcmp(name, "n_epochs"))
             t->epochs = atoll(value);
-        else if (!strcmp(name, "seed"))
+        else if (!strcmp(name, "random_state"))
             t->seed = atoll(value);
     }
     tune_settings(t, 0, words, sizeof words);
     if (!code) code = cli_apply_settings(ctx, settings, words); /* before the work, not after it */
     if (!code) {
-        enhope_settings_get(ctx, settings, "valid", words, sizeof words);
-        if (atof(words) <= 0) code = cli_usage_error(o->command, "--valid 0 leaves no validation part to tune on");
-        if (!enhope_settings_applies(settings, "epochs"))
+        enhope_settings_get(ctx, settings, "validation_fraction", words, sizeof words);
+        if (atof(words) <= 0)
+            code = cli_usage_error(o->command, "--validation-fraction 0 leaves no validation part to tune on");
+        if (!enhope_settings_applies(settings, "n_epochs"))
             code = cli_usage_error(o->command, "the method is not learned in steps: there is nothing to tune");
         t->drawn = tune_dimensions(settings);
     }

@@ -17,18 +17,19 @@ static const enhope_setting_info *find_setting(const char *name)
 /* The model's own settings, and those of the command line. How many epochs and how large a batch depends on the data. */
 static int make_settings(const cli_session *session, const cli_options *options, enhope_settings **out)
 {
-    static const char *const others[] = {"epochs", "batch", "time", NULL};
+    static const char *const others[] = {"n_epochs", "batch_size", "time_limit", NULL};
     enhope_status status = ENHOPE_OK;
     const int code = cli_settings_of_model(session, others, out);
     if (code) return code;
     for (int i = 0; i < options->settings && !status; i++) {
         const cli_pair *setting = &options->setting[i];
+        char name[CLI_NAME];
+        cli_option_name(setting->name, name, sizeof name);
         if (find_setting(setting->name)->fixed)
-            return cli_usage_error(
-                options->command,
-                "%s%s is the model's and cannot be changed: the map, its exemplars and its scaling go "
-                "on as they are",
-                setting->name[1] ? "--" : "-", setting->name);
+            return cli_usage_error(options->command,
+                                   "--%s cannot be changed: an update keeps the map, the exemplars and the scaling of "
+                                   "the model; leave it out",
+                                   name);
         status = enhope_settings_set(session->ctx, *out, setting->name, setting->value);
     }
     return status ? cli_fail(session->ctx, status) : 0;

@@ -8,30 +8,30 @@
 static const cli_command commands[] = {
     {"train", "--data SPEC [-o FILE] [OPTIONS] [SETTINGS]", "train a map on labelled data and save the model",
      "Learns a map from the inputs to a few dimensions in which points of a class lie together, with a few "
-     "exemplars of each class, and writes the model as one safetensors file. A part of the data (--valid) is held "
+     "exemplars of each class, and writes the model as one safetensors file. A part of the data (--validation-fraction) is held "
      "back; the state with the lowest error on it is what is saved, and probabilities are calibrated on it.\n"
      "Progress goes to standard error: a bar on a terminal, a line per epoch otherwise. Ctrl-C finishes the batch, "
      "saves the best model so far and exits with 130; a second Ctrl-C stops at once.\n"
      "With --checkpoint DIR a run that is broken off, by whatever, goes on when the same command is given again with --resume, "
      "and ends in the same bytes. A signal then writes a checkpoint and no model.\n"
      "Under mpirun all ranks train one model together, the same as one process does; rank 0 speaks and writes.",
-     "enhope train --data mnist --exemplars learned -z 20 --seed 1 -o digits.safetensors\n"
-     "enhope train --data flowers.csv --label species --scale standard -o flowers.safetensors\n"
+     "enhope train --data mnist --exemplars learned -z 20 --random-state 1 -o digits.safetensors\n"
+     "enhope train --data flowers.csv --label species --scaling standard -o flowers.safetensors\n"
      "enhope train --data mnist --recipe best --checkpoint run --every 5m --resume -o digits.safetensors",
      0, 0, true, CLI_TOGETHER, cmd_train},
     {"update", "MODEL --data SPEC [-o FILE | --in-place] [OPTIONS] [SETTINGS]", "train a model on with new data",
      "Goes on from a model: its map, scaling and exemplars are the start, its history goes on. Classes are matched by name; those "
      "that the model does not know join with exemplars of their own, those that the data does not show stay. Samples without a "
      "label take no part.\n"
-     "Settings are the model's, but for epochs, batch and time; those that give the map its shape (method, dims, factors, hidden, "
-     "order, layers, unit, start, z, scale, and recipe) cannot be changed. MODEL itself is only written to where -o or "
+     "Settings are those of the model, except n_epochs, batch_size and time_limit. Settings of the map's shape (recipe, method, "
+     "n_components, n_factors, n_hidden, order, hidden_layer_sizes, activation, init_scale, n_exemplars, scaling) cannot be changed. MODEL itself is only written to where -o or "
      "--in-place says so.",
      "enhope update digits.safetensors --data new.npz -o more.safetensors\n"
-     "enhope update flowers.safetensors --data garden.csv --epochs 20 --rate 0.0005 --in-place",
+     "enhope update flowers.safetensors --data garden.csv --n-epochs 20 --learning-rate 0.0005 --in-place",
      1, 1, true, CLI_TOGETHER, cmd_update},
     {"tune", "--data SPEC [--for TIME] [-o FOLDER] [OPTIONS] [SETTINGS]", "search for the settings that suit the data",
      "Trains many settings, drawn at random, and judges them on the validation part, which is the same for all; the test "
-     "part is never read. Most are trained for a ninth of the epochs (90; --epochs says otherwise), the best third of nine "
+     "part is never read. Most are trained for a ninth of the epochs (90; --n-epochs says otherwise), the best third of nine "
      "again for a third, the best of these for all. It begins with the recipes fast and best; settings that are said hold "
      "for all trials and are not searched.\n"
      "Prints the runs that no other beats in error and size, or error and speed, and how much the best is better than the "
@@ -39,7 +39,7 @@ static const cli_command commands[] = {
      "when the same command is given again; one that was not goes on for as long again.",
      "enhope tune --data mnist --for 30m -o digits\n"
      "enhope tune --data flowers.csv --label species --for 90s --size 100000\n"
-     "enhope tune --data mnist --device cuda --dims 10 --trials 40",
+     "enhope tune --data mnist --device cuda --n-components 10 --trials 40",
      0, 0, true, CLI_ALONE, cmd_tune},
     {"embed", "MODEL --data SPEC [-o FILE] [OPTIONS]", "place points with a trained map",
      "Writes CSV with the columns y1, y2, ... and, where the data is labelled, label; or a float32 array where the "
@@ -93,14 +93,14 @@ static const cli_command commands[] = {
      "enhope train --data clicks --memory 4GB -o clicks.safetensors",
      0, 0, false, CLI_BY_RANK_0, cmd_convert},
     {"methods", "[--settings] [--json] [--markdown]", "list the methods, or the settings",
-     "Every method is a choice of a map, a similarity, a normaliser, a target, what points are compared with and a "
-     "solver. The table shows what a run with default settings does, and under published which normaliser and solver the "
-     "publication has where these differ: --recipe paper, or --form published and --solver, select them.",
+     "Every method is a choice of a map, a similarity, a normalizer, a target, what points are compared with and a "
+     "solver. The table shows what a run with default settings does, and under published which normalizer and solver the "
+     "publication has where these differ: --recipe paper, or --normalizer published and --solver, select them.",
      "enhope methods\nenhope methods --settings", 0, 0, false, CLI_BY_RANK_0, cmd_methods},
     {"recipes", "[--json]", "list the recipes: settings that belong together",
      "Prints what each recipe is for, and the settings in which they differ. --recipe NAME of train sets all of a recipe's "
      "settings; options beside it, before or after, change it.",
-     "enhope recipes\nenhope train --data mnist --recipe best --factors 400 -o digits.safetensors", 0, 0, false, CLI_BY_RANK_0, cmd_recipes},
+     "enhope recipes\nenhope train --data mnist --recipe best --n-factors 400 -o digits.safetensors", 0, 0, false, CLI_BY_RANK_0, cmd_recipes},
     {"help", "[COMMAND]", "tell what a command does and takes", "Without a command: the list of commands.",
      "enhope help train", 0, 1, false, CLI_BY_RANK_0, cmd_help},
     {0},
@@ -143,15 +143,19 @@ static const cli_option options[] = {
     {"shard-rows", 0, "N", CLI_INTEGER, AT(shards.rows), 1, CLI_WHOLE_MOST, " convert ", "samples of a shard instead"},
     {"check", 0, NULL, CLI_FLAG, AT(shards.check), 0, 0, " data ",
      "of a folder of shards: read all of it and compare its checksums"},
-    {"neighbours", 'k', "N", CLI_SETTING, 0, 0, 0, " train update tune ", NULL},
-    {"neighbours", 'k', "N", CLI_INTEGER, AT(neighbours), 1, 2147483647.0, " predict eval plot view ",
-     "neighbours that vote; default: the model's own"},
-    {"against", 0, "exemplars|kmeans|training", CLI_TEXT, AT(answer.against), 0, 0, " eval ",
-     "compare with the model's own references (the default: exemplars, where it has them), with per-class k-means centres of "
+    {"n_components", 'd', "N", CLI_SETTING, 0, 0, 0, " train update tune ", NULL},
+    {"n_exemplars", 'z', "N", CLI_SETTING, 0, 0, 0, " train update tune ", NULL},
+    {"n_neighbors", 'k', "N", CLI_SETTING, 0, 0, 0, " train update tune ", NULL},
+    {"random_state", 's', "N", CLI_SETTING, 0, 0, 0, " train update tune ", NULL},
+    {"n-neighbors", 'k', "N", CLI_INTEGER, AT(n_neighbors), 1, 2147483647.0, " predict eval plot view ",
+     "number of neighbors that vote; default: as in the model"},
+    {"references", 0, "exemplars|kmeans|training", CLI_TEXT, AT(answer.references), 0, 0, " eval ",
+     "compare with the model's own references (the default: exemplars, where it has them), with per-class k-means centers of "
      "the train part, or with all of the train part"},
-    {"centres", 0, "N", CLI_INTEGER, AT(answer.centres), 0, CLI_WHOLE_MOST, " eval ",
-     "centres of --against kmeans, shared over the classes; 0, the default: two a class"},
-    {"seed", 0, "N", CLI_INTEGER, AT(answer.seed), 0, 999999999999999.0, " eval ", "of --against kmeans; default 0"},
+    {"centers", 0, "N", CLI_INTEGER, AT(answer.centers), 0, CLI_WHOLE_MOST, " eval ",
+     "number of centers of --references kmeans for all classes together; 0, the default: two per class"},
+    {"random-state", 's', "N", CLI_INTEGER, AT(answer.random_state), 0, 999999999999999.0, " eval ",
+     "seed of --references kmeans; default 0"},
     {"for", 0, "TIME", CLI_TEXT, AT(tune.for_time), 0, 0, " tune ",
      "how long to search: 90s, 10m, 2h; default 10m, or no limit where --trials is said"},
     {"trials", 0, "N", CLI_INTEGER, AT(tune.trials), 2, 10000, " tune ", "how many settings to try, at most; default 200"},

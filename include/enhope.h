@@ -134,7 +134,7 @@ ENHOPE_API const char *enhope_dataset_class_name(const enhope_dataset *data, int
 typedef struct enhope_settings enhope_settings;
 ENHOPE_API enhope_settings *enhope_settings_create(void); /* all defaults; NULL: out of memory */
 ENHOPE_API void enhope_settings_free(enhope_settings *settings);
-/* Values are text, as on the command line: set(ctx, s, "factors", "200"). Setting "recipe" sets all settings to those
+/* Values are text, as on the command line: set(ctx, s, "n_factors", "200"). Setting "recipe" sets all settings to those
  * of the recipe; set it first. */
 ENHOPE_API enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings, const char *name,
                                              const char *value);

@@ -15,7 +15,7 @@ static inline enhope_settings *settings_with(enhope_context *ctx, const char *co
                                              va_list args)
 {
     enum { MOST = 40 };
-    const char *name[MOST] = {"recipe", "weight"}, *value[MOST] = {"paper", "sample"};
+    const char *name[MOST] = {"recipe", "target_weight"}, *value[MOST] = {"paper", "sample"};
     int count = 2;
     for (; *base; base += 2, count++) name[count] = base[0], value[count] = base[1];
     for (; first; first = va_arg(args, const char *), count++) {

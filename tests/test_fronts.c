@@ -19,7 +19,7 @@ static enhope_context *ctx;
 
 static enhope_model *trained(const char *first, ...)
 {
-    static const char *const base[] = {"factors", "9", "hidden", "7", "epochs", "12", "solver", "adam", NULL};
+    static const char *const base[] = {"n_factors", "9", "n_hidden", "7", "n_epochs", "12", "solver", "adam", NULL};
     va_list args;
     va_start(args, first);
     enhope_settings *s = settings_with(ctx, base, first, args);
@@ -70,7 +70,7 @@ static void a_row_alone_is_embedded_as_among_others(void **state)
     (void)state;
     static const char *const methods[] = {"en-hope", "hope", "deep-en-hope", "linear-en-hope", "pca", "snc"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
-        enhope_model *model = trained("method", methods[m], "layers", "11-5", NULL);
+        enhope_model *model = trained("method", methods[m], "hidden_layer_sizes", "11-5", NULL);
         enhope_model_info info;
         enhope_model_get_info(model, &info);
         float all[N * H], one[H];
@@ -136,7 +136,7 @@ static void a_view_can_be_told_of_images_and_names(void **state)
     enhope_model *model = NULL;
     enhope_settings *s = enhope_settings_create();
     assert_int_equal(enhope_settings_set(ctx, s, "shift", "1"), 0);
-    assert_int_equal(enhope_settings_set(ctx, s, "epochs", "1"), 0);
+    assert_int_equal(enhope_settings_set(ctx, s, "n_epochs", "1"), 0);
     assert_int_equal(enhope_train(ctx, data, s, NULL, NULL, &model), 0);
     assert_string_equal(enhope_model_input_name(model, 2), "c");
     assert_null(enhope_model_input_name(model, H));
@@ -152,7 +152,7 @@ static void neighbours_come_nearest_first_and_exemplars_in_the_units_of_the_data
 {
     (void)state;
     enum { K = 4 };
-    enhope_model *model = trained("z", "6", NULL);
+    enhope_model *model = trained("n_exemplars", "6", NULL);
     int64_t neighbour[N * K], winner[N];
     float distance[N * K], nearest[N], E[6 * H], Y[6 * 2], Y_again[6 * 2];
     const enhope_prediction out = {
@@ -180,7 +180,7 @@ static void neighbours_come_nearest_first_and_exemplars_in_the_units_of_the_data
 /* Settings for a short walk. */
 static enhope_settings *brief(const char *first, ...)
 {
-    static const char *const base[] = {"epochs", "3", "solver", "adam", "batch", "30", NULL};
+    static const char *const base[] = {"n_epochs", "3", "solver", "adam", "batch_size", "30", NULL};
     va_list args;
     va_start(args, first);
     enhope_settings *s = settings_with(ctx, base, first, args);
@@ -210,7 +210,7 @@ static void training_goes_on_from_a_model_and_classes_join(void **state)
         }
     enhope_dataset *first = NULL, *third = NULL;
     enhope_model *model = NULL, *more = NULL, *whole = NULL;
-    enhope_settings *s = brief("factors", "9", "hidden", "7", "epochs", "20", NULL);
+    enhope_settings *s = brief("n_factors", "9", "n_hidden", "7", "n_epochs", "20", NULL);
     assert_int_equal(enhope_dataset_view_f32(ctx, n, H, some, code, 2, two, &first), 0);
     assert_int_equal(enhope_train(ctx, first, s, NULL, NULL, &model), 0);
     assert_true(error_of(model) > 0.3);
@@ -257,7 +257,7 @@ static void every_method_goes_on_or_says_why_not(void **state)
     (void)state;
     for (int m = 0; m < enhope_method_count(); m++) {
         const enhope_method_info *info = enhope_method_get(m);
-        enhope_model *model = trained("method", info->name, "layers", "8-5", NULL), *more = NULL;
+        enhope_model *model = trained("method", info->name, "hidden_layer_sizes", "8-5", NULL), *more = NULL;
         enhope_settings *s = brief("method", info->name, NULL);
         const enhope_status status = enhope_model_update(ctx, model, blobs, s, NULL, NULL, &more);
         if (!strcmp(info->solver, "adam")) {
@@ -276,7 +276,8 @@ static void every_method_goes_on_or_says_why_not(void **state)
 /* Epochs of next to no step, so that losses differ by what is drawn alone. */
 static enhope_model *walked_on(const enhope_model *model, const char *valid)
 {
-    enhope_settings *s = brief("epochs", "2", "rate", "1e-12", "noise", "0.5", "valid", valid, NULL);
+    enhope_settings *s =
+        brief("n_epochs", "2", "learning_rate", "1e-12", "noise", "0.5", "validation_fraction", valid, NULL);
     enhope_model *more = NULL;
     if (enhope_model_update(ctx, model, blobs, s, NULL, NULL, &more)) fail_msg("%s", enhope_error(ctx));
     enhope_settings_free(s);

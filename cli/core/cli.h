@@ -48,8 +48,8 @@ typedef struct cli_tune_options {
 } cli_tune_options;
 
 typedef struct cli_answer_options { /* eval and predict */
-    const char *against, *reject;
-    int64_t centres, seed;
+    const char *references, *reject;
+    int64_t centers, random_state;
     double keep;
     bool proba, winner, reliability;
 } cli_answer_options;
@@ -90,7 +90,7 @@ typedef struct cli_options {
     cli_pair *setting; /* settings in the order given */
     int settings;
     const char *data, *output, *title;
-    int64_t neighbours, jobs;
+    int64_t n_neighbors, jobs;
     bool quiet, json, help, version;
     cli_source_options source;
     cli_compute_options compute;
@@ -162,6 +162,9 @@ typedef struct cli_option {
 #define CLI_WHOLE_MOST 9007199254740992.0 /* 2^53: every whole number up to it is a double */
 
 bool cli_option_serves(const cli_option *option, const cli_command *command);
+enum { CLI_NAME = 64 };
+/* The option of a setting: "n-factors" for "n_factors". */
+void cli_option_name(const char *setting, char *buffer, size_t size);
 /* The letter of a setting, 0 where it has none. */
 char cli_setting_letter(const enhope_setting_info *setting);
 
@@ -175,7 +178,7 @@ void cli_suggest_command(const char *name, char *buffer, size_t size);
 
 void cli_help_overview(FILE *out);
 void cli_help_command(FILE *out, const cli_command *command);
-/* "-z N", "--factors N": how an option is written. */
+/* "-z N", "--n-factors N": how an option is written. */
 void cli_option_usage(const cli_option *option, char *buffer, size_t size);
 void cli_setting_usage(const enhope_setting_info *setting, char *buffer, size_t size);
 /* "1 to 100000", "joint|row" */
@@ -215,7 +218,7 @@ enhope_source cli_source(const cli_options *options, const char *spec);
 /* Whether data has a train and a test part of its own, or by --split; of an .npz file only reading tells. */
 typedef enum cli_parts { CLI_WITHOUT_PARTS, CLI_WITH_PARTS, CLI_PERHAPS_PARTS } cli_parts;
 cli_parts cli_find_parts(const cli_options *options, const char *spec);
-/* Replaces what the model compares with as --against says, from the train part of the same data. */
+/* Replaces what the model compares with as --references says, from the train part of the same data. */
 int cli_session_refer(cli_session *session, const cli_options *options);
 /* The row of the history that the model was kept at; NULL: none. */
 const enhope_history *cli_session_best(const cli_session *session);

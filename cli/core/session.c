@@ -158,22 +158,22 @@ int cli_session_model(cli_session *session, const char *path)
 
 int cli_session_refer(cli_session *session, const cli_options *options)
 {
-    const char *to = options->answer.against;
+    const char *to = options->answer.references;
     if (!to) return 0;
     if (!strcmp(to, "exemplars")) {
         if (session->model_info.references_are_exemplars) return 0;
-        return cli_usage_error(options->command, "--against exemplars: a model of %s has none",
+        return cli_usage_error(options->command, "--references exemplars: a model of %s has none",
                                session->model_info.method);
     }
     if (options->source.part || cli_find_parts(options, options->data) == CLI_WITHOUT_PARTS)
         return cli_usage_error(options->command,
-                               "--against %s needs data with a train and a test part: a folder, or --split", to);
+                               "--references %s needs data with a train and a test part: a folder, or --split", to);
     cli_session training = {.ctx = session->ctx, .model = session->model, .model_info = session->model_info};
     int code = cli_session_data(&training, options, options->data, "train");
     if (code) return code;
     enhope_model *model = NULL;
-    const enhope_status status = enhope_model_with_references(session->ctx, session->model, training.data, to,
-                                                              options->answer.centres, options->answer.seed, &model);
+    const enhope_status status = enhope_model_with_references(
+        session->ctx, session->model, training.data, to, options->answer.centers, options->answer.random_state, &model);
     enhope_dataset_free(training.data);
     if (status) return cli_fail(session->ctx, status);
     enhope_model_free(session->model);

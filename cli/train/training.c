@@ -31,11 +31,11 @@ static void put_summary(const cli_session *session, double seconds, const char *
                session->model_info.method, path, bytes);
         return;
     }
-    const char *limit = enhope_model_setting(session->model, "time");
+    const char *limit = enhope_model_setting(session->model, "time_limit");
     const bool cut = limit && atof(limit) > 0 && seconds >= atof(limit);
     printf("Trained %s for %lld %sepoch%s in %.1f s%s: %s; the model is in %s (%s).\n", session->model_info.method,
-           (long long)rows, earlier ? "more " : "", rows == 1 ? "" : "s", seconds, cut ? " (ended by --time)" : "",
-           best, path, bytes);
+           (long long)rows, earlier ? "more " : "", rows == 1 ? "" : "s", seconds,
+           cut ? " (ended by --time-limit)" : "", best, path, bytes);
 }
 
 /* The held-out error beside the training error, and a warning where they part. */
@@ -48,7 +48,7 @@ static void put_errors(const cli_session *session)
     fflush(stdout); /* the warning comes after what it speaks of */
     fputs("The validation error is clearly above the training error: the map has learned its training samples better "
           "than "
-          "their classes. --noise, --dropout, a smaller map (--factors, --hidden) or more samples may help.\n",
+          "their classes. --noise, --dropout, a smaller map (--n-factors, --n-hidden) or more samples may help.\n",
           stderr);
 }
 

@@ -1,26 +1,28 @@
-/* What a setting applies to: the properties of a run, and a scope against them. */
+/* The properties of a run, and whether a scope matches them. */
 #include "method/scope.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what auto stands for ---- */
+/* ---- values of auto ---- */
 
 bool eh_settings_gaussian(const enhope_settings *s, const eh_method *method)
 {
-    return s->similarity == EH_SIMILARITY_AUTO ? method->gaussian : s->similarity == EH_SIMILARITY_GAUSSIAN;
+    return s->objective.similarity == EH_SIMILARITY_AUTO ? method->gaussian
+                                                         : s->objective.similarity == EH_SIMILARITY_GAUSSIAN;
 }
 
 bool eh_settings_row(const enhope_settings *s, const eh_method *method)
 {
-    if (s->form == EH_FORM_AUTO) return method->row || method->compared == EH_EXEMPLARS;
-    return s->form == EH_FORM_PUBLISHED ? method->row : s->form == EH_FORM_ROW;
+    if (s->objective.normalizer == EH_NORMALIZER_AUTO) return method->row || method->compared == EH_EXEMPLARS;
+    return s->objective.normalizer == EH_NORMALIZER_PUBLISHED ? method->row
+                                                              : s->objective.normalizer == EH_NORMALIZER_ROW;
 }
 
 bool eh_settings_nca(const enhope_settings *s, const eh_method *method)
 {
-    return s->target == EH_TARGET_AUTO ? method->nca : s->target == EH_TARGET_NCA;
+    return s->objective.target == EH_TARGET_AUTO ? method->nca : s->objective.target == EH_TARGET_NCA;
 }
 
 /* ---- properties ---- */
@@ -41,13 +43,13 @@ static int properties_of_run(const enhope_settings *s)
     static const int solver[] = {
         [EH_SOLVER_CG] = EH_WITH_CG, [EH_SOLVER_LBFGS] = EH_WITH_LBFGS, [EH_SOLVER_ADAM] = EH_WITH_ADAM};
     const eh_method *method = eh_method_find(s->method);
-    return properties_of_method(method) | solver[s->solver] | EH_WITH_IMAGES |
+    return properties_of_method(method) | solver[s->optimizer.solver] | EH_WITH_IMAGES |
            (eh_settings_gaussian(s, method) ? 0 : EH_WITH_STUDENT) | (eh_settings_row(s, method) ? 0 : EH_WITH_JOINT) |
            (eh_settings_nca(s, method) ? 0 : EH_WITH_MCML_TARGET) |
            (s->graph == EH_GRAPH_NEAREST ? EH_WITH_NEAREST : 0);
 }
 
-/* Alternatives; a run that has none of them is described by `otherwise`. */
+/* Kinds of properties. `otherwise` describes a run without the property. */
 static const struct kind {
     int bits;
     const char *text, *otherwise;
@@ -56,14 +58,14 @@ static const struct kind {
     {EH_METHODS, NULL, NULL},
     {EH_SOLVERS, NULL, NULL},
     {EH_WITH_STUDENT, "student similarity", "the gaussian similarity"},
-    {EH_WITH_JOINT, "joint form", "the row form"},
+    {EH_WITH_JOINT, "joint normalizer", "the row normalizer"},
     {EH_WITH_MCML_TARGET, "mcml target", "the nca target"},
     {EH_WITH_NEAREST, "nearest graph", "the class graph"},
     {EH_WITH_IMAGES, "images", NULL},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* The first kind of which a scope names bits and `has` has none; NULL: there is none. */
+/* The first kind of which the scope has bits but `has` has none of them; NULL: there is none. */
 static const struct kind *first_missing(int scope, int has)
 {
     for (int i = 0; i < KINDS; i++)
@@ -116,7 +118,7 @@ static void add_names(text *t, uint64_t methods)
     add_list(t, name, count, " and ");
 }
 
-/* A set of methods: one that has a name, such a one but for one or two, or a list. */
+/* A set of methods: a named set, a named set with one or two exceptions, or a list. */
 static void add_methods(text *t, uint64_t methods)
 {
     static const struct {
@@ -129,7 +131,7 @@ static void add_methods(text *t, uint64_t methods)
         for (int i = 0; i < SETS; i++) {
             const uint64_t set = eh_scope_methods(sets[i].scope);
             if ((methods & ~set) || __builtin_popcountll(set & ~methods) != missing) continue;
-            add(t, "%s%s", sets[i].name, missing ? " but " : "");
+            add(t, "%s%s", sets[i].name, missing ? " except " : "");
             add_names(t, set & ~methods);
             return;
         }
@@ -173,7 +175,7 @@ enhope_status eh_scope_refuse(enhope_context *ctx, int scope, const enhope_setti
     if (missing->otherwise)
         snprintf(to, sizeof to, "%s", missing->otherwise);
     else if (missing->bits == EH_SOLVERS)
-        snprintf(to, sizeof to, "solver %s", solver[s->solver]);
+        snprintf(to, sizeof to, "solver %s", solver[s->optimizer.solver]);
     else
         snprintf(to, sizeof to, "method %s%s", s->method,
                  method->compared == EH_NOTHING ? ", which is not trained"

@@ -105,7 +105,8 @@ static enhope_status give_state(enhope_trainer *t, const tensors *s)
     t->losses.known = t->state.batch;
     t->optim->step = t->state.step;
     t->run.cut = t->run.stopping = false;
-    t->done = t->state.diverged || eh_train_finished(t) || (t->set.time > 0 && t->state.seconds >= t->set.time);
+    t->done = t->state.diverged || eh_train_finished(t) ||
+              (t->set.stopping.time_limit > 0 && t->state.seconds >= t->set.stopping.time_limit);
     memcpy(p->exemplar_label, s->data[LABELS], (size_t)s->tensor[LABELS].end);
     memcpy(t->mul, s->data[MUL], (size_t)s->tensor[MUL].end);
     eh_compute_begin(cp);
@@ -166,10 +167,10 @@ static enhope_status compare_settings(const enhope_trainer *t, const eh_safetens
         char key[64], quote[EH_QUOTE];
         setting_key(&now.pair[i], key, sizeof key);
         const char *before = eh_safetensors_text(st, key);
-        if (!strcmp(now.pair[i].name, "time") || (before && !strcmp(before, now.pair[i].value))) continue;
+        if (!strcmp(now.pair[i].name, "time_limit") || (before && !strcmp(before, now.pair[i].value))) continue;
         EH_CHECK(eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                          "%s was %s in the checkpoint and is %s now: training goes on with the settings that it began "
-                         "with, of which time alone may change",
+                         "with, of which time_limit alone may change",
                          now.pair[i].name, before ? eh_json_quote(before, quote) : "not known", now.pair[i].value));
     }
 cleanup:
@@ -397,7 +398,7 @@ static enhope_status read_state(enhope_trainer *t, eh_safetensors *st, tensors *
     EH_TRY(compare_settings(t, st));
     EH_TRY(fill(t->ctx, st, &first, counters));
     const eh_train_state read = eh_train_state_counters(counters);
-    if (!eh_train_state_valid(&read, t->set.epochs, t->batches.count))
+    if (!eh_train_state_valid(&read, t->set.optimizer.n_epochs, t->batches.count))
         return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "its counters are out of their bounds");
     EH_TRY(plan(t, read.epoch, read.best_epoch > 0, s));
     for (int i = 0; i < TENSORS; i++)

@@ -21,14 +21,14 @@ static double seconds(const enhope_trainer *t)
 
 bool eh_train_finished(const enhope_trainer *t)
 {
-    return t->state.epoch >= t->set.epochs || eh_train_state_stale(&t->state, t->set.patience);
+    return t->state.epoch >= t->set.optimizer.n_epochs || eh_train_state_stale(&t->state, t->set.stopping.patience);
 }
 
 /* All ranks go by the clock of the first. */
 static bool out_of_time(enhope_trainer *t)
 {
-    if (!(t->set.time > 0)) return false;
-    t->run.late = seconds(t) >= t->set.time;
+    if (!(t->set.stopping.time_limit > 0)) return false;
+    t->run.late = seconds(t) >= t->set.stopping.time_limit;
     eh_comm_broadcast(t->ctx, &t->run.late, sizeof t->run.late);
     return t->run.late;
 }
@@ -38,10 +38,11 @@ static enhope_status diverge(enhope_trainer *t, const char *what)
 {
     const eh_train_state *s = &t->state;
     if (!s->best_epoch)
-        return eh_fail(t->ctx, ENHOPE_ERROR_COMPUTE,
-                       "training diverged: %s is not finite in epoch %lld, batch %lld; try a lower rate or another "
-                       "scale",
-                       what, (long long)s->epoch + 1, (long long)t->losses.known + 1);
+        return eh_fail(
+            t->ctx, ENHOPE_ERROR_COMPUTE,
+            "training diverged: %s is not finite in epoch %lld, batch %lld; try a lower learning_rate or another "
+            "scaling",
+            what, (long long)s->epoch + 1, (long long)t->losses.known + 1);
     eh_log(t->ctx, ENHOPE_LOG_WARNING, "training diverged in epoch %lld: the best state so far, of epoch %lld, is kept",
            (long long)s->epoch + 1, (long long)s->best_epoch);
     t->state.diverged = 1;
@@ -53,12 +54,13 @@ static void report(const enhope_trainer *t, bool epoch_done, enhope_progress *p)
 {
     const eh_train_state *s = &t->state;
     const int64_t batches = t->batches.count;
-    const double part = (double)s->epoch + (double)s->batch / (double)batches, all = (double)t->set.epochs;
+    const double part = (double)s->epoch + (double)s->batch / (double)batches, all = (double)t->set.optimizer.n_epochs;
     double left = part > 0 ? s->seconds / part * (all - part) : 0;
-    if (t->set.time > 0 && t->set.time - s->seconds < left) left = t->set.time - s->seconds;
+    if (t->set.stopping.time_limit > 0 && t->set.stopping.time_limit - s->seconds < left)
+        left = t->set.stopping.time_limit - s->seconds;
     *p = (enhope_progress){
         .epoch = s->epoch,
-        .epochs = t->set.epochs,
+        .epochs = t->set.optimizer.n_epochs,
         .batch = epoch_done ? batches : s->batch,
         .batches = batches,
         .loss = s->loss,

@@ -9,7 +9,7 @@
 static enhope_status start_weights(enhope_trainer *t)
 {
     float *weight = NULL;
-    if (t->set.class_weight != EH_CLASS_WEIGHT_BALANCED) return ENHOPE_OK;
+    if (t->set.objective.class_weight != EH_CLASS_WEIGHT_BALANCED) return ENHOPE_OK;
     EH_TRY(eh_compute_new(t->cp, t->ctx, "class weights", t->samples.classes, t->cp->op->real_size,
                           &t->loss.class_weight));
     EH_TRY(eh_new(t->ctx, "class weights", t->samples.classes, sizeof *weight, (void **)&weight));
@@ -31,7 +31,7 @@ static void fill_smoothing(enhope_trainer *t, int64_t *count, float *share)
         s->entropy += one * log(one);
         share[j] = (float)one;
     }
-    s->part = t->set.label_smoothing;
+    s->part = t->set.objective.label_smoothing;
     s->share = t->loss.smooth_share;
     t->cp->op->write(t->cp, t->loss.smooth_share, share, t->parameters.z);
 }
@@ -41,7 +41,7 @@ static enhope_status start_smoothing(enhope_trainer *t)
     int64_t *count = NULL;
     float *share = NULL;
     enhope_status status;
-    if (t->set.label_smoothing == 0 || t->method->compared != EH_EXEMPLARS) return ENHOPE_OK;
+    if (t->set.objective.label_smoothing == 0 || t->method->compared != EH_EXEMPLARS) return ENHOPE_OK;
     EH_CHECK(
         eh_compute_new(t->cp, t->ctx, "label smoothing", t->parameters.z, t->cp->op->real_size, &t->loss.smooth_share));
     EH_CHECK(eh_new(t->ctx, "class counts", t->samples.classes, sizeof *count, (void **)&count));

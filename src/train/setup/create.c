@@ -49,8 +49,8 @@ static void log_rows(const enhope_trainer *t, double valid)
 
 static enhope_status choose_rows(enhope_trainer *t)
 {
-    const eh_samples_settings rows = {.seed = (uint64_t)t->set.seed,
-                                      .valid = t->method->compared == EH_NOTHING ? 0 : t->set.valid,
+    const eh_samples_settings rows = {.seed = (uint64_t)t->set.random_state,
+                                      .valid = t->method->compared == EH_NOTHING ? 0 : t->set.stopping.validation_fraction,
                                       .one_class = t->from && t->from->exemplars};
     eh_windows_settings stream = {0};
     if (!t->data->label && !(t->data->store && t->data->store->labeled))
@@ -74,9 +74,9 @@ static enhope_status fit_scaling(enhope_trainer *t)
         memcpy(t->mul, t->from->mul, (size_t)H * sizeof *t->mul);
         return ENHOPE_OK;
     }
-    eh_scale scale = (eh_scale)t->set.scale;
+    eh_scale scale = (eh_scale)t->set.scaling;
     EH_TRY(eh_scaling_fit(t->ctx, &scale, t->samples.x, t->samples.rows, t->samples.resident_n, t->shift, t->mul));
-    t->set.scale = scale;
+    t->set.scaling = scale;
     return ENHOPE_OK;
 }
 
@@ -148,7 +148,7 @@ static enhope_status allocate_steps(enhope_trainer *t, const eh_plan *plan)
     t->loss.augment = plan->augment;
     t->loss.augmented = plan->augmented;
     t->loss.adversarial.step = plan->adversary;
-    t->loss.target.perplexity = t->method->given ? t->set.perplexity : 0;
+    t->loss.target.perplexity = t->method->given ? t->set.objective.perplexity : 0;
     EH_TRY(eh_batch_loss_create(&t->loss));
     EH_TRY(eh_new(t->ctx, "losses", plan->batches, sizeof *t->losses.fetched, (void **)&t->losses.fetched));
     return eh_compute_new(t->cp, t->ctx, "losses", plan->batches, sizeof(eh_loss_value), &t->losses.placed);
@@ -179,15 +179,15 @@ static enhope_status prepare(enhope_trainer *t, eh_plan *plan)
                               .samples = &t->samples,
                               .windows = t->windows,
                               .table = &t->embedder.table,
-                              .seed = (uint64_t)t->set.seed,
+                              .seed = (uint64_t)t->set.random_state,
                               .past = t->past,
-                              .epochs = t->set.epochs,
+                              .epochs = t->set.optimizer.n_epochs,
                               .count = plan->batches,
                               .targets = plan->hinge.targets,
                               .chunks = plan->chunks};
     t->loss.objective = plan->objective;
     eh_embedder_init(&t->embedder, t->ctx, t->cp, t->method->map, &plan->shape);
-    if (t->windows) EH_TRY(eh_windows_open(t->windows, plan->batches, t->set.epochs, &plan->chunks, &t->samples));
+    if (t->windows) EH_TRY(eh_windows_open(t->windows, plan->batches, t->set.optimizer.n_epochs, &plan->chunks, &t->samples));
     EH_TRY(fit_scaling(t));
     if (!computes) {
         t->done = true;

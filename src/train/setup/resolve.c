@@ -24,15 +24,16 @@ static enhope_status resolve_input_target(enhope_trainer *t, const eh_plan *plan
 {
     enum { MOST = 20000 }; /* samples of a batch: P has its square */
     if (batch > MOST)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "batch is %lld: %s holds a probability for every pair of a batch, expected at most %d samples",
-                       (long long)batch, t->method->info.name, MOST);
+        return eh_fail(
+            t->ctx, ENHOPE_ERROR_ARGUMENT,
+            "batch_size is %lld: %s holds a probability for every pair of a batch, expected at most %d samples",
+            (long long)batch, t->method->info.name, MOST);
     /* the farthest of three times as many neighbours has next to no weight */
     const double most = fmax(1, (double)(t->samples.n / plan->batches - 1) / 3);
-    if (t->set.perplexity > most) {
+    if (t->set.objective.perplexity > most) {
         eh_log(t->ctx, ENHOPE_LOG_WARNING, "perplexity is %g: a batch of %lld samples has room for %g, which is taken",
-               t->set.perplexity, (long long)(t->samples.n / plan->batches), most);
-        t->set.perplexity = most;
+               t->set.objective.perplexity, (long long)(t->samples.n / plan->batches), most);
+        t->set.objective.perplexity = most;
     }
     return ENHOPE_OK;
 }
@@ -44,16 +45,19 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
     const int64_t rows = t->data->image_rows, columns = t->data->image_columns;
     plan->augment = (eh_augment){.image_rows = rows,
                                  .image_columns = columns,
-                                 .shift = s->shift,
-                                 .affine = s->affine,
-                                 .elastic = s->elastic,
-                                 .noise = s->noise,
-                                 .dropout = s->dropout,
-                                 .seed = (uint64_t)s->seed};
+                                 .shift = s->augmentation.shift,
+                                 .affine = s->augmentation.affine,
+                                 .elastic = s->augmentation.elastic,
+                                 .noise = s->augmentation.noise,
+                                 .dropout = s->augmentation.dropout,
+                                 .seed = (uint64_t)s->random_state};
     if (!eh_method_learns(t->method)) return ENHOPE_OK;
-    const bool moved = s->shift > 0 || s->affine > 0 || s->elastic > 0;
-    plan->augmented = moved || s->noise > 0 || s->dropout > 0;
-    const named on = first_on((named[]){{"shift", s->shift}, {"affine", s->affine}, {"elastic", s->elastic}}, 3);
+    const bool moved = s->augmentation.shift > 0 || s->augmentation.affine > 0 || s->augmentation.elastic > 0;
+    plan->augmented = moved || s->augmentation.noise > 0 || s->augmentation.dropout > 0;
+    const named on = first_on((named[]){{"shift", s->augmentation.shift},
+                                        {"affine", s->augmentation.affine},
+                                        {"elastic", s->augmentation.elastic}},
+                              3);
     if (moved && rows < 1)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "%s is %g: the data is not known to be images (a reader tells by a shape of samples x rows x "
@@ -69,7 +73,7 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
 /* A recipe that names a size has it from its publication; it is kept like the caller's. */
 static bool batch_is_chosen(const enhope_trainer *t)
 {
-    return EH_EXPLICIT(&t->set, batch) || eh_recipe_sets(t->set.recipe, "batch");
+    return EH_EXPLICIT(&t->set, optimizer.batch_size) || eh_recipe_sets(t->set.recipe, "batch_size");
 }
 
 /* Samples of a batch. One that nobody asked for leaves fifty of them to an epoch of exemplar methods, as far as there
@@ -77,10 +81,10 @@ static bool batch_is_chosen(const enhope_trainer *t)
 static int64_t resolve_batch(enhope_trainer *t)
 {
     enum { LEAST = 20, BATCHES = 50 };
-    int64_t batch = t->set.batch ? t->set.batch : t->samples.n;
+    int64_t batch = t->set.optimizer.batch_size ? t->set.optimizer.batch_size : t->samples.n;
     if (!batch_is_chosen(t) && t->method->compared == EH_EXEMPLARS) {
         const int64_t most = t->samples.n / BATCHES > LEAST ? t->samples.n / BATCHES : LEAST;
-        if (batch > most) t->set.batch = batch = most;
+        if (batch > most) t->set.optimizer.batch_size = batch = most;
     }
     return batch < t->samples.n ? batch : t->samples.n;
 }
@@ -93,11 +97,11 @@ static enhope_status resolve_window(enhope_trainer *t, int64_t *batch)
     if (batch_is_chosen(t) && *batch > samples)
         return eh_fail(
             t->ctx, ENHOPE_ERROR_ARGUMENT,
-            "batch is %lld: the data passes through memory in windows of about %lld samples, expected at most "
+            "batch_size is %lld: the data passes through memory in windows of about %lld samples, expected at most "
             "these, or more memory",
-            (long long)t->set.batch, (long long)samples);
+            (long long)t->set.optimizer.batch_size, (long long)samples);
     if (!batch_is_chosen(t) && *batch > samples / LEAST)
-        t->set.batch = *batch = samples / LEAST > 1 ? samples / LEAST : 1;
+        t->set.optimizer.batch_size = *batch = samples / LEAST > 1 ? samples / LEAST : 1;
     return ENHOPE_OK;
 }
 
@@ -106,17 +110,19 @@ static void resolve_epochs(enhope_trainer *t, const eh_plan *plan)
 {
     enum { LEAST_STEPS = 1000 };
     const int64_t least = (LEAST_STEPS + plan->batches - 1) / plan->batches;
-    if (!EH_EXPLICIT(&t->set, epochs) && t->set.solver == EH_SOLVER_ADAM && t->set.epochs < least)
-        t->set.epochs = least;
+    if (!EH_EXPLICIT(&t->set, optimizer.n_epochs) && t->set.optimizer.solver == EH_SOLVER_ADAM &&
+        t->set.optimizer.n_epochs < least)
+        t->set.optimizer.n_epochs = least;
 }
 
 /* The mean square of the first responses. Cubes and more of responses of order one have long tails. */
 static enhope_status resolve_start(enhope_trainer *t, const eh_map_shape *shape)
 {
     const double least = 1e-9;
-    if (t->set.start == 0) t->set.start = shape->order > 2 ? 0.3 : 1;
-    if (t->set.start >= least) return ENHOPE_OK;
-    return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "start is %g: expected 0, or at least %g", t->set.start, least);
+    if (t->set.map.init_scale == 0) t->set.map.init_scale = shape->order > 2 ? 0.3 : 1;
+    if (t->set.map.init_scale >= least) return ENHOPE_OK;
+    return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "init_scale is %g: expected 0, or at least %g", t->set.map.init_scale,
+                   least);
 }
 
 /* Inputs that are augmented or moved are dense, which has to be asked for explicitly if the data is not. */
@@ -124,11 +130,11 @@ static enhope_status resolve_inputs(enhope_trainer *t, eh_plan *plan)
 {
     enhope_settings *s = &t->set;
     const bool sparse = t->data->x.kind == ENHOPE_CSR && t->method->map->sparse;
-    if (sparse && !EH_EXPLICIT(s, noise)) s->noise = 0;
-    if (sparse && !EH_EXPLICIT(s, dropout)) s->dropout = 0;
-    if (sparse && !EH_EXPLICIT(s, adversary)) s->adversary = 0;
+    if (sparse && !EH_EXPLICIT(s, augmentation.noise)) s->augmentation.noise = 0;
+    if (sparse && !EH_EXPLICIT(s, augmentation.dropout)) s->augmentation.dropout = 0;
+    if (sparse && !EH_EXPLICIT(s, augmentation.adversarial_step)) s->augmentation.adversarial_step = 0;
     EH_TRY(resolve_augmentation(t, plan));
-    plan->adversary = t->method->solve ? 0 : s->adversary;
+    plan->adversary = t->method->solve ? 0 : s->augmentation.adversarial_step;
     plan->sparse = sparse && !plan->augmented && !(plan->adversary > 0);
     return ENHOPE_OK;
 }
@@ -139,14 +145,14 @@ static enhope_status resolve_map(enhope_trainer *t, eh_plan *plan)
     const eh_map *map = t->method->map;
     const int64_t H = t->data->x.H;
     eh_map_shape *shape = &plan->shape;
-    *shape = (eh_map_shape){.H = H, .h = map == &eh_map_identity ? H : s->dims};
+    *shape = (eh_map_shape){.H = H, .h = map == &eh_map_identity ? H : s->map.n_components};
     if (map == &eh_map_mlp) {
-        eh_map_layers_parse(s->layers, shape);
-        shape->relu = s->unit == EH_UNIT_RELU;
+        eh_map_layers_parse(s->map.hidden_layer_sizes, shape);
+        shape->relu = s->map.activation == EH_ACTIVATION_RELU;
     }
     if (map == &eh_map_hope) {
-        shape->F = s->factors, shape->m = s->hidden;
-        shape->order = (int)s->order;
+        shape->F = s->map.n_factors, shape->m = s->map.n_hidden;
+        shape->order = (int)s->map.order;
     }
     return resolve_start(t, shape);
 }
@@ -162,17 +168,17 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
         .row = eh_settings_row(s, method),
         .nca = eh_settings_nca(s, method),
         .self = method->compared == EH_BATCH,
-        .indicator = s->weight == EH_WEIGHT_PAIR,
+        .indicator = s->objective.target_weight == EH_TARGET_WEIGHT_PAIR,
     };
     const bool pairs = !method->hinge && eh_method_learns(method);
-    if (s->dof % 2 == 0)
+    if (s->objective.dof % 2 == 0)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "dof is %lld: expected an odd number from 1 to %d",
-                       (long long)s->dof, EH_DOF_MAX);
-    s->dof = o->dof = pairs && !o->gaussian ? (int)s->dof : 1;
-    s->form = o->row ? EH_FORM_ROW : EH_FORM_JOINT;
-    s->similarity = o->gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
-    s->target = o->nca ? EH_TARGET_NCA : EH_TARGET_MCML;
-    if (method->hinge) plan->hinge = (eh_hinge){.targets = s->targets, .all = t->samples.n};
+                       (long long)s->objective.dof, EH_DOF_MAX);
+    s->objective.dof = o->dof = pairs && !o->gaussian ? (int)s->objective.dof : 1;
+    s->objective.normalizer = o->row ? EH_NORMALIZER_ROW : EH_NORMALIZER_JOINT;
+    s->objective.similarity = o->gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
+    s->objective.target = o->nca ? EH_TARGET_NCA : EH_TARGET_MCML;
+    if (method->hinge) plan->hinge = (eh_hinge){.targets = s->objective.lmnn_k, .all = t->samples.n};
     return ENHOPE_OK;
 }
 
@@ -184,15 +190,16 @@ static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
         if (t->from)
             EH_TRY(eh_setup_count_exemplars(t, &plan->z));
         else
-            plan->z = s->z ? s->z : eh_exemplar_default_count(t->samples.present, t->samples.n);
-        plan->learned = s->exemplars == EH_START_LEARNED;
+            plan->z = s->n_exemplars ? s->n_exemplars : eh_exemplar_default_count(t->samples.present, t->samples.n);
+        plan->learned = s->exemplars == EH_EXEMPLARS_LEARNED;
         if (t->windows && !t->from && plan->z > t->samples.resident_n)
-            return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                           "z is %lld: exemplars are made of the %lld samples that stay in memory while the others "
-                           "pass, expected at most these, or more memory",
-                           (long long)plan->z, (long long)t->samples.resident_n);
+            return eh_fail(
+                t->ctx, ENHOPE_ERROR_ARGUMENT,
+                "n_exemplars is %lld: exemplars are made of the %lld samples that stay in memory while the others "
+                "pass, expected at most these, or more memory",
+                (long long)plan->z, (long long)t->samples.resident_n);
     }
-    s->z = plan->z;
+    s->n_exemplars = plan->z;
     plan->map_count = eh_map_parameters(t->method->map, &plan->shape);
     if (t->from) EH_TRY(eh_setup_check_shape(t, &plan->shape));
     int64_t exemplar_numbers, all;
@@ -200,7 +207,8 @@ static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
         __builtin_add_overflow(plan->map_count, exemplar_numbers, &all))
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "a map of %lld inputs, %lld factors, %lld hidden units and %lld outputs is too large",
-                       (long long)H, (long long)s->factors, (long long)s->hidden, (long long)s->dims);
+                       (long long)H, (long long)s->map.n_factors, (long long)s->map.n_hidden,
+                       (long long)s->map.n_components);
     return ENHOPE_OK;
 }
 
@@ -212,7 +220,7 @@ static void resolve_chunks(const enhope_trainer *t, int64_t batch, eh_plan *plan
     const int64_t rows = batch * (1 + plan->hinge.targets), usual = (rows + ROWS - 1) / ROWS;
     int64_t count = eh_min(usual, MAX);
     if (!t->cp || !t->cp->op->host) count = eh_min(ranks, rows);
-    if (t->set.parts) count = eh_min(t->set.parts, rows);
+    if (t->set.optimizer.n_chunks) count = eh_min(t->set.optimizer.n_chunks, rows);
     if (t->windows && count > eh_windows_runs(t->windows)) count = eh_windows_runs(t->windows);
     plan->chunks = eh_chunks_of(count, rank, ranks);
 }
@@ -251,7 +259,7 @@ enhope_status eh_setup_resolve(enhope_trainer *t, eh_plan *plan)
     resolve_capacity(t, batch, plan);
     if (t->method->compared == EH_BATCH && batch < 2)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "batch is %lld: %s compares the samples of a batch, expected at least 2", (long long)batch,
+                       "batch_size is %lld: %s compares the samples of a batch, expected at least 2", (long long)batch,
                        t->method->info.name);
     return t->method->given ? resolve_input_target(t, plan, batch) : ENHOPE_OK;
 }

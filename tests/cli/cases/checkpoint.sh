@@ -1,13 +1,13 @@
 # Checkpoints: SIGTERM writes one and says so, the same command goes on, and ends in the same bytes; what does not fit is refused.
 train() {
-    enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --factors 20 --hidden 10 --batch 100 --epochs 40 \
+    enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --n-factors 20 --n-hidden 10 --batch-size 100 --n-epochs 40 \
         --quiet "$@"
 }
 try() { "$@"; echo "exit $?"; }
 train -o whole.safetensors
 
 # a run that is ended by SIGTERM, as batch schedulers do: no model is written
-enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --factors 20 --hidden 10 --batch 100 --epochs 1000000 \
+enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --n-factors 20 --n-hidden 10 --batch-size 100 --n-epochs 1000000 \
     --patience 0 --quiet --checkpoint term --resume --log log.jsonl -o m.safetensors 2> err &
 tries=0
 while [ ! -s log.jsonl ] && [ $tries -lt 200 ]; do sleep 0.05; tries=$((tries + 1)); done
@@ -31,8 +31,8 @@ try train --checkpoint run --resume -o m.safetensors # what is done is done
 cmp whole.safetensors m.safetensors && echo "the same bytes"
 
 # other settings, other data, another method, a folder in use, one that is not asked to go on
-try train --checkpoint run --resume --rate 0.001
-try train --checkpoint run --resume --epochs 41
+try train --checkpoint run --resume --learning-rate 0.001
+try train --checkpoint run --resume --n-epochs 41
 try train --checkpoint run --resume --method hope
 try enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --method pca --checkpoint run --resume --quiet
 try train --checkpoint run --resume --data synthetic:blobs,n=400,classes=3,inputs=5,seed=2
@@ -62,7 +62,7 @@ try train --checkpoint run --resume -o m.safetensors
 # a disk that fills: training goes on, and the model is written
 (
     ulimit -f 400 # blocks of 512 bytes: room for the model, and not for four times as much
-    try train --checkpoint full --factors 200 --hidden 100 -o m.safetensors
+    try train --checkpoint full --n-factors 200 --n-hidden 100 -o m.safetensors
     ls full
 )
 ls

@@ -1,6 +1,6 @@
 # Model files that are cut, empty, of another kind or hostile are refused with a sentence.
 try() { enhope "$@"; echo "exit $?"; }
-enhope train --data synthetic:blobs,n=60,classes=3,inputs=5,seed=1 --factors 4 --hidden 3 --epochs 1 --quiet \
+enhope train --data synthetic:blobs,n=60,classes=3,inputs=5,seed=1 --n-factors 4 --n-hidden 3 --n-epochs 1 --quiet \
     -o m.safetensors
 : > empty.safetensors
 printf 'hello' > short.safetensors

@@ -1,6 +1,6 @@
 # A model goes on with new data: new classes join, samples without a label take no part, MODEL is only written to when that is said.
 try() { "$@"; echo "exit $?"; }
-update() { enhope update "$@" --epochs 3 --quiet; }
+update() { enhope update "$@" --n-epochs 3 --quiet; }
 make() { # SEED CLASSES: lines of two inputs and a class
     awk -v OFS=, -v seed="$1" -v classes="$2" 'BEGIN {
         srand(seed)
@@ -9,18 +9,18 @@ make() { # SEED CLASSES: lines of two inputs and a class
 }
 make 1 2 > old.csv
 make 2 3 > new.csv
-enhope train --data old.csv --factors 8 --hidden 6 --epochs 20 --seed 3 --quiet -o old.safetensors
+enhope train --data old.csv --n-factors 8 --n-hidden 6 --n-epochs 20 --random-state 3 --quiet -o old.safetensors
 cp old.safetensors kept.safetensors
 try update old.safetensors --data new.csv -o new.safetensors
 cmp old.safetensors kept.safetensors && echo "the old model is as it was"
-enhope info new.safetensors | grep -E 'classes|exemplars|epochs|history'
+enhope info new.safetensors | grep -E 'classes|^exemplars|^  exemplars|epochs|history'
 enhope eval new.safetensors --data new.csv --json |
     python3 -c 'import json, sys; print("few errors:", json.load(sys.stdin)["errors"] < 12)'
 
 # samples without a label, empty, NaN or -1, are as if they were not there
 sed 's/,[0-9]$/,/' old.csv > empty.csv
 { cat new.csv; cat empty.csv; } > some.csv
-enhope update old.safetensors --data some.csv --epochs 3 --limit 130 -o some.safetensors > out 2> err
+enhope update old.safetensors --data some.csv --n-epochs 3 --limit 130 -o some.safetensors > out 2> err
 echo "exit $?"
 grep -v '^epoch' err
 { cat new.csv; sed 's/,[0-9]$/,-1/' old.csv; } > minus.csv
@@ -42,7 +42,7 @@ cmp -s old.safetensors new.safetensors && echo "overwritten, too"
 try update old.safetensors --data new.csv -o x.safetensors --in-place
 
 # what cannot be
-try update kept.safetensors --data new.csv --factors 9
+try update kept.safetensors --data new.csv --n-factors 9
 try update kept.safetensors --data new.csv --recipe best
 try update kept.safetensors --data new.csv -z 9
 try update kept.safetensors
