@@ -1,4 +1,4 @@
-/* enhope convert: any data becomes a folder of shards. */
+/* enhope convert: writes data as a folder of shards. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +9,17 @@ typedef struct conversion {
     cli_progress progress;
     double drawn;
     enhope_conversion last;
-    bool told; /* that it goes on */
+    bool reported; /* the message that the conversion resumes is printed */
 } conversion;
 
 static int draw(const enhope_conversion *at, void *user)
 {
     conversion *c = user;
-    if (at->resumed > 0 && !c->told) {
+    if (at->resumed > 0 && !c->reported) {
         char line[96];
-        snprintf(line, sizeof line, "goes on after %lld rows that are there", (long long)at->resumed);
+        snprintf(line, sizeof line, "resuming after %lld converted rows", (long long)at->resumed);
         cli_progress_log(ENHOPE_LOG_INFO, line, &c->progress);
-        c->told = true;
+        c->reported = true;
     }
     if (at->seconds - c->drawn > 0.1) {
         cli_progress_share(&c->progress, "converting", at->share, at->rows, at->seconds_left);
@@ -29,18 +29,18 @@ static int draw(const enhope_conversion *at, void *user)
     return cli_caught_signal() != 0;
 }
 
-static int summarise(const conversion *c, const char *folder)
+static int summarize(const conversion *c, const char *folder)
 {
     if (c->progress.quiet) return 0;
     if (c->last.rows == 0) {
-        fprintf(stderr, "%s: is there already\n", folder);
+        fprintf(stderr, "%s: already complete\n", folder);
         return 0;
     }
     fprintf(stderr, "%s: %lld rows, %.1f s\n", folder, (long long)c->last.rows, c->last.seconds);
     return 0;
 }
 
-/* One part; *status is the library's. */
+/* Converts one part; *status is the status of the library. */
 static int convert(const cli_session *session, const cli_options *options, const char *part, const char *folder,
                    enhope_status *status)
 {
@@ -49,17 +49,17 @@ static int convert(const cli_session *session, const cli_options *options, const
     int64_t bytes = 0;
     source.part = part;
     if (options->shards.size && (!cli_parse_bytes(options->shards.size, &bytes) || bytes < 1))
-        return cli_usage_error(options->command, "--shard-size is '%s': expected a size, as in 64M or 1GB",
+        return cli_usage_error(options->command, "--shard-size is '%s': expected a size, such as 64M or 1GB",
                                options->shards.size);
     int code = cli_progress_open(&c.progress, options->quiet, NULL, false);
     if (code) return code;
     *status = enhope_convert(session->ctx, &source, folder, options->shards.rows, bytes, draw, &c);
     cli_progress_close(&c.progress);
     if (*status == ENHOPE_STOPPED) {
-        cli_error("%s: stopped at row %lld; the same command goes on from there", folder, (long long)c.last.rows);
+        cli_error("%s: stopped at row %lld; run the same command again to resume", folder, (long long)c.last.rows);
         return 128 + cli_caught_signal();
     }
-    return *status ? CLI_FAILED : summarise(&c, folder);
+    return *status ? CLI_FAILED : summarize(&c, folder);
 }
 
 static int convert_parts(const cli_session *session, const cli_options *options)
@@ -75,13 +75,13 @@ static int convert_parts(const cli_session *session, const cli_options *options)
     return status && status != ENHOPE_STOPPED ? cli_fail(session->ctx, status) : code;
 }
 
-/* Whether the data has a train and a test part, and neither was asked for. */
+/* Whether to convert both parts of the data. */
 static bool has_parts(const cli_session *session, const cli_options *options)
 {
     if (options->source.part) return !strcmp(options->source.part, "both");
     if (!strncmp(options->data, "synthetic:", 10)) return false;
-    const cli_parts found = cli_find_parts(options, options->data);
-    if (found != CLI_PERHAPS_PARTS) return found == CLI_WITH_PARTS;
+    const cli_parts found = cli_data_parts(options, options->data);
+    if (found != CLI_MAYBE_PARTS) return found == CLI_WITH_PARTS;
     enhope_source source = cli_source(options, options->data);
     enhope_dataset *test = NULL;
     source.part = "test";
@@ -95,8 +95,8 @@ int cmd_convert(const cli_options *options)
     cli_session session;
     enhope_status status = ENHOPE_OK;
     int code = cli_session_open(&session, options);
-    if (!code && !options->data) code = cli_usage_error(options->command, "--data SPEC is missing");
-    if (!code && !options->output) code = cli_usage_error(options->command, "-o FOLDER is missing");
+    if (!code && !options->data) code = cli_usage_error(options->command, "missing option: --data SPEC");
+    if (!code && !options->output) code = cli_usage_error(options->command, "missing option: -o FOLDER");
     if (!code) {
         cli_catch_signals();
         if (has_parts(&session, options)) {

@@ -1,4 +1,4 @@
-/* enhope data: what a data file holds. */
+/* enhope data: describes a data set. */
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ static const char *kind_text(enhope_kind kind)
     return "unknown";
 }
 
-static void put_json(const cli_session *session, const char *spec, const int64_t *count, int64_t unlabelled)
+static void put_json(const cli_session *session, const char *spec, const int64_t *count, int64_t unlabeled)
 {
     const enhope_dataset_info *info = &session->data_info;
     cli_json(stdout,
@@ -29,7 +29,7 @@ static void put_json(const cli_session *session, const char *spec, const int64_t
         fputs("  \"image\": null,\n", stdout);
     cli_json(stdout,
              "  \"minimum\": %g,\n  \"maximum\": %g,\n  \"mean\": %g,\n  \"unlabelled\": %lld,\n  \"classes\": [",
-             info->minimum, info->maximum, info->mean, (long long)unlabelled);
+             info->minimum, info->maximum, info->mean, (long long)unlabeled);
     for (int32_t k = 0; k < info->classes; k++) {
         fputs(k ? "," : "", stdout);
         cli_json(stdout, "\n    {\"class\": %s, \"n\": %lld}", enhope_dataset_class_name(session->data, k),
@@ -49,20 +49,20 @@ static void put_json(const cli_session *session, const char *spec, const int64_t
 
 static void put_names(const cli_session *session)
 {
-    enum { SHOWN = 8 };
+    enum { LISTED = 8 };
     if (!enhope_dataset_input_name(session->data, 0)) return;
     fputs("names     ", stdout);
     const int64_t H = session->data_info.inputs;
-    for (int64_t j = 0; j < H && j < SHOWN; j++) {
+    for (int64_t j = 0; j < H && j < LISTED; j++) {
         const char *name = enhope_dataset_input_name(session->data, j);
         fputs(j ? ", " : "", stdout);
         cli_put_text(stdout, name ? name : "", 0);
     }
-    if (H > SHOWN) printf(", ... (%lld more)", (long long)(H - SHOWN));
+    if (H > LISTED) printf(", ... (%lld more)", (long long)(H - LISTED));
     putchar('\n');
 }
 
-static void put_report(const cli_session *session, const char *spec, const int64_t *count, int64_t unlabelled)
+static void put_report(const cli_session *session, const char *spec, const int64_t *count, int64_t unlabeled)
 {
     const enhope_dataset_info *info = &session->data_info;
     char bytes[32];
@@ -77,7 +77,7 @@ static void put_report(const cli_session *session, const char *spec, const int64
     printf(", %s, from %.6g to %.6g, mean %.6g\n", bytes, info->minimum, info->maximum, info->mean);
     put_names(session);
     if (!info->classes) {
-        puts("classes   none: the data is unlabelled");
+        puts("classes   none: the data is unlabeled");
         return;
     }
     printf("classes   %d\n", (int)info->classes);
@@ -91,11 +91,11 @@ static void put_report(const cli_session *session, const char *spec, const int64
         cli_put_text(stdout, enhope_dataset_class_name(session->data, k), -width);
         printf(" %9lld  %6.2f %%\n", (long long)count[k], 100.0 * (double)count[k] / (double)info->n);
     }
-    if (unlabelled) printf("unlabelled %lld\n", (long long)unlabelled);
+    if (unlabeled) printf("unlabeled %lld\n", (long long)unlabeled);
 }
 
-/* One pass: samples of each class; of streamed data, the extent of the values too. */
-static int look(cli_session *session, int64_t *count, int64_t *unlabelled)
+/* Counts the samples of each class and, if the data is streamed, finds the range of the values. */
+static int scan(cli_session *session, int64_t *count, int64_t *unlabeled)
 {
     enhope_dataset_info *all = &session->data_info;
     cli_block block = {0};
@@ -107,7 +107,7 @@ static int look(cli_session *session, int64_t *count, int64_t *unlabelled)
             if (label && label[i] >= 0)
                 count[label[i]]++;
             else
-                ++*unlabelled;
+                ++*unlabeled;
         if (!all->streamed) continue;
         enhope_dataset_info info;
         enhope_dataset_get_info(block.data, &info);
@@ -138,7 +138,7 @@ static int draw_check(const enhope_conversion *at, void *user)
     return cli_caught_signal() != 0;
 }
 
-/* One folder of shards. */
+/* Checks one folder of shards. */
 static int check_folder(const cli_session *session, const char *folder)
 {
     checking c = {.drawn = 0};
@@ -149,11 +149,11 @@ static int check_folder(const cli_session *session, const char *folder)
     cli_progress_close(&c.progress);
     if (status == ENHOPE_STOPPED) return 128 + cli_caught_signal();
     if (status) return cli_fail(session->ctx, status);
-    printf("%s: %lld file%s, all as they were written\n", folder, (long long)files, files == 1 ? "" : "s");
+    printf("%s: %lld file%s, all checksums match\n", folder, (long long)files, files == 1 ? "" : "s");
     return 0;
 }
 
-/* A folder of shards, or those of its parts. */
+/* Checks a folder of shards, or the folders of its parts. */
 static int check(const cli_session *session, const char *folder)
 {
     static const char *const parts[] = {"train", "test"};
@@ -179,8 +179,8 @@ int cmd_data(const cli_options *options)
     const char *spec = options->positionals ? options->positional[0] : options->data;
     int code = cli_session_open(&session, options);
     if (!code && !spec)
-        code = cli_usage_error(options->command, "an argument is missing; usage: enhope data %s",
-                               options->command->arguments);
+        code =
+            cli_usage_error(options->command, "missing argument; usage: enhope data %s", options->command->arguments);
     if (!code && options->shards.check) {
         code = check(&session, spec);
         cli_session_close(&session);
@@ -191,10 +191,10 @@ int cmd_data(const cli_options *options)
         count = cli_alloc("counts", session.data_info.classes, 1, sizeof *count);
         if (!count) code = CLI_FAILED;
     }
-    int64_t unlabelled = 0;
-    if (!code) code = look(&session, count, &unlabelled);
+    int64_t unlabeled = 0;
+    if (!code) code = scan(&session, count, &unlabeled);
     if (!code) {
-        (options->json ? put_json : put_report)(&session, spec, count, unlabelled);
+        (options->json ? put_json : put_report)(&session, spec, count, unlabeled);
     }
     free(count);
     cli_session_close(&session);

@@ -1,4 +1,4 @@
-/* enhope embed: where the map places points, as CSV or as a NumPy array. */
+/* enhope embed: writes embedded points as CSV or as a NumPy array. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@ static bool ends_in_npy(const char *path)
     return length >= 4 && !strcmp(path + length - 4, ".npy");
 }
 
-/* NPY 1.0: magic, version, a 2-byte little-endian length, and a dictionary padded so that the data begins at a multiple
- * of 64. */
+/* NPY 1.0: magic, version, a 2-byte little-endian length, and a dictionary, padded so that the data
+ * begins at a multiple of 64. */
 static void put_npy_header(FILE *out, int64_t n, int64_t h)
 {
     const uint16_t probe = 1;
@@ -50,13 +50,13 @@ static void put_csv(FILE *out, const cli_session *session, const cli_block *bloc
     }
 }
 
-/* Embeds and writes run by run. */
+/* Embeds and writes block by block. */
 static int put_all(const cli_session *session, cli_output *output, bool npy)
 {
     FILE *out = output->file;
     const int64_t h = session->model_info.outputs;
     cli_block block = {0};
-    float *Y = NULL; /* (rows of the first run, h): no run is longer */
+    float *Y = NULL; /* (rows of the first block, h): no block is larger */
     int code = cli_block_next(session, &block);
     while (!code && block.n > 0) {
         if (!Y && !(Y = cli_alloc("the embedding", block.n, h, sizeof *Y))) code = CLI_FAILED;

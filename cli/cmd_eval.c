@@ -1,10 +1,10 @@
-/* enhope eval: the error on labelled data, class by class, with its confusions and its cost, and how sure the model may be. */
+/* enhope eval: errors by class, confusions, time, calibration and rejection on labeled data. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/cli.h"
 
-enum { MATRIX_CLASSES = 20, LISTED_CONFUSIONS = 20 }; /* more classes than that: the commonest confusions as a list */
+enum { MATRIX_CLASSES = 20, LISTED_CONFUSIONS = 20 }; /* with more classes, the most frequent confusions are listed */
 
 static int64_t class_total(const enhope_evaluation *e, int32_t c, int32_t k)
 {
@@ -49,9 +49,9 @@ static void put_json(const cli_session *session, const enhope_evaluation *e)
     fputs("\n  ]\n}\n", stdout);
 }
 
-static int name_width(const cli_session *session, int least)
+static int name_width(const cli_session *session, int min_width)
 {
-    int width = least;
+    int width = min_width;
     for (int32_t k = 0; k < session->model_info.classes; k++) {
         const int wide = cli_text_width(enhope_model_class_name(session->model, k));
         if (wide > width) width = wide;
@@ -66,7 +66,7 @@ static void put_matrix(const cli_session *session, const enhope_evaluation *e)
     char largest[32];
     int cell = snprintf(largest, sizeof largest, "%lld", (long long)e->n);
     cell = (cell > names ? cell : names) + 1;
-    printf("\nconfusion: a row is the true class, a column the predicted one\n%*s", names, "");
+    printf("\nconfusion matrix: rows are true classes, columns are predicted classes\n%*s", names, "");
     for (int32_t j = 0; j < c; j++) cli_put_text(stdout, enhope_model_class_name(session->model, j), cell);
     putchar('\n');
     for (int32_t k = 0; k < c; k++) {
@@ -76,24 +76,24 @@ static void put_matrix(const cli_session *session, const enhope_evaluation *e)
     }
 }
 
-/* The commonest confusions, found one after the other; ties in the order of the classes. */
-static void put_commonest(const cli_session *session, const enhope_evaluation *e)
+/* The most frequent confusions. Ties are in the order of the classes. */
+static void put_frequent_confusions(const cli_session *session, const enhope_evaluation *e)
 {
     const int32_t c = session->model_info.classes;
     const int names = name_width(session, 4);
-    printf("\nthe commonest confusions\n");
+    printf("\nmost frequent confusions\n");
     cli_put_text(stdout, "true", -names);
     fputs("  ", stdout);
     cli_put_text(stdout, "predicted", -(names > 9 ? names : 9));
     fputs("       n\n", stdout);
     int64_t last = INT64_MAX, last_at = -1;
     for (int i = 0; i < LISTED_CONFUSIONS; i++) {
-        int64_t most = 0, at = -1;
+        int64_t max_count = 0, at = -1;
         for (int64_t cell = 0; cell < (int64_t)c * c; cell++) {
             const int64_t count = e->confusion[cell];
             const bool listed = count > last || (count == last && cell <= last_at);
-            if (cell / c != cell % c && !listed && count > most) {
-                most = count;
+            if (cell / c != cell % c && !listed && count > max_count) {
+                max_count = count;
                 at = cell;
             }
         }
@@ -101,8 +101,8 @@ static void put_commonest(const cli_session *session, const enhope_evaluation *e
         cli_put_text(stdout, enhope_model_class_name(session->model, (int32_t)(at / c)), -names);
         fputs("  ", stdout);
         cli_put_text(stdout, enhope_model_class_name(session->model, (int32_t)(at % c)), -(names > 9 ? names : 9));
-        printf("%8lld\n", (long long)most);
-        last = most;
+        printf("%8lld\n", (long long)max_count);
+        last = max_count;
         last_at = at;
     }
 }
@@ -119,10 +119,10 @@ static void put_report(const cli_session *session, const enhope_evaluation *e, b
            session->model_info.references_are_exemplars ? "exemplars" : "points");
     printf("probabilities: negative log-likelihood %.4f, calibration error %.2f %%, temperature %.4g\n",
            e->calibration->nll, 100 * e->calibration->ece, session->model_info.temperature);
-    printf("time: %.3f s, %.1f microseconds a point\n", e->seconds, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0);
+    printf("time: %.3f s, %.1f microseconds per point\n", e->seconds, e->n > 0 ? 1e6 * e->seconds / (double)e->n : 0.0);
     if (e->unknown)
-        printf("unknown: %lld point%s of classes that the model never saw, counted as errors\n", (long long)e->unknown,
-               e->unknown == 1 ? "" : "s");
+        printf("unknown: %lld point%s of classes that the model does not know, counted as errors\n",
+               (long long)e->unknown, e->unknown == 1 ? "" : "s");
     putchar('\n');
     cli_put_text(stdout, "class", -names);
     fputs("        n    errors   error %\n", stdout);
@@ -134,14 +134,14 @@ static void put_report(const cli_session *session, const enhope_evaluation *e, b
     if (c <= MATRIX_CLASSES)
         put_matrix(session, e);
     else
-        put_commonest(session, e);
+        put_frequent_confusions(session, e);
     if (reliability) cli_put_reliability(e->calibration);
     if (e->rejection) cli_put_rejection(e->rejection);
 }
 
 enum { COVERAGES = 7 };
 
-/* The rows of --reject; none where it is not asked for. */
+/* Fills the rows of --reject, if given. */
 static int plan_rejection(const cli_options *options, enhope_coverage *row, enhope_rejection *rejection)
 {
     static const double usual[COVERAGES] = {1, 0.99, 0.95, 0.9, 0.8, 0.7, 0.5};
@@ -151,7 +151,7 @@ static int plan_rejection(const cli_options *options, enhope_coverage *row, enho
     rejection->row = row;
     rejection->rows = options->answer.keep > 0 ? 1 : COVERAGES;
     for (int i = 0; i < rejection->rows; i++) row[i].share = options->answer.keep > 0 ? options->answer.keep : usual[i];
-    return cli_sureness_parse(options, options->answer.reject, strlen(options->answer.reject), &rejection->by);
+    return cli_confidence_parse(options, options->answer.reject, strlen(options->answer.reject), &rejection->by);
 }
 
 int cmd_eval(const cli_options *options)
@@ -165,7 +165,7 @@ int cmd_eval(const cli_options *options)
     if (!code) code = plan_rejection(options, row, &rejection);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
-    if (!code) code = cli_session_refer(&session, options);
+    if (!code) code = cli_session_set_references(&session, options);
     if (!code) {
         e.confusion =
             cli_alloc("confusions", session.model_info.classes, session.model_info.classes, sizeof *e.confusion);

@@ -1,4 +1,4 @@
-/* enhope info: what a model file holds, or which devices there are. */
+/* enhope info: describes a model file, or lists the devices. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -81,7 +81,7 @@ static void put_report(const cli_session *session, const int64_t *count)
     if (info->hidden > 0) printf("%lld hidden, ", (long long)info->hidden);
     printf("%lld outputs", (long long)info->outputs);
     if (info->factors > 0) printf(", order %d", (int)info->order);
-    printf("\nparameters %lld\ncompares   with %lld %s, %d neighbour%s\n", (long long)info->parameters,
+    printf("\nparameters %lld\ncompares   with %lld %s, %d neighbor%s\n", (long long)info->parameters,
            (long long)info->references, reference, (int)info->neighbours, info->neighbours == 1 ? "" : "s");
     if (scale) printf("scaling    %s\n", scale);
 
@@ -151,14 +151,13 @@ static int list_devices(const cli_options *options)
 int cmd_info(const cli_options *options)
 {
     if (options->list.devices && options->positionals)
-        return cli_usage_error(options->command, "--devices goes without a model, not with '%s'",
-                               options->positional[0]);
+        return cli_usage_error(options->command, "--devices takes no model; remove '%s'", options->positional[0]);
     if (options->list.devices) return list_devices(options);
     if (!options->positionals)
-        return cli_usage_error(options->command, "an argument is missing; usage: enhope info %s",
+        return cli_usage_error(options->command, "missing argument; usage: enhope info %s",
                                options->command->arguments);
     cli_session session;
-    int64_t *count = NULL; /* (c) references of a class */
+    int64_t *count = NULL; /* (c) number of references of each class */
     int32_t *label = NULL; /* (references) */
     int code = cli_session_open(&session, options);
     if (!code) code = cli_session_model(&session, options->positional[0]);

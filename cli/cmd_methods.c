@@ -1,10 +1,10 @@
-/* enhope methods: the two tables of the library, methods and settings, as text or JSON. */
+/* enhope methods: prints the tables of methods and settings as text, JSON or Markdown. */
 #include <stddef.h>
 #include <string.h>
 
 #include "core/cli.h"
 
-/* A column: its heading, its JSON key, and the field it shows. */
+/* A column: its heading, its JSON key and its field. */
 typedef struct column {
     const char *title, *key;
     size_t offset; /* of a const char * in enhope_method_info */
@@ -106,7 +106,7 @@ static void put_settings(void)
                              (int)strlen(s->applies)};
         if (wide[0] > name) name = wide[0];
         if (wide[1] > initial) initial = wide[1];
-        if (wide[2] > ranges && wide[2] <= 50) ranges = wide[2]; /* a long list of choices pushes its own line only */
+        if (wide[2] > ranges && wide[2] <= 50) ranges = wide[2]; /* a long list of choices does not widen the column */
         if (wide[3] > applies) applies = wide[3];
     }
     printf("%-*s  %-7s  %-*s  %-*s  %-*s  %s\n", name, "setting", "type", initial, "default", ranges, "values", applies,

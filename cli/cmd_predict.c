@@ -1,15 +1,15 @@
-/* enhope predict: the class of each point where the model is sure enough, its probabilities, the exemplar that won. */
+/* enhope predict: writes the class of each point, its probabilities and the nearest exemplar. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/cli.h"
 
-/* The least sureness that is answered. */
+/* The threshold of --reject. */
 typedef struct bound {
-    bool asked;
+    bool enabled;
     enhope_confidence by;
-    float value; /* as the library computes, so that what eval prints keeps what it says */
+    float value; /* float as in the library, so that thresholds of eval select the same points */
 } bound;
 
 static int parse_bound(const cli_options *options, bound *out)
@@ -19,30 +19,31 @@ static int parse_bound(const cli_options *options, bound *out)
     const size_t name = strcspn(text, "=");
     char *end = NULL;
     if (!text[name])
-        return cli_usage_error(options->command, "--reject is '%s': expected KIND=VALUE, as in probability=0.9", text);
-    const int code = cli_sureness_parse(options, text, name, &out->by);
+        return cli_usage_error(options->command, "--reject is '%s': expected KIND=VALUE, such as probability=0.9",
+                               text);
+    const int code = cli_confidence_parse(options, text, name, &out->by);
     if (code) return code;
     out->value = (float)strtod(text + name + 1, &end);
-    out->asked = true;
+    out->enabled = true;
     if (end == text + name + 1 || *end || isnan(out->value))
         return cli_usage_error(options->command, "--reject is '%s': expected a number after the =", text);
     return 0;
 }
 
-static bool sure(const bound *b, const enhope_prediction *p, int64_t i, int32_t c)
+static bool is_accepted(const bound *b, const enhope_prediction *p, int64_t i, int32_t c)
 {
-    if (!b->asked) return true;
+    if (!b->enabled) return true;
     if (b->by == ENHOPE_CONFIDENCE_DISTANCE) return p->distance[i] <= b->value;
     return (b->by == ENHOPE_CONFIDENCE_MARGIN ? p->margin[i] : p->proba[i * c + p->label[i]]) >= b->value;
 }
 
-/* For runs of n samples. */
+/* For blocks of n samples. */
 static int allocate(const cli_session *session, const cli_options *options, const bound *b, int64_t n,
                     enhope_prediction *out)
 {
-    const bool proba = options->answer.proba || (b->asked && b->by == ENHOPE_CONFIDENCE_PROBABILITY);
-    const bool margin = b->asked && b->by == ENHOPE_CONFIDENCE_MARGIN;
-    const bool distance = options->answer.winner || (b->asked && b->by == ENHOPE_CONFIDENCE_DISTANCE);
+    const bool proba = options->answer.proba || (b->enabled && b->by == ENHOPE_CONFIDENCE_PROBABILITY);
+    const bool margin = b->enabled && b->by == ENHOPE_CONFIDENCE_MARGIN;
+    const bool distance = options->answer.winner || (b->enabled && b->by == ENHOPE_CONFIDENCE_DISTANCE);
     out->label = cli_alloc("labels", n, 1, sizeof *out->label);
     if (!out->label) return CLI_FAILED;
     if (proba && !(out->proba = cli_alloc("probabilities", n, session->model_info.classes, sizeof *out->proba)))
@@ -71,10 +72,10 @@ static void put_rows(FILE *out, const cli_session *session, int64_t n, const enh
 {
     const int32_t c = session->model_info.classes;
     for (int64_t i = 0; i < n && !ferror(out); i++) {
-        if (sure(b, prediction, i, c))
+        if (is_accepted(b, prediction, i, c))
             cli_put_csv(out, enhope_model_class_name(session->model, prediction->label[i]));
         else
-            fputs("\"\"", out); /* empty, but no empty line, which readers pass over */
+            fputs("\"\"", out); /* not an empty line, which CSV readers skip */
         for (int32_t k = 0; k < c && proba; k++) fprintf(out, ",%.6g", (double)prediction->proba[i * c + k]);
         if (prediction->winner)
             fprintf(out, ",%lld,%.6g", (long long)prediction->winner[i], (double)prediction->distance[i]);
@@ -82,19 +83,19 @@ static void put_rows(FILE *out, const cli_session *session, int64_t n, const enh
     }
 }
 
-/* Classifies and writes run by run; no run is longer than the first. */
-static int put_all(const cli_session *session, const cli_options *options, const bound *least, cli_output *output)
+/* Classifies and writes block by block. No block is larger than the first. */
+static int put_all(const cli_session *session, const cli_options *options, const bound *limit, cli_output *output)
 {
     enhope_prediction prediction = {0};
     cli_block block = {0};
     int code = cli_block_next(session, &block);
-    if (!code) code = allocate(session, options, least, block.n, &prediction);
+    if (!code) code = allocate(session, options, limit, block.n, &prediction);
     while (!code && block.n > 0) {
         const enhope_status status =
             enhope_model_predict(session->ctx, session->model, block.data, (int32_t)options->n_neighbors, &prediction);
         if (status) code = cli_fail(session->ctx, status);
         if (!code && block.first == 0) put_header(output->file, session, options->answer.proba, options->answer.winner);
-        if (!code) put_rows(output->file, session, block.n, &prediction, options->answer.proba, least);
+        if (!code) put_rows(output->file, session, block.n, &prediction, options->answer.proba, limit);
         if (!code) code = cli_output_flush(output);
         if (!code) code = cli_block_next(session, &block);
     }
@@ -111,15 +112,15 @@ int cmd_predict(const cli_options *options)
 {
     cli_session session;
     cli_output output = {0};
-    bound least = {0};
+    bound limit = {0};
     int code = cli_session_open(&session, options);
-    if (!code) code = parse_bound(options, &least);
+    if (!code) code = parse_bound(options, &limit);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
     if (!code) code = cli_output_differs(options->output, options->data);
     if (!code) code = cli_output_differs(options->output, options->positional[0]);
     if (!code) code = cli_output_open(&output, options->output);
-    if (!code) code = put_all(&session, options, &least, &output);
+    if (!code) code = put_all(&session, options, &limit, &output);
     if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);
     cli_session_close(&session);

@@ -1,15 +1,15 @@
-/* enhope recipes: the library's table of recipes, as text or JSON: what each is for, and the settings in which they differ. */
+/* enhope recipes: prints the purpose of each recipe and the settings in which they differ. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/cli.h"
 
-enum { ROOM = 64 };
+enum { CAPACITY = 64 };
 
-/* The values of the settings in all recipes: (settings, recipes) texts. */
+/* (settings, recipes) values of the settings in all recipes */
 typedef struct table {
     int settings, recipes;
-    char (*value)[ROOM];
+    char (*value)[CAPACITY];
 } table;
 
 static const char *value(const table *t, int setting, int recipe)
@@ -17,7 +17,7 @@ static const char *value(const table *t, int setting, int recipe)
     return t->value[setting * t->recipes + recipe];
 }
 
-/* Whether the recipes differ in a setting, its own name left out. */
+/* Whether the recipes differ in a setting other than recipe. */
 static bool differs(const table *t, int setting)
 {
     if (!strcmp(enhope_setting_get(setting)->name, "recipe")) return false;
@@ -34,7 +34,7 @@ static int fill(enhope_context *ctx, table *t)
     for (int i = 0; i < t->recipes && !status; i++) {
         status = enhope_settings_set(ctx, s, "recipe", enhope_recipe_get(i)->name);
         for (int k = 0; k < t->settings && !status; k++)
-            status = enhope_settings_get(ctx, s, enhope_setting_get(k)->name, t->value[k * t->recipes + i], ROOM);
+            status = enhope_settings_get(ctx, s, enhope_setting_get(k)->name, t->value[k * t->recipes + i], CAPACITY);
     }
     enhope_settings_free(s);
     return status ? cli_fail(ctx, status) : 0;
@@ -47,9 +47,9 @@ static void put_json(const table *t)
         const enhope_recipe_info *recipe = enhope_recipe_get(i);
         fputs(i ? "," : "", stdout);
         cli_json(stdout, "\n  {\"name\": %s, \"summary\": %s, \"settings\": {", recipe->name, recipe->summary);
-        for (int k = 0, shown = 0; k < t->settings; k++) {
+        for (int k = 0, listed = 0; k < t->settings; k++) {
             if (!differs(t, k)) continue;
-            if (shown++) fputs(", ", stdout);
+            if (listed++) fputs(", ", stdout);
             cli_json(stdout, "%s: %s", enhope_setting_get(k)->name, value(t, k, i));
         }
         fputs("}}", stdout);
@@ -71,7 +71,7 @@ static void put_text(const table *t)
         for (int i = 0; i < t->recipes; i++)
             printf("%-*s%s", i + 1 < t->recipes ? COLUMN : 0, value(t, k, i), i + 1 < t->recipes ? "" : "\n");
     }
-    puts("\nAll other settings are the same in all of them: 'enhope methods --settings' lists these.");
+    puts("\nAll other settings are the same in all recipes; run 'enhope methods --settings' to list them.");
 }
 
 int cmd_recipes(const cli_options *options)

@@ -1,7 +1,7 @@
-/* enhope tune: which run comes next. Trials race in brackets of nine: each is trained for a ninth of the epochs, the best
- * third again for a third of them, the best third of these for all (successive halving). A round begins when the one before
- * it has ended, so that the same runs are made whatever the number of processes; what ends is kept, and the same command
- * goes on from there. */
+/* enhope tune: schedules the runs by successive halving. In a bracket of nine trials, each is
+ * trained for a ninth of the epochs, the best third for a third, and the best third of these for
+ * all. A round begins when the one before has ended, so that the runs do not depend on the number
+ * of processes. Results are stored, and the same command resumes an interrupted search. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 #include "tune/tune.h"
 
-enum { MOST_TRIALS = 200, LAST = ROUNDS - 1, EPOCHS = 90, MOST_OWN_JOBS = 8, CORES_OF_A_JOB = 4 };
-static const double own_seconds = 600, closing_part = 0.6;
+enum { MAX_TRIALS = 200, LAST = ROUNDS - 1, EPOCHS = 90, MAX_DEFAULT_JOBS = 8, CORES_PER_JOB = 4 };
+static const double default_seconds = 600, start_fraction = 0.6;
 
 static const tune_run *run_of(const tuning *t, int trial, int round)
 {
@@ -27,58 +27,58 @@ bool tune_allowed(const tuning *t, const tune_run *run)
            (o->tune.latency <= 0 || run->microseconds <= o->tune.latency);
 }
 
-/* ---- the race ---- */
+/* ---- schedule ---- */
 
-typedef struct racer {
+typedef struct candidate {
     int trial;
     double error;
-} racer;
+} candidate;
 
 static int by_error(const void *a, const void *b)
 {
-    const racer *x = a, *y = b;
+    const candidate *x = a, *y = b;
     return x->error != y->error ? (x->error < y->error ? -1 : 1) : x->trial - y->trial;
 }
 
-/* Those of the bracket's trials that run in this round, as far as that is known: false while the round before goes on. */
-static bool find_racers(const tuning *t, int bracket, int round, racer *out, int *count)
+/* The trials of the bracket that run in this round; false while the round before is running. */
+static bool find_candidates(const tuning *t, int bracket, int round, candidate *out, int *count)
 {
     const int first = 1 + bracket * BRACKET;
     *count = 0;
     if (round == 0) {
-        for (int i = first; i < first + BRACKET && i < t->trials; i++) out[(*count)++] = (racer){.trial = i};
-        const bool full = t->trials >= first + BRACKET || (t->most && t->trials >= t->most);
+        for (int i = first; i < first + BRACKET && i < t->trials; i++) out[(*count)++] = (candidate){.trial = i};
+        const bool full = t->trials >= first + BRACKET || (t->max_trials && t->trials >= t->max_trials);
         return full || cli_now() >= t->closing;
     }
-    racer before[BRACKET];
-    int raced, able = 0;
-    if (!find_racers(t, bracket, round - 1, before, &raced)) return false;
-    for (int i = 0; i < raced; i++) {
+    candidate before[BRACKET];
+    int entered, able = 0;
+    if (!find_candidates(t, bracket, round - 1, before, &entered)) return false;
+    for (int i = 0; i < entered; i++) {
         const tune_run *run = run_of(t, before[i].trial, round - 1);
         if (t->trial[before[i].trial].running[round - 1] || !run->done) return false;
-        if (tune_allowed(t, run)) before[able++] = (racer){before[i].trial, run->error};
+        if (tune_allowed(t, run)) before[able++] = (candidate){before[i].trial, run->error};
     }
     qsort(before, (size_t)able, sizeof *before, by_error);
-    *count = able ? (raced / KEPT > 1 ? raced / KEPT : 1) : 0;
+    *count = able ? (entered / REDUCTION > 1 ? entered / REDUCTION : 1) : 0;
     if (*count > able) *count = able;
     memcpy(out, before, (size_t)*count * sizeof *out);
     return true;
 }
 
-static bool waits(const tuning *t, int trial, int round)
+static bool is_pending(const tuning *t, int trial, int round)
 {
     return !run_of(t, trial, round)->done && !t->trial[trial].running[round];
 }
 
-/* A run of a bracket that can be made now; -1: none. */
+/* A run of the bracket that can start now; -1: none. */
 static int next_of_bracket(const tuning *t, int bracket)
 {
-    racer racers[BRACKET];
+    candidate candidates[BRACKET];
     int count;
     for (int round = LAST; round >= 0; round--) {
-        if (!find_racers(t, bracket, round, racers, &count) && round > 0) continue;
+        if (!find_candidates(t, bracket, round, candidates, &count) && round > 0) continue;
         for (int i = 0; i < count; i++)
-            if (waits(t, racers[i].trial, round)) return racers[i].trial * ROUNDS + round;
+            if (is_pending(t, candidates[i].trial, round)) return candidates[i].trial * ROUNDS + round;
     }
     return -1;
 }
@@ -89,7 +89,7 @@ static int begin(tuning *t, int item)
     return item;
 }
 
-/* A trial is made up, and what was kept of it is found. */
+/* Draws the settings of a new trial and reads its stored results. */
 static void add_trial(tuning *t)
 {
     const int number = t->trials++;
@@ -103,14 +103,15 @@ static int next(void *user)
 {
     tuning *t = user;
     if (cli_now() >= t->until) return -1;
-    if (waits(t, 0, LAST)) return begin(t, LAST);
-    if (!run_of(t, 0, LAST)->done) return -1; /* it tells what the data is */
+    if (is_pending(t, 0, LAST)) return begin(t, LAST);
+    if (!run_of(t, 0, LAST)->done) return -1; /* this run reports the size of the data */
     for (;;) {
         for (int bracket = 0; 1 + bracket * BRACKET < t->trials; bracket++) {
             const int item = next_of_bracket(t, bracket);
             if (item >= 0) return begin(t, item);
         }
-        const bool over = t->trials >= t->room || (t->most && t->trials >= t->most) || cli_now() >= t->closing;
+        const bool over =
+            t->trials >= t->capacity || (t->max_trials && t->trials >= t->max_trials) || cli_now() >= t->closing;
         if (over) return -1;
         add_trial(t);
     }
@@ -128,19 +129,19 @@ static void clear_line(const tuning *t)
     if (t->terminal) fputs("\r\033[K", stderr);
 }
 
-static void tell(const tuning *t, int trial, int round)
+static void print_run(const tuning *t, int trial, int round)
 {
     const tune_run *run = run_of(t, trial, round);
     clear_line(t);
     if (run->failed) {
-        fprintf(stderr, "trial %d cannot be trained: %s\n", trial, run->why);
+        fprintf(stderr, "trial %d failed: %s\n", trial, run->reason);
         return;
     }
     fprintf(stderr, "trial %d: %.2f %% after %lld epochs, %.1f s%s; %s\n", trial, run->error, (long long)run->epochs,
-            run->seconds, run->cut ? " (the time was over)" : "", t->trial[trial].settings);
+            run->seconds, run->cut ? " (stopped at the time limit)" : "", t->trial[trial].settings);
 }
 
-/* Models that are worse than another in everything are not worth their room. */
+/* Removes models that another model beats in error, size and speed. */
 static void drop_models(const tuning *t)
 {
     char path[TUNE_PATH];
@@ -161,35 +162,35 @@ static void ended(void *user, const cli_job *job, int status)
     t->trial[trial].running[round] = false;
     if (tune_read(t, trial, round)) {
         t->finished++;
-        tell(t, trial, round);
+        print_run(t, trial, round);
         drop_models(t);
         return;
     }
     if (cli_caught_signal() || cli_now() >= t->until) return;
     clear_line(t);
-    if (trial == 0 || !WIFSIGNALED(status)) { /* a sentence says why: no other run would go better */
-        t->code =
-            WIFSIGNALED(status) ? cli_error("the first run ended by signal %d", WTERMSIG(status)) : WEXITSTATUS(status);
+    if (trial == 0 || !WIFSIGNALED(status)) { /* the run has printed why: all others would fail too */
+        t->code = WIFSIGNALED(status) ? cli_error("the first run was ended by signal %d", WTERMSIG(status))
+                                      : WEXITSTATUS(status);
         t->until = 0;
         return;
     }
     *run = (tune_run){.done = true, .failed = true};
-    snprintf(run->why, sizeof run->why, "it was ended by signal %d", WTERMSIG(status));
-    tell(t, trial, round);
+    snprintf(run->reason, sizeof run->reason, "it was ended by signal %d", WTERMSIG(status));
+    print_run(t, trial, round);
 }
 
 /* "trial 3 0:12, trial 5 0:03; 14 runs, best 2.10 %; 4:10 left" */
-static void draw(void *user, const cli_job *jobs, int most)
+static void draw(void *user, const cli_job *jobs, int max_jobs)
 {
     const tuning *t = user;
     char text[32];
-    int trial, round, shown = 0;
+    int trial, round, listed = 0;
     if (!t->terminal) return;
     fputs("\r", stderr);
-    for (int j = 0; j < most && shown < 3; j++) {
+    for (int j = 0; j < max_jobs && listed < 3; j++) {
         if (!jobs[j].busy) continue;
         cli_seconds_text(cli_now() - jobs[j].started, text, sizeof text);
-        fprintf(stderr, "%strial %d %s", shown++ ? ", " : "", jobs[j].item / ROUNDS, text);
+        fprintf(stderr, "%strial %d %s", listed++ ? ", " : "", jobs[j].item / ROUNDS, text);
     }
     fprintf(stderr, "; %d runs", t->finished);
     if (tune_best(t, &trial, &round)) fprintf(stderr, ", best %.2f %%", run_of(t, trial, round)->error);
@@ -203,7 +204,7 @@ static void draw(void *user, const cli_job *jobs, int most)
 
 /* ---- the command ---- */
 
-static int take_settings(tuning *t)
+static int parse_settings(tuning *t)
 {
     const cli_options *o = t->options;
     char words[TUNE_TEXT];
@@ -213,9 +214,9 @@ static int take_settings(tuning *t)
     for (int i = 0; i < o->settings && !code; i++) {
         const char *name = o->setting[i].name, *value = o->setting[i].value;
         if (!strcmp(name, "recipe"))
-            code =
-                cli_usage_error(o->command, "--recipe has no place here: the trials begin with recipes of their own");
-        else if (strchr(value, ' ') || !*value) /* settings are kept as words */
+            code = cli_usage_error(o->command,
+                                   "--recipe is not allowed: the trials use the recipes fast and best; remove it");
+        else if (strchr(value, ' ') || !*value) /* settings are stored as words */
             code = cli_usage_error(o->command, "%s is '%s': expected one word", name, value);
         else if (!strcmp(name, "n_epochs"))
             t->epochs = atoll(value);
@@ -223,13 +224,13 @@ static int take_settings(tuning *t)
             t->seed = atoll(value);
     }
     tune_settings(t, 0, words, sizeof words);
-    if (!code) code = cli_apply_settings(ctx, settings, words); /* before the work, not after it */
+    if (!code) code = cli_apply_settings(ctx, settings, words); /* check before the search */
     if (!code) {
         enhope_settings_get(ctx, settings, "validation_fraction", words, sizeof words);
         if (atof(words) <= 0)
-            code = cli_usage_error(o->command, "--validation-fraction 0 leaves no validation part to tune on");
+            code = cli_usage_error(o->command, "--validation-fraction 0 leaves no validation part; use a value above 0");
         if (!enhope_settings_applies(settings, "n_epochs"))
-            code = cli_usage_error(o->command, "the method is not learned in steps: there is nothing to tune");
+            code = cli_usage_error(o->command, "the method is not trained in epochs; choose another --method");
         t->drawn = tune_dimensions(settings);
     }
     enhope_settings_free(settings);
@@ -237,53 +238,55 @@ static int take_settings(tuning *t)
     return code;
 }
 
-static int take_options(tuning *t)
+static int parse_options(tuning *t)
 {
     const cli_options *o = t->options;
     const double seconds = o->tune.for_time ? cli_seconds_parse(o->tune.for_time)
                            : o->tune.trials ? INFINITY
-                                            : own_seconds;
-    if (!o->data) return cli_usage_error(o->command, "--data SPEC is missing");
+                                            : default_seconds;
+    if (!o->data) return cli_usage_error(o->command, "missing option: --data SPEC");
     if (!strcmp(o->data, "-"))
-        return cli_usage_error(o->command, "every trial reads the data: it cannot be -, but a file");
+        return cli_usage_error(o->command, "every trial reads the data, which cannot be -; use a file");
     if (seconds <= 0)
-        return cli_usage_error(o->command, "--for is '%s': expected a time as in 90s, 10m or 2h", o->tune.for_time);
+        return cli_usage_error(o->command, "--for is '%s': expected a time such as 90s, 10m or 2h", o->tune.for_time);
     t->started = cli_now();
     t->until = t->started + seconds;
-    t->closing = t->started + closing_part * seconds;
-    t->most = o->tune.trials;
+    t->closing = t->started + start_fraction * seconds;
+    t->max_trials = o->tune.trials;
     const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     const bool cpu = !o->compute.device || !strcmp(o->compute.device, "cpu");
-    t->jobs = o->jobs ? (int)o->jobs : cpu ? cores / CORES_OF_A_JOB : 1;
+    t->jobs = o->jobs ? (int)o->jobs : cpu ? cores / CORES_PER_JOB : 1;
     if (t->jobs < 1) t->jobs = 1;
-    if (!o->jobs && t->jobs > MOST_OWN_JOBS) t->jobs = MOST_OWN_JOBS;
+    if (!o->jobs && t->jobs > MAX_DEFAULT_JOBS) t->jobs = MAX_DEFAULT_JOBS;
     t->threads = t->jobs == 1 ? 0 : cores > t->jobs ? cores / t->jobs : 1;
-    return take_settings(t);
+    return parse_settings(t);
 }
 
-static bool kept(const tuning *t, const char *kind, int trial, int round, const char *ending)
+static bool has_file(const tuning *t, const char *kind, int trial, int round, const char *ending)
 {
     char path[TUNE_PATH];
     tune_path(t, kind, trial, round, ending, path);
     return access(path, R_OK) == 0;
 }
 
-/* The trials of a search that was begun before: one of the same kind only. */
-static int find_kept(tuning *t)
+/* Reads the trials of an earlier search with the same data and settings. */
+static int find_results(tuning *t)
 {
     add_trial(t);
-    if (!t->facts.samples && kept(t, "runs", 0, LAST, ".json"))
-        return cli_error("%s holds a search on other data or with other settings; -o names another folder", t->folder);
-    while (t->facts.samples && t->trials < t->room && kept(t, "runs", t->trials, 0, ".json")) add_trial(t);
-    /* a model that is wanted and gone is made again; all are looked at before any is given up */
+    if (!t->facts.samples && has_file(t, "runs", 0, LAST, ".json"))
+        return cli_error("%s contains a search on other data or with other settings; choose another folder with -o",
+                         t->folder);
+    while (t->facts.samples && t->trials < t->capacity && has_file(t, "runs", t->trials, 0, ".json")) add_trial(t);
+    /* a missing model is trained again; check all runs before models are removed */
     for (int i = 0; i < t->trials * ROUNDS; i++) {
         const tune_run *run = run_of(t, i / ROUNDS, i % ROUNDS);
         const bool wanted = tune_allowed(t, run) && (i == LAST || !tune_beaten(t, run));
-        t->trial[i / ROUNDS].lost[i % ROUNDS] = wanted && !kept(t, "models", i / ROUNDS, i % ROUNDS, ".safetensors");
+        t->trial[i / ROUNDS].model_missing[i % ROUNDS] =
+            wanted && !has_file(t, "models", i / ROUNDS, i % ROUNDS, ".safetensors");
     }
     for (int i = 0; i < t->trials * ROUNDS; i++) {
         tune_trial *trial = &t->trial[i / ROUNDS];
-        if (trial->lost[i % ROUNDS]) trial->run[i % ROUNDS].done = false;
+        if (trial->model_missing[i % ROUNDS]) trial->run[i % ROUNDS].done = false;
     }
     return 0;
 }
@@ -295,23 +298,23 @@ int cmd_tune(const cli_options *options)
                 .epochs = EPOCHS,
                 .seed = 1,
                 .series = options->tune.series ? options->tune.series : 1,
-                .room = options->tune.trials ? (int)options->tune.trials : MOST_TRIALS,
+                .capacity = options->tune.trials ? (int)options->tune.trials : MAX_TRIALS,
                 .terminal = isatty(STDERR_FILENO) != 0};
     static const char *const inner[] = {"runs", "models"};
-    int code = take_options(&t);
+    int code = parse_options(&t);
     if (code) return code;
-    t.trial = cli_alloc("trials", t.room, 1, sizeof *t.trial);
+    t.trial = cli_alloc("trials", t.capacity, 1, sizeof *t.trial);
     if (!t.trial) return CLI_FAILED;
-    const cli_pool pool = {.user = &t, .most = t.jobs, .next = next, .run = train, .ended = ended, .draw = draw};
+    const cli_pool pool = {.user = &t, .max_jobs = t.jobs, .next = next, .run = train, .ended = ended, .draw = draw};
     cli_catch_signals();
     code = cli_make_folders(t.folder, inner, 2);
-    if (!code) code = find_kept(&t);
+    if (!code) code = find_results(&t);
     if (!code) code = cli_pool_run(&pool);
     clear_line(&t);
     if (!code) code = t.code;
     if (!code && t.facts.samples) code = tune_report(&t);
     if (!code && cli_caught_signal()) {
-        cli_error("stopped; what is done is kept in %s, and the same command goes on from there", t.folder);
+        cli_error("stopped; completed runs are in %s; run the same command again to resume", t.folder);
         code = 128 + cli_caught_signal();
     }
     free(t.trial);

@@ -1,4 +1,4 @@
-/* enhope update: a model and new data in, a model that has gone on out. */
+/* enhope update: continues training of a model on new data. */
 #define _DEFAULT_SOURCE 1
 #include <string.h>
 #include <sys/stat.h>
@@ -10,11 +10,12 @@ static const char default_output[] = "model.safetensors";
 static const enhope_setting_info *find_setting(const char *name)
 {
     int i = 0;
-    while (strcmp(enhope_setting_get(i)->name, name) != 0) i++; /* options are parsed: it is there */
+    while (strcmp(enhope_setting_get(i)->name, name) != 0) i++; /* the parser accepts known names only */
     return enhope_setting_get(i);
 }
 
-/* The model's own settings, and those of the command line. How many epochs and how large a batch depends on the data. */
+/* The settings of the model, without those that depend on the data, then those of the command
+ * line. */
 static int make_settings(const cli_session *session, const cli_options *options, enhope_settings **out)
 {
     static const char *const others[] = {"n_epochs", "batch_size", "time_limit", NULL};
@@ -26,10 +27,11 @@ static int make_settings(const cli_session *session, const cli_options *options,
         char name[CLI_NAME];
         cli_option_name(setting->name, name, sizeof name);
         if (find_setting(setting->name)->fixed)
-            return cli_usage_error(options->command,
-                                   "--%s cannot be changed: an update keeps the map, the exemplars and the scaling of "
-                                   "the model; leave it out",
-                                   name);
+            return cli_usage_error(
+                options->command,
+                "--%s cannot be changed: the shape of the map is that of the model; remove the option, "
+                "or use enhope train",
+                name);
         status = enhope_settings_set(session->ctx, *out, setting->name, setting->value);
     }
     return status ? cli_fail(session->ctx, status) : 0;
@@ -41,18 +43,18 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &at) == 0 && stat(b, &other) == 0 && at.st_dev == other.st_dev && at.st_ino == other.st_ino;
 }
 
-/* Where the model goes: over MODEL only where that was said. */
+/* The output file: MODEL only with --in-place or -o MODEL. */
 static int choose_output(const cli_options *options, const char **path)
 {
     const char *model = options->positional[0];
     if (options->output && options->training.in_place)
-        return cli_usage_error(options->command, "-o and --in-place are two places for one model");
+        return cli_usage_error(options->command, "-o and --in-place exclude each other; use one of them");
     *path = options->training.in_place ? model : options->output ? options->output : default_output;
     if (!strcmp(*path, "-"))
-        return cli_usage_error(options->command, "a model cannot go to standard output; -o FILE names a file");
+        return cli_usage_error(options->command, "a model cannot be written to standard output; use -o FILE");
     if (!options->output && !options->training.in_place && same_file(*path, model))
-        return cli_usage_error(options->command,
-                               "%s would be overwritten: --in-place wants that, -o FILE names another", model);
+        return cli_usage_error(options->command, "%s would be overwritten; use --in-place to allow that, or -o FILE",
+                               model);
     return 0;
 }
 
@@ -63,7 +65,7 @@ int cmd_update(const cli_options *options)
     enhope_settings *settings = NULL;
     cli_catch_signals();
     int code = cli_session_open(&session, options);
-    if (!code && !options->data) code = cli_usage_error(options->command, "--data SPEC is missing");
+    if (!code && !options->data) code = cli_usage_error(options->command, "missing option: --data SPEC");
     if (!code) code = choose_output(options, &path);
     if (!code) code = cli_session_model(&session, options->positional[0]);
     if (!code) code = make_settings(&session, options, &settings);

@@ -1,4 +1,4 @@
-/* enhope view: the embedding as a page to explore, one file that needs no network. */
+/* enhope view: writes an interactive page of the embedding, one file that needs no network. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "view/view.h"
 
 enum {
-    SAMPLE = 200000,          /* points that a page shows where --sample is not said */
-    DETAIL = 10000,           /* samples that it carries where --detail is not said */
-    PLAYED = 2000,            /* points of the film of training, */
-    PLAYED_NUMBERS = 1 << 26, /* and inputs of all of them, at most */
-    EXEMPLARS = 5000          /* that are drawn */
+    SAMPLE = 200000,          /* default of --sample */
+    DETAIL = 10000,           /* default of --detail */
+    PLAYED = 2000,            /* maximum points in the animation of training, */
+    PLAYED_NUMBERS = 1 << 26, /* and maximum number of their inputs in total */
+    EXEMPLARS = 5000          /* maximum that are drawn */
 };
 static const char default_output[] = "map.html";
 
@@ -36,16 +36,16 @@ static void view_free(view *v)
     cli_session_close(&v->session);
 }
 
-/* ---- what is shown ---- */
+/* ---- points of the page ---- */
 
-static int read_part(view *v, const cli_options *options, const char *asked)
+static int read_part(view *v, const cli_options *options, const char *name)
 {
     view_part *part = &v->part[v->parts++];
     cli_options of_part = *options;
-    if (options->source.part) of_part.source.part = asked;
+    if (options->source.part) of_part.source.part = name;
     part->session = v->session;
     part->session.data = NULL;
-    int code = cli_session_data(&part->session, &of_part, options->data, asked);
+    int code = cli_session_data(&part->session, &of_part, options->data, name);
     if (!code) code = cli_session_in_memory(&part->session, options);
     if (code) return code;
     part->kind = !part->session.part ? 2 : strcmp(part->session.part, "test") ? 1 : 0;
@@ -75,7 +75,7 @@ static int predict_part(view_part *part, const cli_options *options)
     if (status) return cli_fail(part->session.ctx, status);
     const int code = cli_session_true_classes(&part->session, &part->truth);
     for (int64_t i = 0; i < n && !code; i++) {
-        part->labelled += part->truth[i] != -1;
+        part->labeled += part->truth[i] != -1;
         part->errors += part->truth[i] != -1 && part->truth[i] != part->p.label[i];
     }
     return code;
@@ -107,9 +107,10 @@ int32_t view_group_of(const view *v, int64_t row)
     return k >= 0 ? k : v->session.model_info.classes - 1 - k;
 }
 
-/* Chooses `most` of the `count` rows row[] (NULL: 0..count-1), or a few more: the same share of every class, evenly along the
- * order of the data, and where errors_first all errors if these are fewer. */
-static int choose(const view *v, const int64_t *row, int64_t count, int64_t most, bool errors_first, int64_t **out,
+/* Selects about max_count of the `count` rows row[] (NULL: 0..count-1): the same fraction of every
+ * class, evenly spaced in the order of the data. With errors_first, selects all errors, if they are
+ * fewer than max_count, and then other rows. */
+static int choose(const view *v, const int64_t *row, int64_t count, int64_t max_count, bool errors_first, int64_t **out,
                   int64_t *chosen)
 {
     const int32_t groups = v->session.model_info.classes + 2;
@@ -121,17 +122,17 @@ static int choose(const view *v, const int64_t *row, int64_t count, int64_t most
         return CLI_FAILED;
     }
     for (int64_t i = 0; i < count && errors_first; i++) errors += is_error(v, row ? row[i] : i);
-    if (errors >= most) errors = 0;
+    if (errors >= max_count) errors = 0;
     const int64_t others = count - errors;
     for (int64_t i = 0; i < count; i++)
         if (!errors || !is_error(v, row ? row[i] : i)) size[view_group_of(v, row ? row[i] : i)]++;
     *chosen = 0;
     for (int64_t i = 0; i < count; i++) {
         const int64_t at = row ? row[i] : i;
-        bool keep = count <= most || (errors && is_error(v, at));
+        bool keep = count <= max_count || (errors && is_error(v, at));
         if (!keep) {
             const int32_t k = view_group_of(v, at);
-            const double share = fmax((double)(most - errors) / (double)others, 1 / (double)size[k]);
+            const double share = fmax((double)(max_count - errors) / (double)others, 1 / (double)size[k]);
             keep = floor((double)(seen[k] + 1) * share + 1e-9) > floor((double)seen[k] * share + 1e-9);
             seen[k]++;
         }
@@ -182,7 +183,7 @@ static int gather(view *v, const cli_options *options)
     return code;
 }
 
-/* ---- how training went ---- */
+/* ---- history of training ---- */
 
 int64_t view_played_point(const view *v, int64_t i)
 {
@@ -192,8 +193,9 @@ int64_t view_played_point(const view *v, int64_t i)
 static int record_history(view *v, const cli_options *options)
 {
     const int64_t H = v->session.model_info.inputs, h = v->session.model_info.outputs;
-    const int64_t room = PLAYED_NUMBERS / H > 1 ? PLAYED_NUMBERS / H : 1;
-    const int64_t most = room < PLAYED ? room : PLAYED, points = v->n < most ? v->n : most;
+    const int64_t max_by_size = PLAYED_NUMBERS / H > 1 ? PLAYED_NUMBERS / H : 1;
+    const int64_t max_points = max_by_size < PLAYED ? max_by_size : PLAYED,
+                  points = v->n < max_points ? v->n : max_points;
     float *X = cli_alloc("samples", points, H, sizeof *X), *Y = X ? cli_alloc("a frame", points, 2, sizeof *Y) : NULL;
     int32_t *truth = Y ? cli_alloc("classes", points, 1, sizeof *truth) : NULL;
     int code = truth ? 0 : CLI_FAILED;
@@ -210,8 +212,8 @@ static int record_history(view *v, const cli_options *options)
     if (!code) code = cli_page_history_record(&v->session, options, &watched, &v->history);
     if (!code && v->history.gap > CLI_PAGE_GAP)
         fprintf(stderr,
-                "enhope: --history trained another model than %s: give the --data, --split and --limit that it "
-                "was trained with\n",
+                "enhope: --history trained a model that differs from %s; use the --data, --split and --limit of its "
+                "training\n",
                 options->positional[0]);
     free(X);
     free(Y);
@@ -226,14 +228,15 @@ int cmd_view(const cli_options *options)
     const char *path = options->output ? options->output : default_output, *dot = strrchr(path, '.');
     if (dot && (!strcasecmp(dot, ".svg") || !strcasecmp(dot, ".png") || !strcasecmp(dot, ".pdf")))
         return cli_usage_error(
-            options->command,
-            "%s: a page is written, not a picture, which enhope plot draws: expected a name as map.html", path);
+            options->command, "%s: view writes an HTML page; use a name such as map.html, or enhope plot for a picture",
+            path);
     int code = cli_session_open(&v.session, options);
     if (!code) code = cli_session_model(&v.session, options->positional[0]);
     if (!code && v.session.model_info.outputs < 2)
-        code = cli_error("%s maps to 1 dimension: a map needs 2", options->positional[0]);
+        code = cli_error("%s maps to 1 dimension, the page needs 2: train with two or more dimensions",
+                         options->positional[0]);
     if (!code && v.session.model_info.outputs > 2)
-        fprintf(stderr, "enhope: %s maps to %lld dimensions: the first two are drawn\n", options->positional[0],
+        fprintf(stderr, "enhope: %s maps to %lld dimensions; the first two are drawn\n", options->positional[0],
                 (long long)v.session.model_info.outputs);
     if (!code) code = read_parts(&v, options);
     if (!code && *cli_page_missing) code = cli_error("view: %s", cli_page_missing);
@@ -244,7 +247,8 @@ int cmd_view(const cli_options *options)
     if (!code && options->page.history) code = record_history(&v, options);
     if (!code && v.n < v.total)
         fprintf(stderr,
-                "enhope: the page shows %lld of %lld points, the same share of every class; --sample N says how many\n",
+                "enhope: the page shows %lld of %lld points, the same fraction of every class; use --sample N to "
+                "change it\n",
                 (long long)v.n, (long long)v.total);
     if (!code) code = view_put_page(&v, options, output.file);
     if (!code) code = cli_output_close(&output);

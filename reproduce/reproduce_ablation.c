@@ -1,15 +1,15 @@
-/* The report on what each choice of the recipe best buys. */
+/* The report on the effect of each setting of the recipe best. */
 #include <math.h>
 #include <stdio.h>
 
 #include "reproduce.h"
 
-static const char base[] = "half"; /* the row that others change */
+static const char base[] = "half"; /* the row that the others are compared with */
 
-/* "+0.21 ± 0.04": the mean over seeds of the difference to the base, and its standard error. */
+/* "+0.21 ± 0.04": mean over seeds of the difference to the base, and its standard error. */
 static void put_difference(const reproduction *r, document *d, int row, int set, measure m)
 {
-    double values[MOST_SEEDS];
+    double values[MAX_SEEDS];
     int count = 0;
     for (int seed = 1; seed <= r->seeds; seed++) {
         const double value =

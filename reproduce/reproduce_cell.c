@@ -1,5 +1,5 @@
-/* One cell of the reproduction: a model trained with the plan's settings, judged once on the test part, and what it
- * took, kept as a small JSON file. */
+/* One cell: trains a model with the settings of the plan, evaluates it once on the test part, and
+ * stores errors and costs in a JSON file. */
 #define _DEFAULT_SOURCE 1
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "core/pool.h"
 #include "reproduce.h"
 
-enum { QUICK_TRAINING = 3000, QUICK_TEST = 1000, KMEANS_CENTRES = 20 };
+enum { QUICK_TRAINING = 3000, QUICK_TEST = 1000, KMEANS_CENTERS = 20 };
 static const char quick_time[] = "2.5";
 
 void cell_name(cell at, char *buffer, size_t size)
@@ -36,7 +36,7 @@ void cell_settings(const reproduction *r, cell at, char *buffer, size_t size)
 
 static void file_path(const reproduction *r, cell at, const char *kind, const char *ending, char *path)
 {
-    snprintf(path, PATH_ROOM, "%s/%s/%s_%s_%d%s", r->folder, kind, plan_sets[at.set].id, plan_row_get(at.row)->id,
+    snprintf(path, PATH_SIZE, "%s/%s/%s_%s_%d%s", r->folder, kind, plan_sets[at.set].id, plan_row_get(at.row)->id,
              at.seed, ending);
 }
 
@@ -53,40 +53,41 @@ bool cell_keeps_model(cell at)
     return at.seed == 1 && keep && strstr(keep, word);
 }
 
-/* path (2 PATH_ROOM) and split (TEXT_ROOM) hold what source points to. */
+/* path (2 PATH_SIZE) and split (TEXT_SIZE) are buffers that source points to. */
 static void cell_source(const reproduction *r, cell at, const char *part, enhope_source *source, char *path,
                         char *split)
 {
     const plan_set *set = &plan_sets[at.set];
     const bool test = !strcmp(part, "test");
     if (set->path)
-        snprintf(path, 2 * PATH_ROOM, "%s/%s", r->data, set->path);
+        snprintf(path, 2 * PATH_SIZE, "%s/%s", r->data, set->path);
     else
-        snprintf(path, 2 * PATH_ROOM, "%s/%s,%s/%s", r->data, set->pair[test][0], r->data, set->pair[test][1]);
-    if (set->split) snprintf(split, TEXT_ROOM, "%s%d", set->split, at.seed);
-    *source = (enhope_source){.path = path, .part = set->path ? part : NULL, .split = set->split ? split : NULL};
+        snprintf(path, 2 * PATH_SIZE, "%s/%s,%s/%s", r->data, set->pair[test][0], r->data, set->pair[test][1]);
+    if (set->split) snprintf(split, TEXT_SIZE, "%s%d", set->split, at.seed);
+    *source = (enhope_source){.path = path, .split = set->split ? split : NULL};
+    if (set->path) source->part = part;
     if (r->quick) source->limit = test ? QUICK_TEST : QUICK_TRAINING;
 }
 
-/* ---- kept ---- */
+/* ---- result files ---- */
 
 bool cell_read(const reproduction *r, cell at, cell_result *out)
 {
-    char path[PATH_ROOM], settings[TEXT_ROOM];
+    char path[PATH_SIZE], settings[TEXT_SIZE];
     file_path(r, at, "cells", ".json", path);
     cell_settings(r, at, settings, sizeof settings);
-    cJSON *object = cli_kept_json(path);
+    cJSON *object = cli_json_read(path);
     if (!object) return false;
-    *out = (cell_result){.test = cli_kept_number(object, "test_error_percent"),
-                         .kmeans = cli_kept_number(object, "kmeans_error_percent"),
-                         .valid = cli_kept_number(object, "valid_error_percent"),
-                         .tested = cli_kept_count(object, "test_points"),
-                         .seconds = cli_kept_number(object, "seconds"),
-                         .bytes = cli_kept_number(object, "peak_bytes"),
-                         .epochs = cli_kept_count(object, "epochs"),
-                         .best = cli_kept_count(object, "best_epoch")};
-    snprintf(out->device, sizeof out->device, "%s", cli_kept_text(object, "device"));
-    bool whole = isfinite(out->test) && !strcmp(cli_kept_text(object, "settings"), settings);
+    *out = (cell_result){.test = cli_json_number(object, "test_error_percent"),
+                         .kmeans = cli_json_number(object, "kmeans_error_percent"),
+                         .valid = cli_json_number(object, "valid_error_percent"),
+                         .tested = cli_json_count(object, "test_points"),
+                         .seconds = cli_json_number(object, "seconds"),
+                         .bytes = cli_json_number(object, "peak_bytes"),
+                         .epochs = cli_json_count(object, "epochs"),
+                         .best = cli_json_count(object, "best_epoch")};
+    snprintf(out->device, sizeof out->device, "%s", cli_json_text(object, "device"));
+    bool whole = isfinite(out->test) && !strcmp(cli_json_text(object, "settings"), settings);
     cJSON_Delete(object);
     if (whole && cell_keeps_model(at)) {
         cell_model_path(r, at, path);
@@ -97,7 +98,7 @@ bool cell_read(const reproduction *r, cell at, cell_result *out)
 
 static int cell_write(const reproduction *r, cell at, const cell_result *result)
 {
-    char path[PATH_ROOM], settings[TEXT_ROOM], name[TEXT_ROOM];
+    char path[PATH_SIZE], settings[TEXT_SIZE], name[TEXT_SIZE];
     cli_output output = {0};
     file_path(r, at, "cells", ".json", path);
     cell_settings(r, at, settings, sizeof settings);
@@ -118,12 +119,12 @@ static int cell_write(const reproduction *r, cell at, const cell_result *result)
     return cli_output_close(&output);
 }
 
-/* ---- done ---- */
+/* ---- running ---- */
 
 int cell_data(const reproduction *r, cell at, const char *part, enhope_context *ctx, enhope_dataset **out)
 {
     enhope_source source;
-    char path[2 * PATH_ROOM], split[TEXT_ROOM];
+    char path[2 * PATH_SIZE], split[TEXT_SIZE];
     cell_source(r, at, part, &source, path, split);
     const enhope_status status = enhope_dataset_read(ctx, &source, out);
     return status ? cli_fail(ctx, status) : 0;
@@ -139,7 +140,7 @@ static void name_cpu(char *buffer, size_t size)
     snprintf(buffer, size, "%s, ", name);
 }
 
-/* The first device whose name begins so: "cuda" is cuda:0. */
+/* The first device whose name begins with name: "cuda" is cuda:0. */
 static bool find_device(enhope_context *ctx, const char *name, enhope_device_info *out)
 {
     for (int i = 0; i < enhope_device_count(ctx); i++)
@@ -167,33 +168,35 @@ static double peak_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : NAN;
 }
 
-static int judge(cli_session *s, const enhope_model *model, const enhope_dataset *test, double *percent, int64_t *n)
+static int evaluate(cli_session *s, const enhope_model *model, const enhope_dataset *test, double *percent, int64_t *n)
 {
     enhope_evaluation e = {0};
     const enhope_status status = enhope_model_evaluate(s->ctx, model, test, 0, &e);
     if (status) return cli_fail(s->ctx, status);
-    if (!e.n) return cli_error("the test part has no labelled sample of a class that was trained on");
+    if (!e.n)
+        return cli_error("the test part has no labeled sample of a class of the model; use data with matching classes");
     *percent = 100.0 * (double)e.errors / (double)e.n;
     *n = e.n;
     return 0;
 }
 
-static int judge_against_kmeans(cli_session *s, cell at, const enhope_dataset *test, double *percent)
+static int evaluate_kmeans(cli_session *s, cell at, const enhope_dataset *test, double *percent)
 {
     enhope_model *model = NULL;
     int64_t n;
     const enhope_status status =
-        enhope_model_with_references(s->ctx, s->model, s->data, "kmeans", KMEANS_CENTRES, at.seed, &model);
+        enhope_model_with_references(s->ctx, s->model, s->data, "kmeans", KMEANS_CENTERS, at.seed, &model);
     if (status) return cli_fail(s->ctx, status);
-    const int code = judge(s, model, test, percent, &n);
+    const int code = evaluate(s, model, test, percent, &n);
     enhope_model_free(model);
     return code;
 }
 
-/* The plan's settings change the paper's, but samples weigh the same unless the plan weighs pairs. */
+/* The recipe paper with equal weights of samples instead of pairs; settings of the plan override
+ * it. */
 static int make_settings(const reproduction *r, cell at, enhope_context *ctx, enhope_settings *settings)
 {
-    char words[TEXT_ROOM];
+    char words[TEXT_SIZE];
     plan_settings(at, words, sizeof words);
     const bool weighs = strstr(words, "weight ");
     enhope_status status = enhope_settings_set(ctx, settings, "recipe", "paper");
@@ -239,15 +242,15 @@ int cell_run(const reproduction *r, cell at)
     cell_result result = {.kmeans = NAN};
     cli_session s;
     enhope_dataset *test = NULL;
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     int code = cli_session_open(&s, r->options);
     if (s.ctx) enhope_context_set_log(s.ctx, NULL, NULL);
     if (!code) reproduce_machine(s.ctx, r->options->compute.device, result.device, sizeof result.device);
     if (!code) code = cell_data(r, at, "train", s.ctx, &s.data);
     if (!code) code = train(r, at, &s, &result);
     if (!code) code = cell_data(r, at, "test", s.ctx, &test);
-    if (!code) code = judge(&s, s.model, test, &result.test, &result.tested);
-    if (!code && row->against_kmeans) code = judge_against_kmeans(&s, at, test, &result.kmeans);
+    if (!code) code = evaluate(&s, s.model, test, &result.test, &result.tested);
+    if (!code && row->measures_kmeans) code = evaluate_kmeans(&s, at, test, &result.kmeans);
     if (!code && cell_keeps_model(at)) {
         cell_model_path(r, at, path);
         const enhope_status status = enhope_model_save(s.ctx, s.model, path);

@@ -1,4 +1,4 @@
-/* A document in two languages: Markdown, and the same as one HTML page. */
+/* Writes a document as Markdown and as one HTML page. */
 #define _DEFAULT_SOURCE 1
 #include <stdarg.h>
 

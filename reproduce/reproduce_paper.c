@@ -1,4 +1,4 @@
-/* The report on the paper: its tables, its claims, its figure, and what goes beyond it. */
+/* The report on the paper: its tables, claims and figure, and results beyond the paper. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <string.h>
@@ -13,10 +13,11 @@ static spread claim_side(const reproduction *r, const char *name, int set)
     snprintf(id, sizeof id, "%s", name);
     char *kmeans = strstr(id, "+kmeans");
     if (kmeans) *kmeans = 0;
-    return report_spread(r, plan_row_number(id), set, kmeans ? AGAINST_KMEANS : TEST);
+    return report_spread(r, plan_row_number(id), set, kmeans ? KMEANS_ERROR : TEST);
 }
 
-/* Of a claim that the gap is above zero; scale is its deviation, NaN where there is a single seed. */
+/* Whether the claim "gap > 0" is confirmed. scale is the deviation of the gap, NaN for a single
+ * seed. */
 static void put_verdict(double gap, double scale, char *text, size_t size)
 {
     const char *sign = gap > 0 ? "yes" : "NO";
@@ -105,7 +106,7 @@ static void put_speed(const reproduction *r, document *d)
 static int draw_panel(const reproduction *r, enhope_context *ctx, const enhope_dataset *test, const char *id, FILE *out)
 {
     const cell at = {.row = plan_row_number(id), .set = MNIST, .seed = 1};
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     enhope_model *model = NULL;
     cell_model_path(r, at, path);
     const enhope_status status = enhope_model_load(ctx, path, &model);
@@ -122,7 +123,7 @@ static int draw_panel(const reproduction *r, enhope_context *ctx, const enhope_d
 static int put_panel(const reproduction *r, document *d, enhope_context *ctx, const enhope_dataset *test,
                      const char *id)
 {
-    char path[PATH_ROOM], buffer[4096];
+    char path[PATH_SIZE], buffer[4096];
     cli_output output = {0};
     snprintf(path, sizeof path, "%s/figure-1-%s.svg", r->folder, id);
     int code = cli_output_open(&output, path);
@@ -132,7 +133,7 @@ static int put_panel(const reproduction *r, document *d, enhope_context *ctx, co
     if (code) return code;
     fprintf(d->md, "![%s](figure-1-%s.svg)\n", plan_row_get(plan_row_number(id))->name, id);
     FILE *picture = fopen(path, "rb");
-    if (!picture) return cli_error("%s: cannot be read", path);
+    if (!picture) return cli_error("%s: cannot read the figure", path);
     for (size_t got; (got = fread(buffer, 1, sizeof buffer, picture)) > 0;) fwrite(buffer, 1, got, d->html);
     fclose(picture);
     return 0;
@@ -163,7 +164,7 @@ static int put_figure(const reproduction *r, document *d)
     return code;
 }
 
-/* ---- the whole ---- */
+/* ---- report ---- */
 
 static void put_introduction(const reproduction *r, document *d)
 {

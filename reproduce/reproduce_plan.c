@@ -1,4 +1,5 @@
-/* What the paper measured, and the settings that we measure it with: found on validation parts, never on test data. */
+/* The results of the paper, and the settings to reproduce them. The settings were chosen on
+ * validation parts, never on test data. */
 #include <string.h>
 
 #include "reproduce.h"
@@ -17,22 +18,22 @@ const plan_set plan_sets[SETS] = {
 };
 
 /* clang-format off */
-/* The paper's recipe: order 2, 800 factors, 400 hidden units, joint form, conjugate gradients; batches and line searches
- * by validation. */
+/* The recipe of the paper: order 2, 800 factors, 400 hidden units, joint normalizer, conjugate
+ * gradients. Batches and line searches were chosen by validation. */
 #define EN_HOPE    "method en-hope target_weight pair exemplars "
 #define HOPE_MNIST "batch_size 2000 line_searches 15 n_epochs 14"
 #define HOPE_USPS  "batch_size 500 line_searches 8 n_epochs 30"
 #define HOPE_NEWS  "batch_size 500 line_searches 3 n_epochs 20 init_scale 0.1"
 #define HOPE_VGG   "batch_size 2000 line_searches 5 n_epochs 10"
 #define HOPE_SETS  {HOPE_MNIST, HOPE_USPS, HOPE_NEWS, HOPE_VGG}
-/* The same maps by Adam, with inputs disturbed in training. */
+/* The same maps trained by Adam with augmented inputs. */
 #define ADAM       "solver adam patience 0 "
 #define NOISY_SETS {"dropout 0.2 batch_size 500 n_epochs 60", "noise 0.2 dropout 0.2 batch_size 200 n_epochs 300", \
                     "dropout 0.2 learning_rate 0.001 batch_size 500 n_epochs 60", "noise 0.1 batch_size 500 n_epochs 30"}
 #define DEEP_SETS  {"learning_rate 0.003 batch_size 500 n_epochs 40", "learning_rate 0.01 batch_size 500 n_epochs 100", \
                     "learning_rate 0.01 batch_size 500 n_epochs 30", NULL}
 
-/* The best recipe on sparse words: they are dropped, and one exemplar a class is enough. */
+/* The recipe best for sparse words: dropout instead of noise, and one exemplar per class. */
 #define BEST_NEWS  "adversarial_step 0 noise 0 dropout 0.2 n_exemplars 4 n_epochs 40 learning_rate 0.003 init_scale 1"
 #define HALF       "recipe best n_epochs 150"
 #define CHANGED(id, name, change) \
@@ -68,7 +69,7 @@ static const plan_row rows[] = {
     {"dt-nca", "dt-NCA", "method dt-nca " ADAM, DEEP_SETS, {3.48, 5.11, 25.85}, {0}, true, NULL, OF_PAPER},
     {"dt-mcml", "dt-MCML", "method dt-mcml " ADAM, DEEP_SETS,
      {3.35, 4.07, 21.10}, {3.17, 4.27, 21.90}, true, mnist, OF_PAPER},
-    /* the paper's own */
+    /* methods of the paper */
     {"hope", "HOPE", "method hope", HOPE_SETS, {3.20, 3.03, 20.05, 0.65}, {0}, true, NULL, OF_PAPER},
     {"en-hope-10-kmeans", "en-HOPE, 10 k-means exemplars", EN_HOPE "kmeans n_exemplars 10", HOPE_SETS,
      {2.86, 2.96, 18.27, 0.67}, {0}, false, NULL, OF_PAPER},
@@ -82,7 +83,7 @@ static const plan_row rows[] = {
      {3.19, 3.10, 18.84, 0.68}, {0}, false, NULL, OF_PAPER},
     {"en-hope-10-D", "en-HOPE, 20 learned exemplars, 10-D", EN_HOPE "learned n_exemplars 20 n_components 10",
      {"batch_size 2000 line_searches 5 n_epochs 40", HOPE_USPS, HOPE_NEWS, NULL}, {2.31}, {0}, false, NULL, OF_PAPER},
-    /* the same with disturbed inputs */
+    /* the same with augmented inputs */
     {"hope-noise", "HOPE", "method hope " ADAM,
      {"dropout 0.3 batch_size 500 n_epochs 60", "dropout 0.3 batch_size 200 n_epochs 200", "dropout 0.2 batch_size 1000 n_epochs 60",
       "noise 0.1 batch_size 500 n_epochs 30"},
@@ -100,7 +101,7 @@ static const plan_row rows[] = {
     {"en-hope-10-D-noise", "en-HOPE, 20 learned exemplars, 10-D, augmented inputs",
      EN_HOPE "learned n_exemplars 20 n_components 10 " ADAM, {"noise 0.2 batch_size 500 n_epochs 60", NULL, NULL, NULL},
      {2.31}, {0}, false, NULL, OF_PAPER},
-    /* what the table of methods gives beside */
+    /* methods that are not in the paper */
     {"deep-en-hope", "deep en-HOPE, 20 learned exemplars", "method deep-en-hope exemplars learned n_exemplars 20 " ADAM, DEEP_SETS,
      {0}, {0}, false, NULL, OF_PAPER},
     {"linear-en-hope", "linear en-HOPE, 20 learned exemplars", "method linear-en-hope exemplars learned n_exemplars 20",
@@ -109,8 +110,8 @@ static const plan_row rows[] = {
     {"snc", "SNC, 20 exemplars", "method snc exemplars learned n_exemplars 20", {"n_epochs 16", "n_epochs 20", "n_epochs 20", NULL},
      {6.31, 17.50}, {0}, false, NULL, OF_PAPER},
     {"knn", "kNN in the input space", "method knn", {"", "", "", "", ""}, {3.05, 4.77, 25.12, 0.62}, {0}, false, NULL, BEYOND},
-    /* beyond the paper: the recipes, and what they give in more dimensions, from a smaller map, for moved images; the paper's
-     * figures are its best */
+    /* beyond the paper: the recipes, with more dimensions, a smaller map or augmented images; the
+     * figures of the paper are its best */
     {"fast", "recipe fast", "recipe fast", {"", "", "", "", ""}, {2.66, 2.67, 18.27, 0.64}, {0}, false, NULL, BEYOND},
     {"best", "recipe best", "recipe best", {"", "", BEST_NEWS, "", ""},
      {2.66, 2.67, 18.27, 0.64}, {0}, false, mnist, BEYOND},
@@ -120,7 +121,7 @@ static const plan_row rows[] = {
      "recipe best n_factors 192 n_hidden 96 noise 0.05 adversarial_step 0.04 learning_rate 0.0015", {""}, {0}, {0}, false, NULL, BEYOND},
     {"best-moved", "recipe best, images moved in training",
      "recipe best adversarial_step 0.05 shift 1 affine 0.7 elastic 0.5", {""}, {0}, {0}, false, NULL, BEYOND},
-    /* what each choice of the best recipe buys, in half of its epochs: one is changed at a time */
+    /* ablation: the recipe best with half of its epochs, and one setting changed at a time */
     CHANGED("half", "baseline", ""),
     CHANGED("epochs-75", "75 epochs", " n_epochs 75"),
     CHANGED_DIGITS("no-adversary", "no adversarial step", " adversarial_step 0"),

@@ -1,4 +1,4 @@
-/* The report, from whatever cells there are: Markdown, and the same as one HTML page; what its tables share. */
+/* Writes the report from the completed cells, and the tables that both reports use. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static double measured(const cell_result *c, measure m)
 {
     switch (m) {
     case TEST: return c->test;
-    case AGAINST_KMEANS: return c->kmeans;
+    case KMEANS_ERROR: return c->kmeans;
     case VALIDATION: return c->valid;
     case SECONDS: return c->seconds;
     case BYTES: return c->bytes;
@@ -40,7 +40,7 @@ double cell_measure(const reproduction *r, cell at, measure m)
 
 spread report_spread(const reproduction *r, int row, int set, measure m)
 {
-    double values[MOST_SEEDS];
+    double values[MAX_SEEDS];
     int count = 0;
     for (int seed = 1; seed <= r->seeds; seed++) {
         const double value = cell_measure(r, (cell){row, set, seed}, m);
@@ -86,13 +86,13 @@ static void put_set_headings(document *d, const bool *sets)
 static bool measured_somewhere(const reproduction *r, int row, const bool *sets, bool kmeans)
 {
     for (int set = 0; set < SETS; set++)
-        if (sets[set] && report_spread(r, row, set, kmeans ? AGAINST_KMEANS : TEST).count) return true;
+        if (sets[set] && report_spread(r, row, set, kmeans ? KMEANS_ERROR : TEST).count) return true;
     return false;
 }
 
 void report_put_errors(const reproduction *r, document *d, const char *names, const bool *sets)
 {
-    char words[TEXT_ROOM], text[128];
+    char words[TEXT_SIZE], text[128];
     snprintf(words, sizeof words, "%s", names);
     put_set_headings(d, sets);
     for (char *rest = words, *word; (word = strtok_r(rest, " ", &rest));) {
@@ -107,7 +107,7 @@ void report_put_errors(const reproduction *r, document *d, const char *names, co
             if (!sets[set]) continue;
             const double paper = kmeans ? p->kmeans[set] : p->paper[set];
             put_paper(d, paper);
-            report_put_error(d, report_spread(r, row, set, kmeans ? AGAINST_KMEANS : TEST), paper);
+            report_put_error(d, report_spread(r, row, set, kmeans ? KMEANS_ERROR : TEST), paper);
         }
         document_end_row(d);
     }
@@ -118,7 +118,7 @@ void report_put_errors(const reproduction *r, document *d, const char *names, co
 
 void report_put_costs(const reproduction *r, document *d)
 {
-    char text[TEXT_ROOM], bytes[32];
+    char text[TEXT_SIZE], bytes[32];
     document_headings(d, "data", "method", "validation error", "test error", "best epoch", "seconds", "peak memory",
                       "settings", NULL);
     for (int set = 0; set < SETS; set++)
@@ -143,12 +143,12 @@ void report_put_costs(const reproduction *r, document *d)
     document_close_table(d);
 }
 
-/* ---- the whole ---- */
+/* ---- report ---- */
 
 /* Every device that cells were trained on. */
 void report_put_devices(const reproduction *r, document *d)
 {
-    char seen[TEXT_ROOM] = "";
+    char seen[TEXT_SIZE] = "";
     int cells = 0;
     for (int row = 0; row < plan_rows(); row++)
         for (int set = 0; set < SETS; set++)
@@ -168,7 +168,7 @@ void report_put_devices(const reproduction *r, document *d)
 
 void report_put_command(const reproduction *r, document *d)
 {
-    char date[32], line[TEXT_ROOM];
+    char date[32], line[TEXT_SIZE];
     const time_t t = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&t));
     snprintf(line, sizeof line, "enhope-reproduce%s --data DATA --seeds %d%s%s%s", r->ablation ? " --ablation" : "",
@@ -177,8 +177,9 @@ void report_put_command(const reproduction *r, document *d)
     document_code(d, line);
     document_paragraph(d, "enhope %s, %s.", enhope_version(), date);
     if (r->quick)
-        document_paragraph(d, "This is the quick run: few samples, seconds for each model. It shows the layout of the "
-                              "report, and its numbers have no meaning.");
+        document_paragraph(d,
+                           "This is the quick run with few samples and seconds per model. It shows the layout of the "
+                           "report, and its numbers have no meaning.");
 }
 
 const char *report_name(const reproduction *r)
@@ -188,7 +189,7 @@ const char *report_name(const reproduction *r)
 
 int report_write(const reproduction *r)
 {
-    char paths[2][PATH_ROOM];
+    char paths[2][PATH_SIZE];
     cli_output output[2] = {{0}, {0}};
     snprintf(paths[0], sizeof paths[0], "%s/%s.md", r->folder, report_name(r));
     snprintf(paths[1], sizeof paths[1], "%s/%s.html", r->folder, report_name(r));

@@ -1,5 +1,6 @@
-/* How long it takes to classify the test part: by exemplars, by our exact neighbours in the input space, and by the two
- * that people have at hand, faiss-flat and scikit-learn's brute force, side by side on the cpu and all on one machine. */
+/* Times the classification of the test part on the cpu of one machine: with exemplars, with exact
+ * neighbors in the input space, and with two other programs, faiss-flat and scikit-learn's brute
+ * force. */
 #define _DEFAULT_SOURCE 1
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -12,11 +13,11 @@
 #include "core/pool.h"
 #include "reproduce.h"
 
-enum { REPEATS = 5, NEIGHBOURS = 5 };
+enum { REPEATS = 5, NEIGHBORS = 5 };
 
 extern char **environ;
 
-/* Reads two files of float32 rows, prints the seconds of each peer, or nothing where it is not installed. */
+/* Reads two files of float32 rows and prints the seconds of each program that is installed. */
 static const char script[] =
     "import sys, time\n"
     "try:\n"
@@ -48,10 +49,10 @@ static const char script[] =
 
 static void speed_path(const reproduction *r, int set, const char *ending, char *path)
 {
-    snprintf(path, PATH_ROOM, "%s/speed/%s%s", r->folder, plan_sets[set].id, ending);
+    snprintf(path, PATH_SIZE, "%s/speed/%s%s", r->folder, plan_sets[set].id, ending);
 }
 
-/* ---- kept ---- */
+/* ---- result files ---- */
 
 typedef struct field {
     const char *name;
@@ -75,7 +76,7 @@ static double *at(speed_result *s, int i)
     return (double *)(void *)((char *)s + fields[i].offset);
 }
 
-/* Of the model that is timed: another one is timed anew. */
+/* The settings of the timed model. If they change, it is timed again. */
 static void timed_settings(const reproduction *r, int set, char *buffer, size_t size)
 {
     cell_settings(r, (cell){.row = plan_row_number("en-hope-20-learned"), .set = set, .seed = 1}, buffer, size);
@@ -83,25 +84,25 @@ static void timed_settings(const reproduction *r, int set, char *buffer, size_t 
 
 bool speed_read(const reproduction *r, int set, speed_result *out)
 {
-    char path[PATH_ROOM], settings[TEXT_ROOM];
-    if (!plan_row_get(plan_row_number("en-hope-20-learned"))->on[set]) return false; /* nothing to be timed */
+    char path[PATH_SIZE], settings[TEXT_SIZE];
+    if (!plan_row_get(plan_row_number("en-hope-20-learned"))->on[set]) return false; /* no model to time */
     speed_path(r, set, ".json", path);
     timed_settings(r, set, settings, sizeof settings);
-    cJSON *object = cli_kept_json(path);
+    cJSON *object = cli_json_read(path);
     if (!object) return false;
-    *out = (speed_result){.training = cli_kept_count(object, "training_points"),
-                          .test = cli_kept_count(object, "test_points"),
-                          .inputs = cli_kept_count(object, "inputs")};
-    for (int i = 0; i < FIELDS; i++) *at(out, i) = cli_kept_number(object, fields[i].name);
-    snprintf(out->machine, sizeof out->machine, "%s", cli_kept_text(object, "machine"));
-    const bool same = !strcmp(cli_kept_text(object, "settings"), settings);
+    *out = (speed_result){.training = cli_json_count(object, "training_points"),
+                          .test = cli_json_count(object, "test_points"),
+                          .inputs = cli_json_count(object, "inputs")};
+    for (int i = 0; i < FIELDS; i++) *at(out, i) = cli_json_number(object, fields[i].name);
+    snprintf(out->machine, sizeof out->machine, "%s", cli_json_text(object, "machine"));
+    const bool same = !strcmp(cli_json_text(object, "settings"), settings);
     cJSON_Delete(object);
     return same && isfinite(out->exemplars) && isfinite(out->knn);
 }
 
 static int speed_write(const reproduction *r, int set, speed_result *s)
 {
-    char path[PATH_ROOM], settings[TEXT_ROOM];
+    char path[PATH_SIZE], settings[TEXT_SIZE];
     cli_output output = {0};
     speed_path(r, set, ".json", path);
     timed_settings(r, set, settings, sizeof settings);
@@ -115,9 +116,10 @@ static int speed_write(const reproduction *r, int set, speed_result *s)
     return cli_output_close(&output);
 }
 
-/* ---- ours ---- */
+/* ---- enhope ---- */
 
-/* The best of some repeats: embedding and classifying, and embedding alone (asked for where embedding is not NULL). */
+/* The minimum of several repeats: embedding and classifying, and embedding alone unless it is
+ * NULL. */
 static int time_model(enhope_context *ctx, const enhope_model *model, const enhope_dataset *test, int repeats,
                       double *seconds, double *embedding, double *error)
 {
@@ -144,11 +146,11 @@ static int time_model(enhope_context *ctx, const enhope_model *model, const enho
     return status ? cli_fail(ctx, status) : 0;
 }
 
-static int time_kept(const reproduction *r, enhope_context *ctx, int set, const char *row, const enhope_dataset *test,
-                     double *seconds, double *embedding, double *error)
+static int time_saved(const reproduction *r, enhope_context *ctx, int set, const char *row, const enhope_dataset *test,
+                      double *seconds, double *embedding, double *error)
 {
     const cell c = {.row = plan_row_number(row), .set = set, .seed = 1};
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     enhope_model *model = NULL;
     if (!cell_keeps_model(c)) return 0;
     cell_model_path(r, c, path);
@@ -173,7 +175,7 @@ static int time_knn(enhope_context *ctx, const enhope_dataset *training, const e
     return code;
 }
 
-/* ---- the peers ---- */
+/* ---- other programs ---- */
 
 static int write_floats(enhope_context *ctx, const enhope_dataset *data, const char *path)
 {
@@ -194,13 +196,13 @@ static int write_floats(enhope_context *ctx, const enhope_dataset *data, const c
     return code;
 }
 
-/* What the script says; a Python that is missing or fails says nothing. */
-static void ask_peers(const char *python, const char *training, const char *test, int64_t inputs, speed_result *s)
+/* Reads the output of the script. If Python is missing or fails, the times remain NaN. */
+static void run_script(const char *python, const char *training, const char *test, int64_t inputs, speed_result *s)
 {
     char wide[32], k[16], line[128];
     int ends[2];
     snprintf(wide, sizeof wide, "%lld", (long long)inputs);
-    snprintf(k, sizeof k, "%d", NEIGHBOURS);
+    snprintf(k, sizeof k, "%d", NEIGHBORS);
     const char *const argv[] = {python, "-c", script, training, test, wide, k, NULL};
     if (pipe(ends) != 0) return;
     posix_spawn_file_actions_t actions;
@@ -211,27 +213,27 @@ static void ask_peers(const char *python, const char *training, const char *test
     const int failed = posix_spawnp(&process, python, &actions, NULL, (char *const *)(uintptr_t)argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    FILE *said = fdopen(ends[0], "r");
-    while (said && fgets(line, sizeof line, said)) {
+    FILE *output = fdopen(ends[0], "r");
+    while (output && fgets(line, sizeof line, output)) {
         sscanf(line, "faiss %lf", &s->faiss);
         sscanf(line, "sklearn %lf", &s->sklearn);
     }
-    if (said) fclose(said);
+    if (output) fclose(output);
     if (!failed) waitpid(process, NULL, 0);
 }
 
 static int time_peers(const reproduction *r, int set, enhope_context *ctx, const enhope_dataset *training,
                       const enhope_dataset *test, speed_result *s)
 {
-    char paths[2][PATH_ROOM];
+    char paths[2][PATH_SIZE];
     speed_path(r, set, "-train.f32", paths[0]);
     speed_path(r, set, "-test.f32", paths[1]);
     int code = write_floats(ctx, training, paths[0]);
     if (!code) code = write_floats(ctx, test, paths[1]);
-    /* Debian's packages belong to its own python3, which need not be the first on the path */
+    /* packages of Debian are in its own python3, which may not be the first on PATH */
     static const char *const pythons[] = {"python3", "/usr/bin/python3"};
     for (int i = 0; i < 2 && !code && !(isfinite(s->faiss) && isfinite(s->sklearn)); i++)
-        ask_peers(pythons[i], paths[0], paths[1], s->inputs, s);
+        run_script(pythons[i], paths[0], paths[1], s->inputs, s);
     unlink(paths[0]);
     unlink(paths[1]);
     return code;
@@ -254,12 +256,12 @@ int speed_run(const reproduction *r, int set)
         enhope_dataset_get_info(part[1], &info);
         s.test = info.n;
         reproduce_machine(ctx, NULL, s.machine, sizeof s.machine);
-        code = time_kept(r, ctx, set, "en-hope-20-learned", part[1], &s.exemplars, &s.embedding, &s.exemplars_error);
+        code = time_saved(r, ctx, set, "en-hope-20-learned", part[1], &s.exemplars, &s.embedding, &s.exemplars_error);
     }
-    if (!code) code = time_kept(r, ctx, set, "dt-mcml", part[1], &s.deep, &s.deep_embedding, NULL);
+    if (!code) code = time_saved(r, ctx, set, "dt-mcml", part[1], &s.deep, &s.deep_embedding, NULL);
     if (!code) code = time_knn(ctx, part[0], part[1], &s);
     if (!code) code = time_peers(r, set, ctx, part[0], part[1], &s);
-    /* stopped: the signal has come to the peers too, and what they did not say is not known */
+    /* after a signal, the other programs have stopped too, and their times are missing */
     if (!code && !cli_caught_signal()) code = speed_write(r, set, &s);
     enhope_dataset_free(part[0]);
     enhope_dataset_free(part[1]);

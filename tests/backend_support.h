@@ -1,6 +1,6 @@
-/* A backend against the reference, operation by operation, on irregular shapes; and the same bits again: on the cpu from
- * another number of threads, on cuda from another run. Tests run for cuda where there is one, in each of its precisions,
- * then for the cpu. */
+/* Compares a backend with the reference, operation by operation, on irregular shapes, and checks
+ * that results repeat bit for bit: on the cpu with another number of threads, on cuda in another
+ * run. Tests run on cuda, if there is a device, in each of its precisions, then on the cpu. */
 #ifndef BACKEND_SUPPORT_H
 #define BACKEND_SUPPORT_H
 
@@ -15,15 +15,15 @@
 #include "compute/compute.h"
 
 static enhope_context *ctx;
-static eh_compute *cpu, *ref, *one; /* the backend under test, the oracle, the backend with a single thread */
-static double tolerance;            /* of products of operands, relative to the largest entry */
-static const double EXACT = 1e-5;   /* of everything else */
+static eh_compute *cpu, *ref, *one; /* the backend under test, the reference, the backend with a single thread */
+static double tolerance;            /* of products of packed matrices, relative to the largest entry */
+static const double EXACT = 1e-5;   /* of all other operations */
 
-/* The same on every backend: addresses of any type. */
+/* The same array on every backend, with elements of any type. */
 typedef struct twin {
     void *cpu, *ref, *one;
     int64_t count;
-    int64_t packed; /* else numbers */
+    int64_t packed; /* width of packed rows; 0: scalars */
 } twin;
 
 /* Runs one call on all three backends: c is the backend, T(x) its copy of a twin. */
@@ -36,7 +36,7 @@ typedef struct twin {
     } while (0)
 #define T(x) (which == 0 ? (x).cpu : which == 1 ? (x).ref : (x).one)
 
-/* Room for count elements of a size on each; the sizes may differ. */
+/* Allocates count elements on each backend; the sizes of an element may differ. */
 static inline twin allocate(int64_t count, size_t size_cpu, size_t size_ref)
 {
     return (twin){cpu->op->alloc(cpu, (size_t)count * size_cpu), ref->op->alloc(ref, (size_t)count * size_ref),
@@ -50,7 +50,8 @@ static inline twin from_host(const float *host, int64_t count)
     return t;
 }
 
-/* The first normal numbers of a stream, drawn once: the same few streams are used thousands of times. */
+/* The first normal numbers of a stream, computed once, because the same few streams are used
+ * thousands of times. */
 static inline const double *normals(uint32_t stream, int64_t count)
 {
     static struct {
@@ -68,7 +69,7 @@ static inline const double *normals(uint32_t stream, int64_t count)
     return drawn[stream].value;
 }
 
-/* Irregular numbers. */
+/* Irregular values. */
 static inline twin make(int64_t count, uint32_t stream, double scale)
 {
     float *host = malloc((size_t)(count + 1) * sizeof *host);
@@ -84,7 +85,7 @@ static inline void drop(twin t)
     ON_EACH(c->op->release(c, T(t)));
 }
 
-/* In rows of `wide` entries. */
+/* Packs rows of `wide` entries. */
 static inline twin as_packed(twin reals, int64_t wide)
 {
     twin t = allocate(reals.count, cpu->packed_size, ref->packed_size);
@@ -100,7 +101,7 @@ static inline twin make_packed(int64_t rows, int64_t wide, uint32_t stream, doub
     return t;
 }
 
-/* bytes the same on all */
+/* An array with equal bytes on all backends. */
 static inline twin sent(const void *host, int64_t count, size_t size)
 {
     const twin t = allocate(count, size, size);
@@ -116,7 +117,7 @@ static inline float from_bfloat16(uint16_t half)
     return value;
 }
 
-/* wide: of the rows of operands, which lie on cuda as so many bfloat16 parts; 0: they are numbers. */
+/* wide: width of packed rows, which cuda stores as bfloat16 parts; 0: scalars. */
 static inline float *on_host(eh_compute *c, const void *v, int64_t count, int64_t wide)
 {
     float *host = calloc((size_t)(count + 1), sizeof *host);
@@ -134,7 +135,7 @@ static inline float *on_host(eh_compute *c, const void *v, int64_t count, int64_
     return host;
 }
 
-/* Every number within this part of the largest. */
+/* Every entry is within `part` times the largest. */
 static inline void close_within(twin t, double part)
 {
     float *mine = on_host(cpu, t.cpu, t.count, t.packed);
@@ -148,7 +149,7 @@ static inline void close_within(twin t, double part)
     if (!(worst <= part * largest)) fail_msg("%g of %g", worst, largest);
 }
 
-/* Operands carry their own rounding. */
+/* Packed matrices have their own rounding. */
 static inline void close_enough(twin t)
 {
     close_within(t, t.packed && tolerance > EXACT ? tolerance : EXACT);
@@ -161,13 +162,13 @@ static inline void same_bits(twin t)
     free(a), free(b);
 }
 
-static inline void agree(twin t, double part)
+static inline void check_close(twin t, double part)
 {
     close_within(t, part);
     same_bits(t);
 }
 
-/* int32 or int64 from a backend; to be freed */
+/* An array of int32 or int64 from a backend. The caller frees it. */
 static inline void *fetched(eh_compute *c, const void *from, int64_t count, size_t size)
 {
     void *host = malloc((size_t)(count + 1) * size);
@@ -182,7 +183,7 @@ static inline eh_loss_value value_of(eh_compute *c, const void *scalar)
     return v;
 }
 
-/* Opens the backend under test twice, and runs the group on it. */
+/* Opens the backend under test twice and runs the group of tests on it. */
 static inline int run_on(const char *device, const char *precision, double product_tolerance,
                          const struct CMUnitTest *tests, size_t count)
 {

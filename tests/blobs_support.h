@@ -1,4 +1,4 @@
-/* Samples that tests of training share, dense and as sparse rows. */
+/* Samples for tests of training, dense and sparse. */
 #ifndef BLOBS_SUPPORT_H
 #define BLOBS_SUPPORT_H
 
@@ -12,7 +12,8 @@ static enhope_dataset *blobs, *sparse_blobs;
 static int64_t row_start[N + 1];
 static int32_t column[N * H];
 
-/* Three classes that no linear rule separates: class 2 lies on both sides of the others. False: they cannot be viewed. */
+/* Three classes that no linear rule separates: class 2 lies on both sides of the others. Returns
+ * false on failure. */
 static inline bool make_blobs(enhope_context *ctx)
 {
     for (int i = 0; i < N; i++) {

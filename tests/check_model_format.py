@@ -1,9 +1,9 @@
-"""Runs the reader printed in docs/reference/model-format.md, its first Python block, on a model file and prints what it found.
+"""Runs the first Python block of docs/reference/model-format.md on a model file and prints its tensors.
 
 usage: check_model_format.py MODEL [DOCUMENT]
 
-One line for each tensor, "NAME DTYPE SHAPE", in the order of the file. Exits 1 where the numbers do not fill the shape or the
-metadata is not what the document promises.
+Prints a line "NAME DTYPE SHAPE" for each tensor, in the order of the file. Exits 1 if the values do
+not match the shape, or if metadata is missing.
 """
 
 import json
@@ -28,17 +28,17 @@ def main():
     for name, (dtype, shape, numbers) in found["tensors"].items():
         print(name, dtype, shape)
         if len(numbers) != math.prod(shape):
-            print(f"{name}: {len(numbers)} numbers do not fill {shape}", file=sys.stderr)
+            print(f"{name}: {len(numbers)} values do not match the shape {shape}", file=sys.stderr)
             return 1
     metadata = found["metadata"]
     missing = [key for key in KEYS if key not in metadata]
     if missing or metadata["format"] != "enhope":
-        print(f"metadata without {', '.join(missing) or 'the right format'}", file=sys.stderr)
+        print(f"metadata lacks {', '.join(missing) or 'the right format'}", file=sys.stderr)
         return 1
     classes, labels = json.loads(metadata["classes"]), found["tensors"].get("exemplar_labels", (0, 0, []))[2]
     json.loads(metadata["settings"]), json.loads(metadata["history"])
     if any(label not in range(len(classes)) for label in labels):
-        print("an exemplar has a label that is no class", file=sys.stderr)
+        print("an exemplar has a label outside the list of classes", file=sys.stderr)
         return 1
     return 0
 

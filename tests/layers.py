@@ -1,32 +1,34 @@
-"""Who includes whom: each room of src/ knows only the rooms before it, and everything outside sees the public header only.
+"""Checks the includes: a module of src/ may include only the modules before it, and code outside
+src/ may include only the public headers.
 
 usage: layers.py [--self-test] REPOSITORY
 
-Prints FILE:LINE and a sentence for each offence and exits 1 where there is one. --self-test plants offences in a copy of
-the repository and exits 1 unless each of them is found at its line.
+Prints FILE:LINE and the reason for each forbidden include, and exits 1 if there is one. --self-test
+plants forbidden includes in a copy of the repository and exits 1 unless it finds each at its line.
 """
 
+import glob
 import os
 import re
 import shutil
 import sys
 import tempfile
 
-# Bottom to top: a room may include itself and the rooms before it, less the pairs below.
-ROOMS = ["base", "compute", "comm", "data", "map", "objective", "optim", "exemplar", "classify", "model", "method", "solve",
-         "train"]
-STRANGERS = [{"data", "compute"}, {"comm", "compute"}, {"data", "comm"}] + [
+# Bottom to top: a module may include itself and the modules before it, except the pairs below.
+MODULES = ["base", "compute", "comm", "data", "map", "objective", "optim", "exemplar", "classify", "model",
+           "method", "solve", "train"]
+INDEPENDENT = [{"data", "compute"}, {"comm", "compute"}, {"data", "comm"}] + [
     {a, b}
     for side in [["map", "objective", "optim", "exemplar", "classify"]]
     for i, a in enumerate(side)
     for b in side[i + 1:]
 ]
-# They see the public headers and headers of their own.
-FRONTS = ["cli", "reproduce", "examples", "python"]
-# reproduce shares the ground of the command: cli/core.
+# These folders include the public headers and their own headers only.
+BINDINGS = ["cli", "reproduce", "examples", "python"]
+# reproduce also uses the common code of the programs, cli/core.
 CORE = os.path.join("cli", "core")
-# The benchmark looks inside, but nobody includes it.
-INSIDERS = ["bench"]
+# The benchmarks may include internal headers. No other folder includes the benchmarks.
+INTERNAL_USERS = ["bench"]
 STANDARD = {
     name + ".h"
     for name in (
@@ -34,29 +36,27 @@ STANDARD = {
         " stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype"
     ).split()
 }
-# Plug-ins: the only file that sees a library, by the headers of that library.
+# Plug-ins: the only files that may include the headers of these libraries.
 PLUGINS = {
     os.path.join("src", "comm", "mpi", "mpi.c"): ("mpi.h", "mpi-ext.h"),
     os.path.join("src", "data", "mat", "mat.c"): ("matio.h",),
     os.path.join("cli", "plot", "canvas_cairo.c"): ("cairo.h", "cairo-pdf.h", "cairo-svg.h"),
 }
-# A header that stands alone: the command loads its plug-in by the code of the library.
+# The command loads its plug-in with the code of the library: this header includes no other.
 PLUGIN_LOADER = os.path.join("src", "base", "plugin.h")
 PUBLIC = [os.path.join("include", name) for name in ("enhope.h", "enhope_advanced.h")]
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
 def sources(root):
-    for top in ["include", "src"] + FRONTS + INSIDERS:
-        for folder, folders, names in os.walk(os.path.join(root, top)):
-            folders.sort()
-            for name in sorted(names):
-                if name.endswith((".c", ".h", ".cu")):
-                    yield os.path.relpath(os.path.join(folder, name), root)
+    for top in ["include", "src"] + BINDINGS + INTERNAL_USERS:
+        for path in sorted(glob.glob(os.path.join(root, top, "**", "*"), recursive=True)):
+            if path.endswith((".c", ".h", ".cu")):
+                yield os.path.relpath(path, root)
 
 
 def resolve(root, path, quote, target):
-    """The file of the repository that an #include means, or None."""
+    """The file of the repository that an #include names, or None."""
     places = ["include", "src"]
     if quote == '"':
         places[:0] = [os.path.dirname(path)] + (["cli"] if path.split(os.sep)[0] in ("cli", "reproduce") else [])
@@ -67,61 +67,61 @@ def resolve(root, path, quote, target):
     return None
 
 
-def room_of(path):
+def module_of(path):
     parts = path.split(os.sep)
     return parts[1] if parts[0] == "src" and len(parts) > 2 else None
 
 
-def judge(path, quote, target, found):
-    """Why the file at path may not include target; None where it may."""
+def check(path, quote, target, found):
+    """Why the file at path may not include target; None if it may."""
     top = path.split(os.sep)[0]
     for plugin, headers in PLUGINS.items():
         if os.path.basename(target) in headers and path != plugin:
             return f"only {plugin} includes {target}"
     if found is None and quote == '"':
-        return f'"{target}" is no file of this repository'
+        return f'"{target}" is not a file of this repository'
     if top == "include":
         good = (quote == "<" and target in STANDARD) or (path, found) == (PUBLIC[1], PUBLIC[0])
-        return None if good else "the public headers include standard headers only"
+        return None if good else "public headers may include standard headers only"
     if found is None or found in PUBLIC:
         return None
-    if top in FRONTS:
+    if top in BINDINGS:
         if found.split(os.sep)[0] == top or (top == "reproduce" and os.path.dirname(found) == CORE):
             return None
         if top == "cli" and found == PLUGIN_LOADER:
             return None
-        return f"{top} sees the public headers and its own only, not {found}"
-    other = room_of(found)
-    if top in INSIDERS:
+        return f"{top} may include the public headers and its own only, not {found}"
+    other = module_of(found)
+    if top in INTERNAL_USERS:
         return None if other or found.split(os.sep)[0] == top else f"{top} may not include {found}"
-    room = room_of(path)
-    if other not in ROOMS:
-        return f"{found} is in no room of src/"
-    if room == other:
+    module = module_of(path)
+    if other not in MODULES:
+        return f"{found} is not in a module of src/"
+    if module == other:
         return None
-    if {room, other} in STRANGERS:
-        return f"{room} and {other} do not know each other"
-    if ROOMS.index(other) > ROOMS.index(room):
-        return f"{room} may not include {other}, which stands above it"
+    if {module, other} in INDEPENDENT:
+        return f"{module} and {other} are independent: neither may include the other"
+    if MODULES.index(other) > MODULES.index(module):
+        return f"{module} may not include {other}, a higher module"
     return None
 
 
-def offences(root):
+def forbidden_includes(root):
     for path in sources(root):
-        if path.startswith("src" + os.sep) and room_of(path) not in ROOMS:
-            yield path, 1, "is in none of the rooms of src/: " + ", ".join(ROOMS)
+        if path.startswith("src" + os.sep) and module_of(path) not in MODULES:
+            yield path, 1, "is not in a module of src/: " + ", ".join(MODULES)
             continue
         with open(os.path.join(root, path), encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 match = INCLUDE.match(line)
                 if match:
                     quote, target = match.groups()
-                    reason = judge(path, quote, target, resolve(root, path, quote, target))
+                    reason = check(path, quote, target, resolve(root, path, quote, target))
                     if reason:
                         yield path, number, reason
 
 
-# (file, line that is planted at its top): each must be found, at line 1 of that file.
+# (file, forbidden include at its line 1): the check must report each.
 PLANTED = [
     ("src/base/planted.c", '#include "compute/compute.h"'),
     ("src/compute/planted.c", '#include "data/data.h"'),
@@ -146,7 +146,7 @@ PLANTED = [
     ("include/planted.h", "#include <zlib.h>"),
     ("include/planted2.h", '#include "enhope.h"'),
 ]
-# None of these is an offence.
+# The check must report none of these.
 ALLOWED = [
     ("src/map/good.c", '#include "compute/compute.h"\n#include "map/map.h"\n#include <zlib.h>'),
     ("src/model/good.c", '#include "classify/classify.h"\n#include "data/data.h"'),
@@ -160,23 +160,23 @@ ALLOWED = [
 
 def self_test(root):
     with tempfile.TemporaryDirectory() as copy:
-        for top in ["include", "src"] + FRONTS + INSIDERS:
+        for top in ["include", "src"] + BINDINGS + INTERNAL_USERS:
             if os.path.isdir(os.path.join(root, top)):
                 shutil.copytree(os.path.join(root, top), os.path.join(copy, top))
-        before = {(path, line) for path, line, _ in offences(copy)}
+        before = {(path, line) for path, line, _ in forbidden_includes(copy)}
         for path, text in PLANTED + ALLOWED:
             os.makedirs(os.path.dirname(os.path.join(copy, path)), exist_ok=True)
             with open(os.path.join(copy, path), "w", encoding="utf-8") as file:
                 file.write(text + "\n")
-        found = {(path, line) for path, line, _ in offences(copy)} - before
+        found = {(path, line) for path, line, _ in forbidden_includes(copy)} - before
     wanted = {(path, 1) for path, _ in PLANTED}
     for path, line in sorted(wanted - found):
-        print(f"{path}:{line}: planted and not found")
+        print(f"{path}:{line}: planted but not reported")
     for path, line in sorted(found - wanted):
-        print(f"{path}:{line}: found and not planted")
+        print(f"{path}:{line}: reported but not planted")
     if found != wanted:
         return 1
-    print(f"{len(PLANTED)} planted offences, each found; nothing else")
+    print(f"{len(PLANTED)} planted includes, all reported, and no other")
     return 0
 
 
@@ -190,11 +190,11 @@ def main():
         return 2
     if testing:
         return self_test(arguments[0])
-    found = list(offences(arguments[0]))
+    found = list(forbidden_includes(arguments[0]))
     for path, line, reason in found:
         print(f"{path}:{line}: {reason}")
     if not found:
-        print(f"{sum(1 for _ in sources(arguments[0]))} files, each knows only what it may")
+        print(f"{sum(1 for _ in sources(arguments[0]))} files, no forbidden include")
     return 1 if found else 0
 
 

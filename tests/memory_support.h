@@ -1,4 +1,4 @@
-/* An allocator that fails when told, and counts what is alive. */
+/* An allocator that fails on request and counts live blocks. */
 #ifndef MEMORY_SUPPORT_H
 #define MEMORY_SUPPORT_H
 

@@ -1,4 +1,5 @@
-/* Small models with irregular numbers, files in a temporary folder, and an allocator that fails when told to. */
+/* Small models with irregular numbers, files in a temporary folder, and an allocator that fails
+ * on request. */
 #ifndef MODEL_FIXTURE_H
 #define MODEL_FIXTURE_H
 
@@ -23,7 +24,7 @@ static inline float irregular(uint64_t i)
     return (float)eh_random_normal(SEED, 77, i);
 }
 
-/* H 3 or 7, so small that a hostile header can be read; c = 3 with names that need escaping. */
+/* H 3 or 7, so that malformed headers are readable; c = 3 with names that need escaping. */
 static inline enhope_model *make_model(enhope_context *ctx, const eh_map *map, bool exemplars, int64_t H, int64_t r)
 {
     const bool hope = map == &eh_map_hope;
@@ -79,7 +80,7 @@ static inline int make_folder(void **state)
 static inline int remove_folder(void **state)
 {
     (void)state;
-    return rmdir(folder); /* fails where a test left a file behind */
+    return rmdir(folder); /* fails if a test left a file behind */
 }
 
 static inline const char *in_folder(const char *name)
@@ -109,7 +110,7 @@ static inline void write_all(const char *path, const void *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-/* A header of `size` bytes behind its length, then data. */
+/* Writes the length of a header, the header of `size` bytes, and data. */
 static inline void write_container(const char *path, const char *header, size_t size, const void *data, size_t bytes)
 {
     unsigned char *all = malloc(8 + size + bytes);
@@ -120,8 +121,8 @@ static inline void write_container(const char *path, const char *header, size_t 
     free(all);
 }
 
-/* Asserts that the context's sentence is "PATH: text". */
-static inline void assert_sentence(const enhope_context *ctx, const char *path, const char *text)
+/* Asserts that the context's message is "PATH: text". */
+static inline void assert_message(const enhope_context *ctx, const char *path, const char *text)
 {
     char expected[2048];
     snprintf(expected, sizeof expected, "%s: %s", path, text);
@@ -131,7 +132,7 @@ static inline void assert_sentence(const enhope_context *ctx, const char *path, 
 /* ---- an allocator that fails at one call ---- */
 
 static long calls_left = -1; /* -1: never fails */
-static long blocks;          /* given out and not yet taken back */
+static long blocks;          /* allocated and not yet freed */
 
 static inline void *counted_malloc(size_t bytes)
 {

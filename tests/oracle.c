@@ -1,10 +1,11 @@
-/* Prints what enhope computes as plain text, so that another program can compare it: tests/oracles.py.
+/* Prints results of enhope as plain text, so that tests/oracles.py can compare them with other
+ * programs.
  *
  * usage: oracle WHAT FILE... [NAME=VALUE...]
  *
- * A file is comma-separated numbers without a heading. In the first, a row is a sample and its last column the class, from 0
- * on. NAME=VALUE is a setting, or device=NAME; inputs are not scaled and nothing is held out unless they say so. WHAT is a
- * row of the table below. */
+ * A file has comma-separated numbers without a header. In the first file, a row is a sample and
+ * its last column the class, counted from 0. NAME=VALUE is a setting, or device=NAME. By default
+ * inputs are not scaled and there is no validation set. WHAT is a row of the table below. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ typedef struct numbers {
 typedef struct samples {
     float *x;
     int32_t *label;
-    enhope_dataset *data; /* a view of them */
+    enhope_dataset *data; /* refers to the arrays above */
 } samples;
 
 typedef struct question {
@@ -49,7 +50,7 @@ static void *allocate(int64_t count, size_t size)
     return block;
 }
 
-/* ---- in and out ---- */
+/* ---- input and output ---- */
 
 static numbers read_numbers(const char *path)
 {
@@ -109,7 +110,7 @@ static void read_theta(eh_compute *c, const eh_real *from, int64_t count, double
     free(v);
 }
 
-/* ---- what can be asked ---- */
+/* ---- questions ---- */
 
 /* The training loss, then the map's parameters (H+1, h), after training. */
 static void print_map(question *q)
@@ -125,7 +126,8 @@ static void print_map(question *q)
     enhope_trainer_free(t);
 }
 
-/* The loss at the linear map of the second file (H, h), then its gradient (H, h), all samples being one batch. */
+/* The loss at the linear map of the second file (H, h), then its gradient (H, h), with all
+ * samples in one batch. */
 static void print_loss(question *q)
 {
     enhope_trainer *t = NULL;
@@ -133,7 +135,7 @@ static void print_loss(question *q)
     int done;
     check(q->ctx, enhope_settings_set(q->ctx, q->settings, "batch_size", "0"));
     check(q->ctx, enhope_trainer_create(q->ctx, NULL, q->train.data, q->settings, &t));
-    check(q->ctx, enhope_trainer_step(t, NULL, &done)); /* puts the batch in place */
+    check(q->ctx, enhope_trainer_step(t, NULL, &done)); /* loads the batch */
     const numbers *map = &q->file[1];
     const int64_t count = map->rows * map->columns;
     if (map->rows != t->embedder.shape.H || map->columns != t->embedder.shape.h)
@@ -156,7 +158,7 @@ static void print_loss(question *q)
     enhope_trainer_free(t);
 }
 
-/* The classes that a model of the first file gives to the samples of the second. */
+/* The classes that a model trained on the first file predicts for the samples of the second. */
 static void print_classes(question *q)
 {
     enhope_model *m = NULL;
@@ -171,7 +173,7 @@ static void print_classes(question *q)
     free_samples(&fresh);
 }
 
-/* P (n, n) of the samples' inputs at the settings' perplexity. */
+/* P (n, n) of the inputs at the perplexity of the settings. */
 static void print_affinities(question *q)
 {
     const int64_t n = q->file[0].rows, H = q->file[0].columns - 1;
@@ -204,7 +206,7 @@ static const struct {
 };
 enum { WHATS = sizeof whats / sizeof *whats };
 
-/* ---- the question ---- */
+/* ---- arguments ---- */
 
 static void take(question *q, char *pair)
 {

@@ -1,11 +1,11 @@
-"""Compares enhope with other programs of the field: NumPy, SciPy and scikit-learn, none of which shares a line with it.
+"""Compares enhope with NumPy, SciPy and scikit-learn, which share no code with it.
 
 usage: oracles.py ORACLE
 
-ORACLE is the test program that prints what enhope computes (tests/oracle.c). Prints a line for each comparison, and exits
-1 where one fails, 77 where a library is missing (CTest: skipped). A comparison is a function of COMPARISONS that yields
-(name, difference, most that it may be): it calls the other library, or computes in double from the definition, and never
-repeats how enhope goes about it.
+ORACLE is the test program that prints results of enhope (tests/oracle.c). Prints a line for each
+comparison. Exits with 1 if one fails and with 77 if a library is missing (CTest: skipped). A
+comparison is a function of COMPARISONS that yields (name, difference, tolerance). It calls the other
+library, or computes in double from the definition, and does not repeat the algorithm of enhope.
 """
 
 import os
@@ -29,16 +29,16 @@ DEVICES = ["ref", "cpu"]
 
 
 def samples(seed, n=180, inputs=6, classes=3):
-    """Overlapping classes of unequal sizes and widths, off the origin; float32 numbers, as enhope holds them."""
+    """Overlapping classes of unequal sizes and widths, away from the origin; float32, as in enhope."""
     draw = np.random.RandomState(seed)
     label = draw.choice(classes, n, p=np.arange(1, classes + 1) / (classes * (classes + 1) / 2))
-    centre = draw.normal(0, 1.3, (classes, inputs))
+    center = draw.normal(0, 1.3, (classes, inputs))
     mix = np.eye(inputs) + 0.4 * draw.normal(0, 1, (inputs, inputs))
-    x = (centre[label] + draw.normal(0, 1, (n, inputs))) @ mix + 3
+    x = (center[label] + draw.normal(0, 1, (n, inputs))) @ mix + 3
     return x.astype(np.float32).astype(np.float64), label
 
 
-def centred(x):
+def centered(x):
     return x - x.mean(axis=0)
 
 
@@ -71,12 +71,12 @@ def between(a, b):
 
 
 def apart(a, b):
-    """The largest difference of entries, against the largest entry."""
+    """The largest difference of entries, relative to the largest entry."""
     return np.abs(np.asarray(a) - b).max() / np.abs(b).max()
 
 
 def apart_but_for_sign(a, b):
-    """Likewise, column by column, each of either sign."""
+    """The same, column by column, ignoring the sign of each column."""
     return max(min(apart(u, v), apart(-u, v)) for u, v in zip(a.T, b.T))
 
 
@@ -84,11 +84,12 @@ def apart_but_for_sign(a, b):
 
 
 def nca(oracle):
-    """scikit-learn maximises sum_i p_i, enhope minimises - mean_i log p_i. Called with the mask of one sample alone,
-    scikit-learn gives that sample's p_i and dp_i/dA, of which enhope's loss and gradient are made here."""
+    """scikit-learn maximizes sum_i p_i, enhope minimizes - mean_i log p_i. With the mask of a single
+    sample, scikit-learn returns p_i and dp_i/dA of that sample; this computes the loss and gradient
+    of enhope from them."""
     for seed in (1, 2):
         x, label = samples(seed)
-        x = 0.5 * centred(x).astype(np.float32).astype(np.float64)
+        x = 0.5 * centered(x).astype(np.float32).astype(np.float64)
         A = np.random.RandomState(seed).normal(0, 0.4, (x.shape[1], 2)).astype(np.float32).astype(np.float64)
         other = sklearn.neighbors.NeighborhoodComponentsAnalysis()
         other.n_iter_ = 1
@@ -101,9 +102,9 @@ def nca(oracle):
             gradient -= slope.reshape(A.T.shape).T / p / len(x)
         for device in DEVICES:
             rows = oracle("loss", [np.column_stack([x, label]), A], method="nca", n_components=2, device=device)
-            most = 1e-9 if device == "ref" else 1e-5
-            yield f"nca loss, scikit-learn's p_i, seed {seed}, {device}", abs(rows[0][0] - loss) / loss, most
-            yield f"nca gradient, scikit-learn's dp_i, seed {seed}, {device}", apart(rows[1:], gradient), most
+            tolerance = 1e-9 if device == "ref" else 1e-5
+            yield f"nca loss, scikit-learn's p_i, seed {seed}, {device}", abs(rows[0][0] - loss) / loss, tolerance
+            yield f"nca gradient, scikit-learn's dp_i, seed {seed}, {device}", apart(rows[1:], gradient), tolerance
 
 
 def mcml_loss_and_slope(x, label, M):
@@ -120,9 +121,9 @@ def mcml_loss_and_slope(x, label, M):
 
 
 def mcml(oracle):
-    """The metric that is found satisfies what a minimum over M >= 0 must: no slope along M, none downhill into the cone.
-    By convexity the loss is above the minimum by at most <G, M> - (least eigenvalue of G, where negative) x trace of the
-    best M, for which the trace of M stands here."""
+    """The metric satisfies the conditions of a minimum over M >= 0: no slope along M, and no descent
+    direction into the cone. By convexity the loss exceeds the minimum by at most <G, M> - (smallest
+    eigenvalue of G, if negative) x trace of the best M, which is estimated by the trace of M."""
     x, label = samples(3, n=120, inputs=4)
     loss, A, _ = oracle.map(x, label, method="mcml", n_components=4)
     M = A @ A.T
@@ -143,9 +144,9 @@ def pca(oracle):
         yield f"pca embedding, scikit-learn's PCA, {device}", apart_but_for_sign(x @ A + shift, other.transform(x)), 1e-5
 
 
-def generalised(x, W, variance=0.98, ridge=1e-6):
-    """LPP by dense matrices: eigenvalues and directions of the inputs, and the space that pca keeps."""
-    z = centred(x)
+def generalized(x, W, variance=0.98, ridge=1e-6):
+    """LPP with dense matrices: eigenvalues, directions of the inputs, and the samples in the pca space."""
+    z = centered(x)
     values, vectors = scipy.linalg.eigh(z.T @ z)
     r = np.searchsorted(np.cumsum(values[::-1]) / values.sum(), variance) + 1
     V = vectors[:, ::-1][:, :r]
@@ -160,9 +161,9 @@ def generalised(x, W, variance=0.98, ridge=1e-6):
 def lpp_nearest(oracle):
     for seed, links in ((5, 5), (6, 3), (7, 12)):
         x, label = samples(seed, inputs=8)
-        z = generalised(x, np.eye(len(x)))[2]
+        z = generalized(x, np.eye(len(x)))[2]
         W = sklearn.neighbors.kneighbors_graph(z, links).toarray()
-        w, a, _ = generalised(x, np.maximum(W, W.T))
+        w, a, _ = generalized(x, np.maximum(W, W.T))
         for device in DEVICES:
             loss, A, _ = oracle.map(x, label, method="lpp", graph_k=links, n_components=2, device=device)
             name = f"{links} links, scipy's eigh on scikit-learn's graph, {device}"
@@ -174,7 +175,7 @@ def lpp_class(oracle):
     for seed, classes in ((8, 3), (9, 4)):
         x, label = samples(seed, classes=classes, n=260)
         W = np.equal.outer(label, label) / np.bincount(label)[label]
-        w, a, _ = generalised(x, W)
+        w, a, _ = generalized(x, W)
         for device in DEVICES:
             loss, A, _ = oracle.map(x, label, method="lpp", graph="class", n_components=classes - 1, device=device)
             name = f"{classes} classes, scipy's eigh, {device}"
@@ -183,12 +184,13 @@ def lpp_class(oracle):
 
 
 def lpp_is_lda(oracle):
-    """Where pca drops nothing, the class graph's outputs span scikit-learn's discriminants, up to a scale for each."""
+    """If pca drops nothing, the outputs of the class graph span the discriminants of scikit-learn, each
+    up to a scale."""
     draw = np.random.RandomState(10)
     label = np.arange(300) % 7 % 3
     x = (draw.normal(0, 1, (3, 4))[label] + draw.normal(0, 1, (300, 4))).astype(np.float32).astype(np.float64)
     y = sklearn.discriminant_analysis.LinearDiscriminantAnalysis(solver="eigen").fit(x, label).transform(x)
-    y = centred(y)
+    y = centered(y)
     for device in DEVICES:
         _, A, shift = oracle.map(x, label, method="lpp", graph="class", n_components=2, device=device)
         mine = x @ A + shift
@@ -198,7 +200,7 @@ def lpp_is_lda(oracle):
 
 
 def knn(oracle):
-    """Where scikit-learn's vote is tied the two may differ: enhope asks the nearest, scikit-learn the smaller class."""
+    """Tied votes may differ: enhope chooses the nearest class, scikit-learn the smaller class."""
     x, label = samples(11, n=700)
     x, new, label = x[:400], x[400:], label[:400]
     for k in (1, 5, 12):
@@ -213,7 +215,7 @@ def knn(oracle):
 
 
 def affinities(oracle):
-    """scikit-learn's bandwidths give entropies to 1e-5, by bisection."""
+    """scikit-learn computes bandwidths by bisection, with entropies within 1e-5."""
     x, label = samples(12, n=230)
     for perplexity in (5, 30, 70):
         d = scipy.spatial.distance.cdist(x, x, "sqeuclidean").astype(np.float32)
@@ -234,10 +236,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         oracle = Oracle(sys.argv[1], folder)
         for comparison in COMPARISONS:
-            for name, difference, most in comparison(oracle):
-                good = difference <= most
+            for name, difference, tolerance in comparison(oracle):
+                good = difference <= tolerance
                 failed += not good
-                print(f"{'ok    ' if good else 'FAILED'} {name}: {difference:.2g} (at most {most:g})")
+                print(f"{'ok    ' if good else 'FAILED'} {name}: {difference:.2g} (at most {tolerance:g})")
     return 1 if failed else 0
 
 

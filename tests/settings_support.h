@@ -1,4 +1,4 @@
-/* Settings for tests: the paper's, a base of names and values, then those that a test names. */
+/* Settings for tests: the paper's, then a base of names and values, then those of the test. */
 #ifndef SETTINGS_SUPPORT_H
 #define SETTINGS_SUPPORT_H
 
@@ -9,17 +9,17 @@
 
 #include "enhope_advanced.h"
 
-/* base ends with NULL, and so does the list that begins with `first` and goes on in args. Tests go over methods, solvers and forms:
- * what does not apply to the run that all of them describe is left out. */
+/* base and the list of first and args end with NULL. Settings that do not apply to the resulting
+ * run are skipped, because tests iterate over methods, solvers and normalizers. */
 static inline enhope_settings *settings_with(enhope_context *ctx, const char *const *base, const char *first,
                                              va_list args)
 {
-    enum { MOST = 40 };
-    const char *name[MOST] = {"recipe", "target_weight"}, *value[MOST] = {"paper", "sample"};
+    enum { MAX = 40 };
+    const char *name[MAX] = {"recipe", "target_weight"}, *value[MAX] = {"paper", "sample"};
     int count = 2;
     for (; *base; base += 2, count++) name[count] = base[0], value[count] = base[1];
     for (; first; first = va_arg(args, const char *), count++) {
-        assert_true(count < MOST);
+        assert_true(count < MAX);
         name[count] = first, value[count] = va_arg(args, const char *);
     }
     enhope_settings *all = enhope_settings_create(), *s = enhope_settings_create();
@@ -32,7 +32,7 @@ static inline enhope_settings *settings_with(enhope_context *ctx, const char *co
     return s;
 }
 
-/* A model of the data; the settings are freed. */
+/* Trains a model and frees the settings. */
 static inline enhope_model *trained_with(enhope_context *ctx, const enhope_dataset *data, enhope_settings *s)
 {
     enhope_model *m = NULL;

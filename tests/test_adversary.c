@@ -1,5 +1,5 @@
-/* Adversarial inputs: the gradient is that of the loss with the step's direction held, the step climbs the loss, every
- * method and solver learns with them, and without them nothing changes. */
+/* Adversarial inputs: the gradient matches the loss for a fixed direction of the step, the step
+ * raises the loss, every method and solver learns with them, and without them nothing changes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,11 +25,11 @@ static const choice CHOICES[] = {{"en-hope", "learned", "joint"}, {"en-hope", "k
                                  {"pt-sne", "learned", "joint"},  {"snc", "learned", "auto"}};
 enum { N_CHOICES = sizeof CHOICES / sizeof *CHOICES };
 
-/* Two trainers at the same parameters with the same batch: one that climbs, and a plain one. Dense data, or sparse data and
- * noise. */
+/* Two trainers with the same parameters and the same batch: one with adversarial steps and a
+ * plain one. Dense data, or sparse data with noise. */
 typedef struct twins {
     enhope_trainer *adversarial, *plain;
-    int64_t count, numbers; /* that the optimiser sees; of the batch */
+    int64_t count, numbers; /* number of parameters of the optimizer; number of scalars of the batch */
     double *g, *spare;      /* (count) */
 } twins;
 
@@ -45,7 +45,7 @@ static twins open_twins(const choice *by, const char *step, bool noisy)
     w.count = w.adversarial->optim->count;
     w.numbers = w.adversarial->loss.batch.n * w.adversarial->embedder.ld;
     w.g = malloc((size_t)w.count * sizeof *w.g), w.spare = malloc((size_t)w.count * sizeof *w.g);
-    /* a line search may end in the kink of a hinge */
+    /* a line search may end at the kink of a hinge */
     double *x = (double *)w.adversarial->parameters.theta;
     for (int64_t v = 0; v < w.count; v++) x[v] += 0.01 * eh_random_normal(4, 1, (uint64_t)v);
     memcpy(w.plain->parameters.theta, x, (size_t)w.count * sizeof *x);
@@ -67,15 +67,15 @@ static double loss_at(enhope_trainer *t, double *gradient)
     return loss.value;
 }
 
-/* The plain loss with the batch in place that lies in `from`. */
+/* The plain loss of the batch stored in `from`. */
 static double loss_from(twins *w, const eh_packed *from)
 {
     memcpy(w->plain->embedder.X, from, (size_t)w->numbers * sizeof(double));
     return loss_at(w->plain, w->spare);
 }
 
-/* Every number of the parameters moved by a little: the gradient against differences, with the adversarial batch held as it
- * lies, or loose; then numbers whose move turns a sign are passed over. */
+/* Moves every parameter a little and compares the gradient with differences. held: the
+ * adversarial batch is fixed. Otherwise parameters whose move flips a sign are skipped. */
 static double worst_difference(twins *w, bool held, int64_t *compared)
 {
     double *x = (double *)(held ? w->plain : w->adversarial)->parameters.theta, worst = 0;
@@ -102,7 +102,7 @@ static double worst_difference(twins *w, bool held, int64_t *compared)
     return worst;
 }
 
-static void the_gradient_is_of_both_losses_with_the_direction_held(void **state)
+static void the_gradient_averages_both_losses_with_a_fixed_direction(void **state)
 {
     (void)state;
     int64_t all = 0, held = 0, loose = 0;
@@ -116,7 +116,8 @@ static void the_gradient_is_of_both_losses_with_the_direction_held(void **state)
         assert_true(fabs(loss - both) < 1e-12 * (1 + fabs(both)));
         double size = 0;
         for (int64_t v = 0; v < w.count; v++) size = fmax(size, fabs(w.g[v]));
-        const double fixed = worst_difference(&w, true, &held); /* first: the other moves the adversarial batch */
+        const double fixed =
+            worst_difference(&w, true, &held); /* first, because the other changes the adversarial batch */
         const double worst = fmax(fixed, worst_difference(&w, false, &loose));
         if (worst > 1e-6 * size + 1e-10) fail_msg("%s: %g of %g", by->method, worst, size);
         all += w.count;
@@ -126,7 +127,7 @@ static void the_gradient_is_of_both_losses_with_the_direction_held(void **state)
     on("cpu");
 }
 
-/* By step times the sum of the gradient's absolute values. */
+/* The loss rises by step times the sum of the absolute values of the gradient. */
 static void a_small_step_raises_the_loss_by_its_slope(void **state)
 {
     (void)state;
@@ -146,10 +147,10 @@ static void a_small_step_raises_the_loss_by_its_slope(void **state)
     on("cpu");
 }
 
-static void exemplars_and_what_is_validated_do_not_move(void **state)
+static void exemplars_and_validation_rows_do_not_move(void **state)
 {
     (void)state;
-    /* a rate of nothing: parameters stay */
+    /* a learning rate of zero: parameters do not change */
     enhope_trainer *plain = started(blobs, with("solver", "adam", "learning_rate", "0", "batch_size", "0", NULL));
     enhope_trainer *moved =
         started(blobs, with("solver", "adam", "learning_rate", "0", "batch_size", "0", "adversarial_step", "2", NULL));
@@ -181,7 +182,7 @@ static void every_method_and_solver_learns_from_adversarial_inputs(void **state)
     }
 }
 
-static void every_kind_and_backend_trains_alike(void **state)
+static void every_kind_and_backend_trains_to_the_same_loss(void **state)
 {
     (void)state;
     const enhope_dataset *const data[] = {blobs, sparse_blobs};
@@ -208,14 +209,14 @@ static void same_model(enhope_model *a, enhope_model *b)
     enhope_model_free(a), enhope_model_free(b);
 }
 
-static void a_step_of_nothing_changes_nothing(void **state)
+static void a_zero_step_changes_nothing(void **state)
 {
     (void)state;
     static const char *const solvers[] = {"cg", "lbfgs", "adam"};
     for (int i = 0; i < 3; i++)
         same_model(train(blobs, with("solver", solvers[i], "n_epochs", "3", NULL)),
                    train(blobs, with("solver", solvers[i], "n_epochs", "3", "adversarial_step", "0", NULL)));
-    /* what is solved for has no steps */
+    /* direct solvers make no steps */
     enhope_model *m[2] = {
         train(blobs, with("method", "pca", NULL)),
         train(sparse_blobs, with("method", "pca", "adversarial_step", "0.1", NULL)),
@@ -226,7 +227,7 @@ static void a_step_of_nothing_changes_nothing(void **state)
 
 /* ---- settings, memory ---- */
 
-static void a_model_tells_its_step(void **state)
+static void a_model_stores_its_adversarial_step(void **state)
 {
     (void)state;
     static const char *const expected[][2] = {{"adversarial_step", "0.25"}};
@@ -235,7 +236,7 @@ static void a_model_tells_its_step(void **state)
     enhope_model_free(m);
 }
 
-static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
+static void every_failed_allocation_returns_a_message_without_a_leak(void **state)
 {
     (void)state;
     enhope_settings *s = with("adversarial_step", "0.1", "n_epochs", "1", "batch_size", "300", NULL);
@@ -259,14 +260,14 @@ int main(void)
     ctx = enhope_context_create();
     if (!make_blobs(ctx)) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_gradient_is_of_both_losses_with_the_direction_held),
+        cmocka_unit_test(the_gradient_averages_both_losses_with_a_fixed_direction),
         cmocka_unit_test(a_small_step_raises_the_loss_by_its_slope),
-        cmocka_unit_test(exemplars_and_what_is_validated_do_not_move),
+        cmocka_unit_test(exemplars_and_validation_rows_do_not_move),
         cmocka_unit_test(every_method_and_solver_learns_from_adversarial_inputs),
-        cmocka_unit_test(every_kind_and_backend_trains_alike),
-        cmocka_unit_test(a_step_of_nothing_changes_nothing),
-        cmocka_unit_test(a_model_tells_its_step),
-        cmocka_unit_test(every_failed_allocation_is_a_sentence_and_no_leak),
+        cmocka_unit_test(every_kind_and_backend_trains_to_the_same_loss),
+        cmocka_unit_test(a_zero_step_changes_nothing),
+        cmocka_unit_test(a_model_stores_its_adversarial_step),
+        cmocka_unit_test(every_failed_allocation_returns_a_message_without_a_leak),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     enhope_dataset_free(blobs), enhope_dataset_free(sparse_blobs);

@@ -1,5 +1,5 @@
-/* The loss of a batch alone, in double: its gradient against central differences for every kind of objective, however the
- * batch is cut into chunks, and the adversarial step. */
+/* The loss of a batch, in double: its gradient against central differences for every kind of
+ * objective and any number of chunks, and the adversarial step. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ typedef struct problem {
     int32_t label[3 * N];
 } problem;
 
-/* What differs from one problem to the next. */
+/* The properties of a test problem. */
 typedef struct kind {
     const char *name;
     const eh_map *map;
@@ -71,7 +71,7 @@ static void open_problem(const kind *k, problem *q)
                               .adversarial = {.step = k->adversary},
                               .target = {.perplexity = k->perplexity}};
     assert_int_equal(eh_batch_loss_create(&q->loss), ENHOPE_OK);
-    for (int64_t i = 0; i < rows; i++) { /* samples, then for each the next of its class */
+    for (int64_t i = 0; i < rows; i++) { /* samples, then the next sample of the class of each */
         q->row[i] = i < n ? (i * 5 + 2) % N : (q->row[(i - n) / k->targets] + C * (1 + (i - n) % k->targets)) % N;
         q->label[i] = i >= n && q->row[i] % C != q->row[(i - n) / k->targets] % C ? -1 : LABEL[q->row[i]];
     }
@@ -109,7 +109,7 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static void gradients_are_those_of_the_loss(void **state)
+static void gradients_match_the_loss(void **state)
 {
     (void)state;
     for (int i = 0; i < KINDS; i++) {
@@ -158,7 +158,7 @@ static void chunks_change_neither_loss_nor_gradient(void **state)
     }
 }
 
-/* The mean of the loss at the batch and at the batch moved by `step` along the sign of its gradient. */
+/* The mean of the losses at the batch and at the batch moved by `step` up its gradient. */
 static void the_adversarial_loss_is_the_mean_of_two(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void the_adversarial_loss_is_the_mean_of_two(void **state)
     }
     memcpy(x, x_adv, (size_t)(n * ld) * sizeof *x);
     const double second = loss_at(&two, moved);
-    assert_true(second > first); /* it was moved up the gradient */
+    assert_true(second > first); /* the batch moved up the gradient */
     assert_true(fabs(loss - (first + second) / 2) < 1e-12);
     for (int64_t v = 0; v < count; v++) assert_true(fabs(g[v] - (at[v] + moved[v]) / 2) < 1e-12);
     free(g), free(at), free(moved);
@@ -215,7 +215,7 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_are_those_of_the_loss),
+        cmocka_unit_test(gradients_match_the_loss),
         cmocka_unit_test(chunks_change_neither_loss_nor_gradient),
         cmocka_unit_test(the_adversarial_loss_is_the_mean_of_two),
     };

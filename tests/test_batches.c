@@ -1,4 +1,5 @@
-/* Samples and batches alone: the split, each sample once an epoch, any batch at any time, chunks, and target neighbours. */
+/* Samples and batches: the split, each sample once per epoch, batches in any order, chunks, and
+ * target neighbors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static void an_epoch_has_every_training_sample_once(void **state)
     for (int epoch = 0; epoch < 2; epoch++) {
         int seen[N] = {0};
         int64_t count = 0;
-        for (int64_t i = s.n; i < s.n + s.valid_n; i++) seen[s.rows[i]] = 1; /* not these */
+        for (int64_t i = s.n; i < s.n + s.valid_n; i++) seen[s.rows[i]] = 1; /* not in batches */
         for (int number = 0; number < COUNT; number++) {
             const eh_batch batch = get(&b, epoch, number);
             assert_in_range(batch.n, s.n / COUNT, s.n / COUNT + 1);
@@ -100,7 +101,7 @@ static void an_epoch_has_every_training_sample_once(void **state)
     eh_batches_free(&b), eh_samples_free(ref, &s);
 }
 
-static void a_batch_does_not_depend_on_what_was_asked_before(void **state)
+static void a_batch_does_not_depend_on_earlier_batches(void **state)
 {
     (void)state;
     eh_samples s = split(0.1, 5);
@@ -155,7 +156,7 @@ static void ranks_take_successive_chunks(void **state)
     }
 }
 
-/* Sample i has the targets i + 1 and i + 5; those of the last five are missing. */
+/* Sample i has the targets i + 1 and i + 5; the last five samples have none. */
 static void targets_follow_the_samples_of_their_batch(void **state)
 {
     (void)state;
@@ -213,7 +214,7 @@ int main(void)
         cmocka_unit_test(the_validation_part_takes_its_share_of_every_class),
         cmocka_unit_test(a_class_keeps_a_training_sample),
         cmocka_unit_test(an_epoch_has_every_training_sample_once),
-        cmocka_unit_test(a_batch_does_not_depend_on_what_was_asked_before),
+        cmocka_unit_test(a_batch_does_not_depend_on_earlier_batches),
         cmocka_unit_test(chunks_cover_a_batch),
         cmocka_unit_test(ranks_take_successive_chunks),
         cmocka_unit_test(targets_follow_the_samples_of_their_batch),

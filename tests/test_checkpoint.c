@@ -1,4 +1,5 @@
-/* Checkpoints: wherever training is broken off and resumed, its model has the bytes of a run that was not. */
+/* Checkpoints: an interrupted and resumed run produces a model that is byte-identical to that of
+ * a complete run. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 #include <setjmp.h>
@@ -21,7 +22,7 @@ typedef struct bytes {
     size_t size;
 } bytes;
 
-/* The trainer's model as its file would be; the trainer is freed. */
+/* The file of the trainer's model, in memory; frees the trainer. */
 static bytes finish(enhope_trainer *t)
 {
     bytes b = {0};
@@ -42,7 +43,7 @@ static enhope_trainer *trainer(const enhope_model *from, const enhope_dataset *d
     return t;
 }
 
-static void walk(enhope_trainer *t, int64_t steps)
+static void run_steps(enhope_trainer *t, int64_t steps)
 {
     int done = 0;
     for (int64_t i = 0; i < steps && !done; i++) assert_int_equal(enhope_trainer_step(t, NULL, &done), 0);
@@ -60,20 +61,20 @@ static void assert_same(bytes a, bytes b)
     free(b.data);
 }
 
-/* Breaks off after so many steps, and after one more, again. */
-static void break_off(const enhope_model *from, const enhope_dataset *data, const enhope_settings *s, int64_t steps,
+/* Interrupts training after `steps` steps, and again after one more. */
+static void interrupt(const enhope_model *from, const enhope_dataset *data, const enhope_settings *s, int64_t steps,
                       bytes whole)
 {
     enhope_trainer *t = trainer(from, data, s);
-    walk(t, steps);
+    run_steps(t, steps);
     if (enhope_trainer_checkpoint(t, path)) fail_msg("%s", enhope_error(ctx));
-    walk(t, 2); /* what is done after it is lost */
+    run_steps(t, 2); /* steps after the checkpoint are lost */
     enhope_trainer_free(t);
     t = trainer(from, data, s);
     resume(t);
-    walk(t, 1);
+    run_steps(t, 1);
     if (enhope_trainer_checkpoint(t, path)) fail_msg("%s", enhope_error(ctx));
-    assert_same(whole, finish(t)); /* that it was written changes nothing */
+    assert_same(whole, finish(t)); /* writing a checkpoint changes nothing */
     assert_int_equal(enhope_context_set_threads(ctx, 3), 0);
     t = trainer(from, data, s);
     resume(t);
@@ -81,7 +82,7 @@ static void break_off(const enhope_model *from, const enhope_dataset *data, cons
     assert_int_equal(enhope_context_set_threads(ctx, 2), 0);
 }
 
-static void a_run_that_was_broken_off_ends_in_the_same_bytes(void **state)
+static void an_interrupted_run_resumes_to_a_byte_identical_model(void **state)
 {
     (void)state;
     static const char *const cases[][9] = {
@@ -102,13 +103,13 @@ static void a_run_that_was_broken_off_ends_in_the_same_bytes(void **state)
             enhope_settings *s =
                 with("n_epochs", "5", "batch_size", "70", c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], NULL);
             const bytes whole = finish(trainer(NULL, data, s));
-            for (int64_t steps = 0; steps < 22; steps += 3) break_off(NULL, data, s, steps, whole);
+            for (int64_t steps = 0; steps < 22; steps += 3) interrupt(NULL, data, s, steps, whole);
             free(whole.data);
             enhope_settings_free(s);
         }
 }
 
-static void a_model_that_goes_on_resumes_as_well(void **state)
+static void an_interrupted_update_resumes_as_well(void **state)
 {
     (void)state;
     enhope_settings *s = with("n_epochs", "4", "solver", "adam", "exemplars", "learned", NULL);
@@ -117,10 +118,10 @@ static void a_model_that_goes_on_resumes_as_well(void **state)
     enhope_dataset *more = NULL;
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, grown, &more), 0);
     const bytes whole = finish(trainer(model, more, s));
-    for (int64_t steps = 0; steps < 13; steps += 4) break_off(model, more, s, steps, whole);
+    for (int64_t steps = 0; steps < 13; steps += 4) interrupt(model, more, s, steps, whole);
     enhope_trainer *t = trainer(other, more, s);
     assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_DATA);
-    assert_non_null(strstr(enhope_error(ctx), "goes on from another model"));
+    assert_non_null(strstr(enhope_error(ctx), "continues another model"));
     enhope_trainer_free(t);
     free(whole.data);
     enhope_model_free(model), enhope_model_free(other);
@@ -128,12 +129,12 @@ static void a_model_that_goes_on_resumes_as_well(void **state)
     enhope_settings_free(s);
 }
 
-/* Where the stop of a line search is asked, as a progress function may be: writes a checkpoint, once. */
-static int64_t asked, ask_at;
+/* A stop function of line searches that writes one checkpoint, as a progress function may. */
+static int64_t calls, write_at;
 static bool write_within(void *user)
 {
     enhope_trainer *t = user;
-    if (asked++ != ask_at) return false;
+    if (calls++ != write_at) return false;
     eh_compute_end(t->cp);
     if (enhope_trainer_checkpoint(t, path)) fail_msg("%s", enhope_error(ctx));
     eh_compute_begin(t->cp);
@@ -141,20 +142,20 @@ static bool write_within(void *user)
     return eh_train_stop(t);
 }
 
-static void within_a_batch_the_state_before_it_is_kept(void **state)
+static void a_checkpoint_within_a_batch_has_the_state_before_it(void **state)
 {
     (void)state;
     enhope_settings *s = with("n_epochs", "3", "solver", "cg", "exemplars", "learned", NULL);
     const bytes whole = finish(trainer(NULL, blobs, s));
-    for (ask_at = 0; ask_at < 25; ask_at += 4) {
+    for (write_at = 0; write_at < 25; write_at += 4) {
         enhope_trainer *t = trainer(NULL, blobs, s);
         int done = 0;
-        asked = 0;
+        calls = 0;
         t->optim->stop = write_within;
         while (!done && !t->run.stopping) assert_int_equal(enhope_trainer_step(t, NULL, &done), 0);
         assert_true(t->run.stopping);
         assert_int_equal(enhope_trainer_checkpoint(t, path), ENHOPE_ERROR_ARGUMENT);
-        assert_non_null(strstr(enhope_error(ctx), "cut short by a stop"));
+        assert_non_null(strstr(enhope_error(ctx), "the last batch was interrupted"));
         enhope_trainer_free(t);
         t = trainer(NULL, blobs, s);
         resume(t);
@@ -164,11 +165,11 @@ static void within_a_batch_the_state_before_it_is_kept(void **state)
     enhope_settings_free(s);
 }
 
-static void refused(const enhope_dataset *data, enhope_settings *s, enhope_status expected, const char *sentence)
+static void refused(const enhope_dataset *data, enhope_settings *s, enhope_status expected, const char *message)
 {
     enhope_trainer *t = trainer(NULL, data, s);
     assert_int_equal(enhope_trainer_resume(t, path), expected);
-    if (!strstr(enhope_error(ctx), sentence)) fail_msg("'%s' is not in '%s'", sentence, enhope_error(ctx));
+    if (!strstr(enhope_error(ctx), message)) fail_msg("'%s' is not in '%s'", message, enhope_error(ctx));
     assert_int_equal(t->state.epoch + t->state.batch, 0);
     enhope_trainer_free(t);
     enhope_settings_free(s);
@@ -178,7 +179,7 @@ static void refused(const enhope_dataset *data, enhope_settings *s, enhope_statu
 static void keep_four(const enhope_settings *s)
 {
     enhope_trainer *t = trainer(NULL, blobs, s);
-    walk(t, 4);
+    run_steps(t, 4);
     assert_int_equal(enhope_trainer_checkpoint(t, path), 0);
     enhope_trainer_free(t);
 }
@@ -204,7 +205,7 @@ static void other_settings_or_data_are_refused_by_name(void **state)
         int64_t n, width;
         int label, value;
         const char *const *names;
-        const char *sentence;
+        const char *message;
     } cases[] = {
         {N - 1, H, 0, 0, NULL, "299 samples, 300 before"},
         {N, H - 1, 0, 0, NULL, "5 inputs, 6 before"},
@@ -222,10 +223,10 @@ static void other_settings_or_data_are_refused_by_name(void **state)
         if (cases[i].value) x[N * H - 1] += 0.125f;
         assert_int_equal(enhope_dataset_view_f32(ctx, cases[i].n, cases[i].width, x, label, C, cases[i].names, &data),
                          0);
-        refused(data, with("solver", "adam", NULL), ENHOPE_ERROR_DATA, cases[i].sentence);
+        refused(data, with("solver", "adam", NULL), ENHOPE_ERROR_DATA, cases[i].message);
         enhope_dataset_free(data);
     }
-    /* time may change, and counts over all runs */
+    /* time may change; it counts over all runs */
     s = with("solver", "adam", "time_limit", "1e-9", NULL);
     enhope_trainer *t = trainer(NULL, blobs, s);
     resume(t);
@@ -235,7 +236,7 @@ static void other_settings_or_data_are_refused_by_name(void **state)
     enhope_settings_free(s);
 }
 
-static void any_damage_is_found(void **state)
+static void any_damage_is_detected(void **state)
 {
     (void)state;
     enhope_settings *s = with("solver", "adam", NULL);
@@ -257,7 +258,7 @@ static void any_damage_is_found(void **state)
         if (status != ENHOPE_ERROR_MODEL) fail_msg("byte %zu: %d, %s", at, (int)status, enhope_error(ctx));
         assert_int_equal(t->state.epoch + t->state.batch, 0);
     }
-    /* a model is no checkpoint, and neither is nothing */
+    /* a model is not a checkpoint, and an empty file is not either */
     enhope_model *m = NULL;
     assert_int_equal(enhope_trainer_model(t, &m), 0);
     assert_int_equal(enhope_model_save(ctx, m, path), 0);
@@ -288,7 +289,7 @@ static void another_format_version_is_refused_by_its_number(void **state)
     refused(blobs, s, ENHOPE_ERROR_MODEL, "a checkpoint of format version 1, written by enhope");
 }
 
-static void what_is_not_learned_in_steps_says_so(void **state)
+static void methods_without_steps_have_no_checkpoints(void **state)
 {
     (void)state;
     static const char *const methods[] = {"knn", "pca", "lpp", "mcml"};
@@ -297,14 +298,14 @@ static void what_is_not_learned_in_steps_says_so(void **state)
         enhope_trainer *t = trainer(NULL, blobs, s);
         assert_int_equal(enhope_trainer_checkpoint(t, NULL), ENHOPE_ERROR_ARGUMENT);
         assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_ARGUMENT);
-        assert_non_null(strstr(enhope_error(ctx), "is not learned in steps"));
+        assert_non_null(strstr(enhope_error(ctx), "is not an iterative method"));
         enhope_trainer_free(t);
         enhope_settings_free(s);
     }
 }
 
-/* From doubles to floats and back: not the same bits, but training goes on. */
-static void another_device_goes_on(void **state)
+/* From doubles to floats and back: the bits differ, but training continues. */
+static void another_device_resumes(void **state)
 {
     (void)state;
     enhope_settings *s = with("n_epochs", "6", "solver", "adam", "exemplars", "learned", NULL);
@@ -312,7 +313,7 @@ static void another_device_goes_on(void **state)
     for (int i = 0; i < 2; i++) {
         on(devices[i]);
         enhope_trainer *t = trainer(NULL, blobs, s);
-        walk(t, 8);
+        run_steps(t, 8);
         const double loss = t->state.history[1].loss;
         assert_int_equal(enhope_trainer_checkpoint(t, path), 0);
         enhope_trainer_free(t);
@@ -323,15 +324,15 @@ static void another_device_goes_on(void **state)
         const bytes b = finish(t);
         free(b.data);
     }
-    /* ref's own go on to the same bytes, too */
+    /* ref resumes to a byte-identical model too */
     const bytes whole = finish(trainer(NULL, blobs, s));
-    break_off(NULL, blobs, s, 7, whole);
+    interrupt(NULL, blobs, s, 7, whole);
     free(whole.data);
     on("cpu");
     enhope_settings_free(s);
 }
 
-/* The allocations that one call makes, each of them refused in turn. */
+/* Fails each allocation of a call in turn. */
 static void refuse_each(enhope_status (*call)(enhope_trainer *, const char *), enhope_trainer *t)
 {
     enhope_status status = ENHOPE_ERROR_MEMORY;
@@ -347,14 +348,14 @@ static void refuse_each(enhope_status (*call)(enhope_trainer *, const char *), e
     }
 }
 
-static void no_memory_is_a_sentence_and_leaves_all_as_it_was(void **state)
+static void a_failed_allocation_gives_a_message_and_changes_nothing(void **state)
 {
     (void)state;
     enhope_settings *s = with("n_epochs", "3", "solver", "adam", NULL);
     const bytes whole = finish(trainer(NULL, blobs, s));
     enhope_trainer *t = trainer(NULL, blobs, s), *other = trainer(NULL, blobs, s);
-    walk(t, 4);
-    walk(other, 1); /* its history has room */
+    run_steps(t, 4);
+    run_steps(other, 1); /* its history has capacity */
     refuse_each(enhope_trainer_checkpoint, t);
     refuse_each(enhope_trainer_resume, other);
     assert_same(whole, finish(t));
@@ -384,15 +385,15 @@ static int stop_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_that_was_broken_off_ends_in_the_same_bytes),
-        cmocka_unit_test(a_model_that_goes_on_resumes_as_well),
-        cmocka_unit_test(within_a_batch_the_state_before_it_is_kept),
+        cmocka_unit_test(an_interrupted_run_resumes_to_a_byte_identical_model),
+        cmocka_unit_test(an_interrupted_update_resumes_as_well),
+        cmocka_unit_test(a_checkpoint_within_a_batch_has_the_state_before_it),
         cmocka_unit_test(other_settings_or_data_are_refused_by_name),
-        cmocka_unit_test(any_damage_is_found),
+        cmocka_unit_test(any_damage_is_detected),
         cmocka_unit_test(another_format_version_is_refused_by_its_number),
-        cmocka_unit_test(what_is_not_learned_in_steps_says_so),
-        cmocka_unit_test(another_device_goes_on),
-        cmocka_unit_test(no_memory_is_a_sentence_and_leaves_all_as_it_was),
+        cmocka_unit_test(methods_without_steps_have_no_checkpoints),
+        cmocka_unit_test(another_device_resumes),
+        cmocka_unit_test(a_failed_allocation_gives_a_message_and_changes_nothing),
     };
     return cmocka_run_group_tests(tests, start_all, stop_all);
 }

@@ -1,5 +1,6 @@
-/* Class weights and label smoothing in training: the gradient is that of the loss, weights and shares are what they are
- * documented to be, methods and solvers learn with them, and without them nothing changes. */
+/* Class weights and label smoothing in training: the gradient matches the loss, weights and
+ * shares have their documented values, methods and solvers learn with them, and without them
+ * nothing changes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +32,7 @@ static void choose(enhope_settings *s, int i)
     for (int k = 0; k < 4; k += 2) assert_int_equal(enhope_settings_set(ctx, s, TARGETS[i][k], TARGETS[i][k + 1]), 0);
 }
 
-static void the_gradient_is_that_of_the_loss(void **state)
+static void the_gradient_matches_the_loss(void **state)
 {
     (void)state;
     static const char *const methods[][4] = {{"en-hope", "learned", "joint", "sample"},
@@ -62,7 +63,7 @@ static void the_gradient_is_that_of_the_loss(void **state)
             x[v] = kept;
             size = fmax(size, fabs(g[v])), worst = fmax(worst, fabs(g[v] - slope));
         }
-        /* a difference may turn the sign of an adversarial step, which is small */
+        /* a difference may flip the sign of an adversarial step, which is small */
         if (worst > (t->loss.adversarial.X_adv ? 1e-2 : 1e-6) * size + 1e-10)
             fail_msg("%s %d: %g of %g", by[0], i, worst, size);
         free(g), free(spare);
@@ -71,7 +72,7 @@ static void the_gradient_is_that_of_the_loss(void **state)
     on("cpu");
 }
 
-static void weights_and_shares_are_those_of_the_classes(void **state)
+static void weights_and_shares_match_the_class_counts(void **state)
 {
     (void)state;
     on("ref");
@@ -94,8 +95,9 @@ static void weights_and_shares_are_those_of_the_classes(void **state)
     on("cpu");
 }
 
-/* A rate of nothing: parameters and exemplars stay, and so do embeddings and errors; the loss is another. */
-static void what_is_validated_is_not_smoothed(void **state)
+/* With a learning rate of zero, parameters, exemplars, embeddings and errors do not change; the
+ * loss differs. */
+static void validation_is_not_smoothed(void **state)
 {
     (void)state;
     enhope_trainer *plain = started(blobs, with("solver", "adam", "learning_rate", "0", "batch_size", "0", NULL));
@@ -116,7 +118,7 @@ static double error_of(const enhope_model *m, const enhope_dataset *data)
     return (double)e.errors / N;
 }
 
-static void every_exemplar_method_and_solver_learns_with_them(void **state)
+static void every_exemplar_method_and_solver_learns_with_class_targets(void **state)
 {
     (void)state;
     static const char *const methods[] = {"en-hope", "deep-en-hope"}, *const solvers[] = {"cg", "lbfgs", "adam"};
@@ -132,7 +134,7 @@ static void every_exemplar_method_and_solver_learns_with_them(void **state)
     }
 }
 
-static void every_kind_and_backend_trains_alike(void **state)
+static void every_kind_and_backend_trains_to_the_same_loss(void **state)
 {
     (void)state;
     const enhope_dataset *const data[] = {blobs, sparse_blobs};
@@ -149,7 +151,7 @@ static void every_kind_and_backend_trains_alike(void **state)
             loss[i][0] = h[0].loss, loss[i][1] = h[1].loss;
             enhope_model_free(m);
         }
-        for (int i = 0; i < 2; i++) /* sparse data starts from a smaller sample */
+        for (int i = 0; i < 2; i++) /* sparse data is initialized from a smaller sample */
             for (int e = 0; e < 2; e++) assert_true(fabs(loss[i][e] - loss[2 + i][e]) < 1e-4 * loss[2 + i][e]);
     }
     on("cpu");
@@ -191,8 +193,9 @@ static void neutral_values_change_nothing(void **state)
     enhope_trainer_free(t);
 }
 
-/* With one exemplar a class and outputs that fit, q comes to what was asked for: 1 - s + s / 3 of the own class. */
-static void smoothing_sets_how_sure_a_map_becomes(void **state)
+/* With one exemplar for each class and outputs that fit, q of the own class reaches its target 1
+ * - s + s / 3. */
+static void smoothing_limits_the_probability_of_the_own_class(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -203,7 +206,7 @@ static void smoothing_sets_how_sure_a_map_becomes(void **state)
         int done = 0;
         assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
         while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
-        /* the mean q of the own class; Y has the batch, then the exemplars */
+        /* the mean q of the own class; Y holds the batch, then the exemplars */
         const float *y = (const float *)t->embedder.Y;
         const int64_t n = t->loss.batch.n;
         double own = 0;
@@ -224,8 +227,8 @@ static void smoothing_sets_how_sure_a_map_becomes(void **state)
     }
 }
 
-/* Two classes that overlap, one of them rare: balanced, the rare one has as much ground as the other, for
- * either target. */
+/* Two overlapping classes, one of them rare. With balanced weights the rare class gets as much
+ * area as the other, for either target. */
 static void balanced_weights_make_a_rare_class_count(void **state)
 {
     (void)state;
@@ -255,14 +258,14 @@ static void balanced_weights_make_a_rare_class_count(void **state)
             enhope_model_free(m);
         }
         if (found[0] > 0.3 || found[1] < 0.6)
-            fail_msg("%s: found %g of the rare class, %g where balanced", by[b][1], found[0], found[1]);
+            fail_msg("%s: found %g of the rare class, %g with balanced weights", by[b][1], found[0], found[1]);
     }
     enhope_dataset_free(data);
 }
 
 /* ---- settings, memory ---- */
 
-static void a_model_tells_them(void **state)
+static void a_model_stores_class_target_settings(void **state)
 {
     (void)state;
     static const char *const expected[][2] = {{"label_smoothing", "0.05"}, {"class_weight", "balanced"}};
@@ -271,7 +274,7 @@ static void a_model_tells_them(void **state)
     enhope_model_free(m);
 }
 
-static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
+static void every_failed_allocation_returns_a_message_without_a_leak(void **state)
 {
     (void)state;
     enhope_settings *s = with("n_epochs", "1", "batch_size", "300", NULL);
@@ -296,17 +299,17 @@ int main(void)
     ctx = enhope_context_create();
     if (enhope_context_set_device(ctx, "cpu") || !make_blobs(ctx)) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_gradient_is_that_of_the_loss),
-        cmocka_unit_test(weights_and_shares_are_those_of_the_classes),
-        cmocka_unit_test(what_is_validated_is_not_smoothed),
-        cmocka_unit_test(every_exemplar_method_and_solver_learns_with_them),
-        cmocka_unit_test(every_kind_and_backend_trains_alike),
+        cmocka_unit_test(the_gradient_matches_the_loss),
+        cmocka_unit_test(weights_and_shares_match_the_class_counts),
+        cmocka_unit_test(validation_is_not_smoothed),
+        cmocka_unit_test(every_exemplar_method_and_solver_learns_with_class_targets),
+        cmocka_unit_test(every_kind_and_backend_trains_to_the_same_loss),
         cmocka_unit_test(the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(neutral_values_change_nothing),
-        cmocka_unit_test(smoothing_sets_how_sure_a_map_becomes),
+        cmocka_unit_test(smoothing_limits_the_probability_of_the_own_class),
         cmocka_unit_test(balanced_weights_make_a_rare_class_count),
-        cmocka_unit_test(a_model_tells_them),
-        cmocka_unit_test(every_failed_allocation_is_a_sentence_and_no_leak),
+        cmocka_unit_test(a_model_stores_class_target_settings),
+        cmocka_unit_test(every_failed_allocation_returns_a_message_without_a_leak),
     };
     const int failed = cmocka_run_group_tests_name("class targets", tests, NULL, NULL);
     enhope_dataset_free(blobs), enhope_dataset_free(sparse_blobs);

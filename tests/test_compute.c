@@ -1,4 +1,4 @@
-/* Vectors, Adam, products, nearest rows and votes of every backend against the reference. */
+/* Compares vectors, Adam, products, nearest rows and votes of every backend with the reference. */
 #include "backend_support.h"
 
 static const int64_t SIZES[] = {0, 1, 7, 63, 64, 65, 1000, 20011};
@@ -20,7 +20,7 @@ static void bytes_come_back_as_they_were_sent(void **state)
     drop(t);
 }
 
-static void elementwise_operations_agree(void **state)
+static void elementwise_operations_match_the_reference(void **state)
 {
     (void)state;
     for (int s = 0; s < N_SIZES; s++) {
@@ -56,7 +56,7 @@ static void elementwise_operations_agree(void **state)
     }
 }
 
-static void column_sums_agree(void **state)
+static void column_sums_match_the_reference(void **state)
 {
     (void)state;
     static const int64_t shapes[][2] = {{0, 3}, {1, 1}, {7, 13}, {129, 67}, {2001, 5}};
@@ -73,7 +73,7 @@ static void column_sums_agree(void **state)
 
 /* ---- adam ---- */
 
-static void means_of_vectors_and_losses_agree(void **state)
+static void averages_match_the_reference(void **state)
 {
     (void)state;
     for (int s = 0; s < N_SIZES; s++) {
@@ -81,13 +81,13 @@ static void means_of_vectors_and_losses_agree(void **state)
         twin loss = sent(&(eh_loss_value){.value = 0.25}, 1, sizeof(eh_loss_value));
         twin other = sent(&(eh_loss_value){.value = 1.5, .nonfinite = s % 2}, 1, sizeof(eh_loss_value));
         ON_EACH(c->op->average(c, SIZES[s], T(x), T(other), T(y), T(loss)));
-        agree(y, EXACT);
+        check_close(y, EXACT);
         ON_EACH(assert_true(value_of(c, T(loss)).value == 0.875 && value_of(c, T(loss)).nonfinite == s % 2));
         drop(x), drop(y), drop(loss), drop(other);
     }
 }
 
-static void adam_steps_agree(void **state)
+static void adam_steps_match_the_reference(void **state)
 {
     (void)state;
     for (int s = 0; s < N_SIZES; s++) {
@@ -102,7 +102,7 @@ static void adam_steps_agree(void **state)
     }
 }
 
-static void adam_leaves_out_what_is_not_finite(void **state)
+static void adam_skips_nonfinite_gradients(void **state)
 {
     (void)state;
     enum { n = 20011 };
@@ -115,12 +115,12 @@ static void adam_leaves_out_what_is_not_finite(void **state)
         twin loss = sent(&(eh_loss_value){.value = 0.37}, 1, sizeof(eh_loss_value));
         cpu->op->read(cpu, before, x.cpu, n);
         ON_EACH(c->op->adam(c, n, 0.01, 0.9, 0.99, 1e-8, 2, T(g), T(loss), T(m1), T(m2), T(x)));
-        agree(x, EXACT), agree(m1, EXACT), agree(m2, EXACT);
+        check_close(x, EXACT), check_close(m1, EXACT), check_close(m2, EXACT);
         ON_EACH(assert_true(value_of(c, T(loss)).value == 0.37 && value_of(c, T(loss)).nonfinite != 0));
         float *after = on_host(cpu, x.cpu, n, false);
         for (int i = 0; i < n; i++) assert_int_equal(after[i] == before[i], i % 997 == 5);
         free(after);
-        /* and nothing at all where the loss is not */
+        /* no step at all if the loss is not finite */
         for (int v = 0; v < 3; v++) {
             cpu->op->read(cpu, before, x.cpu, n);
             ON_EACH(c->op->send(c, T(loss), &(eh_loss_value){.value = (double)bad[v]}, sizeof(eh_loss_value)));
@@ -129,7 +129,7 @@ static void adam_leaves_out_what_is_not_finite(void **state)
             assert_memory_equal(after, before, sizeof before);
             free(after);
         }
-        agree(x, EXACT), agree(m1, EXACT), agree(m2, EXACT);
+        check_close(x, EXACT), check_close(m1, EXACT), check_close(m2, EXACT);
         drop(g), drop(m1), drop(m2), drop(x), drop(loss);
     }
 }
@@ -139,7 +139,7 @@ static void adam_leaves_out_what_is_not_finite(void **state)
 static const int64_t SHAPES[][3] = {{1, 1, 1}, {7, 13, 5}, {33, 2, 129}, {2, 70, 64}, {65, 129, 17}, {300, 520, 90}};
 enum { N_SHAPES = sizeof SHAPES / sizeof *SHAPES };
 
-static void sums_of_products_agree_for_every_transpose_and_stride(void **state)
+static void gemm_matches_the_reference_for_every_transpose_and_stride(void **state)
 {
     (void)state;
     for (int s = 0; s < N_SHAPES; s++)
@@ -156,8 +156,8 @@ static void sums_of_products_agree_for_every_transpose_and_stride(void **state)
         }
 }
 
-/* Added to C: the product as it is made alone, so that whoever makes it, the sum has the same bits. */
-static void a_product_that_is_added_is_the_one_that_is_made_alone(void **state)
+/* Adding a product to C gives the same bits as computing it alone and adding it. */
+static void adding_a_product_keeps_its_bits(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{1, 1, 1}, {7, 13, 5}, {785, 40, 250}, {300, 520, 356}, {30, 70, 1000}};
@@ -176,7 +176,7 @@ static void a_product_that_is_added_is_the_one_that_is_made_alone(void **state)
                 c->op->axpy(c, M * N, 1, T(alone), T(sum));
                 assert_int_equal(c->op->sync(c, ctx), ENHOPE_OK);
             }
-            agree(C, tolerance), same_bits(C);
+            check_close(C, tolerance), same_bits(C);
             if (cpu->op->host) assert_memory_equal(C.cpu, sum.cpu, (size_t)(M * N) * cpu->op->real_size);
             drop(A), drop(B), drop(C), drop(sum), drop(alone);
         }
@@ -184,7 +184,8 @@ static void a_product_that_is_added_is_the_one_that_is_made_alone(void **state)
 
 enum { C_ONLY = 1, P_ONLY = 2, C_AND_P = 3 };
 
-/* One product into C, P or both, with rows longer by `pad` than they need be; what lies between rows must stay. */
+/* One product into C, P or both, with rows `pad` longer than needed. The padding must not
+ * change. */
 static void check_product(int64_t M, int64_t N, int64_t K, int64_t pad, bool ta, bool tb, eh_epilogue epilogue,
                           int order, int outputs, double scale)
 {
@@ -210,13 +211,13 @@ static void check_product(int64_t M, int64_t N, int64_t K, int64_t pad, bool ta,
         mine.P = outputs & P_ONLY ? T(P) : NULL;
         c->op->product(c, &mine);
     }
-    /* a power multiplies the relative error, a sigmoid takes the absolute one */
+    /* a power multiplies the relative error, a sigmoid has the absolute error */
     const double part = tolerance * (epilogue == EH_EPILOGUE_POWER ? order : 1) * (scale > 1 ? scale : 1);
-    agree(C, part), agree(P, part);
+    check_close(C, part), check_close(P, part);
     drop(A), drop(B), drop(C), drop(P), drop(with);
 }
 
-static void products_agree_for_every_finish_transpose_and_output(void **state)
+static void products_match_the_reference_for_every_epilogue(void **state)
 {
     (void)state;
     static const struct {
@@ -231,14 +232,14 @@ static void products_agree_for_every_finish_transpose_and_output(void **state)
         for (int flags = 0; flags < 4; flags++)
             for (size_t f = 0; f < sizeof epilogues / sizeof *epilogues; f++)
                 for (int outputs = C_ONLY; outputs <= C_AND_P; outputs++) {
-                    /* where sigmoids saturate, rounded inputs may tip one over */
+                    /* if sigmoids saturate, rounded inputs may change the result */
                     if (epilogues[f].scale > 1 && tolerance > EXACT) continue;
                     check_product(SHAPES[s][0], SHAPES[s][1], SHAPES[s][2], 3, flags & 1, flags & 2,
                                   epilogues[f].epilogue, epilogues[f].order, outputs, epilogues[f].scale);
                 }
 }
 
-static void a_power_may_take_the_place_of_the_product(void **state)
+static void power_may_overwrite_the_product(void **state)
 {
     (void)state;
     if (!cpu->packed_is_real) return;
@@ -257,12 +258,12 @@ static void a_power_may_take_the_place_of_the_product(void **state)
                 mine.C = NULL, mine.P = T(S);
                 c->op->product(c, &mine);
             }
-            agree(C, tolerance * order), agree(S, tolerance * order);
+            check_close(C, tolerance * order), check_close(S, tolerance * order);
             drop(A), drop(B), drop(C), drop(S);
         }
 }
 
-static void the_gradient_behind_an_output_layer_agrees(void **state)
+static void output_layer_gradients_match_the_reference(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{1, 1, 1}, {7, 13, 2}, {33, 5, 3}, {1019, 400, 2}, {300, 77, 30}};
@@ -272,14 +273,14 @@ static void the_gradient_behind_an_output_layer_agrees(void **state)
         twin dY = make(n * h, 23, 0.1), V = make(h * m, 24, 1), T_ = make(n * m, 25, 0.4);
         twin dA = make_packed(n, m, 26, 1), db = make(m, 27, 1), dV = make(h * m, 28, 1);
         ON_EACH(c->op->output_grad(c, slope, n, m, h, T(dY), T(V), T(T_), s % 3 == 0, T(dA), T(db), T(dV)));
-        agree(dA, tolerance), agree(db, tolerance), agree(dV, tolerance);
+        check_close(dA, tolerance), check_close(db, tolerance), check_close(dV, tolerance);
         drop(dY), drop(V), drop(T_), drop(dA), drop(db), drop(dV);
     }
 }
 
 /* ---- nearest ---- */
 
-static void nearest_rows_agree_in_few_and_many_dimensions(void **state)
+static void nearest_rows_match_the_reference_in_few_and_many_dimensions(void **state)
 {
     (void)state;
     static const int64_t shapes[][4] = {
@@ -298,7 +299,7 @@ static void nearest_rows_agree_in_few_and_many_dimensions(void **state)
             assert_true(fabs(near[i] - wanted) <= 1e-5 * (1 + (double)dims));
             assert_true(i % k == 0 || near[i] >= near[i - 1]);
             assert_int_equal(mine[i], again[i]);
-            /* another order only among distances that float cannot tell apart */
+            /* another order is allowed only for distances that are equal in float */
             if (mine[i] != want[i]) {
                 double d = 0;
                 for (int64_t t = 0; t < dims; t++) {
@@ -313,7 +314,7 @@ static void nearest_rows_agree_in_few_and_many_dimensions(void **state)
     }
 }
 
-/* Distances that a norm expansion about the origin would drown in rounding. */
+/* A norm expansion around the origin would lose these distances to rounding. */
 static void nearest_rows_are_found_far_from_the_origin(void **state)
 {
     (void)state;
@@ -327,13 +328,14 @@ static void nearest_rows_are_found_far_from_the_origin(void **state)
     int64_t *got = fetched(cpu, index.cpu, q * k, sizeof *got), *want = index.ref;
     int other = 0;
     for (int i = 0; i < q * k; i++) other += got[i] != want[i];
-    assert_true(other <= q * k / 50); /* but for near ties */
+    assert_true(other <= q * k / 50); /* allows near ties */
     free(Q_host), free(R_host), free(got);
     drop(Q), drop(R), drop(distance), drop(index);
 }
 
-/* Numbers that bfloat16 rounds all the same way, as far as it can: what is rough must not be taken for exact. */
-static void the_nearest_row_is_found_where_rounding_is_worst(void **state)
+/* bfloat16 rounds these numbers in the same direction as far as possible: an approximate
+ * distance must not be taken for an exact one. */
+static void the_nearest_row_is_found_under_worst_rounding(void **state)
 {
     (void)state;
     enum { r = 300, dims = 512, twin_row = 200 };
@@ -406,7 +408,7 @@ static void the_majority_wins_and_ties_go_to_the_nearest(void **state)
     drop(labels);
 }
 
-/* Against counts by class, the way it was done when there was room for them. */
+/* The reference: counts the votes of each class in an array. */
 static int32_t plain_vote(const int64_t *index, int64_t k, const int32_t *label)
 {
     int32_t votes[5] = {0}, max_votes = 0;
@@ -417,7 +419,7 @@ static int32_t plain_vote(const int64_t *index, int64_t k, const int32_t *label)
     return label[index[first]];
 }
 
-static void many_votes_are_counted_alike(void **state)
+static void many_votes_match_counts_by_class(void **state)
 {
     (void)state;
     static const int64_t shapes[][2] = {{1, 1}, {7, 13}, {3001, 5}, {20, 257}, {0, 3}};
@@ -440,9 +442,9 @@ static void many_votes_are_counted_alike(void **state)
     drop(labels);
 }
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
-static void memory_that_is_not_there_is_refused_with_a_sentence(void **state)
+static void failed_allocations_return_a_message(void **state)
 {
     (void)state;
     static const int64_t counts[] = {-1, INT64_C(1) << 61, INT64_C(1) << 50};
@@ -460,23 +462,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_come_back_as_they_were_sent),
-        cmocka_unit_test(elementwise_operations_agree),
-        cmocka_unit_test(column_sums_agree),
-        cmocka_unit_test(means_of_vectors_and_losses_agree),
-        cmocka_unit_test(adam_steps_agree),
-        cmocka_unit_test(adam_leaves_out_what_is_not_finite),
-        cmocka_unit_test(sums_of_products_agree_for_every_transpose_and_stride),
-        cmocka_unit_test(a_product_that_is_added_is_the_one_that_is_made_alone),
-        cmocka_unit_test(products_agree_for_every_finish_transpose_and_output),
-        cmocka_unit_test(a_power_may_take_the_place_of_the_product),
-        cmocka_unit_test(the_gradient_behind_an_output_layer_agrees),
-        cmocka_unit_test(nearest_rows_agree_in_few_and_many_dimensions),
+        cmocka_unit_test(elementwise_operations_match_the_reference),
+        cmocka_unit_test(column_sums_match_the_reference),
+        cmocka_unit_test(averages_match_the_reference),
+        cmocka_unit_test(adam_steps_match_the_reference),
+        cmocka_unit_test(adam_skips_nonfinite_gradients),
+        cmocka_unit_test(gemm_matches_the_reference_for_every_transpose_and_stride),
+        cmocka_unit_test(adding_a_product_keeps_its_bits),
+        cmocka_unit_test(products_match_the_reference_for_every_epilogue),
+        cmocka_unit_test(power_may_overwrite_the_product),
+        cmocka_unit_test(output_layer_gradients_match_the_reference),
+        cmocka_unit_test(nearest_rows_match_the_reference_in_few_and_many_dimensions),
         cmocka_unit_test(nearest_rows_are_found_far_from_the_origin),
-        cmocka_unit_test(the_nearest_row_is_found_where_rounding_is_worst),
+        cmocka_unit_test(the_nearest_row_is_found_under_worst_rounding),
         cmocka_unit_test(equal_distances_are_ordered_by_index),
         cmocka_unit_test(the_majority_wins_and_ties_go_to_the_nearest),
-        cmocka_unit_test(many_votes_are_counted_alike),
-        cmocka_unit_test(memory_that_is_not_there_is_refused_with_a_sentence),
+        cmocka_unit_test(many_votes_match_counts_by_class),
+        cmocka_unit_test(failed_allocations_return_a_message),
     };
     return run_on_each(tests, sizeof tests / sizeof *tests);
 }

@@ -1,5 +1,5 @@
-/* Whole runs on a GPU against the same runs on the cpu: loss curves, errors, predictions; the same bytes again; data that
- * is streamed; memory that is not there. Skipped where there is no CUDA device. */
+/* Compares whole runs on a GPU with the same runs on the cpu: loss curves, errors, predictions,
+ * repeated runs, streamed data, and failed allocations. Skipped if there is no CUDA device. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "data/store.h"
+#include "data/store/store.h"
 #include "train/trainer.h"
 #include "settings_support.h"
 
@@ -92,7 +92,7 @@ static void check_curve_within(const char *name, const enhope_dataset *data, enh
     on("cuda", "fp32");
     assert_int_equal(losses(data, s, cuda, STEPS), STEPS);
     for (int i = 0; i < STEPS; i++) worst = fmax(worst, fabs(cuda[i] - cpu[i]) / fabs(cpu[i]));
-    printf("%s: loss %.4f to %.4f, cuda and cpu part by at most %.1e\n", name, cpu[0], cpu[STEPS - 1], worst);
+    printf("%s: loss %.4f to %.4f, cuda and cpu differ by at most %.1e\n", name, cpu[0], cpu[STEPS - 1], worst);
     assert_true(worst <= limit);
     assert_true(cpu[STEPS - 1] < cpu[0]);
     enhope_settings_free(s);
@@ -117,7 +117,7 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
     check_curve("en-hope, noise", digits, with("solver", "adam", "noise", "0.2", NULL));
     check_curve("en-hope, dropout", digits, with("solver", "adam", "dropout", "0.2", NULL));
     check_curve("en-hope, both, sparse", words, with("solver", "adam", "noise", "0.1", "dropout", "0.1", NULL));
-    /* the directions of gradients near zero are rounding's, and steps along them are of full length */
+    /* the sign of a gradient near zero depends on rounding, and the step has its full length */
     check_curve_within("en-hope, adversary", digits, with("solver", "adam", "adversarial_step", "0.02", NULL), 0.05);
     check_curve_within("en-hope, adversary, noise, sparse", words,
                        with("solver", "adam", "adversarial_step", "0.01", "noise", "0.1", NULL), 0.05);
@@ -201,11 +201,11 @@ static void check_predictions(enhope_model *m, double tolerance)
     }
     for (int64_t i = 0; i < n; i++) other += label[0][i] != label[1][i];
     assert_true(worst <= tolerance * largest);
-    assert_true(other <= n / 500); /* but for near ties */
+    assert_true(other <= n / 500); /* allows near ties */
     for (int i = 0; i < 2; i++) free(Y[i]), free(label[i]);
 }
 
-static void predictions_are_those_of_the_cpu_also_when_data_is_streamed(void **state)
+static void predictions_match_the_cpu_with_streamed_data(void **state)
 {
     (void)state;
     static const char *const methods[] = {"en-hope", "hope", "nca", "lmnn", "knn"};
@@ -221,8 +221,8 @@ static void predictions_are_those_of_the_cpu_also_when_data_is_streamed(void **s
     }
 }
 
-/* The same windows as the cpu has them of data that stays in a store. */
-static void data_that_does_not_fit_is_trained_on_in_windows(void **state)
+/* The windows are the same as those of the cpu for data in a store. */
+static void data_larger_than_memory_trains_in_windows(void **state)
 {
     (void)state;
     enum { STEPS = 60 };
@@ -247,7 +247,7 @@ static void data_that_does_not_fit_is_trained_on_in_windows(void **state)
         unsetenv("ENHOPE_GPU_MEMORY");
         assert_int_equal(enhope_context_set_memory(ctx, 0), ENHOPE_OK);
         for (int k = 0; k < STEPS; k++) worst = fmax(worst, fabs(cuda[k] - cpu[k]) / fabs(cpu[k]));
-        printf("windows: loss %.4f to %.4f, cuda and cpu part by at most %.1e\n", cpu[0], cpu[STEPS - 1], worst);
+        printf("windows: loss %.4f to %.4f, cuda and cpu differ by at most %.1e\n", cpu[0], cpu[STEPS - 1], worst);
         assert_true(worst <= 1e-3);
         assert_true(cpu[STEPS - 1] < cpu[0]);
         eh_store_free(in_store.store);
@@ -255,7 +255,7 @@ static void data_that_does_not_fit_is_trained_on_in_windows(void **state)
     }
 }
 
-static void what_does_not_fit_is_a_sentence(void **state)
+static void out_of_memory_returns_a_message(void **state)
 {
     (void)state;
     on("cuda", "fp32");
@@ -268,17 +268,17 @@ static void what_does_not_fit_is_a_sentence(void **state)
     enhope_settings_free(s);
     setenv("ENHOPE_GPU_MEMORY", "1000", 1);
     s = with("n_epochs", "1", "method", "hope",
-             NULL); /* those with exemplars train in windows, but not in such small ones */
+             NULL); /* exemplar methods train in windows, but not in such small ones */
     assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_MEMORY);
-    assert_non_null(strstr(enhope_error(ctx), "the data is larger than the memory that the device has for it"));
+    assert_non_null(strstr(enhope_error(ctx), "the data exceeds the memory of the device"));
     enhope_settings_free(s);
     setenv("ENHOPE_GPU_MEMORY", "200000", 1);
     s = with("n_epochs", "1", NULL);
     assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
-    assert_non_null(strstr(enhope_error(ctx), "the data passes through memory in windows of about"));
+    assert_non_null(strstr(enhope_error(ctx), "a window of streamed data has about"));
     unsetenv("ENHOPE_GPU_MEMORY");
     enhope_settings_free(s);
-    error_of(digits, others, with("n_epochs", "1", NULL), &m); /* and nothing was lost */
+    error_of(digits, others, with("n_epochs", "1", NULL), &m); /* the device still works */
     enhope_model_free(m);
 }
 
@@ -287,9 +287,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loss_curves_follow_the_cpu_for_a_hundred_steps),
         cmocka_unit_test(every_solver_and_precision_learns_and_repeats_bit_by_bit),
-        cmocka_unit_test(predictions_are_those_of_the_cpu_also_when_data_is_streamed),
-        cmocka_unit_test(data_that_does_not_fit_is_trained_on_in_windows),
-        cmocka_unit_test(what_does_not_fit_is_a_sentence),
+        cmocka_unit_test(predictions_match_the_cpu_with_streamed_data),
+        cmocka_unit_test(data_larger_than_memory_trains_in_windows),
+        cmocka_unit_test(out_of_memory_returns_a_message),
     };
     ctx = enhope_context_create();
     enhope_context_set_device(ctx, "cuda");

@@ -152,7 +152,7 @@ static void listing_keeps_the_last_error_message(void **state)
     assert_int_equal(log_lines, 0);
 }
 
-static void cpu_and_ref_open_with_operands_that_are_numbers_in_any_precision(void **state)
+static void cpu_and_ref_pack_scalars_in_any_precision(void **state)
 {
     (void)state;
     static const char *const precisions[] = {"fp32", "tf32", "bf16"};
@@ -204,7 +204,7 @@ static void without_a_gpu_cuda_fails_with_the_listed_reason_and_auto_takes_the_c
     assert_string_equal(enhope_error(ctx), "");
 }
 
-static void with_a_gpu_cuda_and_auto_open_it_and_plain_operands_are_numbers(void **state)
+static void cuda_and_auto_open_a_gpu_and_plain_packs_scalars(void **state)
 {
     (void)state;
     const enhope_device_info gpu = first_gpu();
@@ -244,9 +244,9 @@ int main(void)
         TEST(every_gpu_is_listed_by_a_name_that_is_taken_or_one_entry_says_why_not),
         TEST(a_device_outside_the_list_is_refused_and_the_output_untouched),
         TEST(listing_keeps_the_last_error_message),
-        TEST(cpu_and_ref_open_with_operands_that_are_numbers_in_any_precision),
+        TEST(cpu_and_ref_pack_scalars_in_any_precision),
         TEST(without_a_gpu_cuda_fails_with_the_listed_reason_and_auto_takes_the_cpu),
-        TEST(with_a_gpu_cuda_and_auto_open_it_and_plain_operands_are_numbers),
+        TEST(cuda_and_auto_open_a_gpu_and_plain_packs_scalars),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

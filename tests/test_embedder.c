@@ -1,5 +1,5 @@
-/* The embedder alone: blocks of any size, sparse and dense rows, exemplars as references, and the count of errors, against
- * plain loops in double. */
+/* The embedder: blocks of any size, sparse and dense rows, exemplars as references, and the
+ * count of errors, against plain loops in double. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +69,7 @@ static void row_by_hand(int64_t row, double *y)
     map_by_hand(x, y);
 }
 
-static void blocks_of_any_size_embed_alike(void **state)
+static void blocks_of_any_size_give_the_same_embedding(void **state)
 {
     (void)state;
     static const int64_t capacities[] = {1, 5, N, 40};
@@ -89,11 +89,11 @@ static void blocks_of_any_size_embed_alike(void **state)
         assert_memory_equal(first, Y, sizeof first);
         eh_embedder_free(&e);
         assert_null(e.X);
-        eh_embedder_free(&e); /* a second time does nothing */
+        eh_embedder_free(&e); /* a second call does nothing */
     }
 }
 
-static void sparse_rows_embed_as_dense_ones(void **state)
+static void sparse_and_dense_rows_give_the_same_embedding(void **state)
 {
     (void)state;
     int64_t start[N + 1] = {0};
@@ -118,7 +118,7 @@ static void sparse_rows_embed_as_dense_ones(void **state)
     eh_embedder_free(&e);
 }
 
-/* The class of the exemplar that is nearest to a row. */
+/* The class of the exemplar nearest to a row. */
 static int32_t class_by_hand(int64_t row)
 {
     double y[OUT], best = INFINITY;
@@ -133,14 +133,14 @@ static int32_t class_by_hand(int64_t row)
     return label;
 }
 
-static void errors_are_those_of_the_nearest_exemplar(void **state)
+static void errors_match_the_nearest_exemplar(void **state)
 {
     (void)state;
     const eh_matrix x = dense_view();
     int64_t want = 0, errors = -1;
     fill_case(true);
     for (int i = 0; i < N; i++) want += class_by_hand(ROWS[i]) != LABEL[ROWS[i]];
-    assert_in_range(want, 1, N - 1); /* else the count shows nothing */
+    assert_in_range(want, 1, N - 1); /* otherwise the count proves nothing */
     eh_embedder e = embedder(&x, 4, false);
     ref->op->send(ref, e.reference_label, EXEMPLAR_LABEL, sizeof EXEMPLAR_LABEL);
     eh_embedder_exemplars(&e, R(THETA), R(EXEMPLAR), 0, 3); /* in two parts */
@@ -153,7 +153,7 @@ static void errors_are_those_of_the_nearest_exemplar(void **state)
     eh_embedder_free(&e);
 }
 
-static void what_is_too_large_for_blas_is_refused(void **state)
+static void sizes_beyond_blas_are_refused(void **state)
 {
     (void)state;
     eh_embedder e;
@@ -183,10 +183,10 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_of_any_size_embed_alike),
-        cmocka_unit_test(sparse_rows_embed_as_dense_ones),
-        cmocka_unit_test(errors_are_those_of_the_nearest_exemplar),
-        cmocka_unit_test(what_is_too_large_for_blas_is_refused),
+        cmocka_unit_test(blocks_of_any_size_give_the_same_embedding),
+        cmocka_unit_test(sparse_and_dense_rows_give_the_same_embedding),
+        cmocka_unit_test(errors_match_the_nearest_exemplar),
+        cmocka_unit_test(sizes_beyond_blas_are_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

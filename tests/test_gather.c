@@ -1,10 +1,11 @@
-/* Rows on their way into a batch: scaled, closed, disturbed, moved; every backend against the reference. */
+/* Gathering rows into a batch: scaling, bias, augmentation, image warps. Compares every backend
+ * with the reference. */
 #include "backend_support.h"
 #include "base/philox.h"
 
 /* ---- data ---- */
 
-static void rows_are_closed_with_a_one_and_zeros(void **state)
+static void append_bias_adds_a_one_and_zeros(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{0, 4, 5}, {1, 1, 2}, {7, 13, 14}, {20, 784, 800}, {3, 15, 16}};
@@ -20,8 +21,8 @@ static void rows_are_closed_with_a_one_and_zeros(void **state)
     }
 }
 
-/* One row's gradient is zero, some are tiny. */
-static void rows_climb_along_their_gradients(void **state)
+/* The gradient of one row is zero; some gradients are tiny. */
+static void adversarial_steps_follow_the_sign_of_the_gradient(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{0, 4, 5}, {1, 1, 2}, {7, 13, 16}, {40, 784, 800}, {5, 256, 272}};
@@ -43,7 +44,8 @@ static void rows_climb_along_their_gradients(void **state)
                 if (j >= H) assert_true(there[i * ld + j] == (j == H));
                 if (j < H && (i == 2 || g[i * H + j] == 0)) assert_true(by == 0);
                 if (j >= H || i == 2 || g[i * H + j] == 0) continue;
-                assert_true(by * g[i * H + j] >= 0 && fabs(fabs(by) / 0.23 - 1) < 1e-4 + 10 * tolerance); /* of parts */
+                assert_true(by * g[i * H + j] >= 0 &&
+                            fabs(fabs(by) / 0.23 - 1) < 1e-4 + 10 * tolerance); /* relative error */
             }
         }
         free(g), free(from), free(there);
@@ -51,7 +53,7 @@ static void rows_climb_along_their_gradients(void **state)
     }
 }
 
-static void rows_gather_scaled_from_every_kind(void **state)
+static void gather_scales_rows_of_every_kind(void **state)
 {
     (void)state;
     enum { n = 9, H = 37, take = 6, ld = 48 };
@@ -105,7 +107,7 @@ static void rows_gather_scaled_from_every_kind(void **state)
                 assert_true(fabs(((double *)X.ref)[i * ld + j] - ((double)want[j] - by[j]) * mul[j]) < 1e-6);
             for (int j = H; j < ld; j++) assert_true(((double *)X.ref)[i * ld + j] == (j == H));
         }
-        if (kind == ENHOPE_CSR) { /* the sparse products equal the dense ones on gathered rows */
+        if (kind == ENHOPE_CSR) { /* sparse products equal the dense products of gathered rows */
             enum { F = 29 };
             twin C = make((H + 1) * F, 5, 1), U = make(take * F, 6, 1), D = make(take * F, 7, 1);
             twin dU = as_packed(D, F);
@@ -115,7 +117,7 @@ static void rows_gather_scaled_from_every_kind(void **state)
             ON_EACH(c->op->gemm(c, false, false, take, F, H + 1, -1, T(X), ld, T(C), F, 1, T(U), F));
             for (int i = 0; i < take * F; i++) assert_true(fabs(((double *)U.ref)[i]) < 1e-12);
             ON_EACH(c->op->sparse_grad(c, T(t), T(rows), take, T(dU), F, T(dC)));
-            agree(dC, tolerance);
+            check_close(dC, tolerance);
             ON_EACH(c->op->gemm(c, true, false, H + 1, F, take, 1, T(X), ld, T(D), F, 1, T(dense), F));
             for (int i = 0; i < (H + 1) * F; i++)
                 assert_true(fabs(((double *)dC.ref)[i] - ((double *)dense.ref)[i]) < 1e-12);
@@ -127,11 +129,11 @@ static void rows_gather_scaled_from_every_kind(void **state)
     }
 }
 
-/* ---- disturbed rows ---- */
+/* ---- augmented rows ---- */
 
-/* The answers that its authors publish. */
-/* Rows 2 to 5 are others from now on: their values, their classes and, where they are sparse, where each ends. */
-static void rows_that_change_are_sent_again(void **state)
+/* The test vectors of the authors of Philox. */
+/* Changes rows 2 to 5: their values, their classes and, if they are sparse, their lengths. */
+static void refresh_updates_changed_rows(void **state)
 {
     (void)state;
     enum { n = 9, H = 12, ld = 16, first = 2, changed = 4, each = 3 };
@@ -158,8 +160,8 @@ static void rows_that_change_are_sent_again(void **state)
         for (int i = first * H; i < (first + changed) * H; i++) bytes[i] ^= 85, numbers[i] *= -1.5f;
         for (int i = first * each; i < (first + changed) * each; i++) value[i] += 10;
         for (int i = first; i < first + changed; i++) label[i] = 7;
-        row_start[first + 2] -= 1; /* its last value becomes the first of the row behind it */
-        for (int i = 0; i <= each; i++) column[row_start[first + 2] + i] = i; /* columns ascend */
+        row_start[first + 2] -= 1;                                            /* its last value moves to the next row */
+        for (int i = 0; i <= each; i++) column[row_start[first + 2] + i] = i; /* columns stay ascending */
         twin X = make(n * ld, 1, 1), rows = sent(row, n, sizeof *row), class = sent(label, n, sizeof *label);
         ON_EACH(c->op->refresh ? c->op->refresh(c, T(t), &x, label, first, changed) : (void)0);
         ON_EACH(c->op->gather(c, T(t), T(rows), n, T(X), ld, T(class)));
@@ -194,7 +196,8 @@ static void philox_gives_the_published_words(void **state)
     }
 }
 
-/* A table of every kind on each backend: irregular numbers, a fifth of them stored where it is sparse; or all the same. */
+/* A table of every kind on each backend with irregular values, of which one fifth is stored in
+ * the sparse table; or with equal values. */
 typedef struct rows_of_a_kind {
     eh_table tables[3];
     uint8_t *bytes;
@@ -250,8 +253,8 @@ static const eh_augment AUGMENT[] = {{.noise = 0.37, .seed = 5, .pass = 3},
                                      {.dropout = 0.21, .seed = 5, .pass = 3},
                                      {.noise = 1.4, .dropout = 0.6, .seed = 1234567890123456, .pass = 999999}};
 
-/* Whatever the rows are gathered with. */
-static void disturbed_rows_agree_and_are_their_own(void **state)
+/* A row is augmented independently of the other rows of the batch. */
+static void augmented_rows_match_the_reference_and_are_independent(void **state)
 {
     (void)state;
     static const int64_t wide[][2] = {{1, 2}, {4, 16}, {37, 48}, {300, 304}, {523, 530}};
@@ -277,7 +280,7 @@ static void disturbed_rows_agree_and_are_their_own(void **state)
                 for (int64_t i = 0; i < take; i++)
                     for (int64_t j = 0; j < ld; j++) {
                         const double x = want[i * ld + j];
-                        assert_true((x == 0) == (got[i * ld + j] == 0)); /* the same are dropped */
+                        assert_true((x == 0) == (got[i * ld + j] == 0)); /* the same inputs are dropped */
                         if (j >= H) assert_true(x == (j == H) && got[i * ld + j] == (float)x);
                         if (j < H && with->noise == 0 && x != 0)
                             assert_true(fabs(x * (1 - with->dropout) - before[i * ld + j]) < 1e-12);
@@ -288,9 +291,9 @@ static void disturbed_rows_agree_and_are_their_own(void **state)
             }
 }
 
-enum { MANY = 400, BROAD = 257 }; /* rows, inputs: enough for moments */
+enum { MANY = 400, BROAD = 257 }; /* rows, inputs: enough to estimate moments */
 
-/* What is added to ones, and divided by deviation. */
+/* The noise that is added to ones, divided by its standard deviation. */
 static float *noise_of(rows_of_a_kind *r, const eh_augment *with)
 {
     static int64_t row[MANY];
@@ -312,8 +315,8 @@ static double together(const float *a, const float *b, int64_t by)
     return sum / (double)(MANY * BROAD - by);
 }
 
-/* Bounds are five deviations of what is measured. */
-static void noise_is_normal_and_each_number_is_its_own(void **state)
+/* Bounds are five standard deviations of the estimate. */
+static void noise_is_normal_and_independent(void **state)
 {
     (void)state;
     const double root = sqrt((double)MANY * BROAD);
@@ -330,11 +333,12 @@ static void noise_is_normal_and_each_number_is_its_own(void **state)
     }
     assert_true(fabs(sums[1]) < 5 / root && fabs(sums[2] - 1) < 5 * sqrt(2) / root);
     assert_true(fabs(sums[3]) < 5 * sqrt(15) / root && fabs(sums[4] - 3) < 5 * sqrt(96) / root);
-    assert_true(fabs((double)within / MANY / BROAD - 0.5) < 2.5 / root); /* half lies within the quartiles */
+    assert_true(fabs((double)within / MANY / BROAD - 0.5) <
+                2.5 / root); /* half of the values are within the quartiles */
     assert_true(lowest < -3.8 && lowest > -5.8 && highest > 3.8 && highest < 5.8);
-    static const int64_t by[] = {1, 2, 3, 4, BROAD, 2 * BROAD}; /* columns, rows */
+    static const int64_t by[] = {1, 2, 3, 4, BROAD, 2 * BROAD}; /* distances in columns and in rows */
     for (int i = 0; i < 6; i++) assert_true(fabs(together(x, x, by[i])) < 5 / root);
-    for (int64_t j = 0; j < BROAD; j++) { /* every column alone */
+    for (int64_t j = 0; j < BROAD; j++) { /* each column separately */
         double sum = 0, square = 0;
         for (int64_t i = 0; i < MANY; i++) sum += x[i * BROAD + j], square += x[i * BROAD + j] * x[i * BROAD + j];
         assert_true(fabs(sum / MANY) < 5 / sqrt(MANY) && fabs(square / MANY - 1) < 5 * sqrt(2.0 / MANY));
@@ -366,17 +370,17 @@ static void inputs_are_dropped_at_their_rate_and_keep_their_mean(void **state)
         }
         assert_true(fabs(dropped / MANY / BROAD - p) < 5 * deviation);
         assert_true(fabs(both / MANY / BROAD - p * p) < 5 * sqrt(p * p * (1 - p * p) / MANY / BROAD));
-        assert_true(fabs(mean / MANY / BROAD) < 5 * deviation / (1 - p) + 4e-3); /* the last for bfloat16 */
+        assert_true(fabs(mean / MANY / BROAD) < 5 * deviation / (1 - p) + 4e-3); /* the last term is for bfloat16 */
         free(x), free(next);
     }
     unplace_rows(r);
 }
 
-/* ---- moved images ---- */
+/* ---- warped images ---- */
 
-/* Images of noise are as rough as can be: what a float rounds off a place, some 1e-7 of the image's side, moves a value by
- * as many times its neighbour's difference. */
-static void moved_images_agree_and_are_their_own(void **state)
+/* Images of noise are as rough as possible: the rounding error of a position, some 1e-7 of the
+ * side of the image, is multiplied by the difference of adjacent pixels. */
+static void warped_images_match_the_reference_and_are_independent(void **state)
 {
     (void)state;
     static const int64_t sides[][3] = {{1, 1, 2},     {1, 37, 40},     {5, 3, 17},
@@ -414,15 +418,15 @@ static void moved_images_agree_and_are_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_closed_with_a_one_and_zeros),
-        cmocka_unit_test(rows_climb_along_their_gradients),
-        cmocka_unit_test(rows_gather_scaled_from_every_kind),
-        cmocka_unit_test(rows_that_change_are_sent_again),
+        cmocka_unit_test(append_bias_adds_a_one_and_zeros),
+        cmocka_unit_test(adversarial_steps_follow_the_sign_of_the_gradient),
+        cmocka_unit_test(gather_scales_rows_of_every_kind),
+        cmocka_unit_test(refresh_updates_changed_rows),
         cmocka_unit_test(philox_gives_the_published_words),
-        cmocka_unit_test(disturbed_rows_agree_and_are_their_own),
-        cmocka_unit_test(noise_is_normal_and_each_number_is_its_own),
+        cmocka_unit_test(augmented_rows_match_the_reference_and_are_independent),
+        cmocka_unit_test(noise_is_normal_and_independent),
         cmocka_unit_test(inputs_are_dropped_at_their_rate_and_keep_their_mean),
-        cmocka_unit_test(moved_images_agree_and_are_their_own),
+        cmocka_unit_test(warped_images_match_the_reference_and_are_independent),
     };
     return run_on_each(tests, sizeof tests / sizeof *tests);
 }

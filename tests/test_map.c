@@ -1,4 +1,5 @@
-/* The maps: a worked case by hand, every gradient against central differences in double, and invariances. */
+/* The maps: a case computed by hand, every gradient against central differences in double, and
+ * invariances. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,16 +12,16 @@ static enhope_context *ctx;
 static eh_compute *ref;
 
 #define R(p) ((eh_real *)(p))
-#define O(p) ((eh_packed *)(p)) /* operands are numbers there */
+#define O(p) ((eh_packed *)(p)) /* packed elements are scalars in ref */
 
-static void one_number_through_the_map_matches_the_worked_case(void **state)
+static void one_input_matches_the_case_by_hand(void **state)
 {
     (void)state;
     const eh_map_shape s = {.H = 1, .h = 1, .F = 1, .m = 1, .order = 2};
     double theta[] = {.5, -.25, 2, -1, 3}, X[] = {2, 1}, work[32], y, dy = 1, d[5], dx;
     const eh_rows rows = {.X = O(X), .ld = 2, .dense_n = 1};
     assert_int_equal(eh_map_parameters(&eh_map_hope, &s), 5);
-    assert_int_equal(eh_map_hope.work(&s, ref, 1, true), 32); /* four vectors of a cache line each */
+    assert_int_equal(eh_map_hope.work(&s, ref, 1, true), 32); /* four vectors of one cache line each */
     eh_map_hope.forward(&s, ref, R(theta), &rows, R(work), R(&y), true);
     assert_true(fabs(y - 1.5936281201) < 1e-9);
     eh_map_hope.backward(&s, ref, R(theta), &rows, R(work), R(&dy),
@@ -30,7 +31,8 @@ static void one_number_through_the_map_matches_the_worked_case(void **state)
     assert_true(fabs(dx - 1.1206168876) < 1e-9);
 }
 
-/* ---- gradients: the scalar sum_ik r_ik y_ik with fixed irregular r stands for any objective ---- */
+/* ---- gradients: the scalar sum_ik r_ik y_ik with fixed irregular r represents any objective
+ * ---- */
 
 enum { H = 5, DENSE = 4, SPARSE = 3, MAX_THETA = 400, MAX_Y = 64, MAX_WORK = 2048 };
 
@@ -49,7 +51,7 @@ static double value(problem *p, double *work)
     p->map->forward(&p->s, ref, R(p->theta), &p->rows, R(work), R(again), false);
     p->map->forward(&p->s, ref, R(p->theta), &p->rows, R(work), R(Y), true);
     for (int64_t i = 0; i < (p->rows.sparse_n + p->rows.dense_n) * p->s.h; i++) {
-        assert_true(Y[i] == again[i]); /* whether or not backward follows */
+        assert_true(Y[i] == again[i]); /* with and without keep */
         sum += p->weight[i] * Y[i];
     }
     return sum;
@@ -76,7 +78,7 @@ static void check_gradient(problem *p)
     for (int64_t i = 0; i < P; i++) p->theta[i] = 0.6 * eh_random_normal(3, 1, (uint64_t)i), dtheta[i] = 7.7;
     for (int64_t i = 0; i < MAX_Y; i++) p->weight[i] = eh_random_normal(3, 2, (uint64_t)i);
     value(p, work);
-    /* three parts, one of them of sparse and of dense rows where there are both */
+    /* three chunks, one of them with sparse and dense rows if there are both */
     const int64_t n = p->rows.sparse_n + p->rows.dense_n, start[] = {0, n / 3, n - 1, n};
     const eh_map_chunks parts = {.count = 3, .start = start, .dtheta = R(dtheta)};
     p->map->backward(&p->s, ref, R(p->theta), &p->rows, R(work), R(p->weight), &parts, dx_n, R(dX));
@@ -125,7 +127,7 @@ static void every_gradient_matches_central_differences(void **state)
     static const char *const layers[] = {"7", "6-4", "5-3-4", "4-3-4-3"};
     for (int i = 0; i < 8; i++) {
         assert_true(eh_map_layers_parse(layers[i / 2], &p.s));
-        p.s.relu = i % 2; /* whose corners are not met: they have no width */
+        p.s.relu = i % 2; /* the points do not hit the corner of max(a, 0) */
         check_gradient(&p);
     }
     p.map = &eh_map_identity;
@@ -135,8 +137,9 @@ static void every_gradient_matches_central_differences(void **state)
     ref->op->unplace(ref, &table);
 }
 
-/* On a device operands are copies; here they are copies of the same numbers, and nothing may change. */
-static void operands_of_their_own_change_nothing(void **state)
+/* On a device, packed matrices are copies. Here they are copies of the same scalars, so nothing
+ * may change. */
+static void packed_copies_change_nothing(void **state)
 {
     (void)state;
     static problem p;
@@ -185,13 +188,13 @@ static void factors_may_be_rescaled_and_even_orders_ignore_their_sign(void **sta
     }
 }
 
-static void the_start_centres_the_hidden_units_and_scales_the_factors(void **state)
+static void init_centers_the_hidden_units_and_scales_the_factors(void **state)
 {
     (void)state;
     enum { n = 40 };
-    for (int big = 0; big < 6; big++) { /* inputs a hundred times larger start the same way */
+    for (int big = 0; big < 6; big++) { /* inputs a hundred times larger give the same initial responses */
         const eh_map_shape s = {.H = H, .h = 2, .F = 30, .m = 8, .order = 1 + big / 2};
-        double X[n * (H + 1)], work[n * 2 * (30 + 8)], theta[700], Y[n * 2]; /* all of whole cache lines */
+        double X[n * (H + 1)], work[n * 2 * (30 + 8)], theta[700], Y[n * 2]; /* multiples of whole cache lines */
         float host[700];
         assert_true(eh_map_parameters(&eh_map_hope, &s) <= 700);
         for (int i = 0; i < n * (H + 1); i++)
@@ -208,7 +211,7 @@ static void the_start_centres_the_hidden_units_and_scales_the_factors(void **sta
     }
 }
 
-/* y = V sigmoid(sum_f W_f u_f^O + b), summed by hand. */
+/* y = V sigmoid(sum_f W_f u_f^O + b), computed by hand. */
 static void a_factor_enters_by_its_power(void **state)
 {
     (void)state;
@@ -249,11 +252,11 @@ int main(void)
     ctx = enhope_context_create();
     if (enhope_context_set_device(ctx, "ref") || eh_compute_open(ctx, false, &ref)) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_number_through_the_map_matches_the_worked_case),
+        cmocka_unit_test(one_input_matches_the_case_by_hand),
         cmocka_unit_test(every_gradient_matches_central_differences),
-        cmocka_unit_test(operands_of_their_own_change_nothing),
+        cmocka_unit_test(packed_copies_change_nothing),
         cmocka_unit_test(factors_may_be_rescaled_and_even_orders_ignore_their_sign),
-        cmocka_unit_test(the_start_centres_the_hidden_units_and_scales_the_factors),
+        cmocka_unit_test(init_centers_the_hidden_units_and_scales_the_factors),
         cmocka_unit_test(a_factor_enters_by_its_power),
         cmocka_unit_test(oversized_maps_are_refused_not_wrapped),
     };

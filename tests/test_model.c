@@ -1,5 +1,5 @@
-/* Model files: what is saved is loaded bit for bit, the same model gives the same bytes, and everything that is not a
- * whole model is refused with a sentence. */
+/* Model files: a saved model is loaded bit for bit, equal models give byte-identical files, and
+ * invalid files are refused with a message. */
 #define _XOPEN_SOURCE 700
 #include <signal.h>
 #include <sys/resource.h>
@@ -70,7 +70,7 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
     }
 }
 
-static void what_is_saved_is_loaded_bit_for_bit(void **state)
+static void a_saved_model_is_loaded_bit_for_bit(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -80,7 +80,7 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
         enhope_model *model = make_model(ctx, maps[i / 2], i % 2, 7, 5), *loaded = NULL;
         model->shape.relu = i >= 8;
         if (i == 1) model->dof = 5, model->shape.order = 13;
-        if (i == 3) { /* names of inputs and the image are not always known */
+        if (i == 3) { /* names of inputs and image sizes are optional */
             for (int64_t j = 0; j < 7; j++) eh_free(model->input_name[j]);
             eh_free(model->input_name);
             model->input_name = NULL;
@@ -94,7 +94,7 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
         unsigned char *bytes = read_all(path, &size), *bytes_again = read_all(again, &size_again);
         assert_int_equal(size, size_again);
         assert_memory_equal(bytes, bytes_again, size);
-        assert_int_equal((8 + bytes[0] + (bytes[1] << 8)) % 8, 0); /* where tensors begin */
+        assert_int_equal((8 + bytes[0] + (bytes[1] << 8)) % 8, 0); /* tensors are aligned */
         free(bytes);
         free(bytes_again);
         enhope_model_free(model);
@@ -105,8 +105,8 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
     enhope_context_free(ctx);
 }
 
-/* One degree of freedom is not written: files from before there were others do not have the key. */
-static void only_degrees_of_freedom_other_than_one_are_written(void **state)
+/* One degree of freedom is not written, because files of earlier versions lack the key. */
+static void only_a_dof_other_than_one_is_written(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -114,7 +114,7 @@ static void only_degrees_of_freedom_other_than_one_are_written(void **state)
     static const struct {
         int dof;
         bool gaussian;
-        const char *said; /* in the file */
+        const char *stored; /* in the file */
     } cases[] = {{1, false, NULL}, {5, false, "\"dof\":\"5\""}, {5, true, NULL}};
     for (int i = 0; i < 3; i++) {
         enhope_model *model = make_model(ctx, &eh_map_hope, true, 3, 4), *loaded = NULL;
@@ -124,11 +124,11 @@ static void only_degrees_of_freedom_other_than_one_are_written(void **state)
         size_t size;
         unsigned char *bytes = read_all(path, &size);
         bytes[size] = 0;
-        const char *said = strstr((char *)bytes + 8, "\"dof\"");
-        assert_int_equal(!said, !cases[i].said);
-        if (said) assert_memory_equal(said, cases[i].said, strlen(cases[i].said));
+        const char *stored = strstr((char *)bytes + 8, "\"dof\"");
+        assert_int_equal(!stored, !cases[i].stored);
+        if (stored) assert_memory_equal(stored, cases[i].stored, strlen(cases[i].stored));
         assert_int_equal(enhope_model_load(ctx, path, &loaded), ENHOPE_OK);
-        assert_int_equal(loaded->dof, said ? cases[i].dof : 1);
+        assert_int_equal(loaded->dof, stored ? cases[i].dof : 1);
         free(bytes);
         enhope_model_free(model);
         enhope_model_free(loaded);
@@ -137,7 +137,7 @@ static void only_degrees_of_freedom_other_than_one_are_written(void **state)
     enhope_context_free(ctx);
 }
 
-static void a_model_tells_what_it_is(void **state)
+static void a_model_describes_itself(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -172,7 +172,7 @@ static void a_model_tells_what_it_is(void **state)
     enhope_context_free(ctx);
 }
 
-/* ---- a sound file with one thing changed ---- */
+/* ---- a valid file with one change ---- */
 
 typedef struct image {
     char header[4096];
@@ -208,11 +208,11 @@ static void replace(char *text, const char *from, const char *to)
     memcpy(at, to, strlen(to));
 }
 
-static void a_header_that_is_not_a_model_is_refused_with_a_sentence(void **state)
+static void a_header_that_is_not_a_model_is_refused_with_a_message(void **state)
 {
     (void)state;
     static const struct {
-        const char *from, *to, *sentence;
+        const char *from, *to, *message;
     } cases[] = {
         {"\"format\":", "\"form\":", "metadata 'format' is missing"},
         {"\"format\":\"enhope\"", "\"format\":\"pt\"", "metadata 'format' is 'pt': expected 'enhope'"},
@@ -222,7 +222,8 @@ static void a_header_that_is_not_a_model_is_refused_with_a_sentence(void **state
         {"\"enhope_version\"", "\"x\"", "metadata 'enhope_version' is missing"},
         {"\"method\"", "\"x\"", "metadata 'method' is missing"},
         {"\"map\"", "\"x\"", "metadata 'map' is missing"},
-        {"\"map\":\"hope\"", "\"map\":\"tree\"", "metadata 'map' is 'tree': not a map that this enhope knows"},
+        {"\"map\":\"hope\"", "\"map\":\"tree\"",
+         "metadata 'map' is 'tree': not a map of this version; use a newer enhope"},
         {"\"map\":\"hope\"", "\"map\":\"linear\"", "tensor map.A is missing"},
         {"\"map\":\"hope\"", "\"map\":\"identity\"", "the identity map has 3 inputs and 2 outputs: expected the same"},
         {"\"inputs\"", "\"x\"", "metadata 'inputs' is missing"},
@@ -296,7 +297,7 @@ static void a_header_that_is_not_a_model_is_refused_with_a_sentence(void **state
         {"\"shape\":[4,4]", "\"shape\":[2,8]", "tensor map.C has 2 in dimension 1: expected 4"},
         {"\"shape\":[4,4]", "\"shape\":[4,2,2]", "tensor map.C has 3 dimensions: expected 2"},
         {"\"scale.mul\"", "\"scale.x\"", "tensor scale.mul is missing"},
-        {"\"exemplars\":{", "\"examples\":{", "neither tensor exemplars nor tensor points is there"},
+        {"\"exemplars\":{", "\"examples\":{", "tensors exemplars and points are both missing"},
         {"\"exemplars\":{", "\"exemplars\":{\"dtype\":\"F32\",\"shape\":[0,3],\"data_offsets\":[0,0]},\"x\":{",
          "tensor exemplars is empty"},
         {"\"shape\":[4,3]", "\"shape\":[3,4]", "tensor exemplars has 4 in dimension 2: expected 3"},
@@ -307,14 +308,14 @@ static void a_header_that_is_not_a_model_is_refused_with_a_sentence(void **state
     };
     enhope_context *ctx = enhope_context_create();
     const image sound = sound_file(ctx, true);
-    const char *path = in_folder("hostile");
+    const char *path = in_folder("malformed");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         image changed = sound;
         replace(changed.header, cases[i].from, cases[i].to);
         write_container(path, changed.header, strlen(changed.header), changed.data, changed.data_size);
         enhope_model *untouched = (enhope_model *)&changed, *model = untouched;
         assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_ERROR_MODEL);
-        assert_sentence(ctx, path, cases[i].sentence);
+        assert_message(ctx, path, cases[i].message);
         assert_ptr_equal(model, untouched);
     }
     unlink(path);
@@ -330,11 +331,11 @@ static void write_with(const image *sound, const char *path, const char *from, c
     write_container(path, changed.header, strlen(changed.header), changed.data, changed.data_size);
 }
 
-static void models_of_earlier_versions_load_under_present_names(void **state)
+static void models_of_earlier_versions_load_under_current_names(void **state)
 {
     (void)state;
     static const struct {
-        const char *old, *now, *value; /* as the file has it; NULL: gone */
+        const char *old, *now, *value; /* in the file; NULL: removed */
     } cases[] = {{"\\\"average\\\":\\\"0\\\"", "average", NULL},
                  {"\\\"mix\\\":\\\"0\\\"", "mix", NULL},
                  {"\\\"norm\\\":\\\"linf\\\"", "norm", NULL},
@@ -375,8 +376,7 @@ static void models_trained_with_removed_settings_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *from, *to,
-            *what; /* a replacement in the file, and what the model is said to have been trained with */
+        const char *from, *to, *what; /* a replacement in the file, and the setting of the message */
     } cases[] = {
         {"\\\"learning_rate\\\"", "\\\"average\\\":\\\"0.9\\\",\\\"learning_rate\\\"", "average 0.9"},
         {"\\\"learning_rate\\\"", "\\\"mix\\\":\\\"0.2\\\",\\\"learning_rate\\\"", "mix 0.2"},
@@ -419,7 +419,7 @@ static void numbers_are_checked_one_by_one(void **state)
         const struct {
             size_t at;
             uint32_t bits;
-            const char *sentence;
+            const char *message;
         } cases[] = {
             {4 * 3, 0x7fc00000, "tensor map.C has a number that is not finite (element 3)"},
             {64 + 80, 0xff800000, "tensor map.b has a number that is not finite (element 0)"},
@@ -442,7 +442,7 @@ static void numbers_are_checked_one_by_one(void **state)
             write_container(path, changed.header, strlen(changed.header), changed.data, changed.data_size);
             enhope_model *model = NULL;
             assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_ERROR_MODEL);
-            assert_sentence(ctx, path, cases[i].sentence);
+            assert_message(ctx, path, cases[i].message);
         }
     }
     unlink(path);
@@ -470,7 +470,7 @@ static void extra_tensors_and_texts_are_ignored(void **state)
     enhope_context_free(ctx);
 }
 
-static void flipped_and_cut_files_load_or_are_refused(void **state)
+static void flipped_and_truncated_files_load_or_are_refused(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -495,7 +495,7 @@ static void flipped_and_cut_files_load_or_are_refused(void **state)
         assert_int_equal(loaded != NULL, status == ENHOPE_OK);
         enhope_model_free(loaded);
     }
-    for (size_t length = 0; length < size; length += 7) { /* no part of a file is a file */
+    for (size_t length = 0; length < size; length += 7) { /* a truncated file is refused */
         write_all(path, bytes, length);
         enhope_model *loaded = NULL;
         assert_int_equal(enhope_model_load(ctx, path, &loaded), ENHOPE_ERROR_MODEL);
@@ -513,7 +513,7 @@ static void a_missing_file_is_named(void **state)
     enhope_model *model = NULL;
     const char *path = in_folder("missing.safetensors");
     assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_ERROR_IO);
-    assert_sentence(ctx, path, "cannot open: No such file or directory");
+    assert_message(ctx, path, "cannot open: No such file or directory");
     enhope_context_free(ctx);
 }
 
@@ -537,11 +537,11 @@ static void a_failed_save_leaves_the_old_model(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     signal(SIGXFSZ, handler);
     assert_int_equal(full, ENHOPE_ERROR_IO);
-    assert_sentence(ctx, path, "cannot write: File too large");
+    assert_message(ctx, path, "cannot write: File too large");
 
-    new->theta[17] = NAN; /* could not be loaded again */
+    new->theta[17] = NAN; /* such a file could not be loaded */
     assert_int_equal(enhope_model_save(ctx, new, path), ENHOPE_ERROR_MODEL);
-    assert_sentence(ctx, path, "not written: tensor map.C has a number that is not finite (element 17)");
+    assert_message(ctx, path, "not written: tensor map.C has a number that is not finite (element 17)");
 
     unsigned char *after = read_all(path, &size_after);
     assert_int_equal(size, size_after);
@@ -549,7 +549,7 @@ static void a_failed_save_leaves_the_old_model(void **state)
     free(bytes);
     free(after);
     unlink(path);
-    assert_int_equal(rmdir(folder), 0); /* no temporary file */
+    assert_int_equal(rmdir(folder), 0); /* no temporary file is left */
     assert_int_equal(mkdir(folder, 0700), 0);
     enhope_model_free(old);
     enhope_model_free(new);
@@ -611,15 +611,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_hash_covers_everything_a_model_computes_with),
-        cmocka_unit_test(what_is_saved_is_loaded_bit_for_bit),
-        cmocka_unit_test(only_degrees_of_freedom_other_than_one_are_written),
-        cmocka_unit_test(models_of_earlier_versions_load_under_present_names),
+        cmocka_unit_test(a_saved_model_is_loaded_bit_for_bit),
+        cmocka_unit_test(only_a_dof_other_than_one_is_written),
+        cmocka_unit_test(models_of_earlier_versions_load_under_current_names),
         cmocka_unit_test(models_trained_with_removed_settings_are_refused),
-        cmocka_unit_test(a_model_tells_what_it_is),
-        cmocka_unit_test(a_header_that_is_not_a_model_is_refused_with_a_sentence),
+        cmocka_unit_test(a_model_describes_itself),
+        cmocka_unit_test(a_header_that_is_not_a_model_is_refused_with_a_message),
         cmocka_unit_test(numbers_are_checked_one_by_one),
         cmocka_unit_test(extra_tensors_and_texts_are_ignored),
-        cmocka_unit_test(flipped_and_cut_files_load_or_are_refused),
+        cmocka_unit_test(flipped_and_truncated_files_load_or_are_refused),
         cmocka_unit_test(a_missing_file_is_named),
         cmocka_unit_test(a_failed_save_leaves_the_old_model),
         cmocka_unit_test(every_allocation_may_fail),

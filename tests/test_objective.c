@@ -1,4 +1,5 @@
-/* The objectives: worked cases by hand, invariances, and gradients against central differences in double. */
+/* The objectives: cases computed by hand, invariances, and gradients against central differences
+ * in double. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@ static eh_compute *ref;
 
 #define R(p) ((eh_real *)(p))
 
-/* Loss and gradients of points given in full; a NULL gradient is not wanted. */
+/* Loss and gradients of explicit points; a NULL gradient is not returned. */
 static double loss_of(const eh_pairs *o, int64_t n, int64_t z, int64_t h, const double *Y, const int32_t *label,
                       const double *G, const int32_t *other, double *dY, double *dG)
 {
@@ -23,7 +24,7 @@ static double loss_of(const eh_pairs *o, int64_t n, int64_t z, int64_t h, const 
     p.n = n, p.z = o->self ? n : z, p.h = h;
     p.Y = (const eh_real *)Y, p.G = (const eh_real *)(o->self ? Y : G);
     p.label = (const eh_label *)label, p.other_label = (const eh_label *)(o->self ? label : other);
-    eh_neighbour_loss(&p, ref, (eh_loss *)&loss, R(dY ? dY : spare_y), o->self ? NULL : R(dG ? dG : spare_g));
+    eh_neighbor_loss(&p, ref, (eh_loss *)&loss, R(dY ? dY : spare_y), o->self ? NULL : R(dG ? dG : spare_g));
     assert_true(loss.nonfinite == 0);
     return loss.value;
 }
@@ -39,12 +40,12 @@ static void one_sample_one_dimension_is_log_one_and_a_half(void **state)
     assert_true(fabs(dY[0] - 1.0 / 3) < 1e-12);
 }
 
-static void one_sample_in_the_plane_matches_the_worked_case(void **state)
+static void one_sample_in_the_plane_matches_the_case_by_hand(void **state)
 {
     (void)state;
     const double Y[] = {0, 0}, G[] = {1, 0, 0, 2};
     const int32_t label[] = {0}, other[] = {0, 1};
-    for (int row = 0; row < 2; row++) { /* one sample: both forms agree */
+    for (int row = 0; row < 2; row++) { /* with one sample, both normalizers are the same */
         const eh_pairs o = {.row = row};
         double dY[2], dG[4];
         assert_true(fabs(loss_of(&o, 1, 2, 2, Y, label, G, other, dY, dG) - .3364722366) < 1e-9);
@@ -65,7 +66,8 @@ static void three_points_on_a_line_match_the_pairwise_cases(void **state)
     const double want[] = {-.3, .575, -.275};
     for (int k = 0; k < 3; k++) assert_true(fabs(dY[k] - want[k]) < 1e-12);
 
-    /* by hand: same-class mass of rows one and two is 5/6 and 5/7 (student); the third has none and is left out */
+    /* by hand: the same-class mass of rows one and two is 5/6 and 5/7 (Student); the third has
+     * none and is left out */
     const eh_pairs dt_nca = {.self = true, .row = true, .nca = true};
     assert_true(fabs(loss_of(&dt_nca, 3, 3, 1, Y, label, NULL, NULL, NULL, NULL) - -(log(5.0 / 6) + log(5.0 / 7)) / 2) <
                 1e-12);
@@ -73,7 +75,7 @@ static void three_points_on_a_line_match_the_pairwise_cases(void **state)
     assert_true(fabs(2 * loss_of(&mcml, 3, 3, 1, Y, label, NULL, NULL, NULL, NULL) - .0489227579) < 1e-9);
 }
 
-/* Row masses of gaussian NCA on 0, 1, 3: 1 - mass summed is the classical objective. */
+/* Row masses of Gaussian NCA on 0, 1, 3: the sum of 1 - mass is the classical objective. */
 static void gaussian_nca_matches_its_masses(void **state)
 {
     (void)state;
@@ -98,7 +100,7 @@ static void exemplars_in_input_space_match_the_compression_case(void **state)
     assert_true(fabs(dG[1] - -.5378828427) < 1e-9);
 }
 
-static void a_perfect_collapse_reads_the_log_of_its_leak(void **state)
+static void a_perfect_collapse_has_the_loss_of_its_leak(void **state)
 {
     (void)state;
     /* two classes at squared distance 3, three samples each, every sample on its exemplar */
@@ -110,7 +112,7 @@ static void a_perfect_collapse_reads_the_log_of_its_leak(void **state)
     }
 }
 
-static void all_points_in_one_place_read_log_of_exemplars_per_class(void **state)
+static void equal_points_have_the_log_of_exemplars_per_class_as_loss(void **state)
 {
     (void)state;
     const double Y[10] = {0}, G[12] = {0};
@@ -121,15 +123,16 @@ static void all_points_in_one_place_read_log_of_exemplars_per_class(void **state
     }
 }
 
-/* Irregular points: n samples of c classes, z compared ones. */
+/* Irregular points: n samples of c classes, z compared points. */
 enum { N = 17, Z = 7, DIMS = 3, CLASSES = 3 };
 
-/* Weights of the classes, and for compared points of classes j % 3: three of the first, two of the others. */
+/* Weights of the classes, and for compared points of classes j % 3: three of the first, two of
+ * the others. */
 static const double WEIGHT[CLASSES] = {0.7, 2.385, 1.1};
 static const double SHARE[Z] = {1.0 / 9, 1.0 / 6, 1.0 / 6, 1.0 / 9, 1.0 / 6, 1.0 / 6, 1.0 / 9};
 
-/* The objectives of the family: bits choose all but the degrees of freedom, which bits from DOF on do; every second with
- * class weights, every third with label smoothing. */
+/* The objectives of the family: bits select everything except the degrees of freedom, which the
+ * bits from DOF on select; every second has class weights, every third label smoothing. */
 enum { DOF = 32, MEMBERS = 4 * DOF };
 
 static eh_pairs member(int bits)
@@ -162,7 +165,7 @@ static void gradients_match_central_differences(void **state)
     double Y[N * DIMS], G[Z * DIMS], dY[N * DIMS], dG[Z * DIMS];
     int32_t label[N], other[Z];
     irregular(Y, label, G, other);
-    label[4] = -1; /* unlabelled */
+    label[4] = -1; /* unlabeled */
     for (int bits = 0; bits < MEMBERS; bits++) {
         const eh_pairs o = member(bits);
         loss_of(&o, N, Z, DIMS, Y, label, G, other, dY, dG);
@@ -189,7 +192,7 @@ static double similarity(const eh_pairs *o, double d)
     return o->gaussian ? exp(-d) : pow(1 + d / nu, -(nu + 1) / 2);
 }
 
-/* The loss again, from its definition: q and p as tables, then sums over them. */
+/* The loss from its definition: q and p as tables, then sums over them. */
 static double plain_loss(const eh_pairs *o, const double *Y, const int32_t *label, const double *G,
                          const int32_t *other)
 {
@@ -239,7 +242,7 @@ static void losses_match_their_definition_on_irregular_points(void **state)
     }
 }
 
-/* P of a batch: of sum 1, symmetric with a zero diagonal. */
+/* A target P of a batch: symmetric with sum 1 and diagonal 0. */
 static void irregular_target(double *P)
 {
     double sum = 0;
@@ -252,7 +255,7 @@ static void irregular_target(double *P)
     for (int i = 0; i < N * N; i++) P[i] /= sum;
 }
 
-/* sum p log(p / q); in the row form of p_j|i, rows weighing what they have of P. */
+/* sum p log(p / q); with the row normalizer of p_j|i, weighted by the row sums of P. */
 static double plain_divergence(const eh_pairs *o, const double *Y, const double *P)
 {
     double w[N][N] = {{0}}, Z_all = 0, Z_row[N] = {0}, mass[N] = {0}, loss = 0;
@@ -274,7 +277,7 @@ static double plain_divergence(const eh_pairs *o, const double *Y, const double 
     return loss;
 }
 
-static void a_given_target_matches_its_divergence_and_differences(void **state)
+static void target_probs_match_their_divergence_and_differences(void **state)
 {
     (void)state;
     double Y[N * DIMS], G[Z * DIMS], dY[N * DIMS], P[N * N];
@@ -286,7 +289,7 @@ static void a_given_target_matches_its_divergence_and_differences(void **state)
         if (!o.self) continue;
         o.target_probs = R(P);
         const double want = plain_divergence(&o, Y, P);
-        const double got = loss_of(&o, N, N, DIMS, Y, NULL, NULL, NULL, dY, NULL); /* no label is read */
+        const double got = loss_of(&o, N, N, DIMS, Y, NULL, NULL, NULL, dY, NULL); /* labels are not read */
         assert_true(fabs(want - got) < 1e-12 * (1 + fabs(want)));
         const double step = 1e-5;
         double worst = 0, size = 0;
@@ -304,7 +307,7 @@ static void a_given_target_matches_its_divergence_and_differences(void **state)
     }
 }
 
-static void two_points_are_as_near_as_any_target_asks(void **state)
+static void two_points_match_any_target_distance(void **state)
 {
     (void)state;
     const double Y[] = {0.3, -1.2, 2.385, 0.7};
@@ -316,7 +319,7 @@ static void two_points_are_as_near_as_any_target_asks(void **state)
     }
 }
 
-static void losses_see_neither_rotation_nor_translation_nor_order(void **state)
+static void losses_are_invariant_to_rotation_translation_and_order(void **state)
 {
     (void)state;
     double Y[N * DIMS], G[Z * DIMS], Y2[N * DIMS], G2[Z * DIMS], dY[N * DIMS], dG[Z * DIMS];
@@ -325,7 +328,7 @@ static void losses_see_neither_rotation_nor_translation_nor_order(void **state)
     const double s = sin(0.7), k = cos(0.7), shift[] = {2.385, -0.617, 11.02};
     for (int i = 0; i < N + Z; i++) {
         const double *from = i < N ? Y + i * DIMS : G + (i - N) * DIMS;
-        const int to_row = (i + 5) % N; /* samples move, too */
+        const int to_row = (i + 5) % N; /* samples are permuted too */
         double *to = i < N ? Y2 + to_row * DIMS : G2 + (i - N) * DIMS;
         if (i < N) label2[to_row] = label[i];
         to[0] = k * from[0] - s * from[1] + shift[0];
@@ -337,7 +340,7 @@ static void losses_see_neither_rotation_nor_translation_nor_order(void **state)
         const double a = loss_of(&o, N, Z, DIMS, Y, label, G, other, dY, dG);
         const double b = loss_of(&o, N, Z, DIMS, Y2, label2, G2, other, NULL, NULL);
         assert_true(fabs(a - b) < 1e-9 * (1 + fabs(a)));
-        for (int d = 0; d < DIMS; d++) { /* all forces sum to zero */
+        for (int d = 0; d < DIMS; d++) { /* the gradients sum to zero */
             double sum = 0;
             for (int i = 0; i < N; i++) sum += dY[i * DIMS + d];
             for (int j = 0; j < Z && !o.self; j++) sum += dG[j * DIMS + d];
@@ -364,7 +367,7 @@ static void doubling_all_samples_or_all_exemplars_changes_nothing(void **state)
     }
 }
 
-/* No degrees of freedom are one, and equal class weights none, to the bit. */
+/* dof = 0 equals dof = 1, and equal class weights equal none, bit for bit. */
 static void neutral_values_change_nothing(void **state)
 {
     (void)state;
@@ -383,7 +386,7 @@ static void neutral_values_change_nothing(void **state)
     }
 }
 
-static void far_gaussian_points_neither_overflow_nor_vanish(void **state)
+static void far_gaussian_points_neither_overflow_nor_underflow(void **state)
 {
     (void)state;
     const double Y[] = {0, 2000}, G[] = {300, 1500};
@@ -413,7 +416,7 @@ static void without_a_target_loss_and_gradient_are_zero(void **state)
 
 enum { TARGETS = 2 };
 
-/* Samples who[0..n) of points Y (-, h) with labels and targets (-, each); -1: none. */
+/* Samples who[0..n) of the points Y (-, h) with labels and targets (-, each); -1: absent. */
 static double hinge_of(const eh_hinge *o, int64_t n, int64_t h, const int *who, const double *Y, const int32_t *label,
                        const int (*targets)[TARGETS], double *gradient)
 {
@@ -434,7 +437,7 @@ static double hinge_of(const eh_hinge *o, int64_t n, int64_t h, const int *who, 
     eh_hinge_loss(o, ref, n, h, R(rows), (eh_label *)labels, (eh_loss *)&loss, R(spare));
     assert_true(loss.nonfinite == 0);
     if (!gradient) return loss.value;
-    memset(gradient, 0, (size_t)(n * h) * sizeof *gradient); /* of a batch of all: who[i] = i */
+    memset(gradient, 0, (size_t)(n * h) * sizeof *gradient); /* if the batch has all samples: who[i] = i */
     for (int64_t r = 0; r < n * (1 + each); r++) {
         const int64_t i = (r - n) / each, at = r < n ? r : targets[i][(r - n) % each];
         for (int64_t k = 0; k < h && at >= 0; k++) gradient[at * h + k] += spare[r * h + k];
@@ -443,7 +446,7 @@ static double hinge_of(const eh_hinge *o, int64_t n, int64_t h, const int *who, 
     return loss.value;
 }
 
-static void large_margins_match_the_worked_case(void **state)
+static void large_margins_match_the_case_by_hand(void **state)
 {
     (void)state;
     const eh_hinge o = {.targets = 1, .all = 3};
@@ -452,11 +455,12 @@ static void large_margins_match_the_worked_case(void **state)
     const int who[] = {0, 1, 2}, targets[][TARGETS] = {{1}, {0}, {-1}};
     double d[3];
     assert_true(fabs(3 * hinge_of(&o, 3, 1, who, Y, label, targets, d) - 1.875) < 1e-12);
-    /* by hand: two pulls of slope .5 on a difference of one, and one push of slope .5: d_10 - d_12 */
+    /* by hand: two pulls of slope .5 on a difference of one, and one push of slope .5: d_10 -
+     * d_12 */
     assert_true(fabs(3 * d[0] - -3) < 1e-12 && fabs(3 * d[1] - 3.5) < 1e-12 && fabs(3 * d[2] - -0.5) < 1e-12);
 }
 
-/* Irregular points of classes of 9, 5, 2 and 1, so that some have fewer targets or none. */
+/* Irregular points of classes of 9, 5, 2 and 1, so some samples have fewer targets or none. */
 static void irregular_classes(double *Y, int32_t *label, int (*targets)[TARGETS])
 {
     double G[Z * DIMS];
@@ -525,8 +529,8 @@ static void large_margin_gradients_match_central_differences_and_sum_to_zero(voi
     assert_true(worst < 1e-7 * size && size > 0 && fabs(all) < 1e-10 * size);
 }
 
-/* The mean over all batches of four is the loss of all. */
-static void a_mini_batch_expects_the_large_margin_loss_of_all(void **state)
+/* The mean over all batches of four equals the loss of all samples. */
+static void mini_batches_give_the_large_margin_loss_in_expectation(void **state)
 {
     (void)state;
     double Y[N * DIMS], sum = 0, batches = 0;
@@ -550,25 +554,25 @@ int main(void)
     if (enhope_context_set_device(ctx, "ref") || eh_compute_open(ctx, false, &ref)) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_sample_one_dimension_is_log_one_and_a_half),
-        cmocka_unit_test(one_sample_in_the_plane_matches_the_worked_case),
+        cmocka_unit_test(one_sample_in_the_plane_matches_the_case_by_hand),
         cmocka_unit_test(three_points_on_a_line_match_the_pairwise_cases),
         cmocka_unit_test(gaussian_nca_matches_its_masses),
         cmocka_unit_test(exemplars_in_input_space_match_the_compression_case),
-        cmocka_unit_test(a_perfect_collapse_reads_the_log_of_its_leak),
-        cmocka_unit_test(all_points_in_one_place_read_log_of_exemplars_per_class),
+        cmocka_unit_test(a_perfect_collapse_has_the_loss_of_its_leak),
+        cmocka_unit_test(equal_points_have_the_log_of_exemplars_per_class_as_loss),
         cmocka_unit_test(gradients_match_central_differences),
         cmocka_unit_test(losses_match_their_definition_on_irregular_points),
-        cmocka_unit_test(a_given_target_matches_its_divergence_and_differences),
-        cmocka_unit_test(two_points_are_as_near_as_any_target_asks),
-        cmocka_unit_test(losses_see_neither_rotation_nor_translation_nor_order),
+        cmocka_unit_test(target_probs_match_their_divergence_and_differences),
+        cmocka_unit_test(two_points_match_any_target_distance),
+        cmocka_unit_test(losses_are_invariant_to_rotation_translation_and_order),
         cmocka_unit_test(doubling_all_samples_or_all_exemplars_changes_nothing),
         cmocka_unit_test(neutral_values_change_nothing),
-        cmocka_unit_test(far_gaussian_points_neither_overflow_nor_vanish),
+        cmocka_unit_test(far_gaussian_points_neither_overflow_nor_underflow),
         cmocka_unit_test(without_a_target_loss_and_gradient_are_zero),
-        cmocka_unit_test(large_margins_match_the_worked_case),
+        cmocka_unit_test(large_margins_match_the_case_by_hand),
         cmocka_unit_test(large_margins_match_their_triple_sum),
         cmocka_unit_test(large_margin_gradients_match_central_differences_and_sum_to_zero),
-        cmocka_unit_test(a_mini_batch_expects_the_large_margin_loss_of_all),
+        cmocka_unit_test(mini_batches_give_the_large_margin_loss_in_expectation),
     };
     const int failed = cmocka_run_group_tests_name("objective", tests, NULL, NULL);
     eh_compute_close(ref);

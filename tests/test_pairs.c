@@ -1,13 +1,13 @@
-/* Losses of pairs and triples, and affinities: every backend against the reference. */
+/* Compares losses of pairs and triples, and affinities, of every backend with the reference. */
 #include "backend_support.h"
 #include "objective/objective.h"
 
 /* ---- pairs ---- */
 
-enum { CLASSES = 3 }; /* of labels; -1: none */
+enum { CLASSES = 3 }; /* of labels; -1: no label */
 static const float WEIGHT[CLASSES] = {0.7f, 2.385f, 1.1f};
 
-/* The smoothing of compared points with classes `other` (z); share (z) is filled. */
+/* The smoothing for compared points with classes `other` (z). Fills share (z). */
 static eh_smoothing smoothing_of(const int32_t *other, int64_t z, float *share)
 {
     eh_smoothing s = {.part = 0.2};
@@ -21,8 +21,8 @@ static eh_smoothing smoothing_of(const int32_t *other, int64_t z, float *share)
     return s;
 }
 
-/* All of one problem's results, on each backend. target: P (n, n), or NULL; with it there are no labels. weighted: by
- * class; smooth: the labels are. */
+/* Compares all results of one problem on each backend. target: P (n, n), or NULL; with it there
+ * are no labels. weighted: with class weights; smooth: with label smoothing. */
 static void check_pairs(const eh_pairs *flags, const float *Y_host, const float *G_host, const int32_t *label,
                         const int32_t *other, const float *target, bool weighted, bool smooth, double part)
 {
@@ -45,7 +45,7 @@ static void check_pairs(const eh_pairs *flags, const float *Y_host, const float 
         p.class_weight = weighted ? T(weight) : NULL;
         p.smoothing = smoothing;
         p.smoothing.share = T(share);
-        eh_neighbour_loss(&p, c, T(loss), T(dY), self ? NULL : T(dG));
+        eh_neighbor_loss(&p, c, T(loss), T(dY), self ? NULL : T(dG));
     }
     const eh_loss_value want = value_of(ref, loss.ref), got = value_of(cpu, loss.cpu), again = value_of(one, loss.one);
     if (!(fabs(want.value - got.value) <= EXACT * (1 + fabs(want.value))) || want.nonfinite != 0 || got.nonfinite != 0)
@@ -54,13 +54,13 @@ static void check_pairs(const eh_pairs *flags, const float *Y_host, const float 
                  flags->gaussian, flags->dof, flags->row, flags->nca, self, flags->indicator, weighted, smooth,
                  (long long)n, got.value, want.value);
     assert_true(got.value == again.value);
-    agree(dY, part);
-    if (!self) agree(dG, part);
+    check_close(dY, part);
+    if (!self) check_close(dG, part);
     drop(Y), drop(G), drop(dY), drop(dG), drop(loss), drop(labels), drop(others), drop(P), drop(share), drop(weight);
     free(shares);
 }
 
-/* Bits choose: the similarity is the first bit's and those from 32 on. */
+/* The bits of a number select a problem; the first bit and the value / 32 select the similarity. */
 enum { PROBLEMS = 3 * 32 };
 
 static eh_pairs problem(int bits, int64_t n, int64_t z, int64_t h)
@@ -79,13 +79,14 @@ static eh_pairs problem(int bits, int64_t n, int64_t z, int64_t h)
                       .h = h};
 }
 
-/* Of gradients; a power has more rounding, which counts where attraction and repulsion nearly cancel. */
+/* Tolerance of gradients. A power has more rounding error, which matters if attraction and
+ * repulsion nearly cancel. */
 static double rounding(const eh_pairs *p)
 {
     return (p->dof > 1 ? 5 : 2) * EXACT;
 }
 
-static void neighbour_problems_agree_in_every_combination(void **state)
+static void neighbor_problems_match_the_reference_in_every_combination(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{1, 2, 1}, {7, 13, 2}, {200, 20, 2}, {33, 300, 3}, {520, 520, 2}, {65, 9, 17}};
@@ -94,7 +95,8 @@ static void neighbour_problems_agree_in_every_combination(void **state)
     int32_t label[520], other[520];
     for (int i = 0; i < MAX_COUNT; i++) Y[i] = (float)(1.5 * eh_random_normal(2, 16, (uint64_t)i));
     for (int i = 0; i < MAX_COUNT; i++) G[i] = (float)(1.5 * eh_random_normal(2, 17, (uint64_t)i));
-    for (int i = 0; i < 520; i++) label[i] = (int32_t)(eh_random_u64(2, 20, (uint64_t)i) % 4) - 1; /* some have none */
+    for (int i = 0; i < 520; i++)
+        label[i] = (int32_t)(eh_random_u64(2, 20, (uint64_t)i) % 4) - 1; /* some samples have no label */
     for (int j = 0; j < 520; j++) other[j] = j % 3;
     for (int s = 0; s < 6; s++)
         for (int bits = 0; bits < PROBLEMS; bits++) {
@@ -105,8 +107,8 @@ static void neighbour_problems_agree_in_every_combination(void **state)
         }
 }
 
-/* A target of which a fifth is zero. */
-static void given_problems_agree_in_every_combination(void **state)
+/* A target of which one fifth is zero. */
+static void target_probs_match_the_reference_in_every_combination(void **state)
 {
     (void)state;
     static const int64_t shapes[][2] = {{1, 1}, {7, 2}, {33, 3}, {300, 2}, {65, 17}};
@@ -130,7 +132,7 @@ static void given_problems_agree_in_every_combination(void **state)
         }
 }
 
-/* Two by two, far apart: the slope of a point with itself would be infinite. */
+/* Pairs of points far apart: the slope of a point with itself would be infinite. */
 static void points_far_from_all_others_have_finite_gradients(void **state)
 {
     (void)state;
@@ -142,7 +144,7 @@ static void points_far_from_all_others_have_finite_gradients(void **state)
     }
 }
 
-/* With one degree of freedom at squared distances of 1e30, with the most at 6e5, where w is 1e-37. */
+/* One degree of freedom at squared distances of 1e30; the maximum at 6e5, where w is 1e-37. */
 static void far_students_have_finite_gradients(void **state)
 {
     (void)state;
@@ -158,18 +160,18 @@ static void far_students_have_finite_gradients(void **state)
     }
 }
 
-static void without_a_target_there_is_no_loss_and_no_gradient(void **state)
+static void loss_and_gradient_are_zero_without_a_target(void **state)
 {
     (void)state;
     static const float Y[] = {0.3f, 1.2f, -0.7f}, G[] = {-0.2f, 0.4f};
     static const int32_t label[] = {0, -1, 1}, other[] = {2, 2};
     for (int bits = 0; bits < PROBLEMS; bits++) {
         const eh_pairs p = problem(bits, 3, 2, 1);
-        check_pairs(&p, Y, G, label, other, NULL, false, false, 0); /* ref is proved in test_objective */
+        check_pairs(&p, Y, G, label, other, NULL, false, false, 0); /* test_objective checks ref */
     }
 }
 
-static void an_embedding_that_is_not_finite_has_no_loss(void **state)
+static void a_nonfinite_embedding_gives_a_nan_loss(void **state)
 {
     (void)state;
     static const float bad[] = {NAN, INFINITY, -INFINITY}, G[] = {-0.2f, 0.4f};
@@ -186,7 +188,7 @@ static void an_embedding_that_is_not_finite_has_no_loss(void **state)
                 eh_pairs p = flags;
                 p.Y = T(Y), p.G = p.self ? T(Y) : T(compared);
                 p.label = T(labels), p.other_label = p.self ? T(labels) : T(others);
-                eh_neighbour_loss(&p, c, T(loss), T(dY), p.self ? NULL : T(dG));
+                eh_neighbor_loss(&p, c, T(loss), T(dY), p.self ? NULL : T(dG));
                 if (isfinite(value_of(c, T(loss)).value))
                     fail_msg("%s, case %d: %g", c->op->name, bits, (double)bad[b]);
             }
@@ -212,13 +214,14 @@ static void check_triples(const eh_triples *sizes, const float *Y_host, const in
         fail_msg("n %lld, targets %lld: loss %.9g, expected %.9g", (long long)sizes->n, (long long)sizes->targets,
                  got.value, want.value);
     assert_true(got.value == again.value);
-    agree(dY, EXACT);
+    check_close(dY, EXACT);
     drop(Y), drop(dY), drop(loss), drop(labels);
 }
 
-/* Points on a grid have exact distances in float, so that backends agree on who is within a margin. Classes of several
- * sizes, one of a single sample; some have fewer targets, some none. */
-static void large_margin_problems_agree(void **state)
+/* Points on a grid have exact distances in float, so backends agree on the points within a
+ * margin. Classes have several sizes, one has a single sample; some samples have fewer targets,
+ * some none. */
+static void large_margin_problems_match_the_reference(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{0, 2, 2}, {1, 1, 1}, {7, 2, 3}, {200, 3, 2}, {130, 1, 17}, {520, 9, 2}};
@@ -241,14 +244,14 @@ static void large_margin_problems_agree(void **state)
     }
 }
 
-static void a_large_margin_embedding_that_is_not_finite_has_no_loss(void **state)
+static void a_nonfinite_embedding_gives_a_nonfinite_large_margin_loss(void **state)
 {
     (void)state;
     static const float bad[] = {NAN, INFINITY, -INFINITY};
     static const int32_t label[] = {0, 0, 1, 0, 0, -1};
     for (int b = 0; b < 3; b++)
         for (int at = 0; at < 5; at++) {
-            if (at == 2) continue; /* no target: an impostor that is infinitely far is none */
+            if (at == 2) continue; /* not a target: an impostor that is infinitely far has no effect */
             float Y_host[] = {0.3f, 0.8f, -0.7f, 0.8f, 0.3f, -0.7f};
             Y_host[at] = bad[b];
             twin Y = from_host(Y_host, 6), dY = make(6, 18, 1), labels = sent(label, 6, sizeof *label);
@@ -266,7 +269,7 @@ static void a_large_margin_embedding_that_is_not_finite_has_no_loss(void **state
 
 /* ---- affinities ---- */
 
-/* P again, from its definition, by bisection. */
+/* P from its definition, by bisection. */
 static void plain_affinities(int64_t n, int64_t dims, const float *X, double perplexity, double *P)
 {
     double *given = calloc((size_t)(n * n + 1), sizeof *given), *d = malloc((size_t)(n + 1) * sizeof *d);
@@ -302,7 +305,7 @@ static void check_affinities(int64_t n, int64_t dims, const float *host, double 
     twin X = from_host(host, n * dims), P = make(n * n, 34, 1);
     double *want = malloc((size_t)(n * n + 1) * sizeof *want);
     ON_EACH(c->op->affinities(c, n, dims, T(X), perplexity, T(P)));
-    agree(P, 2 * EXACT);
+    check_close(P, 2 * EXACT);
     plain_affinities(n, dims, host, perplexity, want);
     float *mine = on_host(cpu, P.cpu, n * n, false);
     double sum = 0;
@@ -336,8 +339,8 @@ static void affinities_match_their_definition(void **state)
     }
 }
 
-/* All the same; many twins, fewer and more than the perplexity asks for; far from the origin. */
-static void affinities_bear_rows_that_are_the_same(void **state)
+/* All rows equal; many equal rows, fewer and more than the perplexity; rows far from the origin. */
+static void affinities_accept_equal_rows(void **state)
 {
     (void)state;
     enum { n = 70, dims = 5 };
@@ -345,7 +348,7 @@ static void affinities_bear_rows_that_are_the_same(void **state)
     check_affinities(n, dims, X, 10);
     for (int twins = 3; twins <= 35; twins += 16) {
         for (int i = 0; i < n * dims; i++) {
-            const int row = i / dims % (n - twins); /* the last rows are the first again */
+            const int row = i / dims % (n - twins); /* the last rows repeat the first */
             X[i] = row < 2 ? (float)(i % dims) : (float)eh_random_normal(2, 36, (uint64_t)(row * dims + i % dims));
         }
         check_affinities(n, dims, X, 10);
@@ -356,9 +359,9 @@ static void affinities_bear_rows_that_are_the_same(void **state)
 
 /* ---- label smoothing ---- */
 
-/* Two compared points at +-1 and samples (u, v): u makes the ratio of a sample's q, v their size. Where q is p, the loss is
- * zero. */
-static void a_smoothed_loss_is_zero_where_q_is_p(void **state)
+/* Two compared points at +-1 and samples (u, v): u sets the ratio of the q of a sample, v their
+ * size. If q equals p, the loss is zero. */
+static void a_smoothed_loss_is_zero_if_q_equals_p(void **state)
 {
     (void)state;
     enum { n = 40 };
@@ -393,7 +396,7 @@ static void a_smoothed_loss_is_zero_where_q_is_p(void **state)
                           .class_weight = T(weight),
                           .smoothing = smoothing};
             p.smoothing.share = T(shares);
-            eh_neighbour_loss(&p, c, T(loss), T(dY), T(dG));
+            eh_neighbor_loss(&p, c, T(loss), T(dY), T(dG));
             const double value = value_of(c, T(loss)).value;
             if (!(fabs(value) < 1e-5)) fail_msg("row %d on %s: %g", row, c->op->name, value);
         }
@@ -404,17 +407,17 @@ static void a_smoothed_loss_is_zero_where_q_is_p(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbour_problems_agree_in_every_combination),
-        cmocka_unit_test(given_problems_agree_in_every_combination),
+        cmocka_unit_test(neighbor_problems_match_the_reference_in_every_combination),
+        cmocka_unit_test(target_probs_match_the_reference_in_every_combination),
         cmocka_unit_test(points_far_from_all_others_have_finite_gradients),
         cmocka_unit_test(far_students_have_finite_gradients),
-        cmocka_unit_test(without_a_target_there_is_no_loss_and_no_gradient),
-        cmocka_unit_test(an_embedding_that_is_not_finite_has_no_loss),
-        cmocka_unit_test(large_margin_problems_agree),
-        cmocka_unit_test(a_large_margin_embedding_that_is_not_finite_has_no_loss),
+        cmocka_unit_test(loss_and_gradient_are_zero_without_a_target),
+        cmocka_unit_test(a_nonfinite_embedding_gives_a_nan_loss),
+        cmocka_unit_test(large_margin_problems_match_the_reference),
+        cmocka_unit_test(a_nonfinite_embedding_gives_a_nonfinite_large_margin_loss),
         cmocka_unit_test(affinities_match_their_definition),
-        cmocka_unit_test(affinities_bear_rows_that_are_the_same),
-        cmocka_unit_test(a_smoothed_loss_is_zero_where_q_is_p),
+        cmocka_unit_test(affinities_accept_equal_rows),
+        cmocka_unit_test(a_smoothed_loss_is_zero_if_q_equals_p),
     };
     return run_on_each(tests, sizeof tests / sizeof *tests);
 }

@@ -1,4 +1,4 @@
-/* A model at work, against the formulas recomputed in double from the model's own numbers. */
+/* Predictions of a model, against the formulas recomputed in double from the model's parameters. */
 #define _XOPEN_SOURCE 700
 #include "model_fixture.h"
 
@@ -6,7 +6,7 @@
 
 enum { N = 2357, H = 7, R = 20 }; /* two whole blocks and a part */
 
-/* Samples of every kind with the same values: whole numbers 0..255, most of them zero. */
+/* Samples of every kind with the same values: integers 0..255, most of them zero. */
 typedef struct samples {
     uint8_t u8[N * H];
     float f32[N * H];
@@ -62,7 +62,7 @@ static enhope_model *model_for_samples(enhope_context *ctx, const eh_map *map, b
     return model;
 }
 
-/* y of one row of scaled inputs, straight from the formula. */
+/* y of one row of scaled inputs, by the formula. */
 static void plain_map(const enhope_model *model, const double *x, double *y)
 {
     const int64_t F = model->shape.F, m = model->shape.m, h = model->shape.h;
@@ -91,8 +91,8 @@ static double plain_distance2(const double *a, const double *b, int64_t h)
     return sum;
 }
 
-/* Everything about sample i in double: y (h), proba (3), the nearest; false where the order of neighbours hangs on less
- * than float can tell. */
+/* Everything about sample i in double: y (h), proba (3), the nearest. Returns false if the order
+ * of neighbors depends on less than the precision of float. */
 static bool plain_predict(const enhope_model *model, const samples *s, int64_t i, const double *G, int64_t k, double *y,
                           double *proba, int64_t *winner, double *distance, int32_t *label)
 {
@@ -116,13 +116,13 @@ static bool plain_predict(const enhope_model *model, const samples *s, int64_t i
     for (int c = 0; c < 3; c++) tempered += proba[c] = pow(proba[c] / all, 1 / model->temperature);
     for (int c = 0; c < 3; c++) proba[c] /= tempered;
     for (int64_t j = 1; j <= k && j < R; j++) clear = clear && d[order[j]] - d[order[j - 1]] > 1e-3 * d[order[j]];
-    int votes[3] = {0}, most = 0;
+    int votes[3] = {0}, max_votes = 0;
     for (int64_t j = 0; j < k; j++) {
         const int count = ++votes[model->reference_label[order[j]]];
-        if (count > most) most = count;
+        if (count > max_votes) max_votes = count;
     }
     int64_t first = 0;
-    while (votes[model->reference_label[order[first]]] < most) first++;
+    while (votes[model->reference_label[order[first]]] < max_votes) first++;
     for (int c = 0; c < 3 && !model->exemplars; c++) proba[c] = (double)votes[c] / (double)k; /* points vote */
     *label = model->reference_label[order[first]];
     *winner = order[0];
@@ -191,7 +191,7 @@ static void check_against_plain(const eh_map *map, bool exemplars, bool shifted,
     enhope_context_free(ctx);
 }
 
-static void predictions_are_those_of_the_formula(void **state)
+static void predictions_match_the_formula(void **state)
 {
     (void)state;
     check_against_plain(&eh_map_hope, true, true, ENHOPE_U8, "cpu", 1);
@@ -205,7 +205,7 @@ static void predictions_are_those_of_the_formula(void **state)
     check_against_plain(&eh_map_identity, true, false, ENHOPE_CSR, "ref", 1);
 }
 
-/* More references than a block has rows: they are embedded in blocks too. */
+/* With more references than rows of a block, references are embedded in blocks too. */
 static void many_exemplars_are_embedded_like_samples(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void many_exemplars_are_embedded_like_samples(void **state)
     enhope_context_free(ctx);
 }
 
-static void the_model_s_own_k_is_used_for_zero(void **state)
+static void zero_selects_the_k_of_the_model(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -252,7 +252,7 @@ static void the_model_s_own_k_is_used_for_zero(void **state)
     enhope_context_free(ctx);
 }
 
-static void what_does_not_fit_is_refused_with_a_sentence(void **state)
+static void unsuitable_data_is_refused_with_a_message(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -264,21 +264,21 @@ static void what_does_not_fit_is_refused_with_a_sentence(void **state)
     assert_int_equal(enhope_dataset_view_u8(ctx, 1, 5, s->u8, (int32_t[]){0}, 1, NULL, &narrow), 0);
     const enhope_prediction out = {.label = label};
     assert_int_equal(enhope_model_predict(ctx, model, narrow, 0, &out), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "data has 5 inputs, the model expects 7");
+    assert_string_equal(enhope_error(ctx), "the data has 5 inputs, the model 7; use data with the inputs of training");
     assert_int_equal(enhope_model_embed(ctx, model, narrow, Y), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "data has 5 inputs, the model expects 7");
+    assert_string_equal(enhope_error(ctx), "the data has 5 inputs, the model 7; use data with the inputs of training");
     enhope_evaluation evaluation = {.n = -3};
     assert_int_equal(enhope_model_evaluate(ctx, model, narrow, 0, &evaluation), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "data has 5 inputs, the model expects 7");
+    assert_string_equal(enhope_error(ctx), "the data has 5 inputs, the model 7; use data with the inputs of training");
     assert_int_equal(enhope_model_evaluate(ctx, model, data, 0, &evaluation), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "data has no labels: there is nothing to compare predictions with");
+    assert_string_equal(enhope_error(ctx), "the data has no labels to compare predictions with; add labels");
     assert_int_equal(enhope_model_predict(ctx, model, data, 30, &out), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "k = 30 neighbours asked for, the model has 20 references");
+    assert_string_equal(enhope_error(ctx), "k is 30, but the model has 20 references; use at most as many");
     assert_int_equal(enhope_model_predict(ctx, model, data, -1, &out), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "k = -1 neighbours asked for: expected at least 1");
-    assert_int_equal(label[0], -7); /* outputs are untouched */
+    assert_string_equal(enhope_error(ctx), "k is -1: expected at least 1 neighbor");
+    assert_int_equal(label[0], -7); /* outputs are unchanged */
     assert_float_equal(Y[0], 2.5, 0);
-    /* but a sparse file that ends before the last input has zeros there */
+    /* a sparse file that ends before the last input has zeros there */
     enhope_dataset *sparse = NULL, *dense = NULL;
     const float row[7] = {0, 2.5f};
     float other[2];
@@ -298,7 +298,8 @@ static void what_does_not_fit_is_refused_with_a_sentence(void **state)
     enhope_context_free(ctx);
 }
 
-/* The data numbers its classes otherwise and has one that the model never saw; some samples have no label. */
+/* The data numbers its classes differently and has one that the model lacks. Some samples have
+ * no label. */
 static void evaluation_matches_classes_by_name(void **state)
 {
     (void)state;
@@ -337,8 +338,8 @@ static void evaluation_matches_classes_by_name(void **state)
     enhope_context_free(ctx);
 }
 
-/* Two copies of a model that differ in temperature: labels, distances and margins are the same. */
-static void temperature_touches_probabilities_alone(void **state)
+/* Two copies of a model that differ in temperature have the same labels, distances and margins. */
+static void temperature_changes_only_probabilities(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -365,7 +366,7 @@ static void temperature_touches_probabilities_alone(void **state)
         for (int c = 0; c < 3; c++) all += tempered[c] = pow((double)proba[0][i * 3 + c], 1 / 2.385);
         for (int c = 0; c < 3; c++) assert_float_equal(proba[1][i * 3 + c], tempered[c] / all, 1e-5);
     }
-    /* a margin needs no label to be asked for */
+    /* margins do not need labels */
     assert_int_equal(enhope_model_predict(ctx, model, data, 0, &(enhope_prediction){.margin = margin[0]}), ENHOPE_OK);
     assert_memory_equal(margin[0], margin[1], sizeof **margin * N);
     for (int i = 0; i < 2; i++) free(label[i]), free(proba[i]), free(margin[i]), free(distance[i]);
@@ -373,17 +374,17 @@ static void temperature_touches_probabilities_alone(void **state)
     model = model_for_samples(ctx, &eh_map_linear, false, true);
     assert_int_equal(enhope_model_predict(ctx, model, data, 0, &(enhope_prediction){.margin = (float[1]){0}}),
                      ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(
-        enhope_error(ctx),
-        "margins asked for: a model that compares with training points has none, only one with exemplars");
+    assert_string_equal(enhope_error(ctx),
+                        "margins need a model with exemplars; this model compares with training points");
     free(s);
     enhope_model_free(model);
     enhope_dataset_free(data);
     enhope_context_free(ctx);
 }
 
-/* The rows of each kind hold what a count over the predictions gives, and the threshold keeps just these. */
-static void a_threshold_keeps_what_evaluation_says(void **state)
+/* The rows of each kind equal a count over the predictions, and the threshold keeps exactly
+ * these. */
+static void a_threshold_keeps_the_samples_that_evaluation_reports(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -407,11 +408,11 @@ static void a_threshold_keeps_what_evaluation_says(void **state)
             int64_t kept = 0, errors = 0;
             for (int64_t j = 0; j < N; j++) {
                 const float threshold = (float)row[i].threshold;
-                const bool sure = by == ENHOPE_CONFIDENCE_DISTANCE ? distance[j] <= threshold
-                                  : by == ENHOPE_CONFIDENCE_MARGIN ? margin[j] >= threshold
-                                                                   : proba[3 * j + label[j]] >= threshold;
-                kept += sure;
-                errors += sure && (s->label[j] == 2 || s->label[j] != label[j]);
+                const bool confident = by == ENHOPE_CONFIDENCE_DISTANCE ? distance[j] <= threshold
+                                       : by == ENHOPE_CONFIDENCE_MARGIN ? margin[j] >= threshold
+                                                                        : proba[3 * j + label[j]] >= threshold;
+                kept += confident;
+                errors += confident && (s->label[j] == 2 || s->label[j] != label[j]);
             }
             assert_int_equal(kept, row[i].n);
             assert_int_equal(errors, row[i].errors);
@@ -475,11 +476,12 @@ static void every_allocation_may_fail(void **state)
     enhope_context_free(ctx);
 }
 
-static void a_model_may_refer_to_other_points(void **state)
+static void references_of_a_model_can_be_replaced(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
-    static const char *const names[] = {"gr\xc3\xbcn", "cat", "unheard of"}; /* the model's 2 and 0, and none */
+    static const char *const names[] = {"gr\xc3\xbcn", "cat",
+                                        "unheard of"}; /* 2 and 0 of the model, and an unknown class */
     samples *s = make_samples();
     enhope_dataset *data = view(ctx, s, ENHOPE_CSR, s->label, names), *bare = view(ctx, s, ENHOPE_U8, NULL, NULL);
     enhope_model *model = model_for_samples(ctx, &eh_map_hope, true, true), *points = NULL, *centres = NULL,
@@ -492,7 +494,7 @@ static void a_model_may_refer_to_other_points(void **state)
     assert_int_equal(enhope_model_with_references(ctx, model, data, "training", 0, 0, &points), ENHOPE_OK);
     assert_true(points->r == known && !points->exemplars && points->k == 5 && points->epochs == model->epochs);
     assert_true(points->temperature == 1 && !points->errors.valid_n &&
-                !points->errors.train_n); /* nothing was measured with them */
+                !points->errors.train_n); /* no errors are known for them */
     float *Y = malloc((size_t)(N * h) * sizeof *Y);
     assert_int_equal(enhope_model_embed(ctx, model, data, Y), ENHOPE_OK);
     for (int64_t i = 0, at = 0; i < N; i++) {
@@ -519,8 +521,9 @@ static void a_model_may_refer_to_other_points(void **state)
     assert_int_equal(enhope_model_with_references(ctx, model, data, "stars", 0, 0, &none), ENHOPE_ERROR_ARGUMENT);
     assert_int_equal(enhope_model_with_references(ctx, model, data, "kmeans", -1, 0, &none), ENHOPE_ERROR_ARGUMENT);
     assert_int_equal(enhope_model_with_references(ctx, model, bare, "kmeans", 0, 0, &none), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx),
-                        "the data has no sample of a class that the model knows: there is nothing to refer to");
+    assert_string_equal(
+        enhope_error(ctx),
+        "the data has no labeled sample of a class of the model; use data with labels of these classes");
     assert_null(none);
     free(Y), free(s);
     enhope_model_free(model), enhope_model_free(points), enhope_model_free(centres), enhope_model_free(again);
@@ -531,14 +534,14 @@ static void a_model_may_refer_to_other_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(predictions_are_those_of_the_formula),
+        cmocka_unit_test(predictions_match_the_formula),
         cmocka_unit_test(many_exemplars_are_embedded_like_samples),
-        cmocka_unit_test(the_model_s_own_k_is_used_for_zero),
-        cmocka_unit_test(what_does_not_fit_is_refused_with_a_sentence),
+        cmocka_unit_test(zero_selects_the_k_of_the_model),
+        cmocka_unit_test(unsuitable_data_is_refused_with_a_message),
         cmocka_unit_test(evaluation_matches_classes_by_name),
-        cmocka_unit_test(a_model_may_refer_to_other_points),
-        cmocka_unit_test(temperature_touches_probabilities_alone),
-        cmocka_unit_test(a_threshold_keeps_what_evaluation_says),
+        cmocka_unit_test(references_of_a_model_can_be_replaced),
+        cmocka_unit_test(temperature_changes_only_probabilities),
+        cmocka_unit_test(a_threshold_keeps_the_samples_that_evaluation_reports),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The regions that figures show, against the rule itself on a grid. */
+/* Compares the regions of figures with the k-nearest-neighbor rule on a grid. */
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +11,11 @@
 #include "base/base.h"
 #include "plot/regions.h"
 
-enum { MOST = 60 };
+enum { MAX_REFERENCES = 60 };
 static const double box[4] = {-1.3, 0.4, 5.9, 6.1}, hair = 1e-6;
 
-static double at[2 * MOST];
-static int32_t label[MOST];
+static double at[2 * MAX_REFERENCES];
+static int32_t label[MAX_REFERENCES];
 
 static region_rule make_rule(int32_t r, int32_t k, int32_t classes, uint64_t seed)
 {
@@ -28,33 +28,34 @@ static region_rule make_rule(int32_t r, int32_t k, int32_t classes, uint64_t see
     return rule;
 }
 
-/* The k nearest, of equals the lower number; the majority, of equals that of the nearest. */
+/* Majority of the k nearest. Ties: the lower reference number is nearer; the class of the nearest
+ * wins. */
 static int32_t classify(const region_rule *rule, double x, double y)
 {
-    int32_t found[MOST], winner = -1, most = 0;
+    int32_t found[MAX_REFERENCES], winner = -1, max_votes = 0;
     for (int32_t j = 0; j < rule->k; j++) {
-        double least = HUGE_VAL;
+        double min_distance = HUGE_VAL;
         for (int32_t i = 0; i < rule->r; i++) {
             bool taken = false;
             for (int32_t t = 0; t < j; t++) taken |= found[t] == i;
             const double d = hypot(rule->at[2 * i] - x, rule->at[2 * i + 1] - y);
-            if (taken || !(d < least)) continue;
-            least = d;
+            if (taken || !(d < min_distance)) continue;
+            min_distance = d;
             found[j] = i;
         }
     }
     for (int32_t j = 0; j < rule->k; j++) {
         int32_t count = 0;
         for (int32_t i = 0; i < rule->k; i++) count += rule->label[found[i]] == rule->label[found[j]];
-        if (count > most) {
-            most = count;
+        if (count > max_votes) {
+            max_votes = count;
             winner = rule->label[found[j]];
         }
     }
     return winner;
 }
 
-/* Whether (x, y) lies within a cell by more than `by`, or, where by is negative, not farther off than that. */
+/* Whether (x, y) lies inside a cell by more than `by`; if by is negative, at most -by outside. */
 static bool lies_within(const regions *all, const region_cell *cell, double x, double y, double by)
 {
     const region_corner *c = all->corner + cell->first;
@@ -73,14 +74,14 @@ static void check_points(const region_rule *rule, const regions *all)
     for (int i = 0; i < SIDE * SIDE; i++) {
         const double x = box[0] + (box[2] - box[0]) * (i % SIDE + 0.37) / SIDE,
                      y = box[1] + (box[3] - box[1]) * (i / SIDE + 0.61) / SIDE;
-        int64_t within = 0, near = 0;
+        int64_t within = 0, nearest = 0;
         for (int64_t j = 0; j < all->cells; j++) {
-            near += lies_within(all, &all->cell[j], x, y, -hair);
+            nearest += lies_within(all, &all->cell[j], x, y, -hair);
             if (!lies_within(all, &all->cell[j], x, y, hair)) continue;
             within++;
             assert_int_equal(all->cell[j].label, classify(rule, x, y));
         }
-        assert_true(within == 1 || near > 1);
+        assert_true(within == 1 || nearest > 1);
         compared += within;
     }
     assert_true(compared > SIDE * SIDE * 99 / 100);
@@ -99,7 +100,8 @@ static void check_area(const regions *all)
     assert_float_equal(sum, (box[2] - box[0]) * (box[3] - box[1]), 1e-9);
 }
 
-/* A side is a border just where another class begins beyond it, and is drawn from the lower of the two. */
+/* A side is a border if another class lies beyond it. The cell of the lower class has the
+ * border. */
 static void check_borders(const region_rule *rule, const regions *all)
 {
     for (int64_t j = 0; j < all->cells; j++) {
@@ -126,16 +128,16 @@ static void check(const region_rule *rule)
     regions_free(&all);
 }
 
-static void regions_are_where_the_nearest_reference_has_the_class(void **state)
+static void regions_match_the_nearest_reference(void **state)
 {
     (void)state;
-    for (int32_t r = 1; r <= MOST; r = 2 * r + 1) {
+    for (int32_t r = 1; r <= MAX_REFERENCES; r = 2 * r + 1) {
         const region_rule rule = make_rule(r, 1, r < 5 ? r : 5, (uint64_t)r);
         check(&rule);
     }
 }
 
-static void regions_are_where_the_vote_of_k_is_for_the_class(void **state)
+static void regions_match_the_vote_of_k_references(void **state)
 {
     (void)state;
     for (int32_t k = 2; k <= 6; k++) {
@@ -146,7 +148,7 @@ static void regions_are_where_the_vote_of_k_is_for_the_class(void **state)
     check(&all_vote);
 }
 
-static void references_in_one_place_leave_no_gap(void **state)
+static void coincident_references_leave_no_gap(void **state)
 {
     (void)state;
     for (int32_t k = 1; k <= 3; k++) {
@@ -159,8 +161,8 @@ static void references_in_one_place_leave_no_gap(void **state)
     }
 }
 
-/* As exemplars of a class often come to lie: all neighbours change at one line. */
-static void pairs_in_one_place_have_their_borders(void **state)
+/* Exemplars of a class often coincide: all neighbors then change at one line. */
+static void coincident_pairs_have_borders(void **state)
 {
     (void)state;
     for (int32_t k = 1; k <= 6; k++) {
@@ -174,14 +176,14 @@ static void pairs_in_one_place_have_their_borders(void **state)
     }
 }
 
-static void too_many_are_refused(void **state)
+static void too_many_references_or_cells_are_refused(void **state)
 {
     (void)state;
-    region_rule rule = make_rule(MOST, 1, 2, 5);
-    rule.r = REGIONS_MOST_REFERENCES + 1;
+    region_rule rule = make_rule(MAX_REFERENCES, 1, 2, 5);
+    rule.r = REGIONS_MAX_REFERENCES + 1;
     regions all = {0};
     assert_int_equal(regions_create(&rule, &all), REGIONS_TOO_MANY);
-    rule = make_rule(MOST, 20, MOST, 5); /* sixty classes: no vote is decided early */
+    rule = make_rule(MAX_REFERENCES, 20, MAX_REFERENCES, 5); /* 60 classes: no vote is decided early */
     assert_int_equal(regions_create(&rule, &all), REGIONS_TOO_MANY);
     assert_null(all.cell);
 }
@@ -189,11 +191,11 @@ static void too_many_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regions_are_where_the_nearest_reference_has_the_class),
-        cmocka_unit_test(regions_are_where_the_vote_of_k_is_for_the_class),
-        cmocka_unit_test(references_in_one_place_leave_no_gap),
-        cmocka_unit_test(pairs_in_one_place_have_their_borders),
-        cmocka_unit_test(too_many_are_refused),
+        cmocka_unit_test(regions_match_the_nearest_reference),
+        cmocka_unit_test(regions_match_the_vote_of_k_references),
+        cmocka_unit_test(coincident_references_leave_no_gap),
+        cmocka_unit_test(coincident_pairs_have_borders),
+        cmocka_unit_test(too_many_references_or_cells_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

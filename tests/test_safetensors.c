@@ -1,5 +1,6 @@
-/* The container: what is written is read back, the same contents give the same bytes, a hostile file is refused with a
- * sentence, and a failed write leaves the old file and nothing else. */
+/* The container: tensors are read back as written, equal contents give byte-identical files,
+ * malformed files are refused with a message, and a failed write leaves the old file and no
+ * other. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <pthread.h>
@@ -35,7 +36,7 @@ static enhope_status write_pair(enhope_context *ctx, const char *path)
     return status;
 }
 
-static void what_is_written_is_read_back(void **state)
+static void tensors_are_read_back_as_written(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -64,7 +65,7 @@ static void what_is_written_is_read_back(void **state)
     enhope_context_free(ctx);
 }
 
-static void bytes_are_those_of_the_format(void **state)
+static void bytes_match_the_format(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -94,15 +95,15 @@ static void bytes_are_those_of_the_format(void **state)
     "\"data_offsets\":" second "}}"
 #define UNDESCRIBED   "tensor 'a' is not described by dtype, shape and data_offsets"
 #define NOT_ASCENDING "tensor 'a' has data_offsets that are not two ascending whole numbers >= 0"
-#define NOT_WHOLE     "tensor 'a' has a shape that is not of whole numbers >= 0"
+#define NOT_WHOLE     "tensor 'a' has a shape with a value that is not a whole number >= 0"
 
-static void hostile_headers_are_refused_with_a_sentence(void **state)
+static void malformed_headers_are_refused_with_a_message(void **state)
 {
     (void)state;
     static const struct {
         const char *header;
-        size_t data; /* bytes of zeros behind it */
-        const char *sentence;
+        size_t data; /* bytes of zeros after it */
+        const char *message;
     } cases[] = {
         {"[1]", 0, "not a model: the header is not a JSON object"},
         {" {}", 0, "not a model: the header is not a JSON object"},
@@ -117,8 +118,8 @@ static void hostile_headers_are_refused_with_a_sentence(void **state)
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, UNDESCRIBED},
         {"{\"a\":{\"dtype\":\"F32\",\"dtype\":\"I32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4, UNDESCRIBED},
         {"{\"a\":{\"dtype\":32,\"shape\":[1],\"data_offsets\":[0,4]}}", 4, UNDESCRIBED},
-        {ONE("F33", "[1]", "[0,4]"), 4, "tensor 'a' has a dtype that is not known"},
-        {ONE("", "[1]", "[0,4]"), 4, "tensor 'a' has a dtype that is not known"},
+        {ONE("F33", "[1]", "[0,4]"), 4, "tensor 'a' has an unknown dtype"},
+        {ONE("", "[1]", "[0,4]"), 4, "tensor 'a' has an unknown dtype"},
         {ONE("F32", "[-1]", "[0,4]"), 4, NOT_WHOLE},
         {ONE("F32", "[1.5]", "[0,6]"), 6, NOT_WHOLE},
         {ONE("F32", "[1e300]", "[0,4]"), 4, NOT_WHOLE},
@@ -135,8 +136,8 @@ static void hostile_headers_are_refused_with_a_sentence(void **state)
         {ONE("F32", "[1]", "[0.5,4.5]"), 4, NOT_ASCENDING},
         {ONE("F32", "[1]", "[0,1e19]"), 4, NOT_ASCENDING},
         {ONE("F32", "[2]", "[0,8]"), 4, "tensor 'a' reaches beyond the end of the file"},
-        {ONE("F32", "[2]", "[0,4]"), 4, "tensor 'a' has data_offsets that do not fit its shape and dtype"},
-        {ONE("F64", "[1]", "[0,4]"), 4, "tensor 'a' has data_offsets that do not fit its shape and dtype"},
+        {ONE("F32", "[2]", "[0,4]"), 4, "tensor 'a' has data_offsets that do not match its shape and dtype"},
+        {ONE("F64", "[1]", "[0,4]"), 4, "tensor 'a' has data_offsets that do not match its shape and dtype"},
         {TWO("[0,8]", "[4,12]"), 12, "tensor 'b' overlaps another tensor"},
         {TWO("[0,8]", "[0,8]"), 8, "tensor 'b' overlaps another tensor"},
         {TWO("[0,8]", "[12,20]"), 20, "tensor 'b' leaves a gap before it"},
@@ -154,19 +155,19 @@ static void hostile_headers_are_refused_with_a_sentence(void **state)
          "tensor '?[31m012345678901234567890123456789012345678...' is not described by dtype, shape and data_offsets"},
     };
     enhope_context *ctx = enhope_context_create();
-    const char *path = in_folder("hostile");
+    const char *path = in_folder("malformed");
     static const char zeros[64];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_container(path, cases[i].header, strlen(cases[i].header), zeros, cases[i].data);
         eh_safetensors st;
         assert_int_equal(eh_safetensors_open(ctx, path, &st), ENHOPE_ERROR_MODEL);
-        assert_string_equal(enhope_error(ctx), cases[i].sentence);
+        assert_string_equal(enhope_error(ctx), cases[i].message);
     }
     unlink(path);
     enhope_context_free(ctx);
 }
 
-static void unusual_but_sound_files_are_read(void **state)
+static void unusual_but_valid_files_are_read(void **state)
 {
     (void)state;
     static const struct {
@@ -178,8 +179,8 @@ static void unusual_but_sound_files_are_read(void **state)
         {"{} \n\t\r ", 0, 0},
         {"{\"__metadata__\":{}}", 0, 0},
         {ONE("BF16", "[]", "[0,2]"), 2, 1},        /* a scalar */
-        {ONE("F64", "[3,0,5]", "[0,0]"), 0, 1},    /* no numbers at all */
-        {ONE("U8", "[1,2,1,3,1]", "[0,6]"), 6, 1}, /* more dimensions than are kept */
+        {ONE("F64", "[3,0,5]", "[0,0]"), 0, 1},    /* an empty tensor */
+        {ONE("U8", "[1,2,1,3,1]", "[0,6]"), 6, 1}, /* more dimensions than are stored */
         {TWO("[8,16]", "[0,8]"), 16, 2},           /* listed out of order */
     };
     enhope_context *ctx = enhope_context_create();
@@ -196,13 +197,13 @@ static void unusual_but_sound_files_are_read(void **state)
     enhope_context_free(ctx);
 }
 
-static void lengths_are_checked_before_memory_is_taken(void **state)
+static void lengths_are_checked_before_memory_is_allocated(void **state)
 {
     (void)state;
     static const struct {
         const char *bytes;
         size_t size;
-        const char *sentence;
+        const char *message;
     } cases[] = {
         {"", 0, "not a model: 0 bytes, a safetensors file begins with 8"},
         {"\2\0\0\0\0\0\0", 7, "not a model: 7 bytes, a safetensors file begins with 8"},
@@ -220,12 +221,12 @@ static void lengths_are_checked_before_memory_is_taken(void **state)
         write_all(path, cases[i].bytes, cases[i].size);
         eh_safetensors st;
         enhope_set_allocator(counted_malloc, counted_free);
-        calls_left = 0; /* asking for any memory would be the wrong sentence */
+        calls_left = 0; /* an allocation would give the wrong message */
         const enhope_status status = eh_safetensors_open(ctx, path, &st);
         calls_left = -1;
         enhope_set_allocator(NULL, NULL);
         assert_int_equal(status, ENHOPE_ERROR_MODEL);
-        assert_string_equal(enhope_error(ctx), cases[i].sentence);
+        assert_string_equal(enhope_error(ctx), cases[i].message);
     }
     unlink(path);
     enhope_context_free(ctx);
@@ -250,7 +251,7 @@ static void a_header_of_a_million_values_is_refused(void **state)
     enhope_context_free(ctx);
 }
 
-static void what_cannot_be_opened_says_why(void **state)
+static void a_file_that_cannot_be_opened_gives_a_reason(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -280,7 +281,7 @@ static void a_full_disk_leaves_the_old_file_and_no_other(void **state)
         const enhope_status status = write_pair(ctx, path);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
         assert_int_equal(status, ENHOPE_ERROR_IO);
-        assert_sentence(ctx, path, "cannot write: File too large");
+        assert_message(ctx, path, "cannot write: File too large");
         size_t size;
         unsigned char *bytes = read_all(path, &size);
         assert_int_equal(size, 16);
@@ -289,28 +290,28 @@ static void a_full_disk_leaves_the_old_file_and_no_other(void **state)
     }
     signal(SIGXFSZ, handler);
     unlink(path);
-    assert_int_equal(rmdir(folder), 0); /* nothing else was left in it */
+    assert_int_equal(rmdir(folder), 0); /* no other file is left */
     assert_int_equal(mkdir(folder, 0700), 0);
     enhope_context_free(ctx);
 }
 
-static void unwritable_places_say_path_and_reason(void **state)
+static void unwritable_paths_give_path_and_reason(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
     assert_int_equal(write_pair(ctx, "/dev/full"), ENHOPE_ERROR_IO);
-    assert_sentence(ctx, "/dev/full", "cannot write: No space left on device");
+    assert_message(ctx, "/dev/full", "cannot write: No space left on device");
     const char *nowhere = in_folder("no/such/folder");
     assert_int_equal(write_pair(ctx, nowhere), ENHOPE_ERROR_IO);
-    assert_sentence(ctx, nowhere, "cannot write: No such file or directory");
+    assert_message(ctx, nowhere, "cannot write: No such file or directory");
     assert_int_equal(write_pair(ctx, folder), ENHOPE_ERROR_IO);
-    assert_sentence(ctx, folder, "cannot write: Is a directory");
+    assert_message(ctx, folder, "cannot write: Is a directory");
     assert_int_equal(write_pair(ctx, ""), ENHOPE_ERROR_IO);
-    assert_sentence(ctx, "", "cannot write: No such file or directory");
+    assert_message(ctx, "", "cannot write: No such file or directory");
     enhope_context_free(ctx);
 }
 
-static void a_link_keeps_pointing_and_the_mode_stays(void **state)
+static void a_symbolic_link_and_the_mode_are_kept(void **state)
 {
     (void)state;
     enhope_context *ctx = enhope_context_create();
@@ -381,16 +382,16 @@ static void a_stale_temporary_file_is_not_touched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read_back),
-        cmocka_unit_test(bytes_are_those_of_the_format),
-        cmocka_unit_test(hostile_headers_are_refused_with_a_sentence),
-        cmocka_unit_test(unusual_but_sound_files_are_read),
-        cmocka_unit_test(lengths_are_checked_before_memory_is_taken),
+        cmocka_unit_test(tensors_are_read_back_as_written),
+        cmocka_unit_test(bytes_match_the_format),
+        cmocka_unit_test(malformed_headers_are_refused_with_a_message),
+        cmocka_unit_test(unusual_but_valid_files_are_read),
+        cmocka_unit_test(lengths_are_checked_before_memory_is_allocated),
         cmocka_unit_test(a_header_of_a_million_values_is_refused),
-        cmocka_unit_test(what_cannot_be_opened_says_why),
+        cmocka_unit_test(a_file_that_cannot_be_opened_gives_a_reason),
         cmocka_unit_test(a_full_disk_leaves_the_old_file_and_no_other),
-        cmocka_unit_test(unwritable_places_say_path_and_reason),
-        cmocka_unit_test(a_link_keeps_pointing_and_the_mode_stays),
+        cmocka_unit_test(unwritable_paths_give_path_and_reason),
+        cmocka_unit_test(a_symbolic_link_and_the_mode_are_kept),
         cmocka_unit_test(a_pipe_is_written_directly),
         cmocka_unit_test(a_stale_temporary_file_is_not_touched),
     };

@@ -119,13 +119,12 @@ static void what_the_caller_sets_is_known_from_what_a_recipe_sets(void **state)
 {
     (void)state;
     enhope_settings *s = exactly("recipe", "paper", "noise", "0.2", NULL);
-    assert_true(EH_EXPLICIT(s, augmentation.noise) && !EH_EXPLICIT(s, optimizer.n_epochs) &&
-                !EH_EXPLICIT(s, optimizer.batch_size));
+    assert_true(EH_EXPLICIT(s, augment.noise) && !EH_EXPLICIT(s, optim.n_epochs) && !EH_EXPLICIT(s, optim.batch_size));
     assert_true(eh_recipe_sets(s->recipe, "batch_size") && !eh_recipe_sets(s->recipe, "random_state"));
     assert_int_equal(enhope_settings_set(ctx, s, "n_epochs", "0"), ENHOPE_ERROR_ARGUMENT);
-    assert_true(!EH_EXPLICIT(s, optimizer.n_epochs)); /* nothing was set */
+    assert_true(!EH_EXPLICIT(s, optim.n_epochs)); /* nothing was set */
     assert_int_equal(enhope_settings_set(ctx, s, "recipe", "fast"), ENHOPE_OK);
-    assert_true(!EH_EXPLICIT(s, augmentation.noise) && !eh_recipe_sets(s->recipe, "batch_size"));
+    assert_true(!EH_EXPLICIT(s, augment.noise) && !eh_recipe_sets(s->recipe, "batch_size"));
     enhope_settings_free(s);
 }
 

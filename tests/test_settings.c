@@ -32,7 +32,7 @@ static void settings_are_one_table_with_working_defaults_and_bounds(void **state
     assert_null(enhope_setting_get(-1));
     assert_int_equal(enhope_settings_set(ctx, s, "factor", "3"), ENHOPE_ERROR_ARGUMENT);
     assert_string_equal(enhope_error(ctx),
-                        "there is no setting 'factor'; 'enhope methods --settings' lists the settings");
+                        "there is no setting 'factor'; run 'enhope methods --settings' for the list of settings");
     enhope_settings_set(ctx, s, "n_factors", "2.5");
     assert_string_equal(enhope_error(ctx), "n_factors is '2.5': expected a whole number");
     enhope_settings_set(ctx, s, "order", "17");
@@ -198,7 +198,7 @@ static void count_line(enhope_log_level level, const char *line, void *user)
 {
     (void)user;
     told += level == ENHOPE_LOG_WARNING &&
-            !strcmp(line, "perplexity is 30: a batch of 90 samples has room for 29.6667, which is taken");
+            !strcmp(line, "perplexity is 30: a batch of 90 samples allows at most 29.6667, which is used");
 }
 
 static void a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen(void **state)
@@ -234,8 +234,9 @@ static void the_pairs_of_a_batch_are_bounded(void **state)
     enhope_model *m = NULL;
     enhope_settings *s = with("method", "pt-sne", "batch_size", "0", "validation_fraction", "0", NULL);
     assert_int_equal(enhope_train(ctx, data, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "batch_size is 20004: pt-sne holds a probability for every pair of a batch, "
-                                           "expected at most 20000 samples");
+    assert_string_equal(enhope_error(ctx),
+                        "batch_size is 20004: pt-sne stores a probability for every pair of a batch; "
+                        "use at most 20000 samples");
     enhope_settings_free(s);
     enhope_dataset_free(data);
     free(x), free(label);
@@ -259,18 +260,21 @@ static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, NULL, 0, NULL, &bare), ENHOPE_OK);
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, zeros, 1, (const char *const[]){"oak"}, &single), ENHOPE_OK);
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, none, 2, NULL, &unknown), ENHOPE_OK);
-    refused(bare, with(NULL), ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample");
-    refused(single, with(NULL), ENHOPE_ERROR_DATA, "the data has a single class ('oak'): training needs at least two");
-    refused(unknown, with(NULL), ENHOPE_ERROR_DATA, "the data has no labelled sample to train on");
+    refused(bare, with(NULL), ENHOPE_ERROR_DATA,
+            "the data has no labels: training needs a class for each sample; add labels");
+    refused(single, with(NULL), ENHOPE_ERROR_DATA,
+            "the data has a single class ('oak'): training needs at least two; add samples of another class");
+    refused(unknown, with(NULL), ENHOPE_ERROR_DATA,
+            "the data has no labeled samples; training needs at least two classes");
     refused(blobs, with("n_exemplars", "2", NULL), ENHOPE_ERROR_ARGUMENT,
             "2 exemplars for 3 classes: expected at least one for each class; raise n_exemplars");
     refused(blobs, with("dof", "4", NULL), ENHOPE_ERROR_ARGUMENT, "dof is 4: expected an odd number from 1 to 15");
     refused(blobs, with("n_neighbors", "7", NULL), ENHOPE_ERROR_ARGUMENT,
-            "n_neighbors is 7: expected at most 6, the number of exemplars");
+            "n_neighbors is 7, but there are 6 exemplars; use at most as many");
     refused(blobs, with("method", "hope", "batch_size", "1", NULL), ENHOPE_ERROR_ARGUMENT,
-            "batch_size is 1: hope compares the samples of a batch, expected at least 2");
+            "batch_size is 1: hope compares the samples of a batch; use at least 2");
     refused(blobs, with("method", "knn", "n_neighbors", "301", NULL), ENHOPE_ERROR_ARGUMENT,
-            "n_neighbors is 301: expected at most 300, the number of training points");
+            "n_neighbors is 301, but there are 300 training points; use at most as many");
     enhope_dataset_free(bare);
     enhope_dataset_free(single);
     enhope_dataset_free(unknown);

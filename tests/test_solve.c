@@ -1,5 +1,5 @@
-/* Maps that are solved for: lpp satisfies its eigenvalue problem for both graphs, and is discriminant analysis for the one
- * of classes; mcml reaches the minimum of its convex objective. */
+/* Solvers: lpp satisfies its eigenvalue problem for both graphs and equals discriminant analysis
+ * for the class graph; mcml reaches the minimum of its convex objective. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,9 +22,10 @@ static int32_t LABEL[LARGE];
 static enhope_dataset *points, *sparse_points, *many;
 static int64_t row_start[N + 1];
 static int32_t column[N * H];
-static char told[2048];
+static char messages[2048];
 
-/* Classes that overlap, about equally wide in every direction, so that pca keeps them all. */
+/* Classes that overlap and have about the same width in every direction, so that pca keeps all
+ * directions. */
 static void make_data(void)
 {
     for (int i = 0; i < LARGE; i++) {
@@ -62,8 +63,8 @@ static void on(const char *device)
 static void listen(enhope_log_level level, const char *message, void *user)
 {
     (void)user;
-    snprintf(told + strlen(told), sizeof told - strlen(told), "%s%s\n", level == ENHOPE_LOG_WARNING ? "warning: " : "",
-             message);
+    snprintf(messages + strlen(messages), sizeof messages - strlen(messages), "%s%s\n",
+             level == ENHOPE_LOG_WARNING ? "warning: " : "", message);
 }
 
 /* ---- lpp ---- */
@@ -77,8 +78,9 @@ static void centred(double Z[N][H])
     }
 }
 
-/* The outputs of a model solve A a = lambda B a, lambda ascending, and have mean square one by the weights D; A and B come
- * from W by their definition. Gives the sum of lambda. */
+/* Asserts that the outputs of a model solve A a = lambda B a, with lambda ascending, and have
+ * mean square one by the weights D. A and B follow from W by definition. Returns the sum of
+ * lambda. */
 static double solves(const enhope_model *m, int h, double W[N][N])
 {
     static double Z[N][H];
@@ -116,7 +118,7 @@ static double W[N][N];
 static void the_class_graph_gives_discriminant_analysis(void **state)
 {
     (void)state;
-    /* within and total scatter from their definition, not by way of a graph */
+    /* scatter within classes and total scatter by definition, without a graph */
     static double Z[N][H];
     double mean[C][H] = {{0}}, count[C] = {0}, within[H][H] = {{0}}, total[H][H] = {{0}};
     centred(Z);
@@ -155,7 +157,7 @@ static void the_class_graph_gives_discriminant_analysis(void **state)
     on("cpu");
 }
 
-/* W_ij = 1 where one is among the k nearest of the other. */
+/* W_ij = 1 if one is among the k nearest of the other. */
 static void link_nearest(int k)
 {
     memset(W, 0, sizeof W);
@@ -164,11 +166,11 @@ static void link_nearest(int k)
         taken[i] = true;
         for (int l = 0; l < k; l++) {
             int nearest = -1;
-            double least = INFINITY;
+            double smallest = INFINITY;
             for (int j = 0; j < N; j++) {
                 double d = 0;
                 for (int s = 0; s < H; s++) d += pow((double)X[i * H + s] - X[j * H + s], 2);
-                if (!taken[j] && d < least) least = d, nearest = j;
+                if (!taken[j] && d < smallest) smallest = d, nearest = j;
             }
             taken[nearest] = true;
             W[i][nearest] = W[nearest][i] = 1;
@@ -176,7 +178,7 @@ static void link_nearest(int k)
     }
 }
 
-static void the_nearest_graph_joins_neighbours_of_either_side(void **state)
+static void the_nearest_graph_connects_neighbors_of_either_side(void **state)
 {
     (void)state;
     static const char *const devices[] = {"cpu", "ref", "cpu"}, *const links[] = {"5", "5", "1"};
@@ -190,7 +192,7 @@ static void the_nearest_graph_joins_neighbours_of_either_side(void **state)
     on("cpu");
 }
 
-static void lpp_takes_sparse_data_copies_and_any_number_of_links(void **state)
+static void lpp_accepts_sparse_data_duplicates_and_any_graph_k(void **state)
 {
     (void)state;
     static float twice[N * H];
@@ -211,17 +213,17 @@ static void lpp_takes_sparse_data_copies_and_any_number_of_links(void **state)
     enhope_dataset_free(copies);
 }
 
-static void lpp_that_is_stopped_keeps_the_graph_it_has(void **state)
+static void a_stopped_lpp_uses_the_partial_graph(void **state)
 {
     (void)state;
     on("ref"); /* blocks of 1000 samples */
-    told[0] = 0;
+    messages[0] = 0;
     enhope_context_set_log(ctx, listen, NULL);
     enhope_model *m = train(many, with("method", "lpp", "time_limit", "0.000001", NULL));
     enhope_context_set_log(ctx, NULL, NULL);
-    assert_string_equal(told,
-                        "lpp: the 5 nearest of each of 2500 samples, in the 5 directions of 98 % of their variance\n"
-                        "warning: lpp: stopped after the neighbours of 1000 samples; the map is theirs\n");
+    assert_string_equal(
+        messages, "lpp: searching 5 neighbors for each of 2500 samples, in 5 directions with 98 % of the variance\n"
+                  "warning: lpp: stopped after the neighbors of 1000 samples; the map uses only these\n");
     on("cpu");
     enhope_model *whole = train(many, with("method", "lpp", NULL));
     assert_true(m->epochs == 1 && fabs(m->history[0].loss - whole->history[0].loss) < 0.05);
@@ -242,7 +244,7 @@ static void the_metric_loss_matches_the_worked_case(void **state)
     eh_metric_free(&m);
 }
 
-/* The first `n` samples, not centred: no loss sees that. */
+/* The first `n` samples, not centered, because no loss depends on the center. */
 static double *doubles(int n)
 {
     double *x = malloc((size_t)n * H * sizeof *x);
@@ -250,14 +252,15 @@ static double *doubles(int n)
     return x;
 }
 
-/* dloss/dR = 2 R dloss/dM, by central differences; and the loss is the neighbour objective's. */
+/* dloss/dR = 2 R dloss/dM, by central differences; the loss equals that of the neighbor
+ * objective. */
 static void the_metric_gradient_matches_central_differences(void **state)
 {
     (void)state;
     enum { FEW = 37, RANK = 3 };
     double *x = doubles(FEW), R[RANK * H], G[H * H], spare[H * H], Y[FEW * RANK] = {0}, dY[FEW * RANK];
     int32_t label[FEW];
-    for (int i = 0; i < FEW; i++) label[i] = i ? LABEL[i] : C; /* one is alone in its class */
+    for (int i = 0; i < FEW; i++) label[i] = i ? LABEL[i] : C; /* one sample is alone in its class */
     for (int i = 0; i < RANK * H; i++) R[i] = 0.5 * eh_random_normal(3, 1, (uint64_t)i);
     eh_metric m;
     assert_int_equal(eh_metric_create(ctx, 2, FEW, H, x, label, &m), ENHOPE_OK);
@@ -290,7 +293,7 @@ static void the_metric_gradient_matches_central_differences(void **state)
                             .G = (eh_real *)Y,
                             .label = (eh_label *)label,
                             .other_label = (eh_label *)label};
-    eh_neighbour_loss(&pairs, ref, (eh_loss *)&value, (eh_real *)dY, NULL);
+    eh_neighbor_loss(&pairs, ref, (eh_loss *)&value, (eh_real *)dY, NULL);
     assert_true(fabs(value.value - loss) < 1e-10);
     eh_compute_close(ref);
     on("cpu");
@@ -298,7 +301,8 @@ static void the_metric_gradient_matches_central_differences(void **state)
     free(x);
 }
 
-/* The loss, in all dimensions, of a model that has them all, and the gradient in its metric M (H, H). */
+/* The loss in all dimensions of a model that has all of them, and the gradient in its metric M
+ * (H, H). */
 static double metric_of(const enhope_model *model, double *M, double *G)
 {
     double *x = doubles(N), R[H * H];
@@ -327,7 +331,8 @@ static void mcml_reaches_the_minimum_of_its_convex_objective(void **state)
     const double loss = metric_of(m, M, G), other = metric_of(direct, other_M, other_G);
     assert_true(fabs(loss - m->history[0].loss) < 1e-5 * loss);
     if (!(loss <= other * (1 + 1e-4))) fail_msg("%.9g, mcml+ %.9g", loss, other);
-    /* what a minimum over the cone must satisfy: the gradient has no slope along M, and none downhill into the cone */
+    /* conditions of a minimum over the cone: the gradient has no slope along M and no descent
+     * direction into the cone */
     double size = 0;
     for (int i = 0; i < H * H; i++) along += M[i] * G[i], size += M[i] * M[i];
     for (int i = 0; i < H * H; i++) G[i] = -G[i];
@@ -337,14 +342,14 @@ static void mcml_reaches_the_minimum_of_its_convex_objective(void **state)
     enhope_model_free(m), enhope_model_free(direct);
 }
 
-static void mcml_can_be_stopped_and_refuses_what_is_too_large(void **state)
+static void mcml_can_be_stopped_and_refuses_large_data(void **state)
 {
     (void)state;
-    told[0] = 0;
+    messages[0] = 0;
     enhope_context_set_log(ctx, listen, NULL);
     enhope_model *m = train(points, with("method", "mcml", "time_limit", "0.000001", NULL));
     enhope_context_set_log(ctx, NULL, NULL);
-    assert_non_null(strstr(told, "mcml: 0 steps, a metric of rank 5 with loss"));
+    assert_non_null(strstr(messages, "mcml: 0 steps, a metric of rank 5 with loss"));
     enhope_model_free(m);
     enum { BEYOND = 10001 };
     float *x = calloc(BEYOND, sizeof *x);
@@ -354,10 +359,10 @@ static void mcml_can_be_stopped_and_refuses_what_is_too_large(void **state)
     assert_int_equal(enhope_dataset_view_f32(ctx, BEYOND, 1, x, label, 2, NULL, &large), ENHOPE_OK);
     enhope_settings *s = with("method", "mcml", "n_components", "1", NULL);
     assert_int_equal(enhope_train(ctx, large, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx),
-                        "mcml of 10001 samples of 1 inputs: expected at most 10000 samples and 1000 inputs; --method "
-                        "mcml+ learns the same objective by its linear map and has no such limit, or train on fewer "
-                        "samples (--limit)");
+    assert_string_equal(
+        enhope_error(ctx),
+        "mcml of 10001 samples of 1 inputs: expected at most 10000 samples and 1000 inputs; use --method "
+        "mcml+, which learns the same objective without this limit, or fewer samples (--limit)");
     enhope_settings_free(s);
     enhope_dataset_free(large);
     free(x), free(label);
@@ -365,7 +370,7 @@ static void mcml_can_be_stopped_and_refuses_what_is_too_large(void **state)
 
 /* ---- both ---- */
 
-static void samples_that_are_all_the_same_give_a_finite_map(void **state)
+static void identical_samples_give_a_finite_map(void **state)
 {
     (void)state;
     static float same[N * H];
@@ -381,7 +386,7 @@ static void samples_that_are_all_the_same_give_a_finite_map(void **state)
     enhope_dataset_free(data);
 }
 
-static void threads_do_not_change_a_bit(void **state)
+static void results_do_not_depend_on_threads(void **state)
 {
     (void)state;
     static const char *const methods[][2] = {{"mcml", "nearest"}, {"lpp", "nearest"}, {"lpp", "class"}};
@@ -410,15 +415,15 @@ int main(void)
         return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_class_graph_gives_discriminant_analysis),
-        cmocka_unit_test(the_nearest_graph_joins_neighbours_of_either_side),
-        cmocka_unit_test(lpp_takes_sparse_data_copies_and_any_number_of_links),
-        cmocka_unit_test(lpp_that_is_stopped_keeps_the_graph_it_has),
+        cmocka_unit_test(the_nearest_graph_connects_neighbors_of_either_side),
+        cmocka_unit_test(lpp_accepts_sparse_data_duplicates_and_any_graph_k),
+        cmocka_unit_test(a_stopped_lpp_uses_the_partial_graph),
         cmocka_unit_test(the_metric_loss_matches_the_worked_case),
         cmocka_unit_test(the_metric_gradient_matches_central_differences),
         cmocka_unit_test(mcml_reaches_the_minimum_of_its_convex_objective),
-        cmocka_unit_test(mcml_can_be_stopped_and_refuses_what_is_too_large),
-        cmocka_unit_test(samples_that_are_all_the_same_give_a_finite_map),
-        cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(mcml_can_be_stopped_and_refuses_large_data),
+        cmocka_unit_test(identical_samples_give_a_finite_map),
+        cmocka_unit_test(results_do_not_depend_on_threads),
     };
     const int failed = cmocka_run_group_tests_name("solve", tests, NULL, NULL);
     enhope_dataset_free(points);

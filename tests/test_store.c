@@ -8,7 +8,7 @@
 
 #include "read_support.h"
 
-#include "data/store.h"
+#include "data/store/store.h"
 
 /* Checks that the rows first .. first + n of the store, read to row `at` of a block, equal those of
  * the data. */

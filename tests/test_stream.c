@@ -1,4 +1,4 @@
-/* Training on data that passes through memory in windows: what epochs show, what training gives, what fails. */
+/* Training on streamed data: the batches of epochs, the results of training, and failures. */
 #define _XOPEN_SOURCE 700
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "train/stream/windows.h"
 
-enum { N = 3000, H = 8, C = 3, LITTLE = 200 << 10 }; /* so much memory makes six windows */
+enum { N = 3000, H = 8, C = 3, LITTLE = 200 << 10 }; /* this memory makes six windows */
 
 static float X[N * H], NUMBERED[N * H];
 static int32_t LABEL[N];
@@ -16,13 +16,13 @@ static int64_t row_start[N + 1];
 static int32_t column[N * H];
 static char folder[] = "/tmp/enhope-stream-XXXXXX";
 
-/* The first is row number, where it shall be known again; every 50th has no label. */
+/* The first input is the row number where a test needs it. Every 50th row has no label. */
 static int make_rows(void **state)
 {
     (void)state;
     ctx = enhope_context_create();
     for (int i = 0; i < N; i++) {
-        LABEL[i] = i % 50 == 49 ? -1 : i * C / N; /* in the file class by class */
+        LABEL[i] = i % 50 == 49 ? -1 : i * C / N; /* sorted by class in the file */
         for (int j = 0; j < H; j++) {
             const double centre = j == LABEL[i] ? 2.5 : 0;
             X[i * H + j] = (float)(centre + eh_random_normal(3, 1, (uint64_t)(i * H + j)));
@@ -41,7 +41,7 @@ static int free_rows(void **state)
     return rmdir(folder);
 }
 
-/* Data whose rows are in a store, as readers give it: no values, no labels. */
+/* Data with a store, as readers return it: no values, no labels. */
 typedef struct streamed {
     enhope_dataset *whole;
     enhope_dataset data;
@@ -86,7 +86,7 @@ static enhope_trainer *trainer_of(const enhope_dataset *data, enhope_settings *s
     return t;
 }
 
-/* The row of the file that a row of the trainer is. */
+/* The row of the file for a row of the trainer. */
 static int64_t number_of(const enhope_trainer *t, int64_t row)
 {
     float values[H];
@@ -155,7 +155,7 @@ static void check_epochs(streamed s, const char *parts)
     close_stream(&s);
 }
 
-static void an_epoch_shows_every_training_sample_once(void **state)
+static void an_epoch_has_every_training_sample_once(void **state)
 {
     (void)state;
     check_epochs(stream_dense(NUMBERED), "1");
@@ -163,7 +163,7 @@ static void an_epoch_shows_every_training_sample_once(void **state)
     check_epochs(stream_sparse(NUMBERED), "3");
 }
 
-/* Whatever came before, and also where windows are read ahead in vain. */
+/* Any batch may follow any other, also if the window that was read in advance is not used. */
 static void any_batch_may_come_next(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void same_bytes(const enhope_model *a, const enhope_model *b)
     free(bytes[0]), free(bytes[1]);
 }
 
-static void the_same_run_gives_the_same_bytes_for_any_number_of_threads(void **state)
+static void runs_are_byte_identical_for_any_number_of_threads(void **state)
 {
     (void)state;
     streamed s = stream_dense(X);
@@ -257,8 +257,9 @@ static void the_same_run_gives_the_same_bytes_for_any_number_of_threads(void **s
     assert_int_equal(enhope_context_set_threads(ctx, 0), ENHOPE_OK);
 }
 
-/* A run that is broken off anywhere and gone on with by another trainer; and not by one with other windows. */
-static void a_resumed_run_gives_the_same_bytes(void **state)
+/* A run that is interrupted anywhere is resumed by another trainer, but not by one with other
+ * windows. */
+static void a_resumed_run_is_byte_identical(void **state)
 {
     (void)state;
     streamed s = stream_dense(X);
@@ -289,7 +290,7 @@ static void a_resumed_run_gives_the_same_bytes(void **state)
     ctx->memory = 2 * LITTLE;
     assert_int_equal(enhope_trainer_create(ctx, NULL, &s.data, set, &t), ENHOPE_OK);
     assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_DATA);
-    assert_non_null(strstr(enhope_error(ctx), "other windows on the data"));
+    assert_non_null(strstr(enhope_error(ctx), "other windows of the data"));
     enhope_trainer_free(t);
     enhope_settings_free(set);
     enhope_model_free(whole);
@@ -297,8 +298,8 @@ static void a_resumed_run_gives_the_same_bytes(void **state)
     unlink(path);
 }
 
-/* Classes are matched by name: here the model's are the last two of three. */
-static void a_model_goes_on_with_data_in_windows(void **state)
+/* Classes are matched by name: the model has the last two of three. */
+static void a_model_is_updated_with_streamed_data(void **state)
 {
     (void)state;
     static const char *const names[C] = {"new", "old", "older"};
@@ -322,8 +323,8 @@ static void a_model_goes_on_with_data_in_windows(void **state)
     close_stream(&s);
 }
 
-/* A new class would have as many exemplars as the others, 400, but has fewer samples that stay. */
-static void new_classes_have_exemplars_of_the_samples_that_stay(void **state)
+/* A new class would have 400 exemplars like the others, but has fewer resident samples. */
+static void new_classes_have_exemplars_from_resident_samples(void **state)
 {
     (void)state;
     static const char *const names[C] = {"old", "older", "new"};
@@ -349,7 +350,7 @@ static void new_classes_have_exemplars_of_the_samples_that_stay(void **state)
     close_stream(&s);
 }
 
-/* Whenever training ends, the thread ends too. */
+/* The thread ends whenever training ends. */
 static void a_trainer_may_be_freed_at_any_moment(void **state)
 {
     (void)state;
@@ -372,17 +373,16 @@ static void refused(const enhope_dataset *data, enhope_settings *s, const char *
     enhope_settings_free(s);
 }
 
-static void what_cannot_pass_in_windows_is_refused(void **state)
+static void methods_that_cannot_stream_are_refused(void **state)
 {
     (void)state;
     streamed s = stream_dense(X);
-    refused(&s.data, with("method", "hope", NULL), "hope needs all of it at once");
-    refused(&s.data, with("method", "pca", NULL), "pca needs all of it at once");
-    refused(&s.data, with("method", "knn", NULL), "knn needs all of it at once");
-    refused(&s.data, with("batch_size", "2000", NULL),
-            "batch_size is 2000: the data passes through memory in windows of about");
+    refused(&s.data, with("method", "hope", NULL), "hope cannot stream and the data exceeds --memory");
+    refused(&s.data, with("method", "pca", NULL), "pca cannot stream and the data exceeds --memory");
+    refused(&s.data, with("method", "knn", NULL), "knn cannot stream and the data exceeds --memory");
+    refused(&s.data, with("batch_size", "2000", NULL), "batch_size is 2000: a window of streamed data has about");
     refused(&s.data, with("batch_size", "0", NULL), "batch_size is 0");
-    refused(&s.data, with("n_exemplars", "1500", NULL), "n_exemplars is 1500: exemplars are made of the");
+    refused(&s.data, with("n_exemplars", "1500", NULL), "n_exemplars is 1500: streamed data has");
     s.data.store->labeled = false;
     refused(&s.data, with(NULL), "the data has no labels");
     close_stream(&s);
@@ -410,7 +410,7 @@ static FILE *open_npy(const char *path, const char *type, const char *shape)
     return f;
 }
 
-static void a_file_cut_off_in_mid_run_is_a_sentence_and_can_be_mended(void **state)
+static void a_truncated_file_gives_a_message_and_can_be_restored(void **state)
 {
     (void)state;
     char x[64], y[64];
@@ -453,16 +453,16 @@ static void a_file_cut_off_in_mid_run_is_a_sentence_and_can_be_mended(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_epoch_shows_every_training_sample_once),
+        cmocka_unit_test(an_epoch_has_every_training_sample_once),
         cmocka_unit_test(any_batch_may_come_next),
         cmocka_unit_test(windows_train_as_well_as_memory),
-        cmocka_unit_test(the_same_run_gives_the_same_bytes_for_any_number_of_threads),
-        cmocka_unit_test(a_resumed_run_gives_the_same_bytes),
-        cmocka_unit_test(a_model_goes_on_with_data_in_windows),
-        cmocka_unit_test(new_classes_have_exemplars_of_the_samples_that_stay),
+        cmocka_unit_test(runs_are_byte_identical_for_any_number_of_threads),
+        cmocka_unit_test(a_resumed_run_is_byte_identical),
+        cmocka_unit_test(a_model_is_updated_with_streamed_data),
+        cmocka_unit_test(new_classes_have_exemplars_from_resident_samples),
         cmocka_unit_test(a_trainer_may_be_freed_at_any_moment),
-        cmocka_unit_test(what_cannot_pass_in_windows_is_refused),
-        cmocka_unit_test(a_file_cut_off_in_mid_run_is_a_sentence_and_can_be_mended),
+        cmocka_unit_test(methods_that_cannot_stream_are_refused),
+        cmocka_unit_test(a_truncated_file_gives_a_message_and_can_be_restored),
     };
     return cmocka_run_group_tests(tests, make_rows, free_rows);
 }

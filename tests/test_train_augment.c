@@ -1,11 +1,12 @@
-/* Noise and dropout during training: what is learned from augmented inputs, and which inputs are left alone. */
+/* Noise and dropout during training: models learn from augmented inputs, and other inputs are
+ * not augmented. */
 #include <math.h>
 #include <string.h>
 
 #include "train/trainer.h"
 #include "train_blobs_support.h"
 
-static void disturbed_inputs_are_learned_from(void **state)
+static void augmented_inputs_are_learned(void **state)
 {
     (void)state;
     static const char *const methods[] = {"en-hope", "hope", "dt-nca", "nca"}, *const solvers[] = {"cg", "adam"};
@@ -21,8 +22,8 @@ static void disturbed_inputs_are_learned_from(void **state)
             }
 }
 
-/* As double on ref, where a row of dense data goes through other code than a sparse row. */
-static void disturbed_batches_are_the_same_for_every_kind_and_backend(void **state)
+/* In double on ref, where dense and sparse rows take different code paths. */
+static void augmented_batches_are_equal_for_every_kind_and_backend(void **state)
 {
     (void)state;
     const enhope_dataset *const data[] = {blobs, sparse_blobs};
@@ -43,16 +44,16 @@ static void disturbed_batches_are_the_same_for_every_kind_and_backend(void **sta
         for (int e = 0; e < 2; e++) assert_true(fabs(loss[i][e] - loss[3][e]) < 1e-4 * loss[3][e]);
 }
 
-/* Samples of a trainer's present batch, as floats. */
+/* The samples of a trainer's current batch, as floats. */
 static void batch_of(const enhope_trainer *t, float *x)
 {
     t->cp->op->read(t->cp, x, (const eh_real *)t->embedder.X, t->loss.batch.n * t->embedder.ld);
 }
 
-static void only_training_batches_are_disturbed_and_anew_in_each_epoch(void **state)
+static void only_training_batches_are_augmented_and_anew_in_each_epoch(void **state)
 {
     (void)state;
-    /* a rate of nothing: parameters stay */
+    /* a rate of zero: the parameters stay */
     enhope_settings *plain =
         with("solver", "adam", "batch_size", "0", "learning_rate", "0", "validation_fraction", "0", NULL);
     enhope_settings *noisy =
@@ -68,7 +69,7 @@ static void only_training_batches_are_disturbed_and_anew_in_each_epoch(void **st
     batch_of(a, clean), batch_of(b, first);
     assert_int_equal(enhope_trainer_step(b, NULL, &done), ENHOPE_OK);
     batch_of(b, second);
-    int64_t at[N]; /* where a row lies in the second epoch */
+    int64_t at[N]; /* position of a row in the second epoch */
     for (int64_t i = 0; i < N; i++) at[((int64_t *)b->batches.rows)[i]] = i;
     double square[3] = {0};
     for (int64_t i = 0; i < N; i++)
@@ -79,7 +80,7 @@ static void only_training_batches_are_disturbed_and_anew_in_each_epoch(void **st
         }
     assert_true(fabs(square[0] - 1) < 0.15 && fabs(square[1] - 1) < 0.15 && fabs(square[2]) < 0.1);
     assert_memory_equal(a->parameters.theta, b->parameters.theta,
-                        (size_t)a->parameters.count * sizeof(float)); /* exemplars as well */
+                        (size_t)a->parameters.count * sizeof(float)); /* includes the exemplars */
     for (int which = 0; which < 2; which++) {
         enhope_trainer *t = which ? b : a;
         eh_embedder_embed(&t->embedder, t->parameters.theta, t->samples.placed_rows, N, t->embedder.Y);
@@ -90,7 +91,7 @@ static void only_training_batches_are_disturbed_and_anew_in_each_epoch(void **st
     enhope_settings_free(plain), enhope_settings_free(noisy);
 }
 
-static void a_model_tells_how_its_inputs_were_disturbed(void **state)
+static void a_model_stores_the_augmentation_of_its_inputs(void **state)
 {
     (void)state;
     enhope_model *m = train(blobs, with("noise", "0.25", "dropout", "0.1", "n_epochs", "1", NULL));
@@ -106,10 +107,10 @@ static void a_model_tells_how_its_inputs_were_disturbed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disturbed_inputs_are_learned_from),
-        cmocka_unit_test(disturbed_batches_are_the_same_for_every_kind_and_backend),
-        cmocka_unit_test(only_training_batches_are_disturbed_and_anew_in_each_epoch),
-        cmocka_unit_test(a_model_tells_how_its_inputs_were_disturbed),
+        cmocka_unit_test(augmented_inputs_are_learned),
+        cmocka_unit_test(augmented_batches_are_equal_for_every_kind_and_backend),
+        cmocka_unit_test(only_training_batches_are_augmented_and_anew_in_each_epoch),
+        cmocka_unit_test(a_model_stores_the_augmentation_of_its_inputs),
     };
     return cmocka_run_group_tests_name("train_augment", tests, open_blobs, close_blobs);
 }

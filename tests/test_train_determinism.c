@@ -1,5 +1,6 @@
-/* Training is a function of data, settings and seed: the same numbers for every repetition, for sparse and dense data, and
- * however late losses are fetched; a nonfinite loss is reported for its own batch. */
+/* Training is a function of data, settings and seed. Repetitions, sparse and dense data, and the
+ * time at which losses are fetched do not change results. A nonfinite loss is reported for its
+ * own batch. */
 #include <math.h>
 
 #include "train/trainer.h"
@@ -18,7 +19,8 @@ static void sparse_data_trains_to_the_same_map_as_dense(void **state)
                                          "validation_fraction", "0.2", NULL));
             assert_int_equal(enhope_model_embed(ctx, m[sparse], data, Y[sparse]), ENHOPE_OK);
         }
-        /* relative to the first: no pairwise loss sees a translation, but Adam follows its rounding */
+        /* relative to the first point: pairwise losses ignore a translation, but Adam follows
+         * its rounding */
         for (int v = 2; v < N * 2; v++) {
             const float a = Y[0][v] - Y[0][v % 2], b = Y[1][v] - Y[1][v % 2];
             assert_true(fabsf(a - b) < 1e-3f * (1 + fabsf(a)));
@@ -27,7 +29,7 @@ static void sparse_data_trains_to_the_same_map_as_dense(void **state)
     }
 }
 
-static void the_reference_backend_trains_alike(void **state)
+static void the_reference_backend_gives_the_same_training(void **state)
 {
     (void)state;
     static const char *const methods[] = {"en-hope", "lmnn"};
@@ -45,7 +47,7 @@ static void the_reference_backend_trains_alike(void **state)
     }
 }
 
-/* ---- running behind: the cpu, with another table ---- */
+/* ---- asynchronous losses: the cpu backend with another table ---- */
 
 static int64_t fetches, problems, bad_problem;
 
@@ -76,7 +78,7 @@ static enhope_trainer *trainer_behind(eh_compute_ops *op, enhope_settings *s)
     return t;
 }
 
-static void losses_are_asked_for_when_due_and_change_nothing(void **state)
+static void losses_are_fetched_when_due_and_change_nothing(void **state)
 {
     (void)state;
     eh_compute_ops op;
@@ -84,17 +86,17 @@ static void losses_are_asked_for_when_due_and_change_nothing(void **state)
         with("solver", "adam", "n_epochs", "2", "batch_size", "50", "validation_fraction", "0", NULL); /* 6 batches */
     enhope_trainer *t = trainer_behind(&op, s), *plain = NULL;
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &plain), ENHOPE_OK);
-    static const int64_t asked[] = {0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
+    static const int64_t expected[] = {0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
     enhope_progress p, q = {0};
     int done = 0;
     for (int i = 0; i < 12; i++) {
         const double before = q.loss;
         assert_int_equal(enhope_trainer_step(t, &p, &done), ENHOPE_OK);
-        assert_int_equal(fetches, asked[i]);
+        assert_int_equal(fetches, expected[i]);
         assert_int_equal(enhope_trainer_step(plain, &q, &done), ENHOPE_OK);
         assert_true(p.epoch == q.epoch && p.batch == q.batch && p.epoch_done == q.epoch_done);
-        if (t->losses.known == t->state.batch) assert_true(p.loss == q.loss); /* also at the end of an epoch */
-        if (i == 6) assert_true(p.loss == before); /* none is known: that of the epoch before */
+        if (t->losses.known == t->state.batch) assert_true(p.loss == q.loss); /* includes the end of an epoch */
+        if (i == 6) assert_true(p.loss == before); /* none is known: the loss of the epoch before */
     }
     assert_true(done && isfinite(p.loss));
     assert_memory_equal(t->parameters.theta, plain->parameters.theta,
@@ -104,7 +106,7 @@ static void losses_are_asked_for_when_due_and_change_nothing(void **state)
     enhope_settings_free(s);
 }
 
-static void divergence_is_told_for_the_batch_that_it_was_in(void **state)
+static void divergence_is_reported_for_its_own_batch(void **state)
 {
     (void)state;
     eh_compute_ops op;
@@ -116,7 +118,7 @@ static void divergence_is_told_for_the_batch_that_it_was_in(void **state)
     assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_ERROR_COMPUTE);
     assert_string_equal(enhope_error(ctx), "training diverged: the loss is not finite in epoch 1, batch 3; try a lower "
                                            "learning_rate or another scaling");
-    while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* it can go on from there */
+    while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* training continues from there */
     assert_int_equal(t->state.epoch, 3);
     enhope_trainer_free(t);
 
@@ -150,9 +152,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sparse_data_trains_to_the_same_map_as_dense),
-        cmocka_unit_test(the_reference_backend_trains_alike),
-        cmocka_unit_test(losses_are_asked_for_when_due_and_change_nothing),
-        cmocka_unit_test(divergence_is_told_for_the_batch_that_it_was_in),
+        cmocka_unit_test(the_reference_backend_gives_the_same_training),
+        cmocka_unit_test(losses_are_fetched_when_due_and_change_nothing),
+        cmocka_unit_test(divergence_is_reported_for_its_own_batch),
         cmocka_unit_test(the_same_seed_gives_the_same_numbers_and_another_seed_others),
     };
     return cmocka_run_group_tests_name("train_determinism", tests, open_blobs, close_blobs);

@@ -1,12 +1,13 @@
-/* The loss of one batch: its gradient against central differences, and the large-margin loss and its target neighbours
- * against their definitions. */
+/* The loss of one batch: its gradient against central differences, and the large-margin loss and
+ * its target neighbors against their definitions. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "train/trainer.h"
 #include "train_blobs_support.h"
 
-/* Twenty samples of classes of 12, 5, 2 and 1, in whole numbers; the first five samples are one and the same point. */
+/* 20 samples in classes of 12, 5, 2 and 1, with integer values. The first five samples are
+ * identical. */
 enum { FEW = 20 };
 static float few_x[FEW * 2];
 static int32_t few_label[FEW];
@@ -36,15 +37,15 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The targets of a sample are distinct others of its class, at the least distances that there are. */
+/* The targets of a sample are distinct other samples of its class, at the smallest distances. */
 static void check_targets(const enhope_trainer *t, int64_t i)
 {
     const int64_t row = t->samples.rows[i], each = t->loss.hinge.targets, *own = t->batches.target + i * each;
-    double least[FEW];
+    double smallest[FEW];
     int64_t others = 0;
     for (int64_t j = 0; j < FEW; j++)
-        if (j != row && few_label[j] == few_label[row]) least[others++] = squared_between(few_x, 2, row, j);
-    qsort(least, (size_t)others, sizeof *least, ascending);
+        if (j != row && few_label[j] == few_label[row]) smallest[others++] = squared_between(few_x, 2, row, j);
+    qsort(smallest, (size_t)others, sizeof *smallest, ascending);
     for (int64_t s = 0; s < each; s++) {
         if (s >= others) {
             assert_int_equal(own[s], -1 - i);
@@ -52,12 +53,12 @@ static void check_targets(const enhope_trainer *t, int64_t i)
         }
         const int64_t target = t->samples.rows[own[s]];
         assert_true(target != row && few_label[target] == few_label[row]);
-        assert_true(squared_between(few_x, 2, row, target) == least[s]);
+        assert_true(squared_between(few_x, 2, row, target) == smallest[s]);
         for (int64_t r = 0; r < s; r++) assert_true(own[r] != own[s]);
     }
 }
 
-static void target_neighbours_are_the_nearest_of_the_class_and_follow_each_batch(void **state)
+static void target_neighbors_are_the_nearest_of_the_class_and_follow_each_batch(void **state)
 {
     (void)state;
     enhope_dataset *data = few_samples();
@@ -90,7 +91,8 @@ static void target_neighbours_are_the_nearest_of_the_class_and_follow_each_batch
     enhope_dataset_free(data);
 }
 
-/* A batch of all samples, against the sum over triples in its definition; and it falls. */
+/* A batch of all samples, against the sum over triples of the definition. Training lowers the
+ * loss. */
 static void a_batch_of_all_has_the_exact_large_margin_loss_and_lowers_it(void **state)
 {
     (void)state;
@@ -140,7 +142,7 @@ static double loss_of_batch(enhope_trainer *t, double *gradient)
     return loss.value;
 }
 
-/* The whole composition, batch and exemplars through map and objective and back, in double. */
+/* Batch and exemplars through map and objective, forward and backward, in double. */
 static void the_gradient_of_training_matches_central_differences(void **state)
 {
     (void)state;
@@ -150,7 +152,7 @@ static void the_gradient_of_training_matches_central_differences(void **state)
         {"nca", "learned", "auto"},      {"mcml+", "learned", "joint"},        {"lmnn", "learned", "auto"},
         {"pt-sne", "learned", "joint"},  {"pt-sne", "learned", "row"}};
     assert_int_equal(enhope_context_set_device(ctx, "ref"), ENHOPE_OK);
-    for (int i = 0; i < 3 * 11; i++) { /* dense, sparse, disturbed */
+    for (int i = 0; i < 3 * 11; i++) { /* dense, sparse, augmented */
         const char *const *choice = cases[i / 3];
         const char *noise = i % 3 == 2 ? "0.3" : "0", *dropout = i % 3 == 2 ? "0.2" : "0";
         const char *order = i / 3 % 2 ? "3" : "2";
@@ -160,11 +162,11 @@ static void the_gradient_of_training_matches_central_differences(void **state)
         enhope_trainer *t = NULL;
         int done;
         assert_int_equal(enhope_trainer_create(ctx, NULL, i % 3 ? sparse_blobs : blobs, s, &t), ENHOPE_OK);
-        assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* a batch is in place */
+        assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* a batch is current */
         const int64_t count = t->optim->count;
         double *g = malloc((size_t)count * sizeof *g), *spare = malloc((size_t)count * sizeof *g);
         double *x = (double *)t->parameters.theta, worst = 0, size = 0;
-        /* a line search may end in the kink of a hinge */
+        /* a line search may end at the kink of a hinge */
         for (int64_t v = 0; v < count; v++) x[v] += 0.01 * eh_random_normal(4, 1, (uint64_t)v);
         loss_of_batch(t, g);
         for (int64_t v = 0; v < count; v++) {
@@ -177,7 +179,7 @@ static void the_gradient_of_training_matches_central_differences(void **state)
             worst = fmax(worst, fabs(g[v] - (up - down) / (2 * step)));
             size = fmax(size, fabs(g[v]));
         }
-        if (worst > 1e-6 * size + 1e-10) /* the differences round */
+        if (worst > 1e-6 * size + 1e-10) /* rounding of the differences */
             fail_msg("%s %s %s: %g of %g", choice[0], choice[1], choice[2], worst, size);
         free(g), free(spare);
         enhope_trainer_free(t);
@@ -189,7 +191,7 @@ static void the_gradient_of_training_matches_central_differences(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(target_neighbours_are_the_nearest_of_the_class_and_follow_each_batch),
+        cmocka_unit_test(target_neighbors_are_the_nearest_of_the_class_and_follow_each_batch),
         cmocka_unit_test(a_batch_of_all_has_the_exact_large_margin_loss_and_lowers_it),
         cmocka_unit_test(the_gradient_of_training_matches_central_differences),
     };

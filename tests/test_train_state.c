@@ -1,4 +1,4 @@
-/* The state of training alone: which epoch is kept, when patience ends, and that a checkpoint gives back every field. */
+/* The state of training: the best epoch, patience, and a checkpoint of every field. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ static eh_train_state fresh(int64_t rows)
     return s;
 }
 
-static void the_lowest_error_is_kept_and_of_equal_ones_the_lower_loss(void **state)
+static void the_lowest_error_is_kept_and_the_lower_loss_among_equal_errors(void **state)
 {
     (void)state;
     static const struct {
@@ -50,7 +50,7 @@ static void without_validation_the_last_epoch_is_kept(void **state)
     (void)state;
     eh_train_state s = fresh(5);
     for (int i = 0; i < 5; i++) {
-        s.loss = 1.25 + i; /* it rises */
+        s.loss = 1.25 + i; /* the loss rises */
         assert_true(eh_train_state_end_epoch(&s, NAN, 0));
         assert_false(eh_train_state_stale(&s, 1));
     }
@@ -64,18 +64,18 @@ static void patience_counts_epochs_since_the_error_fell(void **state)
     eh_train_state s = fresh(4);
     eh_train_state_end_epoch(&s, 0.4, 0);
     assert_false(eh_train_state_stale(&s, 1));
-    eh_train_state_end_epoch(&s, 0.4, 0); /* equal is not lower */
+    eh_train_state_end_epoch(&s, 0.4, 0); /* an equal error is not lower */
     assert_true(eh_train_state_stale(&s, 1));
     assert_false(eh_train_state_stale(&s, 2));
     eh_train_state_end_epoch(&s, 0.45, 0);
     assert_true(eh_train_state_stale(&s, 2));
-    assert_false(eh_train_state_stale(&s, 0)); /* none is set */
+    assert_false(eh_train_state_stale(&s, 0)); /* no patience is set */
     eh_train_state_end_epoch(&s, 0.39, 0);
     assert_false(eh_train_state_stale(&s, 1));
     eh_train_state_free(&s);
 }
 
-static void a_checkpoint_gives_back_every_field(void **state)
+static void a_checkpoint_restores_every_field(void **state)
 {
     (void)state;
     int64_t counters[EH_STATE_COUNTERS];
@@ -143,10 +143,10 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_lowest_error_is_kept_and_of_equal_ones_the_lower_loss),
+        cmocka_unit_test(the_lowest_error_is_kept_and_the_lower_loss_among_equal_errors),
         cmocka_unit_test(without_validation_the_last_epoch_is_kept),
         cmocka_unit_test(patience_counts_epochs_since_the_error_fell),
-        cmocka_unit_test(a_checkpoint_gives_back_every_field),
+        cmocka_unit_test(a_checkpoint_restores_every_field),
         cmocka_unit_test(counters_out_of_bounds_are_not_valid),
         cmocka_unit_test(history_grows_without_losing_rows),
     };

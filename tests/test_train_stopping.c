@@ -1,4 +1,5 @@
-/* Training that ends early: callbacks, time, patience, failed allocations. The trainer stays usable and nothing leaks. */
+/* Training that ends early: callbacks, time limits, patience, failed allocations. The trainer
+ * stays usable and nothing leaks. */
 #include <string.h>
 
 #include "train/trainer.h"
@@ -11,7 +12,7 @@ static int stop_after_two(const enhope_progress *p, void *user)
     return ++*(int *)user == 2;
 }
 
-static void stopping_gives_a_usable_model(void **state)
+static void a_stopped_run_gives_a_usable_model(void **state)
 {
     (void)state;
     enhope_settings *s = with(NULL);
@@ -25,7 +26,7 @@ static void stopping_gives_a_usable_model(void **state)
     enhope_model *timed = train(blobs, with("time_limit", "0.000001", "n_epochs", "1000000", NULL));
     enhope_model_info info;
     enhope_model_get_info(timed, &info);
-    assert_int_equal(info.epochs, 0); /* one batch of three was made */
+    assert_int_equal(info.epochs, 0); /* one of three batches was computed */
     enhope_model_free(timed);
 
     enhope_model *patient = train(blobs, with("patience", "3", "n_epochs", "500", NULL));
@@ -59,7 +60,7 @@ static void a_failed_step_leaves_the_trainer_usable(void **state)
     enhope_settings_free(s);
 }
 
-static void within_a_long_step_progress_is_told_and_may_stop(void **state)
+static void progress_is_reported_within_a_long_step_and_may_stop_it(void **state)
 {
     (void)state;
     enhope_settings *s = with(NULL);
@@ -70,12 +71,12 @@ static void within_a_long_step_progress_is_told_and_may_stop(void **state)
     t->run.progress_user = &calls;
     eh_compute_begin(t->cp);
     t->run.started = eh_seconds();
-    assert_false(eh_train_stop(t)); /* the step has just begun */
+    assert_false(eh_train_stop(t)); /* the step has just started */
     assert_int_equal(calls, 0);
     t->run.started -= 100;
     assert_false(eh_train_stop(t));
     assert_true(eh_train_stop(t));
-    assert_true(eh_train_stop(t)); /* it is not asked again */
+    assert_true(eh_train_stop(t)); /* progress is not called again */
     assert_int_equal(calls, 2);
     eh_compute_end(t->cp);
     enhope_trainer_free(t);
@@ -96,7 +97,7 @@ static void a_time_budget_ends_a_long_step(void **state)
     enhope_settings_free(s);
 }
 
-static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
+static void a_failed_allocation_gives_a_message_and_no_leak(void **state)
 {
     (void)state;
     static const char *const methods[] = {"en-hope", "hope", "lmnn", "knn", "pca", "lpp", "mcml"};
@@ -127,11 +128,11 @@ static void every_failed_allocation_is_a_sentence_and_no_leak(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stopping_gives_a_usable_model),
+        cmocka_unit_test(a_stopped_run_gives_a_usable_model),
         cmocka_unit_test(a_time_budget_ends_a_long_step),
         cmocka_unit_test(a_failed_step_leaves_the_trainer_usable),
-        cmocka_unit_test(within_a_long_step_progress_is_told_and_may_stop),
-        cmocka_unit_test(every_failed_allocation_is_a_sentence_and_no_leak),
+        cmocka_unit_test(progress_is_reported_within_a_long_step_and_may_stop_it),
+        cmocka_unit_test(a_failed_allocation_gives_a_message_and_no_leak),
     };
     return cmocka_run_group_tests_name("train_stopping", tests, open_blobs, close_blobs);
 }

@@ -1,4 +1,5 @@
-/* The validation part: the best epoch on it is kept, probabilities are calibrated on it, errors of a model are recounted. */
+/* The validation part: its best epoch is kept, probabilities are calibrated on it, and the
+ * errors of a model are recounted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "train/trainer.h"
 #include "train_blobs_support.h"
 
-/* A model's error, recounted on the very rows that were held out. */
+/* The error of a model, recounted on the rows of the validation part. */
 static double error_held_out(const enhope_trainer *t, const enhope_model *m)
 {
     int32_t guess[N];
@@ -17,10 +18,10 @@ static double error_held_out(const enhope_trainer *t, const enhope_model *m)
     return (double)errors / (double)t->samples.valid_n;
 }
 
-static void the_best_epoch_on_validation_is_what_is_kept(void **state)
+static void the_epoch_of_lowest_validation_error_is_kept(void **state)
 {
     (void)state;
-    /* a rate that shakes: the last epoch is rarely the best */
+    /* a large rate, so that the last epoch is rarely the best */
     enhope_settings *s = with("solver", "adam", "learning_rate", "0.5", "n_epochs", "12", "validation_fraction", "0.3",
                               "patience", "0", NULL);
     enhope_trainer *t = NULL;
@@ -38,11 +39,11 @@ static void the_best_epoch_on_validation_is_what_is_kept(void **state)
     assert_int_equal(enhope_trainer_model(t, &m), ENHOPE_OK);
     assert_int_equal(enhope_trainer_snapshot(t, &present), ENHOPE_OK);
     assert_true(error_held_out(t, m) == lowest && error_held_out(t, present) == p.valid_error);
-    assert_true(p.valid_error > lowest); /* so that these two differ */
+    assert_true(p.valid_error > lowest); /* the two differ */
     enhope_model_info info;
     enhope_model_get_info(m, &info);
-    assert_int_equal(info.best + 1, t->state.best_epoch); /* what the model tells is what was kept */
-    /* no row is in both parts, every class in each */
+    assert_int_equal(info.best + 1, t->state.best_epoch); /* the model reports the kept epoch */
+    /* no row is in both parts, and every class is in each */
     int seen[N] = {0};
     for (int i = 0; i < N; i++) seen[t->samples.rows[i]]++;
     for (int i = 0; i < N; i++) assert_int_equal(seen[i], 1);
@@ -52,7 +53,7 @@ static void the_best_epoch_on_validation_is_what_is_kept(void **state)
     enhope_settings_free(s);
 }
 
-/* The validation part as the trainer took it. */
+/* The validation part of the trainer. */
 static enhope_dataset *held_out(const enhope_trainer *t, float *x, int32_t *label)
 {
     enhope_dataset *data = NULL;
@@ -64,7 +65,7 @@ static enhope_dataset *held_out(const enhope_trainer *t, float *x, int32_t *labe
     return data;
 }
 
-/* Similarities over- or understate; the validation part tells by how much. */
+/* Similarities are over- or underconfident. The validation part corrects them. */
 static void probabilities_are_calibrated_on_the_validation_part(void **state)
 {
     (void)state;
@@ -89,7 +90,7 @@ static void probabilities_are_calibrated_on_the_validation_part(void **state)
         assert_int_equal(enhope_model_evaluate(ctx, m, data, 0, &raw), 0);
         assert_true(fitted.nll < plain.nll);
         assert_int_equal(e.errors, raw.errors);
-        /* the numbers of training are those that the model has again */
+        /* the model reproduces the numbers of training */
         assert_int_equal(m->errors.valid_n, t->samples.valid_n);
         assert_int_equal(m->errors.valid, e.errors);
         assert_float_equal((double)m->errors.valid / (double)m->errors.valid_n, t->state.best_error, 1e-12);
@@ -109,7 +110,7 @@ static void probabilities_are_calibrated_on_the_validation_part(void **state)
     enhope_model_free(m);
 }
 
-/* The vote of the k nearest embedded training points but for the point itself, over all pairs. */
+/* The vote of the k nearest embedded training points without the point itself, over all pairs. */
 static int64_t errors_without_self(const float *Y, int64_t h, const int32_t *label, int64_t n, int64_t k)
 {
     int64_t errors = 0;
@@ -136,7 +137,7 @@ static int64_t errors_without_self(const float *Y, int64_t h, const int32_t *lab
     return errors;
 }
 
-static void a_training_point_has_no_vote_on_itself(void **state)
+static void a_training_point_does_not_vote_for_itself(void **state)
 {
     (void)state;
     static const char *const k[] = {"1", "4", "5"};
@@ -148,7 +149,7 @@ static void a_training_point_has_no_vote_on_itself(void **state)
         const int64_t expected =
             errors_without_self(m->reference, m->shape.h, m->reference_label, m->errors.train_n, atoi(k[i]));
         assert_true(expected > 0);
-        assert_true(llabs(m->errors.train - expected) <= 1); /* a float may order two neighbours otherwise */
+        assert_true(llabs(m->errors.train - expected) <= 1); /* floats may order two neighbors differently */
         enhope_model_free(m);
     }
 }
@@ -161,7 +162,7 @@ static void small_data_keeps_a_validation_part_and_a_default_number_of_exemplars
     enhope_settings *s = with("n_exemplars", "0", "n_epochs", "1", NULL);
     enhope_trainer *t = NULL;
     assert_int_equal(enhope_trainer_create(ctx, NULL, few, s, &t), ENHOPE_OK);
-    assert_int_equal(t->samples.valid_n, 2); /* a tenth of 24, though no class has ten */
+    assert_int_equal(t->samples.valid_n, 2); /* 10 % of 24, although no class has ten */
     assert_int_equal(t->parameters.z, 6);
     enhope_trainer_free(t);
     enhope_dataset_free(few);
@@ -176,9 +177,9 @@ static void small_data_keeps_a_validation_part_and_a_default_number_of_exemplars
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_epoch_on_validation_is_what_is_kept),
+        cmocka_unit_test(the_epoch_of_lowest_validation_error_is_kept),
         cmocka_unit_test(probabilities_are_calibrated_on_the_validation_part),
-        cmocka_unit_test(a_training_point_has_no_vote_on_itself),
+        cmocka_unit_test(a_training_point_does_not_vote_for_itself),
         cmocka_unit_test(small_data_keeps_a_validation_part_and_a_default_number_of_exemplars),
     };
     return cmocka_run_group_tests_name("train_validation", tests, open_blobs, close_blobs);

@@ -1,5 +1,5 @@
-/* Images that are moved on their way into a training batch: where their pixels come from, how the numbers behind that are
- * distributed, and who sees them. test_compute.c compares the backends. */
+/* Image warps in training batches: the source positions of pixels, the distribution of the
+ * random parameters, and which batches are warped. test_gather.c compares the backends. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static enhope_context *ctx;
 
 enum { CAPACITY = 9 * 140 };
 
-/* Irregular, in its frame of zeros. */
+/* Irregular values in a frame of zeros. */
 static void make_framed(int64_t rows, int64_t columns, float *image)
 {
     memset(image, 0, (size_t)eh_cpu_warp_scratch(rows, columns) * sizeof *image);
@@ -72,11 +72,12 @@ static void quarter_turns_half_pixels_and_scaling_are_exact(void **state)
         }
 }
 
-/* ---- the numbers, read off images that are ramps: there interpolation gives the place itself ---- */
+/* ---- random parameters, measured on ramp images, where interpolation returns the position
+ * itself ---- */
 
 enum { SIDE = 41, ALL = SIDE * SIDE, MANY = 2000, MIDDLE = SIDE / 2 };
 
-/* place (MANY, 2): where the pixel (i, j) of a row comes from in so many passes. */
+/* place (MANY, 2): the source position of pixel (i, j) of a row in MANY passes. */
 static void places(const eh_augment *by, int64_t row, int64_t i, int64_t j, double (*place)[2])
 {
     static float ramp[2][2 * ALL], out[ALL + 1], shift[ALL], mul[ALL];
@@ -99,7 +100,8 @@ static void places(const eh_augment *by, int64_t row, int64_t i, int64_t j, doub
     eh_compute_close(c);
 }
 
-/* Mean 0 and a variance, within five deviations of a uniform number's or a normal one's (kurtosis 1.8, 3). */
+/* Mean 0 and the given variance, within five standard deviations of the estimate for a uniform
+ * or normal number (kurtosis 1.8, 3). */
 static void check_moments(const char *what, const double *v, double variance, double kurtosis)
 {
     double mean = 0, square = 0;
@@ -113,7 +115,7 @@ static void check_uniform(const char *what, const double *v, double bound)
 {
     double far = 0;
     for (int k = 0; k < MANY; k++) far = fmax(far, fabs(v[k]));
-    if (far > bound + 1e-5 || far < 0.99 * bound) fail_msg("%s: as far as %g for %g", what, far, bound);
+    if (far > bound + 1e-5 || far < 0.99 * bound) fail_msg("%s: largest value %g, expected %g", what, far, bound);
     check_moments(what, v, bound * bound / 3, 1.8);
 }
 
@@ -140,8 +142,8 @@ static void shifts_are_uniform(void **state)
     check_apart(v[0], v[1]), check_apart(v[0], other);
 }
 
-/* The matrix, column by column, gives back the turn, then what was before it. */
-static void turns_scales_and_slants_are_uniform(void **state)
+/* The matrix, column by column, gives the rotation, then the scaling and shear before it. */
+static void rotations_scales_and_shears_are_uniform(void **state)
 {
     (void)state;
     static double angle[MANY], tall[MANY], wide[MANY], slant[MANY];
@@ -152,7 +154,7 @@ static void turns_scales_and_slants_are_uniform(void **state)
     for (int k = 0; k < MANY; k++) {
         double down[2], across[2];
         for (int d = 0; d < 2; d++) {
-            assert_true(fabs(middle[k][d] - MIDDLE) < 1e-4); /* the middle stays */
+            assert_true(fabs(middle[k][d] - MIDDLE) < 1e-4); /* the center does not move */
             down[d] = (below[k][d] - middle[k][d]) / 8, across[d] = (right[k][d] - middle[k][d]) / 8;
         }
         angle[k] = atan2(-across[0], across[1]);
@@ -168,7 +170,8 @@ static void turns_scales_and_slants_are_uniform(void **state)
         for (int b = 0; b < a; b++) check_apart(all[a], all[b]);
 }
 
-/* The variance at a place is that of its weights: a product of its row's and its column's, of mean (151 / 315)^2. */
+/* The variance at a position is that of its weights: a product of the row's and the column's,
+ * with mean (151 / 315)^2. */
 static double spread(int64_t i)
 {
     float w[4];
@@ -194,14 +197,14 @@ static void the_field_is_smooth_and_normal(void **state)
     }
     check_moments("down", v[0], elastic * elastic * spread(12) * spread(17), 3);
     check_moments("right", v[1], elastic * elastic * spread(12) * spread(17), 3);
-    check_apart(v[0], v[1]), check_apart(v[1], far); /* no node weighs at both places */
+    check_apart(v[0], v[1]), check_apart(v[1], far); /* no node has weight at both positions */
     assert_true(sqrt(step) < 0.2 * elastic);         /* a cell has ten pixels here */
     double mean = 0;
     for (int i = 0; i < SIDE; i++) mean += spread(i) / SIDE;
     assert_true(fabs(mean - 1) < 1e-3);
 }
 
-/* Ink in the middle is neither made nor lost: exactly under a shift, else in the mean. */
+/* The sum of an image with a border is preserved: exactly under a shift, otherwise on average. */
 static void images_keep_their_mean(void **state)
 {
     (void)state;
@@ -243,7 +246,7 @@ static void images_keep_their_mean(void **state)
 
 /* ---- training ---- */
 
-static enhope_dataset *digits, *floats, *sparse; /* the same images: bytes, floats, what is not 0 */
+static enhope_dataset *digits, *floats, *sparse; /* the same images: bytes, floats, nonzero values */
 static float *pixels, *value;
 static int64_t *row_start;
 static int32_t *column;
@@ -294,7 +297,7 @@ static void step(enhope_trainer *t)
     if (enhope_trainer_step(t, NULL, &done)) fail_msg("%s", enhope_error(ctx));
 }
 
-/* The loss of the last of so many steps, to be compared. */
+/* The loss of the last of `steps` steps. */
 static double loss_after(const enhope_dataset *data, enhope_settings *s, int steps)
 {
     enhope_trainer *t = trainer(data, s);
@@ -304,11 +307,11 @@ static double loss_after(const enhope_dataset *data, enhope_settings *s, int ste
     return loss;
 }
 
-static void strengths_of_nothing_change_nothing(void **state)
+static void zero_strengths_change_nothing(void **state)
 {
     (void)state;
-    enhope_trainer *a = trainer(digits, with(NULL)),
-                   *b = trainer(digits, with("shift", "0", "affine", "0", "elastic", "0", NULL));
+    enhope_trainer *a = trainer(digits, with(NULL));
+    enhope_trainer *b = trainer(digits, with("shift", "0", "affine", "0", "elastic", "0", NULL));
     for (int i = 0; i < 6; i++) step(a), step(b);
     assert_false(b->loss.augmented);
     assert_memory_equal(a->parameters.theta, b->parameters.theta, (size_t)a->parameters.count * sizeof(float));
@@ -331,7 +334,7 @@ static void batches_are_the_same_for_every_kind_and_backend(void **state)
     assert_true(fabs(loss_after(digits, with("noise", "0.1", NULL), 4) - loss[0]) > 1e-3 * loss[0]);
 }
 
-/* Where the rows of an epoch's batches are, and what they were. seen (n, ld). */
+/* Stores the rows of the batches of an epoch in seen (n, ld). */
 static void see_epoch(enhope_trainer *t, float *seen)
 {
     for (int64_t b = 0; b < t->batches.count; b++) {
@@ -339,18 +342,18 @@ static void see_epoch(enhope_trainer *t, float *seen)
         const int64_t first = t->samples.n * b / t->batches.count,
                       n = t->samples.n * (b + 1) / t->batches.count - first;
         const int64_t *rows = (const int64_t *)t->batches.rows + first;
-        for (int64_t i = 0; i < n; i++) /* X lies on the host */
+        for (int64_t i = 0; i < n; i++) /* X is in host memory */
             memcpy(seen + rows[i] * t->embedder.ld, (const float *)t->embedder.X + i * t->embedder.ld,
                    (size_t)t->embedder.ld * sizeof *seen);
     }
 }
 
-static void an_image_is_moved_alike_in_any_batch_and_anew_in_each_epoch(void **state)
+static void a_warp_depends_on_image_and_epoch_but_not_on_the_batch(void **state)
 {
     (void)state;
-    enhope_trainer *a = trainer(digits, with(MOVED, "validation_fraction", "0", "learning_rate", "0", NULL)),
-                   *b = trainer(
-                       digits, with(MOVED, "validation_fraction", "0", "learning_rate", "0", "batch_size", "37", NULL));
+    enhope_trainer *a = trainer(digits, with(MOVED, "validation_fraction", "0", "learning_rate", "0", NULL));
+    enhope_trainer *b =
+        trainer(digits, with(MOVED, "validation_fraction", "0", "learning_rate", "0", "batch_size", "37", NULL));
     const size_t all = (size_t)(digits->x.n * a->embedder.ld), bytes = all * sizeof(float);
     float *one = malloc(bytes), *other = malloc(bytes), *next = malloc(bytes);
     see_epoch(a, one), see_epoch(b, other), see_epoch(a, next);
@@ -362,8 +365,8 @@ static void an_image_is_moved_alike_in_any_batch_and_anew_in_each_epoch(void **s
     enhope_trainer_free(a), enhope_trainer_free(b);
 }
 
-/* A rate of nothing: parameters and exemplars stay as they were, and so do embeddings. */
-static void only_training_batches_are_moved(void **state)
+/* With a learning rate of zero, parameters, exemplars and embeddings do not change. */
+static void only_training_batches_are_warped(void **state)
 {
     (void)state;
     enhope_trainer *t[2] = {trainer(digits, with("learning_rate", "0", "batch_size", "0", NULL)),
@@ -381,7 +384,7 @@ static void only_training_batches_are_moved(void **state)
     enhope_trainer_free(t[0]), enhope_trainer_free(t[1]);
 }
 
-static void every_method_that_learns_in_steps_takes_them(void **state)
+static void every_iterative_method_accepts_warps(void **state)
 {
     (void)state;
     for (int i = 0; i < enhope_method_count(); i++) {
@@ -404,7 +407,7 @@ static void every_method_that_learns_in_steps_takes_them(void **state)
     }
 }
 
-static void data_that_is_no_images_is_refused(void **state)
+static void data_without_an_image_shape_is_refused(void **state)
 {
     (void)state;
     static const char *const names[] = {"shift", "affine", "elastic"};
@@ -417,8 +420,8 @@ static void data_that_is_no_images_is_refused(void **state)
         floats->image_rows = 28;
         assert_int_equal(status, ENHOPE_ERROR_ARGUMENT);
         assert_null(t);
-        snprintf(sentence, sizeof sentence, "%s is 0.25: the data is not known to be images", names[i % 3]);
-        assert_non_null(strstr(enhope_error(ctx), i == 3 ? "are too large to be moved" : sentence));
+        snprintf(sentence, sizeof sentence, "%s is 0.25, but the data is not known to be images", names[i % 3]);
+        assert_non_null(strstr(enhope_error(ctx), i == 3 ? "are too large for shift, affine and elastic" : sentence));
         enhope_settings_free(s);
     }
 }
@@ -429,22 +432,22 @@ int main(void)
         cmocka_unit_test(a_shift_by_whole_pixels_is_that_shift),
         cmocka_unit_test(quarter_turns_half_pixels_and_scaling_are_exact),
         cmocka_unit_test(shifts_are_uniform),
-        cmocka_unit_test(turns_scales_and_slants_are_uniform),
+        cmocka_unit_test(rotations_scales_and_shears_are_uniform),
         cmocka_unit_test(the_field_is_smooth_and_normal),
         cmocka_unit_test(images_keep_their_mean),
-        cmocka_unit_test(strengths_of_nothing_change_nothing),
+        cmocka_unit_test(zero_strengths_change_nothing),
         cmocka_unit_test(batches_are_the_same_for_every_kind_and_backend),
-        cmocka_unit_test(an_image_is_moved_alike_in_any_batch_and_anew_in_each_epoch),
-        cmocka_unit_test(only_training_batches_are_moved),
-        cmocka_unit_test(every_method_that_learns_in_steps_takes_them),
-        cmocka_unit_test(data_that_is_no_images_is_refused),
+        cmocka_unit_test(a_warp_depends_on_image_and_epoch_but_not_on_the_batch),
+        cmocka_unit_test(only_training_batches_are_warped),
+        cmocka_unit_test(every_iterative_method_accepts_warps),
+        cmocka_unit_test(data_without_an_image_shape_is_refused),
     };
     ctx = enhope_context_create();
     if (enhope_context_set_device(ctx, "cpu") ||
         enhope_dataset_read(ctx, &(enhope_source){.path = "synthetic:digits,n=300,seed=1"}, &digits))
         return 1;
     make_kinds();
-    const int failed = cmocka_run_group_tests_name("deform", tests, NULL, NULL);
+    const int failed = cmocka_run_group_tests_name("warp", tests, NULL, NULL);
     enhope_dataset_free(digits), enhope_dataset_free(floats), enhope_dataset_free(sparse);
     free(pixels), free(value), free(column), free(row_start);
     enhope_context_free(ctx);

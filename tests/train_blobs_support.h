@@ -1,4 +1,4 @@
-/* Training on the blobs, as most tests of training do it: a context of two threads, small settings, the error of a model. */
+/* Training on the blobs: a context of two threads, small settings, and the error of a model. */
 #ifndef TRAIN_BLOBS_SUPPORT_H
 #define TRAIN_BLOBS_SUPPORT_H
 
@@ -30,7 +30,7 @@ static inline enhope_model *train(const enhope_dataset *data, enhope_settings *s
     return trained_with(ctx, data, s);
 }
 
-/* The share of errors on the data; frees the model. */
+/* The error rate on the data; frees the model. */
 static inline double error_of(enhope_model *m, const enhope_dataset *data)
 {
     enhope_evaluation e = {0};
@@ -39,12 +39,12 @@ static inline double error_of(enhope_model *m, const enhope_dataset *data)
     return (double)e.errors / (double)e.n;
 }
 
-/* Before the tests of a group, and after them. */
+/* Setup and teardown of a group of tests. */
 static inline int open_blobs(void **state)
 {
     (void)state;
     ctx = enhope_context_create();
-    if (!ctx || enhope_context_set_threads(ctx, 2)) return 1; /* by default one thread computes such small batches */
+    if (!ctx || enhope_context_set_threads(ctx, 2)) return 1; /* the default is one thread for such small batches */
     return make_blobs(ctx) ? 0 : 1;
 }
 

@@ -1,4 +1,4 @@
-/* Small training runs for tests that look inside a trainer. */
+/* Small training runs for tests of the trainer's internals. */
 #ifndef TRAIN_SUPPORT_H
 #define TRAIN_SUPPORT_H
 
@@ -35,7 +35,7 @@ static inline void on(const char *device)
     assert_int_equal(enhope_context_set_device(ctx, device), ENHOPE_OK);
 }
 
-/* A trainer whose first batch is in place. */
+/* A trainer whose first batch is current. */
 static inline enhope_trainer *started(const enhope_dataset *data, enhope_settings *s)
 {
     enhope_trainer *t = NULL;
@@ -46,14 +46,14 @@ static inline enhope_trainer *started(const enhope_dataset *data, enhope_setting
     return t;
 }
 
-/* The model tells each of these settings, and so. */
-static inline void assert_settings(const enhope_model *m, const char *const (*told)[2], int count)
+/* Asserts that the model has these settings. */
+static inline void assert_settings(const enhope_model *m, const char *const (*stored)[2], int count)
 {
     int found = 0;
     for (int i = 0; i < m->setting.count; i++)
         for (int k = 0; k < count; k++)
-            if (!strcmp(m->setting.pair[i].name, told[k][0]))
-                assert_string_equal(m->setting.pair[i].value, told[k][1]), found++;
+            if (!strcmp(m->setting.pair[i].name, stored[k][0]))
+                assert_string_equal(m->setting.pair[i].value, stored[k][1]), found++;
     assert_int_equal(found, count);
 }
 

@@ -1,7 +1,9 @@
-/* What the files of the programs enhope and enhope-reproduce share. They use the public headers of the library only.
+/* Common code of the programs enhope and enhope-reproduce. They use only the public headers of the
+ * library.
  *
- * Each program defines its tables, cli_self. program.c has main() and finds the command, options.c parses, the command's own
- * file acts; help.c and manual.c print the tables. */
+ * Each program defines its commands and options in cli_self. program.c has main() and selects the
+ * command, options.c parses the command line, and cmd_*.c execute the commands. help.c and manual.c
+ * print the tables. */
 #ifndef ENHOPE_CLI_H
 #define ENHOPE_CLI_H
 
@@ -24,7 +26,7 @@ typedef struct cli_pair {
     const char *name, *value;
 } cli_pair;
 
-/* Options by what they belong to. Zero or NULL: not given. */
+/* Options, grouped. Zero or NULL: not given. */
 typedef struct cli_source_options {
     const char *part, *split, *label, *variables, *memory;
     int64_t limit;
@@ -37,7 +39,7 @@ typedef struct cli_compute_options {
 
 typedef struct cli_training_options {
     const char *checkpoint, *every, *log;
-    int64_t kept;
+    int64_t keep;
     bool resume, in_place;
 } cli_training_options;
 
@@ -82,7 +84,7 @@ typedef struct cli_reproduce_options {
     bool quick, ablation;
 } cli_reproduce_options;
 
-/* All that a command line may contain. */
+/* A parsed command line. */
 typedef struct cli_options {
     const struct cli_command *command;
     const char *positional[CLI_POSITIONALS];
@@ -104,16 +106,16 @@ typedef struct cli_options {
     cli_reproduce_options reproduce;
 } cli_options;
 
-/* What several ranks do with a command: rank 0 runs it alone, all run it together, or they refuse it. */
+/* How a command runs under mpirun: on rank 0 only, on all ranks together, or not at all. */
 typedef enum cli_sharing { CLI_BY_RANK_0, CLI_TOGETHER, CLI_ALONE } cli_sharing;
 
 typedef struct cli_command {
     const char *name;
-    const char *arguments; /* "MODEL --data SPEC", after the name in the usage line */
-    const char *summary;   /* one line */
-    const char *text;      /* paragraphs, separated by newlines */
-    const char *example;   /* lines of shell */
-    int least, most;       /* positional arguments */
+    const char *arguments;                /* of the usage line: "MODEL --data SPEC" */
+    const char *summary;                  /* one line */
+    const char *text;                     /* paragraphs, separated by newlines */
+    const char *example;                  /* lines of shell */
+    int min_positionals, max_positionals; /* positional arguments */
     bool takes_settings;
     cli_sharing sharing;
     int (*run)(const cli_options *options);
@@ -128,22 +130,23 @@ typedef struct cli_program {
 } cli_program;
 extern const cli_program cli_self;
 
-bool cli_many_commands(void);                          /* a program of one command does not name it */
+bool cli_many_commands(void);                          /* a program with one command does not show its name */
 const cli_command *cli_command_find(const char *name); /* NULL: unknown */
 const char *cli_title(const cli_command *command);     /* "enhope train"; valid until the next call */
 
 /* ---- ranks.c ---- */
 
-/* threads.c: at the beginning of main(): idle OpenMP threads do not spin, unless the user has chosen how they wait. */
+/* threads.c: the first call of main(). Makes idle OpenMP threads sleep instead of spin, unless the
+ * user has configured how they wait. */
 void cli_threads_begin(void);
 
-/* Joins the ranks that mpirun has started: this process among them, and how many there are. leave() returns the exit code
- * when all is done. */
+/* Join initializes the ranks that mpirun has started. Leave reports deferred errors, ends the
+ * communication and returns the exit code. */
 int cli_ranks_join(void);
 int cli_rank(void);
 int cli_ranks(void);
 int cli_ranks_leave(int code);
-/* The value that rank 0 passes. */
+/* The value of rank 0, on all ranks. */
 int cli_rank_0_value(enhope_context *ctx, int value);
 
 typedef enum cli_type { CLI_FLAG, CLI_TEXT, CLI_INTEGER, CLI_REAL, CLI_SETTING } cli_type;
@@ -156,29 +159,30 @@ typedef struct cli_option {
     size_t offset; /* of the field in cli_options */
     double minimum, maximum;
     const char *commands; /* " train eval "; NULL: all */
-    const char *help;     /* NULL: a letter for a setting, which brings its own help */
+    const char *help;     /* NULL: the letter of a setting, which has its own help */
 } cli_option;
 
-#define CLI_WHOLE_MOST 9007199254740992.0 /* 2^53: every whole number up to it is a double */
+#define CLI_INTEGER_MAX 9007199254740992.0 /* 2^53: a double represents every integer up to it */
 
 bool cli_option_serves(const cli_option *option, const cli_command *command);
 enum { CLI_NAME = 64 };
 /* The option of a setting: "n-factors" for "n_factors". */
 void cli_option_name(const char *setting, char *buffer, size_t size);
-/* The letter of a setting, 0 where it has none. */
+/* The letter of a setting; 0: none. */
 char cli_setting_letter(const enhope_setting_info *setting);
 
-/* Parses argv[0..argc) after the subcommand's name. 0, or an exit code after a sentence on stderr. */
+/* Parses the arguments after the name of the command. Returns 0, or prints a message and returns an
+ * exit code. */
 int cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out);
 void cli_options_free(cli_options *options);
-/* "; did you mean 'train'?": what follows "unknown command 'trian'". */
+/* The end of the message "unknown command 'trian'": "; did you mean 'train'?". */
 void cli_suggest_command(const char *name, char *buffer, size_t size);
 
 /* ---- help (help.c), the manual page (manual.c) ---- */
 
 void cli_help_overview(FILE *out);
 void cli_help_command(FILE *out, const cli_command *command);
-/* "-z N", "--n-factors N": how an option is written. */
+/* "-z N", "--n-factors N" */
 void cli_option_usage(const cli_option *option, char *buffer, size_t size);
 void cli_setting_usage(const enhope_setting_info *setting, char *buffer, size_t size);
 /* "1 to 100000", "joint|row" */
@@ -189,45 +193,49 @@ void cli_manual(FILE *out);
 
 /* ---- sessions: a context, data, a model (session.c) ---- */
 
-/* "enhope: SENTENCE" on stderr; the exit code that the status stands for. */
+/* Prints "enhope: MESSAGE" to stderr; returns the exit code for the status. */
 int cli_fail(const enhope_context *ctx, enhope_status status);
-/* "enhope: ..." on stderr; returns CLI_FAILED. */
+/* Prints "enhope: ..." to stderr; returns CLI_FAILED. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* WHO: the sentence, on standard error; of another rank than 0 it is kept (ranks.c). */
-void cli_say(const char *who, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
-/* "enhope COMMAND: ..." on stderr; returns CLI_USAGE. */
+/* Prints "PREFIX: ..." to stderr. A rank other than 0 stores it until it leaves (ranks.c). */
+void cli_print_message(const char *prefix, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+/* Prints "enhope COMMAND: ..." to stderr; returns CLI_USAGE. */
 int cli_usage_error(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Zeroed; NULL after a sentence on stderr. */
+/* Allocates zeroed memory; prints a message and returns NULL on failure. */
 void *cli_alloc(const char *what, int64_t rows, int64_t columns, size_t size);
 
-/* What most commands need; each function returns 0 or an exit code after a sentence. */
+/* The objects that most commands need. Functions return 0, or print a message and return an exit
+ * code. */
 typedef struct cli_session {
     enhope_context *ctx;
     enhope_dataset *data;
     enhope_model *model;
-    const char *part; /* of the data: "train", "test", NULL: it has none */
+    const char *part; /* of the data: "train" or "test"; NULL: no parts */
     enhope_dataset_info data_info;
     enhope_model_info model_info;
 } cli_session;
 int cli_session_open(cli_session *session, const cli_options *options);
-/* other_part is what an unsaid --part means where the data has parts. */
-int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *other_part);
+/* default_part is read without --part if the data has parts. */
+int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *default_part);
 int cli_session_model(cli_session *session, const char *path);
-/* What the options say of where data comes from; part is theirs. */
+/* The source of the data according to the options. */
 enhope_source cli_source(const cli_options *options, const char *spec);
-/* Whether data has a train and a test part of its own, or by --split; of an .npz file only reading tells. */
-typedef enum cli_parts { CLI_WITHOUT_PARTS, CLI_WITH_PARTS, CLI_PERHAPS_PARTS } cli_parts;
-cli_parts cli_find_parts(const cli_options *options, const char *spec);
-/* Replaces what the model compares with as --references says, from the train part of the same data. */
-int cli_session_refer(cli_session *session, const cli_options *options);
-/* The row of the history that the model was kept at; NULL: none. */
+/* Whether the data has a train and a test part. For an .npz file this is known only after
+ * reading. */
+typedef enum cli_parts { CLI_WITHOUT_PARTS, CLI_WITH_PARTS, CLI_MAYBE_PARTS } cli_parts;
+cli_parts cli_data_parts(const cli_options *options, const char *spec);
+/* Replaces the references of the model according to --references, from the train part of the
+ * data. */
+int cli_session_set_references(cli_session *session, const cli_options *options);
+/* The row of the history at which the model was saved; NULL: none. */
 const enhope_history *cli_session_best(const cli_session *session);
 void cli_session_close(cli_session *session);
-/* 0, or a sentence where the session's data is streamed, which the command cannot take. */
+/* For commands that cannot stream: 0 if the data is in memory, else an exit code after a
+ * message. */
 int cli_session_in_memory(const cli_session *session, const cli_options *options);
 
-/* The session's data run by run: as one where it is in memory. Begins zeroed; n is 0 when there is no more. A run is valid
- * until the next. */
+/* Iterates over the data in blocks of rows. Data in memory is one block. Initialize to zero; n is 0
+ * after the last block. A block is valid until the next call. */
 typedef struct cli_block {
     const enhope_dataset *data;
     int64_t first, n;
@@ -235,68 +243,69 @@ typedef struct cli_block {
 } cli_block;
 int cli_block_next(const cli_session *session, cli_block *block);
 void cli_block_close(cli_block *block);
-/* The class of each sample by the model's numbering, matched by name; -1: unlabelled, -2: a class that the model does
- * not know. */
+/* The class of each sample in the numbering of the model, matched by name; -1: unlabeled, -2: a
+ * class that the model does not know. */
 int cli_session_true_classes(const cli_session *session, int32_t **out /* (n) */);
 
 /* ---- output (output.c) ---- */
 
 typedef struct cli_output {
     FILE *file;
-    const char *name; /* as given, for sentences; NULL: stdout */
-    char *path;       /* behind links; NULL: stdout */
-    char *temporary;  /* NULL: written in place (stdout, a device, a pipe) */
+    const char *name; /* as given, for messages; NULL: stdout */
+    char *path;       /* with links resolved; NULL: stdout */
+    char *temporary;  /* NULL: written directly (stdout, a device, a pipe) */
 } cli_output;
-/* path NULL or "-" is stdout. A regular file is written beside itself and renamed by close. */
+/* NULL or "-" is stdout. A regular file is written to a temporary file, which close renames. */
 int cli_output_open(cli_output *output, const char *path);
 int cli_output_close(cli_output *output);
-/* What was written so far goes on its way; 0, or an exit code after a sentence. */
+/* Flushes the output; returns 0, or an exit code after a message. */
 int cli_output_flush(cli_output *output);
-/* Closes without replacing the file; fine on a closed or never opened one that is zeroed. */
+/* Closes without replacing the file. Allowed on a closed or zeroed output. */
 void cli_output_abandon(cli_output *output);
-/* 0 unless path is the very file `input`: then a sentence, since it would be lost. Either may be NULL. */
+/* Fails if path is the same file as input, which would be overwritten. Either may be NULL. */
 int cli_output_differs(const char *path, const char *input);
-/* 0 where a file can be created beside path, or path is a device that can be written; otherwise a sentence. */
+/* 0 if a file can be created in the folder of path, or path is a writable device. */
 int cli_output_check(const char *path);
-/* Flushes stdout at the end of a command: code, or a failure that came up in writing. */
+/* Flushes stdout at the end of a command; returns code, or an exit code if writing failed. */
 int cli_stdout_finish(int code);
 
 /* ---- text (text.c) ---- */
 
-/* Next code point; a byte that is not UTF-8 is taken as Latin-1, as model files take it. */
+/* The next code point. Bytes that are not UTF-8 are read as Latin-1, as in model files. */
 uint32_t cli_utf8_next(const char **text);
 bool cli_same_text(const char *a, const char *b);
 int cli_text_width(const char *text);
 /* Padded to width columns (negative: left-aligned), control characters as '?'. */
 void cli_put_text(FILE *out, const char *text, int width);
-/* printf for JSON: %s is a text with its quotes, NULL is null; %g a number, NaN and infinity are null; %i is true or false;
- * %d, %lld and %.6g are as they are. */
+/* printf for JSON. %s prints a quoted string, or null for NULL; %g a number, or null for NaN and
+ * infinity; %i true or false; %d, %lld and %.6g are those of printf. */
 void cli_json(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_put_csv(FILE *out, const char *text);
 void cli_put_xml(FILE *out, const char *text);
-/* Filled to width columns; every line but the first is indented, and the first is taken to begin at column `at`. */
+/* Wraps text to width columns. The first line begins at column `at`, the others are indented. */
 void cli_put_wrapped(FILE *out, const char *text, int at, int indent, int width);
 void cli_bytes_text(double bytes, char *buffer, size_t size);     /* "1.4 MB" */
 void cli_seconds_text(double seconds, char *buffer, size_t size); /* "1:07" */
-double cli_seconds_parse(const char *text);                       /* "90s", "10m", "2h"; -1: it is none of these */
-/* "300M", "1.5GB", "4096": bytes, in powers of 1000, or of 1024 where written KiB, MiB; false: it is none. */
+double cli_seconds_parse(const char *text);                       /* "90s", "10m", "2h"; -1: invalid */
+/* "300M", "1.5GB", "4096": bytes, in powers of 1000, or of 1024 for KiB and MiB; false: invalid. */
 bool cli_parse_bytes(const char *text, int64_t *bytes);
 int cli_edit_distance(const char *a, const char *b);
 
-/* ---- what may be believed (confidence.c) ---- */
+/* ---- intervals, calibration, rejection (confidence.c) ---- */
 
 double cli_percent(int64_t part, int64_t whole);
 /* Wilson's 95 % interval of a proportion, in percent. */
 void cli_interval(int64_t errors, int64_t n, double *low, double *high);
-/* "validation 2.10 % of 6000 (1.77 to 2.49 %), training 0.35 % of 10000 (0.25 to 0.49 %)", or what is known of it; false:
- * nothing is. */
+/* "validation 2.10 % of 6000 (1.77 to 2.49 %), training 0.35 % of 10000 (0.25 to 0.49 %)", or one
+ * of them; false: neither is known. */
 bool cli_errors_text(const enhope_model_info *info, char *buffer, size_t size);
-/* Whether the validation error is clearly above the training error: the intervals are apart, and one is twice the other. */
-bool cli_errors_part(const enhope_model_info *info);
+/* Whether the validation error is clearly above the training error: the intervals do not overlap,
+ * and one error is twice the other. */
+bool cli_errors_differ(const enhope_model_info *info);
 void cli_put_reliability(const enhope_calibration *calibration);
 void cli_put_json_calibration(const enhope_calibration *calibration);
-/* The kind that the first `length` characters of --reject's value, text, name; 0 or an exit code after a sentence. */
-int cli_sureness_parse(const cli_options *options, const char *text, size_t length, enhope_confidence *out);
+/* Parses the kind in the first `length` characters of text, the value of --reject. */
+int cli_confidence_parse(const cli_options *options, const char *text, size_t length, enhope_confidence *out);
 void cli_put_rejection(const enhope_rejection *rejection);
 void cli_put_json_rejection(const enhope_rejection *rejection);
 
@@ -306,25 +315,26 @@ typedef struct cli_progress {
     bool quiet, bar;
     FILE *log;
     const char *log_path;
-    double drawn;   /* when the bar was last drawn */
+    double drawn;   /* time at which the bar was last drawn */
     double seconds; /* of training so far */
 } cli_progress;
-/* Catches SIGINT, SIGTERM and SIGHUP; a second one of a kind ends the program. */
+/* Catches SIGINT, SIGTERM and SIGHUP. A second signal of the same kind ends the program. */
 void cli_catch_signals(void);
-/* Whether they are caught, so that a result may be written to its end. */
-bool cli_signals_wait(void);
-/* The signal that asked to stop; 0: none. */
+/* Whether signals are caught, so that a file can be written completely. */
+bool cli_signals_caught(void);
+/* The signal that was caught; 0: none. */
 int cli_caught_signal(void);
-/* log_path may be NULL; go_on: what is in that file stays, until cli_progress_keep. */
-int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool go_on);
-/* Of a log that goes on, the first so many rows stay. */
+/* log_path may be NULL. append keeps the rows of an existing log, see cli_progress_keep. */
+int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool append);
+/* Truncates an appended log to its first rows. */
 void cli_progress_keep(cli_progress *progress, int64_t rows);
 int cli_progress_step(const enhope_progress *at, void *user); /* an enhope_progress_fn */
-/* Two enhope_log_fn that print lines of the log, warnings with "warning: " before them. The second clears the progress bar of its
- * user, a cli_progress, and if that is quiet prints warnings alone. */
+/* Two enhope_log_fn. Both print lines, warnings with the prefix "warning: ". The second takes a
+ * cli_progress as user: it clears the progress bar, and prints warnings only if quiet is set. */
 void cli_put_log(enhope_log_level level, const char *line, void *user);
 void cli_progress_log(enhope_log_level level, const char *line, void *user);
-/* "WHAT [=====>    ] 12 %, 2400000 rows, 0:42 left" on a terminal, nothing elsewhere; share is NaN where not known. */
+/* Draws "WHAT [=====>    ] 12 %, 2400000 rows, 0:42 left" on a terminal. share is NaN if
+ * unknown. */
 void cli_progress_share(cli_progress *progress, const char *what, double share, int64_t rows, double left);
 void cli_progress_clear(cli_progress *progress);
 void cli_progress_close(cli_progress *progress);
@@ -332,36 +342,37 @@ void cli_progress_close(cli_progress *progress);
 /* ---- checkpoints (train/checkpoint.c) ---- */
 
 typedef struct cli_checkpoint {
-    const char *folder; /* NULL: none are wanted */
+    const char *folder; /* NULL: no checkpoints */
     double every;       /* seconds */
     int64_t keep;
-    int lock; /* the folder, open */
+    int lock; /* file descriptor of the folder */
     enhope_context *ctx;
     enhope_trainer *trainer;
     cli_progress *progress;
-    int64_t epoch, batch; /* where training is */
-    double last;          /* cli_now() when one was written or tried */
-    char *newest;         /* the last that was written or resumed from; NULL: none */
-    bool failed;          /* the last could not be written */
-    bool stepped;         /* since training began or was resumed */
-    bool safe;            /* the one that was asked for by a signal is written */
+    int64_t epoch, batch; /* current position of training */
+    double last;          /* cli_now() of the last attempt to write one */
+    char *newest;         /* the last one written or resumed from; NULL: none */
+    bool failed;          /* the last attempt to write one failed */
+    bool stepped;         /* a batch is done since the start or resume */
+    bool safe;            /* the checkpoint for a signal is written */
 } cli_checkpoint;
-/* Looks at the folder, before the work; output: the model's file. */
+/* Opens and checks the folder before training. output is the file of the model. */
 int cli_checkpoint_open(cli_checkpoint *checkpoint, const cli_options *options, const char *output);
-/* Takes the trainer to the newest checkpoint, where --resume finds one. */
+/* With --resume, restores the trainer from the newest intact checkpoint. */
 int cli_checkpoint_begin(cli_checkpoint *checkpoint, enhope_context *ctx, enhope_trainer *trainer,
                          cli_progress *progress);
-int cli_checkpoint_step(const enhope_progress *at,
-                        void *user);                 /* an enhope_progress_fn: cli_progress_step, and these */
-void cli_checkpoint_end(cli_checkpoint *checkpoint); /* training is over */
+/* An enhope_progress_fn: calls cli_progress_step and writes due checkpoints. */
+int cli_checkpoint_step(const enhope_progress *at, void *user);
+void cli_checkpoint_end(cli_checkpoint *checkpoint); /* after training */
 void cli_checkpoint_close(cli_checkpoint *checkpoint);
 
 /* ---- training a model and saving it (train/training.c) ---- */
 
-/* Reads the data and trains, on from the session's model where it has one; the session's model becomes the new one and is saved
- * at path. With progress, checkpoints and a summary as the options say. */
+/* Reads the data, trains, and saves the model to path. If the session has a model, training
+ * continues from it. The new model replaces it. Progress, checkpoints and summary follow the
+ * options. */
 int cli_train(cli_session *session, const cli_options *options, const enhope_settings *settings, const char *path);
-/* Settings as the session's model was trained, but for `others`, a list that ends with NULL. */
+/* The settings of the session's model without `others`, a list that ends with NULL. */
 int cli_settings_of_model(const cli_session *session, const char *const *others, enhope_settings **out);
 
 /* ---- the figure (plot/figure.c) ---- */
@@ -370,29 +381,29 @@ typedef struct cli_figure {
     int64_t n, r;
     int64_t h;            /* outputs; the first two are drawn */
     const float *Y;       /* (n, h) */
-    const int32_t *group; /* (n) 0..groups-1: first the classes, then others, in grey */
+    const int32_t *group; /* (n) 0..groups-1: the classes, then others, in gray */
     int32_t classes, groups;
     const char *const *name;        /* (groups) */
-    const bool *wrong;              /* (n) misclassified, to be marked; NULL: none are */
-    int64_t errors;                 /* how many are */
-    const float *reference;         /* (r, h) what points are compared with; NULL: not needed */
-    bool circles;                   /* whether these are drawn */
+    const bool *wrong;              /* (n) misclassified points to mark; NULL: none */
+    int64_t errors;                 /* number of misclassified points */
+    const float *reference;         /* (r, h) references; NULL: not needed */
+    bool circles;                   /* whether references are drawn */
     const int32_t *reference_label; /* (r) for regions; NULL: no regions */
-    int32_t k;                      /* neighbours that vote, for regions */
+    int32_t k;                      /* number of neighbors that vote, for regions */
     canvas_format format;
     const char *title, *font; /* "": no title */
     double font_size;
-    int64_t width, height; /* of the whole, in pixels */
+    int64_t width, height; /* in pixels */
     double scale;          /* of PNG */
-    double point;          /* diameter of a dot; 0: what suits their number */
+    double point;          /* diameter of a dot; 0: depends on the number of points */
     bool legend;
 } cli_figure;
 enum { CLI_PICTURE_WIDTH = 760, CLI_PICTURE_HEIGHT = 640, CLI_PICTURE_LETTERS = 13 }; /* defaults, in pixels */
-int cli_figure_draw(FILE *out, const cli_figure *asked);
-/* The session's data as its model places it; options: how it looks, neighbours (plot/draw.c). */
+int cli_figure_draw(FILE *out, const cli_figure *request);
+/* Draws the embedding of the session's data according to the options (plot/draw.c). */
 int cli_draw(const cli_session *session, const cli_options *options, canvas_format format, FILE *out);
 
-/* ---- subcommands (cmd_*.c) ---- */
+/* ---- commands (cmd_*.c) ---- */
 
 int cmd_train(const cli_options *options);
 int cmd_update(const cli_options *options);

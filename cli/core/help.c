@@ -1,9 +1,9 @@
-/* Help for people: what the tables of commands, options and settings hold, filled to a terminal's width. */
+/* Prints the help from the tables of commands, options and settings, wrapped to the terminal. */
 #include <string.h>
 
 #include "core/cli.h"
 
-enum { WIDTH = 100, COLUMN = 26 }; /* of a line; where the text beside an option begins */
+enum { WIDTH = 100, COLUMN = 26 }; /* of a line; of the text of an option */
 
 void cli_option_usage(const cli_option *option, char *buffer, size_t size)
 {
@@ -27,7 +27,7 @@ void cli_setting_usage(const enhope_setting_info *setting, char *buffer, size_t 
     snprintf(buffer, size, "%s--%s %s", start, name, value);
 }
 
-/* Choices; many of them with spaces, so that lines can be broken. */
+/* Choices. A long list is separated by spaces, so that lines can wrap. */
 static void put_choices(const char *choices, char *buffer, size_t size)
 {
     enum { MANY = 60 };
@@ -72,7 +72,7 @@ void cli_help_overview(FILE *out)
             "usage: enhope COMMAND [OPTIONS]\n\n",
             enhope_version());
     for (const cli_command *c = cli_self.commands; c->name; c++) fprintf(out, "  %-11s%s\n", c->name, c->summary);
-    fprintf(out, "\n'enhope help COMMAND' tells what a command takes.\n"
+    fprintf(out, "\nRun 'enhope help COMMAND' for the options of a command.\n"
                  "\nfor example\n"
                  "  enhope train --data synthetic:digits,n=3000,seed=1 -o digits.safetensors\n"
                  "  enhope eval digits.safetensors --data synthetic:digits,n=1000,seed=1\n");

@@ -1,19 +1,29 @@
-/* The manual page, written from the same tables as the help: man/enhope.1 is the output of `enhope help --man`. */
+/* Prints the manual page from the same tables as the help. man/enhope.1 is the output of
+ * `enhope help --man`. */
 #include <string.h>
 
 #include "core/cli.h"
 
-/* Text as roff wants it: '-' is a minus sign of a command, '\' is written \e, and no line starts with a request. */
+/* Escapes and wraps text for roff: '-' is a minus sign, '\' is \e, and no line starts with a
+ * request. */
 static void put_roff(FILE *out, const char *text)
 {
-    bool start = true;
+    enum { LINE = 90 };
+    int column = 0;
     for (; *text; text++) {
-        if (start && (*text == '.' || *text == '\'')) fputs("\\&", out);
-        start = *text == '\n';
+        if (column == 0 && (*text == '.' || *text == '\'')) fputs("\\&", out);
+        column++;
         switch (*text) {
         case '\\': fputs("\\e", out); break;
         case '-': fputs("\\-", out); break;
-        case '\n': fputs("\n.PP\n", out); break;
+        case '\n':
+            fputs("\n.PP\n", out);
+            column = 0;
+            break;
+        case ' ':
+            if (column + (int)strcspn(text + 1, " \n") > LINE) column = 0;
+            putc(column ? ' ' : '\n', out);
+            break;
         default: putc(*text, out);
         }
     }
@@ -31,11 +41,11 @@ static void put_example(FILE *out, const char *lines)
     fputs("\n.EE\n", out);
 }
 
-/* The words of a usage: the option bold, its value italic. */
+/* A usage: the option in bold, its value in italics. */
 static void put_term(FILE *out, const char *usage)
 {
     fputs(".TP\n", out);
-    const char *value = NULL; /* after the last blank, unless that ends a letter's comma */
+    const char *value = NULL; /* after the last space, unless that follows a comma */
     for (const char *s = usage; *s; s++)
         if (*s == ' ' && s > usage && s[-1] != ',') value = s + 1;
     fputs("\\fB", out);
@@ -56,7 +66,7 @@ static void put_options(FILE *out)
     fputs(".SH OPTIONS\n", out);
     put_roff(
         out,
-        "A value follows its option as the next word or after '='. Each entry ends with the commands that take it.");
+        "The value of an option is the next word or follows '='. Each entry ends with the commands that accept it.");
     for (const cli_option *option = cli_self.options; option->name; option++) {
         if (!option->help) continue;
         cli_option_usage(option, usage, sizeof usage);
@@ -75,23 +85,18 @@ static void put_options(FILE *out)
 
 static void put_settings(FILE *out)
 {
-    char usage[128], note[768];
+    char usage[128], note[768], line[sizeof note + 4];
     fputs(".SH SETTINGS\n", out);
-    put_roff(out, "Options of train and tune. In parentheses: what the setting belongs to, its bounds or choices, its "
-                  "default. Every setting is kept in the model file.");
+    put_roff(out, "Options of train, update and tune. Each entry ends with the methods it applies to, its range "
+                  "or choices and its default. The model file contains all settings.");
     for (int i = 0; i < enhope_setting_count(); i++) {
         const enhope_setting_info *setting = enhope_setting_get(i);
         cli_setting_usage(setting, usage, sizeof usage);
         cli_setting_note(setting, note, sizeof note);
         put_term(out, usage);
         put_roff(out, setting->help);
-        fputs("(", out);
-        for (const char *s = note; *s; s++)
-            if (*s == '-')
-                fputs("\\-", out);
-            else
-                putc(*s, out);
-        fputs(")\n", out);
+        snprintf(line, sizeof line, "(%s)", note);
+        put_roff(out, line);
     }
 }
 
@@ -115,11 +120,12 @@ void cli_manual(FILE *out)
         put_roff(out, c->arguments);
     }
     fputs(".SH DESCRIPTION\n", out);
-    put_roff(out,
-             "enhope learns a map from many inputs to a few dimensions in which points of a class lie together (HOPE: "
-             "high-order parametric embedding), and, with it, a few exemplars of each class (en-HOPE). A new point is "
-             "placed "
-             "by the map and takes the class of the exemplars next to it.");
+    put_roff(
+        out,
+        "enhope learns a map from many inputs to a few dimensions in which points of a class are close together (HOPE: "
+        "high-order parametric embedding), together with a few exemplars of each class (en-HOPE). A new point is "
+        "placed "
+        "by the map and gets the class of the nearest exemplars.");
     fputs(".SH COMMANDS\n", out);
     for (const cli_command *command = cli_self.commands; command->name; command++) {
         fprintf(out, ".SS enhope %s\n", command->name);
@@ -131,13 +137,13 @@ void cli_manual(FILE *out)
     put_methods(out);
     fputs(".SH ENVIRONMENT\n", out);
     static const char *const variables[][2] = {
-        {"OMP_NUM_THREADS", "Threads of the cpu, where --threads does not say."},
-        {"LD_LIBRARY_PATH",
-         "Where libenhope_cuda.so and libenhope_mpi.so are looked for, besides libenhope's own folder."},
-        {"CUDA_VISIBLE_DEVICES", "The GPUs that there are, as for every program that uses CUDA."},
-        {"ENHOPE_GPU_MEMORY", "Bytes of a GPU's memory that data may take at most; more is streamed. By default three "
-                              "quarters of what is free."},
-        {"ENHOPE_MPI_TIMEOUT", "Seconds that a rank waits for the others before it ends the run; default: 600; 0: for "
+        {"OMP_NUM_THREADS", "Number of CPU threads without --threads."},
+        {"LD_LIBRARY_PATH", "Search path for the plug-ins, such as libenhope_cuda.so and libenhope_mpi.so, besides the "
+                            "folder of libenhope."},
+        {"CUDA_VISIBLE_DEVICES", "The GPUs that the program may use, as for all CUDA programs."},
+        {"ENHOPE_GPU_MEMORY", "Maximum bytes of data in the memory of a GPU; larger data is streamed. Default: three "
+                              "quarters of the free memory."},
+        {"ENHOPE_MPI_TIMEOUT", "Seconds that a rank waits for the others before it ends the run; default 600; 0: for "
                                "ever."},
     };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
@@ -147,12 +153,12 @@ void cli_manual(FILE *out)
     fputs(".SH EXIT STATUS\n", out);
     static const char *const codes[][2] = {
         {"0", "Done."},
-        {"1", "Data, a model, a file or the device was at fault; standard error tells what and where."},
-        {"2", "The command line was at fault: an unknown option, or a value out of its bounds."},
+        {"1", "The data, a model, a file or the device caused an error, which is printed to standard error."},
+        {"2", "The command line is invalid: an unknown option or a value out of range."},
         {"130, 143, 129",
          "Training was stopped by Ctrl-C (SIGINT), SIGTERM or SIGHUP; the best model so far is saved, or a checkpoint "
          "with --checkpoint."},
-        {"141", "The reader of standard output went away."},
+        {"141", "The reader of standard output closed the pipe."},
     };
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         fprintf(out, ".TP\n\\fB%s\\fR\n", codes[i][0]);
@@ -160,6 +166,6 @@ void cli_manual(FILE *out)
     }
     fputs(".SH FILES\n", out);
     put_roff(out, "A model is one safetensors file: an 8-byte length, a JSON header, raw little-endian tensors. It is "
-                  "written beside "
-                  "its place and renamed, so that an old model stays whole until the new one is.");
+                  "written to "
+                  "a temporary file and renamed, so that an old model is intact until the new one is complete.");
 }

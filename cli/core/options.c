@@ -1,4 +1,5 @@
-/* The parser of command lines. Options come from the program's table, settings of training from the library's. */
+/* The parser of command lines. Options are in the table of the program, settings of training in the
+ * table of the library. */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
 #include <math.h>
@@ -43,41 +44,42 @@ static const enhope_setting_info *find_setting(const char *name)
     return NULL;
 }
 
-/* ---- what was meant ---- */
+/* ---- suggestions for misspelled names ---- */
 
 typedef struct guess {
     const char *name;
     int distance;
 } guess;
 
-/* The prefix "n_" of a name need not be in `said`. */
-static void consider(guess *best, const char *said, const char *name)
+/* The prefix "n_" of a name need not be in `written`. */
+static void consider(guess *best, const char *written, const char *name)
 {
-    int distance = cli_edit_distance(said, name);
+    int distance = cli_edit_distance(written, name);
     if (!strncmp(name, "n_", 2)) {
-        const int rest = cli_edit_distance(said, name + 2);
+        const int rest = cli_edit_distance(written, name + 2);
         if (rest < distance) distance = rest;
     }
     if (distance < best->distance) *best = (guess){name, distance};
 }
 
-/* A guess is worth telling when no more than a third of the word, and at least one letter, differs. */
-static guess no_guess(const char *said)
+/* The start of a search for the nearest name. A name is suggested if at most a third of the letters
+ * differ, or two letters of a short name. */
+static guess start_guess(const char *written)
 {
-    const int length = (int)strnlen(said, 64);
+    const int length = (int)strnlen(written, 64);
     return (guess){NULL, (length < 6 ? 2 : length / 3) + 1};
 }
 
 void cli_suggest_command(const char *name, char *buffer, size_t size)
 {
-    guess best = no_guess(name);
+    guess best = start_guess(name);
     for (const cli_command *c = cli_self.commands; c->name; c++) consider(&best, name, c->name);
     if (!strcmp(name, "reproduce"))
-        snprintf(buffer, size, "; it is a program of its own: enhope-reproduce");
+        snprintf(buffer, size, "; use the program enhope-reproduce");
     else if (best.name)
         snprintf(buffer, size, "; did you mean '%s'?", best.name);
     else
-        snprintf(buffer, size, "; 'enhope help' lists the commands");
+        snprintf(buffer, size, "; run 'enhope help' for the list of commands");
 }
 
 /* Options other than settings that had another name in version 0.1. */
@@ -94,31 +96,31 @@ static bool serves(const cli_command *command, const char *name)
 }
 
 /* An option of an earlier version: 0 if there is none of this name. */
-static int old_option(const cli_command *command, const char *said, const char *name)
+static int old_option(const cli_command *command, const char *written, const char *name)
 {
     char now[CLI_NAME] = "";
     const char *setting = enhope_setting_current_name(name);
     if (setting && !*setting && command->takes_settings)
-        return cli_usage_error(command, "%s was removed: leave it out", said);
+        return cli_usage_error(command, "%s was removed: leave it out", written);
     if (setting) cli_option_name(setting, now, sizeof now);
     for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
         if (!strcmp(renamed[i].old, name)) snprintf(now, sizeof now, "%s", renamed[i].now);
-    return *now && serves(command, now) ? cli_usage_error(command, "%s is now --%s", said, now) : 0;
+    return *now && serves(command, now) ? cli_usage_error(command, "%s is now --%s", written, now) : 0;
 }
 
-static int unknown_option(const cli_command *command, const char *said, const char *name)
+static int unknown_option(const cli_command *command, const char *written, const char *name)
 {
-    const int code = said[1] == '-' ? old_option(command, said, name) : 0;
+    const int code = written[1] == '-' ? old_option(command, written, name) : 0;
     if (code) return code;
     if (find_setting(name) && !command->takes_settings)
-        return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope train'", said);
+        return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope train'", written);
     for (const cli_option *o = cli_self.options; o->name; o++)
         if (!strcmp(o->name, name) && o->commands) {
-            const char *owner = o->commands + 1; /* the first that takes it */
-            return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope %.*s'", said,
+            const char *owner = o->commands + 1; /* the first command with this option */
+            return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope %.*s'", written,
                                    (int)strcspn(owner, " "), owner);
         }
-    guess best = no_guess(name);
+    guess best = start_guess(name);
     for (const cli_option *o = cli_self.options; o->name; o++)
         if (cli_option_serves(o, command)) consider(&best, name, o->name);
     if (command->takes_settings)
@@ -126,15 +128,16 @@ static int unknown_option(const cli_command *command, const char *said, const ch
     if (best.name && name[1]) {
         char meant[CLI_NAME];
         cli_option_name(best.name, meant, sizeof meant);
-        return cli_usage_error(command, "unknown option '%s'; did you mean '--%s'?", said, meant);
+        return cli_usage_error(command, "unknown option '%s'; did you mean '--%s'?", written, meant);
     }
-    return cli_usage_error(command, "unknown option '%s'; '%s %s%s' lists the options", said, cli_self.name,
-                           cli_many_commands() ? "help " : "--help", cli_many_commands() ? command->name : "");
+    return cli_usage_error(command, "unknown option '%s'; run '%s %s%s' for the list of options", written,
+                           cli_self.name, cli_many_commands() ? "help " : "--help",
+                           cli_many_commands() ? command->name : "");
 }
 
 /* ---- parsing ---- */
 
-static int store_number(const cli_command *command, const cli_option *option, const char *said, const char *value,
+static int store_number(const cli_command *command, const cli_option *option, const char *written, const char *value,
                         cli_options *out)
 {
     char *end = NULL;
@@ -144,12 +147,12 @@ static int store_number(const cli_command *command, const cli_option *option, co
     const bool bad = end == value || *end || errno || !isfinite(number) || (whole && number != floor(number));
     if (bad || number < option->minimum || number > option->maximum) {
         char bounds[64] = "";
-        if (option->maximum >= CLI_WHOLE_MOST)
+        if (option->maximum >= CLI_INTEGER_MAX)
             snprintf(bounds, sizeof bounds, "from %g", option->minimum);
         else
             snprintf(bounds, sizeof bounds, "from %.10g to %.10g", option->minimum, option->maximum);
-        return cli_usage_error(command, "%s is '%s': expected a %s %s", said, value, whole ? "whole number" : "number",
-                               bounds);
+        return cli_usage_error(command, "%s is '%s': expected a %s %s", written, value,
+                               whole ? "whole number" : "number", bounds);
     }
     char *field = (char *)out + option->offset;
     if (whole)
@@ -168,11 +171,11 @@ static int store_setting(const cli_command *command, const char *name, const cha
     return 0;
 }
 
-/* An option as said on the command line: "--n-factors" and the rest of its word. */
+/* An option as written on the command line. */
 typedef struct word {
-    const char *said;  /* for sentences */
-    const char *name;  /* "n-factors", or "z" */
-    const char *value; /* joined by '=' or to its letter; NULL: none */
+    const char *written; /* for sentences */
+    const char *name;    /* "n-factors" or "z" */
+    const char *value;   /* after '=' or after the letter; NULL: none */
     bool letter;
 } word;
 
@@ -185,24 +188,25 @@ static const cli_option *find_option(const cli_command *command, const word *w)
     return NULL;
 }
 
-/* Takes one option; *next is the word after it and is passed over where it is the value. */
-static int take(const cli_command *command, const word *w, char **argv, int argc, int *next, cli_options *out)
+/* Parses one option. *next is the index of the next word, and is advanced if that word is the
+ * value. */
+static int parse_option(const cli_command *command, const word *w, char **argv, int argc, int *next, cli_options *out)
 {
     const cli_option *option = find_option(command, w);
     const enhope_setting_info *setting = NULL;
     if (!option && command->takes_settings) setting = find_setting(w->name);
     if (option && option->type == CLI_SETTING) setting = find_setting(option->name);
     if ((!option && !setting) || (option && option->type == CLI_SETTING && !setting))
-        return unknown_option(command, w->said, w->name);
+        return unknown_option(command, w->written, w->name);
 
     if (option && option->type == CLI_FLAG) {
-        if (w->value) return cli_usage_error(command, "option '%s' takes no value", w->said);
+        if (w->value) return cli_usage_error(command, "option '%s' takes no value; remove it", w->written);
         *(bool *)(void *)((char *)out + option->offset) = true;
         return 0;
     }
     const char *value = w->value;
     if (!value) {
-        if (*next >= argc) return cli_usage_error(command, "option '%s' needs a value", w->said);
+        if (*next >= argc) return cli_usage_error(command, "option '%s' needs a value", w->written);
         value = argv[(*next)++];
     }
     if (setting) return store_setting(command, setting->name, value, out);
@@ -210,32 +214,32 @@ static int take(const cli_command *command, const word *w, char **argv, int argc
         *(const char **)(void *)((char *)out + option->offset) = value;
         return 0;
     }
-    return store_number(command, option, w->said, value, out);
+    return store_number(command, option, w->written, value, out);
 }
 
-static int take_long(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
+static int parse_long(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
 {
     const char *text = argv[(*next)++];
-    char said[80], *equals;
-    snprintf(said, sizeof said, "%s", text);
-    if ((equals = strchr(said, '='))) *equals = '\0';
+    char written[80], *equals;
+    snprintf(written, sizeof written, "%s", text);
+    if ((equals = strchr(written, '='))) *equals = '\0';
     const char *value = strchr(text, '=');
-    const word w = {said, said + 2, value ? value + 1 : NULL, false};
-    return take(command, &w, argv, argc, next, out);
+    const word w = {written, written + 2, value ? value + 1 : NULL, false};
+    return parse_option(command, &w, argv, argc, next, out);
 }
 
-/* "-q", "-z 20", "-z20" and "-qz20": a flag's letter may be followed by others. */
-static int take_letters(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
+/* "-q", "-z 20", "-z20" and "-qz20": other letters may follow the letter of a flag. */
+static int parse_letters(const cli_command *command, char **argv, int argc, int *next, cli_options *out)
 {
     const char *text = argv[(*next)++] + 1;
     while (*text) {
-        const char said[3] = {'-', *text, '\0'}, name[2] = {*text, '\0'};
-        word w = {said, name, NULL, true};
+        const char written[3] = {'-', *text, '\0'}, name[2] = {*text, '\0'};
+        word w = {written, name, NULL, true};
         const cli_option *option = find_option(command, &w);
         text++;
         const bool flag = option && option->type == CLI_FLAG;
         if (!flag && *text) w.value = *text == '=' ? text + 1 : text;
-        const int code = take(command, &w, argv, argc, next, out);
+        const int code = parse_option(command, &w, argv, argc, next, out);
         if (code || !flag) return code;
     }
     return 0;
@@ -252,10 +256,10 @@ int cli_options_parse(const cli_command *command, int argc, char **argv, cli_opt
             only_positionals = true;
             next++;
         } else if (!only_positionals && text[0] == '-' && text[1] == '-') {
-            code = take_long(command, argv, argc, &next, out);
+            code = parse_long(command, argv, argc, &next, out);
         } else if (!only_positionals && text[0] == '-' && text[1]) {
-            code = take_letters(command, argv, argc, &next, out);
-        } else if (out->positionals >= command->most) {
+            code = parse_letters(command, argv, argc, &next, out);
+        } else if (out->positionals >= command->max_positionals) {
             return cli_usage_error(command, "unexpected argument '%s'; usage: %s %s", text, cli_title(command),
                                    command->arguments);
         } else {
@@ -264,8 +268,8 @@ int cli_options_parse(const cli_command *command, int argc, char **argv, cli_opt
         }
         if (code) return code;
     }
-    if (out->help || out->version || out->positionals >= command->least) return 0;
-    return cli_usage_error(command, "an argument is missing; usage: %s %s", cli_title(command), command->arguments);
+    if (out->help || out->version || out->positionals >= command->min_positionals) return 0;
+    return cli_usage_error(command, "missing argument; usage: %s %s", cli_title(command), command->arguments);
 }
 
 void cli_options_free(cli_options *options)

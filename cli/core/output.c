@@ -1,4 +1,4 @@
-/* Where results go: standard output, or a file that is replaced whole or not at all. */
+/* Output to standard output, or to a file that is replaced completely or not at all. */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 
 #include "core/cli.h"
 
-/* The temporary file that a signal has to take away; a program writes one result. */
+/* The temporary file that a signal handler removes. A program writes one file at a time. */
 static char *volatile pending;
 
 static void remove_pending(int number)
@@ -26,7 +26,7 @@ static int failed(const char *name, int error)
     return cli_error("%s: cannot write: %s", name ? name : "standard output", strerror(error));
 }
 
-/* The mode that a new file of this user gets. */
+/* The mode of a new file, according to umask. */
 static mode_t new_mode(void)
 {
     const mode_t mask = umask(0);
@@ -54,7 +54,7 @@ static int open_beside(cli_output *output, mode_t mode)
         return failed(output->name, error);
     }
     pending = output->temporary;
-    if (!cli_signals_wait()) {
+    if (!cli_signals_caught()) {
         signal(SIGINT, remove_pending);
         signal(SIGTERM, remove_pending);
     }
@@ -76,7 +76,7 @@ int cli_output_open(cli_output *output, const char *path)
     struct stat at;
     const bool exists = stat(path, &at) == 0;
     output->name = path;
-    /* A link stays a link: what it points to is replaced. */
+    /* Replace the target of a link, not the link. */
     output->path = exists ? realpath(path, NULL) : strdup(path);
     if (!output->path) return failed(path, errno);
     int code = 0;
@@ -97,7 +97,7 @@ int cli_output_flush(cli_output *output)
     errno = 0;
     if (fflush(output->file) == 0 && !ferror(output->file)) return 0;
     const int error = errno;
-    clearerr(output->file); /* told once */
+    clearerr(output->file); /* reported once */
     return failed(output->name, error ? error : EPIPE);
 }
 
@@ -140,7 +140,7 @@ int cli_output_differs(const char *path, const char *input)
     struct stat a, b;
     if (!path || !input || stat(path, &a) != 0 || stat(input, &b) != 0 || !S_ISREG(a.st_mode)) return 0;
     if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) return 0;
-    return cli_error("%s is read: expected another file to write to", path);
+    return cli_error("%s is an input of this command; write to another file with -o", path);
 }
 
 int cli_output_check(const char *path)
@@ -160,7 +160,8 @@ int cli_output_check(const char *path)
     return descriptor >= 0 ? 0 : failed(path, error);
 }
 
-/* Why an earlier write failed, of which no number is left: nobody reads any more, or something else. */
+/* The error of an earlier write whose errno is lost: EPIPE if the reader closed the pipe, else
+ * EIO. */
 static int lost_error(void)
 {
     struct pollfd to = {.fd = STDOUT_FILENO};
@@ -173,6 +174,6 @@ int cli_stdout_finish(int code)
     const bool bad = fflush(stdout) != 0 || ferror(stdout);
     const int error = errno;
     if (!bad) return code;
-    clearerr(stdout); /* told once */
+    clearerr(stdout); /* reported once */
     return code ? code : failed(NULL, error ? error : lost_error());
 }

@@ -1,5 +1,5 @@
-/* A pool of processes: each item of work is done in a process of its own, a few at a time. Results are left in files, so that
- * a process that crashes loses its own item only. */
+/* A pool of processes: each item runs in its own process, a limited number at a time. Results are
+ * stored in files, so that a crash loses only one item. */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
 #include <signal.h>
@@ -26,17 +26,17 @@ static int start(const cli_pool *pool, cli_job *job, int item)
     job->process = fork();
     if (job->process < 0) {
         *job = (cli_job){0};
-        return cli_error("no process could be started: %s", strerror(errno));
+        return cli_error("cannot start a process: %s; use fewer --jobs", strerror(errno));
     }
     if (job->process == 0) _exit(pool->run(pool->user, item));
     return 0;
 }
 
-/* Starts as many items as there is room for. */
+/* Starts items until all jobs are busy. */
 static int fill(const cli_pool *pool, cli_job *jobs)
 {
     int code = 0;
-    for (int j = 0; j < pool->most && !code; j++) {
+    for (int j = 0; j < pool->max_jobs && !code; j++) {
         if (jobs[j].busy) continue;
         const int item = pool->next(pool->user);
         if (item < 0) return 0;
@@ -45,20 +45,20 @@ static int fill(const cli_pool *pool, cli_job *jobs)
     return code;
 }
 
-/* A signal may have come to this process alone (kill), or to the jobs as well (Ctrl-C). Each kind is caught once and ends a
- * process the second time, so jobs are sent another kind than came. */
-static void pass_on(const cli_job *jobs, int most, int number)
+/* Ctrl-C signals the jobs too, kill signals only this process. The second signal of a kind would
+ * end a job immediately, so jobs are sent the other kind. */
+static void forward_signal(const cli_job *jobs, int max_jobs, int number)
 {
-    for (int j = 0; j < most; j++)
+    for (int j = 0; j < max_jobs; j++)
         if (jobs[j].busy) kill(jobs[j].process, number == SIGTERM ? SIGINT : SIGTERM);
 }
 
-/* Reports a job that has ended; false: none has. */
+/* Reports one job that has ended; false: none. */
 static bool reap(const cli_pool *pool, cli_job *jobs)
 {
     int status;
     const pid_t ended = waitpid(-1, &status, WNOHANG);
-    for (int j = 0; ended > 0 && j < pool->most; j++) {
+    for (int j = 0; ended > 0 && j < pool->max_jobs; j++) {
         if (!jobs[j].busy || jobs[j].process != ended) continue;
         jobs[j].busy = false;
         pool->ended(pool->user, &jobs[j], status);
@@ -67,26 +67,26 @@ static bool reap(const cli_pool *pool, cli_job *jobs)
     return false;
 }
 
-static bool any_busy(const cli_job *jobs, int most)
+static bool any_busy(const cli_job *jobs, int max_jobs)
 {
-    for (int j = 0; j < most; j++)
+    for (int j = 0; j < max_jobs; j++)
         if (jobs[j].busy) return true;
     return false;
 }
 
 int cli_pool_run(const cli_pool *pool)
 {
-    cli_job *jobs = cli_alloc("jobs", pool->most, 1, sizeof *jobs);
+    cli_job *jobs = cli_alloc("jobs", pool->max_jobs, 1, sizeof *jobs);
     if (!jobs) return CLI_FAILED;
-    signal(SIGCHLD, SIG_DFL); /* whoever started this may ignore it: then no process could be waited for */
+    signal(SIGCHLD, SIG_DFL); /* if the parent ignored it, waitpid would fail */
     int code = 0;
-    for (bool told = false;;) {
+    for (bool forwarded = false;;) {
         if (!code && !cli_caught_signal()) code = fill(pool, jobs);
-        if (!any_busy(jobs, pool->most)) break;
-        if (cli_caught_signal() && !told) pass_on(jobs, pool->most, cli_caught_signal());
-        told = cli_caught_signal() != 0;
+        if (!any_busy(jobs, pool->max_jobs)) break;
+        if (cli_caught_signal() && !forwarded) forward_signal(jobs, pool->max_jobs, cli_caught_signal());
+        forwarded = cli_caught_signal() != 0;
         if (reap(pool, jobs)) continue;
-        if (pool->draw) pool->draw(pool->user, jobs, pool->most);
+        if (pool->draw) pool->draw(pool->user, jobs, pool->max_jobs);
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
     }
     free(jobs);

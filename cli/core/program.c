@@ -1,4 +1,4 @@
-/* What the programs enhope and enhope-reproduce share: from main() to a command of the table. */
+/* main() of enhope and enhope-reproduce: selects the command in the table and runs it. */
 #define _DEFAULT_SOURCE 1
 #include <signal.h>
 #include <string.h>
@@ -31,12 +31,12 @@ static int print_version(void)
     return 0;
 }
 
-/* argv: what follows the command's name. */
+/* argv: the words after the name of the command. */
 static int run_command(const cli_command *command, int argc, char **argv)
 {
     if (cli_ranks() > 1 && command->sharing == CLI_ALONE)
-        return cli_usage_error(command, "it runs in one process, not under mpirun: start it once, or as a job array");
-    if (cli_rank() && command->sharing == CLI_BY_RANK_0) return 0; /* rank 0 does it */
+        return cli_usage_error(command, "cannot run under mpirun; start it as one process, or as a job array");
+    if (cli_rank() && command->sharing == CLI_BY_RANK_0) return 0; /* rank 0 runs it */
     cli_options options = {0};
     int code = cli_options_parse(command, argc, argv, &options);
     if (!code && options.help)
@@ -73,7 +73,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     cli_threads_begin();
-    /* Closed pipes and file size limits come back as errors of write, so that they are told and nothing is lost. */
+    /* Report closed pipes and file size limits as errors of write instead of ending the program. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     int code = cli_ranks_join();

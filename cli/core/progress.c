@@ -1,4 +1,4 @@
-/* How training goes: a bar on a terminal, a line per epoch elsewhere, a JSON log; and the signals that end it early. */
+/* Progress of training: a bar on a terminal, else one line per epoch; the JSON log; and signals. */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 static const double redraw_seconds = 0.1;
 
 static volatile sig_atomic_t caught;
-static bool waiting;
+static bool catching;
 
 static void catch_signal(int number)
 {
@@ -22,21 +22,21 @@ static void catch_signal(int number)
 
 void cli_catch_signals(void)
 {
-    waiting = true;
+    catching = true;
     struct sigaction action = {0};
     action.sa_handler = catch_signal;
-    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* the second one ends the program */
+    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* a second signal ends the program */
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     struct sigaction hangup;
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* nohup asked to go on */
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* ignored under nohup */
         sigaction(SIGHUP, &action, NULL);
 }
 
-bool cli_signals_wait(void)
+bool cli_signals_caught(void)
 {
-    return waiting;
+    return catching;
 }
 
 int cli_caught_signal(void)
@@ -44,13 +44,13 @@ int cli_caught_signal(void)
     return caught;
 }
 
-int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool go_on)
+int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool append)
 {
     const char *terminal = getenv("TERM");
     *progress = (cli_progress){.quiet = quiet, .log_path = log_path, .drawn = -1};
     progress->bar = !quiet && isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
     if (!log_path) return 0;
-    progress->log = fopen(log_path, go_on ? "a+" : "w");
+    progress->log = fopen(log_path, append ? "a+" : "w");
     if (!progress->log) return cli_error("%s: cannot write: %s", log_path, strerror(errno));
     return 0;
 }
@@ -60,11 +60,11 @@ void cli_progress_keep(cli_progress *progress, int64_t rows)
     FILE *log = progress->log;
     if (!log) return;
     rewind(log);
-    long kept = 0;
+    long end = 0;
     for (int c; rows > 0 && (c = getc(log)) != EOF;)
-        if (c == '\n') rows--, kept = ftell(log);
-    /* a device or a pipe has nothing to cut off */
-    if (fflush(log) != 0 || ftruncate(fileno(log), kept) != 0) clearerr(log);
+        if (c == '\n') rows--, end = ftell(log);
+    /* a device or a pipe cannot be truncated */
+    if (fflush(log) != 0 || ftruncate(fileno(log), end) != 0) clearerr(log);
 }
 
 static int terminal_width(void)
@@ -74,29 +74,30 @@ static int terminal_width(void)
     return 80;
 }
 
-/* "epoch 3/30 [=====>    ] loss 0.1234, validation error 2.10 %, 0:42 left", the bar as wide as there is room. */
+/* "epoch 3/30 [=====>    ] loss 0.1234, validation error 2.10 %, 0:42 left", to the terminal
+ * width. */
 static void draw_bar(const enhope_progress *at)
 {
     char head[64], tail[160], error[64] = "", left[32];
     const double within = at->epoch_done || at->batches <= 0 ? 0.0 : (double)at->batch / (double)at->batches;
     double done = at->epochs > 0 ? ((double)at->epoch + within) / (double)at->epochs : 0.0;
     done = done < 0 ? 0 : done > 1 ? 1 : done;
-    const int64_t present = at->epoch + (at->epoch_done || at->epoch >= at->epochs ? 0 : 1);
-    snprintf(head, sizeof head, "epoch %lld/%lld ", (long long)present, (long long)at->epochs);
+    const int64_t current = at->epoch + (at->epoch_done || at->epoch >= at->epochs ? 0 : 1);
+    snprintf(head, sizeof head, "epoch %lld/%lld ", (long long)current, (long long)at->epochs);
     if (isfinite(at->valid_error)) snprintf(error, sizeof error, ", validation error %.2f %%", 100 * at->valid_error);
     cli_seconds_text(at->seconds_left, left, sizeof left);
     snprintf(tail, sizeof tail, " loss %.5g%s, %s left", at->loss, error, left);
 
     const int columns = terminal_width() - 1;
-    const int room = columns - (int)strlen(head) - (int)strlen(tail) - 2;
+    const int bar_width = columns - (int)strlen(head) - (int)strlen(tail) - 2;
     fputs("\r", stderr);
-    if (room >= 5) {
-        const int cells = room < 40 ? room : 40, full = (int)(done * cells);
+    if (bar_width >= 5) {
+        const int cells = bar_width < 40 ? bar_width : 40, full = (int)(done * cells);
         fprintf(stderr, "%s[", head);
         for (int i = 0; i < cells; i++) putc(i < full ? '=' : i == full ? '>' : ' ', stderr);
         fprintf(stderr, "]%s", tail);
     } else {
-        char line[256]; /* too narrow for a bar, or for the loss */
+        char line[256]; /* the terminal is too narrow for a bar */
         snprintf(line, sizeof line, "%s%.0f %%%s, %s left", head, 100 * done, *error ? strstr(error, " error") : "",
                  left);
         fprintf(stderr, "%.*s", columns, line);
@@ -137,7 +138,7 @@ static void put_log(cli_progress *progress, const enhope_progress *at)
              at->valid_error);
     fprintf(out, ", \"seconds\": %.3f}\n", at->seconds);
     if (fflush(out) == 0 && !ferror(out)) return;
-    cli_error("%s: cannot write: %s; training goes on without it", progress->log_path, strerror(errno));
+    cli_error("%s: cannot write: %s; training continues without --log", progress->log_path, strerror(errno));
     fclose(out);
     progress->log = NULL;
 }

@@ -1,5 +1,5 @@
-/* The command as one of several ranks (mpirun): rank 0 speaks and writes, the others only work. What goes wrong in another
- * rank is said by it where rank 0 does not fail as well. */
+/* The command under mpirun: rank 0 prints and writes, the others only compute. Another rank prints
+ * its error only if rank 0 does not fail too. */
 #define _DEFAULT_SOURCE 1
 #include <stdarg.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 static enhope_context *joined;
 static int rank;
-static char kept[1024]; /* the first sentence of another rank than 0 */
+static char deferred[1024]; /* the first message of a rank other than 0 */
 
 int cli_ranks_join(void)
 {
@@ -17,7 +17,8 @@ int cli_ranks_join(void)
     const enhope_status status = enhope_context_set_ranks(joined, "auto");
     if (status) return cli_fail(joined, status);
     rank = enhope_context_rank(joined);
-    if (rank && !freopen("/dev/null", "w", stdout)) return cli_error("/dev/null cannot be written");
+    if (rank && !freopen("/dev/null", "w", stdout))
+        return cli_error("/dev/null cannot be opened for writing; check its permissions");
     return 0;
 }
 
@@ -37,25 +38,25 @@ int cli_rank_0_value(enhope_context *ctx, int value)
     return value;
 }
 
-void cli_say(const char *who, const char *format, va_list args)
+void cli_print_message(const char *prefix, const char *format, va_list args)
 {
     if (rank) {
-        if (!*kept) vsnprintf(kept, sizeof kept, format, args);
+        if (!*deferred) vsnprintf(deferred, sizeof deferred, format, args);
         return;
     }
-    fprintf(stderr, "%s: ", who);
+    fprintf(stderr, "%s: ", prefix);
     vfprintf(stderr, format, args);
     putc('\n', stderr);
 }
 
-/* If all ranks have failed, rank 0 has reported the reason. A rank that fails alone reports it itself, and ends the others
- * when it exits, because they may wait for it. */
+/* If all ranks have failed, rank 0 has printed the reason. A rank that fails alone prints its own
+ * message. Its exit ends the others, which may wait for it. */
 int cli_ranks_leave(int code)
 {
     static const double patience = 1; /* seconds */
     const bool failed = code == CLI_FAILED || code == CLI_USAGE;
     if (failed && joined && !enhope_context_all_failed(joined, patience) && rank)
-        fprintf(stderr, "%s: rank %d: %s\n", cli_self.name, rank, kept);
+        fprintf(stderr, "%s: rank %d: %s\n", cli_self.name, rank, deferred);
     enhope_context_free(joined);
     return code;
 }

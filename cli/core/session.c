@@ -1,4 +1,4 @@
-/* A command's session with the library: a context, perhaps data, perhaps a model, and how failures reach the user. */
+/* The session of a command: a context, optionally data and a model, and error messages. */
 #define _DEFAULT_SOURCE 1
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ int cli_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    cli_say(cli_self.name, format, args);
+    cli_print_message(cli_self.name, format, args);
     va_end(args);
     return CLI_FAILED;
 }
@@ -27,7 +27,7 @@ int cli_usage_error(const cli_command *command, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    cli_say(cli_title(command), format, args);
+    cli_print_message(cli_title(command), format, args);
     va_end(args);
     return CLI_USAGE;
 }
@@ -54,7 +54,7 @@ int cli_session_open(cli_session *session, const cli_options *options)
     enhope_context_set_log(session->ctx, cli_put_log, NULL);
     int64_t memory = 0;
     if (options->source.memory && !cli_parse_bytes(options->source.memory, &memory))
-        return cli_usage_error(options->command, "--memory is '%s': expected a size, as in 800M or 4GB",
+        return cli_usage_error(options->command, "--memory is '%s': expected a size, such as 800M or 4GB",
                                options->source.memory);
     if (!status && options->source.memory) status = enhope_context_set_memory(session->ctx, memory);
     return status ? cli_fail(session->ctx, status) : 0;
@@ -66,7 +66,7 @@ static bool ends_in(const char *text, const char *ending)
     return length >= tail && !strcmp(text + length - tail, ending);
 }
 
-/* A folder of shards has parts where it has no list itself. */
+/* A folder with a shards.json has no parts. */
 static bool is_shards(const char *folder)
 {
     char path[4096];
@@ -74,14 +74,14 @@ static bool is_shards(const char *folder)
     return snprintf(path, sizeof path, "%s/shards.json", folder) < (int)sizeof path && stat(path, &at) == 0;
 }
 
-cli_parts cli_find_parts(const cli_options *options, const char *spec)
+cli_parts cli_data_parts(const cli_options *options, const char *spec)
 {
     static const char made[] = "synthetic:";
     struct stat at;
     if (options->source.split) return CLI_WITH_PARTS;
     if (!strncmp(spec, made, sizeof made - 1)) return strstr(spec, ",part=") ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
     if (stat(spec, &at) == 0 && S_ISDIR(at.st_mode)) return is_shards(spec) ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
-    return ends_in(spec, ".npz") ? CLI_PERHAPS_PARTS : CLI_WITHOUT_PARTS;
+    return ends_in(spec, ".npz") ? CLI_MAYBE_PARTS : CLI_WITHOUT_PARTS;
 }
 
 enhope_source cli_source(const cli_options *options, const char *spec)
@@ -96,15 +96,15 @@ enhope_source cli_source(const cli_options *options, const char *spec)
     };
 }
 
-int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *other_part)
+int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *default_part)
 {
-    if (!spec) return cli_usage_error(options->command, "--data SPEC is missing");
+    if (!spec) return cli_usage_error(options->command, "missing option: --data SPEC");
     enhope_source source = cli_source(options, spec);
     source.inputs = session->model ? session->model_info.inputs : 0;
-    const cli_parts found = options->source.part ? CLI_WITHOUT_PARTS : cli_find_parts(options, spec);
-    if (found != CLI_WITHOUT_PARTS) source.part = other_part;
+    const cli_parts found = options->source.part ? CLI_WITHOUT_PARTS : cli_data_parts(options, spec);
+    if (found != CLI_WITHOUT_PARTS) source.part = default_part;
     enhope_status status = enhope_dataset_read(session->ctx, &source, &session->data);
-    if (status == ENHOPE_ERROR_ARGUMENT && found == CLI_PERHAPS_PARTS) {
+    if (status == ENHOPE_ERROR_ARGUMENT && found == CLI_MAYBE_PARTS) {
         source.part = NULL;
         status = enhope_dataset_read(session->ctx, &source, &session->data);
     }
@@ -121,14 +121,13 @@ int cli_session_in_memory(const cli_session *session, const cli_options *options
     cli_bytes_text((double)session->data_info.bytes, bytes, sizeof bytes);
     return cli_usage_error(
         options->command,
-        "the data takes %s, more than is to be held in memory: raise --memory, or take fewer samples "
-        "with --limit",
+        "the data takes %s and exceeds --memory, and this command cannot stream; raise --memory, or use --limit",
         bytes);
 }
 
 int cli_block_next(const cli_session *session, cli_block *block)
 {
-    enum { BLOCK_BYTES = 1 << 25, WHOLE = 4096 }; /* rows that are worked on together: no remainder in each block */
+    enum { BLOCK_BYTES = 1 << 25, WHOLE = 4096 }; /* predictions process WHOLE rows at a time */
     const enhope_dataset_info *info = &session->data_info;
     const int64_t first = block->first + block->n, row = info->bytes / info->n + 1;
     int64_t rows = BLOCK_BYTES / row;
@@ -156,18 +155,19 @@ int cli_session_model(cli_session *session, const char *path)
     return 0;
 }
 
-int cli_session_refer(cli_session *session, const cli_options *options)
+int cli_session_set_references(cli_session *session, const cli_options *options)
 {
     const char *to = options->answer.references;
     if (!to) return 0;
     if (!strcmp(to, "exemplars")) {
         if (session->model_info.references_are_exemplars) return 0;
-        return cli_usage_error(options->command, "--references exemplars: a model of %s has none",
+        return cli_usage_error(options->command,
+                               "--references exemplars: a model of %s has none; use kmeans or training",
                                session->model_info.method);
     }
-    if (options->source.part || cli_find_parts(options, options->data) == CLI_WITHOUT_PARTS)
+    if (options->source.part || cli_data_parts(options, options->data) == CLI_WITHOUT_PARTS)
         return cli_usage_error(options->command,
-                               "--references %s needs data with a train and a test part: a folder, or --split", to);
+                               "--references %s needs data with a train and a test part; use a folder or --split", to);
     cli_session training = {.ctx = session->ctx, .model = session->model, .model_info = session->model_info};
     int code = cli_session_data(&training, options, options->data, "train");
     if (code) return code;
@@ -202,7 +202,8 @@ int cli_session_true_classes(const cli_session *session, int32_t **out)
     const int64_t n = session->data_info.n;
     const int32_t c = session->data_info.classes, known = session->model_info.classes;
     const int32_t *label = enhope_dataset_labels(session->data);
-    int32_t *class_of = cli_alloc("classes", c, 1, sizeof *class_of); /* (c) model's number of a class of the data */
+    int32_t *class_of =
+        cli_alloc("classes", c, 1, sizeof *class_of); /* (c) the model's class of each class of the data */
     int32_t *result = class_of ? cli_alloc("labels", n, 1, sizeof *result) : NULL;
     if (!result) {
         free(class_of);

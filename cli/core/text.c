@@ -1,4 +1,4 @@
-/* Text as terminals, JSON, CSV and XML want it. Class names come from files: nothing in them may break the output. */
+/* Text for terminals, JSON, CSV and XML. Class names come from files and are escaped. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <stdlib.h>
@@ -22,9 +22,9 @@ uint32_t cli_utf8_next(const char **text)
         if ((s[i] & 0xC0) != 0x80) return first;
         point = point << 6 | (uint32_t)(s[i] & 0x3F);
     }
-    /* Overlong forms, surrogates and what lies beyond Unicode are no UTF-8. */
-    static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
-    if (point < least[more] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return first;
+    /* Overlong forms, surrogates and values above 10FFFF are not UTF-8. */
+    static const uint32_t min_point[4] = {0, 0x80, 0x800, 0x10000};
+    if (point < min_point[more] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return first;
     *text += more;
     return point;
 }
@@ -146,7 +146,7 @@ void cli_put_xml(FILE *out, const char *text)
         case '<': fputs("&lt;", out); break;
         case '>': fputs("&gt;", out); break;
         case '"': fputs("&quot;", out); break;
-        default: /* XML has no way to write most control characters, nor U+FFFE and U+FFFF */
+        default: /* XML cannot represent most control characters, U+FFFE and U+FFFF */
             put_utf8(out, (point < 0x20 && point != '\t') || point == 0xFFFE || point == 0xFFFF ? 0xFFFD : point);
         }
     }
@@ -154,7 +154,7 @@ void cli_put_xml(FILE *out, const char *text)
 
 void cli_put_wrapped(FILE *out, const char *text, int at, int indent, int width)
 {
-    bool fresh = true; /* nothing on this line yet but the indent */
+    bool fresh = true; /* the line is empty except for the indent */
     while (*text) {
         if (*text == '\n') {
             fprintf(out, "\n%*s", text[1] && text[1] != '\n' ? indent : 0, "");
@@ -202,7 +202,7 @@ void cli_bytes_text(double bytes, char *buffer, size_t size)
 bool cli_parse_bytes(const char *text, int64_t *bytes)
 {
     static const char units[] = "kmgt";
-    const double most = 9e18;
+    const double max_bytes = 9e18;
     char *end;
     double value = strtod(text, &end);
     if (end == text || !isfinite(value) || value < 0) return false;
@@ -213,7 +213,7 @@ bool cli_parse_bytes(const char *text, int64_t *bytes)
         end += binary ? 2 : 1;
     }
     if (*end == 'B' || *end == 'b') end++;
-    if (*end || value > most) return false;
+    if (*end || value > max_bytes) return false;
     *bytes = (int64_t)value;
     return true;
 }
@@ -231,7 +231,7 @@ void cli_seconds_text(double seconds, char *buffer, size_t size)
         snprintf(buffer, size, "%ld:%02ld", whole / 60, whole % 60);
 }
 
-/* Levenshtein's distance with swaps of neighbours counted once, on the first 63 characters. */
+/* Levenshtein distance of the first 63 characters; a swap of adjacent letters counts once. */
 double cli_seconds_parse(const char *text)
 {
     char *unit = NULL;
@@ -242,19 +242,19 @@ double cli_seconds_parse(const char *text)
 
 int cli_edit_distance(const char *a, const char *b)
 {
-    enum { MOST = 64 };
-    int row[3][MOST]; /* of i - 2, i - 1 and i */
-    const int wide = (int)strnlen(b, MOST - 1), tall = (int)strnlen(a, MOST - 1);
+    enum { MAX_LENGTH = 64 };
+    int row[3][MAX_LENGTH]; /* rows i - 2, i - 1 and i */
+    const int wide = (int)strnlen(b, MAX_LENGTH - 1), tall = (int)strnlen(a, MAX_LENGTH - 1);
     for (int j = 0; j <= wide; j++) row[1][j] = j;
     for (int i = 1; i <= tall; i++) {
         row[2][0] = i;
         for (int j = 1; j <= wide; j++) {
-            int least = row[1][j - 1] + (a[i - 1] != b[j - 1]);
-            if (row[1][j] + 1 < least) least = row[1][j] + 1;
-            if (row[2][j - 1] + 1 < least) least = row[2][j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && row[0][j - 2] + 1 < least)
-                least = row[0][j - 2] + 1;
-            row[2][j] = least;
+            int cost = row[1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (row[1][j] + 1 < cost) cost = row[1][j] + 1;
+            if (row[2][j - 1] + 1 < cost) cost = row[2][j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && row[0][j - 2] + 1 < cost)
+                cost = row[0][j - 2] + 1;
+            row[2][j] = cost;
         }
         memcpy(row[0], row[1], sizeof row[0]);
         memcpy(row[1], row[2], sizeof row[1]);

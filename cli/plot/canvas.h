@@ -1,8 +1,9 @@
-/* A page to draw a figure on. Lengths are pixels as SVG and CSS have them, 96 an inch, from the upper left corner.
+/* A page to draw a figure on. Lengths are CSS pixels, 96 per inch, from the upper left corner.
  *
- * SVG is written by ourselves (canvas_svg.c): cairo's would turn text into outlines of the fonts that a machine has, so that
- * bytes would depend on it. PNG and PDF are cairo's (canvas_cairo.c), a plug-in that is loaded on first use (canvas_plugin.c),
- * because cairo depends on some twenty other libraries. */
+ * canvas_svg.c writes SVG without cairo, which would convert text to outlines of the installed
+ * fonts, so that files would differ between machines. canvas_cairo.c writes PNG and PDF with cairo.
+ * It is a plug-in, loaded on first use (canvas_plugin.c), because cairo depends on some twenty
+ * libraries. */
 #ifndef ENHOPE_CLI_CANVAS_H
 #define ENHOPE_CLI_CANVAS_H
 
@@ -14,26 +15,26 @@ typedef enum canvas_format { CANVAS_SVG, CANVAS_PNG, CANVAS_PDF } canvas_format;
 typedef struct canvas_page {
     canvas_format format;
     double width, height;
-    double scale; /* PNG: its pixels to one of ours */
+    double scale; /* pixels of the PNG per CSS pixel */
     const char *title, *font;
 } canvas_page;
 
 typedef struct canvas_pen {
-    uint32_t colour; /* 0xRRGGBB */
-    double opacity;  /* of the path as a whole: where it covers itself, it is not darker */
-    double width;    /* of a stroke with round ends; 0: the path is filled */
+    uint32_t color; /* 0xRRGGBB */
+    double opacity; /* of the whole path: overlaps are not darker */
+    double width;   /* of a stroke with round ends; 0: fill */
 } canvas_pen;
 
 typedef struct canvas canvas;
 struct canvas {
     void (*begin)(canvas *c, const canvas_pen *pen); /* a path */
     void (*move)(canvas *c, double x, double y);
-    void (*line)(canvas *c, double x, double y); /* to where it is: a dot as wide as the pen */
+    void (*line)(canvas *c, double x, double y); /* to the same point: draws a dot */
     void (*close)(canvas *c);
     void (*circle)(canvas *c, double x, double y, double radius);
     void (*end)(canvas *c);
-    /* (x, y) is its left end on its line; squeezed where it is wider than room. */
-    void (*text)(canvas *c, double x, double y, double size, double room, const char *text);
+    /* Text with its baseline beginning at (x, y), condensed to max_width if it is wider. */
+    void (*text)(canvas *c, double x, double y, double size, double max_width, const char *text);
     int (*finish)(canvas *c); /* completes the file and frees the canvas; 0 or an exit code after a message */
 };
 
@@ -41,18 +42,18 @@ struct canvas {
 canvas *canvas_open_svg(FILE *out, const canvas_page *page);
 canvas *canvas_open_cairo(FILE *out, const canvas_page *page); /* by the plug-in */
 
-/* What the plug-in uses of the command. */
+/* Functions of the command that the plug-in uses. */
 typedef struct canvas_host {
     char *(*clean)(const char *text);     /* UTF-8 without control characters, to be freed; NULL: out of memory */
     int (*fail)(const char *format, ...); /* prints a message; returns an exit code */
 } canvas_host;
 
-/* The symbol canvas_cairo_open of the plug-in. canvas_size is sizeof(canvas): another size is another version's, and gives
- * NULL, as does a failure after its message. */
+/* The symbol canvas_cairo_open of the plug-in. canvas_size is sizeof(canvas): a different size
+ * means a different version. Prints a message and returns NULL on failure. */
 typedef canvas *(*canvas_cairo_open_fn)(size_t canvas_size, const canvas_host *host, FILE *out,
                                         const canvas_page *page);
 
-/* How wide a letter is taken to be, of a size of 1, where the font is not at hand. */
+/* Assumed mean width of a letter at font size 1, for SVG. */
 #define CANVAS_LETTER 0.57
 
 #endif

@@ -1,4 +1,4 @@
-/* The plug-in libenhope_cairo.so: figures as PNG and PDF. It is the only file that sees cairo. */
+/* The plug-in libenhope_cairo.so: figures as PNG and PDF. No other file includes cairo. */
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <math.h>
@@ -18,18 +18,18 @@ typedef struct sheet {
     bool out_of_memory;
 } sheet;
 
-static const double points_per_pixel = 0.75; /* 72 of PDF's, 96 of ours an inch */
-static const uint32_t ink = 0x222222;        /* of text, as in SVG */
+static const double points_per_pixel = 0.75; /* 72 points of PDF, 96 pixels per inch */
+static const uint32_t ink = 0x222222;        /* color of text, as in SVG */
 
 static cairo_status_t write_bytes(void *file, const unsigned char *bytes, unsigned count)
 {
     return fwrite(bytes, 1, count, file) == count ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-static void set_colour(sheet *s, uint32_t colour, double opacity)
+static void set_color(sheet *s, uint32_t color, double opacity)
 {
-    cairo_set_source_rgba(s->cairo, (double)(colour >> 16) / 255, (double)(colour >> 8 & 255) / 255,
-                          (double)(colour & 255) / 255, opacity);
+    cairo_set_source_rgba(s->cairo, (double)(color >> 16) / 255, (double)(color >> 8 & 255) / 255,
+                          (double)(color & 255) / 255, opacity);
 }
 
 static void begin(canvas *c, const canvas_pen *pen)
@@ -65,7 +65,7 @@ static void circle(canvas *c, double x, double y, double radius)
 static void end(canvas *c)
 {
     sheet *s = (sheet *)c;
-    set_colour(s, s->pen.colour, s->pen.opacity);
+    set_color(s, s->pen.color, s->pen.opacity);
     cairo_set_line_width(s->cairo, s->pen.width);
     if (s->pen.width > 0)
         cairo_stroke(s->cairo);
@@ -73,7 +73,7 @@ static void end(canvas *c)
         cairo_fill(s->cairo);
 }
 
-static void text(canvas *c, double x, double y, double size, double room, const char *words)
+static void text(canvas *c, double x, double y, double size, double max_width, const char *words)
 {
     sheet *s = (sheet *)c;
     char *clean = s->host->clean(words);
@@ -86,9 +86,9 @@ static void text(canvas *c, double x, double y, double size, double room, const 
     cairo_text_extents(s->cairo, clean, &is);
     cairo_save(s->cairo);
     cairo_translate(s->cairo, x, y);
-    if (is.x_advance > room) cairo_scale(s->cairo, room / is.x_advance, 1);
+    if (is.x_advance > max_width) cairo_scale(s->cairo, max_width / is.x_advance, 1);
     cairo_move_to(s->cairo, 0, 0);
-    set_colour(s, ink, 1);
+    set_color(s, ink, 1);
     cairo_show_text(s->cairo, clean);
     cairo_restore(s->cairo);
     free(clean);
@@ -105,12 +105,12 @@ static int finish(canvas *c)
     if (!status) status = cairo_surface_status(s->surface);
     cairo_surface_destroy(s->surface);
     free(s);
-    /* a failure to write is reported by who closes the file */
+    /* cli_output_close reports write errors */
     if (!status || status == CAIRO_STATUS_WRITE_ERROR) return 0;
-    return host->fail("the picture cannot be drawn: %s", cairo_status_to_string(status));
+    return host->fail("cannot draw the figure: %s; try --format svg", cairo_status_to_string(status));
 }
 
-/* No clock in the file: the same picture has the same bytes. */
+/* Fixed dates: the same figure gives a byte-identical file. */
 static void put_metadata(cairo_surface_t *surface, const canvas_host *host, const char *title)
 {
     char *clean = host->clean(title);
@@ -125,12 +125,12 @@ static void prepare(sheet *s, const canvas_page *page, double scale)
 {
     s->cairo = cairo_create(s->surface);
     cairo_scale(s->cairo, scale, scale);
-    set_colour(s, 0xffffff, 1);
+    set_color(s, 0xffffff, 1);
     cairo_paint(s->cairo);
     cairo_set_line_cap(s->cairo, CAIRO_LINE_CAP_ROUND);
     cairo_set_line_join(s->cairo, CAIRO_LINE_JOIN_ROUND);
     cairo_select_font_face(s->cairo, page->font, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-    /* letters as they are drawn on paper, whatever the screen of this user */
+    /* the same text rendering on all machines */
     cairo_font_options_t *plain = cairo_font_options_create();
     cairo_font_options_set_antialias(plain, CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(plain, CAIRO_HINT_STYLE_NONE);
@@ -145,12 +145,12 @@ __attribute__((visibility("default"))) canvas *canvas_cairo_open(size_t canvas_s
 canvas *canvas_cairo_open(size_t canvas_size, const canvas_host *host, FILE *out, const canvas_page *page)
 {
     if (canvas_size != sizeof(canvas)) {
-        host->fail("libenhope_cairo.so is of another version than enhope");
+        host->fail("libenhope_cairo.so is from another version than enhope; reinstall enhope");
         return NULL;
     }
     sheet *s = calloc(1, sizeof *s);
     if (!s) {
-        host->fail("out of memory: the picture needs %zu bytes", sizeof *s);
+        host->fail("out of memory: the figure needs %zu bytes", sizeof *s);
         return NULL;
     }
     s->host = host;

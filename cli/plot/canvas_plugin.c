@@ -1,4 +1,4 @@
-/* PNG and PDF by the plug-in libenhope_cairo.so, loaded on first use. */
+/* Loads the plug-in libenhope_cairo.so for PNG and PDF on first use. */
 #define _DEFAULT_SOURCE 1
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* Figures as SVG: bytes that depend on the drawing alone. A path is one element, so that a dot costs about ten bytes. */
+/* Figures as SVG. The file depends on the drawing only. A path is one element, and a dot takes
+ * about ten bytes. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,10 +9,10 @@
 typedef struct svg {
     canvas face;
     FILE *out;
-    double x, y; /* where the path is */
+    double x, y; /* current point of the path */
 } svg;
 
-/* To hundredths, without needless decimals. */
+/* Rounded to 0.01, without trailing zeros. */
 static void put_number(FILE *out, double value)
 {
     const long hundredths = lround(100 * value), size = labs(hundredths);
@@ -44,7 +45,7 @@ static void begin(canvas *c, const canvas_pen *pen)
     FILE *out = ((svg *)c)->out;
     const char *kind = pen->width > 0 ? "stroke" : "fill";
     fprintf(out, pen->width > 0 ? "<path fill=\"none\" %s=\"#%06x\"" : "<path %s=\"#%06x\"", kind,
-            (unsigned)pen->colour);
+            (unsigned)pen->color);
     if (pen->width > 0) put_attribute(out, "stroke-width", pen->width);
     if (pen->opacity < 1) put_attribute(out, pen->width > 0 ? "stroke-opacity" : "fill-opacity", pen->opacity);
     fputs(" d=\"", out);
@@ -92,15 +93,15 @@ static void end(canvas *c)
     fputs("\"/>\n", ((svg *)c)->out);
 }
 
-static void text(canvas *c, double x, double y, double size, double room, const char *words)
+static void text(canvas *c, double x, double y, double size, double max_width, const char *words)
 {
     FILE *out = ((svg *)c)->out;
     fputs("<text", out);
     put_attribute(out, "x", x);
     put_attribute(out, "y", y);
     put_attribute(out, "font-size", size);
-    if (CANVAS_LETTER * size * cli_text_width(words) > room + 1) {
-        put_attribute(out, "textLength", room);
+    if (CANVAS_LETTER * size * cli_text_width(words) > max_width + 1) {
+        put_attribute(out, "textLength", max_width);
         fputs(" lengthAdjust=\"spacingAndGlyphs\"", out);
     }
     putc('>', out);
@@ -112,12 +113,12 @@ static int finish(canvas *c)
 {
     fputs("</svg>\n", ((svg *)c)->out);
     free(c);
-    return 0; /* what went wrong in writing, the file knows */
+    return 0; /* cli_output_close reports write errors */
 }
 
 canvas *canvas_open_svg(FILE *out, const canvas_page *page)
 {
-    svg *s = cli_alloc("the picture", 1, 1, sizeof *s);
+    svg *s = cli_alloc("the figure", 1, 1, sizeof *s);
     if (!s) return NULL;
     s->face = (canvas){begin, move, line, close_path, circle, end, text, finish};
     s->out = out;

@@ -1,4 +1,4 @@
-/* The picture of a session's data: what is drawn is computed here, and drawn by figure.c. */
+/* Computes the figure of a data set: predictions, groups, references, title. figure.c draws it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,11 +6,11 @@
 #include "core/cli.h"
 #include "plot/regions.h"
 
-typedef struct drawing {          /* what is owned while a picture is made */
+typedef struct drawing {          /* memory of a figure in progress */
     enhope_prediction prediction; /* label (n), Y (n, h) */
-    int32_t *truth;               /* (n) by the model's numbering; -1, -2 as cli_session_true_classes says */
+    int32_t *truth;               /* (n) see cli_session_true_classes */
     bool *wrong;                  /* (n) */
-    int64_t labelled, errors;     /* points with a label; misclassified ones of these */
+    int64_t labeled, errors;      /* labeled points; misclassified ones */
     float *reference;             /* (r, h) */
     int32_t *reference_label;     /* (r) */
     const char **name;            /* (groups) */
@@ -28,15 +28,15 @@ static void drawing_free(drawing *d)
     free(d->name);
 }
 
-/* References are needed where they are drawn: as circles, if exemplars, or by their regions. */
+/* References are drawn as circles, if they are exemplars, and define the regions. */
 static int find_references(drawing *d, const cli_session *session, const cli_options *options)
 {
     const int64_t h = session->model_info.outputs, r = session->model_info.references;
     if (options->picture.regions && h != 2)
-        return cli_error("--regions: the model maps to %lld dimensions: regions can be drawn of 2 alone", (long long)h);
-    if (options->picture.regions && r > REGIONS_MOST_REFERENCES)
-        return cli_error("--regions: the model compares with %lld points: regions can be drawn of %d at most",
-                         (long long)r, (int)REGIONS_MOST_REFERENCES);
+        return cli_error("--regions needs a model with 2 dimensions, not %lld; remove --regions", (long long)h);
+    if (options->picture.regions && r > REGIONS_MAX_REFERENCES)
+        return cli_error("--regions: the model has %lld references, at most %d are supported; remove --regions",
+                         (long long)r, (int)REGIONS_MAX_REFERENCES);
     if (!options->picture.regions && !session->model_info.references_are_exemplars) return 0;
     d->reference = cli_alloc("exemplars", r, h, sizeof *d->reference);
     if (!d->reference) return CLI_FAILED;
@@ -67,20 +67,20 @@ static int find_errors(drawing *d, int64_t n)
     if (!d->wrong) return CLI_FAILED;
     for (int64_t i = 0; i < n; i++) {
         d->wrong[i] = d->truth[i] != -1 && d->truth[i] != d->prediction.label[i];
-        d->labelled += d->truth[i] != -1;
+        d->labeled += d->truth[i] != -1;
         d->errors += d->wrong[i];
     }
     return 0;
 }
 
-/* Colours follow the classes of the model, so that two pictures of one model agree. Classes that it never saw share one
- * more group. Where nothing is labelled, predictions are drawn. */
+/* Colors follow the classes of the model, so that all figures of a model use the same. Unknown
+ * classes share one more group. Without labels, the predictions are drawn. */
 static int name_groups(drawing *d, const cli_session *session)
 {
     const int32_t c = session->model_info.classes;
     d->groups = c;
     for (int64_t i = 0; i < session->data_info.n; i++) {
-        if (!d->labelled) d->truth[i] = d->prediction.label[i];
+        if (!d->labeled) d->truth[i] = d->prediction.label[i];
         if (d->truth[i] < 0) {
             d->truth[i] = c;
             d->groups = c + 1;
@@ -98,11 +98,11 @@ static void make_title(char *buffer, size_t size, const drawing *d, const cli_se
     const int64_t n = session->data_info.n;
     const char *method = session->model_info.method;
     const char *kind = !session->part ? "error" : strcmp(session->part, "test") ? "training error" : "held-out error";
-    if (d->labelled)
+    if (d->labeled)
         snprintf(buffer, size, "%s: %lld points, %s %.2f %%", method, (long long)n, kind,
-                 100.0 * (double)d->errors / (double)d->labelled);
+                 100.0 * (double)d->errors / (double)d->labeled);
     else
-        snprintf(buffer, size, "%s: %lld points, coloured by predicted class", method, (long long)n);
+        snprintf(buffer, size, "%s: %lld points, colored by predicted class", method, (long long)n);
 }
 
 static int put_picture(const cli_session *session, const cli_options *options, canvas_format format, const drawing *d,
@@ -143,7 +143,8 @@ int cli_draw(const cli_session *session, const cli_options *options, canvas_form
     drawing d = {0};
     int code = compute(&d, session, options);
     if (!code) code = find_errors(&d, session->data_info.n);
-    if (!code && options->picture.mark_errors && !d.labelled) code = cli_error("--errors: the data is not labelled");
+    if (!code && options->picture.mark_errors && !d.labeled)
+        code = cli_error("--errors needs labeled data; remove --errors");
     if (!code) code = name_groups(&d, session);
     if (!code) code = put_picture(session, options, format, &d, out);
     drawing_free(&d);

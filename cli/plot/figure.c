@@ -1,9 +1,11 @@
-/* The map as a figure: a mark for each point, an open circle for each exemplar, the regions of the classes, a legend.
+/* Draws the figure: a mark for each point, an open circle for each exemplar, the regions of the
+ * classes and a legend.
  *
- * Points that fall together to a tenth of a pixel, in a crowd to a quarter of a dot, are drawn once, and a point is the more
- * opaque the more points of its class are about it. What is dense lies below what is sparse, so that a stray point is seen on
- * a foreign cluster of thousands. A path holds all points of a class and an opacity: the file stays small, and no number of
- * points exceeds what a page can show. */
+ * Points at the same place are drawn once. Places are rounded to 0.1 pixels, or to a quarter of
+ * a dot if there are many points. A point is more opaque the more points of its class are near
+ * it. Dense points are drawn below sparse ones, so that a stray point is visible on a cluster of
+ * another class. A path contains all points of a class and an opacity, which keeps the file
+ * small. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +13,15 @@
 #include "plot/figure.h"
 #include "plot/regions.h"
 
-/* Ten colours for a white ground: any two are at least 24.9 apart (CIEDE2000), and 15.5 under protan, deutan and tritan sight
- * (Machado's model, full strength); found by exchange search over the RGB cube, lightness 26 to 74. Tol's muted and Petroff's ten
- * reach 11.5 and 11.9. Ordered so that the first few are the farthest apart. */
+/* Ten colors for a white background. Any two differ by at least 24.9 (CIEDE2000), and by 15.5 with
+ * protan, deutan and tritan vision (Machado's model, full strength). They were found by exchange
+ * search in the RGB cube with lightness 26 to 74. Tol's muted and Petroff's ten colors reach 11.5
+ * and 11.9. The first few colors differ most. */
 static const uint32_t palette[] = {0x662266, 0xbbbb00, 0x2299aa, 0x880000, 0xff9999,
                                    0x4455ff, 0x997744, 0xaaaaff, 0xdd3388, 0x005544};
-enum { COLOURS = sizeof palette / sizeof *palette };
+enum { COLORS = sizeof palette / sizeof *palette };
 
-/* Beyond ten classes the colours come again with another mark; the areas are about a disc's. */
+/* With more than ten classes, colors repeat with another mark of about the same area. */
 static const figure_mark marks[] = {
     {0, {{0}}},
     {3, {{0, -0.72}, {0.62, 0.36}, {-0.62, 0.36}}},
@@ -28,22 +31,22 @@ static const figure_mark marks[] = {
 };
 enum { MARKS = sizeof marks / sizeof *marks };
 
-static const uint32_t line_colour = 0xbbbbbb, border_colour = 0x8a8a8a, white = 0xffffff, no_class = 0x8a8f98;
+static const uint32_t line_color = 0xbbbbbb, border_color = 0x8a8a8a, white = 0xffffff, no_class = 0x8a8f98;
 
-typedef struct frame { /* the point (x0, y0) of the embedding is in the middle; s: pixels to one of its units */
+typedef struct frame { /* (x0, y0) of the embedding is in the middle; s: pixels per unit */
     double left, top, width, height, x0, y0, s;
 } frame;
 
 canvas_pen figure_fill_of(const cli_figure *p, int32_t group, double opacity)
 {
-    return (canvas_pen){group < p->classes ? palette[group % COLOURS] : no_class, opacity, 0};
+    return (canvas_pen){group < p->classes ? palette[group % COLORS] : no_class, opacity, 0};
 }
 
 /* ---- marks ---- */
 
 const figure_mark *figure_mark_of(const cli_figure *p, int32_t group)
 {
-    return &marks[group < p->classes ? group / COLOURS % MARKS : 0];
+    return &marks[group < p->classes ? group / COLORS % MARKS : 0];
 }
 
 void figure_begin_marks(canvas *c, const figure_mark *m, canvas_pen pen, double diameter)
@@ -64,7 +67,7 @@ void figure_put_mark(canvas *c, const figure_mark *m, double x, double y, double
     c->close(c);
 }
 
-/* ---- where things are ---- */
+/* ---- layout ---- */
 
 static bool finite_pair(const float *Y, int64_t row, int64_t h)
 {
@@ -83,18 +86,18 @@ static void stretch(double bounds[4], const float *Y, int64_t rows, int64_t h)
     }
 }
 
-static double page_share(const cli_figure *p) /* by which all is smaller in a small picture */
+static double page_share(const cli_figure *p) /* reduction of sizes in a small figure */
 {
     return fmin(1, (double)(p->width < p->height ? p->width : p->height) / 480);
 }
 
-/* Smaller for more points; more than ten classes are told apart by marks, which have to be seen as long as points are no
- * crowd. */
-static double usual_point(const cli_figure *p)
+/* Smaller for more points. With more than ten classes, marks must be recognizable, except above
+ * DENSE points. */
+static double default_point(const cli_figure *p)
 {
-    enum { CROWD = 60000 };
-    const double n = (double)p->n + 1, least = (p->groups > COLOURS ? 4.0 : 2.2) * fmin(1, sqrt(sqrt(CROWD / n)));
-    return page_share(p) * fmin(6.0, fmax(least, 160.0 / sqrt(n)));
+    enum { DENSE = 60000 };
+    const double n = (double)p->n + 1, min_size = (p->groups > COLORS ? 4.0 : 2.2) * fmin(1, sqrt(sqrt(DENSE / n)));
+    return page_share(p) * fmin(6.0, fmax(min_size, 160.0 / sqrt(n)));
 }
 
 double figure_exemplar_radius(const cli_figure *p)
@@ -102,13 +105,13 @@ double figure_exemplar_radius(const cli_figure *p)
     return fmax(1.6, page_share(p) * fmax(2.5, 6.5 * fmin(1, sqrt(60.0 / (double)(p->r + 1)))));
 }
 
-/* Many are smaller, as the other dots are. */
+/* Smaller for more errors. */
 static double error_size(const cli_figure *p)
 {
     return fmax(1.25 * p->point, page_share(p) * fmin(4, fmax(2.8, 4 * sqrt(300.0 / (double)(p->errors + 1)))));
 }
 
-/* One scale for both axes, since distances are what the map means. */
+/* One scale for both axes, because distances matter. */
 static void fit(frame *f, const cli_figure *p)
 {
     double bounds[4] = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL};
@@ -117,9 +120,9 @@ static void fit(frame *f, const cli_figure *p)
     if (bounds[0] > bounds[1]) bounds[0] = bounds[1] = bounds[2] = bounds[3] = 0;
     const double widest =
         fmax(p->circles ? 1.35 * figure_exemplar_radius(p) : 0, 0.75 * (p->wrong ? error_size(p) : p->point));
-    const double room = fmin(widest + 6, fmin(f->width, f->height) / 4);
+    const double margin = fmin(widest + 6, fmin(f->width, f->height) / 4);
     const double wide = fmax(bounds[1] - bounds[0], 1e-12), tall = fmax(bounds[3] - bounds[2], 1e-12);
-    f->s = fmin((f->width - 2 * room) / wide, (f->height - 2 * room) / tall);
+    f->s = fmin((f->width - 2 * margin) / wide, (f->height - 2 * margin) / tall);
     f->x0 = (bounds[0] + bounds[1]) / 2;
     f->y0 = (bounds[2] + bounds[3]) / 2;
 }
@@ -136,9 +139,9 @@ static double page_y(const frame *f, const float *y)
 
 /* ---- points ---- */
 
-typedef struct dot { /* in tenths of a pixel */
+typedef struct dot { /* in units of 0.1 pixels */
     int32_t x, y, group;
-    int32_t about; /* points of its group about it, itself among them; then its level, 0: the densest */
+    int32_t about; /* points of its group near it, with itself; then its level, 0: densest */
 } dot;
 
 static int compare_dots(const void *a, const void *b)
@@ -167,7 +170,7 @@ static size_t place_dots(dot *dots, const cli_figure *p, const frame *f)
     return count;
 }
 
-/* A grid over the frame of squares a dot and a half wide, with one more on each side. */
+/* A grid of squares 1.5 dots wide over the frame, with one more square on each side. */
 typedef struct grid {
     int32_t *count; /* (rows, columns) */
     int32_t rows, columns;
@@ -181,7 +184,7 @@ static int32_t *square_of(const grid *g, const dot *d)
     return g->count + (size_t)row * (size_t)g->columns + (size_t)column;
 }
 
-/* Counts the neighbours of each dot within its own and the eight squares around. */
+/* Counts the neighbors of each dot in its own square and the eight adjacent squares. */
 static int count_about(dot *dots, size_t count, const cli_figure *p, const frame *f)
 {
     grid g = {.left = f->left, .top = f->top, .step = fmax(1.5 * p->point, 1)};
@@ -208,18 +211,18 @@ static int32_t snap(int32_t tenths, int32_t step)
     return (int32_t)lround((double)tenths / step) * step;
 }
 
-/* Replaces counts by levels, by the logarithm; returns that of the densest place. */
+/* Replaces counts by logarithmic levels; returns the logarithm of the largest count. */
 static double find_levels(dot *dots, size_t count, double point)
 {
-    enum { CROWD = 20 };
+    enum { DENSE = 20 };
     const int32_t step = (int32_t)fmax(1, lround(10 * point / 4));
-    int32_t most = 1;
+    int32_t max_count = 1;
     for (size_t i = 0; i < count; i++)
-        if (dots[i].about > most) most = dots[i].about;
-    const double range = log((double)most);
+        if (dots[i].about > max_count) max_count = dots[i].about;
+    const double range = log((double)max_count);
     for (size_t i = 0; i < count; i++) {
         const double share = range > 0 ? log((double)dots[i].about) / range : 1;
-        if (dots[i].about >= CROWD) {
+        if (dots[i].about >= DENSE) {
             dots[i].x = snap(dots[i].x, step);
             dots[i].y = snap(dots[i].y, step);
         }
@@ -228,7 +231,8 @@ static double find_levels(dot *dots, size_t count, double point)
     return range;
 }
 
-/* Few points are all as opaque; where thousands lie together, a lonely one is two thirds so. */
+/* Few points have the same opacity. Beside thousands of points, an isolated one has two thirds of
+ * it. */
 static double opacity_of(int32_t level, double range)
 {
     return 0.95 - 0.3 * fmin(1, range / log(1000)) * level / (LEVELS - 1);
@@ -259,7 +263,7 @@ static int put_points(canvas *c, const cli_figure *p, const frame *f)
 
 /* ---- errors, exemplars ---- */
 
-/* A misclassified point has a dark edge: the mark, dark, below the same a little smaller. */
+/* A misclassified point has a dark edge: a dark mark below a slightly smaller one. */
 void figure_put_error(canvas *c, const figure_mark *m, canvas_pen pen, double x, double y, double size, double edge)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -270,7 +274,7 @@ void figure_put_error(canvas *c, const figure_mark *m, canvas_pen pen, double x,
     }
 }
 
-/* Edges are thinner where many would make the map dark. */
+/* Edges are thinner for many errors, so that the map does not become dark. */
 static void put_errors(canvas *c, const cli_figure *p, const frame *f)
 {
     const double size = error_size(p), edge = fmax(0.5, fmin(1, sqrt(600.0 / (double)(p->errors + 1))));
@@ -286,7 +290,7 @@ static void put_exemplars(canvas *c, const cli_figure *p, const frame *f)
 {
     if (!p->circles) return;
     const double radius = figure_exemplar_radius(p);
-    /* A white ring below the dark one keeps it apart from marks of any colour. */
+    /* A white ring below the dark one separates it from marks of any color. */
     for (int pass = 0; pass < 2; pass++) {
         c->begin(c, pass ? &(canvas_pen){FIGURE_DARK, 1, 0.28 * radius} : &(canvas_pen){white, 1, 0.7 * radius});
         for (int64_t i = 0; i < p->r; i++) {
@@ -299,17 +303,17 @@ static void put_exemplars(canvas *c, const cli_figure *p, const frame *f)
 
 /* ---- regions ---- */
 
-static uint32_t tint(uint32_t colour)
+static uint32_t tint(uint32_t color)
 {
     uint32_t result = 0;
     for (int shift = 0; shift < 24; shift += 8)
-        result |= (uint32_t)lround(255 - 0.16 * (255 - (double)(colour >> shift & 255))) << shift;
+        result |= (uint32_t)lround(255 - 0.16 * (255 - (double)(color >> shift & 255))) << shift;
     return result;
 }
 
 static void put_cells(canvas *c, const regions *all, int32_t label)
 {
-    c->begin(c, &(canvas_pen){tint(palette[label % COLOURS]), 1, 0});
+    c->begin(c, &(canvas_pen){tint(palette[label % COLORS]), 1, 0});
     for (int64_t i = 0; i < all->cells; i++) {
         if (all->cell[i].label != label) continue;
         const region_corner *corner = all->corner + all->cell[i].first;
@@ -321,7 +325,7 @@ static void put_cells(canvas *c, const regions *all, int32_t label)
 
 static void put_borders(canvas *c, const regions *all)
 {
-    c->begin(c, &(canvas_pen){border_colour, 1, 0.8});
+    c->begin(c, &(canvas_pen){border_color, 1, 0.8});
     for (int64_t i = 0; i < all->cells; i++)
         for (int64_t j = 0; j < all->cell[i].corners; j++) {
             const region_corner *from = all->corner + all->cell[i].first + j;
@@ -333,7 +337,8 @@ static void put_borders(canvas *c, const regions *all)
     c->end(c);
 }
 
-/* The references on the page: the scale is one for both axes, so that the nearest are the nearest there. */
+/* The references in page coordinates. Both axes have the same scale, so the nearest stay the
+ * nearest. */
 static void place_references(region_rule *rule, double *at, int32_t *label, const cli_figure *p, const frame *f)
 {
     for (int64_t i = 0; i < p->r; i++) {
@@ -359,18 +364,16 @@ static int put_regions(canvas *c, const cli_figure *p, const frame *f)
     free(at);
     free(label);
     if (status == REGIONS_TOO_MANY)
-        return cli_error(
-            "--regions: %d neighbours among %lld references divide the map into more than %d cells; a smaller "
-            "-k makes fewer",
-            (int)p->k, (long long)p->r, (int)REGIONS_MOST_CELLS);
-    if (status) return cli_error("out of memory: the regions of %lld references", (long long)p->r);
+        return cli_error("--regions: %d neighbors among %lld references give more than %d cells; use a smaller -k",
+                         (int)p->k, (long long)p->r, (int)REGIONS_MAX_CELLS);
+    if (status) return cli_error("out of memory: regions of %lld references", (long long)p->r);
     for (int32_t g = 0; g < p->classes; g++) put_cells(c, &all, g);
     put_borders(c, &all);
     regions_free(&all);
     return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- figure ---- */
 
 static void put_frame(canvas *c, const frame *f, const canvas_pen *pen)
 {
@@ -383,11 +386,11 @@ static void put_frame(canvas *c, const frame *f, const canvas_pen *pen)
     c->end(c);
 }
 
-int cli_figure_draw(FILE *out, const cli_figure *asked)
+int cli_figure_draw(FILE *out, const cli_figure *request)
 {
-    cli_figure figure = *asked;
+    cli_figure figure = *request;
     const cli_figure *p = &figure;
-    if (figure.point <= 0) figure.point = usual_point(p);
+    if (figure.point <= 0) figure.point = default_point(p);
     const double title_size = 1.15 * p->font_size, top = *p->title ? 2.6 * p->font_size : FIGURE_MARGIN;
     const figure_legend l = figure_plan_legend(p, top);
     frame f = {.left = FIGURE_MARGIN, .top = top, .height = (double)p->height - top - FIGURE_MARGIN};
@@ -401,7 +404,7 @@ int cli_figure_draw(FILE *out, const cli_figure *asked)
     if (!code) {
         put_errors(c, p, &f);
         put_exemplars(c, p, &f);
-        put_frame(c, &f, &(canvas_pen){line_colour, 1, 1});
+        put_frame(c, &f, &(canvas_pen){line_color, 1, 1});
         if (*p->title)
             c->text(c, f.left, 1.7 * p->font_size, title_size, (double)p->width - 2 * FIGURE_MARGIN, p->title);
         if (p->legend) figure_put_legend(c, p, &l);

@@ -1,4 +1,4 @@
-/* The legend of a figure: which entries it has, where they stand, and how they are drawn. */
+/* The legend of a figure: its entries, their layout, and how they are drawn. */
 #include <math.h>
 
 #include "plot/figure.h"
@@ -16,7 +16,7 @@ static int longest_name(const cli_figure *p)
     return letters < LONGEST ? letters : LONGEST;
 }
 
-static double key_width(const cli_figure *p) /* of an entry without its words */
+static double key_width(const cli_figure *p) /* width of an entry without its text */
 {
     return 2.3 * p->font_size;
 }
@@ -35,19 +35,19 @@ figure_legend figure_plan_legend(const cli_figure *p, double top)
     l.last = fmax(l.column, column_width(p, p->wrong     ? sizeof error_text - 1
                                             : p->circles ? sizeof exemplar_text - 1
                                                          : 0));
-    /* rows move together before a second column is begun */
+    /* reduce the row height before a second column is added */
     const double tall = (double)p->height - l.top - FIGURE_MARGIN, share = tall / (p->groups + extras);
     l.row = share >= 1.25 * p->font_size ? fmin(share, 1.62 * p->font_size) : 1.62 * p->font_size;
     l.rows = (int)(tall / l.row + 1e-9);
     if (l.rows < extras + 2) l.rows = extras + 2;
-    const int over = p->groups % l.rows, most = 1 + (int)(((double)p->width / 2 - l.last) / l.column);
-    l.shown = p->groups;
+    const int over = p->groups % l.rows, max_columns = 1 + (int)(((double)p->width / 2 - l.last) / l.column);
+    l.listed = p->groups;
     l.extra = over + extras > l.rows ? p->groups - over + l.rows : p->groups;
     l.columns = (l.extra + extras + l.rows - 1) / l.rows;
-    if (l.columns > most) {
-        l.columns = most;
-        l.extra = most * l.rows - extras;
-        l.shown = l.extra - 1;
+    if (l.columns > max_columns) {
+        l.columns = max_columns;
+        l.extra = max_columns * l.rows - extras;
+        l.listed = l.extra - 1;
         l.last = fmax(l.last, column_width(p, sizeof "and 100 more" - 1));
     }
     l.left -= l.column * (l.columns - 1) + l.last;
@@ -76,17 +76,17 @@ static void find_entry(const cli_figure *p, const figure_legend *l, int entry, d
     *y = l->top + l->row * (entry % l->rows + 0.5);
 }
 
-/* The letters that have room if squeezed to four fifths; a longer text ends in dots. */
-static void shorten(char *to, size_t size, const char *text, const cli_figure *p, double room)
+/* Shortens text that does not fit if condensed to 80 %, and appends an ellipsis. */
+static void shorten(char *to, size_t size, const char *text, const cli_figure *p, double max_width)
 {
-    const int most = (int)(1.25 * room / (CANVAS_LETTER * p->font_size));
+    const int max_letters = (int)(1.25 * max_width / (CANVAS_LETTER * p->font_size));
     const char *end = text;
-    const bool whole = cli_text_width(text) <= most;
-    for (int i = 1; i < most && *end; i++) cli_utf8_next(&end);
+    const bool whole = cli_text_width(text) <= max_letters;
+    for (int i = 1; i < max_letters && *end; i++) cli_utf8_next(&end);
     snprintf(to, size, "%.*s%s", (int)(end - text), text, whole ? end : "\u2026");
 }
 
-static double room_for_words(const cli_figure *p, const figure_legend *l, int entry)
+static double text_width(const cli_figure *p, const figure_legend *l, int entry)
 {
     return (entry / l->rows == l->columns - 1 ? l->last : l->column) - key_width(p);
 }
@@ -95,24 +95,24 @@ static void put_words(canvas *c, const cli_figure *p, const figure_legend *l, in
 {
     double x, y;
     find_entry(p, l, entry, &x, &y);
-    c->text(c, x + 1.05 * p->font_size, y + 0.36 * p->font_size, p->font_size, room_for_words(p, l, entry), words);
+    c->text(c, x + 1.05 * p->font_size, y + 0.36 * p->font_size, p->font_size, text_width(p, l, entry), words);
 }
 
 void figure_put_legend(canvas *c, const cli_figure *p, const figure_legend *l)
 {
     double x, y;
     int entry = l->extra;
-    for (int i = 0; i < l->shown; i++) {
+    for (int i = 0; i < l->listed; i++) {
         char name[256];
         find_entry(p, l, i, &x, &y);
         put_class_key(c, p, i, x, y);
-        shorten(name, sizeof name, p->name[i], p, room_for_words(p, l, i));
+        shorten(name, sizeof name, p->name[i], p, text_width(p, l, i));
         put_words(c, p, l, i, name);
     }
-    if (l->shown < p->groups) {
+    if (l->listed < p->groups) {
         char more[32];
-        snprintf(more, sizeof more, "and %d more", p->groups - l->shown);
-        put_words(c, p, l, l->shown, more);
+        snprintf(more, sizeof more, "and %d more", p->groups - l->listed);
+        put_words(c, p, l, l->listed, more);
     }
     if (p->circles) {
         find_entry(p, l, entry, &x, &y);

@@ -1,5 +1,5 @@
-/* A folder of checkpoints: DIR/epoch-000012-batch-000034.safetensors, written every few minutes and when a signal asks to stop, the
- * last few kept; and the way back from the newest that is whole. */
+/* Checkpoints DIR/epoch-000012-batch-000034.safetensors: writes one every few minutes and when a
+ * signal stops training, keeps the newest few, and resumes from the newest intact one. */
 #define _DEFAULT_SOURCE 1
 #include <dirent.h>
 #include <errno.h>
@@ -14,13 +14,13 @@
 #include "core/cli.h"
 #include "core/pool.h"
 
-static const double usual_every = 300;
-static const double retry_seconds = 10; /* at least, after one that could not be written */
-enum { USUAL_KEEP = 3 };
+static const double default_interval = 300;
+static const double retry_seconds = 10; /* minimum wait after a failed write */
+enum { DEFAULT_KEEP = 3 };
 
-typedef struct place {
-    int64_t epoch, batch; /* done: epochs, and batches of the next */
-} place;
+typedef struct position {
+    int64_t epoch, batch; /* completed epochs, and batches of the next */
+} position;
 
 static char *join(const char *folder, const char *name)
 {
@@ -29,32 +29,33 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static char *path_of(const cli_checkpoint *c, place at)
+static char *path_of(const cli_checkpoint *c, position at)
 {
     char name[80];
     snprintf(name, sizeof name, "epoch-%06lld-batch-%06lld.safetensors", (long long)at.epoch, (long long)at.batch);
     return join(c->folder, name);
 }
 
-/* The place that a file's name tells, and what follows it in the name; NULL: it is none of ours. */
-static const char *parse_name(const char *name, place *at)
+/* Parses the name of a checkpoint and returns the rest of the name; NULL: not a checkpoint. */
+static const char *parse_name(const char *name, position *at)
 {
     long long epoch, batch;
     int end = 0;
     if (sscanf(name, "epoch-%lld-batch-%lld.safetensors%n", &epoch, &batch, &end) != 2 || !end) return NULL;
-    *at = (place){epoch, batch};
+    *at = (position){epoch, batch};
     return epoch >= 0 && batch >= 0 ? name + end : NULL;
 }
 
 static int newest_first(const void *a, const void *b)
 {
-    const place *p = a, *q = b;
+    const position *p = a, *q = b;
     if (p->epoch != q->epoch) return p->epoch > q->epoch ? -1 : 1;
     return p->batch > q->batch ? -1 : p->batch < q->batch;
 }
 
-/* The checkpoints of the folder, newest first; what a killed run left of one that it was writing goes if `tidy`. */
-static int list(const cli_checkpoint *c, bool tidy, place **out, int *count)
+/* Lists the checkpoints of the folder, newest first. tidy removes temporary files of killed
+ * runs. */
+static int list(const cli_checkpoint *c, bool tidy, position **out, int *count)
 {
     DIR *folder = opendir(c->folder);
     *out = NULL;
@@ -62,11 +63,11 @@ static int list(const cli_checkpoint *c, bool tidy, place **out, int *count)
     if (!folder) return cli_error("%s: cannot read: %s", c->folder, strerror(errno));
     int code = 0;
     for (const struct dirent *entry; !code && (entry = readdir(folder));) {
-        place at;
+        position at;
         const char *rest = parse_name(entry->d_name, &at);
         if (rest && *rest && tidy) unlinkat(dirfd(folder), entry->d_name, 0);
         if (!rest || *rest) continue;
-        place *grown = realloc(*out, (size_t)(*count + 1) * sizeof *grown);
+        position *grown = realloc(*out, (size_t)(*count + 1) * sizeof *grown);
         if (!grown) {
             code = cli_error("out of memory");
             continue;
@@ -79,7 +80,7 @@ static int list(const cli_checkpoint *c, bool tidy, place **out, int *count)
     return code;
 }
 
-/* What killed runs left beside the model: PATH.tmp-PID-N, of processes that are no more. */
+/* Removes temporary files PATH.tmp-PID-N of processes that no longer run. */
 static void tidy_beside(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -100,34 +101,34 @@ static void tidy_beside(const char *path)
 
 /* ---- the folder ---- */
 
-static int take_options(cli_checkpoint *c, const cli_options *o)
+static int parse_options(cli_checkpoint *c, const cli_options *o)
 {
     if (!o->training.checkpoint) {
-        const char *lonely = o->training.resume  ? "--resume"
+        const char *option = o->training.resume  ? "--resume"
                              : o->training.every ? "--every"
-                             : o->training.kept  ? "--keep"
+                             : o->training.keep  ? "--keep"
                                                  : NULL;
-        return lonely ? cli_usage_error(o->command, "%s needs --checkpoint DIR", lonely) : 0;
+        return option ? cli_usage_error(o->command, "%s needs --checkpoint DIR", option) : 0;
     }
     c->folder = *o->training.checkpoint ? o->training.checkpoint : ".";
-    c->keep = o->training.kept ? o->training.kept : USUAL_KEEP;
-    c->every = o->training.every ? cli_seconds_parse(o->training.every) : usual_every;
+    c->keep = o->training.keep ? o->training.keep : DEFAULT_KEEP;
+    c->every = o->training.every ? cli_seconds_parse(o->training.every) : default_interval;
     if (c->every < 0)
-        return cli_usage_error(o->command, "--every is '%s': expected a time as in 90s, 5m or 2h", o->training.every);
+        return cli_usage_error(o->command, "--every is '%s': expected a time such as 90s, 5m or 2h", o->training.every);
     return 0;
 }
 
-static int enter(cli_checkpoint *c)
+static int open_folder(cli_checkpoint *c)
 {
     if (mkdir(c->folder, 0777) != 0 && errno != EEXIST)
-        return cli_error("%s: cannot make the folder: %s", c->folder, strerror(errno));
+        return cli_error("%s: cannot create the folder: %s", c->folder, strerror(errno));
     c->lock = open(c->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (c->lock < 0) return cli_error("%s: cannot open the folder: %s", c->folder, strerror(errno));
-    /* file systems that have no locks do without */
+    /* ignore file systems without locks */
     if (flock(c->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return cli_error("%s: another run has its checkpoints there", c->folder);
-    char *probe = path_of(c, (place){0, 0});
-    const int code = probe ? cli_output_check(probe) : CLI_FAILED; /* before the work, not after it */
+        return cli_error("%s: another run is writing checkpoints there; choose another folder", c->folder);
+    char *probe = path_of(c, (position){0, 0});
+    const int code = probe ? cli_output_check(probe) : CLI_FAILED; /* check before training */
     free(probe);
     return code;
 }
@@ -135,16 +136,15 @@ static int enter(cli_checkpoint *c)
 int cli_checkpoint_open(cli_checkpoint *c, const cli_options *options, const char *output)
 {
     *c = (cli_checkpoint){.lock = -1};
-    int code = take_options(c, options);
+    int code = parse_options(c, options);
     if (code || !c->folder) return code;
-    if (cli_rank()) return 0; /* rank 0 has the folder, and says what is wrong with it */
-    place *found = NULL;
+    if (cli_rank()) return 0; /* rank 0 checks the folder */
+    position *found = NULL;
     int count = 0;
-    code = enter(c);
+    code = open_folder(c);
     if (!code) code = list(c, true, &found, &count);
     if (!code && count && !options->training.resume)
-        code =
-            cli_error("%s holds checkpoints: --resume goes on from them; name another folder to begin anew", c->folder);
+        code = cli_error("%s contains checkpoints; use --resume to resume from them, or another folder", c->folder);
     if (!code) tidy_beside(output);
     free(found);
     return code;
@@ -157,28 +157,28 @@ void cli_checkpoint_close(cli_checkpoint *c)
     *c = (cli_checkpoint){.lock = -1};
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
 static bool damaged(enhope_status status)
 {
     return status == ENHOPE_ERROR_MODEL || status == ENHOPE_ERROR_IO || status == ENHOPE_ERROR_FORMAT;
 }
 
-/* Tells, also where progress is not told. */
-static void tell(const cli_checkpoint *c, const char *text)
+/* Prints a notice, also with --quiet. */
+static void print_notice(const cli_checkpoint *c, const char *text)
 {
     if (cli_rank()) return;
     cli_progress_clear(c->progress);
     fprintf(stderr, "enhope: %s\n", text);
 }
 
-static int resume_from(cli_checkpoint *c, place at, bool last, bool *resumed)
+static int resume_from(cli_checkpoint *c, position at, bool last, bool *resumed)
 {
     char *path = path_of(c, at), text[1400];
     if (!path) return CLI_FAILED;
     const enhope_status status = enhope_trainer_resume(c->trainer, path);
     if (!status) {
-        snprintf(text, sizeof text, "going on from %s", path);
+        snprintf(text, sizeof text, "resuming from %s", path);
         cli_progress_log(ENHOPE_LOG_INFO, text, c->progress);
         *resumed = true;
         c->epoch = at.epoch;
@@ -188,8 +188,8 @@ static int resume_from(cli_checkpoint *c, place at, bool last, bool *resumed)
     }
     free(path);
     if (!damaged(status) || last) return cli_fail(c->ctx, status);
-    snprintf(text, sizeof text, "%s; the checkpoint before it is taken", enhope_error(c->ctx));
-    tell(c, text);
+    snprintf(text, sizeof text, "%s; using the checkpoint before it", enhope_error(c->ctx));
+    print_notice(c, text);
     return 0;
 }
 
@@ -200,17 +200,16 @@ int cli_checkpoint_begin(cli_checkpoint *c, enhope_context *ctx, enhope_trainer 
     c->progress = progress;
     c->last = cli_now();
     if (cli_rank_0_value(ctx, c->folder != NULL) != (c->folder != NULL))
-        return cli_error("rank 0 is %s --checkpoint: all ranks must be given the same",
-                         c->folder ? "without" : "given");
+        return cli_error("rank 0 runs %s --checkpoint; start all ranks with the same options",
+                         c->folder ? "without" : "with");
     if (!c->folder) return 0;
     const enhope_status status = enhope_trainer_checkpoint(trainer, NULL);
     if (status) return cli_fail(ctx, status);
-    place *found = NULL;
+    position *found = NULL;
     int count = 0, code = list(c, false, &found, &count);
     bool resumed = false;
     if (!code && cli_rank_0_value(ctx, count) != count)
-        code =
-            cli_error("%s holds other checkpoints here than on rank 0: all ranks must see the same files", c->folder);
+        code = cli_error("%s contains other checkpoints than on rank 0; use a folder that all ranks share", c->folder);
     for (int i = 0; i < count && !code && !resumed; i++) code = resume_from(c, found[i], i == count - 1, &resumed);
     free(found);
     if (!code) cli_progress_keep(progress, c->epoch);
@@ -219,14 +218,15 @@ int cli_checkpoint_begin(cli_checkpoint *c, enhope_context *ctx, enhope_trainer 
 
 /* ---- writing ---- */
 
-/* Of those up to the present place the last few stay. Later ones were found to be damaged: training comes by again. */
+/* Removes all but the newest few up to the current position. Later ones are damaged, and training
+ * will overwrite them. */
 static void prune(const cli_checkpoint *c)
 {
     if (cli_rank()) return;
-    place *found = NULL;
+    position *found = NULL;
     int count = 0;
     if (list(c, false, &found, &count)) return;
-    const place now = {c->epoch, c->batch};
+    const position now = {c->epoch, c->batch};
     int64_t kept = 0;
     for (int i = 0; i < count; i++) {
         if (newest_first(&found[i], &now) < 0 || kept++ < c->keep) continue;
@@ -237,19 +237,19 @@ static void prune(const cli_checkpoint *c)
     free(found);
 }
 
-/* Whether it was written; if not, that was told. */
+/* Writes a checkpoint; false after a message if that failed. */
 static bool write_one(cli_checkpoint *c)
 {
-    char *path = path_of(c, (place){c->epoch, c->batch});
+    char *path = path_of(c, (position){c->epoch, c->batch});
     const enhope_status status = path ? enhope_trainer_checkpoint(c->trainer, path) : ENHOPE_ERROR_MEMORY;
     c->last = cli_now();
     c->failed = status != ENHOPE_OK;
     if (status) {
         char text[1200];
         snprintf(text, sizeof text, "%s; %s", enhope_error(c->ctx),
-                 c->newest && access(c->newest, F_OK) == 0 ? "the checkpoints before it are kept"
-                                                           : "there is no checkpoint before it");
-        tell(c, text);
+                 c->newest && access(c->newest, F_OK) == 0 ? "earlier checkpoints are kept"
+                                                           : "there is no earlier checkpoint");
+        print_notice(c, text);
         free(path);
         return false;
     }
@@ -264,7 +264,7 @@ int cli_checkpoint_step(const enhope_progress *at, void *user)
     cli_checkpoint *c = user;
     int stop = cli_progress_step(at, c->progress);
     if (!c->folder) return stop;
-    stop = cli_rank_0_value(c->ctx, stop); /* rank 0's signals and clock count */
+    stop = cli_rank_0_value(c->ctx, stop); /* rank 0's signals and clock apply to all */
     c->epoch = at->epoch;
     c->batch = at->epoch_done ? 0 : at->batch;
     c->stepped = true;

@@ -1,4 +1,5 @@
-/* Training a model and saving it, anew (train) or on from another (update): progress, checkpoints, signals, a summary. */
+/* Trains a new model (train) or continues from one (update) and saves it, with progress,
+ * checkpoints, signals and a summary. */
 #define _DEFAULT_SOURCE 1
 #include <stdlib.h>
 #include <math.h>
@@ -27,7 +28,7 @@ static void put_summary(const cli_session *session, double seconds, const char *
     describe_best(session, best, sizeof best);
     cli_bytes_text(stat(path, &at) == 0 ? (double)at.st_size : 0.0, bytes, sizeof bytes);
     if (!strcmp(session->model_info.method, "knn")) { /* nothing was learned */
-        printf("Kept %lld points for %s; the model is in %s (%s).\n", (long long)session->model_info.references,
+        printf("Stored %lld points for %s; the model is in %s (%s).\n", (long long)session->model_info.references,
                session->model_info.method, path, bytes);
         return;
     }
@@ -38,27 +39,25 @@ static void put_summary(const cli_session *session, double seconds, const char *
            cut ? " (ended by --time-limit)" : "", best, path, bytes);
 }
 
-/* The held-out error beside the training error, and a warning where they part. */
+/* Prints the validation and the training error, and a warning if they differ much. */
 static void put_errors(const cli_session *session)
 {
     char errors[256];
     if (!cli_errors_text(&session->model_info, errors, sizeof errors)) return;
     printf("Errors with 95 %% intervals: %s.\n", errors);
-    if (!cli_errors_part(&session->model_info)) return;
-    fflush(stdout); /* the warning comes after what it speaks of */
-    fputs("The validation error is clearly above the training error: the map has learned its training samples better "
-          "than "
-          "their classes. --noise, --dropout, a smaller map (--n-factors, --n-hidden) or more samples may help.\n",
+    if (!cli_errors_differ(&session->model_info)) return;
+    fflush(stdout); /* print the warning after the errors */
+    fputs("warning: the validation error is clearly above the training error: the model overfits. Try --noise, "
+          "--dropout, a smaller map (--n-factors, --n-hidden) or more samples.\n",
           stderr);
 }
 
-/* A signal ended it: what is kept is the checkpoint, or the best model where there is none. */
+/* After a signal: reports the checkpoint, or saves the best model if there is none. */
 static int stopped(cli_session *session, const cli_checkpoint *checkpoint, const char *path)
 {
     if (cli_rank()) return 0;
     if (checkpoint->safe) {
-        cli_error("stopped; what is trained so far is kept in %s: the same command with --resume goes on from there",
-                  checkpoint->newest);
+        cli_error("stopped; the checkpoint is %s; run the same command with --resume to resume", checkpoint->newest);
         return 128 + cli_caught_signal();
     }
     char best[96];
@@ -69,8 +68,8 @@ static int stopped(cli_session *session, const cli_checkpoint *checkpoint, const
     return 128 + cli_caught_signal();
 }
 
-/* Seconds of all runs. Where this one had nothing left to do, the history tells those before it, without those of the model
- * that they went on from. */
+/* Training time of all runs since the start. If this run had nothing left to do, the time is that
+ * of the history, without the part of the model that update started from. */
 static double all_seconds(const cli_session *session, const cli_progress *progress)
 {
     int64_t rows = 0;
@@ -93,7 +92,7 @@ static int save(cli_session *session, const cli_options *options, const cli_prog
     return 0;
 }
 
-/* session->model is what training goes on from, or NULL; then it is the new one. */
+/* Before: session->model is the model to continue from, or NULL. After: it is the new model. */
 static int train(cli_session *session, const cli_options *options, const enhope_settings *settings,
                  cli_progress *progress, cli_checkpoint *checkpoint, const char *path)
 {
@@ -140,18 +139,18 @@ int cli_settings_of_model(const cli_session *session, const char *const *others,
     return status ? cli_fail(session->ctx, status) : 0;
 }
 
-static void tell_data(const cli_session *session, const cli_options *options)
+static void print_data(const cli_session *session, const cli_options *options)
 {
     if (options->quiet || cli_rank()) return;
     fprintf(stderr, "%s: %lld samples, %lld inputs, %d classes\n", options->data, (long long)session->data_info.n,
             (long long)session->data_info.inputs, (int)session->data_info.classes);
 }
 
-/* 0, or the exit code where a signal came before training began. */
+/* The exit code if a signal was caught before training; else 0. */
 static int stopped_early(void)
 {
-    if (!cli_caught_signal() || cli_ranks() > 1) return 0; /* ranks stop together, in the first batch */
-    cli_error("stopped before training began; nothing is saved");
+    if (!cli_caught_signal() || cli_ranks() > 1) return 0; /* ranks stop together in the first batch */
+    cli_error("stopped before training began; no model is saved");
     return 128 + cli_caught_signal();
 }
 
@@ -160,7 +159,7 @@ int cli_train(cli_session *session, const cli_options *options, const enhope_set
     cli_progress progress = {0};
     cli_checkpoint checkpoint = {.lock = -1};
     int code = cli_output_differs(path, options->data);
-    if (!code && !cli_rank()) code = cli_output_check(path); /* before the work, not after it */
+    if (!code && !cli_rank()) code = cli_output_check(path); /* check before training */
     if (!code) code = cli_checkpoint_open(&checkpoint, options, path);
     if (!code)
         code = cli_progress_open(&progress, options->quiet || cli_rank(), cli_rank() ? NULL : options->training.log,
@@ -168,7 +167,7 @@ int cli_train(cli_session *session, const cli_options *options, const enhope_set
     if (!code) enhope_context_set_log(session->ctx, cli_progress_log, &progress);
     if (!code) code = cli_session_data(session, options, options->data, "train");
     if (!code) code = stopped_early();
-    if (!code) tell_data(session, options);
+    if (!code) print_data(session, options);
     if (!code) code = train(session, options, settings, &progress, &checkpoint, path);
     enhope_context_set_log(session->ctx, NULL, NULL);
     cli_progress_close(&progress);

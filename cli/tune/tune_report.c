@@ -1,4 +1,5 @@
-/* What a search has found: the frontier of error against size and speed, the best model, and a page that tells all. */
+/* Results of a search: the frontier of error against size and speed, the best model, and a
+ * report. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static int runs(const tuning *t)
 static const tune_run *run_at(const tuning *t, int i)
 {
     const tune_run *run = &t->trial[i / ROUNDS].run[i % ROUNDS];
-    return run->epochs && !run->failed ? run : NULL; /* one that was cut counts as well */
+    return run->epochs && !run->failed ? run : NULL; /* also if stopped at the time limit */
 }
 
 typedef enum cost { SIZE, SPEED } cost;
@@ -27,8 +28,8 @@ static double cost_of(const tune_run *run, cost by)
     return by == SIZE ? run->bytes : run->microseconds;
 }
 
-/* Whether no run within the limits is better in error or cost without being worse in the other. Sizes that differ by the
- * rows of a history, and times by what else a machine does, are the same. */
+/* Whether no run within the limits is better in error or cost and not worse in the other. Small
+ * differences of size (rows of the history) and time (load of the machine) are ignored. */
 static bool on_frontier(const tuning *t, const tune_run *run, cost by)
 {
     static const double same[] = {[SIZE] = 1.01, [SPEED] = 1.1};
@@ -40,7 +41,7 @@ static bool on_frontier(const tuning *t, const tune_run *run, cost by)
         const double d = cost_of(other, by);
         const bool better = other->error < run->error || d * same[by] < c;
         if (other->error <= run->error && d <= c * same[by] && (better || other < run))
-            return false; /* of equals the first */
+            return false; /* of equal runs, the first */
     }
     return true;
 }
@@ -66,7 +67,8 @@ bool tune_best(const tuning *t, int *trial, int *round)
 
 /* ---- timing ---- */
 
-/* What was beaten while others ran may be ahead when these are timed alone: it stays beaten. */
+/* A run that was beaten in parallel timing stays beaten, also if timing alone would rank it
+ * higher. */
 static void find_gone(tuning *t)
 {
     char path[TUNE_PATH];
@@ -76,7 +78,7 @@ static void find_gone(tuning *t)
     }
 }
 
-/* The models that are kept, one after the other while nothing else runs. */
+/* Times the stored models one by one, while no other run is active. */
 static int time_models(tuning *t)
 {
     cli_options options = *t->options;
@@ -98,10 +100,10 @@ static int time_models(tuning *t)
     return code;
 }
 
-/* ---- how sure ---- */
+/* ---- intervals ---- */
 
-/* Newcombe's interval of how much lower the second error is, in points, as if the two were judged on different samples:
- * on the same ones it is rather too wide. */
+/* Newcombe's interval of the decrease from the first error to the second, in percentage points. It
+ * assumes different samples; for the same samples it is too wide. */
 static void gain_interval(const tuning *t, double before, double after, double *low, double *high)
 {
     const int64_t n = t->facts.valid > 0 ? t->facts.valid : 1;
@@ -119,21 +121,22 @@ static void put_gain(const tuning *t, const tune_run *best, FILE *out)
     double low, high;
     gain_interval(t, base->error, best->error, &low, &high);
     if (best == base && t->trials < 2)
-        fprintf(out, "There was time for the default settings only: validation error %.2f %%; give --for more of it.\n",
-                base->error);
-    else if (best == base)
-        fprintf(out, "Nothing better than the default settings was found: validation error %.2f %%.\n", base->error);
-    else if (best->error == base->error)
-        fprintf(out,
-                "Validation error %.2f %%, as with the default settings, by a model of %.0f bytes instead of %.0f.\n",
-                best->error, best->bytes, base->bytes);
-    else
         fprintf(
             out,
-            "Validation error %.2f %% against %.2f %% of the default settings: %.2f points %s (95 %% interval %.2f to "
-            "%.2f).\n",
-            best->error, base->error, fabs(base->error - best->error),
-            base->error >= best->error ? "lower" : "higher, which the limits cost", low, high);
+            "The time was sufficient for the default settings only: validation error %.2f %%; use a longer --for.\n",
+            base->error);
+    else if (best == base)
+        fprintf(out, "No settings are better than the defaults: validation error %.2f %%.\n", base->error);
+    else if (best->error == base->error)
+        fprintf(out,
+                "Validation error %.2f %%, as with the default settings, with a model of %.0f bytes instead of %.0f.\n",
+                best->error, best->bytes, base->bytes);
+    else
+        fprintf(out,
+                "Validation error %.2f %%, default settings %.2f %%: %.2f points %s (95 %% interval %.2f to "
+                "%.2f).\n",
+                best->error, base->error, fabs(base->error - best->error),
+                base->error >= best->error ? "lower" : "higher, because of the limits", low, high);
 }
 
 /* ---- tables ---- */
@@ -149,7 +152,7 @@ static int by_error(const void *a, const void *b)
     return x->error != y->error ? (x->error < y->error ? -1 : 1) : x->at - y->at;
 }
 
-/* The runs that are to be shown, the best first; NULL: no memory. */
+/* The runs of the table, best first; NULL: out of memory. */
 static listed *list(const tuning *t, bool frontier, int *count)
 {
     listed *rows = cli_alloc("runs", runs(t), 1, sizeof *rows);
@@ -194,15 +197,14 @@ static void put_failed(const tuning *t, FILE *out)
     for (int i = 0; i < runs(t); i++) {
         const tune_run *run = &t->trial[i / ROUNDS].run[i % ROUNDS];
         if (run->failed)
-            fprintf(out, "\nTrial %d (`%s`) could not be trained: %s\n", i / ROUNDS, t->trial[i / ROUNDS].settings,
-                    run->why);
+            fprintf(out, "\nTrial %d (`%s`) failed: %s\n", i / ROUNDS, t->trial[i / ROUNDS].settings, run->reason);
     }
 }
 
 static void put_space(FILE *out)
 {
     const tune_dimension *d;
-    fputs("\n## The space\n\n| setting | values | |\n|---|---|---|\n", out);
+    fputs("\n## Search space\n\n| setting | values | |\n|---|---|---|\n", out);
     for (int i = 0; (d = tune_dimension_get(i)); i++) {
         fprintf(out, "| %s | ", d->setting);
         if (d->kind == TUNE_ONE_OF)
@@ -240,21 +242,20 @@ static int put_page(const tuning *t, const tune_run *best, FILE *out)
     listed *rows = list(t, false, &count);
     free(rows);
     if (!rows) return CLI_FAILED;
-    fputs("# A search for settings\n\n", out);
+    fputs("# Search for settings\n\n", out);
     put_command(t, out);
-    fprintf(
-        out,
-        "\n%lld samples, %lld of them the validation part, the same in all runs; %lld classes; %d trials, %d runs. ",
-        (long long)t->facts.samples, (long long)t->facts.valid, (long long)t->facts.classes, t->trials, count);
+    fprintf(out,
+            "\n%lld samples, of which %lld are the validation part of all runs; %lld classes; %d trials, %d runs. ",
+            (long long)t->facts.samples, (long long)t->facts.valid, (long long)t->facts.classes, t->trials, count);
     if (best)
         put_gain(t, best, out);
     else
         fputs("No model is within the limits.\n", out);
-    fputs("\nTrial 0 is the recipe `fast` as it is, trial 1 `best`, trial 2 `fast` for as long as the others, the rest "
-          "drawn "
-          "from the space. The error of the best of many runs is somewhat too good: `enhope eval` on data that neither "
-          "training nor this search has seen tells the truth.\n\n## The frontier\n\nRuns within the limits "
-          "that no other beats in error together with size (more than 1 % apart), or with speed (10 %).\n\n",
+    fputs("\nTrial 0 is the recipe `fast`, trial 1 `best`, trial 2 `fast` with the epochs of the other trials. The "
+          "rest are drawn from the search space. The error of the best of many runs is biased low: `enhope eval` on "
+          "data that neither "
+          "training nor this search has used gives an unbiased error.\n\n## Frontier\n\nRuns within the limits "
+          "that no other run beats in both error and size (differences over 1 %), or error and speed (over 10 %).\n\n",
           out);
     const int code = put_table(t, true, true, out);
     if (code) return code;
@@ -301,7 +302,9 @@ int tune_report(tuning *t)
     if (code) return code;
     putchar('\n');
     fflush(stdout);
-    if (!found) return cli_error("no model is within --size and --latency; the report is in %s", page);
+    if (!found)
+        return cli_error("no model is within --size and --latency; raise them, or search longer; the report is in %s",
+                         page);
     put_gain(t, best, stdout);
     printf("The model is in %s (trial %d), the report in %s.\n", model, trial, page);
     return 0;

@@ -1,5 +1,5 @@
-/* One run of the search: a trial's settings trained for a round's epochs, its model, and a small JSON file that tells how
- * it went. */
+/* One run of the search: trains the settings of a trial for the epochs of a round, and stores the
+ * model and a JSON file with the result. */
 #define _DEFAULT_SOURCE 1
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -33,7 +33,7 @@ void tune_data_text(const cli_options *options, char *buffer, size_t size)
     if (options->source.limit) snprintf(buffer + used, size - used, " --limit %lld", (long long)options->source.limit);
 }
 
-/* The settings of a run, epochs with them. */
+/* The settings of a run, with its epochs. */
 static void run_settings(const tuning *t, int trial, int round, char *buffer, size_t size)
 {
     const int64_t epochs = tune_epochs(t, trial, round);
@@ -49,25 +49,25 @@ bool tune_read(tuning *t, int trial, int round)
     tune_path(t, "runs", trial, round, ".json", path);
     run_settings(t, trial, round, settings, sizeof settings);
     tune_data_text(t->options, data, sizeof data);
-    cJSON *object = cli_kept_json(path);
+    cJSON *object = cli_json_read(path);
     if (!object) return false;
     const bool same =
-        !strcmp(cli_kept_text(object, "settings"), settings) && !strcmp(cli_kept_text(object, "data"), data);
+        !strcmp(cli_json_text(object, "settings"), settings) && !strcmp(cli_json_text(object, "data"), data);
     if (same) {
-        *run = (tune_run){.error = cli_kept_number(object, "valid_error_percent"),
-                          .seconds = cli_kept_number(object, "seconds"),
-                          .microseconds = cli_kept_number(object, "microseconds_per_point"),
-                          .bytes = cli_kept_number(object, "bytes"),
-                          .parameters = cli_kept_count(object, "parameters"),
-                          .epochs = cli_kept_count(object, "epochs"),
-                          .best = cli_kept_count(object, "best_epoch"),
-                          .cut = cli_kept_number(object, "cut") > 0};
-        snprintf(run->why, sizeof run->why, "%s", cli_kept_text(object, "failed"));
-        run->failed = run->why[0] != '\0';
+        *run = (tune_run){.error = cli_json_number(object, "valid_error_percent"),
+                          .seconds = cli_json_number(object, "seconds"),
+                          .microseconds = cli_json_number(object, "microseconds_per_point"),
+                          .bytes = cli_json_number(object, "bytes"),
+                          .parameters = cli_json_count(object, "parameters"),
+                          .epochs = cli_json_count(object, "epochs"),
+                          .best = cli_json_count(object, "best_epoch"),
+                          .cut = cli_json_number(object, "cut") > 0};
+        snprintf(run->reason, sizeof run->reason, "%s", cli_json_text(object, "failed"));
+        run->failed = run->reason[0] != '\0';
         run->done = run->failed || isfinite(run->error);
-        t->facts = (tune_facts){.samples = cli_kept_count(object, "samples"),
-                                .valid = cli_kept_count(object, "valid_samples"),
-                                .classes = cli_kept_count(object, "classes")};
+        t->facts = (tune_facts){.samples = cli_json_count(object, "samples"),
+                                .valid = cli_json_count(object, "valid_samples"),
+                                .classes = cli_json_count(object, "classes")};
     }
     cJSON_Delete(object);
     return same && run->done;
@@ -101,15 +101,15 @@ static int write_result(const tuning *t, int trial, int round, const tune_run *r
     cli_json(out, "{\"trial\": %d, \"data\": %s, \"settings\": %s", trial, data, settings);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         cli_json(out, ", %s: %g", numbers[i].name, numbers[i].value);
-    if (run->failed) cli_json(out, ", \"failed\": %s", run->why);
+    if (run->failed) cli_json(out, ", \"failed\": %s", run->reason);
     fputs("}\n", out);
     return cli_output_close(&output);
 }
 
 /* ---- training ---- */
 
-/* Ends a run by a signal, or when the time of the search is over. */
-static int go_on(const enhope_progress *at, void *user)
+/* Stops a run after a signal or at the time limit of the search. */
+static int keep_training(const enhope_progress *at, void *user)
 {
     const tuning *t = user;
     (void)at;
@@ -143,8 +143,8 @@ int tune_time(const cli_session *s, double *microseconds)
     return 0;
 }
 
-/* What is known of the model: sizes, error, and the time a point takes. */
-static int judge(const cli_session *s, const char *path, tune_run *run)
+/* Sizes, error and time per point of the model. */
+static int evaluate(const cli_session *s, const char *path, tune_run *run)
 {
     struct stat at = {0};
     const enhope_history *best = cli_session_best(s);
@@ -156,13 +156,13 @@ static int judge(const cli_session *s, const char *path, tune_run *run)
     return tune_time(s, &run->microseconds);
 }
 
-/* A trial that cannot be trained is a result; the default that cannot be is the end of the search. */
+/* A failed trial is a result. If the default settings fail, the search ends. */
 static int give_up(const tuning *t, int trial, int round, const cli_session *s, enhope_status status,
                    const tune_facts *facts)
 {
     tune_run run = {.failed = true};
     if (trial == 0 || status == ENHOPE_ERROR_IO || status == ENHOPE_ERROR_COMPUTE) return cli_fail(s->ctx, status);
-    snprintf(run.why, sizeof run.why, "%s", enhope_error(s->ctx));
+    snprintf(run.reason, sizeof run.reason, "%s", enhope_error(s->ctx));
     return write_result(t, trial, round, &run, facts);
 }
 
@@ -173,22 +173,22 @@ static int train(const tuning *t, int trial, int round, cli_session *s, const en
     enhope_settings_get(s->ctx, settings, "validation_fraction", part, sizeof part);
     const tune_facts facts = learn_facts(s, atof(part));
     const double start = cli_now();
-    const enhope_status status = enhope_train(s->ctx, s->data, settings, go_on, (void *)(uintptr_t)t, &s->model);
+    const enhope_status status =
+        enhope_train(s->ctx, s->data, settings, keep_training, (void *)(uintptr_t)t, &s->model);
     if (status && status != ENHOPE_STOPPED) return give_up(t, trial, round, s, status, &facts);
     if (cli_caught_signal()) return 128 + cli_caught_signal();
     run.seconds = cli_now() - start;
     run.cut = status == ENHOPE_STOPPED;
     enhope_model_get_info(s->model, &s->model_info);
     const enhope_history *best = cli_session_best(s);
-    if (run.cut && !best && trial) return 0; /* not an epoch: nothing to keep */
+    if (run.cut && !best && trial) return 0; /* no complete epoch: no result */
     if (!best || !isfinite(best->valid_error))
-        return cli_error(run.cut
-                             ? "the time was over before the default settings had their first epoch"
-                             : "there is no validation part to tune on: too few samples, or --validation-fraction 0");
+        return cli_error(run.cut ? "the time limit ended the first epoch of the default settings; use a longer --for"
+                                 : "the validation part is empty; use more samples, or a --validation-fraction above 0");
     tune_path(t, "models", trial, round, ".safetensors", path);
     const enhope_status saved = enhope_model_save(s->ctx, s->model, path);
     if (saved) return cli_fail(s->ctx, saved);
-    const int code = judge(s, path, &run);
+    const int code = evaluate(s, path, &run);
     return code ? code : write_result(t, trial, round, &run, &facts);
 }
 

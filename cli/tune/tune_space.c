@@ -1,5 +1,5 @@
-/* The space that tune searches, and how a trial's settings come out of it: by the seed, the series and the trial's number alone, so
- * that a search that was stopped goes on with the same trials. */
+/* The search space of tune. The settings of a trial depend on the seed, the series and the number
+ * of the trial only, so that a resumed search has the same trials. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 /* clang-format off */
 static const tune_dimension space[] = {
     {"noise", TUNE_ONE_OF, 0, 0, "0|0.05|0.1|0.2|0.3", ""},
-    {"dropout", TUNE_ONE_OF, 0, 0, "0|0|0.1|0.2|0.3", "none for two trials of five"},
+    {"dropout", TUNE_ONE_OF, 0, 0, "0|0|0.1|0.2|0.3", "0 for two trials of five"},
     {"order", TUNE_ONE_OF, 0, 0, "2|3|3", "3 for two trials of three"},
     {"normalizer", TUNE_ONE_OF, 0, 0, "joint|row", ""},
     {"n_factors n_hidden", TUNE_ONE_OF, 0, 0, "100 50|200 100|400 200|800 400", "together"},
@@ -18,8 +18,8 @@ static const tune_dimension space[] = {
     {"n_exemplars", TUNE_ONE_OF, 0, 0, "1|2|3|5", "times the number of classes"},
     {"exemplars", TUNE_ONE_OF, 0, 0, "kmeans|learned|learned", "learned for two trials of three"},
     {"init_scale", TUNE_LOG, 0.1, 3, NULL, ""},
-    {"adversarial_step", TUNE_ONE_OF, 0, 0, "0|0|0|0.03|0.1", "none for three trials of five: it doubles the time"},
-    {"label_smoothing", TUNE_ONE_OF, 0, 0, "0|0|0.05|0.1", "none for every other trial"},
+    {"adversarial_step", TUNE_ONE_OF, 0, 0, "0|0|0|0.03|0.1", "0 for three trials of five: it doubles the time"},
+    {"label_smoothing", TUNE_ONE_OF, 0, 0, "0|0|0.05|0.1", "0 for half of the trials"},
 };
 /* clang-format on */
 enum { DIMENSIONS = sizeof space / sizeof *space };
@@ -29,7 +29,7 @@ const tune_dimension *tune_dimension_get(int i)
     return i >= 0 && i < DIMENSIONS ? &space[i] : NULL;
 }
 
-/* A number in [0, 1) by (seed, trial, dimension): splitmix64. */
+/* A random number in [0, 1) for (seed, trial, dimension): splitmix64. */
 static double uniform(int64_t seed, int64_t trial, int dimension)
 {
     uint64_t x = (uint64_t)seed * 0x9e3779b97f4a7c15u + (uint64_t)trial * 0xd1342543de82ef95u + (uint64_t)dimension;
@@ -50,7 +50,7 @@ static void pick(const char *values, double u, char *buffer, size_t size)
     snprintf(buffer, size, "%.*s", (int)strcspn(values, "|"), values);
 }
 
-static const char *value_said(const cli_options *options, const char *name)
+static const char *explicit_value(const cli_options *options, const char *name)
 {
     for (int i = 0; i < options->settings; i++)
         if (!strcmp(options->setting[i].name, name)) return options->setting[i].value;
@@ -77,7 +77,7 @@ static void add(char *buffer, size_t size, const char *name, const char *value)
 static void add_drawn(const tuning *t, int trial, int i, char *buffer, size_t size)
 {
     const tune_dimension *d = &space[i];
-    enum { SERIES = 10000 }; /* trials of a search are no more */
+    enum { SERIES = 10000 }; /* more than the trials of a search */
     const double u = uniform(t->seed, trial + SERIES * (t->series - 1), i);
     char value[64];
     if (d->kind == TUNE_ONE_OF) {
@@ -94,11 +94,11 @@ static void add_drawn(const tuning *t, int trial, int i, char *buffer, size_t si
     if (!strcmp(d->setting, "n_factors n_hidden")) {
         char *hidden = strchr(value, ' ');
         *hidden++ = '\0';
-        if (!value_said(t->options, "n_factors")) add(buffer, size, "n_factors", value);
-        if (!value_said(t->options, "n_hidden")) add(buffer, size, "n_hidden", hidden);
+        if (!explicit_value(t->options, "n_factors")) add(buffer, size, "n_factors", value);
+        if (!explicit_value(t->options, "n_hidden")) add(buffer, size, "n_hidden", hidden);
         return;
     }
-    if (value_said(t->options, d->setting)) return;
+    if (explicit_value(t->options, d->setting)) return;
     if (!strcmp(d->setting, "n_exemplars")) {
         long long each = 0;
         sscanf(value, "%lld", &each);
@@ -113,7 +113,7 @@ void tune_settings(const tuning *t, int trial, char *buffer, size_t size)
     snprintf(buffer, size, "recipe %s", trial == BEST ? "best" : "fast");
     for (int i = 0; i < DIMENSIONS && trial >= DRAWN; i++)
         if (t->drawn >> i & 1) add_drawn(t, trial, i, buffer, size);
-    for (int i = 0; i < t->options->settings; i++) { /* what the user says holds for all; epochs are the rounds' */
+    for (int i = 0; i < t->options->settings; i++) { /* explicit settings apply to all trials, epochs to the rounds */
         const cli_pair *s = &t->options->setting[i];
         if (trial == DEFAULT || strcmp(s->name, "n_epochs") != 0) add(buffer, size, s->name, s->value);
     }
@@ -123,6 +123,6 @@ int64_t tune_epochs(const tuning *t, int trial, int round)
 {
     if (trial == 0) return 0;
     int64_t epochs = t->epochs;
-    for (int i = round + 1; i < ROUNDS; i++) epochs = (epochs + KEPT - 1) / KEPT;
+    for (int i = round + 1; i < ROUNDS; i++) epochs = (epochs + REDUCTION - 1) / REDUCTION;
     return epochs;
 }

@@ -1,4 +1,4 @@
-/* Data inside the page of enhope view. */
+/* Writes data into the page of enhope view. */
 #include "view/page.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ uint16_t cli_page_place(double y, double low, double high)
 void cli_page_put_json(FILE *out, const char *id, const char *json, size_t size)
 {
     fprintf(out, "<script type=\"application/json\" id=\"%s\">", id);
-    for (size_t i = 0; i < size; i++) { /* in JSON these stand in strings only, where they may be written so */
+    for (size_t i = 0; i < size; i++) { /* in JSON these occur in strings only and can be escaped */
         if (json[i] == '<' || json[i] == '>' || json[i] == '&')
             fprintf(out, "\\u%04x", (unsigned)(unsigned char)json[i]);
         else
@@ -59,7 +59,7 @@ int cli_page_put_block(FILE *out, const char *id, const void *numbers, size_t co
     for (size_t b = 0; b < width && !code; b++)
         for (size_t i = 0; i < count; i++) planes[b * count + i] = from[i * width + b];
     if (!code && compress2(packed, &packed_size, planes, (uLong)size, LEVEL) != Z_OK)
-        code = cli_error("out of memory: %s cannot be packed", id);
+        code = cli_error("out of memory: cannot compress %s", id);
     if (!code) {
         fprintf(out, "<script type=\"text/plain\" id=\"%s\" data-count=\"%zu\" data-width=\"%zu\">", id, count, width);
         put_base64(out, packed, packed_size);

@@ -1,4 +1,4 @@
-/* Training as a film: the same training once more, watched. */
+/* Records an animation of training: repeats the training and embeds the points at intervals. */
 #include "view/page_history.h"
 
 #include <math.h>
@@ -8,19 +8,19 @@
 #include "view/page.h"
 
 enum {
-    FRAMES = 200,    /* at most */
-    FRAMES_SLOW = 60 /* where each of them embeds all training points */
+    FRAMES = 200,    /* maximum */
+    FRAMES_SLOW = 60 /* maximum if each frame embeds all training points */
 };
 
-/* One frame after the other is made in these. */
+/* Buffers for one frame. */
 typedef struct camera {
     const cli_session *session;
     const cli_page_watched *watched;
     enhope_trainer *trainer;
     enhope_dataset *sample;
-    int64_t most;   /* frames */
-    float *Y;       /* (points, h) */
-    int32_t *label; /* (points) */
+    int64_t max_frames; /* frames */
+    float *Y;           /* (points, h) */
+    int32_t *label;     /* (points) */
     cli_page_history *out;
 } camera;
 
@@ -57,12 +57,12 @@ static void keep_places(const camera *k, const cli_page_frame *frame)
 
 static double error_of(const camera *k)
 {
-    int64_t labelled = 0, wrong = 0;
+    int64_t labeled = 0, wrong = 0;
     for (int64_t i = 0; i < k->watched->points; i++) {
-        labelled += k->watched->truth[i] >= 0;
+        labeled += k->watched->truth[i] >= 0;
         wrong += k->watched->truth[i] >= 0 && k->watched->truth[i] != k->label[i];
     }
-    return labelled ? (double)wrong / (double)labelled : NAN;
+    return labeled ? (double)wrong / (double)labeled : NAN;
 }
 
 static int take_frame(camera *k, const enhope_progress *at, bool last)
@@ -85,7 +85,8 @@ static int take_frame(camera *k, const enhope_progress *at, bool last)
     return 0;
 }
 
-/* Frame f of F comes after the (f / F)^2-th part of all steps, but at least one after the frame before. */
+/* Frame f of F follows after a fraction (f / F)^2 of all steps, and at least one step after frame f
+ * - 1. */
 static int watch(camera *k)
 {
     int done = 0, code = 0;
@@ -94,16 +95,17 @@ static int watch(camera *k)
         enhope_progress at = {0};
         const enhope_status status = enhope_trainer_step(k->trainer, &at, &done);
         if (status) return cli_fail(k->session->ctx, status);
-        if (!done && (step < next || k->out->frames == k->most - 1)) continue; /* the last place is for the end */
+        if (!done && (step < next || k->out->frames == k->max_frames - 1))
+            continue; /* the last frame is the end of training */
         code = take_frame(k, &at, done);
-        const double share = (double)(k->out->frames + 1) / (double)k->most;
+        const double share = (double)(k->out->frames + 1) / (double)k->max_frames;
         const double planned = (double)at.epochs * (double)at.batches;
         next = step + 1 > (int64_t)(planned * share * share) ? step + 1 : (int64_t)(planned * share * share);
     }
     return code;
 }
 
-/* How far the last frame is from where the model has the points. */
+/* Distance between the points of the last frame and those of the model. */
 static double gap_of(const camera *k)
 {
     const cli_page_frame *last = &k->out->frame[k->out->frames - 1];
@@ -123,11 +125,11 @@ int cli_page_history_record(const cli_session *session, const cli_options *optio
     cli_options of_training = *options;
     enhope_settings *settings = NULL;
     camera k = {.session = session, .watched = watched, .out = out};
-    k.most = session->model_info.references_are_exemplars ? FRAMES : FRAMES_SLOW;
+    k.max_frames = session->model_info.references_are_exemplars ? FRAMES : FRAMES_SLOW;
     of_training.source.part = NULL;
     out->points = points;
-    out->place = cli_alloc("frames", k.most, points * 2, sizeof *out->place);
-    out->frame = out->place ? cli_alloc("frames", k.most, 1, sizeof *out->frame) : NULL;
+    out->place = cli_alloc("frames", k.max_frames, points * 2, sizeof *out->place);
+    out->frame = out->place ? cli_alloc("frames", k.max_frames, 1, sizeof *out->frame) : NULL;
     k.Y = out->frame ? cli_alloc("a frame", points, session->model_info.outputs, sizeof *k.Y) : NULL;
     k.label = k.Y ? cli_alloc("a frame", points, 1, sizeof *k.label) : NULL;
     int code = k.label ? 0 : CLI_FAILED;

@@ -1,4 +1,4 @@
-/* The page of enhope view, written: points, samples, training, the model, and what is told of them. */
+/* Writes the page of enhope view: points, samples, history, model and metadata. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "view/view.h"
 
 enum {
-    NAMES = 20000,             /* inputs whose names travel */
-    MODEL_BYTES = 48 * 1000000 /* of a model that travels */
+    NAMES = 20000,             /* maximum inputs with names in the page */
+    MODEL_BYTES = 48 * 1000000 /* maximum size of a model in the page */
 };
 static const char *const part_names[] = {"held out", "training", "all"};
 
@@ -47,9 +47,9 @@ static double number_of(const view *v, int64_t i, number which)
     return round(65535.0 * fmin(1, fmax(0, (double)p)));
 }
 
-static int put_numbers(const view *v, FILE *out, const char *id, number which, double most)
+static int put_numbers(const view *v, FILE *out, const char *id, number which, double max_value)
 {
-    const size_t width = most < 256 ? 1 : most < 65536 ? 2 : 4;
+    const size_t width = max_value < 256 ? 1 : max_value < 65536 ? 2 : 4;
     uint8_t *to = cli_alloc(id, v->n, (int64_t)width, 1);
     if (!to) return CLI_FAILED;
     for (int64_t i = 0; i < v->n; i++) {
@@ -66,7 +66,7 @@ static int put_points(const view *v, FILE *out)
     const double c = v->session.model_info.classes + 1;
     const struct {
         const char *id;
-        double most;
+        double max_value;
     } blocks[] = {[NUMBER_X] = {"x", 65535},
                   [NUMBER_Y] = {"y", 65535},
                   [NUMBER_ROW] = {"row", UINT32_MAX},
@@ -77,11 +77,11 @@ static int put_points(const view *v, FILE *out)
                   [NUMBER_PROBA] = {"proba", 65535}};
     int code = 0;
     for (int i = 0; i <= NUMBER_PROBA && !code; i++)
-        code = put_numbers(v, out, blocks[i].id, (number)i, blocks[i].most);
+        code = put_numbers(v, out, blocks[i].id, (number)i, blocks[i].max_value);
     return code;
 }
 
-/* ---- how training went ---- */
+/* ---- history of training ---- */
 
 static int put_history(const view *v, FILE *out)
 {
@@ -134,7 +134,7 @@ static int put_model(const view *v, FILE *out, bool *there)
     return code;
 }
 
-/* ---- what is told ---- */
+/* ---- metadata ---- */
 
 static void put_inputs(const view *v, FILE *out)
 {
@@ -167,7 +167,7 @@ static void put_parts(const view *v, FILE *out)
     for (int k = 0; k < v->parts; k++)
         fprintf(out, "%s{\"kind\":%d,\"name\":\"%s\",\"n\":%lld,\"labelled\":%lld,\"errors\":%lld}", k ? "," : "",
                 v->part[k].kind, part_names[v->part[k].kind], (long long)v->part[k].session.data_info.n,
-                (long long)v->part[k].labelled, (long long)v->part[k].errors);
+                (long long)v->part[k].labeled, (long long)v->part[k].errors);
     fprintf(out, "],\"total\":%lld,\"n\":%lld,\"details\":%lld,", (long long)v->total, (long long)v->n,
             (long long)v->details);
 }
@@ -185,7 +185,7 @@ static void put_exemplars(const view *v, FILE *out)
     fputs("],", out);
 }
 
-/* The last name of a path, as text; of a pair of files the first's, of a synthetic set its kind. */
+/* The file name of a path; for a pair of files that of the first, for synthetic data its kind. */
 static int put_last_name(FILE *out, const char *path)
 {
     char *text = strdup(path), *from = text;

@@ -1,4 +1,4 @@
-/* The samples that the page of enhope view carries: pictures, fields or words. */
+/* Writes the samples of the page of enhope view: images, fields or words. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "view/view.h"
 
 enum {
-    THUMB = 32, /* pixels of a side of a picture, at most */
-    LEVELS = 15 /* of grey, less one: four bits */
+    THUMB = 32, /* maximum side of an image in pixels */
+    LEVELS = 15 /* maximum gray level: four bits */
 };
 
 int64_t view_shrink(const enhope_dataset_info *info)
@@ -25,7 +25,7 @@ static int sample_of(const view *v, int64_t at, float *x)
     return status ? cli_fail(v->session.ctx, status) : 0;
 }
 
-/* One picture, two pixels a byte. */
+/* Packs one image, two pixels per byte. */
 static void pack_picture(const enhope_dataset_info *info, const float *x, uint8_t *to)
 {
     const int64_t s = view_shrink(info), rows = (info->image_rows + s - 1) / s,
@@ -37,8 +37,8 @@ static void pack_picture(const enhope_dataset_info *info, const float *x, uint8_
         for (int64_t a = i / columns * s; a < (i / columns + 1) * s && a < info->image_rows; a++)
             for (int64_t b = i % columns * s; b < (i % columns + 1) * s && b < info->image_columns; b++, count++)
                 sum += (double)x[a * info->image_columns + b];
-        const double grey = (sum / (double)count - info->minimum) / wide;
-        const unsigned level = (unsigned)lround(LEVELS * fmin(1, fmax(0, grey)));
+        const double gray = (sum / (double)count - info->minimum) / wide;
+        const unsigned level = (unsigned)lround(LEVELS * fmin(1, fmax(0, gray)));
         to[i / 2] = (uint8_t)(to[i / 2] | (i % 2 ? level << 4 : level));
     }
 }
@@ -74,7 +74,7 @@ static int put_fields(const view *v, FILE *out, float *x)
     return code;
 }
 
-/* For every sample where its words begin, then their columns and how often they occur. */
+/* Writes the first word of every sample, then the columns and the counts of the words. */
 static int put_words(const view *v, FILE *out)
 {
     enhope_values values[VIEW_PARTS];

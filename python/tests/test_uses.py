@@ -245,7 +245,7 @@ def test_verbose_prints_information_to_stderr(blobs, capfd):
         enhope.LPP().fit(X, y)
         assert capfd.readouterr().err == ""
         enhope.LPP(verbose=True).fit(X, y)
-    assert "lpp: the 5 nearest of each of" in capfd.readouterr().err
+    assert "lpp: searching 5 neighbors for each of" in capfd.readouterr().err
 
 
 # ---- continued training ----

@@ -42,6 +42,45 @@ static bool is_word(const char *text, size_t length, const char *word)
     return length == strlen(word) && strncasecmp(text, word, length) == 0;
 }
 
+/* A decimal number: mantissa * 10^exponent. */
+typedef struct decimal {
+    uint64_t mantissa;
+    int digits; /* of the mantissa, without leading zeros */
+    int64_t exponent;
+    bool any;   /* a digit was read */
+    bool exact; /* all digits are in the mantissa */
+} decimal;
+
+/* Reads digits up to the first other character and returns its position. Each digit that enters the
+ * mantissa adds `step` to the exponent: -1 after the decimal point, else 0. */
+static inline const char *read_digits(const char *at, const char *end, int step, decimal *d)
+{
+    for (; at < end && digit(*at); at++) {
+        d->any = true;
+        if (d->digits < 19) {
+            d->mantissa = d->mantissa * 10 + (uint64_t)(*at - '0');
+            d->digits += d->mantissa > 0;
+            d->exponent += step;
+        } else {
+            d->exact = false;
+        }
+    }
+    return at;
+}
+
+/* Reads the exponent behind an 'e'. Returns NULL if it has no digits. */
+static inline const char *read_exponent(const char *at, const char *end, decimal *d)
+{
+    const bool down = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    if (at == end || !digit(*at)) return NULL;
+    int64_t e = 0;
+    for (; at < end && digit(*at); at++)
+        if (e < 100000) e = e * 10 + (*at - '0');
+    d->exponent += down ? -e : e;
+    return at;
+}
+
 eh_number_kind eh_number_parse(const char *text, size_t length, double *out)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -55,47 +94,17 @@ eh_number_kind eh_number_parse(const char *text, size_t length, double *out)
         const bool word = is_word(at, rest, "nan") || is_word(at, rest, "inf") || is_word(at, rest, "infinity");
         return word ? EH_NOT_FINITE : EH_NOT_NUMBER;
     }
-    uint64_t mantissa = 0;
-    int digits = 0; /* of the mantissa, without leading zeros */
-    int64_t exponent = 0;
-    bool any = false, exact = true;
-    for (; at < end && digit(*at); at++) {
-        any = true;
-        if (digits < 19) {
-            mantissa = mantissa * 10 + (uint64_t)(*at - '0');
-            digits += mantissa > 0;
-        } else {
-            exact = false;
-        }
-    }
-    if (at < end && *at == '.') {
-        for (at++; at < end && digit(*at); at++) {
-            any = true;
-            if (digits < 19) {
-                mantissa = mantissa * 10 + (uint64_t)(*at - '0');
-                digits += mantissa > 0;
-                exponent--;
-            } else {
-                exact = false;
-            }
-        }
-    }
-    if (!any) return EH_NOT_NUMBER;
-    if (at < end && (*at == 'e' || *at == 'E')) {
-        const bool down = ++at < end && *at == '-';
-        if (at < end && (*at == '-' || *at == '+')) at++;
-        if (at == end || !digit(*at)) return EH_NOT_NUMBER;
-        int64_t e = 0;
-        for (; at < end && digit(*at); at++)
-            if (e < 100000) e = e * 10 + (*at - '0');
-        exponent += down ? -e : e;
-    }
+    decimal d = {.exact = true};
+    at = read_digits(at, end, 0, &d);
+    if (at < end && *at == '.') at = read_digits(at + 1, end, -1, &d);
+    if (!d.any) return EH_NOT_NUMBER;
+    if (at < end && (*at == 'e' || *at == 'E')) at = read_exponent(at + 1, end, &d);
     if (at != end) return EH_NOT_NUMBER;
     /* a mantissa up to 2^53 and a power of ten up to 22 are exact doubles: the result is rounded
      * once */
-    if (exact && mantissa <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
-        const double m = (double)mantissa;
-        const double value = exponent < 0 ? m / power[-exponent] : m * power[exponent];
+    if (d.exact && d.mantissa <= (uint64_t)1 << 53 && d.exponent >= -22 && d.exponent <= 22) {
+        const double m = (double)d.mantissa;
+        const double value = d.exponent < 0 ? m / power[-d.exponent] : m * power[d.exponent];
         *out = negative ? -value : value;
         return EH_NUMBER;
     }

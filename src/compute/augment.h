@@ -1,9 +1,11 @@
-/* The random numbers that disturb inputs, once for all backends (the cuda backend compiles them for the device).
+/* The random numbers of augmentation, shared by all backends (the cuda backend compiles them for
+ * the device).
  *
- * Columns 4 k .. 4 k + 3 of a row take the four words of one Philox block, of the counter (pass, row, stream, k). Two words
- * make two normal numbers (Box, Muller 1958), one word decides whether an input is dropped. Of each word the upper 24 bits
- * are used: a float holds these exactly, so that backends differ in the rounding of the formulas alone. The largest noise
- * is sqrt(48 log 2) = 5.8 deviations. */
+ * Columns 4 k .. 4 k + 3 of a row use the four words of the Philox block with the counter (pass,
+ * row, stream, k). Two words give two normal numbers (Box, Muller 1958); one word decides
+ * whether an input is dropped. Only the upper 24 bits of each word are used. A float holds these
+ * exactly, so backends differ only in the rounding of the formulas. The largest noise is sqrt(48
+ * log 2) = 5.8 standard deviations. */
 #ifndef EH_AUGMENT_H
 #define EH_AUGMENT_H
 
@@ -13,25 +15,25 @@
 #include "base/philox.h"
 #include "compute/compute.h"
 
-/* Rows are less than 2^44. */
+/* row < 2^44. */
 EH_HOST_DEVICE static inline uint64_t eh_augment_index(uint64_t pass, int64_t row)
 {
     return pass << 44 ^ (uint64_t)row;
 }
 
-/* An input is dropped where the upper 24 bits of its word are below this. */
+/* An input is dropped if the upper 24 bits of its word are below this value. */
 static inline int32_t eh_drop_below(double dropout)
 {
     return (int32_t)(dropout * 0x1p24 + 0.5);
 }
 
-/* log u for u in (0, 1], to 1e-7 of it: u = 2^e m, m about 1, and log m = 2 artanh s with s = (m - 1) / (m + 1), whose
- * series ends early, as |s| < 0.172. */
+/* log u for u in (0, 1] with a relative error of 1e-7: u = 2^e m with m near 1, and log m = 2
+ * artanh s with s = (m - 1) / (m + 1). The series is short because |s| < 0.172. */
 EH_HOST_DEVICE static inline float eh_log_unit(float u)
 {
     int32_t bits;
     memcpy(&bits, &u, sizeof bits);
-    const int32_t e = (bits - 0x3F3504F3) >> 23; /* m is at least the root of 1/2 */
+    const int32_t e = (bits - 0x3F3504F3) >> 23; /* m is at least sqrt(1/2) */
     bits -= e * (1 << 23);
     float m;
     memcpy(&m, &bits, sizeof m);
@@ -39,8 +41,9 @@ EH_HOST_DEVICE static inline float eh_log_unit(float u)
     return (float)e * 0.693147181f + 2 * s * (1 + q * (1.0f / 3 + q * (1.0f / 5 + q * (1.0f / 7))));
 }
 
-/* Two normal numbers from two words: sqrt(-2 log u) times cosine and sine of 2 pi v. The angle is a quarter turn taken q
- * times and a rest within an eighth, where Taylor's series are exact to a float. */
+/* Two normal numbers from two words: sqrt(-2 log u) times cosine and sine of 2 pi v. The angle
+ * is q quarter turns plus a remainder of at most an eighth turn, for which the Taylor series
+ * below are exact in float. */
 EH_HOST_DEVICE static inline void eh_normal_pair(uint32_t word_u, uint32_t word_v, float *first, float *second)
 {
     const float u = (float)(int32_t)((word_u >> 8) + 1) * 0x1p-24f;

@@ -1,4 +1,4 @@
-/* What is common to all backends; devices.c opens them. */
+/* Functions common to all backends. devices.c opens a backend. */
 #include <omp.h>
 #include <string.h>
 #if defined(__SSE2__)
@@ -30,15 +30,16 @@ enhope_status eh_compute_new(eh_compute *c, enhope_context *ctx, const char *wha
                    (double)(size_t)count * (double)size, (double)c->op->free_memory(c));
 }
 
-/* BLAS must not start threads of its own between begin and end: the tiles of a product are shared out by us. OpenBLAS on
- * OpenMP asks omp_get_max_threads() before each call; our own regions name their number of threads. */
-static void hold_blas(eh_compute *c)
+/* BLAS must not start threads between begin and end, because the tiles of a product are already
+ * distributed over threads. OpenBLAS with OpenMP calls omp_get_max_threads() before each
+ * operation; the parallel regions of this library set their number of threads explicitly. */
+static void limit_blas_threads(eh_compute *c)
 {
     c->omp_threads = omp_get_max_threads();
     omp_set_num_threads(1);
 }
 
-static void release_blas(const eh_compute *c)
+static void restore_blas_threads(const eh_compute *c)
 {
     omp_set_num_threads(c->omp_threads);
 }
@@ -49,7 +50,7 @@ enum { FLUSH_TO_ZERO = 0x8000, DENORMALS_ARE_ZERO = 0x0040 };
 void eh_compute_begin(eh_compute *c)
 {
     if (!c->op->host) return;
-    hold_blas(c);
+    limit_blas_threads(c);
     c->float_mode = _mm_getcsr();
 #pragma omp parallel num_threads(c->threads)
     _mm_setcsr(_mm_getcsr() | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
@@ -60,17 +61,17 @@ void eh_compute_end(eh_compute *c)
     if (!c->op->host) return;
 #pragma omp parallel num_threads(c->threads)
     _mm_setcsr(c->float_mode);
-    release_blas(c);
+    restore_blas_threads(c);
 }
 #else
 void eh_compute_begin(eh_compute *c)
 {
     if (!c->op->host) return;
-    hold_blas(c);
+    limit_blas_threads(c);
 }
 
 void eh_compute_end(eh_compute *c)
 {
-    if (c->op->host) release_blas(c);
+    if (c->op->host) restore_blas_threads(c);
 }
 #endif

@@ -47,8 +47,8 @@ typedef struct eh_table {
  * divided by 1 - dropout. The result is a function of seed, pass, row of the table and column.
  * It does not depend on threads, backend or batch (augment.h). */
 typedef struct eh_augment {
-    /* The size of the image in each row: H = image_rows * image_columns, each at most EH_IMAGE_SIDE.
-     * Read only if shift, affine or elastic is not 0. */
+    /* The size of the image in each row: H = image_rows * image_columns, each at most
+     * EH_IMAGE_SIDE. Read only if shift, affine or elastic is not 0. */
     int64_t image_rows, image_columns;
     double shift, affine, elastic; /* in pixels, relative, in pixels */
     double noise;                  /* standard deviation; 0: no noise */
@@ -125,8 +125,8 @@ typedef struct eh_pairs {
     const eh_label *other_label; /* (z) */
     const eh_real *class_weight; /* (classes) weight of the samples of a class; NULL: 1 */
     eh_smoothing smoothing;      /* of MCML without self */
-    /* (n, n) with self: the symmetric target p_ij; label, class_weight, smoothing, nca and indicator
-     * are then ignored. NULL: the target follows from the labels. */
+    /* (n, n) with self: the symmetric target p_ij; label, class_weight, smoothing, nca and
+     * indicator are then ignored. NULL: the target follows from the labels. */
     const eh_real *target_probs;
 } eh_pairs;
 
@@ -206,8 +206,8 @@ typedef struct eh_compute_ops {
     /* Multiplies sparse rows with a matrix: U (n, F) = [x; 1]^T C with C (H+1, F). */
     void (*sparse_apply)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_real *C, int64_t F,
                          eh_real *U);
-    /* Adds the gradient of that product: dC (H+1, F) += x dU^T. A host backend first sums over the
-     * rows and then adds the sum to dC. */
+    /* Adds the gradient of that product: dC (H+1, F) += [x; 1] dU^T. A host backend first sums over
+     * the rows and then adds the sum to dC. */
     void (*sparse_grad)(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_packed *dU, int64_t F,
                         eh_real *dC);
 
@@ -218,8 +218,7 @@ typedef struct eh_compute_ops {
     void (*product)(eh_compute *c, const eh_product *p);
     /* Converts a matrix (rows, columns) without gaps to the packed format. */
     void (*pack)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_packed *to);
-    /* Computes the gradients of an output layer Y = T V^T with T (n, m), V (h, m) from dY (n,
-     * h):
+    /* Computes the gradients of an output layer Y = T V^T, T (n, m), V (h, m), from dY (n, h):
      *   dA (n, m) = slope of dY V,   db (m) = column sums of dA,   dV (h, m) = dY^T T
      * slope is EH_EPILOGUE_SIGMOID_GRAD or EH_EPILOGUE_RELU_GRAD with the units T. add: adds to
      * db and dV. */
@@ -231,14 +230,18 @@ typedef struct eh_compute_ops {
     /* Computes out (m) = column sums of A (n, m) + beta out. */
     void (*column_sums)(eh_compute *c, int64_t n, int64_t m, const eh_real *A, double beta, eh_real *out);
 
-    /* Vector operations. fill: x = value; copy: y = x; scale: x = a x; axpy: y += a x; dot: x .
-     * y, summed in double. */
+    /* Sets every entry of x to value. */
     void (*fill)(eh_compute *c, int64_t count, double value, eh_real *x);
+    /* Copies x to y. */
     void (*copy)(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
+    /* Copies the matrix x (rows, columns; ldx) to y (rows, columns; ldy). */
     void (*copy_rows)(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y,
                       int64_t ldy);
+    /* Multiplies x by a. */
     void (*scale)(eh_compute *c, int64_t count, double a, eh_real *x);
+    /* Computes y += a x. */
     void (*axpy)(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
+    /* Returns the dot product of x and y, summed in double. Waits for the result. */
     double (*dot)(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
     /* Averages two gradients and their losses: y = (x + y) / 2 and *loss = (*loss + *other) / 2.
      * The result is nonfinite if either loss is. */
@@ -248,21 +251,19 @@ typedef struct eh_compute_ops {
     void (*adam)(eh_compute *c, int64_t count, double rate, double beta1, double beta2, double epsilon, int64_t t,
                  const eh_real *g, eh_loss *loss, eh_real *m1, eh_real *m2, eh_real *x);
 
-    /* pairs() and triples() are the fast kernels of objective/neighbor.c and hinge.c. NULL: the
-     * reference code of these files is used. */
     /* Computes the loss of a neighbor problem (with nonfinite = 0) and its gradients dY (n, h)
      * and dG (z, h). With self, dG is NULL and dY receives both. The loss is NaN if an embedding
-     * is not finite. */
+     * is not finite. NULL: objective/neighbor.c runs its reference code. */
     void (*pairs)(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG);
 
-    /* Computes the loss of a large-margin problem (with nonfinite = 0) and its gradient dY (n +
-     * n targets, h). The loss is not finite if the embedding of a target, or of an anchor with a
-     * target, is not. */
+    /* Computes the loss of a large-margin problem (with nonfinite = 0) and its gradient
+     * dY (n + n targets, h). The loss is not finite if the embedding of a target, or of an anchor
+     * with a target, is not. NULL: objective/hinge.c runs its reference code. */
     void (*triples)(eh_compute *c, const eh_triples *p, eh_loss *loss, eh_real *dY);
     /* Computes P (n, n) = (p_j|i + p_i|j) / 2n. p_j|i ~ exp(-beta_i |x_i - x_j|^2) over the
      * other rows of X (n, dims), with beta_i such that the entropy is as close to
-     * log(perplexity) as possible (compute/bandwidth.h). P is symmetric with sum 1 and diagonal
-     * 0. */
+     * log(perplexity) as possible (compute/bandwidth.h). P is symmetric, its sum is 1 and its
+     * diagonal is 0. */
     void (*affinities)(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
 
     /* Finds the k nearest rows of R (r, dims) for each row of Q (q, dims), k <= r, nearest

@@ -1,14 +1,16 @@
-/* Devices: opening a backend by name, and listing what this machine has.
+/* Devices: opens a backend by name and lists the devices of this machine.
  *
- * The cuda backend is a plug-in (base/plugin.h), so that nothing here needs CUDA. It offers
+ * The cuda backend is a plug-in (base/plugin.h), so this file does not need CUDA. The plug-in
+ * exports
  *
  *   enhope_status eh_compute_cuda_open(ctx, c, table_size, index, precision)
  *       Opens GPU number index: sets c->op, c->packed_size, c->packed_is_real, c->state.
  *   enhope_status eh_compute_cuda_describe(ctx, table_size, index, text, size)
- *       OK and a text for GPU number index; ENHOPE_ERROR_ARGUMENT where there are fewer; another status and a sentence in
- *       the context where CUDA cannot be used at all.
+ *       Describes GPU number index in text. Returns ENHOPE_ERROR_ARGUMENT if there are fewer GPUs,
+ *       and another status with a message in the context if CUDA cannot be used.
  *
- * table_size is sizeof(eh_compute_ops): a table of another size is another version's. */
+ * table_size is sizeof(eh_compute_ops). The plug-in refuses a size that differs from its own,
+ * because the table is then of another version. */
 #define _DEFAULT_SOURCE 1
 #include <omp.h>
 #include <stdio.h>
@@ -22,11 +24,11 @@
 typedef enhope_status (*cuda_open_fn)(enhope_context *, eh_compute *, size_t, int, int);
 typedef enhope_status (*cuda_describe_fn)(enhope_context *, size_t, int, char *, size_t);
 
-enum { MAX_GPUS = 1000 }; /* numbers of GPUs have three digits */
+enum { MAX_GPUS = 1000 }; /* a GPU number has at most three digits */
 
 enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c); /* cpu/cpu.c */
 
-/* Ranks share the cores of their machine, unless somebody has given each its own. */
+/* Ranks share the cores of their machine, unless the environment assigns cores to each rank. */
 static int thread_count(const enhope_context *ctx)
 {
     if (ctx->threads) return ctx->threads;
@@ -37,7 +39,7 @@ static int thread_count(const enhope_context *ctx)
 
 /* ---- the plug-in ---- */
 
-/* A function of the plug-in, into the pointer at *out. */
+/* Stores the address of a function of the plug-in in the pointer at *out. */
 static enhope_status find_cuda(enhope_context *ctx, const char *name, void *out)
 {
     static const eh_plugin plugin = {.library = "libenhope_cuda.so",
@@ -48,7 +50,7 @@ static enhope_status find_cuda(enhope_context *ctx, const char *name, void *out)
     return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "%s", message);
 }
 
-/* The plug-in's text for a GPU, or why there is none; the context's sentence stays as it was. */
+/* Describes a GPU in text, or the reason that there is none. Keeps the message of the context. */
 static enhope_status describe_cuda(enhope_context *ctx, int index, char *text, size_t size)
 {
     char before[sizeof ctx->error];
@@ -62,7 +64,7 @@ static enhope_status describe_cuda(enhope_context *ctx, int index, char *text, s
     return status;
 }
 
-/* Where no GPU is named, each rank of a machine has another, as far as there are. */
+/* If the device name has no GPU number, ranks of a machine use its GPUs in turn. */
 static int gpu_number(enhope_context *ctx)
 {
     char text[256];
@@ -127,9 +129,9 @@ enhope_status eh_compute_open(enhope_context *ctx, bool plain, eh_compute **out)
     return ENHOPE_OK;
 }
 
-/* ---- telling ---- */
+/* ---- listing ---- */
 
-/* What the machine can do, by the names that compilers have for it. */
+/* The instruction set level of the processor, in the names that compilers use. */
 static const char *simd_level(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)

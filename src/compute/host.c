@@ -1,5 +1,5 @@
-/* What the backends that compute in the host's memory share: placing data, votes, and what is composed of other
- * operations of the table. */
+/* Functions shared by the backends in host memory: placing data, votes, and operations that are
+ * composed of other operations of the table. */
 #include "compute/host.h"
 
 #include <string.h>
@@ -86,7 +86,7 @@ void eh_host_row_range(eh_compute *c, int64_t first, int64_t n, eh_row *rows)
 void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
                   eh_label *label)
 {
-    enum { ALONE = 8192 }; /* less than so much is not shared out */
+    enum { ALONE = 8192 }; /* less work than this runs in one thread */
 #pragma omp parallel for num_threads(c->threads) if (q * k > ALONE) schedule(static)
     for (int64_t i = 0; i < q; i++)
         eh_host_labels(label)[i] = vote(eh_host_rows(index) + i * k, k, eh_host_labels(reference_label));

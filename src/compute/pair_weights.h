@@ -1,5 +1,5 @@
-/* From the sums over a neighbour problem's rows to the weights of its pairs: the formulas of objective/neighbour.c, once
- * for all backends (the cuda backend compiles them for the device). */
+/* The weights of the pairs of a neighbor problem, from the sums over its rows: the formulas of
+ * objective/neighbor.c, shared by all backends (the cuda backend compiles them for the device). */
 #ifndef EH_PAIR_WEIGHTS_H
 #define EH_PAIR_WEIGHTS_H
 
@@ -9,7 +9,8 @@
 #include "compute/compute.h"
 #include "compute/similarity.h"
 
-/* On a device logarithms and exponentials are taken in float, whose code is a tenth of double's. */
+/* On a device, logarithms and exponentials are computed in float: the code is ten times smaller
+ * than in double. */
 #ifdef __CUDACC__
 #define EH_PAIR_LOG(x) ((double)logf((float)(x)))
 #define EH_PAIR_EXP(x) ((double)expf((float)(x)))
@@ -18,28 +19,28 @@
 #define EH_PAIR_EXP(x) exp(x)
 #endif
 
-/* Of one sample i, over its pairs. */
+/* Sums over the pairs of one sample i. */
 typedef struct eh_pair_sums {
-    double log_all; /* log sum_j w_ij; -inf: it has no pair */
-    double same;    /* sum over same-class j of log w_ij; with nca log sum over same-class j of w_ij; where P is given
-                       sum_j p_ij log(w_ij / p_ij) */
-    double count;   /* same-class j; where P is given sum_j p_ij */
-    double spread;  /* with smoothing sum_j share_j log w_ij */
-    double weight;  /* of the sample: its class's */
+    double log_all; /* log sum_j w_ij; -inf if the sample has no pair */
+    /* Over same-class j: the sum of log w_ij, with nca the log of the sum of w_ij. With
+     * target_probs: sum_j p_ij log(w_ij / p_ij). */
+    double same;
+    double count;  /* number of same-class j; with target_probs sum_j p_ij */
+    double spread; /* with smoothing: sum_j share_j log w_ij */
+    double weight; /* class weight of the sample */
 } eh_pair_sums;
 
-/* Over all samples, each times its weight. */
+/* Sums over all samples, multiplied by their weights. */
 typedef struct eh_pair_totals {
     double with_target; /* samples that have a same-class pair */
     double same_pairs;
-    double log_Z; /* log of the sum of w_ij over the pairs of every labelled sample, also one without a target; without
-                     weights */
+    double log_Z; /* log of the unweighted sum of w_ij over the pairs of all labeled samples */
 } eh_pair_totals;
 
-/* What the weights depend on beside the sums: fields of eh_pairs. */
+/* The fields of eh_pairs that the weights depend on. */
 typedef struct eh_pair_rule {
     bool gaussian, row, nca, indicator;
-    double smooth, classes, entropy; /* of the smoothing */
+    double smooth, classes, entropy; /* of eh_smoothing */
 } eh_pair_rule;
 
 static inline eh_pair_rule eh_pair_rule_of(const eh_pairs *p)
@@ -49,15 +50,17 @@ static inline eh_pair_rule eh_pair_rule_of(const eh_pairs *p)
     return r;
 }
 
-/* The slope of the loss is dloss/dd_ij = (a_ij - R_i w_ij) k_ij, where a_ij is A_i for same-class pairs (with nca
- * A_i w_ij), else 0, and with smoothing S_i share_j more; k is that of compute/similarity.h. For the gaussian A_i and R_i
- * are logarithms here, since R_i w_ij is of order one while both factors may be out of range. */
+/* The derivative of the loss is dloss/dd_ij = (a_ij - R_i w_ij) k_ij with k of
+ * compute/similarity.h. a_ij is A_i for same-class pairs (with nca A_i w_ij), else 0; smoothing
+ * adds S_i share_j. For the Gaussian, A_i and R_i are stored as logarithms, because R_i w_ij is
+ * of order one while both factors may be out of range. */
 typedef struct eh_pair_weight {
     double attract, repel, spread; /* A_i, R_i, S_i */
-    double loss;                   /* what the sample adds */
+    double loss;                   /* contribution of the sample */
 } eh_pair_weight;
 
-/* sum_j p_j|i log(scale p_j|i) of a sample with so many same-class pairs, p_j|i = (1 - s) [same class] / count + s share_j. */
+/* sum_j p_j|i log(scale p_j|i) of a sample with `count` same-class pairs, p_j|i = (1 - s) [same
+ * class] / count + s share_j. */
 EH_HOST_DEVICE static inline double eh_target_entropy(const eh_pair_rule *r, double scale, double count)
 {
     if (r->smooth == 0) return EH_PAIR_LOG(scale / count);
@@ -67,7 +70,7 @@ EH_HOST_DEVICE static inline double eh_target_entropy(const eh_pair_rule *r, dou
 }
 
 EH_HOST_DEVICE static inline eh_pair_weight eh_pair_weight_of(const eh_pair_rule *r, const eh_pair_totals *all,
-                                                              const eh_pair_sums *own, bool labelled)
+                                                              const eh_pair_sums *own, bool labeled)
 {
     const bool logs = r->gaussian;
     eh_pair_weight w = {logs ? -INFINITY : 0, logs ? -INFINITY : 0, 0, 0};
@@ -79,7 +82,7 @@ EH_HOST_DEVICE static inline eh_pair_weight eh_pair_weight_of(const eh_pair_rule
             w.loss = weight * (log_norm - own->same);
             w.attract = logs ? EH_PAIR_LOG(weight) - own->same : weight * EH_PAIR_EXP(-own->same);
         } else {
-            /* p_ij = weight p_j|i; with sum p log p the divergence */
+            /* p_ij = weight p_j|i; adding sum p log p gives the divergence */
             const double s = r->smooth, share = (1 - s) * weight / own->count;
             const double cross = (1 - s) * (own->same / own->count) + s * own->spread;
             w.loss = weight * (log_norm - cross + eh_target_entropy(r, r->row ? 1 : weight, own->count));
@@ -88,13 +91,14 @@ EH_HOST_DEVICE static inline eh_pair_weight eh_pair_weight_of(const eh_pair_rule
         }
         if (r->row) w.repel = logs ? EH_PAIR_LOG(weight) - log_norm : weight * EH_PAIR_EXP(-log_norm);
     }
-    if (!r->row && labelled && all->with_target > 0) w.repel = logs ? -all->log_Z : EH_PAIR_EXP(-all->log_Z);
+    if (!r->row && labeled && all->with_target > 0) w.repel = logs ? -all->log_Z : EH_PAIR_EXP(-all->log_Z);
     return w;
 }
 
-/* The same where P is given: a_ij is p_ij itself. P is taken relative to its sum, over all pairs or the row. */
-EH_HOST_DEVICE static inline eh_pair_weight eh_given_weight_of(const eh_pair_rule *r, const eh_pair_totals *all,
-                                                               const eh_pair_sums *own)
+/* The same with target_probs: a_ij is p_ij. P is divided by its sum over all pairs or over the
+ * row. */
+EH_HOST_DEVICE static inline eh_pair_weight eh_target_probs_weight_of(const eh_pair_rule *r, const eh_pair_totals *all,
+                                                                      const eh_pair_sums *own)
 {
     eh_pair_weight w = {0, r->gaussian ? -INFINITY : 0, 0, 0};
     const double mass = r->row ? own->count : all->same_pairs, log_norm = r->row ? own->log_all : all->log_Z;

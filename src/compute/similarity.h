@@ -1,10 +1,11 @@
 /* Similarities w of two points at the squared distance d, and k = -dlog w/dd:
  *
  *   gaussian                   w = exp(-d)      k = 1
- *   student, nu = 1, 3, 5 ...  w = u^p          k = rate u      u = 1 / (1 + d / nu), p = (nu + 1) / 2, rate = p / nu
+ *   student, nu = 1, 3, 5 ...  w = u^p          k = rate u
+ *                              u = 1 / (1 + d / nu), p = (nu + 1) / 2, rate = p / nu
  *
- * The degrees of freedom nu are odd, so that p is an integer. A gaussian w may be too small for any number and is
- * represented by its logarithm. */
+ * The degrees of freedom nu are odd, so p is an integer. The w of a Gaussian may underflow and
+ * is therefore represented by its logarithm. */
 #ifndef EH_SIMILARITY_H
 #define EH_SIMILARITY_H
 

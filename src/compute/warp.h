@@ -1,37 +1,42 @@
-/* How an image is moved on its way into a batch: what the backends share (the cuda backend compiles it for the device).
+/* The warp of an image while it is gathered into a batch: the formulas shared by the backends
+ * (the cuda backend compiles them for the device).
  *
- * The pixel at p of the result takes its value from the place
+ * Pixel p of the result has the value of the raw image at
  *
- *   q = c + R S (p - c) + s + e(p)         (row, column), c the image's middle
+ *   q = c + R S (p - c) + s + e(p)         (row, column), c the center of the image
  *
- * of the raw image, by bilinear interpolation; around the image all is 0. R turns by an angle, S scales rows and columns and
- * slants (columns move with rows), s is a shift; each is uniform within its bound times a strength. e is a smooth field, a
- * uniform cubic B-spline over CELLS x CELLS cells with normal numbers at its nodes: on images of 28 x 28 as smooth as noise
- * behind a gaussian filter of deviation 4. Its mean square over the places is elastic^2 in each direction.
+ * by bilinear interpolation. Outside the image all values are 0. R rotates, S scales rows and
+ * columns and shears (columns move with rows), s shifts; each parameter is uniform within its
+ * bound times a strength. e is a smooth field: a uniform cubic B-spline over CELLS x CELLS cells
+ * with normal numbers at its nodes. On images of 28 x 28 it is as smooth as noise after a
+ * Gaussian filter of standard deviation 4. Its mean square over the pixels is elastic^2 in each
+ * direction.
  *
- * Words are of the counter (pass, row, stream, part), as in disturb.h. Of the stream DEFORM, part 0 has the shift down, the
- * shift right, the angle and the slant, part 1 the scales of rows and of columns; of the stream ELASTIC, part k has normal
- * numbers 4 k to 4 k + 3, and number (direction, node row, node column) is at that place of an array (2, NODES, NODES). */
+ * Random words have the counter (pass, row, stream, block), as in augment.h. In the stream WARP,
+ * block 0 has the shift down, the shift right, the angle and the shear; block 1 has the scales
+ * of rows and columns. In the stream ELASTIC, block k has the normal numbers 4 k to 4 k + 3 of
+ * an array (2, NODES, NODES) of (direction, node row, node column). */
 #ifndef EH_WARP_H
 #define EH_WARP_H
 
 #include "compute/augment.h"
 
 enum { EH_WARP_CELLS = 4, EH_WARP_NODES = EH_WARP_CELLS + 3, EH_WARP_NORMALS = 2 * EH_WARP_NODES * EH_WARP_NODES };
-#define EH_WARP_ANGLE 0.20943951023931953 /* 12 degrees: bounds at affine 1 */
+#define EH_WARP_ANGLE 0.20943951023931953 /* 12 degrees; this and the next two are the bounds at affine 1 */
 #define EH_WARP_SCALE 0.12
 #define EH_WARP_SHEAR 0.15
-/* of an elastic of 1: normal numbers at the nodes give the field a mean square of (151 / 315)^2 */
+/* The standard deviation of the nodes at elastic 1: with standard normal nodes the field has a
+ * mean square of (151 / 315)^2. */
 #define EH_WARP_NODE (315.0 / 151)
 
-/* Whether images are moved at all. */
+/* Whether images are warped at all. */
 static inline bool eh_warps(const eh_augment *with)
 {
     return with && (with->shift > 0 || with->affine > 0 || with->elastic > 0);
 }
 
-/* Uniform in (-1, 1), exact in a float. */
-EH_HOST_DEVICE static inline float eh_centred(uint32_t word)
+/* Uniform in (-1, 1), exact in float. */
+EH_HOST_DEVICE static inline float eh_centered(uint32_t word)
 {
     return (float)(2 * (int32_t)(word >> 8) + 1 - (1 << 24)) * 0x1p-24f;
 }
@@ -48,20 +53,20 @@ EH_HOST_DEVICE static inline eh_warp eh_warp_of(uint64_t seed, uint64_t index, f
     uint32_t v[4], w[4];
     eh_philox(seed, EH_STREAM_WARP, index, 0, v);
     eh_philox(seed, EH_STREAM_WARP, index, 1, w);
-    const float angle = affine * (float)EH_WARP_ANGLE * eh_centred(v[2]), cosine = cosf(angle), sine = sinf(angle);
-    const float slant = affine * (float)EH_WARP_SHEAR * eh_centred(v[3]);
-    const float tall = 1 + affine * (float)EH_WARP_SCALE * eh_centred(w[0]);
-    const float wide = 1 + affine * (float)EH_WARP_SCALE * eh_centred(w[1]);
+    const float angle = affine * (float)EH_WARP_ANGLE * eh_centered(v[2]), cosine = cosf(angle), sine = sinf(angle);
+    const float slant = affine * (float)EH_WARP_SHEAR * eh_centered(v[3]);
+    const float tall = 1 + affine * (float)EH_WARP_SCALE * eh_centered(w[0]);
+    const float wide = 1 + affine * (float)EH_WARP_SCALE * eh_centered(w[1]);
     const float cy = 0.5f * (float)(rows - 1), cx = 0.5f * (float)(columns - 1);
     eh_warp d;
     d.yy = cosine * tall - sine * slant, d.yx = -sine * wide;
     d.xy = sine * tall + cosine * slant, d.xx = cosine * wide;
-    d.y = cy - d.yy * cy - d.yx * cx + shift * eh_centred(v[0]);
-    d.x = cx - d.xy * cy - d.xx * cx + shift * eh_centred(v[1]);
+    d.y = cy - d.yy * cy - d.yx * cx + shift * eh_centered(v[0]);
+    d.x = cx - d.xy * cy - d.xx * cx + shift * eh_centered(v[1]);
     return d;
 }
 
-/* The cell of pixel i of n along one side, and what its four nodes, cell to cell + 3, weigh there. */
+/* The cell of pixel i of n along one side, and the weights of its four nodes, cell to cell + 3. */
 EH_HOST_DEVICE static inline int32_t eh_warp_weights(int64_t i, int64_t n, float weight[4])
 {
     const float at = ((float)i + 0.5f) * (EH_WARP_CELLS / (float)n);

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/shard_writer.h"
+#include "data/store/shard_writer.h"
 
 static const int64_t USUAL_SHARD = 256000000, LARGEST_SHARD = (int64_t)1 << 40; /* bytes */
 

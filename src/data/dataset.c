@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data/data.h"
-#include "data/store.h"
+#include "data/store/store.h"
 
 void enhope_dataset_free(enhope_dataset *data)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "data/read/read.h"
-#include "data/store.h"
+#include "data/store/store.h"
 
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF /* a fused multiply-add would change the last bits */

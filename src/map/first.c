@@ -1,4 +1,5 @@
-/* The product with the inputs that every map begins with, U = X' C, over sparse and dense rows. */
+/* The product of the inputs with the first matrix of every map, U = X' C, for sparse and dense
+ * rows. */
 #include <math.h>
 
 #include "map/map.h"
@@ -8,7 +9,7 @@ double eh_first_deviation(eh_compute *c, double response, const eh_real *X, int6
     double square = 0;
     if (c->op->host)
         for (int64_t i = 0; i < n; i++) square += c->op->dot(c, H + 1, eh_at(c, X, i * ld), eh_at(c, X, i * ld));
-    else /* rows end in zeros; and each dot would be waited for */
+    else /* rows are padded with zeros, and each dot() would wait */
         square = c->op->dot(c, n * ld, X, X);
     return sqrt(response / (n ? square / (double)n : 1));
 }
@@ -34,7 +35,7 @@ void eh_first_forward(eh_compute *c, const eh_rows *x, int64_t H, const eh_real 
                                         .ldc = F});
 }
 
-/* dC = sum x' du^T over the rows of a part. */
+/* dC = sum x' du^T over the rows of a chunk. */
 static void first_sums(eh_compute *c, const eh_rows *x, int64_t H, int64_t F, const eh_packed *dU,
                        const eh_map_chunks *chunks, int64_t chunk)
 {
@@ -64,7 +65,7 @@ static void first_sums(eh_compute *c, const eh_rows *x, int64_t H, int64_t F, co
 void eh_first_backward(eh_compute *c, const eh_rows *x, int64_t H, const eh_packed *C_packed, int64_t F,
                        const eh_packed *dU, const eh_map_chunks *chunks, int64_t dx_n, eh_real *dX)
 {
-    if (dx_n) /* dx = C du; the row of C that meets the closing 1 has no input behind it */
+    if (dx_n) /* dx = C du; the row of C for the bias has no input */
         c->op->product(c, &(eh_product){.tb = true,
                                         .M = dx_n,
                                         .N = H,

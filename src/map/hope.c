@@ -2,8 +2,8 @@
  *
  *   u = C^T x'   s = u^O   t = sigmoid(W^T s + b)   y = V t
  *
- * C (H+1, F), W (F, m), b (m), V (h, m). Rows of samples are rows of matrices, so that U = X' C, A = S W, Y = T V^T.
- */
+ * C (H+1, F), W (F, m), b (m), V (h, m). Samples are rows of matrices: U = X' C, A = S W, Y = T
+ * V^T. */
 #include <math.h>
 
 #include "map/map.h"
@@ -26,35 +26,37 @@ static eh_tensor hope_tensor(const eh_map_shape *s, int i)
     }
 }
 
-/* C and W, which products read, come first in theta: so many numbers. */
+/* The number of scalars of C and W. These are inputs of products and come first in theta. */
 static int64_t packed_count(const eh_map_shape *s)
 {
     return eh_map_offset(&eh_map_hope, s, TENSOR_B);
 }
 
-/* A workspace. backward reuses S for dU; without it U and T share their room, since U is gone when T is made. */
+/* A workspace. backward() reuses S for dU. Without backward(), U and T share memory, because U
+ * is no longer needed when T is computed. */
 typedef struct activations {
-    eh_packed *weights; /* C, W as operands, where these are not numbers */
+    eh_packed *weights; /* C, W in packed format, unless packed_is_real */
     eh_real *U;         /* (n, F) */
     eh_packed *S;       /* (n, F) */
     eh_real *T;         /* (n, m) */
     eh_packed *dA;      /* (n, m) */
 } activations;
 
-/* Lays them out from `work` on, unless that is NULL; the numbers that takes, -1 on overflow. */
+/* Assigns the pointers from `work` on, unless that is NULL. Returns the size in scalars, -1 on
+ * overflow. */
 static int64_t lay_out(const eh_map_shape *s, const eh_compute *c, int64_t n, bool keep, eh_real *work, activations *a)
 {
     int64_t U, T;
     if (!eh_mul(n, s->F, &U) || !eh_mul(n, s->m, &T)) return -1;
     if (!keep) T = T > U ? T : U;
-    const int64_t parts[] = {eh_map_packed_size(c, packed_count(s)), eh_map_size(c, keep ? U : 0, c->op->real_size),
+    const int64_t sizes[] = {eh_map_packed_size(c, packed_count(s)), eh_map_size(c, keep ? U : 0, c->op->real_size),
                              eh_map_size(c, U, c->packed_size), eh_map_size(c, T, c->op->real_size),
                              eh_map_size(c, keep ? T : 0, c->packed_size)};
-    enum { PARTS = sizeof parts / sizeof *parts };
-    int64_t from[PARTS], end = 0;
-    for (int i = 0; i < PARTS; i++) {
+    enum { COUNT = sizeof sizes / sizeof *sizes };
+    int64_t from[COUNT], end = 0;
+    for (int i = 0; i < COUNT; i++) {
         from[i] = end;
-        if (parts[i] < 0 || __builtin_add_overflow(end, parts[i], &end)) return -1;
+        if (sizes[i] < 0 || __builtin_add_overflow(end, sizes[i], &end)) return -1;
     }
     if (!work) return end;
     a->weights = (eh_packed *)work;
@@ -70,7 +72,7 @@ static int64_t hope_work(const eh_map_shape *s, const eh_compute *c, int64_t n, 
     return lay_out(s, c, n, keep, NULL, NULL);
 }
 
-/* C as operands, and W behind it. */
+/* C in packed format, followed by W. */
 static const eh_packed *weights(const eh_map_shape *s, eh_compute *c, const eh_real *theta, eh_packed *packed,
                                 bool fresh)
 {
@@ -79,7 +81,7 @@ static const eh_packed *weights(const eh_map_shape *s, eh_compute *c, const eh_r
     return eh_map_packed(c, s->H + 1, s->F, theta, packed, fresh);
 }
 
-/* S = (X' C)^O, then A = S W and what `finish` makes of it, into T. */
+/* S = (X' C)^O, then A = S W with its epilogue, stored in T. */
 static void hidden_units(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x,
                          const activations *a, bool keep, eh_epilogue epilogue)
 {
@@ -110,13 +112,13 @@ static void hope_forward(const eh_map_shape *s, eh_compute *c, const eh_real *th
     c->op->gemm(c, false, true, n, s->h, m, 1, a.T, m, V, m, 0, Y, s->h);
 }
 
-/* The sums of a part that S is read for: da, db = sum da, dV = sum dy t^T, dW = sum s da^T. */
+/* The sums of a chunk that read S: da, db = sum da, dV = sum dy t^T, dW = sum s da^T. */
 static void last_sums(const eh_map_shape *s, eh_compute *c, const eh_real *V, const activations *a, const eh_real *dY,
-                      const eh_map_chunks *parts, int64_t p)
+                      const eh_map_chunks *chunks, int64_t p)
 {
-    const int64_t first = parts->start[p], n = eh_map_chunk_rows(parts, p), F = s->F, m = s->m;
-    const bool add = eh_map_chunk_adds(parts, p);
-    eh_real *dW = eh_map_chunk_gradient(c, parts, p, (s->H + 1) * F);
+    const int64_t first = chunks->start[p], n = eh_map_chunk_rows(chunks, p), F = s->F, m = s->m;
+    const bool add = eh_map_chunk_adds(chunks, p);
+    eh_real *dW = eh_map_chunk_gradient(c, chunks, p, (s->H + 1) * F);
     eh_real *db = eh_at(c, dW, F * m);
     eh_packed *dA = eh_packed_at(c, a->dA, first * m);
     c->op->output_grad(c, EH_EPILOGUE_SIGMOID_GRAD, n, m, s->h, eh_at(c, dY, first * s->h), V,
@@ -135,14 +137,14 @@ static void last_sums(const eh_map_shape *s, eh_compute *c, const eh_real *V, co
 }
 
 static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const eh_rows *x, eh_real *work,
-                          const eh_real *dY, const eh_map_chunks *parts, int64_t dx_n, eh_real *dX)
+                          const eh_real *dY, const eh_map_chunks *chunks, int64_t dx_n, eh_real *dX)
 {
     const int64_t n = x->sparse_n + x->dense_n, F = s->F, m = s->m, at_W = (s->H + 1) * F;
     activations a;
     lay_out(s, c, n, true, work, &a);
     const eh_packed *C = weights(s, c, theta, a.weights, false);
     const eh_real *V = eh_at(c, theta, at_W + F * m + m);
-    for (int64_t p = 0; p < parts->count; p++) last_sums(s, c, V, &a, dY, parts, p);
+    for (int64_t p = 0; p < chunks->count; p++) last_sums(s, c, V, &a, dY, chunks, p);
     c->op->product(c, &(eh_product){.tb = true,
                                     .M = n,
                                     .N = F,
@@ -155,16 +157,18 @@ static void hope_backward(const eh_map_shape *s, eh_compute *c, const eh_real *t
                                     .order = s->order,
                                     .with = a.U,
                                     .P = a.S,
-                                    .ldc = F});                /* du = O u^(O-1) W da */
-    eh_first_backward(c, x, s->H, C, F, a.S, parts, dx_n, dX); /* dC = sum x' du^T, dx = C du */
+                                    .ldc = F});                 /* du = O u^(O-1) W da */
+    eh_first_backward(c, x, s->H, C, F, a.S, chunks, dx_n, dX); /* dC = sum x' du^T, dx = C du */
 }
 
-/* The start matters more than the solver. Factor responses of a given mean square (of order one), W so that the centred
- * inputs of the sigmoids then have a spread near one, b = -W^T mean(s) so that the sigmoids start centred, and a V so
- * small that no point is stuck near a wrong exemplar, where the Student slope has flattened. */
-static const double START_W = 0.7, START_V = 0.2;
+/* The initialization matters more than the solver. The responses of the factors have a given
+ * mean square of order one. W is such that the centered inputs of the sigmoids have a spread
+ * near one. b = -W^T mean(s) centers the sigmoids. V is so small that no point starts near a
+ * wrong exemplar, where the Student gradient is flat. */
+static const double INIT_W = 0.7, INIT_V = 0.2;
 
-/* The variance of u^O for a normal u of variance one: E u^2O - (E u^O)^2, where E u^2k = 1 3 5 ... (2k - 1). */
+/* The variance of u^O for a normal u of variance one: E u^2O - (E u^O)^2 with E u^2k = 1 3 5 ...
+ * (2k - 1). */
 static double power_variance(int order)
 {
     double square = 1, mean = 1;
@@ -185,9 +189,9 @@ static void hope_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, doubl
     const int64_t F = s->F, m = s->m, H1 = s->H + 1;
     const int64_t at_W = H1 * F, at_b = at_W + F * m, at_V = at_b + m, all = at_V + s->h * m;
     draw(seed, eh_first_deviation(c, response, X, ld, n, s->H), 0, at_W, host);
-    draw(seed, START_W * sqrt(power_variance(2) / power_variance(s->order)) / sqrt((double)F), at_W, at_b, host);
+    draw(seed, INIT_W * sqrt(power_variance(2) / power_variance(s->order)) / sqrt((double)F), at_W, at_b, host);
     draw(seed, 0, at_b, at_V, host);
-    draw(seed, START_V, at_V, all, host);
+    draw(seed, INIT_V, at_V, all, host);
     c->op->write(c, theta, host, all);
     if (!n) return;
     /* b = -mean over the sample of W^T s */

@@ -1,5 +1,6 @@
-/* y = x: no parameters (kNN in the input space, exemplars learned there). Only for dense rows: what compares points in
- * the input space gathers them first. And only on a plain backend, where operands are numbers. */
+/* y = x, without parameters: kNN in the input space, exemplars learned there. Takes dense rows
+ * only, because methods that compare points in the input space gather them first. Requires a
+ * plain backend, in which packed elements are scalars. */
 #include "map/map.h"
 
 static int identity_tensors(const eh_map_shape *s)

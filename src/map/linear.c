@@ -1,5 +1,6 @@
-/* y = A^T x': a linear map (NCA, MCML+, linear en-HOPE). The row of A that meets the closing 1 shifts all points
- * alike, which no neighbour objective sees; it is kept so that every map reads the same rows. */
+/* y = A^T x': a linear map (NCA, MCML+, linear en-HOPE). The row of A for the bias shifts all
+ * points equally, which no neighbor objective depends on. It is kept so that every map reads the
+ * same rows. */
 #include "map/map.h"
 
 static int linear_tensors(const eh_map_shape *s)
@@ -14,7 +15,7 @@ static eh_tensor linear_tensor(const eh_map_shape *s, int i)
     return (eh_tensor){.name = "map.A", .rank = 2, .shape = {s->H + 1, s->h}};
 }
 
-/* Where operands are not numbers: A as operands, then dY. */
+/* Unless packed_is_real: A in packed format, then dY. */
 static int64_t linear_work(const eh_map_shape *s, const eh_compute *c, int64_t n, bool keep)
 {
     const int64_t weights = eh_map_packed_size(c, eh_map_parameters(&eh_map_linear, s));

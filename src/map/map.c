@@ -1,4 +1,4 @@
-/* Maps by name, where tensors lie in theta, and what workspaces are made of. */
+/* Maps by name, the offsets of tensors in theta, and workspaces. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ const eh_map *eh_map_find(const char *name)
     return NULL;
 }
 
-/* Numbers in tensor i; -1 on overflow. */
+/* Number of scalars in tensor i; -1 on overflow. */
 static int64_t tensor_count(const eh_map *map, const eh_map_shape *s, int i)
 {
     const eh_tensor t = map->tensor(s, i);

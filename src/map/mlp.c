@@ -1,8 +1,10 @@
-/* A deep map of layers with a linear end, as parametric t-SNE has it (van der Maaten 2009):
+/* A deep map with a linear last layer, as in parametric t-SNE (van der Maaten 2009):
  *
- *   t_1 = unit(C^T x'),  t_l = unit(W_l^T t_(l-1) + b_l),  y = V t_L,        x' = [x; 1],  unit(a) = sigmoid(a) or max(a, 0)
+ *   t_1 = unit(C^T x'),  t_l = unit(W_l^T t_(l-1) + b_l),  y = V t_L
+ *   x' = [x; 1],  unit(a) = sigmoid(a) or max(a, 0)
  *
- * C (H+1, w_1), W_l (w_(l-1), w_l), b_l (w_l), V (h, w_L) for layers of w_1, ..., w_L units. Dense rows only. */
+ * C (H+1, w_1), W_l (w_(l-1), w_l), b_l (w_l), V (h, w_L) for layers of w_1, ..., w_L units.
+ * Takes dense rows only. */
 #include <math.h>
 
 #include "map/map.h"
@@ -25,7 +27,7 @@ static eh_tensor mlp_tensor(const eh_map_shape *s, int i)
     return (eh_tensor){.name = b[layer - 1], .rank = 1, .shape = {s->width[layer]}};
 }
 
-/* Where W and b of a layer begin in theta, and V. */
+/* Offsets of W and b of a layer in theta, and of V. */
 static int64_t at_W(const eh_map_shape *s, int layer)
 {
     return eh_map_offset(&eh_map_mlp, s, layer ? 2 * layer - 1 : 0);
@@ -40,16 +42,16 @@ static int64_t at_V(const eh_map_shape *s)
 }
 
 typedef struct activations {
-    eh_packed *weights[EH_MAP_LAYERS]; /* C, W as operands, where these are not numbers */
-    eh_real *none;                     /* (w_1) zeros: the first layer's bias is a row of C */
+    eh_packed *weights[EH_MAP_LAYERS]; /* C, W in packed format, unless packed_is_real */
+    eh_real *none;                     /* (w_1) zeros: the bias of the first layer is a row of C */
     eh_real *T[EH_MAP_LAYERS];         /* (n, w) */
-    eh_packed *S[EH_MAP_LAYERS];       /* the same as operands, where these are not numbers */
+    eh_packed *S[EH_MAP_LAYERS];       /* the same in packed format, unless packed_is_real */
     eh_packed *dA[EH_MAP_LAYERS];      /* (n, w) */
-    eh_real *d;                        /* (n, w) a layer's dA as numbers, where operands are not */
-    eh_real *db;                       /* (w) of the first layer, which has none */
+    eh_real *d;                        /* (n, w) dA of a layer as scalars, unless packed_is_real */
+    eh_real *db;                       /* (w) scratch for the first layer, which has no b */
 } activations;
 
-/* The next part of the workspace, of so many elements; *end grows, -1 on overflow. */
+/* Takes the next rows x columns elements of the workspace. *end grows, -1 on overflow. */
 static eh_real *take(const eh_compute *c, eh_real *work, int64_t rows, int64_t columns, size_t size, int64_t *end)
 {
     int64_t count, size_needed = -1;
@@ -62,11 +64,13 @@ static eh_real *take(const eh_compute *c, eh_real *work, int64_t rows, int64_t c
     return work ? eh_at(c, work, from) : NULL;
 }
 
-/* Lays them out from `work` on, unless that is NULL; the numbers that takes, -1 on overflow. */
+/* Assigns the pointers from `work` on, unless that is NULL. Returns the size in scalars, -1 on
+ * overflow. */
 static int64_t lay_out(const eh_map_shape *s, const eh_compute *c, int64_t n, bool keep, eh_real *work, activations *a)
 {
     const size_t real_size = c->op->real_size;
-    const int64_t narrow = c->packed_is_real ? 0 : 1, kept = keep ? n : 0; /* rows of what is not always there */
+    const int64_t narrow = c->packed_is_real ? 0 : 1,
+                  kept = keep ? n : 0; /* rows of arrays that are not always needed */
     int64_t end = 0, widest = 0;
     a->none = take(c, work, 1, s->width[0], real_size, &end);
     a->db = take(c, work, keep, s->width[0], real_size, &end);
@@ -88,7 +92,7 @@ static int64_t mlp_work(const eh_map_shape *s, const eh_compute *c, int64_t n, b
     return lay_out(s, c, n, keep, NULL, &a);
 }
 
-/* What the product behind layer l reads. */
+/* The input of the product after layer l. */
 static const eh_packed *as_packed(const eh_compute *c, const activations *a, int l)
 {
     return c->packed_is_real ? (const eh_packed *)a->T[l] : a->S[l];
@@ -124,7 +128,7 @@ static void mlp_forward(const eh_map_shape *s, eh_compute *c, const eh_real *the
     c->op->gemm(c, false, true, n, s->h, last, 1, a.T[s->layers - 1], last, eh_at(c, theta, at_V(s)), last, 0, Y, s->h);
 }
 
-/* dW = sum t da^T of layer l, from its da, over the rows of a part. */
+/* dW = sum t da^T of layer l from its da, over the rows of a chunk. */
 static void layer_sums(const eh_map_shape *s, eh_compute *c, const activations *a, int l, const eh_map_chunks *chunks,
                        int64_t p)
 {
@@ -142,7 +146,7 @@ static void layer_sums(const eh_map_shape *s, eh_compute *c, const activations *
                                     .ldc = w});
 }
 
-/* Behind the last layer, likewise: da, db = sum da, dV = sum dy t^T. */
+/* The same after the last layer: da, db = sum da, dV = sum dy t^T. */
 static void output_sums(const eh_map_shape *s, eh_compute *c, const eh_real *theta, const activations *a,
                         const eh_real *dY, const eh_map_chunks *chunks, int64_t p)
 {
@@ -178,7 +182,7 @@ static void mlp_backward(const eh_map_shape *s, eh_compute *c, const eh_real *th
                                         .with = a.T[l - 1],
                                         .C = d,
                                         .P = c->packed_is_real ? NULL : a.dA[l - 1],
-                                        .ldc = below}); /* da = slope of W da above */
+                                        .ldc = below}); /* da = slope of W da of the layer above */
         for (int64_t p = 0; p < chunks->count && l > 1; p++)
             c->op->column_sums(c, eh_map_chunk_rows(chunks, p), below, eh_at(c, d, chunks->start[p] * below),
                                eh_map_chunk_adds(chunks, p), eh_map_chunk_gradient(c, chunks, p, at_b(s, l - 1)));
@@ -186,9 +190,10 @@ static void mlp_backward(const eh_map_shape *s, eh_compute *c, const eh_real *th
     eh_first_backward(c, x, s->H, weights(s, c, theta, &a, 0, false), s->width[0], a.dA[0], chunks, dx_n, dX);
 }
 
-/* Every layer starts with inputs of its units of a spread near one about zero. Where those below have it too, a sigmoid has
- * a mean of 1/2, which the biases take off, and a deviation near 1/5; the mean square of max(a, 0) is 1/2, and its mean may
- * stay. The embedding starts about as wide as that of the hope map. */
+/* The inputs of the units of every layer start with a spread near one around zero. If the layer
+ * below does too, a sigmoid has mean 1/2, which the biases subtract, and standard deviation near
+ * 1/5; max(a, 0) has mean square 1/2, and its mean is not subtracted. The embedding starts about
+ * as wide as that of the hope map. */
 static const double SIGMOID_W = 4, SIGMOID_V = 4, RELU_W = 1.4142135623730951, RELU_V = 2;
 
 static void mlp_init(const eh_map_shape *s, eh_compute *c, uint64_t seed, double response, const eh_real *X,

@@ -18,7 +18,7 @@ typedef struct eh_method {
     enhope_method_info info;
     const eh_map *map;
     bool gaussian, row, nca; /* of the objective, unless set explicitly */
-    bool given;              /* the target is P of the distances of the inputs instead of the classes */
+    bool input_target;       /* the target follows from distances of the inputs, not from classes */
     eh_compared compared;
     bool hinge; /* the objective is that of hinge.c: the samples of a batch are followed by their target neighbors */
     bool
@@ -55,38 +55,34 @@ typedef struct eh_map_settings {
 } eh_map_settings;
 
 typedef struct eh_objective_settings {
+    int64_t exemplars, n_exemplars;
     int64_t normalizer, similarity, dof;
-    int64_t target, target_weight, lmnn_k;
+    int64_t target, target_weight;
+    int64_t graph, graph_k, lmnn_k;
     double perplexity, label_smoothing;
     int64_t class_weight;
 } eh_objective_settings;
 
-typedef struct eh_optimizer_settings {
+typedef struct eh_optim_group {
     int64_t solver, n_epochs, batch_size, n_chunks, line_searches;
-    double learning_rate;
-} eh_optimizer_settings;
+    double learning_rate, time_limit;
+    int64_t patience;
+} eh_optim_group;
 
-typedef struct eh_augmentation_settings {
+typedef struct eh_augment_settings {
     double shift, affine, elastic;
     double noise, dropout, adversarial_step;
-} eh_augmentation_settings;
-
-typedef struct eh_stopping_settings {
-    double validation_fraction, time_limit;
-    int64_t patience;
-} eh_stopping_settings;
+} eh_augment_settings;
 
 /* The fields have the names in the table of settings.c. The value of a choice is one of the enumerators above. */
 struct enhope_settings {
     int64_t recipe;
     char method[24];
     eh_map_settings map;
-    int64_t exemplars, n_exemplars;
     eh_objective_settings objective;
-    int64_t graph, graph_k;
-    eh_optimizer_settings optimizer;
-    eh_augmentation_settings augmentation;
-    eh_stopping_settings stopping;
+    eh_optim_group optim;
+    eh_augment_settings augment;
+    double validation_fraction;
     int64_t scaling, n_neighbors, random_state;
 
     /* The settings that the caller has set, one bit for each row of the table. They are used as given, whereas defaults

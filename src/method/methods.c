@@ -75,7 +75,7 @@ static const eh_method methods[] = {
               .solver = "adam",
               .published = "cg"},
      .map = &eh_map_mlp,
-     .given = true,
+     .input_target = true,
      .compared = EH_BATCH},
     {.info = {.name = "linear-en-hope",
               .summary = "linear map; points collapse onto a few exemplars",

@@ -1,11 +1,11 @@
-/* The properties of a run, and whether a scope matches them. */
+/* What a setting applies to: the properties of a run, and a scope against them. */
 #include "method/scope.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- values of auto ---- */
+/* ---- what auto stands for ---- */
 
 bool eh_settings_gaussian(const enhope_settings *s, const eh_method *method)
 {
@@ -33,9 +33,9 @@ static int properties_of_method(const eh_method *m)
     return (m->map == &eh_map_hope ? EH_FOR_HOPE : 0) | (m->map == &eh_map_mlp ? EH_FOR_MLP : 0) |
            (m->map == &eh_map_linear ? EH_FOR_LINEAR : 0) | (m->compared != EH_NOTHING ? EH_FOR_TRAINED : 0) |
            (steps ? EH_FOR_STEPS : 0) | (m->compared == EH_EXEMPLARS ? EH_FOR_EXEMPLARS : 0) |
-           (neighbours ? EH_FOR_NEIGHBOURS : 0) | (neighbours && !m->given ? EH_FOR_CLASSES : 0) |
-           (m->hinge ? EH_FOR_LMNN : 0) | (m->given ? EH_FOR_PT_SNE : 0) | (m->solve == EH_SOLVE_LPP ? EH_FOR_LPP : 0) |
-           (m->solve == EH_SOLVE_MCML ? EH_FOR_MCML : 0);
+           (neighbours ? EH_FOR_NEIGHBOURS : 0) | (neighbours && !m->input_target ? EH_FOR_CLASSES : 0) |
+           (m->hinge ? EH_FOR_LMNN : 0) | (m->input_target ? EH_FOR_PT_SNE : 0) |
+           (m->solve == EH_SOLVE_LPP ? EH_FOR_LPP : 0) | (m->solve == EH_SOLVE_MCML ? EH_FOR_MCML : 0);
 }
 
 static int properties_of_run(const enhope_settings *s)
@@ -43,13 +43,13 @@ static int properties_of_run(const enhope_settings *s)
     static const int solver[] = {
         [EH_SOLVER_CG] = EH_WITH_CG, [EH_SOLVER_LBFGS] = EH_WITH_LBFGS, [EH_SOLVER_ADAM] = EH_WITH_ADAM};
     const eh_method *method = eh_method_find(s->method);
-    return properties_of_method(method) | solver[s->optimizer.solver] | EH_WITH_IMAGES |
+    return properties_of_method(method) | solver[s->optim.solver] | EH_WITH_IMAGES |
            (eh_settings_gaussian(s, method) ? 0 : EH_WITH_STUDENT) | (eh_settings_row(s, method) ? 0 : EH_WITH_JOINT) |
            (eh_settings_nca(s, method) ? 0 : EH_WITH_MCML_TARGET) |
-           (s->graph == EH_GRAPH_NEAREST ? EH_WITH_NEAREST : 0);
+           (s->objective.graph == EH_GRAPH_NEAREST ? EH_WITH_NEAREST : 0);
 }
 
-/* Kinds of properties. `otherwise` describes a run without the property. */
+/* Alternatives; a run that has none of them is described by `otherwise`. */
 static const struct kind {
     int bits;
     const char *text, *otherwise;
@@ -65,7 +65,7 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* The first kind of which the scope has bits but `has` has none of them; NULL: there is none. */
+/* The first kind of which a scope names bits and `has` has none; NULL: there is none. */
 static const struct kind *first_missing(int scope, int has)
 {
     for (int i = 0; i < KINDS; i++)
@@ -118,7 +118,7 @@ static void add_names(text *t, uint64_t methods)
     add_list(t, name, count, " and ");
 }
 
-/* A set of methods: a named set, a named set with one or two exceptions, or a list. */
+/* A set of methods: one that has a name, such a one but for one or two, or a list. */
 static void add_methods(text *t, uint64_t methods)
 {
     static const struct {
@@ -175,7 +175,7 @@ enhope_status eh_scope_refuse(enhope_context *ctx, int scope, const enhope_setti
     if (missing->otherwise)
         snprintf(to, sizeof to, "%s", missing->otherwise);
     else if (missing->bits == EH_SOLVERS)
-        snprintf(to, sizeof to, "solver %s", solver[s->optimizer.solver]);
+        snprintf(to, sizeof to, "solver %s", solver[s->optim.solver]);
     else
         snprintf(to, sizeof to, "method %s%s", s->method,
                  method->compared == EH_NOTHING ? ", which is not trained"

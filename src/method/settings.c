@@ -74,9 +74,9 @@ static const row rows[] = {
          "mean square of the first responses over the data after initialization; 0: 0.3 for a hope map of order above "
          "2, "
          "else 1"),
-    CHOICE(TOP(exemplars), "random|kmeans|learned", "learned", EH_FOR_EXEMPLARS,
+    CHOICE(IN(objective, exemplars), "random|kmeans|learned", "learned", EH_FOR_EXEMPLARS,
            "random training points, k-means centers, or k-means centers that are then trained with the map"),
-    INTEGER(TOP(n_exemplars), "0", 0, 1048576, EH_FOR_EXEMPLARS | EH_FIXED,
+    INTEGER(IN(objective, n_exemplars), "0", 0, 1048576, EH_FOR_EXEMPLARS | EH_FIXED,
             "number of exemplars of all classes together; 0: two per class"),
     CHOICE(IN(objective, normalizer), "auto|published|joint|row", "auto", EH_FOR_NEIGHBOURS,
            "q is normalized over all pairs (joint) or over each row (row); published: as in the publication of the "
@@ -89,52 +89,52 @@ static const row rows[] = {
            "mcml: a sample collapses onto all points of its class; nca: onto any of them"),
     CHOICE(IN(objective, target_weight), "sample|pair", "sample", EH_FOR_CLASSES | EH_WITH_JOINT | EH_WITH_MCML_TARGET,
            "unit of equal weight in the target: each sample, or each same-class pair (as in the paper)"),
-    CHOICE(TOP(graph), "nearest|class", "nearest", EH_FOR_LPP,
+    CHOICE(IN(objective, graph), "nearest|class", "nearest", EH_FOR_LPP,
            "neighbors in the graph: the nearest samples, or all samples of the class"),
-    INTEGER(TOP(graph_k), "5", 1, 1000, EH_FOR_LPP | EH_WITH_NEAREST, "number of neighbors in the nearest graph"),
+    INTEGER(IN(objective, graph_k), "5", 1, 1000, EH_FOR_LPP | EH_WITH_NEAREST,
+            "number of neighbors in the nearest graph"),
     INTEGER(IN(objective, lmnn_k), "3", 1, 100, EH_FOR_LMNN,
             "number of target neighbors per sample: nearest samples of its class in the input space"),
     REAL(IN(objective, perplexity), "30", 1, 1e6, EH_FOR_PT_SNE,
          "effective number of neighbors of a sample in the input space; at most a third of a batch"),
-    CHOICE(IN(optimizer, solver), "cg|lbfgs|adam", "adam", EH_FOR_STEPS,
-           "optimizer: conjugate gradients, L-BFGS or Adam"),
-    INTEGER(IN(optimizer, n_epochs), "60", 1, 1000000, EH_FOR_STEPS,
+    CHOICE(IN(optim, solver), "cg|lbfgs|adam", "adam", EH_FOR_STEPS, "optimizer: conjugate gradients, L-BFGS or Adam"),
+    INTEGER(IN(optim, n_epochs), "60", 1, 1000000, EH_FOR_STEPS,
             "maximum number of passes over the training data; unless set, Adam takes at least 1,000 steps"),
-    INTEGER(IN(optimizer, batch_size), "1000", 0, 1073741824, EH_FOR_STEPS,
+    INTEGER(IN(optim, batch_size), "1000", 0, 1073741824, EH_FOR_STEPS,
             "number of samples in a mini-batch; 0: all; unless set, exemplar methods use at most a fiftieth of the "
             "samples, but at least 20"),
-    INTEGER(IN(optimizer, n_chunks), "0", 0, 65536, EH_FOR_STEPS,
+    INTEGER(IN(optim, n_chunks), "0", 0, 65536, EH_FOR_STEPS,
             "number of chunks of a mini-batch, whose gradients are added in a fixed order; MPI ranks share the chunks; "
             "0: chunks of 256 samples, on a GPU one chunk per rank"),
-    INTEGER(IN(optimizer, line_searches), "3", 1, 1000000, EH_FOR_STEPS | EH_WITH_CG | EH_WITH_LBFGS,
+    INTEGER(IN(optim, line_searches), "3", 1, 1000000, EH_FOR_STEPS | EH_WITH_CG | EH_WITH_LBFGS,
             "number of line searches on each mini-batch"),
-    REAL(IN(optimizer, learning_rate), "0.002", 0, 1e6, EH_FOR_STEPS | EH_WITH_ADAM, "peak learning rate of Adam"),
-    REAL(IN(augmentation, shift), "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
+    REAL(IN(optim, learning_rate), "0.002", 0, 1e6, EH_FOR_STEPS | EH_WITH_ADAM, "peak learning rate of Adam"),
+    REAL(IN(augment, shift), "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
          "maximum translation of training images in each direction, in pixels"),
-    REAL(IN(augmentation, affine), "0", 0, 5, EH_FOR_STEPS | EH_WITH_IMAGES,
+    REAL(IN(augment, affine), "0", 0, 5, EH_FOR_STEPS | EH_WITH_IMAGES,
          "strength of random rotation, scaling and shear of training images; 1: at most 12 degrees, 12 % and 0.15"),
-    REAL(IN(augmentation, elastic), "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
+    REAL(IN(augment, elastic), "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
          "root mean square displacement, in pixels, of a smooth random deformation of training images"),
     REAL(
-        IN(augmentation, noise), "0.1", 0, 1e6, EH_FOR_STEPS,
+        IN(augment, noise), "0.1", 0, 1e6, EH_FOR_STEPS,
         "standard deviation of Gaussian noise added to the scaled inputs of training batches; unless set, 0 for sparse "
         "data"),
-    REAL(IN(augmentation, dropout), "0.1", 0, 0.95, EH_FOR_STEPS,
+    REAL(IN(augment, dropout), "0.1", 0, 0.95, EH_FOR_STEPS,
          "probability that a scaled input of a training sample is set to 0; the others are divided by 1 - dropout; "
          "unless set, 0 for sparse data"),
     REAL(
-        IN(augmentation, adversarial_step), "0", 0, 1e6, EH_FOR_STEPS,
+        IN(augment, adversarial_step), "0", 0, 1e6, EH_FOR_STEPS,
         "size of the adversarial step on the scaled inputs, in the direction that increases the loss; half of the loss "
         "is computed on inputs moved this way; 0: none; unless set, 0 for sparse data"),
     REAL(IN(objective, label_smoothing), "0", 0, 0.9, EH_FOR_EXEMPLARS | EH_WITH_MCML_TARGET,
          "fraction of the target of a sample that is distributed over the exemplars of all classes; 0: none"),
     CHOICE(IN(objective, class_weight), "none|balanced", "none", EH_FOR_CLASSES,
            "none: all samples have equal weight; balanced: all classes have equal total weight"),
-    REAL(IN(stopping, validation_fraction), "0.1", 0, 0.9, EH_FOR_TRAINED,
+    REAL(TOP(validation_fraction), "0.1", 0, 0.9, EH_FOR_TRAINED,
          "fraction of the training data held out to select the best epoch"),
-    REAL(IN(stopping, time_limit), "0", 0, 1e9, EH_FOR_STEPS | EH_FOR_LPP | EH_FOR_MCML,
+    REAL(IN(optim, time_limit), "0", 0, 1e9, EH_FOR_STEPS | EH_FOR_LPP | EH_FOR_MCML,
          "maximum training time in seconds; 0: no limit"),
-    INTEGER(IN(stopping, patience), "0", 0, 1000000, EH_FOR_STEPS,
+    INTEGER(IN(optim, patience), "0", 0, 1000000, EH_FOR_STEPS,
             "number of epochs without a lower validation error after which training ends; 0: no limit"),
     CHOICE(
         TOP(scaling), "auto|none|range|minmax|standard", "auto", EH_FIXED,
@@ -275,7 +275,7 @@ static enhope_status fail_unknown(enhope_context *ctx, const char *name)
     const char *now = enhope_setting_current_name(name);
     if (!now)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                       "there is no setting '%s'; 'enhope methods --settings' lists the settings", name);
+                       "there is no setting '%s'; run 'enhope methods --settings' for the list of settings", name);
     if (!*now) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "setting '%s' was removed: leave it out", name);
     return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "setting '%s' is now '%s'", name, now);
 }

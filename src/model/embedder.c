@@ -1,4 +1,4 @@
-/* A map applied to placed rows, block by block. */
+/* Applies a map to placed rows, block by block. */
 #include "model/embedder.h"
 
 int64_t eh_embedder_stride(int64_t H)
@@ -9,7 +9,8 @@ int64_t eh_embedder_stride(int64_t H)
 
 void eh_embedder_init(eh_embedder *e, enhope_context *ctx, eh_compute *cp, const eh_map *map, const eh_map_shape *shape)
 {
-    *e = (eh_embedder){.ctx = ctx, .cp = cp, .map = map, .shape = *shape, .ld = eh_embedder_stride(shape->H)};
+    const int64_t ld = eh_embedder_stride(shape->H);
+    *e = (eh_embedder){.ctx = ctx, .cp = cp, .map = map, .shape = *shape, .ld = ld};
 }
 
 enhope_status eh_embedder_place(eh_embedder *e, const eh_matrix *x, const int32_t *label, const float *shift,
@@ -28,8 +29,9 @@ enhope_status eh_embedder_allocate(eh_embedder *e, const eh_embedder_sizes *s)
     const int64_t h = e->shape.h, rows = s->capacity + s->behind;
     int64_t x_count, y_count, g_count;
     if (!eh_mul(s->dense, e->ld, &x_count) || !eh_mul(s->embedded, h, &y_count) ||
-        !eh_mul(s->embedded_references, h, &g_count) || rows > INT32_MAX || e->ld > INT32_MAX) /* of BLAS */
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a batch of %lld rows of %lld inputs is too large", (long long)rows,
+        !eh_mul(s->embedded_references, h, &g_count) || rows > INT32_MAX || e->ld > INT32_MAX) /* the limit of BLAS */
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                       "a batch of %lld rows of %lld inputs is too large; use a smaller batch", (long long)rows,
                        (long long)e->shape.H);
     e->capacity = s->capacity;
     e->dense = s->dense;
@@ -44,8 +46,8 @@ enhope_status eh_embedder_allocate(eh_embedder *e, const eh_embedder_sizes *s)
 
 enhope_status eh_embedder_search(eh_embedder *e, int64_t n, int64_t k, const eh_predictions *wanted)
 {
-    if (!wanted) EH_TRY(eh_new(e->ctx, "labels", n, sizeof *e->guess, (void **)&e->guess));
-    return eh_knn_create(e->ctx, e->cp, n, k, wanted ? wanted : &(eh_predictions){.label = e->guess}, &e->nearest);
+    if (!wanted) EH_TRY(eh_new(e->ctx, "labels", n, sizeof *e->prediction, (void **)&e->prediction));
+    return eh_knn_create(e->ctx, e->cp, n, k, wanted ? wanted : &(eh_predictions){.label = e->prediction}, &e->nearest);
 }
 
 void eh_embedder_free(eh_embedder *e)
@@ -56,7 +58,7 @@ void eh_embedder_free(eh_embedder *e)
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
         if (placed[i]) e->cp->op->release(e->cp, placed[i]);
     if (e->placed) e->cp->op->unplace(e->cp, &e->table);
-    eh_free(e->guess);
+    eh_free(e->prediction);
     *e = (eh_embedder){0};
 }
 
@@ -97,8 +99,8 @@ enhope_status eh_embedder_errors(eh_embedder *e, const eh_real *theta, const eh_
         const int64_t count = eh_min(n - i, e->capacity);
         eh_embedder_embed(e, theta, eh_row_at(placed, i), count, e->Y);
         eh_classify(&e->nearest, &ref, e->Y, count, 0);
-        EH_TRY(eh_classify_fetch(&e->nearest, e->ctx, count, NULL, 0, &(eh_predictions){.label = e->guess}));
-        for (int64_t s = 0; s < count; s++) *errors += e->guess[s] != e->table.label[rows[i + s]];
+        EH_TRY(eh_classify_fetch(&e->nearest, e->ctx, count, NULL, 0, &(eh_predictions){.label = e->prediction}));
+        for (int64_t s = 0; s < count; s++) *errors += e->prediction[s] != e->table.label[rows[i + s]];
     }
     return ENHOPE_OK;
 }

@@ -1,12 +1,12 @@
-/* What a model is worth on labelled data: errors, how far its probabilities are right, and what is gained where it says
- * that it is not sure. */
+/* Evaluates a model on labeled data: errors, calibration of the probabilities, and rejection of
+ * samples of low confidence. */
 #include <math.h>
 #include <string.h>
 
 #include "classify/confidence.h"
 #include "comm/comm.h"
 #include "data/data.h"
-#include "data/store.h"
+#include "data/store/store.h"
 #include "model/model.h"
 
 enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
@@ -17,67 +17,68 @@ enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *mode
     if (!utf8) return eh_fail_memory(ctx, "a class name", strlen(name) + 1, 1);
     *out = -1;
     for (int32_t i = 0; i < model->c && *out < 0; i++) {
-        const int32_t guess = (int32_t)(((int64_t)k + i) % model->c); /* mostly they are numbered alike */
-        if (!strcmp(model->class_name[guess], name) || !strcmp(model->class_name[guess], utf8)) *out = guess;
+        const int32_t candidate =
+            (int32_t)(((int64_t)k + i) % model->c); /* most data sets number the classes as the model does */
+        if (!strcmp(model->class_name[candidate], name) || !strcmp(model->class_name[candidate], utf8))
+            *out = candidate;
     }
     eh_free(utf8);
     return ENHOPE_OK;
 }
 
-/* ---- what the model says ---- */
+/* ---- predictions ---- */
 
-enum { NO_LABEL = -2 }; /* as a truth: the sample cannot be judged and is left out */
+enum { NO_LABEL = -2 }; /* as a truth: the sample has no label and is skipped */
 
-/* Of one sample. */
-typedef struct answer {
-    int32_t truth; /* the model's number; -1: a class that it does not know */
+/* The result of one sample. */
+typedef struct result {
+    int32_t truth; /* the model's number of the class; -1: a class that the model does not have */
     int32_t label;
-    float true_p, confidence; /* the probabilities of both, where they are asked for */
-    float sure;               /* larger is surer; where rejection is asked for */
-} answer;
+    float true_p, confidence; /* the probabilities of both, if requested */
+    float score;              /* larger is more confident; if rejection is requested */
+} result;
 
-/* One evaluation. Ranks take runs of `step` rows each, round after round, and gather what was said, so that every rank sums
- * up the same answers in the same order. */
+/* One evaluation. In each round, every rank predicts `step` rows. The ranks gather the results,
+ * so every rank adds the same results in the same order. */
 typedef struct evaluation {
     enhope_context *ctx;
     const enhope_model *model;
     const enhope_dataset *data;
     int32_t k;
-    int64_t labelled, step;
-    int32_t *known;      /* (c of the data) the model's number of each class */
-    answer *answers;     /* (a round's rows) */
-    int64_t *offset;     /* (ranks + 1) of each rank's answers, in bytes */
-    eh_decision *judged; /* (labelled) where rejection is asked for */
+    int64_t labeled, step;
+    int32_t *known;         /* (c of the data) the model's number of each class */
+    result *results;        /* (a round's rows) */
+    int64_t *offset;        /* (ranks + 1) offsets of each rank's results, in bytes */
+    eh_decision *decisions; /* (labeled) if rejection is requested */
     enhope_evaluation sum;
 } evaluation;
 
 static void evaluation_free(evaluation *v)
 {
     eh_free(v->known);
-    eh_free(v->answers);
+    eh_free(v->results);
     eh_free(v->offset);
-    eh_free(v->judged);
+    eh_free(v->decisions);
     eh_free(v->sum.confusion);
 }
 
-/* The labelled samples of a run of rows, and what is asked of the model. */
-typedef struct question {
+/* The labeled samples of a run of rows, and memory for their predictions. */
+typedef struct query {
     int64_t *rows; /* (n) */
     int64_t n;
-    enhope_prediction said;
-} question;
+    enhope_prediction prediction;
+} query;
 
-static void question_free(question *q)
+static void query_free(query *q)
 {
     eh_free(q->rows);
-    eh_free(q->said.label);
-    eh_free(q->said.proba);
-    eh_free(q->said.margin);
-    eh_free(q->said.distance);
+    eh_free(q->prediction.label);
+    eh_free(q->prediction.proba);
+    eh_free(q->prediction.margin);
+    eh_free(q->prediction.distance);
 }
 
-static enhope_status question_rows(enhope_context *ctx, const enhope_dataset *data, int64_t first, int64_t count,
-                                   question *q)
+static enhope_status query_rows(enhope_context *ctx, const enhope_dataset *data, int64_t first, int64_t count, query *q)
 {
     EH_TRY(eh_new(ctx, "row numbers", count, sizeof *q->rows, (void **)&q->rows));
     for (int64_t i = first; data->label && i < first + count; i++)
@@ -85,7 +86,7 @@ static enhope_status question_rows(enhope_context *ctx, const enhope_dataset *da
     return ENHOPE_OK;
 }
 
-static enhope_status question_room(const evaluation *v, question *q)
+static enhope_status query_allocate(const evaluation *v, query *q)
 {
     enhope_context *ctx = v->ctx;
     const enhope_rejection *rejection = v->sum.rejection;
@@ -93,97 +94,99 @@ static enhope_status question_room(const evaluation *v, question *q)
     int64_t shares;
     if (!eh_mul(q->n, v->model->c, &shares))
         return eh_fail_memory(ctx, "the probabilities", (size_t)q->n, (size_t)v->model->c);
-    EH_TRY(eh_new(ctx, "the predictions", q->n, sizeof *q->said.label, (void **)&q->said.label));
+    EH_TRY(eh_new(ctx, "the predictions", q->n, sizeof *q->prediction.label, (void **)&q->prediction.label));
     if (v->sum.calibration || (rejection && by == ENHOPE_CONFIDENCE_PROBABILITY))
-        EH_TRY(eh_new(ctx, "the probabilities", shares, sizeof *q->said.proba, (void **)&q->said.proba));
+        EH_TRY(eh_new(ctx, "the probabilities", shares, sizeof *q->prediction.proba, (void **)&q->prediction.proba));
     if (by == ENHOPE_CONFIDENCE_MARGIN)
-        EH_TRY(eh_new(ctx, "the margins", q->n, sizeof *q->said.margin, (void **)&q->said.margin));
+        EH_TRY(eh_new(ctx, "the margins", q->n, sizeof *q->prediction.margin, (void **)&q->prediction.margin));
     if (by == ENHOPE_CONFIDENCE_DISTANCE)
-        EH_TRY(eh_new(ctx, "the distances", q->n, sizeof *q->said.distance, (void **)&q->said.distance));
+        EH_TRY(eh_new(ctx, "the distances", q->n, sizeof *q->prediction.distance, (void **)&q->prediction.distance));
     return ENHOPE_OK;
 }
 
-static answer answer_of(const question *q, int64_t i, int32_t truth, int32_t c, enhope_confidence by)
+static result result_of(const query *q, int64_t i, int32_t truth, int32_t c, enhope_confidence by)
 {
-    const int32_t label = q->said.label[i];
-    const float *p = q->said.proba ? q->said.proba + i * c : NULL;
-    answer a = {.truth = truth, .label = label};
+    const int32_t label = q->prediction.label[i];
+    const float *p = q->prediction.proba ? q->prediction.proba + i * c : NULL;
+    result a = {.truth = truth, .label = label};
     if (p) a.true_p = truth < 0 ? 0 : p[truth];
     if (p) a.confidence = p[label];
-    a.sure = by == ENHOPE_CONFIDENCE_DISTANCE ? -q->said.distance[i]
-             : by == ENHOPE_CONFIDENCE_MARGIN ? q->said.margin[i]
-                                              : a.confidence;
-    if (isnan(a.sure)) a.sure = -INFINITY;
+    a.score = by == ENHOPE_CONFIDENCE_DISTANCE ? -q->prediction.distance[i]
+              : by == ENHOPE_CONFIDENCE_MARGIN ? q->prediction.margin[i]
+                                               : a.confidence;
+    if (isnan(a.score)) a.score = -INFINITY;
     return a;
 }
 
-/* Fills answers (count) for rows first .. first + count of data, which is the whole or a block of it. */
-static enhope_status ask(evaluation *v, const enhope_dataset *data, int64_t first, int64_t count, answer *answers)
+/* Predicts rows first .. first + count of data, which is the whole data or a block, into results
+ * (count). */
+static enhope_status predict(evaluation *v, const enhope_dataset *data, int64_t first, int64_t count, result *results)
 {
     const enhope_confidence by = v->sum.rejection ? v->sum.rejection->by : ENHOPE_CONFIDENCE_PROBABILITY;
     enhope_status status;
-    question q = {0};
+    query q = {0};
     double seconds = 0;
-    for (int64_t i = 0; i < count; i++) answers[i] = (answer){.truth = NO_LABEL};
-    EH_CHECK(question_rows(v->ctx, data, first, count, &q));
+    for (int64_t i = 0; i < count; i++) results[i] = (result){.truth = NO_LABEL};
+    EH_CHECK(query_rows(v->ctx, data, first, count, &q));
     if (q.n == 0) goto cleanup;
-    EH_CHECK(question_room(v, &q));
+    EH_CHECK(query_allocate(v, &q));
     const bool all = first == 0 && q.n == count;
-    EH_CHECK(eh_model_predict(v->ctx, v->model, data, all ? NULL : q.rows, q.n, v->k, &q.said, &seconds));
+    EH_CHECK(eh_model_predict(v->ctx, v->model, data, all ? NULL : q.rows, q.n, v->k, &q.prediction, &seconds));
     for (int64_t i = 0; i < q.n; i++)
-        answers[q.rows[i] - first] = answer_of(&q, i, v->known[data->label[q.rows[i]]], v->model->c, by);
+        results[q.rows[i] - first] = result_of(&q, i, v->known[data->label[q.rows[i]]], v->model->c, by);
     v->sum.seconds += seconds;
 cleanup:
-    question_free(&q);
+    query_free(&q);
     return status;
 }
 
-/* The same where the rows may be streamed. */
-static enhope_status ask_rows(evaluation *v, int64_t first, int64_t count, answer *answers)
+/* The same for data that may be streamed. */
+static enhope_status predict_rows(evaluation *v, int64_t first, int64_t count, result *results)
 {
     enhope_dataset *block = NULL;
     if (count <= 0) return ENHOPE_OK;
-    if (!v->data->store) return ask(v, v->data, first, count, answers);
+    if (!v->data->store) return predict(v, v->data, first, count, results);
     EH_TRY(enhope_dataset_block(v->ctx, v->data, first, count, &block));
-    const enhope_status status = ask(v, block, 0, count, answers);
+    const enhope_status status = predict(v, block, 0, count, results);
     enhope_dataset_free(block);
     return status;
 }
 
-/* ---- what that is worth ---- */
+/* ---- sums ---- */
 
-static void add_answer(evaluation *v, const answer *a)
+static void add_result(evaluation *v, const result *a)
 {
     enhope_evaluation *sum = &v->sum;
     const bool right = a->truth == a->label;
-    if (v->judged) v->judged[sum->n] = (eh_decision){.confidence = a->sure, .wrong = !right};
-    if (sum->calibration) eh_calibration_add(a->true_p, a->confidence, right, v->labelled, sum->calibration);
+    if (v->decisions) v->decisions[sum->n] = (eh_decision){.confidence = a->score, .wrong = !right};
+    if (sum->calibration) eh_calibration_add(a->true_p, a->confidence, right, v->labeled, sum->calibration);
     if (sum->confusion && a->truth >= 0) sum->confusion[(int64_t)a->truth * v->model->c + a->label]++;
     sum->n++;
     sum->unknown += a->truth < 0;
     sum->errors += !right;
 }
 
-/* The rows from `first` on, a run for each rank. */
+/* Evaluates the rows from `first` on, a run for each rank. */
 static enhope_status evaluate_round(evaluation *v, int64_t first)
 {
     const int rank = eh_comm_rank(v->ctx), ranks = eh_comm_ranks(v->ctx);
     const int64_t rows = eh_min(ranks * v->step, v->data->x.n - first);
     const int64_t from = eh_min(rank * v->step, rows), to = eh_min(from + v->step, rows);
-    EH_TRY(eh_comm_check(v->ctx, ask_rows(v, first + from, to - from, v->answers + from)));
-    for (int r = 0; r <= ranks; r++) v->offset[r] = eh_min(r * v->step, rows) * (int64_t)sizeof *v->answers;
-    eh_comm_gather(v->ctx, v->answers, v->offset);
-    EH_TRY(eh_comm_check(v->ctx, ENHOPE_OK)); /* whether all have heard */
+    EH_TRY(eh_comm_check(v->ctx, predict_rows(v, first + from, to - from, v->results + from)));
+    for (int r = 0; r <= ranks; r++) v->offset[r] = eh_min(r * v->step, rows) * (int64_t)sizeof *v->results;
+    eh_comm_gather(v->ctx, v->results, v->offset);
+    EH_TRY(eh_comm_check(v->ctx, ENHOPE_OK)); /* fails if the gather failed on a rank */
     for (int64_t i = 0; i < rows; i++) {
-        if (v->answers[i].truth == NO_LABEL) continue;
-        if (v->sum.n == v->labelled)
-            return eh_fail(v->ctx, ENHOPE_ERROR_DATA, "the labels have changed while they were read");
-        add_answer(v, &v->answers[i]);
+        if (v->results[i].truth == NO_LABEL) continue;
+        if (v->sum.n == v->labeled)
+            return eh_fail(v->ctx, ENHOPE_ERROR_DATA,
+                           "the labels changed while they were read; do not change the files during evaluation");
+        add_result(v, &v->results[i]);
     }
     return ENHOPE_OK;
 }
 
-/* How many of a run of rows have labels; streamed data is read for them. */
+/* Counts the rows of a run that have labels. Streamed data is read. */
 static enhope_status count_labels(enhope_context *ctx, const enhope_dataset *data, int64_t first, int64_t end,
                                   int64_t *n)
 {
@@ -206,29 +209,29 @@ cleanup:
     return status;
 }
 
-/* The same of all rows, each rank counting some. */
-static enhope_status count_labelled(evaluation *v)
+/* Counts the labeled rows of all data. Each rank counts a share. */
+static enhope_status count_labeled(evaluation *v)
 {
     const int64_t rank = eh_comm_rank(v->ctx), ranks = eh_comm_ranks(v->ctx), n = v->data->x.n;
     EH_TRY(eh_comm_check(v->ctx, count_labels(v->ctx, v->data, eh_chunk_start(n, rank, ranks),
-                                              eh_chunk_start(n, rank + 1, ranks), &v->labelled)));
-    v->labelled = eh_comm_sum(v->ctx, v->labelled);
-    if (v->labelled > 0) return ENHOPE_OK;
-    return eh_fail(v->ctx, ENHOPE_ERROR_DATA, "data has no labels: there is nothing to compare predictions with");
+                                              eh_chunk_start(n, rank + 1, ranks), &v->labeled)));
+    v->labeled = eh_comm_sum(v->ctx, v->labeled);
+    if (v->labeled > 0) return ENHOPE_OK;
+    return eh_fail(v->ctx, ENHOPE_ERROR_DATA, "the data has no labels to compare predictions with; add labels");
 }
 
-/* ---- whether all ranks see the same ---- */
+/* ---- comparison of ranks ---- */
 
-enum { SAMPLES, INPUTS, CLASSES, LABELS, STREAMED, MODEL, ASKED, FACTS };
+enum { SAMPLES, INPUTS, CLASSES, LABELS, STREAMED, MODEL, OUTPUTS, FACTS };
 static const char *const fact_name[FACTS] = {
-    "the number of samples", "the number of inputs", "the classes", "the labels", "what is streamed", "the model",
-    "what is asked"};
+    "the number of samples", "the number of inputs", "the classes", "the labels", "streaming of the data", "the model",
+    "the requested outputs"};
 
 static void take_facts(const evaluation *v, uint64_t *fact)
 {
     const enhope_dataset *d = v->data;
-    const int asked[] = {v->k, v->sum.calibration != NULL, v->sum.confusion != NULL,
-                         v->sum.rejection ? (int)v->sum.rejection->by : -1};
+    const int outputs[] = {v->k, v->sum.calibration != NULL, v->sum.confusion != NULL,
+                           v->sum.rejection ? (int)v->sum.rejection->by : -1};
     memset(fact, 0, FACTS * sizeof *fact);
     fact[SAMPLES] = (uint64_t)d->x.n;
     fact[INPUTS] = (uint64_t)d->x.H;
@@ -237,7 +240,7 @@ static void take_facts(const evaluation *v, uint64_t *fact)
     if (d->label) fact[LABELS] = eh_hash(0, d->label, (size_t)d->x.n * sizeof *d->label);
     fact[STREAMED] = d->store != NULL;
     fact[MODEL] = eh_model_hash(v->model);
-    fact[ASKED] = eh_hash(0, asked, sizeof asked);
+    fact[OUTPUTS] = eh_hash(0, outputs, sizeof outputs);
 }
 
 static enhope_status check_ranks(const evaluation *v)
@@ -250,12 +253,12 @@ static enhope_status check_ranks(const evaluation *v)
     eh_comm_broadcast(v->ctx, first, sizeof first);
     for (int i = 0; i < FACTS && !status; i++)
         if (own[i] != first[i])
-            status = eh_fail(v->ctx, ENHOPE_ERROR_DATA, "this rank and rank 0 differ in %s: all must be given the same",
+            status = eh_fail(v->ctx, ENHOPE_ERROR_DATA, "this rank and rank 0 differ in %s; give all ranks the same",
                              fact_name[i]);
     return eh_comm_check(v->ctx, status);
 }
 
-/* ---- all of it ---- */
+/* ---- evaluation ---- */
 
 /* known (c of the data): the model's number of each class. */
 static enhope_status match_classes(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
@@ -266,16 +269,17 @@ static enhope_status match_classes(enhope_context *ctx, const enhope_model *mode
     return ENHOPE_OK;
 }
 
-static enhope_status evaluation_room(evaluation *v, const enhope_evaluation *wanted)
+static enhope_status evaluation_allocate(evaluation *v, const enhope_evaluation *wanted)
 {
     enhope_context *ctx = v->ctx;
     const int64_t c = v->model->c, ranks = eh_comm_ranks(ctx), rows = eh_min(ranks * v->step, v->data->x.n);
     EH_TRY(match_classes(ctx, v->model, v->data, &v->known));
-    EH_TRY(eh_new(ctx, "the answers", rows, sizeof *v->answers, (void **)&v->answers));
+    EH_TRY(eh_new(ctx, "the results", rows, sizeof *v->results, (void **)&v->results));
     EH_TRY(eh_new(ctx, "shares of ranks", ranks + 1, sizeof *v->offset, (void **)&v->offset));
     if (wanted->confusion)
         EH_TRY(eh_new(ctx, "confusions", c * c, sizeof *v->sum.confusion, (void **)&v->sum.confusion));
-    if (wanted->rejection) EH_TRY(eh_new(ctx, "the predictions", v->labelled, sizeof *v->judged, (void **)&v->judged));
+    if (wanted->rejection)
+        EH_TRY(eh_new(ctx, "the predictions", v->labeled, sizeof *v->decisions, (void **)&v->decisions));
     return ENHOPE_OK;
 }
 
@@ -289,10 +293,10 @@ static void evaluation_end(evaluation *v, enhope_evaluation *out)
 {
     const int64_t c = v->model->c;
     if (out->calibration) {
-        eh_calibration_end(v->labelled, v->sum.calibration);
+        eh_calibration_end(v->labeled, v->sum.calibration);
         *out->calibration = *v->sum.calibration;
     }
-    if (out->rejection) reject(v->judged, v->labelled, out->rejection);
+    if (out->rejection) reject(v->decisions, v->labeled, out->rejection);
     if (out->confusion) memcpy(out->confusion, v->sum.confusion, (size_t)(c * c) * sizeof *out->confusion);
     out->n = v->sum.n;
     out->errors = v->sum.errors;
@@ -312,9 +316,9 @@ enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *mod
     v.step = data->store ? eh_dataset_block_rows(ctx, data) : (data->x.n + ranks - 1) / ranks;
     eh_comm_begin(ctx);
     EH_CHECK(check_ranks(&v));
-    eh_comm_broadcast(ctx, &v.step, sizeof v.step); /* machines may have other memory */
-    EH_CHECK(count_labelled(&v));
-    EH_CHECK(eh_comm_check(ctx, evaluation_room(&v, out)));
+    eh_comm_broadcast(ctx, &v.step, sizeof v.step); /* ranks may have different memory */
+    EH_CHECK(count_labeled(&v));
+    EH_CHECK(eh_comm_check(ctx, evaluation_allocate(&v, out)));
     for (int64_t first = 0; first < data->x.n; first += ranks * v.step) EH_CHECK(evaluate_round(&v, first));
     evaluation_end(&v, out);
 cleanup:

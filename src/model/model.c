@@ -1,4 +1,4 @@
-/* Making a model, freeing it, and looking into it. */
+/* Creates and frees models, and returns their fields. */
 #include <math.h>
 #include <string.h>
 
@@ -97,7 +97,7 @@ int64_t eh_model_not_finite(const float *x, int64_t count)
     return -1;
 }
 
-/* The rule by which training keeps a state (train/trainer.c), among the rows of the last training. */
+/* The row of the kept state (train/trainer.c), among the rows of the last training. */
 static int64_t best_row(const enhope_model *model)
 {
     int64_t best = -1;
@@ -153,10 +153,10 @@ enhope_status enhope_model_exemplars(enhope_context *ctx, const enhope_model *mo
 {
     if (!model->exemplars)
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                       "exemplars asked for: the model compares with training points, of which it has the embedding");
+                       "the model has no exemplars: it compares with embedded training points");
     const int64_t H = model->shape.H;
     for (int64_t i = 0; i < model->r; i++)
-        for (int64_t j = 0; j < H; j++) { /* an input that is scaled by 0 was always `shift` */
+        for (int64_t j = 0; j < H; j++) { /* an input that is scaled by 0 has the constant value `shift` */
             const float scaled = model->mul[j] != 0 ? model->reference[i * H + j] / model->mul[j] : 0;
             X[i * H + j] = scaled + model->shift[j];
         }
@@ -190,7 +190,8 @@ enhope_status enhope_model_set_note(enhope_context *ctx, enhope_model *model, co
     enhope_status status = ENHOPE_OK;
     if (!value) EH_CHECK(eh_fail_memory(ctx, "a note", strlen(text) + 1, 1));
     if (!note && model->note.count == EH_MODEL_MAX_NOTES)
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a model has room for %d notes", EH_MODEL_MAX_NOTES));
+        EH_CHECK(
+            eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "a model has at most %d notes; remove one first", EH_MODEL_MAX_NOTES));
     if (!note) {
         key = eh_strdup(name);
         if (!key) EH_CHECK(eh_fail_memory(ctx, "a note", strlen(name) + 1, 1));

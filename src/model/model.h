@@ -1,5 +1,4 @@
-/* The trained thing: a map's parameters, what new points are compared with, the scaling, class names, settings,
- * history. */
+/* A trained model: parameters of a map, references, scaling, class names, settings and history. */
 #ifndef EH_MODEL_H
 #define EH_MODEL_H
 
@@ -15,7 +14,7 @@ typedef struct eh_texts {
     int32_t count;
 } eh_texts;
 
-/* Errors of the kept state in the validation part and among training samples; n 0: not known. */
+/* Errors of the kept state in the validation part and among training samples. n 0: not known. */
 typedef struct eh_model_errors {
     int64_t valid, valid_n, train, train_n;
 } eh_model_errors;
@@ -24,9 +23,9 @@ struct enhope_model {
     char *method;      /* "en-hope" */
     const eh_map *map; /* its name is in the file */
     eh_map_shape shape;
-    bool gaussian;      /* similarity for probabilities; else student, */
-    int dof;            /* with so many degrees of freedom */
-    int32_t k;          /* neighbours that vote */
+    bool gaussian;      /* similarity for probabilities; false: student ... */
+    int dof;            /* ... with these degrees of freedom */
+    int32_t k;          /* neighbors that vote */
     float *theta;       /* (eh_map_parameters) */
     float *shift, *mul; /* (H) scaling */
     int64_t r;          /* references */
@@ -40,36 +39,39 @@ struct enhope_model {
     eh_texts setting; /* every setting as text */
     enhope_history *history;
     int64_t epochs;
-    int64_t earlier;    /* of these, the first so many are of models that this one went on from */
-    eh_texts note;      /* of callers of the library */
-    double temperature; /* of probabilities; 1 unless fitted */
+    int64_t earlier;    /* rows that come from models that this model continues, at the start */
+    eh_texts note;      /* notes of callers of the library */
+    double temperature; /* temperature of the probabilities; 1 unless fitted */
     eh_model_errors errors;
 };
 
-/* An empty model with every array allocated for these sizes: numbers zero, names NULL, input_name NULL itself. Texts
- * put into it come from eh_strdup; enhope_model_free frees a model that is filled in part as well. */
+/* Creates an empty model with every array allocated for these sizes. Numbers are zero and names
+ * NULL; input_name itself is NULL. Texts are set with eh_strdup. enhope_model_free also frees an
+ * incomplete model. */
 enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_map *map, const eh_map_shape *shape,
                               int64_t r, bool exemplars, int32_t c, int32_t settings, int64_t epochs,
                               enhope_model **out);
-/* to[i] = a copy of from[i], for count names; on failure those that were made stay. */
+/* Copies `count` names. On failure, `to` keeps the names copied so far. */
 enhope_status eh_model_copy_names(enhope_context *ctx, char *const *from, int64_t count, char **to);
 /* Columns of reference: H for exemplars, h for embedded points. */
 int64_t eh_model_reference_width(const enhope_model *model);
-/* Of what it computes with: parameters, references and their classes, scaling. */
+/* A hash of parameters, references with their classes, and scaling. */
 uint64_t eh_model_hash(const enhope_model *model);
 
-/* The data as the model sees it; fails where its inputs are not the model's; predict.c. */
+/* Returns the data as input of the model. Fails if its inputs are not the model's (predict.c). */
 enhope_status eh_model_inputs(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, eh_matrix *x);
-/* enhope_model_predict of the samples rows[0..n), ascending; NULL: the first n. *seconds (unless NULL): embedding and
- * classifying, where model and data are in place, without what probabilities and margins take; predict.c. */
+/* enhope_model_predict for the samples rows[0..n), ascending; NULL: the first n. *seconds,
+ * unless NULL, is the time to embed and classify, without loading model and data and without
+ * probabilities and margins (predict.c). */
 enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                const int64_t *rows, int64_t n, int32_t k, const enhope_prediction *out,
                                double *seconds);
-/* The model's number for class k of the data; -1: it has none. A model from a file has its names in UTF-8; evaluate.c. */
+/* The model's number for class k of the data; -1: none. Models from files have names in UTF-8
+ * (evaluate.c). */
 enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                    int32_t k, int32_t *out);
 
-/* A model file (docs/reference/model-format.md), model_save.c and model_load.c: the names both sides share. */
+/* Names that model_save.c and model_load.c share (docs/reference/model-format.md). */
 #define EH_MODEL_FORMAT         "enhope"
 #define EH_MODEL_FORMAT_VERSION "1"
 #define EH_MODEL_COLDEST        1e-6 /* temperatures that a file may have */
@@ -77,10 +79,10 @@ enhope_status eh_model_match_class(enhope_context *ctx, const enhope_model *mode
 enum {
     EH_MODEL_MAX_MAP_TENSORS = 16,
     EH_MODEL_MAX_ORDER = 1000,
-    EH_MODEL_MAX_EARLIER = 200000, /* rows of history that a model takes over */
+    EH_MODEL_MAX_EARLIER = 200000, /* rows of history that a model copies from the model it continues */
     EH_MODEL_MAX_NOTES = 1000
 };
-/* A setting as a file has it. */
+/* A setting in a model file. */
 typedef struct eh_pair_view {
     const char *name, *value;
 } eh_pair_view;
@@ -90,7 +92,7 @@ const char *eh_old_setting_name(int i);
 /* Changes a setting of an earlier version to its current name and value. The name becomes NULL if the setting was removed
  * and had no effect. Fails if it had an effect that this version cannot reproduce. `version` wrote the file. */
 enhope_status eh_old_setting(enhope_context *ctx, const char *version, eh_pair_view *setting);
-/* Index of the first number that is not finite; -1: all are. */
+/* Index of the first value that is not finite; -1: none. */
 int64_t eh_model_not_finite(const float *x, int64_t count);
 
 #endif

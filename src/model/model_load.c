@@ -1,5 +1,6 @@
-/* A model from a file: the container is sound (safetensors.c), now it must be a model. All sizes are proved against the
- * file before the model is made, so a hostile header cannot ask for memory that the file does not fill. */
+/* Loads a model from a file. safetensors.c has checked the container; this file checks that it
+ * contains a model. All sizes are checked against the file before the model is created, so a
+ * malicious header cannot allocate memory that the file does not fill. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@ enum { /* JSON values in the lists of the metadata */
        MAX_HISTORY = 5000000 /* four a row */
 };
 
-/* What the header says, gathered before anything is allocated for the model. */
+/* The contents of the header, collected before memory is allocated for the model. */
 typedef struct plan {
-    const char *method, *version; /* of the enhope that wrote it */
+    const char *method, *version; /* version of enhope that wrote the file */
     const eh_map *map;
     eh_map_shape shape;
     bool gaussian, exemplars;
@@ -36,7 +37,7 @@ static enhope_status text(enhope_context *ctx, const eh_safetensors *st, const c
     return *out ? ENHOPE_OK : eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata '%s' is missing", key);
 }
 
-/* Decimal digits only; -1: something else, or above 2^53. *end is left after them. */
+/* Reads decimal digits; -1: none, or a number above 2^53. *end is the position after them. */
 static int64_t digits(const char *from, const char **end)
 {
     int64_t value = 0;
@@ -49,30 +50,30 @@ static int64_t digits(const char *from, const char **end)
     return at == from ? -1 : value;
 }
 
-static enhope_status number(enhope_context *ctx, const eh_safetensors *st, const char *key, int64_t least, int64_t most,
+static enhope_status number(enhope_context *ctx, const eh_safetensors *st, const char *key, int64_t min, int64_t max,
                             int64_t *out)
 {
     const char *value, *end = "";
     EH_TRY(text(ctx, st, key, &value));
     const int64_t found = digits(value, &end);
     char quote[EH_QUOTE];
-    if (found < least || found > most || *end)
+    if (found < min || found > max || *end)
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata '%s' is '%s': expected a whole number from %lld to %lld", key,
-                       eh_json_quote(value, quote), (long long)least, (long long)most);
+                       eh_json_quote(value, quote), (long long)min, (long long)max);
     *out = found;
     return ENHOPE_OK;
 }
 
-/* 1 where it is missing. */
-static enhope_status real(enhope_context *ctx, const eh_safetensors *st, const char *key, double least, double most,
+/* 1 if it is missing. */
+static enhope_status real(enhope_context *ctx, const eh_safetensors *st, const char *key, double min, double max,
                           double *out)
 {
     const char *value = eh_safetensors_text(st, key);
     char quote[EH_QUOTE];
     *out = 1;
-    if (value && (eh_number_parse(value, strlen(value), out) != EH_NUMBER || *out < least || *out > most))
+    if (value && (eh_number_parse(value, strlen(value), out) != EH_NUMBER || *out < min || *out > max))
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata '%s' is '%s': expected a number from %g to %g", key,
-                       eh_json_quote(value, quote), least, most);
+                       eh_json_quote(value, quote), min, max);
     return ENHOPE_OK;
 }
 
@@ -127,7 +128,7 @@ static enhope_status read_identity(enhope_context *ctx, const eh_safetensors *st
     EH_TRY(text(ctx, st, "map", &value));
     p->map = eh_map_find(value);
     if (!p->map)
-        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'map' is '%s': not a map that this enhope knows",
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'map' is '%s': not a map of this version; use a newer enhope",
                        eh_json_quote(value, quote));
     EH_TRY(text(ctx, st, "similarity", &value));
     p->gaussian = !strcmp(value, "gaussian");
@@ -174,13 +175,13 @@ static enhope_status read_layers(enhope_context *ctx, const eh_safetensors *st, 
 
 static enhope_status read_shape(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
-    const int64_t most = INT64_C(1) << 40;
+    const int64_t max = INT64_C(1) << 40;
     const bool hope = p->map == &eh_map_hope;
     eh_map_shape *s = &p->shape;
-    EH_TRY(number(ctx, st, "inputs", 1, most, &s->H));
-    EH_TRY(number(ctx, st, "outputs", 1, most, &s->h));
-    EH_TRY(number(ctx, st, "factors", hope, most, &s->F));
-    EH_TRY(number(ctx, st, "hidden", hope, most, &s->m));
+    EH_TRY(number(ctx, st, "inputs", 1, max, &s->H));
+    EH_TRY(number(ctx, st, "outputs", 1, max, &s->h));
+    EH_TRY(number(ctx, st, "factors", hope, max, &s->F));
+    EH_TRY(number(ctx, st, "hidden", hope, max, &s->m));
     EH_TRY(read_order(ctx, st, p));
     if (p->map == &eh_map_mlp) EH_TRY(read_layers(ctx, st, s));
     if (p->map == &eh_map_identity && s->H != s->h)
@@ -200,7 +201,7 @@ static enhope_status read_references(enhope_context *ctx, const eh_safetensors *
     p->exemplars = eh_safetensors_find(st, "exemplars") != NULL;
     const char *name = p->exemplars ? "exemplars" : "points";
     const eh_st_tensor *found = eh_safetensors_find(st, name);
-    if (!found) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "neither tensor exemplars nor tensor points is there");
+    if (!found) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensors exemplars and points are both missing");
     p->r = found->rank == 2 ? found->shape[0] : 1;
     EH_TRY(find_tensor(ctx, st, &(eh_tensor){name, 2, {p->r, p->exemplars ? p->shape.H : p->shape.h}}, "F32",
                        &p->reference));
@@ -272,8 +273,8 @@ static enhope_status read_errors(enhope_context *ctx, const eh_safetensors *st, 
     return ENHOPE_OK;
 }
 
-/* How sure the model may be, and how it did in training; older files do not say. */
-static enhope_status read_judgement(enhope_context *ctx, const eh_safetensors *st, plan *p)
+/* The temperature and the errors of training. Older files do not have them. */
+static enhope_status read_evaluation(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
     EH_TRY(real(ctx, st, "temperature", EH_MODEL_COLDEST, EH_MODEL_HOTTEST, &p->temperature));
     EH_TRY(read_errors(ctx, st, "valid_errors", &p->errors.valid, &p->errors.valid_n));
@@ -382,7 +383,7 @@ static enhope_status load(enhope_context *ctx, eh_safetensors *st, enhope_model 
     EH_CHECK(read_shape(ctx, st, &p));
     EH_CHECK(read_references(ctx, st, &p));
     EH_CHECK(read_image(ctx, st, &p));
-    EH_CHECK(read_judgement(ctx, st, &p));
+    EH_CHECK(read_evaluation(ctx, st, &p));
     EH_CHECK(read_lists(ctx, st, &p));
     EH_CHECK(eh_model_create(ctx, p.method, p.map, &p.shape, p.r, p.exemplars, cJSON_GetArraySize(p.classes),
                              cJSON_GetArraySize(p.settings), cJSON_GetArraySize(p.history), &model));

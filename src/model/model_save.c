@@ -1,5 +1,5 @@
-/* A model as a file: which tensors and which texts (docs/reference/model-format.md lists them), in a fixed order, so that the
- * same model gives the same bytes. Wall-clock seconds are left out for that reason. */
+/* Saves a model: its tensors and texts (docs/reference/model-format.md) in a fixed order, so
+ * that equal models give byte-identical files. Times are left out for the same reason. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "model/model.h"
 #include "model/safetensors.h"
 
-/* A failure of cJSON is always lack of memory. */
+/* cJSON fails only if memory is exhausted. */
 static enhope_status no_memory(enhope_context *ctx)
 {
     return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "out of memory: the model's metadata");
@@ -30,7 +30,7 @@ static enhope_status add_number(enhope_context *ctx, cJSON *object, const char *
     return add_text(ctx, object, key, text);
 }
 
-/* Appends item to array; owns it either way. NULL (no memory to make it) is a failure. */
+/* Appends item to array and owns it in any case. item NULL: it could not be allocated. */
 static enhope_status append(enhope_context *ctx, cJSON *array, cJSON *item)
 {
     if (item && cJSON_AddItemToArray(array, item)) return ENHOPE_OK;
@@ -38,7 +38,7 @@ static enhope_status append(enhope_context *ctx, cJSON *array, cJSON *item)
     return no_memory(ctx);
 }
 
-/* Metadata values are texts, so lists go in as JSON inside a text. */
+/* Metadata values are texts, so lists are stored as JSON in a text. */
 static enhope_status add_printed(enhope_context *ctx, cJSON *object, const char *key, const cJSON *json)
 {
     char *text = cJSON_PrintUnformatted(json);
@@ -58,8 +58,8 @@ static enhope_status fill_names(enhope_context *ctx, cJSON *array, char *const *
     return ENHOPE_OK;
 }
 
-/* The shortest text that reads back as the same number (cJSON's own stops at 15 digits); null where there is none. The
- * decimal point is a point whatever the process's locale. */
+/* The shortest text that reads back as the same number (cJSON stops at 15 digits); null if the
+ * value is not finite. The decimal separator is a point in every locale. */
 static cJSON *exact_number(double value)
 {
     if (!isfinite(value)) return cJSON_CreateNull();
@@ -126,7 +126,7 @@ cleanup:
     return status;
 }
 
-/* "ERRORS/N", where they are known. */
+/* "ERRORS/N", if they are known. */
 static enhope_status add_errors(enhope_context *ctx, cJSON *meta, const char *key, int64_t errors, int64_t n)
 {
     char text[48];
@@ -135,7 +135,7 @@ static enhope_status add_errors(enhope_context *ctx, cJSON *meta, const char *ke
     return add_text(ctx, meta, key, text);
 }
 
-static enhope_status add_judgement(enhope_context *ctx, cJSON *meta, const enhope_model *model)
+static enhope_status add_evaluation(enhope_context *ctx, cJSON *meta, const enhope_model *model)
 {
     char text[40];
     eh_number_print(model->temperature, text, sizeof text);
@@ -166,7 +166,7 @@ static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope
     EH_TRY(add_text(ctx, meta, "similarity", model->gaussian ? "gaussian" : "student"));
     if (!model->gaussian && model->dof != 1) EH_TRY(add_number(ctx, meta, "dof", model->dof));
     EH_TRY(add_number(ctx, meta, "neighbours", model->k));
-    EH_TRY(add_judgement(ctx, meta, model));
+    EH_TRY(add_evaluation(ctx, meta, model));
     if (model->image_rows > 0) {
         char text[48];
         snprintf(text, sizeof text, "%" PRId64 "x%" PRId64, model->image_rows, model->image_columns);
@@ -175,7 +175,7 @@ static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope
     return add_lists(ctx, meta, model);
 }
 
-/* A model that could not be loaded again is not written over one that can. */
+/* Fails if the model could not be loaded again, so that it does not replace a valid file. */
 static enhope_status check_finite(enhope_context *ctx, const char *path, const eh_st_tensor *t)
 {
     const int64_t count = t->shape[0] * (t->rank > 1 ? t->shape[1] : 1);
@@ -185,7 +185,7 @@ static enhope_status check_finite(enhope_context *ctx, const char *path, const e
                    path, t->name, (long long)at);
 }
 
-/* Every tensor of the model in the file's order; how many there are. */
+/* Lists all tensors of the model in the order of the file. Returns their number. */
 static int64_t list_tensors(const enhope_model *model, eh_st_tensor *tensor)
 {
     const eh_map_shape *s = &model->shape;
@@ -215,7 +215,7 @@ static int64_t list_tensors(const enhope_model *model, eh_st_tensor *tensor)
     return tensors;
 }
 
-/* To a file, or where path is NULL into memory. */
+/* Saves to a file, or to memory if path is NULL. */
 static enhope_status save(enhope_context *ctx, const enhope_model *model, const char *path, void *to, size_t room,
                           size_t *bytes)
 {

@@ -1,8 +1,8 @@
 /* Prediction: a model embeds and classifies data, block by block.
  *
- * One pass serves all calls: open it (all memory is allocated there), embed the references, then take one span of
- * embedded samples after another. A span is as many blocks as the backend may run behind; its results are fetched
- * together. */
+ * All calls use the same pass. Opening it allocates all memory. Then it embeds the references
+ * and processes one span of samples after another. A span has as many blocks as the backend may
+ * queue, and its results are fetched together. */
 #include <string.h>
 
 #include "classify/classify.h"
@@ -11,8 +11,8 @@
 #include "model/model.h"
 
 enum {
-    HOST_NUMBERS = 1 << 26,  /* in all buffers of a block, so that wide data does not take all memory ... */
-    DEVICE_NUMBERS = 1 << 29 /* ... and the same on a device, which wants larger blocks */
+    HOST_NUMBERS = 1 << 26,  /* numbers in all buffers of a block, to limit the memory of wide data ... */
+    DEVICE_NUMBERS = 1 << 29 /* ... and the same on a device, which needs larger blocks */
 };
 
 typedef struct pass {
@@ -20,11 +20,11 @@ typedef struct pass {
     eh_compute *cp;
     eh_embedder e;
     const int64_t *rows;  /* (n) which samples; NULL: the first n */
-    int64_t n, next;      /* samples, the first that has not been embedded */
+    int64_t n, next;      /* samples; the first one that has not been embedded */
     int64_t span;         /* rows whose results are fetched together */
-    const eh_real *theta; /* the map's parameters: the model's own if the backend's numbers are floats here, ... */
-    eh_real *own_theta;   /* ... else a copy */
-    eh_real *E;           /* (block, H) exemplars on their way to X */
+    const eh_real *theta; /* the map's parameters: those of the model if the backend uses floats on the host ... */
+    eh_real *own_theta;   /* ... otherwise a copy */
+    eh_real *E;           /* (block, H) exemplars before they enter X */
     eh_row *row;          /* (span) */
 } pass;
 
@@ -39,8 +39,8 @@ static void pass_close(pass *p)
     p->cp = NULL;
 }
 
-/* Rows of a block: enough for speed, no more than there are, and not so many that they take too much memory. k:
- * neighbours kept for each row. */
+/* Rows of a block: enough for speed, but no more than there are samples and memory. k: neighbors
+ * of each row. */
 static int64_t block_rows(const pass *p, int64_t k)
 {
     const enhope_model *model = p->model;
@@ -49,12 +49,12 @@ static int64_t block_rows(const pass *p, int64_t k)
     const int64_t wanted = model->exemplars && model->r > p->n ? model->r : p->n;
     const int64_t work = model->map->work(s, p->cp, 1, false) - model->map->work(s, p->cp, 0, false);
     const int64_t width = p->e.ld + work + op->queue_depth * (s->h + 3 * k);
-    const int64_t most = (op->host ? HOST_NUMBERS : DEVICE_NUMBERS) / width;
-    const int64_t rows = eh_min(eh_min(op->block, wanted), most);
+    const int64_t max = (op->host ? HOST_NUMBERS : DEVICE_NUMBERS) / width;
+    const int64_t rows = eh_min(eh_min(op->block, wanted), max);
     return rows > 0 ? rows : 1;
 }
 
-/* Sparse samples may stay sparse where zero stays zero and the map begins with a product. */
+/* Sparse samples stay sparse if the scaling keeps zeros and the map begins with a product. */
 static bool stays_sparse(const enhope_model *model, const eh_matrix *x)
 {
     if (x->kind != ENHOPE_CSR || !model->map->sparse) return false;
@@ -67,10 +67,11 @@ enhope_status eh_model_inputs(enhope_context *ctx, const enhope_model *model, co
 {
     const int64_t H = model->shape.H;
     *x = data->x;
-    if (x->kind == ENHOPE_CSR && x->H < H) x->H = H; /* a sparse file is as wide as its last non-zero */
+    if (x->kind == ENHOPE_CSR && x->H < H) x->H = H; /* a sparse file is as wide as its last nonzero column */
     if (x->H != H)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "data has %lld inputs, the model expects %lld", (long long)data->x.H,
-                       (long long)H);
+        return eh_fail(ctx, ENHOPE_ERROR_DATA,
+                       "the data has %lld inputs, the model %lld; use data with the inputs of training",
+                       (long long)data->x.H, (long long)H);
     for (int64_t j = 0; data->input_name && model->input_name && j < data->x.H; j++)
         if (strcmp(data->input_name[j], model->input_name[j]))
             return eh_fail(
@@ -81,7 +82,7 @@ enhope_status eh_model_inputs(enhope_context *ctx, const enhope_model *model, co
     return ENHOPE_OK;
 }
 
-/* A single sample is mapped in less time than the parameters are copied. */
+/* Copying the parameters takes longer than mapping a single sample. */
 static enhope_status pass_theta(pass *p, enhope_context *ctx)
 {
     const enhope_model *model = p->model;
@@ -113,7 +114,7 @@ static enhope_status pass_allocate(pass *p, enhope_context *ctx, int64_t k)
     return eh_compute_new(cp, ctx, "a block of exemplars", exemplars * model->shape.H, cp->op->real_size, &p->E);
 }
 
-/* data NULL: only the references will be embedded. k: neighbours of each sample; 0: no references are needed. */
+/* data NULL: only references are embedded. k: neighbors of each sample; 0: no references. */
 static enhope_status pass_open(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                const int64_t *rows, int64_t n, int64_t k, pass *p)
 {
@@ -137,7 +138,7 @@ cleanup:
     return status;
 }
 
-/* Fills G: exemplars go through the map as rows [e; 1], points are there already. */
+/* Fills G: embeds exemplars as rows [e; 1]; other references are already embedded. */
 static void pass_references(pass *p)
 {
     const enhope_model *model = p->model;
@@ -160,7 +161,8 @@ static int64_t sample_row(const pass *p, int64_t i)
     return p->rows ? p->rows[i] : i;
 }
 
-/* Tells the backend among which rows the block that begins with sample `first` has its own; they ascend. */
+/* Announces to the backend the row range of the block that starts with sample `first`. Rows
+ * ascend. */
 static void pass_stage(const pass *p, int64_t first)
 {
     const int64_t count = eh_min(p->e.capacity, p->n - first);
@@ -169,7 +171,7 @@ static void pass_stage(const pass *p, int64_t first)
     p->cp->op->prefetch(p->cp, &p->e.table, from, to - from + 1);
 }
 
-/* The rows of the next span, to the backend; how many they are, 0: there are no more. */
+/* Sends the rows of the next span to the backend. Returns their number; 0: no more. */
 static int64_t pass_span(pass *p)
 {
     const int64_t count = eh_min(p->span, p->n - p->next);
@@ -238,19 +240,19 @@ enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model,
     return ENHOPE_OK;
 }
 
-/* What classifying needs besides the pass. */
+/* State of classification beside the pass. */
 typedef struct votes {
-    int32_t *label;  /* (span), where margins are asked for and labels are not */
-    float *Y;        /* (span, h) on the host, where that is compared there and Y is not asked for */
-    float *G;        /* (r, h) on the host, where probabilities or margins are made there */
-    double *scratch; /* (2 c) */
-    double aside;    /* seconds of that */
+    int32_t *label;      /* (span), if margins are requested and labels are not */
+    float *Y;            /* (span, h) on the host, if the host needs it and Y is not requested */
+    float *G;            /* (r, h) on the host, if probabilities or margins are computed there */
+    double *scratch;     /* (2 c) */
+    double host_seconds; /* seconds of computation on the host */
 } votes;
 
-/* What is asked of the neighbours of the span that begins with sample `first`; points that are no exemplars have shares of
- * the votes for probabilities. */
-static eh_predictions classes_of(const enhope_model *model, const enhope_prediction *out, const votes *v, int64_t first,
-                                 int64_t k)
+/* The outputs of the span that starts with sample `first`. Without exemplars, probabilities are
+ * shares of the votes. */
+static eh_predictions predictions_of(const enhope_model *model, const enhope_prediction *out, const votes *v,
+                                     int64_t first, int64_t k)
 {
     return (eh_predictions){.label = out->label ? out->label + first : v->label,
                             .winner = out->winner ? out->winner + first : NULL,
@@ -265,7 +267,7 @@ static enhope_status votes_open(enhope_context *ctx, pass *p, int64_t k, const e
     const enhope_model *model = p->model;
     const int64_t h = model->shape.h;
     if (out->margin && !out->label) EH_TRY(eh_new(ctx, "labels", p->span, sizeof *v->label, (void **)&v->label));
-    const eh_predictions wanted = classes_of(model, out, v, 0, k);
+    const eh_predictions wanted = predictions_of(model, out, v, 0, k);
     if (wanted.label || wanted.winner || wanted.distance || wanted.shares || wanted.neighbour ||
         wanted.neighbour_distance)
         EH_TRY(eh_embedder_search(&p->e, p->span, k, &wanted));
@@ -296,7 +298,7 @@ static void classify_span(pass *p, int64_t count)
     }
 }
 
-/* What is made on the host from the embedding Y (count, h) of a span. */
+/* Computes the outputs of a span that need its embedding Y (count, h) on the host. */
 static void compare_span(const enhope_model *model, int64_t first, int64_t count, votes *v, const int32_t *label,
                          const float *Y, const enhope_prediction *out)
 {
@@ -310,16 +312,16 @@ static void compare_span(const enhope_model *model, int64_t first, int64_t count
                                     .dof = model->dof};
     if (out->proba) eh_probabilities(&ref, model->temperature, Y, count, v->scratch, out->proba + first * model->c);
     if (out->margin) eh_margins(&ref, Y, count, label, out->margin + first);
-    v->aside += eh_seconds() - start;
+    v->host_seconds += eh_seconds() - start;
 }
 
-/* The outputs of a span of `count` samples that begins with sample `first`. */
+/* Fetches the outputs of a span of `count` samples that starts with sample `first`. */
 static enhope_status fetch_span(pass *p, enhope_context *ctx, int64_t first, int64_t count, votes *v,
                                 const enhope_prediction *out)
 {
     const enhope_model *model = p->model;
     const int64_t h = model->shape.h;
-    const eh_predictions classes = classes_of(model, out, v, first, p->e.nearest.k);
+    const eh_predictions classes = predictions_of(model, out, v, first, p->e.nearest.k);
     if (p->e.nearest.cp)
         EH_TRY(eh_classify_fetch(&p->e.nearest, ctx, count, model->reference_label, model->c, &classes));
     float *Y = out->Y ? out->Y + first * h : v->Y;
@@ -331,14 +333,13 @@ static enhope_status fetch_span(pass *p, enhope_context *ctx, int64_t first, int
 enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                const int64_t *rows, int64_t n, int32_t k, const enhope_prediction *out, double *seconds)
 {
-    if (k < 0) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k = %d neighbours asked for: expected at least 1", k);
+    if (k < 0) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k is %d: expected at least 1 neighbor", k);
     if (k > model->r)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k = %d neighbours asked for, the model has %lld references", k,
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k is %d, but the model has %lld references; use at most as many", k,
                        (long long)model->r);
     if (out->margin && !model->exemplars)
-        return eh_fail(
-            ctx, ENHOPE_ERROR_ARGUMENT,
-            "margins asked for: a model that compares with training points has none, only one with exemplars");
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                       "margins need a model with exemplars; this model compares with training points");
     if (k == 0) k = model->k;
     pass p;
     votes v = {0};
@@ -357,7 +358,7 @@ enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, c
         }
         eh_compute_end(p.cp);
         if (!status) status = p.cp->op->sync(p.cp, ctx);
-        if (seconds) *seconds = eh_seconds() - start - v.aside;
+        if (seconds) *seconds = eh_seconds() - start - v.host_seconds;
     }
     votes_close(&v);
     pass_close(&p);

@@ -1,7 +1,8 @@
-/* Reading and writing the safetensors container (drawn in safetensors.h).
+/* Reads and writes the safetensors container (safetensors.h has the layout).
  *
- * Reading trusts nothing: the header's length is checked against the file before memory is taken for it, and every
- * tensor's place against the file before anyone can ask for its numbers. */
+ * Reading trusts no value of the file. The length of the header is checked against the file
+ * before memory is allocated for it. The position of each tensor is checked before its data can
+ * be read. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are moved bet
 
 enum {
     PREFIX = 8,             /* bytes of the header's length */
-    ALIGN = 8,              /* tensors begin at a multiple of it */
-    MAX_HEADER = 100000000, /* bytes, the format's own limit */
+    ALIGN = 8,              /* tensors start at a multiple of it */
+    MAX_HEADER = 100000000, /* bytes; a limit of the format */
     MAX_VALUES = 1000000    /* JSON values in the header */
 };
 
@@ -26,7 +27,7 @@ static const struct {
 } dtypes[] = {{"F32", 4},  {"I32", 4}, {"BOOL", 1}, {"U8", 1},      {"I8", 1},      {"U16", 2}, {"I16", 2}, {"F16", 2},
               {"BF16", 2}, {"U32", 4}, {"F64", 8},  {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"U64", 8}, {"I64", 8}};
 
-/* 0: no such type. */
+/* 0: unknown type. */
 static int dtype_bytes(const char *name)
 {
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
@@ -47,7 +48,7 @@ static enhope_status bad_tensor(enhope_context *ctx, const char *name, const cha
     return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor '%s' %s", eh_json_quote(name, quote), what);
 }
 
-/* One member of the header; data is the number of bytes behind it. */
+/* Reads one member of the header. data: bytes after the header. */
 static enhope_status read_entry(enhope_context *ctx, const cJSON *entry, int64_t data, eh_st_tensor *out)
 {
     const char *name = entry->string;
@@ -58,11 +59,12 @@ static enhope_status read_entry(enhope_context *ctx, const cJSON *entry, int64_t
         return bad_tensor(ctx, name, "is not described by dtype, shape and data_offsets");
     t.dtype = dtype->valuestring;
     const int64_t item_bytes = dtype_bytes(t.dtype);
-    if (!item_bytes) return bad_tensor(ctx, name, "has a dtype that is not known");
+    if (!item_bytes) return bad_tensor(ctx, name, "has an unknown dtype");
     int64_t bytes = item_bytes;
     for (const cJSON *extent = shape->child; extent; extent = extent->next, t.rank++) {
         int64_t size;
-        if (!eh_json_size(extent, &size)) return bad_tensor(ctx, name, "has a shape that is not of whole numbers >= 0");
+        if (!eh_json_size(extent, &size))
+            return bad_tensor(ctx, name, "has a shape with a value that is not a whole number >= 0");
         if (!eh_mul(bytes, size, &bytes)) return bad_tensor(ctx, name, "has a shape whose product overflows");
         if (t.rank < 2) t.shape[t.rank] = size;
     }
@@ -71,7 +73,8 @@ static enhope_status read_entry(enhope_context *ctx, const cJSON *entry, int64_t
         t.begin > t.end)
         return bad_tensor(ctx, name, "has data_offsets that are not two ascending whole numbers >= 0");
     if (t.end > data) return bad_tensor(ctx, name, "reaches beyond the end of the file");
-    if (t.end - t.begin != bytes) return bad_tensor(ctx, name, "has data_offsets that do not fit its shape and dtype");
+    if (t.end - t.begin != bytes)
+        return bad_tensor(ctx, name, "has data_offsets that do not match its shape and dtype");
     *out = t;
     return ENHOPE_OK;
 }
@@ -119,7 +122,7 @@ static enhope_status read_entries(enhope_context *ctx, eh_safetensors *st, int64
     return ENHOPE_OK;
 }
 
-/* Fails at the end of the file as well: what is asked for has been measured. */
+/* Fails at the end of the file too, because the size of the file was checked before. */
 static enhope_status read_bytes(enhope_context *ctx, FILE *file, void *to, size_t bytes)
 {
     errno = 0;
@@ -216,7 +219,7 @@ static int64_t tensor_bytes(const eh_st_tensor *t)
     return bytes;
 }
 
-/* Adds a new array to object; numbers are sizes, exact in a double. */
+/* Adds an array of sizes to object. Sizes are exact as doubles. */
 static bool add_sizes(cJSON *object, const char *name, const int64_t *value, int64_t count)
 {
     cJSON *array = cJSON_AddArrayToObject(object, name);
@@ -238,7 +241,7 @@ static bool add_entry(cJSON *header, const eh_st_tensor *t, int64_t begin, int64
            add_sizes(entry, "data_offsets", range, 2);
 }
 
-/* The header as text with cJSON's own allocator; NULL: no memory. */
+/* The header as text, allocated by cJSON; NULL: out of memory. */
 static char *print_header(const cJSON *metadata, const eh_st_tensor *tensor, int64_t tensors)
 {
     cJSON *header = cJSON_CreateObject();
@@ -254,15 +257,15 @@ static char *print_header(const cJSON *metadata, const eh_st_tensor *tensor, int
     return text;
 }
 
-/* What stands before the tensors; name: of the file, for sentences. */
-typedef struct opening {
+/* The bytes before the tensors. name: of the file, for messages. */
+typedef struct file_start {
     unsigned char prefix[PREFIX];
-    char *text; /* the header, without its padding; cJSON_free */
+    char *text; /* the header without padding; free with cJSON_free */
     size_t used, padding;
-} opening;
+} file_start;
 
-static enhope_status print_opening(enhope_context *ctx, const char *name, const cJSON *metadata,
-                                   const eh_st_tensor *tensor, int64_t tensors, opening *out)
+static enhope_status print_start(enhope_context *ctx, const char *name, const cJSON *metadata,
+                                 const eh_st_tensor *tensor, int64_t tensors, file_start *out)
 {
     char *text = print_header(metadata, tensor, tensors);
     if (!text) return eh_fail(ctx, ENHOPE_ERROR_MEMORY, "%s: out of memory: the header", name);
@@ -273,7 +276,7 @@ static enhope_status print_opening(enhope_context *ctx, const char *name, const 
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "%s: not written: its header would be %llu bytes, the format allows %d",
                        name, (unsigned long long)length, MAX_HEADER);
     }
-    *out = (opening){.text = text, .used = used, .padding = padding};
+    *out = (file_start){.text = text, .used = used, .padding = padding};
     for (int i = 0; i < PREFIX; i++) out->prefix[i] = (unsigned char)(length >> (8 * i) & 0xFF);
     return ENHOPE_OK;
 }
@@ -283,8 +286,8 @@ static const char spaces[ALIGN + 1] = "        ";
 enhope_status eh_safetensors_write(enhope_context *ctx, const char *path, const cJSON *metadata,
                                    const eh_st_tensor *tensor, int64_t tensors)
 {
-    opening first;
-    EH_TRY(print_opening(ctx, path, metadata, tensor, tensors, &first));
+    file_start first;
+    EH_TRY(print_start(ctx, path, metadata, tensor, tensors, &first));
     eh_atomic_file file;
     enhope_status status;
     EH_CHECK(eh_atomic_open(ctx, path, &file));
@@ -306,15 +309,15 @@ static char *put(char *at, const void *from, size_t bytes)
 }
 
 enhope_status eh_safetensors_write_bytes(enhope_context *ctx, const cJSON *metadata, const eh_st_tensor *tensor,
-                                         int64_t tensors, void *to, size_t room, size_t *bytes)
+                                         int64_t tensors, void *to, size_t capacity, size_t *bytes)
 {
-    opening first;
-    EH_TRY(print_opening(ctx, "the model's bytes", metadata, tensor, tensors, &first));
+    file_start first;
+    EH_TRY(print_start(ctx, "the model's bytes", metadata, tensor, tensors, &first));
     size_t all = PREFIX + first.used + first.padding;
     for (int64_t i = 0; i < tensors; i++) all += (size_t)tensor_bytes(&tensor[i]);
     enhope_status status = ENHOPE_OK;
-    if (to && room < all)
-        status = eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is room for %zu bytes, the model has %zu", room, all);
+    if (to && capacity < all)
+        status = eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "the buffer has %zu bytes, the model needs %zu", capacity, all);
     if (to && !status) {
         char *at = put(to, first.prefix, PREFIX);
         at = put(at, first.text, first.used);

@@ -1,11 +1,12 @@
-/* The safetensors container: named tensors and a table of texts in one file. Knows nothing of models.
+/* The safetensors container: named tensors and a table of texts in one file.
  *
  *   bytes 0..7        N, the length of the header, unsigned little-endian
- *   bytes 8..8+N-1    the header: a JSON object, closed by spaces up to a multiple of 8 bytes
+ *   bytes 8..8+N-1    the header: a JSON object, padded with spaces to a multiple of 8 bytes
  *   bytes 8+N..end    the tensors, little-endian, row-major, without gaps
  *
- * The header maps each tensor's name to {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, offsets from
- * byte 8+N, and "__metadata__" to an object of texts.
+ * The header maps the name of each tensor to {"dtype": "F32", "shape": [2, 3],
+ * "data_offsets": [begin, end]}, with offsets from byte 8+N, and "__metadata__" to an object of
+ * texts.
  */
 #ifndef EH_SAFETENSORS_H
 #define EH_SAFETENSORS_H
@@ -18,37 +19,38 @@ typedef struct eh_st_tensor {
     const char *name;
     const char *dtype; /* "F32", "I32", ... */
     int64_t rank;
-    int64_t shape[2];   /* the first extents; those of higher ranks are checked but not kept */
-    int64_t begin, end; /* bytes; set by reading, not asked by writing */
-    const void *data;   /* asked by writing */
+    int64_t shape[2];   /* the first two extents; those of higher ranks are checked but not stored */
+    int64_t begin, end; /* bytes; set by reading, ignored by writing */
+    const void *data;   /* used by writing */
 } eh_st_tensor;
 
-/* An open file whose header has been found sound: every tensor lies in the file, none overlaps another. */
+/* An open file with a valid header: every tensor lies in the file, and no two overlap. */
 typedef struct eh_safetensors {
     FILE *file;
     cJSON *header;
     const cJSON *metadata; /* an object of strings; NULL: none */
-    eh_st_tensor *tensor;  /* by offset */
+    eh_st_tensor *tensor;  /* sorted by offset */
     int64_t tensors;
     int64_t start; /* where the tensors begin */
 } eh_safetensors;
 
-/* Sentences of reading do not name the file. On failure *st is closed. */
+/* Messages of reading do not name the file. On failure *st is closed. */
 enhope_status eh_safetensors_open(enhope_context *ctx, const char *path, eh_safetensors *st);
-/* The same of a file's bytes in memory, which must outlive *st. */
+/* The same for a file in memory, which must outlive *st. */
 enhope_status eh_safetensors_open_bytes(enhope_context *ctx, const void *bytes, size_t size, eh_safetensors *st);
 void eh_safetensors_close(eh_safetensors *st);
-/* NULL: there is none. */
+/* NULL: not found. */
 const char *eh_safetensors_text(const eh_safetensors *st, const char *key);
 const eh_st_tensor *eh_safetensors_find(const eh_safetensors *st, const char *name);
-/* Reads the numbers of a tensor: end - begin bytes. */
+/* Reads the data of a tensor: end - begin bytes. */
 enhope_status eh_safetensors_read(enhope_context *ctx, eh_safetensors *st, const eh_st_tensor *tensor, void *to);
 
-/* Writes tensors of rank 0..2 in their order. The same contents give the same bytes. */
+/* Writes tensors of rank 0 to 2 in their order. Equal contents give byte-identical files. */
 enhope_status eh_safetensors_write(enhope_context *ctx, const char *path, const cJSON *metadata,
                                    const eh_st_tensor *tensor, int64_t tensors);
-/* The same bytes into `to`, which has room for so many; *bytes becomes their number. to NULL: only that. */
+/* Writes the file to memory, `to`, of `capacity` bytes, and sets *bytes to its size. to NULL:
+ * only sets *bytes. */
 enhope_status eh_safetensors_write_bytes(enhope_context *ctx, const cJSON *metadata, const eh_st_tensor *tensor,
-                                         int64_t tensors, void *to, size_t room, size_t *bytes);
+                                         int64_t tensors, void *to, size_t capacity, size_t *bytes);
 
 #endif

@@ -1,21 +1,25 @@
-/* Large margin nearest neighbours (Weinberger and Saul 2009): the targets of a sample, its neighbours of the same class in the
- * input space, are pulled near, and impostors, samples of other classes that are not farther than a target by a margin of
- * one, are pushed away. d is the squared distance in the embedding, N the number of all samples:
- *   loss = 1/N sum_i [ (1 - mu) sum_t d_it + mu sum_t sum_j max(0, 1 + d_it - d_ij) ],   j of another class
+/* Large margin nearest neighbors (Weinberger and Saul 2009). The targets of a sample, its
+ * nearest neighbors of the same class in the input space, are pulled closer. Impostors, samples
+ * of other classes that are not farther than a target by a margin of one, are pushed away. With
+ * d the squared distance in the embedding and N the number of all samples:
+ *   loss = 1/N sum_i [ (1 - mu) sum_t d_it + mu sum_t sum_j max(0, 1 + d_it - d_ij) ],
+ * j of another class.
  *
- * Readings: the mean over samples instead of the sum, as in the other objectives. In a mini-batch of n the impostors are the
- * batch's, and their sum is multiplied by (N - 1) / (n - 1): its expectation is the loss above, so that pull and push
- * weigh the same whatever the batch. Impostors are searched among all samples of the batch each time, none are kept.
+ * Differences from the paper: the mean over samples replaces the sum, as in the other
+ * objectives. In a mini-batch of n samples, the impostors are those of the batch, and their sum
+ * is multiplied by (N - 1) / (n - 1). Its expectation is the loss above, so the balance of pull
+ * and push does not depend on the batch size. Impostors are searched among all samples of the
+ * batch in every step; none are cached.
  *
- * Below is the reference in double, which the `ref` backend runs; the fast kernels are compute/cpu/triples.c and
- * compute/cuda/triples.cu, compared with it by tests/test_pairs.c. */
+ * This file has the reference in double, which the `ref` backend runs. tests/test_pairs.c
+ * compares it with the fast kernels compute/cpu/triples.c and compute/cuda/triples.cu. */
 #include "objective/objective.h"
 
 #include <string.h>
 
 #include "compute/host.h"
 
-/* Weinberger and Saul's choice: targets and impostors weigh the same. */
+/* The choice of Weinberger and Saul: targets and impostors have the same weight. */
 static const double MU = 0.5;
 
 static double squared_distance(const double *a, const double *b, int64_t h)
@@ -25,7 +29,7 @@ static double squared_distance(const double *a, const double *b, int64_t h)
     return sum;
 }
 
-/* What target t of anchor i adds to the loss; and to the gradient. */
+/* Adds the gradient of target t of anchor i. Returns its contribution to the loss. */
 static double add_target(const eh_triples *p, int64_t i, int64_t t, double *dY)
 {
     const int32_t *label = eh_host_labels(p->label);
@@ -38,15 +42,15 @@ static double add_target(const eh_triples *p, int64_t i, int64_t t, double *dY)
         loss += p->push * margin;
         slope += p->push;
         for (int64_t k = 0; k < h; k++) {
-            const double part = 2 * p->push * (Y[i * h + k] - Y[j * h + k]);
-            dY[i * h + k] -= part;
-            dY[j * h + k] += part;
+            const double term = 2 * p->push * (Y[i * h + k] - Y[j * h + k]);
+            dY[i * h + k] -= term;
+            dY[j * h + k] += term;
         }
     }
     for (int64_t k = 0; k < h; k++) {
-        const double part = 2 * slope * (Y[i * h + k] - Y[row * h + k]);
-        dY[i * h + k] += part;
-        dY[row * h + k] -= part;
+        const double term = 2 * slope * (Y[i * h + k] - Y[row * h + k]);
+        dY[i * h + k] += term;
+        dY[row * h + k] -= term;
     }
     return loss;
 }

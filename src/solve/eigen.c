@@ -1,18 +1,19 @@
-/* What the methods that solve for their map share, and pca, which needs nothing else: the h directions of most variance.
+/* Functions that all solvers share, and pca: the h directions of largest variance.
  *
- * The second moments of [x; 1] are taken block by block on the backend and added up in double; mean and covariance follow
- * from them. */
+ * The backend computes second moments of [x; 1], block by block. They are added in double, and
+ * mean and covariance follow from them. */
 #include <math.h>
 #include <string.h>
 
 #include "solve/solve.h"
 
-/* LAPACK's, which OpenBLAS carries: eigenvalues il to iu (ascending, from 1) of the symmetric A (n, n), and vectors. */
+/* LAPACK (part of OpenBLAS): eigenvalues il to iu (ascending, from 1) and vectors of the
+ * symmetric A (n, n). */
 void dsyevr_(const char *jobz, const char *range, const char *uplo, const int *n, double *a, const int *lda,
              const double *vl, const double *vu, const int *il, const int *iu, const double *abstol, int *m, double *w,
              double *z, const int *ldz, int *isuppz, double *work, const int *lwork, int *iwork, const int *liwork,
              int *info);
-/* All eigenvalues, ascending, of A x = w B x (itype 1), and vectors in the columns of A. */
+/* LAPACK: all eigenvalues, ascending, of A x = w B x (itype 1), and vectors in the columns of A. */
 void dsygvd_(const int *itype, const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *b,
              const int *ldb, double *w, double *work, const int *lwork, int *iwork, const int *liwork, int *info);
 
@@ -20,15 +21,15 @@ void dsygvd_(const int *itype, const char *jobz, const char *uplo, const int *n,
 static enhope_status second_moments(const eh_solve_data *d, double *M)
 {
     eh_compute *c = d->cp;
-    const int64_t wide = d->H + 1, count = wide * wide, most = d->n < d->block ? d->n : d->block;
+    const int64_t wide = d->H + 1, count = wide * wide, max = d->n < d->block ? d->n : d->block;
     eh_real *X = NULL, *product = NULL;
     float *block = NULL;
     enhope_status status;
-    EH_CHECK(eh_compute_new(c, d->ctx, "a block of samples", most * d->ld, c->op->real_size, &X));
+    EH_CHECK(eh_compute_new(c, d->ctx, "a block of samples", max * d->ld, c->op->real_size, &X));
     EH_CHECK(eh_compute_new(c, d->ctx, "second moments", count, c->op->real_size, &product));
     EH_CHECK(eh_new(d->ctx, "second moments", count, sizeof *block, (void **)&block));
-    for (int64_t from = 0; from < d->n; from += most) {
-        const int64_t n = d->n - from < most ? d->n - from : most;
+    for (int64_t from = 0; from < d->n; from += max) {
+        const int64_t n = d->n - from < max ? d->n - from : max;
         c->op->gather(c, d->table, eh_row_at(d->placed_rows, from), n, X, d->ld, NULL);
         c->op->gemm(c, true, false, wide, wide, n, 1, X, d->ld, X, d->ld, 0, product, wide);
         c->op->read(c, block, product, count);
@@ -81,7 +82,7 @@ enhope_status eh_eigen_largest(enhope_context *ctx, int n, double *A, int h, dou
     dsyevr_("V", "I", "L", &n, A, &n, &none, &none, &first, &n, &none, &found, w, z, &n, support, work, &lwork, iwork,
             &liwork, &info);
     if (info || found != h) EH_CHECK(not_found(ctx, n, info));
-    for (int k = 0; k < h; k++) { /* they come in ascending order */
+    for (int k = 0; k < h; k++) { /* in ascending order */
         value[k] = w[h - 1 - k];
         memcpy(vector + (int64_t)k * n, z + (int64_t)(h - 1 - k) * n, (size_t)n * sizeof *z);
     }
@@ -94,7 +95,7 @@ cleanup:
     return status;
 }
 
-enhope_status eh_eigen_generalised(enhope_context *ctx, int n, double *A, double *B, double *value)
+enhope_status eh_eigen_generalized(enhope_context *ctx, int n, double *A, double *B, double *value)
 {
     double *work = NULL, size = 0;
     int *iwork = NULL, info = 0, isize = 0;
@@ -112,13 +113,13 @@ cleanup:
     return status;
 }
 
-/* An eigenvector's sign is free: the largest entry is made positive. */
-static void settle_sign(int64_t H, double *v)
+/* The sign of an eigenvector is arbitrary: makes the largest entry positive. */
+static void fix_sign(int64_t H, double *v)
 {
-    double most = 0;
+    double largest = 0;
     for (int64_t j = 0; j < H; j++)
-        if (fabs(v[j]) > fabs(most)) most = v[j];
-    for (int64_t j = 0; j < H && most < 0; j++) v[j] = -v[j];
+        if (fabs(v[j]) > fabs(largest)) largest = v[j];
+    for (int64_t j = 0; j < H && largest < 0; j++) v[j] = -v[j];
 }
 
 enhope_status eh_write_directions(const eh_solve_data *d, const double *mean, double *V, eh_real *theta)
@@ -128,7 +129,7 @@ enhope_status eh_write_directions(const eh_solve_data *d, const double *mean, do
     EH_TRY(eh_new(d->ctx, "parameters", count, sizeof *A, (void **)&A));
     for (int64_t k = 0; k < h; k++) {
         double shift = 0;
-        settle_sign(H, V + k * H);
+        fix_sign(H, V + k * H);
         for (int64_t j = 0; j < H; j++) {
             A[j * h + k] = (float)V[k * H + j];
             shift -= mean[j] * V[k * H + j];
@@ -140,13 +141,13 @@ enhope_status eh_write_directions(const eh_solve_data *d, const double *mean, do
     return ENHOPE_OK;
 }
 
-enhope_status eh_eigen_check(const eh_solve_data *d, int64_t most)
+enhope_status eh_eigen_check(const eh_solve_data *d, int64_t max)
 {
     const int64_t H = d->H, h = d->h;
-    if (h <= H && H <= most) return ENHOPE_OK;
+    if (h <= H && H <= max) return ENHOPE_OK;
     return eh_fail(d->ctx, ENHOPE_ERROR_ARGUMENT,
                    "%s of %lld inputs to %lld outputs: expected at most %lld inputs, and no more outputs than inputs",
-                   d->method, (long long)H, (long long)h, (long long)most);
+                   d->method, (long long)H, (long long)h, (long long)max);
 }
 
 /* ---- pca ---- */
@@ -156,7 +157,7 @@ enhope_status eh_solve_pca(const eh_solve_data *d, double response, eh_real *the
     enhope_context *ctx = d->ctx;
     const int64_t H = d->H, h = d->h;
     EH_TRY(eh_eigen_check(d, EH_EIGEN_INPUTS));
-    double *S = NULL, *vector = NULL, *value = NULL, *mean = NULL, all = 0, kept = 0;
+    double *S = NULL, *vector = NULL, *value = NULL, *mean = NULL, all = 0, explained = 0;
     enhope_status status;
     EH_CHECK(eh_new(ctx, "the covariance", H * H, sizeof *S, (void **)&S));
     EH_CHECK(eh_new(ctx, "eigenvectors", h * H, sizeof *vector, (void **)&vector));
@@ -165,11 +166,11 @@ enhope_status eh_solve_pca(const eh_solve_data *d, double response, eh_real *the
     EH_CHECK(eh_covariance(d, mean, S));
     for (int64_t j = 0; j < H; j++) all += S[j * H + j];
     EH_CHECK(eh_eigen_largest(ctx, (int)H, S, (int)h, value, vector));
-    for (int64_t k = 0; k < h; k++) kept += value[k];
-    const double scale = response > 0 && kept > 0 ? sqrt(response * (double)h / kept) : 1;
+    for (int64_t k = 0; k < h; k++) explained += value[k];
+    const double scale = response > 0 && explained > 0 ? sqrt(response * (double)h / explained) : 1;
     for (int64_t i = 0; i < h * H; i++) vector[i] *= scale;
     EH_CHECK(eh_write_directions(d, mean, vector, theta));
-    *loss = all > 0 ? 1 - kept / all : 0;
+    *loss = all > 0 ? 1 - explained / all : 0;
 cleanup:
     eh_free(S);
     eh_free(vector);

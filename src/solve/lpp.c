@@ -1,50 +1,54 @@
-/* lpp: locality preserving projections (He and Niyogi 2003), the linear map that keeps neighbours together.
+/* lpp: locality preserving projections (He and Niyogi 2003), a linear map that keeps neighbors
+ * close.
  *
- * With the samples z_i, centred and reduced by pca to 98 % of their variance, the weights W of a graph, its degrees
- * D_ii = sum_j W_ij and L = D - W, the map's directions a are those of the smallest eigenvalues of
+ * z_i are the samples, centered and reduced by pca to 98 % of their variance. W are the weights
+ * of a graph, D_ii = sum_j W_ij its degrees, and L = D - W. The directions a of the map belong
+ * to the smallest eigenvalues of
  *
- *   A a = lambda B a,   A = sum_i z_i (L Z)_i^T = 1/2 sum_ij W_ij (z_i - z_j)(z_i - z_j)^T,   B = sum_i D_ii z_i z_i^T.
+ *   A a = lambda B a,   A = sum_i z_i (L Z)_i^T = 1/2 sum_ij W_ij (z_i - z_j)(z_i - z_j)^T,
+ *   B = sum_i D_ii z_i z_i^T.
  *
- * graph nearest: W_ij = 1 where i is among the nearest of j or j among those of i, found in the reduced space. graph class:
- * W_ij = 1/n_c for every pair of one class, a sample with itself included; then D = 1, A is the scatter within classes, B
- * all of it, and lpp is linear discriminant analysis.
+ * graph nearest: W_ij = 1 if i is among the nearest neighbors of j or j among those of i, in the
+ * reduced space. graph class: W_ij = 1/n_c for every pair of one class, including i = j. Then D
+ * = 1, A is the scatter within classes, B is the total scatter, and lpp is linear discriminant
+ * analysis.
  *
- * B gets a ridge, so that data of few samples can be solved for; directions are scaled so that the mean square of each
- * output, weighted by D, is one. */
+ * B receives a ridge, so that few samples are enough. Directions are scaled so that the mean
+ * square of each output, weighted by D, is one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "solve/solve.h"
 
-static const double VARIANCE = 0.98; /* that the reduced space keeps */
-static const double RIDGE = 1e-6;    /* of the mean of B's diagonal */
+static const double VARIANCE = 0.98; /* share of the variance that the reduced space keeps */
+static const double RIDGE = 1e-6;    /* times the mean of B's diagonal */
 
-enum { LPP_INPUTS = 5000 }; /* at most: all directions of the covariance are found */
+enum { LPP_INPUTS = 5000 }; /* at most: all eigenvectors of the covariance are computed */
 
 typedef struct problem {
-    int64_t n, r; /* samples, directions kept */
+    int64_t n, r; /* samples; directions of the reduced space */
     double *mean; /* (H) */
-    double *V;    /* (H, H) of which r rows are kept */
+    double *V;    /* (H, H) of which r rows are used */
     eh_real *X;   /* (capacity, ld) a block of samples */
     eh_real *Z;   /* (n, r) on the backend */
     eh_real *side, *product;
     float *host;       /* (n, r) Z on the host */
     float *other;      /* (n, r) L Z, then D Z */
     float *block;      /* (r, r) */
-    int64_t *link;     /* (n, k) of the nearest graph: neighbours, ascending */
+    int64_t *link;     /* (n, k) neighbors in the nearest graph, ascending */
     double *degree;    /* (n) */
     double *A, *B, *w; /* (r, r) twice, (r) */
 } problem;
 
 /* ---- the reduced space ---- */
 
-/* Directions of the data until they carry enough variance, and no fewer than the outputs. */
+/* Finds directions with enough variance, at least as many as outputs. */
 static enhope_status reduce(const eh_solve_data *d, problem *p)
 {
     enhope_context *ctx = d->ctx;
     const int64_t H = d->H;
-    double *S = NULL, *value = NULL, all = 0, kept = 0;
+    double *S = NULL, *value = NULL, all = 0, explained = 0;
     enhope_status status;
     EH_CHECK(eh_new(ctx, "the covariance", H * H, sizeof *S, (void **)&S));
     EH_CHECK(eh_new(ctx, "eigenvalues", H, sizeof *value, (void **)&value));
@@ -53,7 +57,7 @@ static enhope_status reduce(const eh_solve_data *d, problem *p)
     EH_CHECK(eh_covariance(d, p->mean, S));
     EH_CHECK(eh_eigen_largest(ctx, (int)H, S, (int)H, value, p->V));
     for (int64_t k = 0; k < H; k++) all += value[k];
-    while (p->r < H && (p->r < d->h || kept < VARIANCE * all)) kept += value[p->r++];
+    while (p->r < H && (p->r < d->h || explained < VARIANCE * all)) explained += value[p->r++];
 cleanup:
     eh_free(S);
     eh_free(value);
@@ -100,8 +104,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The nearest k of sample i, ascending, from k + 1 found; itself is left out wherever it stands, or where copies of it stand
- * before it, the last of them. */
+/* Stores the nearest k of sample i, ascending, from k + 1 found. Sample i itself is left out; if
+ * duplicates precede it, the last of them is left out instead. */
 static void take_links(int64_t i, const int64_t *found, int64_t k, int64_t *link)
 {
     int64_t count = 0;
@@ -110,21 +114,21 @@ static void take_links(int64_t i, const int64_t *found, int64_t k, int64_t *link
     qsort(link, (size_t)k, sizeof *link, by_number);
 }
 
-/* The links of the first *known samples: of all, unless training is to stop. Samples are in a seeded order, so that the
- * first of them are a sample. */
+/* Finds the neighbors of the first *known samples: of all, unless training must stop. Samples
+ * are in a seeded order, so the first ones are a random sample. */
 static enhope_status find_links(const eh_solve_data *d, problem *p, int64_t k, int64_t *known)
 {
     eh_compute *c = d->cp;
-    const int64_t wide = k + 1, most = d->block;
+    const int64_t wide = k + 1, max = d->block;
     eh_row *index = NULL;
     eh_real *distance = NULL;
     int64_t *found = NULL;
     enhope_status status;
-    EH_CHECK(eh_compute_new(c, d->ctx, "neighbours", most * wide, sizeof *found, &index));
-    EH_CHECK(eh_compute_new(c, d->ctx, "neighbours", most * wide, c->op->real_size, &distance));
-    EH_CHECK(eh_new(d->ctx, "neighbours", most * wide, sizeof *found, (void **)&found));
+    EH_CHECK(eh_compute_new(c, d->ctx, "neighbors", max * wide, sizeof *found, &index));
+    EH_CHECK(eh_compute_new(c, d->ctx, "neighbors", max * wide, c->op->real_size, &distance));
+    EH_CHECK(eh_new(d->ctx, "neighbors", max * wide, sizeof *found, (void **)&found));
     while (*known < p->n && (*known == 0 || !eh_solve_stop(d))) {
-        const int64_t n = p->n - *known < most ? p->n - *known : most;
+        const int64_t n = p->n - *known < max ? p->n - *known : max;
         c->op->nearest(c, eh_at(c, p->Z, *known * p->r), n, p->Z, p->n, p->r, wide, index, distance);
         c->op->fetch(c, found, index, (size_t)(n * wide) * sizeof *found);
         EH_CHECK(c->op->sync(c, d->ctx));
@@ -138,20 +142,20 @@ cleanup:
     return status;
 }
 
-/* Every pair that i is linked to, once: that of j and i comes with j where j < i has i among its links. */
-static bool comes_with(const problem *p, int64_t i, int64_t j, int64_t k, int64_t known)
+/* Whether the pair (i, j) is already counted at j: j < i and i is among the neighbors of j. */
+static bool is_counted(const problem *p, int64_t i, int64_t j, int64_t k, int64_t known)
 {
     return j < i && j < known && bsearch(&i, p->link + j * k, (size_t)k, sizeof i, by_number);
 }
 
-/* other = L Z, and the degrees. */
+/* other = L Z; computes the degrees. */
 static void apply_laplacian(problem *p, int64_t k, int64_t known)
 {
     const int64_t r = p->r;
     for (int64_t i = 0; i < known; i++)
         for (int64_t l = 0; l < k; l++) {
             const int64_t j = p->link[i * k + l];
-            if (comes_with(p, i, j, k, known)) continue;
+            if (is_counted(p, i, j, k, known)) continue;
             p->degree[i]++, p->degree[j]++;
             const float *a = p->host + i * r, *b = p->host + j * r;
             float *to_a = p->other + i * r, *to_b = p->other + j * r;
@@ -164,7 +168,7 @@ static void apply_laplacian(problem *p, int64_t k, int64_t known)
 
 /* ---- both graphs ---- */
 
-/* M (r, r) = Z^T other, block by block on the backend, added up in double. */
+/* M (r, r) = Z^T other, block by block on the backend, added in double. */
 static enhope_status accumulate(const eh_solve_data *d, problem *p, double *M)
 {
     eh_compute *c = d->cp;
@@ -185,17 +189,17 @@ static void weigh(problem *p)
         for (int64_t s = 0; s < p->r; s++) p->other[i * p->r + s] = (float)p->degree[i] * p->host[i * p->r + s];
 }
 
-static enhope_status nearest_graph(const eh_solve_data *d, int64_t neighbours, problem *p)
+static enhope_status nearest_graph(const eh_solve_data *d, int64_t neighbors, problem *p)
 {
-    const int64_t k = neighbours < p->n ? neighbours : p->n - 1;
+    const int64_t k = neighbors < p->n ? neighbors : p->n - 1;
     int64_t known = 0;
     eh_log(d->ctx, ENHOPE_LOG_INFO,
-           "lpp: the %lld nearest of each of %lld samples, in the %lld directions of 98 %% of their variance",
+           "lpp: searching %lld neighbors for each of %lld samples, in %lld directions with 98 %% of the variance",
            (long long)k, (long long)p->n, (long long)p->r);
-    EH_TRY(eh_new(d->ctx, "neighbours", p->n * k, sizeof *p->link, (void **)&p->link));
+    EH_TRY(eh_new(d->ctx, "neighbors", p->n * k, sizeof *p->link, (void **)&p->link));
     EH_TRY(find_links(d, p, k, &known));
     if (known < p->n)
-        eh_log(d->ctx, ENHOPE_LOG_WARNING, "lpp: stopped after the neighbours of %lld samples; the map is theirs",
+        eh_log(d->ctx, ENHOPE_LOG_WARNING, "lpp: stopped after the neighbors of %lld samples; the map uses only these",
                (long long)known);
     apply_laplacian(p, k, known);
     EH_TRY(accumulate(d, p, p->A));
@@ -203,7 +207,7 @@ static enhope_status nearest_graph(const eh_solve_data *d, int64_t neighbours, p
     return accumulate(d, p, p->B);
 }
 
-/* A = B - sum over classes of n_c m_c m_c^T, m_c the class's mean. */
+/* A = B - sum over classes of n_c m_c m_c^T, where m_c is the mean of the class. */
 static enhope_status class_graph(const eh_solve_data *d, problem *p)
 {
     const int64_t r = p->r, c = d->classes;
@@ -229,8 +233,8 @@ cleanup:
     return status;
 }
 
-/* Sums in float leave a matrix that is symmetric but for rounding; and B its ridge. */
-static void mend(problem *p)
+/* Makes both matrices exactly symmetric after sums in float, and adds the ridge to B. */
+static void symmetrize(problem *p)
 {
     const int64_t r = p->r;
     double trace = 0;
@@ -268,7 +272,7 @@ static void release(const eh_solve_data *d, problem *p)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
 }
 
-/* The first h eigenvectors, rows of A, as directions of the inputs. */
+/* Writes the first h eigenvectors, rows of A, as directions of the inputs. */
 static enhope_status write_map(const eh_solve_data *d, problem *p, eh_real *theta)
 {
     const int64_t H = d->H, h = d->h, r = p->r;
@@ -285,7 +289,7 @@ static enhope_status write_map(const eh_solve_data *d, problem *p, eh_real *thet
     return status;
 }
 
-enhope_status eh_solve_lpp(const eh_solve_data *d, int64_t neighbours, eh_real *theta, double *loss)
+enhope_status eh_solve_lpp(const eh_solve_data *d, int64_t neighbors, eh_real *theta, double *loss)
 {
     EH_TRY(eh_eigen_check(d, LPP_INPUTS));
     problem p = {.n = d->n};
@@ -293,9 +297,9 @@ enhope_status eh_solve_lpp(const eh_solve_data *d, int64_t neighbours, eh_real *
     EH_CHECK(reduce(d, &p));
     EH_CHECK(allocate(d, &p));
     EH_CHECK(project(d, &p));
-    EH_CHECK(neighbours ? nearest_graph(d, neighbours, &p) : class_graph(d, &p));
-    mend(&p);
-    EH_CHECK(eh_eigen_generalised(d->ctx, (int)p.r, p.A, p.B, p.w));
+    EH_CHECK(neighbors ? nearest_graph(d, neighbors, &p) : class_graph(d, &p));
+    symmetrize(&p);
+    EH_CHECK(eh_eigen_generalized(d->ctx, (int)p.r, p.A, p.B, p.w));
     EH_CHECK(write_map(d, &p, theta));
     *loss = 0;
     for (int64_t k = 0; k < d->h; k++) *loss += p.w[k] / (double)d->h;

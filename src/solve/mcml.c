@@ -1,15 +1,21 @@
-/* mcml: maximally collapsing metric learning (Globerson and Roweis 2005), convex in the metric M >= 0.
+/* mcml: maximally collapsing metric learning (Globerson and Roweis 2005), convex in the metric M
+ * >= 0.
  *
- *   d_ij = (x_i - x_j)^T M (x_i - x_j),   q_j|i ~ exp(-d_ij) over j != i,   p_j|i uniform over the others of i's class,
- *   loss = mean_i KL(p_.|i || q_.|i),   dloss/dM = 1/N sum_ij (p_j|i - q_j|i) (x_i - x_j)(x_i - x_j)^T.
+ *   d_ij = (x_i - x_j)^T M (x_i - x_j),   q_j|i ~ exp(-d_ij) over j != i,
+ *   p_j|i uniform over the others of i's class,
+ *   loss = mean_i KL(p_.|i || q_.|i),
+ *   dloss/dM = 1/N sum_ij (p_j|i - q_j|i) (x_i - x_j)(x_i - x_j)^T.
  *
- * A sample that is alone in its class has no row. Each step goes down the gradient and back onto the cone M >= 0 by
- * dropping negative eigenvalues; its length is Barzilai and Borwein's, cut until the loss falls enough, so that the loss
- * never rises. Steps are made in coordinates in which the samples spread evenly (even_out), which the minimum does not see.
- * The map is made of the h largest eigenvectors in these coordinates, scaled by the roots of their eigenvalues.
+ * A sample that is alone in its class does not count. Each step follows the negative gradient
+ * and projects onto the cone M >= 0 by dropping negative eigenvalues. Its length is Barzilai and
+ * Borwein's, reduced until the loss falls enough, so the loss never rises. Steps are made in
+ * coordinates in which the samples have the same spread in all directions (equalize); the
+ * minimum does not depend on them. The map consists of the h largest eigenvectors in these
+ * coordinates, scaled by the roots of their eigenvalues.
  *
- * All pairs are walked at each step, a block of rows at a time, in double on the host: with D the slopes dloss/dd_ij,
- * the gradient is X^T (diag(D 1 + D^T 1) - D - D^T) X, of which a block of rows gives D X and its part of the sums. */
+ * Each step computes all pairs, a block of rows at a time, in double on the host. With D the
+ * slopes dloss/dd_ij, the gradient is X^T (diag(D 1 + D^T 1) - D - D^T) X. A block of rows gives
+ * its part of D X and of the sums. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -17,26 +23,27 @@
 #include "solve/solve.h"
 
 enum {
-    MOST_SAMPLES = 10000, /* pairs of all samples are walked hundreds of times */
-    MOST_INPUTS = 1000,   /* M is taken apart as often */
-    MOST_STEPS = 1000,
-    MOST_CUTS = 40, /* of one step, each to a quarter */
-    WATCHED = 10    /* steps, after which the fall of the loss is looked at */
+    MAX_SAMPLES = 10000, /* all pairs of samples are computed hundreds of times */
+    MAX_INPUTS = 1000,   /* M is decomposed as often */
+    MAX_STEPS = 1000,
+    MAX_CUTS = 40, /* reductions of one step, each to a quarter */
+    CHECKED = 10   /* steps between checks of the loss */
 };
-static const double SETTLED = 1e-4; /* part of the loss: falling by less over those steps, it has come to rest */
-/* Part of the first loss: of classes that can be told apart it falls without end. */
+static const double CONVERGED = 1e-4; /* relative decrease of the loss between checks at which the solver stops */
+/* Share of the initial loss at which the solver stops: for separable classes the loss has no
+ * minimum. */
 static const double COLLAPSED = 1e-6;
-static const double ENOUGH = 1e-4; /* part of the fall that the slope promises: a step that brings less is cut */
+static const double ENOUGH = 1e-4; /* share of the decrease predicted by the slope: a step with less is reduced */
 
 /* ---- the objective ---- */
 
 void eh_metric_free(eh_metric *m)
 {
-    void *const blocks[] = {m->row_loss, m->kin, m->Y, m->square, m->slope, m->sums, m->P};
+    void *const blocks[] = {m->row_loss, m->same, m->Y, m->square, m->slope, m->sums, m->P};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
 }
 
-static enhope_status count_kin(enhope_context *ctx, eh_metric *m)
+static enhope_status count_same(enhope_context *ctx, eh_metric *m)
 {
     int32_t classes = 0;
     int64_t *count = NULL;
@@ -44,8 +51,8 @@ static enhope_status count_kin(enhope_context *ctx, eh_metric *m)
     EH_TRY(eh_new(ctx, "class counts", classes, sizeof *count, (void **)&count));
     for (int64_t i = 0; i < m->n; i++) count[m->label[i]]++;
     for (int64_t i = 0; i < m->n; i++) {
-        m->kin[i] = (double)(count[m->label[i]] - 1);
-        m->with_target += m->kin[i] > 0;
+        m->same[i] = (double)(count[m->label[i]] - 1);
+        m->with_target += m->same[i] > 0;
     }
     eh_free(count);
     return ENHOPE_OK;
@@ -59,13 +66,13 @@ enhope_status eh_metric_create(enhope_context *ctx, int threads, int64_t n, int6
     eh_metric m = {.n = n, .H = H, .threads = threads, .X = X, .label = label, .block = share < BLOCK ? share : BLOCK};
     enhope_status status;
     EH_CHECK(eh_new(ctx, "losses", n, sizeof *m.row_loss, (void **)&m.row_loss));
-    EH_CHECK(eh_new(ctx, "class counts", n, sizeof *m.kin, (void **)&m.kin));
+    EH_CHECK(eh_new(ctx, "class counts", n, sizeof *m.same, (void **)&m.same));
     EH_CHECK(eh_new(ctx, "samples", n * H, sizeof *m.Y, (void **)&m.Y));
     EH_CHECK(eh_new(ctx, "samples", n, sizeof *m.square, (void **)&m.square));
     EH_CHECK(eh_new(ctx, "slopes", EH_METRIC_SHARES * m.block * n, sizeof *m.slope, (void **)&m.slope));
     EH_CHECK(eh_new(ctx, "slopes", EH_METRIC_SHARES * n, sizeof *m.sums, (void **)&m.sums));
     EH_CHECK(eh_new(ctx, "samples", n * H, sizeof *m.P, (void **)&m.P));
-    EH_CHECK(count_kin(ctx, &m));
+    EH_CHECK(count_same(ctx, &m));
     *out = m;
     return ENHOPE_OK;
 cleanup:
@@ -73,29 +80,30 @@ cleanup:
     return status;
 }
 
-/* Slopes of the pairs of sample i, in place of the products y_i.y_j in d (n), and its loss. */
+/* Replaces the products y_i.y_j in d (n) by the slopes of the pairs of sample i, and stores its
+ * loss. */
 static void slopes_of_row(const eh_metric *m, int64_t i, double *d)
 {
     const int64_t n = m->n;
-    double least = INFINITY, near = 0, all = 0;
+    double min = INFINITY, near = 0, all = 0;
     for (int64_t j = 0; j < n; j++) {
         const double value = m->square[i] + m->square[j] - 2 * d[j];
         d[j] = value > 0 ? value : 0;
         if (j == i) continue;
-        least = d[j] < least ? d[j] : least;
+        min = d[j] < min ? d[j] : min;
         if (m->label[j] == m->label[i]) near += d[j];
     }
     m->row_loss[i] = 0;
-    if (m->kin[i] == 0) {
+    if (m->same[i] == 0) {
         memset(d, 0, (size_t)n * sizeof *d);
         return;
     }
     d[i] = INFINITY;
-    for (int64_t j = 0; j < n; j++) all += d[j] = exp(least - d[j]);
-    const double p = 1 / m->kin[i], part = 1 / m->with_target;
+    for (int64_t j = 0; j < n; j++) all += d[j] = exp(min - d[j]);
+    const double p = 1 / m->same[i], part = 1 / m->with_target;
     for (int64_t j = 0; j < n; j++) d[j] = part * ((m->label[j] == m->label[i] ? p : 0) - d[j] / all);
     d[i] = 0;
-    m->row_loss[i] = part * (log(all) - least + p * near + log(p));
+    m->row_loss[i] = part * (log(all) - min + p * near + log(p));
 }
 
 static int64_t start_of(int64_t n, int share)
@@ -104,10 +112,10 @@ static int64_t start_of(int64_t n, int share)
 }
 
 /* The rows of one share: P = D X, and their part of D 1 + D^T 1. */
-static void walk_share(eh_metric *m, int64_t r, int share)
+static void compute_share(eh_metric *m, int64_t r, int share)
 {
     const int64_t n = m->n, H = m->H, end = start_of(n, share + 1),
-                  ld = r ? r : 1; /* BLAS wants one, also of a metric 0 */
+                  ld = r ? r : 1; /* BLAS requires at min one, also for M = 0 */
     double *slope = m->slope + share * m->block * n, *sums = m->sums + share * n;
     memset(sums, 0, (size_t)n * sizeof *sums);
     for (int64_t from = start_of(n, share); from < end; from += m->block) {
@@ -125,7 +133,8 @@ static void walk_share(eh_metric *m, int64_t r, int share)
     }
 }
 
-/* C (M, N) = A^T B, A (K, M), B (K, N), in strips of rows whose size does not depend on the threads. */
+/* C (M, N) = A^T B, A (K, M), B (K, N), in strips of rows whose size does not depend on the
+ * threads. */
 static void transposed_product(int threads, int64_t M, int64_t N, int64_t K, const double *A, const double *B,
                                double *C)
 {
@@ -155,14 +164,14 @@ double eh_metric_loss(eh_metric *m, int64_t r, const double *R, double *G)
     map_rows(m->threads, n, H, r, m->X, R, m->Y);
     for (int64_t i = 0; i < n; i++) m->square[i] = cblas_ddot((int)r, m->Y + i * r, 1, m->Y + i * r, 1);
 #pragma omp parallel for num_threads(m->threads) schedule(dynamic)
-    for (int share = 0; share < EH_METRIC_SHARES; share++) walk_share(m, r, share);
+    for (int share = 0; share < EH_METRIC_SHARES; share++) compute_share(m, r, share);
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
         for (int share = 0; share < EH_METRIC_SHARES; share++) sum += m->sums[share * n + i];
         for (int64_t k = 0; k < H; k++) m->P[i * H + k] = sum / 2 * m->X[i * H + k] - m->P[i * H + k];
         loss += m->row_loss[i];
     }
-    /* the gradient is X^T P and its transpose, where P now has half the diagonal */
+    /* the gradient is X^T P plus its transpose; P now contains half the diagonal */
     transposed_product(m->threads, H, H, n, m->X, m->P, G);
     for (int64_t i = 0; i < H; i++)
         for (int64_t j = 0; j <= i; j++) G[i * H + j] = G[j * H + i] = G[i * H + j] + G[j * H + i];
@@ -171,11 +180,11 @@ double eh_metric_loss(eh_metric *m, int64_t r, const double *R, double *G)
 
 /* ---- the solver ---- */
 
-/* A metric that has been judged. */
+/* A metric with its loss and gradient. */
 typedef struct point {
     double *M; /* (H, H) */
-    double *G; /* (H, H) the gradient there */
-    double *R; /* (H, H) of which r rows are its root: M = R^T R, longest first */
+    double *G; /* (H, H) the gradient at M */
+    double *R; /* (H, H) r rows are the root of M = R^T R, longest first */
     int64_t r;
     double loss;
 } point;
@@ -194,8 +203,8 @@ static void free_point(point *p)
     eh_free(p->R);
 }
 
-/* Takes p->M onto the cone and judges it there. value: (H) room. */
-static enhope_status judge(enhope_context *ctx, eh_metric *m, double *value, point *p)
+/* Projects p->M onto the cone and computes loss and gradient there. value (H): scratch. */
+static enhope_status evaluate(enhope_context *ctx, eh_metric *m, double *value, point *p)
 {
     const int64_t H = m->H;
     EH_TRY(eh_eigen_largest(ctx, (int)H, p->M, (int)H, value, p->R)); /* M is destroyed */
@@ -206,23 +215,25 @@ static enhope_status judge(enhope_context *ctx, eh_metric *m, double *value, poi
     return ENHOPE_OK;
 }
 
-/* to = the point a step away from `from`, the step cut until the loss falls enough; *fell: it did. */
+/* to = the point one step away from `from`. The step is reduced until the loss falls enough;
+ * *fell: whether it does. */
 static enhope_status step_down(const eh_solve_data *d, eh_metric *m, double *value, const point *from, double *step,
                                point *to, bool *fell)
 {
     const int64_t count = m->H * m->H;
     *fell = false;
-    for (int cut = 0; cut < MOST_CUTS && !*fell && !(cut && eh_solve_stop(d)); cut++, *step /= *fell ? 1 : 4) {
+    for (int cut = 0; cut < MAX_CUTS && !*fell && !(cut && eh_solve_stop(d)); cut++, *step /= *fell ? 1 : 4) {
         double slope = 0;
         for (int64_t i = 0; i < count; i++) to->M[i] = from->M[i] - *step * from->G[i];
-        EH_TRY(judge(d->ctx, m, value, to));
+        EH_TRY(evaluate(d->ctx, m, value, to));
         for (int64_t i = 0; i < count; i++) slope += from->G[i] * (to->M[i] - from->M[i]);
         *fell = slope < 0 && to->loss <= from->loss + ENOUGH * slope;
     }
     return ENHOPE_OK;
 }
 
-/* Barzilai and Borwein's length of the next step, |dM|^2 / (dM . dG); the objective is convex. */
+/* The length of the next step by Barzilai and Borwein, |dM|^2 / (dM . dG). The objective is
+ * convex. */
 static double next_step(int64_t count, const point *from, const point *to, double step)
 {
     double square = 0, bend = 0;
@@ -239,43 +250,44 @@ static double size_of(int64_t count, const double *A)
     return cblas_dnrm2((int)count, A, 1);
 }
 
-/* From *p, which has been judged, down until the loss has settled. q: room for another. */
+/* Descends from the evaluated point *p until the loss is nearly constant. q: memory for a second
+ * point. */
 static enhope_status descend(const eh_solve_data *d, eh_metric *m, double *value, point *p, point *q)
 {
     const int64_t count = m->H * m->H;
     const double slope = size_of(count, p->G);
     const double nothing = COLLAPSED * p->loss;
-    double step = slope > 0 ? size_of(count, p->M) / slope : 0, watched = p->loss;
+    double step = slope > 0 ? size_of(count, p->M) / slope : 0, checked_loss = p->loss;
     int64_t steps = 0;
     bool going = step > 0;
-    while (going && steps < MOST_STEPS && !eh_solve_stop(d)) {
+    while (going && steps < MAX_STEPS && !eh_solve_stop(d)) {
         EH_TRY(step_down(d, m, value, p, &step, q, &going));
         if (!going) break;
         step = next_step(count, p, q, step);
-        const point kept = *p;
+        const point previous = *p;
         *p = *q;
-        *q = kept;
-        if (++steps % WATCHED) continue;
-        going = watched - p->loss > SETTLED * p->loss && p->loss > nothing;
-        watched = p->loss;
+        *q = previous;
+        if (++steps % CHECKED) continue;
+        going = checked_loss - p->loss > CONVERGED * p->loss && p->loss > nothing;
+        checked_loss = p->loss;
     }
     eh_log(d->ctx, ENHOPE_LOG_INFO, "mcml: %lld steps, a metric of rank %lld with loss %.6g", (long long)steps,
            (long long)p->r, p->loss);
     return ENHOPE_OK;
 }
 
-/* X (n, H): the training rows, centred, and label (n). */
+/* X (n, H): the training rows as scaled; label (n). */
 static enhope_status take_samples(const eh_solve_data *d, double *X, int32_t *label)
 {
     eh_compute *c = d->cp;
-    const int64_t H = d->H, most = d->block;
+    const int64_t H = d->H, max = d->block;
     eh_real *block = NULL;
     float *host = NULL;
     enhope_status status;
-    EH_CHECK(eh_compute_new(c, d->ctx, "a block of samples", most * d->ld, c->op->real_size, &block));
-    EH_CHECK(eh_new(d->ctx, "a block of samples", most * d->ld, sizeof *host, (void **)&host));
-    for (int64_t from = 0; from < d->n; from += most) {
-        const int64_t n = d->n - from < most ? d->n - from : most;
+    EH_CHECK(eh_compute_new(c, d->ctx, "a block of samples", max * d->ld, c->op->real_size, &block));
+    EH_CHECK(eh_new(d->ctx, "a block of samples", max * d->ld, sizeof *host, (void **)&host));
+    for (int64_t from = 0; from < d->n; from += max) {
+        const int64_t n = d->n - from < max ? d->n - from : max;
         c->op->gather(c, d->table, eh_row_at(d->placed_rows, from), n, block, d->ld, NULL);
         c->op->read(c, host, block, n * d->ld);
         for (int64_t i = 0; i < n; i++)
@@ -289,7 +301,7 @@ cleanup:
     return status;
 }
 
-static void centre(int64_t n, int64_t H, double *X, double *mean)
+static void center(int64_t n, int64_t H, double *X, double *mean)
 {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < H; j++) mean[j] += X[i * H + j] / (double)n;
@@ -297,11 +309,12 @@ static void centre(int64_t n, int64_t H, double *X, double *mean)
         for (int64_t j = 0; j < H; j++) X[i * H + j] -= mean[j];
 }
 
-/* T (H, H), by which the samples have about the same spread in every direction: steps are short where one is much narrower
- * than another. Directions of next to no spread are not blown up. */
-static enhope_status even_out(enhope_context *ctx, int threads, int64_t n, int64_t H, const double *X, double *T)
+/* T (H, H): coordinates in which the samples have about the same spread in every direction,
+ * because directions of different spread make steps short. Directions of almost no spread are
+ * not enlarged. */
+static enhope_status equalize(enhope_context *ctx, int threads, int64_t n, int64_t H, const double *X, double *T)
 {
-    static const double LEAST = 0.1; /* of the mean variance, added to each */
+    static const double FLOOR = 0.1; /* times the mean variance, added to each variance */
     double *S = NULL, *value = NULL, mean = 0;
     enhope_status status;
     EH_CHECK(eh_new(ctx, "the covariance", H * H, sizeof *S, (void **)&S));
@@ -310,7 +323,7 @@ static enhope_status even_out(enhope_context *ctx, int threads, int64_t n, int64
     for (int64_t j = 0; j < H; j++) mean += S[j * H + j] / (double)H;
     EH_CHECK(eh_eigen_largest(ctx, (int)H, S, (int)H, value, T));
     for (int64_t k = 0; k < H; k++) {
-        const double spread = sqrt(fmax(value[k], 0) + LEAST * mean);
+        const double spread = sqrt(fmax(value[k], 0) + FLOOR * mean);
         for (int64_t j = 0; j < H && spread > 0; j++) T[k * H + j] /= spread;
     }
 cleanup:
@@ -328,14 +341,15 @@ static void start(const eh_metric *m, double *M)
     for (int64_t j = 0; j < m->H; j++) M[j * m->H + j] = mean > 0 ? 1 / mean : 1;
 }
 
-/* The map: the h directions that carry most of the data's variance under the metric. Evened-out samples have about the same
- * variance in every direction, so these are M's own largest. q is room. */
+/* Writes the map: the h directions with the largest variance of the data under the metric.
+ * Equalized samples have about the same variance in every direction, so these are the largest of
+ * M. q: scratch. */
 static enhope_status write_map(const eh_solve_data *d, const double *mean, const double *T, const point *p, point *q,
                                eh_real *theta)
 {
-    const int64_t H = d->H, h = d->h, kept = h < p->r ? h : p->r;
+    const int64_t H = d->H, h = d->h, rows = h < p->r ? h : p->r;
     memset(q->R, 0, (size_t)(h * H) * sizeof *q->R);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)kept, (int)H, (int)H, 1, p->R, (int)H, T, (int)H, 0,
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)H, (int)H, 1, p->R, (int)H, T, (int)H, 0,
                 q->R, (int)H);
     return eh_write_directions(d, mean, q->R, theta);
 }
@@ -343,12 +357,12 @@ static enhope_status write_map(const eh_solve_data *d, const double *mean, const
 static enhope_status check_sizes(const eh_solve_data *d)
 {
     EH_TRY(eh_eigen_check(d, EH_EIGEN_INPUTS));
-    if (d->n <= MOST_SAMPLES && d->H <= MOST_INPUTS) return ENHOPE_OK;
+    if (d->n <= MAX_SAMPLES && d->H <= MAX_INPUTS) return ENHOPE_OK;
     return eh_fail(
         d->ctx, ENHOPE_ERROR_ARGUMENT,
-        "mcml of %lld samples of %lld inputs: expected at most %d samples and %d inputs; --method mcml+ learns "
-        "the same objective by its linear map and has no such limit, or train on fewer samples (--limit)",
-        (long long)d->n, (long long)d->H, MOST_SAMPLES, MOST_INPUTS);
+        "mcml of %lld samples of %lld inputs: expected at most %d samples and %d inputs; use --method mcml+, which "
+        "learns the same objective without this limit, or fewer samples (--limit)",
+        (long long)d->n, (long long)d->H, MAX_SAMPLES, MAX_INPUTS);
 }
 
 enhope_status eh_solve_mcml(const eh_solve_data *d, eh_real *theta, double *loss)
@@ -369,14 +383,14 @@ enhope_status eh_solve_mcml(const eh_solve_data *d, eh_real *theta, double *loss
     EH_CHECK(eh_new(ctx, "eigenvalues", H, sizeof *value, (void **)&value));
     EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
     EH_CHECK(take_samples(d, raw, label));
-    centre(n, H, raw, mean);
-    EH_CHECK(even_out(ctx, threads, n, H, raw, T));
+    center(n, H, raw, mean);
+    EH_CHECK(equalize(ctx, threads, n, H, raw, T));
     map_rows(threads, n, H, H, raw, T, X);
     EH_CHECK(eh_metric_create(ctx, threads, n, H, X, label, &m));
     EH_CHECK(make_point(ctx, H, &p));
     EH_CHECK(make_point(ctx, H, &q));
     start(&m, p.M);
-    EH_CHECK(judge(ctx, &m, value, &p));
+    EH_CHECK(evaluate(ctx, &m, value, &p));
     EH_CHECK(descend(d, &m, value, &p, &q));
     EH_CHECK(write_map(d, mean, T, &p, &q, theta));
     *loss = p.loss;

@@ -69,7 +69,7 @@ void eh_batch_loss_free(eh_batch_loss *l)
 
 /* ---- the batch ---- */
 
-/* Rows of the batch that are computed here, and exemplars. */
+/* Rows of the batch that this rank computes, and exemplars. */
 static int64_t own_n(const eh_batch_loss *l)
 {
     return l->batch.chunk_start[l->chunks.own_last] - l->batch.chunk_start[l->chunks.own_first];
@@ -79,7 +79,7 @@ static int64_t own_z(const eh_batch_loss *l)
     return l->chunks.own_last == l->chunks.count && l->chunks.own_first < l->chunks.own_last ? l->parameters->z : 0;
 }
 
-/* Where the own chunks begin, from the first own row on. */
+/* The first row of each own chunk, relative to the first own row. */
 static void cut_own(eh_batch_loss *l)
 {
     const int64_t *start = l->batch.chunk_start + l->chunks.own_first, z = own_z(l);
@@ -89,7 +89,8 @@ static void cut_own(eh_batch_loss *l)
     l->own_start[l->own_chunks] += z;
 }
 
-/* The target of the current batch; the closing 1 of the rows adds nothing to a distance. */
+/* Computes the target of the current batch. The appended 1 of the rows does not change
+ * distances. */
 static void compute_target(eh_batch_loss *l)
 {
     const eh_embedder *e = l->embedder;
@@ -105,7 +106,7 @@ void eh_batch_loss_take(eh_batch_loss *l, const eh_batch *batch)
     l->batch = *batch;
     l->augment.pass = batch->pass;
     cut_own(l);
-    /* all rows if the target is made of them in X */
+    /* all rows are needed if the target is computed from X */
     const bool all = l->target.target_probs && !l->target.inputs;
     const int64_t first = batch->chunk_start[l->chunks.own_first];
     l->own_at = all ? first : 0;
@@ -115,8 +116,8 @@ void eh_batch_loss_take(eh_batch_loss *l, const eh_batch *batch)
     if (l->target.target_probs) compute_target(l);
 }
 
-/* The rows of the embedding are those of the batch, then the exemplars. Dense batches are in X before the exemplars;
- * sparse ones stay where they are. */
+/* The rows of the embedding: the batch, then the exemplars. Dense batches are in X before the
+ * exemplars; sparse batches are read from the table. */
 static eh_rows own_rows(const eh_batch_loss *l, eh_packed *X)
 {
     const eh_embedder *e = l->embedder;
@@ -140,7 +141,7 @@ void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label,
         return;
     }
     eh_pairs p = l->objective;
-    const int64_t at = p.self ? 0 : n * h; /* of the compared points in Y */
+    const int64_t at = p.self ? 0 : n * h; /* position of the compared points in Y */
     p.n = n;
     p.z = p.self ? n : l->parameters->z;
     p.h = h;
@@ -148,17 +149,17 @@ void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label,
     p.G = eh_at(e->cp, e->Y, at);
     p.label = label;
     p.other_label = p.self ? label : e->reference_label;
-    eh_neighbour_loss(&p, e->cp, loss, l->dY, p.self ? NULL : eh_at(e->cp, l->dY, at));
+    eh_neighbor_loss(&p, e->cp, loss, l->dY, p.self ? NULL : eh_at(e->cp, l->dY, at));
 }
 
-/* A backward pass: where the gradients of the own chunks are made, and of which inputs. */
+/* A backward pass: where the gradients of the own chunks are stored, and which inputs have one. */
 typedef struct backward {
     eh_batch_loss *l;
     eh_map_chunks chunks;
-    eh_real *dX; /* (own rows, H) of all that are computed here; NULL: of learned exemplars alone, in their place */
+    eh_real *dX; /* (own rows, H) the gradient of all own inputs; NULL: only of learned exemplars */
 } backward;
 
-/* Where the gradient of the exemplars belongs. */
+/* Where the gradient of the exemplars is stored. */
 static eh_real *exemplar_gradient(const backward *b)
 {
     return eh_map_chunk_gradient(b->l->embedder->cp, &b->chunks, b->l->own_chunks - 1, b->l->parameters->map_count);
@@ -175,7 +176,7 @@ static void chunk_done(void *user, int64_t chunk)
     if (l->exchange) eh_exchange_send(l->exchange, chunk);
 }
 
-/* The loss of a batch whose own rows are in X, at parameters theta, and its gradient; dX as in a backward pass. */
+/* The loss at theta of a batch whose own rows are in X, and its gradient. dX: see `backward`. */
 static void loss_in(eh_batch_loss *l, const eh_real *theta, eh_packed *X, eh_real *gradient, eh_loss *loss, eh_real *dX)
 {
     eh_embedder *e = l->embedder;
@@ -203,8 +204,9 @@ static void loss_in(eh_batch_loss *l, const eh_real *theta, eh_packed *X, eh_rea
     if (l->exchange) eh_exchange_end(l->exchange, gradient);
 }
 
-/* One adversarial step (docs/explanation/method.md): the mean of the loss in X and of the loss a step up its gradient, which the first
- * backward pass leaves along with the gradient of the exemplars. The direction of the step counts as a constant. */
+/* One adversarial step (docs/explanation/method.md): the mean of the loss at X and of the loss
+ * at X moved one step up its gradient. The first backward pass computes that gradient together
+ * with the gradient of the exemplars. The direction of the step counts as a constant. */
 static void adversarial_loss(eh_batch_loss *l, const eh_real *theta, eh_packed *X, eh_real *gradient, eh_loss *loss)
 {
     const eh_embedder *e = l->embedder;

@@ -1,7 +1,9 @@
-/* The loss of one batch and its gradient, as a function of the parameters: what the optimiser minimises.
+/* The loss of one batch and its gradient, as a function of the parameters. The optimizer
+ * minimizes it.
  *
- * Batch and exemplars go through the map in one pass, the objective gives the loss and its gradient in the embedding, and
- * that goes back through the map, chunk by chunk; ranks exchange what they have computed. */
+ * Batch and exemplars pass through the map together. The objective computes the loss and its
+ * gradient in the embedding. The backward pass returns through the map, chunk by chunk. Ranks
+ * exchange their results. */
 #ifndef EH_BATCH_LOSS_H
 #define EH_BATCH_LOSS_H
 
@@ -11,28 +13,30 @@
 #include "train/exchange.h"
 #include "train/parameters.h"
 
-/* The loss is the mean of that at the inputs and that at inputs moved a step up its gradient; step 0: at the inputs. */
+/* The loss is the mean of the loss at the inputs and the loss at inputs moved one step up its
+ * gradient. step 0: only the loss at the inputs. */
 typedef struct eh_adversarial {
     double step;
-    eh_packed *X_adv;  /* (own rows, ld) the inputs so moved, then the exemplars */
+    eh_packed *X_adv;  /* (own rows, ld) the moved inputs, then the exemplars */
     eh_real *dX;       /* (own rows, H) the gradient of the inputs */
-    eh_real *grad_adv; /* (trained) the gradient of the parameters at X_adv, ... */
-    eh_loss *loss_adv; /* ... and the loss there */
+    eh_real *grad_adv; /* (trained) the gradient of the parameters at X_adv */
+    eh_loss *loss_adv; /* the loss at X_adv */
 } eh_adversarial;
 
-/* The target is P of the distances of the inputs (pt-sne); perplexity 0: it is made of classes. */
+/* Target probabilities from the distances of the inputs (pt-sne). perplexity 0: the target
+ * follows from the classes. */
 typedef struct eh_input_target {
     double perplexity;
-    eh_real *inputs;       /* (batch, ld) the batch as numbers, without noise; NULL: X is just that */
+    eh_real *inputs;       /* (batch, ld) the batch as reals, without noise; NULL: X has these values */
     eh_real *target_probs; /* (batch, batch) */
 } eh_input_target;
 
 typedef struct eh_batch_loss {
-    /* filled in by the caller of eh_batch_loss_create; what is pointed to is borrowed */
+    /* filled in by the caller of eh_batch_loss_create; pointers are borrowed */
     eh_embedder *embedder;
-    const eh_parameters *parameters; /* the exemplars, if they are not learned */
-    eh_pairs objective;              /* without the fields of a batch */
-    eh_hinge hinge;                  /* targets 0: the objective is `objective` */
+    const eh_parameters *parameters; /* has the exemplars, if they are not learned */
+    eh_pairs objective;              /* the fields of a batch are not set */
+    eh_hinge hinge;                  /* targets 0: `objective` is used */
     eh_chunks chunks;
     int64_t batch_max; /* rows of a batch */
     eh_augment augment;
@@ -41,25 +45,25 @@ typedef struct eh_batch_loss {
     eh_input_target target;
 
     eh_real *class_weight, *smooth_share; /* of `objective`, owned; NULL: none */
-    eh_batch batch;                       /* the current one */
-    int64_t own_at;                       /* the row of X that the first row of the own chunks is in */
-    int64_t
-        *own_start; /* (chunks + 2) first rows of the own chunks, from the first one's on; if batches are sparse, the
-                            exemplars, which are dense, are a chunk of their own */
+    eh_batch batch;                       /* the current batch */
+    int64_t own_at;                       /* the row of X with the first row of the own chunks */
+    /* (chunks + 2) first rows of the own chunks, relative to the first one. Exemplars of sparse
+     * batches are dense and have a chunk of their own. */
+    int64_t *own_start;
     int64_t own_chunks;
     eh_real *dY;           /* (capacity + z, h) */
     eh_exchange *exchange; /* NULL: there is one rank */
 } eh_batch_loss;
 
 enhope_status eh_batch_loss_create(eh_batch_loss *l);
-/* The part of it that creates the exchange with other ranks. */
+/* Creates the exchange with other ranks; eh_batch_loss_create calls it. */
 enhope_status eh_batch_loss_connect(eh_batch_loss *l);
 void eh_batch_loss_free(eh_batch_loss *l);
-/* A batch becomes the current one: its own rows are gathered and augmented, its target is computed. */
+/* Sets the current batch: gathers and augments its own rows and computes its target. */
 void eh_batch_loss_take(eh_batch_loss *l, const eh_batch *batch);
-/* The loss of the current batch at parameters theta, and its gradient (trained), all on the backend. */
+/* The loss of the current batch at theta and its gradient (trained), all on the backend. */
 void eh_batch_loss_at(eh_batch_loss *l, const eh_real *theta, eh_real *gradient, eh_loss *loss);
-/* The objective of n rows in Y, exemplars behind them; its gradient is left in dY. */
+/* The objective of n rows in Y, followed by the exemplars. dY receives its gradient. */
 void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label, eh_loss *loss);
 
 #endif

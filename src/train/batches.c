@@ -1,4 +1,4 @@
-/* The batches of an epoch, from rows in memory; if there are windows, from these. */
+/* The batches of an epoch, from rows in memory or from windows of streamed data. */
 #include <string.h>
 
 #include "train/batches.h"
@@ -28,13 +28,13 @@ void eh_batches_free(eh_batches *b)
     *b = (eh_batches){0};
 }
 
-/* The first sample of a batch: batches are of equal size, give or take one. */
+/* The first sample of a batch. Sizes of batches differ by at most one. */
 static int64_t batch_start(const eh_batches *b, int64_t number)
 {
     return b->samples->n * number / b->count;
 }
 
-/* Makes room behind each batch of the shuffled samples, the last batch first, and puts their targets there. */
+/* Inserts the targets of each batch behind its shuffled samples, starting with the last batch. */
 static void add_targets(eh_batches *b)
 {
     const int64_t each = b->targets;
@@ -47,7 +47,7 @@ static void add_targets(eh_batches *b)
     }
 }
 
-/* The rows of an epoch in their order, and their classes, on the host. */
+/* Orders the rows of an epoch and their classes, on the host. */
 static void shuffle(eh_batches *b, int64_t epoch)
 {
     const eh_samples *s = b->samples;
@@ -70,7 +70,7 @@ static void send(eh_batches *b, int64_t epoch)
     b->sent = epoch;
 }
 
-/* From the window that has the batch, which becomes the current one. */
+/* Makes the window of the batch the current one and takes the batch from it. */
 static enhope_status get_from_window(eh_batches *b, int64_t epoch, int64_t number, int64_t *first, uint64_t *pass)
 {
     eh_windows *w = b->windows;
@@ -90,7 +90,7 @@ static enhope_status get_from_window(eh_batches *b, int64_t epoch, int64_t numbe
 
 enhope_status eh_batches_get(eh_batches *b, int64_t epoch, int64_t number, eh_batch *out)
 {
-    const int64_t each = 1 + b->targets, chunks = b->chunks.count; /* rows of a sample */
+    const int64_t each = 1 + b->targets, chunks = b->chunks.count; /* rows per sample */
     int64_t first = batch_start(b, number) * each;
     uint64_t pass = (uint64_t)(b->past + epoch);
     if (b->windows) {
@@ -110,5 +110,5 @@ enhope_status eh_batches_get(eh_batches *b, int64_t epoch, int64_t number, eh_ba
 
 void eh_batches_prepare(eh_batches *b, int64_t epoch)
 {
-    if (!b->windows && epoch < b->epochs) shuffle(b, epoch); /* windows are always read ahead */
+    if (!b->windows && epoch < b->epochs) shuffle(b, epoch); /* windows are always read in advance */
 }

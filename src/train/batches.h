@@ -1,8 +1,8 @@
-/* The batches of an epoch: each epoch has a seeded order of the training samples, cut into batches, and each batch is cut
- * into chunks.
+/* The batches of an epoch. Each epoch has a seeded order of the training samples. The order is
+ * cut into batches, and each batch into chunks.
  *
- * A batch is a function of (seed, epoch, number) alone, so that a resumed run needs no more than these. If the data is
- * larger than memory, windows of it supply the rows (stream/windows.h). */
+ * A batch is a function of (seed, epoch, number), so a resumed run needs no other state. If the
+ * data is larger than memory, windows supply the rows (stream/windows.h). */
 #ifndef EH_BATCHES_H
 #define EH_BATCHES_H
 
@@ -10,14 +10,15 @@
 
 typedef struct eh_windows eh_windows; /* stream/windows.h */
 
-/* The gradient of a batch is the sum of those of its chunks, in their order, so that its bits do not depend on which rank
- * computes a chunk. Exemplars belong to the last chunk. Ranks take successive chunks. */
+/* The gradient of a batch is the sum of the gradients of its chunks in their order. So its bits
+ * do not depend on the rank that computes a chunk. Exemplars belong to the last chunk. Each rank
+ * has successive chunks. */
 typedef struct eh_chunks {
     int64_t count;
-    int64_t own_first, own_last; /* those from own_first to before own_last are computed here */
+    int64_t own_first, own_last; /* this rank computes chunks own_first to own_last - 1 */
 } eh_chunks;
 
-/* The first chunk of a rank; of `ranks`: count. */
+/* The first chunk of a rank; count for rank `ranks`. */
 static inline int64_t eh_chunks_first(int64_t count, int rank, int ranks)
 {
     return eh_chunk_start(count, rank, ranks);
@@ -30,43 +31,43 @@ static inline eh_chunks eh_chunks_of(int64_t count, int rank, int ranks)
 /* One batch, on the backend. */
 typedef struct eh_batch {
     const eh_row *rows;    /* (n) the samples, then the targets of each */
-    const eh_label *label; /* (n) -1: a target that is none */
+    const eh_label *label; /* (n) -1: no target */
     int64_t n;
     const int64_t *chunk_start; /* (chunks + 1) on the host: the first row of each chunk */
-    uint64_t pass;              /* through the data, by which noise is drawn */
+    uint64_t pass;              /* number of the pass through the data, from which noise is drawn */
 } eh_batch;
 
 typedef struct eh_batches {
-    /* filled in by the caller of eh_batches_create; what is pointed to is borrowed */
+    /* filled in by the caller of eh_batches_create; pointers are borrowed */
     enhope_context *ctx;
     eh_compute *cp;
     const eh_samples *samples;
     eh_windows *windows; /* NULL: all rows are in memory */
-    eh_table *table;     /* of the backend: what windows refresh */
+    eh_table *table;     /* the backend's table, which windows refresh */
     uint64_t seed;
     int64_t past; /* epochs of the model that training continues */
     int64_t epochs;
     int64_t count;   /* batches of an epoch */
-    int64_t targets; /* target neighbours of each sample, which follow a batch; 0: none */
+    int64_t targets; /* target neighbors of each sample, which follow a batch; 0: none */
     eh_chunks chunks;
 
-    int64_t *target; /* (n, targets) positions in samples->rows; -1 - position: too few, the sample itself. Owned */
-    int64_t *order;  /* rows of an epoch: the samples of each batch, then their targets */
-    int32_t *order_label; /* their classes; -1: a target that is none */
-    int64_t shuffled;     /* the epoch whose order this is; -1: none */
+    int64_t *target;      /* (n, targets) positions in samples->rows; -1 - own position: no target. Owned */
+    int64_t *order;       /* rows of an epoch: the samples of each batch, then their targets */
+    int32_t *order_label; /* their classes; -1: no target */
+    int64_t shuffled;     /* epoch of the order; -1: none */
     int64_t capacity;     /* rows of an epoch, or of a window */
     eh_row *rows;         /* (capacity) on the backend */
-    eh_label *label;      /* (capacity) likewise */
-    int64_t sent;         /* the epoch that is there; -1: none */
-    int64_t *chunk_start; /* (chunks + 1) of the batch that was asked for last */
+    eh_label *label;      /* (capacity) on the backend */
+    int64_t sent;         /* epoch of the rows on the backend; -1: none */
+    int64_t *chunk_start; /* (chunks + 1) of the last batch */
 } eh_batches;
 
 enhope_status eh_batches_create(eh_batches *b);
 void eh_batches_free(eh_batches *b);
-/* The batch `number` of an epoch, whichever batch was asked for before. A failure changes nothing, and the same batch may be
- * asked for again. */
+/* Returns batch `number` of an epoch. Batches may be requested in any order. A failure changes
+ * nothing, and the call may be repeated. */
 enhope_status eh_batches_get(eh_batches *b, int64_t epoch, int64_t number, eh_batch *out);
-/* Shuffles an epoch ahead of its first batch, while the backend is still at work. */
+/* Shuffles an epoch before its first batch is requested, while the backend is still computing. */
 void eh_batches_prepare(eh_batches *b, int64_t epoch);
 
 #endif

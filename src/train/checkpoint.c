@@ -1,9 +1,10 @@
-/* Checkpoints: all that the rest of training depends on, in a file.
+/* Checkpoints: files with all state that the rest of training depends on.
  *
- * Random numbers are a function of (seed, stream, index), and cg and lbfgs begin afresh with each batch, so that this is
- * little: eh_train_state, the parameters, the best of them, and what the optimiser keeps between batches. The rest a
- * trainer has from data and settings, which are compared by their texts and by a fingerprint. Numbers are kept as the
- * backend holds them, and a checksum detects a damaged file. docs/reference/model-format.md lists all fields. */
+ * Random numbers are a function of (seed, stream, index), and cg and lbfgs restart with each
+ * batch. So the state is small: eh_train_state, the current and the best parameters, and the
+ * vectors that the optimizer keeps between batches. Everything else follows from data and
+ * settings, which are compared by their texts and by a fingerprint. Numbers have the type of the
+ * backend. A checksum detects a damaged file. docs/reference/model-format.md lists all fields. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +23,8 @@ static const char *const names[TENSORS] = {"counters", "numbers", "history", "ex
                                            "mul",      "theta",   "best",    "moments"};
 
 typedef struct tensors {
-    eh_st_tensor tensor[TENSORS]; /* rank 0: not there */
-    void *data[TENSORS];          /* what they hold */
+    eh_st_tensor tensor[TENSORS]; /* rank 0: the tensor is absent */
+    void *data[TENSORS];          /* their values */
 } tensors;
 
 static void free_tensors(tensors *s)
@@ -36,10 +37,11 @@ static const char *real_type(const enhope_trainer *t)
     return t->cp->op->real_size == sizeof(double) ? "F64" : "F32";
 }
 
-/* The tensors of a trainer after so many epochs, one of which is the best; and their memory. */
+/* Describes and allocates the tensors of a trainer after `epochs` epochs; best: one of them is
+ * best. */
 static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, tensors *s)
 {
-    const int64_t all = t->parameters.count, kept = t->optim->type->kept;
+    const int64_t all = t->parameters.count, vectors = t->optim->type->kept;
     const struct {
         const char *dtype;
         size_t size;
@@ -53,7 +55,7 @@ static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, te
         [MUL] = {"F32", sizeof(float), t->embedder.shape.H, 0, true},
         [THETA] = {real_type(t), t->cp->op->real_size, all, 0, true},
         [BEST] = {real_type(t), t->cp->op->real_size, all, 0, best},
-        [MOMENTS] = {real_type(t), t->cp->op->real_size, kept, t->optim->count, kept > 0},
+        [MOMENTS] = {real_type(t), t->cp->op->real_size, vectors, t->optim->count, vectors > 0},
     };
     for (int i = 0; i < TENSORS; i++) {
         const int64_t columns = plans[i].columns ? plans[i].columns : 1;
@@ -69,7 +71,7 @@ static enhope_status plan(const enhope_trainer *t, int64_t epochs, bool best, te
     return ENHOPE_OK;
 }
 
-/* Where the vectors are; within a batch, the state is that before it. */
+/* The vector of a tensor. Within a batch, theta is the state before that batch. */
 static eh_real *vector(const enhope_trainer *t, int i)
 {
     const eh_parameters *p = &t->parameters;
@@ -77,7 +79,7 @@ static eh_real *vector(const enhope_trainer *t, int i)
     return i == BEST ? p->best : eh_optim_vector(t->optim, t->optim->type->first_kept);
 }
 
-/* ---- from the trainer and to it ---- */
+/* ---- reading and writing the state of the trainer ---- */
 
 static enhope_status take_state(enhope_trainer *t, tensors *s)
 {
@@ -106,12 +108,12 @@ static enhope_status give_state(enhope_trainer *t, const tensors *s)
     t->optim->step = t->state.step;
     t->run.cut = t->run.stopping = false;
     t->done = t->state.diverged || eh_train_finished(t) ||
-              (t->set.stopping.time_limit > 0 && t->state.seconds >= t->set.stopping.time_limit);
+              (t->set.optim.time_limit > 0 && t->state.seconds >= t->set.optim.time_limit);
     memcpy(p->exemplar_label, s->data[LABELS], (size_t)s->tensor[LABELS].end);
     memcpy(t->mul, s->data[MUL], (size_t)s->tensor[MUL].end);
     eh_compute_begin(cp);
     if (p->z) cp->op->send(cp, t->embedder.reference_label, p->exemplar_label, (size_t)s->tensor[LABELS].end);
-    cp->op->write(cp, t->embedder.table.mul, t->mul, p->H); /* snc chooses it by what a backend computes */
+    cp->op->write(cp, t->embedder.table.mul, t->mul, p->H); /* snc has fitted it with results of the backend */
     for (int i = THETA; i < TENSORS; i++)
         if (s->data[i]) cp->op->send(cp, vector(t, i), s->data[i], (size_t)s->tensor[i].end);
     const enhope_status status = cp->op->sync(cp, t->ctx);
@@ -168,10 +170,10 @@ static enhope_status compare_settings(const enhope_trainer *t, const eh_safetens
         setting_key(&now.pair[i], key, sizeof key);
         const char *before = eh_safetensors_text(st, key);
         if (!strcmp(now.pair[i].name, "time_limit") || (before && !strcmp(before, now.pair[i].value))) continue;
-        EH_CHECK(eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                         "%s was %s in the checkpoint and is %s now: training goes on with the settings that it began "
-                         "with, of which time_limit alone may change",
-                         now.pair[i].name, before ? eh_json_quote(before, quote) : "not known", now.pair[i].value));
+        EH_CHECK(
+            eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                    "%s was %s in the checkpoint and is %s now; resume with the same settings (only time_limit may change)",
+                    now.pair[i].name, before ? eh_json_quote(before, quote) : "not known", now.pair[i].value));
     }
 cleanup:
     free_texts(&now);
@@ -196,27 +198,28 @@ static enhope_status compare_data(enhope_trainer *t, const eh_safetensors *st)
     char text[64], what[128], now[EH_WINDOWS_TEXT];
     eh_fingerprint before;
     if (!data || !model || !eh_fingerprint_parse(data, &before))
-        return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the checkpoint does not tell its data");
+        return eh_fail(t->ctx, ENHOPE_ERROR_MODEL,
+                       "the checkpoint does not describe its data; use a complete checkpoint");
     print_model(t, text, sizeof text);
     if (strcmp(text, model) != 0)
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the checkpoint %s",
-                       !t->from                 ? "is of training that goes on from a model: that model is missing now"
-                       : !strcmp(model, "none") ? "is of training from the start, not from a model"
-                                                : "is of training that goes on from another model");
+                       !t->from                 ? "continues a model, which is missing now; give that model"
+                       : !strcmp(model, "none") ? "does not continue a model; resume without a model"
+                                                : "continues another model; give that model");
     EH_TRY(eh_train_fingerprint(t));
     eh_windows_print(t->windows, now);
     if (t->fingerprint.n == before.n && (!windows || strcmp(windows, now) != 0))
-        return eh_fail(
-            t->ctx, ENHOPE_ERROR_DATA,
-            "the checkpoint is of other windows on the data: expected as much memory for it (--memory) as before");
+        return eh_fail(t->ctx, ENHOPE_ERROR_DATA,
+                       "the checkpoint has other windows of the data; resume with the same --memory");
     if (eh_fingerprint_differs(&t->fingerprint, &before, what, sizeof what))
-        return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the checkpoint is of other data: there are %s", what);
+        return eh_fail(t->ctx, ENHOPE_ERROR_DATA,
+                       "the checkpoint has other data: there are %s; resume with the same data", what);
     return ENHOPE_OK;
 }
 
 /* ---- the file ---- */
 
-/* Of texts and tensors in any order. */
+/* The sum does not depend on the order of texts and tensors. */
 static uint64_t checksum_texts(const cJSON *metadata)
 {
     uint64_t sum = 0;
@@ -304,17 +307,16 @@ enhope_status enhope_trainer_checkpoint(enhope_trainer *t, const char *path)
 {
     if (!t->cp || t->method->solve)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "%s is not learned in steps: there is nothing to keep between them", t->method->info.name);
+                       "%s is not an iterative method and has no checkpoints; train without a checkpoint",
+                       t->method->info.name);
     if (!path) return ENHOPE_OK;
     if (t->run.cut)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "%s: not written: the last batch was cut short by a stop, before which a checkpoint can be "
-                       "written",
-                       path);
+                       "%s: not written: the last batch was interrupted; write checkpoints before stopping", path);
     eh_comm_begin(t->ctx);
     enhope_status status = eh_train_catch_up(t);
     if (!status) status = eh_comm_check(t->ctx, write_checkpoint(t, path));
-    eh_comm_begin(t->ctx); /* this may be within a step, which goes on */
+    eh_comm_begin(t->ctx); /* a step may be in progress, and it continues */
     return status;
 }
 
@@ -328,7 +330,7 @@ static enhope_status read_tensor(enhope_context *ctx, eh_safetensors *st, const 
 static enhope_status check_sum(enhope_context *ctx, eh_safetensors *st)
 {
     const char *format = eh_safetensors_text(st, "format"), *version = eh_safetensors_text(st, "format_version");
-    const char *told = eh_safetensors_text(st, "checksum");
+    const char *stored = eh_safetensors_text(st, "checksum");
     char text[24];
     if (!format || strcmp(format, FORMAT) != 0) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "not a checkpoint");
     if (!version || strcmp(version, FORMAT_VERSION) != 0) {
@@ -349,11 +351,11 @@ static enhope_status check_sum(enhope_context *ctx, eh_safetensors *st)
         EH_TRY(status);
     }
     snprintf(text, sizeof text, "%016" PRIx64, sum);
-    if (told && !strcmp(text, told)) return ENHOPE_OK;
-    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "the checkpoint is damaged: its checksum does not fit");
+    if (stored && !strcmp(text, stored)) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "the checkpoint is damaged: its checksum does not match");
 }
 
-/* Numbers of another precision: ref keeps doubles, the others floats. */
+/* Converts between precisions: ref has doubles, the others floats. */
 static void convert(const void *from, bool wide, int64_t count, void *to)
 {
     for (int64_t i = 0; i < count; i++)
@@ -363,7 +365,7 @@ static void convert(const void *from, bool wide, int64_t count, void *to)
             ((double *)to)[i] = ((const float *)from)[i];
 }
 
-/* The tensor that is planned, out of the file. */
+/* Reads a planned tensor from the file. */
 static enhope_status fill(enhope_context *ctx, eh_safetensors *st, const eh_st_tensor *planned, void *to)
 {
     const eh_st_tensor *t = eh_safetensors_find(st, planned->name);
@@ -385,7 +387,7 @@ static enhope_status check_labels(const enhope_trainer *t, const int32_t *label)
 {
     for (int64_t i = 0; i < t->parameters.z; i++)
         if (label[i] < 0 || label[i] >= t->data->c)
-            return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the label of exemplar %lld is out of its bounds", (long long)i);
+            return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the label of exemplar %lld is out of bounds", (long long)i);
     return ENHOPE_OK;
 }
 
@@ -398,15 +400,15 @@ static enhope_status read_state(enhope_trainer *t, eh_safetensors *st, tensors *
     EH_TRY(compare_settings(t, st));
     EH_TRY(fill(t->ctx, st, &first, counters));
     const eh_train_state read = eh_train_state_counters(counters);
-    if (!eh_train_state_valid(&read, t->set.optimizer.n_epochs, t->batches.count))
-        return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "its counters are out of their bounds");
+    if (!eh_train_state_valid(&read, t->set.optim.n_epochs, t->batches.count))
+        return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "its counters are out of bounds");
     EH_TRY(plan(t, read.epoch, read.best_epoch > 0, s));
     for (int i = 0; i < TENSORS; i++)
         if (s->data[i]) EH_TRY(fill(t->ctx, st, &s->tensor[i], s->data[i]));
     return check_labels(t, s->data[LABELS]);
 }
 
-/* All ranks have read the same state. */
+/* Fails unless all ranks have read the same state. */
 static enhope_status check_ranks(const enhope_trainer *t, const tensors *s)
 {
     int64_t own[EH_STATE_COUNTERS], of_first[EH_STATE_COUNTERS];
@@ -414,15 +416,14 @@ static enhope_status check_ranks(const enhope_trainer *t, const tensors *s)
     memcpy(of_first, own, sizeof own);
     eh_comm_broadcast(t->ctx, of_first, sizeof of_first);
     if (!memcmp(own, of_first, sizeof own)) return ENHOPE_OK;
-    return eh_fail(t->ctx, ENHOPE_ERROR_IO, "not the checkpoint that rank 0 has: all ranks must see the same files");
+    return eh_fail(t->ctx, ENHOPE_ERROR_IO, "not the checkpoint of rank 0; give all ranks the same file");
 }
 
 enhope_status enhope_trainer_resume(enhope_trainer *t, const char *path)
 {
     EH_TRY(enhope_trainer_checkpoint(t, NULL));
     if (t->run.within)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "%s: a batch is under way, training resumes between batches",
-                       path);
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "%s: a batch is in progress; resume between batches", path);
     tensors s = {0};
     eh_safetensors st = {0};
     eh_comm_begin(t->ctx);

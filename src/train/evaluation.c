@@ -1,13 +1,14 @@
-/* Evaluation of a state of the parameters: its errors in the validation part and among training samples, and the temperature
- * at which its probabilities fit the validation part. */
+/* Evaluates parameters: errors in the validation part and among training samples, and the
+ * temperature that fits the probabilities to the validation part. */
 #include <math.h>
 
 #include "classify/confidence.h"
 #include "comm/comm.h"
 #include "train/trainer.h"
 
-/* Samples that tell a training error, or a temperature, well enough; rows are in a seeded order. */
-enum { MOST = 10000 };
+/* Samples for a training error or a temperature. More would not make them noticeably more
+ * precise. Rows are in a seeded order. */
+enum { MAX_SAMPLES = 10000 };
 
 enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int64_t count, eh_real *Y)
 {
@@ -33,7 +34,7 @@ cleanup:
     return status;
 }
 
-/* Embeds by theta what points are compared with while training. */
+/* Embeds the references of training at theta. */
 static enhope_status embed_references(enhope_trainer *t, const eh_real *theta)
 {
     const eh_parameters *p = &t->parameters;
@@ -42,8 +43,8 @@ static enhope_status embed_references(enhope_trainer *t, const eh_real *theta)
     return ENHOPE_OK;
 }
 
-/* How many of the rows first .. first + count are misclassified by theta, whose references are embedded. Each rank counts
- * its share. */
+/* Counts the misclassified rows first .. first + count. The references are embedded at theta.
+ * Each rank counts its share. */
 static enhope_status count_errors(enhope_trainer *t, const eh_real *theta, int64_t first, int64_t count,
                                   int64_t *errors)
 {
@@ -68,7 +69,8 @@ enhope_status eh_train_validate(enhope_trainer *t, const eh_real *theta, double 
     return ENHOPE_OK;
 }
 
-/* The temperature of n validation samples. Y (capacity, h), L (n, c), scratch (c), label (n): room on the host. */
+/* The temperature of n validation samples. Y (capacity, h), L (n, c), scratch (c), label (n):
+ * memory on the host. */
 static double fit(enhope_trainer *t, const eh_real *theta, int64_t n, const eh_host_references *ref, float *Y,
                   double *L, double *scratch, int32_t *label)
 {
@@ -86,7 +88,7 @@ static double fit(enhope_trainer *t, const eh_real *theta, int64_t n, const eh_h
 static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     enhope_context *ctx = t->ctx;
-    const int64_t n = eh_min(t->samples.valid_n, MOST), h = t->embedder.shape.h;
+    const int64_t n = eh_min(t->samples.valid_n, MAX_SAMPLES), h = t->embedder.shape.h;
     float *G = NULL, *Y = NULL;
     double *L = NULL, *scratch = NULL;
     int32_t *label = NULL;
@@ -114,30 +116,30 @@ cleanup:
     return status;
 }
 
-/* The majority of the k nearest references but for the point itself; of equal ones the class that comes first. nearest
- * (k + 1), votes (c) zeros, which they are again afterwards. */
+/* The majority of the k nearest references without the point itself. If votes are equal, the
+ * class of the nearest reference wins. nearest (k + 1); votes (c): zeros, before and after. */
 static int32_t vote_of_others(const int64_t *nearest, int64_t k, int64_t self, const int32_t *label, int32_t *votes)
 {
     int64_t others = 0, first = -1;
-    int32_t most = 0;
+    int32_t max_votes = 0;
     for (int64_t j = 0; j <= k && others < k; j++)
         if (nearest[j] != self) {
             const int32_t count = ++votes[label[nearest[j]]];
-            most = count > most ? count : most;
+            max_votes = count > max_votes ? count : max_votes;
             others++;
         }
     for (int64_t j = 0; j <= k && first < 0; j++)
-        if (nearest[j] != self && votes[label[nearest[j]]] == most) first = nearest[j];
+        if (nearest[j] != self && votes[label[nearest[j]]] == max_votes) first = nearest[j];
     for (int64_t j = 0; j <= k; j++) votes[label[nearest[j]]] = 0;
     return first < 0 ? -1 : label[first];
 }
 
-/* Training errors where all training points are what points are compared with: each is left out of its own vote. */
+/* Training errors if samples are compared with all training points: no point votes for itself. */
 static enhope_status leave_one_out(enhope_trainer *t, const eh_real *theta, int64_t n, int64_t *errors)
 {
     const eh_references ref = eh_embedder_references(&t->embedder);
     const int64_t k = t->k < ref.r ? t->k : ref.r - 1;
-    int32_t *label = NULL, *votes = NULL; /* (n of the references), (c) */
+    int32_t *label = NULL, *votes = NULL; /* (references), (c) */
     int64_t winner;
     eh_knn_result found = {0};
     enhope_status status;
@@ -151,8 +153,10 @@ static enhope_status leave_one_out(enhope_trainer *t, const eh_real *theta, int6
         eh_embedder_embed(&t->embedder, theta, eh_row_at(t->samples.placed_rows, i), count, t->embedder.Y);
         eh_classify(&found, &ref, t->embedder.Y, count, 0);
         EH_CHECK(eh_classify_fetch(&found, t->ctx, count, NULL, 0, &(eh_predictions){0}));
-        for (int64_t s = 0; s < count; s++)
-            *errors += vote_of_others(found.host_index + s * (k + 1), k, i + s, label, votes) != label[i + s];
+        for (int64_t s = 0; s < count; s++) {
+            const int64_t *nearest = found.host_index + s * (k + 1);
+            *errors += vote_of_others(nearest, k, i + s, label, votes) != label[i + s];
+        }
     }
 cleanup:
     eh_knn_free(&found);
@@ -163,7 +167,7 @@ cleanup:
 
 enhope_status eh_train_evaluate(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
-    const int64_t n = eh_min(t->samples.resident_n, MOST);
+    const int64_t n = eh_min(t->samples.resident_n, MAX_SAMPLES);
     EH_TRY(embed_references(t, theta));
     EH_TRY(t->parameters.z ? count_errors(t, theta, 0, n, &m->errors.train)
                            : eh_comm_check(t->ctx, leave_one_out(t, theta, n, &m->errors.train)));

@@ -10,17 +10,17 @@ struct eh_exchange {
     eh_exchange_sizes s;
     int64_t chunks;  /* of all ranks; the last has the exemplars */
     int *owner;      /* (chunks) */
-    int64_t *offset; /* (ranks + 1) of what is gathered, in bytes */
-    bool staged;     /* what is exchanged is held on the host, else by the backend */
+    int64_t *offset; /* (ranks + 1) offsets of gathered data, in bytes */
+    bool staged;     /* data passes through the host; otherwise it stays on the backend */
     eh_real *made;   /* (own chunks, count) on the backend */
-    char *own;       /* the same where it is exchanged */
-    char *others;    /* (chunks, slice) of the slice that is summed here */
+    char *own;       /* the same in the memory that is exchanged */
+    char *others;    /* (chunks, slice) of the slice that this rank sums */
     char *sum;       /* (count) if staged */
     char *Y;         /* (rows, h), likewise */
     enhope_status deferred_status;
 };
 
-/* ---- who has what ---- */
+/* ---- chunks and slices of ranks ---- */
 
 static int64_t first_chunk(const eh_exchange *x, int rank)
 {
@@ -37,12 +37,13 @@ static int64_t slice_capacity(const eh_exchange *x)
     return x->s.count / eh_comm_ranks(x->ctx) + 1;
 }
 
-/* Numbers of a slice that a chunk adds to: only the last has gradients of exemplars, which are behind the map's. */
+/* Numbers that a chunk adds to a slice. Only the last chunk has gradients of exemplars, which
+ * follow those of the map. */
 static int64_t slice_of(const eh_exchange *x, int64_t chunk, int rank)
 {
     const int64_t from = slice_at(x, rank), end = slice_at(x, rank + 1);
-    const int64_t most = chunk == x->chunks - 1 ? x->s.count : x->s.map_count;
-    return from < most ? (end < most ? end : most) - from : 0;
+    const int64_t max = chunk == x->chunks - 1 ? x->s.count : x->s.map_count;
+    return from < max ? (end < max ? end : max) - from : 0;
 }
 
 static enhope_status allocate(eh_exchange *x, int64_t own)
@@ -167,7 +168,7 @@ void eh_exchange_send(eh_exchange *x, int64_t own_chunk)
                            slice_of(x, chunk, r) * (int64_t)cp->op->real_size);
 }
 
-/* Where the slice of a chunk lies that is summed here. */
+/* Where the slice of a chunk is stored that this rank sums. */
 static char *slice_here(const eh_exchange *x, int64_t chunk)
 {
     const int rank = eh_comm_rank(x->ctx);
@@ -181,7 +182,7 @@ static void add_floats(int64_t count, const float *restrict from, float *restric
     for (int64_t i = 0; i < count; i++) to[i] += from[i];
 }
 
-/* to = the sum of the slices, chunk after chunk. */
+/* to = the sum of the slices, in the order of the chunks. */
 static void sum_slices(eh_exchange *x, char *to)
 {
     eh_compute *cp = x->cp;
@@ -194,7 +195,7 @@ static void sum_slices(eh_exchange *x, char *to)
             memcpy(to, from, (size_t)map * size);
         else if (p == 0)
             cp->op->copy(cp, map, (const eh_real *)from, (eh_real *)to);
-        else if (x->staged) /* of a GPU, whose numbers are floats */
+        else if (x->staged) /* data of a GPU, which has floats */
             add_floats(map, (const float *)from, (float *)to);
         else
             cp->op->axpy(cp, map, 1, (const eh_real *)from, (eh_real *)to);

@@ -1,4 +1,5 @@
-/* The parameters of training: those of the map, then the exemplars, in one vector; and its states. */
+/* The parameters of training: one vector with the map's parameters and then the exemplars, in
+ * several states. */
 #ifndef EH_PARAMETERS_H
 #define EH_PARAMETERS_H
 
@@ -8,15 +9,15 @@ typedef struct eh_parameters {
     eh_compute *cp;
     int64_t map_count;       /* parameters of the map */
     int64_t z, H;            /* exemplars; inputs of each */
-    bool learned;            /* exemplars are learned, else they stay as they began */
+    bool learned;            /* exemplars are learned; otherwise they keep their initial values */
     int64_t count;           /* map_count + z H */
-    int64_t trained;         /* of these, the first that the optimiser changes */
-    eh_real *theta, *best;   /* (count) the current state; the best one so far */
-    eh_real *before;         /* (count) theta before the current batch; NULL: the optimiser never stops within one */
+    int64_t trained;         /* the first `trained` of these are changed by the optimizer */
+    eh_real *theta, *best;   /* (count) the current state; the best state so far */
+    eh_real *before;         /* (count) theta before the batch; NULL: the optimizer never stops within a batch */
     int32_t *exemplar_label; /* (z) */
 } eh_parameters;
 
-/* before: the optimiser may stop within a batch. */
+/* before: the optimizer may stop within a batch. */
 enhope_status eh_parameters_create(enhope_context *ctx, eh_compute *cp, int64_t map_count, int64_t z, int64_t H,
                                    bool learned, bool before, eh_parameters *out);
 void eh_parameters_free(eh_parameters *p);

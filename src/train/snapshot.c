@@ -1,4 +1,4 @@
-/* The model of a trainer: its best state, or a snapshot of the current one. */
+/* Creates the model of a trainer, from its best state or as a snapshot of the current one. */
 #include <math.h>
 #include <string.h>
 
@@ -7,14 +7,15 @@
 
 /* ---- history ---- */
 
-/* Rows of the history of the model that training continues, which the new model takes over. */
+/* Rows of history that are copied from the model that training continues. */
 static int64_t earlier_rows(const enhope_trainer *t)
 {
     if (!t->from) return 0;
     return eh_min(t->from->epochs, EH_MODEL_MAX_EARLIER);
 }
 
-/* Epochs and seconds continue those of the last row, if these are known. */
+/* Copies the history. Epochs and seconds continue those of the last copied row, if they are
+ * known. */
 static void fill_history(const enhope_trainer *t, enhope_model *m)
 {
     m->earlier = earlier_rows(t);
@@ -29,10 +30,10 @@ static void fill_history(const enhope_trainer *t, enhope_model *m)
     }
 }
 
-/* ---- the rest ---- */
+/* ---- parameters and texts ---- */
 
-/* What the model compares with: exemplars in input space, all embedded training points (those of the validation part too,
- * now that it has served), or the scaled inputs (knn). */
+/* Fills the references: exemplars in input space, all embedded training points including the
+ * validation part, or the scaled inputs (knn). */
 static enhope_status fill_references(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     const eh_parameters *p = &t->parameters;
@@ -56,7 +57,7 @@ static enhope_status fill_references(enhope_trainer *t, const eh_real *theta, en
     return ENHOPE_OK;
 }
 
-/* What is not computed. */
+/* Fills the fields that need no computation. */
 static enhope_status fill_texts(enhope_trainer *t, enhope_model *m)
 {
     enhope_context *ctx = t->ctx;
@@ -79,7 +80,7 @@ static enhope_status fill_texts(enhope_trainer *t, enhope_model *m)
     return ENHOPE_OK;
 }
 
-/* theta: the state; evaluated: with errors and temperature. */
+/* theta: the state; evaluated: the model receives errors and temperature. */
 static enhope_status fill_model(enhope_trainer *t, const eh_real *theta, bool evaluated, enhope_model *m)
 {
     if (!t->cp) return fill_references(t, NULL, m);
@@ -98,7 +99,7 @@ static enhope_status make_model(enhope_trainer *t, bool snapshot, enhope_model *
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
     const int64_t references = exemplars ? p->z : t->samples.resident_n + t->samples.valid_n;
     eh_comm_begin(t->ctx);
-    EH_TRY(eh_train_catch_up(t)); /* whether they are finite is not known yet */
+    EH_TRY(eh_train_catch_up(t)); /* finds out whether all losses are finite */
     enhope_status status =
         eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->embedder.shape, references, exemplars,
                         t->data->c, enhope_setting_count(), earlier_rows(t) + t->state.epoch, &m);

@@ -1,4 +1,4 @@
-/* Training in one step: the samples of a trainer, handed to a solver (solve/solve.h). */
+/* Training in one step: passes the samples of a trainer to a solver (solve/solve.h). */
 #include "solve/solve.h"
 #include "train/trainer.h"
 
@@ -20,5 +20,6 @@ enhope_status eh_train_solve(enhope_trainer *t, eh_solve solver, double response
                              .user = t};
     if (solver == EH_SOLVE_PCA) return eh_solve_pca(&d, response, t->parameters.theta, loss);
     if (solver == EH_SOLVE_MCML) return eh_solve_mcml(&d, t->parameters.theta, loss);
-    return eh_solve_lpp(&d, t->set.graph == EH_GRAPH_CLASS ? 0 : t->set.graph_k, t->parameters.theta, loss);
+    return eh_solve_lpp(&d, t->set.objective.graph == EH_GRAPH_CLASS ? 0 : t->set.objective.graph_k,
+                        t->parameters.theta, loss);
 }

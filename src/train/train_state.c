@@ -1,4 +1,5 @@
-/* Where training is. One table of fields says what a checkpoint stores, for writing and for reading. */
+/* The state of training. One table of fields defines how a checkpoint stores it, for writing and
+ * for reading. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -65,7 +66,7 @@ _Static_assert(sizeof counter_field / sizeof *counter_field == EH_STATE_COUNTERS
 _Static_assert(sizeof number_field / sizeof *number_field == EH_STATE_NUMBERS, "one place for each number");
 _Static_assert(sizeof column_field / sizeof *column_field == EH_STATE_COLUMNS, "one place for each column");
 
-/* Every field is a number of eight bytes: those of a struct to an array, and back. */
+/* Every field has eight bytes. Copies the fields of a struct to an array, and back. */
 enum { BYTES = sizeof(int64_t) };
 
 static void get(const void *from, const size_t *field, int count, void *array)

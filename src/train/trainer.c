@@ -1,39 +1,41 @@
-/* Training: where map, objective and optimiser meet.
+/* The training loop: connects map, objective and optimizer.
  *
- * A step is one batch: its rows are gathered and scaled, and the optimiser minimises the loss of the batch
- * (batch_loss.h). An epoch ends with the validation error, and the state that is best by it is kept.
+ * A step is one batch: its rows are gathered and scaled, and the optimizer minimizes its loss
+ * (batch_loss.h). An epoch ends with the validation error, and the best state by this error is
+ * kept.
  *
- * A backend may run behind: the losses of batches stay there until the optimiser, the clock or the end of the epoch asks
- * for them. */
+ * The backend computes asynchronously: it keeps the losses of batches until the optimizer, a
+ * time limit or the end of the epoch requires them. */
 #include <math.h>
 
 #include "comm/comm.h"
 #include "train/trainer.h"
 
-static const double LONG_STEP = 1; /* seconds, after which progress is reported within a step as well */
+static const double LONG_STEP = 1; /* seconds after which progress is reported within a step */
 
 static double seconds(const enhope_trainer *t)
 {
     return t->state.seconds + (eh_seconds() - t->run.started);
 }
 
-/* ---- when to end ---- */
+/* ---- end of training ---- */
 
 bool eh_train_finished(const enhope_trainer *t)
 {
-    return t->state.epoch >= t->set.optimizer.n_epochs || eh_train_state_stale(&t->state, t->set.stopping.patience);
+    return t->state.epoch >= t->set.optim.n_epochs || eh_train_state_stale(&t->state, t->set.optim.patience);
 }
 
-/* All ranks go by the clock of the first. */
+/* All ranks use the clock of rank 0. */
 static bool out_of_time(enhope_trainer *t)
 {
-    if (!(t->set.stopping.time_limit > 0)) return false;
-    t->run.late = seconds(t) >= t->set.stopping.time_limit;
+    if (!(t->set.optim.time_limit > 0)) return false;
+    t->run.late = seconds(t) >= t->set.optim.time_limit;
     eh_comm_broadcast(t->ctx, &t->run.late, sizeof t->run.late);
     return t->run.late;
 }
 
-/* Ends training in the first batch that is not known, whose loss or gradient is not finite. */
+/* Ends training at the first batch whose loss is not known, because loss or gradient is not
+ * finite. */
 static enhope_status diverge(enhope_trainer *t, const char *what)
 {
     const eh_train_state *s = &t->state;
@@ -54,13 +56,13 @@ static void report(const enhope_trainer *t, bool epoch_done, enhope_progress *p)
 {
     const eh_train_state *s = &t->state;
     const int64_t batches = t->batches.count;
-    const double part = (double)s->epoch + (double)s->batch / (double)batches, all = (double)t->set.optimizer.n_epochs;
+    const double part = (double)s->epoch + (double)s->batch / (double)batches, all = (double)t->set.optim.n_epochs;
     double left = part > 0 ? s->seconds / part * (all - part) : 0;
-    if (t->set.stopping.time_limit > 0 && t->set.stopping.time_limit - s->seconds < left)
-        left = t->set.stopping.time_limit - s->seconds;
+    if (t->set.optim.time_limit > 0 && t->set.optim.time_limit - s->seconds < left)
+        left = t->set.optim.time_limit - s->seconds;
     *p = (enhope_progress){
         .epoch = s->epoch,
-        .epochs = t->set.optimizer.n_epochs,
+        .epochs = t->set.optim.n_epochs,
         .batch = epoch_done ? batches : s->batch,
         .batches = batches,
         .loss = s->loss,
@@ -76,18 +78,17 @@ bool eh_train_stop(void *user)
 {
     enhope_trainer *t = user;
     eh_run *run = &t->run;
-    bool ask = run->progress && !run->stopping && eh_seconds() - run->started > LONG_STEP;
-    /* all ranks ask, or none: the answer may be something that they do together */
-    eh_comm_broadcast(t->ctx, &ask, sizeof ask);
-    if (ask && run->progress) {
+    bool call = run->progress && !run->stopping && eh_seconds() - run->started > LONG_STEP;
+    /* all ranks call progress or none does, because the callback may communicate */
+    eh_comm_broadcast(t->ctx, &call, sizeof call);
+    if (call && run->progress) {
         enhope_progress p;
         report(t, false, &p);
         p.seconds = seconds(t);
-        eh_compute_end(t->cp); /* the caller computes in modes of its own */
-        const double asked = eh_seconds();
+        eh_compute_end(t->cp); /* the callback runs in the caller's floating-point modes */
+        const double called = eh_seconds();
         run->stopping = run->progress(&p, run->progress_user) != 0;
-        run->started +=
-            eh_seconds() - asked; /* time of the caller, say to write a checkpoint, is not that of training */
+        run->started += eh_seconds() - called; /* time in the callback is not training time */
         eh_compute_begin(t->cp);
     }
     eh_comm_broadcast(t->ctx, &run->stopping, sizeof run->stopping);
@@ -97,7 +98,8 @@ bool eh_train_stop(void *user)
 
 /* ---- losses ---- */
 
-/* A backend may run behind as far as it likes, but not so long that stops and time limits are noticed late. */
+/* Bounds of the time for a fetch, in seconds. More batches per fetch let the backend work
+ * without pauses; fewer keep stops and time limits prompt. */
 static const double SHORT_WAIT = 0.05, LONG_WAIT = 0.2;
 
 static void adapt(enhope_trainer *t, double waited)
@@ -148,14 +150,14 @@ enhope_status eh_train_catch_up(enhope_trainer *t)
 
 /* ---- the loop ---- */
 
-/* What the optimiser minimises. */
+/* The function that the optimizer minimizes. */
 static void loss_of_batch(void *user, const eh_real *theta, eh_real *gradient, eh_loss *loss)
 {
     enhope_trainer *t = user;
     eh_batch_loss_at(&t->loss, theta, gradient, loss);
 }
 
-/* Hands the next batch to the optimiser. */
+/* Passes the next batch to the optimizer. */
 static enhope_status run_batch(enhope_trainer *t)
 {
     eh_parameters *p = &t->parameters;
@@ -167,12 +169,12 @@ static enhope_status run_batch(enhope_trainer *t)
     t->optim->type->run(t->optim, loss_of_batch, t, p->theta, eh_loss_at(t->losses.placed, t->state.batch));
     t->run.within = false;
     if (++t->state.batch < t->batches.count) return ENHOPE_OK;
-    if (t->cp->op->flush) t->cp->op->flush(t->cp); /* and meanwhile: */
+    if (t->cp->op->flush) t->cp->op->flush(t->cp); /* it computes while the next epoch is prepared */
     eh_batches_prepare(&t->batches, t->state.epoch + 1);
     return ENHOPE_OK;
 }
 
-/* Validation, history, best state. */
+/* Validates, adds to the history and keeps the best state. */
 static enhope_status end_epoch(enhope_trainer *t)
 {
     eh_parameters *p = &t->parameters;
@@ -184,7 +186,7 @@ static enhope_status end_epoch(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-/* The one step of a method that solves for its map. */
+/* The only step of a method that solves for its map. */
 static enhope_status solve(enhope_trainer *t)
 {
     EH_TRY(eh_comm_check(t->ctx, eh_train_solve(t, t->method->solve, 0, &t->state.loss)));
@@ -193,14 +195,14 @@ static enhope_status solve(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-/* One batch: next batch -> optimiser -> losses -> at the end of an epoch: validation -> history -> best state. A failed
- * step may be repeated: what is not known is not done. */
+/* One batch: next batch, optimizer, losses; at the end of an epoch validation, history and best
+ * state. A failed step may be repeated: only batches with known losses count as done. */
 static enhope_status step(enhope_trainer *t)
 {
     eh_train_state *s = &t->state;
     if (s->history_capacity <= s->epoch) EH_TRY(eh_comm_check(t->ctx, eh_train_state_reserve(t->ctx, s, s->epoch + 1)));
     if (t->method->solve) return solve(t);
-    if (s->batch < t->batches.count) EH_TRY(run_batch(t)); /* else the end of the epoch has failed before */
+    if (s->batch < t->batches.count) EH_TRY(run_batch(t)); /* otherwise the end of the epoch failed before */
     if (!losses_due(t)) return ENHOPE_OK;
     enhope_status status = fetch_losses(t);
     if (!status && t->losses.known == t->batches.count) status = end_epoch(t);
@@ -239,7 +241,7 @@ enhope_status enhope_trainer_run(enhope_trainer *t, enhope_progress_fn progress,
         enhope_progress p;
         status = enhope_trainer_step(t, &p, &done);
         if (!status) stopped = t->run.stopping || (progress && progress(&p, user) && !done);
-        if (!status) eh_comm_broadcast(t->ctx, &stopped, sizeof stopped); /* as rank 0 decides */
+        if (!status) eh_comm_broadcast(t->ctx, &stopped, sizeof stopped); /* rank 0 decides */
     }
     t->run.progress = NULL;
     return !status && stopped ? ENHOPE_STOPPED : status;

@@ -1,6 +1,7 @@
-/* The cpu backend's affinities: distances of all rows by differences, so that none is lost to rounding; the bandwidth of
- * each row; both directions of a pair added up. All in place in P. Tiles of pairs and rows are shared out to threads, and
- * every number has one owner. */
+/* Affinities on the cpu. Distances of all rows are computed from differences, so rounding does
+ * not cancel them. Then each row gets its bandwidth, and both directions of a pair are added.
+ * Everything is computed in place in P. Threads share tiles of pairs and rows; each entry is
+ * written by one thread. */
 #include <math.h>
 
 #include "compute/bandwidth.h"
@@ -8,7 +9,7 @@
 
 enum { TILE = 64, STRIP = 256 };
 
-/* Sixteen sums side by side: the compiler may not reorder a sum by itself. */
+/* Sixteen partial sums, because the compiler may not reorder a sum. */
 EH_SIMD static float difference(int64_t dims, const float *restrict a, const float *restrict b)
 {
     float partial[16] = {0};
@@ -21,7 +22,7 @@ EH_SIMD static float difference(int64_t dims, const float *restrict a, const flo
     return partial[0];
 }
 
-/* Calls `each` for every tile of the lower triangle of (n, n), its diagonal too. */
+/* Calls `each` for every tile of the lower triangle of (n, n), including the diagonal. */
 typedef void tile_fn(int64_t n, int64_t dims, const float *X, float *P, int64_t i0, int64_t j0);
 
 static void for_tiles(eh_compute *c, tile_fn *each, int64_t n, int64_t dims, const float *X, float *P)
@@ -51,7 +52,8 @@ static void add_directions(int64_t n, int64_t dims, const float *X, float *P, in
 
 /* ---- a row ---- */
 
-/* Distances less the smallest, in units of their mean, so that squares are in range; the row's own is 0. */
+/* Distances minus the smallest, in units of their mean, so that squares stay in range; 0 for the
+ * row itself. */
 EH_SIMD static void shift(int64_t n, int64_t i, float *e)
 {
     float smallest = INFINITY;
@@ -87,7 +89,7 @@ EH_SIMD static void add_strip(int64_t count, const float *restrict e, float beta
 
 static eh_bandwidth_sums sums_at(int64_t n, const float *e, double beta)
 {
-    eh_bandwidth_sums s = {-1, 0, 0}; /* the row's own exp(0) counts for nothing */
+    eh_bandwidth_sums s = {-1, 0, 0}; /* subtracts exp(0) of the row itself */
     for (int64_t j = 0; j < n; j += STRIP) add_strip(eh_min(STRIP, n - j), e + j, (float)beta, &s);
     return s;
 }
@@ -97,7 +99,7 @@ EH_SIMD static void weigh(int64_t n, float beta, float scale, float *e)
     for (int64_t j = 0; j < n; j++) e[j] = scale * eh_exp(-beta * e[j]);
 }
 
-/* In place of the distances e of row i, its p_j|i. */
+/* Replaces the distances e of row i by its p_j|i. */
 static void conditional(int64_t n, int64_t i, double goal, float *e)
 {
     shift(n, i, e);
@@ -107,8 +109,6 @@ static void conditional(int64_t n, int64_t i, double goal, float *e)
     weigh(n, (float)b.beta, (float)(1 / sums_at(n, e, b.beta).weight), e);
     e[i] = 0;
 }
-
-/* ---- */
 
 void eh_cpu_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P)
 {

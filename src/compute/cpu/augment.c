@@ -1,7 +1,8 @@
-/* Noise and dropout on the cpu: blocks of random words side by side, so that every step is one SIMD loop. */
+/* Noise and dropout on the cpu. Many blocks of random words are processed at once, so that every
+ * step is one SIMD loop. */
 #include "compute/cpu/cpu.h"
 
-enum { WIDE = EH_CPU_NORMALS / 4 }; /* blocks at a time, of four columns each */
+enum { WIDE = EH_CPU_NORMALS / 4 }; /* blocks of four columns each */
 
 /* word[k][b]: word k of block first + b. */
 EH_SIMD static void draw(uint64_t seed, uint32_t stream, uint64_t index, uint32_t first,
@@ -24,7 +25,7 @@ EH_SIMD static void make_normal(float scale, const uint32_t word[restrict 4][WID
     }
 }
 
-/* 0 where an input is dropped, else what it is multiplied with. */
+/* The factor of each input: 0 if it is dropped. */
 EH_SIMD static void make_keep(int32_t below, float kept, const uint32_t word[restrict 4][WIDE], float *restrict out)
 {
     for (int b = 0; b < WIDE; b++)

@@ -1,4 +1,4 @@
-/* The cpu backend: memory and data; and the table. */
+/* The cpu backend: memory, data and the table of functions. */
 #include <cblas.h>
 #include <omp.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c)
 {
     EH_TRY(eh_new(ctx, "cpu backend", 1, sizeof(eh_cpu_state), &c->state));
     c->op = &eh_compute_cpu;
-    /* an OpenBLAS with threads of its own must not use them inside ours */
+    /* OpenBLAS threads must not run inside our own parallel regions */
     if (openblas_get_parallel() == OPENBLAS_THREAD) openblas_set_num_threads(1);
     return ENHOPE_OK;
 }
@@ -29,7 +29,7 @@ static enhope_status cpu_sync(eh_compute *c, enhope_context *ctx)
     eh_cpu_state *state = c->state;
     const int64_t failed_bytes = state->failed_bytes;
     state->failed_bytes = 0;
-    return failed_bytes ? eh_fail_memory(ctx, "what is held of a batch", (size_t)failed_bytes, 1) : ENHOPE_OK;
+    return failed_bytes ? eh_fail_memory(ctx, "the scratch memory of a batch", (size_t)failed_bytes, 1) : ENHOPE_OK;
 }
 
 static void *cpu_alloc(eh_compute *c, size_t bytes)
@@ -70,7 +70,7 @@ EH_SIMD static void scale_f32(int64_t H, const float *restrict x, const float *r
     for (int64_t j = 0; j < H; j++) to[j] = (x[j] - shift[j]) * mul[j];
 }
 
-static void close_row(float *row, int64_t H, int64_t ld)
+static void set_bias(float *row, int64_t H, int64_t ld)
 {
     row[H] = 1;
     memset(row + H + 1, 0, (size_t)(ld - H - 1) * sizeof *row);
@@ -100,7 +100,7 @@ static void cpu_gather_packed(eh_compute *c, const eh_table *t, const eh_row *ro
     const int64_t *from = eh_host_rows(rows);
     const int64_t scratch = eh_warps(with) ? eh_cpu_warp_scratch(with->image_rows, with->image_columns) : 0;
     float *all =
-        scratch ? eh_cpu_scratch(c->state, c->threads * scratch, sizeof *all) : NULL; /* some for each thread */
+        scratch ? eh_cpu_scratch(c->state, c->threads * scratch, sizeof *all) : NULL; /* a part for each thread */
     if (scratch && !all) return;
 #pragma omp parallel for num_threads(c->threads) if (n * t->x.H > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < n; i++) {
@@ -110,7 +110,7 @@ static void cpu_gather_packed(eh_compute *c, const eh_table *t, const eh_row *ro
         else
             gather_row(t, from[i], x);
         if (with) eh_cpu_augment(with, from[i], t->x.H, x);
-        close_row(x, t->x.H, ld);
+        set_bias(x, t->x.H, ld);
     }
     for (int64_t i = 0; label && i < n; i++) eh_host_labels(label)[i] = eh_host_labels(t->classes)[from[i]];
 }
@@ -126,7 +126,7 @@ static void cpu_append_bias(eh_compute *c, int64_t n, int64_t H, const eh_real *
 #pragma omp parallel for num_threads(c->threads) if (n * H > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < n; i++) {
         memcpy(eh_f(X) + i * ld, eh_f(E) + i * H, (size_t)H * sizeof(float));
-        close_row(eh_f(X) + i * ld, H, ld);
+        set_bias(eh_f(X) + i * ld, H, ld);
     }
 }
 
@@ -151,15 +151,15 @@ static void cpu_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *row
     }
 }
 
-/* The columns that rows have values in. */
+/* The columns in which rows have values. */
 typedef struct columns {
     int64_t count;
-    int32_t *number; /* (H) of each column among them; -1: none */
+    int32_t *number; /* (H) index of each column in `column`; -1: none */
     int32_t *column; /* (count) */
-    float *sum;      /* (count + 1, F) zeros; the last is the closing 1's */
+    float *sum;      /* (count + 1, F) zeros; the last row belongs to the bias */
 } columns;
 
-/* In the state's room; false: there is none, and sync() will tell. */
+/* Uses the scratch memory of the state. Returns false if there is not enough; sync() reports it. */
 static bool find_columns(eh_compute *c, const eh_matrix *x, const int64_t *rows, int64_t n, int64_t F, columns *out)
 {
     int64_t max_columns = 0;
@@ -180,7 +180,8 @@ static bool find_columns(eh_compute *c, const eh_matrix *x, const int64_t *rows,
     return true;
 }
 
-/* Each thread owns a range of factors, so that no two write the same place and the order of sums is fixed. */
+/* Each thread owns a range of factors, so no two threads write the same entry and the order of
+ * sums is fixed. */
 static void cpu_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int64_t n, const eh_packed *dU,
                             int64_t F, eh_real *dC)
 {
@@ -210,7 +211,7 @@ const eh_compute_ops eh_compute_cpu = {
     .name = "cpu",
     .real_size = sizeof(float),
     .host = true,
-    .block = 84 * EH_CPU_GROUP, /* products this high run at full speed */
+    .block = 84 * EH_CPU_GROUP, /* products of this height run at full speed */
     .queue_depth = 1,
     .close = cpu_close,
     .sync = cpu_sync,

@@ -1,12 +1,14 @@
-/* The cpu backend's own header: float32, OpenBLAS for products, OpenMP over rows and tiles, SIMD picked at run time. */
+/* Internal header of the cpu backend: float32, OpenBLAS for products, OpenMP over rows and
+ * tiles, SIMD level chosen at run time. */
 #ifndef EH_CPU_H
 #define EH_CPU_H
 
 #include "compute/warp.h"
 #include "compute/host.h"
 
-/* Functions so marked are compiled for several instruction sets; the loader picks one for the machine at hand.
- * Sanitizers instrument the picker before they are ready, so there the plain version serves. */
+/* Functions with this attribute are compiled for several instruction sets, and the loader picks
+ * one for the processor. Sanitizers do not support the attribute, because they instrument the
+ * resolver before they are initialized. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__) && defined(__GNUC__) && !defined(__clang__)
 #define EH_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -14,36 +16,35 @@
 #define EH_SIMD
 #endif
 
-/* eh_real and eh_packed are float here */
+/* eh_real and eh_packed are float in this backend. */
 static inline float *eh_f(const void *v)
 {
     return (float *)(uintptr_t)v;
 }
 
-/* Work smaller than this many numbers stays in one thread: waking another costs more. */
+/* Work on fewer scalars than this runs in one thread, because waking another costs more. */
 enum { EH_CPU_ALONE = 8192 };
 
 typedef struct eh_cpu_state {
-    float *blocks; /* nearest.c's, for rows of `dims` dimensions; NULL before their first use */
+    float *blocks; /* of nearest.c, for rows of `dims` dimensions; NULL before the first use */
     int64_t dims;
-    void *scratch; /* of `scratch_bytes`: what operations hold within a call; likewise */
+    void *scratch; /* (scratch_bytes) memory for one call of an operation; NULL before the first use */
     size_t scratch_bytes;
-    int64_t failed_bytes; /* bytes that an operation did not get, until sync() tells; 0: none */
+    int64_t failed_bytes; /* size of a failed allocation until sync() reports it; 0: none */
 } eh_cpu_state;
 enum { EH_NEAREST_Q = 256, EH_NEAREST_R = 1024 };
 
-/* disturb.c: x (H) is row `row` of the data, scaled. */
+/* augment.c: adds noise and dropout to x (H), the scaled row `row` of the data. */
 void eh_cpu_augment(const eh_augment *with, int64_t row, int64_t H, float *x);
-/* x (H) = (1 - part) x + part other */
-void eh_cpu_mix(int64_t H, float part, const float *restrict other, float *restrict x);
-/* Normal numbers times scale, of parts 0, 1, ... */
+/* EH_CPU_NORMALS normal numbers times scale, of the blocks 0, 1, ... */
 enum { EH_CPU_NORMALS = 256 };
 void eh_cpu_normals(uint64_t seed, uint32_t stream, uint64_t index, float scale, float *out);
-/* deform.c: to (H) is the image in row `row` of the table, moved, then scaled. image: room for so many numbers. */
+/* warp.c: warps the image in row `row` of the table, scales it and stores it in to (H). image:
+ * scratch of eh_cpu_warp_scratch() scalars. */
 void eh_cpu_warp(const eh_augment *with, const eh_table *t, int64_t row, float *image, float *to);
 int64_t eh_cpu_warp_scratch(int64_t rows, int64_t columns);
-/* The same by given numbers: node (2, NODES, NODES) or NULL; the image lies in its frame of zeros, (rows + 3, columns + 3)
- * from (1, 1) on. */
+/* The same with an explicit warp: node (2, NODES, NODES) or NULL; the image begins at (1, 1) of
+ * a frame of zeros (rows + 3, columns + 3). */
 void eh_cpu_warp_by(const eh_warp *by, const float *node, int64_t rows, int64_t columns, const float *image,
                     const float *shift, const float *mul, float *to);
 /* math.c */
@@ -63,12 +64,12 @@ void eh_cpu_adam(eh_compute *c, int64_t count, double rate, double beta1, double
                  const eh_real *g, eh_loss *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* y += a x in the calling thread */
 void eh_cpu_add_scaled(int64_t count, float a, const float *restrict x, float *restrict y);
-enum { EH_CPU_GROUP = 12 }; /* rows that rows.c takes at a time, at most */
-/* rows.c: C (rows, columns) = A (rows, K) B in the calling thread, B (K, columns), or (columns, K) with tb. The bits of a row
- * depend on it and on B alone. */
+enum { EH_CPU_GROUP = 12 }; /* largest number of rows that rows.c takes at a time */
+/* rows.c: C (rows, columns) = A (rows, K) B in the calling thread; B is (K, columns), or
+ * (columns, K) with tb. The bits of a row depend only on that row and on B. */
 void eh_cpu_rows(int64_t rows, int64_t columns, int64_t K, const float *A, int64_t lda, bool tb, const float *B,
                  int64_t ldb, float *C, int64_t ldc);
-/* The same without the `but` best of the kernels that the machine has, which tests so meet. */
+/* The same without the `but` best kernels of the processor, for tests. */
 void eh_cpu_rows_but(int but, int64_t rows, int64_t columns, int64_t K, const float *A, int64_t lda, bool tb,
                      const float *B, int64_t ldb, float *C, int64_t ldc);
 /* product.c */
@@ -78,13 +79,14 @@ void eh_cpu_product(eh_compute *c, const eh_product *p);
 /* s = u^order in the calling thread */
 void eh_cpu_power_range(int64_t count, int order, const float *u, float *s);
 /* pairs.c */
-/* d[j] = |a - B_j|^2 by differences, for B (count, dims) */
+/* d[j] = |a - B_j|^2 from differences, for B (count, dims) */
 void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B, float *restrict d);
 void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG);
 /* out (dims) += 2 sum_j slope[j] (a - B_j) */
 void eh_cpu_pull_towards(int64_t count, int64_t dims, const float *restrict slope, const float *restrict a,
                          const float *restrict B, float *restrict out);
-/* The state's room, of at least count elements; NULL: there is none, and sync() will tell. */
+/* Scratch memory of at least count elements. Returns NULL if there is not enough; sync() reports
+ * it. */
 void *eh_cpu_scratch(eh_cpu_state *state, int64_t count, size_t size);
 /* triples.c */
 void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_loss *loss, eh_real *dY);
@@ -94,14 +96,15 @@ void eh_cpu_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X,
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                     eh_row *index, eh_real *distance);
 
-/* e^x to 2e-7 relative, without a call, so that loops over it become SIMD. NaN stays NaN; beyond +-87 it saturates. */
+/* e^x with a relative error of 2e-7, inline, so that loops over it become SIMD. NaN stays NaN;
+ * the result saturates beyond +-87. */
 static inline __attribute__((always_inline)) float eh_exp(float x)
 {
     const float clamped = x > 87.0f ? 87.0f : x < -87.0f ? -87.0f : x;
     const float magic = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer in the low bits */
     const float shifted = clamped * 1.44269504088896341f + magic;
     const float k = shifted - magic;
-    /* r = x - k log 2, in two pieces so that it is exact */
+    /* r = x - k log 2, with log 2 in two terms so that r is exact */
     const float r = (clamped - k * 0.693359375f) + k * 2.12194440e-4f;
     float p = 1.0f / 720;
     p = p * r + 1.0f / 120;
@@ -118,10 +121,10 @@ static inline __attribute__((always_inline)) float eh_exp(float x)
     return p * power;
 }
 
-/* log(1 + x) of x >= 0 to 3e-7 relative, likewise; NaN where x is not finite. */
+/* log(1 + x) of x >= 0 with a relative error of 3e-7, inline; NaN if x is not finite. */
 static inline __attribute__((always_inline)) float eh_log1p(float x)
 {
-    /* 1 + x = 2^k m, m from the root of 1/2 to that of 2; log m = 2 atanh(s), |s| < 0.172 */
+    /* 1 + x = 2^k m with m between sqrt(1/2) and sqrt(2); log m = 2 atanh(s), |s| < 0.172 */
     const uint32_t root_half = 0x3f3504f3, one = 0x3f800000, mantissa = 0x007fffff;
     const float sum = 1 + x;
     uint32_t bits;
@@ -131,7 +134,7 @@ static inline __attribute__((always_inline)) float eh_log1p(float x)
     bits = (bits & mantissa) + root_half;
     float m;
     __builtin_memcpy(&m, &bits, sizeof m);
-    const float f = k == 0 ? x : m - 1; /* what 1 + x has rounded off counts where x is small */
+    const float f = k == 0 ? x : m - 1; /* for small x, the part that 1 + x rounds off matters */
     const float s = f / (2 + f), q = s * s;
     float p = 2.0f / 9;
     p = p * q + 2.0f / 7;

@@ -1,6 +1,8 @@
-/* The cpu backend's elementwise operations and vectors: a SIMD kernel on a range, and OpenMP over ranges.
+/* Elementwise and vector operations on the cpu: a SIMD kernel on a range, and OpenMP over
+ * ranges.
  *
- * Ranges are cut in a number that does not depend on the threads, so that sums are the same for any number of them. */
+ * The number of ranges does not depend on the threads, so sums are the same for any number of
+ * threads. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 
 enum { CHUNKS = 64 };
 
-/* Over the parts of `count` numbers, in the threads of `c`. */
+/* A loop over the chunks of `count` scalars in the threads of `c`. */
 #define FOR_CHUNKS                                                                                                     \
     _Pragma(                                                                                                           \
         "omp parallel for num_threads(c->threads) if (count > EH_CPU_ALONE) schedule(static)") for (int64_t chunk = 0; \
@@ -26,7 +28,7 @@ void eh_cpu_power(eh_compute *c, int64_t rows, int64_t columns, int order, const
     }
 }
 
-/* Of some columns at a time, whose sums are made first and then added. */
+/* A block of columns at a time: sums first, then adds them. */
 EH_SIMD static void add_rows(int64_t n, int64_t m, int64_t ld, const float *restrict A, float beta, float *restrict out)
 {
     enum { WIDE = 64 };
@@ -104,7 +106,7 @@ void eh_cpu_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_re
     }
 }
 
-/* Eight sums side by side: the compiler may not reorder a sum by itself. */
+/* Eight partial sums, because the compiler may not reorder a sum. */
 EH_SIMD static double dot_range(int64_t count, const float *restrict x, const float *restrict y)
 {
     double partial[8] = {0};
@@ -160,7 +162,7 @@ void eh_cpu_adversarial_step(eh_compute *c, int64_t n, int64_t H, double step, c
     }
 }
 
-/* Whether a gradient was not finite. */
+/* Returns true if a gradient was not finite. */
 EH_SIMD static bool adam_range(int64_t count, float step, float beta1, float beta2, float root_fix, float epsilon,
                                const float *restrict g, float *restrict m1, float *restrict m2, float *restrict x)
 {

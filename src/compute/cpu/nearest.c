@@ -1,9 +1,11 @@
-/* The k nearest rows, exactly.
+/* Exact search of the k nearest rows.
  *
- * In few dimensions by differences, a strip of references at a time. In many, blocks of Q against blocks of R by one
- * product each, |q - r|^2 = |q|^2 - 2 q.r + |r|^2, after the first reference has been taken from all rows: data that lies
- * far from the origin would otherwise lose its distances to rounding. Memory is a few blocks whatever the sizes, taken at
- * the first use; where there is none, differences serve in many dimensions as well. */
+ * In few dimensions, distances are computed from differences, a strip of references at a time.
+ * In many dimensions, one product for each pair of blocks of Q and R gives |q - r|^2 = |q|^2 - 2
+ * q.r + |r|^2. The first reference is subtracted from all rows before: distances of data far
+ * from the origin would otherwise be lost to rounding. Memory is a few blocks for any size,
+ * allocated at the first use. If it cannot be allocated, differences are used in many dimensions
+ * too. */
 #include <cblas.h>
 #include <omp.h>
 
@@ -11,8 +13,9 @@
 
 enum { FEW_DIMS = 16, STRIP = 256 };
 
-/* Takes count candidates d[j] with index first + j into the sorted lists of one query, `found` of k filled. Candidates
- * come in ascending index, so that an equal distance never displaces an earlier one. */
+/* Inserts count candidates d[j] with index first + j into the sorted list of one query, of which
+ * `found` of k entries are filled. Candidates come in ascending order of index, so an equal
+ * distance never displaces an earlier one. */
 static int64_t insert(int64_t count, int64_t first, const float *d, int64_t found, int64_t k, int64_t *index,
                       float *distance)
 {
@@ -30,7 +33,8 @@ static int64_t insert(int64_t count, int64_t first, const float *d, int64_t foun
     return found;
 }
 
-/* Like insert for a full list, but skips sixteen candidates at once where none is near enough: almost always. */
+/* Like insert() for a full list, but skips sixteen candidates at once if none is near enough,
+ * which is almost always the case. */
 static void insert_full(int64_t count, int64_t first, const float *d, int64_t k, int64_t *index, float *distance)
 {
     enum { SKIP = 16 };
@@ -81,8 +85,8 @@ EH_SIMD static float squared_length(int64_t dims, const float *restrict a)
     return sum;
 }
 
-/* The product q.r becomes the squared distance, never negative. */
-EH_SIMD static void finish_distances(int64_t count, float q_norm, const float *restrict r_norm, float *restrict d)
+/* Turns the product q.r into the squared distance, at least 0. */
+EH_SIMD static void to_distances(int64_t count, float q_norm, const float *restrict r_norm, float *restrict d)
 {
     for (int64_t j = 0; j < count; j++) {
         const float value = q_norm + r_norm[j] - 2 * d[j];
@@ -91,14 +95,14 @@ EH_SIMD static void finish_distances(int64_t count, float q_norm, const float *r
 }
 
 /* to = from - origin, row by row */
-EH_SIMD static void centre_rows(int64_t count, int64_t dims, const float *restrict from, const float *restrict origin,
+EH_SIMD static void center_rows(int64_t count, int64_t dims, const float *restrict from, const float *restrict origin,
                                 float *restrict to)
 {
     for (int64_t i = 0; i < count; i++)
         for (int64_t k = 0; k < dims; k++) to[i * dims + k] = from[i * dims + k] - origin[k];
 }
 
-/* The blocks for rows of so many dimensions; false: no memory. */
+/* Allocates the blocks for rows of `dims` dimensions. Returns false without memory. */
 static bool make_blocks(eh_compute *c, int64_t dims)
 {
     eh_cpu_state *state = c->state;
@@ -115,23 +119,23 @@ static void nearest_many(eh_compute *c, const float *Q, int64_t q, const float *
                          int64_t *index, float *distance)
 {
     const eh_cpu_state *state = c->state;
-    float *centred_R = state->blocks;                /* (EH_NEAREST_R, dims) */
-    float *r_norm = centred_R + EH_NEAREST_R * dims; /* (EH_NEAREST_R) */
-    float *threads = r_norm + EH_NEAREST_R;          /* for each thread, products and centred queries */
+    float *centered_R = state->blocks;                /* (EH_NEAREST_R, dims) */
+    float *r_norm = centered_R + EH_NEAREST_R * dims; /* (EH_NEAREST_R) */
+    float *threads = r_norm + EH_NEAREST_R;           /* products and centered queries of each thread */
     for (int64_t j = 0; j < r; j += EH_NEAREST_R) {
         const int64_t rs = r - j < EH_NEAREST_R ? r - j : EH_NEAREST_R;
-        centre_rows(rs, dims, R + j * dims, R, centred_R);
-        for (int64_t s = 0; s < rs; s++) r_norm[s] = squared_length(dims, centred_R + s * dims);
+        center_rows(rs, dims, R + j * dims, R, centered_R);
+        for (int64_t s = 0; s < rs; s++) r_norm[s] = squared_length(dims, centered_R + s * dims);
 #pragma omp parallel for num_threads(c->threads) if (q > EH_NEAREST_Q) schedule(dynamic)
         for (int64_t i = 0; i < q; i += EH_NEAREST_Q) {
             const int64_t qs = q - i < EH_NEAREST_Q ? q - i : EH_NEAREST_Q;
             float *product = threads + (int64_t)omp_get_thread_num() * EH_NEAREST_Q * (EH_NEAREST_R + dims);
-            float *centred_Q = product + EH_NEAREST_Q * EH_NEAREST_R;
-            centre_rows(qs, dims, Q + i * dims, R, centred_Q);
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)qs, (int)rs, (int)dims, 1, centred_Q, (int)dims,
-                        centred_R, (int)dims, 0, product, (int)rs);
+            float *centered_Q = product + EH_NEAREST_Q * EH_NEAREST_R;
+            center_rows(qs, dims, Q + i * dims, R, centered_Q);
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)qs, (int)rs, (int)dims, 1, centered_Q, (int)dims,
+                        centered_R, (int)dims, 0, product, (int)rs);
             for (int64_t s = 0; s < qs; s++) {
-                finish_distances(rs, squared_length(dims, centred_Q + s * dims), r_norm, product + s * rs);
+                to_distances(rs, squared_length(dims, centered_Q + s * dims), r_norm, product + s * rs);
                 offer(rs, j, product + s * rs, j < k ? j : k, k, index + (i + s) * k, distance + (i + s) * k);
             }
         }

@@ -1,9 +1,10 @@
-/* The cpu backend's neighbour problems: the fast kernel of objective/neighbour.c. Sums over pairs, weights from
- * them (pair_weights.h), gradients.
+/* Neighbor problems on the cpu: the fast kernel of objective/neighbor.c. Sums over pairs, then
+ * weights (pair_weights.h), then gradients.
  *
- * Distances are taken by differences, a strip of compared points at a time, and made anew in each pass: nothing of
- * size n x z is ever held. Rows are shared out to threads; a gradient of compared points is a second pass with the
- * roles swapped, so that every sum has one owner and one order. */
+ * Distances are computed from differences, a strip of compared points at a time, and again in
+ * each pass, so nothing of size n x z is stored. Threads share the rows. The gradient of the
+ * compared points is a second pass with swapped roles, so every sum is made by one thread in one
+ * order. */
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ EH_SIMD static void distances(int64_t count, int64_t dims, const float *restrict
     }
 }
 
-/* A function of several versions cannot be hidden, so the one that others see calls it. */
+/* A function with several versions cannot have hidden visibility, so this wrapper is exported. */
 void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B, float *restrict d)
 {
     distances(count, dims, a, B, d);
@@ -50,7 +51,7 @@ EH_SIMD static void similarities(eh_student s, int64_t count, const float *restr
         for (int64_t j = 0; j < count; j++) w[j] *= u[j];
 }
 
-/* Gaussian similarities relative to that of the distance `least`. */
+/* Gaussian similarities relative to the similarity at min_distance. */
 EH_SIMD static void relative(int64_t count, float min_distance, const float *restrict d, float *restrict w)
 {
     for (int64_t j = 0; j < count; j++) w[j] = eh_exp(min_distance - d[j]);
@@ -65,7 +66,7 @@ EH_SIMD static void log_similarities(bool gaussian, eh_student s, int64_t count,
 
 /* ---- sums ---- */
 
-/* What a strip of compared points from j0 on adds to a sample's `spread`. */
+/* The contribution of the compared points from j0 on to the `spread` of a sample. */
 static double spread_sum(const eh_pairs *p, int64_t j0, int64_t count, const float *d)
 {
     const float *share = eh_f(p->smoothing.share) + j0;
@@ -86,7 +87,7 @@ static eh_pair_sums student_row(const eh_pairs *p, int64_t i)
     const eh_student s = eh_student_of(p->dof);
     const float *y = eh_f(p->Y) + i * p->h, power = (float)s.power, inverse = (float)s.inverse;
     const int32_t label = eh_host_labels(p->label)[i], *other = eh_host_labels(p->other_label);
-    double all = 0, mine = 0, kin = 0, spread = 0;
+    double all = 0, mine = 0, same_count = 0, spread = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP], u[STRIP], w[STRIP];
@@ -97,18 +98,18 @@ static eh_pair_sums student_row(const eh_pairs *p, int64_t i)
             all += w[j];
             if (label != other[j0 + j]) continue;
             mine += p->nca ? w[j] : -power * log1pf(d[j] * inverse);
-            kin += 1;
+            same_count += 1;
         }
         if (p->smoothing.part > 0) spread += spread_sum(p, j0, count, d);
     }
     return (eh_pair_sums){.log_all = log(all),
                           .same = p->nca ? log(mine) : mine,
-                          .count = label < 0 ? 0 : kin,
+                          .count = label < 0 ? 0 : same_count,
                           .spread = spread,
                           .weight = weight_of(p, label)};
 }
 
-/* The least distance of sample i's pairs. */
+/* The smallest distance of the pairs of sample i. */
 static float find_min_distance(const eh_pairs *p, int64_t i)
 {
     float min_distance = INFINITY;
@@ -122,13 +123,14 @@ static float find_min_distance(const eh_pairs *p, int64_t i)
     return min_distance;
 }
 
-/* Two passes: the least distances first, so that the sums of exponentials neither overflow nor vanish. */
+/* Two passes: the first finds the smallest distances, so that the sums of exponentials neither
+ * overflow nor underflow. */
 static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
 {
     const float *y = eh_f(p->Y) + i * p->h;
     const int32_t label = eh_host_labels(p->label)[i], *other = eh_host_labels(p->other_label);
     float min_distance = INFINITY, min_same = INFINITY;
-    double mine = 0, kin = 0, spread = 0;
+    double mine = 0, same_count = 0, spread = 0;
     for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
         const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
         float d[STRIP];
@@ -139,7 +141,7 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
             if (label != other[j0 + j]) continue;
             min_same = d[j] < min_same ? d[j] : min_same;
             mine -= d[j];
-            kin += 1;
+            same_count += 1;
         }
         if (p->smoothing.part > 0) spread += spread_sum(p, j0, count, d);
     }
@@ -158,13 +160,13 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
     }
     return (eh_pair_sums){.log_all = log(all) - (min_distance < INFINITY ? min_distance : 0),
                           .same = !p->nca ? mine : log(all_same) - (min_same < INFINITY ? min_same : 0),
-                          .count = label < 0 ? 0 : kin,
+                          .count = label < 0 ? 0 : same_count,
                           .spread = spread,
                           .weight = weight_of(p, label)};
 }
 
-/* Where P is given. */
-static eh_pair_sums given_row(const eh_pairs *p, int64_t i)
+/* With target_probs. */
+static eh_pair_sums target_probs_row(const eh_pairs *p, int64_t i)
 {
     const eh_student s = eh_student_of(p->dof);
     const float *y = eh_f(p->Y) + i * p->h, *P = eh_f(p->target_probs) + i * p->z, inverse = (float)s.inverse;
@@ -199,8 +201,8 @@ static bool counts(const eh_pairs *p, int64_t i)
     return p->target_probs || eh_host_labels(p->label)[i] >= 0;
 }
 
-/* The joint normaliser runs over every labelled row, also one that no compared point matches. */
-static double log_normaliser(const eh_pairs *p, const eh_pair_sums *sums)
+/* The joint normalizer covers every labeled row, even if no compared point has its class. */
+static double log_normalizer(const eh_pairs *p, const eh_pair_sums *sums)
 {
     double largest = -INFINITY, sum = 0;
     for (int64_t i = 0; i < p->n; i++)
@@ -210,8 +212,8 @@ static double log_normaliser(const eh_pairs *p, const eh_pair_sums *sums)
     return largest + log(sum);
 }
 
-/* From the sums of each sample (n) to its weights attract, repel, spread (n), and the loss. False: no sample has a target;
- * then the loss is 0, and so are all gradients. */
+/* Computes the weights attract, repel, spread (n) of the samples from their sums (n), and the
+ * loss. Returns false if no sample has a target; the loss and all gradients are then 0. */
 static bool weigh(const eh_pairs *p, const eh_pair_sums *sums, double *attract, double *repel, double *spread,
                   double *loss)
 {
@@ -222,10 +224,10 @@ static bool weigh(const eh_pairs *p, const eh_pair_sums *sums, double *attract, 
     }
     *loss = 0;
     if (all.with_target == 0) return false;
-    all.log_Z = log_normaliser(p, sums);
+    all.log_Z = log_normalizer(p, sums);
     const eh_pair_rule rule = eh_pair_rule_of(p);
     for (int64_t i = 0; i < p->n; i++) {
-        const eh_pair_weight w = p->target_probs ? eh_given_weight_of(&rule, &all, sums + i)
+        const eh_pair_weight w = p->target_probs ? eh_target_probs_weight_of(&rule, &all, sums + i)
                                                  : eh_pair_weight_of(&rule, &all, sums + i, counts(p, i));
         attract[i] = w.attract;
         repel[i] = w.repel;
@@ -237,7 +239,7 @@ static bool weigh(const eh_pairs *p, const eh_pair_sums *sums, double *attract, 
 
 /* ---- gradients ---- */
 
-/* A strip of pairs: distances d and, for the student, u and w. */
+/* A strip of pairs: distances d and, for Student, u and w. */
 typedef struct strip {
     float d[STRIP], u[STRIP], w[STRIP];
 } strip;
@@ -248,7 +250,8 @@ static void measure(const eh_pairs *p, int64_t count, const float *a, const floa
     if (!p->gaussian) similarities(eh_student_of(p->dof), count, s->d, s->u, s->w);
 }
 
-/* Slopes D of a strip, for the student without the factor k. First for one sample i against compared points ... */
+/* Derivatives D of a strip, for Student without the factor k: one sample i against compared
+ * points. */
 EH_SIMD static void slopes_of_sample(const eh_pairs *p, int64_t count, int32_t label, const int32_t *restrict other,
                                      float attract, float repel, const strip *restrict s, float *restrict slope)
 {
@@ -265,7 +268,7 @@ EH_SIMD static void slopes_of_sample(const eh_pairs *p, int64_t count, int32_t l
         slope[t] = (other[t] == label ? constant + per_w * s->w[t] : 0) - repel * s->w[t];
 }
 
-/* ... then for one compared point j against samples, each with its own weights. */
+/* The same for one compared point j against samples, each with its own weights. */
 EH_SIMD static void slopes_of_compared(const eh_pairs *p, int64_t count, int32_t other, const int32_t *restrict label,
                                        const double *restrict attract, const double *restrict repel,
                                        const strip *restrict s, float *restrict slope)
@@ -283,9 +286,9 @@ EH_SIMD static void slopes_of_compared(const eh_pairs *p, int64_t count, int32_t
     }
 }
 
-/* Where P is given, either: `repel` of the one sample, or `others` of each. */
-EH_SIMD static void slopes_given(bool gaussian, int64_t count, const float *restrict P, float repel,
-                                 const double *restrict others, const strip *restrict s, float *restrict slope)
+/* With target_probs, for both: `repel` of the one sample, or `others` for each. */
+EH_SIMD static void slopes_target_probs(bool gaussian, int64_t count, const float *restrict P, float repel,
+                                        const double *restrict others, const strip *restrict s, float *restrict slope)
 {
     for (int64_t t = 0; t < count; t++) {
         const float own = others ? (float)others[t] : repel;
@@ -293,10 +296,10 @@ EH_SIMD static void slopes_given(bool gaussian, int64_t count, const float *rest
     }
 }
 
-/* Times k, but for the gaussian, whose k is 1. The pair of point i with itself is left out: its slope may be infinite, its
- * difference is zero. */
-EH_SIMD static void finish_slopes(const eh_pairs *p, int64_t i, int64_t from, int64_t count, const strip *restrict s,
-                                  float *restrict slope)
+/* Multiplies by k, which is 1 for the Gaussian. Leaves out the pair of point i with itself: its
+ * derivative may be infinite, but its difference is zero. */
+EH_SIMD static void scale_slopes(const eh_pairs *p, int64_t i, int64_t from, int64_t count, const strip *restrict s,
+                                 float *restrict slope)
 {
     const float rate = (float)eh_student_of(p->dof).rate;
     if (!p->gaussian)
@@ -341,13 +344,14 @@ static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double
         strip s;
         measure(p, count, y, G, &s);
         if (p->target_probs)
-            slopes_given(p->gaussian, count, eh_f(p->target_probs) + i * p->z + from, (float)repel, NULL, &s, slope);
+            slopes_target_probs(p->gaussian, count, eh_f(p->target_probs) + i * p->z + from, (float)repel, NULL, &s,
+                                slope);
         else
             slopes_of_sample(p, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from,
                              (float)attract, (float)repel, &s, slope);
         for (int64_t t = 0; t < count && spread > 0; t++)
             slope[t] += (float)spread * eh_f(p->smoothing.share)[from + t];
-        finish_slopes(p, i, from, count, &s, slope);
+        scale_slopes(p, i, from, count, &s, slope);
         pull_towards(count, h, slope, y, G, out);
     }
 }
@@ -364,13 +368,14 @@ static void add_compared_side(const eh_pairs *p, int64_t j, const double *attrac
         strip s;
         measure(p, count, g, Y, &s);
         if (p->target_probs)
-            slopes_given(p->gaussian, count, eh_f(p->target_probs) + j * p->z + from, 0, repel + from, &s, slope);
+            slopes_target_probs(p->gaussian, count, eh_f(p->target_probs) + j * p->z + from, 0, repel + from, &s,
+                                slope);
         else
             slopes_of_compared(p, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from,
                                attract + from, repel + from, &s, slope);
         for (int64_t t = 0; t < count && p->smoothing.part > 0; t++)
             slope[t] += (float)spread[from + t] * eh_f(p->smoothing.share)[j];
-        finish_slopes(p, j, from, count, &s, slope);
+        scale_slopes(p, j, from, count, &s, slope);
         pull_towards(count, h, slope, g, Y, out);
     }
 }
@@ -389,7 +394,7 @@ static void gradient(eh_compute *c, const eh_pairs *p, const double *attract, co
     for (int64_t j = 0; j < p->z; j++) add_compared_side(p, j, attract, repel, spread, dG + j * h);
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
 void *eh_cpu_scratch(eh_cpu_state *state, int64_t count, size_t size)
 {
@@ -413,7 +418,7 @@ void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, 
     double *attract = (double *)(sums + p->n), *repel = attract + p->n, *spread = repel + p->n;
 #pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
     for (int64_t i = 0; i < p->n; i++)
-        sums[i] = (p->target_probs ? given_row : p->gaussian ? gaussian_row : student_row)(p, i);
+        sums[i] = (p->target_probs ? target_probs_row : p->gaussian ? gaussian_row : student_row)(p, i);
     if (weigh(p, sums, attract, repel, spread, &value->value))
         gradient(c, p, attract, repel, spread, eh_f(dY), eh_f(dG));
 }

@@ -1,15 +1,16 @@
-/* The cpu backend's products, and what becomes of their entries.
+/* Products on the cpu and their epilogues.
  *
- * A product is cut into tiles whose size does not depend on the threads, each one call of rows.c or of a single-threaded
- * BLAS: so the bits are the same for any number of threads. A finish follows tile by tile, while the tile is in the cache. */
+ * A product is cut into tiles whose size does not depend on the threads. Each tile is one call
+ * of rows.c or of single-threaded BLAS, so the bits are the same for any number of threads. The
+ * epilogue runs on each tile while it is in the cache. */
 #include <cblas.h>
 #include <omp.h>
 #include <string.h>
 
 #include "compute/cpu/cpu.h"
 
-/* Tiles about this large lose a few percent to packing, and leave eight for the widest product of a batch of 1,000. Their
- * rows are whole groups of rows.c, but for the last. */
+/* Tiles of this size lose a few percent to packing and give eight tiles for the widest product
+ * of a batch of 1,000. Their rows are whole groups of rows.c, except for the last. */
 enum { TILE_ROWS = 256, TILE_COLUMNS = 512 };
 
 typedef struct tiles {
@@ -37,7 +38,8 @@ static tile tile_of(const tiles *all, int64_t number)
     return t;
 }
 
-/* The rows of A may be samples, which do not know of each other; with ta they are summed over. */
+/* Rows of A may be samples, which must not influence each other; with ta, samples are summed
+ * over. */
 static void multiply(tile t, bool ta, bool tb, int64_t K, float alpha, const float *A, int64_t lda, const float *B,
                      int64_t ldb, float beta, float *C, int64_t ldc)
 {
@@ -60,11 +62,11 @@ void eh_cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t 
         multiply(tile_of(&all, t), ta, tb, K, (float)alpha, eh_f(A), lda, eh_f(B), ldb, (float)beta, eh_f(C), ldc);
 }
 
-/* ---- finishes, of a part of a row ---- */
+/* ---- epilogues of a part of a row ---- */
 
 enum { WIDTH = 16 };
 
-/* s = u^order, where u and s may be the same. */
+/* s = u^order; u and s may be the same array. */
 EH_SIMD static void power_range(int64_t count, int order, const float *u, float *s)
 {
     int64_t i = 0;
@@ -83,7 +85,7 @@ EH_SIMD static void power_range(int64_t count, int order, const float *u, float 
     }
 }
 
-/* A function of several versions cannot be hidden, so the one that others see calls it. */
+/* A function with several versions cannot have hidden visibility, so this wrapper is exported. */
 void eh_cpu_power_range(int64_t count, int order, const float *u, float *s)
 {
     power_range(count, order, u, s);
@@ -121,7 +123,7 @@ EH_SIMD static void relu(int64_t count, const float *restrict b, float *restrict
 {
     for (int64_t i = 0; i < count; i++) {
         const float v = a[i] + b[i];
-        a[i] = v < 0 ? 0 : v; /* NaN stays */
+        a[i] = v < 0 ? 0 : v; /* keeps NaN */
     }
 }
 
@@ -130,7 +132,7 @@ EH_SIMD static void relu_grad(int64_t count, const float *restrict t, float *res
     for (int64_t i = 0; i < count; i++) d[i] = t[i] > 0 ? d[i] : 0;
 }
 
-/* v: entries of the product from (i, j) on, where C lies, or P where there is no C. */
+/* v: entries of the product from (i, j) on, stored in C, or in P if there is no C. */
 static void epilogue(const eh_product *p, int64_t i, int64_t j, int64_t count, float *v)
 {
     const float *with = eh_f(p->with);
@@ -150,7 +152,8 @@ static void epilogue(const eh_product *p, int64_t i, int64_t j, int64_t count, f
     if (P != v) memcpy(P, v, (size_t)count * sizeof *v);
 }
 
-/* Tiles are made in room of their own and then added, so that C + AB has the same bits whoever makes AB. */
+/* Tiles are computed in scratch memory and then added, so that C + AB does not depend on the
+ * tiling of AB. */
 static void add_product(eh_compute *c, const eh_product *p, const tiles *all)
 {
     float *scratch = eh_cpu_scratch(c->state, (int64_t)c->threads * TILE_ROWS * TILE_COLUMNS, sizeof *scratch);

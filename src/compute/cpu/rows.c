@@ -1,22 +1,24 @@
-/* Products of rows that do not know of each other: a row's entries have the same bits whatever rows stand beside it, and
- * however many. BLAS does not promise that: its kernels sum in other orders at the edges of a matrix and for small ones.
+/* Products in which rows do not influence each other: the bits of a row do not depend on the
+ * number or the content of the other rows. BLAS does not guarantee this, because its kernels sum
+ * in another order at the edges of a matrix and for small matrices.
  *
- * Each entry is one chain of multiply-adds along K, a block of K after the other. B is taken in panels, packed so that a
- * step along K is one line; a panel meets the rows in groups whose sums stay in registers. An entry of very few columns is a
- * sum of sixteen chains. Which it is depends on the columns alone. */
+ * Each entry is one chain of multiply-adds along K, one block of K after the other. B is packed
+ * in panels, so that one step along K reads one cache line. A panel is multiplied with groups of
+ * rows whose sums stay in registers. With very few columns, an entry is a sum of sixteen chains
+ * instead. The choice depends only on the number of columns. */
 #include <string.h>
 
 #include "compute/cpu/cpu.h"
 
 enum {
-    DEPTH = 320, /* of a block of K, at most */
+    DEPTH = 320, /* largest length of a block of K */
     PANEL = 32,  /* columns of a panel */
     GROUP = EH_CPU_GROUP,
-    PACK_FROM = 8, /* rows from which packing pays */
-    FEW = 4        /* columns that are summed one by one */
+    PACK_FROM = 8, /* number of rows from which packing pays */
+    FEW = 4        /* up to this number of columns, each is summed alone */
 };
 
-/* C (rows, width) += A (rows, depth) P, P (depth, width) with ldp; C begins at 0 where `first`. */
+/* C (rows, width) += A (rows, depth) P, P (depth, width) with ldp; C starts at 0 if `first`. */
 typedef struct task {
     int64_t rows, depth;
     const float *A;
@@ -28,14 +30,15 @@ typedef struct task {
     bool first;
 } task;
 
-/* A kernel takes whole panels, or their first half. */
+/* A kernel processes whole panels, or their first half. */
 typedef void kernel(const task *t, bool half);
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #define INLINE static inline __attribute__((always_inline))
-/* For one instruction set: rows in groups of `high`, a panel of `vectors` registers at a time. */
+/* A kernel for one instruction set: groups of `high` rows, a panel of `vectors` registers at a
+ * time. */
 #define KERNEL(name, isa, vector, width, high, load, store, broadcast, fma, zero)                                     \
     __attribute__((target(isa))) INLINE void name##_group(const task *t, int64_t i, int64_t j, int rows, int vectors) \
     {                                                                                                                 \
@@ -79,7 +82,7 @@ KERNEL(with_avx2, "avx2,fma", __m256, 8, 6, _mm256_loadu_ps, _mm256_storeu_ps, _
        _mm256_setzero_ps)
 #endif
 
-/* Anywhere: the compiler's own vectors. */
+/* The portable kernel, with the vectors of the compiler. */
 enum { WIDE = 8 };
 typedef float four __attribute__((vector_size(16)));
 static inline __attribute__((always_inline)) void plain_group(const task *t, int64_t i, int64_t j, int rows)
@@ -108,7 +111,7 @@ static void anywhere(const task *t, bool half)
     }
 }
 
-/* The best that the machine has, but for so many. */
+/* The best kernel of the processor, after skipping the `but` best. */
 static kernel *choose(int but)
 {
 #if defined(__x86_64__)
@@ -119,7 +122,7 @@ static kernel *choose(int but)
     return anywhere;
 }
 
-/* Columns j .. j + width of B, rows k .. k + depth, closed by zeros. */
+/* Packs columns j .. j + width and rows k .. k + depth of B, padded with zeros. */
 static void pack(bool tb, const float *B, int64_t ldb, int64_t k, int64_t depth, int64_t j, int64_t width, float *P)
 {
     if (width < PANEL) memset(P, 0, (size_t)(depth * PANEL) * sizeof *P);
@@ -131,25 +134,25 @@ static void pack(bool tb, const float *B, int64_t ldb, int64_t k, int64_t depth,
         for (int64_t c = 0; c < width; c++) P[d * PANEL + c] = B[(j + c) * ldb + k + d];
 }
 
-/* A panel that C has no room for as a whole. */
+/* A panel that is wider than the rest of C. */
 static void edge(kernel *run, task t, int64_t width)
 {
-    float room[GROUP * PANEL];
+    float edge_tile[GROUP * PANEL];
     const task all = t;
     for (int64_t i = 0; i < all.rows; i += GROUP) {
         t.rows = all.rows - i < GROUP ? all.rows - i : GROUP;
         t.A = all.A + i * all.lda;
-        t.C = room;
+        t.C = edge_tile;
         t.ldc = PANEL;
         float *C = all.C + i * all.ldc;
         for (int64_t r = 0; r < t.rows && !t.first; r++)
-            memcpy(room + r * PANEL, C + r * all.ldc, (size_t)width * sizeof *C);
+            memcpy(edge_tile + r * PANEL, C + r * all.ldc, (size_t)width * sizeof *C);
         run(&t, width <= PANEL / 2);
-        for (int64_t r = 0; r < t.rows; r++) memcpy(C + r * all.ldc, room + r * PANEL, (size_t)width * sizeof *C);
+        for (int64_t r = 0; r < t.rows; r++) memcpy(C + r * all.ldc, edge_tile + r * PANEL, (size_t)width * sizeof *C);
     }
 }
 
-/* Few columns: panels would be empty for the most part. Lanes along K, then their sum. */
+/* With few columns, panels would be mostly empty. Sixteen partial sums along K, then their sum. */
 EH_SIMD static float dot(int64_t K, const float *restrict a, const float *restrict b)
 {
     float partial[16] = {0};
@@ -178,7 +181,7 @@ void eh_cpu_rows_but(int but, int64_t rows, int64_t columns, int64_t K, const fl
     }
     _Alignas(64) float packed[DEPTH * PANEL];
     kernel *run = choose(but);
-    const int64_t blocks = K > DEPTH ? (K + DEPTH - 1) / DEPTH : 1; /* no K: zeros */
+    const int64_t blocks = K > DEPTH ? (K + DEPTH - 1) / DEPTH : 1; /* with K = 0, one block sets zeros */
     for (int64_t block = 0; block < blocks; block++) {
         const int64_t k = eh_chunk_start(K, block, blocks), depth = eh_chunk_start(K, block + 1, blocks) - k;
         for (int64_t j = 0; j < columns; j += PANEL) {

@@ -1,7 +1,9 @@
-/* The cpu backend's large-margin problems (compute.h): bounds 1 + d_it first, then one walk over all pairs (i, j).
+/* Large-margin problems on the cpu (compute.h): first the bounds 1 + d_it, then one pass over
+ * all pairs (i, j).
  *
- * A pair's slope is the number of bounds it lies within, those of i and those of j, so that a row's gradient as an anchor
- * and as an impostor are one sum with one owner. Distances are made a strip at a time: nothing of size n x n is held. */
+ * The derivative of a pair is the number of bounds it lies within, of i and of j. The gradient
+ * of a row as an anchor and as an impostor is therefore one sum, made by one thread. Distances
+ * are computed a strip at a time, so nothing of size n x n is stored. */
 #include <math.h>
 #include <string.h>
 
@@ -9,12 +11,12 @@
 
 enum { STRIP = 256 };
 
-/* What is held of a problem within a call. */
-typedef struct held {
-    double *loss;    /* (n) what each anchor adds */
-    float *bound;    /* (targets, n) 1 + d_it; -inf where there is no target */
-    int32_t *active; /* (n, targets) impostors within each bound */
-} held;
+/* Intermediate results of a call. */
+typedef struct workspace {
+    double *loss;    /* (n) contribution of each anchor */
+    float *bound;    /* (targets, n) 1 + d_it; -inf if the target is absent */
+    int32_t *active; /* (n, targets) number of impostors within each bound */
+} workspace;
 
 static float squared_distance(int64_t h, const float *a, const float *b)
 {
@@ -23,7 +25,7 @@ static float squared_distance(int64_t h, const float *a, const float *b)
     return sum;
 }
 
-static void find_bounds(const eh_triples *p, int64_t i, const held *to)
+static void find_bounds(const eh_triples *p, int64_t i, const workspace *to)
 {
     const float *Y = eh_f(p->Y);
     double sum = 0;
@@ -37,14 +39,14 @@ static void find_bounds(const eh_triples *p, int64_t i, const held *to)
     to->loss[i] = p->pull * sum;
 }
 
-/* Points of the anchor's own class are infinitely far. */
-EH_SIMD static void pass_over_kin(int64_t count, int32_t own, const int32_t *restrict label, float *restrict d)
+/* Sets the distance of points of the anchor's class to infinity. */
+EH_SIMD static void skip_same_class(int64_t count, int32_t own, const int32_t *restrict label, float *restrict d)
 {
     for (int64_t j = 0; j < count; j++) d[j] = label[j] == own ? INFINITY : d[j];
 }
 
-/* Of the impostors within one bound, returns how many there are, and adds their margins, and to their slopes. NaN counts as
- * within. */
+/* Counts the impostors within one bound, and adds to their margins and derivatives. NaN counts
+ * as within. */
 EH_SIMD static int32_t within_bound(int64_t count, float bound, const float *restrict d, float *restrict margin,
                                     float *restrict slope)
 {
@@ -70,15 +72,16 @@ EH_SIMD static double sum_of(int64_t count, const float *restrict x)
     return sum;
 }
 
-/* Adds the anchors that have this point within their bound to the slopes. */
+/* Adds the number of anchors that have this point within their bound to the derivatives. */
 EH_SIMD static void within_bounds(int64_t count, const float *restrict bound, const float *restrict d,
                                   float *restrict slope)
 {
     for (int64_t j = 0; j < count; j++) slope[j] += bound[j] <= d[j] ? 0 : 1;
 }
 
-/* Row i against all other anchors: out (h) += 2 sum of slopes times differences; returns the sum of margins. */
-static double push_pass(const eh_triples *p, int64_t i, const held *of, float *out)
+/* Row i against all other anchors: out (h) += 2 sum of derivatives times differences. Returns
+ * the sum of margins. */
+static double push_pass(const eh_triples *p, int64_t i, const workspace *of, float *out)
 {
     const int64_t n = p->n, h = p->h;
     const float *y = eh_f(p->Y) + i * h;
@@ -90,7 +93,7 @@ static double push_pass(const eh_triples *p, int64_t i, const held *of, float *o
         const float *Y = eh_f(p->Y) + from * h;
         float d[STRIP], margin[STRIP] = {0}, slope[STRIP] = {0};
         eh_cpu_distances(count, h, y, Y, d);
-        pass_over_kin(count, label[i], label + from, d);
+        skip_same_class(count, label[i], label + from, d);
         for (int64_t t = 0; t < p->targets; t++) {
             active[t] += within_bound(count, of->bound[t * n + i], d, margin, slope);
             within_bounds(count, of->bound + t * n + from, d, slope);
@@ -102,7 +105,7 @@ static double push_pass(const eh_triples *p, int64_t i, const held *of, float *o
 }
 
 /* The gradient of anchor i and of its targets. */
-static void pull_and_push(const eh_triples *p, int64_t i, const held *of, float *dY)
+static void pull_and_push(const eh_triples *p, int64_t i, const workspace *of, float *dY)
 {
     const int64_t h = p->h, first = p->n + i * p->targets;
     const float *Y = eh_f(p->Y);
@@ -128,9 +131,10 @@ void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_loss *loss, eh_real *
     memset(dY, 0, (size_t)(n * (1 + each) * p->h) * sizeof(float));
     char *scratch = eh_cpu_scratch(c->state, n, sizeof(double) + (size_t)each * (sizeof(float) + sizeof(int32_t)));
     if (!scratch) return;
-    const held of = {.loss = (double *)scratch,
-                     .bound = (float *)(scratch + n * (int64_t)sizeof(double)),
-                     .active = (int32_t *)(scratch + n * (int64_t)(sizeof(double) + (size_t)each * sizeof(float)))};
+    const workspace of = {.loss = (double *)scratch,
+                          .bound = (float *)(scratch + n * (int64_t)sizeof(double)),
+                          .active =
+                              (int32_t *)(scratch + n * (int64_t)(sizeof(double) + (size_t)each * sizeof(float)))};
     memset(of.active, 0, (size_t)(n * each) * sizeof *of.active);
     const bool shared = n * n * each > EH_CPU_ALONE;
 #pragma omp parallel for num_threads(c->threads) if (shared) schedule(static)

@@ -1,13 +1,14 @@
-/* Images moved on the cpu: the raw image within a border of zeros, then a row at a time where its pixels come from, and
- * what is there. compute/warp.h has the formulas. */
+/* Warps images on the cpu. The raw image is framed with zeros. For one row of the result at a
+ * time, the source positions of its pixels are computed and then sampled. The formulas are in
+ * compute/warp.h. */
 #include <string.h>
 
 #include "compute/cpu/cpu.h"
 #include "compute/warp.h"
 
-enum { TILE = 64, NODES = EH_WARP_NODES }; /* columns at a time */
+enum { TILE = 64, NODES = EH_WARP_NODES }; /* TILE: columns at a time */
 
-/* The field's nodes along rows, interpolated at a tile's columns. */
+/* The nodes of the field, interpolated along rows at the columns of a tile. */
 typedef struct field {
     float at[2][NODES][TILE];
 } field;
@@ -17,7 +18,7 @@ int64_t eh_cpu_warp_scratch(int64_t rows, int64_t columns)
     return (rows + 3) * (columns + 3);
 }
 
-/* image (rows + 3, columns + 3): a row and a column of zeros before, two behind */
+/* image (rows + 3, columns + 3): one row and column of zeros before, two after */
 static void frame(const eh_matrix *x, int64_t row, int64_t rows, int64_t columns, float *image)
 {
     const int64_t ld = columns + 3;
@@ -45,7 +46,7 @@ static void make_field(const float *node, int64_t first, int64_t count, int64_t 
     }
 }
 
-/* to[j] = start + j step: where the pixels of a tile's row come from, along one direction. */
+/* to[j] = start + j step: the source positions of a row of a tile, in one direction. */
 EH_SIMD static void begin_places(int64_t count, float start, float step, float *restrict to)
 {
     for (int64_t j = 0; j < count; j++) to[j] = start + (float)j * step;
@@ -57,7 +58,7 @@ EH_SIMD static void add_field(int64_t count, const float w[4], const float from[
         to[j] += w[0] * from[0][j] + w[1] * from[1][j] + w[2] * from[2][j] + w[3] * from[3][j];
 }
 
-/* Bilinear values of a framed image at the places (y, x) of the image, scaled. */
+/* Bilinear samples of a framed image at the positions (y, x), scaled. */
 EH_SIMD static void sample(int64_t count, int64_t rows, int64_t columns, const float *restrict image,
                            const float *restrict y, const float *restrict x, const float *restrict shift,
                            const float *restrict mul, float *restrict to)

@@ -1,5 +1,6 @@
-/* Affinities on the device: distances of all rows by differences, so that none is lost to rounding; the bandwidth of each
- * row, a block a row; both directions of a pair added up. All in place in P. */
+/* Affinities on the device. Distances of all rows are computed from differences, so rounding
+ * does not cancel them. Then each row gets its bandwidth, one block for each row, and both
+ * directions of a pair are added. Everything is computed in place in P. */
 #include "compute/bandwidth.h"
 #include "compute/cuda/cuda.h"
 
@@ -11,7 +12,7 @@ enum {
     SIDE = TILE / OWN
 }; /* OWN: rows and columns of a thread */
 
-/* Rows first .. first + TILE of X from column k on, the columns outermost. */
+/* Loads rows first .. first + TILE of X from column k on, transposed. */
 __device__ static void hold(int64_t n, int64_t dims, const float *X, int64_t first, int64_t k,
                             float to[DEPTH][TILE + 1])
 {
@@ -21,7 +22,7 @@ __device__ static void hold(int64_t n, int64_t dims, const float *X, int64_t fir
     }
 }
 
-/* A block a tile of the lower triangle, which it writes to both sides. */
+/* One block for each tile of the lower triangle, which it writes to both sides. */
 __global__ void affinity_distances(int64_t n, int64_t dims, const float *X, float *P)
 {
     begin_kernel();
@@ -64,7 +65,7 @@ struct smaller {
     }
 };
 
-/* With weights exp(-beta e) of the others of row i. */
+/* Sums with weights exp(-beta e) over the other rows of row i. */
 __device__ static eh_bandwidth_sums sums_at(int64_t n, int64_t i, const float *e, float beta)
 {
     eh_bandwidth_sums s = {0, 0, 0};
@@ -78,7 +79,8 @@ __device__ static eh_bandwidth_sums sums_at(int64_t n, int64_t i, const float *e
     return block_reduce(s, add_sums());
 }
 
-/* A row's distances become its p_j|i. They are taken less the smallest, in units of their mean. */
+/* Replaces the distances of a row by its p_j|i. The smallest distance is subtracted, and the
+ * unit is their mean. */
 __global__ void affinity_rows(int64_t n, double goal, float *P)
 {
     begin_kernel();

@@ -1,11 +1,12 @@
-/* The cuda backend: opening a device, memory; and the table. A plug-in that compute.c opens at run time. */
+/* The cuda backend: opening a device, memory, and the table of functions. It is a plug-in that
+ * devices.c loads at run time. */
 #include <cstdio>
 
 #include "compute/cuda/cuda.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 EXPORT enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t size, int index, int precision);
-EXPORT enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int index, char *text, size_t scratch);
+EXPORT enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int index, char *text, size_t capacity);
 extern const eh_compute_ops cuda_ops;
 
 bool cuda_ok(cuda_state *s, cudaError_t error, const char *what)
@@ -19,23 +20,25 @@ bool cuda_ok(cuda_state *s, cudaError_t error, const char *what)
 
 /* ---- opening ---- */
 
-/* How many devices there are; fails where CUDA cannot be used at all. */
+/* Counts the devices. Fails if CUDA cannot be used. */
 static enhope_status count_devices(enhope_context *ctx, size_t size, int *out)
 {
     if (size != sizeof(eh_compute_ops))
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
                        "libenhope_cuda.so does not match this version of libenhope; reinstall enhope");
     int devices = 0, driver = 0;
-    cudaDriverGetVersion(&driver); /* 0: there is none */
-    if (!driver) return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no CUDA device was found: there is no NVIDIA driver");
-    const cudaError_t nearest = cudaGetDeviceCount(&devices);
-    if (nearest == cudaErrorInsufficientDriver)
+    cudaDriverGetVersion(&driver); /* 0: there is no driver */
+    if (!driver)
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
-                       "the NVIDIA driver is for CUDA %d.%d: this backend needs one for CUDA %d.%d or newer",
+                       "no CUDA device was found: no NVIDIA driver is installed; install it or use --device cpu");
+    const cudaError_t error = cudaGetDeviceCount(&devices);
+    if (error == cudaErrorInsufficientDriver)
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
+                       "the NVIDIA driver supports CUDA %d.%d, but CUDA %d.%d or newer is needed; update the driver",
                        driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    if (nearest != cudaSuccess || devices == 0)
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no CUDA device was found (%s)",
-                       nearest ? cudaGetErrorString(nearest) : "the driver lists none");
+    if (error != cudaSuccess || devices == 0)
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "no CUDA device was found (%s); check nvidia-smi or use --device cpu",
+                       error ? cudaGetErrorString(error) : "the driver lists none");
     *out = devices;
     return ENHOPE_OK;
 }
@@ -52,11 +55,12 @@ static enhope_status check_index(enhope_context *ctx, size_t size, int index)
 static enhope_status fail(enhope_context *ctx, int index, cudaError_t error)
 {
     cudaGetLastError();
-    return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "CUDA device %d could not be opened (%s)", index,
+    return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
+                   "CUDA device %d could not be opened (%s); check nvidia-smi or use --device cpu", index,
                    cudaGetErrorString(error));
 }
 
-enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int index, char *text, size_t scratch)
+enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int index, char *text, size_t capacity)
 {
     EH_TRY(check_index(ctx, size, index));
     cudaDeviceProp p;
@@ -64,8 +68,8 @@ enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t size, int ind
     const cudaError_t error = cudaGetDeviceProperties(&p, index);
     if (error) return fail(ctx, index, error);
     cudaDriverGetVersion(&driver);
-    snprintf(text, scratch, "%s, %.1f GiB, %d multiprocessors, compute capability %d.%d, driver for CUDA %d.%d", p.name,
-             (double)p.totalGlobalMem / (1 << 30), p.multiProcessorCount, p.major, p.minor, driver / 1000,
+    snprintf(text, capacity, "%s, %.1f GiB, %d multiprocessors, compute capability %d.%d, driver for CUDA %d.%d",
+             p.name, (double)p.totalGlobalMem / (1 << 30), p.multiProcessorCount, p.major, p.minor, driver / 1000,
              driver % 1000 / 10);
     return ENHOPE_OK;
 }
@@ -115,7 +119,8 @@ enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t si
     if (major < 8) {
         cuda_close(c);
         return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
-                       "CUDA device %d has compute capability %d.x: this backend needs 8.0 or newer", index, major);
+                       "CUDA device %d has compute capability %d.x, expected 8.0 or newer; use --device cpu", index,
+                       major);
     }
     c->op = &cuda_ops;
     c->packed_is_real = precision == EH_UNPACKED;
@@ -136,14 +141,15 @@ static enhope_status cuda_sync(eh_compute *c, enhope_context *ctx)
     cuda_ok(s, cudaGetLastError(), "starting a kernel");
     cuda_ok(s, cudaStreamSynchronize(s->stream), "computing");
     if (s->failed == cudaErrorMemoryAllocation) {
-        s->failed = cudaSuccess; /* the device itself is well */
+        s->failed = cudaSuccess; /* the device itself still works */
         cudaGetLastError();
         return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
                        "out of memory on the CUDA device: %s needs %.0f bytes; try a smaller batch", s->failing,
                        (double)s->wanted);
     }
     if (s->failed)
-        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the CUDA device failed while %s: %s", s->failing,
+        return eh_fail(ctx, ENHOPE_ERROR_COMPUTE,
+                       "the CUDA device failed while %s: %s; check nvidia-smi or use --device cpu", s->failing,
                        cudaGetErrorString(s->failed));
     return ENHOPE_OK;
 }
@@ -178,8 +184,9 @@ static void *cuda_alloc(eh_compute *c, size_t bytes)
     return block;
 }
 
-/* Graphs may know the block: the same address may come back for another size. They are matched by address and shape, so
- * an old graph is right for a new block at the same place. */
+/* Graphs may refer to the block, and a new block of another size may get the same address.
+ * Graphs are matched by address and shape, so an old graph is valid for a new block at the same
+ * address. */
 static void cuda_release(eh_compute *c, void *block)
 {
     if (!block) return;
@@ -199,7 +206,7 @@ static void cuda_send(eh_compute *c, void *to, const void *from, size_t bytes)
         return;
     }
     if (s->pinned_used + bytes > CUDA_PINNED) {
-        cuda_ok(s, cudaStreamSynchronize(s->stream), "copying to it"); /* all that lies there has been copied */
+        cuda_ok(s, cudaStreamSynchronize(s->stream), "copying to it"); /* all pinned bytes have been copied */
         s->pinned_used = 0;
     }
     char *at = s->pinned + s->pinned_used;
@@ -215,7 +222,7 @@ static void cuda_fetch(eh_compute *c, void *to, const void *from, size_t bytes)
     void *at = bytes <= CUDA_PINNED ? s->pinned + CUDA_PINNED : to;
     cuda_ok(s, cudaMemcpyAsync(at, from, bytes, cudaMemcpyDeviceToHost, s->stream), "copying from it");
     if (!cuda_ok(s, cudaStreamSynchronize(s->stream), "copying from it"))
-        memset(to, 0xff, bytes); /* NaN, for who looks before sync() tells */
+        memset(to, 0xff, bytes); /* NaN, in case the caller reads it before sync() reports the failure */
     else if (at != to)
         memcpy(to, at, bytes);
 }

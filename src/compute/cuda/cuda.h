@@ -1,8 +1,10 @@
-/* The cuda backend's own header: float32 on an NVIDIA GPU, one stream, kernels of our own throughout.
+/* Internal header of the cuda backend: float32 on an NVIDIA GPU, one stream, own kernels for all
+ * operations.
  *
- * Operations only note their kernels in a list (list.cu). The list is run when a result is asked for, or memory is
- * touched; a list that was seen before is replayed as a CUDA graph. Every reduction has a fixed order, so that the same
- * run gives the same bytes. A failure of the runtime is kept in the state and told by sync(). */
+ * Operations only add their kernels to a list (list.cu). The list is launched when a result is
+ * fetched or memory is changed. A list that occurred before is replayed as a CUDA graph. Every
+ * reduction has a fixed order, so a repeated run is byte-identical. The state keeps the first
+ * failure of the CUDA runtime until sync() reports it. */
 #ifndef EH_CUDA_H
 #define EH_CUDA_H
 
@@ -16,22 +18,22 @@ extern "C" {
 #include "compute/compute.h"
 }
 
-/* A device block that grows when more is asked of it and is kept between calls. */
+/* A device block that grows on demand and is reused by later calls. */
 struct cuda_scratch {
     void *block;
     size_t bytes;
 };
 
-/* A kernel that waits to be run. Its parameters lie in the list's bytes. */
+/* A kernel launch in the list. Its parameters are in the bytes of the list. */
 struct cuda_launch {
     const void *kernel;
     dim3 grid, block;
     unsigned shared;
-    unsigned params, first; /* of the list's places */
+    unsigned params, first; /* count and index of its parameters in the list */
     bool varying;           /* a parameter may change from one replay to the next */
 };
 
-/* Where a parameter lies in the list's bytes. */
+/* The position of a parameter in the bytes of the list. */
 struct cuda_param {
     unsigned at, size;
     bool varying;
@@ -46,20 +48,20 @@ struct cuda_list {
 struct cuda_graph; /* list.cu */
 
 struct cuda_state {
-    int device, multiprocessors, max_shared; /* max_shared: bytes of shared memory that a block may have */
-    bool hopper;                             /* the code that was loaded has Hopper's own matrix products */
-    bool early; /* ... and is for 9.0 or newer, where a kernel may be there before the one before it has ended */
+    int device, multiprocessors, max_shared; /* max_shared: largest shared memory of a block in bytes */
+    bool hopper;                             /* the loaded code has wgmma, the matrix products of Hopper */
+    bool early; /* ... and is for 9.0 or newer: a kernel may start before the previous one has ended */
     cudaStream_t stream;
     cudaError_t failed;  /* the first failure, or cudaSuccess */
-    const char *failing; /* what failed */
-    size_t wanted;       /* bytes, where memory was refused */
+    const char *failing; /* the operation that failed */
+    size_t wanted;       /* bytes of an allocation that failed */
 
     cuda_list list;
     std::vector<cuda_graph *> graphs;
-    int open_split; /* the note that further matrices may join; -1: none */
+    int open_split; /* index of the split launch that further matrices may join; -1: none */
 
-    char *pinned;       /* what is being sent, and small results */
-    size_t pinned_used; /* of the sending part */
+    char *pinned;       /* staging memory for send() and small results */
+    size_t pinned_used; /* bytes in use by send() */
 
     double *sums;      /* partial sums of dot, then the sum */
     unsigned *tickets; /* zeroed counters, left zeroed */
@@ -67,7 +69,7 @@ struct cuda_state {
 };
 
 enum {
-    CUDA_PINNED = 1 << 20, /* bytes for sending; as many again for fetching */
+    CUDA_PINNED = 1 << 20, /* bytes for send(); as many again for fetch() */
     CUDA_TICKETS = 4096,
     CUDA_DOT_BLOCKS = 256
 };
@@ -97,7 +99,7 @@ static inline eh_loss_value *S(const eh_loss *v)
     return (eh_loss_value *)(uintptr_t)v;
 }
 
-/* bfloat16 parts of an operand's entry (product.h); 0: operands are numbers. */
+/* bfloat16 parts of a packed element (product.h); 0: packed elements are scalars. */
 static inline int parts_in(const eh_compute *c)
 {
     return c->packed_is_real ? 0 : (int)(c->packed_size / sizeof(__nv_bfloat16));
@@ -108,9 +110,10 @@ static inline __nv_bfloat16 *O(const eh_packed *v)
     return (__nv_bfloat16 *)(uintptr_t)v;
 }
 
-/* Remembers the first failure; true when all is well so far. */
+/* Stores the first failure. Returns true if there has been none. */
 bool cuda_ok(cuda_state *s, cudaError_t error, const char *what);
-/* At least so many bytes; NULL after a failure, which sync() tells. Runs the list first where the block moves. */
+/* Returns at least `bytes` bytes, or NULL after a failure, which sync() reports. Launches the
+ * list first if the block moves. */
 void *cuda_scratch_get(cuda_state *s, cuda_scratch *scratch, size_t bytes, const char *what);
 
 static inline unsigned blocks_for(int64_t count, int64_t threads)
@@ -121,11 +124,12 @@ static inline unsigned blocks_for(int64_t count, int64_t threads)
 
 /* ---- list.cu ---- */
 
-/* Runs what has been noted; returns at once. */
+/* Launches the list without waiting for it. */
 void cuda_run(cuda_state *s);
 void cuda_list_free(cuda_state *s);
 
-/* A parameter that differs from step to step: it does not make the list another one. */
+/* A parameter that varies from step to step. Lists that differ only in such parameters share a
+ * graph. */
 template <typename T> struct varying {
     T value;
 };
@@ -149,7 +153,7 @@ template <typename P, typename A> static inline void add_param(cuda_list &list, 
 template <typename... P, typename... A>
 static inline void enqueue(cuda_state *s, dim3 grid, dim3 block, size_t shared, void (*kernel)(P...), const A &...args)
 {
-    enum { LONG = 100 }; /* notes, after which the device may begin */
+    enum { LONG = 100 }; /* number of launches after which the list is launched early */
     if (s->list.launches.size() >= LONG) cuda_run(s);
     s->open_split = -1;
     s->list.launches.push_back({(const void *)kernel, grid, block, (unsigned)shared, (unsigned)sizeof...(P),
@@ -157,12 +161,13 @@ static inline void enqueue(cuda_state *s, dim3 grid, dim3 block, size_t shared, 
     (add_param<P>(s->list, args), ...);
 }
 
-/* ---- on the device ---- */
+/* ---- device functions ---- */
 
 #define CUDA_EACH(i, count) \
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (count); i += (int64_t)gridDim.x * blockDim.x)
 
-/* Every kernel begins with this: its blocks may be there before the kernel before it has ended. */
+/* Every kernel begins with this call, because its blocks may start before the previous kernel
+ * has ended. */
 __device__ static inline void begin_kernel()
 {
 #if __CUDA_ARCH__ >= 900
@@ -179,7 +184,8 @@ __device__ static inline float int_power(float u, int order)
     return p;
 }
 
-/* true in the block that is the last of `blocks` to come here, for all its threads; what others wrote before is seen. */
+/* Returns true to all threads of the last of `blocks` blocks to call it. That block sees all
+ * earlier writes of the others. */
 __device__ static inline bool last_block(unsigned *ticket, unsigned blocks)
 {
     __shared__ bool last;
@@ -194,9 +200,10 @@ __device__ static inline bool last_block(unsigned *ticket, unsigned blocks)
     return last;
 }
 
-enum { CUDA_BLOCK = 128 }; /* threads of a block that reduces */
+enum { CUDA_BLOCK = 128 }; /* threads of a block in reductions */
 
-/* For all threads of a block of CUDA_BLOCK, their values joined by op in a fixed order. */
+/* Combines the values of all threads of a block of CUDA_BLOCK with op in a fixed order. All
+ * threads receive the result. */
 template <typename T, typename Op> __device__ static inline T block_reduce(T value, Op op)
 {
     __shared__ T scratch[CUDA_BLOCK];
@@ -224,7 +231,7 @@ __device__ static inline float distance2(const float *a, const float *b, int64_t
     return sum;
 }
 
-/* v as an entry of an operand whose row of first parts has it at `to`. */
+/* Stores v as a packed element; `to` is its position in the row of first parts. */
 __device__ static inline void store_parts(__nv_bfloat16 *to, int64_t ld, int parts, float v)
 {
     for (int part = 0; part < parts; part++, to += ld) {
@@ -234,7 +241,7 @@ __device__ static inline void store_parts(__nv_bfloat16 *to, int64_t ld, int par
     }
 }
 
-/* The same for four entries in a row, which begin at a multiple of 8 bytes. */
+/* The same for four consecutive elements at a multiple of 8 bytes. */
 __device__ static inline void store_parts_of_four(__nv_bfloat16 *to, int64_t ld, int parts, float4 v)
 {
     for (int part = 0; part < parts; part++, to += ld) {
@@ -273,22 +280,24 @@ void cuda_sparse_grad(eh_compute *c, const eh_table *t, const eh_row *rows, int6
 /* product.cu */
 void cuda_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, double alpha, const eh_real *A,
                int64_t lda, const eh_real *B, int64_t ldb, double beta, eh_real *C, int64_t ldc);
-/* C (M, N) = A B^T of bfloat16, both with leading dimension ld: for searches that check what they find. */
+/* C (M, N) = A B^T of bfloat16, both with leading dimension ld: approximate, for searches that
+ * verify their candidates. */
 void cuda_rough_product(cuda_state *s, int64_t M, int64_t N, int64_t K, const __nv_bfloat16 *A, const __nv_bfloat16 *B,
                         int64_t ld, float *C, int64_t ldc);
 void cuda_product(eh_compute *c, const eh_product *p);
-/* Once a device: lets the kernels have the shared memory that they need. */
+/* Called once for each device: allows the kernels the shared memory that they need. */
 cudaError_t cuda_product_prepare(const cuda_state *s);
-/* Whether the loaded code has wgmma; its PTX version, 90 for 9.0. */
+/* Whether the loaded code has wgmma, and its PTX version, 90 for 9.0. */
 bool cuda_has_wgmma(int *version);
 /* output.cu */
-/* Y (n, h) = T (n, m) V^T where h is small; false: it is not. */
+/* Y (n, h) = T (n, m) V^T for small h. Returns false if h is too large. */
 bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T, int64_t ldt, const float *V,
                  int64_t ldv, float *Y, int64_t ldy);
 void cuda_output_grad(eh_compute *c, eh_epilogue slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
                       const eh_real *V, const eh_real *T, bool add, eh_packed *dA, eh_real *db, eh_real *dV);
 /* math.cu */
-/* to (rows, columns; wide) as an operand of so many parts, a closing 1 where `one` says so, zeros up to wide. */
+/* Converts a matrix to packed format: to (rows, columns; wide) with `parts` parts, followed by
+ * the bias 1 if `one`, then zeros up to wide. */
 void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from, int64_t ld, bool one, int parts,
                 __nv_bfloat16 *to, int64_t wide);
 void cuda_pack(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from, eh_packed *to);

@@ -1,8 +1,9 @@
-/* Data on the device: placed as a whole, or streamed through two windows where it is larger than the memory.
+/* Data on the device: placed as a whole, or streamed through two windows if it is larger than
+ * the memory.
  *
- * Of streamed data the rows that stage() names are copied into the window that is not in use: first into pinned memory,
- * by the host, while the device computes, then to the device, on a stream of its own. gather() takes the windows in the
- * order in which they were staged. */
+ * The rows of streamed data that prefetch() names are copied into the window that is not in use.
+ * The host copies them to pinned memory while the device computes; a separate stream then copies
+ * them to the device. gather() uses the windows in the order of the prefetches. */
 #include <cstdlib>
 #include <omp.h>
 
@@ -12,16 +13,16 @@ enum { WINDOWS = 2 };
 
 struct window {
     void *device, *pinned;
-    int64_t first; /* row that it holds */
+    int64_t first; /* first row in the window */
     cudaEvent_t copied, used;
 };
 
 struct cuda_windows {
-    const char *host; /* the whole data */
+    const char *host; /* all data */
     size_t row_bytes;
-    int64_t capacity; /* rows of a window; 0: none yet */
+    int64_t capacity; /* rows of a window; 0: not allocated */
     cudaStream_t stream;
-    int filled, taken; /* windows staged, windows gathered from, since the start */
+    int filled, taken; /* number of windows prefetched, and gathered from, since the start */
     window at[WINDOWS];
 };
 
@@ -81,7 +82,7 @@ static cudaError_t open_windows(const eh_matrix *x, cuda_windows *w)
     return error;
 }
 
-/* Windows of at least so many rows. What they held is gone. */
+/* Allocates windows of at least `rows` rows. Their content is lost. */
 static void widen_windows(cuda_state *s, cuda_windows *w, int64_t rows)
 {
     if (rows <= w->capacity) return;
@@ -96,8 +97,8 @@ static void widen_windows(cuda_state *s, cuda_windows *w, int64_t rows)
     w->capacity = rows;
 }
 
-/* Bytes that data may take: three quarters of what is free, so that the rest of the work finds room; or what the
- * environment says. */
+/* Bytes that data may occupy: three quarters of the free memory, which leaves the rest for work
+ * space; or the limit set in the environment. */
 size_t cuda_data_capacity(eh_compute *c)
 {
     const char *limit = getenv("ENHOPE_GPU_MEMORY");
@@ -143,12 +144,11 @@ enhope_status cuda_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x,
         cudaGetLastError();
         cuda_unplace(c, &t);
         if (error != cudaErrorMemoryAllocation)
-            return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the CUDA device failed while the data was placed on it: %s",
+            return eh_fail(ctx, ENHOPE_ERROR_COMPUTE, "the CUDA device failed while data was copied to it: %s",
                            cudaGetErrorString(error));
-        return eh_fail(
-            ctx, ENHOPE_ERROR_MEMORY,
-            "out of memory on the CUDA device: the data needs %.0f bytes, %.0f are free; --device cpu needs none",
-            (double)bytes, (double)free_bytes);
+        return eh_fail(ctx, ENHOPE_ERROR_MEMORY,
+                       "out of memory on the CUDA device: the data needs %.0f bytes, %.0f are free; use --device cpu",
+                       (double)bytes, (double)free_bytes);
     }
     *out = t;
     return ENHOPE_OK;
@@ -158,7 +158,7 @@ void cuda_refresh(eh_compute *c, eh_table *t, const eh_matrix *x, const int32_t 
 {
     cuda_state *s = state_of(c);
     if (n <= 0) return;
-    cuda_run(s); /* what was noted sees the rows as they were */
+    cuda_run(s); /* queued kernels must see the old rows */
     const auto send = [s](const auto *to, const auto *from, int64_t at, int64_t count) {
         if (count > 0)
             cuda_ok(s,
@@ -186,7 +186,7 @@ void cuda_prefetch(eh_compute *c, const eh_table *t, int64_t first, int64_t n)
     widen_windows(s, w, n);
     if (s->failed) return;
     window &one = w->at[w->filled % WINDOWS];
-    if (w->filled >= WINDOWS) { /* pinned and device memory are free again */
+    if (w->filled >= WINDOWS) { /* wait until pinned and device memory are free again */
         cuda_ok(s, cudaEventSynchronize(one.copied), "streaming data");
         cuda_ok(s, cudaStreamWaitEvent(w->stream, one.used, 0), "streaming data");
     }
@@ -202,13 +202,13 @@ void cuda_prefetch(eh_compute *c, const eh_table *t, int64_t first, int64_t n)
     cuda_ok(s, cudaEventRecord(one.copied, w->stream), "streaming data");
 }
 
-/* Where the rows of the table are now: row r begins at the returned address + r * row bytes. */
+/* The current address of the table's rows: row r begins at the returned address + r * row bytes. */
 static const void *rows_at(cuda_state *s, const eh_table *t)
 {
     cuda_windows *w = (cuda_windows *)t->stream;
     if (!w) return t->x.kind == ENHOPE_U8 ? (const void *)t->x.u8 : (const void *)t->x.f32;
     if (w->taken == w->filled) {
-        cuda_ok(s, cudaErrorInvalidValue, "reading data that was not staged: it is larger than the device's memory");
+        cuda_ok(s, cudaErrorInvalidValue, "reading rows that were not prefetched");
         return NULL;
     }
     const window &one = w->at[w->taken++ % WINDOWS];
@@ -230,7 +230,7 @@ void cuda_row_range(eh_compute *c, int64_t first, int64_t n, eh_row *rows)
     if (n) enqueue(state_of(c), blocks_for(n, 256), 256, 0, row_range_each, varying{first}, n, R(rows));
 }
 
-/* A block a row. quads: rows begin at multiples of four entries. */
+/* One block for each row. quads: rows begin at multiples of four entries. */
 template <typename X, typename T, bool AUGMENTED>
 __global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shift, const float *mul,
                              const int64_t *rows, int64_t n, const int32_t *classes, T *to, int64_t ld, int parts,
@@ -264,7 +264,7 @@ __global__ void gather_dense(const X *x, int64_t H, bool quads, const float *shi
     }
 }
 
-/* A block a row: zeros first, then what is there. */
+/* One block for each row: zeros first, then the values. */
 template <typename T, bool AUGMENTED>
 __global__ void gather_sparse(const int64_t *start, const int32_t *column, const float *value, int64_t H,
                               const float *shift, const float *mul, const int64_t *rows, int64_t n,
@@ -289,7 +289,7 @@ __global__ void gather_sparse(const int64_t *start, const int32_t *column, const
     }
 }
 
-/* The rows have been gathered: the window may be filled anew. */
+/* The rows have been gathered, so the window may be refilled. */
 static void rows_used(cuda_state *s, const eh_table *t)
 {
     cuda_windows *w = (cuda_windows *)t->stream;
@@ -367,7 +367,7 @@ void cuda_append_bias(eh_compute *c, int64_t n, int64_t H, const eh_real *E, eh_
 
 /* ---- sparse rows ---- */
 
-/* A block a row; its entries are read together, a piece at a time. */
+/* One block for each row; its threads read the entries together, a chunk at a time. */
 enum { CHUNK = 128 };
 
 __global__ void sparse_rows_apply(const int64_t *start, const int32_t *column, const float *value, int64_t H,
@@ -378,7 +378,7 @@ __global__ void sparse_rows_apply(const int64_t *start, const int32_t *column, c
     __shared__ float by[CHUNK];
     for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
         const int64_t first = start[rows[i]], end = start[rows[i] + 1];
-        for (int64_t from = 0; from < F; from += blockDim.x) { /* all threads go round alike */
+        for (int64_t from = 0; from < F; from += blockDim.x) { /* all threads iterate equally often */
             const int64_t f = from + threadIdx.x;
             float sum = f < F ? C[H * F + f] : 0;
             for (int64_t e = first; e < end; e += CHUNK) {
@@ -406,8 +406,8 @@ void cuda_sparse_apply(eh_compute *c, const eh_table *t, const eh_row *rows, int
             F(t->mul), varying{(const int64_t *)R(rows)}, n, F(C), F_, F(U));
 }
 
-/* A block owns SLICE factors and walks the rows in order, so that every sum has one order: no two entries of a row share
- * a column, so the entries of a row may go in any order. */
+/* A block owns SLICE factors and processes the rows in order, so every sum has one order. The
+ * entries of a row may be processed in any order, because no two share a column. */
 enum { SLICE = 8, THREAD_ROWS = 32 };
 
 __global__ void sparse_rows_grad(const int64_t *start, const int32_t *column, const float *value, int64_t H,

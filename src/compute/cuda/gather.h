@@ -1,4 +1,4 @@
-/* What the kernels that gather rows share: where entries go, and how they are disturbed. */
+/* Code shared by the kernels that gather rows: output formats and augmentation. */
 #ifndef EH_CUDA_GATHER_H
 #define EH_CUDA_GATHER_H
 
@@ -7,7 +7,7 @@
 
 enum { GATHER_WIDE = 224 };
 
-/* Where a row's entries go: numbers, or an operand of so many parts. */
+/* The output of a row: scalars, or packed elements with `parts` parts. */
 struct real_row {
     float *at;
     __device__ void put(int64_t j, float v) const
@@ -42,12 +42,12 @@ __device__ static inline packed_row row_of(__nv_bfloat16 *X, int64_t i, int64_t 
     return {X + i * parts * ld, ld, parts};
 }
 
-/* An eh_augment as the device needs it, without gaps: parameters are compared byte by byte. */
+/* An eh_augment for the device, without padding, because parameters are compared byte by byte. */
 struct augmentation {
     uint64_t seed, pass;
-    float noise, kept; /* deviation; what an input that stays is multiplied with */
-    int32_t below;     /* eh_drop_below(); 0: none is dropped */
-    int32_t unused;    /* no gap */
+    float noise, kept; /* standard deviation; factor of an input that is not dropped */
+    int32_t below;     /* eh_drop_below(); 0: no dropout */
+    int32_t unused;    /* instead of padding */
 };
 
 static inline augmentation augmentation_of(const eh_augment *with)
@@ -62,7 +62,7 @@ __device__ static inline float kept_or_dropped(const augmentation &with, uint32_
     return (int32_t)(word >> 8) < with.below ? 0 : with.kept * v;
 }
 
-/* Columns j .. j + 3 of a row, j a multiple of four. */
+/* Augments columns j .. j + 3 of a row, j a multiple of four. */
 __device__ static inline float4 augment_four(const augmentation &with, int64_t row, int64_t j, float4 v)
 {
     const uint64_t index = eh_augment_index(with.pass, row);
@@ -82,14 +82,15 @@ __device__ static inline float4 augment_four(const augmentation &with, int64_t r
     return v;
 }
 
-/* One column alone. */
+/* Augments one column. */
 __device__ static inline float augment_one(const augmentation &with, int64_t row, int64_t j, float v)
 {
     const float4 all = augment_four(with, row, j - j % 4, float4{v, v, v, v});
     return j % 4 == 0 ? all.x : j % 4 == 1 ? all.y : j % 4 == 2 ? all.z : all.w;
 }
 
-/* deform.cu: gathers images that are moved. from: where the rows of a dense table are now. */
+/* warp.cu: gathers images and warps them. from: the current address of the rows of a dense
+ * table. */
 void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n, float *X,
                         int64_t ld, eh_label *label, const eh_augment *with);
 void cuda_gather_images(eh_compute *c, const eh_table *t, const void *from, const eh_row *rows, int64_t n,

@@ -1,8 +1,9 @@
-/* The list of noted kernels, and the graphs of lists that come again.
+/* The list of kernel launches, and the graphs of lists that repeat.
  *
- * A list is known by its kernels, their grids and their parameters, but for the soft ones. The first time it is launched
- * kernel by kernel, the second time it becomes a graph; from then on only soft parameters that changed are set and the
- * graph is launched, a few microseconds of the host's time for a whole training step. */
+ * A list is identified by its kernels, their grids and all parameters that are not `varying`.
+ * The first time, it is launched kernel by kernel. The second time, it becomes a graph. After
+ * that, only varying parameters that changed are set and the graph is launched, which takes a
+ * few microseconds of host time for a whole training step. */
 #include "compute/cuda/cuda.h"
 
 enum { GRAPHS = 64 };
@@ -10,11 +11,11 @@ enum { GRAPHS = 64 };
 struct cuda_graph {
     uint64_t key;
     size_t launches;
-    cudaGraph_t graph;    /* to which the nodes belong */
-    cudaGraphExec_t exec; /* NULL: seen once, or it could not be made */
-    bool never;           /* it could not be made */
+    cudaGraph_t graph;    /* owner of the nodes */
+    cudaGraphExec_t exec; /* NULL: seen once, or the graph could not be created */
+    bool never;           /* the graph could not be created */
     std::vector<cudaGraphNode_t> nodes;
-    std::vector<char> bytes; /* the parameters that it has */
+    std::vector<char> bytes; /* the current parameters of the graph */
 };
 
 static uint64_t mix(uint64_t key, const void *data, size_t bytes)
@@ -67,7 +68,7 @@ static cudaError_t launch(cuda_state *s, const cuda_launch &n)
     return cudaLaunchKernelExC(&config, n.kernel, args);
 }
 
-/* The node that a captured launch became. */
+/* The node of the last captured launch. */
 static cudaError_t last_node(cuda_state *s, cudaGraphNode_t *out)
 {
     cudaStreamCaptureStatus status;
@@ -83,7 +84,8 @@ static cudaError_t last_node(cuda_state *s, cudaGraphNode_t *out)
     return error;
 }
 
-/* Makes the list a graph; where that cannot be done it is never tried again, and nothing is lost. */
+/* Turns the list into a graph. If that fails, it is not tried again, and the list is launched as
+ * before. */
 static void record(cuda_state *s, cuda_graph *g)
 {
     cudaError_t error = cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal);
@@ -103,7 +105,7 @@ static void record(cuda_state *s, cuda_graph *g)
     if (g->never) cudaGetLastError();
 }
 
-/* Soft parameters that are not as the graph has them. */
+/* Sets the varying parameters that differ from those of the graph. */
 static void renew(cuda_state *s, cuda_graph *g)
 {
     for (size_t i = 0; i < s->list.launches.size(); i++) {
@@ -134,7 +136,8 @@ static void graph_free(cuda_graph *g)
     delete g;
 }
 
-/* The list's entry: the latest used last, the one longest unused goes when there are too many. */
+/* The entry of the list. Entries are sorted by last use; the oldest is removed if there are too
+ * many. */
 static cuda_graph *find(cuda_state *s)
 {
     const uint64_t key = key_of(s->list);
@@ -146,8 +149,8 @@ static cuda_graph *find(cuda_state *s)
         return g;
     }
     if (s->graphs.size() == GRAPHS) {
-        if (s->graphs.front()->exec) cudaStreamSynchronize(s->stream);
-        graph_free(s->graphs.front());
+        if (s->graphs[0]->exec) cudaStreamSynchronize(s->stream);
+        graph_free(s->graphs[0]);
         s->graphs.erase(s->graphs.begin());
     }
     s->graphs.push_back(new cuda_graph{key, s->list.launches.size(), NULL, NULL, false, {}, {}});
@@ -157,10 +160,10 @@ static cuda_graph *find(cuda_state *s)
 void cuda_run(cuda_state *s)
 {
     s->open_split = -1;
-    cudaSetDevice(s->device); /* the caller may be another thread than the one that opened it */
+    cudaSetDevice(s->device); /* the caller may be in another thread than the one that opened the device */
     if (s->list.launches.empty()) return;
     if (!s->failed) {
-        enum { FEW = 3 }; /* kernels, for which a graph gains nothing */
+        enum { FEW = 3 }; /* number of kernels up to which a graph gains nothing */
         cuda_graph *g = s->list.launches.size() > FEW ? find(s) : NULL;
         if (g && g->exec)
             renew(s, g);

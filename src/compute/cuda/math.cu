@@ -1,4 +1,4 @@
-/* The cuda backend's elementwise operations and vectors. */
+/* Elementwise and vector operations on the device. */
 #include "compute/cuda/cuda.h"
 
 enum { THREADS = 256 };
@@ -21,7 +21,8 @@ void cuda_power(eh_compute *c, int64_t rows, int64_t columns, int order, const e
                 parts_in(c), O(s));
 }
 
-/* Matrices that become operands; those asked for in a row share a launch, since none of them reads what another makes. */
+/* Matrices to pack. Consecutive requests share one launch, because none of them reads the output
+ * of another. */
 enum { JOBS = 4, SPLIT_ROWS = 4 };
 
 struct split_job {
@@ -29,8 +30,8 @@ struct split_job {
     __nv_bfloat16 *to;
     int64_t rows, ld;
     int columns, wide;
-    bool one;   /* a closing 1 behind the columns */
-    bool quads; /* whole quads, aligned */
+    bool one;   /* append the bias 1 to the columns */
+    bool quads; /* whole aligned groups of four */
     unsigned first_block;
 };
 
@@ -39,7 +40,7 @@ struct split_jobs {
     int count, parts;
 };
 
-/* A block takes SPLIT_ROWS rows of one of them. */
+/* A block processes SPLIT_ROWS rows of one of the matrices. */
 __global__ void split_rows(const __grid_constant__ split_jobs jobs)
 {
     begin_kernel();
@@ -66,7 +67,7 @@ void cuda_split(cuda_state *s, int64_t rows, int64_t columns, const float *from,
 {
     if (rows * wide == 0) return;
     split_jobs jobs;
-    memset((void *)&jobs, 0, sizeof jobs); /* padding too: lists are compared by bytes */
+    memset((void *)&jobs, 0, sizeof jobs); /* including padding, because lists are compared by bytes */
     jobs.parts = parts;
     if (s->open_split >= 0) {
         const cuda_launch &last = s->list.launches[(size_t)s->open_split];
@@ -101,7 +102,7 @@ void cuda_pack(eh_compute *c, int64_t rows, int64_t columns, const eh_real *from
         cuda_split(state_of(c), rows, columns, F(from), columns, false, parts_in(c), O(to), columns);
 }
 
-/* A block owns 32 columns; its 32 lanes of rows are added up in order. */
+/* A block owns 32 columns; the partial sums of its 32 rows of threads are added in order. */
 __global__ void column_sums_of(int64_t n, int64_t m, const float *A, float beta, float *out)
 {
     begin_kernel();
@@ -198,7 +199,7 @@ void cuda_average(eh_compute *c, int64_t count, const eh_real *x, const eh_loss 
             varying{S(loss)});
 }
 
-/* Entry j of row i: a number, or the sum of its parts. */
+/* Entry j of row i: a scalar, or the sum of its parts. */
 __device__ static float entry(const float *X, int64_t i, int64_t j, int64_t ld, int)
 {
     return X[i * ld + j];
@@ -216,7 +217,7 @@ __device__ static void put_entry(__nv_bfloat16 *X, int64_t i, int64_t j, int64_t
     store_parts(X + i * parts * ld + j, ld, parts, v);
 }
 
-/* A block of CUDA_BLOCK a row. */
+/* A block of CUDA_BLOCK threads for each row. */
 template <typename T>
 __global__ void adversarial_rows(int64_t n, int64_t H, float step, const T *X, int64_t ld, int parts, const float *dX,
                                  T *to)
@@ -241,7 +242,7 @@ void cuda_adversarial_step(eh_compute *c, int64_t n, int64_t H, double step, con
                 ld, parts_in(c), F(dX), O(to));
 }
 
-/* The sum of one number a thread, in a fixed tree; thread 0 has it. */
+/* The sum of one value of each thread in a fixed tree; thread 0 receives it. */
 __device__ static double block_sum(double value)
 {
     __shared__ double part[THREADS];
@@ -273,7 +274,7 @@ double cuda_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y
 {
     cuda_state *s = state_of(c);
     double sum = 0;
-    static_assert((int)CUDA_DOT_BLOCKS == (int)THREADS, "one block adds up the parts");
+    static_assert((int)CUDA_DOT_BLOCKS == (int)THREADS, "one block adds the partial sums");
     enqueue(s, CUDA_DOT_BLOCKS, THREADS, 0, dot_parts, count, F(x), F(y), s->sums);
     enqueue(s, 1, CUDA_DOT_BLOCKS, 0, dot_whole, s->sums);
     c->op->fetch(c, &sum, s->sums + CUDA_DOT_BLOCKS, sizeof sum);

@@ -1,20 +1,30 @@
-/* The k nearest rows on the device, exactly.
+/* Exact search of the k nearest rows on the device.
  *
- * In few dimensions by differences, a thread a query. In many, products in bfloat16 give rough distances
- * |q|^2 - 2 q.r + |r|^2 of a block of queries to a block of references, all taken relative to the first reference so that
- * the lengths are small. Rounding an entry to eight bits moves it by at most 2^-8 of itself, both by 2^-7 and a little, so
- * that 2 q.r moves by less than (2^-6 + ...) |q| |r| (Cauchy and Schwarz), and the float sums of `dims` terms, here and in
- * the lengths, by a part of dims 2^-24: `doubt`. A reference whose rough distance less the doubt is above the k-th best
- * cannot be among the nearest. Of the others, few, the distance is taken exactly, by differences. A warp a query. */
+ * In few dimensions, distances are computed from differences, one thread for each query. In many
+ * dimensions, products in bfloat16 give approximate distances |q|^2 - 2 q.r + |r|^2 of a block
+ * of queries to a block of references, all relative to the first reference so that the lengths
+ * are small. Rounding to eight bits changes an entry by at most 2^-8 of its value, two entries
+ * by 2^-7 and a little, so 2 q.r changes by less than (2^-6 + ...) |q| |r| (Cauchy and Schwarz).
+ * The float sums of `dims` terms, here and in the lengths, add an error proportional to dims
+ * 2^-24. The total is the bound `doubt`. A reference whose approximate distance minus the doubt
+ * is above the k-th best cannot be among the nearest. The few others get their exact distance
+ * from differences, one warp for each query. */
 #include "compute/cuda/cuda.h"
 
-/* Times |q| |r|, and times |q|^2 + |r|^2. */
+/* Factors of |q| |r| and of |q|^2 + |r|^2. */
 struct doubts {
     float products, squares;
 };
 
-enum { FEW_DIMS = 16, THREADS = 128, WARPS = THREADS / 32, SHORT = 8, PER_THREAD = 4 }; /* LANE: references at a time */
-static const int64_t QUERIES = 2048, REFERENCES = 4096; /* of a block of products: they stay in the cache */
+enum {
+    FEW_DIMS = 16,
+    THREADS = 128,
+    WARPS = THREADS / 32,
+    SHORT = 8,
+    PER_THREAD = 4
+}; /* PER_THREAD: references of a thread at a time */
+static const int64_t QUERIES = 2048,
+                     REFERENCES = 4096; /* size of a block of products, such that it stays in the cache */
 
 /* ---- few dimensions ---- */
 
@@ -28,7 +38,7 @@ template <int K> struct best_list {
 #pragma unroll
         for (int i = 0; i < K; i++) d[i] = INFINITY, at[i] = -1;
     }
-    /* Equal distances stay behind those found before; NaN is infinitely far. */
+    /* Equal distances are placed after earlier ones; NaN counts as infinitely far. */
     __device__ void offer(float x, int32_t j)
     {
         if (!(x < INFINITY)) x = INFINITY;
@@ -70,7 +80,7 @@ __global__ void nearest_few(const float *Q, int64_t q, const float *R, int64_t r
 
 /* ---- any ---- */
 
-/* Puts (d, j) into the sorted list of `found` best; returns how many there are now. */
+/* Inserts (d, j) into the sorted list of the `found` best. Returns the new length. */
 __device__ static int64_t put(float d, int64_t j, int64_t found, int64_t k, int64_t *index, float *distance)
 {
     if (found == k && !(d < distance[k - 1])) return found;
@@ -92,8 +102,9 @@ __device__ static float warp_distance2(const float *a, const float *b, int64_t d
     return sum;
 }
 
-/* to = from - origin by rows, zeros up to ld, and the rows' lengths; a warp a row */
-__global__ void centre_rows(int64_t count, int64_t dims, const float *from, const float *origin, __nv_bfloat16 *to,
+/* to = from - origin by rows, zeros up to ld, and the squared lengths of the rows; one warp for
+ * each row */
+__global__ void center_rows(int64_t count, int64_t dims, const float *from, const float *origin, __nv_bfloat16 *to,
                             int64_t ld, float *length)
 {
     begin_kernel();
@@ -109,8 +120,8 @@ __global__ void centre_rows(int64_t count, int64_t dims, const float *from, cons
     if (threadIdx.x % 32 == 0) length[i] = sqrtf(sum);
 }
 
-/* P (qs, rs): rough products of queries with the references from first_r on; NULL: all are taken exactly. Q and R are the
- * rows themselves, lists begin empty where first_r is 0. */
+/* P (qs, rs): approximate products of queries with the references from first_r on; NULL: all
+ * distances are exact. Q and R are the original rows. Lists start empty if first_r is 0. */
 __global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_r, int64_t dims, int64_t k,
                           const float *Q, const float *R, const float *q_length, const float *r_length, doubts doubt,
                           int64_t *index, float *distance)
@@ -150,7 +161,7 @@ __global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_
                 if (!__shfl_sync(0xffffffff, (int)wanted[e], next)) continue;
                 const int64_t j = first + PER_THREAD * next + e;
                 const float d = warp_distance2(Q + i * dims, R + j * dims, dims);
-                if (found == k && !(d < limit)) continue; /* the same for all lanes */
+                if (found == k && !(d < limit)) continue; /* the same for all threads of the warp */
                 if (laneid == 0) put(d, first_r + j, found, k, my_index, my_distance);
                 __syncwarp();
                 if (found < k) found++;
@@ -161,7 +172,7 @@ __global__ void take_near(const float *P, int64_t qs, int64_t rs, int64_t first_
     }
 }
 
-/* Blocks of WARPS rows: one for each, however many. */
+/* Number of blocks of WARPS rows. */
 static unsigned warps_for(int64_t rows)
 {
     return (unsigned)((rows + WARPS - 1) / WARPS);
@@ -180,10 +191,10 @@ static void many(eh_compute *c, const float *Q, int64_t q, const float *R, int64
     __nv_bfloat16 *near_Q = (__nv_bfloat16 *)(scratch + products),
                   *near_R = near_Q + q * ld; /* relative to the first reference */
     const doubts doubt = {0x1.04p-6f + (float)dims * 0x1p-24f, (64 + (float)dims / 16) * 0x1p-24f};
-    enqueue(s, warps_for(q), THREADS, 0, centre_rows, q, dims, Q, R, near_Q, ld, q_length);
+    enqueue(s, warps_for(q), THREADS, 0, center_rows, q, dims, Q, R, near_Q, ld, q_length);
     for (int64_t j = 0; j < r; j += rs) {
         const int64_t across = r - j < rs ? r - j : rs;
-        enqueue(s, warps_for(across), THREADS, 0, centre_rows, across, dims, R + j * dims, R, near_R, ld, r_length);
+        enqueue(s, warps_for(across), THREADS, 0, center_rows, across, dims, R + j * dims, R, near_R, ld, r_length);
         for (int64_t i = 0; i < q; i += qs) {
             const int64_t down = q - i < qs ? q - i : qs;
             cuda_rough_product(s, down, across, dims, near_Q + i * ld, near_R, ld, P, across);
@@ -198,7 +209,7 @@ void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R_,
 {
     cuda_state *s = state_of(c);
     if (q == 0 || k == 0) return;
-    enum { ALL = 64 }; /* references, up to which rough distances gain nothing */
+    enum { ALL = 64 }; /* number of references up to which approximate distances gain nothing */
     if (dims <= FEW_DIMS && k <= SHORT && r <= INT32_MAX)
         enqueue(s, blocks_for(q, THREADS), THREADS, 0,
                 dims <= 2   ? nearest_few<2>

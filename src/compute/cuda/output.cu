@@ -1,5 +1,5 @@
-/* The output layer Y = T V^T, and back: matrices that are tall or wide and as thin as the embedding, so that bytes and
- * not products are what counts. */
+/* The output layer Y = T V^T and its gradient. These matrices are as thin as the embedding, so
+ * memory bandwidth limits the speed, not arithmetic. */
 #include "compute/cuda/cuda.h"
 
 enum {
@@ -7,11 +7,11 @@ enum {
     ROWS = 8,
     COLUMNS = 32,
     THREAD_ROWS = 8,
-    CHUNK = 64,
-    CHUNKS = 64
-}; /* rows of a chunk, and chunks, as far as both go */
+    CHUNK = 64, /* smallest number of rows of a chunk */
+    CHUNKS = 64 /* largest number of chunks */
+};
 
-/* A warp a row. */
+/* One warp for each row. */
 template <int MAX_H>
 __global__ void output_rows(int64_t n, int h, int64_t m, const float *T, int64_t ldt, const float *V, int64_t ldv,
                             float *Y, int64_t ldy)
@@ -48,14 +48,14 @@ bool cuda_output(eh_compute *c, int64_t n, int64_t h, int64_t m, const float *T,
     return true;
 }
 
-/* The slope of a unit t. */
+/* The derivative of a unit with value t. */
 __device__ static float slope_of(bool relu, float t)
 {
     return relu ? (t > 0 ? 1 : 0) : t * (1 - t);
 }
 
-/* A block owns COLUMNS columns of `chunk` rows; what it adds up over its rows goes to parts (chunks, 1 + h, m), and the
- * last block of a column adds the chunks in their order. */
+/* A block owns COLUMNS columns of `chunk` rows and writes its sums over the rows to partial_sums
+ * (chunks, 1 + h, m). The last block of a column adds the chunks in order. */
 template <int MAX_H>
 __global__ void output_back(bool relu, int64_t n, int64_t m, int h, const float *dY, const float *V, const float *T,
                             int parts, bool add, __nv_bfloat16 *dA, int64_t chunk, float *partial_sums,
@@ -121,8 +121,8 @@ void cuda_output_grad(eh_compute *c, eh_epilogue slope, int64_t n, int64_t m, in
         cuda_fill(c, h * m, 0, dV);
         return;
     }
-    const size_t numbers = (size_t)(thin ? chunks * (1 + h) * m : n * m);
-    float *scratch = (float *)cuda_scratch_get(s, &s->output, numbers * sizeof *scratch, "the output layer");
+    const size_t scalars = (size_t)(thin ? chunks * (1 + h) * m : n * m);
+    float *scratch = (float *)cuda_scratch_get(s, &s->output, scalars * sizeof *scratch, "the output layer");
     if (!scratch) return;
     if (thin) {
         enqueue(s, dim3((unsigned)columns, (unsigned)chunks), dim3(COLUMNS, THREAD_ROWS), 0,

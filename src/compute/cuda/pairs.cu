@@ -1,30 +1,31 @@
-/* The neighbour objectives on the device, the fast kernel of objective/neighbour.c: distances by differences, made anew in
- * each pass, sums in a fixed order.
+/* Neighbor problems on the device, the fast kernel of objective/neighbor.c. Distances are
+ * computed from differences, again in each pass; sums have a fixed order.
  *
- * Against few compared points (exemplars) two kernels do it all, a warp a sample, a lane for each compared point:
- *   few_sums    the sums over each sample's pairs, and what blocks of samples add to the totals
- *   few_grads   the totals, weights, loss, dY, and what blocks add to dG; the last block adds those up
- * Against many (a batch against itself), or where P is given, a block a sample: many_sums, weigh, many_grads. */
+ * With few compared points (exemplars), there are two kernels, with a warp for each sample and a
+ * thread for each compared point:
+ *   few_sums    the sums over the pairs of each sample, and the partial totals of blocks of samples
+ *   few_grads   totals, weights, loss, dY, partial dG of blocks; the last block adds these
+ * With many compared points (a batch against itself) or with target_probs, each sample has a
+ * block: many_sums, weigh, many_grads. */
 #include "compute/cuda/cuda.h"
 #include "compute/pair_weights.h"
 
-enum { THREADS = CUDA_BLOCK, FEW = 256, FEW_NUMBERS = 512 };
+enum { THREADS = CUDA_BLOCK, FEW = 256, FEW_SCALARS = 512 };
 
 struct pairs {
     eh_pair_rule rule;
     bool self;
-    int power; /* of the student similarity (compute/similarity.h), as inverse and rate */
+    int power; /* of the Student similarity (compute/similarity.h), like inverse and rate */
     float inverse, rate;
     int64_t n, z, h;
     const float *Y, *G, *target_probs;
     const float *class_weight; /* NULL: 1 */
-    const float *share;        /* of the smoothing; NULL: none */
-    const int32_t
-        *other; /* the compared points' labels; the samples' own come beside this, since they change from step to
-                             step */
+    const float *share;        /* of the smoothing; NULL: no smoothing */
+    const int32_t *other;      /* labels of the compared points; labels of samples vary and are passed apart */
 };
 
-/* What a part of the samples adds to the totals; the sum of exp(log_all) is kept relative to its largest term. */
+/* The contribution of some samples to the totals. The sum of exp(log_all) is relative to its
+ * largest term. */
 struct partial {
     double with_target, same_pairs, largest, sum;
 };
@@ -34,7 +35,7 @@ __device__ static partial joined(const partial &a, const partial &b)
     partial c = {a.with_target + b.with_target, a.same_pairs + b.same_pairs, a.largest, a.sum};
     if (b.largest == a.largest) {
         c.sum = a.sum + b.sum;
-    } else if (!(b.largest <= a.largest)) { /* also where it is NaN */
+    } else if (!(b.largest <= a.largest)) { /* also if it is NaN */
         c.largest = b.largest;
         c.sum = b.sum + (a.sum == 0 ? 0 : a.sum * EH_PAIR_EXP(a.largest - b.largest));
     } else if (b.sum != 0) {
@@ -43,10 +44,10 @@ __device__ static partial joined(const partial &a, const partial &b)
     return c;
 }
 
-__device__ static partial partial_of(const eh_pair_sums &own, bool labelled)
+__device__ static partial partial_of(const eh_pair_sums &own, bool labeled)
 {
     partial p = {own.count > 0 ? own.weight : 0.0, own.weight * own.count, -INFINITY, 0};
-    if (labelled && !(own.log_all == -INFINITY)) p.largest = own.log_all, p.sum = 1;
+    if (labeled && !(own.log_all == -INFINITY)) p.largest = own.log_all, p.sum = 1;
     return p;
 }
 
@@ -68,8 +69,8 @@ struct join {
     }
 };
 
-/* Same class: samples without a label have none. */
-__device__ static bool kin(int32_t a, int32_t b)
+/* Whether both have the same class. Samples without a label have none. */
+__device__ static bool same_class(int32_t a, int32_t b)
 {
     return a == b && a >= 0;
 }
@@ -84,8 +85,8 @@ __device__ static float unit(const pairs &p, float d)
     return 1 / (1 + d * p.inverse);
 }
 
-/* What is summed over a sample's pairs. nearest, nearest_same: the distances that gaussian exponents are taken relative
- * to. */
+/* Sums over the pairs of a sample. nearest, nearest_same: the distances that Gaussian exponents
+ * are relative to. */
 struct row_sums {
     double all, mine, count, spread;
 };
@@ -108,8 +109,8 @@ __device__ static void add_spread(const pairs &p, float d, int64_t j, row_sums &
     if (p.share) sums.spread -= p.share[j] * (p.rule.gaussian ? d : p.power * log1pf(d * p.inverse));
 }
 
-/* The same where P is given, with target p. */
-__device__ static void add_given(const pairs &p, float d, float target, float nearest, row_sums &sums)
+/* The same with target_probs, for the target p. */
+__device__ static void add_target_probs(const pairs &p, float d, float target, float nearest, row_sums &sums)
 {
     const bool gaussian = p.rule.gaussian;
     const float x = d * p.inverse;
@@ -120,7 +121,7 @@ __device__ static void add_given(const pairs &p, float d, float target, float ne
     if (!gaussian && p.power > 1) sums.mine -= target * (p.power - 1) * log1pf(x);
 }
 
-/* logs: somebody asks for log_all. */
+/* logs: log_all is needed. */
 __device__ static eh_pair_sums sums_of(const pairs &p, bool logs, float nearest, float nearest_same,
                                        const row_sums &sums, int32_t label)
 {
@@ -132,7 +133,7 @@ __device__ static eh_pair_sums sums_of(const pairs &p, bool logs, float nearest,
             sums.count, sums.spread, p.class_weight && label >= 0 ? p.class_weight[label] : 1};
 }
 
-/* dloss/dd of the pair at distance d; spread: what smoothing adds to its attraction. */
+/* dloss/dd of the pair at distance d; spread: the attraction that smoothing adds. */
 __device__ static float slope(const pairs &p, float attract, float repel, float spread, bool same, float d)
 {
     const bool nca = p.rule.nca;
@@ -141,8 +142,8 @@ __device__ static float slope(const pairs &p, float attract, float repel, float 
     return ((same ? (nca ? attract * w : attract) : 0) + spread - repel * w) * (p.rate * u);
 }
 
-/* The same where P is given. */
-__device__ static float slope_given(const pairs &p, float target, float repel, float d)
+/* The same with target_probs. */
+__device__ static float slope_target_probs(const pairs &p, float target, float repel, float d)
 {
     const float u = unit(p, d);
     return p.rule.gaussian ? target - expf(repel - d) : (target - repel * student(p, u)) * (p.rate * u);
@@ -168,13 +169,13 @@ __device__ static float warp_min(float v)
     return v;
 }
 
-/* Compared points, the block's samples, and their labels, in shared memory. */
-struct held {
-    float G[FEW_NUMBERS], Y[FEW_NUMBERS];
+/* Compared points, the samples of the block and their labels, in shared memory. */
+struct shared_points {
+    float G[FEW_SCALARS], Y[FEW_SCALARS];
     int32_t other[FEW], label[FEW_WARPS];
 };
 
-__device__ static void hold(const pairs &p, const int32_t *label, held &to)
+__device__ static void hold(const pairs &p, const int32_t *label, shared_points &to)
 {
     const int64_t first = (int64_t)blockIdx.x * FEW_WARPS;
     const int rows = p.n - first < FEW_WARPS ? (int)(p.n - first) : FEW_WARPS;
@@ -188,7 +189,7 @@ __device__ static void hold(const pairs &p, const int32_t *label, held &to)
 __global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels, eh_pair_sums *sums, partial *partials)
 {
     begin_kernel();
-    __shared__ held have;
+    __shared__ shared_points have;
     __shared__ partial warps[FEW_WARPS];
     hold(p, labels, have);
     const float *G = have.G;
@@ -204,13 +205,13 @@ __global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels,
         for (int j = laneid; gaussian && j < z; j += 32) {
             const float d = distance2(y, G + j * h, h);
             nearest = fminf(nearest, d);
-            if (kin(label, other[j])) nearest_same = fminf(nearest_same, d);
+            if (same_class(label, other[j])) nearest_same = fminf(nearest_same, d);
         }
         if (gaussian) nearest = warp_min(nearest), nearest_same = warp_min(nearest_same);
         row_sums all = {};
         for (int j = laneid; j < z; j += 32) {
             const float d = distance2(y, G + j * h, h);
-            add_pair(p, d, kin(label, other[j]), nearest, nearest_same, all);
+            add_pair(p, d, same_class(label, other[j]), nearest, nearest_same, all);
             add_spread(p, d, j, all);
         }
         all.all = warp_sum(all.all), all.mine = warp_sum(all.mine), all.count = warp_sum(all.count);
@@ -227,27 +228,49 @@ __global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels,
     partials[blockIdx.x] = mine;
 }
 
-/* grads (blocks, z h): what each block adds to dG. */
+/* Joins the partial results of all blocks into whole[0], by the threads of one warp. */
+__device__ static void join_partials(bool gaussian, const partial *partials, int laneid, partial *whole)
+{
+    partial mine = {0, 0, gaussian ? -INFINITY : 0, 0};
+    for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) mine = joined(mine, partials[b]);
+    whole[laneid] = mine;
+    for (int half = 16; half; half /= 2) {
+        __syncwarp();
+        if (laneid < half) whole[laneid] = joined(whole[laneid], whole[laneid + half]);
+    }
+}
+
+/* Sums the gradients and losses of all blocks, in the last block. Each warp sums one scalar at a
+ * time, and each thread of the warp takes every 32nd block. */
+__device__ static void sum_blocks(const float *grads, const double *losses, int scalars, int warp, int laneid,
+                                  float *dG, eh_loss_value *loss)
+{
+    for (int e = warp; e < scalars; e += FEW_WARPS) {
+        float sum = 0;
+        for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) sum += __ldcg(grads + (int64_t)b * scalars + e);
+        sum = warp_sum(sum);
+        if (laneid == 0) dG[e] = sum;
+    }
+    if (warp) return;
+    double all = 0;
+    for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) all += __ldcg(losses + b);
+    all = warp_sum(all);
+    if (laneid == 0) *loss = {all, 0};
+}
+
+/* grads (blocks, z h): contribution of each block to dG. */
 __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums,
                           const partial *partials, double *losses, float *grads, unsigned *ticket, eh_loss_value *loss,
                           float *dY, float *dG)
 {
     begin_kernel();
-    __shared__ held have;
-    __shared__ float pulls[FEW_WARPS][FEW_NUMBERS];
+    __shared__ shared_points have;
+    __shared__ float pulls[FEW_WARPS][FEW_SCALARS];
     __shared__ partial whole[32];
     __shared__ double lost[FEW_WARPS];
-    const int warp = threadIdx.x / 32, laneid = threadIdx.x % 32, z = (int)p.z, h = (int)p.h, numbers = z * h;
-    if (warp == 0) {
-        partial mine = {0, 0, p.rule.gaussian ? -INFINITY : 0, 0};
-        for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) mine = joined(mine, partials[b]);
-        whole[laneid] = mine;
-        for (int half = 16; half; half /= 2) {
-            __syncwarp();
-            if (laneid < half) whole[laneid] = joined(whole[laneid], whole[laneid + half]);
-        }
-    }
-    for (int e = laneid; e < numbers; e += 32) pulls[warp][e] = 0;
+    const int warp = threadIdx.x / 32, laneid = threadIdx.x % 32, z = (int)p.z, h = (int)p.h, scalars = z * h;
+    if (warp == 0) join_partials(p.rule.gaussian, partials, laneid, whole);
+    for (int e = laneid; e < scalars; e += 32) pulls[warp][e] = 0;
     hold(p, labels, have);
     const float *G = have.G;
     const int32_t *other = have.other;
@@ -264,7 +287,7 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
         const int j = first + laneid;
         const float *g = G + (j < z ? j : 0) * h;
         const float more = p.share && j < z ? spread * p.share[j] : 0;
-        const float D = j < z ? 2 * slope(p, attract, repel, more, kin(label, other[j]), distance2(y, g, h)) : 0;
+        const float D = j < z ? 2 * slope(p, attract, repel, more, same_class(label, other[j]), distance2(y, g, h)) : 0;
         for (int k = 0; k < h; k++) {
             const float push = j < z ? D * (y[k] - g[k]) : 0;
             if (j < z) pulls[warp][j * h + k] -= push;
@@ -274,10 +297,10 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
     }
     if (laneid == 0) lost[warp] = weight.loss;
     __syncthreads();
-    for (int e = (int)threadIdx.x; e < numbers; e += FEW_THREADS) {
+    for (int e = (int)threadIdx.x; e < scalars; e += FEW_THREADS) {
         float sum = 0;
         for (int w = 0; w < FEW_WARPS; w++) sum += pulls[w][e];
-        grads[(int64_t)blockIdx.x * numbers + e] = sum;
+        grads[(int64_t)blockIdx.x * scalars + e] = sum;
     }
     if (threadIdx.x == 0) {
         double all = 0;
@@ -285,18 +308,7 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
         losses[blockIdx.x] = all;
     }
     if (!last_block(ticket, gridDim.x)) return;
-    /* a warp a number: lanes take every 32nd block */
-    for (int e = warp; e < numbers; e += FEW_WARPS) {
-        float sum = 0;
-        for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) sum += __ldcg(grads + (int64_t)b * numbers + e);
-        sum = warp_sum(sum);
-        if (laneid == 0) dG[e] = sum;
-    }
-    if (warp) return;
-    double all = 0;
-    for (unsigned b = (unsigned)laneid; b < gridDim.x; b += 32) all += __ldcg(losses + b);
-    all = warp_sum(all);
-    if (laneid == 0) *loss = {all, 0};
+    sum_blocks(grads, losses, scalars, warp, laneid, dG, loss);
 }
 
 /* ---- many ---- */
@@ -314,7 +326,7 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
             if (p.self && i == j) continue;
             const float d = distance2(y, p.G + j * p.h, p.h);
             nearest = fminf(nearest, d);
-            if (!p.target_probs && kin(label, other[j])) nearest_same = fminf(nearest_same, d);
+            if (!p.target_probs && same_class(label, other[j])) nearest_same = fminf(nearest_same, d);
         }
         nearest = block_reduce(nearest, minimum());
         nearest_same = block_reduce(nearest_same, minimum());
@@ -324,9 +336,9 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
         if (p.self && i == j) continue;
         const float d = distance2(y, p.G + j * p.h, p.h);
         if (p.target_probs)
-            add_given(p, d, p.target_probs[i * p.z + j], nearest, all);
+            add_target_probs(p, d, p.target_probs[i * p.z + j], nearest, all);
         else
-            add_pair(p, d, kin(label, other[j]), nearest, nearest_same, all);
+            add_pair(p, d, same_class(label, other[j]), nearest, nearest_same, all);
         add_spread(p, d, j, all);
     }
     all.all = block_reduce(all.all, add());
@@ -347,7 +359,7 @@ __global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, co
     const eh_pair_totals totals = totals_of(block_reduce(whole, join()));
     double sum = 0;
     for (int64_t i = threadIdx.x; i < p.n; i += THREADS) {
-        const eh_pair_weight w = p.target_probs ? eh_given_weight_of(&p.rule, &totals, &sums[i])
+        const eh_pair_weight w = p.target_probs ? eh_target_probs_weight_of(&p.rule, &totals, &sums[i])
                                                 : eh_pair_weight_of(&p.rule, &totals, &sums[i], labels[i] >= 0);
         weights[i] = float4{(float)w.attract, (float)w.repel, (float)w.spread, 0};
         sum += w.loss;
@@ -356,7 +368,8 @@ __global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, co
     if (threadIdx.x == 0) *loss = {sum, 0};
 }
 
-/* The slope of a row's pair t, as a sample or as a compared point; both: of the two together. */
+/* The derivative of pair t of a row, as a sample or as a compared point; both: the sum of the
+ * two. */
 __device__ static float many_slope(const pairs &p, const int32_t *labels, const int32_t *other_labels,
                                    const float4 *weights, bool as_sample, bool both, int64_t row, int64_t t)
 {
@@ -365,15 +378,15 @@ __device__ static float many_slope(const pairs &p, const int32_t *labels, const 
     const float4 w = weights[as_sample ? row : t];
     if (p.target_probs) {
         const float target = as_sample ? p.target_probs[row * p.z + t] : p.target_probs[t * p.z + row];
-        return slope_given(p, target, w.y, d) + (both ? slope_given(p, target, weights[t].y, d) : 0);
+        return slope_target_probs(p, target, w.y, d) + (both ? slope_target_probs(p, target, weights[t].y, d) : 0);
     }
-    const bool same = as_sample ? kin(labels[row], other_labels[t]) : kin(other_labels[row], labels[t]);
+    const bool same = as_sample ? same_class(labels[row], other_labels[t]) : same_class(other_labels[row], labels[t]);
     const float spread = p.share ? w.z * p.share[as_sample ? t : row] : 0; /* never with `both` */
     return slope(p, w.x, w.y, spread, same, d) + (both ? slope(p, weights[t].x, weights[t].y, 0, same, d) : 0);
 }
 
-/* out (rows, h) = 2 sum over others of D (own - other), a block a row; both: of the row as a sample and as a compared
- * point. WIDE: outputs at a time. */
+/* out (rows, h) = 2 sum over others of D (own - other), a block for each row; both: the row as a
+ * sample and as a compared point. WIDE: outputs at a time. */
 template <int WIDE>
 __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *labels, const int32_t *other_labels,
                            const float4 *weights, bool as_sample, bool both, float *out)
@@ -384,7 +397,7 @@ __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *label
     for (int64_t first = 0; first < p.h; first += WIDE) {
         double sum[WIDE] = {};
         for (int64_t t = threadIdx.x; t < others; t += THREADS) {
-            if (p.self && t == row) continue; /* its slope may be infinite, its difference is zero */
+            if (p.self && t == row) continue; /* its derivative may be infinite, but its difference is zero */
             const float D = many_slope(p, labels, other_labels, weights, as_sample, both, row, t);
 #pragma unroll
             for (int k = 0; k < WIDE; k++)
@@ -399,7 +412,8 @@ __global__ void many_grads(const __grid_constant__ pairs p, const int32_t *label
     }
 }
 
-/* The same for wide rows (the input space): slopes of a strip of others first, then a thread for every output. */
+/* The same for wide rows (the input space): first the derivatives of a strip of others, then a
+ * thread for each output. */
 __global__ void wide_grads(const __grid_constant__ pairs p, const int32_t *labels, const int32_t *other_labels,
                            const float4 *weights, bool as_sample, bool both, float *out)
 {
@@ -421,8 +435,6 @@ __global__ void wide_grads(const __grid_constant__ pairs p, const int32_t *label
         }
     }
 }
-
-/* ---- */
 
 static void few(cuda_state *s, const pairs &d, const int32_t *label, eh_loss *loss, float *dY, float *dG)
 {
@@ -478,8 +490,8 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh
         return;
     }
     const int32_t *label = L(p->label), *other = L(p->other_label);
-    if (!p->self && !p->target_probs && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_NUMBERS &&
-        FEW_WARPS * p->h <= FEW_NUMBERS)
+    if (!p->self && !p->target_probs && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_SCALARS &&
+        FEW_WARPS * p->h <= FEW_SCALARS)
         few(s, d, label, loss, F(dY), F(dG));
     else
         many(s, d, label, other, loss, F(dY), F(dG));

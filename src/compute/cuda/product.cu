@@ -1,10 +1,10 @@
-/* Products on tensor cores, with what follows them (eh_epilogue) done before the tile leaves the chip (product.h says how
- * numbers are held). Here: tiles by mma, which every device since 8.0 has, in any size and alignment; and the choice of
- * tiles for all products.
+/* Products on tensor cores. The epilogue runs before the tile leaves the chip; product.h
+ * describes the packed format. This file has the tiles by mma, which every device since 8.0
+ * supports, for any size and alignment, and the choice of tiles for all products.
  *
- * A block owns a tile of the result; four warps share it, and where tiles are small, several such fours share the inner
- * dimension and add up their sums in the end. Tiles of A and B come in stages by asynchronous copies; what lies outside is
- * filled with zeros on the way. */
+ * A block owns a tile of the result, which four warps share. For small tiles, several groups of
+ * four warps share the inner dimension and add their sums at the end. Asynchronous copies load
+ * tiles of A and B in stages and fill the area outside the matrix with zeros. */
 #include "compute/cuda/product.h"
 
 typedef __nv_bfloat16 bfloat;
@@ -19,7 +19,7 @@ __device__ static inline void copy16(void *to, const void *from, int bytes)
 
 enum { WIDE = 8 }; /* entries of a copy */
 
-/* (ROWS, COLS) of a matrix of which (rows, cols) are there. */
+/* Loads (ROWS, COLS) of a matrix of which (rows, cols) exist. */
 template <int ROWS, int COLS, int THREADS>
 __device__ static inline void load_tile(bfloat *to, int stride, const bfloat *from, int64_t ld, int rows, int cols)
 {
@@ -33,7 +33,7 @@ __device__ static inline void load_tile(bfloat *to, int stride, const bfloat *fr
     }
 }
 
-/* The same, where rows are not aligned. */
+/* The same for rows that are not aligned. */
 template <int ROWS, int COLS, int THREADS>
 __device__ __noinline__ static void load_slowly(bfloat *to, int stride, const bfloat *from, int64_t ld, int rows,
                                                 int cols)
@@ -78,7 +78,7 @@ template <bool TRANS> __device__ static inline void load_matrices(uint32_t *r, c
                      : "r"(at));
 }
 
-/* The 16 x 16 fragment of A at row m and column k of the tile; TA: the tile lies (k, m). */
+/* The 16 x 16 fragment of A at row m and column k of the tile; TA: the tile is stored as (k, m). */
 template <bool TA> __device__ static inline void fragment_A(uint32_t *a, const bfloat *tile, int stride, int m, int k)
 {
     const int laneid = threadIdx.x % 32, q = laneid / 8, r = laneid % 8;
@@ -86,7 +86,7 @@ template <bool TA> __device__ static inline void fragment_A(uint32_t *a, const b
         a, tile + (TA ? (k + q / 2 * 8 + r) * stride + m + q % 2 * 8 : (m + q % 2 * 8 + r) * stride + k + q / 2 * 8));
 }
 
-/* Two fragments of B beside each other, 16 x 8 each, at row k and column n; TB: the tile lies (n, k). */
+/* Two adjacent 16 x 8 fragments of B at row k and column n; TB: the tile is stored as (n, k). */
 template <bool TB>
 __device__ static inline void fragments_B(uint32_t (*b)[2], const bfloat *tile, int stride, int k, int n)
 {
@@ -97,9 +97,9 @@ __device__ static inline void fragments_B(uint32_t (*b)[2], const bfloat *tile, 
 
 /* ---- one tile ---- */
 
-enum { BK = 64, STEP = 16, PAD = 8 }; /* inner entries of a stage, of a fragment; so that no two rows share banks */
+enum { BK = 64, STEP = 16, PAD = 8 }; /* inner entries of a stage, of a fragment; padding against bank conflicts */
 
-/* Entries that one operand's tile of `size` rows of the result takes, in whichever way it lies. */
+/* Number of entries of the tile of one input for `size` rows of the result, in either layout. */
 __host__ __device__ constexpr int tile_entries(int size)
 {
     const int along = size * (BK + PAD), across = BK * (size + PAD);
@@ -161,7 +161,7 @@ __device__ static inline void tile_product(const problem &p, int m0, int n0, bfl
     __syncthreads();
 }
 
-/* The tile into shared memory, the sums of the fours added in their order. */
+/* Stores the tile in shared memory; the sums of the groups are added in order. */
 template <int BM, int BN, int FOURS>
 __device__ static inline void lay_down(float *tile, const float (&d)[BM / 32][BN / 16][4])
 {
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(FOURS * 128) tiles(const __grid_constant__ pro
     store_tile<BN>(p, (float *)shared, BN + PAD, BM, m, n, (int)threadIdx.x / 32, FOURS * 4);
 }
 
-/* ---- choosing and noting ---- */
+/* ---- choosing and launching ---- */
 
 template <int BM, int BN, int STAGES, int FOURS> static constexpr shape shape_of(double rate)
 {
@@ -221,7 +221,7 @@ template <int BM, int BN, int STAGES, int FOURS> static constexpr shape shape_of
 enum { SHAPES = 2 };
 static const shape mma_shapes[SHAPES] = {shape_of<64, 64, 4, 4>(0.8), shape_of<128, 128, 3, 1>(1.2)};
 
-/* The shapes that a product may take. */
+/* The shapes that a product may use. */
 struct choice {
     const shape *first;
     int count;
@@ -238,9 +238,10 @@ static int64_t tiles_of(const shape &s, const problem &p)
     return (int64_t)((p.M + s.BM - 1) / s.BM) * ((p.N + s.BN - 1) / s.BN);
 }
 
-/* Stages of a shape for so many parts. All shared memory is for one block of a multiprocessor; but small tiles that are
- * more than there are multiprocessors, or of one part, share it by two. */
-enum { MAX_SHARED = 216 << 10, SWIZZLE = 1024 }; /* SWIZZLE: what its tiles are aligned to */
+/* Number of stages of a shape for `parts` parts. One block of a multiprocessor uses all shared
+ * memory. Two blocks share it if tiles are small and either outnumber the multiprocessors or
+ * have one part. */
+enum { MAX_SHARED = 216 << 10, SWIZZLE = 1024 }; /* SWIZZLE: alignment of its tiles */
 
 static int stages_of(const cuda_state *s, const shape &one, int parts, int64_t tiles)
 {
@@ -250,13 +251,13 @@ static int stages_of(const cuda_state *s, const shape &one, int parts, int64_t t
     return stages < WGMMA_STAGES ? stages : WGMMA_STAGES;
 }
 
-/* Whether the device has the shared memory for it. */
+/* Whether the device has enough shared memory for the shape. */
 static bool fits(const cuda_state *s, const shape &one)
 {
     return (one.stages ? one.stages * (int)one.stage : MAX_SHARED) + SWIZZLE <= s->max_shared;
 }
 
-/* The shape whose last multiprocessor would be done first. */
+/* The shape with the smallest expected time. */
 static const shape *choose(const cuda_state *s, choice among, const problem &p)
 {
     const shape *best = NULL;
@@ -327,7 +328,7 @@ void cuda_product(eh_compute *c, const eh_product *q)
     add(state_of(c), p);
 }
 
-/* A product of numbers: as operands first, in room of the backend's own, with rows that are aligned. */
+/* A product of scalars: packs both matrices first, in scratch memory with aligned rows. */
 static void real_product(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t K, int parts, double alpha,
                          const float *A, int64_t lda, const float *B, int64_t ldb, double beta, float *C, int64_t ldc)
 {

@@ -1,12 +1,13 @@
-/* A launch of products: what product.cu (tiles by mma, any device) and wgmma.cu (Hopper's own) share.
+/* Products: declarations shared by product.cu (tiles by mma, any device) and wgmma.cu (Hopper).
  *
- * An operand is a matrix of bfloat16. Where more than their eight bits are asked for, a number is the sum of two or three
- * bfloat16 parts, x = x0 + x1 + x2, and a row of `ld` entries lies as `parts` rows of ld: first parts, second parts, third
- * parts. A product then is the sum of the products of parts, smallest first, that matter:
+ * A packed matrix consists of bfloat16. If more than their eight bits of precision are
+ * requested, a scalar is the sum of two or three bfloat16 parts, x = x0 + x1 + x2, and a row of
+ * `ld` entries is stored as `parts` rows of ld: first parts, second parts, third parts. A
+ * product is then the sum of the significant products of parts, smallest first:
  *   bf16   one part:    a0 b0
- *   tf32   two parts:   a1 b0 + a0 b1 + a0 b0                              (16 bits; TF32 itself has 11)
- *   fp32   three parts: a2 b0 + a0 b2 + a1 b1 + a1 b0 + a0 b1 + a0 b0      (24 bits, as float32 has)
- * all summed in float32. */
+ *   tf32   two parts:   a1 b0 + a0 b1 + a0 b0                              (16 bits; TF32 has 11)
+ *   fp32   three parts: a2 b0 + a0 b2 + a1 b1 + a1 b0 + a0 b1 + a0 b0      (24 bits, like float32)
+ * All sums are in float32. */
 #ifndef EH_CUDA_PRODUCT_H
 #define EH_CUDA_PRODUCT_H
 
@@ -21,7 +22,7 @@ struct problem {
     __nv_bfloat16 *P;
     int64_t lda, ldb, ldc;
     int M, N, K, parts, epilogue;
-    int order;  /* of the powers */
+    int order;  /* of EH_EPILOGUE_POWER and EH_EPILOGUE_POWER_GRAD */
     int stages; /* of tiles in shared memory */
     float alpha, beta;
     bool ta, tb;
@@ -36,14 +37,15 @@ struct maps {
 /* A way to cut products into tiles. */
 struct shape {
     int BM, BN;
-    double rate[3]; /* of a multiprocessor, relative, for numbers of one, two and three parts; 0: will not do */
+    double rate[3]; /* relative speed of a multiprocessor for one, two and three parts; 0: not supported */
     unsigned threads;
     int stages;     /* of tiles in shared memory; 0: as many as fit, each with all parts */
-    unsigned stage; /* bytes of a stage, of one part */
+    unsigned stage; /* bytes of a stage with one part */
     void (*kernel)(problem, maps);
 };
 
-/* wgmma.cu: shapes for Hopper, and the maps of a product for them; false: it cannot be. */
+/* wgmma.cu: shapes for Hopper, and the tensor maps of a product. wgmma_maps() returns false if
+ * there can be none. */
 enum { WGMMA_SHAPES = 4, WGMMA_STAGES = 8 };
 extern const shape wgmma_shapes[WGMMA_SHAPES];
 bool wgmma_maps(const problem &p, maps *out);
@@ -55,7 +57,7 @@ __host__ __device__ static inline int products_of(int parts)
     return parts == 1 ? 1 : parts == 2 ? 3 : 6;
 }
 
-/* Of product i the part of A and the part of B. */
+/* The parts of A and of B in product i. */
 __device__ static inline void parts_of(int parts, int i, int *a, int *b)
 {
     const int left = products_of(parts) - 1 - i; /* 0: a0 b0, then a0 b1, a1 b0, a1 b1, a0 b2, a2 b0 */
@@ -63,14 +65,14 @@ __device__ static inline void parts_of(int parts, int i, int *a, int *b)
     *b = left == 1 || left == 3 ? 1 : left == 4 ? 2 : 0;
 }
 
-/* ---- what follows a product, from a tile in shared memory ---- */
+/* ---- epilogue, from a tile in shared memory ---- */
 
 template <int EPILOGUE> __device__ static inline float apply_epilogue(const problem &p, float v, float with)
 {
     switch (EPILOGUE) {
     case EH_EPILOGUE_POWER: return int_power(v, p.order);
     case EH_EPILOGUE_SIGMOID: return __fdividef(1, 1 + __expf(-(v + with)));
-    case EH_EPILOGUE_RELU: return v + with < 0 ? 0 : v + with; /* NaN stays */
+    case EH_EPILOGUE_RELU: return v + with < 0 ? 0 : v + with; /* keeps NaN */
     case EH_EPILOGUE_POWER_GRAD: return v * (float)p.order * (p.order == 2 ? with : int_power(with, p.order - 1));
     case EH_EPILOGUE_SIGMOID_GRAD: return v * with * (1 - with);
     case EH_EPILOGUE_RELU_GRAD: return with > 0 ? v : 0;
@@ -87,8 +89,8 @@ template <int EPILOGUE> __device__ static inline void store_one(const problem &p
     if (p.P) store_parts(p.P + m * p.parts * p.ldc + n, p.ldc, p.parts, f);
 }
 
-/* Four entries from row m and column n on, where they are there; what they need is read in any case, so that readings
- * do not wait for each other. */
+/* Stores four entries from row m and column n on, if they exist. Inputs are loaded in any case,
+ * so that loads do not wait for each other. */
 template <int EPILOGUE> __device__ static inline void store_four(const problem &p, int m, int n, float4 v)
 {
     const bool there = m < p.M && n < p.N;
@@ -107,7 +109,7 @@ template <int EPILOGUE> __device__ static inline void store_four(const problem &
     if (p.P) store_parts_of_four(p.P + m * p.parts * p.ldc + n, p.ldc, p.parts, f);
 }
 
-/* A warp takes whole rows, or, where they are short, several at a time. */
+/* A warp stores whole rows, or several short rows at a time. */
 template <int EPILOGUE, int BN>
 __device__ static inline void store_rows(const problem &p, const float *tile, int stride, int rows, int m0, int n0,
                                          int warp, int warps)
@@ -129,7 +131,8 @@ __device__ static inline void store_rows(const problem &p, const float *tile, in
             store_four<EPILOGUE>(p, m0 + r, n0 + k + 128 * e, *(const float4 *)(tile + r * stride + k + 128 * e));
 }
 
-/* `rows` rows of BN columns, the first of which are m0 and n0 of the result, by warp number `warp` of `warps`. */
+/* Stores `rows` rows of BN columns, from (m0, n0) of the result on, by warp number `warp` of
+ * `warps`. */
 template <int BN>
 __device__ static inline void store_tile(const problem &p, const float *tile, int stride, int rows, int m0, int n0,
                                          int warp, int warps)
@@ -151,7 +154,8 @@ __device__ static inline void store_tile(const problem &p, const float *tile, in
     }
 }
 
-/* Tiles in bands of BAND rows, column after column, so that blocks that run side by side share what they read. */
+/* Orders tiles in bands of BAND rows, column by column, so that concurrent blocks share their
+ * inputs. */
 __device__ static inline void place_of(int tile, int down, int across, int *i, int *j)
 {
     enum { BAND = 8 };

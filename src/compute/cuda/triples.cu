@@ -1,6 +1,6 @@
-/* The large-margin problems on the device (compute.h): bounds 1 + d_it first, then a block an anchor walks all pairs (i, j),
- * which gives what the anchor adds to the loss, its gradient as an anchor and as an impostor, and its targets' gradients;
- * the last kernel adds up the loss. */
+/* Large-margin problems on the device (compute.h). First the bounds 1 + d_it; then a block for
+ * each anchor passes over all pairs (i, j) and computes the loss of the anchor, its gradient as
+ * an anchor and as an impostor, and the gradients of its targets; the last kernel sums the loss. */
 #include "compute/cuda/cuda.h"
 
 enum { THREADS = CUDA_BLOCK, WIDE = 16, NEAR = 4 }; /* outputs and targets at a time */
@@ -11,7 +11,7 @@ struct triples {
     const float *Y;
 };
 
-/* bound (targets, n): 1 + d_it; -inf where there is no target */
+/* bound (targets, n): 1 + d_it; -inf if the target is absent */
 __global__ void find_bounds(const __grid_constant__ triples p, const int32_t *label, float *bound)
 {
     begin_kernel();
@@ -29,8 +29,9 @@ __device__ static bool within(float bound, float d)
     return !(bound - d <= 0);
 }
 
-/* Row i against all anchors of other classes, within the bounds of targets `near` to near + NEAR: to out (h) is added what
- * they push, and of these targets active is how many impostors lie within. Returns the sum of margins. */
+/* Row i against all anchors of other classes, within the bounds of targets `near` to near +
+ * NEAR: adds the push to out (h), counts the impostors within each bound in active, and returns
+ * the sum of margins. */
 __device__ static double push_pass(const triples &p, const int32_t *label, const float *bound, int64_t near,
                                    int32_t *active, float *out)
 {
@@ -79,7 +80,8 @@ __device__ static double push_pass(const triples &p, const int32_t *label, const
     return block_reduce(margins, add());
 }
 
-/* loss (n): what each anchor adds; active (n, targets): impostors within each bound */
+/* loss (n): contribution of each anchor; active (n, targets): number of impostors within each
+ * bound */
 __global__ void pull_and_push(const __grid_constant__ triples p, const int32_t *label, const float *bound,
                               int32_t *active, double *loss, float *dY)
 {

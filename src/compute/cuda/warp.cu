@@ -1,13 +1,14 @@
-/* Images moved on their way into a batch; compute/warp.h has the formulas. Each pixel looks up its own four in the raw
- * image: that has a few kilobytes, and a block reads nothing but it. */
+/* Warps images while they are gathered. The formulas are in compute/warp.h. Each pixel reads its
+ * four source pixels from the raw image directly: an image has a few kilobytes, and a block
+ * reads only one. */
 #include "compute/cuda/gather.h"
 
 enum { NODES = EH_WARP_NODES, NODE_BLOCKS = (EH_WARP_NORMALS + 3) / 4 };
 
-/* How images are moved, as the device needs it, without gaps. */
+/* The parameters of image warping for the device, without padding. */
 struct warp_params {
     int32_t rows, columns;
-    float shift, affine, node; /* node: deviation of the field's nodes; 0: no field */
+    float shift, affine, node; /* node: standard deviation of the nodes of the field; 0: no field */
 };
 
 template <typename X> struct dense_images {
@@ -37,14 +38,14 @@ struct sparse_images {
     }
 };
 
-/* The raw value at (i, j); 0 outside. */
+/* The raw value at (i, j); 0 outside the image. */
 template <typename Images>
 __device__ static float pixel(const Images &from, const warp_params &by, int64_t row, int32_t i, int32_t j)
 {
     return i >= 0 && i < by.rows && j >= 0 && j < by.columns ? from.at(row, i * by.columns + j) : 0;
 }
 
-/* What comes to pixel p of an image. node (2, NODES, NODES), where there is a field. */
+/* The value of pixel p of a warped image. node (2, NODES, NODES) if there is a field. */
 template <typename Images>
 __device__ static float moved_pixel(const Images &from, const warp_params &by, const eh_warp &d, const float *node,
                                     int64_t row, int32_t p)
@@ -70,7 +71,8 @@ __device__ static float moved_pixel(const Images &from, const warp_params &by, c
     return above + b * (below - above);
 }
 
-/* How the image in row `row` is moved, and the nodes of its field; all threads of the block come here. */
+/* The warp of the image in row `row`, and the nodes of its field; all threads of the block call
+ * this. */
 __device__ static eh_warp begin_image(const augmentation &with, const warp_params &by, int64_t row, float *node)
 {
     const uint64_t index = eh_augment_index(with.pass, row);
@@ -85,7 +87,8 @@ __device__ static eh_warp begin_image(const augmentation &with, const warp_param
     return eh_warp_of(with.seed, index, by.shift, by.affine, by.rows, by.columns);
 }
 
-/* A block a row, four columns a thread. quads: rows begin at multiples of four entries, and are no others. */
+/* One block for each row, four columns for each thread. quads: rows begin at multiples of four
+ * entries and have a multiple of four. */
 template <typename Images, typename T>
 __global__ void gather_images(Images from, int64_t H, bool quads, const float *shift, const float *mul,
                               const int64_t *rows, int64_t n, const int32_t *classes, T *to, int64_t ld, int parts,

@@ -1,7 +1,8 @@
-/* Products of bfloat16 on Hopper: asynchronous tensor-core products of a whole warp group (wgmma), fed by the copy engine
- * (TMA), which also fills with zeros what lies outside. One thread of an extra warp asks for tiles, stage after stage; each
- * warp group owns 64 rows of the block's tile. Tiles lie in shared memory as rows of 128 bytes in the 128-byte swizzle,
- * along the inner dimension or across it as the matrix itself does: wgmma reads bfloat16 either way. */
+/* Products of bfloat16 on Hopper: asynchronous tensor-core products of a warp group (wgmma). The
+ * copy engine (TMA) loads the tiles and fills the area outside the matrix with zeros. One thread
+ * of an extra warp requests tiles, stage after stage; each warp group owns 64 rows of the
+ * block's tile. Tiles are stored in shared memory as rows of 128 bytes in the 128-byte swizzle,
+ * in the layout of the matrix: wgmma reads bfloat16 in either layout. */
 #include <cuda.h>
 
 #include "compute/cuda/product.h"
@@ -131,7 +132,7 @@ __device__ static inline void barrier_wait(uint64_t *barrier, unsigned phase)
                  : "memory");
 }
 
-/* The box of 64 x 64 entries whose first is column x of row y, of one part. */
+/* Copies the box of 64 x 64 entries at column x of row y, of one part. */
 __device__ static inline void copy_box(void *to, const CUtensorMap *map, int x, int part, int y, uint64_t *barrier)
 {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
@@ -140,8 +141,8 @@ __device__ static inline void copy_box(void *to, const CUtensorMap *map, int x, 
                  : "memory");
 }
 
-/* What wgmma is told of a tile: where it begins, the bytes from one box of 64 columns to the next (only of tiles that lie
- * across), from one eight rows to the next, and the swizzle. */
+/* The descriptor of a tile for wgmma: its address, the bytes between boxes of 64 columns (only
+ * for transposed tiles) and between groups of eight rows, and the swizzle. */
 __device__ static inline uint64_t tile_at(const char *shared)
 {
     const uint64_t at = (uint64_t)__cvta_generic_to_shared(shared);
@@ -175,7 +176,7 @@ __device__ static inline void multiply(const problem &p, const char *shared, uin
                                        b + (unsigned)(TB ? k * 16 * ROW >> 4 : k * 32 >> 4));
         }
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        /* the stage before is read when all but the last group is done */
+        /* the previous stage has been read when all but the last group are done */
         asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
         if (step > 0 && threadIdx.x % 128 == 0) barrier_arrive(&empty[before]);
         before = at;
@@ -185,14 +186,14 @@ __device__ static inline void multiply(const problem &p, const char *shared, uin
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 
-/* Asks for the tiles of all stages; one thread. */
+/* Requests the tiles of all stages; one thread. */
 template <int BM, int BN>
 __device__ static inline void load_tiles(const problem &p, const maps &map, int m, int n, char *shared, uint64_t *full,
                                          uint64_t *empty)
 {
     char *to = shared;
     for (int k = 0, at = 0, phase = 1; k < p.K; k += BK) {
-        barrier_wait(&empty[at], phase); /* the first time round there is nothing to wait for */
+        barrier_wait(&empty[at], phase); /* in the first round there is nothing to wait for */
         barrier_expect(&full[at], stage_bytes<BM, BN>(p.parts));
         for (int part = 0; part < p.parts; part++)
             for (int box = 0; box < BM / 64; box++, to += BOX)
@@ -204,7 +205,7 @@ __device__ static inline void load_tiles(const problem &p, const maps &map, int 
     }
 }
 
-/* A warp's 16 rows as they are, from registers. */
+/* Stores the 16 rows of a warp directly from registers. */
 template <int BN>
 __device__ static inline void store_plain(const problem &p, int m0, int n0, const float (&d)[BN / 8][4])
 {
@@ -218,7 +219,8 @@ __device__ static inline void store_plain(const problem &p, int m0, int n0, cons
         }
 }
 
-/* A warp's 16 rows, through shared memory of its own, so that memory is read and written in whole lines. */
+/* Stores the 16 rows of a warp through its shared memory, so that memory is accessed in whole
+ * lines. */
 template <int BN>
 __device__ static inline void epilogue(const problem &p, int m0, int n0, const float (&d)[BN / 8][4], float *shared)
 {
@@ -236,7 +238,7 @@ __device__ static inline void epilogue(const problem &p, int m0, int n0, const f
 }
 #endif
 
-/* BM / 64 warp groups that compute, and a warp that feeds them. */
+/* BM / 64 warp groups compute, and one warp loads. */
 template <int BM, int BN>
 __global__ void __launch_bounds__(BM * 2 + 32, 1)
     group_tiles(const __grid_constant__ problem p, const __grid_constant__ maps map)
@@ -244,7 +246,7 @@ __global__ void __launch_bounds__(BM * 2 + 32, 1)
 #if HOPPER
     extern __shared__ char raw_shared[];
     __shared__ uint64_t full[WGMMA_STAGES], empty[WGMMA_STAGES];
-    char *shared = (char *)(((uintptr_t)raw_shared + 1023) / 1024 * 1024); /* the swizzle counts from here */
+    char *shared = (char *)(((uintptr_t)raw_shared + 1023) / 1024 * 1024); /* alignment that the swizzle requires */
     int i, j;
     place_of((int)blockIdx.x, (p.M + BM - 1) / BM, (p.N + BN - 1) / BN, &i, &j);
     const int m = i * BM, n = j * BN;
@@ -275,10 +277,10 @@ __global__ void __launch_bounds__(BM * 2 + 32, 1)
         store_plain<BN>(p, m, n, d);
         return;
     }
-    asm volatile("bar.sync 1, %0;" ::"n"(BM * 2) : "memory"); /* no warp group reads the stages any more */
+    asm volatile("bar.sync 1, %0;" ::"n"(BM * 2) : "memory"); /* no warp group reads the stages anymore */
     epilogue<BN>(p, m, n, d, (float *)shared);
 #else
-    __trap(); /* cuda_has_wgmma() says that this code is not there */
+    __trap(); /* cuda_has_wgmma() returns false for this code */
 #endif
 }
 
@@ -291,7 +293,7 @@ template <int BM, int BN> static constexpr shape shape_of(double one, double two
 const shape wgmma_shapes[WGMMA_SHAPES] = {shape_of<64, 64>(0.52, 0.65, 0.79), shape_of<128, 64>(0.5, 0.72, 1),
                                           shape_of<128, 128>(0.79, 1, 0.9), shape_of<128, 256>(1, 0, 0)};
 
-/* The driver's function, through the runtime: nothing here is linked with the driver. */
+/* The function of the driver, found through the runtime, so nothing is linked with the driver. */
 typedef CUresult (*encode_function)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
                                     const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
                                     CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
@@ -310,7 +312,7 @@ static encode_function encoder()
     return found;
 }
 
-/* Boxes of 64 by 64 of a row-major matrix in parts. */
+/* Boxes of 64 by 64 entries of a row-major matrix with parts. */
 static bool map_of(const void *at, int parts, int64_t rows, int64_t columns, int64_t ld, CUtensorMap *map)
 {
     const encode_function encode = encoder();

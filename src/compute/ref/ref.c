@@ -1,5 +1,5 @@
-/* The reference backend: plain loops in double, one thread, written to be read. Every other backend is tested
- * against it, and every gradient is proved on it. */
+/* The reference backend: plain loops in double, one thread, written for reading. Every other
+ * backend is tested against it, and every gradient is checked on it. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "compute/warp.h"
 #include "compute/ref/ref.h"
 
-/* eh_real and eh_packed are double here */
+/* eh_real and eh_packed are double in this backend. */
 static double *D(const void *v)
 {
     return (double *)(uintptr_t)v;
@@ -54,7 +54,7 @@ static void gather_row(const eh_table *t, int64_t row, double *to)
 {
     const eh_matrix *x = &t->x;
     const int64_t H = x->H;
-    for (int64_t j = 0; j < H; j++) to[j] = -D(t->shift)[j] * D(t->mul)[j]; /* what zero scales to */
+    for (int64_t j = 0; j < H; j++) to[j] = -D(t->shift)[j] * D(t->mul)[j]; /* a zero, scaled */
     if (x->kind == ENHOPE_CSR) {
         for (int64_t s = x->row_start[row]; s < x->row_start[row + 1]; s++) {
             const int32_t j = x->column[s];
@@ -68,7 +68,7 @@ static void gather_row(const eh_table *t, int64_t row, double *to)
     }
 }
 
-/* Words 2 k and 2 k + 1 of a block make its normal numbers 2 k and 2 k + 1. */
+/* Words 2 k and 2 k + 1 of a block give its normal numbers 2 k and 2 k + 1. */
 double eh_ref_normal(const uint32_t word[4], int64_t i)
 {
     const double u = ((word[i & ~1] >> 8) + 1) * 0x1p-24, angle = 6.283185307179586 * ((word[i | 1] >> 8) * 0x1p-24);
@@ -92,7 +92,7 @@ static void augment_row(const eh_augment *with, int64_t row, int64_t H, double *
     }
 }
 
-static void close_row(double *row, int64_t H, int64_t ld)
+static void set_bias(double *row, int64_t H, int64_t ld)
 {
     row[H] = 1;
     for (int64_t j = H + 1; j < ld; j++) row[j] = 0;
@@ -109,7 +109,7 @@ static void ref_gather_packed(eh_compute *c, const eh_table *t, const eh_row *ro
         else
             gather_row(t, row, D(X) + i * ld);
         if (with) augment_row(with, row, t->x.H, D(X) + i * ld);
-        close_row(D(X) + i * ld, t->x.H, ld);
+        set_bias(D(X) + i * ld, t->x.H, ld);
         if (label) eh_host_labels(label)[i] = eh_host_labels(t->classes)[row];
     }
 }
@@ -125,7 +125,7 @@ static void ref_append_bias(eh_compute *c, int64_t n, int64_t H, const eh_real *
     (void)c;
     for (int64_t i = 0; i < n; i++) {
         memcpy(D(X) + i * ld, D(E) + i * H, (size_t)H * sizeof(double));
-        close_row(D(X) + i * ld, H, ld);
+        set_bias(D(X) + i * ld, H, ld);
     }
 }
 
@@ -195,14 +195,14 @@ static double int_power(double u, int order)
     return p;
 }
 
-/* What a product's entry v at (i, j) becomes. */
+/* Entry (i, j) of the product after the epilogue. */
 static double apply_epilogue(const eh_product *p, double v, int64_t i, int64_t j)
 {
     const double *with = D(p->with);
     const int64_t at = i * p->ldc + j;
     switch (p->epilogue) {
     case EH_EPILOGUE_SIGMOID: return 1 / (1 + exp(-v - with[j]));
-    case EH_EPILOGUE_RELU: return v + with[j] < 0 ? 0 : v + with[j]; /* NaN stays */
+    case EH_EPILOGUE_RELU: return v + with[j] < 0 ? 0 : v + with[j]; /* keeps NaN */
     case EH_EPILOGUE_POWER_GRAD: return v * p->order * int_power(with[at], p->order - 1);
     case EH_EPILOGUE_SIGMOID_GRAD: return v * with[at] * (1 - with[at]);
     case EH_EPILOGUE_RELU_GRAD: return with[at] > 0 ? v : 0;
@@ -321,7 +321,7 @@ static double distance2(const double *a, const double *b, int64_t h)
     return sum;
 }
 
-/* Squared distances of row i to the others less the smallest; the row's own is 0. */
+/* Squared distances of row i to the other rows minus the smallest; 0 for the row itself. */
 static void shifted_distances(int64_t n, int64_t dims, const double *X, int64_t i, double *e)
 {
     double min_distance = INFINITY;
@@ -334,7 +334,7 @@ static void shifted_distances(int64_t n, int64_t dims, const double *X, int64_t 
 
 static eh_bandwidth_sums bandwidth_sums(int64_t n, const double *e, double beta)
 {
-    eh_bandwidth_sums s = {-1, 0, 0}; /* the row's own exp(0) counts for nothing */
+    eh_bandwidth_sums s = {-1, 0, 0}; /* subtracts exp(0) of the row itself */
     for (int64_t j = 0; j < n; j++) {
         const double p = exp(-beta * e[j]);
         s.weight += p;
@@ -344,7 +344,7 @@ static eh_bandwidth_sums bandwidth_sums(int64_t n, const double *e, double beta)
     return s;
 }
 
-/* In place of the distances e of row i, its p_j|i. */
+/* Replaces the distances e of row i by its p_j|i. */
 static void conditional(int64_t n, int64_t i, double goal, double *e)
 {
     eh_bandwidth b = eh_bandwidth_start(bandwidth_sums(n, e, 0));

@@ -8,13 +8,13 @@
  * (encode_record), so that every sink receives numbers.
  *
  * Shards, and plain arrays larger than memory, are not read here. They stay in their files as a
- * store (store.h). */
+ * store (data/store/store.h). */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 #include <sys/stat.h>
 
 #include "data/read/read.h"
-#include "data/shards.h"
+#include "data/store/shards.h"
 
 enhope_status eh_fail_no_test(enhope_context *ctx, const char *path)
 {

@@ -1,4 +1,4 @@
-/* Whether all ranks see the same: data, settings, model and device. */
+/* Checks that data, settings, model and device are the same on all ranks. */
 #include <string.h>
 
 #include "comm/comm.h"
@@ -9,19 +9,19 @@ static const char *const fact_name[FACTS] = {"the number of samples",
                                              "the number of inputs",
                                              "the kind of the data",
                                              "the classes",
-                                             "the windows on the data (--memory)",
+                                             "the windows of the data (--memory)",
                                              "the labels",
                                              "the values",
-                                             "the model that training goes on from",
+                                             "the model that training continues",
                                              "the setting method",
-                                             "what computes (--device, --precision)"};
+                                             "the device (--device, --precision)"};
 
 static uint64_t hash_text(const char *text)
 {
     return eh_hash(0, text, strlen(text));
 }
 
-/* What a later fact depends on comes before it, so that the cause is reported. */
+/* Facts that others depend on come first, so that an error names the cause. */
 static enhope_status find_facts(enhope_trainer *t, uint64_t *fact)
 {
     char windows[EH_WINDOWS_TEXT];
@@ -42,17 +42,17 @@ static enhope_status find_facts(enhope_trainer *t, uint64_t *fact)
     return ENHOPE_OK;
 }
 
-/* all (ranks, each): every rank's facts and settings. */
+/* all (ranks, each): the facts and settings of every rank. */
 static enhope_status compare(const enhope_trainer *t, const uint64_t *all, int64_t each)
 {
     for (int r = 1; r < eh_comm_ranks(t->ctx); r++)
         for (int64_t i = 0; i < each; i++) {
             if (all[r * each + i] == all[i]) continue;
             if (i < FACTS)
-                return eh_fail(t->ctx, ENHOPE_ERROR_DATA,
-                               "rank %d and rank 0 differ in %s: all ranks must be given the same", r, fact_name[i]);
+                return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "rank %d and rank 0 differ in %s; give all ranks the same", r,
+                               fact_name[i]);
             return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                           "rank %d and rank 0 differ in the setting %s: all ranks must be given the same", r,
+                           "rank %d and rank 0 differ in the setting %s; give all ranks the same", r,
                            enhope_setting_get((int)(i - FACTS))->name);
         }
     return ENHOPE_OK;

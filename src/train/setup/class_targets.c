@@ -1,11 +1,11 @@
-/* What the objective needs beside labels: weights of classes, and the shares of label smoothing. docs/method.md has the
- * formulas. */
+/* Inputs of the objective beside the labels: class weights and the shares of label smoothing.
+ * docs/explanation/method.md has the formulas. */
 #include <math.h>
 
 #include "train/setup/setup.h"
 
-/* class_weight balanced: samples weigh as the inverse of their class's share of the training samples, so that all classes
- * weigh the same. */
+/* class_weight balanced: the weight of a sample is the inverse of its class's share of the
+ * training samples, so that all classes have the same total weight. */
 static enhope_status start_weights(enhope_trainer *t)
 {
     float *weight = NULL;
@@ -21,7 +21,8 @@ static enhope_status start_weights(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-/* Each class has the same share, its exemplars share that equally. count (c), share (z): scratch. */
+/* Every class has the same share, divided equally among its exemplars. count (c), share (z):
+ * scratch. */
 static void fill_smoothing(enhope_trainer *t, int64_t *count, float *share)
 {
     eh_smoothing *s = &t->loss.objective.smoothing;

@@ -1,5 +1,5 @@
-/* Making a trainer: settings are resolved, rows chosen, the scaling fitted, the data placed, all memory allocated, and
- * exemplars and parameters initialised. */
+/* Creates a trainer: resolves the settings, chooses the rows, fits the scaling, places the data,
+ * allocates all memory, and initializes exemplars and parameters. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 /* ---- rows ---- */
 
-/* Data that is not in memory, or not where the backend computes, is streamed; s->store is a store of it, NULL: it need not
- * be. */
+/* Data is streamed if it is not in memory or does not fit on the device. s->store is its store;
+ * NULL: the data is not streamed. */
 static enhope_status choose_store(enhope_trainer *t, eh_windows_settings *s)
 {
     const eh_matrix *x = &t->data->x;
@@ -17,44 +17,45 @@ static enhope_status choose_store(enhope_trainer *t, eh_windows_settings *s)
     s->store = t->data->store;
     s->past = t->past;
     if (t->cp && t->cp->op->data_capacity) {
-        const int64_t room = (int64_t)t->cp->op->data_capacity(t->cp);
+        const int64_t capacity = (int64_t)t->cp->op->data_capacity(t->cp);
         const int64_t stored = x->kind == ENHOPE_CSR && x->row_start ? x->row_start[x->n] : 0;
-        if (!s->store && t->method->compared == EH_EXEMPLARS && eh_store_bytes(x->kind, x->H, x->n, stored) > room) {
+        if (!s->store && t->method->compared == EH_EXEMPLARS &&
+            eh_store_bytes(x->kind, x->H, x->n, stored) > capacity) {
             EH_TRY(eh_store_from_dataset(t->ctx, t->data, &s->own));
             s->store = s->own;
         }
-        if (room < s->memory) s->memory = room;
+        if (capacity < s->memory) s->memory = capacity;
     }
     if (!s->store || t->method->compared == EH_EXEMPLARS) return ENHOPE_OK;
     return eh_fail(
         t->ctx, ENHOPE_ERROR_ARGUMENT,
-        "the data is larger than the memory that may be used for it, and %s needs all of it at once: expected a "
-        "method with exemplars, fewer samples or more memory",
+        "%s cannot stream and the data exceeds --memory; use an exemplar method, fewer samples, or raise --memory",
         t->method->info.name);
 }
 
-/* Rows that may not have been expected. */
+/* Warns about samples without labels and about a missing validation part. */
 static void log_rows(const enhope_trainer *t, double valid)
 {
     const eh_samples *s = &t->samples;
-    const int64_t all = t->data->x.n, labelled = s->n + s->valid_n;
-    if (labelled < all)
-        eh_log(t->ctx, ENHOPE_LOG_WARNING, "%lld of %lld samples have no label and take no part",
-               (long long)(all - labelled), (long long)all);
+    const int64_t all = t->data->x.n, labeled = s->n + s->valid_n;
+    if (labeled < all)
+        eh_log(t->ctx, ENHOPE_LOG_WARNING, "%lld of %lld samples have no label and are not used",
+               (long long)(all - labeled), (long long)all);
     if (valid > 0 && !s->valid_n)
         eh_log(t->ctx, ENHOPE_LOG_WARNING,
-               "no validation part: %lld samples are too few for one of %g; the last epoch is kept",
-               (long long)labelled, valid);
+               "no validation part: %lld samples are too few for a fraction of %g; the last epoch is kept",
+               (long long)labeled, valid);
 }
 
 static enhope_status choose_rows(enhope_trainer *t)
 {
     const eh_samples_settings rows = {.seed = (uint64_t)t->set.random_state,
-                                      .valid = t->method->compared == EH_NOTHING ? 0 : t->set.stopping.validation_fraction,
+                                      .valid = t->method->compared == EH_NOTHING ? 0 : t->set.validation_fraction,
                                       .one_class = t->from && t->from->exemplars};
     eh_windows_settings stream = {0};
     if (!t->data->label && !(t->data->store && t->data->store->labeled))
-        return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample");
+        return eh_fail(t->ctx, ENHOPE_ERROR_DATA,
+                       "the data has no labels: training needs a class for each sample; add labels");
     EH_TRY(choose_store(t, &stream));
     EH_TRY(stream.store ? eh_windows_create(t->ctx, t->data, &rows, &stream, &t->samples, &t->windows)
                         : eh_samples_create(t->ctx, t->data, &rows, &t->samples));
@@ -82,8 +83,9 @@ static enhope_status fit_scaling(enhope_trainer *t)
 
 /* ---- data and memory ---- */
 
-/* Batches so small that waking threads costs more than they bring are computed by one thread, unless a number of threads
- * was set; results are the same. Methods that compare samples with each other have more to compute than their batches. */
+/* Uses one thread for batches that are too small to gain from more, unless the number of threads
+ * was set. The results are the same. Methods that compare samples with each other compute more
+ * per batch and keep their threads. */
 static void limit_threads(const enhope_trainer *t, const eh_plan *plan)
 {
     enum { ALONE = 1 << 20 }; /* multiplications of a batch, in the map and for distances */
@@ -99,22 +101,22 @@ static enhope_status place_data(enhope_trainer *t)
     EH_TRY(eh_embedder_place(&t->embedder, t->samples.x, t->samples.label, t->shift, t->mul));
     if (t->embedder.table.stream)
         return eh_fail(t->ctx, ENHOPE_ERROR_MEMORY,
-                       "the data is larger than the memory that the device has for it, and %s; train on the cpu, or on "
-                       "fewer samples",
-                       t->windows ? "so are windows on it" : "the method needs all of it at once");
+                       "the data exceeds the memory of the device, and %s; train on the cpu, or on fewer samples",
+                       t->windows ? "so do its windows" : "the method cannot stream");
     return t->windows ? eh_windows_start(t->windows) : ENHOPE_OK;
 }
 
 static enhope_status allocate_embedder(enhope_trainer *t, const eh_plan *plan)
 {
     const eh_samples *s = &t->samples;
-    const bool points = t->method->compared == EH_BATCH; /* what samples are compared with, else exemplars */
+    const bool points = t->method->compared == EH_BATCH; /* samples are compared with training points */
     const int64_t rows = plan->capacity + plan->z;
     t->embedder.sparse = plan->sparse;
     return eh_embedder_allocate(
         &t->embedder, &(eh_embedder_sizes){.capacity = plan->capacity,
                                            .behind = plan->z,
-                                           /* sparse batches never enter X, only exemplars and the first sample do */
+                                           /* sparse batches do not enter X; exemplars and the
+                                            * first sample do */
                                            .dense = !plan->sparse            ? rows
                                                     : plan->z > plan->sample ? plan->z
                                                                              : plan->sample,
@@ -124,7 +126,7 @@ static enhope_status allocate_embedder(enhope_trainer *t, const eh_plan *plan)
                                            .keep = true});
 }
 
-/* The classes of the training points, if these are what points are compared with. */
+/* Sends the classes of the training points, if samples are compared with these. */
 static enhope_status place_point_labels(enhope_trainer *t)
 {
     const int64_t n = t->samples.resident_n;
@@ -136,7 +138,7 @@ static enhope_status place_point_labels(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-/* What is learned in steps: batches, their loss, the losses of an epoch. */
+/* Creates the parts of iterative methods: batches, their loss, and the losses of an epoch. */
 static enhope_status allocate_steps(enhope_trainer *t, const eh_plan *plan)
 {
     EH_TRY(eh_batches_create(&t->batches));
@@ -148,7 +150,7 @@ static enhope_status allocate_steps(enhope_trainer *t, const eh_plan *plan)
     t->loss.augment = plan->augment;
     t->loss.augmented = plan->augmented;
     t->loss.adversarial.step = plan->adversary;
-    t->loss.target.perplexity = t->method->given ? t->set.objective.perplexity : 0;
+    t->loss.target.perplexity = t->method->input_target ? t->set.objective.perplexity : 0;
     EH_TRY(eh_batch_loss_create(&t->loss));
     EH_TRY(eh_new(t->ctx, "losses", plan->batches, sizeof *t->losses.fetched, (void **)&t->losses.fetched));
     return eh_compute_new(t->cp, t->ctx, "losses", plan->batches, sizeof(eh_loss_value), &t->losses.placed);
@@ -165,9 +167,9 @@ static enhope_status allocate(enhope_trainer *t, const eh_plan *plan)
     return t->method->solve ? ENHOPE_OK : allocate_steps(t, plan);
 }
 
-/* ---- all of it ---- */
+/* ---- the steps of creation ---- */
 
-/* All but what is computed. */
+/* Everything that needs no computation. */
 static enhope_status prepare(enhope_trainer *t, eh_plan *plan)
 {
     const bool computes = t->method->compared != EH_NOTHING;
@@ -181,31 +183,32 @@ static enhope_status prepare(enhope_trainer *t, eh_plan *plan)
                               .table = &t->embedder.table,
                               .seed = (uint64_t)t->set.random_state,
                               .past = t->past,
-                              .epochs = t->set.optimizer.n_epochs,
+                              .epochs = t->set.optim.n_epochs,
                               .count = plan->batches,
                               .targets = plan->hinge.targets,
                               .chunks = plan->chunks};
     t->loss.objective = plan->objective;
     eh_embedder_init(&t->embedder, t->ctx, t->cp, t->method->map, &plan->shape);
-    if (t->windows) EH_TRY(eh_windows_open(t->windows, plan->batches, t->set.optimizer.n_epochs, &plan->chunks, &t->samples));
+    if (t->windows)
+        EH_TRY(eh_windows_open(t->windows, plan->batches, t->set.optim.n_epochs, &plan->chunks, &t->samples));
     EH_TRY(fit_scaling(t));
     if (!computes) {
         t->done = true;
-        return eh_setup_neighbours(t);
+        return eh_setup_neighbors(t);
     }
     limit_threads(t, plan);
     EH_TRY(place_data(t));
     return allocate(t, plan);
 }
 
-/* What is computed on the way: all ranks take part. */
-static enhope_status initialise(enhope_trainer *t, const eh_plan *plan)
+/* Everything that is computed. All ranks take part. */
+static enhope_status initialize(enhope_trainer *t, const eh_plan *plan)
 {
     EH_TRY(eh_setup_exemplars(t));
     EH_TRY(eh_setup_map(t, plan->sample));
     if (t->method->hinge) EH_TRY(eh_setup_targets(t));
-    if (!t->method->solve) EH_TRY(eh_setup_optimiser(t));
-    EH_TRY(eh_setup_neighbours(t));
+    if (!t->method->solve) EH_TRY(eh_setup_optimizer(t));
+    EH_TRY(eh_setup_neighbors(t));
     if (t->method->own_scale && !t->from) EH_TRY(eh_setup_scale(t));
     if (!t->method->solve) EH_TRY(eh_setup_class_targets(t));
     return t->cp->op->sync(t->cp, t->ctx);
@@ -218,12 +221,12 @@ static enhope_status build(enhope_trainer *t)
     EH_TRY(eh_setup_check_ranks(t));
     if (!t->cp) return ENHOPE_OK;
     eh_compute_begin(t->cp);
-    const enhope_status status = initialise(t, &plan);
+    const enhope_status status = initialize(t, &plan);
     eh_compute_end(t->cp);
     return eh_comm_check(t->ctx, status);
 }
 
-/* A trainer that has its data, its settings and its method. */
+/* Creates a trainer with data, settings and method only. */
 static enhope_status begin(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
                            const enhope_settings *settings, enhope_trainer **out)
 {

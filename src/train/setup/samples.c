@@ -1,4 +1,4 @@
-/* Which rows of data in memory train, and which are the validation part. */
+/* Splits data in memory into training rows and the validation part. */
 #include <string.h>
 
 #include "train/setup/samples.h"
@@ -17,19 +17,22 @@ enhope_status eh_samples_check(enhope_context *ctx, const enhope_dataset *data, 
     int32_t last = 0;
     for (int32_t k = 0; k < data->c; k++)
         if (counts[k]) out->present++, last = k;
-    if (out->present == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has no labelled sample to train on");
+    if (out->present == 0)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has no labeled samples; training needs at least two classes");
     if (out->present == 1 && !one_class)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has a single class ('%s'): training needs at least two",
+        return eh_fail(ctx, ENHOPE_ERROR_DATA,
+                       "the data has a single class ('%s'): training needs at least two; add samples of another class",
                        data->class_name[last]);
     return ENHOPE_OK;
 }
 
-/* quota (c): how many of each class go to the validation part, its fraction rounded down, then one more for classes in the
- * seeded order until the whole part is filled. A class keeps at least one training sample. */
-static void share_validation(const enhope_dataset *data, double valid, const int64_t *counts, int64_t labelled,
+/* quota (c): samples of each class in the validation part. Each class has the fraction `valid`,
+ * rounded down. Classes then take one more in the seeded order until the part is full. A class
+ * keeps at least one training sample. */
+static void share_validation(const enhope_dataset *data, double valid, const int64_t *counts, int64_t labeled,
                              const int64_t *order, int64_t *quota)
 {
-    int64_t left = (int64_t)(valid * (double)labelled);
+    int64_t left = (int64_t)(valid * (double)labeled);
     for (int32_t k = 0; k < data->c; k++) left -= quota[k] = (int64_t)(valid * (double)counts[k]);
     for (int64_t i = 0; i < data->x.n && left > 0; i++) {
         const int32_t k = data->label[order[i]];
@@ -39,10 +42,10 @@ static void share_validation(const enhope_dataset *data, double valid, const int
     }
 }
 
-/* Labelled rows in the seeded order, those of the validation part last. */
-static void split(const enhope_dataset *data, const int64_t *order, int64_t *quota, int64_t labelled, eh_samples *out)
+/* Lists labeled rows in the seeded order, with the validation part last. */
+static void split(const enhope_dataset *data, const int64_t *order, int64_t *quota, int64_t labeled, eh_samples *out)
 {
-    int64_t train = 0, valid = labelled;
+    int64_t train = 0, valid = labeled;
     for (int64_t i = 0; i < data->x.n; i++) {
         const int32_t k = data->label[order[i]];
         if (k < 0) continue;
@@ -55,25 +58,25 @@ static void split(const enhope_dataset *data, const int64_t *order, int64_t *quo
         }
     }
     out->n = out->resident_n = train;
-    out->valid_n = labelled - train;
+    out->valid_n = labeled - train;
     memcpy(out->class_resident, out->class_n, (size_t)data->c * sizeof *out->class_n);
 }
 
 enhope_status eh_samples_create(enhope_context *ctx, const enhope_dataset *data, const eh_samples_settings *s,
                                 eh_samples *out)
 {
-    int64_t *counts = NULL, *order = NULL, labelled = 0; /* (2 c) samples, then those that are to validate; (n) */
+    int64_t *counts = NULL, *order = NULL, labeled = 0; /* (2 c) counts, then quota; (n) */
     enhope_status status;
     EH_CHECK(eh_samples_init(ctx, data, out));
     EH_CHECK(eh_new(ctx, "class counts", 2 * (int64_t)data->c, sizeof *counts, (void **)&counts));
     EH_CHECK(eh_new(ctx, "order of samples", data->x.n, sizeof *order, (void **)&order));
     for (int64_t i = 0; i < data->x.n; i++)
-        if (data->label[i] >= 0) counts[data->label[i]]++, labelled++;
+        if (data->label[i] >= 0) counts[data->label[i]]++, labeled++;
     EH_CHECK(eh_samples_check(ctx, data, counts, s->one_class, out));
-    EH_CHECK(eh_new(ctx, "rows of samples", labelled, sizeof *out->rows, (void **)&out->rows));
+    EH_CHECK(eh_new(ctx, "rows of samples", labeled, sizeof *out->rows, (void **)&out->rows));
     eh_shuffle(s->seed, EH_STREAM_VALID, 0, data->x.n, order);
-    if (s->valid > 0) share_validation(data, s->valid, counts, labelled, order, counts + data->c);
-    split(data, order, counts + data->c, labelled, out);
+    if (s->valid > 0) share_validation(data, s->valid, counts, labeled, order, counts + data->c);
+    split(data, order, counts + data->c, labeled, out);
 cleanup:
     eh_free(counts);
     eh_free(order);

@@ -1,4 +1,4 @@
-/* The rows that training uses: which of them train, and which are the validation part. */
+/* The rows of training: training samples and the validation part. */
 #ifndef EH_SAMPLES_H
 #define EH_SAMPLES_H
 
@@ -6,10 +6,10 @@
 #include "data/data.h"
 
 typedef struct eh_samples {
-    const eh_matrix *x;      /* the matrix of the data, or the block of memory that windows of it pass through */
+    const eh_matrix *x;      /* the data, or the block of memory that holds its windows */
     const int32_t *label;    /* of the rows of x */
     int64_t n;               /* training samples of an epoch */
-    int64_t resident_n;      /* those that are always in x: all n, or a sample that stays while windows pass */
+    int64_t resident_n;      /* training samples that are always in x: all n, or a sample of streamed data */
     int64_t valid_n;         /* samples of the validation part */
     int64_t *rows;           /* (resident_n + valid_n) rows of x in a seeded order, the validation part last */
     eh_row *placed_rows;     /* the same on the backend */
@@ -28,14 +28,14 @@ typedef struct eh_samples_settings {
 /* Splits data that is in memory. */
 enhope_status eh_samples_create(enhope_context *ctx, const enhope_dataset *data, const eh_samples_settings *s,
                                 eh_samples *out);
-/* What eh_samples_create and windows share: memory for the counts of classes; and the check that samples counted by class
- * are enough to train on, which sets `present`. */
+/* Shared by eh_samples_create and windows. eh_samples_init allocates the class counts.
+ * eh_samples_check fails if the counted samples are too few to train on, and sets `present`. */
 enhope_status eh_samples_init(enhope_context *ctx, const enhope_dataset *data, eh_samples *out);
 enhope_status eh_samples_check(enhope_context *ctx, const enhope_dataset *data, const int64_t *counts, bool one_class,
                                eh_samples *out);
 /* Sends the row numbers to the backend. */
 enhope_status eh_samples_place(enhope_context *ctx, eh_compute *cp, eh_samples *s);
-void eh_samples_free(eh_compute *cp, eh_samples *s); /* a zeroed one may be freed; cp NULL: they were not placed */
+void eh_samples_free(eh_compute *cp, eh_samples *s); /* s may be zeroed; cp NULL: the rows were not placed */
 
 /* The class of the training or validation sample at a position of `rows`. */
 static inline int32_t eh_samples_class(const eh_samples *s, int64_t position)

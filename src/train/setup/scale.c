@@ -1,5 +1,6 @@
-/* The scale of inputs that are compared as they are (snc): exp(-gamma^2 d) needs a gamma, and one that is right for the
- * exemplars that training begins with. It becomes part of the scaling of the inputs, and so of the model. */
+/* The scale of inputs that are compared without a map (snc). Its similarity exp(-gamma^2 d)
+ * needs a gamma that fits the initial exemplars. The factor becomes part of the scaling of the
+ * inputs, and so of the model. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What is measured on: n samples and the exemplars behind them, embedded in Y. */
+/* n samples and the exemplars behind them, embedded in Y. */
 typedef struct probe {
     int64_t n;
     eh_label *label; /* (n) */
@@ -44,13 +45,14 @@ static enhope_status loss_of(enhope_trainer *t, const probe *p, double *out)
     return ENHOPE_OK;
 }
 
-/* Tries scales about the inverse of the median distance to the nearest exemplar, in steps of the root of two; the lowest
- * loss wins. *best stays as it is if all distances are 0. */
+/* Tries scales around the inverse of the median distance to the nearest exemplar, in steps of
+ * the square root of two, and keeps the scale of lowest loss. *best is unchanged if all
+ * distances are 0. */
 static enhope_status search(enhope_trainer *t, const probe *p, double *best)
 {
     enum { STEPS = 24 };
     static const double STEP = 1.4142135623730951;
-    double distance, least = INFINITY;
+    double distance, lowest = INFINITY;
     EH_TRY(median_distance(t, p, &distance));
     if (!(distance > 0)) return ENHOPE_OK;
     double gamma = pow(STEP, -STEPS / 2) / distance, factor = gamma;
@@ -58,12 +60,12 @@ static enhope_status search(enhope_trainer *t, const probe *p, double *best)
         double loss;
         t->cp->op->scale(t->cp, (p->n + t->parameters.z) * t->parameters.H, factor, t->embedder.Y);
         EH_TRY(loss_of(t, p, &loss));
-        if (loss < least) least = loss, *best = gamma;
+        if (loss < lowest) lowest = loss, *best = gamma;
     }
     return ENHOPE_OK;
 }
 
-/* Embeds the first rows, which are a sample, and the exemplars. */
+/* Embeds the first rows, which are a random sample, and the exemplars. */
 static void embed(enhope_trainer *t, const probe *p)
 {
     eh_embedder *e = &t->embedder;

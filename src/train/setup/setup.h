@@ -1,4 +1,4 @@
-/* How a trainer is made (create.c), between the files of this folder. */
+/* The steps that create a trainer. create.c calls them in order. */
 #ifndef EH_SETUP_H
 #define EH_SETUP_H
 
@@ -6,60 +6,62 @@
 #include "train/stream/windows.h"
 #include "train/trainer.h"
 
-/* What settings, data and method come to: the sizes and choices that the parts of a trainer are made with. */
+/* Sizes and choices that follow from settings, data and method. */
 typedef struct eh_plan {
     eh_map_shape shape;
-    bool sparse;       /* rows enter the map as sparse rows */
+    bool sparse;       /* sparse rows enter the map without a dense copy */
     int64_t map_count; /* parameters of the map */
     int64_t z;         /* exemplars */
-    bool learned;      /* they are learned */
+    bool learned;      /* the exemplars are learned */
     eh_pairs objective;
-    eh_hinge hinge; /* targets 0: the objective is the one above */
+    eh_hinge hinge; /* targets 0: `objective` is used */
     eh_augment augment;
     bool augmented;
     double adversary;  /* the adversarial step; 0: none */
     int64_t batches;   /* of an epoch */
-    int64_t batch_max; /* rows of the largest: samples and their targets */
+    int64_t batch_max; /* rows of the largest batch: samples and their targets */
     eh_chunks chunks;  /* of a batch */
     int64_t capacity;  /* rows of a batch or block */
-    int64_t sample;    /* rows that the map is initialised by */
+    int64_t sample;    /* rows for the initialization of the map */
 } eh_plan;
 
-/* resolve.c: settings against data and method. Rows have been chosen and the backend opened. t->set becomes what was
- * resolved. */
+/* resolve.c: resolves settings, data and method, and updates t->set. The rows have been chosen
+ * and the backend is open. */
 enhope_status eh_setup_resolve(enhope_trainer *t, eh_plan *plan);
 
-/* initialise.c: exemplars, the map, the optimiser and the neighbours that vote, for parts that have memory. */
+/* initialize.c: sets exemplars, map, optimizer and the number of neighbors. Memory is allocated. */
 enhope_status eh_setup_exemplars(enhope_trainer *t);
-enhope_status eh_setup_map(enhope_trainer *t, int64_t sample);
-enhope_status eh_setup_optimiser(enhope_trainer *t);
-enhope_status eh_setup_neighbours(enhope_trainer *t);
-/* The optimiser that the settings name. */
+enhope_status eh_setup_map(enhope_trainer *t, int64_t n);
+enhope_status eh_setup_optimizer(enhope_trainer *t);
+enhope_status eh_setup_neighbors(enhope_trainer *t);
+/* The optimizer of the settings. */
 const eh_optim_type *eh_setup_optim_type(const enhope_settings *s);
 
-/* scale.c: chooses the scale of inputs that are compared as they are, for exemplars that have been initialised. */
+/* scale.c: chooses the scale of inputs that are compared without a map. Exemplars are
+ * initialized. */
 enhope_status eh_setup_scale(enhope_trainer *t);
-/* class_targets.c: weights of classes and label smoothing, for exemplars that have been initialised. */
+/* class_targets.c: sets class weights and label smoothing. Exemplars are initialized. */
 enhope_status eh_setup_class_targets(enhope_trainer *t);
-/* targets.c: finds the target neighbours of all training rows. */
+/* targets.c: finds the target neighbors of all training rows. */
 enhope_status eh_setup_targets(enhope_trainer *t);
-/* check_ranks.c: that all ranks see the same data and settings. */
+/* check_ranks.c: fails unless all ranks have the same data and settings. */
 enhope_status eh_setup_check_ranks(enhope_trainer *t);
 
 /* ---- update.c: training that continues a model ---- */
 
-/* The data with its classes numbered as the model's, and those behind that the model does not know. Values and names are
- * borrowed from both. */
+/* Joins the class lists of model and data: the classes of the model first, then the new ones.
+ * Values and names are borrowed from both. */
 enhope_status eh_setup_join(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                             enhope_dataset *out);
 void eh_setup_join_free(enhope_dataset *joined);
-/* The settings that give the map its shape become the model's, and with them the method. */
+/* Copies the method and the settings of the map's shape from the model. */
 enhope_status eh_setup_take_settings(enhope_trainer *t);
-/* Fails unless the shape that was resolved is the model's. */
+/* Fails unless the resolved shape is the model's. */
 enhope_status eh_setup_check_shape(const enhope_trainer *t, const eh_map_shape *shape);
-/* How many exemplars there are: those of the model and of new classes. */
+/* The number of exemplars: those of the model and those of new classes. */
 enhope_status eh_setup_count_exemplars(const enhope_trainer *t, int64_t *z);
-/* E (z, H) and parameters.exemplar_label: those of the model, and new ones for new classes. */
+/* Fills E (z, H) and parameters.exemplar_label with the exemplars of the model and new ones for
+ * new classes. */
 enhope_status eh_setup_more_exemplars(enhope_trainer *t, float *E);
 
 #endif

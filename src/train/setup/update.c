@@ -1,14 +1,14 @@
-/* Going on from a model: its map, scaling and exemplars are where training begins.
+/* Training that continues a model: it starts with the model's map, scaling and exemplars.
  *
- * Classes are matched by name. Those that the model does not know follow its own and join with exemplars of their own,
- * k-means centres of their samples, as many as the model's classes have on average. What it knew and the new data does
- * not show keeps its exemplars. */
+ * Classes are matched by name. New classes follow those of the model. Their exemplars are
+ * k-means centers of their samples, as many per class as the model has on average. Classes of
+ * the model that the new data lacks keep their exemplars. */
 #include <string.h>
 
 #include "comm/comm.h"
 #include "train/setup/setup.h"
 
-/* ---- one list of classes ---- */
+/* ---- the joined list of classes ---- */
 
 void eh_setup_join_free(enhope_dataset *joined)
 {
@@ -24,7 +24,7 @@ static bool is_whole(const char *name)
     return *name && strspn(name, "0123456789") == strlen(name);
 }
 
-/* Whether -1 says that a label is missing: the model does not know it, and has the numbers from 0 for classes. */
+/* Whether -1 marks a missing label: all classes of the model are numbers from 0 on. */
 static bool is_missing(const enhope_model *model, const char *name)
 {
     if (strcmp(name, "-1") != 0) return false;
@@ -33,14 +33,15 @@ static bool is_missing(const enhope_model *model, const char *name)
     return true;
 }
 
-/* Class names are borrowed from both sides. */
+/* Class names are borrowed from model and data. */
 static enhope_status join_names(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                 int32_t *number, enhope_dataset *out)
 {
-    int64_t room;
-    if (__builtin_add_overflow((int64_t)model->c, (int64_t)data->c, &room) || room > INT32_MAX)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%d classes and %d of the model are too many", data->c, model->c);
-    EH_TRY(eh_new(ctx, "class names", room, sizeof *out->class_name, (void **)&out->class_name));
+    int64_t capacity;
+    if (__builtin_add_overflow((int64_t)model->c, (int64_t)data->c, &capacity) || capacity > INT32_MAX)
+        return eh_fail(ctx, ENHOPE_ERROR_DATA,
+                       "%d classes of the data and %d of the model are too many; use fewer classes", data->c, model->c);
+    EH_TRY(eh_new(ctx, "class names", capacity, sizeof *out->class_name, (void **)&out->class_name));
     memcpy(out->class_name, model->class_name, (size_t)model->c * sizeof *out->class_name);
     out->c = model->c;
     for (int32_t k = 0; k < data->c; k++) {
@@ -57,14 +58,15 @@ enhope_status eh_setup_join(enhope_context *ctx, const enhope_model *model, cons
 {
     enhope_dataset j = *data;
     const bool in_store = data->store && data->store->labeled;
-    int32_t *number = NULL; /* (c of the data) in the joined list */
+    int32_t *number = NULL; /* (c of the data) numbers in the joined list */
     enhope_status status;
     j.label = NULL;
     j.class_name = NULL;
     j.store = NULL;
     EH_CHECK(eh_model_inputs(ctx, model, data, &j.x));
     if (!data->label && !in_store)
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "the data has no labels: training needs a class for each sample"));
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA,
+                         "the data has no labels: training needs a class for each sample; add labels"));
     if (!data->input_name) j.input_name = model->input_name;
     if (!data->image_rows) j.image_rows = model->image_rows, j.image_columns = model->image_columns;
     EH_CHECK(eh_new(ctx, "classes", data->c, sizeof *number, (void **)&number));
@@ -87,9 +89,10 @@ cleanup:
     return status;
 }
 
-/* ---- what the model determines ---- */
+/* ---- settings and shape ---- */
 
-/* A file may tell any number, which must leave room for those that follow. */
+/* The last epoch of the history. A number outside a plausible range counts as 0, because a file
+ * may contain any number and later epochs are added to it. */
 static int64_t last_epoch(const enhope_model *model)
 {
     const int64_t last = model->epochs ? model->history[model->epochs - 1].epoch : 0;
@@ -103,7 +106,8 @@ enhope_status eh_setup_take_settings(enhope_trainer *t)
     t->past = last_epoch(t->from);
     if (eh_method_learns(t->method)) return ENHOPE_OK;
     return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                   "%s is not learned in steps: it cannot go on from a model, only begin anew", t->method->info.name);
+                   "%s is not an iterative method and cannot continue a model; train a new model",
+                   t->method->info.name);
 }
 
 static bool same_shape(const eh_map_shape *a, const eh_map_shape *b)
@@ -119,7 +123,8 @@ enhope_status eh_setup_check_shape(const enhope_trainer *t, const eh_map_shape *
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
     if (t->from->map == t->method->map && same_shape(shape, &t->from->shape) && t->from->exemplars == exemplars)
         return ENHOPE_OK;
-    return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the model is not as %s trains it: its settings do not tell its shape",
+    return eh_fail(t->ctx, ENHOPE_ERROR_MODEL,
+                   "the settings of the model do not match its shape as a model of %s; train a new model",
                    t->method->info.name);
 }
 
@@ -134,7 +139,7 @@ static enhope_status find_known(const enhope_trainer *t, bool **has)
     return ENHOPE_OK;
 }
 
-/* Rows of classes without exemplars, into rows (held); how many. */
+/* Stores the resident rows of classes without exemplars in `rows`, and their number in *count. */
 static enhope_status new_rows(const enhope_trainer *t, int64_t *rows, int64_t *count)
 {
     bool *has = NULL;
@@ -166,7 +171,7 @@ enhope_status eh_setup_count_exemplars(const enhope_trainer *t, int64_t *z)
     return ENHOPE_OK;
 }
 
-/* Both groups in the order of their classes. */
+/* Merges both groups in the order of their classes. */
 static void merge(enhope_trainer *t, const float *fresh, const int32_t *fresh_label, int64_t count, float *E)
 {
     const enhope_model *m = t->from;

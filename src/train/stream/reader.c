@@ -1,12 +1,13 @@
-/* The thread that reads: it fills a window with its runs of the store, one after the other, and shuffles their samples.
+/* The reader thread. It fills a window with its runs of the store, one after another, and
+ * shuffles their samples.
  *
- * It touches one window while it has a job, and nothing else. A failure is the status of that window. */
+ * It accesses only the window of its current job. A failure becomes the status of that window. */
 #define _POSIX_C_SOURCE 200809L /* threads, signals */
 #include <signal.h>
 
 #include "train/stream/windows.h"
 
-enum { AHEAD = 8 }; /* runs that a disk is told of before they are read */
+enum { AHEAD = 8 }; /* runs that are announced to the disk before they are read */
 
 static bool quitting(eh_windows *w)
 {
@@ -16,7 +17,7 @@ static bool quitting(eh_windows *w)
     return quit;
 }
 
-/* The first of held_out that is not before a row of the store. */
+/* The first entry of held_out at or after a row of the store. */
 static int64_t held_out_from(const eh_windows *w, int64_t row)
 {
     int64_t low = 0, high = w->resident.held_out_n;
@@ -30,7 +31,8 @@ static int64_t held_out_from(const eh_windows *w, int64_t row)
     return low;
 }
 
-/* Puts the positions of a run's training samples behind the `count` of the list; `first` is the run's position. */
+/* Appends the positions of a run's training samples to the list of `count`. first: position of
+ * the run. */
 static int64_t list_run(const eh_windows *w, int64_t run, int64_t first, int64_t count)
 {
     const int64_t row = run * w->runs.rows, n = eh_run_rows(w, run);
@@ -44,7 +46,7 @@ static int64_t list_run(const eh_windows *w, int64_t run, int64_t first, int64_t
     return count;
 }
 
-/* Whether the values of run i of a window belong to a chunk that is computed here. */
+/* Whether run i of a window belongs to a chunk that this rank computes. */
 static bool is_own(const eh_windows *w, int64_t i)
 {
     return i % w->chunks.count >= w->chunks.own_first && i % w->chunks.count < w->chunks.own_last;
@@ -55,7 +57,7 @@ static void read_ahead(const eh_windows *w, const eh_window *a, int64_t i)
     if (i < a->runs && is_own(w, i)) eh_store_prefetch(w->store, a->run[i] * w->runs.rows, eh_run_rows(w, a->run[i]));
 }
 
-/* All runs of a window, one behind the other; values of own chunks only. */
+/* Reads all runs of a window in sequence. Values are read for own chunks only. */
 static enhope_status read_runs(eh_windows *w, eh_window *a)
 {
     int64_t at = a->first, stored = a->first_stored, *row_start = w->block.owned[0];
@@ -73,7 +75,7 @@ static enhope_status read_runs(eh_windows *w, eh_window *a)
     return ENHOPE_OK;
 }
 
-/* The samples of a chunk in the list, and their shuffle. */
+/* Lists the samples of a chunk and shuffles them. */
 static enhope_status list_chunk(eh_windows *w, const eh_window *a, int64_t chunk)
 {
     int64_t at = a->first, n = 0;
@@ -83,7 +85,8 @@ static enhope_status list_chunk(eh_windows *w, const eh_window *a, int64_t chunk
     }
     if (n != a->chunk_n[chunk])
         return eh_fail(&w->reader.ctx, ENHOPE_ERROR_DATA,
-                       "the data has changed while it was read: %lld labelled samples where there were %lld",
+                       "the data changed while it was read: %lld labeled samples, expected %lld; do not change the "
+                       "files during training",
                        (long long)n, (long long)a->chunk_n[chunk]);
     const uint64_t round = eh_window_pass(w, a->epoch, a->number) * (uint64_t)w->chunks.count + (uint64_t)chunk;
     eh_shuffle(w->seed, EH_STREAM_SHUFFLE, round, n, w->reader.shuffle);
@@ -131,7 +134,7 @@ static void *work(void *user)
     return NULL;
 }
 
-/* ---- the side of the caller ---- */
+/* ---- functions for the caller's thread ---- */
 
 void eh_reader_init(eh_reader *r)
 {
@@ -139,7 +142,7 @@ void eh_reader_init(eh_reader *r)
     pthread_cond_init(&r->changed, NULL);
 }
 
-/* Signals are for the threads of the caller. */
+/* The thread blocks signals: the caller's threads handle them. */
 enhope_status eh_reader_start(eh_windows *w)
 {
     sigset_t all, before;
@@ -148,7 +151,9 @@ enhope_status eh_reader_start(eh_windows *w)
     const int failed = pthread_create(&w->reader.thread, NULL, work, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     w->reader.running = !failed;
-    if (failed) return eh_fail(w->ctx, ENHOPE_ERROR_COMPUTE, "no thread could be started to read ahead");
+    if (failed)
+        return eh_fail(w->ctx, ENHOPE_ERROR_COMPUTE,
+                       "cannot start the reader thread; check the limits of processes and threads");
     return ENHOPE_OK;
 }
 

@@ -1,20 +1,22 @@
-/* The rows of streamed data that stay in memory: the validation part, and a sample of the training part that is used
- * wherever rows are needed beside batches: for the scaling, the exemplars, the start of the map, the training error.
+/* The resident rows of streamed data: the validation part, and a sample of the training part.
+ * The sample serves wherever rows are needed outside batches: for the scaling, the exemplars,
+ * the initial map and the training error.
  *
- * Every row has a hash of (seed, row). Of each class the samples of the lowest hashes are the validation part, the next are
- * the sample; both are then in the order of their hashes, which is a seeded one. Two passes over the labels find them, in
- * memory that depends on how many stay and not on how many there are; then their rows are read. */
+ * Every row has a hash of (seed, row). In each class, the samples with the lowest hashes form
+ * the validation part, and the next ones the sample. Both are sorted by hash, which is a seeded
+ * order. Two passes over the labels find them in memory proportional to the resident rows. Then
+ * these rows are read. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "train/stream/windows.h"
 
 enum {
-    MOST = 50000,           /* rows of either part, ... */
-    MOST_BYTES = 128 << 20, /* ... and their values */
-    LABELS = 1 << 16,       /* labels read at a time */
-    SPAN = 1 << 20,         /* bytes read at a time */
-    GAP = 1 << 16           /* bytes that are sooner read than passed over: disks take as long to find the next place */
+    MAX_ROWS = 50000,      /* rows of either part ... */
+    MAX_BYTES = 128 << 20, /* ... and bytes of their values */
+    LABELS = 1 << 16,      /* labels read at a time */
+    SPAN = 1 << 20,        /* bytes read at a time */
+    GAP = 1 << 16          /* gaps up to this size are read and not skipped: seeking takes as long */
 };
 
 typedef struct candidate {
@@ -23,9 +25,9 @@ typedef struct candidate {
     bool valid;
 } candidate;
 
-/* Of each class the lowest hashes so far: a heap, the highest at the top. */
+/* The lowest hashes of each class so far: heaps with the highest hash at the top. */
 typedef struct heaps {
-    int64_t *start; /* (c + 1) the class's candidates are start[k] .. start[k] + count[k] */
+    int64_t *start; /* (c + 1) candidates of class k: start[k] .. start[k] + count[k] */
     int64_t *count; /* (c) */
     candidate *at;
 } heaps;
@@ -66,13 +68,14 @@ static void sink(candidate *heap, int64_t n, int64_t i)
 static void offer(heaps *h, int32_t class, candidate one)
 {
     candidate *heap = h->at + h->start[class];
-    const int64_t room = h->start[class + 1] - h->start[class], n = h->count[class];
-    if (n < room) {
+    const int64_t capacity = h->start[class + 1] - h->start[class], n = h->count[class];
+    if (n < capacity) {
         heap[h->count[class]++] = one;
-        for (int64_t i = n + 1 == room ? n / 2 : -1; i >= 0; i--) sink(heap, room, i); /* full: from now on a heap */
-    } else if (room && before(&one, &heap[0])) {
+        for (int64_t i = n + 1 == capacity ? n / 2 : -1; i >= 0; i--)
+            sink(heap, capacity, i); /* full: from now on a heap */
+    } else if (capacity && before(&one, &heap[0])) {
         heap[0] = one;
-        sink(heap, room, 0);
+        sink(heap, capacity, 0);
     }
 }
 
@@ -113,27 +116,27 @@ cleanup:
     return status;
 }
 
-/* ---- how many of each class ---- */
+/* ---- resident rows of each class ---- */
 
 __extension__ typedef __int128 wide;
 
-/* The lesser of `total` and what there is room for. */
-static int64_t at_most(const eh_windows *w, int64_t total, int64_t memory)
+/* The lesser of `total` and the number of rows that fit into the memory. */
+static int64_t limit_rows(const eh_windows *w, int64_t total, int64_t memory)
 {
-    const int64_t bytes = memory / 8 < MOST_BYTES ? memory / 8 : MOST_BYTES, fit = bytes / w->runs.row_bytes;
-    const int64_t most = fit < MOST ? fit : MOST;
-    return total < most ? total : most;
+    const int64_t bytes = memory / 8 < MAX_BYTES ? memory / 8 : MAX_BYTES, fit = bytes / w->runs.row_bytes;
+    const int64_t max = fit < MAX_ROWS ? fit : MAX_ROWS;
+    return total < max ? total : max;
 }
 
-/* valid (c) and sample (c) of samples in counts (c): shares of the whole, rounded down. A class keeps a training sample, and
- * has one in the sample. */
+/* Resident samples of each class: valid (c), sample (c). Both are in proportion to counts (c),
+ * rounded down. A class keeps at least one training sample and has one in the sample. */
 static void share(const eh_windows *w, int32_t c, const int64_t *counts, double part, int64_t memory, int64_t *valid,
                   int64_t *sample)
 {
     int64_t all = 0;
     for (int32_t k = 0; k < c; k++) all += counts[k];
-    const int64_t valid_n = at_most(w, (int64_t)(part * (double)all), memory);
-    const int64_t sample_n = at_most(w, all - valid_n, memory);
+    const int64_t valid_n = limit_rows(w, (int64_t)(part * (double)all), memory);
+    const int64_t sample_n = limit_rows(w, all - valid_n, memory);
     int64_t left = valid_n;
     for (int32_t k = 0; k < c; k++) left -= valid[k] = (int64_t)((wide)valid_n * counts[k] / all);
     for (int32_t k = 0; k < c; k++) {
@@ -144,7 +147,7 @@ static void share(const eh_windows *w, int32_t c, const int64_t *counts, double 
     }
 }
 
-/* ---- the rows that stay ---- */
+/* ---- lists of resident rows ---- */
 
 static enhope_status find(eh_windows *w, int32_t c, const int64_t *valid, const int64_t *sample, heaps *h)
 {
@@ -156,14 +159,15 @@ static enhope_status find(eh_windows *w, int32_t c, const int64_t *valid, const 
     for (int32_t k = 0; k < c; k++) {
         candidate *of = h->at + h->start[k];
         if (h->count[k] < valid[k] + sample[k])
-            return eh_fail(w->ctx, ENHOPE_ERROR_DATA, "the labels have changed while they were read");
+            return eh_fail(w->ctx, ENHOPE_ERROR_DATA,
+                           "the labels changed while they were read; do not change the files during training");
         qsort(of, (size_t)h->count[k], sizeof *of, by_hash);
         for (int64_t i = 0; i < valid[k]; i++) of[i].valid = true;
     }
     return ENHOPE_OK;
 }
 
-/* The lists of rows, from all n candidates that stay. */
+/* Creates the lists of rows from all n resident candidates. */
 static enhope_status keep(eh_windows *w, candidate *all, int64_t n, eh_samples *samples)
 {
     eh_resident *r = &w->resident;
@@ -210,7 +214,7 @@ cleanup:
     return status;
 }
 
-/* ---- reading them ---- */
+/* ---- reading the resident rows ---- */
 
 enhope_status eh_resident_count(eh_windows *w, int64_t *stored)
 {
@@ -221,18 +225,19 @@ enhope_status eh_resident_count(eh_windows *w, int64_t *stored)
     return ENHOPE_OK;
 }
 
-/* The end of the rows from i on that are read together: gaps are of fewer than `gap` rows, all are `most` at most. */
-static int64_t span_end(const eh_windows *w, int64_t i, int64_t gap, int64_t most)
+/* The end of the rows from i on that are read together: gaps have fewer than `gap` rows, and the
+ * span has at max `max` rows. */
+static int64_t span_end(const eh_windows *w, int64_t i, int64_t gap, int64_t max)
 {
     int64_t end = i + 1;
     while (end < w->resident.n && w->resident.row[end] - w->resident.row[end - 1] <= gap &&
-           w->resident.row[end] - w->resident.row[i] < most)
+           w->resident.row[end] - w->resident.row[i] < max)
         end++;
     return end;
 }
 
-/* Sparse rows, and those of data in memory: successive ones together. */
-static enhope_status read_neighbours(eh_windows *w)
+/* Reads sparse rows and rows of data in memory, successive ones together. */
+static enhope_status read_adjacent(eh_windows *w)
 {
     for (int64_t i = 0, end; i < w->resident.n; i = end) {
         end = span_end(w, i, 1, INT64_MAX);
@@ -246,12 +251,12 @@ enhope_status eh_resident_read(eh_windows *w)
     const eh_store *s = w->store;
     eh_block span = {.label = NULL};
     enhope_status status;
-    if (s->kind == ENHOPE_CSR || s->memory) return read_neighbours(w);
-    const int64_t row = eh_store_bytes(s->kind, s->H, 1, 0), most = row < SPAN ? SPAN / row : 1;
-    EH_CHECK(eh_block_create(w->ctx, s->kind, s->H, most, 0, &span));
+    if (s->kind == ENHOPE_CSR || s->memory) return read_adjacent(w);
+    const int64_t row = eh_store_bytes(s->kind, s->H, 1, 0), max = row < SPAN ? SPAN / row : 1;
+    EH_CHECK(eh_block_create(w->ctx, s->kind, s->H, max, 0, &span));
     for (int64_t i = 0, end; i < w->resident.n; i = end) {
         const int64_t first = w->resident.row[i];
-        end = span_end(w, i, GAP / row + 1, most);
+        end = span_end(w, i, GAP / row + 1, max);
         EH_CHECK(eh_store_read(w->ctx, s, first, w->resident.row[end - 1] - first + 1, &span, 0, true));
         for (int64_t j = i; j < end; j++) {
             const int64_t at = w->resident.row[j] - first;

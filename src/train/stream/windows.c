@@ -1,4 +1,5 @@
-/* Windows: their sizes, which of them has a batch, and their turns. stream/windows.h describes them. */
+/* Windows: their sizes, the window of each batch, and the alternation of the two windows.
+ * stream/windows.h describes them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,9 @@
 
 enum {
     WINDOW = 128 << 20, /* bytes of a window, if there is memory for it */
-    RUN = 1 << 20,      /* bytes of a run: what is read at once, from anywhere in the store ... */
-    RUNS = 64,          /* ... less if a window would have fewer of them */
-    OVERHEAD = 64       /* bytes that a row takes beside its values: orders, labels */
+    RUN = 1 << 20,      /* bytes of a run, which is read at once from anywhere in the store */
+    RUNS = 64,          /* runs of a window, at least: runs of small windows are smaller */
+    OVERHEAD = 64       /* bytes of a row beside its values: orders, labels */
 };
 
 static int by_size(const void *a, const void *b)
@@ -21,7 +22,7 @@ static int by_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Sparse runs differ in size: the most of them that any window may have, and the values that these have. */
+/* Sparse runs differ in size. Finds the largest number of runs of a window and of their values. */
 static enhope_status measure_sparse(enhope_context *ctx, eh_windows *w, int64_t room)
 {
     int64_t *stored = NULL, values = 0, count = 0;
@@ -61,7 +62,8 @@ static enhope_status measure(enhope_context *ctx, eh_windows *w, int64_t memory)
 
 /* ---- an epoch's windows ---- */
 
-/* Shuffles the runs and shares out the batches: a window has as many as its samples are of all. */
+/* Shuffles the runs and assigns the batches: each window has batches in proportion to its
+ * samples. */
 static void plan(eh_windows *w, int64_t epoch)
 {
     if (w->planned == epoch) return;
@@ -74,7 +76,7 @@ static void plan(eh_windows *w, int64_t epoch)
     w->planned = epoch;
 }
 
-/* The window of an epoch that has a batch; count: none has. */
+/* The window of an epoch that has a batch; `count` if there is none. */
 static int64_t window_of(eh_windows *w, int64_t epoch, int64_t batch)
 {
     int64_t number = 0;
@@ -88,15 +90,16 @@ static bool has(const eh_window *a, int64_t epoch, int64_t batch)
     return a->epoch == epoch && batch >= a->first_batch && batch < a->first_batch + a->batches;
 }
 
-/* ---- turns ---- */
+/* ---- the two windows ---- */
 
-/* Noise is drawn by position, so that a window has its place, whichever was read before it: the two take turns. */
+/* The memory of a window. Noise is drawn by position, so the position of a window must not
+ * depend on the windows before it: even and odd windows alternate. */
 static eh_window *place_of(eh_windows *w, int64_t epoch, int64_t number)
 {
     return &w->window[eh_window_pass(w, epoch, number) % 2];
 }
 
-/* Lets the thread fill window `number` of an epoch into its place, where nothing is needed any more. */
+/* Starts reading window `number` of an epoch into its memory, which is no longer in use. */
 static void ask_for(eh_windows *w, int64_t epoch, int64_t number)
 {
     eh_window *a = place_of(w, epoch, number);
@@ -117,8 +120,8 @@ static void ask_for(eh_windows *w, int64_t epoch, int64_t number)
     eh_reader_ask(w, a);
 }
 
-/* The thread reads the window that follows, if there is one. If a window between has no batch, that belongs in the same
- * place and has to wait. */
+/* Starts reading the next window, if there is one. If a window without batches lies between, the
+ * next one needs the memory of the current window and has to wait. */
 void eh_windows_read_ahead(eh_windows *w)
 {
     const int64_t after = w->now->first_batch + w->now->batches, epoch = w->now->epoch + (after == w->batches);
@@ -144,7 +147,7 @@ enhope_status eh_windows_turn(eh_windows *w, int64_t epoch, int64_t batch, const
     }
     enhope_status status = next->status;
     if (status) {
-        next->epoch = -1; /* it is read again if it is asked for again */
+        next->epoch = -1; /* the next request reads it again */
         status = eh_fail(w->ctx, status, "%s", w->reader.ctx.error);
     }
     EH_TRY(eh_comm_check(w->ctx, status));
@@ -200,8 +203,8 @@ int64_t eh_windows_runs(const eh_windows *w)
     return w->runs.count / w->count;
 }
 
-/* A window of n samples has n batches / w->n batches, rounded down: if that is one, it may be nearly twice as large. Each
- * chunk may have one sample more. */
+/* A window of n samples has n * batches / w->n batches, rounded down. If that is one batch, it
+ * may be nearly twice the average size. Each chunk may have one sample more. */
 int64_t eh_windows_batch_max(const eh_windows *w, int64_t batches, int64_t chunks)
 {
     return 2 * ((w->n + batches - 1) / batches) + chunks;
@@ -224,7 +227,7 @@ enhope_status eh_windows_open(eh_windows *w, int64_t batches, int64_t epochs, co
     w->epochs = epochs;
     w->chunks = *chunks;
     EH_TRY(eh_resident_count(w, &stored));
-    /* the row behind each part has the end of its values */
+    /* the row behind each part holds the end of its values */
     const int64_t rows = w->resident.n + 1 + 2 * (w->capacity + 1), all = stored + 2 * w->runs.stored;
     EH_TRY(eh_block_create(ctx, w->store->kind, w->store->H, rows, all, &w->block));
     for (int i = 0; i < 2; i++) {
@@ -244,7 +247,7 @@ enhope_status eh_windows_open(eh_windows *w, int64_t batches, int64_t epochs, co
 enhope_status eh_windows_start(eh_windows *w)
 {
     EH_TRY(eh_reader_start(w));
-    ask_for(w, 0, window_of(w, 0, 0)); /* while the rest of the trainer is made */
+    ask_for(w, 0, window_of(w, 0, 0)); /* while the rest of the trainer is created */
     return ENHOPE_OK;
 }
 
@@ -263,7 +266,7 @@ void eh_windows_free(eh_windows *w)
     eh_free(w);
 }
 
-/* ---- what distinguishes them ---- */
+/* ---- identification, for checkpoints ---- */
 
 void eh_windows_print(const eh_windows *w, char text[EH_WINDOWS_TEXT])
 {

@@ -1,4 +1,4 @@
-# Files that are not what they should be: the sentence names the file, the line, what was found and what was expected.
+# Invalid files: the message has the file, the line, the value that was found and the expected one.
 try() { enhope "$@"; echo "exit $?"; }
 train() { try train --quiet -o never.safetensors --data "$@"; }
 train absent.csv

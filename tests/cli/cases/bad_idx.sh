@@ -1,4 +1,4 @@
-# IDX files with a wrong magic, a cut gzip stream, dimensions beyond the file and beyond 64 bits.
+# IDX files with a wrong magic number, a truncated gzip stream, and dimensions beyond the file or 64 bits.
 try() { enhope data "$@"; echo "exit $?"; }
 python3 - <<'END'
 import gzip, struct

@@ -1,6 +1,6 @@
-# Data and settings that cannot go together: a single class, fewer exemplars than classes, more neighbours than
-# exemplars, images to be moved in data that has none, an even dof, settings that do not apply to the method, map, solver or
-# objective.
+# Settings that do not fit the data or each other: a single class, fewer exemplars than classes, more
+# neighbors than exemplars, augmentation of images without images, an even dof, settings that do not
+# apply to the method, map, solver or objective.
 try() { enhope "$@"; echo "exit $?"; }
 tiny="--n-factors 4 --n-hidden 3 --n-epochs 2 --batch-size 0 --quiet"
 printf 'a,b,label\n1,2,x\n3,4,x\n5,7,x\n' > single.csv

@@ -1,4 +1,5 @@
-# Checkpoints: SIGTERM writes one and says so, the same command goes on, and ends in the same bytes; what does not fit is refused.
+# Checkpoints: SIGTERM writes one and reports it; the same command resumes and gives a byte-identical
+# model; checkpoints of another run are refused.
 train() {
     enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --n-factors 20 --n-hidden 10 --batch-size 100 --n-epochs 40 \
         --quiet "$@"
@@ -6,31 +7,31 @@ train() {
 try() { "$@"; echo "exit $?"; }
 train -o whole.safetensors
 
-# a run that is ended by SIGTERM, as batch schedulers do: no model is written
+# SIGTERM, as batch schedulers send it, ends a run: no model is written
 enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --n-factors 20 --n-hidden 10 --batch-size 100 --n-epochs 1000000 \
     --patience 0 --quiet --checkpoint term --resume --log log.jsonl -o m.safetensors 2> err &
 tries=0
 while [ ! -s log.jsonl ] && [ $tries -lt 200 ]; do sleep 0.05; tries=$((tries + 1)); done
-try train --checkpoint term --resume # its folder is taken
+try train --checkpoint term --resume # its folder is locked
 kill -TERM $!
 wait $!
 echo "exit $?"
 sed 's/epoch-[0-9]*-batch-[0-9]*/epoch-#-batch-#/' err
-[ -e m.safetensors ] && echo "a model, too soon"
+[ -e m.safetensors ] && echo "a model was written"
 ls term | sed 's/[0-9][0-9]*/#/g'
 
-# a run that goes on
+# a run that is resumed
 train --checkpoint run --keep 3 --every 0s -o m.safetensors
 ls run
 rm run/epoch-000040-batch-000000.safetensors m.safetensors
 train --checkpoint run --keep 2 --every 0s --resume --threads 2 -o m.safetensors
-cmp whole.safetensors m.safetensors && echo "the same bytes"
+cmp whole.safetensors m.safetensors && echo "byte-identical"
 ls run
 rm m.safetensors
-try train --checkpoint run --resume -o m.safetensors # what is done is done
-cmp whole.safetensors m.safetensors && echo "the same bytes"
+try train --checkpoint run --resume -o m.safetensors # training is complete
+cmp whole.safetensors m.safetensors && echo "byte-identical"
 
-# other settings, other data, another method, a folder in use, one that is not asked to go on
+# other settings, other data, another method, checkpoints without --resume, invalid folders
 try train --checkpoint run --resume --learning-rate 0.001
 try train --checkpoint run --resume --n-epochs 41
 try train --checkpoint run --resume --method hope
@@ -44,24 +45,24 @@ try train --checkpoint no/such/folder
 : > file
 try train --checkpoint file
 
-# the newest is damaged, by cutting and by a changed byte: the one before it is taken
+# the newest is truncated or has a changed byte: the one before it is used
 cp -r run whole
 head -c 500 whole/epoch-000040-batch-000000.safetensors > run/epoch-000040-batch-000000.safetensors
 try train --checkpoint run --resume -o m.safetensors 2> err
 sed 's/length [0-9]*/length #/' err >&2
-cmp whole.safetensors m.safetensors && echo "the same bytes"
+cmp whole.safetensors m.safetensors && echo "byte-identical"
 cp whole/* run
 printf 'x' | dd of=run/epoch-000040-batch-000000.safetensors bs=1 seek=7000 conv=notrunc 2> /dev/null
 : > run/epoch-000040-batch-000000.safetensors.tmp-1-0 # of a run that was killed
 try train --checkpoint run --resume -o m.safetensors
-cmp whole.safetensors m.safetensors && echo "the same bytes"
+cmp whole.safetensors m.safetensors && echo "byte-identical"
 ls run
 for name in run/*; do echo nothing > "$name"; done
 try train --checkpoint run --resume -o m.safetensors
 
-# a disk that fills: training goes on, and the model is written
+# a full disk: training continues, and the model is written
 (
-    ulimit -f 400 # blocks of 512 bytes: room for the model, and not for four times as much
+    ulimit -f 400 # blocks of 512 bytes: enough for the model, but not for four times as much
     try train --checkpoint full --n-factors 200 --n-hidden 100 -o m.safetensors
     ls full
 )

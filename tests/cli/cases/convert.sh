@@ -1,9 +1,9 @@
-# Any data becomes a folder of shards that says the same, in memory and streamed; what was stopped goes on.
-same() { # FOLDER SPEC...: what is told of both, and of the folder streamed
+# Shards have the same data as their source, in memory and streamed; an interrupted conversion resumes.
+same() { # FOLDER SPEC...: compares the outputs of data for both, and for the folder streamed
     folder=$1
     shift
-    enhope data "$@" | tail -n +2 > told
-    enhope data "$folder" | tail -n +2 | cmp - told && enhope data "$folder" --memory 1k | tail -n +2 | cmp - told &&
+    enhope data "$@" | tail -n +2 > expected
+    enhope data "$folder" | tail -n +2 | cmp - expected && enhope data "$folder" --memory 1k | tail -n +2 | cmp - expected &&
         echo "$folder: the same"
 }
 python3 - <<'PYTHON'
@@ -35,13 +35,13 @@ enhope convert --data words --shard-rows 100 -o again -q && same again words.svm
 enhope data blobs --check
 enhope data words --check
 
-# It goes on where it was, to the same bytes; what is complete is left alone, and so is what is something else.
+# It resumes and gives byte-identical shards. A complete folder, and one of other data, is not changed.
 cp -r trees stopped
 sed 's/"labels": .*,$/"labels": null,/; s/"samples": 1000/"samples": 600/; s/"stored": 3000,$/"stored": 1800,/
      /00002.x/d; /00003.x/d; s/\(00001.*\),$/\1/' stopped/shards.json > stopped/shards.partial.json
 rm stopped/shards.json stopped/0000[23]*
 enhope convert --data trees.csv --shard-rows 300 -o stopped 2>&1 | sed 's/, [0-9.]* s$//'
-diff -r trees stopped && echo "the same bytes"
+diff -r trees stopped && echo "byte-identical"
 enhope convert --data trees.csv --shard-rows 300 -o stopped
 enhope convert --data words.svm -o stopped 2>&1 | sed 's/ [0-9]* bytes of [0-9]*//'
 enhope convert --data trees.csv

@@ -1,4 +1,4 @@
-# Model files that are cut, empty, of another kind or hostile are refused with a sentence.
+# Truncated, empty, malicious and non-model files are refused with a message.
 try() { enhope "$@"; echo "exit $?"; }
 enhope train --data synthetic:blobs,n=60,classes=3,inputs=5,seed=1 --n-factors 4 --n-hidden 3 --n-epochs 1 --quiet \
     -o m.safetensors
@@ -24,7 +24,7 @@ write("missing.safetensors", missing)
 wide = json.loads(json.dumps(header)); wide["map.C"]["shape"] = [2**40, 2**40]
 write("wide.safetensors", wide)
 END
-exec 3>&2 2> told
+exec 3>&2 2> messages
 for name in absent empty short head cut huge notjson overlap missing wide; do try info $name.safetensors; done
 try eval table.csv --data table.csv
-sed 's/length [0-9]* reaches/length # reaches/' told >&3 # the header grows with the settings
+sed 's/length [0-9]* reaches/length # reaches/' messages >&3 # the header grows with the settings

@@ -1,4 +1,4 @@
-# A folder of IDX files has two parts; a pair of files is data; a split has two parts as well.
+# A folder of IDX files and a split have two parts; a pair of files has none.
 python3 - <<'END'
 import gzip, os, struct
 os.mkdir("set")

@@ -1,11 +1,11 @@
-# Where no GPU can be used: the list says why, --device cuda fails with the same sentence, --device auto trains as cpu does.
+# Without a GPU: the list has the reason, --device cuda fails with it, --device auto uses the cpu.
 export CUDA_VISIBLE_DEVICES=-1 # hides the GPUs of a machine that has some
 blobs=synthetic:blobs,n=150,classes=3,inputs=5,seed=3
 tiny="--n-factors 8 --n-hidden 6 --n-epochs 2 --batch-size 40 --validation-fraction 0.2"
 enhope info --devices > devices
 echo "exit $?"
 why=$(sed -n 's/^cuda *not available: //p' devices)
-[ -n "$why" ] || echo "no reason is given"
+[ -n "$why" ] || echo "no reason is printed"
 sed 's/[0-9]* threads*\(, [a-z0-9-]*\)*/# threads/; s/not available: .*/not available: .../' devices
 OMP_NUM_THREADS=1 enhope info --devices | grep -c '^cpu *1 thread\b'
 enhope info --devices --json > devices.json
@@ -17,7 +17,7 @@ PY
 
 enhope train --data $blobs $tiny --device cuda -o cuda.safetensors 2> err
 echo "exit $?"
-grep -qxF "enhope: $why" err && echo "the sentence says why"
+grep -qxF "enhope: $why" err && echo "the message has the reason"
 [ -e cuda.safetensors ] && echo "a model was written"
 enhope train --data $blobs $tiny --device cuda:7 --precision bf16 --quiet -o cuda.safetensors 2> err
 echo "exit $?"

@@ -1,5 +1,5 @@
-# The cuda backend is a plug-in: one that is damaged, one of another version, and one (made here) that tells of two GPUs and
-# opens none.
+# The plug-in of the cuda backend: a damaged one, one of another version, and one (built here) that
+# lists two GPUs and opens none.
 root=$CASES/../../..
 blobs=synthetic:blobs,n=60,classes=3,inputs=5,seed=3
 try() { enhope "$@" 2>&1 | sed "s|/[^ ]*/libenhope_cuda.so|.../libenhope_cuda.so|; /^cpu /d; /\"cpu\"/d"; }
@@ -27,7 +27,7 @@ enhope_status eh_compute_cuda_describe(enhope_context *ctx, size_t table, int in
 enhope_status eh_compute_cuda_open(enhope_context *ctx, eh_compute *c, size_t table, int index, int precision)
 {
     (void)c;
-    snprintf(ctx->error, sizeof ctx->error, "GPU %d is asked for precision %d%s", index, precision,
+    snprintf(ctx->error, sizeof ctx->error, "GPU %d, precision %d%s", index, precision,
              table == sizeof(eh_compute_ops) ? "" : " and another table");
     return ENHOPE_ERROR_COMPUTE;
 }

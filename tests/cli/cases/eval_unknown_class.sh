@@ -1,4 +1,4 @@
-# A class that the model never saw counts as an error and is told; unlabelled data cannot be judged.
+# Points of an unknown class count as errors and are reported; unlabeled data cannot be evaluated.
 cat > train.csv <<'END'
 a,b,label
 0.1,0.2,red

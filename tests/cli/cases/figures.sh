@@ -1,4 +1,4 @@
-# SVG, PNG and PDF: what the name says, the same bytes again, the size asked for; errors and regions; what cannot be drawn.
+# SVG, PNG and PDF: format by extension, byte-identical repeats, size; errors and regions; invalid requests.
 tiny="--n-factors 8 --n-hidden 6 --n-epochs 2 --batch-size 0 --quiet"
 blobs="synthetic:blobs,n=2000,classes=4,inputs=5,seed=1"
 enhope train --data $blobs $tiny --limit 300 -z 12 -o m.safetensors
@@ -25,7 +25,7 @@ draw --format pdf --width 400 --height 300 -o - > paper
 draw -o - > plain
 python3 look.py 1.svg 1.png 1.pdf scaled.PNG picture.svg paper plain
 
-echo "regions of each k, and errors, are in the picture"
+echo "regions for each k, and errors, are in the figure"
 draw -k 1 --regions -o k1.svg
 draw -k 3 --regions -o k3.svg
 draw -k 3 -o points.svg
@@ -38,14 +38,14 @@ errors=$(enhope eval m.safetensors --data $blobs -k 3 --json | sed -n 's/.*"erro
 drawn=$(grep -c 'stroke="#111111" stroke-width="[2-9.]*" d="M[0-9. ]*h0"' errors.svg)
 [ $((errors + 1)) = $drawn ] && echo "every error, and one in the legend" || echo "$errors errors, $drawn drawn"
 
-echo "names beyond ASCII, markup, a title that is no UTF-8"
+echo "names beyond ASCII, markup, a title that is not UTF-8"
 printf 'a,b,label\n1,2,caf\303\251\n2,1,<b>&\n1,3,caf\303\251\n3,1,<b>&\n' > odd.csv
 enhope train --data odd.csv $tiny --validation-fraction 0 -z 2 -k 1 -o odd.safetensors
 for ending in svg png pdf; do enhope plot odd.safetensors --data odd.csv --title "$(printf 'caf\351')" -o odd.$ending; done
 python3 look.py odd.png odd.pdf
 grep -c 'café\|&lt;b&gt;&amp;' odd.svg
 
-echo "a hundred classes have their names beside a map that keeps more than half of the width"
+echo "the legend of 100 classes leaves more than half of the width to the map"
 many="synthetic:blobs,n=1500,classes=100,inputs=5,seed=1"
 enhope train --data $many $tiny -z 100 -o hundred.safetensors
 enhope plot hundred.safetensors --data $many --errors -o hundred.svg
@@ -56,7 +56,7 @@ left, right = re.search(r'stroke="#bbbbbb".*d="M([0-9.]+) [0-9.]+L([0-9.]+)', pi
 print(sum(f">{k}</text>" in picture for k in range(100)), "more</text>" in picture, float(right) - float(left) > 380)
 END
 
-echo "all points in one place far out; a class that the model never saw; a name that is too long"
+echo "all points at one distant place; an unknown class; a name that is too long"
 printf 'a,b,label\n1e6,2e6,new\n1e6,2e6,new\n' > far.csv
 enhope plot odd.safetensors --data far.csv --no-legend --title '' -o far.svg
 grep -c 'stroke="#8a8f98".* d="M[0-9.]* [0-9.]*h0"' far.svg

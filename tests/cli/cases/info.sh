@@ -1,4 +1,4 @@
-# What is in a model, for people and as JSON.
+# The description of a model, as text and as JSON.
 enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --n-factors 8 --n-hidden 6 --order 3 --n-epochs 3 \
     --batch-size 40 --validation-fraction 0.2 \
     -z 6 --random-state 7 --quiet -o m.safetensors

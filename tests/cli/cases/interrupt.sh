@@ -1,4 +1,4 @@
-# Ctrl-C finishes the batch, saves the best model so far and says so; so does SIGTERM. The model can be read.
+# Ctrl-C and SIGTERM complete the batch, save the best model so far and report it. The model can be read.
 for signal in INT TERM; do
     enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --n-factors 20 --n-hidden 10 --batch-size 100 \
         --n-epochs 1000000 --patience 0 \

@@ -1,4 +1,4 @@
-# Large margins: targets are looked for, the model embeds and predicts samples that it has not seen; small classes.
+# LMNN: finds target neighbors; the model embeds and predicts new samples; small classes.
 data=synthetic:blobs,n=300,classes=3,inputs=5,seed=3
 enhope train --data $data --method lmnn --n-epochs 3 --batch-size 100 -o m.safetensors > out 2> err
 echo "exit $?"

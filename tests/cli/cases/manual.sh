@@ -1,6 +1,6 @@
-# The manual page is what the tables of the command and of the library say, and it names every option and setting.
+# The manual page matches the tables of the command and the library, and has every option and setting.
 page=$CASES/../../../man/enhope.1
-enhope help --man | diff - "$page" && echo "the page is in step"
+enhope help --man | diff - "$page" && echo "the page is up to date"
 for command in train embed predict eval plot info data methods help; do
     grep -q "^\.SS enhope $command\$" "$page" || echo "$command is missing"
     enhope help $command | sed -n 's/^  \(-., \)\{0,1\}--\([a-z0-9-]*\).*/\2/p'

@@ -1,6 +1,6 @@
-# The table of methods, aligned; both tables as JSON.
+# The table of methods is aligned; both tables are JSON.
 enhope methods | awk 'NR == 1 { at = index($0, "solver"); print $1, $2, $NF } NR > 1 && substr($0, at \
-    - 2, 2) != "  " { print "crooked: " $0 }'
+    - 2, 2) != "  " { print "misaligned: " $0 }'
 enhope methods | cut -d' ' -f1
 enhope methods --json | python3 -m json.tool > /dev/null && echo "methods are JSON"
 enhope methods --settings --json > settings.json

@@ -1,4 +1,4 @@
-# What people do next: rows without a label, columns in another order, a pipe as a file, an output that is the input.
+# New data: rows without a label, columns in another order, a named pipe, an output file that is an input.
 cat > t.csv <<END
 petal,sepal,species
 1.1,5.0,oak

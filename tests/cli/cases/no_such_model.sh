@@ -1,4 +1,4 @@
-# A model that is not there: a sentence on standard error, nothing on standard output, nothing left behind.
+# A missing model: a message on standard error, no standard output, no files.
 enhope info absent.safetensors
 status=$?
 ls

@@ -1,4 +1,5 @@
-# train takes the train part and the others the test part, where the data has parts: a split, an .npz file, made data.
+# If the data has parts, train reads the train part and other commands the test part: a split, an .npz
+# file, synthetic data.
 python3 - <<'END'
 import struct, zipfile
 def npy(shape, values):
@@ -25,4 +26,4 @@ count --data synthetic:blobs,n=60,classes=3,inputs=2,seed=1 --limit 7
 enhope embed model.safetensors --data synthetic:blobs,n=6,classes=3,inputs=2,seed=1 > made.csv
 enhope embed model.safetensors --data synthetic:blobs,n=6,classes=3,inputs=2,seed=1 --part test | cmp - made.csv
 enhope embed model.safetensors --data synthetic:blobs,n=6,classes=3,inputs=2,seed=1 --part train | cmp -s - made.csv ||
-    echo "the parts of made data differ"
+    echo "the parts of synthetic data differ"

@@ -1,4 +1,4 @@
-# CSV on standard input, results on standard output; a reader that goes away is no reason to speak.
+# CSV on standard input, results on standard output; a closed pipe gives no message.
 cat > train.csv <<'END'
 a,b,label
 0.1,0.2,red

@@ -1,9 +1,9 @@
-# The picture: well-formed, a path per class and opacity, rings of exemplars, a legend, names escaped, small.
+# The figure: well-formed, a path per class and opacity, circles of exemplars, a legend, escaped names, small.
 tiny="--n-factors 8 --n-hidden 6 --n-epochs 2 --batch-size 0 --quiet"
 blobs="synthetic:blobs,n=10000,classes=12,inputs=5,seed=1"
 enhope train --data $blobs $tiny --limit 300 -z 24 -o m.safetensors
 enhope plot m.safetensors --data $blobs --title 'a < b & "c"' --font 'x"y' --width 500 --height 400 --point 1.5
-enhope plot m.safetensors --data $blobs --point 1.5 -o - | cmp -s - map.svg || echo "another size is another picture"
+enhope plot m.safetensors --data $blobs --point 1.5 -o - | cmp -s - map.svg || echo "another size gives another figure"
 cat > look.py <<'END'
 import os, sys
 from xml.etree import ElementTree
@@ -12,7 +12,7 @@ root = ElementTree.parse(sys.argv[1]).getroot()
 paths = root.findall(space + "path")
 print(root.get("width"), root.get("height"), root.find(space + "title").text, root.get("font-family"))
 print("circles", sum(p.get("d").count("a") // 2 for p in paths), "texts", len(root.findall(space + "text")))
-print("colours", len({p.get("fill") if p.get("fill") != "none" else p.get("stroke") for p in paths}))
+print("colors", len({p.get("fill") if p.get("fill") != "none" else p.get("stroke") for p in paths}))
 print("small", os.path.getsize(sys.argv[1]) < 300000)
 END
 python3 look.py map.svg

@@ -1,4 +1,4 @@
-# Plug-ins that are damaged or of another version: the message says what is missing and what to do, and no file is left.
+# Damaged plug-ins and those of another version: the message has the cause and the remedy, no file remains.
 blobs=synthetic:blobs,n=60,classes=3,inputs=5,seed=3
 enhope train --data $blobs --n-factors 4 --n-hidden 3 --n-epochs 1 --quiet -o m.safetensors || exit
 { printf '%-124s' 'MATLAB 5.0 MAT-file'; printf '\000\001IM'; } > empty.mat
@@ -28,4 +28,4 @@ cc -std=c17 -shared -fPIC old.c -o libenhope_mat.so || exit
 try enhope data empty.mat
 LD_LIBRARY_PATH=$before
 try enhope data empty.mat
-ls | grep "^map" || echo "no file is left"
+ls | grep "^map" || echo "no file remains"

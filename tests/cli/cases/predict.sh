@@ -1,4 +1,4 @@
-# predict: labels, probabilities that sum to 1, the winning exemplar and its distance.
+# predict: labels, probabilities that sum to 1, the nearest exemplar and its distance.
 enhope train --data synthetic:blobs,n=180,classes=3,inputs=4,spread=0.05,seed=3 --n-factors 8 --n-hidden 6 --n-epochs 8 \
     --batch-size 60 -z 6 --quiet
 data="--data synthetic:blobs,n=30,classes=3,inputs=4,spread=0.05,seed=3"
@@ -21,6 +21,6 @@ raw = open("y.npy", "rb").read()
 assert raw[:8] == b"\x93NUMPY\x01\x00" and len(raw) == 128 + 30 * 2 * 4
 print(raw[10:128].decode().strip())
 values = struct.unpack("<60f", raw[128:])
-told = [float(row[key]) for row in placed for key in ("y1", "y2")]
-assert all(abs(a - b) <= 1e-6 * abs(a) for a, b in zip(values, told))
+written = [float(row[key]) for row in placed for key in ("y1", "y2")]
+assert all(abs(a - b) <= 1e-6 * abs(a) for a, b in zip(values, written))
 END

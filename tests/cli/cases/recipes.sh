@@ -1,5 +1,5 @@
-# Recipes: the table, as text and JSON; --recipe comes first wherever it stands, options beside it change it, and the model
-# keeps its name.
+# Recipes: the table as text and JSON; --recipe is applied first, other options override it, and the
+# model stores its name.
 enhope recipes
 enhope recipes --json | python3 -c 'import json, sys; print([(r["name"], r["settings"]["order"]) for r in json.load(sys.stdin)])'
 blobs="--data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --n-epochs 1 --quiet"
@@ -10,6 +10,6 @@ enhope train $blobs -o m.safetensors && setting m.safetensors
 enhope train $blobs --n-factors 7 --recipe paper --solver adam -o m.safetensors && setting m.safetensors
 enhope train $blobs --recipe slow -o m.safetensors
 echo "exit $?"
-# few samples are enough for the defaults
+# the defaults work with few samples
 enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --quiet -o m.safetensors
 enhope eval m.safetensors --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 | head -n 1

@@ -1,4 +1,4 @@
-# Every point lies in the region of the class that predict gives it, but for those on a border.
+# Every point is in the region of its predicted class, except points on a border.
 tiny="--n-factors 8 --n-hidden 6 --n-epochs 4 --batch-size 0 --quiet"
 blobs="synthetic:blobs,n=500,classes=5,inputs=5,seed=3"
 enhope train --data $blobs $tiny --limit 400 -z 25 -o m.safetensors
@@ -21,7 +21,7 @@ cells = [(label, [tuple(map(float, c)) for c in re.findall(r"[ML](-?[\d.]+) ?(-?
          for label, region in enumerate(regions) for cell in region.split("z") if cell]
 
 def depth(cell, x, y):
-    """How far inside, in pixels. Corners are rounded to hundredths: a side of a few of them has no direction."""
+    """Distance inside, in pixels. Corners are rounded to 0.01: short sides have no exact direction."""
     u, v = zip(*cell)
     inside = [x - min(u), max(u) - x, y - min(v), max(v) - y]
     for (a, b), (c, d) in zip(cell, cell[1:] + cell[:1]):

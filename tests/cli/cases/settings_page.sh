@@ -1,4 +1,4 @@
-# The page on settings holds the table that the command prints.
+# The page on settings has the table that the command prints.
 page=$CASES/../../../docs/reference/settings.md
 enhope methods --settings --markdown > table
-sed '1,/^<!-- enhope methods --settings --markdown -->$/d;/^<!-- end -->$/,$d' "$page" | diff table - && echo "the table is in step"
+sed '1,/^<!-- enhope methods --settings --markdown -->$/d;/^<!-- end -->$/,$d' "$page" | diff table - && echo "the table is up to date"

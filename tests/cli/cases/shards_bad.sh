@@ -1,6 +1,6 @@
-# Shards that are missing, cut off, of another width, damaged or hostile; a disk that is full: a sentence, and nothing is lost.
+# Missing, truncated, mismatched, damaged and malicious shards, and a full disk: a message, and no data is lost.
 enhope convert --data synthetic:blobs,n=90,inputs=3 --shard-rows 30 -o good -q
-bad() { # COMMAND...: in a copy that may be spoilt
+bad() { # COMMAND: runs it in a copy of the shards
     rm -rf bad
     cp -r good bad
     sh -c "$1"
@@ -34,17 +34,17 @@ bad ': > bad/shards.json'
 bad 'rm bad/shards.json'
 bad 'mv bad/shards.json bad/shards.partial.json'
 
-# A changed byte is found by its checksum.
+# The checksum reveals a changed byte.
 cp good/00001.x.npy kept
 printf '\1' | dd of=good/00001.x.npy bs=1 seek=200 conv=notrunc 2> /dev/null
 enhope data good --check 2>&1 | sed 's/[0-9a-f]\{8\}/SUM/g'
 cp kept good/00001.x.npy
 enhope data good --check
 
-# No room: what is complete stays, and the same command goes on.
+# A full disk: complete shards remain, and the same command resumes.
 (
     ulimit -f 40
-    enhope convert --data synthetic:digits,n=100 --shard-rows 20 -o small -q && echo "room enough"
+    enhope convert --data synthetic:digits,n=100 --shard-rows 20 -o small -q && echo "enough space"
     enhope convert --data synthetic:digits,n=100 --shard-rows 60 -o full -q
     echo "exit $?"
 )
@@ -55,4 +55,4 @@ enhope convert --data synthetic:blobs -o file/folder
 enhope convert --data synthetic:blobs -o /proc/none
 printf 'a,b,label\n1,2,x\n3,oak,y\n' > bad.csv
 enhope convert --data bad.csv -o bad_rows
-test -e bad_rows || echo "no folder is left"
+test -e bad_rows || echo "no folder remains"

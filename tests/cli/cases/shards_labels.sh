@@ -1,11 +1,11 @@
-# Labels that are missing, and where they stand, come out of shards and of files that are streamed as out of the source.
-same() { # FOLDER SPEC: what is told of the source, of its shards, and of both streamed
+# Missing labels are the same in shards, in streamed files and in the source.
+same() { # FOLDER SPEC: compares the outputs of data for the source and its shards, in memory and streamed
     rm -rf "$1"
     enhope convert --data "$2" -o "$1" -q || return
-    enhope data "$2" 2> /dev/null | tail -n +2 > told
-    enhope data "$1" 2> /dev/null | tail -n +2 | cmp - told &&
-        enhope data "$1" --memory 1k 2> /dev/null | tail -n +2 | cmp - told &&
-        enhope data "$2" --memory 1k 2> /dev/null | tail -n +2 | cmp - told && echo "$1: the same, $(tail -1 told)"
+    enhope data "$2" 2> /dev/null | tail -n +2 > expected
+    enhope data "$1" 2> /dev/null | tail -n +2 | cmp - expected &&
+        enhope data "$1" --memory 1k 2> /dev/null | tail -n +2 | cmp - expected &&
+        enhope data "$2" --memory 1k 2> /dev/null | tail -n +2 | cmp - expected && echo "$1: the same, $(tail -1 expected)"
 }
 python3 - <<'PYTHON'
 import io
@@ -52,22 +52,22 @@ for y in minus minus_byte signs nan all_nan empty empty_byte all_empty nan_text;
 for table in minus.csv empty.csv nan.csv all.csv words.svm; do same s_table $table; done
 enhope data s_minus | tail -4
 
-# Shards smaller than a row have one; what has no inputs, or no rows, is told by its name and leaves nothing.
+# A shard has at least one row; data without inputs or rows gives a message and no folder.
 enhope convert --data words.svm --shard-size 1 -o tiny -q && ls tiny | wc -l && enhope data tiny --check
 enhope convert --data nothing.svm -o nothing -q
 head -1 minus.csv > head.csv
 enhope convert --data head.csv -o made/of/it
-test -e made || echo "no folder is left"
+test -e made || echo "no folder remains"
 
-# Both parts of an .npz; standard input, which cannot be compared with what is there.
+# Both parts of an .npz file; standard input, which cannot resume.
 enhope convert --data both.npz -o both -q && ls both
 enhope convert --data both.npz -o one --variables x_test,y_test -q && ls one
-enhope convert --data - -o in -q < empty.csv && enhope data in | tail -n +2 > told
-enhope data empty.csv | tail -n +2 | cmp - told && echo "the same"
+enhope convert --data - -o in -q < empty.csv && enhope data in | tail -n +2 > expected
+enhope data empty.csv | tail -n +2 | cmp - expected && echo "the same"
 enhope convert --data - -o in < nan.csv
 echo "exit $?"
 
-# A folder whose files have changed is no longer the source of what was made from it.
+# A source whose files have changed is another source.
 mkdir digits
 mv both/train both/test digits
 enhope convert --data digits --part test -o copy -q && enhope convert --data digits --part test -o copy

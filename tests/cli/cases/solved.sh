@@ -1,4 +1,4 @@
-# Methods that solve for their map: one epoch, then embedding and prediction of new samples as for any other.
+# Methods with a closed solution: one epoch; the models embed and predict new samples.
 new="--data synthetic:blobs,n=60,classes=3,inputs=5,seed=3,part=test"
 for method in pca lpp "lpp --graph class" mcml; do
     enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --method $method -o m.safetensors 2> err |
@@ -6,7 +6,7 @@ for method in pca lpp "lpp --graph class" mcml; do
     sed -n 's/ with loss.*//; s/mcml: [0-9]* steps, a metric of rank [0-9]*/mcml: # steps, a metric of rank #/; /^[lm]/p' err
     enhope embed m.safetensors $new -o y.csv && wc -l < y.csv
     enhope predict m.safetensors $new > guess && wc -l < guess
-    enhope eval m.safetensors $new > report && echo "it serves"
+    enhope eval m.safetensors $new > report && echo "it evaluates"
 done
 enhope info m.safetensors | grep -E '^(method|map) '
 enhope train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 --method lpp --n-components 6 --quiet

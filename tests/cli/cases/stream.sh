@@ -1,17 +1,17 @@
-# Data beyond --memory passes through memory in windows: it is learned as well, the same bytes come again, and with any number
-# of threads.
+# Data larger than --memory is streamed: training succeeds and gives byte-identical models with any
+# number of threads.
 python3 - <<'END'
 import random, struct
 random.seed(4)
 n, H = 4000, 400
-def centre(k, j):
+def center(k, j):
     return 200 if j % 3 == k else 40
 with open("x.idx", "wb") as x, open("y.idx", "wb") as y:
     x.write(struct.pack(">BBBBII", 0, 0, 8, 2, n, H))
     y.write(struct.pack(">BBBBI", 0, 0, 8, 1, n))
     for i in range(n):
         k = i * 3 // n # class by class
-        x.write(bytes(min(255, max(0, int(random.gauss(centre(k, j), 90)))) for j in range(H)))
+        x.write(bytes(min(255, max(0, int(random.gauss(center(k, j), 90)))) for j in range(H)))
         y.write(bytes([k]))
 END
 train() {
@@ -19,11 +19,11 @@ train() {
 }
 train --memory 1.2M --threads 1 -o a.safetensors
 train --memory 1.2M --threads 1 -o b.safetensors
-cmp a.safetensors b.safetensors && echo "the same bytes"
+cmp a.safetensors b.safetensors && echo "byte-identical"
 train --memory 1.2M --threads 3 -o b.safetensors
-cmp a.safetensors b.safetensors && echo "the same bytes with 3 threads"
+cmp a.safetensors b.safetensors && echo "byte-identical with 3 threads"
 train --memory 1G -o b.safetensors
-cmp -s a.safetensors b.safetensors || echo "other batches in memory"
+cmp -s a.safetensors b.safetensors || echo "in memory the batches differ"
 for model in a b; do
     enhope eval $model.safetensors --data x.idx,y.idx --json | python3 -c "
 import json, sys

@@ -1,4 +1,4 @@
-# Data beyond --memory stays in its files, and every command says of it what it says of data in memory.
+# Every command gives the same output for streamed data and for data in memory.
 enhope convert --data synthetic:digits,n=3000,seed=2 --shard-rows 700 -o digits -q
 enhope train --data digits --n-epochs 2 --n-factors 20 --n-hidden 10 --random-state 1 -q -o model
 for command in 'embed model' 'predict model --proba --winner' 'eval model --json --reject margin' 'eval model --json --reject distance' data; do

@@ -1,4 +1,4 @@
-# A CSV file with class names of all kinds, from training to prediction, evaluation and picture.
+# Unusual class names in a CSV file, from training to prediction, evaluation and figure.
 python3 - <<'END'
 import csv, random
 random.seed(5)

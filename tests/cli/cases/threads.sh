@@ -1,4 +1,4 @@
-# Idle OpenMP threads do not spin, unless the user says otherwise; the environment of child processes is the user's.
+# Idle OpenMP threads do not spin, unless the user configures it; child processes inherit the environment.
 spins() { OMP_DISPLAY_ENV=verbose "$@" 2>&1 | sed -n 's/.*\(GOMP_SPINCOUNT = .*\)/\1/p'; }
 unset OMP_WAIT_POLICY
 spins enhope --version

@@ -1,4 +1,4 @@
-# Training: a line per epoch on standard error, one summary sentence on standard output, a model that serves.
+# Training: a line per epoch on standard error, a summary on standard output, a model that works.
 tiny="--n-factors 8 --n-hidden 6 --n-epochs 3 --batch-size 40 --validation-fraction 0.2"
 enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 $tiny -o m.safetensors > out 2> err
 echo "exit $?"
@@ -7,7 +7,7 @@ numbers="$numbers; s/at epoch [0-9]/at epoch #/; /^Errors/s/[0-9][0-9.]* %/# %/g
 sed "$numbers" out
 sed "$numbers" err
 ls
-enhope eval m.safetensors --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 > /dev/null && echo "it serves"
+enhope eval m.safetensors --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 > /dev/null && echo "it evaluates"
 enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 $tiny --quiet
 echo "exit $?"
 ls

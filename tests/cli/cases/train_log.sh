@@ -1,4 +1,4 @@
-# --log writes a JSON object per epoch.
+# --log writes one JSON object per epoch.
 enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --n-factors 8 --n-hidden 6 --n-epochs 3 --batch-size 40 \
     --validation-fraction 0.2 \
     --quiet --log run.jsonl -o m.safetensors

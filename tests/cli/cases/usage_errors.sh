@@ -1,4 +1,4 @@
-# What is wrong with a command line is told in one sentence, with the nearest name where there is one; exit code 2.
+# An invalid command line gives one message, with the nearest name if there is one, and exit code 2.
 try() { enhope "$@"; echo "exit $?"; }
 try train --factor 8
 try train --data x.csv --method dt-mcml --hidden-layer-sizes 500-x
@@ -6,6 +6,9 @@ try train --data x.csv --epoch=3
 try train --zzzzzz
 try train -x
 try eval m.safetensors --n-factors 8
+try eval m.safetensors --against kmeans
+try eval m.safetensors --centres=4
+try train --against kmeans
 try train --proba
 try train --data
 try train --quiet=yes

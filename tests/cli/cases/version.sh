@@ -1,2 +1,2 @@
-# The version is told on standard output.
+# The version is printed to standard output.
 enhope --version

@@ -1,9 +1,10 @@
-# The page: one file, nothing outside it, names escaped; what is not carried is said; a build without the page says so.
+# The page: one file without links, escaped names; omitted points are reported; a build without the page
+# reports that.
 tiny="--n-factors 8 --n-hidden 6 --n-epochs 2 --batch-size 0 --quiet"
 blobs="synthetic:blobs,n=900,classes=3,inputs=5,seed=1"
 enhope train --data $blobs $tiny --limit 300 -z 6 -o m.safetensors
-enhope view m.safetensors --data $blobs --title '</script><script>alert(1)</script>' > said 2>&1
-if grep -q 'built without its page' said; then without=1; else cat said; fi
+enhope view m.safetensors --data $blobs --title '</script><script>alert(1)</script>' > messages 2>&1
+if grep -q 'built without its page' messages; then without=1; else cat messages; fi
 [ -n "${without-}" ] || enhope view m.safetensors --data $blobs --part both --sample 90 --bare -o bare.html > few 2>&1
 [ -n "${without-}" ] || enhope view m.safetensors --data $blobs --title '</script><script>alert(1)</script>' -o - | cmp - map.html
 # enhope plot writes the same page.
@@ -13,7 +14,7 @@ echo "exit $?"
 python3 - "${without-}" <<'END'
 import json, re, sys
 if sys.argv[1]:
-    print("alert 0, addresses 0\n300 300 0 True 900\nbare: 90 0 0 [1, 0]\nenhope: the page shows 90 of 1800 points, the same share of every class; --sample N says how many")
+    print("alert 0, addresses 0\n300 300 0 True 900\nbare: 90 0 0 [1, 0]\nenhope: the page shows 90 of 1800 points, the same fraction of every class; use --sample N to change it")
     sys.exit()
 def read(name):
     page = open(name).read()
@@ -36,13 +37,13 @@ enhope view m.safetensors --data $blobs -o map.svg
 echo "exit $?"
 enhope view m.safetensors --data $blobs --sample 0
 echo "exit $?"
-# The film of training.
+# The animation of training.
 enhope train --data $blobs $tiny --limit 300 -z 6 --random-state 3 -o m.safetensors
 if [ -z "${without-}" ]; then
-    enhope view m.safetensors --data $blobs --limit 300 --history -o film.html
-    echo "exit $?, frames: $(grep -c 'id="frames"' film.html)"
-    enhope view m.safetensors --data $blobs --limit 200 --history -o film.html 2>&1 # of less data than it was
+    enhope view m.safetensors --data $blobs --limit 300 --history -o history.html
+    echo "exit $?, frames: $(grep -c 'id="frames"' history.html)"
+    enhope view m.safetensors --data $blobs --limit 200 --history -o history.html 2>&1 # with less data than in training
 else
     echo "exit 0, frames: 1"
-    echo "enhope: --history trained another model than m.safetensors: give the --data, --split and --limit that it was trained with"
+    echo "enhope: --history trained a model that differs from m.safetensors; use the --data, --split and --limit of its training"
 fi

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/store_files.h"
+#include "data/store/store_files.h"
 
 enum { CHUNK = 1 << 16 }; /* bytes converted at once */
 

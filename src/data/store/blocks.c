@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "data/data.h"
-#include "data/store.h"
+#include "data/store/store.h"
 
 enhope_status eh_dataset_in_memory(enhope_context *ctx, const enhope_dataset *data, const char *what)
 {

@@ -6,7 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/json.h"
-#include "data/shards.h"
+#include "data/store/shards.h"
 
 enum {
     MAX_JSON = 1 << 28,  /* bytes */

@@ -1,4 +1,4 @@
-/* What processes leave behind and read again: small JSON files in folders, settings as words. */
+/* Small JSON files in which processes store results, their folders, and settings as words. */
 #define _DEFAULT_SOURCE 1
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -9,32 +9,32 @@
 
 #include "core/pool.h"
 
-cJSON *cli_kept_json(const char *path)
+cJSON *cli_json_read(const char *path)
 {
-    enum { MOST = 1 << 16 };
+    enum { MAX_BYTES = 1 << 16 };
     FILE *file = fopen(path, "rb");
     if (!file) return NULL;
-    char *words = malloc(MOST);
-    const size_t length = words ? fread(words, 1, MOST, file) : 0;
-    cJSON *object = length && length < MOST ? cJSON_ParseWithLength(words, length) : NULL;
+    char *words = malloc(MAX_BYTES);
+    const size_t length = words ? fread(words, 1, MAX_BYTES, file) : 0;
+    cJSON *object = length && length < MAX_BYTES ? cJSON_ParseWithLength(words, length) : NULL;
     free(words);
     fclose(file);
     return object;
 }
 
-double cli_kept_number(const cJSON *object, const char *name)
+double cli_json_number(const cJSON *object, const char *name)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
-int64_t cli_kept_count(const cJSON *object, const char *name)
+int64_t cli_json_count(const cJSON *object, const char *name)
 {
-    const double value = cli_kept_number(object, name);
+    const double value = cli_json_number(object, name);
     return value > 0 && value < 1e15 ? (int64_t)value : 0;
 }
 
-const char *cli_kept_text(const cJSON *object, const char *name)
+const char *cli_json_text(const cJSON *object, const char *name)
 {
     const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
     return value ? value : "";
@@ -56,7 +56,7 @@ int cli_make_folders(const char *folder, const char *const *inner, int count)
     for (int i = -1; i < count; i++) {
         snprintf(path, sizeof path, "%s%s%s", folder, i < 0 ? "" : "/", i < 0 ? "" : inner[i]);
         if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return cli_error("%s: cannot be made: %s", path, strerror(errno));
+            return cli_error("%s: cannot create the folder: %s", path, strerror(errno));
     }
     return 0;
 }

@@ -2,7 +2,7 @@
  * once to find the classes, but no inputs. */
 #include <string.h>
 
-#include "data/store_files.h"
+#include "data/store/store_files.h"
 
 enum { CHUNK = 1 << 16 }; /* bytes of labels per read */
 

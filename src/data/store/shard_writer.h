@@ -4,7 +4,7 @@
 
 #include <zlib.h>
 
-#include "data/shards.h"
+#include "data/store/shards.h"
 
 /* An open file of a shard. */
 typedef struct eh_shard_file {

@@ -1,4 +1,4 @@
-/* The same map compared with other references: k-means centres of data, or all of its samples. */
+/* Replaces the references of a model by k-means centers of data, or by all of its samples. */
 #include <string.h>
 
 #include "classify/classify.h"
@@ -7,23 +7,23 @@
 #include "exemplar/exemplar.h"
 #include "model/model.h"
 
-/* The labelled samples of data by the model's classes. */
-typedef struct known {
-    int32_t *label; /* (n of the data) the model's number, -1: none, or none that it knows */
-    int64_t *rows;  /* (n) those that have one */
+/* The labeled samples of data, by the model's classes. */
+typedef struct labeled {
+    int32_t *label; /* (n of the data) the model's number; -1: no label, or a class that the model does not have */
+    int64_t *rows;  /* (n) the samples with a label */
     int64_t n;
-} known;
+} labeled;
 
-static void known_free(known *k)
+static void labeled_free(labeled *k)
 {
     eh_free(k->label);
     eh_free(k->rows);
 }
 
-static enhope_status known_create(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                                  known *out)
+static enhope_status labeled_create(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                    labeled *out)
 {
-    known k = {0};
+    labeled k = {0};
     int32_t *class = NULL; /* (c of the data) */
     enhope_status status;
     EH_TRY(eh_dataset_in_memory(ctx, data, "comparing with other references"));
@@ -36,18 +36,19 @@ static enhope_status known_create(enhope_context *ctx, const enhope_model *model
         if (k.label[i] >= 0) k.rows[k.n++] = i;
     }
     if (!k.n)
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA,
-                         "the data has no sample of a class that the model knows: there is nothing to refer to"));
+        EH_CHECK(
+            eh_fail(ctx, ENHOPE_ERROR_DATA,
+                    "the data has no labeled sample of a class of the model; use data with labels of these classes"));
     *out = k;
     eh_free(class);
     return ENHOPE_OK;
 cleanup:
     eh_free(class);
-    known_free(&k);
+    labeled_free(&k);
     return status;
 }
 
-/* A copy with room for r references. */
+/* A copy of the model with memory for r references. */
 static enhope_status copy_model(enhope_context *ctx, const enhope_model *from, int64_t r, bool exemplars,
                                 enhope_model **out)
 {
@@ -83,9 +84,9 @@ cleanup:
     return status;
 }
 
-/* The centres of each class in the scaled input space become the exemplars. */
-static enhope_status refer_kmeans(enhope_context *ctx, const eh_matrix *x, const known *k, uint64_t seed,
-                                  enhope_model *m)
+/* The exemplars become the centers of each class in the scaled input space. */
+static enhope_status reference_kmeans(enhope_context *ctx, const eh_matrix *x, const labeled *k, uint64_t seed,
+                                      enhope_model *m)
 {
     eh_compute *cp = NULL;
     eh_table table;
@@ -102,9 +103,9 @@ static enhope_status refer_kmeans(enhope_context *ctx, const eh_matrix *x, const
     return status;
 }
 
-/* Every labelled sample, embedded. */
-static enhope_status refer_training(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                                    const known *k, enhope_model *m)
+/* The references become all labeled samples, embedded. */
+static enhope_status reference_training(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
+                                        const labeled *k, enhope_model *m)
 {
     const int64_t h = m->shape.h;
     float *Y = NULL;
@@ -119,8 +120,8 @@ static enhope_status refer_training(enhope_context *ctx, const enhope_model *mod
     return status;
 }
 
-/* Classes that have a sample. */
-static int64_t present(const enhope_model *model, const known *k)
+/* Classes that have samples. */
+static int64_t count_classes(const enhope_model *model, const labeled *k)
 {
     int64_t classes = 0;
     for (int32_t class = 0; class < model->c; class ++) {
@@ -136,25 +137,25 @@ enhope_status enhope_model_with_references(enhope_context *ctx, const enhope_mod
 {
     const bool kmeans = !strcmp(to, "kmeans");
     if (!kmeans && strcmp(to, "training"))
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no reference '%s': expected kmeans or training", to);
-    if (z < 0) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%lld centres asked for: expected 0 or more", (long long)z);
-    known k = {0};
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "references are '%s': expected kmeans or training", to);
+    if (z < 0) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%lld centers: expected 0 or more", (long long)z);
+    labeled k = {0};
     eh_matrix x;
     enhope_model *m = NULL;
     eh_comm_begin(ctx);
     enhope_status status;
-    EH_TRY(known_create(ctx, model, data, &k));
+    EH_TRY(labeled_create(ctx, model, data, &k));
     EH_CHECK(eh_model_inputs(ctx, model, data, &x));
     EH_CHECK(copy_model(ctx, model,
                         !kmeans ? k.n
                         : z     ? z
-                                : eh_exemplar_default_count(present(model, &k), k.n),
+                                : eh_exemplar_default_count(count_classes(model, &k), k.n),
                         kmeans, &m));
-    EH_CHECK(kmeans ? refer_kmeans(ctx, &x, &k, (uint64_t)seed, m) : refer_training(ctx, model, data, &k, m));
+    EH_CHECK(kmeans ? reference_kmeans(ctx, &x, &k, (uint64_t)seed, m) : reference_training(ctx, model, data, &k, m));
     *out = m;
     m = NULL;
 cleanup:
     enhope_model_free(m);
-    known_free(&k);
+    labeled_free(&k);
     return status;
 }

@@ -1,4 +1,4 @@
-/* What training begins with: exemplars, the parameters of the map, the optimiser. */
+/* Initial values: exemplars, parameters of the map, optimizer. */
 #include "comm/comm.h"
 #include "train/setup/setup.h"
 
@@ -10,9 +10,9 @@ enhope_status eh_setup_exemplars(enhope_trainer *t)
     if (!p->z) return ENHOPE_OK;
     float *E = NULL;
     enhope_status status;
-    /* ranks share what follows: none begins it alone */
+    /* all ranks enter the next call, or none does */
     EH_CHECK(eh_comm_check(t->ctx, eh_new(t->ctx, "exemplars", p->z * p->H, sizeof *E, (void **)&E)));
-    const bool points = t->set.exemplars == EH_EXEMPLARS_RANDOM || (p->learned && t->method->own_scale);
+    const bool points = t->set.objective.exemplars == EH_EXEMPLARS_RANDOM || (p->learned && t->method->own_scale);
     if (t->from)
         EH_CHECK(eh_setup_more_exemplars(t, E));
     else
@@ -26,7 +26,7 @@ cleanup:
     return status;
 }
 
-/* Rows are in a seeded order, so that the first n are a sample. */
+/* Rows are in a seeded order, so the first n are a random sample. */
 enhope_status eh_setup_map(enhope_trainer *t, int64_t n)
 {
     eh_compute *cp = t->cp;
@@ -40,7 +40,7 @@ enhope_status eh_setup_map(enhope_trainer *t, int64_t n)
     if (t->method->pca_start) return eh_train_solve(t, EH_SOLVE_PCA, t->set.map.init_scale, &lost);
     const bool packed = !cp->packed_is_real;
     float *host = NULL;
-    eh_real *X = NULL; /* (n, ld) the sample as numbers, if operands are not */
+    eh_real *X = NULL; /* (n, ld) the sample as reals, if packed values have another type */
     enhope_status status;
     EH_CHECK(eh_new(t->ctx, "parameters", p->map_count, sizeof *host, (void **)&host));
     if (packed) EH_CHECK(eh_compute_new(cp, t->ctx, "a sample", n * e->ld, cp->op->real_size, &X));
@@ -54,26 +54,26 @@ cleanup:
     return status;
 }
 
-/* Constants of the optimisers: Adam's decays of the means of gradient and square, and the part of all steps in which the rate
- * rises; curvature pairs that L-BFGS keeps. */
+/* Constants of the optimizers: the decay rates of Adam's means of gradient and squared gradient,
+ * the fraction of all steps in which the rate rises, and the curvature pairs of L-BFGS. */
 static const double BETA1 = 0.9, BETA2 = 0.99, WARMUP = 0.05;
 enum { LBFGS_MEMORY = 10 };
 
 const eh_optim_type *eh_setup_optim_type(const enhope_settings *s)
 {
     static const eh_optim_type *const types[] = {&eh_optim_cg, &eh_optim_lbfgs, &eh_optim_adam};
-    return types[s->optimizer.solver];
+    return types[s->optim.solver];
 }
 
-enhope_status eh_setup_optimiser(enhope_trainer *t)
+enhope_status eh_setup_optimizer(enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
     const eh_optim_type *type = eh_setup_optim_type(s);
-    const int64_t steps = s->optimizer.n_epochs * t->batches.count;
+    const int64_t steps = s->optim.n_epochs * t->batches.count;
     const eh_optim_settings set = {
-        .iterations = type == &eh_optim_adam ? 1 : s->optimizer.line_searches,
+        .iterations = type == &eh_optim_adam ? 1 : s->optim.line_searches,
         .memory = LBFGS_MEMORY,
-        .rate = s->optimizer.learning_rate,
+        .rate = s->optim.learning_rate,
         .beta1 = BETA1,
         .beta2 = BETA2,
         .epsilon = 1e-8,
@@ -85,13 +85,13 @@ enhope_status eh_setup_optimiser(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-/* The neighbours that vote, and memory to find them. */
-enhope_status eh_setup_neighbours(enhope_trainer *t)
+/* The number of neighbors that vote, and memory to find them. */
+enhope_status eh_setup_neighbors(enhope_trainer *t)
 {
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
     const int64_t r = exemplars ? t->parameters.z : t->samples.resident_n, k = t->set.n_neighbors;
     if (k > r)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "n_neighbors is %lld: expected at most %lld, the number of %s",
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "n_neighbors is %lld, but there are %lld %s; use at most as many",
                        (long long)k, (long long)r, exemplars ? "exemplars" : "training points");
     if (k)
         t->k = (int32_t)k;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/shard_writer.h"
+#include "data/store/shard_writer.h"
 
 enum { HEADER = 128 }; /* bytes of the NPY header */
 

@@ -1,27 +1,31 @@
-/* The neighbour objectives as one family: similarity (student, gaussian) x normaliser (joint, row) x target (MCML, NCA,
- * given) x compared points (exemplars, the batch itself).
+/* The neighbor objectives as one family: similarity (Student, Gaussian) x normalizer (joint,
+ * row) x target (MCML, NCA, given) x compared points (exemplars, the batch itself).
  *
- * With d_ij = |y_i - g_j|^2, w_ij the similarity of sample i and compared point j (compute/similarity.h), and pairs i = j
- * left out where a batch is compared with itself:
+ * With d_ij = |y_i - g_j|^2 and w_ij the similarity of sample i and compared point j
+ * (compute/similarity.h), without the pairs i = j if a batch is compared with itself:
  *
- *   weights    sum_i m_i = 1 over the samples that have a target: m_i ~ omega_i, the class weight of sample i; with
- *              `indicator`, joint MCML, m_i ~ omega_i n_i, n_i the same-class compared points
- *   target     MCML     p_ij = m_i ((1 - s) [same class] / n_i + s v_j),   s the label smoothing, v_j its share of point j
+ *   weights    sum_i m_i = 1 over the samples that have a target: m_i ~ omega_i, the class weight
+ *              of sample i; with `indicator` (joint MCML) m_i ~ omega_i n_i, n_i the number of
+ *              same-class compared points
+ *   target     MCML     p_ij = m_i ((1 - s) [same class] / n_i + s v_j), s the label smoothing,
+ *                       v_j the share of point j
  *              NCA      p_ij = m_i w_ij / N_i,   N_i the sum of w_ij over same-class j
- *              given    p_ij of pt-SNE
+ *              given    p_ij of pt-SNE (target_probs)
  *   model      joint    q_ij = w_ij / Z          (eq. 4, 7-9 of the paper)
- *              row      q_ij = m_i w_ij / Z_i    (eq. 1, 3); with P given m_i is the sum of p_ij over j
- *   loss       sum_ij p_ij log(p_ij / q_ij); NCA: log Z - sum_i m_i log N_i, or sum_i m_i (log Z_i - log N_i)
+ *              row      q_ij = m_i w_ij / Z_i    (eq. 1, 3); given: m_i is the sum of p_ij over j
+ *   loss       sum_ij p_ij log(p_ij / q_ij)
+ *              NCA      log Z - sum_i m_i log N_i, or sum_i m_i (log Z_i - log N_i)
  *   gradient   dloss/dd_ij = D_ij = (p_ij - q_ij) k_ij,   k = -dlog w/dd
  *              dY_i = 2 sum_j D_ij (y_i - g_j),   dG_j = 2 sum_i D_ij (g_j - y_i)
  *
- * Where the paper is silent: p and q both sum to one over the whole batch; every sample weighs the same unless classes are
- * weighted (the paper's indicator weighs it by its class's number of exemplars); a sample without a same-class compared
- * point has no target, but its pairs count in the joint Z; a sample without a label has no row of its own.
+ * The paper does not define the following. p and q both sum to one over the whole batch. Every
+ * sample has the same weight unless classes are weighted (the paper's indicator weights a sample
+ * by the number of exemplars of its class). A sample without a same-class compared point has no
+ * target, but its pairs count in the joint Z. A sample without a label has no row.
  *
- * Below is the reference in double, which the `ref` backend runs. The fast kernels are compute/cpu/pairs.c and
- * compute/cuda/pairs.cu: they get D_ij from a few sums over each row (compute/pair_weights.h) and are compared with the
- * reference by tests/test_pairs.c. */
+ * This file has the reference in double, which the `ref` backend runs. The fast kernels
+ * compute/cpu/pairs.c and compute/cuda/pairs.cu compute D_ij from a few sums over each row
+ * (compute/pair_weights.h). tests/test_pairs.c compares them with the reference. */
 #include "objective/objective.h"
 
 #include <math.h>
@@ -75,8 +79,8 @@ static bool same_class(const eh_pairs *p, int64_t i, int64_t j)
 
 typedef struct sample {
     double log_Z, log_N; /* log Z_i; with NCA log N_i */
-    double n;            /* n_i; with P given the sum of p_ij */
-    double weight;       /* of the sample, before division by the sum of all; 0 without a target */
+    double n;            /* n_i; with target_probs the sum of p_ij */
+    double weight;       /* of the sample, before division by the sum over all; 0 without a target */
 } sample;
 
 static sample sample_of(const eh_pairs *p, int64_t i)
@@ -113,7 +117,7 @@ static totals totals_of(const eh_pairs *p)
     return all;
 }
 
-/* p_ij; m: m_i. */
+/* p_ij, for m = m_i. */
 static double target(const eh_pairs *p, const sample *s, double m, double log_w, int64_t i, int64_t j)
 {
     if (p->target_probs) return D(p->target_probs)[i * p->z + j];
@@ -123,7 +127,7 @@ static double target(const eh_pairs *p, const sample *s, double m, double log_w,
     return m * ((same_class(p, i, j) ? (1 - smooth) / s->n : 0) + share);
 }
 
-/* Adds the pairs of sample i to the gradient; returns what they add to the loss. */
+/* Adds the gradient of the pairs of sample i. Returns their contribution to the loss. */
 static double add_sample(const eh_pairs *p, const totals *all, int64_t i, double *dY, double *dG)
 {
     const sample s = sample_of(p, i);
@@ -139,9 +143,9 @@ static double add_sample(const eh_pairs *p, const totals *all, int64_t i, double
         if (P > 0 && (!p->nca || p->target_probs)) loss += P * (log(P) - log_q);
         const double slope = (P - exp(log_q)) * ij.k;
         for (int64_t k = 0; k < p->h; k++) {
-            const double part = 2 * slope * (D(p->Y)[i * p->h + k] - D(p->G)[j * p->h + k]);
-            dY[i * p->h + k] += part;
-            dG[j * p->h + k] -= part;
+            const double term = 2 * slope * (D(p->Y)[i * p->h + k] - D(p->G)[j * p->h + k]);
+            dY[i * p->h + k] += term;
+            dG[j * p->h + k] -= term;
         }
     }
     return loss;
@@ -158,7 +162,7 @@ static void reference(const eh_pairs *p, eh_loss *loss, double *dY, double *dG)
     *eh_host_value(loss) = (eh_loss_value){.value = sum};
 }
 
-void eh_neighbour_loss(const eh_pairs *p, eh_compute *c, eh_loss *loss, eh_real *dY, eh_real *dG)
+void eh_neighbor_loss(const eh_pairs *p, eh_compute *c, eh_loss *loss, eh_real *dY, eh_real *dG)
 {
     if (c->op->pairs)
         c->op->pairs(c, p, loss, dY, dG);

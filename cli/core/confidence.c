@@ -1,4 +1,4 @@
-/* How far an error or a probability may be believed, as text: intervals, the reliability table, error against coverage. */
+/* Output of confidence: intervals of errors, the reliability table, and error against coverage. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@ void cli_interval(int64_t errors, int64_t n, double *low, double *high)
 {
     const double z = 1.959963984540054;
     const double count = n > 0 ? (double)n : 1.0, p = (double)errors / count;
-    const double centre = p + z * z / (2 * count);
+    const double center = p + z * z / (2 * count);
     const double half = z * sqrt(p * (1 - p) / count + z * z / (4 * count * count));
     const double scale = 100.0 / (1 + z * z / count);
-    *low = fmax(0.0, (centre - half) * scale);
-    *high = fmin(100.0, (centre + half) * scale);
-    if (errors == 0) *low = 0; /* exactly, where rounding leaves 1e-17 */
+    *low = fmax(0.0, (center - half) * scale);
+    *high = fmin(100.0, (center + half) * scale);
+    if (errors == 0) *low = 0; /* not 1e-17 by rounding */
     if (errors == n) *high = 100;
 }
 
@@ -41,7 +41,7 @@ bool cli_errors_text(const enhope_model_info *info, char *buffer, size_t size)
     return info->valid_n || info->train_n;
 }
 
-bool cli_errors_part(const enhope_model_info *info)
+bool cli_errors_differ(const enhope_model_info *info)
 {
     const double clearly = 2;
     double low, high, ignored;
@@ -56,7 +56,7 @@ bool cli_errors_part(const enhope_model_info *info)
 
 void cli_put_reliability(const enhope_calibration *calibration)
 {
-    puts("\nreliability: the label's probability, its mean, and how often the label is right\n"
+    puts("\nreliability: probability of the label, its mean, and the fraction of correct labels\n"
          "probability           n     mean    right");
     for (int i = 0; i < ENHOPE_BINS; i++) {
         const enhope_bin *bin = &calibration->bin[i];
@@ -83,7 +83,7 @@ void cli_put_json_calibration(const enhope_calibration *calibration)
     fputs("\n  ]", stdout);
 }
 
-/* ---- abstention ---- */
+/* ---- rejection ---- */
 
 static const struct {
     const char *name, *bound;
@@ -94,7 +94,7 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-int cli_sureness_parse(const cli_options *options, const char *text, size_t length, enhope_confidence *out)
+int cli_confidence_parse(const cli_options *options, const char *text, size_t length, enhope_confidence *out)
 {
     for (int i = 0; i < KINDS; i++)
         if (strlen(kinds[i].name) == length && !strncmp(text, kinds[i].name, length)) {
@@ -108,7 +108,7 @@ int cli_sureness_parse(const cli_options *options, const char *text, size_t leng
 void cli_put_rejection(const enhope_rejection *rejection)
 {
     const char *name = kinds[rejection->by].name;
-    printf("\nthe surest by %s: error against coverage; area under the curve %.4f %%\n"
+    printf("\nmost confident points by %s: error against coverage; area under the curve %.4f %%\n"
            "coverage %%         n    errors   error %%   %s %s\n",
            name, 100 * rejection->area, name, kinds[rejection->by].bound);
     for (int i = 0; i < rejection->rows; i++) {

@@ -11,7 +11,7 @@
 #ifndef EH_SHARDS_H
 #define EH_SHARDS_H
 
-#include "data/store_files.h"
+#include "data/store/store_files.h"
 
 #define EH_SHARDS_NAME    "shards.json"
 #define EH_SHARDS_PARTIAL "shards.partial.json"

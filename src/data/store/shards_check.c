@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "data/shards.h"
+#include "data/store/shards.h"
 
 enum { BUFFER = 1 << 20 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/shards.h"
+#include "data/store/shards.h"
 
 static enhope_status fail_shape(enhope_context *ctx, const eh_array_file *f, int64_t rows, int64_t columns,
                                 const char *type)

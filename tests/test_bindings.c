@@ -1,5 +1,6 @@
-/* What fronts in other languages stand on: models as bytes, names and image shapes of views, neighbours, exemplars, going on
- * from a model; and that a row alone is embedded to the bits that it has among others. */
+/* The parts of the API that bindings in other languages use: models in memory, names and image
+ * shapes of views, neighbors, exemplars, and continued training. Also: a row is embedded bit for
+ * bit the same alone and among other rows. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,16 +28,16 @@ static enhope_model *trained(const char *first, ...)
     return trained_with(ctx, blobs, s);
 }
 
-/* A product by the kernel that is left without the `but` best: near sums in double, and each row the same bits in all
- * company. */
-static void check_rows(int but, int64_t n, int64_t K, bool tb)
+/* Computes a product with the best kernel after the first `skipped`. It is close to sums in double,
+ * and each row has the same bits whatever the other rows are. */
+static void check_rows(int skipped, int64_t n, int64_t K, bool tb)
 {
     enum { ROWS = 61 };
     float *A = eh_alloc((size_t)(ROWS * K), sizeof *A), *B = eh_alloc((size_t)(n * K), sizeof *B);
     float *all = eh_alloc((size_t)(ROWS * n), sizeof *all), *part = eh_alloc((size_t)(ROWS * n), sizeof *part);
     for (int64_t i = 0; i < ROWS * K; i++) A[i] = (float)eh_random_normal(5, 1, (uint64_t)i);
     for (int64_t i = 0; i < n * K; i++) B[i] = (float)eh_random_normal(5, 2, (uint64_t)i);
-    eh_cpu_rows_but(but, ROWS, n, K, A, K, tb, B, tb ? K : n, all, n);
+    eh_cpu_rows_but(skipped, ROWS, n, K, A, K, tb, B, tb ? K : n, all, n);
     for (int64_t i = 0; i < ROWS; i += 7)
         for (int64_t j = 0; j < n; j += 5) {
             double sum = 0, size = 0;
@@ -49,23 +50,23 @@ static void check_rows(int but, int64_t n, int64_t K, bool tb)
         }
     for (int64_t count = 1; count <= ROWS; count += count < 14 ? 1 : 9)
         for (int64_t first = 0; first + count <= ROWS; first += 5) {
-            eh_cpu_rows_but(but, count, n, K, A + first * K, K, tb, B, tb ? K : n, part, n);
+            eh_cpu_rows_but(skipped, count, n, K, A + first * K, K, tb, B, tb ? K : n, part, n);
             assert_memory_equal(part, all + first * n, (size_t)(count * n) * sizeof *all);
         }
     eh_free(A), eh_free(B), eh_free(all), eh_free(part);
 }
 
-static void rows_have_the_same_bits_in_any_company(void **state)
+static void rows_of_a_product_do_not_depend_on_other_rows(void **state)
 {
     (void)state;
     static const int64_t shapes[][3] = {{400, 785, 0}, {2, 200, 1}, {37, 13, 1}, {33, 700, 0},
                                         {16, 5, 0},    {1, 321, 1}, {64, 1, 0}};
-    for (int but = 0; but < 3; but++) /* AVX-512, AVX2, any machine's */
+    for (int skipped = 0; skipped < 3; skipped++) /* AVX-512, AVX2, portable */
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-            check_rows(but, shapes[s][0], shapes[s][1], shapes[s][2]);
+            check_rows(skipped, shapes[s][0], shapes[s][1], shapes[s][2]);
 }
 
-static void a_row_alone_is_embedded_as_among_others(void **state)
+static void a_row_is_embedded_the_same_alone_and_among_others(void **state)
 {
     (void)state;
     static const char *const methods[] = {"en-hope", "hope", "deep-en-hope", "linear-en-hope", "pca", "snc"};
@@ -89,7 +90,7 @@ static void a_row_alone_is_embedded_as_among_others(void **state)
     }
 }
 
-static void bytes_are_the_file_and_give_the_model_back(void **state)
+static void saved_bytes_equal_the_file_and_load_again(void **state)
 {
     (void)state;
     enhope_model *model = trained(NULL, NULL), *again = NULL;
@@ -113,7 +114,7 @@ static void bytes_are_the_file_and_give_the_model_back(void **state)
     enhope_model_free(model);
 }
 
-static void a_view_can_be_told_of_images_and_names(void **state)
+static void a_view_accepts_image_shapes_and_names(void **state)
 {
     (void)state;
     static const char *const names[H] = {"a", "b", "c", "d", "e", "f"}, *const holes[H] = {"a", NULL};
@@ -148,7 +149,7 @@ static void a_view_can_be_told_of_images_and_names(void **state)
     enhope_dataset_free(data);
 }
 
-static void neighbours_come_nearest_first_and_exemplars_in_the_units_of_the_data(void **state)
+static void neighbors_are_sorted_and_exemplars_have_the_units_of_the_data(void **state)
 {
     (void)state;
     enum { K = 4 };
@@ -163,7 +164,7 @@ static void neighbours_come_nearest_first_and_exemplars_in_the_units_of_the_data
         assert_true(distance[i * K] == nearest[i]);
         for (int j = 1; j < K; j++) assert_true(distance[i * K + j] >= distance[i * K + j - 1]);
     }
-    /* exemplars as data are embedded where they are */
+    /* exemplars, read as data, are embedded at their own positions */
     enhope_dataset *data = NULL;
     assert_int_equal(enhope_model_exemplars(ctx, model, E), 0);
     assert_int_equal(enhope_model_references(ctx, model, Y, NULL), 0);
@@ -177,7 +178,7 @@ static void neighbours_come_nearest_first_and_exemplars_in_the_units_of_the_data
     enhope_model_free(model);
 }
 
-/* Settings for a short walk. */
+/* Settings of a short training run. */
 static enhope_settings *brief(const char *first, ...)
 {
     static const char *const base[] = {"n_epochs", "3", "solver", "adam", "batch_size", "30", NULL};
@@ -195,10 +196,10 @@ static double error_of(const enhope_model *model)
     return (double)e.errors / (double)e.n;
 }
 
-static void training_goes_on_from_a_model_and_classes_join(void **state)
+static void continued_training_adds_new_classes(void **state)
 {
     (void)state;
-    /* classes 0 and 1 first, of all names */
+    /* first classes 0 and 1, with the names of all three */
     static float some[N * H];
     static int32_t code[N];
     static const char *const two[] = {"0", "1"}, *const last[] = {"2"};
@@ -215,7 +216,7 @@ static void training_goes_on_from_a_model_and_classes_join(void **state)
     assert_int_equal(enhope_train(ctx, first, s, NULL, NULL, &model), 0);
     assert_true(error_of(model) > 0.3);
 
-    /* then class 2 alone joins by exemplars of its own */
+    /* then class 2 alone, which gets exemplars of its own */
     static float third_rows[N * H];
     static int32_t zero[N];
     for (int i = 0; i < N; i++)
@@ -229,20 +230,20 @@ static void training_goes_on_from_a_model_and_classes_join(void **state)
     assert_int_equal(after.classes, 3);
     assert_string_equal(enhope_model_class_name(more, 2), "2");
     assert_int_equal(after.references, before.references + before.references / 2);
-    assert_int_equal(before.classes, 2); /* the old model stays */
+    assert_int_equal(before.classes, 2); /* the old model is unchanged */
 
-    /* and all of the data puts the map right */
+    /* training on all data then fits all classes */
     assert_int_equal(enhope_model_update(ctx, more, blobs, s, NULL, NULL, &whole), 0);
     assert_true(error_of(whole) < 0.1);
 
-    /* the shape is the model's, whatever is asked; other inputs are refused */
+    /* settings do not change the shape of the model; data with other inputs is refused */
     enhope_model_get_info(whole, &after);
     assert_int_equal(after.factors, 9);
     enhope_dataset *narrow = NULL;
     enhope_model *none = NULL;
     assert_int_equal(enhope_dataset_view_f32(ctx, 10, H - 1, X, LABEL, C, NULL, &narrow), 0);
     assert_int_equal(enhope_model_update(ctx, whole, narrow, few, NULL, NULL, &none), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx), "data has 5 inputs, the model expects 6");
+    assert_string_equal(enhope_error(ctx), "the data has 5 inputs, the model 6; use data with the inputs of training");
     enhope_dataset_free(narrow);
     assert_int_equal(enhope_dataset_view_f32(ctx, 10, H, X, NULL, 0, NULL, &narrow), 0);
     assert_int_equal(enhope_model_update(ctx, whole, narrow, few, NULL, NULL, &none), ENHOPE_ERROR_DATA);
@@ -252,7 +253,7 @@ static void training_goes_on_from_a_model_and_classes_join(void **state)
     enhope_model_free(model), enhope_model_free(more), enhope_model_free(whole);
 }
 
-static void every_method_goes_on_or_says_why_not(void **state)
+static void every_method_continues_or_reports_why_not(void **state)
 {
     (void)state;
     for (int m = 0; m < enhope_method_count(); m++) {
@@ -265,7 +266,7 @@ static void every_method_goes_on_or_says_why_not(void **state)
             assert_true(error_of(more) <= error_of(model) + 0.05);
         } else {
             assert_int_equal(status, ENHOPE_ERROR_ARGUMENT);
-            assert_non_null(strstr(enhope_error(ctx), "is not learned in steps"));
+            assert_non_null(strstr(enhope_error(ctx), "is not an iterative method"));
         }
         enhope_settings_free(s);
         enhope_model_free(model);
@@ -273,8 +274,8 @@ static void every_method_goes_on_or_says_why_not(void **state)
     }
 }
 
-/* Epochs of next to no step, so that losses differ by what is drawn alone. */
-static enhope_model *walked_on(const enhope_model *model, const char *valid)
+/* Epochs with a tiny learning rate: losses differ only by the random numbers. */
+static enhope_model *continued(const enhope_model *model, const char *valid)
 {
     enhope_settings *s =
         brief("n_epochs", "2", "learning_rate", "1e-12", "noise", "0.5", "validation_fraction", valid, NULL);
@@ -284,11 +285,11 @@ static enhope_model *walked_on(const enhope_model *model, const char *valid)
     return more;
 }
 
-static void what_was_drawn_is_not_drawn_again_and_the_history_goes_on(void **state)
+static void continued_training_draws_new_random_numbers_and_extends_the_history(void **state)
 {
     (void)state;
-    enhope_model *model = trained("patience", "0", NULL), *once = walked_on(model, "0"), *twice = walked_on(once, "0");
-    enhope_model *same = walked_on(model, "0"), *judged = walked_on(twice, "0.2");
+    enhope_model *model = trained("patience", "0", NULL), *once = continued(model, "0"), *twice = continued(once, "0");
+    enhope_model *same = continued(model, "0"), *validated = continued(twice, "0.2");
     enhope_model_info first, last;
     int64_t rows, rows_twice;
     const enhope_history *a = enhope_model_history(once, &rows), *b = enhope_model_history(twice, &rows_twice);
@@ -302,24 +303,24 @@ static void what_was_drawn_is_not_drawn_again_and_the_history_goes_on(void **sta
     for (int64_t i = 14; i < 16; i++) assert_true(fabs(b[i].loss - a[i - 2].loss) > 1e-4 * a[i - 2].loss);
     assert_true(enhope_model_history(same, NULL)[12].loss == a[12].loss);
 
-    /* what there is no new validation part for stays */
+    /* without a new validation part the old figures remain */
     enhope_model_get_info(model, &first);
     enhope_model_get_info(twice, &last);
     assert_int_equal(last.earlier, 14);
     assert_int_equal(last.best, 15);
     assert_true(first.valid_n > 0 && last.valid_n == first.valid_n && last.valid_errors == first.valid_errors);
     assert_true(first.temperature != 1 && last.temperature == first.temperature);
-    enhope_model_get_info(judged, &last);
+    enhope_model_get_info(validated, &last);
     assert_int_equal(last.valid_n, 60);
-    assert_true(last.best >= 16); /* of the last training, whatever went before */
+    assert_true(last.best >= 16); /* of the last training run */
     enhope_model_free(model), enhope_model_free(once), enhope_model_free(twice);
-    enhope_model_free(same), enhope_model_free(judged);
+    enhope_model_free(same), enhope_model_free(validated);
 }
 
-static void notes_travel_with_the_model(void **state)
+static void notes_are_saved_with_the_model(void **state)
 {
     (void)state;
-    enhope_model *model = trained("patience", "0", NULL), *more = walked_on(model, "0"), *again = NULL;
+    enhope_model *model = trained("patience", "0", NULL), *more = continued(model, "0"), *again = NULL;
     size_t plain = 0, size = 0;
     assert_null(enhope_model_note(more, "mine"));
     assert_int_equal(enhope_model_save_bytes(ctx, more, NULL, 0, &plain), 0);
@@ -367,15 +368,15 @@ static int unmake(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_have_the_same_bits_in_any_company),
-        cmocka_unit_test(a_row_alone_is_embedded_as_among_others),
-        cmocka_unit_test(bytes_are_the_file_and_give_the_model_back),
-        cmocka_unit_test(a_view_can_be_told_of_images_and_names),
-        cmocka_unit_test(neighbours_come_nearest_first_and_exemplars_in_the_units_of_the_data),
-        cmocka_unit_test(training_goes_on_from_a_model_and_classes_join),
-        cmocka_unit_test(every_method_goes_on_or_says_why_not),
-        cmocka_unit_test(what_was_drawn_is_not_drawn_again_and_the_history_goes_on),
-        cmocka_unit_test(notes_travel_with_the_model),
+        cmocka_unit_test(rows_of_a_product_do_not_depend_on_other_rows),
+        cmocka_unit_test(a_row_is_embedded_the_same_alone_and_among_others),
+        cmocka_unit_test(saved_bytes_equal_the_file_and_load_again),
+        cmocka_unit_test(a_view_accepts_image_shapes_and_names),
+        cmocka_unit_test(neighbors_are_sorted_and_exemplars_have_the_units_of_the_data),
+        cmocka_unit_test(continued_training_adds_new_classes),
+        cmocka_unit_test(every_method_continues_or_reports_why_not),
+        cmocka_unit_test(continued_training_draws_new_random_numbers_and_extends_the_history),
+        cmocka_unit_test(notes_are_saved_with_the_model),
     };
     return cmocka_run_group_tests(tests, make, unmake);
 }

@@ -3,7 +3,7 @@
 #define EH_STORE_FILES_H
 
 #include "data/read/read.h"
-#include "data/store.h"
+#include "data/store/store.h"
 
 /* An array in a file: offset and type of its values. */
 typedef struct eh_array_file {
