@@ -21,9 +21,8 @@ typedef struct eh_method {
     bool input_target;       /* the target follows from distances of the inputs, not from classes */
     eh_compared compared;
     bool hinge; /* the objective is that of hinge.c: the samples of a batch are followed by their target neighbors */
-    bool
-        own_scale; /* inputs are compared as they are: their scale is chosen (train/setup/scale.c), and exemplars that are learned
-                        start as training points */
+    /* Inputs are compared unscaled: train/setup/scale.c chooses their scale, and learned exemplars start as training points. */
+    bool own_scale;
     bool pca_start; /* the map is initialized with principal components */
     eh_solve solve;
     int32_t nearest; /* default number of neighbors that vote; 0: by rule */
