@@ -228,7 +228,8 @@ static int parse_settings(tuning *t)
     if (!code) {
         enhope_settings_get(ctx, settings, "validation_fraction", words, sizeof words);
         if (atof(words) <= 0)
-            code = cli_usage_error(o->command, "--validation-fraction 0 leaves no validation part; use a value above 0");
+            code =
+                cli_usage_error(o->command, "--validation-fraction 0 leaves no validation part; use a value above 0");
         if (!enhope_settings_applies(settings, "n_epochs"))
             code = cli_usage_error(o->command, "the method is not trained in epochs; choose another --method");
         t->drawn = tune_dimensions(settings);

@@ -209,7 +209,7 @@ def knn(oracle):
         clear = votes[:, -1] > votes[:, -2]
         for device in DEVICES:
             rows = oracle("classes", [np.column_stack([x, label]), np.column_stack([new, np.zeros(len(new))])],
-                          method="knn", neighbours=k, device=device)
+                          method="knn", n_neighbors=k, device=device)
             differ = (np.array(rows).ravel() != other.predict(new))[clear]
             yield f"{k}-nn classes of {clear.sum()} samples, scikit-learn, {device}", differ.mean(), 0
 

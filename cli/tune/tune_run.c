@@ -183,8 +183,9 @@ static int train(const tuning *t, int trial, int round, cli_session *s, const en
     const enhope_history *best = cli_session_best(s);
     if (run.cut && !best && trial) return 0; /* no complete epoch: no result */
     if (!best || !isfinite(best->valid_error))
-        return cli_error(run.cut ? "the time limit ended the first epoch of the default settings; use a longer --for"
-                                 : "the validation part is empty; use more samples, or a --validation-fraction above 0");
+        return cli_error(run.cut
+                             ? "the time limit ended the first epoch of the default settings; use a longer --for"
+                             : "the validation part is empty; use more samples, or a --validation-fraction above 0");
     tune_path(t, "models", trial, round, ".safetensors", path);
     const enhope_status saved = enhope_model_save(s->ctx, s->model, path);
     if (saved) return cli_fail(s->ctx, saved);

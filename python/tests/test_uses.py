@@ -292,7 +292,7 @@ def test_fixed_parameters_cannot_change_when_training_continues(blobs, tmp_path)
 
 def test_inapplicable_parameters_are_rejected_and_loaded_models_can_be_refitted(blobs, tmp_path):
     X, y = blobs
-    with pytest.raises(ValueError, match=r"iterations does not apply to solver adam \(it applies to: gradient methods; solver cg"):
+    with pytest.raises(ValueError, match=r"line_searches does not apply to solver adam \(it applies to: gradient methods; solver cg"):
         quick(enhope.EnHOPE, solver="adam", line_searches=3).fit(X, y)
     with pytest.raises(TypeError, match="n_factors"):
         enhope.NCA(n_factors=3)

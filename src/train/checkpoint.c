@@ -170,10 +170,10 @@ static enhope_status compare_settings(const enhope_trainer *t, const eh_safetens
         setting_key(&now.pair[i], key, sizeof key);
         const char *before = eh_safetensors_text(st, key);
         if (!strcmp(now.pair[i].name, "time_limit") || (before && !strcmp(before, now.pair[i].value))) continue;
-        EH_CHECK(
-            eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                    "%s was %s in the checkpoint and is %s now; resume with the same settings (only time_limit may change)",
-                    now.pair[i].name, before ? eh_json_quote(before, quote) : "not known", now.pair[i].value));
+        EH_CHECK(eh_fail(
+            t->ctx, ENHOPE_ERROR_ARGUMENT,
+            "%s was %s in the checkpoint and is %s now; resume with the same settings (only time_limit may change)",
+            now.pair[i].name, before ? eh_json_quote(before, quote) : "not known", now.pair[i].value));
     }
 cleanup:
     free_texts(&now);
