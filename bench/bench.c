@@ -54,8 +54,9 @@ static double best(double a, double b)
     return a > b ? a : b;
 }
 
-static const char *const PAPER[] = {"factors", "800", "hidden", "400",  "z",     "20",   "solver", "adam",
-                                    "valid",   "0",   "epochs", "1000", "batch", "1000", NULL};
+static const char *const PAPER[] = {
+    "n_factors",           "800", "n_hidden", "400",  "n_exemplars", "20",   "solver", "adam",
+    "validation_fraction", "0",   "n_epochs", "1000", "batch_size",  "1000", NULL};
 
 static void bench_step(void)
 {
@@ -85,8 +86,9 @@ static void bench_step(void)
 static void bench_noise(void)
 {
     enum { PLAIN, NOISE, DROPOUT, ADVERSARY, AFFINE, ELASTIC, KINDS };
-    static const char *const names[KINDS][2] = {{"noise", "0"},       {"noise", "0.2"}, {"dropout", "0.2"},
-                                                {"adversary", "0.1"}, {"affine", "1"},  {"elastic", "1"}};
+    static const char *const names[KINDS][2] = {{"noise", "0"},     {"noise", "0.2"},
+                                                {"dropout", "0.2"}, {"adversarial_step", "0.1"},
+                                                {"affine", "1"},    {"elastic", "1"}};
     enhope_dataset *data = read_part("train", 0);
     enhope_dataset_info info;
     enhope_dataset_get_info(data, &info);
@@ -124,8 +126,9 @@ static void bench_predict(void)
     enhope_dataset *train = read_part("train", 0), *test = read_part("test", 0);
     enhope_dataset_info info;
     enhope_dataset_get_info(test, &info);
-    static const char *const brief[] = {"factors", "800", "hidden", "400",  "z",      "20", "solver", "adam",
-                                        "valid",   "0",   "time",   "0.01", "epochs", "1",  NULL};
+    static const char *const brief[] = {
+        "n_factors",           "800", "n_hidden",   "400",  "n_exemplars", "20", "solver", "adam",
+        "validation_fraction", "0",   "time_limit", "0.01", "n_epochs",    "1",  NULL};
     enhope_settings *s = settings_of(ctx, brief), *k = settings_of(ctx, (const char *const[]){"method", "knn", NULL});
     enhope_model *model = NULL, *knn = NULL;
     must(ctx, enhope_train(ctx, train, s, NULL, NULL, &model));
@@ -164,8 +167,9 @@ static void bench_predict(void)
 static void bench_linear(void)
 {
     static const int64_t sizes[] = {7500, 15000, 30000, 60000};
-    static const char *const brief[] = {"factors", "800", "hidden", "400", "z",      "20", "solver", "adam",
-                                        "valid",   "0",   "batch",  "500", "epochs", "3",  NULL};
+    static const char *const brief[] = {
+        "n_factors",           "800", "n_hidden",   "400", "n_exemplars", "20", "solver", "adam",
+        "validation_fraction", "0",   "batch_size", "500", "n_epochs",    "3",  NULL};
     printf("cost of an epoch, F=800 m=400 B=500\n");
     double per_row[4] = {0};
     enhope_settings *s = settings_of(ctx, brief);
@@ -205,7 +209,7 @@ static void bench_memory(void)
                           "train",
                           "--data",
                           (char *)(uintptr_t)data_path,
-                          "--epochs",
+                          "--n-epochs",
                           "1",
                           "--time",
                           "20",

@@ -45,8 +45,9 @@ static double epoch_seconds(const enhope_dataset *data, const char *const *pairs
 
 static void bench_epoch(void)
 {
-    static const char *const pairs[] = {"factors", "800", "hidden", "400",  "z",     "20",   "solver", "adam",
-                                        "valid",   "0",   "epochs", "1000", "batch", "1000", NULL};
+    static const char *const pairs[] = {
+        "n_factors",           "800", "n_hidden", "400",  "n_exemplars", "20",   "solver", "adam",
+        "validation_fraction", "0",   "n_epochs", "1000", "batch_size",  "1000", NULL};
     enhope_dataset *data = read_part("train");
     for (int i = 0; i < 3; i++) {
         must(ctx, enhope_context_set_precision(ctx, PRECISIONS[i]));
@@ -57,8 +58,9 @@ static void bench_epoch(void)
 
 static void bench_large(void)
 {
-    static const char *const pairs[] = {"factors", "2000", "hidden", "1000", "z",     "20",   "solver", "adam",
-                                        "valid",   "0",    "epochs", "1000", "batch", "8192", NULL};
+    static const char *const pairs[] = {
+        "n_factors",           "2000", "n_hidden", "1000", "n_exemplars", "20",   "solver", "adam",
+        "validation_fraction", "0",    "n_epochs", "1000", "batch_size",  "8192", NULL};
     enhope_dataset *all = read_part("train"), *data = NULL;
     enhope_dataset_info info;
     enhope_dataset_get_info(all, &info);
@@ -76,8 +78,9 @@ static void bench_large(void)
 /* A briefly trained model; prediction time does not depend on training. */
 static enhope_model *model_of(const enhope_dataset *data, const char *factors, const char *hidden)
 {
-    const char *const pairs[] = {"factors", factors, "hidden", hidden, "z",      "20", "solver", "adam",
-                                 "valid",   "0",     "time",   "0.01", "epochs", "1",  NULL};
+    const char *const pairs[] = {
+        "n_factors",           factors, "n_hidden",   hidden, "n_exemplars", "20", "solver", "adam",
+        "validation_fraction", "0",     "time_limit", "0.01", "n_epochs",    "1",  NULL};
     enhope_settings *s = settings_of(ctx, pairs);
     enhope_model *model = NULL;
     must(ctx, enhope_train(ctx, data, s, NULL, NULL, &model));

@@ -173,7 +173,7 @@ int cmd_eval(const cli_options *options)
     }
     if (!code) {
         const enhope_status status =
-            enhope_model_evaluate(session.ctx, session.model, session.data, (int32_t)options->neighbours, &e);
+            enhope_model_evaluate(session.ctx, session.model, session.data, (int32_t)options->n_neighbors, &e);
         if (status) code = cli_fail(session.ctx, status);
     }
     if (!code && options->json) put_json(&session, &e);

@@ -75,7 +75,7 @@ static void put_report(const cli_session *session, const int64_t *count)
 {
     const enhope_model_info *info = &session->model_info;
     const char *reference = info->references_are_exemplars ? "exemplars" : "points";
-    const char *scale = enhope_model_setting(session->model, "scale");
+    const char *scale = enhope_model_setting(session->model, "scaling");
     printf("method     %s\nmap        %s: %lld inputs, ", info->method, info->map, (long long)info->inputs);
     if (info->factors > 0) printf("%lld factors, ", (long long)info->factors);
     if (info->hidden > 0) printf("%lld hidden, ", (long long)info->hidden);
@@ -109,7 +109,7 @@ static void put_report(const cli_session *session, const int64_t *count)
     puts("settings");
     for (int i = 0; i < enhope_setting_count(); i++) {
         const char *name = enhope_setting_get(i)->name, *value = enhope_model_setting(session->model, name);
-        if (value) printf("  %-12s %s\n", name, value);
+        if (value) printf("  %-19s %s\n", name, value);
     }
 }
 

@@ -14,7 +14,7 @@ static const column columns[] = {
     {"method", "name", offsetof(enhope_method_info, name)},
     {"map", "map", offsetof(enhope_method_info, map)},
     {"similarity", "similarity", offsetof(enhope_method_info, similarity)},
-    {"normaliser", "normaliser", offsetof(enhope_method_info, normaliser)},
+    {"normalizer", "normalizer", offsetof(enhope_method_info, normalizer)},
     {"target", "target", offsetof(enhope_method_info, target)},
     {"compared with", "compared", offsetof(enhope_method_info, compared)},
     {"solver", "solver", offsetof(enhope_method_info, solver)},

@@ -92,7 +92,7 @@ static int put_all(const cli_session *session, const cli_options *options, const
     if (!code) code = allocate(session, options, limit, block.n, &prediction);
     while (!code && block.n > 0) {
         const enhope_status status =
-            enhope_model_predict(session->ctx, session->model, block.data, (int32_t)options->neighbours, &prediction);
+            enhope_model_predict(session->ctx, session->model, block.data, (int32_t)options->n_neighbors, &prediction);
         if (status) code = cli_fail(session->ctx, status);
         if (!code && block.first == 0) put_header(output->file, session, options->answer.proba, options->answer.winner);
         if (!code) put_rows(output->file, session, block.n, &prediction, options->answer.proba, limit);

@@ -59,7 +59,7 @@ static void put_json(const table *t)
 
 static void put_text(const table *t)
 {
-    enum { LEFT = 12, COLUMN = 12 };
+    enum { LEFT = 18, COLUMN = 12 };
     for (int i = 0; i < t->recipes; i++)
         printf("%-*s%s\n", LEFT, enhope_recipe_get(i)->name, enhope_recipe_get(i)->summary);
     printf("\n%-*s", LEFT, "setting");

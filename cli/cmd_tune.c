@@ -218,18 +218,19 @@ static int parse_settings(tuning *t)
                                    "--recipe is not allowed: the trials use the recipes fast and best; remove it");
         else if (strchr(value, ' ') || !*value) /* settings are stored as words */
             code = cli_usage_error(o->command, "%s is '%s': expected one word", name, value);
-        else if (!strcmp(name, "epochs"))
+        else if (!strcmp(name, "n_epochs"))
             t->epochs = atoll(value);
-        else if (!strcmp(name, "seed"))
+        else if (!strcmp(name, "random_state"))
             t->seed = atoll(value);
     }
     tune_settings(t, 0, words, sizeof words);
     if (!code) code = cli_apply_settings(ctx, settings, words); /* check before the search */
     if (!code) {
-        enhope_settings_get(ctx, settings, "valid", words, sizeof words);
+        enhope_settings_get(ctx, settings, "validation_fraction", words, sizeof words);
         if (atof(words) <= 0)
-            code = cli_usage_error(o->command, "--valid 0 leaves no validation part; use a value above 0");
-        if (!enhope_settings_applies(settings, "epochs"))
+            code =
+                cli_usage_error(o->command, "--validation-fraction 0 leaves no validation part; use a value above 0");
+        if (!enhope_settings_applies(settings, "n_epochs"))
             code = cli_usage_error(o->command, "the method is not trained in epochs; choose another --method");
         t->drawn = tune_dimensions(settings);
     }

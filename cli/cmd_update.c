@@ -18,17 +18,20 @@ static const enhope_setting_info *find_setting(const char *name)
  * line. */
 static int make_settings(const cli_session *session, const cli_options *options, enhope_settings **out)
 {
-    static const char *const others[] = {"epochs", "batch", "time", NULL};
+    static const char *const others[] = {"n_epochs", "batch_size", "time_limit", NULL};
     enhope_status status = ENHOPE_OK;
     const int code = cli_settings_of_model(session, others, out);
     if (code) return code;
     for (int i = 0; i < options->settings && !status; i++) {
         const cli_pair *setting = &options->setting[i];
+        char name[CLI_NAME];
+        cli_option_name(setting->name, name, sizeof name);
         if (find_setting(setting->name)->fixed)
-            return cli_usage_error(options->command,
-                                   "%s%s cannot be changed: the shape of the map is that of the model; remove the "
-                                   "option, or use enhope train",
-                                   setting->name[1] ? "--" : "-", setting->name);
+            return cli_usage_error(
+                options->command,
+                "--%s cannot be changed: the shape of the map is that of the model; remove the option, "
+                "or use enhope train",
+                name);
         status = enhope_settings_set(session->ctx, *out, setting->name, setting->value);
     }
     return status ? cli_fail(session->ctx, status) : 0;

@@ -71,7 +71,7 @@ static int predict_part(view_part *part, const cli_options *options)
     if (part->p.proba) part->p.Y = cli_alloc("the embedding", n, h, sizeof *part->p.Y);
     if (!part->p.Y) return CLI_FAILED;
     const enhope_status status = enhope_model_predict(part->session.ctx, part->session.model, part->session.data,
-                                                      (int32_t)options->neighbours, &part->p);
+                                                      (int32_t)options->n_neighbors, &part->p);
     if (status) return cli_fail(part->session.ctx, status);
     const int code = cli_session_true_classes(&part->session, &part->truth);
     for (int64_t i = 0; i < n && !code; i++) {

@@ -8,38 +8,38 @@
 static const cli_command commands[] = {
     {"train", "--data SPEC [-o FILE] [OPTIONS] [SETTINGS]", "train a model on labeled data",
      "Learns a map from the inputs to a few dimensions in which points of the same class are close together, and a few "
-     "exemplars of each class. Writes the model as one safetensors file. A part of the data (--valid) is held out: the "
+     "exemplars of each class. Writes the model as one safetensors file. A part of the data (--validation-fraction) is held out: the "
      "saved model is that with the lowest error on it, and probabilities are calibrated on it.\n"
      "Progress is printed to standard error: a bar on a terminal, otherwise one line per epoch. Ctrl-C completes the batch, "
      "saves the best model so far and exits with 130. A second Ctrl-C stops immediately.\n"
      "With --checkpoint DIR, an interrupted run resumes when the same command is run again with --resume, and produces a "
      "byte-identical model. A signal then writes a checkpoint instead of a model.\n"
      "Under mpirun, all ranks train one model together, with the same result as one process. Rank 0 prints and writes.",
-     "enhope train --data mnist --exemplars learned -z 20 --seed 1 -o digits.safetensors\n"
-     "enhope train --data flowers.csv --label species --scale standard -o flowers.safetensors\n"
+     "enhope train --data mnist --exemplars learned -z 20 --random-state 1 -o digits.safetensors\n"
+     "enhope train --data flowers.csv --label species --scaling standard -o flowers.safetensors\n"
      "enhope train --data mnist --recipe best --checkpoint run --resume -o best.safetensors",
      0, 0, true, CLI_TOGETHER, cmd_train},
     {"update", "MODEL --data SPEC [-o FILE | --in-place] [OPTIONS] [SETTINGS]", "continue to train a model on new data",
      "Continues training from a model: training starts with its map, scaling and exemplars, and extends its history. Classes are "
      "matched by name. New classes get exemplars of their own. Classes of the model that are not in the data are kept. "
      "Unlabeled samples are ignored.\n"
-     "The settings are those of the model, except epochs, batch and time. Settings that define the shape of the map (method, "
-     "dims, factors, hidden, order, layers, unit, start, z, scale, and recipe) cannot be changed. MODEL is overwritten only "
+     "The settings are those of the model, except n_epochs, batch_size and time_limit. Settings that define the shape of the map "
+     "(recipe, method, n_components, n_factors, n_hidden, order, hidden_layer_sizes, activation, init_scale, n_exemplars, scaling) cannot be changed. MODEL is overwritten only "
      "with --in-place or if -o names it.",
      "enhope update digits.safetensors --data new.npz -o more.safetensors\n"
-     "enhope update flowers.safetensors --data garden.csv --epochs 20 --rate 0.0005 --in-place",
+     "enhope update flowers.safetensors --data garden.csv --n-epochs 20 --learning-rate 0.0005 --in-place",
      1, 1, true, CLI_TOGETHER, cmd_update},
     {"tune", "--data SPEC [--for TIME] [-o FOLDER] [OPTIONS] [SETTINGS]", "search for good settings",
      "Trains models with random settings and compares their errors on the validation part, which is the same for all trials. "
      "The test part is never read. Trials run in brackets of nine: each is trained for a ninth of the epochs (90, or "
-     "--epochs), the best third for a third, and the best of these for all epochs. The search begins with the recipes fast "
+     "--n-epochs), the best third for a third, and the best of these for all epochs. The search begins with the recipes fast "
      "and best. Settings on the command line apply to all trials and are not searched.\n"
      "Prints the runs that no other run beats in error and size, or in error and speed, and compares the best with the "
      "defaults. The folder contains best.safetensors, report.md and the runs. Run the same command again to resume an "
      "interrupted search, or to extend a completed one by the same time.",
      "enhope tune --data mnist --for 30m -o digits\n"
      "enhope tune --data flowers.csv --label species --for 90s --size 100000\n"
-     "enhope tune --data mnist --device cuda --dims 10 --trials 40",
+     "enhope tune --data mnist --device cuda --n-components 10 --trials 40",
      0, 0, true, CLI_ALONE, cmd_tune},
     {"embed", "MODEL --data SPEC [-o FILE] [OPTIONS]", "map points to the embedding",
      "Writes CSV with the columns y1, y2, ... and, if the data is labeled, label. If the output file ends in .npy, writes a "
@@ -95,12 +95,12 @@ static const cli_command commands[] = {
     {"methods", "[--settings] [--json] [--markdown]", "list the methods or the settings",
      "A method combines a map, a similarity, a normalizer, a target, reference points and a solver. The table shows the "
      "defaults. The column published shows the normalizer and the solver of the publication if they differ. To select these, "
-     "use --recipe paper, or --form published and --solver.",
+     "use --recipe paper, or --normalizer published and --solver.",
      "enhope methods\nenhope methods --settings", 0, 0, false, CLI_BY_RANK_0, cmd_methods},
     {"recipes", "[--json]", "list the recipes: tested combinations of settings",
      "Prints the purpose of each recipe and the settings in which the recipes differ. train --recipe NAME applies all settings "
      "of a recipe. Other options, before or after it, override them.",
-     "enhope recipes\nenhope train --data mnist --recipe best --factors 400 -o digits.safetensors", 0, 0, false, CLI_BY_RANK_0, cmd_recipes},
+     "enhope recipes\nenhope train --data mnist --recipe best --n-factors 400 -o digits.safetensors", 0, 0, false, CLI_BY_RANK_0, cmd_recipes},
     {"help", "[COMMAND]", "describe a command and its options", "Without a command, prints the list of commands.",
      "enhope help train", 0, 1, false, CLI_BY_RANK_0, cmd_help},
     {0},
@@ -143,15 +143,19 @@ static const cli_option options[] = {
      "samples in a shard; overrides --shard-size"},
     {"check", 0, NULL, CLI_FLAG, AT(shards.check), 0, 0, " data ",
      "read all files of a folder of shards and compare their checksums"},
-    {"neighbours", 'k', "N", CLI_SETTING, 0, 0, 0, " train update tune ", NULL},
-    {"neighbours", 'k', "N", CLI_INTEGER, AT(neighbours), 1, 2147483647.0, " predict eval plot view ",
+    {"n_components", 'd', "N", CLI_SETTING, 0, 0, 0, " train update tune ", NULL},
+    {"n_exemplars", 'z', "N", CLI_SETTING, 0, 0, 0, " train update tune ", NULL},
+    {"n_neighbors", 'k', "N", CLI_SETTING, 0, 0, 0, " train update tune ", NULL},
+    {"random_state", 's', "N", CLI_SETTING, 0, 0, 0, " train update tune ", NULL},
+    {"n-neighbors", 'k', "N", CLI_INTEGER, AT(n_neighbors), 1, 2147483647.0, " predict eval plot view ",
      "number of neighbors that vote; default: that of the model"},
     {"references", 0, "exemplars|kmeans|training", CLI_TEXT, AT(answer.references), 0, 0, " eval ",
      "points to compare with: exemplars, k-means centers of each class of the train part, or the whole train part; "
      "default: the references of the model"},
     {"centers", 0, "N", CLI_INTEGER, AT(answer.centers), 0, CLI_INTEGER_MAX, " eval ",
      "total number of centers of --references kmeans; default 0: two per class"},
-    {"seed", 0, "N", CLI_INTEGER, AT(answer.seed), 0, 999999999999999.0, " eval ", "seed of --references kmeans; default 0"},
+    {"random-state", 's', "N", CLI_INTEGER, AT(answer.random_state), 0, 999999999999999.0, " eval ",
+     "seed of --references kmeans; default 0"},
     {"for", 0, "TIME", CLI_TEXT, AT(tune.for_time), 0, 0, " tune ",
      "duration of the search: 90s, 10m, 2h; default 10m, or no limit with --trials"},
     {"trials", 0, "N", CLI_INTEGER, AT(tune.trials), 2, 10000, " tune ", "maximum number of trials; default 200"},

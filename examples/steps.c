@@ -33,9 +33,9 @@ int main(int argc, char **argv)
     }
     if (!ctx || !settings) goto cleanup;
     if (enhope_settings_set(ctx, settings, "solver", "adam")) goto cleanup;
-    if (enhope_settings_set(ctx, settings, "batch", "100")) goto cleanup;
-    if (enhope_settings_set(ctx, settings, "factors", "16")) goto cleanup;
-    if (enhope_settings_set(ctx, settings, "hidden", "8")) goto cleanup;
+    if (enhope_settings_set(ctx, settings, "batch_size", "100")) goto cleanup;
+    if (enhope_settings_set(ctx, settings, "n_factors", "16")) goto cleanup;
+    if (enhope_settings_set(ctx, settings, "n_hidden", "8")) goto cleanup;
     if (enhope_dataset_view_f32(ctx, SAMPLES, INPUTS, x[0], label, 2, names, &data)) goto cleanup;
     if (enhope_trainer_create(ctx, NULL, data, settings, &trainer)) goto cleanup;
 

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 {
     const enhope_source source = {.path = argc > 1 ? argv[1] : "synthetic:blobs,n=600,classes=3,inputs=5,seed=1"};
     const char *const path = argc > 2 ? argv[2] : "model.safetensors";
-    const char *const choice[][2] = {{"method", "en-hope"}, {"factors", "16"}, {"hidden", "8"}, {"epochs", "5"}};
+    const char *const choice[][2] = {{"method", "en-hope"}, {"n_factors", "16"}, {"n_hidden", "8"}, {"n_epochs", "5"}};
     enhope_context *ctx = enhope_context_create();
     enhope_settings *settings = enhope_settings_create();
     enhope_dataset *data = NULL;

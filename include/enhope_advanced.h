@@ -96,11 +96,11 @@ typedef struct enhope_method_info {
     const char *summary;    /* one line */
     const char *map;        /* "hope(F, m, O)" */
     const char *similarity; /* "student", "gaussian", "-" */
-    const char *normaliser; /* "joint", "row", "-" */
+    const char *normalizer; /* "joint", "row", "-" */
     const char *target;     /* "same class", "NCA", "-" */
     const char *compared;   /* "z exemplars", "the batch itself", ... */
     const char *solver;     /* "adam", "eigen", ..., "-" */
-    const char *published;  /* normaliser and solver of the publication where they differ, "joint, cg"; else "-" */
+    const char *published;  /* normalizer and solver of the publication where they differ, "joint, cg"; else "-" */
 } enhope_method_info;
 ENHOPE_API int enhope_method_count(void);
 ENHOPE_API const enhope_method_info *enhope_method_get(int i);
@@ -112,7 +112,7 @@ typedef enum enhope_setting_type {
     ENHOPE_SETTING_TEXT = 3 /* of the form that its help describes */
 } enhope_setting_type;
 typedef struct enhope_setting_info {
-    const char *name; /* "factors" */
+    const char *name; /* "n_factors" */
     enhope_setting_type type;
     const char *initial;     /* the default as text */
     double minimum, maximum; /* inclusive bounds of numbers */
@@ -124,11 +124,14 @@ typedef struct enhope_setting_info {
 } enhope_setting_info;
 ENHOPE_API int enhope_setting_count(void);
 ENHOPE_API const enhope_setting_info *enhope_setting_get(int i);
+/* The current name of a setting of an earlier version: "learning_rate" for "rate". "": it was removed. NULL: no setting of
+ * another version had this name. */
+ENHOPE_API const char *enhope_setting_current_name(const char *old);
 
 typedef struct enhope_recipe_info {
     const char *name;     /* "paper" */
     const char *summary;  /* one line */
-    const char *settings; /* "order 2 factors 800 ...": names and values that differ from the defaults */
+    const char *settings; /* "order 2 n_factors 800 ...": names and values that differ from the defaults */
 } enhope_recipe_info;
 ENHOPE_API int enhope_recipe_count(void);
 ENHOPE_API const enhope_recipe_info *enhope_recipe_get(int i); /* 0: the default */

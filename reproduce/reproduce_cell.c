@@ -23,14 +23,15 @@ void cell_name(cell at, char *buffer, size_t size)
 static void plan_settings(cell at, char *buffer, size_t size)
 {
     const plan_row *row = plan_row_get(at.row);
-    snprintf(buffer, size, "%s%s%s seed %d", row->settings, *row->on[at.set] ? " " : "", row->on[at.set], at.seed);
+    snprintf(buffer, size, "%s%s%s random_state %d", row->settings, *row->on[at.set] ? " " : "", row->on[at.set],
+             at.seed);
 }
 
 void cell_settings(const reproduction *r, cell at, char *buffer, size_t size)
 {
     plan_settings(at, buffer, size);
     const size_t used = strlen(buffer);
-    if (r->quick) snprintf(buffer + used, size - used, " time %s", quick_time);
+    if (r->quick) snprintf(buffer + used, size - used, " time_limit %s", quick_time);
 }
 
 static void file_path(const reproduction *r, cell at, const char *kind, const char *ending, char *path)
@@ -201,10 +202,10 @@ static int make_settings(const reproduction *r, cell at, enhope_context *ctx, en
     enhope_status status = enhope_settings_set(ctx, settings, "recipe", "paper");
     const int code = status ? cli_fail(ctx, status) : cli_apply_settings(ctx, settings, words);
     if (code) return code;
-    if (!weighs && enhope_settings_applies(settings, "weight"))
-        status = enhope_settings_set(ctx, settings, "weight", "sample");
-    if (!status && r->quick && enhope_settings_applies(settings, "time"))
-        status = enhope_settings_set(ctx, settings, "time", quick_time);
+    if (!weighs && enhope_settings_applies(settings, "target_weight"))
+        status = enhope_settings_set(ctx, settings, "target_weight", "sample");
+    if (!status && r->quick && enhope_settings_applies(settings, "time_limit"))
+        status = enhope_settings_set(ctx, settings, "time_limit", quick_time);
     return status ? cli_fail(ctx, status) : 0;
 }
 

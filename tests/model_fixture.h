@@ -52,8 +52,8 @@ static inline enhope_model *make_model(enhope_context *ctx, const eh_map *map, b
     }
     model->image_rows = 1;
     model->image_columns = H;
-    model->setting.pair[0] = (eh_pair_text){eh_strdup("factors"), eh_strdup("4")};
-    model->setting.pair[1] = (eh_pair_text){eh_strdup("rate"), eh_strdup("0.0125")};
+    model->setting.pair[0] = (eh_pair_text){eh_strdup("n_factors"), eh_strdup("4")};
+    model->setting.pair[1] = (eh_pair_text){eh_strdup("learning_rate"), eh_strdup("0.0125")};
     model->history[0] = (enhope_history){1, 2.385, 0.7312345678901234, 0.0625};
     model->history[1] = (enhope_history){2, 4.191, 0.1 + 0.2, NAN};
     model->temperature = hope ? 1 / 0.7 : 1;

@@ -133,7 +133,7 @@ static void print_loss(question *q)
     enhope_trainer *t = NULL;
     eh_loss_value value;
     int done;
-    check(q->ctx, enhope_settings_set(q->ctx, q->settings, "batch", "0"));
+    check(q->ctx, enhope_settings_set(q->ctx, q->settings, "batch_size", "0"));
     check(q->ctx, enhope_trainer_create(q->ctx, NULL, q->train.data, q->settings, &t));
     check(q->ctx, enhope_trainer_step(t, NULL, &done)); /* loads the batch */
     const numbers *map = &q->file[1];
@@ -229,7 +229,7 @@ int main(int count, char **word)
     while (what < WHATS && (count < 2 || strcmp(whats[what].name, word[1]))) what++;
     if (what == WHATS) die(count < 2 ? "nothing" : word[1], "is not in the table of what can be asked");
     check(q.ctx, enhope_settings_set(q.ctx, q.settings, "recipe", "paper"));
-    check(q.ctx, enhope_settings_set(q.ctx, q.settings, "scale", "none"));
+    check(q.ctx, enhope_settings_set(q.ctx, q.settings, "scaling", "none"));
     for (int i = 2; i < count; i++) {
         if (strchr(word[i], '='))
             take(&q, word[i]);
@@ -239,8 +239,8 @@ int main(int count, char **word)
             die(word[i], "is one file too many");
     }
     if (files < whats[what].files) die(word[1], "expected more files");
-    set_where_it_applies(&q, "weight", "sample");
-    set_where_it_applies(&q, "valid", "0");
+    set_where_it_applies(&q, "target_weight", "sample");
+    set_where_it_applies(&q, "validation_fraction", "0");
     q.train = make_samples(q.ctx, &q.file[0]);
     whats[what].print(&q);
     for (int i = 0; i < FILES; i++) free(q.file[i].at);

@@ -101,7 +101,7 @@ def nca(oracle):
             loss -= np.log(p) / len(x)
             gradient -= slope.reshape(A.T.shape).T / p / len(x)
         for device in DEVICES:
-            rows = oracle("loss", [np.column_stack([x, label]), A], method="nca", dims=2, device=device)
+            rows = oracle("loss", [np.column_stack([x, label]), A], method="nca", n_components=2, device=device)
             tolerance = 1e-9 if device == "ref" else 1e-5
             yield f"nca loss, scikit-learn's p_i, seed {seed}, {device}", abs(rows[0][0] - loss) / loss, tolerance
             yield f"nca gradient, scikit-learn's dp_i, seed {seed}, {device}", apart(rows[1:], gradient), tolerance
@@ -125,7 +125,7 @@ def mcml(oracle):
     direction into the cone. By convexity the loss exceeds the minimum by at most <G, M> - (smallest
     eigenvalue of G, if negative) x trace of the best M, which is estimated by the trace of M."""
     x, label = samples(3, n=120, inputs=4)
-    loss, A, _ = oracle.map(x, label, method="mcml", dims=4)
+    loss, A, _ = oracle.map(x, label, method="mcml", n_components=4)
     M = A @ A.T
     want, G = mcml_loss_and_slope(x, label, M)
     yield "mcml loss, from its definition", abs(loss - want) / want, 1e-5
@@ -138,7 +138,7 @@ def pca(oracle):
     values, vectors = scipy.linalg.eigh(np.cov(x.T, bias=True))
     other = sklearn.decomposition.PCA(3).fit(x)
     for device in DEVICES:
-        loss, A, shift = oracle.map(x, label, method="pca", dims=3, device=device)
+        loss, A, shift = oracle.map(x, label, method="pca", n_components=3, device=device)
         yield f"pca directions, scipy's eigh, {device}", apart_but_for_sign(A, vectors[:, :-4:-1]), 1e-5
         yield f"pca loss, scipy's eigh, {device}", abs(loss - (1 - values[-3:].sum() / values.sum())), 1e-5
         yield f"pca embedding, scikit-learn's PCA, {device}", apart_but_for_sign(x @ A + shift, other.transform(x)), 1e-5
@@ -165,7 +165,7 @@ def lpp_nearest(oracle):
         W = sklearn.neighbors.kneighbors_graph(z, links).toarray()
         w, a, _ = generalized(x, np.maximum(W, W.T))
         for device in DEVICES:
-            loss, A, _ = oracle.map(x, label, method="lpp", links=links, dims=2, device=device)
+            loss, A, _ = oracle.map(x, label, method="lpp", graph_k=links, n_components=2, device=device)
             name = f"{links} links, scipy's eigh on scikit-learn's graph, {device}"
             yield f"lpp eigenvalues, {name}", abs(loss - w[:2].mean()) / w[:2].mean(), 1e-5
             yield f"lpp directions, {name}", apart_but_for_sign(A, a[:, :2]), 1e-4
@@ -177,7 +177,7 @@ def lpp_class(oracle):
         W = np.equal.outer(label, label) / np.bincount(label)[label]
         w, a, _ = generalized(x, W)
         for device in DEVICES:
-            loss, A, _ = oracle.map(x, label, method="lpp", graph="class", dims=classes - 1, device=device)
+            loss, A, _ = oracle.map(x, label, method="lpp", graph="class", n_components=classes - 1, device=device)
             name = f"{classes} classes, scipy's eigh, {device}"
             yield f"lpp class eigenvalues, {name}", abs(loss - w[: classes - 1].mean()) / w[0], 1e-5
             yield f"lpp class directions, {name}", apart_but_for_sign(A, a[:, : classes - 1]), 1e-4
@@ -192,7 +192,7 @@ def lpp_is_lda(oracle):
     y = sklearn.discriminant_analysis.LinearDiscriminantAnalysis(solver="eigen").fit(x, label).transform(x)
     y = centered(y)
     for device in DEVICES:
-        _, A, shift = oracle.map(x, label, method="lpp", graph="class", dims=2, device=device)
+        _, A, shift = oracle.map(x, label, method="lpp", graph="class", n_components=2, device=device)
         mine = x @ A + shift
         yield f"lpp class space, scikit-learn's discriminants, {device}", between(mine, y), 1e-5
         each = max(between(mine[:, [k]], y[:, [k]]) for k in range(2))
@@ -209,7 +209,7 @@ def knn(oracle):
         clear = votes[:, -1] > votes[:, -2]
         for device in DEVICES:
             rows = oracle("classes", [np.column_stack([x, label]), np.column_stack([new, np.zeros(len(new))])],
-                          method="knn", neighbours=k, device=device)
+                          method="knn", n_neighbors=k, device=device)
             differ = (np.array(rows).ravel() != other.predict(new))[clear]
             yield f"{k}-nn classes of {clear.sum()} samples, scikit-learn, {device}", differ.mean(), 0
 

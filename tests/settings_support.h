@@ -15,7 +15,7 @@ static inline enhope_settings *settings_with(enhope_context *ctx, const char *co
                                              va_list args)
 {
     enum { MAX = 40 };
-    const char *name[MAX] = {"recipe", "weight"}, *value[MAX] = {"paper", "sample"};
+    const char *name[MAX] = {"recipe", "target_weight"}, *value[MAX] = {"paper", "sample"};
     int count = 2;
     for (; *base; base += 2, count++) name[count] = base[0], value[count] = base[1];
     for (; first; first = va_arg(args, const char *), count++) {

@@ -38,8 +38,8 @@ static twins open_twins(const choice *by, const char *step, bool noisy)
     twins w;
     for (int i = 0; i < 2; i++) {
         enhope_settings *s =
-            with("method", by->method, "exemplars", by->exemplars, "form", by->form, "factors", "4", "hidden", "3",
-                 "batch", "30", "noise", noisy ? "0.3" : "0", "adversary", i ? "0" : step, NULL);
+            with("method", by->method, "exemplars", by->exemplars, "normalizer", by->form, "n_factors", "4", "n_hidden",
+                 "3", "batch_size", "30", "noise", noisy ? "0.3" : "0", "adversarial_step", i ? "0" : step, NULL);
         *(i ? &w.plain : &w.adversarial) = started(noisy ? sparse_blobs : blobs, s);
     }
     w.count = w.adversarial->optim->count;
@@ -151,8 +151,9 @@ static void exemplars_and_validation_rows_do_not_move(void **state)
 {
     (void)state;
     /* a learning rate of zero: parameters do not change */
-    enhope_trainer *plain = started(blobs, with("solver", "adam", "rate", "0", "batch", "0", NULL));
-    enhope_trainer *moved = started(blobs, with("solver", "adam", "rate", "0", "batch", "0", "adversary", "2", NULL));
+    enhope_trainer *plain = started(blobs, with("solver", "adam", "learning_rate", "0", "batch_size", "0", NULL));
+    enhope_trainer *moved =
+        started(blobs, with("solver", "adam", "learning_rate", "0", "batch_size", "0", "adversarial_step", "2", NULL));
     const int64_t n = moved->samples.n, ld = moved->embedder.ld;
     assert_memory_equal(plain->parameters.theta, moved->parameters.theta,
                         (size_t)(plain->parameters.map_count + plain->parameters.z * H) * sizeof(float));
@@ -171,8 +172,8 @@ static void every_method_and_solver_learns_from_adversarial_inputs(void **state)
     for (int i = 0; i < 7 * 3; i++) {
         const char *method = methods[i / 3], *solver = solvers[i % 3];
         enhope_model *m = train(i % 4 ? blobs : sparse_blobs,
-                                with("method", method, "solver", solver, "rate", "0.03", "layers", "24-12", "patience",
-                                     "0", "epochs", "30", "adversary", "0.1", NULL));
+                                with("method", method, "solver", solver, "learning_rate", "0.03", "hidden_layer_sizes",
+                                     "24-12", "patience", "0", "n_epochs", "30", "adversarial_step", "0.1", NULL));
         enhope_evaluation e = {0};
         assert_int_equal(enhope_model_evaluate(ctx, m, blobs, 0, &e), ENHOPE_OK);
         const double error = (double)e.errors / N;
@@ -189,8 +190,8 @@ static void every_kind_and_backend_trains_to_the_same_loss(void **state)
     for (int i = 0; i < 4; i++) {
         int64_t rows;
         on(i / 2 ? "ref" : "cpu");
-        enhope_model *m =
-            train(data[i % 2], with("solver", "adam", "epochs", "2", "adversary", "0.1", "noise", "0.1", NULL));
+        enhope_model *m = train(
+            data[i % 2], with("solver", "adam", "n_epochs", "2", "adversarial_step", "0.1", "noise", "0.1", NULL));
         const enhope_history *h = enhope_model_history(m, &rows);
         assert_int_equal(rows, 2);
         loss[i][0] = h[0].loss, loss[i][1] = h[1].loss;
@@ -213,12 +214,12 @@ static void a_zero_step_changes_nothing(void **state)
     (void)state;
     static const char *const solvers[] = {"cg", "lbfgs", "adam"};
     for (int i = 0; i < 3; i++)
-        same_model(train(blobs, with("solver", solvers[i], "epochs", "3", NULL)),
-                   train(blobs, with("solver", solvers[i], "epochs", "3", "adversary", "0", NULL)));
+        same_model(train(blobs, with("solver", solvers[i], "n_epochs", "3", NULL)),
+                   train(blobs, with("solver", solvers[i], "n_epochs", "3", "adversarial_step", "0", NULL)));
     /* direct solvers make no steps */
     enhope_model *m[2] = {
         train(blobs, with("method", "pca", NULL)),
-        train(sparse_blobs, with("method", "pca", "adversary", "0.1", NULL)),
+        train(sparse_blobs, with("method", "pca", "adversarial_step", "0.1", NULL)),
     };
     for (int v = 0; v < (H + 1) * 2; v++) assert_true(fabsf(m[0]->theta[v] - m[1]->theta[v]) < 1e-5f);
     enhope_model_free(m[0]), enhope_model_free(m[1]);
@@ -229,8 +230,8 @@ static void a_zero_step_changes_nothing(void **state)
 static void a_model_stores_its_adversarial_step(void **state)
 {
     (void)state;
-    static const char *const expected[][2] = {{"adversary", "0.25"}};
-    enhope_model *m = train(blobs, with("adversary", "0.25", "epochs", "1", NULL));
+    static const char *const expected[][2] = {{"adversarial_step", "0.25"}};
+    enhope_model *m = train(blobs, with("adversarial_step", "0.25", "n_epochs", "1", NULL));
     assert_settings(m, expected, 1);
     enhope_model_free(m);
 }
@@ -238,7 +239,7 @@ static void a_model_stores_its_adversarial_step(void **state)
 static void every_failed_allocation_returns_a_message_without_a_leak(void **state)
 {
     (void)state;
-    enhope_settings *s = with("adversary", "0.1", "epochs", "1", "batch", "300", NULL);
+    enhope_settings *s = with("adversarial_step", "0.1", "n_epochs", "1", "batch_size", "300", NULL);
     enhope_status status = ENHOPE_ERROR_MEMORY;
     for (long k = 0; status; k++) {
         enhope_model *m = NULL;

@@ -96,16 +96,24 @@ static double loss_at(problem *q, double *gradient)
     return value.value;
 }
 
-static const eh_map_shape hope_shape = {.H = H, .h = OUT, .F = 4, .m = 3, .order = 3}, flat_shape = {.H = H, .h = OUT};
+/* Macros, because clang takes no constant object as an initializer of another. */
+#define HOPE_SHAPE                                   \
+    {                                                \
+        .H = H, .h = OUT, .F = 4, .m = 3, .order = 3 \
+    }
+#define FLAT_SHAPE       \
+    {                    \
+        .H = H, .h = OUT \
+    }
 
 static const kind kinds[] = {
-    {"learned exemplars", &eh_map_hope, hope_shape, {.row = true}, Z, 0, 3, .learned = true},
-    {"fixed exemplars, joint", &eh_map_hope, hope_shape, {.row = false}, Z, 0, 1, .learned = false},
-    {"nca", &eh_map_linear, flat_shape, {.row = true, .nca = true, .gaussian = true}, Z, 0, 2, .learned = true},
-    {"the batch itself", &eh_map_hope, hope_shape, {.self = true}, 0, 0, 4, .learned = false},
-    {"target of the inputs", &eh_map_hope, hope_shape, {.self = true}, 0, 0, 3, .perplexity = 2.7},
-    {"large margin", &eh_map_linear, flat_shape, {.self = true}, 0, 2, 5, .learned = false},
-    {"sparse rows", &eh_map_hope, hope_shape, {.row = true}, Z, 0, 3, .learned = true, .sparse = true},
+    {"learned exemplars", &eh_map_hope, HOPE_SHAPE, {.row = true}, Z, 0, 3, .learned = true},
+    {"fixed exemplars, joint", &eh_map_hope, HOPE_SHAPE, {.row = false}, Z, 0, 1, .learned = false},
+    {"nca", &eh_map_linear, FLAT_SHAPE, {.row = true, .nca = true, .gaussian = true}, Z, 0, 2, .learned = true},
+    {"the batch itself", &eh_map_hope, HOPE_SHAPE, {.self = true}, 0, 0, 4, .learned = false},
+    {"target of the inputs", &eh_map_hope, HOPE_SHAPE, {.self = true}, 0, 0, 3, .perplexity = 2.7},
+    {"large margin", &eh_map_linear, FLAT_SHAPE, {.self = true}, 0, 2, 5, .learned = false},
+    {"sparse rows", &eh_map_hope, HOPE_SHAPE, {.row = true}, Z, 0, 3, .learned = true, .sparse = true},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -20,7 +20,7 @@ static enhope_context *ctx;
 
 static enhope_model *trained(const char *first, ...)
 {
-    static const char *const base[] = {"factors", "9", "hidden", "7", "epochs", "12", "solver", "adam", NULL};
+    static const char *const base[] = {"n_factors", "9", "n_hidden", "7", "n_epochs", "12", "solver", "adam", NULL};
     va_list args;
     va_start(args, first);
     enhope_settings *s = settings_with(ctx, base, first, args);
@@ -71,7 +71,7 @@ static void a_row_is_embedded_the_same_alone_and_among_others(void **state)
     (void)state;
     static const char *const methods[] = {"en-hope", "hope", "deep-en-hope", "linear-en-hope", "pca", "snc"};
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
-        enhope_model *model = trained("method", methods[m], "layers", "11-5", NULL);
+        enhope_model *model = trained("method", methods[m], "hidden_layer_sizes", "11-5", NULL);
         enhope_model_info info;
         enhope_model_get_info(model, &info);
         float all[N * H], one[H];
@@ -137,7 +137,7 @@ static void a_view_accepts_image_shapes_and_names(void **state)
     enhope_model *model = NULL;
     enhope_settings *s = enhope_settings_create();
     assert_int_equal(enhope_settings_set(ctx, s, "shift", "1"), 0);
-    assert_int_equal(enhope_settings_set(ctx, s, "epochs", "1"), 0);
+    assert_int_equal(enhope_settings_set(ctx, s, "n_epochs", "1"), 0);
     assert_int_equal(enhope_train(ctx, data, s, NULL, NULL, &model), 0);
     assert_string_equal(enhope_model_input_name(model, 2), "c");
     assert_null(enhope_model_input_name(model, H));
@@ -153,7 +153,7 @@ static void neighbors_are_sorted_and_exemplars_have_the_units_of_the_data(void *
 {
     (void)state;
     enum { K = 4 };
-    enhope_model *model = trained("z", "6", NULL);
+    enhope_model *model = trained("n_exemplars", "6", NULL);
     int64_t neighbour[N * K], winner[N];
     float distance[N * K], nearest[N], E[6 * H], Y[6 * 2], Y_again[6 * 2];
     const enhope_prediction out = {
@@ -181,7 +181,7 @@ static void neighbors_are_sorted_and_exemplars_have_the_units_of_the_data(void *
 /* Settings of a short training run. */
 static enhope_settings *brief(const char *first, ...)
 {
-    static const char *const base[] = {"epochs", "3", "solver", "adam", "batch", "30", NULL};
+    static const char *const base[] = {"n_epochs", "3", "solver", "adam", "batch_size", "30", NULL};
     va_list args;
     va_start(args, first);
     enhope_settings *s = settings_with(ctx, base, first, args);
@@ -211,7 +211,7 @@ static void continued_training_adds_new_classes(void **state)
         }
     enhope_dataset *first = NULL, *third = NULL;
     enhope_model *model = NULL, *more = NULL, *whole = NULL;
-    enhope_settings *s = brief("factors", "9", "hidden", "7", "epochs", "20", NULL);
+    enhope_settings *s = brief("n_factors", "9", "n_hidden", "7", "n_epochs", "20", NULL);
     assert_int_equal(enhope_dataset_view_f32(ctx, n, H, some, code, 2, two, &first), 0);
     assert_int_equal(enhope_train(ctx, first, s, NULL, NULL, &model), 0);
     assert_true(error_of(model) > 0.3);
@@ -258,7 +258,7 @@ static void every_method_continues_or_reports_why_not(void **state)
     (void)state;
     for (int m = 0; m < enhope_method_count(); m++) {
         const enhope_method_info *info = enhope_method_get(m);
-        enhope_model *model = trained("method", info->name, "layers", "8-5", NULL), *more = NULL;
+        enhope_model *model = trained("method", info->name, "hidden_layer_sizes", "8-5", NULL), *more = NULL;
         enhope_settings *s = brief("method", info->name, NULL);
         const enhope_status status = enhope_model_update(ctx, model, blobs, s, NULL, NULL, &more);
         if (!strcmp(info->solver, "adam")) {
@@ -277,7 +277,8 @@ static void every_method_continues_or_reports_why_not(void **state)
 /* Epochs with a tiny learning rate: losses differ only by the random numbers. */
 static enhope_model *continued(const enhope_model *model, const char *valid)
 {
-    enhope_settings *s = brief("epochs", "2", "rate", "1e-12", "noise", "0.5", "valid", valid, NULL);
+    enhope_settings *s =
+        brief("n_epochs", "2", "learning_rate", "1e-12", "noise", "0.5", "validation_fraction", valid, NULL);
     enhope_model *more = NULL;
     if (enhope_model_update(ctx, model, blobs, s, NULL, NULL, &more)) fail_msg("%s", enhope_error(ctx));
     enhope_settings_free(s);

@@ -87,9 +87,9 @@ static void an_interrupted_run_resumes_to_a_byte_identical_model(void **state)
     (void)state;
     static const char *const cases[][9] = {
         {"solver", "adam", "noise", "0.2", "dropout", "0.1", NULL},
-        {"solver", "adam", "exemplars", "learned", "adversary", "0.1", "valid", "0.2", NULL},
+        {"solver", "adam", "exemplars", "learned", "adversarial_step", "0.1", "validation_fraction", "0.2", NULL},
         {"solver", "cg", "exemplars", "learned", "noise", "0.1", NULL},
-        {"solver", "lbfgs", "exemplars", "random", "valid", "0.3", "patience", "2", NULL},
+        {"solver", "lbfgs", "exemplars", "random", "validation_fraction", "0.3", "patience", "2", NULL},
         {"method", "hope", "solver", "adam", NULL},
         {"method", "lmnn", "solver", "cg", NULL},
         {"method", "snc", "solver", "adam", "exemplars", "learned", NULL},
@@ -101,7 +101,7 @@ static void an_interrupted_run_resumes_to_a_byte_identical_model(void **state)
             const enhope_dataset *data = sparse ? sparse_blobs : blobs;
             const char *const *c = cases[i]; /* the first NULL ends the list */
             enhope_settings *s =
-                with("epochs", "5", "batch", "70", c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], NULL);
+                with("n_epochs", "5", "batch_size", "70", c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], NULL);
             const bytes whole = finish(trainer(NULL, data, s));
             for (int64_t steps = 0; steps < 22; steps += 3) interrupt(NULL, data, s, steps, whole);
             free(whole.data);
@@ -112,8 +112,8 @@ static void an_interrupted_run_resumes_to_a_byte_identical_model(void **state)
 static void an_interrupted_update_resumes_as_well(void **state)
 {
     (void)state;
-    enhope_settings *s = with("epochs", "4", "solver", "adam", "exemplars", "learned", NULL);
-    enhope_model *model = train(blobs, with("epochs", "3", NULL)), *other = train(blobs, with("epochs", "2", NULL));
+    enhope_settings *s = with("n_epochs", "4", "solver", "adam", "exemplars", "learned", NULL);
+    enhope_model *model = train(blobs, with("n_epochs", "3", NULL)), *other = train(blobs, with("n_epochs", "2", NULL));
     static const char *const grown[] = {"0", "1", "new"};
     enhope_dataset *more = NULL;
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, grown, &more), 0);
@@ -145,7 +145,7 @@ static bool write_within(void *user)
 static void a_checkpoint_within_a_batch_has_the_state_before_it(void **state)
 {
     (void)state;
-    enhope_settings *s = with("epochs", "3", "solver", "cg", "exemplars", "learned", NULL);
+    enhope_settings *s = with("n_epochs", "3", "solver", "cg", "exemplars", "learned", NULL);
     const bytes whole = finish(trainer(NULL, blobs, s));
     for (write_at = 0; write_at < 25; write_at += 4) {
         enhope_trainer *t = trainer(NULL, blobs, s);
@@ -190,9 +190,9 @@ static void other_settings_or_data_are_refused_by_name(void **state)
     enhope_settings *s = with("solver", "adam", NULL);
     keep_four(s);
     enhope_settings_free(s);
-    refused(blobs, with("solver", "adam", "rate", "0.001", NULL), ENHOPE_ERROR_ARGUMENT,
+    refused(blobs, with("solver", "adam", "learning_rate", "0.001", NULL), ENHOPE_ERROR_ARGUMENT,
             "rate was 0.003 in the checkpoint and is 0.001 now");
-    refused(blobs, with("solver", "adam", "epochs", "26", NULL), ENHOPE_ERROR_ARGUMENT,
+    refused(blobs, with("solver", "adam", "n_epochs", "26", NULL), ENHOPE_ERROR_ARGUMENT,
             "epochs was 25 in the checkpoint and is 26 now");
     refused(blobs, with("solver", "cg", NULL), ENHOPE_ERROR_ARGUMENT,
             "solver was adam in the checkpoint and is cg now");
@@ -227,7 +227,7 @@ static void other_settings_or_data_are_refused_by_name(void **state)
         enhope_dataset_free(data);
     }
     /* time may change; it counts over all runs */
-    s = with("solver", "adam", "time", "1e-9", NULL);
+    s = with("solver", "adam", "time_limit", "1e-9", NULL);
     enhope_trainer *t = trainer(NULL, blobs, s);
     resume(t);
     assert_true(t->done);
@@ -308,7 +308,7 @@ static void methods_without_steps_have_no_checkpoints(void **state)
 static void another_device_resumes(void **state)
 {
     (void)state;
-    enhope_settings *s = with("epochs", "6", "solver", "adam", "exemplars", "learned", NULL);
+    enhope_settings *s = with("n_epochs", "6", "solver", "adam", "exemplars", "learned", NULL);
     static const char *const devices[] = {"ref", "cpu", "ref"};
     for (int i = 0; i < 2; i++) {
         on(devices[i]);
@@ -351,7 +351,7 @@ static void refuse_each(enhope_status (*call)(enhope_trainer *, const char *), e
 static void a_failed_allocation_gives_a_message_and_changes_nothing(void **state)
 {
     (void)state;
-    enhope_settings *s = with("epochs", "3", "solver", "adam", NULL);
+    enhope_settings *s = with("n_epochs", "3", "solver", "adam", NULL);
     const bytes whole = finish(trainer(NULL, blobs, s));
     enhope_trainer *t = trainer(NULL, blobs, s), *other = trainer(NULL, blobs, s);
     run_steps(t, 4);

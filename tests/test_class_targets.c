@@ -43,9 +43,9 @@ static void the_gradient_matches_the_loss(void **state)
     on("ref");
     for (int i = 0; i < 5 * N_TARGETS * 2; i++) {
         const char *const *by = methods[i / 2 % 5];
-        enhope_settings *s =
-            with("method", by[0], "exemplars", by[1], "form", by[2], "weight", by[3], "target", "mcml", "factors", "4",
-                 "hidden", "3", "batch", "30", "z", "7", "adversary", i % 4 == 3 ? "1e-3" : "0", NULL);
+        enhope_settings *s = with("method", by[0], "exemplars", by[1], "normalizer", by[2], "target_weight", by[3],
+                                  "target", "mcml", "n_factors", "4", "n_hidden", "3", "batch_size", "30",
+                                  "n_exemplars", "7", "adversarial_step", i % 4 == 3 ? "1e-3" : "0", NULL);
         choose(s, i / 10);
         enhope_trainer *t = started(i % 2 ? blobs : sparse_blobs, s);
         const int64_t count = t->optim->count;
@@ -76,8 +76,8 @@ static void weights_and_shares_match_the_class_counts(void **state)
 {
     (void)state;
     on("ref");
-    enhope_trainer *t =
-        started(blobs, with("batch", "30", "z", "7", "label_smoothing", "0.3", "class_weight", "balanced", NULL));
+    enhope_trainer *t = started(blobs, with("batch_size", "30", "n_exemplars", "7", "label_smoothing", "0.3",
+                                            "class_weight", "balanced", NULL));
     const eh_smoothing *s = &t->loss.objective.smoothing;
     double samples[C] = {0}, per_class[C] = {0}, sum = 0, entropy = 0;
     for (int64_t j = 0; j < t->parameters.z; j++) per_class[t->parameters.exemplar_label[j]]++;
@@ -100,9 +100,9 @@ static void weights_and_shares_match_the_class_counts(void **state)
 static void validation_is_not_smoothed(void **state)
 {
     (void)state;
-    enhope_trainer *plain = started(blobs, with("solver", "adam", "rate", "0", "batch", "0", NULL));
+    enhope_trainer *plain = started(blobs, with("solver", "adam", "learning_rate", "0", "batch_size", "0", NULL));
     enhope_trainer *smooth =
-        started(blobs, with("solver", "adam", "rate", "0", "batch", "0", "label_smoothing", "0.3", NULL));
+        started(blobs, with("solver", "adam", "learning_rate", "0", "batch_size", "0", "label_smoothing", "0.3", NULL));
     assert_memory_equal(plain->parameters.theta, smooth->parameters.theta,
                         (size_t)plain->parameters.count * sizeof(float));
     assert_true(plain->state.valid_error == smooth->state.valid_error && plain->state.loss != smooth->state.loss);
@@ -123,9 +123,9 @@ static void every_exemplar_method_and_solver_learns_with_class_targets(void **st
     (void)state;
     static const char *const methods[] = {"en-hope", "deep-en-hope"}, *const solvers[] = {"cg", "lbfgs", "adam"};
     for (int i = 0; i < 2 * 3 * N_TARGETS; i++) {
-        enhope_settings *s =
-            with("method", methods[i % 2], "solver", solvers[i / 2 % 3], "rate", "0.03", "layers", "24-12", "patience",
-                 "0", "epochs", "30", "target", "mcml", "form", "row", "adversary", i % 4 ? "0" : "0.1", NULL);
+        enhope_settings *s = with("method", methods[i % 2], "solver", solvers[i / 2 % 3], "learning_rate", "0.03",
+                                  "hidden_layer_sizes", "24-12", "patience", "0", "n_epochs", "30", "target", "mcml",
+                                  "normalizer", "row", "adversarial_step", i % 4 ? "0" : "0.1", NULL);
         choose(s, i / 6);
         enhope_model *m = train(i % 4 ? blobs : sparse_blobs, s);
         const double error = error_of(m, blobs);
@@ -143,7 +143,7 @@ static void every_kind_and_backend_trains_to_the_same_loss(void **state)
         for (int i = 0; i < 4; i++) {
             int64_t rows;
             on(i / 2 ? "ref" : "cpu");
-            enhope_settings *s = with("solver", "adam", "epochs", "2", "batch", "40", NULL);
+            enhope_settings *s = with("solver", "adam", "n_epochs", "2", "batch_size", "40", NULL);
             choose(s, by);
             enhope_model *m = train(data[i % 2], s);
             const enhope_history *h = enhope_model_history(m, &rows);
@@ -162,7 +162,7 @@ static void the_same_bits_for_any_number_of_threads(void **state)
     (void)state;
     enhope_model *m[2];
     for (int i = 0; i < 2; i++) {
-        enhope_settings *s = with("solver", "adam", "epochs", "3", "batch", "0", "factors", "90", NULL);
+        enhope_settings *s = with("solver", "adam", "n_epochs", "3", "batch_size", "0", "n_factors", "90", NULL);
         choose(s, 2);
         assert_int_equal(enhope_context_set_threads(ctx, i ? 3 : 1), ENHOPE_OK);
         m[i] = train(sparse_blobs, s);
@@ -184,8 +184,8 @@ static void neutral_values_change_nothing(void **state)
     (void)state;
     static const char *const solvers[] = {"cg", "lbfgs", "adam"};
     for (int i = 0; i < 3; i++)
-        same_model(train(blobs, with("solver", solvers[i], "epochs", "3", NULL)),
-                   train(blobs, with("solver", solvers[i], "epochs", "3", "label_smoothing", "0", "class_weight",
+        same_model(train(blobs, with("solver", solvers[i], "n_epochs", "3", NULL)),
+                   train(blobs, with("solver", solvers[i], "n_epochs", "3", "label_smoothing", "0", "class_weight",
                                      "none", NULL)));
     /* sparse data stays sparse */
     enhope_trainer *t = started(sparse_blobs, with("label_smoothing", "0.1", "class_weight", "balanced", NULL));
@@ -199,9 +199,9 @@ static void smoothing_limits_the_probability_of_the_own_class(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        enhope_settings *s =
-            with("solver", "adam", "rate", "0.03", "z", "3", "form", "row", "similarity", "gaussian", "epochs", "300",
-                 "batch", "0", "valid", "0", "label_smoothing", i ? "0.3" : "0", NULL);
+        enhope_settings *s = with("solver", "adam", "learning_rate", "0.03", "n_exemplars", "3", "normalizer", "row",
+                                  "similarity", "gaussian", "n_epochs", "300", "batch_size", "0", "validation_fraction",
+                                  "0", "label_smoothing", i ? "0.3" : "0", NULL);
         enhope_trainer *t = NULL;
         int done = 0;
         assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
@@ -246,9 +246,10 @@ static void balanced_weights_make_a_rare_class_count(void **state)
     for (int b = 0; b < 2; b++) {
         double found[2];
         for (int i = 0; i < 2; i++) {
-            enhope_model *m = train(data, with("method", by[b][0], "target", by[b][1], "form", "row", "z", "2",
-                                               "solver", "adam", "rate", "0.03", "epochs", "60", "valid", "0",
-                                               "class_weight", i ? "balanced" : "none", NULL));
+            enhope_model *m =
+                train(data, with("method", by[b][0], "target", by[b][1], "normalizer", "row", "n_exemplars", "2",
+                                 "solver", "adam", "learning_rate", "0.03", "n_epochs", "60", "validation_fraction",
+                                 "0", "class_weight", i ? "balanced" : "none", NULL));
             int32_t guess[M];
             assert_int_equal(enhope_model_predict(ctx, m, data, 0, &(enhope_prediction){.label = guess}), ENHOPE_OK);
             found[i] = 0;
@@ -268,7 +269,7 @@ static void a_model_stores_class_target_settings(void **state)
 {
     (void)state;
     static const char *const expected[][2] = {{"label_smoothing", "0.05"}, {"class_weight", "balanced"}};
-    enhope_model *m = train(blobs, with("label_smoothing", "0.05", "class_weight", "balanced", "epochs", "1", NULL));
+    enhope_model *m = train(blobs, with("label_smoothing", "0.05", "class_weight", "balanced", "n_epochs", "1", NULL));
     assert_settings(m, expected, 2);
     enhope_model_free(m);
 }
@@ -276,7 +277,7 @@ static void a_model_stores_class_target_settings(void **state)
 static void every_failed_allocation_returns_a_message_without_a_leak(void **state)
 {
     (void)state;
-    enhope_settings *s = with("epochs", "1", "batch", "300", NULL);
+    enhope_settings *s = with("n_epochs", "1", "batch_size", "300", NULL);
     choose(s, 2);
     enhope_status status = ENHOPE_ERROR_MEMORY;
     for (long k = 0; status; k++) {

@@ -55,8 +55,9 @@ static void on(const char *device, const char *precision)
 
 static enhope_settings *with(const char *first, ...)
 {
-    static const char *const small[] = {"factors", "96",    "hidden", "40",   "batch", "200", "epochs",
-                                        "10",      "valid", "0",      "rate", "0.003", NULL};
+    static const char *const small[] = {
+        "n_factors",           "96", "n_hidden",      "40",    "batch_size", "200", "n_epochs", "10",
+        "validation_fraction", "0",  "learning_rate", "0.003", NULL};
     va_list args;
     va_start(args, first);
     enhope_settings *s = settings_with(ctx, small, first, args);
@@ -106,8 +107,9 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
 {
     (void)state;
     check_curve("en-hope", digits, with("solver", "adam", NULL));
-    check_curve("en-hope, row, nca", digits, with("solver", "adam", "form", "row", "target", "nca", NULL));
-    check_curve("en-hope, order 3, five outputs", digits, with("solver", "adam", "order", "3", "dims", "5", NULL));
+    check_curve("en-hope, row, nca", digits, with("solver", "adam", "normalizer", "row", "target", "nca", NULL));
+    check_curve("en-hope, order 3, five outputs", digits,
+                with("solver", "adam", "order", "3", "n_components", "5", NULL));
     check_curve("en-hope, order 1", digits, with("solver", "adam", "order", "1", NULL));
     check_curve("en-hope, five degrees of freedom", digits, with("solver", "adam", "dof", "5", NULL));
     check_curve("en-hope, sparse", words, with("solver", "adam", NULL));
@@ -116,11 +118,13 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
     check_curve("en-hope, dropout", digits, with("solver", "adam", "dropout", "0.2", NULL));
     check_curve("en-hope, both, sparse", words, with("solver", "adam", "noise", "0.1", "dropout", "0.1", NULL));
     /* the sign of a gradient near zero depends on rounding, and the step has its full length */
-    check_curve_within("en-hope, adversary", digits, with("solver", "adam", "adversary", "0.02", NULL), 0.05);
+    check_curve_within("en-hope, adversary", digits, with("solver", "adam", "adversarial_step", "0.02", NULL), 0.05);
     check_curve_within("en-hope, adversary, noise, sparse", words,
-                       with("solver", "adam", "adversary", "0.01", "noise", "0.1", NULL), 0.05);
-    check_curve_within("dt-nca, adversary", digits,
-                       with("method", "dt-nca", "layers", "60-40", "solver", "adam", "adversary", "0.02", NULL), 0.05);
+                       with("solver", "adam", "adversarial_step", "0.01", "noise", "0.1", NULL), 0.05);
+    check_curve_within(
+        "dt-nca, adversary", digits,
+        with("method", "dt-nca", "hidden_layer_sizes", "60-40", "solver", "adam", "adversarial_step", "0.02", NULL),
+        0.05);
     check_curve("en-hope, moved images", digits,
                 with("solver", "adam", "shift", "1", "affine", "1", "elastic", "0.5", "noise", "0.1", NULL));
     check_curve("en-hope, label smoothing, class weights", digits,
@@ -129,15 +133,18 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
     check_curve("hope, class weights", digits,
                 with("method", "hope", "solver", "adam", "class_weight", "balanced", NULL));
     check_curve("hope", digits, with("method", "hope", "solver", "adam", NULL));
-    check_curve("dt-nca", digits, with("method", "dt-nca", "layers", "60-40", "solver", "adam", NULL));
-    check_curve("pt-sne", digits, with("method", "pt-sne", "layers", "60-40", "solver", "adam", NULL));
+    check_curve("dt-nca", digits, with("method", "dt-nca", "hidden_layer_sizes", "60-40", "solver", "adam", NULL));
+    check_curve("pt-sne", digits, with("method", "pt-sne", "hidden_layer_sizes", "60-40", "solver", "adam", NULL));
     check_curve("dt-mcml, relu", digits,
-                with("method", "dt-mcml", "unit", "relu", "layers", "60-40", "solver", "adam", "rate", "0.001", NULL));
-    check_curve("pt-sne, sparse", words, with("method", "pt-sne", "layers", "60-40", "solver", "adam", NULL));
-    check_curve("deep-en-hope", digits, with("method", "deep-en-hope", "layers", "60-40", "solver", "adam", NULL));
-    check_curve("mcml+", digits, with("method", "mcml+", "solver", "adam", "rate", "0.001", NULL));
+                with("method", "dt-mcml", "activation", "relu", "hidden_layer_sizes", "60-40", "solver", "adam",
+                     "learning_rate", "0.001", NULL));
+    check_curve("pt-sne, sparse", words,
+                with("method", "pt-sne", "hidden_layer_sizes", "60-40", "solver", "adam", NULL));
+    check_curve("deep-en-hope", digits,
+                with("method", "deep-en-hope", "hidden_layer_sizes", "60-40", "solver", "adam", NULL));
+    check_curve("mcml+", digits, with("method", "mcml+", "solver", "adam", "learning_rate", "0.001", NULL));
     check_curve("lmnn", digits, with("method", "lmnn", "solver", "adam", NULL));
-    check_curve("lmnn, sparse, six targets", words, with("method", "lmnn", "solver", "adam", "targets", "6", NULL));
+    check_curve("lmnn, sparse, six targets", words, with("method", "lmnn", "solver", "adam", "lmnn_k", "6", NULL));
     check_curve("linear-en-hope", digits, with("method", "linear-en-hope", "solver", "adam", NULL));
 }
 
@@ -205,7 +212,7 @@ static void predictions_match_the_cpu_with_streamed_data(void **state)
     for (int i = 0; i < 5; i++) {
         enhope_model *m = NULL;
         on("cpu", "fp32");
-        error_of(digits, others, with("method", methods[i], "epochs", "2", NULL), &m);
+        error_of(digits, others, with("method", methods[i], "n_epochs", "2", NULL), &m);
         check_predictions(m, 1e-4);
         setenv("ENHOPE_GPU_MEMORY", "1000", 1);
         check_predictions(m, 1e-4);
@@ -221,7 +228,8 @@ static void data_larger_than_memory_trains_in_windows(void **state)
     enum { STEPS = 60 };
     const enhope_dataset *const whole[] = {digits, words};
     for (int i = 0; i < 2; i++) {
-        enhope_settings *s = with("solver", "adam", "batch", "100", "noise", i ? "0" : "0.1", "valid", "0.1", NULL);
+        enhope_settings *s =
+            with("solver", "adam", "batch_size", "100", "noise", i ? "0" : "0.1", "validation_fraction", "0.1", NULL);
         const eh_matrix *x = &whole[i]->x;
         const int64_t half = eh_store_bytes(x->kind, x->H, x->n, x->kind == ENHOPE_CSR ? x->row_start[x->n] : 0) / 2;
         enhope_dataset in_store = *whole[i];
@@ -252,24 +260,25 @@ static void out_of_memory_returns_a_message(void **state)
     (void)state;
     on("cuda", "fp32");
     enhope_model *m = NULL;
-    enhope_settings *s = with("factors", "1048576", "hidden", "1048576", NULL);
+    enhope_settings *s = with("n_factors", "1048576", "n_hidden", "1048576", NULL);
     assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_MEMORY);
     printf("%s\n", enhope_error(ctx));
     assert_non_null(strstr(enhope_error(ctx), "out of memory on the CUDA device: "));
     assert_non_null(strstr(enhope_error(ctx), "are free; try a smaller batch"));
     enhope_settings_free(s);
     setenv("ENHOPE_GPU_MEMORY", "1000", 1);
-    s = with("epochs", "1", "method", "hope", NULL); /* exemplar methods train in windows, but not in such small ones */
+    s = with("n_epochs", "1", "method", "hope",
+             NULL); /* exemplar methods train in windows, but not in such small ones */
     assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_MEMORY);
     assert_non_null(strstr(enhope_error(ctx), "the data exceeds the memory of the device"));
     enhope_settings_free(s);
     setenv("ENHOPE_GPU_MEMORY", "200000", 1);
-    s = with("epochs", "1", NULL);
+    s = with("n_epochs", "1", NULL);
     assert_int_equal(enhope_train(ctx, digits, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
     assert_non_null(strstr(enhope_error(ctx), "a window of streamed data has about"));
     unsetenv("ENHOPE_GPU_MEMORY");
     enhope_settings_free(s);
-    error_of(digits, others, with("epochs", "1", NULL), &m); /* the device still works */
+    error_of(digits, others, with("n_epochs", "1", NULL), &m); /* the device still works */
     enhope_model_free(m);
 }
 

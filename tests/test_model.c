@@ -115,7 +115,7 @@ static void only_a_dof_other_than_one_is_written(void **state)
         int dof;
         bool gaussian;
         const char *stored; /* in the file */
-    } cases[] = {{1, false, NULL}, {5, false, "\"freedom\":\"5\""}, {5, true, NULL}};
+    } cases[] = {{1, false, NULL}, {5, false, "\"dof\":\"5\""}, {5, true, NULL}};
     for (int i = 0; i < 3; i++) {
         enhope_model *model = make_model(ctx, &eh_map_hope, true, 3, 4), *loaded = NULL;
         model->dof = cases[i].dof;
@@ -124,7 +124,7 @@ static void only_a_dof_other_than_one_is_written(void **state)
         size_t size;
         unsigned char *bytes = read_all(path, &size);
         bytes[size] = 0;
-        const char *stored = strstr((char *)bytes + 8, "\"freedom\"");
+        const char *stored = strstr((char *)bytes + 8, "\"dof\"");
         assert_int_equal(!stored, !cases[i].stored);
         if (stored) assert_memory_equal(stored, cases[i].stored, strlen(cases[i].stored));
         assert_int_equal(enhope_model_load(ctx, path, &loaded), ENHOPE_OK);
@@ -162,7 +162,7 @@ static void a_model_describes_itself(void **state)
     assert_string_equal(enhope_model_class_name(model, 2), "gr\xc3\xbcn");
     assert_null(enhope_model_class_name(model, 3));
     assert_null(enhope_model_class_name(model, -1));
-    assert_string_equal(enhope_model_setting(model, "rate"), "0.0125");
+    assert_string_equal(enhope_model_setting(model, "learning_rate"), "0.0125");
     assert_null(enhope_model_setting(model, "speed"));
     int64_t rows = 0;
     assert_int_equal(enhope_model_history(model, &rows)[1].epoch, 2);
@@ -279,7 +279,8 @@ static void a_header_that_is_not_a_model_is_refused_with_a_message(void **state)
         {"[\\\"in 0\\\"", "[null", "metadata 'input_names' is not an array of strings"},
         {"\"settings\"", "\"x\"", "metadata 'settings' is missing"},
         {"\\\"0.0125\\\"", "0.0125", "metadata 'settings' is not an object of strings"},
-        {"\\\"rate\\\"", "\\\"factors\\\"", "metadata 'settings' contains 'factors' twice"},
+        {"\\\"learning_rate\\\"", "\\\"n_factors\\\"", "metadata 'settings' contains 'n_factors' twice"},
+        {"\\\"learning_rate\\\"", "\\\"factors\\\"", "metadata 'settings' contains 'n_factors' under two names"},
         {"\"history\"", "\"x\"", "metadata 'history' is missing"},
         {"[[1,", "[[\\\"1\\\",", "metadata 'history' is not an array of [epoch, loss, valid_error]"},
         {"[[1,", "[[1,1,", "metadata 'history' is not an array of [epoch, loss, valid_error]"},
@@ -355,8 +356,8 @@ static void models_of_earlier_versions_load_under_current_names(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char to[96];
         enhope_model *model = NULL;
-        snprintf(to, sizeof to, "%s,\\\"rate\\\"", cases[i].old);
-        write_with(&sound, path, "\\\"rate\\\"", to);
+        snprintf(to, sizeof to, "%s,\\\"learning_rate\\\"", cases[i].old);
+        write_with(&sound, path, "\\\"learning_rate\\\"", to);
         assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_OK);
         const char *value = enhope_model_setting(model, cases[i].now);
         if (cases[i].value)
@@ -364,7 +365,7 @@ static void models_of_earlier_versions_load_under_current_names(void **state)
         else
             assert_null(value);
         assert_int_equal(model->setting.count, cases[i].value ? 3 : 2);
-        assert_string_equal(enhope_model_setting(model, "rate"), "0.0125");
+        assert_string_equal(enhope_model_setting(model, "learning_rate"), "0.0125");
         enhope_model_free(model);
     }
     unlink(path);
@@ -377,14 +378,14 @@ static void models_trained_with_removed_settings_are_refused(void **state)
     static const struct {
         const char *from, *to, *what; /* a replacement in the file, and the setting of the message */
     } cases[] = {
-        {"\\\"rate\\\"", "\\\"average\\\":\\\"0.9\\\",\\\"rate\\\"", "average 0.9"},
-        {"\\\"rate\\\"", "\\\"mix\\\":\\\"0.2\\\",\\\"rate\\\"", "mix 0.2"},
-        {"\\\"rate\\\"", "\\\"norm\\\":\\\"l2\\\",\\\"rate\\\"", "norm l2"},
-        {"\\\"rate\\\"", "\\\"balance\\\":\\\"0.5\\\",\\\"rate\\\"", "balance 0.5"},
-        {"\\\"rate\\\"", "\\\"freedom\\\":\\\"2.5\\\",\\\"rate\\\"", "freedom 2.5"},
-        {"\\\"rate\\\"", "\\\"freedom\\\":\\\"4\\\",\\\"rate\\\"", "freedom 4"},
-        {"\\\"rate\\\"", "\\\"freedom\\\":\\\"17\\\",\\\"rate\\\"", "freedom 17"},
-        {"\\\"rate\\\"", "\\\"order\\\":\\\"2+3\\\",\\\"rate\\\"", "order 2+3"},
+        {"\\\"learning_rate\\\"", "\\\"average\\\":\\\"0.9\\\",\\\"learning_rate\\\"", "average 0.9"},
+        {"\\\"learning_rate\\\"", "\\\"mix\\\":\\\"0.2\\\",\\\"learning_rate\\\"", "mix 0.2"},
+        {"\\\"learning_rate\\\"", "\\\"norm\\\":\\\"l2\\\",\\\"learning_rate\\\"", "norm l2"},
+        {"\\\"learning_rate\\\"", "\\\"balance\\\":\\\"0.5\\\",\\\"learning_rate\\\"", "balance 0.5"},
+        {"\\\"learning_rate\\\"", "\\\"freedom\\\":\\\"2.5\\\",\\\"learning_rate\\\"", "freedom 2.5"},
+        {"\\\"learning_rate\\\"", "\\\"freedom\\\":\\\"4\\\",\\\"learning_rate\\\"", "freedom 4"},
+        {"\\\"learning_rate\\\"", "\\\"freedom\\\":\\\"17\\\",\\\"learning_rate\\\"", "freedom 17"},
+        {"\\\"learning_rate\\\"", "\\\"order\\\":\\\"2+3\\\",\\\"learning_rate\\\"", "order 2+3"},
         {"\"student\"", "\"student\",\"freedom\":\"0.5\"", "freedom 0.5"},
         {"\"student\"", "\"student\",\"freedom\":\"warm\"", "freedom warm"},
         {"\"order\":\"2\"", "\"order\":\"2+3\"", "order 2+3"},

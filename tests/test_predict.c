@@ -503,7 +503,7 @@ static void references_of_a_model_can_be_replaced(void **state)
         assert_memory_equal(points->reference + at++ * h, Y + i * h, (size_t)h * sizeof *Y);
     }
     assert_string_equal(points->class_name[1], model->class_name[1]);
-    assert_string_equal(enhope_model_setting(points, "rate"), "0.0125");
+    assert_string_equal(enhope_model_setting(points, "learning_rate"), "0.0125");
 
     assert_int_equal(enhope_model_with_references(ctx, model, data, "kmeans", 7, 5, &centres), ENHOPE_OK);
     assert_int_equal(enhope_model_with_references(ctx, model, data, "kmeans", 7, 5, &again), ENHOPE_OK);

@@ -34,7 +34,7 @@ static bool text_names(const char *applies, const eh_method *m)
     snprintf(map, sizeof map, "%.*s", (int)strcspn(m->info.map, "("), m->info.map);
     if (strstr(scope, " map"))
         return strstr(scope, map) && (!strstr(applies, "gradient methods") || !strcmp(m->info.solver, "adam"));
-    const char *but = strstr(scope, " but ");
+    const char *but = strstr(scope, " except ");
     if (but && (strstr(but, name) != NULL)) return false;
     if (!strncmp(scope, "all methods", 11)) return true;
     if (!strncmp(scope, "gradient methods", 16)) return !strcmp(m->info.solver, "adam");
@@ -80,10 +80,10 @@ static void a_solver_and_an_objective_have_settings_of_their_own(void **state)
     static const struct {
         const char *choice, *value, *other, *setting;
     } cases[] = {
-        {"solver", "cg", "adam", "iterations"},       {"solver", "lbfgs", "adam", "iterations"},
-        {"solver", "adam", "lbfgs", "rate"},          {"form", "joint", "row", "weight"},
-        {"form", "joint", "auto", "weight"},          {"similarity", "student", "gaussian", "dof"},
-        {"similarity", "auto", "gaussian", "dof"},    {"target", "mcml", "nca", "label_smoothing"},
+        {"solver", "cg", "adam", "line_searches"},        {"solver", "lbfgs", "adam", "line_searches"},
+        {"solver", "adam", "lbfgs", "learning_rate"},     {"normalizer", "joint", "row", "target_weight"},
+        {"normalizer", "joint", "auto", "target_weight"}, {"similarity", "student", "gaussian", "dof"},
+        {"similarity", "auto", "gaussian", "dof"},        {"target", "mcml", "nca", "label_smoothing"},
         {"target", "auto", "nca", "label_smoothing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -101,16 +101,16 @@ static void training_refuses_and_a_recipe_does_not(void **state)
 {
     (void)state;
     enhope_model *m = NULL;
-    enhope_settings *s = exactly("method", "pca", "epochs", "3", NULL);
+    enhope_settings *s = exactly("method", "pca", "n_epochs", "3", NULL);
     assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
     assert_string_equal(enhope_error(ctx),
-                        "epochs does not apply to method pca, which is solved in one step (it applies "
+                        "n_epochs does not apply to method pca, which is solved in one step (it applies "
                         "to: gradient methods); leave it out");
     assert_null(m);
     enhope_settings_free(s);
-    s = exactly("epochs", "3", "recipe", "paper", "method", "pca", NULL); /* a recipe begins anew */
+    s = exactly("n_epochs", "3", "recipe", "paper", "method", "pca", NULL); /* a recipe begins anew */
     assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_OK);
-    assert_string_equal(enhope_model_setting(m, "epochs"), "30");
+    assert_string_equal(enhope_model_setting(m, "n_epochs"), "30");
     enhope_settings_free(s);
     enhope_model_free(m);
 }
@@ -119,36 +119,36 @@ static void what_the_caller_sets_is_known_from_what_a_recipe_sets(void **state)
 {
     (void)state;
     enhope_settings *s = exactly("recipe", "paper", "noise", "0.2", NULL);
-    assert_true(EH_EXPLICIT(s, augment.noise) && !EH_EXPLICIT(s, optim.epochs) && !EH_EXPLICIT(s, optim.batch));
-    assert_true(eh_recipe_sets(s->recipe, "batch") && !eh_recipe_sets(s->recipe, "seed"));
-    assert_int_equal(enhope_settings_set(ctx, s, "epochs", "0"), ENHOPE_ERROR_ARGUMENT);
-    assert_true(!EH_EXPLICIT(s, optim.epochs)); /* nothing was set */
+    assert_true(EH_EXPLICIT(s, augment.noise) && !EH_EXPLICIT(s, optim.n_epochs) && !EH_EXPLICIT(s, optim.batch_size));
+    assert_true(eh_recipe_sets(s->recipe, "batch_size") && !eh_recipe_sets(s->recipe, "random_state"));
+    assert_int_equal(enhope_settings_set(ctx, s, "n_epochs", "0"), ENHOPE_ERROR_ARGUMENT);
+    assert_true(!EH_EXPLICIT(s, optim.n_epochs)); /* nothing was set */
     assert_int_equal(enhope_settings_set(ctx, s, "recipe", "fast"), ENHOPE_OK);
-    assert_true(!EH_EXPLICIT(s, augment.noise) && !eh_recipe_sets(s->recipe, "batch"));
+    assert_true(!EH_EXPLICIT(s, augment.noise) && !eh_recipe_sets(s->recipe, "batch_size"));
     enhope_settings_free(s);
 }
 
 static void a_model_fixes_its_shape(void **state)
 {
     (void)state;
-    static const char *const fixed[] = {"recipe", "method", "dims",  "factors", "hidden", "order",
-                                        "layers", "unit",   "start", "z",       "scale"};
+    static const char *const fixed[] = {
+        "recipe",     "method",     "n_components", "n_factors", "n_hidden", "order", "hidden_layer_sizes",
+        "activation", "init_scale", "n_exemplars",  "scaling"};
     int count = 0;
     for (int i = 0; i < enhope_setting_count(); i++) count += enhope_setting_get(i)->fixed;
     assert_int_equal(count, (int)(sizeof fixed / sizeof *fixed));
     for (int i = 0; i < count; i++) assert_true(enhope_setting_get(row_of(fixed[i]))->fixed);
 
-    enhope_model *m = train(blobs, with("factors", "9", "hidden", "7", "epochs", "2", NULL)), *more = NULL;
-    enhope_settings *s = exactly("factors", "9", "epochs", "2", NULL); /* as the model has it */
+    enhope_model *m = train(blobs, with("n_factors", "9", "n_hidden", "7", "n_epochs", "2", NULL)), *more = NULL;
+    enhope_settings *s = exactly("n_factors", "9", "n_epochs", "2", NULL); /* as the model has it */
     assert_int_equal(enhope_model_update(ctx, m, blobs, s, NULL, NULL, &more), ENHOPE_OK);
-    assert_string_equal(enhope_model_setting(more, "hidden"), "7");
+    assert_string_equal(enhope_model_setting(more, "n_hidden"), "7");
     enhope_model_free(more);
     more = NULL;
-    assert_int_equal(enhope_settings_set(ctx, s, "factors", "10"), ENHOPE_OK);
+    assert_int_equal(enhope_settings_set(ctx, s, "n_factors", "10"), ENHOPE_OK);
     assert_int_equal(enhope_model_update(ctx, m, blobs, s, NULL, NULL, &more), ENHOPE_ERROR_ARGUMENT);
     assert_string_equal(enhope_error(ctx),
-                        "factors is 10: the model was trained with 9, which an update cannot change; "
-                        "leave it out");
+                        "n_factors is 10: the model was trained with 9, and an update cannot change it; leave it out");
     enhope_settings_free(s);
     enhope_model_free(m);
 }

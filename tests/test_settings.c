@@ -31,17 +31,48 @@ static void settings_are_one_table_with_working_defaults_and_bounds(void **state
     }
     assert_null(enhope_setting_get(-1));
     assert_int_equal(enhope_settings_set(ctx, s, "factor", "3"), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "there is no setting 'factor'");
-    enhope_settings_set(ctx, s, "factors", "2.5");
-    assert_string_equal(enhope_error(ctx), "factors is '2.5': expected a whole number");
+    assert_string_equal(enhope_error(ctx),
+                        "there is no setting 'factor'; run 'enhope methods --settings' for the list of settings");
+    enhope_settings_set(ctx, s, "n_factors", "2.5");
+    assert_string_equal(enhope_error(ctx), "n_factors is '2.5': expected a whole number");
     enhope_settings_set(ctx, s, "order", "17");
     assert_string_equal(enhope_error(ctx), "order is 17: expected 1 to 16");
     assert_int_equal(enhope_settings_set(ctx, s, "order", "16"), ENHOPE_OK);
     char order[16];
     assert_int_equal(enhope_settings_get(ctx, s, "order", order, sizeof order), ENHOPE_OK);
     assert_string_equal(order, "16");
-    enhope_settings_set(ctx, s, "form", "joints");
-    assert_string_equal(enhope_error(ctx), "form is 'joints': expected one of auto|published|joint|row");
+    enhope_settings_set(ctx, s, "normalizer", "joints");
+    assert_string_equal(enhope_error(ctx), "normalizer is 'joints': expected one of auto|published|joint|row");
+    enhope_settings_free(s);
+}
+
+static void old_names_give_an_error_with_the_current_name(void **state)
+{
+    (void)state;
+    enhope_settings *s = enhope_settings_create();
+    char text[32], expected[96];
+    int renamed = 0, removed = 0;
+    for (int i = 0; eh_old_setting_name(i); i++) {
+        const char *old = eh_old_setting_name(i), *now = enhope_setting_current_name(old);
+        if (!now) {
+            assert_int_equal(enhope_settings_get(ctx, s, old, text, sizeof text), ENHOPE_OK); /* other values only */
+            continue;
+        }
+        if (*now) {
+            assert_int_equal(enhope_settings_get(ctx, s, now, text, sizeof text), ENHOPE_OK);
+            snprintf(expected, sizeof expected, "setting '%s' is now '%s'", old, now);
+        } else {
+            snprintf(expected, sizeof expected, "setting '%s' was removed: leave it out", old);
+        }
+        *(*now ? &renamed : &removed) += 1;
+        assert_int_equal(enhope_settings_set(ctx, s, old, "1"), ENHOPE_ERROR_ARGUMENT);
+        assert_string_equal(enhope_error(ctx), expected);
+    }
+    assert_int_equal(renamed, 25);
+    assert_int_equal(removed, 8);
+    assert_null(enhope_setting_current_name("learning_rate"));
+    assert_string_equal(enhope_setting_current_name("rate"), "learning_rate");
+    assert_string_equal(enhope_setting_current_name("mix"), "");
     enhope_settings_free(s);
 }
 
@@ -70,38 +101,54 @@ static void a_recipe_sets_all_and_is_changed_by_what_follows(void **state)
     (void)state;
     /* what results that are kept were trained with: `reproduce` begins with these */
     static const char *const paper[][2] = {
-        {"recipe", "paper"},    {"method", "en-hope"},
-        {"dims", "2"},          {"factors", "800"},
-        {"hidden", "400"},      {"order", "2"},
-        {"unit", "sigmoid"},    {"layers", "500-500-2000"},
-        {"start", "1"},         {"z", "0"},
-        {"form", "published"},  {"exemplars", "learned"},
-        {"similarity", "auto"}, {"target", "auto"},
-        {"weight", "pair"},     {"graph", "nearest"},
-        {"links", "5"},         {"targets", "3"},
-        {"solver", "cg"},       {"epochs", "30"},
-        {"batch", "1000"},      {"iterations", "3"},
-        {"perplexity", "30"},   {"rate", "0.003"},
-        {"dof", "1"},           {"noise", "0"},
-        {"dropout", "0"},       {"valid", "0.1"},
-        {"time", "0"},          {"patience", "10"},
-        {"scale", "auto"},      {"neighbours", "0"},
-        {"seed", "1"},
+        {"recipe", "paper"},
+        {"method", "en-hope"},
+        {"n_components", "2"},
+        {"n_factors", "800"},
+        {"n_hidden", "400"},
+        {"order", "2"},
+        {"activation", "sigmoid"},
+        {"hidden_layer_sizes", "500-500-2000"},
+        {"init_scale", "1"},
+        {"n_exemplars", "0"},
+        {"normalizer", "published"},
+        {"exemplars", "learned"},
+        {"similarity", "auto"},
+        {"target", "auto"},
+        {"target_weight", "pair"},
+        {"graph", "nearest"},
+        {"graph_k", "5"},
+        {"lmnn_k", "3"},
+        {"solver", "cg"},
+        {"n_epochs", "30"},
+        {"batch_size", "1000"},
+        {"line_searches", "3"},
+        {"perplexity", "30"},
+        {"learning_rate", "0.003"},
+        {"dof", "1"},
+        {"noise", "0"},
+        {"dropout", "0"},
+        {"validation_fraction", "0.1"},
+        {"time_limit", "0"},
+        {"patience", "10"},
+        {"scaling", "auto"},
+        {"n_neighbors", "0"},
+        {"random_state", "1"},
     };
     enhope_settings *s = enhope_settings_create();
     assert_setting(s, "recipe", "fast");
-    assert_int_equal(enhope_settings_set(ctx, s, "seed", "7"), ENHOPE_OK);
+    assert_int_equal(enhope_settings_set(ctx, s, "random_state", "7"), ENHOPE_OK);
     assert_int_equal(enhope_settings_set(ctx, s, "recipe", "paper"), ENHOPE_OK);
     for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) assert_setting(s, paper[i][0], paper[i][1]);
-    assert_int_equal(enhope_settings_set(ctx, s, "factors", "20"), ENHOPE_OK);
-    assert_setting(s, "factors", "20");
+    assert_int_equal(enhope_settings_set(ctx, s, "n_factors", "20"), ENHOPE_OK);
+    assert_setting(s, "n_factors", "20");
     assert_int_equal(enhope_settings_set(ctx, s, "recipe", "slow"), ENHOPE_ERROR_ARGUMENT);
     assert_string_equal(enhope_error(ctx), "recipe is 'slow': expected one of fast|paper|best");
-    assert_setting(s, "factors", "20");
+    assert_setting(s, "n_factors", "20");
     for (int i = 0; i < enhope_recipe_count(); i++) { /* each is fit to be used, and leaves nothing of the one before */
         assert_int_equal(enhope_settings_set(ctx, s, "recipe", enhope_recipe_get(i)->name), ENHOPE_OK);
         assert_setting(s, "recipe", enhope_recipe_get(i)->name);
-        assert_setting(s, "seed", "1");
+        assert_setting(s, "random_state", "1");
     }
     assert_int_equal(enhope_settings_set(ctx, s, "recipe", "fast"), ENHOPE_OK);
     for (int i = 0; i < enhope_setting_count(); i++)
@@ -122,18 +169,18 @@ static void defaults_suit_few_samples_and_sparse_ones(void **state)
 {
     (void)state;
     char text[64];
-    static const char *const brief[][2] = {{"factors", "12"}, {"hidden", "8"}, {"epochs", "1"}};
+    static const char *const brief[][2] = {{"n_factors", "12"}, {"n_hidden", "8"}, {"n_epochs", "1"}};
     for (int said = 0; said < 2; said++) {
         enhope_settings *s = enhope_settings_create();
         for (int i = 0; i < 3; i++) enhope_settings_set(ctx, s, brief[i][0], brief[i][1]);
-        if (said) enhope_settings_set(ctx, s, "batch", "90");
+        if (said) enhope_settings_set(ctx, s, "batch_size", "90");
         if (said) enhope_settings_set(ctx, s, "noise", "0.2");
         enhope_model *m = NULL;
         assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_OK);
         assert_string_equal(enhope_model_setting(m, "recipe"), "fast");
         assert_string_equal(enhope_model_setting(m, "noise"), said ? "0.2" : "0.1");
-        assert_string_equal(enhope_model_setting(m, "epochs"), "1");
-        assert_string_equal(setting_of(m, "batch", text, sizeof text), said ? "90" : "20");
+        assert_string_equal(enhope_model_setting(m, "n_epochs"), "1");
+        assert_string_equal(setting_of(m, "batch_size", text, sizeof text), said ? "90" : "20");
         assert_int_equal(enhope_train(ctx, sparse_blobs, s, NULL, NULL, &m), ENHOPE_OK);
         assert_string_equal(enhope_model_setting(m, "dropout"), "0");
         assert_string_equal(setting_of(m, "noise", text, sizeof text), said ? "0.2" : "0");
@@ -141,7 +188,7 @@ static void defaults_suit_few_samples_and_sparse_ones(void **state)
     }
     enhope_model *m = NULL;
     assert_int_equal(enhope_train(ctx, blobs, NULL, NULL, NULL, &m), ENHOPE_OK);
-    assert_true(atof(enhope_model_setting(m, "epochs")) * ceil(0.9 * N / 20) >= 1000); /* steps */
+    assert_true(atof(enhope_model_setting(m, "n_epochs")) * ceil(0.9 * N / 20) >= 1000); /* steps */
     assert_true(error_of(m, blobs) < 0.12);
 }
 
@@ -185,10 +232,11 @@ static void the_pairs_of_a_batch_are_bounded(void **state)
     enhope_dataset *data = NULL;
     assert_int_equal(enhope_dataset_view_f32(ctx, MANY, 1, x, label, 2, NULL, &data), ENHOPE_OK);
     enhope_model *m = NULL;
-    enhope_settings *s = with("method", "pt-sne", "batch", "0", "valid", "0", NULL);
+    enhope_settings *s = with("method", "pt-sne", "batch_size", "0", "validation_fraction", "0", NULL);
     assert_int_equal(enhope_train(ctx, data, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "batch is 20004: pt-sne stores a probability for every pair of a batch; "
-                                           "use at most 20000 samples");
+    assert_string_equal(enhope_error(ctx),
+                        "batch_size is 20004: pt-sne stores a probability for every pair of a batch; "
+                        "use at most 20000 samples");
     enhope_settings_free(s);
     enhope_dataset_free(data);
     free(x), free(label);
@@ -218,15 +266,15 @@ static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
             "the data has a single class ('oak'): training needs at least two; add samples of another class");
     refused(unknown, with(NULL), ENHOPE_ERROR_DATA,
             "the data has no labeled samples; training needs at least two classes");
-    refused(blobs, with("z", "2", NULL), ENHOPE_ERROR_ARGUMENT,
+    refused(blobs, with("n_exemplars", "2", NULL), ENHOPE_ERROR_ARGUMENT,
             "2 exemplars for 3 classes: expected at least one for each class; raise n_exemplars");
     refused(blobs, with("dof", "4", NULL), ENHOPE_ERROR_ARGUMENT, "dof is 4: expected an odd number from 1 to 15");
-    refused(blobs, with("neighbours", "7", NULL), ENHOPE_ERROR_ARGUMENT,
-            "neighbours is 7, but there are 6 exemplars; use at most as many");
-    refused(blobs, with("method", "hope", "batch", "1", NULL), ENHOPE_ERROR_ARGUMENT,
-            "batch is 1: hope compares the samples of a batch; use at least 2");
-    refused(blobs, with("method", "knn", "neighbours", "301", NULL), ENHOPE_ERROR_ARGUMENT,
-            "neighbours is 301, but there are 300 training points; use at most as many");
+    refused(blobs, with("n_neighbors", "7", NULL), ENHOPE_ERROR_ARGUMENT,
+            "n_neighbors is 7, but there are 6 exemplars; use at most as many");
+    refused(blobs, with("method", "hope", "batch_size", "1", NULL), ENHOPE_ERROR_ARGUMENT,
+            "batch_size is 1: hope compares the samples of a batch; use at least 2");
+    refused(blobs, with("method", "knn", "n_neighbors", "301", NULL), ENHOPE_ERROR_ARGUMENT,
+            "n_neighbors is 301, but there are 300 training points; use at most as many");
     enhope_dataset_free(bare);
     enhope_dataset_free(single);
     enhope_dataset_free(unknown);
@@ -251,6 +299,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_trained_is_refused_with_a_sentence),
         cmocka_unit_test(samples_without_a_label_are_passed_over),
         cmocka_unit_test(settings_are_one_table_with_working_defaults_and_bounds),
+        cmocka_unit_test(old_names_give_an_error_with_the_current_name),
         cmocka_unit_test(the_choices_of_method_and_recipe_are_their_tables),
         cmocka_unit_test(a_recipe_sets_all_and_is_changed_by_what_follows),
         cmocka_unit_test(defaults_suit_few_samples_and_sparse_ones),

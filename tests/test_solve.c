@@ -42,7 +42,7 @@ static void make_data(void)
 
 static enhope_settings *with(const char *first, ...)
 {
-    static const char *const plain[] = {"scale", "none", "valid", "0", NULL};
+    static const char *const plain[] = {"scaling", "none", "validation_fraction", "0", NULL};
     va_list args;
     va_start(args, first);
     enhope_settings *s = settings_with(ctx, plain, first, args);
@@ -185,7 +185,7 @@ static void the_nearest_graph_connects_neighbors_of_either_side(void **state)
     for (int d = 0; d < 3; d++) {
         on(devices[d]);
         link_nearest(atoi(links[d]));
-        enhope_model *m = train(points, with("method", "lpp", "links", links[d], "dims", "3", NULL));
+        enhope_model *m = train(points, with("method", "lpp", "graph_k", links[d], "n_components", "3", NULL));
         assert_true(fabs(m->history[0].loss - solves(m, 3, W) / 3) < 1e-5);
         enhope_model_free(m);
     }
@@ -205,7 +205,7 @@ static void lpp_accepts_sparse_data_duplicates_and_any_graph_k(void **state)
     enhope_model_free(a), enhope_model_free(b);
     static const char *const links[] = {"2", "5", "1000"};
     for (int l = 0; l < 3; l++) {
-        a = train(copies, with("method", "lpp", "links", links[l], NULL));
+        a = train(copies, with("method", "lpp", "graph_k", links[l], NULL));
         for (int i = 0; i < (H + 1) * 2; i++) assert_true(isfinite(a->theta[i]));
         assert_true(a->history[0].loss > -1e-6 && a->history[0].loss < 2);
         enhope_model_free(a);
@@ -219,7 +219,7 @@ static void a_stopped_lpp_uses_the_partial_graph(void **state)
     on("ref"); /* blocks of 1000 samples */
     messages[0] = 0;
     enhope_context_set_log(ctx, listen, NULL);
-    enhope_model *m = train(many, with("method", "lpp", "time", "0.000001", NULL));
+    enhope_model *m = train(many, with("method", "lpp", "time_limit", "0.000001", NULL));
     enhope_context_set_log(ctx, NULL, NULL);
     assert_string_equal(
         messages, "lpp: searching 5 neighbors for each of 2500 samples, in 5 directions with 98 % of the variance\n"
@@ -325,9 +325,9 @@ static void mcml_reaches_the_minimum_of_its_convex_objective(void **state)
 {
     (void)state;
     double M[H * H], G[H * H], other_M[H * H], other_G[H * H], along = 0, value[H], vector[H * H];
-    enhope_model *m = train(points, with("method", "mcml", "dims", "5", NULL));
-    enhope_model *direct = train(points, with("method", "mcml+", "dims", "5", "solver", "lbfgs", "batch", "0",
-                                              "iterations", "300", "epochs", "1", NULL));
+    enhope_model *m = train(points, with("method", "mcml", "n_components", "5", NULL));
+    enhope_model *direct = train(points, with("method", "mcml+", "n_components", "5", "solver", "lbfgs", "batch_size",
+                                              "0", "line_searches", "300", "n_epochs", "1", NULL));
     const double loss = metric_of(m, M, G), other = metric_of(direct, other_M, other_G);
     assert_true(fabs(loss - m->history[0].loss) < 1e-5 * loss);
     if (!(loss <= other * (1 + 1e-4))) fail_msg("%.9g, mcml+ %.9g", loss, other);
@@ -347,7 +347,7 @@ static void mcml_can_be_stopped_and_refuses_large_data(void **state)
     (void)state;
     messages[0] = 0;
     enhope_context_set_log(ctx, listen, NULL);
-    enhope_model *m = train(points, with("method", "mcml", "time", "0.000001", NULL));
+    enhope_model *m = train(points, with("method", "mcml", "time_limit", "0.000001", NULL));
     enhope_context_set_log(ctx, NULL, NULL);
     assert_non_null(strstr(messages, "mcml: 0 steps, a metric of rank 5 with loss"));
     enhope_model_free(m);
@@ -357,7 +357,7 @@ static void mcml_can_be_stopped_and_refuses_large_data(void **state)
     enhope_dataset *large = NULL;
     label[0] = 1;
     assert_int_equal(enhope_dataset_view_f32(ctx, BEYOND, 1, x, label, 2, NULL, &large), ENHOPE_OK);
-    enhope_settings *s = with("method", "mcml", "dims", "1", NULL);
+    enhope_settings *s = with("method", "mcml", "n_components", "1", NULL);
     assert_int_equal(enhope_train(ctx, large, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
     assert_string_equal(
         enhope_error(ctx),

@@ -124,7 +124,7 @@ static int64_t batch_of(enhope_trainer *t, int64_t epoch, int64_t number, int64_
 
 static void check_epochs(streamed s, const char *parts)
 {
-    enhope_trainer *t = trainer_of(&s.data, with("valid", "0.1", "parts", parts, NULL));
+    enhope_trainer *t = trainer_of(&s.data, with("validation_fraction", "0.1", "n_chunks", parts, NULL));
     static char seen[N];
     static int64_t order[2][N], passes[2];
     int64_t valid = 0, classes[C] = {0};
@@ -168,7 +168,7 @@ static void any_batch_may_come_next(void **state)
 {
     (void)state;
     streamed s = stream_dense(NUMBERED);
-    enhope_trainer *t = trainer_of(&s.data, with("epochs", "3", NULL)), *u = NULL;
+    enhope_trainer *t = trainer_of(&s.data, with("n_epochs", "3", NULL)), *u = NULL;
     static int64_t walked[3][N], jumped[N];
     int64_t start[3][N], sizes[3][N];
     for (int epoch = 0; epoch < 3; epoch++)
@@ -176,7 +176,7 @@ static void any_batch_may_come_next(void **state)
             start[epoch][b] = at;
             sizes[epoch][b] = batch_of(t, epoch, b, walked[epoch] + at, NULL);
         }
-    u = trainer_of(&s.data, with("epochs", "3", NULL));
+    u = trainer_of(&s.data, with("n_epochs", "3", NULL));
     for (int trial = 0; trial < 40; trial++) {
         const int64_t epoch = trial * 7 % 3, b = trial * 11 % t->batches.count;
         assert_int_equal(batch_of(u, epoch, b, jumped, NULL), sizes[epoch][b]);
@@ -202,8 +202,8 @@ static enhope_model *trained(const enhope_dataset *data, const char *exemplars, 
     ctx->memory = LITTLE;
     on(device);
     assert_int_equal(enhope_context_set_threads(ctx, threads), ENHOPE_OK);
-    return train(data,
-                 with("solver", "adam", "rate", "0.02", "epochs", "8", "exemplars", exemplars, "noise", "0.1", NULL));
+    return train(data, with("solver", "adam", "learning_rate", "0.02", "n_epochs", "8", "exemplars", exemplars, "noise",
+                            "0.1", NULL));
 }
 
 static void windows_train_as_well_as_memory(void **state)
@@ -266,7 +266,7 @@ static void a_resumed_run_is_byte_identical(void **state)
     char path[64];
     snprintf(path, sizeof path, "%s/checkpoint", folder);
     enhope_model *whole = NULL;
-    enhope_trainer *t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", "noise", "0.1", NULL));
+    enhope_trainer *t = trainer_of(&s.data, with("solver", "adam", "n_epochs", "3", "noise", "0.1", NULL));
     assert_int_equal(enhope_trainer_run(t, NULL, NULL), ENHOPE_OK);
     assert_int_equal(enhope_trainer_model(t, &whole), ENHOPE_OK);
     const int64_t batches = t->batches.count;
@@ -274,11 +274,11 @@ static void a_resumed_run_is_byte_identical(void **state)
     for (int64_t stop = 1; stop < 3 * batches; stop += 7) {
         enhope_model *m = NULL;
         int done;
-        t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", "noise", "0.1", NULL));
+        t = trainer_of(&s.data, with("solver", "adam", "n_epochs", "3", "noise", "0.1", NULL));
         for (int64_t i = 0; i < stop; i++) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
         assert_int_equal(enhope_trainer_checkpoint(t, path), ENHOPE_OK);
         enhope_trainer_free(t);
-        t = trainer_of(&s.data, with("solver", "adam", "epochs", "3", "noise", "0.1", NULL));
+        t = trainer_of(&s.data, with("solver", "adam", "n_epochs", "3", "noise", "0.1", NULL));
         if (enhope_trainer_resume(t, path)) fail_msg("%s", enhope_error(ctx));
         assert_int_equal(enhope_trainer_run(t, NULL, NULL), ENHOPE_OK);
         assert_int_equal(enhope_trainer_model(t, &m), ENHOPE_OK);
@@ -286,7 +286,7 @@ static void a_resumed_run_is_byte_identical(void **state)
         enhope_model_free(m);
         enhope_trainer_free(t);
     }
-    enhope_settings *set = with("solver", "adam", "epochs", "3", "noise", "0.1", NULL);
+    enhope_settings *set = with("solver", "adam", "n_epochs", "3", "noise", "0.1", NULL);
     ctx->memory = 2 * LITTLE;
     assert_int_equal(enhope_trainer_create(ctx, NULL, &s.data, set, &t), ENHOPE_OK);
     assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_DATA);
@@ -310,7 +310,7 @@ static void a_model_is_updated_with_streamed_data(void **state)
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, names, &whole), ENHOPE_OK);
     streamed s = stream_of(whole);
     enhope_model *first = trained(few, "kmeans", "cpu", 0), *m = NULL;
-    enhope_settings *set = with("solver", "adam", "rate", "0.02", "epochs", "8", NULL);
+    enhope_settings *set = with("solver", "adam", "learning_rate", "0.02", "n_epochs", "8", NULL);
     enhope_evaluation found = {0};
     ctx->memory = LITTLE;
     if (enhope_model_update(ctx, first, &s.data, set, NULL, NULL, &m)) fail_msg("%s", enhope_error(ctx));
@@ -334,7 +334,7 @@ static void new_classes_have_exemplars_from_resident_samples(void **state)
     for (int i = 0; i < N; i++) two[i] = LABEL[i] < 2 ? LABEL[i] : -1;
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, two, 2, names, &few), ENHOPE_OK);
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, names, &whole), ENHOPE_OK);
-    enhope_settings *set = with("z", "800", "epochs", "1", NULL);
+    enhope_settings *set = with("n_exemplars", "800", "n_epochs", "1", NULL);
     ctx->memory = 0;
     if (enhope_train(ctx, few, set, NULL, NULL, &first)) fail_msg("%s", enhope_error(ctx));
     enhope_settings_free(set);
@@ -380,9 +380,9 @@ static void methods_that_cannot_stream_are_refused(void **state)
     refused(&s.data, with("method", "hope", NULL), "hope cannot stream and the data exceeds --memory");
     refused(&s.data, with("method", "pca", NULL), "pca cannot stream and the data exceeds --memory");
     refused(&s.data, with("method", "knn", NULL), "knn cannot stream and the data exceeds --memory");
-    refused(&s.data, with("batch", "2000", NULL), "batch is 2000: a window of streamed data has about");
-    refused(&s.data, with("batch", "0", NULL), "batch is 0");
-    refused(&s.data, with("z", "1500", NULL), "z is 1500: streamed data has");
+    refused(&s.data, with("batch_size", "2000", NULL), "batch_size is 2000: a window of streamed data has about");
+    refused(&s.data, with("batch_size", "0", NULL), "batch_size is 0");
+    refused(&s.data, with("n_exemplars", "1500", NULL), "n_exemplars is 1500: streamed data has");
     s.data.store->labeled = false;
     refused(&s.data, with(NULL), "the data has no labels");
     close_stream(&s);

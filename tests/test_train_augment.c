@@ -14,9 +14,10 @@ static void augmented_inputs_are_learned(void **state)
     for (int m = 0; m < 4; m++)
         for (int s = 0; s < 2; s++)
             for (int d = 0; d < 3; d++) {
-                const double error = error_of(train(blobs, with("method", methods[m], "solver", solvers[s], "rate",
-                                                                "0.03", "noise", by[d][0], "dropout", by[d][1], NULL)),
-                                              blobs);
+                const double error =
+                    error_of(train(blobs, with("method", methods[m], "solver", solvers[s], "learning_rate", "0.03",
+                                               "noise", by[d][0], "dropout", by[d][1], NULL)),
+                             blobs);
                 if (error > 0.15) fail_msg("%s %s %s %s: %g", methods[m], solvers[s], by[d][0], by[d][1], error);
             }
 }
@@ -30,8 +31,9 @@ static void augmented_batches_are_equal_for_every_kind_and_backend(void **state)
     for (int i = 0; i < 4; i++) {
         int64_t rows;
         assert_int_equal(enhope_context_set_device(ctx, i / 2 ? "ref" : "cpu"), ENHOPE_OK);
-        enhope_model *m = train(data[i % 2], with("scale", "none", "solver", "adam", "epochs", "2", "valid", "0.2",
-                                                  "noise", "0.4", "dropout", "0.15", NULL));
+        enhope_model *m =
+            train(data[i % 2], with("scaling", "none", "solver", "adam", "n_epochs", "2", "validation_fraction", "0.2",
+                                    "noise", "0.4", "dropout", "0.15", NULL));
         const enhope_history *h = enhope_model_history(m, &rows);
         assert_int_equal(rows, 2);
         loss[i][0] = h[0].loss, loss[i][1] = h[1].loss;
@@ -52,8 +54,10 @@ static void only_training_batches_are_augmented_and_anew_in_each_epoch(void **st
 {
     (void)state;
     /* a rate of zero: the parameters stay */
-    enhope_settings *plain = with("solver", "adam", "batch", "0", "rate", "0", "valid", "0", NULL);
-    enhope_settings *noisy = with("solver", "adam", "batch", "0", "rate", "0", "valid", "0", "noise", "3", NULL);
+    enhope_settings *plain =
+        with("solver", "adam", "batch_size", "0", "learning_rate", "0", "validation_fraction", "0", NULL);
+    enhope_settings *noisy =
+        with("solver", "adam", "batch_size", "0", "learning_rate", "0", "validation_fraction", "0", "noise", "3", NULL);
     enhope_trainer *a = NULL, *b = NULL;
     int done;
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, plain, &a), ENHOPE_OK);
@@ -90,7 +94,7 @@ static void only_training_batches_are_augmented_and_anew_in_each_epoch(void **st
 static void a_model_stores_the_augmentation_of_its_inputs(void **state)
 {
     (void)state;
-    enhope_model *m = train(blobs, with("noise", "0.25", "dropout", "0.1", "epochs", "1", NULL));
+    enhope_model *m = train(blobs, with("noise", "0.25", "dropout", "0.1", "n_epochs", "1", NULL));
     int found = 0;
     for (int i = 0; i < m->setting.count; i++) {
         if (!strcmp(m->setting.pair[i].name, "noise")) assert_string_equal(m->setting.pair[i].value, "0.25"), found++;

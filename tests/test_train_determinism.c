@@ -15,8 +15,8 @@ static void sparse_data_trains_to_the_same_map_as_dense(void **state)
         float Y[2][N * 2];
         for (int sparse = 0; sparse < 2; sparse++) {
             const enhope_dataset *data = sparse ? sparse_blobs : blobs;
-            m[sparse] = train(data, with("method", methods[i], "scale", "none", "solver", "adam", "epochs", "3",
-                                         "valid", "0.2", NULL));
+            m[sparse] = train(data, with("method", methods[i], "scaling", "none", "solver", "adam", "n_epochs", "3",
+                                         "validation_fraction", "0.2", NULL));
             assert_int_equal(enhope_model_embed(ctx, m[sparse], data, Y[sparse]), ENHOPE_OK);
         }
         /* relative to the first point: pairwise losses ignore a translation, but Adam follows
@@ -34,9 +34,9 @@ static void the_reference_backend_gives_the_same_training(void **state)
     (void)state;
     static const char *const methods[] = {"en-hope", "lmnn"};
     for (int m = 0; m < 2; m++) {
-        enhope_model *fast = train(blobs, with("method", methods[m], "epochs", "2", "solver", "adam", NULL));
+        enhope_model *fast = train(blobs, with("method", methods[m], "n_epochs", "2", "solver", "adam", NULL));
         assert_int_equal(enhope_context_set_device(ctx, "ref"), ENHOPE_OK);
-        enhope_model *slow = train(blobs, with("method", methods[m], "epochs", "2", "solver", "adam", NULL));
+        enhope_model *slow = train(blobs, with("method", methods[m], "n_epochs", "2", "solver", "adam", NULL));
         assert_int_equal(enhope_context_set_device(ctx, "cpu"), ENHOPE_OK);
         int64_t rows;
         const enhope_history *a = enhope_model_history(fast, &rows), *b = enhope_model_history(slow, &rows);
@@ -82,7 +82,8 @@ static void losses_are_fetched_when_due_and_change_nothing(void **state)
 {
     (void)state;
     eh_compute_ops op;
-    enhope_settings *s = with("solver", "adam", "epochs", "2", "batch", "50", "valid", "0", NULL); /* 6 batches */
+    enhope_settings *s =
+        with("solver", "adam", "n_epochs", "2", "batch_size", "50", "validation_fraction", "0", NULL); /* 6 batches */
     enhope_trainer *t = trainer_behind(&op, s), *plain = NULL;
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &plain), ENHOPE_OK);
     static const int64_t expected[] = {0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 4};
@@ -109,14 +110,14 @@ static void divergence_is_reported_for_its_own_batch(void **state)
 {
     (void)state;
     eh_compute_ops op;
-    enhope_settings *s = with("solver", "adam", "epochs", "3", "batch", "50", "valid", "0", NULL);
+    enhope_settings *s = with("solver", "adam", "n_epochs", "3", "batch_size", "50", "validation_fraction", "0", NULL);
     int done = 0;
     enhope_trainer *t = trainer_behind(&op, s);
     bad_problem = 3;
     for (int i = 0; i < 3; i++) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
     assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_ERROR_COMPUTE);
     assert_string_equal(enhope_error(ctx), "training diverged: the loss is not finite in epoch 1, batch 3; try a lower "
-                                           "rate or another scale");
+                                           "learning_rate or another scaling");
     while (!done) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK); /* training continues from there */
     assert_int_equal(t->state.epoch, 3);
     enhope_trainer_free(t);
@@ -134,9 +135,9 @@ static void the_same_seed_gives_the_same_numbers_and_another_seed_others(void **
     (void)state;
     static const char *const solvers[] = {"cg", "adam"};
     for (int s = 0; s < 2; s++) {
-        enhope_model *a = train(blobs, with("solver", solvers[s], "epochs", "4", NULL));
-        enhope_model *b = train(blobs, with("solver", solvers[s], "epochs", "4", NULL));
-        enhope_model *other = train(blobs, with("solver", solvers[s], "epochs", "4", "seed", "2", NULL));
+        enhope_model *a = train(blobs, with("solver", solvers[s], "n_epochs", "4", NULL));
+        enhope_model *b = train(blobs, with("solver", solvers[s], "n_epochs", "4", NULL));
+        enhope_model *other = train(blobs, with("solver", solvers[s], "n_epochs", "4", "random_state", "2", NULL));
         const size_t bytes = (size_t)eh_map_parameters(a->map, &a->shape) * sizeof(float);
         assert_memory_equal(a->theta, b->theta, bytes);
         assert_memory_equal(a->reference, b->reference, (size_t)(a->r * H) * sizeof(float));

@@ -62,8 +62,8 @@ static void target_neighbors_are_the_nearest_of_the_class_and_follow_each_batch(
 {
     (void)state;
     enhope_dataset *data = few_samples();
-    enhope_settings *s =
-        with("method", "lmnn", "scale", "none", "valid", "0", "batch", "7", "targets", "3", "epochs", "1", NULL);
+    enhope_settings *s = with("method", "lmnn", "scaling", "none", "validation_fraction", "0", "batch_size", "7",
+                              "lmnn_k", "3", "n_epochs", "1", NULL);
     enhope_trainer *t = NULL;
     int done;
     assert_int_equal(enhope_trainer_create(ctx, NULL, data, s, &t), ENHOPE_OK);
@@ -97,8 +97,8 @@ static void a_batch_of_all_has_the_exact_large_margin_loss_and_lowers_it(void **
 {
     (void)state;
     enhope_dataset *data = few_samples();
-    enhope_settings *s = with("method", "lmnn", "scale", "none", "valid", "0", "batch", "0", "solver", "lbfgs",
-                              "iterations", "4", "epochs", "5", NULL);
+    enhope_settings *s = with("method", "lmnn", "scaling", "none", "validation_fraction", "0", "batch_size", "0",
+                              "solver", "lbfgs", "line_searches", "4", "n_epochs", "5", NULL);
     enhope_trainer *t = NULL;
     double gradient[6], sum = 0, first = 0;
     float theta[6], Y[FEW * 2];
@@ -157,8 +157,8 @@ static void the_gradient_of_training_matches_central_differences(void **state)
         const char *noise = i % 3 == 2 ? "0.3" : "0", *dropout = i % 3 == 2 ? "0.2" : "0";
         const char *order = i / 3 % 2 ? "3" : "2";
         enhope_settings *s =
-            with("method", choice[0], "exemplars", choice[1], "form", choice[2], "factors", "4", "hidden", "3", "order",
-                 order, "batch", "30", "scale", "none", "noise", noise, "dropout", dropout, NULL);
+            with("method", choice[0], "exemplars", choice[1], "normalizer", choice[2], "n_factors", "4", "n_hidden",
+                 "3", "order", order, "batch_size", "30", "scaling", "none", "noise", noise, "dropout", dropout, NULL);
         enhope_trainer *t = NULL;
         int done;
         assert_int_equal(enhope_trainer_create(ctx, NULL, i % 3 ? sparse_blobs : blobs, s, &t), ENHOPE_OK);

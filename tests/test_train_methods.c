@@ -16,8 +16,8 @@ static void every_exemplar_choice_solver_and_normalizer_learns(void **state)
     for (int e = 0; e < 3; e++)
         for (int s = 0; s < 3; s++)
             for (int f = 0; f < 2; f++) {
-                const double error = error_of(train(blobs, with("exemplars", exemplars[e], "solver", solvers[s], "form",
-                                                                forms[f], "rate", "0.03", NULL)),
+                const double error = error_of(train(blobs, with("exemplars", exemplars[e], "solver", solvers[s],
+                                                                "normalizer", forms[f], "learning_rate", "0.03", NULL)),
                                               blobs);
                 if (error > 0.12) fail_msg("%s %s %s: %g", exemplars[e], solvers[s], forms[f], error);
             }
@@ -31,9 +31,9 @@ static void every_member_of_the_objective_family_learns(void **state)
     for (int s = 0; s < 2; s++)
         for (int t = 0; t < 2; t++)
             for (int w = 0; w < 2; w++) {
-                const double error = error_of(
-                    train(blobs, with("similarity", similarities[s], "target", targets[t], "weight", weights[w], NULL)),
-                    blobs);
+                const double error = error_of(train(blobs, with("similarity", similarities[s], "target", targets[t],
+                                                                "target_weight", weights[w], NULL)),
+                                              blobs);
                 if (error > 0.12) fail_msg("%s %s %s: %g", similarities[s], targets[t], weights[w], error);
             }
 }
@@ -45,7 +45,8 @@ static void the_student_similarity_learns_with_any_dof(void **state)
                              *const targets[] = {"mcml", "nca"};
     for (int f = 0; f < 3; f++)
         for (int i = 0; i < 4; i++) {
-            enhope_model *m = train(blobs, with("dof", dofs[f], "form", forms[i % 2], "target", targets[i / 2], NULL));
+            enhope_model *m =
+                train(blobs, with("dof", dofs[f], "normalizer", forms[i % 2], "target", targets[i / 2], NULL));
             assert_int_equal(m->dof, atoi(dofs[f]));
             assert_string_equal(enhope_model_setting(m, "dof"), dofs[f]);
             const double error = error_of(m, blobs);
@@ -59,8 +60,8 @@ static void dof_affects_only_the_student_similarity(void **state)
     (void)state;
     static const char *const methods[] = {"snc", "nca", "lmnn", "pca"};
     for (int i = 0; i < 4; i++) {
-        enhope_model *a = train(blobs, with("method", methods[i], "epochs", "2", NULL));
-        enhope_model *b = train(blobs, with("method", methods[i], "epochs", "2", "dof", "7", NULL));
+        enhope_model *a = train(blobs, with("method", methods[i], "n_epochs", "2", NULL));
+        enhope_model *b = train(blobs, with("method", methods[i], "n_epochs", "2", "dof", "7", NULL));
         assert_true(a->dof == 1 && b->dof == 1 && a->r == b->r);
         assert_memory_equal(a->reference, b->reference,
                             (size_t)(a->r * eh_model_reference_width(a)) * sizeof *a->reference);
@@ -75,7 +76,7 @@ static void every_method_of_the_table_learns(void **state)
     for (int i = 0; i < enhope_method_count(); i++) {
         const enhope_method_info *info = enhope_method_get(i);
         assert_non_null(eh_method_find(info->name));
-        const double error = error_of(train(blobs, with("method", info->name, "dims", "2", NULL)), blobs);
+        const double error = error_of(train(blobs, with("method", info->name, "n_components", "2", NULL)), blobs);
         /* a linear map has too few exemplars for the two sides of class 2, and two exemplars per
          * class are few in the input space */
         const double max = !strcmp(info->name, "linear-en-hope") ? 0.4
@@ -100,9 +101,9 @@ static void the_table_of_methods_lists_normalizer_and_solver(void **state)
             char published[32], form[8], solver[8];
             assert_int_equal(enhope_settings_set(ctx, s, "method", info->name), ENHOPE_OK);
             assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
-            assert_int_equal(enhope_settings_get(ctx, &t->set, "form", form, sizeof form), ENHOPE_OK);
+            assert_int_equal(enhope_settings_get(ctx, &t->set, "normalizer", form, sizeof form), ENHOPE_OK);
             assert_int_equal(enhope_settings_get(ctx, &t->set, "solver", solver, sizeof solver), ENHOPE_OK);
-            const bool same = !strcmp(info->normaliser, form) || !strcmp(info->normaliser, "-");
+            const bool same = !strcmp(info->normalizer, form) || !strcmp(info->normalizer, "-");
             snprintf(published, sizeof published, "%s%s%s", same ? "" : form, same ? "" : ", ", solver);
             assert_true(paper || same);
             assert_string_equal(paper ? published : solver, paper ? info->published : info->solver);
@@ -118,7 +119,8 @@ static void principal_components_are_eigenvectors_of_the_covariance(void **state
     static const char *const devices[] = {"cpu", "ref"};
     for (int d = 0; d < 2; d++) {
         assert_int_equal(enhope_context_set_device(ctx, devices[d]), ENHOPE_OK);
-        enhope_model *m = train(blobs, with("method", "pca", "scale", "none", "valid", "0", "dims", "3", NULL));
+        enhope_model *m = train(
+            blobs, with("method", "pca", "scaling", "none", "validation_fraction", "0", "n_components", "3", NULL));
         double S[H][H] = {{0}}, mean[H] = {0}, all = 0, kept = 0;
         for (int i = 0; i < N; i++)
             for (int j = 0; j < H; j++) mean[j] += (double)X[i * H + j] / N;
@@ -146,7 +148,7 @@ static void principal_components_are_eigenvectors_of_the_covariance(void **state
     }
     assert_int_equal(enhope_context_set_device(ctx, "cpu"), ENHOPE_OK);
     enhope_model *m = NULL;
-    enhope_settings *s = with("method", "pca", "dims", "7", NULL);
+    enhope_settings *s = with("method", "pca", "n_components", "7", NULL);
     assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_ERROR_ARGUMENT);
     assert_string_equal(enhope_error(ctx),
                         "pca of 6 inputs to 7 outputs: expected at most 20000 inputs, and no more outputs "
@@ -162,8 +164,8 @@ static void inputs_that_are_compared_without_a_map_are_scaled(void **state)
     enhope_dataset *data = NULL;
     for (int i = 0; i < N * H; i++) large[i] = 16 * X[i];
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, large, LABEL, C, NULL, &data), ENHOPE_OK);
-    enhope_model *small = train(blobs, with("method", "snc", "scale", "none", "epochs", "3", NULL));
-    enhope_model *same = train(data, with("method", "snc", "scale", "none", "epochs", "3", NULL));
+    enhope_model *small = train(blobs, with("method", "snc", "scaling", "none", "n_epochs", "3", NULL));
+    enhope_model *same = train(data, with("method", "snc", "scaling", "none", "n_epochs", "3", NULL));
     assert_true(small->mul[0] > 0 && small->mul[0] == 16 * same->mul[0]);
     assert_int_equal(small->k, 1);
     for (int i = 0; i < 6 * H; i++) assert_true(fabsf(small->reference[i] - same->reference[i]) < 1e-3f);
@@ -196,8 +198,8 @@ static void a_target_from_the_inputs_is_learned_without_labels(void **state)
     enhope_dataset *renamed = NULL;
     for (int i = 0; i < N; i++) turned[i] = (LABEL[i] + 1) % C;
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, turned, C, NULL, &renamed), ENHOPE_OK);
-    enhope_model *a = train(blobs, with("method", "pt-sne", "valid", "0", "epochs", "2", NULL));
-    enhope_model *b = train(renamed, with("method", "pt-sne", "valid", "0", "epochs", "2", NULL));
+    enhope_model *a = train(blobs, with("method", "pt-sne", "validation_fraction", "0", "n_epochs", "2", NULL));
+    enhope_model *b = train(renamed, with("method", "pt-sne", "validation_fraction", "0", "n_epochs", "2", NULL));
     assert_memory_equal(a->theta, b->theta, (size_t)eh_map_parameters(a->map, &a->shape) * sizeof *a->theta);
     enhope_model_free(a), enhope_model_free(b);
     enhope_dataset_free(renamed), enhope_dataset_free(unseen);
@@ -208,7 +210,7 @@ static void rectified_units_learn(void **state)
     (void)state;
     static const char *const methods[] = {"dt-mcml", "deep-en-hope", "pt-sne"};
     for (int i = 0; i < 3; i++) {
-        enhope_model *m = train(blobs, with("method", methods[i], "unit", "relu", NULL));
+        enhope_model *m = train(blobs, with("method", methods[i], "activation", "relu", NULL));
         assert_true(m->shape.relu);
         const double error = error_of(m, blobs);
         if (error > 0.12) fail_msg("%s: %g", methods[i], error);
@@ -221,7 +223,7 @@ static void maps_of_any_order_learn(void **state)
     static const char *const orders[] = {"2", "3", "4"};
     for (int i = 0; i < 2 * 3; i++) {
         const enhope_dataset *data = i % 2 ? sparse_blobs : blobs;
-        enhope_model *m = train(data, with("order", orders[i / 2], "factors", "24", "start", "1", NULL));
+        enhope_model *m = train(data, with("order", orders[i / 2], "n_factors", "24", "init_scale", "1", NULL));
         assert_int_equal(m->shape.order, atoi(orders[i / 2]));
         assert_string_equal(enhope_model_setting(m, "order"), orders[i / 2]);
         const double error = error_of(m, data);

@@ -23,13 +23,13 @@ static void a_stopped_run_gives_a_usable_model(void **state)
     assert_true(error_of(m, blobs) < 0.7);
     enhope_settings_free(s);
 
-    enhope_model *timed = train(blobs, with("time", "0.000001", "epochs", "1000000", NULL));
+    enhope_model *timed = train(blobs, with("time_limit", "0.000001", "n_epochs", "1000000", NULL));
     enhope_model_info info;
     enhope_model_get_info(timed, &info);
     assert_int_equal(info.epochs, 0); /* one of three batches was computed */
     enhope_model_free(timed);
 
-    enhope_model *patient = train(blobs, with("patience", "3", "epochs", "500", NULL));
+    enhope_model *patient = train(blobs, with("patience", "3", "n_epochs", "500", NULL));
     enhope_model_get_info(patient, &info);
     assert_true(info.epochs < 500);
     enhope_model_free(patient);
@@ -38,7 +38,7 @@ static void a_stopped_run_gives_a_usable_model(void **state)
 static void a_failed_step_leaves_the_trainer_usable(void **state)
 {
     (void)state;
-    enhope_settings *s = with("epochs", "70", "solver", "adam", "patience", "0", "batch", "300", NULL);
+    enhope_settings *s = with("n_epochs", "70", "solver", "adam", "patience", "0", "batch_size", "300", NULL);
     enhope_trainer *t = NULL;
     enhope_model *m = NULL;
     int done = 0, failures = 0;
@@ -86,8 +86,8 @@ static void progress_is_reported_within_a_long_step_and_may_stop_it(void **state
 static void a_time_budget_ends_a_long_step(void **state)
 {
     (void)state;
-    enhope_settings *s =
-        with("solver", "lbfgs", "batch", "0", "iterations", "1000000", "time", "0.05", "epochs", "1", NULL);
+    enhope_settings *s = with("solver", "lbfgs", "batch_size", "0", "line_searches", "1000000", "time_limit", "0.05",
+                              "n_epochs", "1", NULL);
     enhope_trainer *t = NULL;
     int done = 0;
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
@@ -102,8 +102,8 @@ static void a_failed_allocation_gives_a_message_and_no_leak(void **state)
     (void)state;
     static const char *const methods[] = {"en-hope", "hope", "lmnn", "knn", "pca", "lpp", "mcml"};
     for (int i = 0; i < 7; i++) {
-        enhope_settings *s = with("method", methods[i], "epochs", "1", "batch", "300", NULL);
-        if (i == 6) enhope_settings_set(ctx, s, "time", "0.000001"); /* no steps: they allocate alike */
+        enhope_settings *s = with("method", methods[i], "n_epochs", "1", "batch_size", "300", NULL);
+        if (i == 6) enhope_settings_set(ctx, s, "time_limit", "0.000001"); /* no steps: they allocate alike */
         long k = 0;
         enhope_status status = ENHOPE_ERROR_MEMORY;
         for (; status; k++) {

@@ -22,7 +22,8 @@ static void the_epoch_of_lowest_validation_error_is_kept(void **state)
 {
     (void)state;
     /* a large rate, so that the last epoch is rarely the best */
-    enhope_settings *s = with("solver", "adam", "rate", "0.5", "epochs", "12", "valid", "0.3", "patience", "0", NULL);
+    enhope_settings *s = with("solver", "adam", "learning_rate", "0.5", "n_epochs", "12", "validation_fraction", "0.3",
+                              "patience", "0", NULL);
     enhope_trainer *t = NULL;
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK);
     assert_int_equal(t->samples.n + t->samples.valid_n, N);
@@ -70,8 +71,8 @@ static void probabilities_are_calibrated_on_the_validation_part(void **state)
     (void)state;
     static const char *const similarities[] = {"student", "gaussian", "student"}, *const dofs[] = {"1", "1", "5"};
     for (int s = 0; s < 3; s++) {
-        enhope_settings *set =
-            with("similarity", similarities[s], "dof", dofs[s], "epochs", "3", "valid", "0.4", "patience", "0", NULL);
+        enhope_settings *set = with("similarity", similarities[s], "dof", dofs[s], "n_epochs", "3",
+                                    "validation_fraction", "0.4", "patience", "0", NULL);
         enhope_trainer *t = NULL;
         enhope_model *m = NULL;
         float x[N * H];
@@ -101,7 +102,7 @@ static void probabilities_are_calibrated_on_the_validation_part(void **state)
         enhope_trainer_free(t);
         enhope_settings_free(set);
     }
-    enhope_model *m = train(blobs, with("valid", "0", "epochs", "2", NULL));
+    enhope_model *m = train(blobs, with("validation_fraction", "0", "n_epochs", "2", NULL));
     assert_true(m->temperature == 1 && m->errors.valid_n == 0 && m->errors.train_n == N);
     enhope_model_free(m);
     m = train(blobs, with("method", "knn", NULL));
@@ -141,7 +142,8 @@ static void a_training_point_does_not_vote_for_itself(void **state)
     (void)state;
     static const char *const k[] = {"1", "4", "5"};
     for (int i = 0; i < 3; i++) {
-        enhope_model *m = train(blobs, with("method", "hope", "epochs", "1", "neighbours", k[i], "valid", "0.2", NULL));
+        enhope_model *m = train(
+            blobs, with("method", "hope", "n_epochs", "1", "n_neighbors", k[i], "validation_fraction", "0.2", NULL));
         /* references are the training rows, then those of the validation part */
         assert_true(m->temperature == 1 && m->errors.valid_n == N / 5 && m->errors.train_n == N - N / 5);
         const int64_t expected =
@@ -157,7 +159,7 @@ static void small_data_keeps_a_validation_part_and_a_default_number_of_exemplars
     (void)state;
     enhope_dataset *few = NULL;
     assert_int_equal(enhope_dataset_view_f32(ctx, 24, H, X, LABEL, C, NULL, &few), ENHOPE_OK);
-    enhope_settings *s = with("z", "0", "epochs", "1", NULL);
+    enhope_settings *s = with("n_exemplars", "0", "n_epochs", "1", NULL);
     enhope_trainer *t = NULL;
     assert_int_equal(enhope_trainer_create(ctx, NULL, few, s, &t), ENHOPE_OK);
     assert_int_equal(t->samples.valid_n, 2); /* 10 % of 24, although no class has ten */

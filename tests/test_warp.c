@@ -273,8 +273,9 @@ static void make_kinds(void)
 
 static enhope_settings *with(const char *first, ...)
 {
-    static const char *const small[] = {"factors", "20",   "hidden", "10",    "batch", "100",   "epochs", "2",
-                                        "solver",  "adam", "layers", "24-12", "scale", "range", NULL};
+    static const char *const small[] = {"n_factors", "20",    "n_hidden", "10",   "batch_size",         "100",
+                                        "n_epochs",  "2",     "solver",   "adam", "hidden_layer_sizes", "24-12",
+                                        "scaling",   "range", NULL};
     va_list args;
     va_start(args, first);
     enhope_settings *s = settings_with(ctx, small, first, args);
@@ -350,8 +351,9 @@ static void see_epoch(enhope_trainer *t, float *seen)
 static void a_warp_depends_on_image_and_epoch_but_not_on_the_batch(void **state)
 {
     (void)state;
-    enhope_trainer *a = trainer(digits, with(MOVED, "valid", "0", "rate", "0", NULL));
-    enhope_trainer *b = trainer(digits, with(MOVED, "valid", "0", "rate", "0", "batch", "37", NULL));
+    enhope_trainer *a = trainer(digits, with(MOVED, "validation_fraction", "0", "learning_rate", "0", NULL));
+    enhope_trainer *b =
+        trainer(digits, with(MOVED, "validation_fraction", "0", "learning_rate", "0", "batch_size", "37", NULL));
     const size_t all = (size_t)(digits->x.n * a->embedder.ld), bytes = all * sizeof(float);
     float *one = malloc(bytes), *other = malloc(bytes), *next = malloc(bytes);
     see_epoch(a, one), see_epoch(b, other), see_epoch(a, next);
@@ -367,8 +369,8 @@ static void a_warp_depends_on_image_and_epoch_but_not_on_the_batch(void **state)
 static void only_training_batches_are_warped(void **state)
 {
     (void)state;
-    enhope_trainer *t[2] = {trainer(digits, with("rate", "0", "batch", "0", NULL)),
-                            trainer(digits, with("rate", "0", "batch", "0", MOVED, NULL))};
+    enhope_trainer *t[2] = {trainer(digits, with("learning_rate", "0", "batch_size", "0", NULL)),
+                            trainer(digits, with("learning_rate", "0", "batch_size", "0", MOVED, NULL))};
     static float Y[2][300][2];
     for (int i = 0; i < 2; i++) {
         step(t[i]);

@@ -15,8 +15,9 @@ static enhope_context *ctx;
 
 static inline enhope_settings *with(const char *first, ...)
 {
-    static const char *const small[] = {"factors", "12",  "hidden", "8", "batch", "100",  "epochs", "25",
-                                        "layers",  "5-4", "z",      "6", "scale", "none", NULL};
+    static const char *const small[] = {
+        "n_factors",          "12",  "n_hidden",    "8", "batch_size", "100",  "n_epochs", "25",
+        "hidden_layer_sizes", "5-4", "n_exemplars", "6", "scaling",    "none", NULL};
     va_list args;
     va_start(args, first);
     enhope_settings *s = settings_with(ctx, small, first, args);

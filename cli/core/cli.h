@@ -51,7 +51,7 @@ typedef struct cli_tune_options {
 
 typedef struct cli_answer_options { /* eval and predict */
     const char *references, *reject;
-    int64_t centers, seed;
+    int64_t centers, random_state;
     double keep;
     bool proba, winner, reliability;
 } cli_answer_options;
@@ -92,7 +92,7 @@ typedef struct cli_options {
     cli_pair *setting; /* settings in the order given */
     int settings;
     const char *data, *output, *title;
-    int64_t neighbours, jobs;
+    int64_t n_neighbors, jobs;
     bool quiet, json, help, version;
     cli_source_options source;
     cli_compute_options compute;
@@ -165,6 +165,9 @@ typedef struct cli_option {
 #define CLI_INTEGER_MAX 9007199254740992.0 /* 2^53: a double represents every integer up to it */
 
 bool cli_option_serves(const cli_option *option, const cli_command *command);
+enum { CLI_NAME = 64 };
+/* The option of a setting: "n-factors" for "n_factors". */
+void cli_option_name(const char *setting, char *buffer, size_t size);
 /* The letter of a setting; 0: none. */
 char cli_setting_letter(const enhope_setting_info *setting);
 
@@ -179,7 +182,7 @@ void cli_suggest_command(const char *name, char *buffer, size_t size);
 
 void cli_help_overview(FILE *out);
 void cli_help_command(FILE *out, const cli_command *command);
-/* "-z N", "--factors N" */
+/* "-z N", "--n-factors N" */
 void cli_option_usage(const cli_option *option, char *buffer, size_t size);
 void cli_setting_usage(const enhope_setting_info *setting, char *buffer, size_t size);
 /* "1 to 100000", "joint|row" */

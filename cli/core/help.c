@@ -21,10 +21,10 @@ void cli_setting_usage(const enhope_setting_info *setting, char *buffer, size_t 
                         : setting->type == ENHOPE_SETTING_TEXT  ? setting->choices
                                                                 : "NAME";
     char start[8] = "";
-    if (letter) snprintf(start, sizeof start, setting->name[1] ? "-%c, " : "-%c", letter);
-    snprintf(buffer, size, "%s%s%s %s", start, setting->name[1] ? "--" : "", setting->name[1] ? setting->name : "",
-             value);
-    for (char *at = strchr(buffer, '_'); at; at = strchr(at, '_')) *at = '-';
+    char name[CLI_NAME];
+    if (letter) snprintf(start, sizeof start, "-%c, ", letter);
+    cli_option_name(setting->name, name, sizeof name);
+    snprintf(buffer, size, "%s--%s %s", start, name, value);
 }
 
 /* Choices. A long list is separated by spaces, so that lines can wrap. */

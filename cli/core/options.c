@@ -19,17 +19,22 @@ bool cli_option_serves(const cli_option *option, const cli_command *command)
 
 char cli_setting_letter(const enhope_setting_info *setting)
 {
-    if (!setting->name[1]) return setting->name[0];
     for (const cli_option *o = cli_self.options; o->name; o++)
         if (o->type == CLI_SETTING && !strcmp(o->name, setting->name)) return o->letter;
     return 0;
 }
 
-/* Options are spelled with '-', settings with '_'; the parser accepts both. */
+void cli_option_name(const char *setting, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s", setting);
+    for (char *at = strchr(buffer, '_'); at; at = strchr(at, '_')) *at = '-';
+}
+
 static bool same_name(const char *setting, const char *option)
 {
-    for (; *setting && (*setting == *option || (*setting == '_' && *option == '-')); setting++) option++;
-    return !*setting && !*option;
+    char name[CLI_NAME];
+    cli_option_name(setting, name, sizeof name);
+    return !strcmp(name, option) || !strcmp(setting, option);
 }
 
 static const enhope_setting_info *find_setting(const char *name)
@@ -46,9 +51,14 @@ typedef struct guess {
     int distance;
 } guess;
 
+/* The prefix "n_" of a name need not be in `written`. */
 static void consider(guess *best, const char *written, const char *name)
 {
-    const int distance = cli_edit_distance(written, name);
+    int distance = cli_edit_distance(written, name);
+    if (!strncmp(name, "n_", 2)) {
+        const int rest = cli_edit_distance(written, name + 2);
+        if (rest < distance) distance = rest;
+    }
     if (distance < best->distance) *best = (guess){name, distance};
 }
 
@@ -72,20 +82,36 @@ void cli_suggest_command(const char *name, char *buffer, size_t size)
         snprintf(buffer, size, "; run 'enhope help' for the list of commands");
 }
 
-/* Old names of options that are not settings. */
-static const char *current_name(const cli_command *command, const char *old)
+/* Options other than settings that had another name in version 0.1. */
+static const struct {
+    const char *old, *now;
+} renamed[] = {{"against", "references"}, {"centres", "centers"}};
+
+static bool serves(const cli_command *command, const char *name)
 {
-    static const cli_pair renamed[] = {{"against", "references"}, {"centres", "centers"}};
+    if (command->takes_settings && find_setting(name)) return true;
+    for (const cli_option *o = cli_self.options; o->name; o++)
+        if (!strcmp(o->name, name) && cli_option_serves(o, command)) return true;
+    return false;
+}
+
+/* An option of an earlier version: 0 if there is none of this name. */
+static int old_option(const cli_command *command, const char *written, const char *name)
+{
+    char now[CLI_NAME] = "";
+    const char *setting = enhope_setting_current_name(name);
+    if (setting && !*setting && command->takes_settings)
+        return cli_usage_error(command, "%s was removed: leave it out", written);
+    if (setting) cli_option_name(setting, now, sizeof now);
     for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
-        for (const cli_option *o = cli_self.options; o->name && !strcmp(old, renamed[i].name); o++)
-            if (!strcmp(o->name, renamed[i].value) && cli_option_serves(o, command)) return o->name;
-    return NULL;
+        if (!strcmp(renamed[i].old, name)) snprintf(now, sizeof now, "%s", renamed[i].now);
+    return *now && serves(command, now) ? cli_usage_error(command, "%s is now --%s", written, now) : 0;
 }
 
 static int unknown_option(const cli_command *command, const char *written, const char *name)
 {
-    const char *current = current_name(command, name);
-    if (current) return cli_usage_error(command, "%s is now --%s", written, current);
+    const int code = written[1] == '-' ? old_option(command, written, name) : 0;
+    if (code) return code;
     if (find_setting(name) && !command->takes_settings)
         return cli_usage_error(command, "unknown option '%s'; it is an option of 'enhope train'", written);
     for (const cli_option *o = cli_self.options; o->name; o++)
@@ -98,10 +124,12 @@ static int unknown_option(const cli_command *command, const char *written, const
     for (const cli_option *o = cli_self.options; o->name; o++)
         if (cli_option_serves(o, command)) consider(&best, name, o->name);
     if (command->takes_settings)
-        for (int i = 0; i < enhope_setting_count(); i++)
-            if (enhope_setting_get(i)->name[1]) consider(&best, name, enhope_setting_get(i)->name);
-    if (best.name && name[1])
-        return cli_usage_error(command, "unknown option '%s'; did you mean '--%s'?", written, best.name);
+        for (int i = 0; i < enhope_setting_count(); i++) consider(&best, name, enhope_setting_get(i)->name);
+    if (best.name && name[1]) {
+        char meant[CLI_NAME];
+        cli_option_name(best.name, meant, sizeof meant);
+        return cli_usage_error(command, "unknown option '%s'; did you mean '--%s'?", written, meant);
+    }
     return cli_usage_error(command, "unknown option '%s'; run '%s %s%s' for the list of options", written,
                            cli_self.name, cli_many_commands() ? "help " : "--help",
                            cli_many_commands() ? command->name : "");
@@ -145,8 +173,8 @@ static int store_setting(const cli_command *command, const char *name, const cha
 
 /* An option as written on the command line. */
 typedef struct word {
-    const char *written; /* "--factors" or "-z", for messages */
-    const char *name;    /* "factors", or "z" */
+    const char *written; /* for sentences */
+    const char *name;    /* "n-factors" or "z" */
     const char *value;   /* after '=' or after the letter; NULL: none */
     bool letter;
 } word;

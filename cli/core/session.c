@@ -172,8 +172,8 @@ int cli_session_set_references(cli_session *session, const cli_options *options)
     int code = cli_session_data(&training, options, options->data, "train");
     if (code) return code;
     enhope_model *model = NULL;
-    const enhope_status status = enhope_model_with_references(session->ctx, session->model, training.data, to,
-                                                              options->answer.centers, options->answer.seed, &model);
+    const enhope_status status = enhope_model_with_references(
+        session->ctx, session->model, training.data, to, options->answer.centers, options->answer.random_state, &model);
     enhope_dataset_free(training.data);
     if (status) return cli_fail(session->ctx, status);
     enhope_model_free(session->model);

@@ -55,8 +55,8 @@ static int compute(drawing *d, const cli_session *session, const cli_options *op
     d->prediction.label = cli_alloc("labels", n, 1, sizeof *d->prediction.label);
     d->prediction.Y = d->prediction.label ? cli_alloc("the embedding", n, h, sizeof *d->prediction.Y) : NULL;
     if (!d->prediction.Y) return CLI_FAILED;
-    const enhope_status status =
-        enhope_model_predict(session->ctx, session->model, session->data, (int32_t)options->neighbours, &d->prediction);
+    const enhope_status status = enhope_model_predict(session->ctx, session->model, session->data,
+                                                      (int32_t)options->n_neighbors, &d->prediction);
     if (status) return cli_fail(session->ctx, status);
     return cli_session_true_classes(session, &d->truth);
 }
@@ -124,7 +124,7 @@ static int put_picture(const cli_session *session, const cli_options *options, c
         .reference = d->reference,
         .circles = d->reference && session->model_info.references_are_exemplars,
         .reference_label = d->reference_label,
-        .k = options->neighbours ? (int32_t)options->neighbours : session->model_info.neighbours,
+        .k = options->n_neighbors ? (int32_t)options->n_neighbors : session->model_info.neighbours,
         .format = format,
         .title = options->title ? options->title : title,
         .font = options->picture.font ? options->picture.font : "sans-serif",

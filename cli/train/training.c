@@ -32,11 +32,11 @@ static void put_summary(const cli_session *session, double seconds, const char *
                session->model_info.method, path, bytes);
         return;
     }
-    const char *limit = enhope_model_setting(session->model, "time");
+    const char *limit = enhope_model_setting(session->model, "time_limit");
     const bool cut = limit && atof(limit) > 0 && seconds >= atof(limit);
     printf("Trained %s for %lld %sepoch%s in %.1f s%s: %s; the model is in %s (%s).\n", session->model_info.method,
-           (long long)rows, earlier ? "more " : "", rows == 1 ? "" : "s", seconds, cut ? " (ended by --time)" : "",
-           best, path, bytes);
+           (long long)rows, earlier ? "more " : "", rows == 1 ? "" : "s", seconds,
+           cut ? " (ended by --time-limit)" : "", best, path, bytes);
 }
 
 /* Prints the validation and the training error, and a warning if they differ much. */
@@ -48,7 +48,7 @@ static void put_errors(const cli_session *session)
     if (!cli_errors_differ(&session->model_info)) return;
     fflush(stdout); /* print the warning after the errors */
     fputs("warning: the validation error is clearly above the training error: the model overfits. Try --noise, "
-          "--dropout, a smaller map (--factors, --hidden) or more samples.\n",
+          "--dropout, a smaller map (--n-factors, --n-hidden) or more samples.\n",
           stderr);
 }
 

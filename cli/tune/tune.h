@@ -14,7 +14,7 @@ enum { TUNE_PATH = 1024, TUNE_TEXT = 1024, ROUNDS = 3, BRACKET = 9, REDUCTION = 
 typedef enum tune_kind { TUNE_ONE_OF, TUNE_LOG, TUNE_LOG_WHOLE } tune_kind;
 
 typedef struct tune_dimension {
-    const char *setting; /* or two, as in "factors hidden" */
+    const char *setting; /* or two, as in "n_factors n_hidden" */
     tune_kind kind;
     double low, high;   /* of a range */
     const char *values; /* separated by '|' */

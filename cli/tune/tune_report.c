@@ -229,8 +229,10 @@ static void put_command(const tuning *t, FILE *out)
     if (o->tune.latency > 0) fprintf(out, " --latency %g", o->tune.latency);
     if (o->compute.device) fprintf(out, " --device %s", o->compute.device);
     if (o->compute.precision) fprintf(out, " --precision %s", o->compute.precision);
-    for (int i = 0; i < o->settings; i++)
-        fprintf(out, " %s%s %s", o->setting[i].name[1] ? "--" : "-", o->setting[i].name, o->setting[i].value);
+    for (int i = 0; i < o->settings; i++) {
+        cli_option_name(o->setting[i].name, text, sizeof text);
+        fprintf(out, " --%s %s", text, o->setting[i].value);
+    }
     fprintf(out, " -o %s\n", t->folder);
 }
 

@@ -39,7 +39,7 @@ static void run_settings(const tuning *t, int trial, int round, char *buffer, si
     const int64_t epochs = tune_epochs(t, trial, round);
     snprintf(buffer, size, "%s", t->trial[trial].settings);
     const size_t used = strlen(buffer);
-    if (epochs) snprintf(buffer + used, size - used, " epochs %lld", (long long)epochs);
+    if (epochs) snprintf(buffer + used, size - used, " n_epochs %lld", (long long)epochs);
 }
 
 bool tune_read(tuning *t, int trial, int round)
@@ -170,7 +170,7 @@ static int train(const tuning *t, int trial, int round, cli_session *s, const en
 {
     char path[TUNE_PATH], part[64];
     tune_run run = {0};
-    enhope_settings_get(s->ctx, settings, "valid", part, sizeof part);
+    enhope_settings_get(s->ctx, settings, "validation_fraction", part, sizeof part);
     const tune_facts facts = learn_facts(s, atof(part));
     const double start = cli_now();
     const enhope_status status =
@@ -183,8 +183,9 @@ static int train(const tuning *t, int trial, int round, cli_session *s, const en
     const enhope_history *best = cli_session_best(s);
     if (run.cut && !best && trial) return 0; /* no complete epoch: no result */
     if (!best || !isfinite(best->valid_error))
-        return cli_error(run.cut ? "the time limit ended the first epoch of the default settings; use a longer --for"
-                                 : "the validation part is empty; use more samples, or a --valid above 0");
+        return cli_error(run.cut
+                             ? "the time limit ended the first epoch of the default settings; use a longer --for"
+                             : "the validation part is empty; use more samples, or a --validation-fraction above 0");
     tune_path(t, "models", trial, round, ".safetensors", path);
     const enhope_status saved = enhope_model_save(s->ctx, s->model, path);
     if (saved) return cli_fail(s->ctx, saved);

@@ -11,14 +11,14 @@ static const tune_dimension space[] = {
     {"noise", TUNE_ONE_OF, 0, 0, "0|0.05|0.1|0.2|0.3", ""},
     {"dropout", TUNE_ONE_OF, 0, 0, "0|0|0.1|0.2|0.3", "0 for two trials of five"},
     {"order", TUNE_ONE_OF, 0, 0, "2|3|3", "3 for two trials of three"},
-    {"form", TUNE_ONE_OF, 0, 0, "joint|row", ""},
-    {"factors hidden", TUNE_ONE_OF, 0, 0, "100 50|200 100|400 200|800 400", "together"},
-    {"rate", TUNE_LOG, 0.0005, 0.005, NULL, ""},
-    {"batch", TUNE_LOG_WHOLE, 50, 1000, NULL, "at most a quarter of the training samples"},
-    {"z", TUNE_ONE_OF, 0, 0, "1|2|3|5", "times the number of classes"},
+    {"normalizer", TUNE_ONE_OF, 0, 0, "joint|row", ""},
+    {"n_factors n_hidden", TUNE_ONE_OF, 0, 0, "100 50|200 100|400 200|800 400", "together"},
+    {"learning_rate", TUNE_LOG, 0.0005, 0.005, NULL, ""},
+    {"batch_size", TUNE_LOG_WHOLE, 50, 1000, NULL, "at most a quarter of the training samples"},
+    {"n_exemplars", TUNE_ONE_OF, 0, 0, "1|2|3|5", "times the number of classes"},
     {"exemplars", TUNE_ONE_OF, 0, 0, "kmeans|learned|learned", "learned for two trials of three"},
-    {"start", TUNE_LOG, 0.1, 3, NULL, ""},
-    {"adversary", TUNE_ONE_OF, 0, 0, "0|0|0|0.03|0.1", "0 for three trials of five: it doubles the time"},
+    {"init_scale", TUNE_LOG, 0.1, 3, NULL, ""},
+    {"adversarial_step", TUNE_ONE_OF, 0, 0, "0|0|0|0.03|0.1", "0 for three trials of five: it doubles the time"},
     {"label_smoothing", TUNE_ONE_OF, 0, 0, "0|0|0.05|0.1", "0 for half of the trials"},
 };
 /* clang-format on */
@@ -84,22 +84,22 @@ static void add_drawn(const tuning *t, int trial, int i, char *buffer, size_t si
         pick(d->values, u, value, sizeof value);
     } else {
         double low = d->low, high = d->high;
-        if (!strcmp(d->setting, "batch")) {
+        if (!strcmp(d->setting, "batch_size")) {
             high = fmax(10, fmin(high, floor((double)(t->facts.samples - t->facts.valid) / 4)));
             low = fmin(low, high);
         }
         const double drawn = low * pow(high / low, u);
         snprintf(value, sizeof value, d->kind == TUNE_LOG_WHOLE ? "%.0f" : "%.2g", drawn);
     }
-    if (!strcmp(d->setting, "factors hidden")) {
+    if (!strcmp(d->setting, "n_factors n_hidden")) {
         char *hidden = strchr(value, ' ');
         *hidden++ = '\0';
-        if (!explicit_value(t->options, "factors")) add(buffer, size, "factors", value);
-        if (!explicit_value(t->options, "hidden")) add(buffer, size, "hidden", hidden);
+        if (!explicit_value(t->options, "n_factors")) add(buffer, size, "n_factors", value);
+        if (!explicit_value(t->options, "n_hidden")) add(buffer, size, "n_hidden", hidden);
         return;
     }
     if (explicit_value(t->options, d->setting)) return;
-    if (!strcmp(d->setting, "z")) {
+    if (!strcmp(d->setting, "n_exemplars")) {
         long long each = 0;
         sscanf(value, "%lld", &each);
         snprintf(value, sizeof value, "%lld", each * (long long)t->facts.classes);
@@ -115,7 +115,7 @@ void tune_settings(const tuning *t, int trial, char *buffer, size_t size)
         if (t->drawn >> i & 1) add_drawn(t, trial, i, buffer, size);
     for (int i = 0; i < t->options->settings; i++) { /* explicit settings apply to all trials, epochs to the rounds */
         const cli_pair *s = &t->options->setting[i];
-        if (trial == DEFAULT || strcmp(s->name, "epochs") != 0) add(buffer, size, s->name, s->value);
+        if (trial == DEFAULT || strcmp(s->name, "n_epochs") != 0) add(buffer, size, s->name, s->value);
     }
 }
 

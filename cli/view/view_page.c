@@ -207,7 +207,7 @@ static int put_about(const view *v, const cli_options *options, bool with_model,
     if (!code) code = put_last_name(out, options->positional[0]);
     cli_json(out, ",\"method\":%s,\"version\":%s,\"outputs\":%lld,\"neighbours\":%lld,\"runs\":%i,\"transpose\":%i,",
              info->method, enhope_version(), (long long)info->outputs,
-             (long long)(options->neighbours ? options->neighbours : info->neighbours), with_model,
+             (long long)(options->n_neighbors ? options->n_neighbors : info->neighbours), with_model,
              options->page.transpose);
     put_inputs(v, out);
     put_parts(v, out);

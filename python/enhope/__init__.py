@@ -4,7 +4,7 @@ Each method is a scikit-learn estimator. Start with ``EnHOPE``.
 
 >>> import enhope
 >>> X, y = enhope.datasets.load("synthetic:digits,n=600,seed=1", return_X_y=True)
->>> model = enhope.EnHOPE(factors=50, hidden=20, epochs=10).fit(X, y)
+>>> model = enhope.EnHOPE(n_factors=50, n_hidden=20, n_epochs=10).fit(X, y)
 >>> model.transform(X).shape
 (600, 2)
 >>> len(model.exemplars_)

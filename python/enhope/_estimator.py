@@ -187,7 +187,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             value = overrides.get(parameter, getattr(self, parameter))
             if value is None or row["name"] == "recipe" or (continues and row["fixed"]):
                 continue
-            if row["name"] == "seed":
+            if row["name"] == "random_state":
                 value = _seed(value)
             texts += [row["name"], _table.value_text(value, row)]
         return [_arrays.plain(str(text)).encode() for text in texts]
@@ -465,7 +465,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             The estimator.
         """
         for name in params:
-            if name not in self._defaults and _table.current_name(name):
+            if name not in self._defaults and _table.current_name(name) is not None:
                 raise ValueError(_unknown_parameter(type(self).__name__, name, self._defaults))
         return super().set_params(**params)
 
@@ -524,7 +524,7 @@ def _partial_fit(self, X, y=None, classes=None):
     """
     continues = hasattr(self, "_model")
     known = None if classes is None or continues else np.unique(np.asarray(classes))
-    return self._train(X, y, continues, {"epochs": 1, "valid": 0, "patience": 0}, known)
+    return self._train(X, y, continues, {"n_epochs": 1, "validation_fraction": 0, "patience": 0}, known)
 
 
 def _rows_of(data, part):
@@ -596,14 +596,14 @@ _EXAMPLE = """
     >>> bool(model.score(X, y) > 0.9)
     True
 """
-_EXAMPLE_VALUES = {"factors": "20", "hidden": "10", "layers": "'20-10'", "epochs": "40"}
+_EXAMPLE_VALUES = {"n_factors": "20", "n_hidden": "10", "hidden_layer_sizes": "'20-10'", "n_epochs": "40"}
 
 
 def _docstring(method, name, rows):
     import textwrap
 
     lines = [f"{method['summary'][0].upper()}{method['summary'][1:]}.", ""]
-    facts = [("Map", method["map"]), ("similarity", method["similarity"]), ("normalizer", method["normaliser"]),
+    facts = [("Map", method["map"]), ("similarity", method["similarity"]), ("normalizer", method["normalizer"]),
              ("target", method["target"]), ("compared with", method["compared"])]
     lines += textwrap.wrap("; ".join(f"{k}: {v}" for k, v in facts if v != "-") + ".", 100)
     lines += ["", "Parameters", "----------"]
@@ -631,6 +631,8 @@ def _docstring(method, name, rows):
 def _unknown_parameter(owner, name, defaults):
     """The error message for an unknown parameter, with the current name of a renamed one."""
     current = _table.current_name(name)
+    if current == "":
+        return f"{owner} has no parameter {name!r}: it was removed, leave it out"
     if current in defaults:
         return f"{owner} has no parameter {name!r}: it is now {current!r}"
     return f"{owner} has no parameter {name!r}: expected some of {', '.join(defaults)}"

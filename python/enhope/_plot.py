@@ -222,7 +222,7 @@ def plot(estimator, X, y=None, ax=None, title=None, errors=False):
     --------
     >>> import enhope
     >>> X, y = enhope.datasets.load("synthetic:blobs,n=300,classes=3,inputs=5,seed=1", return_X_y=True)
-    >>> model = enhope.EnHOPE(factors=20, hidden=10, epochs=20).fit(X, y)
+    >>> model = enhope.EnHOPE(n_factors=20, n_hidden=10, n_epochs=20).fit(X, y)
     >>> enhope.plot(model, X, y).html().startswith("<!doctype html>")
     True
     """

@@ -6,16 +6,17 @@ METHODS = _enhope.methods()
 SETTINGS = _enhope.settings()
 RECIPES = _enhope.recipes()
 
-# Settings whose parameter has another name, as in scikit-learn. Other parameters have the name of
-# the setting. class_weight is class_weighting, because scikit-learn's class_weight may be a dict.
-PARAMETERS = {"dims": "n_components", "z": "n_exemplars", "seed": "random_state", "class_weight": "class_weighting"}
+# A parameter has the name of its setting, with one exception: class_weight is class_weighting,
+# because scikit-learn's checks pass dicts to a parameter named class_weight.
+PARAMETERS = {"class_weight": "class_weighting"}
 
 _CAPITALIZED = {"en", "deep", "dt", "pt", "linear"}
 
 
 def current_name(name):
-    """The current name of a renamed parameter; None if no parameter had this name."""
-    return PARAMETERS.get(name)
+    """The current name of a renamed parameter: "" if it was removed, None if no parameter had this name."""
+    setting = _enhope.current_name(name) if name.isascii() else None
+    return PARAMETERS.get(setting or name, setting)
 
 
 def class_name(method):
@@ -31,7 +32,7 @@ def applies(setting, method):
 
 def learns(method):
     """Whether a method is trained in steps, so that training can continue from a model."""
-    return any(row["name"] == "epochs" and applies(row, method) for row in SETTINGS)
+    return any(row["name"] == "n_epochs" and applies(row, method) for row in SETTINGS)
 
 
 def settings_of(method):

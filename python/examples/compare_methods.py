@@ -17,10 +17,10 @@ from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalys
 from sklearn.pipeline import make_pipeline
 
 estimators = {
-    "EnHOPE": enhope.EnHOPE(epochs=5 if quick else None),
-    "HOPE": enhope.HOPE(epochs=5 if quick else None),
-    "LMNN": enhope.LMNN(epochs=5 if quick else None),
-    "NCA": enhope.NCA(epochs=5 if quick else None),
+    "EnHOPE": enhope.EnHOPE(n_epochs=5 if quick else None),
+    "HOPE": enhope.HOPE(n_epochs=5 if quick else None),
+    "LMNN": enhope.LMNN(n_epochs=5 if quick else None),
+    "NCA": enhope.NCA(n_epochs=5 if quick else None),
     "PCA": enhope.PCA(),
     "KNN": enhope.KNN(),
     "scikit-learn NCA + kNN": make_pipeline(

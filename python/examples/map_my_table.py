@@ -17,7 +17,7 @@ print(table)
 # `fit` trains the model. It holds out 10 % of the rows automatically to choose the best epoch.
 
 # %%
-model = enhope.EnHOPE(epochs=20 if "--quick" in sys.argv else None)
+model = enhope.EnHOPE(n_epochs=20 if "--quick" in sys.argv else None)
 model.fit(table.data, table.target)
 held_out = model.history_["valid_error"].min()
 print(f"held-out error {100 * held_out:.1f} % after {model.n_iter_} epochs")

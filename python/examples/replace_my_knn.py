@@ -14,7 +14,7 @@ folder = next((a for a in sys.argv[1:] if a != "--quick"), f"synthetic:digits,n=
 train, test = (enhope.datasets.load(folder, part=part) for part in ("train", "test"))
 
 # %%
-for model in (enhope.KNN(), enhope.EnHOPE(epochs=5 if quick else None)):
+for model in (enhope.KNN(), enhope.EnHOPE(n_epochs=5 if quick else None)):
     start = time.perf_counter()
     model.fit(train.data, train.target)
     fitted = time.perf_counter()

@@ -16,7 +16,7 @@ static PyObject *method_row(int i)
 {
     const enhope_method_info *m = enhope_method_get(i);
     return Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "name", m->name, "summary", m->summary, "map", m->map,
-                         "similarity", m->similarity, "normaliser", m->normaliser, "target", m->target, "compared",
+                         "similarity", m->similarity, "normalizer", m->normalizer, "target", m->target, "compared",
                          m->compared, "solver", m->solver, "published", m->published);
 }
 
@@ -46,6 +46,14 @@ static PyObject *methods(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
     return list_of(enhope_method_count(), method_row);
+}
+
+static PyObject *current_name(PyObject *module, PyObject *args)
+{
+    (void)module;
+    const char *old;
+    if (!PyArg_ParseTuple(args, "s", &old)) return NULL;
+    return text_of(enhope_setting_current_name(old));
 }
 
 static PyObject *settings(PyObject *module, PyObject *unused)
@@ -85,6 +93,8 @@ static PyMethodDef functions[] = {
     {"from_bytes", model_from_bytes, METH_VARARGS, "from_bytes(bytes): a Model, from the contents of a model file."},
     {"read", read_dataset, METH_VARARGS, "read(path, part, label, split, variables, inputs, limit): a Dataset."},
     {"methods", methods, METH_NOARGS, "The table of methods."},
+    {"current_name", current_name, METH_VARARGS,
+     "current_name(old): the current name of a setting of an earlier version; '' if it was removed, None if unknown."},
     {"settings", settings, METH_NOARGS, "The table of settings."},
     {"recipes", recipes, METH_NOARGS, "The table of recipes."},
     {"devices", devices, METH_NOARGS, "Compute devices: rows (name, available, text)."},

@@ -12,7 +12,7 @@ class Block:
 sys.meta_path.insert(0, Block())
 import enhope, numpy as np, pickle
 X, y = enhope.datasets.load("synthetic:blobs,n=200,classes=3,inputs=5,seed=1", return_X_y=True)
-model = enhope.EnHOPE(factors=10, hidden=5, epochs=20)
+model = enhope.EnHOPE(n_factors=10, n_hidden=5, n_epochs=20)
 try:
     model.predict(X)
 except enhope.NotFittedError as error:
@@ -20,8 +20,8 @@ except enhope.NotFittedError as error:
 model.fit(X, y)
 assert model.score(X, y) > 0.9
 assert (pickle.loads(pickle.dumps(model)).transform(X) == model.transform(X)).all()
-assert model.get_params()["factors"] == 10 and repr(model) == "EnHOPE(epochs=20, factors=10, hidden=5)"
-model.set_params(epochs=3).fit(X, y).partial_fit(X, y)
+assert model.get_params()["n_factors"] == 10 and repr(model) == "EnHOPE(n_epochs=20, n_factors=10, n_hidden=5)"
+model.set_params(n_epochs=3).fit(X, y).partial_fit(X, y)
 try:
     model.set_params(unknown=1)
 except ValueError as error:

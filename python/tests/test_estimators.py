@@ -47,10 +47,10 @@ def test_each_method_has_a_class_with_its_settings_as_parameters():
             if row["type"] in ("integer", "real"):
                 assert f"from {row['minimum']:.15g} to {row['maximum']:.15g}. Default: {row['initial']}" in doc
     parameters_of = {cls.__name__: set(cls._defaults) for cls in CLASSES}
-    assert {"factors", "n_exemplars", "warm_start", "rate", "noise"} <= parameters_of["EnHOPE"]
-    assert "layers" in parameters_of["DtMCML"] and "factors" not in parameters_of["DtMCML"]
-    assert not {"epochs", "n_exemplars", "warm_start", "n_components"} & parameters_of["KNN"]
-    assert "targets" in parameters_of["LMNN"] and "form" not in parameters_of["LMNN"] and "targets" not in parameters_of["NCA"]
+    assert {"n_factors", "n_exemplars", "warm_start", "learning_rate", "noise"} <= parameters_of["EnHOPE"]
+    assert "hidden_layer_sizes" in parameters_of["DtMCML"] and "n_factors" not in parameters_of["DtMCML"]
+    assert not {"n_epochs", "n_exemplars", "warm_start", "n_components"} & parameters_of["KNN"]
+    assert "lmnn_k" in parameters_of["LMNN"] and "normalizer" not in parameters_of["LMNN"] and "lmnn_k" not in parameters_of["NCA"]
     assert not hasattr(enhope.PCA, "partial_fit")
 
 
@@ -64,10 +64,10 @@ def test_stub_file_is_up_to_date():
 def test_invalid_parameters_are_rejected_with_the_message_of_the_library(blobs):
     X, y = blobs
     for params, message in (
-        ({"factors": 0}, "factors is 0: expected 1 to 1048576"),
+        ({"n_factors": 0}, "n_factors is 0: expected 1 to 1048576"),
         ({"n_components": 0}, "n_components is 0: expected 1 to 65536"),
         ({"solver": "sgd"}, "solver is 'sgd': expected one of cg|lbfgs|adam"),
-        ({"rate": "fast"}, "rate is 'fast': expected a number"),
+        ({"learning_rate": "fast"}, "learning_rate is 'fast': expected a number"),
         ({"recipe": "unknown"}, "recipe is 'unknown': expected one of"),
         ({"shift": 1}, "the data is not known to be images"),
         ({"device": "abacus"}, "abacus"),
@@ -86,13 +86,19 @@ def test_old_parameter_names_give_an_error_with_the_current_name():
         enhope.EnHOPE().set_params(seed=3)
     with pytest.raises(TypeError, match="KNN.* has no parameter 'z': expected some of"):  # not of this method
         enhope.KNN(z=3)
+    with pytest.raises(TypeError, match="'rate': it is now 'learning_rate'"):
+        enhope.EnHOPE(rate=0.1)
+    with pytest.raises(TypeError, match="'balance': it is now 'class_weighting'"):
+        enhope.EnHOPE(balance=1)
+    with pytest.raises(TypeError, match="'mix': it was removed"):
+        enhope.EnHOPE(mix=0.1)
 
 
 def test_parameters_override_the_recipe(blobs):
     X, y = blobs
-    model = enhope.EnHOPE(recipe="paper", factors=9, epochs=2).fit(X, y)
+    model = enhope.EnHOPE(recipe="paper", n_factors=9, n_epochs=2).fit(X, y)
     assert model._model.setting("order") == "2" and model._model.setting("solver") == "cg"
-    assert model._model.setting("factors") == "9"
+    assert model._model.setting("n_factors") == "9"
 
 
 def test_predictions_have_the_type_of_the_labels(blobs):
@@ -166,8 +172,8 @@ def test_suitable_arrays_are_not_copied(blobs):
 def test_image_shape_is_taken_from_array_or_parameter():
     digits = enhope.datasets.load("synthetic:digits,n=200,seed=1")
     images = digits.data.reshape(-1, 28, 28)
-    a = quick(enhope.EnHOPE, shift=1, epochs=3).fit(images, digits.target)
-    b = quick(enhope.EnHOPE, shift=1, epochs=3, image_shape=(28, 28)).fit(digits.data, digits.target)
+    a = quick(enhope.EnHOPE, shift=1, n_epochs=3).fit(images, digits.target)
+    b = quick(enhope.EnHOPE, shift=1, n_epochs=3, image_shape=(28, 28)).fit(digits.data, digits.target)
     assert (a.transform(images) == b.transform(digits.data)).all() and a.n_features_in_ == 784
 
 
@@ -205,7 +211,7 @@ def test_estimators_work_with_scikit_learn_tools(blobs):
     search = GridSearchCV(quick(enhope.EnHOPE), {"n_exemplars": [3, 6]}, cv=2, n_jobs=2).fit(X, y)
     assert search.best_params_["n_exemplars"] in (3, 6)
     model = quick(enhope.EnHOPE, random_state=np.random.RandomState(3)).fit(X, y)
-    assert clone(model).get_params()["factors"] == 20
+    assert clone(model).get_params()["n_factors"] == 20
     for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         assert (again.transform(X) == model.transform(X)).all() and (again.predict(X) == model.predict(X)).all()
     assert enhope.plot(pipe.fit(X, y), X, y).exemplars.shape == (6, 2)
@@ -242,7 +248,7 @@ def test_training_releases_the_gil(blobs):
 
     thread = threading.Thread(target=tick)
     thread.start()
-    quick(enhope.EnHOPE, epochs=100000, time=0.4).fit(X, y)
+    quick(enhope.EnHOPE, n_epochs=100000, time_limit=0.4).fit(X, y)
     stop.set()
     thread.join()
     assert len(ticks) >= 5
@@ -250,7 +256,7 @@ def test_training_releases_the_gil(blobs):
 
 def test_ctrl_c_stops_training_and_leaves_a_fitted_estimator(blobs):
     X, y = blobs
-    model = quick(enhope.EnHOPE, epochs=1000000, time=60)
+    model = quick(enhope.EnHOPE, n_epochs=1000000, time_limit=60)
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
@@ -291,7 +297,7 @@ def test_results_are_determined_by_random_state(blobs):
 def test_warm_start_and_partial_fit_continue_training_and_add_classes(blobs):
     X, y = blobs
     names = np.array(["b", "c", "a"])[y]
-    model = quick(enhope.EnHOPE, factors=100, hidden=50, warm_start=True)
+    model = quick(enhope.EnHOPE, n_factors=100, n_hidden=50, warm_start=True)
     model.fit(X[names != "a"], names[names != "a"])
     assert list(model.classes_) == ["b", "c"] and len(model.exemplars_) == 4
     model.fit(X, names)
@@ -300,7 +306,7 @@ def test_warm_start_and_partial_fit_continue_training_and_add_classes(blobs):
     proba = model.predict_proba(X)
     assert (model.classes_[proba.argmax(axis=1)] == model.predict(X)).all()
 
-    model = quick(enhope.EnHOPE, factors=100, hidden=50, batch=20)
+    model = quick(enhope.EnHOPE, n_factors=100, n_hidden=50, batch_size=20)
     for _ in range(8):
         for rows in np.array_split(np.random.RandomState(0).permutation(300), 5):
             model.partial_fit(X[rows], names[rows], classes=["a", "b", "c", "d"])

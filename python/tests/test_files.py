@@ -10,8 +10,8 @@ import pytest
 import enhope
 
 DIGITS = "synthetic:digits,n=700,seed=3"
-SETTINGS = {"factors": 30, "hidden": 20, "epochs": 5, "shift": 1, "random_state": 5}
-OPTIONS = ["--factors", "30", "--hidden", "20", "--epochs", "5", "--shift", "1", "--seed", "5"]
+SETTINGS = {"n_factors": 30, "n_hidden": 20, "n_epochs": 5, "shift": 1, "random_state": 5}
+OPTIONS = ["--n-factors", "30", "--n-hidden", "20", "--n-epochs", "5", "--shift", "1", "--random-state", "5"]
 
 
 def run(command, *arguments):
@@ -27,7 +27,7 @@ def test_python_and_command_write_identical_models_and_load_each_other_s(command
     assert by_python.read_bytes() == by_command.read_bytes()
 
     loaded = enhope.load(by_command)
-    assert isinstance(loaded, enhope.EnHOPE) and loaded.factors == 30 and loaded.image_shape == (28, 28)
+    assert isinstance(loaded, enhope.EnHOPE) and loaded.n_factors == 30 and loaded.image_shape == (28, 28)
     test = enhope.datasets.load(DIGITS, part="test")
     for path, estimator in ((by_python, loaded), (by_command, model)):
         run(command, "embed", path, "--data", DIGITS, "--part", "test", "-o", tmp_path / "map.npy")
@@ -44,7 +44,7 @@ def test_column_names_are_stored_in_the_model(command, tmp_path):
     frame = pandas.DataFrame({"wide": [1.0, 2, 3, 8, 9, 10] * 5, "high": [3.0, 1, 2, 9, 8, 7] * 5})
     kind = np.array(["small"] * 3 + ["large"] * 3).tolist() * 5
     path = tmp_path / "m.safetensors"
-    enhope.EnHOPE(factors=5, hidden=4, epochs=20).fit(frame, kind).save(path)
+    enhope.EnHOPE(n_factors=5, n_hidden=4, n_epochs=20).fit(frame, kind).save(path)
     assert list(enhope.load(path).feature_names_in_) == ["wide", "high"]
     (tmp_path / "new.csv").write_text("wide,high\n1,2\n9,9\n")
     run(command, "predict", path, "--data", tmp_path / "new.csv", "-o", tmp_path / "predictions.csv")
@@ -65,7 +65,7 @@ def test_invalid_model_files_are_rejected(tmp_path):
         with pytest.raises(ValueError):
             enhope._enhope.from_bytes(bad)
     with pytest.raises(OSError):
-        enhope.EnHOPE(factors=5, hidden=4, epochs=1).fit(np.eye(4, dtype=np.float32), [0, 1, 0, 1]).save(tmp_path)
+        enhope.EnHOPE(n_factors=5, n_hidden=4, n_epochs=1).fit(np.eye(4, dtype=np.float32), [0, 1, 0, 1]).save(tmp_path)
 
 
 def test_datasets_load_reads_the_formats_of_the_command(tmp_path):

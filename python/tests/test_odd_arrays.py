@@ -21,7 +21,7 @@ def fitted():
     X = rng.normal(size=(40, 4)).astype(np.float32)
     y = np.arange(40) % 2
     X[y == 1] += 3
-    return quick(enhope.EnHOPE, epochs=2).fit(X, y), X, y
+    return quick(enhope.EnHOPE, n_epochs=2).fit(X, y), X, y
 
 
 def invalid_arrays():
@@ -59,7 +59,7 @@ def test_invalid_arrays_are_rejected(fitted, i):
     model, X, y = fitted
     array = invalid_arrays()[i]
     for call in (model.predict, model.transform, model.predict_proba, model.decision_function, model.kneighbors,
-                lambda array: quick(enhope.EnHOPE, epochs=1).fit(array, y), lambda array: quick(enhope.HOPE, epochs=1).fit(array, y),
+                lambda array: quick(enhope.EnHOPE, n_epochs=1).fit(array, y), lambda array: quick(enhope.HOPE, n_epochs=1).fit(array, y),
                 lambda array: quick(enhope.KNN).fit(array, y)):
         with pytest.raises(ALLOWED) as error:
             call(array)
@@ -71,7 +71,7 @@ def test_valid_arrays_are_accepted_in_any_layout(fitted, i):
     model, X, y = fitted
     array = valid_arrays()[i]
     assert model.predict(array).shape == (40,) and np.isfinite(model.transform(array)).all()
-    assert quick(enhope.EnHOPE, epochs=1).fit(array, y).predict(array).shape == (40,)
+    assert quick(enhope.EnHOPE, n_epochs=1).fit(array, y).predict(array).shape == (40,)
     quick(enhope.KNN).fit(array, y)
 
 
@@ -83,7 +83,7 @@ def test_arrays_of_a_wrong_size_are_rejected(fitted):
     for few in (X[:1], X[::2]):
         assert model.predict(few).shape == (len(few),)
         with pytest.raises(ValueError):
-            quick(enhope.EnHOPE, epochs=1).fit(few, y)
+            quick(enhope.EnHOPE, n_epochs=1).fit(few, y)
 
 
 @pytest.mark.parametrize("i", range(len(invalid_arrays() + valid_arrays())))
@@ -91,10 +91,10 @@ def test_arrays_of_two_dimensions_are_rejected_as_labels(fitted, i):
     _, X, _ = fitted
     array = (invalid_arrays() + valid_arrays())[i]
     with pytest.raises(ALLOWED):
-        quick(enhope.EnHOPE, epochs=1).fit(X, array)
+        quick(enhope.EnHOPE, n_epochs=1).fit(X, array)
     if isinstance(array, np.ndarray) and array.size < 1000:
         try:
-            quick(enhope.EnHOPE, epochs=1).fit(X, array.ravel()[:40])
+            quick(enhope.EnHOPE, n_epochs=1).fit(X, array.ravel()[:40])
         except ALLOWED as error:
             assert str(error)
 
@@ -112,7 +112,7 @@ def test_malformed_sparse_matrices_do_not_crash(fitted):
             matrix.data[rng.randrange(len(matrix.data))] = rng.choice([np.nan, np.inf, 1e38])
         matrix.has_canonical_format = True  # not always true
         matrix.has_sorted_indices = True
-        for call in (lambda: model.predict(matrix), lambda: quick(enhope.EnHOPE, epochs=1).fit(matrix, y)):
+        for call in (lambda: model.predict(matrix), lambda: quick(enhope.EnHOPE, n_epochs=1).fit(matrix, y)):
             try:
                 call()
             except ALLOWED as error:
@@ -141,7 +141,7 @@ def test_extension_module_checks_its_arguments(fitted):
             except ALLOWED as error:
                 assert str(error)
         for at in range(11):
-            args = [X, 40, y.astype(np.int32), [b"0", b"1"], None, 0, 0, [b"epochs", b"1"], None, None, None]
+            args = [X, 40, y.astype(np.int32), [b"0", b"1"], None, 0, 0, [b"n_epochs", b"1"], None, None, None]
             args[at] = array
             try:
                 _enhope.train(*args)

@@ -34,7 +34,7 @@ def test_sparse_matrix_may_change_during_training():
             X.indptr[1:-1] = 2**30
 
         good = X.copy()
-        model = quick(enhope.EnHOPE, epochs=3, callback=overwrite).fit(X, rng.randint(0, 3, 400))
+        model = quick(enhope.EnHOPE, n_epochs=3, callback=overwrite).fit(X, rng.randint(0, 3, 400))
         assert model.n_iter_ == 3 and model.predict(good).shape == (400,)
         X = good
 
@@ -52,7 +52,7 @@ def test_forked_process_can_predict_and_train(blobs):
     expected = _predict_forked(0)
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert pool.apply_async(_predict_forked, (0,)).get(timeout=60) == expected
-        again = pool.apply_async(quick(enhope.EnHOPE, epochs=2).fit, (X, y)).get(timeout=60)
+        again = pool.apply_async(quick(enhope.EnHOPE, n_epochs=2).fit, (X, y)).get(timeout=60)
     assert again.score(X, y) > 0.3
 
 
@@ -131,14 +131,14 @@ def test_invalid_notes_in_a_model_are_rejected(blobs):
     from enhope import _enhope, _estimator
 
     methods = {"en-hope": enhope.EnHOPE}
-    model = quick(enhope.EnHOPE, epochs=2).fit(X, y)
-    for bad in ("{", "[]", '{"labels": 3}', '{"labels": "bool"}', '{"parameters": 3}', '{"parameters": {"epochs": "x"}}',
-                '{"parameters": {"epochs": []}}', '{"labels": "datetime64[fortnight]"}', "[" * 100000):
+    model = quick(enhope.EnHOPE, n_epochs=2).fit(X, y)
+    for bad in ("{", "[]", '{"labels": 3}', '{"labels": "bool"}', '{"parameters": 3}', '{"parameters": {"n_epochs": "x"}}',
+                '{"parameters": {"n_epochs": []}}', '{"labels": "datetime64[fortnight]"}', "[" * 100000):
         model._model.set_note("python", bad)
         with pytest.raises(ValueError, match="the model|of the model"):
             _estimator.from_model(_enhope.from_bytes(model._model.to_bytes()), methods)
     model._model.set_note("python", '{"parameters": {"unknown": "1"}}')
-    assert _estimator.from_model(model._model, methods).factors == 20
+    assert _estimator.from_model(model._model, methods).n_factors == 20
 
 
 @pytest.mark.parametrize("y", [pd.Series([1, None] * 150, dtype="Int64"), [None, "a"] * 150, [float("nan"), 1.0] * 150,
@@ -160,7 +160,7 @@ def test_missing_labels_are_rejected(blobs, y):
 ])
 def test_error_names_the_column_that_is_not_numeric(column, value):
     frame = pd.DataFrame({"wide": [1.0, 2.0], "odd": column, "high": [3, 4]})
-    model = quick(enhope.EnHOPE, epochs=1).fit(np.eye(4, 3, dtype=np.float32), [0, 1, 0, 1])
+    model = quick(enhope.EnHOPE, n_epochs=1).fit(np.eye(4, 3, dtype=np.float32), [0, 1, 0, 1])
     model.feature_names_in_ = np.array(["wide", "odd", "high"], dtype=object)
     with pytest.raises(ValueError, match=value) as error:
         model.predict(frame)
@@ -182,8 +182,8 @@ def test_frames_with_all_numeric_types_are_accepted(blobs):
 
 def test_lists_are_converted_to_the_text_of_the_setting(blobs):
     X, y = blobs
-    assert quick(enhope.DeepEnHOPE, layers=(9, 7)).fit(X, y)._model.setting("layers") == "9-7"
-    assert quick(enhope.DeepEnHOPE, layers=np.array([9, 7])).fit(X, y)._model.setting("layers") == "9-7"
+    assert quick(enhope.DeepEnHOPE, hidden_layer_sizes=(9, 7)).fit(X, y)._model.setting("hidden_layer_sizes") == "9-7"
+    assert quick(enhope.DeepEnHOPE, hidden_layer_sizes=np.array([9, 7])).fit(X, y)._model.setting("hidden_layer_sizes") == "9-7"
 
 
 @pytest.mark.parametrize("params, message", [
@@ -206,7 +206,7 @@ def test_invalid_parameters_are_rejected_with_a_message(blobs, params, message):
 
 def test_parameters_can_be_numpy_scalars_and_arrays(blobs):
     X, y = blobs
-    model = quick(enhope.EnHOPE, n_jobs=np.int64(1), image_shape=np.array([5, 1]), factors=np.int32(9)).fit(X, y)
+    model = quick(enhope.EnHOPE, n_jobs=np.int64(1), image_shape=np.array([5, 1]), n_factors=np.int32(9)).fit(X, y)
     assert model._model.info()["image_rows"] == 5 and quick(enhope.EnHOPE, n_jobs=-2).fit(X, y).score(X, y) > 0.9
 
 
@@ -216,14 +216,14 @@ def test_parameters_can_be_numpy_scalars_and_arrays(blobs):
 def test_warnings_point_to_the_line_of_the_caller():
     X = np.arange(24, dtype=np.float32).reshape(6, 4)
     with pytest.warns(UserWarning, match="no validation part: 6 samples are too few") as caught:
-        quick(enhope.EnHOPE, epochs=2).fit(X, [0, 1] * 3)
+        quick(enhope.EnHOPE, n_epochs=2).fit(X, [0, 1] * 3)
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="no validation part") as caught:
-        quick(enhope.EnHOPE, epochs=2).fit_transform(X, [0, 1] * 3)
+        quick(enhope.EnHOPE, n_epochs=2).fit_transform(X, [0, 1] * 3)
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        framed = quick(enhope.EnHOPE, epochs=2).fit(pd.DataFrame(X, columns=list("abcd")), [0, 1] * 3)
+        framed = quick(enhope.EnHOPE, n_epochs=2).fit(pd.DataFrame(X, columns=list("abcd")), [0, 1] * 3)
     for call in (framed.predict, framed.transform, framed.predict_proba):
         with pytest.warns(UserWarning, match="no column names") as caught:
             call(X)
@@ -264,38 +264,38 @@ def test_partial_fit_continues_and_keeps_the_state(blobs, tmp_path):
     assert (np.diff(model.history_["seconds"]) >= 0).all()
     model.save(tmp_path / "m")
     again = enhope.load(tmp_path / "m")
-    assert again.epochs == 30 and again.valid is None and again.patience is None and again.n_iter_ == model.n_iter_
+    assert again.n_epochs == 30 and again.validation_fraction is None and again.patience is None and again.n_iter_ == model.n_iter_
     a, b = again.partial_fit(X, y), pickle.loads(pickle.dumps(model)).partial_fit(X, y)
     assert (a.transform(X) == b.transform(X)).all()  # the state is in the model
     assert (a.transform(X) != model.transform(X)).any()
     first = quick(enhope.EnHOPE).partial_fit(X, y)
     first.save(tmp_path / "m")
-    assert enhope.load(tmp_path / "m").epochs == 30
+    assert enhope.load(tmp_path / "m").n_epochs == 30
 
 
 def test_fixed_parameters_cannot_change_when_training_continues(blobs, tmp_path):
     X, y = blobs
     model = quick(enhope.EnHOPE, warm_start=True).fit(X, y)
-    for params in ({"factors": 21}, {"n_components": 3}, {"order": 2}, {"n_exemplars": 9}, {"scale": "none"},
+    for params in ({"n_factors": 21}, {"n_components": 3}, {"order": 2}, {"n_exemplars": 9}, {"scaling": "none"},
                    {"recipe": "paper"}):
         (name,) = params
         before = model.get_params()[name]
         with pytest.raises(ValueError, match=f"{name} is .*: training continues from a model with"):
             model.set_params(**params).fit(X, y)
         model.set_params(**{name: before})
-    model.set_params(epochs=2, rate=0.001).fit(X, y)
-    assert model.set_params(factors=21, warm_start=False).fit(X, y)._model.setting("factors") == "21"
+    model.set_params(n_epochs=2, learning_rate=0.001).fit(X, y)
+    assert model.set_params(n_factors=21, warm_start=False).fit(X, y)._model.setting("n_factors") == "21"
     model.save(tmp_path / "m")
-    with pytest.raises(ValueError, match="factors is 7: "):
-        enhope.load(tmp_path / "m").set_params(factors=7).partial_fit(X, y)
+    with pytest.raises(ValueError, match="n_factors is 7: "):
+        enhope.load(tmp_path / "m").set_params(n_factors=7).partial_fit(X, y)
 
 
 def test_inapplicable_parameters_are_rejected_and_loaded_models_can_be_refitted(blobs, tmp_path):
     X, y = blobs
-    with pytest.raises(ValueError, match=r"iterations does not apply to solver adam \(it applies to: gradient methods; solver cg"):
-        quick(enhope.EnHOPE, solver="adam", iterations=3).fit(X, y)
-    with pytest.raises(TypeError, match="factors"):
-        enhope.NCA(factors=3)
+    with pytest.raises(ValueError, match=r"line_searches does not apply to solver adam \(it applies to: gradient methods; solver cg"):
+        quick(enhope.EnHOPE, solver="adam", line_searches=3).fit(X, y)
+    with pytest.raises(TypeError, match="n_factors"):
+        enhope.NCA(n_factors=3)
     assert "n_components" not in enhope.SNC().get_params()
     for cls in (enhope.EnHOPE, enhope.NCA, enhope.LPP, enhope.KNN):
         model = quick(cls, random_state=3).fit(X, y)
@@ -317,14 +317,14 @@ def test_pickles_of_other_versions_load(blobs, tmp_path):
     state["dims"] = state.pop("n_components")  # a name that was changed
     old = enhope.EnHOPE.__new__(enhope.EnHOPE)
     old.__setstate__({**state, "of_a_later_version": 3})
-    assert old.noise is None and old.get_params()["factors"] == 20 and (old.transform(X) == model.transform(X)).all()
+    assert old.noise is None and old.get_params()["n_factors"] == 20 and (old.transform(X) == model.transform(X)).all()
     old.partial_fit(X, y).fit(X, y)
     joblib.dump(model, tmp_path / "m.joblib", compress=3)
     assert (joblib.load(tmp_path / "m.joblib").transform(X) == model.transform(X)).all()
 
 
 def test_system_errors_have_matching_exception_types(blobs, tmp_path):
-    model = quick(enhope.EnHOPE, epochs=1).fit(*blobs)
+    model = quick(enhope.EnHOPE, n_epochs=1).fit(*blobs)
     with pytest.raises(FileNotFoundError, match="none.safetensors: cannot open") as caught:
         enhope.load(tmp_path / "none.safetensors")
     assert caught.value.errno == 2
@@ -342,4 +342,4 @@ def test_system_errors_have_matching_exception_types(blobs, tmp_path):
 
 def test_module_rejects_none_for_exemplars(blobs):
     with pytest.raises(TypeError, match="X: expected an array"):
-        quick(enhope.EnHOPE, epochs=1).fit(*blobs)._model.exemplars(None)
+        quick(enhope.EnHOPE, n_epochs=1).fit(*blobs)._model.exemplars(None)

@@ -1,16 +1,17 @@
-/* The table of recipes: settings that belong together, under one name. The first is the default, whose values stand in the
- * table of settings; the others tell what they change. */
+/* The table of recipes, which are named presets of settings. The first is the default: its values are those of the table of
+ * settings. The others list only the values that differ. */
 #include <string.h>
 
 #include "method/method.h"
 
 static const enhope_recipe_info recipes[] = {
-    {"fast", "a good map in a minute on two cores: the default", ""},
-    {"paper", "the en-HOPE paper's settings: order 2, joint form, conjugate gradients",
-     "order 2 factors 800 hidden 400 start 1 form published weight pair noise 0 dropout 0 solver cg epochs 30 "
-     "batch 1000 iterations 3 rate 0.003 patience 10"},
-    {"best", "the lowest error: a larger map, adversarial inputs, many epochs",
-     "factors 800 hidden 400 noise 0.1 dropout 0 adversary 0.1 rate 0.001 epochs 300"},
+    {"fast", "the default: a good map within a minute on two cores", ""},
+    {"paper", "the settings of the en-HOPE paper: order 2, joint normalizer, conjugate gradients",
+     "order 2 n_factors 800 n_hidden 400 init_scale 1 normalizer published target_weight pair noise 0 dropout 0 solver "
+     "cg n_epochs 30 "
+     "batch_size 1000 line_searches 3 learning_rate 0.003 patience 10"},
+    {"best", "the lowest error: a larger map, adversarial inputs and many epochs",
+     "n_factors 800 n_hidden 400 noise 0.1 dropout 0 adversarial_step 0.1 learning_rate 0.001 n_epochs 300"},
 };
 enum { RECIPES = sizeof recipes / sizeof *recipes };
 
@@ -24,7 +25,7 @@ const enhope_recipe_info *enhope_recipe_get(int i)
     return i >= 0 && i < RECIPES ? &recipes[i] : NULL;
 }
 
-/* The next word of a text, without its blank; false: there is none. */
+/* Reads the next word of a text; false: there is none. */
 static bool next_word(const char **text, char *word, size_t size)
 {
     *text += strspn(*text, " ");

@@ -15,8 +15,9 @@ bool eh_settings_gaussian(const enhope_settings *s, const eh_method *method)
 
 bool eh_settings_row(const enhope_settings *s, const eh_method *method)
 {
-    if (s->objective.form == EH_FORM_AUTO) return method->row || method->compared == EH_EXEMPLARS;
-    return s->objective.form == EH_FORM_PUBLISHED ? method->row : s->objective.form == EH_FORM_ROW;
+    if (s->objective.normalizer == EH_NORMALIZER_AUTO) return method->row || method->compared == EH_EXEMPLARS;
+    return s->objective.normalizer == EH_NORMALIZER_PUBLISHED ? method->row
+                                                              : s->objective.normalizer == EH_NORMALIZER_ROW;
 }
 
 bool eh_settings_nca(const enhope_settings *s, const eh_method *method)
@@ -57,7 +58,7 @@ static const struct kind {
     {EH_METHODS, NULL, NULL},
     {EH_SOLVERS, NULL, NULL},
     {EH_WITH_STUDENT, "student similarity", "the gaussian similarity"},
-    {EH_WITH_JOINT, "joint form", "the row form"},
+    {EH_WITH_JOINT, "joint normalizer", "the row normalizer"},
     {EH_WITH_MCML_TARGET, "mcml target", "the nca target"},
     {EH_WITH_NEAREST, "nearest graph", "the class graph"},
     {EH_WITH_IMAGES, "images", NULL},
@@ -130,7 +131,7 @@ static void add_methods(text *t, uint64_t methods)
         for (int i = 0; i < SETS; i++) {
             const uint64_t set = eh_scope_methods(sets[i].scope);
             if ((methods & ~set) || __builtin_popcountll(set & ~methods) != missing) continue;
-            add(t, "%s%s", sets[i].name, missing ? " but " : "");
+            add(t, "%s%s", sets[i].name, missing ? " except " : "");
             add_names(t, set & ~methods);
             return;
         }

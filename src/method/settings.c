@@ -1,4 +1,4 @@
-/* The table of settings. The library, the command line, the manual and the model file all read it. */
+/* The table of settings, which the library, the command line, the manual page, Python and model files share. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "method/scope.h"
 
-/* What a text may be; its form, "N-N-...", is in the setting's choices. */
+/* The values that a text setting accepts. Their pattern, "N-N-...", is in the choices of the setting. */
 typedef struct text_rule {
     bool (*good)(const char *value);
     const char *expected;
@@ -14,125 +14,135 @@ typedef struct text_rule {
 } text_rule;
 
 typedef struct row {
-    enhope_setting_info info; /* what is generated from the scope is left out */
+    enhope_setting_info info; /* without the members that are generated from the scope */
+    size_t
+        at; /* offset of the field in enhope_settings: int64_t for integers and choices, double for reals, else char[] */
     int scope;
-    size_t at; /* of the field in enhope_settings: int64_t for an integer or a choice, double for a real, else char[] */
     const text_rule *text; /* NULL: not a text */
 } row;
 
-#define ROW(field, name_, type_, initial_, minimum_, maximum_, choices_, scope_, help_, text_) \
-    {                                                                                          \
-        .info = {.name = name_,                                                                \
-                 .type = ENHOPE_SETTING_##type_,                                               \
-                 .initial = initial_,                                                          \
-                 .minimum = minimum_,                                                          \
-                 .maximum = maximum_,                                                          \
-                 .choices = choices_,                                                          \
-                 .help = help_},                                                               \
-        .scope = scope_, .at = offsetof(enhope_settings, field), .text = text_                 \
-    }
-#define INTEGER(field, name_, initial_, minimum_, maximum_, scope_, help_) \
-    ROW(field, name_, INTEGER, initial_, minimum_, maximum_, NULL, scope_, help_, NULL)
-#define REAL(field, name_, initial_, minimum_, maximum_, scope_, help_) \
-    ROW(field, name_, REAL, initial_, minimum_, maximum_, NULL, scope_, help_, NULL)
-#define CHOICE(field, name_, choices_, initial_, scope_, help_) \
-    ROW(field, name_, CHOICE, initial_, 0, 0, choices_, scope_, help_, NULL)
-#define TEXT(field, name_, form_, initial_, scope_, help_, good_, expected_) \
-    ROW(field, name_, TEXT, initial_, 0, 0, form_, scope_, help_,            \
-        (&(const text_rule){good_, expected_, sizeof((enhope_settings *)0)->field}))
+/* Name and offset of a setting: of the struct itself, or of one of its groups. */
+#define TOP(field)       #field, offsetof(enhope_settings, field)
+#define IN(group, field) #field, offsetof(enhope_settings, group.field)
 
-static bool layers_good(const char *value)
+#define ROW(where, ...)  ROW_(where, __VA_ARGS__)
+#define ROW_(name_, at_, type_, initial_, minimum_, maximum_, choices_, scope_, help_, text_) \
+    {                                                                                         \
+        .info = {.name = name_,                                                               \
+                 .type = ENHOPE_SETTING_##type_,                                              \
+                 .initial = initial_,                                                         \
+                 .minimum = minimum_,                                                         \
+                 .maximum = maximum_,                                                         \
+                 .choices = choices_,                                                         \
+                 .help = help_},                                                              \
+        .at = at_, .scope = scope_, .text = text_                                             \
+    }
+#define INTEGER(where, initial_, minimum_, maximum_, scope_, help_) \
+    ROW(where, INTEGER, initial_, minimum_, maximum_, NULL, scope_, help_, NULL)
+#define REAL(where, initial_, minimum_, maximum_, scope_, help_) \
+    ROW(where, REAL, initial_, minimum_, maximum_, NULL, scope_, help_, NULL)
+#define CHOICE(where, choices_, initial_, scope_, help_) \
+    ROW(where, CHOICE, initial_, 0, 0, choices_, scope_, help_, NULL)
+#define TEXT(where, pattern_, initial_, scope_, help_, rule_) \
+    ROW(where, TEXT, initial_, 0, 0, pattern_, scope_, help_, rule_)
+
+static bool layer_sizes_good(const char *value)
 {
     eh_map_shape shape;
     return eh_map_layers_parse(value, &shape);
 }
 
-/* The choices of recipe and method are the names in recipes.c and methods.c; the method is held as text. */
+static const text_rule layer_sizes = {layer_sizes_good, "one to eight layer sizes joined by '-', as in 500-500-2000",
+                                      sizeof((enhope_settings *)0)->map.hidden_layer_sizes};
+
+/* The choices of recipe and method are the names in recipes.c and methods.c. The method is stored as text. */
 static const row rows[] = {
-    CHOICE(recipe, "recipe", "fast|paper|best", "fast", EH_FIXED,
-           "settings that belong together: it sets all of them, and those that are named beside it change it"),
-    CHOICE(method, "method",
+    CHOICE(TOP(recipe), "fast|paper|best", "fast", EH_FIXED,
+           "preset of settings; settings given explicitly override it"),
+    CHOICE(TOP(method),
            "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|pt-sne|linear-en-hope|mcml+|mcml|nca|lmnn|pca|lpp|snc|knn",
-           "en-hope", EH_FIXED, "what to train: a row of the table of methods"),
-    INTEGER(map.dims, "dims", "2", 1, 65536, EH_FOR_MAPS | EH_FIXED, "outputs h of the map"),
-    INTEGER(map.factors, "factors", "400", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "factors F"),
-    INTEGER(map.hidden, "hidden", "200", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "hidden units m"),
-    INTEGER(map.order, "order", "3", 1, 16, EH_FOR_HOPE | EH_FIXED, "order O of the feature interactions"),
-    TEXT(map.layers, "layers", "N-N-...", "500-500-2000", EH_FOR_MLP | EH_FIXED,
-         "units of each layer below the output, one to eight numbers joined by '-'", layers_good,
-         "one to eight numbers of units joined by '-', as in 500-500-2000"),
-    CHOICE(map.unit, "unit", "sigmoid|relu", "sigmoid", EH_FOR_MLP | EH_FIXED,
-           "what a unit of a layer does: 1 / (1 + exp(-a)), or max(a, 0)"),
-    REAL(map.start, "start", "0", 0, 1e9, EH_FOR_MAPS | EH_FOR_STEPS | EH_FIXED,
-         "mean square of the first responses at the start, over the data; 0: 0.3 in a hope map with an order above 2, "
+           "en-hope", EH_FIXED, "method to train, from the table of methods"),
+    INTEGER(IN(map, n_components), "2", 1, 65536, EH_FOR_MAPS | EH_FIXED, "number of outputs h of the map"),
+    INTEGER(IN(map, n_factors), "400", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "number of factors F"),
+    INTEGER(IN(map, n_hidden), "200", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "number of hidden units m"),
+    INTEGER(IN(map, order), "3", 1, 16, EH_FOR_HOPE | EH_FIXED, "order O of the feature interactions"),
+    TEXT(IN(map, hidden_layer_sizes), "N-N-...", "500-500-2000", EH_FOR_MLP | EH_FIXED,
+         "number of units of each hidden layer, one to eight numbers joined by '-'", &layer_sizes),
+    CHOICE(IN(map, activation), "sigmoid|relu", "sigmoid", EH_FOR_MLP | EH_FIXED,
+           "activation function of the hidden units: 1 / (1 + exp(-a)), or max(a, 0)"),
+    REAL(IN(map, init_scale), "0", 0, 1e9, EH_FOR_MAPS | EH_FOR_STEPS | EH_FIXED,
+         "mean square of the first responses over the data after initialization; 0: 0.3 for a hope map of order above "
+         "2, "
          "else 1"),
-    CHOICE(objective.exemplars, "exemplars", "random|kmeans|learned", "learned", EH_FOR_EXEMPLARS,
-           "training points, k-means centres, or k-means centres that are then learned"),
-    INTEGER(objective.z, "z", "0", 0, 1048576, EH_FOR_EXEMPLARS | EH_FIXED,
-            "number of exemplars, shared over the classes; 0: two a class"),
-    CHOICE(objective.form, "form", "auto|published|joint|row", "auto", EH_FOR_NEIGHBOURS,
-           "normaliser of q: over all pairs, or row by row; auto: by row with exemplars, else as the method was "
-           "published"),
-    CHOICE(objective.similarity, "similarity", "auto|student|gaussian", "auto", EH_FOR_NEIGHBOURS,
-           "student: 1 / (1 + d) unless dof is set; gaussian: exp(-d)"),
-    INTEGER(objective.dof, "dof", "1", 1, EH_DOF_MAX, EH_FOR_NEIGHBOURS | EH_WITH_STUDENT,
-            "degrees of freedom nu of the student similarity, odd: (1 + d / nu)^(-(nu + 1) / 2)"),
-    CHOICE(objective.target, "target", "auto|mcml|nca", "auto", EH_FOR_CLASSES,
-           "collapse onto all same-class points, or any of them"),
-    CHOICE(objective.weight, "weight", "sample|pair", "sample", EH_FOR_CLASSES | EH_WITH_JOINT | EH_WITH_MCML_TARGET,
-           "what weighs the same: every sample, or every same-class pair (the paper's indicator)"),
-    CHOICE(objective.graph, "graph", "nearest|class", "nearest", EH_FOR_LPP,
-           "which samples are neighbours: the nearest, or those of one class"),
-    INTEGER(objective.links, "links", "5", 1, 1000, EH_FOR_LPP | EH_WITH_NEAREST,
-            "neighbours of a sample in the nearest graph"),
-    INTEGER(objective.targets, "targets", "3", 1, 100, EH_FOR_LMNN,
-            "same-class neighbours, found in the input space, that a sample keeps close"),
-    REAL(objective.perplexity, "perplexity", "30", 1, 1e6, EH_FOR_PT_SNE,
-         "neighbours that a sample has in the inputs, about; at most a third of a batch"),
-    CHOICE(optim.solver, "solver", "cg|lbfgs|adam", "adam", EH_FOR_STEPS, "how the parameters are learned"),
-    INTEGER(optim.epochs, "epochs", "60", 1, 1000000, EH_FOR_STEPS,
-            "walks through the training data, at most; unless it is set, adam makes at least 1,000 steps"),
-    INTEGER(optim.batch, "batch", "1000", 0, 1073741824, EH_FOR_STEPS,
-            "samples in a mini-batch; 0: all; unless it is set, exemplar methods take at most a fiftieth of the "
-            "samples, but 20"),
-    INTEGER(
-        optim.parts, "parts", "0", 0, 65536, EH_FOR_STEPS,
-        "parts that a mini-batch is computed in, whose gradients are added up in order; ranks share them; 0: of 256 "
-        "samples, on a GPU one for each rank"),
-    INTEGER(optim.iterations, "iterations", "3", 1, 1000000, EH_FOR_STEPS | EH_WITH_CG | EH_WITH_LBFGS,
-            "line searches on each mini-batch"),
-    REAL(optim.rate, "rate", "0.002", 0, 1e6, EH_FOR_STEPS | EH_WITH_ADAM, "peak learning rate"),
-    REAL(augment.shift, "shift", "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
-         "pixels by which the images of a training batch are moved in each direction, at most"),
-    REAL(augment.affine, "affine", "0", 0, 5, EH_FOR_STEPS | EH_WITH_IMAGES,
-         "how much they are turned, scaled and slanted; 1: by at most 12 degrees, 12 % and 0.15"),
-    REAL(augment.elastic, "elastic", "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
-         "pixels by which a smooth random field moves their pixels in each direction, root mean square"),
-    REAL(augment.noise, "noise", "0.1", 0, 1e6, EH_FOR_STEPS,
-         "deviation of the normal noise that is added to the scaled inputs of a training batch; unless it is set, "
-         "sparse data has none"),
-    REAL(augment.dropout, "dropout", "0.1", 0, 0.95, EH_FOR_STEPS,
-         "chance that a scaled input of a training sample is set to 0; the others are divided by 1 - dropout; sparse "
-         "data "
-         "likewise"),
-    REAL(augment.adversary, "adversary", "0", 0, 1e6, EH_FOR_STEPS,
-         "step that scaled inputs take up the loss; half of the loss is of inputs so moved; 0: none; sparse data "
-         "likewise"),
-    REAL(objective.label_smoothing, "label_smoothing", "0", 0, 0.9, EH_FOR_EXEMPLARS | EH_WITH_MCML_TARGET,
-         "part of a sample's target that goes to the exemplars of all classes alike; 0: none"),
-    CHOICE(objective.class_weight, "class_weight", "none|balanced", "none", EH_FOR_CLASSES,
-           "what weighs the same: every sample, or every class, however rare"),
-    REAL(valid, "valid", "0.1", 0, 0.9, EH_FOR_TRAINED,
-         "part of the training data that is held out to choose the best epoch"),
-    REAL(optim.time, "time", "0", 0, 1e9, EH_FOR_STEPS | EH_FOR_LPP | EH_FOR_MCML,
-         "seconds after which training ends; 0: no limit"),
-    INTEGER(optim.patience, "patience", "0", 0, 1000000, EH_FOR_STEPS,
-            "epochs without a lower validation error after which training ends; 0: never"),
-    CHOICE(scale, "scale", "auto|none|range|minmax|standard", "auto", EH_FIXED,
-           "scaling of the inputs: one range, each column's range, each column's mean and deviation"),
-    INTEGER(neighbours, "neighbours", "0", 0, 1048576, EH_FOR_ALL,
-            "neighbours k that vote; 0: 5, or 1 where a class has too few references"),
-    INTEGER(seed, "seed", "1", 0, 999999999999999.0, EH_FOR_ALL, "of every random choice"),
+    CHOICE(IN(objective, exemplars), "random|kmeans|learned", "learned", EH_FOR_EXEMPLARS,
+           "random training points, k-means centers, or k-means centers that are then trained with the map"),
+    INTEGER(IN(objective, n_exemplars), "0", 0, 1048576, EH_FOR_EXEMPLARS | EH_FIXED,
+            "number of exemplars of all classes together; 0: two per class"),
+    CHOICE(IN(objective, normalizer), "auto|published|joint|row", "auto", EH_FOR_NEIGHBOURS,
+           "q is normalized over all pairs (joint) or over each row (row); published: as in the publication of the "
+           "method; auto: row for exemplar methods, else published"),
+    CHOICE(IN(objective, similarity), "auto|student|gaussian", "auto", EH_FOR_NEIGHBOURS,
+           "similarity of two points at squared distance d; student: 1 / (1 + d) unless dof is set; gaussian: exp(-d)"),
+    INTEGER(IN(objective, dof), "1", 1, EH_DOF_MAX, EH_FOR_NEIGHBOURS | EH_WITH_STUDENT,
+            "degrees of freedom nu of the student similarity, an odd number: (1 + d / nu)^(-(nu + 1) / 2)"),
+    CHOICE(IN(objective, target), "auto|mcml|nca", "auto", EH_FOR_CLASSES,
+           "mcml: a sample collapses onto all points of its class; nca: onto any of them"),
+    CHOICE(IN(objective, target_weight), "sample|pair", "sample", EH_FOR_CLASSES | EH_WITH_JOINT | EH_WITH_MCML_TARGET,
+           "unit of equal weight in the target: each sample, or each same-class pair (as in the paper)"),
+    CHOICE(IN(objective, graph), "nearest|class", "nearest", EH_FOR_LPP,
+           "neighbors in the graph: the nearest samples, or all samples of the class"),
+    INTEGER(IN(objective, graph_k), "5", 1, 1000, EH_FOR_LPP | EH_WITH_NEAREST,
+            "number of neighbors in the nearest graph"),
+    INTEGER(IN(objective, lmnn_k), "3", 1, 100, EH_FOR_LMNN,
+            "number of target neighbors per sample: nearest samples of its class in the input space"),
+    REAL(IN(objective, perplexity), "30", 1, 1e6, EH_FOR_PT_SNE,
+         "effective number of neighbors of a sample in the input space; at most a third of a batch"),
+    CHOICE(IN(optim, solver), "cg|lbfgs|adam", "adam", EH_FOR_STEPS, "optimizer: conjugate gradients, L-BFGS or Adam"),
+    INTEGER(IN(optim, n_epochs), "60", 1, 1000000, EH_FOR_STEPS,
+            "maximum number of passes over the training data; unless set, Adam takes at least 1,000 steps"),
+    INTEGER(IN(optim, batch_size), "1000", 0, 1073741824, EH_FOR_STEPS,
+            "number of samples in a mini-batch; 0: all; unless set, exemplar methods use at most a fiftieth of the "
+            "samples, but at least 20"),
+    INTEGER(IN(optim, n_chunks), "0", 0, 65536, EH_FOR_STEPS,
+            "number of chunks of a mini-batch, whose gradients are added in a fixed order; MPI ranks share the chunks; "
+            "0: chunks of 256 samples, on a GPU one chunk per rank"),
+    INTEGER(IN(optim, line_searches), "3", 1, 1000000, EH_FOR_STEPS | EH_WITH_CG | EH_WITH_LBFGS,
+            "number of line searches on each mini-batch"),
+    REAL(IN(optim, learning_rate), "0.002", 0, 1e6, EH_FOR_STEPS | EH_WITH_ADAM, "peak learning rate of Adam"),
+    REAL(IN(augment, shift), "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
+         "maximum translation of training images in each direction, in pixels"),
+    REAL(IN(augment, affine), "0", 0, 5, EH_FOR_STEPS | EH_WITH_IMAGES,
+         "strength of random rotation, scaling and shear of training images; 1: at most 12 degrees, 12 % and 0.15"),
+    REAL(IN(augment, elastic), "0", 0, 1000, EH_FOR_STEPS | EH_WITH_IMAGES,
+         "root mean square displacement, in pixels, of a smooth random deformation of training images"),
+    REAL(
+        IN(augment, noise), "0.1", 0, 1e6, EH_FOR_STEPS,
+        "standard deviation of Gaussian noise added to the scaled inputs of training batches; unless set, 0 for sparse "
+        "data"),
+    REAL(IN(augment, dropout), "0.1", 0, 0.95, EH_FOR_STEPS,
+         "probability that a scaled input of a training sample is set to 0; the others are divided by 1 - dropout; "
+         "unless set, 0 for sparse data"),
+    REAL(
+        IN(augment, adversarial_step), "0", 0, 1e6, EH_FOR_STEPS,
+        "size of the adversarial step on the scaled inputs, in the direction that increases the loss; half of the loss "
+        "is computed on inputs moved this way; 0: none; unless set, 0 for sparse data"),
+    REAL(IN(objective, label_smoothing), "0", 0, 0.9, EH_FOR_EXEMPLARS | EH_WITH_MCML_TARGET,
+         "fraction of the target of a sample that is distributed over the exemplars of all classes; 0: none"),
+    CHOICE(IN(objective, class_weight), "none|balanced", "none", EH_FOR_CLASSES,
+           "none: all samples have equal weight; balanced: all classes have equal total weight"),
+    REAL(TOP(validation_fraction), "0.1", 0, 0.9, EH_FOR_TRAINED,
+         "fraction of the training data held out to select the best epoch"),
+    REAL(IN(optim, time_limit), "0", 0, 1e9, EH_FOR_STEPS | EH_FOR_LPP | EH_FOR_MCML,
+         "maximum training time in seconds; 0: no limit"),
+    INTEGER(IN(optim, patience), "0", 0, 1000000, EH_FOR_STEPS,
+            "number of epochs without a lower validation error after which training ends; 0: no limit"),
+    CHOICE(
+        TOP(scaling), "auto|none|range|minmax|standard", "auto", EH_FIXED,
+        "scaling of the inputs: by the common range (range), by the range of each column (minmax), or by the mean and "
+        "standard deviation of each column (standard)"),
+    INTEGER(TOP(n_neighbors), "0", 0, 1048576, EH_FOR_ALL,
+            "number k of neighbors that vote; 0: 5, or 1 if a class has too few references"),
+    INTEGER(TOP(random_state), "1", 0, 999999999999999.0, EH_FOR_ALL, "seed of all random choices"),
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -141,7 +151,7 @@ int enhope_setting_count(void)
     return ROWS;
 }
 
-/* The rows as the public sees them, with what is generated from their scopes. */
+/* The rows in their public form, with the members that are generated from their scopes. */
 static enhope_setting_info infos[ROWS];
 static once_flag infos_made = ONCE_FLAG_INIT;
 
@@ -168,7 +178,7 @@ static void *field(const enhope_settings *s, const row *r)
     return (char *)(uintptr_t)s + r->at;
 }
 
-/* The number of `value` in "a|b|c"; -1: not one of them. */
+/* The position of `value` in "a|b|c"; -1: not one of them. */
 static int64_t choice_number(const char *choices, const char *value)
 {
     const size_t length = strlen(value);
@@ -188,9 +198,9 @@ static const row *find(const char *name)
     return NULL;
 }
 
-/* ---- what the caller has set ---- */
+/* ---- explicit settings ---- */
 
-_Static_assert(ROWS <= 64, "a bit for each setting");
+_Static_assert(ROWS <= 64, "one bit per setting");
 
 static uint64_t bit_of(const row *r)
 {
@@ -260,11 +270,21 @@ static enhope_status set_number(enhope_context *ctx, enhope_settings *s, const r
     return ENHOPE_OK;
 }
 
-/* A recipe is no value of its own: it clears what the caller has set before it. */
+static enhope_status fail_unknown(enhope_context *ctx, const char *name)
+{
+    const char *now = enhope_setting_current_name(name);
+    if (!now)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                       "there is no setting '%s'; run 'enhope methods --settings' for the list of settings", name);
+    if (!*now) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "setting '%s' was removed: leave it out", name);
+    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "setting '%s' is now '%s'", name, now);
+}
+
+/* Setting a recipe resets all settings, also those that the caller has set before. */
 enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings, const char *name, const char *value)
 {
     const row *r = find(name);
-    if (!r) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no setting '%s'", name);
+    if (!r) return fail_unknown(ctx, name);
     EH_TRY((r->info.type == ENHOPE_SETTING_CHOICE ? set_choice
             : r->info.type == ENHOPE_SETTING_TEXT ? set_text
                                                   : set_number)(ctx, settings, r, value));
@@ -291,7 +311,7 @@ enhope_status enhope_settings_get(enhope_context *ctx, const enhope_settings *se
                                   size_t size)
 {
     const row *r = find(name);
-    if (!r) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "there is no setting '%s'", name);
+    if (!r) return fail_unknown(ctx, name);
     write_text(settings, r, buffer, size);
     return ENHOPE_OK;
 }
@@ -319,8 +339,8 @@ enhope_status eh_settings_fix(enhope_context *ctx, enhope_settings *s, const enh
         write_text(s, r, own, sizeof own);
         if ((explicit & bit_of(r)) && strcmp(own, value) != 0)
             return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                           "%s is %s: the model was trained with %s, which an update cannot change; leave it out", name,
-                           own, value);
+                           "%s is %s: the model was trained with %s, and an update cannot change it; leave it out",
+                           name, own, value);
         EH_TRY(enhope_settings_set(ctx, s, name, value));
     }
     s->explicit = explicit;
@@ -339,7 +359,7 @@ void eh_settings_reset(enhope_settings *s)
 enhope_settings *enhope_settings_create(void)
 {
     enhope_settings *s = eh_alloc(1, sizeof *s);
-    if (s) eh_settings_reset(s); /* the first recipe has nothing to change */
+    if (s) eh_settings_reset(s); /* the first recipe is the defaults */
     return s;
 }
 

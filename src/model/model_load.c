@@ -103,10 +103,10 @@ static enhope_status read_order(enhope_context *ctx, const eh_safetensors *st, p
 /* The degrees of freedom of the student similarity; 1 if missing. */
 static enhope_status read_dof(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
-    eh_pair_view dof = {"freedom", eh_safetensors_text(st, "freedom")};
+    eh_pair_view old = {"freedom", eh_safetensors_text(st, "freedom")}; /* the key of version 0.1 */
     p->dof = 1;
-    if (!dof.value) return ENHOPE_OK;
-    EH_TRY(eh_old_setting(ctx, p->version, &dof));
+    if (!old.value) return eh_safetensors_text(st, "dof") ? number(ctx, st, "dof", 1, EH_DOF_MAX, &p->dof) : ENHOPE_OK;
+    EH_TRY(eh_old_setting(ctx, p->version, &old));
     return number(ctx, st, "freedom", 1, EH_DOF_MAX, &p->dof);
 }
 
@@ -353,6 +353,10 @@ static enhope_status copy_lists(enhope_context *ctx, const plan *p, enhope_model
         eh_pair_view setting = {item->string, item->valuestring};
         EH_TRY(eh_old_setting(ctx, p->version, &setting));
         if (!setting.name) continue;
+        for (int64_t j = 0; j < i; j++)
+            if (!strcmp(model->setting.pair[j].name, setting.name))
+                return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'settings' contains '%s' under two names",
+                               setting.name);
         EH_TRY(eh_new_text(ctx, "a name", setting.name, &model->setting.pair[i].name));
         EH_TRY(eh_new_text(ctx, "a name", setting.value, &model->setting.pair[i++].value));
     }

@@ -164,7 +164,7 @@ static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope
         EH_TRY(add_text(ctx, meta, "unit", s->relu ? "relu" : "sigmoid"));
     }
     EH_TRY(add_text(ctx, meta, "similarity", model->gaussian ? "gaussian" : "student"));
-    if (!model->gaussian && model->dof != 1) EH_TRY(add_number(ctx, meta, "freedom", model->dof));
+    if (!model->gaussian && model->dof != 1) EH_TRY(add_number(ctx, meta, "dof", model->dof));
     EH_TRY(add_number(ctx, meta, "neighbours", model->k));
     EH_TRY(add_evaluation(ctx, meta, model));
     if (model->image_rows > 0) {

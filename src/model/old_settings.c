@@ -1,32 +1,76 @@
-/* Settings of earlier versions and their current names, in one table. A model that was trained
- * with a removed setting in effect is refused, because this version cannot continue it. */
+/* The table of settings that earlier versions had under another name or that were removed. Settings, command line,
+ * Python and model files use it. */
 #include <string.h>
 
 #include "base/json.h"
+#include "enhope_advanced.h"
 #include "model/model.h"
 
+/* The values of an old setting that a model may have. */
 enum { ANY = 0, NEUTRAL, ODD, BALANCE, ONE_ORDER };
 
 static const struct {
     const char *old, *now; /* now NULL: removed */
-    int rule;              /* which values are accepted */
-    const char *neutral;   /* NEUTRAL: this one alone */
+    int rule;
+    const char *neutral; /* for NEUTRAL: the only accepted value */
     const char *expected;
 } table[] = {
+    {"dims", "n_components", ANY, NULL, NULL},
+    {"factors", "n_factors", ANY, NULL, NULL},
+    {"hidden", "n_hidden", ANY, NULL, NULL},
+    {"layers", "hidden_layer_sizes", ANY, NULL, NULL},
+    {"unit", "activation", ANY, NULL, NULL},
+    {"start", "init_scale", ANY, NULL, NULL},
+    {"z", "n_exemplars", ANY, NULL, NULL},
+    {"form", "normalizer", ANY, NULL, NULL},
+    {"weight", "target_weight", ANY, NULL, NULL},
+    {"links", "graph_k", ANY, NULL, NULL},
+    {"targets", "lmnn_k", ANY, NULL, NULL},
+    {"epochs", "n_epochs", ANY, NULL, NULL},
+    {"batch", "batch_size", ANY, NULL, NULL},
+    {"parts", "n_chunks", ANY, NULL, NULL},
+    {"iterations", "line_searches", ANY, NULL, NULL},
+    {"rate", "learning_rate", ANY, NULL, NULL},
+    {"adversary", "adversarial_step", ANY, NULL, NULL},
+    {"valid", "validation_fraction", ANY, NULL, NULL},
+    {"time", "time_limit", ANY, NULL, NULL},
+    {"scale", "scaling", ANY, NULL, NULL},
+    {"neighbours", "n_neighbors", ANY, NULL, NULL},
+    {"seed", "random_state", ANY, NULL, NULL},
+    {"smooth", "label_smoothing", ANY, NULL, NULL},
+    {"balance", "class_weight", BALANCE, NULL, "class_weight is none or balanced (0 or 1)"},
+    {"freedom", "dof", ODD, NULL, "dof is an odd number from 1 to 15"},
+    {"order", "order", ONE_ORDER, NULL, "all factors have one order"},
     {"average", NULL, NEUTRAL, "0", "parameters are no longer averaged"},
     {"mix", NULL, NEUTRAL, "0", "samples are no longer mixed"},
-    {"norm", NULL, NEUTRAL, "linf", "the adversary moves each input by the same step"},
+    {"norm", NULL, NEUTRAL, "linf", "the adversarial step changes each input by the same amount"},
     {"push", NULL, ANY, NULL, NULL},
     {"warmup", NULL, ANY, NULL, NULL},
     {"beta1", NULL, ANY, NULL, NULL},
     {"beta2", NULL, ANY, NULL, NULL},
     {"pairs", NULL, ANY, NULL, NULL},
-    {"smooth", "label_smoothing", ANY, NULL, NULL},
-    {"balance", "class_weight", BALANCE, NULL, "class_weight is none or balanced (0 or 1)"},
-    {"freedom", "dof", ODD, NULL, "dof is an odd number from 1 to 15"},
-    {"order", "order", ONE_ORDER, NULL, "all factors have one order"},
 };
-_Static_assert(EH_DOF_MAX == 15, "the table defines it");
+enum { COUNT = sizeof table / sizeof *table };
+_Static_assert(EH_DOF_MAX == 15, "the table states it");
+
+static int find(const char *name)
+{
+    int i = 0;
+    while (i < COUNT && strcmp(table[i].old, name) != 0) i++;
+    return i;
+}
+
+const char *eh_old_setting_name(int i)
+{
+    return i >= 0 && i < COUNT ? table[i].old : NULL;
+}
+
+const char *enhope_setting_current_name(const char *old)
+{
+    const int i = find(old);
+    if (i == COUNT || (table[i].now && !strcmp(table[i].now, old))) return NULL;
+    return table[i].now ? table[i].now : "";
+}
 
 static bool accepted(int rule, const char *neutral, const char *value)
 {
@@ -45,9 +89,8 @@ static bool accepted(int rule, const char *neutral, const char *value)
 
 enhope_status eh_old_setting(enhope_context *ctx, const char *version, eh_pair_view *setting)
 {
-    size_t i = 0;
-    while (i < sizeof table / sizeof *table && strcmp(table[i].old, setting->name) != 0) i++;
-    if (i == sizeof table / sizeof *table) return ENHOPE_OK;
+    const int i = find(setting->name);
+    if (i == COUNT) return ENHOPE_OK;
     char quote[EH_QUOTE], by[EH_QUOTE];
     if (!accepted(table[i].rule, table[i].neutral, setting->value))
         return eh_fail(

@@ -107,8 +107,8 @@ static enhope_status give_state(enhope_trainer *t, const tensors *s)
     t->losses.known = t->state.batch;
     t->optim->step = t->state.step;
     t->run.interrupted = t->run.stopping = false;
-    t->done =
-        t->state.diverged || eh_train_finished(t) || (t->set.optim.time > 0 && t->state.seconds >= t->set.optim.time);
+    t->done = t->state.diverged || eh_train_finished(t) ||
+              (t->set.optim.time_limit > 0 && t->state.seconds >= t->set.optim.time_limit);
     memcpy(p->exemplar_label, s->data[LABELS], (size_t)s->tensor[LABELS].end);
     memcpy(t->mul, s->data[MUL], (size_t)s->tensor[MUL].end);
     eh_compute_begin(cp);
@@ -169,11 +169,11 @@ static enhope_status compare_settings(const enhope_trainer *t, const eh_safetens
         char key[64], quote[EH_QUOTE];
         setting_key(&now.pair[i], key, sizeof key);
         const char *before = eh_safetensors_text(st, key);
-        if (!strcmp(now.pair[i].name, "time") || (before && !strcmp(before, now.pair[i].value))) continue;
-        EH_CHECK(
-            eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                    "%s was %s in the checkpoint and is %s now; resume with the same settings (only time may change)",
-                    now.pair[i].name, before ? eh_json_quote(before, quote) : "not known", now.pair[i].value));
+        if (!strcmp(now.pair[i].name, "time_limit") || (before && !strcmp(before, now.pair[i].value))) continue;
+        EH_CHECK(eh_fail(
+            t->ctx, ENHOPE_ERROR_ARGUMENT,
+            "%s was %s in the checkpoint and is %s now; resume with the same settings (only time_limit may change)",
+            now.pair[i].name, before ? eh_json_quote(before, quote) : "not known", now.pair[i].value));
     }
 cleanup:
     free_texts(&now);
@@ -400,7 +400,7 @@ static enhope_status read_state(enhope_trainer *t, eh_safetensors *st, tensors *
     EH_TRY(compare_settings(t, st));
     EH_TRY(fill(t->ctx, st, &first, counters));
     const eh_train_state read = eh_train_state_counters(counters);
-    if (!eh_train_state_valid(&read, t->set.optim.epochs, t->batches.count))
+    if (!eh_train_state_valid(&read, t->set.optim.n_epochs, t->batches.count))
         return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "its counters are out of bounds");
     EH_TRY(plan(t, read.epoch, read.best_epoch > 0, s));
     for (int i = 0; i < TENSORS; i++)

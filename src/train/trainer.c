@@ -22,14 +22,14 @@ static double seconds(const enhope_trainer *t)
 
 bool eh_train_finished(const enhope_trainer *t)
 {
-    return t->state.epoch >= t->set.optim.epochs || eh_train_state_stale(&t->state, t->set.optim.patience);
+    return t->state.epoch >= t->set.optim.n_epochs || eh_train_state_stale(&t->state, t->set.optim.patience);
 }
 
 /* All ranks use the clock of rank 0. */
 static bool out_of_time(enhope_trainer *t)
 {
-    if (!(t->set.optim.time > 0)) return false;
-    t->run.late = seconds(t) >= t->set.optim.time;
+    if (!(t->set.optim.time_limit > 0)) return false;
+    t->run.late = seconds(t) >= t->set.optim.time_limit;
     eh_comm_broadcast(t->ctx, &t->run.late, sizeof t->run.late);
     return t->run.late;
 }
@@ -40,10 +40,11 @@ static enhope_status diverge(enhope_trainer *t, const char *what)
 {
     const eh_train_state *s = &t->state;
     if (!s->best_epoch)
-        return eh_fail(t->ctx, ENHOPE_ERROR_COMPUTE,
-                       "training diverged: %s is not finite in epoch %lld, batch %lld; try a lower rate or another "
-                       "scale",
-                       what, (long long)s->epoch + 1, (long long)t->losses.known + 1);
+        return eh_fail(
+            t->ctx, ENHOPE_ERROR_COMPUTE,
+            "training diverged: %s is not finite in epoch %lld, batch %lld; try a lower learning_rate or another "
+            "scaling",
+            what, (long long)s->epoch + 1, (long long)t->losses.known + 1);
     eh_log(t->ctx, ENHOPE_LOG_WARNING, "training diverged in epoch %lld: the best state so far, of epoch %lld, is kept",
            (long long)s->epoch + 1, (long long)s->best_epoch);
     t->state.diverged = 1;
@@ -55,12 +56,13 @@ static void report(const enhope_trainer *t, bool epoch_done, enhope_progress *p)
 {
     const eh_train_state *s = &t->state;
     const int64_t batches = t->batches.count;
-    const double part = (double)s->epoch + (double)s->batch / (double)batches, all = (double)t->set.optim.epochs;
+    const double part = (double)s->epoch + (double)s->batch / (double)batches, all = (double)t->set.optim.n_epochs;
     double left = part > 0 ? s->seconds / part * (all - part) : 0;
-    if (t->set.optim.time > 0 && t->set.optim.time - s->seconds < left) left = t->set.optim.time - s->seconds;
+    if (t->set.optim.time_limit > 0 && t->set.optim.time_limit - s->seconds < left)
+        left = t->set.optim.time_limit - s->seconds;
     *p = (enhope_progress){
         .epoch = s->epoch,
-        .epochs = t->set.optim.epochs,
+        .epochs = t->set.optim.n_epochs,
         .batch = epoch_done ? batches : s->batch,
         .batches = batches,
         .loss = s->loss,

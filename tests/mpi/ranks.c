@@ -50,35 +50,35 @@ typedef struct test_case {
     const char *data, *settings;
 } test_case;
 
-#define SMALL "factors=9 hidden=6 batch=170 epochs=2 "
+#define SMALL "n_factors=9 n_hidden=6 batch_size=170 n_epochs=2 "
 static const test_case cases[] = {
-    {"blobs", SMALL "parts=5"},
-    {"blobs", "factors=9 hidden=6 batch=530 epochs=2"}, /* three chunks by default */
-    {"blobs", "factors=9 hidden=6 batch=3 epochs=1"},   /* fewer chunks than ranks */
-    {"blobs", SMALL "parts=5 exemplars=kmeans z=11"},
-    {"blobs", SMALL "parts=5 exemplars=random z=9"},
-    {"blobs", SMALL "parts=7 form=row"},
-    {"blobs", SMALL "parts=7 form=joint noise=0.3 dropout=0.2"},
-    {"blobs", SMALL "parts=4 form=published noise=0 dropout=0"},
-    {"blobs", SMALL "parts=4 label_smoothing=0.1 class_weight=balanced"},
-    {"blobs", SMALL "parts=4 adversary=0.2 exemplars=kmeans"},
-    {"blobs", SMALL "parts=4 solver=cg valid=0"},
-    {"blobs", SMALL "parts=4 solver=lbfgs"},
-    {"digits", SMALL "parts=3 shift=1 affine=1 elastic=0.5"},
-    {"sparse", SMALL "parts=4"},
-    {"sparse", SMALL "parts=4 exemplars=kmeans form=joint"},
-    {"sparse", SMALL "parts=4 noise=0.1"},
-    {"blobs", SMALL "parts=5 method=hope"},
-    {"sparse", SMALL "parts=5 method=hope"},
-    {"blobs", "method=nca batch=170 epochs=2 parts=5"},
-    {"blobs", "method=mcml+ batch=170 epochs=2 parts=3 solver=cg"},
-    {"blobs", "method=linear-en-hope batch=170 epochs=2 parts=3"},
-    {"blobs", "method=snc batch=170 epochs=2 parts=5"},
-    {"blobs", "method=dt-mcml layers=8-7 batch=170 epochs=2 parts=5"},
-    {"blobs", "method=deep-en-hope layers=8-7-5 unit=relu batch=170 epochs=2 parts=5"},
-    {"blobs", "method=pt-sne layers=8-7 batch=170 epochs=2 parts=5 perplexity=9"},
-    {"blobs", "method=pt-sne layers=8-7 batch=170 epochs=2 parts=5 noise=0.2"},
-    {"blobs", "method=lmnn batch=170 epochs=2 parts=5"},
+    {"blobs", SMALL "n_chunks=5"},
+    {"blobs", "n_factors=9 n_hidden=6 batch_size=530 n_epochs=2"}, /* three chunks by default */
+    {"blobs", "n_factors=9 n_hidden=6 batch_size=3 n_epochs=1"},   /* fewer chunks than ranks */
+    {"blobs", SMALL "n_chunks=5 exemplars=kmeans n_exemplars=11"},
+    {"blobs", SMALL "n_chunks=5 exemplars=random n_exemplars=9"},
+    {"blobs", SMALL "n_chunks=7 normalizer=row"},
+    {"blobs", SMALL "n_chunks=7 normalizer=joint noise=0.3 dropout=0.2"},
+    {"blobs", SMALL "n_chunks=4 normalizer=published noise=0 dropout=0"},
+    {"blobs", SMALL "n_chunks=4 label_smoothing=0.1 class_weight=balanced"},
+    {"blobs", SMALL "n_chunks=4 adversarial_step=0.2 exemplars=kmeans"},
+    {"blobs", SMALL "n_chunks=4 solver=cg validation_fraction=0"},
+    {"blobs", SMALL "n_chunks=4 solver=lbfgs"},
+    {"digits", SMALL "n_chunks=3 shift=1 affine=1 elastic=0.5"},
+    {"sparse", SMALL "n_chunks=4"},
+    {"sparse", SMALL "n_chunks=4 exemplars=kmeans normalizer=joint"},
+    {"sparse", SMALL "n_chunks=4 noise=0.1"},
+    {"blobs", SMALL "n_chunks=5 method=hope"},
+    {"sparse", SMALL "n_chunks=5 method=hope"},
+    {"blobs", "method=nca batch_size=170 n_epochs=2 n_chunks=5"},
+    {"blobs", "method=mcml+ batch_size=170 n_epochs=2 n_chunks=3 solver=cg"},
+    {"blobs", "method=linear-en-hope batch_size=170 n_epochs=2 n_chunks=3"},
+    {"blobs", "method=snc batch_size=170 n_epochs=2 n_chunks=5"},
+    {"blobs", "method=dt-mcml hidden_layer_sizes=8-7 batch_size=170 n_epochs=2 n_chunks=5"},
+    {"blobs", "method=deep-en-hope hidden_layer_sizes=8-7-5 activation=relu batch_size=170 n_epochs=2 n_chunks=5"},
+    {"blobs", "method=pt-sne hidden_layer_sizes=8-7 batch_size=170 n_epochs=2 n_chunks=5 perplexity=9"},
+    {"blobs", "method=pt-sne hidden_layer_sizes=8-7 batch_size=170 n_epochs=2 n_chunks=5 noise=0.2"},
+    {"blobs", "method=lmnn batch_size=170 n_epochs=2 n_chunks=5"},
     {"blobs", "method=pca"},
     {"blobs", "method=lpp"},
     {"few", "method=mcml"},
@@ -192,7 +192,7 @@ static enhope_status evaluate(enhope_context *ctx, const enhope_model *model, co
  * there are fewer allocations, and all ranks succeed; otherwise all ranks have a message. */
 static bool fails_together(enhope_context *ctx, int64_t k, bool evaluating)
 {
-    static const test_case which = {"blobs", SMALL "parts=4 exemplars=kmeans"};
+    static const test_case which = {"blobs", SMALL "n_chunks=4 exemplars=kmeans"};
     const int rank = enhope_context_rank(ctx), last = enhope_context_ranks(ctx) - 1;
     enhope_dataset *data = read_data(ctx, which.data);
     enhope_settings *settings = make_settings(ctx, &which);
@@ -221,7 +221,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < CASES; i++) same_model(alone, ranks, &cases[i], PLAIN, argv[1]);
     same_model(alone, ranks, &cases[0], ON, argv[1]);
     for (int i = 0; i < CASES; i++)
-        if (strstr(cases[i].settings, "parts")) same_model(alone, ranks, &cases[i], STAGED, argv[1]);
+        if (strstr(cases[i].settings, "n_chunks")) same_model(alone, ranks, &cases[i], STAGED, argv[1]);
     int64_t k = 0;
     while (fails_together(ranks, k, false)) k += enhope_context_ranks(ranks) == 2 ? 1 : 1 + k / 8;
     for (int64_t j = 0; fails_together(ranks, j, true); j++) k++;

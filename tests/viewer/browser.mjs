@@ -341,7 +341,7 @@ const tests = {
 
   async 'the animation of training ends at the model'() {
     const made = 'synthetic:digits,n=1000,seed=1';
-    run('train', '--data', made, '--factors', '20', '--hidden', '12', '--epochs', '6', '--batch', '100', '--quiet', '-o', 'played.safetensors');
+    run('train', '--data', made, '--n-factors', '20', '--n-hidden', '12', '--n-epochs', '6', '--batch-size', '100', '--quiet', '-o', 'played.safetensors');
     run('view', 'played.safetensors', '--data', made, '--history', '-o', 'played.html');
     const page = await open('played.html');
     const steps = await page.evaluate(() => window.enhope.about.history);
@@ -423,7 +423,7 @@ const tests = {
 
   async 'no labels, no exemplars, many classes, more dimensions'() {
     const blobs = 'synthetic:blobs,n=400,classes=30,inputs=70,seed=5';
-    run('train', '--data', blobs, '--method', 'pca', '--dims', '3', '--quiet', '-o', 'pca.safetensors');
+    run('train', '--data', blobs, '--method', 'pca', '--n-components', '3', '--quiet', '-o', 'pca.safetensors');
     run('view', 'pca.safetensors', '--data', blobs, '-o', 'pca.html');
     const page = await open('pca.html');
     assert.match(await page.textContent('#notes'), /3 dimensions; the map shows the first two/);
@@ -449,7 +449,7 @@ const tests = {
     run('view', 'digits.safetensors', '--data', REAL ? DIGITS : 'synthetic:digits,n=10000,seed=2', '-o', 'large.html');
     assert.ok(statSync(join(folder, 'large.html')).size < 8e6);
     const blobs = (n) => `synthetic:blobs,n=${n},classes=5,inputs=3,seed=1`;
-    run('train', '--data', blobs(500), '--factors', '8', '--hidden', '6', '--epochs', '3', '--quiet', '-o', 'million.safetensors');
+    run('train', '--data', blobs(500), '--n-factors', '8', '--n-hidden', '6', '--n-epochs', '3', '--quiet', '-o', 'million.safetensors');
     run('view', 'million.safetensors', '--data', blobs(1000000), '--sample', '1000000', '--bare', '-o', 'million.html');
     assert.ok(statSync(join(folder, 'million.html')).size < 20e6);
     const page = await open('million.html');
@@ -468,7 +468,7 @@ const tests = {
     const lines = [`"a<b>&amp;","</script><script>window.evil=3</script>",c,class`];
     for (let i = 0; i < 240; i++) lines.push(`${(i % 3) + (i % 7) / 9},${(i % 5) / 4},${((i * i) % 11) / 5},"${evil[i % 3].replaceAll('"', '""')}"`);
     writeFileSync(join(folder, 'evil.csv'), lines.join('\n') + '\n');
-    run('train', '--data', 'evil.csv', '--label', 'class', '--factors', '12', '--hidden', '8', '--epochs', '30', '--quiet', '-o', 'evil.safetensors');
+    run('train', '--data', 'evil.csv', '--label', 'class', '--n-factors', '12', '--n-hidden', '8', '--n-epochs', '30', '--quiet', '-o', 'evil.safetensors');
     run('view', 'evil.safetensors', '--data', 'evil.csv', '--label', 'class', '--title', '</title><script>window.evil=4</script>', '-o', 'evil.html');
     const page = await open('evil.html');
     assert.equal(await page.evaluate(() => window.evil), undefined);
@@ -510,7 +510,7 @@ const tests = {
       lines.push(`${sport ? 'sport' : 'space'} ${[...present.map((j) => j + 1), 7].map((j) => `${j}:1`).join(' ')}`);
     }
     writeFileSync(join(folder, 'words.svm'), lines.join('\n') + '\n');
-    run('train', '--data', 'words.svm', '--factors', '12', '--hidden', '8', '--epochs', '20', '--quiet', '-o', 'words.safetensors');
+    run('train', '--data', 'words.svm', '--n-factors', '12', '--n-hidden', '8', '--n-epochs', '20', '--quiet', '-o', 'words.safetensors');
     run('view', 'words.safetensors', '--data', 'words.svm', '-o', 'words.html');
     // LIBSVM files have no input names, so the test inserts them
     const file = join(folder, 'words.html');
@@ -535,7 +535,7 @@ const REAL = process.env.ENHOPE_DATA && existsSync(join(process.env.ENHOPE_DATA,
 const DIGITS = REAL ? join(process.env.ENHOPE_DATA, 'mnist') : 'synthetic:digits,n=1500,seed=2';
 const N = 1500;
 const CLASSES = [...'0123456789'];
-run('train', '--data', REAL ? DIGITS : 'synthetic:digits,n=3000,seed=1', '--limit', REAL ? '10000' : '3000', '--factors', '100', '--hidden', '60', '--epochs', '12', '-z', '20', '--seed', '1', '--quiet', '-o', 'digits.safetensors');
+run('train', '--data', REAL ? DIGITS : 'synthetic:digits,n=3000,seed=1', '--limit', REAL ? '10000' : '3000', '--n-factors', '100', '--n-hidden', '60', '--n-epochs', '12', '-z', '20', '--random-state', '1', '--quiet', '-o', 'digits.safetensors');
 run('view', 'digits.safetensors', '--data', DIGITS, '--limit', N, '-o', 'digits.html');
 
 let failed = 0;

@@ -13,13 +13,13 @@ const run = (...args) => execFileSync(enhope, args, { cwd: folder, encoding: 'ut
 const rows = (csv) => csv.trim().split('\n').slice(1).map((line) => line.split(',').map((text) => text.replaceAll('"', '')));
 
 const data = 'synthetic:blobs,n=400,classes=4,inputs=13,seed=3';
-const small = ['--epochs', '3', '--quiet', '--limit', '300'];
+const small = ['--n-epochs', '3', '--quiet', '--limit', '300'];
 const models = [
-  ['hope', ['--method', 'en-hope', '--order', '3', '--factors', '17', '--hidden', '9', '-z', '11']],
-  ['dof', ['--method', 'en-hope', '--order', '1', '--factors', '8', '--hidden', '5', '-z', '8', '--dof', '5', '-k', '3']],
-  ['gaussian', ['--method', 'en-hope', '--order', '4', '--factors', '8', '--hidden', '5', '--similarity', 'gaussian', '--scale', 'standard']],
-  ['mlp', ['--method', 'deep-en-hope', '--layers', '12-7-5']],
-  ['relu', ['--method', 'dt-mcml', '--layers', '12-7', '--unit', 'relu']],
+  ['hope', ['--method', 'en-hope', '--order', '3', '--n-factors', '17', '--n-hidden', '9', '-z', '11']],
+  ['dof', ['--method', 'en-hope', '--order', '1', '--n-factors', '8', '--n-hidden', '5', '-z', '8', '--dof', '5', '-k', '3']],
+  ['gaussian', ['--method', 'en-hope', '--order', '4', '--n-factors', '8', '--n-hidden', '5', '--similarity', 'gaussian', '--scaling', 'standard']],
+  ['mlp', ['--method', 'deep-en-hope', '--hidden-layer-sizes', '12-7-5']],
+  ['relu', ['--method', 'dt-mcml', '--hidden-layer-sizes', '12-7', '--activation', 'relu']],
   ['linear', ['--method', 'linear-en-hope', '-z', '8']],
   ['points', ['--method', 'mcml+', '-k', '5']],
   ['identity', ['--method', 'snc', '-z', '8']],

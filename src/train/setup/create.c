@@ -49,8 +49,8 @@ static void log_rows(const enhope_trainer *t, double valid)
 
 static enhope_status choose_rows(enhope_trainer *t)
 {
-    const eh_samples_settings rows = {.seed = (uint64_t)t->set.seed,
-                                      .valid = t->method->compared == EH_NOTHING ? 0 : t->set.valid,
+    const eh_samples_settings rows = {.seed = (uint64_t)t->set.random_state,
+                                      .valid = t->method->compared == EH_NOTHING ? 0 : t->set.validation_fraction,
                                       .one_class = t->from && t->from->exemplars};
     eh_windows_settings stream = {0};
     if (!t->data->label && !(t->data->store && t->data->store->labeled))
@@ -75,9 +75,9 @@ static enhope_status fit_scaling(enhope_trainer *t)
         memcpy(t->mul, t->from->mul, (size_t)H * sizeof *t->mul);
         return ENHOPE_OK;
     }
-    eh_scale scale = (eh_scale)t->set.scale;
+    eh_scale scale = (eh_scale)t->set.scaling;
     EH_TRY(eh_scaling_fit(t->ctx, &scale, t->samples.x, t->samples.rows, t->samples.resident_n, t->shift, t->mul));
-    t->set.scale = scale;
+    t->set.scaling = scale;
     return ENHOPE_OK;
 }
 
@@ -181,15 +181,16 @@ static enhope_status prepare(enhope_trainer *t, eh_plan *plan)
                               .samples = &t->samples,
                               .windows = t->windows,
                               .table = &t->embedder.table,
-                              .seed = (uint64_t)t->set.seed,
+                              .seed = (uint64_t)t->set.random_state,
                               .past = t->past,
-                              .epochs = t->set.optim.epochs,
+                              .epochs = t->set.optim.n_epochs,
                               .count = plan->batches,
                               .targets = plan->hinge.targets,
                               .chunks = plan->chunks};
     t->loss.objective = plan->objective;
     eh_embedder_init(&t->embedder, t->ctx, t->cp, t->method->map, &plan->shape);
-    if (t->windows) EH_TRY(eh_windows_open(t->windows, plan->batches, t->set.optim.epochs, &plan->chunks, &t->samples));
+    if (t->windows)
+        EH_TRY(eh_windows_open(t->windows, plan->batches, t->set.optim.n_epochs, &plan->chunks, &t->samples));
     EH_TRY(fit_scaling(t));
     if (!computes) {
         t->done = true;

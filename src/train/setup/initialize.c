@@ -12,12 +12,12 @@ enhope_status eh_setup_exemplars(enhope_trainer *t)
     enhope_status status;
     /* all ranks enter the next call, or none does */
     EH_CHECK(eh_comm_check(t->ctx, eh_new(t->ctx, "exemplars", p->z * p->H, sizeof *E, (void **)&E)));
-    const bool points = t->set.objective.exemplars == EH_START_RANDOM || (p->learned && t->method->own_scale);
+    const bool points = t->set.objective.exemplars == EH_EXEMPLARS_RANDOM || (p->learned && t->method->own_scale);
     if (t->from)
         EH_CHECK(eh_setup_more_exemplars(t, E));
     else
         EH_CHECK((points ? eh_exemplar_random : eh_exemplar_kmeans)(t->ctx, t->cp, &e->table, s->rows, s->resident_n,
-                                                                    s->classes, p->z, (uint64_t)t->set.seed, E,
+                                                                    s->classes, p->z, (uint64_t)t->set.random_state, E,
                                                                     p->exemplar_label));
     t->cp->op->write(t->cp, eh_parameters_exemplars(p, p->theta), E, p->z * p->H);
     t->cp->op->send(t->cp, e->reference_label, p->exemplar_label, (size_t)p->z * sizeof *p->exemplar_label);
@@ -37,7 +37,7 @@ enhope_status eh_setup_map(enhope_trainer *t, int64_t n)
         cp->op->write(cp, p->theta, t->from->theta, p->map_count);
         return ENHOPE_OK;
     }
-    if (t->method->pca_start) return eh_train_solve(t, EH_SOLVE_PCA, t->set.map.start, &lost);
+    if (t->method->pca_start) return eh_train_solve(t, EH_SOLVE_PCA, t->set.map.init_scale, &lost);
     const bool packed = !cp->packed_is_real;
     float *host = NULL;
     eh_real *X = NULL; /* (n, ld) the sample as reals, if packed values have another type */
@@ -46,8 +46,8 @@ enhope_status eh_setup_map(enhope_trainer *t, int64_t n)
     if (packed) EH_CHECK(eh_compute_new(cp, t->ctx, "a sample", n * e->ld, cp->op->real_size, &X));
     if (packed) cp->op->gather(cp, &e->table, t->samples.placed_rows, n, X, e->ld, NULL);
     cp->op->gather_packed(cp, &e->table, t->samples.placed_rows, n, e->X, e->ld, NULL, NULL);
-    e->map->init(&e->shape, cp, (uint64_t)t->set.seed, t->set.map.start, packed ? X : (eh_real *)e->X, e->X, e->ld, n,
-                 host, p->theta, e->work);
+    e->map->init(&e->shape, cp, (uint64_t)t->set.random_state, t->set.map.init_scale, packed ? X : (eh_real *)e->X,
+                 e->X, e->ld, n, host, p->theta, e->work);
 cleanup:
     if (X) cp->op->release(cp, X);
     eh_free(host);
@@ -69,11 +69,11 @@ enhope_status eh_setup_optimizer(enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
     const eh_optim_type *type = eh_setup_optim_type(s);
-    const int64_t steps = s->optim.epochs * t->batches.count;
+    const int64_t steps = s->optim.n_epochs * t->batches.count;
     const eh_optim_settings set = {
-        .iterations = type == &eh_optim_adam ? 1 : s->optim.iterations,
+        .iterations = type == &eh_optim_adam ? 1 : s->optim.line_searches,
         .memory = LBFGS_MEMORY,
-        .rate = s->optim.rate,
+        .rate = s->optim.learning_rate,
         .beta1 = BETA1,
         .beta2 = BETA2,
         .epsilon = 1e-8,
@@ -89,9 +89,9 @@ enhope_status eh_setup_optimizer(enhope_trainer *t)
 enhope_status eh_setup_neighbors(enhope_trainer *t)
 {
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
-    const int64_t r = exemplars ? t->parameters.z : t->samples.resident_n, k = t->set.neighbours;
+    const int64_t r = exemplars ? t->parameters.z : t->samples.resident_n, k = t->set.n_neighbors;
     if (k > r)
-        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "neighbours is %lld, but there are %lld %s; use at most as many",
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "n_neighbors is %lld, but there are %lld %s; use at most as many",
                        (long long)k, (long long)r, exemplars ? "exemplars" : "training points");
     if (k)
         t->k = (int32_t)k;
@@ -101,6 +101,6 @@ enhope_status eh_setup_neighbors(enhope_trainer *t)
         t->k = eh_default_neighbors(t->parameters.exemplar_label, r);
     else
         t->k = r < EH_NEIGHBORS ? (int32_t)r : EH_NEIGHBORS;
-    t->set.neighbours = t->k;
+    t->set.n_neighbors = t->k;
     return t->cp ? eh_embedder_search(&t->embedder, t->embedder.capacity, t->k, NULL) : ENHOPE_OK;
 }

@@ -25,7 +25,7 @@ static enhope_status resolve_input_target(enhope_trainer *t, const eh_plan *plan
     enum { MAX_BATCH = 20000 }; /* samples of a batch: the target has a probability for each pair */
     if (batch > MAX_BATCH)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "batch is %lld: %s stores a probability for every pair of a batch; use at most %d samples",
+                       "batch_size is %lld: %s stores a probability for every pair of a batch; use at most %d samples",
                        (long long)batch, t->method->info.name, MAX_BATCH);
     /* beyond three times the perplexity, neighbors have next to no weight */
     const double max = fmax(1, (double)(t->samples.n / plan->batches - 1) / 3);
@@ -49,7 +49,7 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
                                  .elastic = s->augment.elastic,
                                  .noise = s->augment.noise,
                                  .dropout = s->augment.dropout,
-                                 .seed = (uint64_t)s->seed};
+                                 .seed = (uint64_t)s->random_state};
     if (!eh_method_learns(t->method)) return ENHOPE_OK;
     const bool moved = s->augment.shift > 0 || s->augment.affine > 0 || s->augment.elastic > 0;
     plan->augmented = moved || s->augment.noise > 0 || s->augment.dropout > 0;
@@ -74,7 +74,7 @@ static enhope_status resolve_augmentation(const enhope_trainer *t, eh_plan *plan
 /* Whether the size of a batch is set, by the caller or by a recipe of a publication. */
 static bool batch_is_chosen(const enhope_trainer *t)
 {
-    return EH_EXPLICIT(&t->set, optim.batch) || eh_recipe_sets(t->set.recipe, "batch");
+    return EH_EXPLICIT(&t->set, optim.batch_size) || eh_recipe_sets(t->set.recipe, "batch_size");
 }
 
 /* Samples of a batch. If the size is not set, an epoch of an exemplar method has at least 50
@@ -82,10 +82,10 @@ static bool batch_is_chosen(const enhope_trainer *t)
 static int64_t resolve_batch(enhope_trainer *t)
 {
     enum { MIN_SIZE = 20, BATCHES = 50 };
-    int64_t batch = t->set.optim.batch ? t->set.optim.batch : t->samples.n;
+    int64_t batch = t->set.optim.batch_size ? t->set.optim.batch_size : t->samples.n;
     if (!batch_is_chosen(t) && t->method->compared == EH_EXEMPLARS) {
         const int64_t max = eh_max(t->samples.n / BATCHES, MIN_SIZE);
-        if (batch > max) t->set.optim.batch = batch = max;
+        if (batch > max) t->set.optim.batch_size = batch = max;
     }
     return batch < t->samples.n ? batch : t->samples.n;
 }
@@ -96,12 +96,12 @@ static enhope_status resolve_window(enhope_trainer *t, int64_t *batch)
     enum { MIN_BATCHES = 4 }; /* batches of a window, if the size of a batch is not set */
     const int64_t samples = eh_windows_samples(t->windows);
     if (batch_is_chosen(t) && *batch > samples)
-        return eh_fail(
-            t->ctx, ENHOPE_ERROR_ARGUMENT,
-            "batch is %lld: a window of streamed data has about %lld samples; use a smaller batch or raise --memory",
-            (long long)t->set.optim.batch, (long long)samples);
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                       "batch_size is %lld: a window of streamed data has about %lld samples; use a smaller batch or "
+                       "raise --memory",
+                       (long long)t->set.optim.batch_size, (long long)samples);
     if (!batch_is_chosen(t) && *batch > samples / MIN_BATCHES)
-        t->set.optim.batch = *batch = eh_max(samples / MIN_BATCHES, 1);
+        t->set.optim.batch_size = *batch = eh_max(samples / MIN_BATCHES, 1);
     return ENHOPE_OK;
 }
 
@@ -110,8 +110,8 @@ static void resolve_epochs(enhope_trainer *t, const eh_plan *plan)
 {
     enum { MIN_STEPS = 1000 };
     const int64_t min = (MIN_STEPS + plan->batches - 1) / plan->batches;
-    if (!EH_EXPLICIT(&t->set, optim.epochs) && t->set.optim.solver == EH_SOLVER_ADAM && t->set.optim.epochs < min)
-        t->set.optim.epochs = min;
+    if (!EH_EXPLICIT(&t->set, optim.n_epochs) && t->set.optim.solver == EH_SOLVER_ADAM && t->set.optim.n_epochs < min)
+        t->set.optim.n_epochs = min;
 }
 
 /* The mean square of the initial responses. Third and higher powers of responses of order one
@@ -119,9 +119,10 @@ static void resolve_epochs(enhope_trainer *t, const eh_plan *plan)
 static enhope_status resolve_start(enhope_trainer *t, const eh_map_shape *shape)
 {
     const double min = 1e-9;
-    if (t->set.map.start == 0) t->set.map.start = shape->order > 2 ? 0.3 : 1;
-    if (t->set.map.start >= min) return ENHOPE_OK;
-    return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "start is %g: expected 0, or at least %g", t->set.map.start, min);
+    if (t->set.map.init_scale == 0) t->set.map.init_scale = shape->order > 2 ? 0.3 : 1;
+    if (t->set.map.init_scale >= min) return ENHOPE_OK;
+    return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "init_scale is %g: expected 0, or at least %g", t->set.map.init_scale,
+                   min);
 }
 
 /* Augmented inputs and inputs of an adversarial step are dense. For sparse data both are off
@@ -132,9 +133,9 @@ static enhope_status resolve_inputs(enhope_trainer *t, eh_plan *plan)
     const bool sparse = t->data->x.kind == ENHOPE_CSR && t->method->map->sparse;
     if (sparse && !EH_EXPLICIT(s, augment.noise)) s->augment.noise = 0;
     if (sparse && !EH_EXPLICIT(s, augment.dropout)) s->augment.dropout = 0;
-    if (sparse && !EH_EXPLICIT(s, augment.adversary)) s->augment.adversary = 0;
+    if (sparse && !EH_EXPLICIT(s, augment.adversarial_step)) s->augment.adversarial_step = 0;
     EH_TRY(resolve_augmentation(t, plan));
-    plan->adversary = t->method->solve ? 0 : s->augment.adversary;
+    plan->adversary = t->method->solve ? 0 : s->augment.adversarial_step;
     plan->sparse = sparse && !plan->augmented && !(plan->adversary > 0);
     return ENHOPE_OK;
 }
@@ -145,13 +146,13 @@ static enhope_status resolve_map(enhope_trainer *t, eh_plan *plan)
     const eh_map *map = t->method->map;
     const int64_t H = t->data->x.H;
     eh_map_shape *shape = &plan->shape;
-    *shape = (eh_map_shape){.H = H, .h = map == &eh_map_identity ? H : s->map.dims};
+    *shape = (eh_map_shape){.H = H, .h = map == &eh_map_identity ? H : s->map.n_components};
     if (map == &eh_map_mlp) {
-        eh_map_layers_parse(s->map.layers, shape);
-        shape->relu = s->map.unit == EH_UNIT_RELU;
+        eh_map_layers_parse(s->map.hidden_layer_sizes, shape);
+        shape->relu = s->map.activation == EH_ACTIVATION_RELU;
     }
     if (map == &eh_map_hope) {
-        shape->F = s->map.factors, shape->m = s->map.hidden;
+        shape->F = s->map.n_factors, shape->m = s->map.n_hidden;
         shape->order = (int)s->map.order;
     }
     return resolve_start(t, shape);
@@ -168,17 +169,17 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
         .row = eh_settings_row(s, method),
         .nca = eh_settings_nca(s, method),
         .self = method->compared == EH_BATCH,
-        .indicator = s->objective.weight == EH_WEIGHT_PAIR,
+        .indicator = s->objective.target_weight == EH_TARGET_WEIGHT_PAIR,
     };
     const bool pairs = !method->hinge && eh_method_learns(method);
     if (s->objective.dof % 2 == 0)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "dof is %lld: expected an odd number from 1 to %d",
                        (long long)s->objective.dof, EH_DOF_MAX);
     s->objective.dof = o->dof = pairs && !o->gaussian ? (int)s->objective.dof : 1;
-    s->objective.form = o->row ? EH_FORM_ROW : EH_FORM_JOINT;
+    s->objective.normalizer = o->row ? EH_NORMALIZER_ROW : EH_NORMALIZER_JOINT;
     s->objective.similarity = o->gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
     s->objective.target = o->nca ? EH_TARGET_NCA : EH_TARGET_MCML;
-    if (method->hinge) plan->hinge = (eh_hinge){.targets = s->objective.targets, .all = t->samples.n};
+    if (method->hinge) plan->hinge = (eh_hinge){.targets = s->objective.lmnn_k, .all = t->samples.n};
     return ENHOPE_OK;
 }
 
@@ -190,15 +191,17 @@ static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
         if (t->from)
             EH_TRY(eh_setup_count_exemplars(t, &plan->z));
         else
-            plan->z = s->objective.z ? s->objective.z : eh_exemplar_default_count(t->samples.present, t->samples.n);
-        plan->learned = s->objective.exemplars == EH_START_LEARNED;
+            plan->z = s->objective.n_exemplars ? s->objective.n_exemplars
+                                               : eh_exemplar_default_count(t->samples.present, t->samples.n);
+        plan->learned = s->objective.exemplars == EH_EXEMPLARS_LEARNED;
         if (t->windows && !t->from && plan->z > t->samples.resident_n)
-            return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                           "z is %lld: streamed data has %lld resident samples for exemplars; use a smaller z or raise "
-                           "--memory",
-                           (long long)plan->z, (long long)t->samples.resident_n);
+            return eh_fail(
+                t->ctx, ENHOPE_ERROR_ARGUMENT,
+                "n_exemplars is %lld: streamed data has %lld resident samples for exemplars; use a smaller z or raise "
+                "--memory",
+                (long long)plan->z, (long long)t->samples.resident_n);
     }
-    s->objective.z = plan->z;
+    s->objective.n_exemplars = plan->z;
     plan->map_count = eh_map_parameters(t->method->map, &plan->shape);
     if (t->from) EH_TRY(eh_setup_check_shape(t, &plan->shape));
     int64_t exemplar_numbers, all;
@@ -206,7 +209,8 @@ static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
         __builtin_add_overflow(plan->map_count, exemplar_numbers, &all))
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
                        "a map of %lld inputs, %lld factors, %lld hidden units and %lld outputs is too large; use fewer",
-                       (long long)H, (long long)s->map.factors, (long long)s->map.hidden, (long long)s->map.dims);
+                       (long long)H, (long long)s->map.n_factors, (long long)s->map.n_hidden,
+                       (long long)s->map.n_components);
     return ENHOPE_OK;
 }
 
@@ -219,7 +223,7 @@ static void resolve_chunks(const enhope_trainer *t, int64_t batch, eh_plan *plan
     const int64_t rows = batch * (1 + plan->hinge.targets), usual = (rows + ROWS - 1) / ROWS;
     int64_t count = eh_min(usual, MAX);
     if (!t->cp || !t->cp->op->host) count = eh_min(ranks, rows);
-    if (t->set.optim.parts) count = eh_min(t->set.optim.parts, rows);
+    if (t->set.optim.n_chunks) count = eh_min(t->set.optim.n_chunks, rows);
     if (t->windows && count > eh_windows_runs(t->windows)) count = eh_windows_runs(t->windows);
     plan->chunks = eh_chunks_of(count, rank, ranks);
 }
@@ -258,7 +262,7 @@ enhope_status eh_setup_resolve(enhope_trainer *t, eh_plan *plan)
     resolve_capacity(t, batch, plan);
     if (t->method->compared == EH_BATCH && batch < 2)
         return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
-                       "batch is %lld: %s compares the samples of a batch; use at least 2", (long long)batch,
+                       "batch_size is %lld: %s compares the samples of a batch; use at least 2", (long long)batch,
                        t->method->info.name);
     return t->method->input_target ? resolve_input_target(t, plan, batch) : ENHOPE_OK;
 }

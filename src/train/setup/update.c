@@ -201,7 +201,7 @@ enhope_status eh_setup_more_exemplars(enhope_trainer *t, float *E)
         if (!status) status = new_rows(t, rows, &found);
         EH_CHECK(eh_comm_check(t->ctx, status));
         EH_CHECK(eh_exemplar_kmeans(t->ctx, t->cp, &t->embedder.table, rows, found, t->data->c, count,
-                                    (uint64_t)t->set.seed, fresh, label));
+                                    (uint64_t)t->set.random_state, fresh, label));
     }
     merge(t, fresh, label, count, E);
 cleanup:

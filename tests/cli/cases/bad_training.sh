@@ -2,20 +2,20 @@
 # neighbors than exemplars, augmentation of images without images, an even dof, settings that do not
 # apply to the method, map, solver or objective.
 try() { enhope "$@"; echo "exit $?"; }
-tiny="--factors 4 --hidden 3 --epochs 2 --batch 0 --quiet"
+tiny="--n-factors 4 --n-hidden 3 --n-epochs 2 --batch-size 0 --quiet"
 printf 'a,b,label\n1,2,x\n3,4,x\n5,7,x\n' > single.csv
 try train --data single.csv $tiny
 printf 'a,b\n1,2\n3,4\n5,7\n' > plain.csv
 try train --data plain.csv --label none $tiny
 try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny -z 2
-try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny -z 4 --neighbours 5
+try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny -z 4 --n-neighbors 5
 try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny -z 6
 for setting in "shift 1" "affine 0.5" "elastic 2"; do
     try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny --$setting -o none.safetensors
 done
 for setting in "--target nca --label-smoothing 0.1" "--method snc --label-smoothing 0.1" \
-    "--method lmnn --class-weight balanced" "--method pca --epochs 3" "--method knn --valid 0.2" "--method nca --factors 20" "--method snc --dims 3" "--iterations 5" "--solver cg --rate 0.1" "--weight pair" \
-    "--similarity gaussian --dof 5" "--method hope -z 20" "--method lpp --graph class --links 3"; do
+    "--method lmnn --class-weight balanced" "--method pca --n-epochs 3" "--method knn --validation-fraction 0.2" "--method nca --n-factors 20" "--method snc --n-components 3" "--line-searches 5" "--solver cg --learning-rate 0.1" "--target-weight pair" \
+    "--similarity gaussian --dof 5" "--method hope -z 20" "--method lpp --graph class --graph-k 3"; do
     try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $setting --quiet -o none.safetensors
 done
 try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 --method pca --recipe paper --quiet -o pca.safetensors

@@ -1,14 +1,14 @@
 # Checkpoints: SIGTERM writes one and reports it; the same command resumes and gives a byte-identical
 # model; checkpoints of another run are refused.
 train() {
-    enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --factors 20 --hidden 10 --batch 100 --epochs 40 \
+    enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --n-factors 20 --n-hidden 10 --batch-size 100 --n-epochs 40 \
         --quiet "$@"
 }
 try() { "$@"; echo "exit $?"; }
 train -o whole.safetensors
 
 # SIGTERM, as batch schedulers send it, ends a run: no model is written
-enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --factors 20 --hidden 10 --batch 100 --epochs 1000000 \
+enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --n-factors 20 --n-hidden 10 --batch-size 100 --n-epochs 1000000 \
     --patience 0 --quiet --checkpoint term --resume --log log.jsonl -o m.safetensors 2> err &
 tries=0
 while [ ! -s log.jsonl ] && [ $tries -lt 200 ]; do sleep 0.05; tries=$((tries + 1)); done
@@ -32,8 +32,8 @@ try train --checkpoint run --resume -o m.safetensors # training is complete
 cmp whole.safetensors m.safetensors && echo "byte-identical"
 
 # other settings, other data, another method, checkpoints without --resume, invalid folders
-try train --checkpoint run --resume --rate 0.001
-try train --checkpoint run --resume --epochs 41
+try train --checkpoint run --resume --learning-rate 0.001
+try train --checkpoint run --resume --n-epochs 41
 try train --checkpoint run --resume --method hope
 try enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --method pca --checkpoint run --resume --quiet
 try train --checkpoint run --resume --data synthetic:blobs,n=400,classes=3,inputs=5,seed=2
@@ -63,7 +63,7 @@ try train --checkpoint run --resume -o m.safetensors
 # a full disk: training continues, and the model is written
 (
     ulimit -f 400 # blocks of 512 bytes: enough for the model, but not for four times as much
-    try train --checkpoint full --factors 200 --hidden 100 -o m.safetensors
+    try train --checkpoint full --n-factors 200 --n-hidden 100 -o m.safetensors
     ls full
 )
 ls

@@ -1,6 +1,6 @@
 # Truncated, empty, malicious and non-model files are refused with a message.
 try() { enhope "$@"; echo "exit $?"; }
-enhope train --data synthetic:blobs,n=60,classes=3,inputs=5,seed=1 --factors 4 --hidden 3 --epochs 1 --quiet \
+enhope train --data synthetic:blobs,n=60,classes=3,inputs=5,seed=1 --n-factors 4 --n-hidden 3 --n-epochs 1 --quiet \
     -o m.safetensors
 : > empty.safetensors
 printf 'hello' > short.safetensors

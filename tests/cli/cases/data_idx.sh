@@ -13,6 +13,6 @@ enhope data set
 enhope data set --part test | grep -e samples -e values
 enhope data set/train-images-idx3-ubyte.gz,set/train-labels-idx1-ubyte.gz --split 9@1 --part test | grep samples
 enhope data set/train-images-idx3-ubyte.gz,set/train-labels-idx1-ubyte.gz --split 9@1 | grep samples
-enhope train --data set --method knn --neighbours 1 --quiet
+enhope train --data set --method knn --n-neighbors 1 --quiet
 enhope eval model.safetensors --data set --json | grep '^  "n": 7,'
 enhope eval model.safetensors --data set --part train | head -n 1

@@ -1,7 +1,7 @@
 # Without a GPU: the list has the reason, --device cuda fails with it, --device auto uses the cpu.
 export CUDA_VISIBLE_DEVICES=-1 # hides the GPUs of a machine that has some
 blobs=synthetic:blobs,n=150,classes=3,inputs=5,seed=3
-tiny="--factors 8 --hidden 6 --epochs 2 --batch 40 --valid 0.2"
+tiny="--n-factors 8 --n-hidden 6 --n-epochs 2 --batch-size 40 --validation-fraction 0.2"
 enhope info --devices > devices
 echo "exit $?"
 why=$(sed -n 's/^cuda *not available: //p' devices)

@@ -1,5 +1,5 @@
 # eval --json has its documented keys, and its numbers are consistent with each other and with predict.
-enhope train --data synthetic:digits,n=600,seed=1 --factors 30 --hidden 20 --epochs 4 --batch 200 --quiet \
+enhope train --data synthetic:digits,n=600,seed=1 --n-factors 30 --n-hidden 20 --n-epochs 4 --batch-size 200 --quiet \
     -o m.safetensors
 enhope eval m.safetensors --data synthetic:digits,n=300,seed=2 --json > e.json
 enhope predict m.safetensors --data synthetic:digits,n=300,seed=2 > p.csv

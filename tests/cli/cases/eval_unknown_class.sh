@@ -14,7 +14,7 @@ a,b,label
 9.3,9.2,blue
 4.4,4.5,green
 END
-enhope train --data train.csv --factors 4 --hidden 3 --epochs 10 --valid 0 --batch 0 --neighbours 1 -z 2 --quiet
+enhope train --data train.csv --n-factors 4 --n-hidden 3 --n-epochs 10 --validation-fraction 0 --batch-size 0 --n-neighbors 1 -z 2 --quiet
 enhope eval model.safetensors --data test.csv | sed '/^time:/d; /^probabilities/s/[0-9.]\{3,\}/#/g'
 enhope plot model.safetensors --data test.csv -o - | grep -c '>unknown class<'
 cut -d, -f1,2 test.csv > points.csv

@@ -1,5 +1,5 @@
 # SVG, PNG and PDF: format by extension, byte-identical repeats, size; errors and regions; invalid requests.
-tiny="--factors 8 --hidden 6 --epochs 2 --batch 0 --quiet"
+tiny="--n-factors 8 --n-hidden 6 --n-epochs 2 --batch-size 0 --quiet"
 blobs="synthetic:blobs,n=2000,classes=4,inputs=5,seed=1"
 enhope train --data $blobs $tiny --limit 300 -z 12 -o m.safetensors
 draw() { enhope plot m.safetensors --data $blobs "$@"; }
@@ -40,7 +40,7 @@ drawn=$(grep -c 'stroke="#111111" stroke-width="[2-9.]*" d="M[0-9. ]*h0"' errors
 
 echo "names beyond ASCII, markup, a title that is not UTF-8"
 printf 'a,b,label\n1,2,caf\303\251\n2,1,<b>&\n1,3,caf\303\251\n3,1,<b>&\n' > odd.csv
-enhope train --data odd.csv $tiny --valid 0 -z 2 -k 1 -o odd.safetensors
+enhope train --data odd.csv $tiny --validation-fraction 0 -z 2 -k 1 -o odd.safetensors
 for ending in svg png pdf; do enhope plot odd.safetensors --data odd.csv --title "$(printf 'caf\351')" -o odd.$ending; done
 python3 look.py odd.png odd.pdf
 grep -c 'café\|&lt;b&gt;&amp;' odd.svg
@@ -62,7 +62,7 @@ enhope plot odd.safetensors --data far.csv --no-legend --title '' -o far.svg
 grep -c 'stroke="#8a8f98".* d="M[0-9.]* [0-9.]*h0"' far.svg
 long="a name of a class that is longer than a legend should be wide"
 sed "s/<b>&/$long/" odd.csv > long.csv
-enhope train --data long.csv $tiny --valid 0 -z 2 -k 1 -o long.safetensors
+enhope train --data long.csv $tiny --validation-fraction 0 -z 2 -k 1 -o long.safetensors
 enhope plot long.safetensors --data long.csv -o - | grep -o '>a name of[^<]*<'
 
 echo "refused"
@@ -84,7 +84,7 @@ for ending in svg png pdf; do
     draw --format $ending -o - > /dev/full
     echo "exit $?"
 done
-enhope train --data $blobs --limit 1200 --valid 0 --method pca --dims 2 --quiet -o many.safetensors
+enhope train --data $blobs --limit 1200 --validation-fraction 0 --method pca --n-components 2 --quiet -o many.safetensors
 enhope plot many.safetensors --data $blobs --regions -o none.svg
 echo "exit $?"
 ls none.svg map.pdf map.png picture.jpg 2> /dev/null

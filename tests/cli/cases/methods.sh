@@ -8,5 +8,5 @@ python3 - <<'END'
 import json
 rows = json.load(open("settings.json"))
 print(sorted({key for row in rows for key in row}))
-print([row["name"] for row in rows if row["name"] in ("method", "factors", "z", "seed")])
+print([row["name"] for row in rows if row["name"] in ("method", "n_factors", "n_exemplars", "random_state")])
 END

@@ -8,7 +8,7 @@ petal,sepal,species
 4.1,2.0,elm
 4.0,2.3,elm
 END
-enhope train --data t.csv --label species --factors 4 --hidden 3 --valid 0 --epochs 10 --quiet -o m.safetensors > /dev/null
+enhope train --data t.csv --label species --n-factors 4 --n-hidden 3 --validation-fraction 0 --n-epochs 10 --quiet -o m.safetensors > /dev/null
 printf '1.2,5.1\n4.0,2.2\n' | enhope predict m.safetensors --data -
 printf 'sepal,petal\n5.1,1.2\n' > swapped.csv
 enhope predict m.safetensors --data swapped.csv

@@ -15,7 +15,7 @@ write("halves.npz", _train=30, _test=12)
 write("whole.npz", **{"": 30})
 END
 count() { enhope eval model.safetensors --json "$@" | grep '"n":.*[0-9],$'; }
-enhope train --data halves.npz --method knn --neighbours 1 --quiet
+enhope train --data halves.npz --method knn --n-neighbors 1 --quiet
 count --data halves.npz
 count --data halves.npz --part train
 count --data whole.npz

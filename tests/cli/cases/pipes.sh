@@ -8,7 +8,7 @@ a,b,label
 9.4,9.2,blue
 9.2,9.1,blue
 END
-enhope train --data - --factors 4 --hidden 3 --epochs 10 --valid 0 --batch 0 --neighbours 1 -z 2 --quiet < train.csv
+enhope train --data - --n-factors 4 --n-hidden 3 --n-epochs 10 --validation-fraction 0 --batch-size 0 --n-neighbors 1 -z 2 --quiet < train.csv
 printf 'a,b\n9.15,9.25\n0.11,0.2\n' | enhope predict model.safetensors --data - --label none -o -
 enhope data - < train.csv
 enhope embed model.safetensors --data synthetic:blobs,n=20000,classes=3,inputs=2,seed=1 | head -n 1

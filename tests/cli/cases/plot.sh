@@ -1,5 +1,5 @@
 # The figure: well-formed, a path per class and opacity, circles of exemplars, a legend, escaped names, small.
-tiny="--factors 8 --hidden 6 --epochs 2 --batch 0 --quiet"
+tiny="--n-factors 8 --n-hidden 6 --n-epochs 2 --batch-size 0 --quiet"
 blobs="synthetic:blobs,n=10000,classes=12,inputs=5,seed=1"
 enhope train --data $blobs $tiny --limit 300 -z 24 -o m.safetensors
 enhope plot m.safetensors --data $blobs --title 'a < b & "c"' --font 'x"y' --width 500 --height 400 --point 1.5
@@ -18,10 +18,10 @@ END
 python3 look.py map.svg
 enhope plot m.safetensors --data $blobs --no-legend --title '' -o bare.svg
 python3 look.py bare.svg
-enhope train --data $blobs $tiny --limit 200 --dims 1 -o one.safetensors
+enhope train --data $blobs $tiny --limit 200 --n-components 1 -o one.safetensors
 enhope plot one.safetensors --data $blobs
 echo "exit $?"
-enhope train --data $blobs $tiny --limit 200 --dims 3 -o three.safetensors
+enhope train --data $blobs $tiny --limit 200 --n-components 3 -o three.safetensors
 enhope plot three.safetensors --data $blobs --limit 50 -o three.svg
 echo "exit $?"
 enhope plot three.safetensors --data $blobs --limit 50 --regions -o regions.svg

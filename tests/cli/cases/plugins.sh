@@ -1,6 +1,6 @@
 # Damaged plug-ins and those of another version: the message has the cause and the remedy, no file remains.
 blobs=synthetic:blobs,n=60,classes=3,inputs=5,seed=3
-enhope train --data $blobs --factors 4 --hidden 3 --epochs 1 --quiet -o m.safetensors || exit
+enhope train --data $blobs --n-factors 4 --n-hidden 3 --n-epochs 1 --quiet -o m.safetensors || exit
 { printf '%-124s' 'MATLAB 5.0 MAT-file'; printf '\000\001IM'; } > empty.mat
 try() { "$@" 2>&1 | sed "s|/[^ ]*/libenhope_|.../libenhope_|"; }
 before=${LD_LIBRARY_PATH-}

@@ -1,6 +1,6 @@
 # predict: labels, probabilities that sum to 1, the nearest exemplar and its distance.
-enhope train --data synthetic:blobs,n=180,classes=3,inputs=4,spread=0.05,seed=3 --factors 8 --hidden 6 --epochs 8 \
-    --batch 60 -z 6 --quiet
+enhope train --data synthetic:blobs,n=180,classes=3,inputs=4,spread=0.05,seed=3 --n-factors 8 --n-hidden 6 --n-epochs 8 \
+    --batch-size 60 -z 6 --quiet
 data="--data synthetic:blobs,n=30,classes=3,inputs=4,spread=0.05,seed=3"
 enhope predict model.safetensors $data -o p.csv
 enhope predict model.safetensors $data --proba --winner -o all.csv

@@ -2,12 +2,12 @@
 # model stores its name.
 enhope recipes
 enhope recipes --json | python3 -c 'import json, sys; print([(r["name"], r["settings"]["order"]) for r in json.load(sys.stdin)])'
-blobs="--data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --epochs 1 --quiet"
+blobs="--data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --n-epochs 1 --quiet"
 setting() { enhope info "$1" --json | python3 -c 'import json, sys
 s = json.load(sys.stdin)["settings"]
-print(*(f"{name} {s[name]}" for name in sys.argv[1:]))' recipe factors hidden order weight solver epochs batch noise patience; }
+print(*(f"{name} {s[name]}" for name in sys.argv[1:]))' recipe n_factors n_hidden order target_weight solver n_epochs batch_size noise patience; }
 enhope train $blobs -o m.safetensors && setting m.safetensors
-enhope train $blobs --factors 7 --recipe paper --solver adam -o m.safetensors && setting m.safetensors
+enhope train $blobs --n-factors 7 --recipe paper --solver adam -o m.safetensors && setting m.safetensors
 enhope train $blobs --recipe slow -o m.safetensors
 echo "exit $?"
 # the defaults work with few samples

@@ -1,5 +1,5 @@
 # Every point is in the region of its predicted class, except points on a border.
-tiny="--factors 8 --hidden 6 --epochs 4 --batch 0 --quiet"
+tiny="--n-factors 8 --n-hidden 6 --n-epochs 4 --batch-size 0 --quiet"
 blobs="synthetic:blobs,n=500,classes=5,inputs=5,seed=3"
 enhope train --data $blobs $tiny --limit 400 -z 25 -o m.safetensors
 enhope embed m.safetensors --data $blobs -o y.csv

@@ -1,7 +1,7 @@
 # predict rejects the points that eval reports for a threshold; reliability and coverage match the predictions.
 data="--data synthetic:digits,n=300,seed=2"
-enhope train --data synthetic:digits,n=900,seed=1 --recipe paper --weight sample --factors 60 --hidden 30 --solver adam --rate 0.02 --epochs 20 \
-    --batch 90 --quiet -o m.safetensors
+enhope train --data synthetic:digits,n=900,seed=1 --recipe paper --target-weight sample --n-factors 60 --n-hidden 30 --solver adam --learning-rate 0.02 --n-epochs 20 \
+    --batch-size 90 --quiet -o m.safetensors
 enhope eval m.safetensors $data --reliability --reject margin > report
 sed -n '/^probabilities/s/[0-9.]\{3,\}/#/gp' report
 grep -A 1 '^reliability' report

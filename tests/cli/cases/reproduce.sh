@@ -54,7 +54,7 @@ ls stopped/cells
 for model in en-hope-10-learned dt-mcml; do
     enhope info reproduction-quick/models/mnist_${model}_1.safetensors --json | python3 -c 'import json, sys
 s = json.load(sys.stdin)["settings"]
-print(*(f"{name} {s[name]}" for name in sys.argv[1:]))' recipe factors hidden order form weight solver epochs batch iterations rate noise patience z seed
+print(*(f"{name} {s[name]}" for name in sys.argv[1:]))' recipe n_factors n_hidden order normalizer target_weight solver n_epochs batch_size line_searches learning_rate noise patience n_exemplars random_state
 done
 # the ablation uses the same folder, but not the cells of the paper
 run --ablation --only mnist/half/1,mnist/target-nca/1 | grep -v 'left out'

@@ -9,7 +9,7 @@ for method in pca lpp "lpp --graph class" mcml; do
     enhope eval m.safetensors $new > report && echo "it evaluates"
 done
 enhope info m.safetensors | grep -E '^(method|map) '
-enhope train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 --method lpp --dims 6 --quiet
+enhope train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 --method lpp --n-components 6 --quiet
 echo "exit $?"
 enhope train --data synthetic:blobs,n=12000,classes=3,inputs=5,seed=1 --method mcml --quiet
 echo "exit $?"

@@ -15,7 +15,7 @@ with open("x.idx", "wb") as x, open("y.idx", "wb") as y:
         y.write(bytes([k]))
 END
 train() {
-    enhope train --data x.idx,y.idx --factors 40 --hidden 20 --epochs 6 --quiet "$@"
+    enhope train --data x.idx,y.idx --n-factors 40 --n-hidden 20 --n-epochs 6 --quiet "$@"
 }
 train --memory 1.2M --threads 1 -o a.safetensors
 train --memory 1.2M --threads 1 -o b.safetensors
@@ -31,7 +31,7 @@ print('learned' if json.load(sys.stdin)['errors'] / 4000 < 0.01 else 'not learne
 done
 train --memory 1.2M --method hope -o c.safetensors
 echo "exit $?"
-train --memory 1.2M --batch 3000 -o c.safetensors
+train --memory 1.2M --batch-size 3000 -o c.safetensors
 echo "exit $?"
 python3 - << END
 with open("y.idx", "rb") as y, open("some.idx", "wb") as some:
@@ -40,5 +40,5 @@ with open("y.idx", "rb") as y, open("some.idx", "wb") as some:
     label[8::10] = b"\xff" * 400
     some.write(label)
 END
-enhope train --data x.idx,some.idx --memory 1.2M --factors 40 --hidden 20 --epochs 1 -o d.safetensors 2>&1 | grep "unlabeled$\|no label"
+enhope train --data x.idx,some.idx --memory 1.2M --n-factors 40 --n-hidden 20 --n-epochs 1 -o d.safetensors 2>&1 | grep "unlabeled$\|no label"
 ls

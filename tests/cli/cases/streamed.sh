@@ -1,6 +1,6 @@
 # Every command gives the same output for streamed data and for data in memory.
 enhope convert --data synthetic:digits,n=3000,seed=2 --shard-rows 700 -o digits -q
-enhope train --data digits --epochs 2 --factors 20 --hidden 10 --seed 1 -q -o model
+enhope train --data digits --n-epochs 2 --n-factors 20 --n-hidden 10 --random-state 1 -q -o model
 for command in 'embed model' 'predict model --proba --winner' 'eval model --json --reject margin' 'eval model --json --reject distance' data; do
     enhope $command --data digits | grep -v second > whole
     enhope $command --data digits --memory 1MB | grep -v second > streamed
@@ -13,7 +13,7 @@ for i in range(400):
     print(i % 3, " ".join("%d:%g" % (j + 1, 1 + i % 3 * 0.5 + j * i % 7) for j in range(i % 3, 40, 2 + i % 5)))
 PYTHON
 enhope convert --data words.svm --shard-rows 90 -o words -q
-enhope train --data words --epochs 2 --factors 5 --hidden 4 --seed 1 --order 1 -q -o words.model
+enhope train --data words --n-epochs 2 --n-factors 5 --n-hidden 4 --random-state 1 --order 1 -q -o words.model
 for command in 'embed words.model' 'predict words.model --proba' 'eval words.model --json'; do
     enhope $command --data words | grep -v second > whole
     enhope $command --data words --memory 1k | grep -v second > streamed

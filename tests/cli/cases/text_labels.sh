@@ -12,8 +12,8 @@ with open("flowers.csv", "w", newline="", encoding="utf-8") as f:
         w.writerow([width, names[k], height, depth])
 END
 enhope data flowers.csv --label species
-enhope train --data flowers.csv --label species --recipe paper --factors 6 --hidden 5 --epochs 30 --batch 0 --valid 0 \
-    --scale standard --quiet -o f.safetensors
+enhope train --data flowers.csv --label species --recipe paper --n-factors 6 --n-hidden 5 --n-epochs 30 --batch-size 0 --validation-fraction 0 \
+    --scaling standard --quiet -o f.safetensors
 enhope eval f.safetensors --data flowers.csv --label species | sed '/^time:/d; /^probabilities/s/[0-9.]\{3,\}/#/g'
 enhope predict f.safetensors --data flowers.csv --label species --limit 4
 cut -d, -f1 flowers.csv | head -n 3

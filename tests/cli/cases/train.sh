@@ -1,5 +1,5 @@
 # Training: a line per epoch on standard error, a summary on standard output, a model that works.
-tiny="--factors 8 --hidden 6 --epochs 3 --batch 40 --valid 0.2"
+tiny="--n-factors 8 --n-hidden 6 --n-epochs 3 --batch-size 40 --validation-fraction 0.2"
 enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 $tiny -o m.safetensors > out 2> err
 echo "exit $?"
 numbers='s/[0-9][0-9.e-]* s\b/# s/; s/loss [0-9.e-]*/loss #/; s/error [0-9.]* %/error # %/; s/(.*B)/(# kB)/'

@@ -1,9 +1,9 @@
 # --log writes one JSON object per epoch.
-enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --factors 8 --hidden 6 --epochs 3 --batch 40 \
-    --valid 0.2 \
+enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --n-factors 8 --n-hidden 6 --n-epochs 3 --batch-size 40 \
+    --validation-fraction 0.2 \
     --quiet --log run.jsonl -o m.safetensors
-enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --factors 8 --hidden 6 --epochs 2 --batch 40 \
-    --valid 0 \
+enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --n-factors 8 --n-hidden 6 --n-epochs 2 --batch-size 40 \
+    --validation-fraction 0 \
     --quiet --log blind.jsonl -o blind.safetensors
 python3 - <<'END'
 import json

@@ -1,6 +1,6 @@
 # A search for settings: the same runs with any number of processes; it resumes; invalid options are
 # refused; Ctrl-C loses no completed run.
-data="--data synthetic:blobs,n=600,classes=10,inputs=40,seed=1 --epochs 9"
+data="--data synthetic:blobs,n=600,classes=10,inputs=40,seed=1 --n-epochs 9"
 run() { enhope tune "$@" 2>&1 | sed 's/, [0-9.]* s;/;/'; }
 runs() { sed -n 's/^\(trial [0-9]*\): [0-9.]* % after \([0-9]*\) epochs.*/\1, \2 epochs/p' "$1"; }
 run $data --trials 5 -o one > first
@@ -27,9 +27,9 @@ print("within the limit" if os.path.getsize("one/best.safetensors") <= 700000 el
 END
 # other data, other settings, invalid options
 echo "== refused"
-run $data --trials 5 -o one --dims 3
-run --data synthetic:blobs,n=601,classes=10,inputs=40,seed=1 --epochs 9 --trials 5 -o one
-for bad in "--for 10" "--for never" "--for -3m" "--trials 1" "--recipe best" "--valid 0" "--factors no" "--jobs 0"; do
+run $data --trials 5 -o one --n-components 3
+run --data synthetic:blobs,n=601,classes=10,inputs=40,seed=1 --n-epochs 9 --trials 5 -o one
+for bad in "--for 10" "--for never" "--for -3m" "--trials 1" "--recipe best" "--validation-fraction 0" "--n-factors no" "--jobs 0"; do
     enhope tune $data -o no $bad > /dev/null 2> err && echo "accepted: $bad"
     cat err
 done

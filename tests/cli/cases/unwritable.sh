@@ -1,6 +1,6 @@
 # Output that cannot be written is reported before the computation, and no files remain.
 try() { enhope "$@"; echo "exit $?"; }
-enhope train --data synthetic:blobs,n=60,classes=3,inputs=5,seed=1 --factors 4 --hidden 3 --epochs 1 --quiet \
+enhope train --data synthetic:blobs,n=60,classes=3,inputs=5,seed=1 --n-factors 4 --n-hidden 3 --n-epochs 1 --quiet \
     -o m.safetensors
 mkdir folder
 : > file

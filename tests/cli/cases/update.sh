@@ -1,7 +1,7 @@
 # Continued training: new classes are added, unlabeled samples are ignored, MODEL is overwritten only on
 # request.
 try() { "$@"; echo "exit $?"; }
-update() { enhope update "$@" --epochs 3 --quiet; }
+update() { enhope update "$@" --n-epochs 3 --quiet; }
 make() { # SEED CLASSES: lines of two inputs and a class
     awk -v OFS=, -v seed="$1" -v classes="$2" 'BEGIN {
         srand(seed)
@@ -10,7 +10,7 @@ make() { # SEED CLASSES: lines of two inputs and a class
 }
 make 1 2 > old.csv
 make 2 3 > new.csv
-enhope train --data old.csv --factors 8 --hidden 6 --epochs 20 --seed 3 --quiet -o old.safetensors
+enhope train --data old.csv --n-factors 8 --n-hidden 6 --n-epochs 20 --random-state 3 --quiet -o old.safetensors
 cp old.safetensors kept.safetensors
 try update old.safetensors --data new.csv -o new.safetensors
 cmp old.safetensors kept.safetensors && echo "the old model is unchanged"
@@ -21,7 +21,7 @@ enhope eval new.safetensors --data new.csv --json |
 # samples with an empty, NaN or -1 label are ignored
 sed 's/,[0-9]$/,/' old.csv > empty.csv
 { cat new.csv; cat empty.csv; } > some.csv
-enhope update old.safetensors --data some.csv --epochs 3 --limit 130 -o some.safetensors > out 2> err
+enhope update old.safetensors --data some.csv --n-epochs 3 --limit 130 -o some.safetensors > out 2> err
 echo "exit $?"
 grep -v '^epoch' err
 { cat new.csv; sed 's/,[0-9]$/,-1/' old.csv; } > minus.csv
@@ -43,7 +43,7 @@ cmp -s old.safetensors new.safetensors && echo "overwritten with -o"
 try update old.safetensors --data new.csv -o x.safetensors --in-place
 
 # invalid requests
-try update kept.safetensors --data new.csv --factors 9
+try update kept.safetensors --data new.csv --n-factors 9
 try update kept.safetensors --data new.csv --recipe best
 try update kept.safetensors --data new.csv -z 9
 try update kept.safetensors

@@ -1,11 +1,11 @@
 # An invalid command line gives one message, with the nearest name if there is one, and exit code 2.
 try() { enhope "$@"; echo "exit $?"; }
 try train --factor 8
-try train --data x.csv --method dt-mcml --layers 500-x
+try train --data x.csv --method dt-mcml --hidden-layer-sizes 500-x
 try train --data x.csv --epoch=3
 try train --zzzzzz
 try train -x
-try eval m.safetensors --factors 8
+try eval m.safetensors --n-factors 8
 try eval m.safetensors --against kmeans
 try eval m.safetensors --centres=4
 try train --against kmeans
@@ -14,7 +14,7 @@ try train --data
 try train --quiet=yes
 try train --data x.csv --threads many
 try train --data x.csv --threads 2.5
-try train --data x.csv --epochs many
+try train --data x.csv --n-epochs many
 try train --data x.csv --solver newton
 try train --data x.csv --order 0
 try train --data x.csv --order 2+3
@@ -22,8 +22,8 @@ try train --data x.csv -z -1
 try train --data x.csv --noise -0.1
 try train --data x.csv --noise loud
 try train --data x.csv --dropout 0.96
-try train --data x.csv --adversary -0.1
-try train --data x.csv --adversary mean
+try train --data x.csv --adversarial-step -0.1
+try train --data x.csv --adversarial-step mean
 try train --data x.csv --class-weight heavy
 try train --data x.csv --dof 17
 try train --data x.csv --shift -1
@@ -38,7 +38,7 @@ try train
 try train extra
 try train --data x.csv -o -
 try eval
-try eval m.safetensors --neighbours 0
+try eval m.safetensors --n-neighbors 0
 try eval one two
 try info
 try info m.safetensors --devices

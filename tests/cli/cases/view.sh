@@ -1,6 +1,6 @@
 # The page: one file without links, escaped names; omitted points are reported; a build without the page
 # reports that.
-tiny="--factors 8 --hidden 6 --epochs 2 --batch 0 --quiet"
+tiny="--n-factors 8 --n-hidden 6 --n-epochs 2 --batch-size 0 --quiet"
 blobs="synthetic:blobs,n=900,classes=3,inputs=5,seed=1"
 enhope train --data $blobs $tiny --limit 300 -z 6 -o m.safetensors
 enhope view m.safetensors --data $blobs --title '</script><script>alert(1)</script>' > messages 2>&1
@@ -28,7 +28,7 @@ page, blocks, about = read("bare.html")
 print("bare:", about["n"], about["details"], blocks.get("detail", 0), [p["kind"] for p in about["parts"]])
 print(open("few").read(), end="")
 END
-enhope train --data $blobs $tiny --limit 200 --dims 1 -o one.safetensors
+enhope train --data $blobs $tiny --limit 200 --n-components 1 -o one.safetensors
 enhope view one.safetensors --data $blobs
 echo "exit $?"
 enhope view m.safetensors --data $blobs --part none
@@ -38,7 +38,7 @@ echo "exit $?"
 enhope view m.safetensors --data $blobs --sample 0
 echo "exit $?"
 # The animation of training.
-enhope train --data $blobs $tiny --limit 300 -z 6 --seed 3 -o m.safetensors
+enhope train --data $blobs $tiny --limit 300 -z 6 --random-state 3 -o m.safetensors
 if [ -z "${without-}" ]; then
     enhope view m.safetensors --data $blobs --limit 300 --history -o history.html
     echo "exit $?, frames: $(grep -c 'id="frames"' history.html)"
