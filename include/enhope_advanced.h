@@ -124,8 +124,8 @@ typedef struct enhope_setting_info {
 } enhope_setting_info;
 ENHOPE_API int enhope_setting_count(void);
 ENHOPE_API const enhope_setting_info *enhope_setting_get(int i);
-/* The current name of a setting of an earlier version: "learning_rate" for "rate". "": it was removed. NULL: no setting of
- * another version had this name. */
+/* The current name of a setting of an earlier version: "learning_rate" for "rate". "": it was
+ * removed. NULL: no setting of another version had this name. */
 ENHOPE_API const char *enhope_setting_current_name(const char *old);
 
 typedef struct enhope_recipe_info {

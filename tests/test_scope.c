@@ -1,4 +1,5 @@
-/* What settings apply to: every setting with every method, solver and objective; what is refused, and what a model fixes. */
+/* What settings apply to: every setting with every method, solver and objective; what is refused,
+ * and what a model fixes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ static int row_of(const char *name)
     return -1;
 }
 
-/* Independently of the scopes: whether the texts of a method's row and of a setting's scope go together. */
+/* Independently of the scopes: whether the texts of a method's row and of a setting's scope go
+ * together. */
 static bool text_names(const char *applies, const eh_method *m)
 {
     char scope[128], map[16];

@@ -1,5 +1,5 @@
-/* Settings: one table with defaults, bounds and choices; recipes; defaults that depend on the data; what is refused, and the
- * message. */
+/* Settings: one table with defaults, bounds and choices; recipes; defaults that depend on the data;
+ * what is refused, and the message. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,20 +170,20 @@ static void defaults_suit_few_samples_and_sparse_ones(void **state)
     (void)state;
     char text[64];
     static const char *const brief[][2] = {{"n_factors", "12"}, {"n_hidden", "8"}, {"n_epochs", "1"}};
-    for (int said = 0; said < 2; said++) {
+    for (int explicit_value = 0; explicit_value < 2; explicit_value++) {
         enhope_settings *s = enhope_settings_create();
         for (int i = 0; i < 3; i++) enhope_settings_set(ctx, s, brief[i][0], brief[i][1]);
-        if (said) enhope_settings_set(ctx, s, "batch_size", "90");
-        if (said) enhope_settings_set(ctx, s, "noise", "0.2");
+        if (explicit_value) enhope_settings_set(ctx, s, "batch_size", "90");
+        if (explicit_value) enhope_settings_set(ctx, s, "noise", "0.2");
         enhope_model *m = NULL;
         assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_OK);
         assert_string_equal(enhope_model_setting(m, "recipe"), "fast");
-        assert_string_equal(enhope_model_setting(m, "noise"), said ? "0.2" : "0.1");
+        assert_string_equal(enhope_model_setting(m, "noise"), explicit_value ? "0.2" : "0.1");
         assert_string_equal(enhope_model_setting(m, "n_epochs"), "1");
-        assert_string_equal(setting_of(m, "batch_size", text, sizeof text), said ? "90" : "20");
+        assert_string_equal(setting_of(m, "batch_size", text, sizeof text), explicit_value ? "90" : "20");
         assert_int_equal(enhope_train(ctx, sparse_blobs, s, NULL, NULL, &m), ENHOPE_OK);
         assert_string_equal(enhope_model_setting(m, "dropout"), "0");
-        assert_string_equal(setting_of(m, "noise", text, sizeof text), said ? "0.2" : "0");
+        assert_string_equal(setting_of(m, "noise", text, sizeof text), explicit_value ? "0.2" : "0");
         enhope_settings_free(s);
     }
     enhope_model *m = NULL;
@@ -192,13 +192,13 @@ static void defaults_suit_few_samples_and_sparse_ones(void **state)
     assert_true(error_of(m, blobs) < 0.12);
 }
 
-static int told;
+static int logged;
 
 static void count_line(enhope_log_level level, const char *line, void *user)
 {
     (void)user;
-    told += level == ENHOPE_LOG_WARNING &&
-            !strcmp(line, "perplexity is 30: a batch of 90 samples allows at most 29.6667, which is used");
+    logged += level == ENHOPE_LOG_WARNING &&
+              !strcmp(line, "perplexity is 30: a batch of 90 samples allows at most 29.6667, which is used");
 }
 
 static void a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen(void **state)
@@ -209,7 +209,7 @@ static void a_batch_bounds_the_perplexity_and_the_target_is_not_to_be_chosen(voi
     enhope_context_set_log(ctx, count_line, NULL);
     assert_int_equal(enhope_trainer_create(ctx, NULL, blobs, s, &t), ENHOPE_OK); /* three batches of 90 */
     enhope_context_set_log(ctx, NULL, NULL);
-    assert_int_equal(told, 1);
+    assert_int_equal(logged, 1);
     assert_true(t->set.objective.perplexity == 89.0 / 3);
     enhope_trainer_free(t);
     enhope_settings_free(s);

@@ -21,7 +21,8 @@ typedef struct eh_method {
     bool input_target;       /* the target follows from distances of the inputs, not from classes */
     eh_compared compared;
     bool hinge; /* the objective is that of hinge.c: the samples of a batch are followed by their target neighbors */
-    /* Inputs are compared unscaled: train/setup/scale.c chooses their scale, and learned exemplars start as training points. */
+    /* Inputs are compared unscaled: train/setup/scale.c chooses their scale, and learned exemplars
+     * start as training points. */
     bool own_scale;
     bool pca_start; /* the map is initialized with principal components */
     eh_solve solve;
@@ -73,7 +74,8 @@ typedef struct eh_augment_settings {
     double noise, dropout, adversarial_step;
 } eh_augment_settings;
 
-/* The fields have the names in the table of settings.c. The value of a choice is one of the enumerators above. */
+/* The fields have the names in the table of settings.c. The value of a choice is one of the
+ * enumerators above. */
 struct enhope_settings {
     int64_t recipe;
     char method[24];
@@ -84,8 +86,9 @@ struct enhope_settings {
     double validation_fraction;
     int64_t scaling, n_neighbors, random_state;
 
-    /* The settings that the caller has set, one bit for each row of the table. They are used as given, whereas defaults
-     * and values of a recipe may be adapted to the data. Training fails if one of them does not apply. */
+    /* The settings that the caller has set, one bit for each row of the table. They are used as
+     * given, whereas defaults and values of a recipe may be adapted to the data. Training fails if
+     * one of them does not apply. */
     uint64_t explicit;
 };
 
@@ -98,7 +101,8 @@ bool eh_settings_row(const enhope_settings *s, const eh_method *method);
 bool eh_settings_nca(const enhope_settings *s, const eh_method *method);
 /* Fails if the caller has set a setting that does not apply. */
 enhope_status eh_settings_check(enhope_context *ctx, const enhope_settings *s);
-/* Copies the settings that the model fixes. Fails if the caller has set one of them to another value. */
+/* Copies the settings that the model fixes. Fails if the caller has set one of them to another
+ * value. */
 enhope_status eh_settings_fix(enhope_context *ctx, enhope_settings *s, const enhope_model *model);
 /* Sets every setting except the recipe to its default. */
 void eh_settings_reset(enhope_settings *s);

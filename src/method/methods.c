@@ -1,6 +1,7 @@
-/* The table of methods. A method is a combination of a map, a similarity, a normalizer, a target, reference points and a
- * solver, and training depends on a method only through its row. The texts of `info` describe a run with default settings;
- * `published` lists the differences of the publication. `gaussian`, `row` and `nca` are those of the published objective. */
+/* The table of methods. A method is a combination of a map, a similarity, a normalizer, a target,
+ * reference points and a solver, and training depends on a method only through its row. The texts
+ * of `info` describe a run with default settings; `published` lists the differences of the
+ * publication. `gaussian`, `row` and `nca` are those of the published objective. */
 #include <string.h>
 
 #include "method/method.h"

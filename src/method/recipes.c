@@ -1,5 +1,5 @@
-/* The table of recipes, which are named presets of settings. The first is the default: its values are those of the table of
- * settings. The others list only the values that differ. */
+/* The table of recipes, which are named presets of settings. The first is the default: its values
+ * are those of the table of settings. The others list only the values that differ. */
 #include <string.h>
 
 #include "method/method.h"

@@ -1,12 +1,13 @@
-/* The runs that a setting applies to, as bits. Help texts, the Python tables and the errors for settings that do not apply
- * are generated from them. */
+/* The runs that a setting applies to, as bits. Help texts, the Python tables and the errors for
+ * settings that do not apply are generated from them. */
 #ifndef EH_SCOPE_H
 #define EH_SCOPE_H
 
 #include "method/method.h"
 
-/* One bit for each property of a run. The bits of one kind (maps, methods, solvers, each value below) are alternatives. A
- * setting applies to a run if the run has at least one of its bits of each kind that its scope contains. */
+/* One bit for each property of a run. The bits of one kind (maps, methods, solvers, each value
+ * below) are alternatives. A setting applies to a run if the run has at least one of its bits of
+ * each kind that its scope contains. */
 enum {
     EH_FOR_ALL = 0,
     /* maps */
@@ -42,7 +43,8 @@ enum {
     EH_FIXED = 1 << 20
 };
 
-/* The methods that a scope applies to with suitable values of the other settings: bit i is method i of the table. */
+/* The methods that a scope applies to with suitable values of the other settings: bit i is method i
+ * of the table. */
 uint64_t eh_scope_methods(int scope);
 /* "hope map", "gradient methods except lmnn; student similarity", ... */
 void eh_scope_text(int scope, char *buffer, size_t size);

@@ -1,4 +1,5 @@
-/* The table of settings, which the library, the command line, the manual page, Python and model files share. */
+/* The table of settings, which the library, the command line, the manual page, Python and model
+ * files share. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +7,8 @@
 
 #include "method/scope.h"
 
-/* The values that a text setting accepts. Their pattern, "N-N-...", is in the choices of the setting. */
+/* The values that a text setting accepts. Their pattern, "N-N-...", is in the choices of the
+ * setting. */
 typedef struct text_rule {
     bool (*good)(const char *value);
     const char *expected;
@@ -55,7 +57,8 @@ static bool layer_sizes_good(const char *value)
 static const text_rule layer_sizes = {layer_sizes_good, "one to eight layer sizes joined by '-', as in 500-500-2000",
                                       sizeof((enhope_settings *)0)->map.hidden_layer_sizes};
 
-/* The choices of recipe and method are the names in recipes.c and methods.c. The method is stored as text. */
+/* The choices of recipe and method are the names in recipes.c and methods.c. The method is stored
+ * as text. */
 static const row rows[] = {
     CHOICE(TOP(recipe), "fast|paper|best", "fast", EH_FIXED,
            "preset of settings; settings given explicitly override it"),

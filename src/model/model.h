@@ -89,8 +89,9 @@ typedef struct eh_pair_view {
 /* ---- old_settings.c ---- */
 /* Name i of a setting of an earlier version; NULL outside the table. */
 const char *eh_old_setting_name(int i);
-/* Changes a setting of an earlier version to its current name and value. The name becomes NULL if the setting was removed
- * and had no effect. Fails if it had an effect that this version cannot reproduce. `version` wrote the file. */
+/* Changes a setting of an earlier version to its current name and value. The name becomes NULL if
+ * the setting was removed and had no effect. Fails if it had an effect that this version cannot
+ * reproduce. `version` wrote the file. */
 enhope_status eh_old_setting(enhope_context *ctx, const char *version, eh_pair_view *setting);
 /* Index of the first value that is not finite; -1: none. */
 int64_t eh_model_not_finite(const float *x, int64_t count);
