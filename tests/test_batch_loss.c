@@ -7,12 +7,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "ref_support.h"
 #include "train/batch_loss.h"
 
 enum { N = 17, H = 5, OUT = 2, Z = 4, C = 3, CAPACITY = 40 };
 
-static enhope_context *ctx;
-static eh_compute *ref;
 static float X[N * H], SHIFT[H], MUL[H], VALUE[N * H];
 static int64_t ROW_START[N + 1];
 static int32_t LABEL[N], COLUMN[N * H];
@@ -194,7 +193,6 @@ static void the_adversarial_loss_is_the_mean_of_two(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
     for (int i = 0; i < N; i++) {
         LABEL[i] = i % C;
         ROW_START[i + 1] = ROW_START[i];
@@ -208,16 +206,7 @@ static int setup(void **state)
         }
     }
     for (int j = 0; j < H; j++) MUL[j] = 0.8f + 0.1f * (float)j;
-    ctx = enhope_context_create();
-    return enhope_context_set_device(ctx, "ref") || eh_compute_open(ctx, false, &ref);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    eh_compute_close(ref);
-    enhope_context_free(ctx);
-    return 0;
+    return open_ref(state);
 }
 
 int main(void)
@@ -227,5 +216,5 @@ int main(void)
         cmocka_unit_test(chunks_change_neither_loss_nor_gradient),
         cmocka_unit_test(the_adversarial_loss_is_the_mean_of_two),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, close_ref);
 }

@@ -5,12 +5,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "ref_support.h"
 #include "train/batches.h"
 
 enum { N = 61, H = 2, C = 3, COUNT = 7, CHUNKS = 3 };
 
-static enhope_context *ctx;
-static eh_compute *ref;
 static float X[N * H];
 static int32_t LABEL[N];
 static char *NAME[C] = {"a", "b", "c"};
@@ -189,23 +188,13 @@ static void targets_follow_the_samples_of_their_batch(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
     for (int i = 0; i < N; i++) {
         LABEL[i] = i % 10 == 3 ? -1 : i % 7 % C;
         X[i * H] = (float)i;
     }
     DATA = (enhope_dataset){
         .x = {.kind = ENHOPE_F32, .n = N, .H = H, .f32 = X}, .label = LABEL, .c = C, .class_name = NAME};
-    ctx = enhope_context_create();
-    return enhope_context_set_device(ctx, "ref") || eh_compute_open(ctx, false, &ref);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    eh_compute_close(ref);
-    enhope_context_free(ctx);
-    return 0;
+    return open_ref(state);
 }
 
 int main(void)
@@ -219,5 +208,5 @@ int main(void)
         cmocka_unit_test(ranks_take_successive_chunks),
         cmocka_unit_test(targets_follow_the_samples_of_their_batch),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, close_ref);
 }

@@ -7,11 +7,10 @@
 #include <cmocka.h>
 
 #include "model/embedder.h"
+#include "ref_support.h"
 
 enum { N = 13, H = 7, OUT = 3, Z = 5, C = 3 };
 
-static enhope_context *ctx;
-static eh_compute *ref;
 static float X[N * H], SHIFT[H], MUL[H];
 static int32_t LABEL[N];
 static double THETA[(H + 1) * OUT], EXEMPLAR[Z * H];
@@ -165,21 +164,6 @@ static void sizes_beyond_blas_are_refused(void **state)
     eh_embedder_free(&e);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    ctx = enhope_context_create();
-    return enhope_context_set_device(ctx, "ref") || eh_compute_open(ctx, false, &ref);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    eh_compute_close(ref);
-    enhope_context_free(ctx);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,5 +172,5 @@ int main(void)
         cmocka_unit_test(errors_match_the_nearest_exemplar),
         cmocka_unit_test(sizes_beyond_blas_are_refused),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, open_ref, close_ref);
 }
