@@ -13,7 +13,7 @@ help: ## list the targets
 	@echo 'JOBS=2 sets the number of parallel jobs, PREFIX=/usr/local the place to install to.'
 
 setup: ## install missing Debian packages for building and testing
-	@scripts/setup build viewer test lint browser mpi
+	@scripts/setup build viewer test lint browser cross mpi
 
 build: ## build the library and the command in build/release
 	@scripts/setup build
@@ -33,7 +33,7 @@ check: ## build with gcc and run the tests of the library and the command, in ab
 	@ctest --test-dir build/release -L check -j $(JOBS) --no-tests=error --output-on-failure
 
 test: ## build with gcc, with sanitizers and with clang, and run all tests and lint
-	@scripts/setup build viewer test lint browser mpi
+	@scripts/setup build viewer test lint browser cross mpi
 	@scripts/build --tests release asan clang
 	@scripts/test
 

@@ -1,4 +1,4 @@
-/* The calls of bench/python in C.
+/* The calls of bench/python and bench/predict in C, with a predictor.
  *
  * usage: enhope-bench-python MODEL X.npy
  *
@@ -16,31 +16,22 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One complete call: context, view, result. */
-static void call(const enhope_model *model, const float *x, int64_t n, int64_t H, float *Y, int32_t *label)
+static void call(const enhope_predictor *p, const float *x, int64_t n, float *Y, int32_t *label)
 {
-    enhope_context *ctx = enhope_context_create();
-    enhope_dataset *data = NULL;
-    enhope_status status = enhope_dataset_view_f32(ctx, n, H, x, NULL, 0, NULL, &data);
-    if (!status)
-        status = Y ? enhope_model_embed(ctx, model, data, Y)
-                   : enhope_model_predict(ctx, model, data, 0, &(enhope_prediction){.label = label});
-    if (status) {
-        fprintf(stderr, "bench: %s\n", enhope_error(ctx));
-        exit(1);
-    }
-    enhope_dataset_free(data);
-    enhope_context_free(ctx);
+    const enhope_rows rows = {.n = n, .kind = ENHOPE_F32, .values = x};
+    const enhope_status status = Y ? enhope_predictor_embed(p, &rows, Y) : enhope_predictor_label(p, &rows, label);
+    if (!status) return;
+    fprintf(stderr, "bench: %s\n", enhope_status_text(status));
+    exit(1);
 }
 
 /* The shortest time of a call in `outer` repeats, each the mean of `inner` calls. */
-static double best(const enhope_model *model, const float *x, int64_t n, int64_t H, float *Y, int32_t *label, int outer,
-                   int inner)
+static double best(const enhope_predictor *p, const float *x, int64_t n, float *Y, int32_t *label, int outer, int inner)
 {
     double shortest = 1e9;
     for (int o = 0; o < outer; o++) {
         const double start = now();
-        for (int i = 0; i < inner; i++) call(model, x, n, H, Y, label);
+        for (int i = 0; i < inner; i++) call(p, x, n, Y, label);
         const double time = (now() - start) / inner;
         if (time < shortest) shortest = time;
     }
@@ -51,8 +42,9 @@ int main(int argc, char **argv)
 {
     enhope_context *ctx = enhope_context_create();
     enhope_model *model = NULL;
+    enhope_predictor *p = NULL;
     enhope_dataset *data = NULL;
-    if (argc != 3 || enhope_model_load(ctx, argv[1], &model) ||
+    if (argc != 3 || enhope_model_load(ctx, argv[1], &model) || enhope_predictor_create(ctx, model, NULL, &p) ||
         enhope_dataset_read(ctx, &(enhope_source){.path = argv[2]}, &data)) {
         fprintf(stderr, "bench: %s\n", argc == 3 ? enhope_error(ctx) : "usage: MODEL X.npy");
         return 1;
@@ -66,12 +58,13 @@ int main(int argc, char **argv)
     float *Y = malloc((size_t)(info.n * about.outputs) * sizeof *Y);
     int32_t *label = malloc((size_t)info.n * sizeof *label);
     if (!Y || !label || !values.f32) return 1;
-    printf("%.9f ", best(model, values.f32, info.n, info.inputs, Y, NULL, 15, 1));
-    printf("%.9f ", best(model, values.f32, info.n, info.inputs, NULL, label, 15, 1));
-    printf("%.9f\n", best(model, values.f32, 1, info.inputs, NULL, label, 200, 20));
+    printf("%.9f ", best(p, values.f32, info.n, Y, NULL, 15, 1));
+    printf("%.9f ", best(p, values.f32, info.n, NULL, label, 15, 1));
+    printf("%.9f\n", best(p, values.f32, 1, NULL, label, 200, 20));
     free(Y);
     free(label);
     enhope_dataset_free(data);
+    enhope_predictor_free(p);
     enhope_model_free(model);
     enhope_context_free(ctx);
     return 0;

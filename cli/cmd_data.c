@@ -1,7 +1,10 @@
 /* enhope data: describes a data set. */
+#define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "core/cli.h"
 
@@ -15,6 +18,126 @@ static const char *kind_text(enhope_kind kind)
     return "unknown";
 }
 
+/* ---- the columns of a table ---- */
+
+/* Days since 1970-01-01 as 2024-02-29. */
+static void date_text(double days, char *buffer, size_t size)
+{
+    const time_t seconds = (time_t)floor(days) * 86400;
+    struct tm date;
+    if (!isfinite(days) || !gmtime_r(&seconds, &date) || !strftime(buffer, size, "%Y-%m-%d", &date)) *buffer = '\0';
+}
+
+/* The range of a column, or its first categories. */
+static void values_text(const cli_session *session, int64_t j, const enhope_table_column *c, char *buffer, size_t size)
+{
+    enum { LISTED = 4 };
+    char low[32], high[32];
+    size_t at = 0;
+    *buffer = '\0';
+    if (!strcmp(c->type, "date")) {
+        date_text(c->minimum, low, sizeof low);
+        date_text(c->maximum, high, sizeof high);
+        snprintf(buffer, size, "%s to %s", low, high);
+    } else if (isfinite(c->minimum)) {
+        snprintf(buffer, size, "%.6g to %.6g", c->minimum, c->maximum);
+    }
+    for (int32_t k = 0; k < c->categories && k <= LISTED && at < size; k++)
+        at += (size_t)snprintf(buffer + at, size - at, "%s%.20s", k ? ", " : "",
+                               k == LISTED ? "..." : enhope_dataset_category(session->data, j, k));
+}
+
+/* What training does with a column. */
+static void use_text(const cli_session *session, const enhope_table_column *c, char *buffer, size_t size)
+{
+    const char *marked = c->marked ? ", missing values marked" : "";
+    if (!strcmp(c->use, "label"))
+        snprintf(buffer, size, "label: %d class%s (%s)", (int)session->data_info.classes,
+                 session->data_info.classes == 1 ? "" : "es", c->reason);
+    else if (strcmp(c->use, "input"))
+        snprintf(buffer, size, "%s: %s", c->use, c->reason);
+    else if (!strcmp(c->type, "category"))
+        snprintf(buffer, size, "one-hot, %d categor%s%s%s", (int)c->categories, c->categories == 1 ? "y" : "ies",
+                 c->grouped ? ", others grouped" : "", marked);
+    else if (!strcmp(c->type, "date"))
+        snprintf(buffer, size, "date, %lld inputs%s", (long long)c->inputs, marked);
+    else
+        snprintf(buffer, size, "%s%s", c->type, marked);
+}
+
+/* A text of at most `width` columns, padded. */
+static void put_cell(const char *text, int width)
+{
+    char cut[256];
+    const char *end = text;
+    int wide = 0;
+    for (; *end && wide < width && end - text < (int)sizeof cut - 8; wide++) cli_utf8_next(&end);
+    snprintf(cut, sizeof cut, "%.*s", (int)(end - text), text);
+    cli_put_text(stdout, cut, -width);
+    fputs("  ", stdout);
+}
+
+/* True if a column of a wide table is printed: the first ones, and those that are no plain
+ * numbers. */
+static bool is_listed(const enhope_table_column *c, int64_t j, int64_t others)
+{
+    enum { FIRST = 20, MAX_OTHERS = 100 };
+    return j < FIRST || ((strcmp(c->type, "number") || strcmp(c->use, "input") || c->missing) && others < MAX_OTHERS);
+}
+
+static void put_columns(const cli_session *session)
+{
+    enum { WIDEST = 24, VALUES = 32 };
+    const int64_t columns = enhope_dataset_column_count(session->data);
+    int64_t listed = 0, others = 0;
+    int width = 4;
+    enhope_table_column c;
+    if (columns == 0) return;
+    for (int64_t j = 0; j < columns && !enhope_dataset_column(session->ctx, session->data, j, &c); j++)
+        if (is_listed(&c, j, 0) && cli_text_width(c.name) > width) width = cli_text_width(c.name);
+    if (width > WIDEST) width = WIDEST;
+    printf("columns   %lld\n  %-*s  type      missing  %-*s  use\n", (long long)columns, width, "name", VALUES,
+           "values");
+    for (int64_t j = 0; j < columns && !enhope_dataset_column(session->ctx, session->data, j, &c); j++) {
+        char values[128], use[192];
+        if (!is_listed(&c, j, others)) continue;
+        others += j >= 20;
+        listed++;
+        values_text(session, j, &c, values, sizeof values);
+        use_text(session, &c, use, sizeof use);
+        fputs("  ", stdout);
+        put_cell(c.name, width);
+        printf("%-8s  ", c.type);
+        if (c.missing)
+            printf("%5.1f %%  ", 100.0 * (double)c.missing / (double)(c.missing + c.values));
+        else
+            printf("%7s  ", "-");
+        put_cell(values, VALUES);
+        puts(use);
+    }
+    if (listed < columns) printf("  ... and %lld more, all numbers\n", (long long)(columns - listed));
+}
+
+static void put_json_columns(const cli_session *session)
+{
+    const int64_t columns = enhope_dataset_column_count(session->data);
+    enhope_table_column c;
+    if (columns == 0) return;
+    fputs("  \"columns\": [", stdout);
+    for (int64_t j = 0; j < columns && !enhope_dataset_column(session->ctx, session->data, j, &c); j++) {
+        fputs(j ? "," : "", stdout);
+        cli_json(stdout,
+                 "\n    {\"name\": %s, \"type\": %s, \"use\": %s, \"reason\": %s, \"values\": %lld, \"missing\": %lld, "
+                 "\"minimum\": %g, \"maximum\": %g, \"inputs\": %lld, \"categories\": [",
+                 c.name, c.type, c.use, c.reason, (long long)c.values, (long long)c.missing, c.minimum, c.maximum,
+                 (long long)c.inputs);
+        for (int32_t k = 0; k < c.categories; k++)
+            cli_json(stdout, k ? ", %s" : "%s", enhope_dataset_category(session->data, j, k));
+        fputs("]}", stdout);
+    }
+    fputs("\n  ],\n", stdout);
+}
+
 static void put_json(const cli_session *session, const char *spec, const int64_t *count, int64_t unlabeled)
 {
     const enhope_dataset_info *info = &session->data_info;
@@ -23,6 +146,7 @@ static void put_json(const cli_session *session, const char *spec, const int64_t
              "  \"bytes\": %lld,\n",
              spec, (long long)info->n, (long long)info->inputs, kind_text(info->kind), (long long)info->stored,
              (long long)info->bytes);
+    put_json_columns(session);
     if (info->image_rows > 0)
         printf("  \"image\": [%lld, %lld],\n", (long long)info->image_rows, (long long)info->image_columns);
     else
@@ -66,6 +190,7 @@ static void put_report(const cli_session *session, const char *spec, const int64
 {
     const enhope_dataset_info *info = &session->data_info;
     char bytes[32];
+    put_columns(session);
     cli_bytes_text((double)info->bytes, bytes, sizeof bytes);
     printf("data      %s\nsamples   %lld\ninputs    %lld", spec, (long long)info->n, (long long)info->inputs);
     if (info->image_rows > 0)
@@ -186,7 +311,9 @@ int cmd_data(const cli_options *options)
         cli_session_close(&session);
         return code;
     }
-    if (!code) code = cli_session_data(&session, options, spec, "train");
+    cli_options reading = *options;
+    reading.source.table.label_optional = true;
+    if (!code) code = cli_session_data(&session, &reading, spec, "train");
     if (!code) {
         count = cli_alloc("counts", session.data_info.classes, 1, sizeof *count);
         if (!count) code = CLI_FAILED;

@@ -5,18 +5,13 @@
 
 static const char default_output[] = "model.safetensors";
 
-static int make_settings(enhope_context *ctx, const cli_options *options, enhope_settings **out)
+static bool trains_without_labels(const cli_session *session, const enhope_settings *settings)
 {
-    *out = enhope_settings_create();
-    if (!*out) return cli_error("out of memory");
-    for (int pass = 0; pass < 2; pass++) /* the recipe first, whatever the order of the options */
-        for (int i = 0; i < options->settings; i++) {
-            const cli_pair *setting = &options->setting[i];
-            if (!strcmp(setting->name, "recipe") != (pass == 0)) continue;
-            const enhope_status status = enhope_settings_set(ctx, *out, setting->name, setting->value);
-            if (status) return cli_fail(ctx, status);
-        }
-    return 0;
+    char method[64] = "";
+    if (!settings || enhope_settings_get(session->ctx, settings, "method", method, sizeof method)) return false;
+    for (int i = 0; i < enhope_method_count(); i++)
+        if (!strcmp(enhope_method_get(i)->name, method)) return enhope_method_get(i)->unlabeled;
+    return false;
 }
 
 int cmd_train(const cli_options *options)
@@ -28,9 +23,11 @@ int cmd_train(const cli_options *options)
     enhope_settings *settings = NULL;
     cli_catch_signals();
     int code = cli_session_open(&session, options);
-    if (!code) code = make_settings(session.ctx, options, &settings);
+    if (!code) code = cli_settings_of_options(session.ctx, options, &settings);
     if (!code && !options->data) code = cli_usage_error(options->command, "missing option: --data SPEC");
-    if (!code) code = cli_train(&session, options, settings, path);
+    cli_options reading = *options;
+    reading.source.table.label_optional = trains_without_labels(&session, settings);
+    if (!code) code = cli_train(&session, &reading, settings, path);
     enhope_settings_free(settings);
     cli_session_close(&session);
     return code;

@@ -1,7 +1,5 @@
-/* enhope tune: schedules the runs by successive halving. In a bracket of nine trials, each is
- * trained for a ninth of the epochs, the best third for a third, and the best third of these for
- * all. A round begins when the one before has ended, so that the runs do not depend on the number
- * of processes. Results are stored, and the same command resumes an interrupted search. */
+/* enhope tune: checks the options, starts the runs of the schedule in processes, and prints their
+ * results. Results are stored, and the same command resumes an interrupted search. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +9,10 @@
 
 #include "tune/tune.h"
 
-enum { MAX_TRIALS = 200, LAST = ROUNDS - 1, EPOCHS = 90, MAX_DEFAULT_JOBS = 8, CORES_PER_JOB = 4 };
-static const double default_seconds = 600, start_fraction = 0.6;
+enum { MAX_TRIALS = 200, EPOCHS = 90, MAX_DEFAULT_JOBS = 8, CORES_PER_JOB = 4 };
+static const double default_seconds = 600;
+static const double start_fraction = 0.6; /* of the time in which trials start */
+static const double early_runs = 8;       /* at least so many fit in that time */
 
 static const tune_run *run_of(const tuning *t, int trial, int round)
 {
@@ -27,97 +27,12 @@ bool tune_allowed(const tuning *t, const tune_run *run)
            (o->tune.latency <= 0 || run->microseconds <= o->tune.latency);
 }
 
-/* ---- schedule ---- */
-
-typedef struct candidate {
-    int trial;
-    double error;
-} candidate;
-
-static int by_error(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-    return x->error != y->error ? (x->error < y->error ? -1 : 1) : x->trial - y->trial;
-}
-
-/* The trials of the bracket that run in this round; false while the round before is running. */
-static bool find_candidates(const tuning *t, int bracket, int round, candidate *out, int *count)
-{
-    const int first = 1 + bracket * BRACKET;
-    *count = 0;
-    if (round == 0) {
-        for (int i = first; i < first + BRACKET && i < t->trials; i++) out[(*count)++] = (candidate){.trial = i};
-        const bool full = t->trials >= first + BRACKET || (t->max_trials && t->trials >= t->max_trials);
-        return full || cli_now() >= t->closing;
-    }
-    candidate before[BRACKET];
-    int entered, able = 0;
-    if (!find_candidates(t, bracket, round - 1, before, &entered)) return false;
-    for (int i = 0; i < entered; i++) {
-        const tune_run *run = run_of(t, before[i].trial, round - 1);
-        if (t->trial[before[i].trial].running[round - 1] || !run->done) return false;
-        if (tune_allowed(t, run)) before[able++] = (candidate){before[i].trial, run->error};
-    }
-    qsort(before, (size_t)able, sizeof *before, by_error);
-    *count = able ? (entered / REDUCTION > 1 ? entered / REDUCTION : 1) : 0;
-    if (*count > able) *count = able;
-    memcpy(out, before, (size_t)*count * sizeof *out);
-    return true;
-}
-
-static bool is_pending(const tuning *t, int trial, int round)
-{
-    return !run_of(t, trial, round)->done && !t->trial[trial].running[round];
-}
-
-/* A run of the bracket that can start now; -1: none. */
-static int next_of_bracket(const tuning *t, int bracket)
-{
-    candidate candidates[BRACKET];
-    int count;
-    for (int round = LAST; round >= 0; round--) {
-        if (!find_candidates(t, bracket, round, candidates, &count) && round > 0) continue;
-        for (int i = 0; i < count; i++)
-            if (is_pending(t, candidates[i].trial, round)) return candidates[i].trial * ROUNDS + round;
-    }
-    return -1;
-}
-
-static int begin(tuning *t, int item)
-{
-    t->trial[item / ROUNDS].running[item % ROUNDS] = true;
-    return item;
-}
-
-/* Draws the settings of a new trial and reads its stored results. */
-static void add_trial(tuning *t)
-{
-    const int number = t->trials++;
-    t->trial[number] = (tune_trial){.settings = ""};
-    tune_settings(t, number, t->trial[number].settings, sizeof t->trial[number].settings);
-    for (int round = 0; round < ROUNDS; round++)
-        if (tune_read(t, number, round) && run_of(t, number, round)->cut) t->trial[number].run[round].done = false;
-}
+/* ---- runs ---- */
 
 static int next(void *user)
 {
-    tuning *t = user;
-    if (cli_now() >= t->until) return -1;
-    if (is_pending(t, 0, LAST)) return begin(t, LAST);
-    if (!run_of(t, 0, LAST)->done) return -1; /* this run reports the size of the data */
-    for (;;) {
-        for (int bracket = 0; 1 + bracket * BRACKET < t->trials; bracket++) {
-            const int item = next_of_bracket(t, bracket);
-            if (item >= 0) return begin(t, item);
-        }
-        const bool over =
-            t->trials >= t->capacity || (t->max_trials && t->trials >= t->max_trials) || cli_now() >= t->closing;
-        if (over) return -1;
-        add_trial(t);
-    }
+    return tune_next(user);
 }
-
-/* ---- runs ---- */
 
 static int train(void *user, int item)
 {
@@ -137,8 +52,9 @@ static void print_run(const tuning *t, int trial, int round)
         fprintf(stderr, "trial %d failed: %s\n", trial, run->reason);
         return;
     }
-    fprintf(stderr, "trial %d: %.2f %% after %lld epochs, %.1f s%s; %s\n", trial, run->error, (long long)run->epochs,
-            run->seconds, run->cut ? " (stopped at the time limit)" : "", t->trial[trial].settings);
+    fprintf(stderr, "trial %d: %.2f %%, log loss %.4f; %lld rows, %lld epochs, %.1f s%s; %s\n", trial, run->error,
+            run->loss, (long long)run->rows, (long long)run->epochs, run->seconds,
+            run->cut ? " (shortened by the time limit)" : "", t->trial[trial].settings);
 }
 
 /* Removes models that another model beats in error, size and speed. */
@@ -147,7 +63,7 @@ static void drop_models(const tuning *t)
     char path[TUNE_PATH];
     for (int i = 0; i < t->trials * ROUNDS; i++) {
         const tune_run *run = run_of(t, i / ROUNDS, i % ROUNDS);
-        if (run->done && !run->failed && i != LAST && tune_beaten(t, run)) {
+        if (run->done && !run->failed && i / ROUNDS && tune_beaten(t, run)) {
             tune_path(t, "models", i / ROUNDS, i % ROUNDS, ".safetensors", path);
             unlink(path);
         }
@@ -204,7 +120,7 @@ static void draw(void *user, const cli_job *jobs, int max_jobs)
 
 /* ---- the command ---- */
 
-static int parse_settings(tuning *t)
+static int parse_settings(tuning *t, double *part)
 {
     const cli_options *o = t->options;
     char words[TUNE_TEXT];
@@ -227,7 +143,8 @@ static int parse_settings(tuning *t)
     if (!code) code = cli_apply_settings(ctx, settings, words); /* check before the search */
     if (!code) {
         enhope_settings_get(ctx, settings, "validation_fraction", words, sizeof words);
-        if (atof(words) <= 0)
+        *part = atof(words);
+        if (*part <= 0)
             code =
                 cli_usage_error(o->command, "--validation-fraction 0 leaves no validation part; use a value above 0");
         if (!enhope_settings_applies(settings, "n_epochs"))
@@ -239,7 +156,7 @@ static int parse_settings(tuning *t)
     return code;
 }
 
-static int parse_options(tuning *t)
+static int parse_options(tuning *t, double *part)
 {
     const cli_options *o = t->options;
     const double seconds = o->tune.for_time ? cli_seconds_parse(o->tune.for_time)
@@ -253,14 +170,15 @@ static int parse_options(tuning *t)
     t->started = cli_now();
     t->until = t->started + seconds;
     t->closing = t->started + start_fraction * seconds;
+    t->max_seconds = start_fraction * seconds / early_runs;
     t->max_trials = o->tune.trials;
     const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     const bool cpu = !o->compute.device || !strcmp(o->compute.device, "cpu");
-    t->jobs = o->jobs ? (int)o->jobs : cpu ? cores / CORES_PER_JOB : 1;
+    t->jobs = o->compute.jobs ? (int)o->compute.jobs : cpu ? cores / CORES_PER_JOB : 1;
     if (t->jobs < 1) t->jobs = 1;
-    if (!o->jobs && t->jobs > MAX_DEFAULT_JOBS) t->jobs = MAX_DEFAULT_JOBS;
+    if (!o->compute.jobs && t->jobs > MAX_DEFAULT_JOBS) t->jobs = MAX_DEFAULT_JOBS;
     t->threads = t->jobs == 1 ? 0 : cores > t->jobs ? cores / t->jobs : 1;
-    return parse_settings(t);
+    return parse_settings(t, part);
 }
 
 static bool has_file(const tuning *t, const char *kind, int trial, int round, const char *ending)
@@ -270,18 +188,31 @@ static bool has_file(const tuning *t, const char *kind, int trial, int round, co
     return access(path, R_OK) == 0;
 }
 
+/* Whether a result of this trial is in the folder, also one of another search. */
+static bool has_result(const tuning *t, int trial)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        if (has_file(t, "runs", trial, round, ".json")) return true;
+    return false;
+}
+
 /* Reads the trials of an earlier search with the same data and settings. */
 static int find_results(tuning *t)
 {
-    add_trial(t);
-    if (!t->facts.samples && has_file(t, "runs", 0, LAST, ".json"))
-        return cli_error("%s contains a search on other data or with other settings; choose another folder with -o",
-                         t->folder);
-    while (t->facts.samples && t->trials < t->capacity && has_file(t, "runs", t->trials, 0, ".json")) add_trial(t);
+    tune_add_trial(t);
+    for (int round = 0; round < ROUNDS; round++)
+        if (has_file(t, "runs", 0, round, ".json") && !t->trial[0].run[round].rows)
+            return cli_error("%s contains a search on other data or with other settings; choose another folder with -o",
+                             t->folder);
+    int last = t->capacity - 1; /* all trials are read before models are compared, also after a lost result */
+    while (last > 0 && !has_result(t, last)) last--;
+    while (t->trials <= last)
+        if (!tune_add_trial(t)) break;
+    t->reason = NULL;
     /* a missing model is trained again; check all runs before models are removed */
     for (int i = 0; i < t->trials * ROUNDS; i++) {
         const tune_run *run = run_of(t, i / ROUNDS, i % ROUNDS);
-        const bool wanted = tune_allowed(t, run) && (i == LAST || !tune_beaten(t, run));
+        const bool wanted = tune_allowed(t, run) && (i < ROUNDS || !tune_beaten(t, run));
         t->trial[i / ROUNDS].model_missing[i % ROUNDS] =
             wanted && !has_file(t, "models", i / ROUNDS, i % ROUNDS, ".safetensors");
     }
@@ -292,32 +223,56 @@ static int find_results(tuning *t)
     return 0;
 }
 
+static bool any_result(const tuning *t)
+{
+    for (int i = 0; i < t->trials * ROUNDS; i++)
+        if (run_of(t, i / ROUNDS, i % ROUNDS)->epochs) return true;
+    return false;
+}
+
+/* Few samples have the epochs of the recipe, and no runs that use the end of the time. */
+static void adapt(tuning *t)
+{
+    if (!tune_by_folds(t)) {
+        if (!t->epochs) t->epochs = EPOCHS;
+    } else if (isfinite(t->until)) {
+        t->closing = t->until - t->max_seconds;
+    }
+}
+
 int cmd_tune(const cli_options *options)
 {
     tuning t = {.options = options,
                 .folder = options->output ? options->output : "tuning",
-                .epochs = EPOCHS,
+                .reason = NULL,
                 .seed = 1,
                 .series = options->tune.series ? options->tune.series : 1,
                 .capacity = options->tune.trials ? (int)options->tune.trials : MAX_TRIALS,
                 .terminal = isatty(STDERR_FILENO) != 0};
     static const char *const inner[] = {"runs", "models"};
-    int code = parse_options(&t);
+    double part = 0;
+    int code = parse_options(&t, &part);
     if (code) return code;
     t.trial = cli_alloc("trials", t.capacity, 1, sizeof *t.trial);
     if (!t.trial) return CLI_FAILED;
     const cli_pool pool = {.user = &t, .max_jobs = t.jobs, .next = next, .run = train, .ended = ended, .draw = draw};
     cli_catch_signals();
     code = cli_make_folders(t.folder, inner, 2);
+    if (!code) code = tune_data_open(&t, part);
+    if (!code) adapt(&t);
     if (!code) code = find_results(&t);
     if (!code) code = cli_pool_run(&pool);
     clear_line(&t);
     if (!code) code = t.code;
-    if (!code && t.facts.samples) code = tune_report(&t);
+    if (!code && any_result(&t))
+        code = tune_report(&t);
+    else if (!code && !cli_caught_signal())
+        code = cli_error("no run was completed in the time; use a longer --for");
     if (!code && cli_caught_signal()) {
         cli_error("stopped; completed runs are in %s; run the same command again to resume", t.folder);
         code = 128 + cli_caught_signal();
     }
+    tune_data_close(&t.data);
     free(t.trial);
     return code;
 }

@@ -7,34 +7,13 @@
 
 static const char default_output[] = "model.safetensors";
 
-static const enhope_setting_info *find_setting(const char *name)
-{
-    int i = 0;
-    while (strcmp(enhope_setting_get(i)->name, name) != 0) i++; /* the parser accepts known names only */
-    return enhope_setting_get(i);
-}
-
 /* The settings of the model, without those that depend on the data, then those of the command
  * line. */
 static int make_settings(const cli_session *session, const cli_options *options, enhope_settings **out)
 {
     static const char *const others[] = {"n_epochs", "batch_size", "time_limit", NULL};
-    enhope_status status = ENHOPE_OK;
     const int code = cli_settings_of_model(session, others, out);
-    if (code) return code;
-    for (int i = 0; i < options->settings && !status; i++) {
-        const cli_pair *setting = &options->setting[i];
-        char name[CLI_NAME];
-        cli_option_name(setting->name, name, sizeof name);
-        if (find_setting(setting->name)->fixed)
-            return cli_usage_error(
-                options->command,
-                "--%s cannot be changed: the shape of the map is that of the model; remove the option, "
-                "or use enhope train",
-                name);
-        status = enhope_settings_set(session->ctx, *out, setting->name, setting->value);
-    }
-    return status ? cli_fail(session->ctx, status) : 0;
+    return code ? code : cli_settings_add(session, options, *out);
 }
 
 static bool same_file(const char *a, const char *b)

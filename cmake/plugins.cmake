@@ -47,6 +47,14 @@ else()
   message(STATUS "libmatio (libmatio-dev) was not found: MATLAB files cannot be read")
 endif()
 
+# PNG and JPEG images.
+if(image_FOUND)
+  add_plugin(image src/data/image/image.c)
+  target_link_libraries(enhope_image PRIVATE enhope_flags PkgConfig::image)
+else()
+  message(STATUS "libpng and libjpeg (libpng-dev, libjpeg-dev) were not found: images cannot be read")
+endif()
+
 # Figures of the command as PNG and PDF.
 if(cairo_FOUND)
   add_plugin(cairo cli/plot/canvas_cairo.c)
@@ -54,4 +62,14 @@ if(cairo_FOUND)
   target_link_libraries(enhope_cairo PRIVATE enhope_flags PkgConfig::cairo m)
 else()
   message(STATUS "cairo (libcairo2-dev) was not found: figures can be drawn as SVG only")
+endif()
+
+# HTTP for the command's server.
+if(microhttpd_FOUND)
+  find_package(Threads REQUIRED)
+  add_plugin(http cli/serve/http_microhttpd.c)
+  target_include_directories(enhope_http PRIVATE cli)
+  target_link_libraries(enhope_http PRIVATE enhope_flags PkgConfig::microhttpd Threads::Threads)
+else()
+  message(STATUS "libmicrohttpd (libmicrohttpd-dev) was not found: enhope serve is not available")
 endif()

@@ -82,18 +82,18 @@ ENHOPE_API enhope_status enhope_context_set_device(enhope_context *ctx, const ch
 /* ---- data ---- */
 
 typedef struct enhope_dataset enhope_dataset;
-
 /* Where data is read from. Every field but path may be zero: the default. */
 typedef struct enhope_source {
-    const char *path;  /* a file, a folder of IDX files or of shards, "X,y" (two files), "-" (CSV on stdin),
-                              "synthetic:digits,n=6000,seed=1" (or strokes, for any n),
-                              "synthetic:blobs,n=600,classes=3,inputs=5,seed=1" */
+    const char *path;  /* a file, a folder of IDX files, images or shards, "X,y" (two files), "-" (CSV on stdin),
+                         "synthetic:digits,n=6000,seed=1" (or strokes), "synthetic:blobs,n=600,classes=3,inputs=5" */
     const char *part;  /* "train" or "test" part of a folder, an .npz or a split; default: train, if there are parts */
     const char *label; /* CSV: label column by name or 1-based number, or "none"; default: found by name */
-    const char *split; /* "N@SEED": shuffle; the first N samples are the train part, the others the test part */
-    int64_t inputs;    /* CSV: expected inputs; a table of exactly so many columns has no label */
-    const char *variables; /* MAT, NPZ: "X,y", names of the variables; default: found by shape and name */
-    int64_t limit;         /* use the first so many samples of the part; default: all */
+    const char *split; /* "N@SEED": shuffle, the first N samples are the train part; "0.8@SEED": 0.8 of each class is */
+    const struct enhope_model *model; /* CSV: columns are found and encoded as in its training; default: fitted */
+    const char *variables;            /* MAT, NPZ: "X,y", names of the variables; default: found by shape and name */
+    int64_t limit;                    /* use the first so many samples of the part; default: all */
+    const char *classes; /* file with the names of the classes 0, 1, ..., or with lines NUMBER,NAME; default: none */
+    const struct enhope_table_options *table; /* CSV: columns, see enhope_advanced.h; default: detected */
 } enhope_source;
 
 /* Reads and validates a data set: shapes, labels, finite values. */
@@ -138,17 +138,10 @@ ENHOPE_API void enhope_settings_free(enhope_settings *settings);
 /* Values are text, as on the command line, e.g. "order", "2". Set "recipe" first: it sets all. */
 ENHOPE_API enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings, const char *name,
                                              const char *value);
-/* Writes the value as text into buffer, always terminated. */
-ENHOPE_API enhope_status enhope_settings_get(enhope_context *ctx, const enhope_settings *settings, const char *name,
-                                             char *buffer, size_t size);
-/* 1: the setting has an effect beside the others (method, solver, similarity, ...); one that was
- * set and has none is an error when training begins. */
-ENHOPE_API int enhope_settings_applies(const enhope_settings *settings, const char *name);
 
 /* ---- training ---- */
 
 typedef struct enhope_model enhope_model;
-
 typedef struct enhope_progress {
     int64_t epoch, epochs;  /* epochs done, epochs planned */
     int64_t batch, batches; /* batches done in this epoch, batches of an epoch */
@@ -160,20 +153,13 @@ typedef struct enhope_progress {
     double seconds_left; /* estimate; 0 when done */
     int epoch_done;      /* 1: this call ends an epoch */
 } enhope_progress;
-/* Called after each batch and during long ones. Non-zero stops training and keeps the best
- * model. */
+/* Called after each batch and during long ones. Non-zero stops training; the best model is kept. */
 typedef int (*enhope_progress_fn)(const enhope_progress *progress, void *user);
 
 /* Trains a model. settings NULL: all defaults. progress may be NULL. Returns ENHOPE_STOPPED, and a
  * model, if progress asked to stop. */
 ENHOPE_API enhope_status enhope_train(enhope_context *ctx, const enhope_dataset *data, const enhope_settings *settings,
                                       enhope_progress_fn progress, void *user, enhope_model **out);
-/* Continues training from the map, scaling and exemplars of a model, which is not changed. Classes
- * are matched by name: new ones get exemplars, those that the data lacks are kept. A model without
- * exemplars refers to the new training points. Methods without training steps cannot be updated. */
-ENHOPE_API enhope_status enhope_model_update(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                                             const enhope_settings *settings, enhope_progress_fn progress, void *user,
-                                             enhope_model **out);
 
 /* ---- models ---- */
 
@@ -183,22 +169,19 @@ ENHOPE_API enhope_status enhope_model_load(enhope_context *ctx, const char *path
 ENHOPE_API void enhope_model_free(enhope_model *model);
 
 typedef struct enhope_model_info {
-    const char *method;                /* "en-hope" */
-    const char *map;                   /* "hope", "mlp", "linear", "identity" */
-    int64_t inputs;                    /* H */
-    int64_t outputs;                   /* h */
-    int64_t factors;                   /* F; 0 unless the map has them */
-    int64_t hidden;                    /* m */
-    int32_t order;                     /* O; 0 unless the map has factors */
-    int64_t parameters;                /* of the map */
-    int64_t references;                /* exemplars, or embedded training points, that new points are compared with */
-    int references_are_exemplars;      /* 1: exemplars */
-    int32_t classes;                   /* c */
-    int32_t neighbours;                /* default k */
-    int64_t epochs;                    /* rows of the history */
-    int64_t earlier;                   /* rows at its start that belong to the models this one was updated from */
-    int64_t best;                      /* row of the history that was kept: lowest validation error, then lowest loss;
-                                          the last row without a validation part; -1: none */
+    const char *method;           /* "en-hope" */
+    const char *map;              /* "hope", "mlp", "linear", "identity" */
+    int64_t inputs, outputs;      /* H, h */
+    int64_t factors, hidden;      /* F, m; F is 0 unless the map has factors */
+    int32_t order;                /* O; 0 unless the map has factors */
+    int64_t parameters;           /* of the map */
+    int64_t references;           /* exemplars, or embedded training points, that new points are compared with */
+    int references_are_exemplars; /* 1: exemplars */
+    int32_t classes;              /* c; 0: trained without labels, so the model embeds but does not classify */
+    int32_t neighbours, votes;    /* default k; votes 0: without k, the label is the most probable class */
+    int64_t epochs;               /* rows of the history */
+    int64_t earlier;              /* rows at its start that belong to the models this one was updated from */
+    int64_t best; /* row of the history that was kept: lowest validation error, then loss; else the last; -1: none */
     double temperature;                /* of the probabilities, fitted on the validation part; 1: unchanged */
     int64_t valid_n, valid_errors;     /* validation samples, and errors among them; n is 0: not known */
     int64_t train_n, train_errors;     /* the same for a sample of the training part */
@@ -208,20 +191,11 @@ ENHOPE_API void enhope_model_get_info(const enhope_model *model, enhope_model_in
 ENHOPE_API const char *enhope_model_class_name(const enhope_model *model, int32_t k);     /* NULL outside 0..c-1 */
 ENHOPE_API const char *enhope_model_setting(const enhope_model *model, const char *name); /* NULL: unknown */
 
-typedef struct enhope_history {
-    int64_t epoch;
-    double seconds;     /* NaN: the model was read from a file */
-    double loss;        /* mean over the epoch */
-    double valid_error; /* NaN: no validation part */
-} enhope_history;
-ENHOPE_API const enhope_history *enhope_model_history(const enhope_model *model, int64_t *rows);
-
 /* ---- using a model. The caller provides all arrays. ---- */
 
 /* Embeds data: Y (n, h). The values are scaled as in training. */
 ENHOPE_API enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                                             float *Y);
-
 typedef struct enhope_prediction {
     int32_t *label;            /* (n) class numbers of the model */
     float *proba;              /* (n, c) class probabilities: the share of the class in the similarity to all exemplars,
@@ -234,7 +208,7 @@ typedef struct enhope_prediction {
     int64_t *neighbour;        /* (n, k) the k nearest references, nearest first */
     float *neighbour_distance; /* (n, k) their distances */
 } enhope_prediction;
-/* Fills the arrays that are not NULL. k: number of neighbours that vote; 0: the model's default. */
+/* Fills the arrays that are not NULL. k: neighbors that vote; 0: the rule of the model. */
 ENHOPE_API enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *model,
                                               const enhope_dataset *data, int32_t k, const enhope_prediction *out);
 
@@ -245,14 +219,40 @@ typedef struct enhope_evaluation {
     int64_t unknown;    /* samples of classes that the model does not know: errors, not in confusion */
     struct enhope_calibration *calibration; /* input: to fill; may be NULL (enhope_advanced.h) */
     struct enhope_rejection *rejection;     /* likewise */
+    struct enhope_metrics *metrics;         /* likewise */
 } enhope_evaluation;
 /* Classifies labeled data and counts errors. Classes are matched by name. k: as for _predict. */
 ENHOPE_API enhope_status enhope_model_evaluate(enhope_context *ctx, const enhope_model *model,
                                                const enhope_dataset *data, int32_t k, enhope_evaluation *out);
 
-/* The references: Y (references, h) embedded, labels (references); either may be NULL. */
-ENHOPE_API enhope_status enhope_model_references(enhope_context *ctx, const enhope_model *model, float *Y,
-                                                 int32_t *labels);
+/* ---- predictor: a model prepared for many calls on the CPU ---- */
+
+typedef struct enhope_predictor enhope_predictor;
+typedef struct enhope_predictor_options { /* every field may be zero: the default */
+    const char *precision; /* "float32" or "int8"; default: int8 if the model is stored in int8, else float32 */
+    int32_t k;             /* neighbors that vote; 0: the rule of the model */
+} enhope_predictor_options;
+/* Packs the weights and embeds the exemplars. The model must outlive the predictor. options NULL:
+ * all defaults. Batches are divided among the threads of the context. */
+ENHOPE_API enhope_status enhope_predictor_create(enhope_context *ctx, const enhope_model *model,
+                                                 const enhope_predictor_options *options, enhope_predictor **out);
+ENHOPE_API void enhope_predictor_free(enhope_predictor *predictor);
+typedef struct enhope_rows { /* rows of the model's H inputs, encoded but not scaled, as in enhope_dataset_view_* */
+    int64_t n;
+    enhope_kind kind;
+    const void *values;       /* U8: uint8_t (n, H); F32: float (n, H); CSR: float (row_start[n]) */
+    const int64_t *row_start; /* CSR: (n + 1) */
+    const int32_t *column;    /* CSR: (row_start[n]), ascending within a row */
+} enhope_rows;
+/* label (n), proba (n, c), Y (n, h). No allocation, no locks: threads may share a predictor. The
+ * bits of a row do not depend on other rows. ENHOPE_ERROR_DATA: a value or an embedding is not
+ * finite, or a column out of order; outputs are then undefined. Searches (kNN) may allocate. */
+ENHOPE_API enhope_status enhope_predictor_label(const enhope_predictor *p, const enhope_rows *rows, int32_t *label);
+ENHOPE_API enhope_status enhope_predictor_proba(const enhope_predictor *p, const enhope_rows *rows, float *proba);
+ENHOPE_API enhope_status enhope_predictor_embed(const enhope_predictor *p, const enhope_rows *rows, float *Y);
+/* All outputs for a data set, which may be streamed. */
+ENHOPE_API enhope_status enhope_predictor_predict(enhope_context *ctx, const enhope_predictor *p,
+                                                  const enhope_dataset *data, const enhope_prediction *out);
 
 #ifdef __cplusplus
 }

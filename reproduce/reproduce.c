@@ -261,7 +261,7 @@ static int run_work(work *w, const cli_options *options)
 {
     const reproduction *r = w->r;
     const cli_pool pool = {.user = w,
-                           .max_jobs = options->jobs ? (int)options->jobs : 1,
+                           .max_jobs = options->compute.jobs ? (int)options->compute.jobs : 1,
                            .next = next_cell,
                            .run = run_cell,
                            .ended = finish,
@@ -353,7 +353,7 @@ static const cli_option options[] = {
     {"cells", 0, "I/N", CLI_TEXT, AT(reproduce.cells), 0, 0, NULL,
      "run only the I-th of N shares of the cells, without timing and report; use it in job arrays"},
     {"seeds", 0, "N", CLI_INTEGER, AT(reproduce.seeds), 1, MAX_SEEDS, NULL, "seeds 1 to N; default 3, with --ablation 5"},
-    {"jobs", 0, "N", CLI_INTEGER, AT(jobs), 1, 64, NULL, "number of cells at a time, each in its own process; default 1"},
+    {"jobs", 0, "N", CLI_INTEGER, AT(compute.jobs), 1, 64, NULL, "number of cells at a time, each in its own process; default 1"},
     {"threads", 0, "N", CLI_INTEGER, AT(compute.threads), 0, 1024, NULL, "number of threads; 0: all cores"},
     {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(compute.device), 0, 0, NULL,
      "device to train on: cpu (default), cuda (an NVIDIA GPU), cuda:N (the N-th GPU, from 0), auto (cuda if available, else "

@@ -114,7 +114,7 @@ static int draw_panel(const reproduction *r, enhope_context *ctx, const enhope_d
     cli_session session = {.ctx = ctx, .data = (enhope_dataset *)(uintptr_t)test, .model = model, .part = "test"};
     enhope_dataset_get_info(test, &session.data_info);
     enhope_model_get_info(model, &session.model_info);
-    const cli_options look = {.title = plan_row_get(at.row)->name, .picture = {.width = 560, .height = 480}};
+    const cli_options look = {.picture = {.title = plan_row_get(at.row)->name, .width = 560, .height = 480}};
     const int code = cli_draw(&session, &look, CANVAS_SVG, out);
     enhope_model_free(model);
     return code;

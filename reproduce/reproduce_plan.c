@@ -46,9 +46,9 @@ static const char everywhere[] = " mnist usps 20news vgg ", mnist[] = " mnist ";
 static const plan_row rows[] = {
     /* linear maps */
     {"pca", "PCA", "method pca", {"", "", "", ""}, {0}, {0}, true, NULL, OF_PAPER},
-    {"lpp", "LPP, class graph (LDA)", "method lpp graph class", {"", "", "", NULL},
+    {"lpp", "LPP, class graph (LDA)", "method lpp graph_k 0", {"", "", "", NULL},
      {47.20, 34.77, 24.64}, {45.13, 33.23, 33.09}, true, NULL, OF_PAPER},
-    {"lpp-nearest", "LPP, 5 nearest", "method lpp graph nearest", {"", "", "", NULL}, {0}, {0}, true, NULL, OF_PAPER},
+    {"lpp-nearest", "LPP, 5 nearest", "method lpp graph_k 5", {"", "", "", NULL}, {0}, {0}, true, NULL, OF_PAPER},
     {"nca", "NCA", "method nca",
      {"batch_size 5000 line_searches 10 n_epochs 20", "batch_size 500 n_epochs 30 init_scale 0.1",
       "batch_size 5000 line_searches 10 n_epochs 20 init_scale 0.1", "batch_size 5000 line_searches 10 n_epochs 15"},

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 # Bottom to top: a module may include itself and the modules before it, except the pairs below.
-MODULES = ["base", "compute", "comm", "data", "map", "objective", "optim", "exemplar", "classify", "model",
+MODULES = ["base", "compute", "comm", "data", "map", "objective", "optim", "exemplar", "classify", "model", "predict",
            "method", "solve", "train"]
 INDEPENDENT = [{"data", "compute"}, {"comm", "compute"}, {"data", "comm"}] + [
     {a, b}
@@ -40,7 +40,9 @@ STANDARD = {
 PLUGINS = {
     os.path.join("src", "comm", "mpi", "mpi.c"): ("mpi.h", "mpi-ext.h"),
     os.path.join("src", "data", "mat", "mat.c"): ("matio.h",),
+    os.path.join("src", "data", "image", "image.c"): ("png.h", "jpeglib.h", "jerror.h"),
     os.path.join("cli", "plot", "canvas_cairo.c"): ("cairo.h", "cairo-pdf.h", "cairo-svg.h"),
+    os.path.join("cli", "serve", "http_microhttpd.c"): ("microhttpd.h",),
 }
 # The command loads its plug-in with the code of the library: this header includes no other.
 PLUGIN_LOADER = os.path.join("src", "base", "plugin.h")
@@ -132,7 +134,9 @@ PLANTED = [
     ("src/model/planted.c", '#include "method/method.h"'),
     ("src/comm/planted.c", "#include <mpi.h>"),
     ("src/data/read/planted2.c", "#include <matio.h>"),
+    ("src/data/read/planted3.c", "#include <png.h>"),
     ("cli/plot/planted.c", "#include <cairo.h>"),
+    ("cli/serve/planted.c", "#include <microhttpd.h>"),
     ("src/comm/planted.h", '#include "compute/compute.h"'),
     ("src/method/planted.c", '#include "train/trainer.h"'),
     ("src/solve/planted.c", '#include "train/trainer.h"'),

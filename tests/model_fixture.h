@@ -39,24 +39,25 @@ static inline enhope_model *make_model(enhope_context *ctx, const eh_map *map, b
     for (int64_t i = 0; i < r * width; i++) model->reference[i] = irregular(at++);
     for (int64_t j = 0; j < H; j++) model->shift[j] = 0.25f * irregular(at++);
     for (int64_t j = 0; j < H; j++) model->mul[j] = 0.7f + 0.1f * fabsf(irregular(at++));
-    for (int64_t i = 0; i < r; i++) model->reference_label[i] = (int32_t)(i % 3);
+    for (int64_t i = 0; i < r; i++) model->reference_label[i] = (int32_t)(i * 3 / r);
     model->gaussian = !hope;
     model->k = r < 3 ? 1 : 3;
+    model->votes = !exemplars;
     static const char *const names[] = {"cat", "a \"dog\"\\,\t", "gr\xc3\xbcn"};
     for (int i = 0; i < 3; i++) model->class_name[i] = eh_strdup(names[i]);
-    model->input_name = eh_alloc((size_t)H, sizeof *model->input_name);
+    model->input.name = eh_alloc((size_t)H, sizeof *model->input.name);
     for (int64_t j = 0; j < H; j++) {
         char name[32];
         snprintf(name, sizeof name, "in %lld", (long long)j);
-        model->input_name[j] = eh_strdup(name);
+        model->input.name[j] = eh_strdup(name);
     }
-    model->image_rows = 1;
-    model->image_columns = H;
+    model->input.image_rows = 1;
+    model->input.image_columns = H;
     model->setting.pair[0] = (eh_pair_text){eh_strdup("n_factors"), eh_strdup("4")};
     model->setting.pair[1] = (eh_pair_text){eh_strdup("learning_rate"), eh_strdup("0.0125")};
     model->history[0] = (enhope_history){1, 2.385, 0.7312345678901234, 0.0625};
     model->history[1] = (enhope_history){2, 4.191, 0.1 + 0.2, NAN};
-    model->temperature = hope ? 1 / 0.7 : 1;
+    model->errors.temperature = hope ? 1 / 0.7 : 1;
     model->errors.valid_n = 61;
     model->errors.valid = 7;
     model->errors.train_n = exemplars ? 540 : 0;

@@ -177,7 +177,7 @@ def lpp_class(oracle):
         W = np.equal.outer(label, label) / np.bincount(label)[label]
         w, a, _ = generalized(x, W)
         for device in DEVICES:
-            loss, A, _ = oracle.map(x, label, method="lpp", graph="class", n_components=classes - 1, device=device)
+            loss, A, _ = oracle.map(x, label, method="lpp", graph_k=0, n_components=classes - 1, device=device)
             name = f"{classes} classes, scipy's eigh, {device}"
             yield f"lpp class eigenvalues, {name}", abs(loss - w[: classes - 1].mean()) / w[0], 1e-5
             yield f"lpp class directions, {name}", apart_but_for_sign(A, a[:, : classes - 1]), 1e-4
@@ -192,7 +192,7 @@ def lpp_is_lda(oracle):
     y = sklearn.discriminant_analysis.LinearDiscriminantAnalysis(solver="eigen").fit(x, label).transform(x)
     y = centered(y)
     for device in DEVICES:
-        _, A, shift = oracle.map(x, label, method="lpp", graph="class", n_components=2, device=device)
+        _, A, shift = oracle.map(x, label, method="lpp", graph_k=0, n_components=2, device=device)
         mine = x @ A + shift
         yield f"lpp class space, scikit-learn's discriminants, {device}", between(mine, y), 1e-5
         each = max(between(mine[:, [k]], y[:, [k]]) for k in range(2))

@@ -152,8 +152,8 @@ static void exemplars_and_validation_rows_do_not_move(void **state)
     (void)state;
     /* a learning rate of zero: parameters do not change */
     enhope_trainer *plain = started(blobs, with("solver", "adam", "learning_rate", "0", "batch_size", "0", NULL));
-    enhope_trainer *moved =
-        started(blobs, with("solver", "adam", "learning_rate", "0", "batch_size", "0", "adversarial_step", "2", NULL));
+    enhope_trainer *moved = started(blobs, with("solver", "adam", "learning_rate", "0", "batch_size", "0", "n_epochs",
+                                                "2", "adversarial_step", "2", NULL));
     const int64_t n = moved->samples.n, ld = moved->embedder.ld;
     assert_memory_equal(plain->parameters.theta, moved->parameters.theta,
                         (size_t)(plain->parameters.map_count + plain->parameters.z * H) * sizeof(float));
@@ -173,11 +173,12 @@ static void every_method_and_solver_learns_from_adversarial_inputs(void **state)
         const char *method = methods[i / 3], *solver = solvers[i % 3];
         enhope_model *m = train(i % 4 ? blobs : sparse_blobs,
                                 with("method", method, "solver", solver, "learning_rate", "0.03", "hidden_layer_sizes",
-                                     "24-12", "patience", "0", "n_epochs", "30", "adversarial_step", "0.1", NULL));
+                                     "24-12", "patience", "0", "n_epochs", strcmp(method, "snc") ? "30" : "60",
+                                     "adversarial_step", "0.1", NULL));
         enhope_evaluation e = {0};
         assert_int_equal(enhope_model_evaluate(ctx, m, blobs, 0, &e), ENHOPE_OK);
         const double error = (double)e.errors / N;
-        if (error > (strcmp(method, "snc") ? 0.15 : 0.25)) fail_msg("%s %s: %g", method, solver, error);
+        if (error > (strcmp(method, "snc") ? 0.15 : 0.3)) fail_msg("%s %s: %g", method, solver, error);
         enhope_model_free(m);
     }
 }

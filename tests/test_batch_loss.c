@@ -1,5 +1,6 @@
 /* The loss of a batch, in double: its gradient against central differences for every kind of
- * objective and any number of chunks, and the adversarial step. */
+ * objective, with and without an auxiliary head, for any number of chunks, and the adversarial
+ * step. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,6 +37,7 @@ typedef struct kind {
     int64_t z, targets, chunks;
     bool learned, sparse;
     double perplexity, adversary;
+    int64_t aux; /* outputs of the auxiliary head */
 } kind;
 
 static void open_problem(const kind *k, problem *q)
@@ -44,6 +46,8 @@ static void open_problem(const kind *k, problem *q)
     const eh_matrix dense = {.kind = ENHOPE_F32, .n = N, .H = H, .f32 = X};
     const eh_matrix sparse = {
         .kind = ENHOPE_CSR, .n = N, .H = H, .row_start = ROW_START, .column = COLUMN, .value = VALUE};
+    eh_map_shape with_head = k->shape;
+    with_head.h += k->aux;
     memset(q, 0, sizeof *q);
     eh_embedder_init(&q->e, ctx, ref, k->map, &k->shape);
     q->e.sparse = k->sparse;
@@ -52,12 +56,13 @@ static void open_problem(const kind *k, problem *q)
                                      .behind = k->z,
                                      .dense = k->sparse ? k->z : CAPACITY + k->z,
                                      .embedded = CAPACITY + k->z,
+                                     .outputs = with_head.h,
                                      .references = k->z,
                                      .embedded_references = k->z,
                                      .keep = true};
     assert_int_equal(eh_embedder_allocate(&q->e, &sizes), ENHOPE_OK);
     assert_int_equal(
-        eh_parameters_create(ctx, ref, eh_map_parameters(k->map, &k->shape), k->z, H, k->learned, false, &q->p),
+        eh_parameters_create(ctx, ref, eh_map_parameters(k->map, &with_head), k->z, H, k->learned, false, &q->p),
         ENHOPE_OK);
     for (int64_t i = 0; i < q->p.count; i++) ((double *)q->p.theta)[i] = 0.6 * eh_random_normal(3, 1, (uint64_t)i);
     if (k->z) ref->op->send(ref, q->e.reference_label, EXEMPLAR_LABEL, (size_t)k->z * sizeof *EXEMPLAR_LABEL);
@@ -68,6 +73,7 @@ static void open_problem(const kind *k, problem *q)
                               .chunks = eh_chunks_of(k->chunks, 0, 1),
                               .batch_max = rows,
                               .adversarial = {.step = k->adversary},
+                              .head = {.h = k->aux},
                               .target = {.perplexity = k->perplexity}};
     assert_int_equal(eh_batch_loss_create(&q->loss), ENHOPE_OK);
     for (int64_t i = 0; i < rows; i++) { /* samples, then the next sample of the class of each */
@@ -88,17 +94,22 @@ static void close_problem(problem *q)
     eh_embedder_free(&q->e);
 }
 
+/* With that of the head. */
 static double loss_at(problem *q, double *gradient)
 {
     eh_loss_value value;
     eh_batch_loss_at(&q->loss, q->p.theta, R(gradient), (eh_loss *)&value);
-    return value.value;
+    return value.value + (q->loss.head.h && !q->loss.head.off ? ((eh_loss_value *)q->loss.head.loss)->value : 0);
 }
 
 /* Macros, because clang takes no constant object as an initializer of another. */
 #define HOPE_SHAPE                                   \
     {                                                \
         .H = H, .h = OUT, .F = 4, .m = 3, .order = 3 \
+    }
+#define DEEP_SHAPE                                       \
+    {                                                    \
+        .H = H, .h = OUT, .layers = 2, .width = { 4, 3 } \
     }
 #define FLAT_SHAPE       \
     {                    \
@@ -113,6 +124,9 @@ static const kind kinds[] = {
     {"target of the inputs", &eh_map_hope, HOPE_SHAPE, {.self = true}, 0, 0, 3, .perplexity = 2.7},
     {"large margin", &eh_map_linear, FLAT_SHAPE, {.self = true}, 0, 2, 5, .learned = false},
     {"sparse rows", &eh_map_hope, HOPE_SHAPE, {.row = true}, Z, 0, 3, .learned = true, .sparse = true},
+    {"a head", &eh_map_hope, HOPE_SHAPE, {.row = true}, Z, 0, 3, .learned = true, .aux = 5},
+    {"a narrow head, sparse rows", &eh_map_hope, HOPE_SHAPE, {.row = true}, Z, 0, 2, .sparse = true, .aux = 1},
+    {"a head of a deep map", &eh_map_mlp, DEEP_SHAPE, {.row = false}, Z, 0, 2, .learned = true, .aux = 3},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -165,6 +179,34 @@ static void chunks_change_neither_loss_nor_gradient(void **state)
     }
 }
 
+/* The parameters of the head are the last ones of the map. */
+static void a_head_that_is_off_changes_neither_loss_nor_gradient_of_the_map(void **state)
+{
+    (void)state;
+    static const struct {
+        const eh_map *map;
+        eh_map_shape shape;
+    } maps[] = {{&eh_map_hope, HOPE_SHAPE}, {&eh_map_mlp, DEEP_SHAPE}};
+    for (int i = 0; i < 2; i++) {
+        kind k = {"a head", maps[i].map, maps[i].shape, {.row = true}, Z, 0, 3, .learned = true, .aux = 5}, plain = k;
+        problem q, without;
+        plain.aux = 0;
+        open_problem(&k, &q), open_problem(&plain, &without);
+        const int64_t map = without.p.map_count, all = q.p.map_count, exemplars = Z * H;
+        double *x = (double *)q.p.theta, *y = (double *)without.p.theta;
+        memcpy(y, x, (size_t)map * 8), memcpy(y + map, x + all, (size_t)exemplars * 8);
+        double *g = malloc((size_t)q.p.count * 8), *h = malloc((size_t)without.p.count * 8);
+        q.loss.head.off = true;
+        assert_true(loss_at(&q, g) == loss_at(&without, h));
+        assert_true(all - map == 5 * 3);
+        for (int64_t v = 0; v < map; v++) assert_true(fabs(g[v] - h[v]) < 1e-12);
+        for (int64_t v = map; v < all; v++) assert_true(g[v] == 0);
+        for (int64_t v = 0; v < exemplars; v++) assert_true(fabs(g[all + v] - h[map + v]) < 1e-12);
+        free(g), free(h);
+        close_problem(&q), close_problem(&without);
+    }
+}
+
 /* The mean of the losses at the batch and at the batch moved by `step` up its gradient. */
 static void the_adversarial_loss_is_the_mean_of_two(void **state)
 {
@@ -214,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_match_the_loss),
         cmocka_unit_test(chunks_change_neither_loss_nor_gradient),
+        cmocka_unit_test(a_head_that_is_off_changes_neither_loss_nor_gradient_of_the_map),
         cmocka_unit_test(the_adversarial_loss_is_the_mean_of_two),
     };
     return cmocka_run_group_tests(tests, setup, close_ref);

@@ -88,6 +88,7 @@ static void an_interrupted_run_resumes_to_a_byte_identical_model(void **state)
     static const char *const cases[][9] = {
         {"solver", "adam", "noise", "0.2", "dropout", "0.1", NULL},
         {"solver", "adam", "exemplars", "learned", "adversarial_step", "0.1", "validation_fraction", "0.2", NULL},
+        {"solver", "adam", "exemplars", "learned", "adversarial_step", "0.1", "aux_components", "4", NULL},
         {"solver", "cg", "exemplars", "learned", "noise", "0.1", NULL},
         {"solver", "lbfgs", "exemplars", "random", "validation_fraction", "0.3", "patience", "2", NULL},
         {"method", "hope", "solver", "adam", NULL},

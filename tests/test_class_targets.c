@@ -1,12 +1,14 @@
 /* Class weights and label smoothing in training: the gradient matches the loss, weights and
  * shares have their documented values, methods and solvers learn with them, and without them
  * nothing changes. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "blobs_support.h"
@@ -263,7 +265,141 @@ static void balanced_weights_make_a_rare_class_count(void **state)
     enhope_dataset_free(data);
 }
 
+/* Two overlapping classes, the second of which is rare. */
+static enhope_dataset *make_rare(float *x, int32_t *label, int n)
+{
+    enhope_dataset *data = NULL;
+    for (int i = 0; i < n; i++) {
+        label[i] = i % 9 == 0;
+        for (int j = 0; j < 2; j++)
+            x[i * 2 + j] = (float)((j ? 0 : label[i] ? 0.6 : -0.6) + eh_random_normal(9, 1, (uint64_t)(i * 2 + j)));
+    }
+    assert_int_equal(enhope_dataset_view_f32(ctx, n, 2, x, label, 2, NULL, &data), ENHOPE_OK);
+    return data;
+}
+
+/* The validation error of the current state, recounted from predictions. weight (2): of a sample of
+ * each class. */
+static double weighted_error(enhope_trainer *t, const enhope_dataset *data, const int32_t *label, const double *weight)
+{
+    int32_t guess[450];
+    double wrong = 0, all = 0;
+    enhope_model *m = NULL;
+    assert_int_equal(enhope_trainer_snapshot(t, &m), ENHOPE_OK);
+    assert_int_equal(enhope_model_predict(ctx, m, data, 0, &(enhope_prediction){.label = guess}), ENHOPE_OK);
+    for (int64_t i = 0; i < t->samples.valid_n; i++) {
+        const int64_t row = t->samples.rows[t->samples.n + i];
+        wrong += guess[row] != label[row] ? weight[label[row]] : 0, all += weight[label[row]];
+    }
+    enhope_model_free(m);
+    return wrong / all;
+}
+
+static void the_best_epoch_has_the_lowest_balanced_error(void **state)
+{
+    (void)state;
+    enum { M = 450 };
+    static float x[M * 2];
+    static int32_t label[M];
+    enhope_dataset *data = make_rare(x, label, M);
+    enhope_settings *s = with("solver", "adam", "learning_rate", "0.1", "n_epochs", "9", "validation_fraction", "0.4",
+                              "patience", "0", "class_weight", "balanced", NULL);
+    enhope_trainer *t = NULL;
+    enhope_progress p;
+    double lowest = 2;
+    int plain_differs = 0;
+    assert_int_equal(enhope_trainer_create(ctx, NULL, data, s, &t), ENHOPE_OK);
+    for (int done = 0; !done;) {
+        assert_int_equal(enhope_trainer_step(t, &p, &done), ENHOPE_OK);
+        if (!p.epoch_done) continue;
+        double count[2] = {0};
+        for (int64_t i = 0; i < t->samples.valid_n; i++) count[label[t->samples.rows[t->samples.n + i]]]++;
+        const double inverse[2] = {1 / count[0], 1 / count[1]}, equal[2] = {1, 1};
+        assert_float_equal(p.valid_error, weighted_error(t, data, label, inverse), 1e-9);
+        plain_differs += fabs(p.valid_error - weighted_error(t, data, label, equal)) > 0.01;
+        lowest = fmin(lowest, p.valid_error);
+    }
+    assert_true(p.best_error == lowest && plain_differs > 0);
+    enhope_trainer_free(t);
+    enhope_settings_free(s);
+    enhope_dataset_free(data);
+}
+
 /* ---- settings, memory ---- */
+
+static void a_list_gives_weights_by_class_name(void **state)
+{
+    (void)state;
+    enum { M = 450 };
+    static float x[M * 2];
+    static int32_t label[M];
+    const char *const names[] = {"no, thanks", "a=\"b\""};
+    const double weight[] = {1, 7.5};
+    enhope_dataset *data = make_rare(x, label, M), *named = NULL;
+    enhope_trainer *t = NULL;
+    enhope_progress p;
+    int done = 0;
+    assert_int_equal(enhope_dataset_view_f32(ctx, M, 2, x, label, 2, names, &named), ENHOPE_OK);
+    enhope_settings *s =
+        with("n_epochs", "2", "validation_fraction", "0.4", "class_weight", "\"a=\"\"b\"\"\"=7.5", NULL);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, named, s, &t), ENHOPE_OK);
+    while (!done) assert_int_equal(enhope_trainer_step(t, &p, &done), ENHOPE_OK);
+    for (int k = 0; k < 2; k++) assert_true(((const float *)t->loss.objective.class_weight)[k] == (float)weight[k]);
+    assert_float_equal(p.valid_error, weighted_error(t, named, label, weight), 1e-9);
+    enhope_trainer_free(t);
+    assert_int_equal(enhope_trainer_create(ctx, NULL, data, s, &t), ENHOPE_ERROR_ARGUMENT);
+    assert_non_null(
+        strstr(enhope_error(ctx), "the class 'a=\"b\"', which the data does not have; its classes are '0', '1'"));
+    enhope_settings_free(s);
+    enhope_dataset_free(data), enhope_dataset_free(named);
+}
+
+static void class_weights_are_none_balanced_or_a_list(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"none", "balanced", "a=1", "a=1,b=2e3,\"c,d\"=0.5", "\"\"\"\"=2", "0=1,1=0.001"};
+    static const char *const bad[] = {"",        "heavy",    "a=",      "a=0",    "a=-1",    "a=1,",
+                                      "a=1,a=2", ",a=1",     "=1",      "\"a=1",  "a=b",     "a=1e10",
+                                      "a=nan",   "\"a\"b=1", "a=1;b=2", "\"\"=1", "a=1,,b=1"};
+    enhope_settings *s = enhope_settings_create();
+    char text[64], longer[5000];
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(enhope_settings_set(ctx, s, "class_weight", good[i]), ENHOPE_OK);
+        assert_int_equal(enhope_settings_get(ctx, s, "class_weight", text, sizeof text), ENHOPE_OK);
+        assert_string_equal(text, good[i]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (enhope_settings_set(ctx, s, "class_weight", bad[i]) != ENHOPE_ERROR_ARGUMENT) fail_msg("%s", bad[i]);
+    memset(longer, 'a', sizeof longer);
+    longer[sizeof longer - 1] = '\0';
+    assert_int_equal(enhope_settings_set(ctx, s, "class_weight", longer), ENHOPE_ERROR_ARGUMENT);
+    assert_non_null(strstr(enhope_error(ctx), "class_weight has 4999 bytes: expected at most 4095"));
+    enhope_settings_free(s);
+}
+
+/* A list that is longer than the texts of all other settings passes through a model file. */
+static void a_model_stores_a_long_list(void **state)
+{
+    (void)state;
+    char list[3000], path[] = "/tmp/enhope_weights_XXXXXX";
+    enhope_model *loaded = NULL;
+    memset(list, ' ', sizeof list);
+    snprintf(list + 2900, 100, "=2"); /* the name of a class of blanks */
+    list[0] = 'x';
+    char name[2901];
+    snprintf(name, sizeof name, "%.2900s", list);
+    const char *names[C] = {"0", name, "2"};
+    enhope_dataset *data = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, names, &data), ENHOPE_OK);
+    enhope_model *m = train(data, with("n_epochs", "1", "class_weight", list, NULL));
+    close(mkstemp(path));
+    assert_int_equal(enhope_model_save(ctx, m, path), ENHOPE_OK);
+    assert_int_equal(enhope_model_load(ctx, path, &loaded), ENHOPE_OK);
+    assert_string_equal(enhope_model_setting(loaded, "class_weight"), list);
+    unlink(path);
+    enhope_model_free(m), enhope_model_free(loaded);
+    enhope_dataset_free(data);
+}
 
 static void a_model_stores_class_target_settings(void **state)
 {
@@ -308,6 +444,10 @@ int main(void)
         cmocka_unit_test(neutral_values_change_nothing),
         cmocka_unit_test(smoothing_limits_the_probability_of_the_own_class),
         cmocka_unit_test(balanced_weights_make_a_rare_class_count),
+        cmocka_unit_test(the_best_epoch_has_the_lowest_balanced_error),
+        cmocka_unit_test(a_list_gives_weights_by_class_name),
+        cmocka_unit_test(class_weights_are_none_balanced_or_a_list),
+        cmocka_unit_test(a_model_stores_a_long_list),
         cmocka_unit_test(a_model_stores_class_target_settings),
         cmocka_unit_test(every_failed_allocation_returns_a_message_without_a_leak),
     };

@@ -34,6 +34,7 @@ static void elementwise_operations_match_the_reference(void **state)
         }
         twin x = make(n, 3, 1), y = make(n, 4, 2);
         ON_EACH(c->op->axpy(c, n, -1.7, T(x), T(y)));
+        ON_EACH(c->op->multiply(c, n, T(x), T(y)));
         close_enough(y), same_bits(y);
         ON_EACH(c->op->scale(c, n, 0.37, T(y)));
         close_enough(y);

@@ -118,6 +118,8 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
     check_curve("en-hope, dropout", digits, with("solver", "adam", "dropout", "0.2", NULL));
     check_curve("en-hope, both, sparse", words, with("solver", "adam", "noise", "0.1", "dropout", "0.1", NULL));
     /* the sign of a gradient near zero depends on rounding, and the step has its full length */
+    check_curve_within("en-hope, head", digits,
+                       with("solver", "adam", "adversarial_step", "0.01", "aux_components", "10", NULL), 0.05);
     check_curve_within("en-hope, adversary", digits, with("solver", "adam", "adversarial_step", "0.02", NULL), 0.05);
     check_curve_within("en-hope, adversary, noise, sparse", words,
                        with("solver", "adam", "adversarial_step", "0.01", "noise", "0.1", NULL), 0.05);

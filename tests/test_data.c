@@ -209,7 +209,7 @@ static void assert_scaling(eh_scale asked, eh_scale expected, const eh_matrix *x
 {
     eh_scale kind = asked;
     float shift[H], mul[H];
-    assert_int_equal(eh_scaling_fit(ctx, &kind, x, rows, n, shift, mul), ENHOPE_OK);
+    assert_int_equal(eh_scaling_fit(ctx, &kind, x, 0, rows, n, shift, mul), ENHOPE_OK);
     assert_int_equal(kind, expected);
     for (int j = 0; j < H; j++) {
         double true_shift, true_mul;
@@ -249,7 +249,7 @@ static void scaling_matches_its_definition_on_the_given_rows(void **state)
         {.kind = ENHOPE_U8, .n = N, .H = H, .u8 = u8},
         {.kind = ENHOPE_CSR, .n = N, .H = H, .row_start = starts, .column = columns, .value = values},
     };
-    const eh_scale automatic[] = {EH_SCALE_STANDARD, EH_SCALE_RANGE, EH_SCALE_RANGE, EH_SCALE_RANGE};
+    const eh_scale automatic[] = {EH_SCALE_STANDARD, EH_SCALE_STANDARD, EH_SCALE_STANDARD, EH_SCALE_RANGE};
     for (int m = 0; m < 4; m++) {
         for (int k = 0; k < 4; k++) {
             assert_scaling(kinds[k], kinds[k], &matrices[m], rows, 9);
@@ -260,8 +260,96 @@ static void scaling_matches_its_definition_on_the_given_rows(void **state)
     }
     eh_scale kind = EH_SCALE_STANDARD;
     float shift[H], mul[H];
-    assert_int_equal(eh_scaling_fit(ctx, &kind, &matrices[0], rows, 0, shift, mul), ENHOPE_ERROR_DATA);
+    assert_int_equal(eh_scaling_fit(ctx, &kind, &matrices[0], 0, rows, 0, shift, mul), ENHOPE_ERROR_DATA);
     assert_string_equal(enhope_error(ctx), "scaling cannot be fitted: there are no training samples");
+}
+
+/* The scaling that auto chooses for a matrix with hints. */
+static eh_scale automatic_scaling(const eh_matrix *x, int hints, float *shift, float *mul)
+{
+    eh_scale kind = EH_SCALE_AUTO;
+    assert_int_equal(eh_scaling_fit(ctx, &kind, x, hints, NULL, x->n, shift, mul), ENHOPE_OK);
+    return kind;
+}
+
+static void automatic_scaling_uses_one_range_only_for_columns_of_one_scale(void **state)
+{
+    (void)state;
+    enum { ROWS = 40, COLUMNS = 20 };
+    static float pixels[ROWS * COLUMNS], table[ROWS * COLUMNS], counts[ROWS * COLUMNS];
+    static int64_t starts[ROWS + 1];
+    static int32_t column[ROWS * COLUMNS];
+    float shift[COLUMNS], mul[COLUMNS];
+    int64_t stored = 0;
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++) {
+            const double unit = eh_random_unit(9, 77, (uint64_t)(i * COLUMNS + j));
+            pixels[i * COLUMNS + j] = (float)(i == 0 ? 0 : j < 3 ? 0.1 * unit : unit); /* darker at the border */
+            table[i * COLUMNS + j] = j == 0 ? (float)(unit > 0.5) : (float)(unit * pow(10, j % 7 - 3));
+            if (unit > 0.2) continue;
+            column[stored] = j;
+            counts[stored++] = (float)(1 + (int)(unit * 20));
+        }
+        starts[i + 1] = stored;
+    }
+    const eh_matrix images = {.kind = ENHOPE_F32, .n = ROWS, .H = COLUMNS, .f32 = pixels};
+    const eh_matrix dense = {.kind = ENHOPE_F32, .n = ROWS, .H = COLUMNS, .f32 = table};
+    eh_matrix sparse = {.kind = ENHOPE_CSR, .n = ROWS, .H = COLUMNS, .row_start = starts, .column = column};
+    sparse.value = counts;
+    assert_int_equal(automatic_scaling(&images, 0, shift, mul), EH_SCALE_RANGE);
+    assert_int_equal(automatic_scaling(&dense, EH_SCALING_IMAGES, shift, mul), EH_SCALE_RANGE);
+    assert_int_equal(automatic_scaling(&dense, 0, shift, mul), EH_SCALE_STANDARD);
+    assert_true(shift[0] == 0 && mul[0] == 1); /* a column of zeros and ones */
+    assert_true(shift[1] > 0 && mul[1] > 1);
+    assert_int_equal(automatic_scaling(&sparse, EH_SCALING_CENTER, shift, mul), EH_SCALE_RANGE);
+    for (int64_t t = 0; t < stored; t++) counts[t] *= column[t] % 5 == 4 ? 1000 : 1;
+    assert_int_equal(automatic_scaling(&sparse, 0, shift, mul), EH_SCALE_MINMAX);
+    assert_true(shift[4] == 0 && mul[4] < 1e-3);
+    assert_int_equal(automatic_scaling(&sparse, EH_SCALING_CENTER, shift, mul), EH_SCALE_STANDARD);
+    assert_true(shift[4] > 0);
+}
+
+/* A sparse table is scaled like the same table with all its zeros stored. */
+static void sparse_and_dense_tables_are_scaled_alike(void **state)
+{
+    (void)state;
+    enum { ROWS = 30, COLUMNS = 3 };
+    static float table[ROWS * COLUMNS], value[ROWS * COLUMNS];
+    static int64_t starts[ROWS + 1];
+    static int32_t column[ROWS * COLUMNS];
+    float shift[2][COLUMNS], mul[2][COLUMNS];
+    int64_t stored = 0;
+    for (int i = 0; i < ROWS; i++) {
+        const float row[COLUMNS] = {(float)(i % 2), (float)(500 + i * i % 17), i % 3 ? 0 : 0.01f * (float)i};
+        for (int j = 0; j < COLUMNS; j++) {
+            table[i * COLUMNS + j] = row[j];
+            if (row[j] == 0) continue;
+            column[stored] = j;
+            value[stored++] = row[j];
+        }
+        starts[i + 1] = stored;
+    }
+    const eh_matrix dense = {.kind = ENHOPE_F32, .n = ROWS, .H = COLUMNS, .f32 = table};
+    const eh_matrix sparse = {
+        .kind = ENHOPE_CSR, .n = ROWS, .H = COLUMNS, .row_start = starts, .column = column, .value = value};
+    assert_int_equal(automatic_scaling(&dense, 0, shift[0], mul[0]), EH_SCALE_STANDARD);
+    assert_int_equal(automatic_scaling(&sparse, EH_SCALING_CENTER, shift[1], mul[1]), EH_SCALE_STANDARD);
+    for (int j = 0; j < COLUMNS; j++) {
+        assert_float_equal(shift[0][j], shift[1][j], 1e-4);
+        assert_float_equal(mul[0][j], mul[1][j], 1e-4 * mul[0][j]);
+    }
+}
+
+static void values_too_large_for_float_sums_are_refused(void **state)
+{
+    (void)state;
+    const float x[4] = {1, 2e38f, 2, -1e38f};
+    const eh_matrix m = {.kind = ENHOPE_F32, .n = 2, .H = 2, .f32 = x};
+    float shift[2], mul[2];
+    eh_scale kind = EH_SCALE_STANDARD;
+    assert_int_equal(eh_scaling_fit(ctx, &kind, &m, 0, NULL, 2, shift, mul), ENHOPE_ERROR_DATA);
+    assert_string_equal(enhope_error(ctx), "input 2 has a value of size 2e+38: expected at most 1e+30; divide it by a "
+                                           "constant or leave it out");
 }
 
 /* ---- the split ---- */
@@ -295,11 +383,11 @@ static void split_is_fisher_yates_from_the_end_with_splitmix64(void **state)
         }
         char text[32];
         snprintf(text, sizeof text, "70@%d", (int)seed);
-        assert_int_equal(eh_split_rows(ctx, text, "train", COUNT, &rows, &count), ENHOPE_OK);
+        assert_int_equal(eh_split_rows(ctx, text, "train", NULL, 0, COUNT, &rows, &count), ENHOPE_OK);
         assert_int_equal(count, 70);
         assert_memory_equal(rows, order, 70 * sizeof *rows);
         eh_free(rows);
-        assert_int_equal(eh_split_rows(ctx, text, "test", COUNT, &rows, &count), ENHOPE_OK);
+        assert_int_equal(eh_split_rows(ctx, text, "test", NULL, 0, COUNT, &rows, &count), ENHOPE_OK);
         assert_int_equal(count, 31);
         assert_memory_equal(rows, order + 70, 31 * sizeof *rows);
         eh_free(rows);
@@ -309,26 +397,68 @@ static void split_is_fisher_yates_from_the_end_with_splitmix64(void **state)
 static void invalid_splits_are_rejected(void **state)
 {
     (void)state;
+#define FORMS "N@SEED, e.g. 8000@1, or a fraction from 0 to 1, e.g. 0.8@1"
     const struct {
         const char *split, *part, *message;
     } cases[] = {
-        {"80", "train", "invalid split '80': expected N@SEED, e.g. 8000@1"},
-        {"@1", "train", "invalid split '@1': expected N@SEED, e.g. 8000@1"},
-        {"8@", "train", "invalid split '8@': expected N@SEED, e.g. 8000@1"},
-        {"8@1x", "train", "invalid split '8@1x': expected N@SEED, e.g. 8000@1"},
-        {"-8@1", "train", "invalid split '-8@1': expected N@SEED, e.g. 8000@1"},
-        {"99999999999999999999@1", "train", "invalid split '99999999999999999999@1': expected N@SEED, e.g. 8000@1"},
+        {"80", "train", "invalid split '80': expected " FORMS},
+        {"@1", "train", "invalid split '@1': expected " FORMS},
+        {"8@", "train", "invalid split '8@': expected " FORMS},
+        {"8@1x", "train", "invalid split '8@1x': expected " FORMS},
+        {"-8@1", "train", "invalid split '-8@1': expected " FORMS},
+        {"99999999999999999999@1", "train", "invalid split '99999999999999999999@1': expected " FORMS},
         {"0@1", "train", "split '0@1' takes 0 samples to train: expected 1 to 20"},
         {"21@1", "train", "split '21@1' takes 21 samples to train: expected 1 to 20"},
         {"20@1", "test", "split '20@1' leaves no sample of 20 for the test part"},
+        {"0.@1", "train", "invalid split '0.@1': expected " FORMS},
+        {"1.5@1", "train", "invalid split '1.5@1': expected " FORMS},
+        {"0.8", "train", "invalid split '0.8': expected " FORMS},
+        {"0.1234567@1", "train", "invalid split '0.1234567@1': expected " FORMS},
+        {"0.00@1", "train", "split '0.00@1': expected a fraction above 0 and below 1"},
+        {"0.01@1", "train", "split '0.01@1' leaves no sample of 20 for the train part"},
+        {"0.99@1", "test", "split '0.99@1' leaves no sample of 20 for the test part"},
         {"5@1", "dev", "unknown part 'dev': expected train or test"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t *rows = NULL, count = 0;
-        assert_int_equal(eh_split_rows(ctx, cases[i].split, cases[i].part, 20, &rows, &count), ENHOPE_ERROR_ARGUMENT);
+        assert_int_equal(eh_split_rows(ctx, cases[i].split, cases[i].part, NULL, 0, 20, &rows, &count),
+                         ENHOPE_ERROR_ARGUMENT);
         assert_string_equal(enhope_error(ctx), cases[i].message);
         assert_null(rows);
     }
+#undef FORMS
+}
+
+static void split_by_fraction_divides_every_class(void **state)
+{
+    (void)state;
+    enum { COUNT = 137, CLASSES = 4 };
+    static const int sizes[CLASSES + 1] = {70, 43, 13, 1, 10}; /* the last: unlabeled */
+    /* 0.7 of each is 49, 30.1, 9.1, 0.7 and 7; the part has 95.9, so the one sample joins it */
+    static const int expected[CLASSES + 1] = {49, 30, 9, 1, 7};
+    int32_t label[COUNT];
+    for (int i = 0, k = 0, left = sizes[0]; i < COUNT; i++, left--) {
+        while (left == 0) left = sizes[++k];
+        label[i] = k < CLASSES ? k : -1;
+    }
+    int64_t *train = NULL, *test = NULL, *other = NULL, trains = 0, tests = 0, others = 0;
+    assert_int_equal(eh_split_rows(ctx, "0.7@5", "train", label, CLASSES, COUNT, &train, &trains), ENHOPE_OK);
+    assert_int_equal(eh_split_rows(ctx, "0.7@5", "test", label, CLASSES, COUNT, &test, &tests), ENHOPE_OK);
+    assert_int_equal(eh_split_rows(ctx, "0.7@6", "train", label, CLASSES, COUNT, &other, &others), ENHOPE_OK);
+    int counts[CLASSES + 1] = {0}, seen[COUNT] = {0}, same = 0;
+    for (int64_t i = 0; i < trains; i++) {
+        counts[label[train[i]] < 0 ? CLASSES : label[train[i]]]++;
+        seen[train[i]]++;
+        same += train[i] == other[i];
+    }
+    for (int64_t i = 0; i < tests; i++) seen[test[i]]++;
+    assert_memory_equal(counts, expected, sizeof counts);
+    for (int i = 0; i < COUNT; i++) assert_int_equal(seen[i], 1);
+    assert_int_equal(trains, others);
+    assert_true(same < 20);
+    eh_free(train);
+    eh_free(test);
+    eh_free(other);
 }
 
 /* ---- synthetic data ---- */
@@ -505,8 +635,12 @@ int main(void)
         cmocka_unit_test(invalid_views_are_rejected),
         cmocka_unit_test(taking_rows_keeps_kind_labels_and_names),
         cmocka_unit_test(scaling_matches_its_definition_on_the_given_rows),
+        cmocka_unit_test(automatic_scaling_uses_one_range_only_for_columns_of_one_scale),
+        cmocka_unit_test(sparse_and_dense_tables_are_scaled_alike),
+        cmocka_unit_test(values_too_large_for_float_sums_are_refused),
         cmocka_unit_test(split_is_fisher_yates_from_the_end_with_splitmix64),
         cmocka_unit_test(invalid_splits_are_rejected),
+        cmocka_unit_test(split_by_fraction_divides_every_class),
         cmocka_unit_test(synthetic_digits_are_identical_on_every_machine),
         cmocka_unit_test(synthetic_digits_can_be_learned_and_the_test_part_is_separate),
         cmocka_unit_test(synthetic_blobs_have_the_requested_spread),

@@ -87,9 +87,15 @@ static void known_precisions_are_taken_and_others_refused_with_the_choices(void 
     assert_int_equal(ctx->precision, EH_BF16);
     assert_int_equal(enhope_context_set_precision(ctx, "fp32"), ENHOPE_OK);
     assert_int_equal(ctx->precision, EH_FP32);
+    assert_null(ctx->engine);
+    assert_int_equal(enhope_context_set_precision(ctx, "int8"), ENHOPE_OK);
+    assert_string_equal(ctx->engine, "int8");
+    assert_int_equal(enhope_context_set_precision(ctx, "float32"), ENHOPE_OK);
+    assert_string_equal(ctx->engine, "float32");
     assert_int_equal(enhope_context_set_precision(ctx, "tf32"), ENHOPE_OK);
+    assert_null(ctx->engine);
     assert_int_equal(enhope_context_set_precision(ctx, "fp16"), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "unknown precision 'fp16': expected fp32, tf32 or bf16");
+    assert_string_equal(enhope_error(ctx), "unknown precision 'fp16': expected fp32, tf32, bf16, float32 or int8");
     assert_int_equal(enhope_context_set_precision(ctx, NULL), ENHOPE_ERROR_ARGUMENT);
     assert_int_equal(ctx->precision, EH_TF32);
 }

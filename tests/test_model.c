@@ -32,8 +32,8 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
     assert_int_equal(a->r, b->r);
     assert_int_equal(a->exemplars, b->exemplars);
     assert_int_equal(a->c, b->c);
-    assert_int_equal(a->image_rows, b->image_rows);
-    assert_int_equal(a->image_columns, b->image_columns);
+    assert_int_equal(a->input.image_rows, b->input.image_rows);
+    assert_int_equal(a->input.image_columns, b->input.image_columns);
     assert_int_equal(a->setting.count, b->setting.count);
     assert_int_equal(a->epochs, b->epochs);
     assert_int_equal(a->earlier, b->earlier);
@@ -42,7 +42,7 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
         assert_same_text(a->note.pair[i].name, b->note.pair[i].name);
         assert_same_text(a->note.pair[i].value, b->note.pair[i].value);
     }
-    assert_memory_equal(&a->temperature, &b->temperature, sizeof a->temperature);
+    assert_memory_equal(&a->errors.temperature, &b->errors.temperature, sizeof a->errors.temperature);
     assert_int_equal(a->errors.valid_n, b->errors.valid_n);
     assert_int_equal(a->errors.valid, b->errors.valid);
     assert_int_equal(a->errors.train_n, b->errors.train_n);
@@ -54,8 +54,8 @@ static void assert_same_model(const enhope_model *a, const enhope_model *b)
     assert_memory_equal(a->reference, b->reference, r * (size_t)eh_model_reference_width(a) * sizeof(float));
     assert_memory_equal(a->reference_label, b->reference_label, r * sizeof(int32_t));
     for (int32_t k = 0; k < a->c; k++) assert_same_text(a->class_name[k], b->class_name[k]);
-    assert_int_equal(!a->input_name, !b->input_name);
-    for (size_t j = 0; a->input_name && j < H; j++) assert_same_text(a->input_name[j], b->input_name[j]);
+    assert_int_equal(!a->input.name, !b->input.name);
+    for (size_t j = 0; a->input.name && j < H; j++) assert_same_text(a->input.name[j], b->input.name[j]);
     for (int32_t i = 0; i < a->setting.count; i++) {
         assert_same_text(a->setting.pair[i].name, b->setting.pair[i].name);
         assert_same_text(a->setting.pair[i].value, b->setting.pair[i].value);
@@ -81,10 +81,10 @@ static void a_saved_model_is_loaded_bit_for_bit(void **state)
         model->shape.relu = i >= 8;
         if (i == 1) model->dof = 5, model->shape.order = 13;
         if (i == 3) { /* names of inputs and image sizes are optional */
-            for (int64_t j = 0; j < 7; j++) eh_free(model->input_name[j]);
-            eh_free(model->input_name);
-            model->input_name = NULL;
-            model->image_rows = model->image_columns = 0;
+            for (int64_t j = 0; j < 7; j++) eh_free(model->input.name[j]);
+            eh_free(model->input.name);
+            model->input.name = NULL;
+            model->input.image_rows = model->input.image_columns = 0;
         }
         assert_int_equal(enhope_model_save(ctx, model, path), ENHOPE_OK);
         assert_int_equal(enhope_model_load(ctx, path, &loaded), ENHOPE_OK);
@@ -217,8 +217,8 @@ static void a_header_that_is_not_a_model_is_refused_with_a_message(void **state)
         {"\"format\":", "\"form\":", "metadata 'format' is missing"},
         {"\"format\":\"enhope\"", "\"format\":\"pt\"", "metadata 'format' is 'pt': expected 'enhope'"},
         {"\"format_version\"", "\"version\"", "metadata 'format_version' is missing"},
-        {"\"format_version\":\"1\"", "\"format_version\":\"2\"",
-         "metadata 'format_version' is '2': this enhope reads version 1"},
+        {"\"format_version\":\"1\"", "\"format_version\":\"5\"",
+         "metadata 'format_version' is '5': this enhope reads versions 1 to 4"},
         {"\"enhope_version\"", "\"x\"", "metadata 'enhope_version' is missing"},
         {"\"method\"", "\"x\"", "metadata 'method' is missing"},
         {"\"map\"", "\"x\"", "metadata 'map' is missing"},
@@ -271,7 +271,7 @@ static void a_header_that_is_not_a_model_is_refused_with_a_message(void **state)
         {"\"classes\":\"", "\"classes\":\"[\\\"a\\\",\\\"b\\\",\\\"a\\\"]\",\"x\":\"",
          "metadata 'classes' contains 'a' twice"},
         {"\"classes\":\"", "\"classes\":\"[\\\"a\\\",\\\"b\\\"]\",\"x\":\"",
-         "tensor exemplar_labels has label 2 (element 2): expected 0 to 1"},
+         "tensor exemplar_labels has label 2 (element 3): expected 0 to 1"},
         {"\"classes\":\"", "\"classes\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\",\"x\":\"",
          "metadata 'classes' is nested deeper than 32 levels"},
         {"[\\\"in 0\\\"", "[\\\"a\\\",\\\"in 0\\\"", "metadata 'input_names' has 4 names: expected 3"},
@@ -349,6 +349,10 @@ static void models_of_earlier_versions_load_under_current_names(void **state)
                  {"\\\"balance\\\":\\\"1\\\"", "class_weight", "balanced"},
                  {"\\\"freedom\\\":\\\"1\\\"", "dof", "1"},
                  {"\\\"freedom\\\":\\\"5\\\"", "dof", "5"},
+                 {"\\\"graph\\\":\\\"nearest\\\"", "graph", NULL},
+                 {"\\\"graph\\\":\\\"nearest\\\",\\\"graph_k\\\":\\\"7\\\"", "graph_k", "7"},
+                 {"\\\"graph\\\":\\\"class\\\",\\\"graph_k\\\":\\\"5\\\"", "graph_k", "0"},
+                 {"\\\"links\\\":\\\"5\\\",\\\"graph\\\":\\\"class\\\"", "graph_k", "0"},
                  {"\\\"order\\\":\\\"2\\\"", "order", "2"}};
     enhope_context *ctx = enhope_context_create();
     const image sound = sound_file(ctx, true);

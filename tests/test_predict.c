@@ -113,7 +113,7 @@ static bool plain_predict(const enhope_model *model, const samples *s, int64_t i
         order[at] = j;
     }
     double tempered = 0;
-    for (int c = 0; c < 3; c++) tempered += proba[c] = pow(proba[c] / all, 1 / model->temperature);
+    for (int c = 0; c < 3; c++) tempered += proba[c] = pow(proba[c] / all, 1 / model->errors.temperature);
     for (int c = 0; c < 3; c++) proba[c] /= tempered;
     for (int64_t j = 1; j <= k && j < R; j++) clear = clear && d[order[j]] - d[order[j - 1]] > 1e-3 * d[order[j]];
     int votes[3] = {0}, max_votes = 0;
@@ -237,6 +237,7 @@ static void zero_selects_the_k_of_the_model(void **state)
     enhope_model *model = model_for_samples(ctx, &eh_map_linear, true, true);
     int32_t *own = malloc(sizeof *own * N), *three = malloc(sizeof *three * N), *one = malloc(sizeof *one * N);
     model->k = 3;
+    model->votes = true;
     assert_int_equal(enhope_model_predict(ctx, model, data, 0, &(enhope_prediction){.label = own}), 0);
     assert_int_equal(enhope_model_predict(ctx, model, data, 3, &(enhope_prediction){.label = three}), 0);
     assert_int_equal(enhope_model_predict(ctx, model, data, 1, &(enhope_prediction){.label = one}), 0);
@@ -353,7 +354,7 @@ static void temperature_changes_only_probabilities(void **state)
         proba[i] = malloc(sizeof **proba * N * 3);
         margin[i] = malloc(sizeof **margin * N);
         distance[i] = malloc(sizeof **distance * N);
-        model->temperature = i ? 2.385 : 1;
+        model->errors.temperature = i ? 2.385 : 1;
         const enhope_prediction out = {
             .label = label[i], .proba = proba[i], .margin = margin[i], .distance = distance[i]};
         assert_int_equal(enhope_model_predict(ctx, model, data, 0, &out), ENHOPE_OK);
@@ -493,7 +494,7 @@ static void references_of_a_model_can_be_replaced(void **state)
 
     assert_int_equal(enhope_model_with_references(ctx, model, data, "training", 0, 0, &points), ENHOPE_OK);
     assert_true(points->r == known && !points->exemplars && points->k == 5 && points->epochs == model->epochs);
-    assert_true(points->temperature == 1 && !points->errors.valid_n &&
+    assert_true(points->errors.temperature == 1 && !points->errors.valid_n &&
                 !points->errors.train_n); /* no errors are known for them */
     float *Y = malloc((size_t)(N * h) * sizeof *Y);
     assert_int_equal(enhope_model_embed(ctx, model, data, Y), ENHOPE_OK);

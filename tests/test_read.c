@@ -86,8 +86,8 @@ static void folder_of_mnist_names_has_two_parts(void **state)
     assert_string_equal(enhope_dataset_class_name(data, 2), "9");
     enhope_dataset_free(data);
     read_fails((enhope_source){.path = "mnist", .part = "test"}, ENHOPE_ERROR_IO,
-               "mnist: is a folder without t10k-images-idx3-ubyte or t10k-features-idx2-ubyte (or these with .gz), and "
-               "without shards.json");
+               "mnist: is a folder without t10k-images-idx3-ubyte or t10k-features-idx2-ubyte (or these with .gz), "
+               "without shards.json, and without images (PNG or JPEG files in a folder for each class)");
     write_images("mnist/t10k-images-idx3-ubyte", 0);
     read_fails((enhope_source){.path = "mnist", .part = "test"}, ENHOPE_ERROR_IO,
                "mnist: is a folder without t10k-labels-idx1-ubyte (or with .gz): name the pair of files X,y");
@@ -217,9 +217,8 @@ static void invalid_sources_are_rejected(void **state)
     mkdir("folder", 0700);
     read_fails((enhope_source){.path = "folder"}, ENHOPE_ERROR_IO,
                "folder: is a folder without train-images-idx3-ubyte or train-features-idx2-ubyte (or these with .gz), "
-               "and without shards.json");
-    read_fails((enhope_source){.path = "ok.csv,folder"}, ENHOPE_ERROR_DATA,
-               "ok.csv:2: column 2 ('a'): 'b' is not a number");
+               "without shards.json, and without images (PNG or JPEG files in a folder for each class)");
+    read_fails((enhope_source){.path = "ok.csv,folder"}, ENHOPE_ERROR_IO, "folder: is a folder: expected a file");
     write_images("x-idx3-ubyte", 0);
     read_fails((enhope_source){.path = "x-idx3-ubyte,folder"}, ENHOPE_ERROR_IO, "folder: is a folder: expected a file");
     read_fails((enhope_source){.path = "x-idx3-ubyte", .label = "2"}, ENHOPE_ERROR_ARGUMENT,
@@ -274,11 +273,98 @@ static void libsvm_stays_sparse(void **state)
         enhope_dataset_free(data);
     }
     const enhope_source part = {.path = "a.libsvm", .label = "none", .split = "2@5", .part = "test"};
+    read_fails((enhope_source){.path = "a.libsvm", .label = "none", .split = "0.5@5"}, ENHOPE_ERROR_ARGUMENT,
+               "split '0.5@5' divides every class and needs the labels; use a split N@SEED without labels");
     enhope_dataset *data = read_ok(part);
     assert_int_equal(data->x.kind, ENHOPE_CSR);
     assert_int_equal(data->x.n, 2);
     assert_null(enhope_dataset_labels(data));
     enhope_dataset_free(data);
+}
+
+static char warnings[2000];
+
+static void keep_warning(enhope_log_level level, const char *line, void *user)
+{
+    (void)user;
+    if (level == ENHOPE_LOG_WARNING && strlen(warnings) + strlen(line) + 2 < sizeof warnings)
+        strcat(strcat(warnings, line), "\n");
+}
+
+/* The warnings while reading the source. */
+static const char *warnings_of(enhope_source source)
+{
+    warnings[0] = '\0';
+    enhope_context_set_log(ctx, keep_warning, NULL);
+    enhope_dataset_free(read_ok(source));
+    enhope_context_set_log(ctx, NULL, NULL);
+    return warnings;
+}
+
+static void classes_of_numbers_get_names(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"T-shirt, top\nTrouser\n Ankle boot \n\n",
+                                       "10,none\n2,Ankle boot\n1,Trouser\n0,\"T-shirt, top\"\n",
+                                       "class,name\r\n0,\"T-shirt, top\"\r\n1,Trouser\r\n2,Ankle boot\r\n"};
+    static const char *const expected[] = {"T-shirt, top", "Trouser", "Ankle boot"};
+    static const char *const bad[][2] = {
+        {"a\nb\n",
+         "names.txt: has 2 names but none for the class '2': expected a name in each line, for the classes 0, "
+         "1, ..., or lines NUMBER,NAME"},
+        {"a\nb\na\n", "names.txt:3: the name 'a' occurs twice"},
+        {"a\n\nb\n", "names.txt:2: the name is empty"},
+        {"0,a\n0,b\n2,c\n", "names.txt:2: the class 0 occurs twice"},
+        {"0,a\n1,\n2,c\n", "names.txt:2: the name is empty"},
+        {"a\n\xff\nc\n", "names.txt:2: a label is not UTF-8 text: convert the file first"},
+        {"", "names.txt: the file is empty"}};
+    const enhope_source source = {.path = "x-ubyte,y-ubyte", .classes = "names.txt"};
+    unsigned char file[64];
+    write_bytes("x-ubyte", file, make_idx(file, 8, 2, (const uint32_t[]){4, 1}, "abcd", 4));
+    write_bytes("y-ubyte", file, make_idx(file, 8, 1, (const uint32_t[]){4}, "\2\1\0\2", 4));
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        write_text("names.txt", good[i]);
+        enhope_dataset *data = read_ok(source);
+        for (int k = 0; k < 3; k++) assert_string_equal(enhope_dataset_class_name(data, k), expected[k]);
+        assert_labels(data, (const int32_t[]){2, 1, 0, 2});
+        enhope_dataset_free(data);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_text("names.txt", bad[i][0]);
+        enhope_dataset *data = NULL;
+        assert_true(enhope_dataset_read(ctx, &source, &data) != ENHOPE_OK);
+        assert_string_equal(enhope_error(ctx), bad[i][1]);
+    }
+    write_text("names.txt", good[0]);
+    assert_int_equal(enhope_convert(ctx, &source, "named", 0, 0, NULL, NULL), ENHOPE_OK);
+    enhope_dataset *data = read_ok((enhope_source){.path = "named"}); /* sorted by name */
+    assert_string_equal(enhope_dataset_class_name(data, 0), "Ankle boot");
+    assert_labels(data, (const int32_t[]){0, 2, 1, 0});
+    enhope_dataset_free(data);
+}
+
+static void groups_of_libsvm_are_reported(void **state)
+{
+    (void)state;
+    write_text("a.svm", "1 qid:1 1:2\n2 qid:1 1:3\n2 1:4\n");
+    assert_string_equal(warnings_of((enhope_source){.path = "a.svm"}),
+                        "a.svm: ignored 2 fields qid: the groups of samples for ranking are not used\n");
+}
+
+static void classes_without_samples_are_reported(void **state)
+{
+    (void)state;
+    char text[800] = "x,label\n";
+    for (int i = 0; i < 78; i++) snprintf(text + strlen(text), 20, "%d,c%c\n", i % 5, 'a' + i % 26);
+    write_text("a.csv", text);
+    assert_string_equal(warnings_of((enhope_source){.path = "a.csv"}), "");
+    assert_string_equal(warnings_of((enhope_source){.path = "a.csv", .limit = 24}),
+                        "a.csv: 2 of 26 classes have no samples within the limit: 'cy', 'cz'\n");
+    assert_string_equal(warnings_of((enhope_source){.path = "a.csv", .limit = 2}),
+                        "a.csv: 24 of 26 classes have no samples within the limit: 'cc', 'cd', 'ce', 'cf', 'cg', 'ch', "
+                        "'ci', 'cj' and 16 others\n");
+    assert_non_null(strstr(warnings_of((enhope_source){.path = "a.csv", .split = "40@3"}),
+                           "of 26 classes have no samples in this part of the split: 'c"));
 }
 
 static void libsvm_errors_name_the_line(void **state)
@@ -376,6 +462,9 @@ int main(void)
         cmocka_unit_test(invalid_sources_are_rejected),
         cmocka_unit_test(split_and_limit_choose_rows_after_reading),
         cmocka_unit_test(libsvm_stays_sparse),
+        cmocka_unit_test(classes_of_numbers_get_names),
+        cmocka_unit_test(groups_of_libsvm_are_reported),
+        cmocka_unit_test(classes_without_samples_are_reported),
         cmocka_unit_test(libsvm_errors_name_the_line),
         cmocka_unit_test(data_sets_of_the_paper_have_expected_contents),
     };

@@ -83,6 +83,54 @@ static void npy_reads_row_and_column_order_and_versions(void **state)
     enhope_dataset_free(data);
 }
 
+/* Checks rows of two columns, the second of which float cannot resolve: values (5, 2). */
+static void check_centered(const enhope_dataset *data, const double *values, double offset)
+{
+    assert_int_equal(data->x.n, 5);
+    assert_non_null(data->encoding);
+    assert_true(data->encoding->column[0].offset == 0);
+    assert_true(fabs(data->encoding->column[1].offset - offset) < 1e-6);
+    for (int i = 0; i < 10; i++) {
+        const double x = (double)data->x.f32[i] + data->encoding->column[i % 2].offset;
+        assert_true(fabs(x - values[i]) < 1e-6);
+    }
+}
+
+static void columns_that_float_cannot_resolve_are_centered(void **state)
+{
+    (void)state;
+    enum { ROWS = 5 };
+    double mean = 0;
+    double values[2][ROWS * 2]; /* by rows, by columns */
+    unsigned char file[512];
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < 2; j++) {
+            const double value = (j ? 1e9 : 17) + 0.31 * ((3 * i + 2) % 7);
+            values[0][2 * i + j] = values[1][ROWS * j + i] = value;
+            if (j) mean += value / ROWS;
+        }
+    for (int fortran = 0; fortran < 2; fortran++) {
+        char dictionary[96];
+        snprintf(dictionary, sizeof dictionary, "{'descr': '<f8', 'fortran_order': %s, 'shape': (5, 2)}",
+                 fortran ? "True" : "False");
+        write_bytes("c.npy", file, make_npy(file, dictionary, values[fortran], sizeof values[0]));
+        enhope_dataset *data = read_ok((enhope_source){.path = "c.npy"});
+        check_centered(data, values[0], mean);
+        /* other rows, with the same center, also if they are floats */
+        const enhope_table_options like = {.like = data};
+        const float other[2] = {3.5f, 1e9f};
+        unsigned char small[256];
+        write_bytes("o.npy", small,
+                    make_npy(small, "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2)}", other, sizeof other));
+        enhope_dataset *more = read_ok((enhope_source){.path = "o.npy", .table = &like});
+        assert_true(more->x.f32[0] == 3.5f);
+        assert_true(more->x.f32[1] == (float)(1e9 - data->encoding->column[1].offset));
+        assert_int_equal(eh_encoding_check(ctx, data->encoding, more->encoding, "data"), ENHOPE_OK);
+        enhope_dataset_free(more);
+        enhope_dataset_free(data);
+    }
+}
+
 static void npy_labels_may_be_numbers_or_text(void **state)
 {
     (void)state;
@@ -305,6 +353,24 @@ static void mat_finds_samples_labels_and_names_by_shape(void **state)
                "side");
 }
 
+static void matlab_columns_that_float_cannot_resolve_are_centered(void **state)
+{
+    (void)state;
+    double by_column[10], values[10], mean = 0;
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 2; j++) {
+            const double value = (j ? -3e10 : 0.7) + 0.43 * ((2 * i + 1) % 5);
+            by_column[5 * j + i] = values[2 * i + j] = value;
+            if (j) mean += value / 5;
+        }
+    mat_t *file = Mat_CreateVer("center.mat", NULL, MAT_FT_MAT5);
+    put_variable(file, Mat_VarCreate("X", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, (size_t[]){5, 2}, by_column, 0));
+    Mat_Close(file);
+    enhope_dataset *data = read_ok((enhope_source){.path = "center.mat"});
+    check_centered(data, values, mean);
+    enhope_dataset_free(data);
+}
+
 static void mat_cube_without_labels_is_inputs_by_samples_by_classes(void **state)
 {
     (void)state;
@@ -390,6 +456,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(npy_reads_every_type_in_both_byte_orders),
         cmocka_unit_test(npy_reads_row_and_column_order_and_versions),
+        cmocka_unit_test(matlab_columns_that_float_cannot_resolve_are_centered),
+        cmocka_unit_test(columns_that_float_cannot_resolve_are_centered),
         cmocka_unit_test(npy_labels_may_be_numbers_or_text),
         cmocka_unit_test(damaged_npy_is_rejected),
         cmocka_unit_test(npz_arrays_are_found_by_name_and_part),

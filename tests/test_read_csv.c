@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <locale.h>
 
+#include "model/model.h"
 #include "read_support.h"
 
 static void header_and_label_column_are_found(void **state)
@@ -124,7 +125,7 @@ static void labels_may_be_missing(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_text("m.csv", cases[i].text);
-        enhope_dataset *data = read_ok((enhope_source){.path = "m.csv"});
+        enhope_dataset *data = read_ok((enhope_source){.path = "m.csv", .label = "2"});
         enhope_dataset_info info;
         enhope_dataset_get_info(data, &info);
         assert_int_equal(info.classes, cases[i].classes);
@@ -145,12 +146,24 @@ static void a_table_as_wide_as_a_model_has_no_label(void **state)
 {
     (void)state;
     write_text("w.csv", "1,10,4\n2,9,5\n");
-    enhope_dataset *data = read_ok((enhope_source){.path = "w.csv", .inputs = 3});
+    enhope_model model = {.shape = {.H = 3}};
+    enhope_dataset *data = read_ok((enhope_source){.path = "w.csv", .model = &model});
     assert_null(enhope_dataset_labels(data));
     enhope_dataset_free(data);
-    data = read_ok((enhope_source){.path = "w.csv", .inputs = 2});
+    model.shape.H = 2;
+    data = read_ok((enhope_source){.path = "w.csv", .model = &model, .label = "3"});
     assert_non_null(enhope_dataset_labels(data));
     enhope_dataset_free(data);
+    read_fails(
+        (enhope_source){.path = "w.csv", .model = &model}, ENHOPE_ERROR_DATA,
+        "w.csv: there is no header and one column more than the model has inputs, but column 3 is no label: 2 of 2 "
+        "values are no classes of the model; use --label 3 if it is the label, --ignore or --id for a column that is "
+        "no input");
+    model.shape.H = 1;
+    read_fails(
+        (enhope_source){.path = "w.csv", .model = &model}, ENHOPE_ERROR_DATA,
+        "w.csv: 3 columns without a header: the model has 1 input column, and the table may have a label besides; use "
+        "--ignore or --id for other columns");
 }
 
 static void errors_name_line_and_column(void **state)
@@ -160,27 +173,47 @@ static void errors_name_line_and_column(void **state)
         const char *text, *label, *message;
         enhope_status status;
     } cases[] = {
-        {"a,b,c,d,label\n1,2,3,4,x\n1,2,3,x\n", NULL, "e.csv:3: 4 fields, expected 5 (as in line 1)", 0},
-        {"\n1,2,x\n\n1,2,3,x\n", NULL, "e.csv:4: 4 fields, expected 3 (as in line 2)", 0},
-        {"l,h,width,label\n1,2,3,x\n1,2,abc,x\n", NULL, "e.csv:3: column 3 ('width'): 'abc' is not a number", 0},
-        {"1,2,x\n3,0x10,y\n", NULL, "e.csv:2: column 2: '0x10' is not a number", 0},
-        {"1,?,x\n3,2,y\n", NULL, "e.csv:1: column 2: '?' is not a number", 0},
-        {"1,2,\"x\n\ny\"\n3,1e,y\n", NULL, "e.csv:4: column 2: '1e' is not a number", 0},
-        {"1,2,x\n3,NaN,y\n", NULL, "e.csv:2: column 2: 'NaN' is not a finite number", 0},
-        {"1,2,x\n-inf,2,y\n", NULL, "e.csv:2: column 1: '-inf' is not a finite number", 0},
-        {"1,2,x\n1e39,2,y\n", NULL, "e.csv:2: column 1: '1e39' is not a finite number", 0},
-        {"1,2,x\n1e999,2,y\n", NULL, "e.csv:2: column 1: '1e999' is not a finite number", 0},
-        {"w,label\n1,x\n,y\n", NULL, "e.csv:3: column 1 ('w'): the value is missing: expected a number", 0},
+        {"a,b,c,d,label\n1,2,3,4,x\n1,2,3,x\n", NULL,
+         "e.csv: 1 line does not have 5 fields as line 1 (line 3 has 4 fields); use --skip-bad", 0},
+        {"\n1,2,x\n\n1,2,3,x\n1,2\n", NULL,
+         "e.csv: 2 lines do not have 3 fields as line 2 (line 4 has 4 fields, line 5 has 2 fields); use --skip-bad", 0},
+        {"l,h,width,label\n1,2,3,x\n1,2,abc,x\n", NULL,
+         "e.csv: column 3 ('width'): a value is not a number ('abc' in line 3); use --categorical width, --ignore "
+         "width "
+         "or --skip-bad",
+         0},
+        {"1,2,x\n3,0x10,y\n", NULL,
+         "e.csv: column 2: a value is not a number ('0x10' in line 2); use --categorical 2, --ignore 2 or --skip-bad",
+         0},
+        {"1,2,\"x\n\ny\"\n3,1e,y\n", NULL,
+         "e.csv: column 2: a value is not a number ('1e' in line 4); use --categorical 2, --ignore 2 or --skip-bad", 0},
+        {"1,2,x\n-inf,2,y\n", NULL,
+         "e.csv: column 1: a value is infinite or above 1e30 ('-inf' in line 2); use --ignore 1, --skip-bad or another "
+         "unit",
+         0},
+        {"1,2,x\n1e39,2,y\n", NULL,
+         "e.csv: column 1: a value is infinite or above 1e30 ('1e39' in line 2); use --ignore 1, --skip-bad or another "
+         "unit",
+         0},
+        {"1,2,x\n1e999,2,y\n", NULL,
+         "e.csv: column 1: a value is infinite or above 1e30 ('1e999' in line 2); use --ignore 1, --skip-bad or "
+         "another unit",
+         0},
         {"1,x\n2,\"y\n3,z\n", NULL, "e.csv:2: a quoted field is not closed", ENHOPE_ERROR_FORMAT},
-        {"1,x\n\"2\"0,y\n", NULL, "e.csv:2: text follows a closing quote: expected ',' or the end of the line",
+        {"1,x\n\"2\"0,y\n", NULL, "e.csv: text follows a closing quote (line 2); use --skip-bad", 0},
+        {"\"1\"0,x\n2,y\n", NULL, "e.csv:1: text follows a closing quote: expected ',' or a new line",
          ENHOPE_ERROR_FORMAT},
-        {"1,x\n2,\xE4\n", NULL, "e.csv:2: column 2: a label is not UTF-8 text: convert the file first", 0},
-        {"w\xE4,label\n2,a\n", NULL, "e.csv:1: the name of column 1 is not UTF-8 text: convert the file", 0},
+        {"1,x\n2,\xE4\n", NULL,
+         "e.csv: column 2: a text is not UTF-8 (line 2); convert the file to UTF-8, or use --skip-bad", 0},
+        {"w\xE4,label\n2,a\n", NULL, "e.csv: the name of column 1 is not UTF-8 text: convert the file", 0},
         {"w,label\n", NULL, "e.csv: there are no samples", 0},
-        {"x\ny\n", NULL, "e.csv: line 1 has one column, the label: there are no inputs", 0},
-        {"w,h\n1,2\n", "kind", "e.csv: no label column 'kind': expected a name in line 1 or a number 1 to 2",
+        {"x\ny\n", NULL,
+         "e.csv: there is one column, the label: there are no inputs; if another character than comma, semicolon or "
+         "tab separates the fields, use --delimiter CHAR",
+         0},
+        {"w,h\n1,2\n", "kind", "e.csv: --label: no column 'kind': expected a name in the first line or a number 1 to 2",
          ENHOPE_ERROR_ARGUMENT},
-        {"w,h\n1,2\n", "3", "e.csv: no label column '3': expected a name in line 1 or a number 1 to 2",
+        {"w,h\n1,2\n", "3", "e.csv: --label: no column '3': expected a name in the first line or a number 1 to 2",
          ENHOPE_ERROR_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -306,6 +339,55 @@ static void numbers_match_strtod_in_any_locale(void **state)
     setlocale(LC_NUMERIC, "C");
 }
 
+/* ---- the encoding of other rows ---- */
+
+static void encodings_follow_chosen_rows_and_other_data(void **state)
+{
+    (void)state;
+    static const int64_t fit[] = {0, 1, 3, 4};
+    write_text("fit.csv", "color,size,kind\nred,1,x\nblue,2,y\nblack,3,x\nred,4,y\nblue,5,x\n");
+    write_text("like.csv", "size,kind,color\n7,x,red\n9,y,green\n");
+    const enhope_table_options some = {.fit = fit, .fit_count = 4};
+    enhope_dataset *all = read_ok((enhope_source){.path = "fit.csv"});
+    enhope_dataset *part = read_ok((enhope_source){.path = "fit.csv", .table = &some});
+    int black = 0;
+    for (int64_t j = 0; j < all->x.H; j++) black += !strcmp(enhope_dataset_input_name(all, j), "color=black");
+    for (int64_t j = 0; j < part->x.H; j++) black -= !strcmp(enhope_dataset_input_name(part, j), "color=black");
+    assert_int_equal(black, 1); /* the third row has not fitted the second encoding */
+    assert_int_equal(part->x.n, 5);
+    const enhope_table_options other = {.like = part};
+    enhope_dataset *like = read_ok((enhope_source){.path = "like.csv", .table = &other});
+    assert_int_equal(like->x.H, part->x.H);
+    for (int64_t j = 0; j < part->x.H; j++)
+        assert_string_equal(enhope_dataset_input_name(like, j), enhope_dataset_input_name(part, j));
+    assert_int_equal(enhope_dataset_add_validation(ctx, part, like), ENHOPE_OK);
+    assert_int_equal(part->x.n, 7);
+    enhope_dataset_free(like);
+    enhope_dataset_free(part);
+    enhope_dataset_free(all);
+}
+
+static void texts_are_ids_then_kept_columns(void **state)
+{
+    (void)state;
+    write_text("kept.csv",
+               "name,a,b,town,label\n\"Li, An\",1,2.5,Ulm,x\nBo,2,1.5,Rom,y\nCy,3,0.5,Ulm,x\nDa,4,4.5,Bonn,y\n");
+    const enhope_table_options table = {.id = "name", .keep = "label,town"};
+    const enhope_source source = {.path = "kept.csv", .part = "test", .split = "2@1", .table = &table};
+    enhope_dataset *data = NULL;
+    static const char *const texts[4][3] = {
+        {"Li, An", "x", "Ulm"}, {"Bo", "y", "Rom"}, {"Cy", "x", "Ulm"}, {"Da", "y", "Bonn"}};
+    assert_int_equal(enhope_dataset_read(ctx, &source, &data), ENHOPE_OK);
+    assert_int_equal(enhope_dataset_id_count(data), 1);
+    assert_int_equal(enhope_dataset_text_count(data), 3);
+    assert_string_equal(enhope_dataset_text_name(data, 0), "name");
+    assert_string_equal(enhope_dataset_text_name(data, 1), "label");
+    for (int64_t i = 0; i < 2; i++)
+        for (int64_t k = 0; k < 3; k++)
+            assert_string_equal(enhope_dataset_text(data, k, i), texts[enhope_dataset_source_row(data, i)][k]);
+    enhope_dataset_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +400,8 @@ int main(void)
         cmocka_unit_test(standard_input_is_csv),
         cmocka_unit_test(long_files_are_read_completely),
         cmocka_unit_test(numbers_match_strtod_in_any_locale),
+        cmocka_unit_test(encodings_follow_chosen_rows_and_other_data),
+        cmocka_unit_test(texts_are_ids_then_kept_columns),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -173,6 +173,8 @@ static void every_allocation_may_fail(void **state)
     write_gz("x-ubyte.gz", file, make_idx(file, 8, 2, sizes, "abcdef", 6));
     write_bytes("y-ubyte", file, make_idx(file, 8, 1, count, "ab", 2));
     exhaust((enhope_source){.path = "x-ubyte.gz,y-ubyte", .split = "1@3", .part = "test"});
+    write_text("names.txt", "97,seven\n98,eight\n");
+    exhaust((enhope_source){.path = "x-ubyte.gz,y-ubyte", .classes = "names.txt"});
     zip_maker z = {.size = 0};
     const char *x = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2)}";
     const char *y = "{'descr': '<U1', 'fortran_order': False, 'shape': (2,)}";

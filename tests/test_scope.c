@@ -35,7 +35,8 @@ static bool text_names(const char *applies, const eh_method *m)
     snprintf(scope, sizeof scope, "%.*s", (int)strcspn(applies, ";"), applies);
     snprintf(map, sizeof map, "%.*s", (int)strcspn(m->info.map, "("), m->info.map);
     if (strstr(scope, " map"))
-        return strstr(scope, map) && (!strstr(applies, "gradient methods") || !strcmp(m->info.solver, "adam"));
+        return strstr(scope, map) && (!strstr(applies, "gradient methods") || !strcmp(m->info.solver, "adam")) &&
+               (!strstr(applies, "exemplar methods") || !strcmp(m->info.compared, "z exemplars"));
     const char *but = strstr(scope, " except ");
     if (but && (strstr(but, name) != NULL)) return false;
     if (!strncmp(scope, "all methods", 11)) return true;

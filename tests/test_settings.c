@@ -68,7 +68,7 @@ static void old_names_give_an_error_with_the_current_name(void **state)
         assert_int_equal(enhope_settings_set(ctx, s, old, "1"), ENHOPE_ERROR_ARGUMENT);
         assert_string_equal(enhope_error(ctx), expected);
     }
-    assert_int_equal(renamed, 25);
+    assert_int_equal(renamed, 26);
     assert_int_equal(removed, 8);
     assert_null(enhope_setting_current_name("learning_rate"));
     assert_string_equal(enhope_setting_current_name("rate"), "learning_rate");
@@ -116,7 +116,6 @@ static void a_recipe_sets_all_and_is_changed_by_what_follows(void **state)
         {"similarity", "auto"},
         {"target", "auto"},
         {"target_weight", "pair"},
-        {"graph", "nearest"},
         {"graph_k", "5"},
         {"lmnn_k", "3"},
         {"solver", "cg"},
@@ -143,7 +142,7 @@ static void a_recipe_sets_all_and_is_changed_by_what_follows(void **state)
     assert_int_equal(enhope_settings_set(ctx, s, "n_factors", "20"), ENHOPE_OK);
     assert_setting(s, "n_factors", "20");
     assert_int_equal(enhope_settings_set(ctx, s, "recipe", "slow"), ENHOPE_ERROR_ARGUMENT);
-    assert_string_equal(enhope_error(ctx), "recipe is 'slow': expected one of fast|paper|best");
+    assert_string_equal(enhope_error(ctx), "recipe is 'slow': expected one of fast|paper|best|small");
     assert_setting(s, "n_factors", "20");
     for (int i = 0; i < enhope_recipe_count(); i++) { /* each is fit to be used, and leaves nothing of the one before */
         assert_int_equal(enhope_settings_set(ctx, s, "recipe", enhope_recipe_get(i)->name), ENHOPE_OK);
@@ -178,17 +177,20 @@ static void defaults_suit_few_samples_and_sparse_ones(void **state)
         enhope_model *m = NULL;
         assert_int_equal(enhope_train(ctx, blobs, s, NULL, NULL, &m), ENHOPE_OK);
         assert_string_equal(enhope_model_setting(m, "recipe"), "fast");
-        assert_string_equal(enhope_model_setting(m, "noise"), explicit_value ? "0.2" : "0.1");
+        if (explicit_value) assert_string_equal(enhope_model_setting(m, "noise"), "0.2");
         assert_string_equal(enhope_model_setting(m, "n_epochs"), "1");
-        assert_string_equal(setting_of(m, "batch_size", text, sizeof text), explicit_value ? "90" : "20");
-        assert_int_equal(enhope_train(ctx, sparse_blobs, s, NULL, NULL, &m), ENHOPE_OK);
-        assert_string_equal(enhope_model_setting(m, "dropout"), "0");
-        assert_string_equal(setting_of(m, "noise", text, sizeof text), explicit_value ? "0.2" : "0");
+        assert_string_equal(enhope_model_setting(m, "n_factors"), "12");
+        assert_string_equal(setting_of(m, "batch_size", text, sizeof text), explicit_value ? "90" : "32");
         enhope_settings_free(s);
     }
     enhope_model *m = NULL;
+    enhope_settings *images = with("recipe", "best", "n_factors", "12", "n_hidden", "8", "n_epochs", "1", NULL);
+    assert_int_equal(enhope_train(ctx, sparse_blobs, images, NULL, NULL, &m), ENHOPE_OK);
+    assert_string_equal(enhope_model_setting(m, "adversarial_step"), "0.1"); /* this table is centered */
+    assert_string_equal(setting_of(m, "batch_size", text, sizeof text), "20");
+    enhope_settings_free(images);
     assert_int_equal(enhope_train(ctx, blobs, NULL, NULL, NULL, &m), ENHOPE_OK);
-    assert_true(atof(enhope_model_setting(m, "n_epochs")) * ceil(0.9 * N / 20) >= 1000); /* steps */
+    assert_true(atof(enhope_model_setting(m, "n_epochs")) * ceil(N / 32.0) >= 1000); /* steps */
     assert_true(error_of(m, blobs) < 0.12);
 }
 
@@ -261,7 +263,8 @@ static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, zeros, 1, (const char *const[]){"oak"}, &single), ENHOPE_OK);
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, none, 2, NULL, &unknown), ENHOPE_OK);
     refused(bare, with(NULL), ENHOPE_ERROR_DATA,
-            "the data has no labels: training needs a class for each sample; add labels");
+            "the data has no labels: method en-hope needs a class for each sample; add labels, or use pca, lpp or "
+            "pt-sne, which train without them");
     refused(single, with(NULL), ENHOPE_ERROR_DATA,
             "the data has a single class ('oak'): training needs at least two; add samples of another class");
     refused(unknown, with(NULL), ENHOPE_ERROR_DATA,

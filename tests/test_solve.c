@@ -136,7 +136,7 @@ static void the_class_graph_gives_discriminant_analysis(void **state)
     static const char *const devices[] = {"cpu", "ref"};
     for (int d = 0; d < 2; d++) {
         on(devices[d]);
-        enhope_model *m = train(points, with("method", "lpp", "graph", "class", NULL));
+        enhope_model *m = train(points, with("method", "lpp", "graph_k", "0", NULL));
         for (int o = 0; o < 2; o++) {
             double inner = 0, all = 0, residual = 0;
             for (int k = 0; k < H; k++)
@@ -377,9 +377,10 @@ static void identical_samples_give_a_finite_map(void **state)
     enhope_dataset *data = NULL;
     for (int i = 0; i < N * H; i++) same[i] = 2.385f;
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, same, LABEL, C, NULL, &data), ENHOPE_OK);
-    static const char *const methods[][2] = {{"mcml", "nearest"}, {"lpp", "nearest"}, {"lpp", "class"}};
+    static const char *const methods[][2] = {{"mcml", NULL}, {"lpp", "5"}, {"lpp", "0"}};
     for (int i = 0; i < 3; i++) {
-        enhope_model *m = train(data, with("method", methods[i][0], "graph", methods[i][1], NULL));
+        enhope_model *m =
+            train(data, with("method", methods[i][0], methods[i][1] ? "graph_k" : NULL, methods[i][1], NULL));
         for (int j = 0; j < (H + 1) * 2; j++) assert_true(isfinite(m->theta[j]));
         enhope_model_free(m);
     }
@@ -389,12 +390,13 @@ static void identical_samples_give_a_finite_map(void **state)
 static void results_do_not_depend_on_threads(void **state)
 {
     (void)state;
-    static const char *const methods[][2] = {{"mcml", "nearest"}, {"lpp", "nearest"}, {"lpp", "class"}};
+    static const char *const methods[][2] = {{"mcml", NULL}, {"lpp", "5"}, {"lpp", "0"}};
     for (int i = 0; i < 3; i++) {
         float first[(H + 1) * 2];
         for (int threads = 1; threads <= 3; threads += 2) {
             enhope_context_set_threads(ctx, threads);
-            enhope_model *m = train(points, with("method", methods[i][0], "graph", methods[i][1], NULL));
+            enhope_model *m =
+                train(points, with("method", methods[i][0], methods[i][1] ? "graph_k" : NULL, methods[i][1], NULL));
             if (threads == 1)
                 memcpy(first, m->theta, sizeof first);
             else

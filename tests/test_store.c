@@ -39,6 +39,10 @@ static void check_pair(const char *x, const char *y)
     eh_store *s = NULL;
     if (eh_store_open_pair(ctx, x, y, shape, &s)) fail_msg("%s", enhope_error(ctx));
     assert_non_null(s);
+    shape->store = s;
+    assert_int_equal(eh_store_center(ctx, shape, NULL), ENHOPE_OK);
+    assert_int_equal(!shape->encoding, !data->encoding);
+    assert_int_equal(eh_encoding_check(ctx, shape->encoding, data->encoding, "data"), ENHOPE_OK);
     assert_int_equal(s->n, data->x.n);
     assert_int_equal(s->H, data->x.H);
     assert_int_equal(s->kind, data->x.kind);
@@ -49,7 +53,6 @@ static void check_pair(const char *x, const char *y)
     same_rows(s, data, 0, s->n, 0);
     same_rows(s, data, 1, s->n - 1, 2);
     same_rows(s, data, s->n, 0, 0);
-    eh_store_free(s);
     enhope_dataset_free(shape);
     enhope_dataset_free(data);
 }
@@ -66,6 +69,10 @@ static void stores_over_idx_and_npy_match_whole_reads(void **state)
     write_bytes("x.npy", file,
                 make_npy(file, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2)}", values, sizeof values));
     check_pair("x.npy", "y.idx");
+    const double wide[6] = {2.385, 1e9 + 0.25, -1.5, 1e9 + 1.75, 0.25, 1e9 - 2.5}; /* float cannot resolve column 2 */
+    write_bytes("d.npy", file,
+                make_npy(file, "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2)}", wide, sizeof wide));
+    check_pair("d.npy", "y.idx");
     write_bytes("i.npy", file,
                 make_npy(file, "{'descr': '>i2', 'fortran_order': False, 'shape': (3, 1)}", "\1\0\377\377\0\5", 6));
     write_bytes("t.npy", file,

@@ -266,7 +266,8 @@ static void a_resumed_run_is_byte_identical(void **state)
     char path[64];
     snprintf(path, sizeof path, "%s/checkpoint", folder);
     enhope_model *whole = NULL;
-    enhope_trainer *t = trainer_of(&s.data, with("solver", "adam", "n_epochs", "3", "noise", "0.1", NULL));
+    enhope_trainer *t =
+        trainer_of(&s.data, with("solver", "adam", "n_epochs", "3", "noise", "0.1", "aux_components", "4", NULL));
     assert_int_equal(enhope_trainer_run(t, NULL, NULL), ENHOPE_OK);
     assert_int_equal(enhope_trainer_model(t, &whole), ENHOPE_OK);
     const int64_t batches = t->batches.count;
@@ -274,11 +275,11 @@ static void a_resumed_run_is_byte_identical(void **state)
     for (int64_t stop = 1; stop < 3 * batches; stop += 7) {
         enhope_model *m = NULL;
         int done;
-        t = trainer_of(&s.data, with("solver", "adam", "n_epochs", "3", "noise", "0.1", NULL));
+        t = trainer_of(&s.data, with("solver", "adam", "n_epochs", "3", "noise", "0.1", "aux_components", "4", NULL));
         for (int64_t i = 0; i < stop; i++) assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
         assert_int_equal(enhope_trainer_checkpoint(t, path), ENHOPE_OK);
         enhope_trainer_free(t);
-        t = trainer_of(&s.data, with("solver", "adam", "n_epochs", "3", "noise", "0.1", NULL));
+        t = trainer_of(&s.data, with("solver", "adam", "n_epochs", "3", "noise", "0.1", "aux_components", "4", NULL));
         if (enhope_trainer_resume(t, path)) fail_msg("%s", enhope_error(ctx));
         assert_int_equal(enhope_trainer_run(t, NULL, NULL), ENHOPE_OK);
         assert_int_equal(enhope_trainer_model(t, &m), ENHOPE_OK);
@@ -286,7 +287,7 @@ static void a_resumed_run_is_byte_identical(void **state)
         enhope_model_free(m);
         enhope_trainer_free(t);
     }
-    enhope_settings *set = with("solver", "adam", "n_epochs", "3", "noise", "0.1", NULL);
+    enhope_settings *set = with("solver", "adam", "n_epochs", "3", "noise", "0.1", "aux_components", "4", NULL);
     ctx->memory = 2 * LITTLE;
     assert_int_equal(enhope_trainer_create(ctx, NULL, &s.data, set, &t), ENHOPE_OK);
     assert_int_equal(enhope_trainer_resume(t, path), ENHOPE_ERROR_DATA);

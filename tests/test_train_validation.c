@@ -85,8 +85,9 @@ static void probabilities_are_calibrated_on_the_validation_part(void **state)
         enhope_calibration fitted, plain;
         enhope_evaluation e = {.calibration = &fitted}, raw = {.calibration = &plain};
         assert_int_equal(enhope_model_evaluate(ctx, m, data, 0, &e), 0);
-        assert_true(m->temperature >= 0.01 && m->temperature <= 100 && fabs(m->temperature - 1) > 0.02);
-        m->temperature = 1;
+        assert_true(m->errors.temperature >= 0.01 && m->errors.temperature <= 100 &&
+                    fabs(m->errors.temperature - 1) > 0.02);
+        m->errors.temperature = 1;
         assert_int_equal(enhope_model_evaluate(ctx, m, data, 0, &raw), 0);
         assert_true(fitted.nll < plain.nll);
         assert_int_equal(e.errors, raw.errors);
@@ -103,10 +104,10 @@ static void probabilities_are_calibrated_on_the_validation_part(void **state)
         enhope_settings_free(set);
     }
     enhope_model *m = train(blobs, with("validation_fraction", "0", "n_epochs", "2", NULL));
-    assert_true(m->temperature == 1 && m->errors.valid_n == 0 && m->errors.train_n == N);
+    assert_true(m->errors.temperature == 1 && m->errors.valid_n == 0 && m->errors.train_n == N);
     enhope_model_free(m);
     m = train(blobs, with("method", "knn", NULL));
-    assert_true(m->temperature == 1 && !m->errors.valid_n && !m->errors.train_n);
+    assert_true(m->errors.temperature == 1 && !m->errors.valid_n && !m->errors.train_n);
     enhope_model_free(m);
 }
 
@@ -145,7 +146,7 @@ static void a_training_point_does_not_vote_for_itself(void **state)
         enhope_model *m = train(
             blobs, with("method", "hope", "n_epochs", "1", "n_neighbors", k[i], "validation_fraction", "0.2", NULL));
         /* references are the training rows, then those of the validation part */
-        assert_true(m->temperature == 1 && m->errors.valid_n == N / 5 && m->errors.train_n == N - N / 5);
+        assert_true(m->errors.temperature == 1 && m->errors.valid_n == N / 5 && m->errors.train_n == N - N / 5);
         const int64_t expected =
             errors_without_self(m->reference, m->shape.h, m->reference_label, m->errors.train_n, atoi(k[i]));
         assert_true(expected > 0);

@@ -27,18 +27,24 @@ typedef struct cli_pair {
 } cli_pair;
 
 /* Options, grouped. Zero or NULL: not given. */
+typedef struct cli_table_options { /* of CSV, as enhope_table_options */
+    const char *header, *delimiter, *decimal, *ignore, *id, *keep, *categorical, *numeric, *missing;
+    bool skip_bad, label_optional;
+} cli_table_options;
+
 typedef struct cli_source_options {
-    const char *part, *split, *label, *variables, *memory;
+    const char *part, *split, *label, *variables, *classes, *memory;
     int64_t limit;
+    cli_table_options table;
 } cli_source_options;
 
 typedef struct cli_compute_options {
-    int64_t threads;
+    int64_t threads, jobs;
     const char *device, *precision;
 } cli_compute_options;
 
 typedef struct cli_training_options {
-    const char *checkpoint, *every, *log;
+    const char *checkpoint, *every, *log, *valid_data;
     int64_t keep;
     bool resume, in_place;
 } cli_training_options;
@@ -50,16 +56,22 @@ typedef struct cli_tune_options {
 } cli_tune_options;
 
 typedef struct cli_answer_options { /* eval and predict */
-    const char *references, *reject;
+    const char *references, *reject, *cost, *format;
     int64_t centers, random_state;
     double keep;
-    bool proba, winner, reliability;
+    bool proba, winner, reliability, latency;
 } cli_answer_options;
+
+typedef struct cli_measure_options { /* cv and importance */
+    const char *group;
+    int64_t folds, repeats;
+    bool verbose, all;
+} cli_measure_options;
 
 typedef struct cli_picture_options {
     int64_t width, height;
     double point, font_size, scale;
-    const char *format, *font;
+    const char *format, *font, *title;
     bool mark_errors, regions, no_legend;
 } cli_picture_options;
 
@@ -68,11 +80,23 @@ typedef struct cli_page_options {
     bool bare, transpose, history;
 } cli_page_options;
 
+typedef struct cli_serve_options {
+    const char *host, *port, *name, *log, *max_body, *timeout;
+    int64_t connections;
+} cli_serve_options;
+
 typedef struct cli_shards_options {
     const char *size;
     int64_t rows;
     bool check;
 } cli_shards_options;
+
+typedef struct cli_deploy_options { /* export, quantize and compress */
+    const char *precision, *name, *max_loss, *size;
+    bool encoded;
+    double error;
+    int64_t operations, bits;
+} cli_deploy_options;
 
 typedef struct cli_list_options {
     bool settings, devices, markdown, manual;
@@ -91,17 +115,20 @@ typedef struct cli_options {
     int positionals;
     cli_pair *setting; /* settings in the order given */
     int settings;
-    const char *data, *output, *title;
-    int64_t n_neighbors, jobs;
+    const char *data, *output;
+    int64_t n_neighbors;
     bool quiet, json, help, version;
     cli_source_options source;
     cli_compute_options compute;
     cli_training_options training;
     cli_tune_options tune;
     cli_answer_options answer;
+    cli_measure_options measure;
     cli_picture_options picture;
     cli_page_options page;
+    cli_serve_options serve;
     cli_shards_options shards;
+    cli_deploy_options deploy;
     cli_list_options list;
     cli_reproduce_options reproduce;
 } cli_options;
@@ -218,7 +245,8 @@ int cli_session_open(cli_session *session, const cli_options *options);
 /* default_part is read without --part if the data has parts. */
 int cli_session_data(cli_session *session, const cli_options *options, const char *spec, const char *default_part);
 int cli_session_model(cli_session *session, const char *path);
-/* The source of the data according to the options. */
+/* The source of the data according to the options; its options of tables are valid until the next
+ * call. */
 enhope_source cli_source(const cli_options *options, const char *spec);
 /* Whether the data has a train and a test part. For an .npz file this is known only after
  * reading. */
@@ -291,14 +319,16 @@ double cli_seconds_parse(const char *text);                       /* "90s", "10m
 bool cli_parse_bytes(const char *text, int64_t *bytes);
 int cli_edit_distance(const char *a, const char *b);
 
-/* ---- intervals, calibration, rejection (confidence.c) ---- */
+/* ---- intervals, calibration, rejection, costs (confidence.c) ---- */
 
 double cli_percent(int64_t part, int64_t whole);
 /* Wilson's 95 % interval of a proportion, in percent. */
 void cli_interval(int64_t errors, int64_t n, double *low, double *high);
+/* Whether the validation error was estimated by cross-validation: no epoch has one. */
+bool cli_cross_validated(const enhope_model *model, const enhope_model_info *info);
 /* "validation 2.10 % of 6000 (1.77 to 2.49 %), training 0.35 % of 10000 (0.25 to 0.49 %)", or one
  * of them; false: neither is known. */
-bool cli_errors_text(const enhope_model_info *info, char *buffer, size_t size);
+bool cli_errors_text(const enhope_model *model, const enhope_model_info *info, char *buffer, size_t size);
 /* Whether the validation error is clearly above the training error: the intervals do not overlap,
  * and one error is twice the other. */
 bool cli_errors_differ(const enhope_model_info *info);
@@ -309,14 +339,19 @@ int cli_confidence_parse(const cli_options *options, const char *text, size_t le
 void cli_put_rejection(const enhope_rejection *rejection);
 void cli_put_json_rejection(const enhope_rejection *rejection);
 
+/* Parses --cost: cost (c) of each class of the model, 1 if it is not named. *out stays NULL without
+ * the option. */
+int cli_costs_parse(const cli_session *session, const cli_options *options, float **out);
+
 /* ---- progress (progress.c) ---- */
 
 typedef struct cli_progress {
     bool quiet, bar;
     FILE *log;
     const char *log_path;
-    double drawn;   /* time at which the bar was last drawn */
-    double seconds; /* of training so far */
+    double drawn;           /* time at which the bar was last drawn */
+    double seconds;         /* of training so far */
+    const char *error_name; /* of cli_error_name; "validation error" unless set */
 } cli_progress;
 /* Catches SIGINT, SIGTERM and SIGHUP. A second signal of the same kind ends the program. */
 void cli_catch_signals(void);
@@ -325,12 +360,16 @@ bool cli_signals_caught(void);
 /* The signal that was caught; 0: none. */
 int cli_caught_signal(void);
 /* log_path may be NULL. append keeps the rows of an existing log, see cli_progress_keep. */
+/* The error that training minimizes with this class_weight: "validation error", or a weighted one.
+ * NULL: none. */
+const char *cli_error_name(const char *class_weight);
 int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool append);
 /* Truncates an appended log to its first rows. */
 void cli_progress_keep(cli_progress *progress, int64_t rows);
 int cli_progress_step(const enhope_progress *at, void *user); /* an enhope_progress_fn */
-/* Two enhope_log_fn. Both print lines, warnings with the prefix "warning: ". The second takes a
- * cli_progress as user: it clears the progress bar, and prints warnings only if quiet is set. */
+/* Two enhope_log_fn. Both print lines, warnings with the prefix "warning: ". The first prints
+ * warnings only if user is not NULL. The second takes a cli_progress as user: it clears the
+ * progress bar, and prints warnings only if quiet is set. */
 void cli_put_log(enhope_log_level level, const char *line, void *user);
 void cli_progress_log(enhope_log_level level, const char *line, void *user);
 /* Draws "WHAT [=====>    ] 12 %, 2400000 rows, 0:42 left" on a terminal. share is NaN if
@@ -372,8 +411,12 @@ void cli_checkpoint_close(cli_checkpoint *checkpoint);
  * continues from it. The new model replaces it. Progress, checkpoints and summary follow the
  * options. */
 int cli_train(cli_session *session, const cli_options *options, const enhope_settings *settings, const char *path);
+/* The settings of the command line; the recipe comes first. */
+int cli_settings_of_options(enhope_context *ctx, const cli_options *options, enhope_settings **out);
 /* The settings of the session's model without `others`, a list that ends with NULL. */
 int cli_settings_of_model(const cli_session *session, const char *const *others, enhope_settings **out);
+/* Adds the settings of the command line. Those that a model fixes are an error. */
+int cli_settings_add(const cli_session *session, const cli_options *options, enhope_settings *settings);
 
 /* ---- the figure (plot/figure.c) ---- */
 
@@ -412,10 +455,16 @@ int cmd_predict(const cli_options *options);
 int cmd_eval(const cli_options *options);
 int cmd_plot(const cli_options *options);
 int cmd_view(const cli_options *options);
+int cmd_cv(const cli_options *options);
+int cmd_importance(const cli_options *options);
+int cmd_quantize(const cli_options *options);
+int cmd_compress(const cli_options *options);
 int cmd_tune(const cli_options *options);
 int cmd_info(const cli_options *options);
+int cmd_serve(const cli_options *options);
 int cmd_data(const cli_options *options);
 int cmd_convert(const cli_options *options);
+int cmd_export(const cli_options *options);
 int cmd_methods(const cli_options *options);
 int cmd_recipes(const cli_options *options);
 int cmd_help(const cli_options *options);

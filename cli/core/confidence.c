@@ -1,4 +1,5 @@
-/* Output of confidence: intervals of errors, the reliability table, and error against coverage. */
+/* Output of confidence: intervals of errors, the reliability table, error against coverage; and the
+ * costs of errors. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +32,21 @@ static int error_text(const char *what, int64_t errors, int64_t n, char *buffer,
                     low, high);
 }
 
-bool cli_errors_text(const enhope_model_info *info, char *buffer, size_t size)
+bool cli_cross_validated(const enhope_model *model, const enhope_model_info *info)
 {
+    int64_t rows = 0;
+    const enhope_history *history = enhope_model_history(model, &rows);
+    for (int64_t i = 0; i < rows; i++)
+        if (isfinite(history[i].valid_error)) return false;
+    return info->valid_n > 0 && rows > 0;
+}
+
+bool cli_errors_text(const enhope_model *model, const enhope_model_info *info, char *buffer, size_t size)
+{
+    const char *valid = cli_cross_validated(model, info) ? "cross-validation" : "validation";
     size_t used = 0;
     buffer[0] = '\0';
-    if (info->valid_n) used += (size_t)error_text("validation", info->valid_errors, info->valid_n, buffer, size);
+    if (info->valid_n) used += (size_t)error_text(valid, info->valid_errors, info->valid_n, buffer, size);
     if (info->valid_n && info->train_n) used += (size_t)snprintf(buffer + used, size - used, ", ");
     if (info->train_n) error_text("training", info->train_errors, info->train_n, buffer + used, size - used);
     return info->valid_n || info->train_n;
@@ -129,4 +140,62 @@ void cli_put_json_rejection(const enhope_rejection *rejection)
                  (long long)row->n, (long long)row->errors, cli_percent(row->errors, row->n), row->threshold);
     }
     fputs("\n  ]}", stdout);
+}
+
+/* ---- costs ---- */
+
+/* The class whose name and '=' begin the text, the longest of several: names may contain ',' and
+ * '='. -1: none. */
+static int32_t class_at(const cli_session *session, const char *text, size_t *length)
+{
+    int32_t found = -1;
+    *length = 0;
+    for (int32_t k = 0; k < session->model_info.classes; k++) {
+        const char *name = enhope_model_class_name(session->model, k);
+        const size_t wide = strlen(name);
+        if (strncmp(text, name, wide) || text[wide] != '=' || (found >= 0 && wide < *length)) continue;
+        found = k;
+        *length = wide;
+    }
+    return found;
+}
+
+/* The message for a name that is no class. */
+static int unknown_class(const cli_session *session, const cli_options *options, const char *text)
+{
+    enum { LISTED = 20 };
+    char names[1024];
+    size_t used = 0;
+    const int32_t c = session->model_info.classes, listed = c < LISTED ? c : LISTED;
+    for (int32_t k = 0; k < listed; k++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s'%.40s'", k ? ", " : "",
+                                 enhope_model_class_name(session->model, k));
+    if (c > listed) snprintf(names + used, sizeof names - used, " and %d more", (int)(c - listed));
+    return cli_usage_error(options->command,
+                           "--cost: '%.60s' does not begin with a class and =; expected NAME=COST,NAME=COST with the "
+                           "classes %s",
+                           text, names);
+}
+
+int cli_costs_parse(const cli_session *session, const cli_options *options, float **out)
+{
+    const char *at = options->answer.cost;
+    if (!at) return 0;
+    float *cost = *out = cli_alloc("costs", session->model_info.classes, 1, sizeof *cost);
+    if (!cost) return CLI_FAILED;
+    for (int32_t k = 0; k < session->model_info.classes; k++) cost[k] = 1;
+    for (;; at++) {
+        size_t length;
+        char *end;
+        const int32_t k = class_at(session, at, &length);
+        if (k < 0) return unknown_class(session, options, at);
+        const char *number = at + length + 1;
+        const double value = strtod(number, &end);
+        if (end == number || (*end && *end != ',') || !(value >= 0) || !isfinite((float)value))
+            return cli_usage_error(options->command, "--cost: the cost of '%.60s' is '%.20s': expected a number from 0",
+                                   enhope_model_class_name(session->model, k), number);
+        cost[k] = (float)value;
+        at = end;
+        if (!*at) return 0;
+    }
 }

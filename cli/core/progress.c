@@ -1,4 +1,4 @@
-/* Progress of training: a bar on a terminal, else one line per epoch; the JSON log; and signals. */
+/* Progress of training: a bar on a terminal, else some twenty lines; the JSON log; and signals. */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,8 @@
 
 #include "core/cli.h"
 
-static const double redraw_seconds = 0.1;
+static const double redraw_seconds = 0.1, line_seconds = 10;
+enum { LINES = 20 }; /* of a run without a bar, and one whenever line_seconds have passed */
 
 static volatile sig_atomic_t caught;
 static bool catching;
@@ -47,7 +48,7 @@ int cli_caught_signal(void)
 int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool append)
 {
     const char *terminal = getenv("TERM");
-    *progress = (cli_progress){.quiet = quiet, .log_path = log_path, .drawn = -1};
+    *progress = (cli_progress){.quiet = quiet, .log_path = log_path, .drawn = -1, .error_name = cli_error_name(NULL)};
     progress->bar = !quiet && isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
     if (!log_path) return 0;
     progress->log = fopen(log_path, append ? "a+" : "w");
@@ -67,6 +68,12 @@ void cli_progress_keep(cli_progress *progress, int64_t rows)
     if (fflush(log) != 0 || ftruncate(fileno(log), end) != 0) clearerr(log);
 }
 
+const char *cli_error_name(const char *class_weight)
+{
+    if (!class_weight || !strcmp(class_weight, "none")) return "validation error";
+    return strcmp(class_weight, "balanced") ? "weighted validation error" : "balanced validation error";
+}
+
 static int terminal_width(void)
 {
     struct winsize size;
@@ -76,7 +83,7 @@ static int terminal_width(void)
 
 /* "epoch 3/30 [=====>    ] loss 0.1234, validation error 2.10 %, 0:42 left", to the terminal
  * width. */
-static void draw_bar(const enhope_progress *at)
+static void draw_bar(const enhope_progress *at, const char *error_name)
 {
     char head[64], tail[160], error[64] = "", left[32];
     const double within = at->epoch_done || at->batches <= 0 ? 0.0 : (double)at->batch / (double)at->batches;
@@ -84,7 +91,7 @@ static void draw_bar(const enhope_progress *at)
     done = done < 0 ? 0 : done > 1 ? 1 : done;
     const int64_t current = at->epoch + (at->epoch_done || at->epoch >= at->epochs ? 0 : 1);
     snprintf(head, sizeof head, "epoch %lld/%lld ", (long long)current, (long long)at->epochs);
-    if (isfinite(at->valid_error)) snprintf(error, sizeof error, ", validation error %.2f %%", 100 * at->valid_error);
+    if (isfinite(at->valid_error)) snprintf(error, sizeof error, ", %s %.2f %%", error_name, 100 * at->valid_error);
     cli_seconds_text(at->seconds_left, left, sizeof left);
     snprintf(tail, sizeof tail, " loss %.5g%s, %s left", at->loss, error, left);
 
@@ -124,11 +131,20 @@ void cli_progress_share(cli_progress *progress, const char *what, double share, 
     progress->drawn = progress->seconds;
 }
 
-static void put_line(const enhope_progress *at)
+static void put_line(const enhope_progress *at, const char *error_name)
 {
     fprintf(stderr, "epoch %lld/%lld: loss %.5g", (long long)at->epoch, (long long)at->epochs, at->loss);
-    if (isfinite(at->valid_error)) fprintf(stderr, ", validation error %.2f %%", 100 * at->valid_error);
+    if (isfinite(at->valid_error)) fprintf(stderr, ", %s %.2f %%", error_name, 100 * at->valid_error);
     fprintf(stderr, ", %.1f s\n", at->seconds);
+}
+
+/* Whether a line is due: this epoch completes another twentieth of the run, or some time has passed
+ * since the last line. */
+static bool is_line_due(const cli_progress *progress, const enhope_progress *at)
+{
+    const int64_t epochs = at->epochs > 0 ? at->epochs : 1;
+    return at->epoch * LINES / epochs != (at->epoch - 1) * LINES / epochs || at->epoch >= at->epochs ||
+           at->seconds - progress->drawn >= line_seconds;
 }
 
 static void put_log(cli_progress *progress, const enhope_progress *at)
@@ -149,10 +165,11 @@ int cli_progress_step(const enhope_progress *at, void *user)
     progress->seconds = at->seconds;
     if (at->epoch_done && progress->log) put_log(progress, at);
     if (progress->bar && (at->epoch_done || progress->drawn < 0 || at->seconds - progress->drawn >= redraw_seconds)) {
-        draw_bar(at);
+        draw_bar(at, progress->error_name);
         progress->drawn = at->seconds;
-    } else if (at->epoch_done && !progress->quiet && !progress->bar) {
-        put_line(at);
+    } else if (at->epoch_done && !progress->quiet && !progress->bar && is_line_due(progress, at)) {
+        put_line(at, progress->error_name);
+        progress->drawn = at->seconds;
     }
     return caught != 0;
 }
@@ -165,7 +182,7 @@ void cli_progress_clear(cli_progress *progress)
 
 void cli_put_log(enhope_log_level level, const char *line, void *user)
 {
-    (void)user;
+    if (user && level < ENHOPE_LOG_WARNING) return;
     if (!cli_rank()) fprintf(stderr, "%s%s\n", level == ENHOPE_LOG_WARNING ? "warning: " : "", line);
 }
 

@@ -1,6 +1,7 @@
 /* The session of a command: a context, optionally data and a model, and error messages. */
 #define _DEFAULT_SOURCE 1
 #include <stdarg.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,7 +52,8 @@ int cli_session_open(cli_session *session, const cli_options *options)
     if (!status && options->compute.precision)
         status = enhope_context_set_precision(session->ctx, options->compute.precision);
     if (!status && options->command->sharing == CLI_TOGETHER) status = enhope_context_set_ranks(session->ctx, "auto");
-    enhope_context_set_log(session->ctx, cli_put_log, NULL);
+    static int quiet;
+    enhope_context_set_log(session->ctx, cli_put_log, options->quiet ? &quiet : NULL);
     int64_t memory = 0;
     if (options->source.memory && !cli_parse_bytes(options->source.memory, &memory))
         return cli_usage_error(options->command, "--memory is '%s': expected a size, such as 800M or 4GB",
@@ -66,12 +68,23 @@ static bool ends_in(const char *text, const char *ending)
     return length >= tail && !strcmp(text + length - tail, ending);
 }
 
-/* A folder with a shards.json has no parts. */
-static bool is_shards(const char *folder)
+static bool has_file(const char *folder, const char *name)
 {
     char path[4096];
     struct stat at;
-    return snprintf(path, sizeof path, "%s/shards.json", folder) < (int)sizeof path && stat(path, &at) == 0;
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && stat(path, &at) == 0;
+}
+
+/* A folder with a shards.json has no parts, and one with files of IDX or shards of parts has. The
+ * library finds out whether a folder of images has. */
+static cli_parts folder_parts(const char *folder)
+{
+    if (has_file(folder, "shards.json")) return CLI_WITHOUT_PARTS;
+    DIR *dir = opendir(folder);
+    bool idx = false;
+    for (const struct dirent *entry; dir && !idx && (entry = readdir(dir));) idx = strstr(entry->d_name, "idx");
+    if (dir) closedir(dir);
+    return idx || has_file(folder, "train/shards.json") ? CLI_WITH_PARTS : CLI_MAYBE_PARTS;
 }
 
 cli_parts cli_data_parts(const cli_options *options, const char *spec)
@@ -80,8 +93,28 @@ cli_parts cli_data_parts(const cli_options *options, const char *spec)
     struct stat at;
     if (options->source.split) return CLI_WITH_PARTS;
     if (!strncmp(spec, made, sizeof made - 1)) return strstr(spec, ",part=") ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
-    if (stat(spec, &at) == 0 && S_ISDIR(at.st_mode)) return is_shards(spec) ? CLI_WITHOUT_PARTS : CLI_WITH_PARTS;
+    if (stat(spec, &at) == 0 && S_ISDIR(at.st_mode)) return folder_parts(spec);
     return ends_in(spec, ".npz") ? CLI_MAYBE_PARTS : CLI_WITHOUT_PARTS;
+}
+
+/* NULL: no option of tables was given. */
+static const enhope_table_options *table_options(const cli_table_options *o)
+{
+    static enhope_table_options table;
+    const bool any = o->header || o->delimiter || o->decimal || o->ignore || o->id || o->keep || o->categorical ||
+                     o->numeric || o->missing || o->skip_bad || o->label_optional;
+    table = (enhope_table_options){.header = o->header,
+                                   .delimiter = o->delimiter,
+                                   .decimal = o->decimal,
+                                   .ignore = o->ignore,
+                                   .id = o->id,
+                                   .keep = o->keep,
+                                   .categorical = o->categorical,
+                                   .numeric = o->numeric,
+                                   .missing = o->missing,
+                                   .skip_bad = o->skip_bad,
+                                   .label_optional = o->label_optional};
+    return any ? &table : NULL;
 }
 
 enhope_source cli_source(const cli_options *options, const char *spec)
@@ -93,6 +126,8 @@ enhope_source cli_source(const cli_options *options, const char *spec)
         .split = options->source.split,
         .variables = options->source.variables,
         .limit = options->source.limit,
+        .table = table_options(&options->source.table),
+        .classes = options->source.classes,
     };
 }
 
@@ -100,7 +135,7 @@ int cli_session_data(cli_session *session, const cli_options *options, const cha
 {
     if (!spec) return cli_usage_error(options->command, "missing option: --data SPEC");
     enhope_source source = cli_source(options, spec);
-    source.inputs = session->model ? session->model_info.inputs : 0;
+    source.model = session->model;
     const cli_parts found = options->source.part ? CLI_WITHOUT_PARTS : cli_data_parts(options, spec);
     if (found != CLI_WITHOUT_PARTS) source.part = default_part;
     enhope_status status = enhope_dataset_read(session->ctx, &source, &session->data);

@@ -126,7 +126,7 @@ static int put_picture(const cli_session *session, const cli_options *options, c
         .reference_label = d->reference_label,
         .k = options->n_neighbors ? (int32_t)options->n_neighbors : session->model_info.neighbours,
         .format = format,
-        .title = options->title ? options->title : title,
+        .title = options->picture.title ? options->picture.title : title,
         .font = options->picture.font ? options->picture.font : "sans-serif",
         .font_size = options->picture.font_size > 0 ? options->picture.font_size : CLI_PICTURE_LETTERS,
         .width = options->picture.width ? options->picture.width : CLI_PICTURE_WIDTH,

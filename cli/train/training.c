@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/cli.h"
 
@@ -12,8 +13,11 @@ static void describe_best(const cli_session *session, char *buffer, size_t size)
 {
     const enhope_history *best = cli_session_best(session);
     if (best && isfinite(best->valid_error))
-        snprintf(buffer, size, "validation error %.2f %% at epoch %lld", 100 * best->valid_error,
+        snprintf(buffer, size, "%s %.2f %% at epoch %lld",
+                 cli_error_name(enhope_model_setting(session->model, "class_weight")), 100 * best->valid_error,
                  (long long)best->epoch);
+    else if (best && cli_cross_validated(session->model, &session->model_info))
+        snprintf(buffer, size, "all samples are used for training, epoch %lld", (long long)best->epoch);
     else if (best)
         snprintf(buffer, size, "no validation part, epoch %lld", (long long)best->epoch);
     else
@@ -43,7 +47,7 @@ static void put_summary(const cli_session *session, double seconds, const char *
 static void put_errors(const cli_session *session)
 {
     char errors[256];
-    if (!cli_errors_text(&session->model_info, errors, sizeof errors)) return;
+    if (!cli_errors_text(session->model, &session->model_info, errors, sizeof errors)) return;
     printf("Errors with 95 %% intervals: %s.\n", errors);
     if (!cli_errors_differ(&session->model_info)) return;
     fflush(stdout); /* print the warning after the errors */
@@ -52,19 +56,61 @@ static void put_errors(const cli_session *session)
           stderr);
 }
 
+/* The fraction of errors in the validation part; NaN: not known. */
+static double valid_error(const enhope_model_info *info)
+{
+    return info->valid_n ? (double)info->valid_errors / (double)info->valid_n : NAN;
+}
+
+/* The same for the model in a file, which may be no model. */
+static double saved_error(enhope_context *ctx, const char *path)
+{
+    enhope_model *model = NULL;
+    enhope_model_info info = {0};
+    if (!enhope_model_load(ctx, path, &model)) enhope_model_get_info(model, &info);
+    enhope_model_free(model);
+    return valid_error(&info);
+}
+
+/* Whether a stopped run may write to path. It replaces a file only if it has completed an epoch
+ * whose validation error is not above that of the model in the file. */
+static bool may_replace(const cli_session *session, const char *path)
+{
+    const enhope_history *best = cli_session_best(session);
+    struct stat at;
+    if (stat(path, &at) != 0) return best != NULL;
+    if (!S_ISREG(at.st_mode)) return true; /* a device or a pipe */
+    return best && isfinite(best->valid_error) &&
+           !(valid_error(&session->model_info) > saved_error(session->ctx, path));
+}
+
+/* Saves the model of a stopped run to path, or to path.partial if path may not be replaced. */
+static int save_stopped(cli_session *session, const char *path)
+{
+    static const char ending[] = ".partial";
+    const bool replace = may_replace(session, path), exists = access(path, F_OK) == 0;
+    char best[96], *partial = cli_alloc("a file name", (int64_t)(strlen(path) + sizeof ending), 1, 1);
+    if (!partial) return CLI_FAILED;
+    sprintf(partial, "%s%s", path, ending);
+    const enhope_status saved = enhope_model_save(session->ctx, session->model, replace ? path : partial);
+    describe_best(session, best, sizeof best);
+    if (saved)
+        cli_fail(session->ctx, saved);
+    else if (replace)
+        cli_error("stopped; the best model so far (%s) is saved in %s", best, path);
+    else
+        cli_error("stopped; the best model so far (%s) is saved in %s; %s %s; rename the new file to use it", best,
+                  partial, path, exists ? "is unchanged" : "is not written");
+    free(partial);
+    return saved ? CLI_FAILED : 128 + cli_caught_signal();
+}
+
 /* After a signal: reports the checkpoint, or saves the best model if there is none. */
 static int stopped(cli_session *session, const cli_checkpoint *checkpoint, const char *path)
 {
     if (cli_rank()) return 0;
-    if (checkpoint->safe) {
-        cli_error("stopped; the checkpoint is %s; run the same command with --resume to resume", checkpoint->newest);
-        return 128 + cli_caught_signal();
-    }
-    char best[96];
-    const enhope_status saved = enhope_model_save(session->ctx, session->model, path);
-    if (saved) return cli_fail(session->ctx, saved);
-    describe_best(session, best, sizeof best);
-    cli_error("stopped; the best model so far (%s) is saved in %s", best, path);
+    if (!checkpoint->safe) return save_stopped(session, path);
+    cli_error("stopped; the checkpoint is %s; run the same command with --resume to resume", checkpoint->newest);
     return 128 + cli_caught_signal();
 }
 
@@ -124,6 +170,20 @@ static bool is_among(const char *name, const char *const *names)
     return false;
 }
 
+int cli_settings_of_options(enhope_context *ctx, const cli_options *options, enhope_settings **out)
+{
+    *out = enhope_settings_create();
+    if (!*out) return cli_error("out of memory");
+    for (int pass = 0; pass < 2; pass++) /* the recipe first, whatever the order of the options */
+        for (int i = 0; i < options->settings; i++) {
+            const cli_pair *setting = &options->setting[i];
+            if (!strcmp(setting->name, "recipe") != (pass == 0)) continue;
+            const enhope_status status = enhope_settings_set(ctx, *out, setting->name, setting->value);
+            if (status) return cli_fail(ctx, status);
+        }
+    return 0;
+}
+
 int cli_settings_of_model(const cli_session *session, const char *const *others, enhope_settings **out)
 {
     const char *recipe = enhope_model_setting(session->model, "recipe");
@@ -139,11 +199,76 @@ int cli_settings_of_model(const cli_session *session, const char *const *others,
     return status ? cli_fail(session->ctx, status) : 0;
 }
 
+static const enhope_setting_info *find_setting(const char *name)
+{
+    int i = 0;
+    while (strcmp(enhope_setting_get(i)->name, name) != 0) i++; /* the parser accepts known names only */
+    return enhope_setting_get(i);
+}
+
+int cli_settings_add(const cli_session *session, const cli_options *options, enhope_settings *settings)
+{
+    enhope_status status = ENHOPE_OK;
+    for (int i = 0; i < options->settings && !status; i++) {
+        const cli_pair *setting = &options->setting[i];
+        char name[CLI_NAME];
+        cli_option_name(setting->name, name, sizeof name);
+        if (find_setting(setting->name)->fixed)
+            return cli_usage_error(
+                options->command,
+                "--%s cannot be changed: the shape of the map is that of the model; remove the option, "
+                "or use enhope train",
+                name);
+        status = enhope_settings_set(session->ctx, settings, setting->name, setting->value);
+    }
+    return status ? cli_fail(session->ctx, status) : 0;
+}
+
 static void print_data(const cli_session *session, const cli_options *options)
 {
     if (options->quiet || cli_rank()) return;
-    fprintf(stderr, "%s: %lld samples, %lld inputs, %d classes\n", options->data, (long long)session->data_info.n,
-            (long long)session->data_info.inputs, (int)session->data_info.classes);
+    const enhope_dataset_info *info = &session->data_info;
+    fprintf(stderr, "%s: %lld sample%s, %lld input%s, %d class%s\n", options->data, (long long)info->n,
+            info->n == 1 ? "" : "s", (long long)info->inputs, info->inputs == 1 ? "" : "s", (int)info->classes,
+            info->classes == 1 ? "" : "es");
+}
+
+static bool is_set(const cli_options *options, const char *setting)
+{
+    for (int i = 0; i < options->settings; i++)
+        if (!strcmp(options->setting[i].name, setting)) return true;
+    return false;
+}
+
+/* Adds the validation part of --valid-data to the data. */
+static int add_validation(cli_session *session, const cli_options *options)
+{
+    const char *spec = options->training.valid_data;
+    if (!spec) return 0;
+    if (is_set(options, "validation_fraction"))
+        return cli_usage_error(options->command,
+                               "--valid-data and --validation-fraction exclude each other; use one of them");
+    enhope_source source = cli_source(options, spec);
+    source.part = NULL;
+    source.split = NULL;
+    source.limit = 0;
+    source.model = session->model;
+    enhope_table_options table = source.table ? *source.table : (enhope_table_options){.header = NULL};
+    table.like = session->data;
+    source.table = &table;
+    enhope_dataset *valid = NULL;
+    enhope_dataset_info info;
+    enhope_status status = enhope_dataset_read(session->ctx, &source, &valid);
+    if (!status) status = enhope_dataset_add_validation(session->ctx, session->data, valid);
+    if (status) {
+        enhope_dataset_free(valid);
+        return cli_fail(session->ctx, status);
+    }
+    enhope_dataset_get_info(valid, &info);
+    enhope_dataset_free(valid);
+    enhope_dataset_get_info(session->data, &session->data_info);
+    if (!options->quiet && !cli_rank()) fprintf(stderr, "%s: %lld samples for validation\n", spec, (long long)info.n);
+    return 0;
 }
 
 /* The exit code if a signal was caught before training; else 0. */
@@ -158,7 +283,9 @@ int cli_train(cli_session *session, const cli_options *options, const enhope_set
 {
     cli_progress progress = {0};
     cli_checkpoint checkpoint = {.lock = -1};
+    char weights[16]; /* cut if longer */
     int code = cli_output_differs(path, options->data);
+    if (!code) code = cli_output_differs(path, options->training.valid_data);
     if (!code && !cli_rank()) code = cli_output_check(path); /* check before training */
     if (!code) code = cli_checkpoint_open(&checkpoint, options, path);
     if (!code)
@@ -168,6 +295,9 @@ int cli_train(cli_session *session, const cli_options *options, const enhope_set
     if (!code) code = cli_session_data(session, options, options->data, "train");
     if (!code) code = stopped_early();
     if (!code) print_data(session, options);
+    if (!code) code = add_validation(session, options);
+    if (!code && !enhope_settings_get(session->ctx, settings, "class_weight", weights, sizeof weights))
+        progress.error_name = cli_error_name(weights);
     if (!code) code = train(session, options, settings, &progress, &checkpoint, path);
     enhope_context_set_log(session->ctx, NULL, NULL);
     cli_progress_close(&progress);

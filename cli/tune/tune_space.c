@@ -14,12 +14,13 @@ static const tune_dimension space[] = {
     {"normalizer", TUNE_ONE_OF, 0, 0, "joint|row", ""},
     {"n_factors n_hidden", TUNE_ONE_OF, 0, 0, "100 50|200 100|400 200|800 400", "together"},
     {"learning_rate", TUNE_LOG, 0.0005, 0.005, NULL, ""},
-    {"batch_size", TUNE_LOG_WHOLE, 50, 1000, NULL, "at most a quarter of the training samples"},
+    {"batch_size", TUNE_LOG_WHOLE, 50, 1000, NULL, "at most a quarter of the samples of the first round"},
     {"n_exemplars", TUNE_ONE_OF, 0, 0, "1|2|3|5", "times the number of classes"},
     {"exemplars", TUNE_ONE_OF, 0, 0, "kmeans|learned|learned", "learned for two trials of three"},
     {"init_scale", TUNE_LOG, 0.1, 3, NULL, ""},
     {"adversarial_step", TUNE_ONE_OF, 0, 0, "0|0|0|0.03|0.1", "0 for three trials of five: it doubles the time"},
     {"label_smoothing", TUNE_ONE_OF, 0, 0, "0|0|0.05|0.1", "0 for half of the trials"},
+    {"aux_components", TUNE_ONE_OF, 0, 0, "0|10", ""},
 };
 /* clang-format on */
 enum { DIMENSIONS = sizeof space / sizeof *space };
@@ -74,18 +75,18 @@ static void add(char *buffer, size_t size, const char *name, const char *value)
     snprintf(buffer + used, size - used, " %s %s", name, value);
 }
 
-static void add_drawn(const tuning *t, int trial, int i, char *buffer, size_t size)
+static void add_drawn(const tuning *t, int draw, int i, char *buffer, size_t size)
 {
     const tune_dimension *d = &space[i];
     enum { SERIES = 10000 }; /* more than the trials of a search */
-    const double u = uniform(t->seed, trial + SERIES * (t->series - 1), i);
+    const double u = uniform(t->seed, draw + SERIES * (t->series - 1), i);
     char value[64];
     if (d->kind == TUNE_ONE_OF) {
         pick(d->values, u, value, sizeof value);
     } else {
         double low = d->low, high = d->high;
         if (!strcmp(d->setting, "batch_size")) {
-            high = fmax(10, fmin(high, floor((double)(t->facts.samples - t->facts.valid) / 4)));
+            high = fmax(10, fmin(high, floor((double)tune_rows(t, 0) / 4)));
             low = fmin(low, high);
         }
         const double drawn = low * pow(high / low, u);
@@ -102,27 +103,24 @@ static void add_drawn(const tuning *t, int trial, int i, char *buffer, size_t si
     if (!strcmp(d->setting, "n_exemplars")) {
         long long each = 0;
         sscanf(value, "%lld", &each);
-        snprintf(value, sizeof value, "%lld", each * (long long)t->facts.classes);
+        snprintf(value, sizeof value, "%lld", each * (long long)t->data.facts.classes);
     }
     add(buffer, size, d->setting, value);
 }
 
-void tune_settings(const tuning *t, int trial, char *buffer, size_t size)
+void tune_settings(const tuning *t, int draw, char *buffer, size_t size)
 {
     enum { DEFAULT, BEST, DEFAULT_LONGER, DRAWN };
-    snprintf(buffer, size, "recipe %s", trial == BEST ? "best" : "fast");
-    for (int i = 0; i < DIMENSIONS && trial >= DRAWN; i++)
-        if (t->drawn >> i & 1) add_drawn(t, trial, i, buffer, size);
-    for (int i = 0; i < t->options->settings; i++) { /* explicit settings apply to all trials, epochs to the rounds */
+    snprintf(buffer, size, "recipe %s", draw == BEST ? "best" : "fast");
+    for (int i = 0; i < DIMENSIONS && draw >= DRAWN; i++)
+        if (t->drawn >> i & 1) add_drawn(t, draw, i, buffer, size);
+    for (int i = 0; i < t->options->settings; i++) { /* explicit settings apply to all trials */
         const cli_pair *s = &t->options->setting[i];
-        if (trial == DEFAULT || strcmp(s->name, "n_epochs") != 0) add(buffer, size, s->name, s->value);
+        if (draw == DEFAULT || strcmp(s->name, "n_epochs") != 0) add(buffer, size, s->name, s->value);
     }
 }
 
-int64_t tune_epochs(const tuning *t, int trial, int round)
+int64_t tune_epochs(const tuning *t, int trial)
 {
-    if (trial == 0) return 0;
-    int64_t epochs = t->epochs;
-    for (int i = round + 1; i < ROUNDS; i++) epochs = (epochs + REDUCTION - 1) / REDUCTION;
-    return epochs;
+    return trial == 0 ? 0 : t->epochs;
 }

@@ -1,18 +1,20 @@
-/* enhope view: cmd_view.c reads, predicts and selects the points, view_page.c writes the page, and
- * view_samples.c writes the samples. */
+/* enhope view: view_build.c reads, predicts and selects the points, view_page.c writes the page,
+ * and view_samples.c writes the samples. */
 #ifndef ENHOPE_VIEW_H
 #define ENHOPE_VIEW_H
 
 #include "core/cli.h"
+#include "measure/measure.h"
 #include "view/page_history.h"
 
 enum {
     VIEW_PARTS = 2,
-    VIEW_FIELDS = 64, /* maximum inputs of a table that the page shows per sample */
+    VIEW_FIELDS = 64,   /* maximum inputs of a table that the page stores per sample, */
+    VIEW_ENCODED = 400, /* and if its columns are encoded */
 };
 
 typedef struct view_part {
-    cli_session session; /* its data; context and model are shared */
+    cli_session session; /* its data; context and model are those of the view */
     int kind;            /* 0 held out, 1 training, 2 data without parts */
     enhope_prediction p; /* label, winner (n), proba (n, c), Y (n, h) */
     int32_t *truth;      /* (n) see cli_session_true_classes */
@@ -20,7 +22,7 @@ typedef struct view_part {
 } view_part;
 
 typedef struct view {
-    cli_session session;
+    cli_session session; /* context and model, of the caller */
     view_part part[VIEW_PARTS];
     int parts;
     int64_t total, n; /* points of the data, points of the page */
@@ -31,8 +33,17 @@ typedef struct view {
     int32_t *exemplar_class;
     double low[2], high[2]; /* range of the first two outputs */
     cli_page_history history;
-    bool words; /* the data is sparse and has no images */
+    bool words;                /* the data is sparse and has no images */
+    bool encoded;              /* columns of the model are not just inputs */
+    cli_importance importance; /* columns 0: not measured */
 } view;
+
+/* A page. Initialize the view to zero. view_read reads the data of the options; view_take takes a
+ * data set, which the view frees. Functions return 0, or an exit code after a message. */
+int view_read(view *v, const cli_session *session, const cli_options *options);
+void view_take(view *v, const cli_session *session, enhope_dataset *data);
+int view_put(view *v, const cli_options *options, FILE *out);
+void view_free(view *v);
 
 /* The part of a row that is numbered across the parts; *row becomes the row in the part. */
 const view_part *view_part_of(const view *v, int64_t *row);
@@ -43,6 +54,8 @@ int32_t view_group_of(const view *v, int64_t row);
 /* The index of point i of the animation, whose points are evenly spaced among those of the page. */
 int64_t view_played_point(const view *v, int64_t i);
 
+/* The number of inputs that the page stores per sample of a table. */
+int64_t view_fields(const view *v);
 /* The integer factor by which images are reduced. */
 int64_t view_shrink(const enhope_dataset_info *info);
 /* Return 0, or an exit code after a message. */

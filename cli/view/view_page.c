@@ -8,8 +8,9 @@
 #include "view/view.h"
 
 enum {
-    NAMES = 20000,             /* maximum inputs with names in the page */
-    MODEL_BYTES = 48 * 1000000 /* maximum size of a model in the page */
+    NAMES = 20000,              /* maximum inputs with names in the page */
+    MODEL_BYTES = 48 * 1000000, /* maximum size of a model in the page */
+    TIMED = 7                   /* inputs of a date with a time */
 };
 static const char *const part_names[] = {"held out", "training", "all"};
 
@@ -119,17 +120,18 @@ static void put_progress(const view *v, FILE *out)
 
 /* ---- the model ---- */
 
-static int put_model(const view *v, FILE *out, bool *there)
+/* Writes the file of the model, unless it is too large. *bytes is set to its size. */
+static int put_model(const view *v, FILE *out, size_t *bytes)
 {
-    size_t bytes = 0;
-    enhope_status status = enhope_model_save_bytes(v->session.ctx, v->session.model, NULL, 0, &bytes);
-    *there = !status && bytes <= MODEL_BYTES;
-    if (status || !*there) return status ? cli_fail(v->session.ctx, status) : 0;
-    void *file = cli_alloc("the model", (int64_t)bytes, 1, 1);
+    enhope_status status = enhope_model_save_bytes(v->session.ctx, v->session.model, NULL, 0, bytes);
+    if (status) return cli_fail(v->session.ctx, status);
+    if (*bytes > MODEL_BYTES) return 0;
+    void *file = cli_alloc("the model", (int64_t)*bytes, 1, 1);
     if (!file) return CLI_FAILED;
-    status = enhope_model_save_bytes(v->session.ctx, v->session.model, file, bytes, &bytes);
-    const int code = status ? cli_fail(v->session.ctx, status)
-                            : cli_page_put_block(out, "model", file, bytes / sizeof(float), sizeof(float));
+    status = enhope_model_save_bytes(v->session.ctx, v->session.model, file, *bytes, bytes);
+    const size_t width = *bytes % sizeof(float) ? 1 : sizeof(float); /* models in int8 may have any size */
+    const int code =
+        status ? cli_fail(v->session.ctx, status) : cli_page_put_block(out, "model", file, *bytes / width, width);
     free(file);
     return code;
 }
@@ -141,7 +143,7 @@ static void put_inputs(const view *v, FILE *out)
     const enhope_dataset_info *info = &v->part[0].session.data_info;
     const int64_t H = v->session.model_info.inputs, s = view_shrink(info);
     fprintf(out, "\"kind\":\"%s\",", info->image_rows ? "image" : v->words ? "words" : "fields");
-    fprintf(out, "\"inputs\":%lld,\"fields\":%lld,", (long long)H, (long long)(H < VIEW_FIELDS ? H : VIEW_FIELDS));
+    fprintf(out, "\"inputs\":%lld,\"fields\":%lld,", (long long)H, (long long)view_fields(v));
     if (info->image_rows)
         fprintf(out, "\"image\":[%lld,%lld],\"thumb\":[%lld,%lld],", (long long)info->image_rows,
                 (long long)info->image_columns, (long long)((info->image_rows + s - 1) / s),
@@ -159,6 +161,49 @@ static void put_inputs(const view *v, FILE *out)
                          : enhope_model_input_name(v->session.model, j));
     }
     fputs("],", out);
+}
+
+/* A column of a table, in the form of the metadata of models. */
+static void put_column(const enhope_column_info *c, int64_t j, FILE *out)
+{
+    const bool date = !strcmp(c->type, "date");
+    char number[32];
+    snprintf(number, sizeof number, "column %lld", (long long)j + 1);
+    cli_json(out, "{\"name\":%s,\"type\":%s,", c->name ? c->name : number, c->type);
+    if (isfinite(c->fill)) fprintf(out, "\"fill\":%.17g,", c->fill);
+    cli_json(out, "\"other\":%i,\"missing\":%i,\"constant\":%i,\"time\":%i,\"categories\":[", c->other, c->missing,
+             c->constant, date && c->inputs - c->missing == TIMED);
+    for (int32_t k = 0; k < c->categories; k++) {
+        fputs(k ? "," : "", out);
+        cli_json(out, "%s", c->category[k]);
+    }
+    fprintf(out, "],\"offset\":%.17g}", c->offset);
+}
+
+static void put_columns(const view *v, FILE *out)
+{
+    enhope_column_info c;
+    fputs("\"columns\":", out);
+    for (int64_t j = 0; v->encoded && enhope_model_column(v->session.model, j, &c); j++) {
+        putc(j ? ',' : '[', out);
+        put_column(&c, j, out);
+    }
+    fputs(v->encoded ? "]," : "null,", out);
+}
+
+static void put_importance(const view *v, FILE *out)
+{
+    const cli_importance *x = &v->importance;
+    if (!x->columns) {
+        fputs("\"importance\":null,", out);
+        return;
+    }
+    fprintf(out, "\"importance\":{\"n\":%lld,\"columns\":", (long long)x->n);
+    for (int64_t j = 0; j < x->columns; j++) {
+        putc(j ? ',' : '[', out);
+        cli_json(out, "[%s,%g,%g]", x->column[j].name, x->column[j].error, x->column[j].loss);
+    }
+    fputs("]},", out);
 }
 
 static void put_parts(const view *v, FILE *out)
@@ -198,18 +243,24 @@ static int put_last_name(FILE *out, const char *path)
     return 0;
 }
 
-static int put_about(const view *v, const cli_options *options, bool with_model, FILE *out)
+static int put_about(const view *v, const cli_options *options, size_t model_bytes, FILE *out)
 {
     const enhope_model_info *info = &v->session.model_info;
-    cli_json(out, "{\"title\":%s,\"data\":", options->title);
+    cli_json(out, "{\"title\":%s,\"data\":", options->picture.title);
     int code = put_last_name(out, options->data);
     fputs(",\"model\":", out);
     if (!code) code = put_last_name(out, options->positional[0]);
-    cli_json(out, ",\"method\":%s,\"version\":%s,\"outputs\":%lld,\"neighbours\":%lld,\"runs\":%i,\"transpose\":%i,",
-             info->method, enhope_version(), (long long)info->outputs,
-             (long long)(options->n_neighbors ? options->n_neighbors : info->neighbours), with_model,
-             options->page.transpose);
+    cli_json(out,
+             ",\"bytes\":%lld,\"method\":%s,\"version\":%s,\"outputs\":%lld,\"neighbours\":%lld,\"runs\":%i,"
+             "\"transpose\":%i,",
+             (long long)model_bytes, info->method, enhope_version(), (long long)info->outputs,
+             (long long)(options->n_neighbors ? options->n_neighbors
+                         : info->votes        ? info->neighbours
+                                              : 0),
+             model_bytes <= MODEL_BYTES, options->page.transpose);
     put_inputs(v, out);
+    put_columns(v, out);
+    put_importance(v, out);
     put_parts(v, out);
     put_exemplars(v, out);
     put_progress(v, out);
@@ -224,18 +275,18 @@ static int put_about(const view *v, const cli_options *options, bool with_model,
 
 int view_put_page(const view *v, const cli_options *options, FILE *out)
 {
-    bool with_model = false;
+    size_t model_bytes = 0;
     fwrite(cli_page_head, 1, cli_page_head_size, out);
     int code = put_points(v, out);
     if (!code) code = view_put_samples(v, out);
     if (!code) code = put_history(v, out);
-    if (!code) code = put_model(v, out, &with_model);
+    if (!code) code = put_model(v, out, &model_bytes);
     if (code) return code;
     char *json = NULL;
     size_t size = 0;
     FILE *about = open_memstream(&json, &size);
     if (!about) return cli_error("out of memory");
-    code = put_about(v, options, with_model, about);
+    code = put_about(v, options, model_bytes, about);
     if (fclose(about) && !code) code = cli_error("out of memory");
     if (!code) {
         cli_page_put_json(out, "about", json, size);

@@ -17,6 +17,12 @@ int64_t view_shrink(const enhope_dataset_info *info)
     return (longer + THUMB - 1) / THUMB;
 }
 
+int64_t view_fields(const view *v)
+{
+    const int64_t H = v->session.model_info.inputs;
+    return H <= VIEW_FIELDS || (v->encoded && H <= VIEW_ENCODED) ? H : VIEW_FIELDS;
+}
+
 static int sample_of(const view *v, int64_t at, float *x)
 {
     int64_t row;
@@ -62,7 +68,7 @@ static int put_pictures(const view *v, FILE *out, float *x)
 
 static int put_fields(const view *v, FILE *out, float *x)
 {
-    const int64_t H = v->session.model_info.inputs, fields = H < VIEW_FIELDS ? H : VIEW_FIELDS;
+    const int64_t fields = view_fields(v);
     float *to = cli_alloc("samples", v->details, fields, sizeof *to);
     int code = to ? 0 : CLI_FAILED;
     for (int64_t i = 0; i < v->details && !code; i++) {

@@ -71,6 +71,12 @@ class Estimator:
     def kneighbors(self, X: Any, n_neighbors: Optional[int] = ..., return_distance: bool = ...) -> Any: ...
     def score(self, X: Any, y: Any, sample_weight: Any = ...) -> float: ...
     def save(self, path: _Path) -> None: ...
+    def to_onnx(
+        self, path: Optional[_Path] = ..., *, precision: Optional[str] = ..., encoded: bool = ...
+    ) -> Optional[bytes]: ...
+    def to_c(
+        self, path: Optional[_Path] = ..., *, name: str = ..., precision: Optional[str] = ..., encoded: bool = ...
+    ) -> Optional[Tuple[str, str]]: ...
     def get_params(self, deep: bool = ...) -> Dict[str, Any]: ...
     def set_params(self: _Self, **params: Any) -> _Self: ...
     def set_output(self: _Self, *, transform: Optional[str] = ...) -> _Self: ...
@@ -88,6 +94,7 @@ class EnHOPE(Estimator):
         n_hidden: Optional[int] = ...,
         order: Optional[int] = ...,
         init_scale: Optional[float] = ...,
+        aux_components: Optional[int] = ...,
         exemplars: Optional[str] = ...,
         n_exemplars: Optional[int] = ...,
         normalizer: Optional[str] = ...,
@@ -108,7 +115,7 @@ class EnHOPE(Estimator):
         dropout: Optional[float] = ...,
         adversarial_step: Optional[float] = ...,
         label_smoothing: Optional[float] = ...,
-        class_weighting: Optional[str] = ...,
+        class_weight: Union[str, Dict[Any, float], None] = ...,
         validation_fraction: Optional[float] = ...,
         time_limit: Optional[float] = ...,
         patience: Optional[int] = ...,
@@ -152,7 +159,7 @@ class HOPE(Estimator):
         noise: Optional[float] = ...,
         dropout: Optional[float] = ...,
         adversarial_step: Optional[float] = ...,
-        class_weighting: Optional[str] = ...,
+        class_weight: Union[str, Dict[Any, float], None] = ...,
         validation_fraction: Optional[float] = ...,
         time_limit: Optional[float] = ...,
         patience: Optional[int] = ...,
@@ -180,6 +187,7 @@ class DeepEnHOPE(Estimator):
         hidden_layer_sizes: Union[str, int, Sequence[int], None] = ...,
         activation: Optional[str] = ...,
         init_scale: Optional[float] = ...,
+        aux_components: Optional[int] = ...,
         exemplars: Optional[str] = ...,
         n_exemplars: Optional[int] = ...,
         normalizer: Optional[str] = ...,
@@ -200,7 +208,7 @@ class DeepEnHOPE(Estimator):
         dropout: Optional[float] = ...,
         adversarial_step: Optional[float] = ...,
         label_smoothing: Optional[float] = ...,
-        class_weighting: Optional[str] = ...,
+        class_weight: Union[str, Dict[Any, float], None] = ...,
         validation_fraction: Optional[float] = ...,
         time_limit: Optional[float] = ...,
         patience: Optional[int] = ...,
@@ -243,7 +251,7 @@ class DtMCML(Estimator):
         noise: Optional[float] = ...,
         dropout: Optional[float] = ...,
         adversarial_step: Optional[float] = ...,
-        class_weighting: Optional[str] = ...,
+        class_weight: Union[str, Dict[Any, float], None] = ...,
         validation_fraction: Optional[float] = ...,
         time_limit: Optional[float] = ...,
         patience: Optional[int] = ...,
@@ -286,7 +294,7 @@ class DtNCA(Estimator):
         noise: Optional[float] = ...,
         dropout: Optional[float] = ...,
         adversarial_step: Optional[float] = ...,
-        class_weighting: Optional[str] = ...,
+        class_weight: Union[str, Dict[Any, float], None] = ...,
         validation_fraction: Optional[float] = ...,
         time_limit: Optional[float] = ...,
         patience: Optional[int] = ...,
@@ -373,7 +381,7 @@ class LinearEnHOPE(Estimator):
         dropout: Optional[float] = ...,
         adversarial_step: Optional[float] = ...,
         label_smoothing: Optional[float] = ...,
-        class_weighting: Optional[str] = ...,
+        class_weight: Union[str, Dict[Any, float], None] = ...,
         validation_fraction: Optional[float] = ...,
         time_limit: Optional[float] = ...,
         patience: Optional[int] = ...,
@@ -414,7 +422,7 @@ class MCMLPlus(Estimator):
         noise: Optional[float] = ...,
         dropout: Optional[float] = ...,
         adversarial_step: Optional[float] = ...,
-        class_weighting: Optional[str] = ...,
+        class_weight: Union[str, Dict[Any, float], None] = ...,
         validation_fraction: Optional[float] = ...,
         time_limit: Optional[float] = ...,
         patience: Optional[int] = ...,
@@ -474,7 +482,7 @@ class NCA(Estimator):
         noise: Optional[float] = ...,
         dropout: Optional[float] = ...,
         adversarial_step: Optional[float] = ...,
-        class_weighting: Optional[str] = ...,
+        class_weight: Union[str, Dict[Any, float], None] = ...,
         validation_fraction: Optional[float] = ...,
         time_limit: Optional[float] = ...,
         patience: Optional[int] = ...,
@@ -551,7 +559,6 @@ class LPP(Estimator):
         *,
         recipe: Optional[str] = ...,
         n_components: Optional[int] = ...,
-        graph: Optional[str] = ...,
         graph_k: Optional[int] = ...,
         validation_fraction: Optional[float] = ...,
         time_limit: Optional[float] = ...,
@@ -593,7 +600,7 @@ class SNC(Estimator):
         dropout: Optional[float] = ...,
         adversarial_step: Optional[float] = ...,
         label_smoothing: Optional[float] = ...,
-        class_weighting: Optional[str] = ...,
+        class_weight: Union[str, Dict[Any, float], None] = ...,
         validation_fraction: Optional[float] = ...,
         time_limit: Optional[float] = ...,
         patience: Optional[int] = ...,

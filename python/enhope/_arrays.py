@@ -93,7 +93,8 @@ def _frame_numbers(a, columns):
     return a.astype(np.float64)
 
 
-def _dense(X):
+def dense(X):
+    """X as an array of numbers."""
     columns = getattr(X, "columns", None)
     if hasattr(X, "to_numpy") and not isinstance(X, np.ndarray):
         X = X.to_numpy()
@@ -111,6 +112,26 @@ def _dense(X):
     return a
 
 
+def table_shape(a):
+    """(n, H) of an array of samples."""
+    if a.ndim != 2:
+        raise ValueError(
+            f"X has {a.ndim} dimension{'' if a.ndim == 1 else 's'}: expected samples x features. Reshape your data: "
+            "X.reshape(1, -1) is one sample, X.reshape(-1, 1) one feature"
+        )
+    n, H = a.shape
+    if n < 1 or H < 1:
+        _refuse_empty(n, H)
+    return n, H
+
+
+def matrix(X):
+    """X as an array of numbers; None if it is sparse or already has a format of the library."""
+    if hasattr(X, "tocsr") or (isinstance(X, np.ndarray) and X.dtype in (_float32, _uint8)):
+        return None
+    return dense(X)
+
+
 def samples(X):
     """Convert X for the extension module: (data, n, H, image shape or None)."""
     if type(X) is np.ndarray and X.ndim == 2 and (X.dtype == _float32 or X.dtype == _uint8):
@@ -120,20 +141,13 @@ def samples(X):
             return X, n, H, None
     if hasattr(X, "tocsr"):
         return _sparse(X)
-    a = _dense(X)
+    a = dense(X)
     if a.ndim == 3:  # images
         if 0 in a.shape:
             _refuse_empty(a.shape[0], a.shape[1] * a.shape[2])
         data, n, H, _ = samples(a.reshape(a.shape[0], -1))
         return data, n, H, a.shape[1:]
-    if a.ndim != 2:
-        raise ValueError(
-            f"X has {a.ndim} dimension{'' if a.ndim == 1 else 's'}: expected samples x features. Reshape your data: "
-            "X.reshape(1, -1) is one sample, X.reshape(-1, 1) one feature"
-        )
-    n, H = a.shape
-    if n < 1 or H < 1:
-        _refuse_empty(n, H)
+    n, H = table_shape(a)
     if a.dtype.kind == "b":
         a = a.view(np.uint8)
     if a.dtype != _uint8:

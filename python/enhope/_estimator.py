@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from . import _arrays, _enhope, _table
+from . import _arrays, _enhope, _export, _frames, _table
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, TransformerMixin, warn
 from ._progress import Listener
 
@@ -23,7 +23,9 @@ _EXTRA_PARAMETERS = [
      "three dimensions"),
     ("device", "cpu", "str",
      "compute device: 'cpu', 'cuda', 'cuda:1', or 'auto' for a GPU if available, otherwise the CPU"),
-    ("precision", "fp32", "str", "precision of the inputs of matrix products on a GPU: 'fp32', 'tf32' or 'bf16'"),
+    ("precision", "fp32", "str",
+     "precision of the inputs of matrix products on a GPU: 'fp32', 'tf32' or 'bf16'. 'float32' or 'int8' choose "
+     "the arithmetic of predictions on the CPU; training then uses 'fp32'"),
     ("n_jobs", None, "int or None",
      "number of threads. None and -1 use all cores, -2 all but one. A forked process always uses one thread"),
     ("verbose", False, "bool", "whether to show progress: a bar in a terminal or notebook, lines elsewhere"),
@@ -34,9 +36,13 @@ _EXTRA_PARAMETERS = [
 _WARM_START = ("warm_start", False, "bool",
                "whether ``fit`` continues from the fitted state instead of starting anew")
 
-# Numbers of multiplications: below the first, several threads are slower than one; the second takes
-# about a second.
-_SINGLE_THREAD_WORK, _SLICE_WORK = 1 << 23, 1 << 35
+# Checks of scikit-learn that fail for other methods than en-hope, with the reason.
+_EXPECTED_FAILED_CHECKS = {
+    "check_class_weight_classifiers": "class weights change the training, not the votes of neighbors, so on 50 samples of "
+    "overlapping classes a weight of 10,000,000 does not give nearly all predictions to one class",
+}
+
+_SLICE_WORK = 1 << 35  # multiplications that take about a second
 # Slices are multiples of the library's blocks of rows, so that they do not affect results.
 _BLOCK_ROWS = 1008
 
@@ -47,6 +53,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
     _method = None  # row of the table of methods
     _settings = ()  # (parameter, row of the table of settings)
     _defaults = {}  # of all parameters, by name
+    _columns = None  # of the training data, if the model encodes them
 
     # ---- training ----
 
@@ -60,9 +67,11 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Training samples. An array of three dimensions contains images. Arrays of float32 and
-            uint8 in C order are not copied; other numbers are converted to float32. Columns of
-            uint8 are scaled together, like intensities of images; for a table with columns of
-            different units, pass float32 or choose the scaling ``'standard'``.
+            uint8 in C order are not copied; other numbers are converted to float32. Frames may
+            have columns of texts, categories, booleans and dates, and missing values; the model
+            encodes them. Columns of uint8 are scaled together, like intensities of images; for a
+            table with columns of different units, pass float32 or choose the scaling
+            ``'standard'``.
         y : array-like of shape (n_samples,)
             Labels of any type.
 
@@ -76,9 +85,15 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     def _train(self, X, y, continues, overrides, all_classes=None):
         names = _arrays.feature_names(X)
-        data, n, H, image = _arrays.samples(X)
-        if continues:
+        image = None
+        if not continues:
+            data, n, H, image = _frames.training_data(X, names)
+        elif self._columns is not None:
+            data, n, H = self._encoded(X, names)
+        else:
+            data, n, H, image = _arrays.samples(X)
             self._check_features(X, H, names)
+        encoded = isinstance(data, _frames.Table)
         y = _arrays.labels(y, n, type(self).__name__)
         if n == 1 and not continues:
             raise ValueError("X has 1 sample: training needs samples of at least two classes")
@@ -87,7 +102,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             code = _renumber(found, code, all_classes)
             found = all_classes
         texts = [_arrays.label_text(label).encode() for label in found]
-        inputs = None if names is None else [_arrays.plain(name).encode() for name in names]
+        inputs = None if names is None or encoded else [_arrays.plain(name).encode() for name in names]
         rows, columns = image or self._image_shape()
         if continues:
             self._check_fixed()
@@ -95,12 +110,10 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         listener = Listener(self.callback, self.verbose) if self.callback or self.verbose else None
         try:
             model, _, interruption, information, warnings = _enhope.train(
-                data, n, code.astype(np.int32), texts, inputs, int(rows), int(columns),
+                _frames.payload(data), n, code.astype(np.int32), texts, inputs, int(rows), int(columns),
                 self._setting_texts(overrides, continues),
-                self._placement(), self._model if continues else None, listener,
+                self._training_placement(), self._model if continues else None, listener,
             )
-        except ValueError as error:
-            raise ValueError(self._with_parameter_name(str(error))) from None
         finally:
             if listener:
                 listener.close()
@@ -118,8 +131,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             raise interruption
         for line in information.splitlines() if self.verbose else ():
             sys.stderr.write(line + "\n")
-        for line in warnings.splitlines():
-            warn(line)
+        _show(warnings)
         return self
 
     def _fixed_parameters(self):
@@ -157,6 +169,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         index = {_arrays.label_text(label): i for i, label in enumerate(classes)}
         order = np.asarray([index[_arrays.label_text(name)] for name in model.classes()], dtype=np.intp)
         self._model = model
+        self._columns = model.columns()
         self._order = order
         self._labels = classes[order]
         self.classes_ = classes
@@ -192,13 +205,6 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             texts += [row["name"], _table.value_text(value, row)]
         return [_arrays.plain(str(text)).encode() for text in texts]
 
-    def _with_parameter_name(self, text):
-        """An error message of the library, with the parameter name in place of the setting name."""
-        for setting, parameter in _table.PARAMETERS.items():
-            if text.startswith((f"{setting} is ", f"{setting} = ", f"{setting} does not ")):
-                return parameter + text[len(setting):]
-        return text
-
     def _image_shape(self):
         if self.image_shape is None:
             return 0, 0
@@ -222,14 +228,30 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             pass
         raise ValueError(f"n_jobs is {self.n_jobs!r}: expected an integer other than 0, or None")
 
-    def _placement(self, work=None):
-        """(device, precision, threads) for the module. work: multiplications, if known."""
+    def _placement(self):
+        """(device, precision, threads) for the module; None: the defaults."""
         jobs = self._n_threads()
-        if jobs == 0 and work is not None and work < _SINGLE_THREAD_WORK:
-            jobs = 1
         if jobs == 0 and self.device == "cpu" and self.precision == "fp32":
             return None
         return str(self.device), str(self.precision), jobs
+
+    def _training_placement(self):
+        """The same for training, which has no arithmetic of predictions."""
+        where = self._placement()
+        return where if where is None or where[1] not in ("float32", "int8") else (where[0], "fp32", where[2])
+
+    def _one_row(self, X, proba=None, Y=None):
+        """Predict a single row without conversions: the class number, or an array is filled.
+
+        Returns None if X is not one row in a format of the library, or needs a check of its names.
+        """
+        if type(X) is not np.ndarray or self._columns is not None or "feature_names_in_" in self.__dict__:
+            return None
+        default = self.n_jobs is None and self.device == "cpu" and self.precision == "fp32"
+        return self._model.row(X, None if default else self._placement(), proba, Y)
+
+    def _has_one_row(self, X):
+        return type(X) is np.ndarray and X.ndim == 2 and len(X) == 1 and "_model" in self.__dict__
 
     # ---- prediction ----
 
@@ -246,11 +268,22 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
                 f"X has {H} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input"
             )
 
+    def _encoded(self, X, names):
+        """X with the columns of the model: (data, number of samples, number of columns of X)."""
+        fitted = hasattr(self, "feature_names_in_")
+        data, n, H = _frames.model_data(X, names, self._columns, fitted)
+        if not fitted or names is None:  # by position; otherwise the library finds the columns by name
+            self._check_features(X, H, names)
+        return data, n, H
+
     def _check_input(self, X):
         """Check the estimator and X; return (model, samples, number of samples)."""
         model = self.__dict__.get("_model")
         if model is None:
             raise NotFittedError(f"{type(self).__name__} is not fitted yet: call fit first, or load a model with enhope.load")
+        if self._columns is not None:
+            data, n, _ = self._encoded(X, _arrays.feature_names(X))
+            return model, data, n
         data, n, H, _ = _arrays.samples(X)
         if H != self.n_features_in_ or data is not X or "feature_names_in_" in self.__dict__:
             self._check_features(X, H, _arrays.feature_names(X))
@@ -269,9 +302,13 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         Y : ndarray of shape (n_samples, n_components), float32
             Coordinates in the embedding.
         """
+        if self._has_one_row(X):
+            Y = np.empty((1, self._model.outputs()), np.float32)
+            if self._one_row(X, None, Y) is not None:
+                return Y
         model, data, n = self._check_input(X)
-        Y = np.empty((n, model.info()["outputs"]), np.float32)
-        model.embed(data, n, self._placement(n * model.info()["parameters"]), Y)
+        Y = np.empty((n, model.outputs()), np.float32)
+        _show(model.embed(_frames.payload(data), n, self._placement(), Y))
         return Y
 
     def fit_transform(self, X, y=None):
@@ -296,12 +333,12 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         info = model.info()
         work = info["parameters"] + info["references"] * info["outputs"]  # multiplications of a row
         rows = max(_SLICE_WORK // max(work, 1) // _BLOCK_ROWS, 1) * _BLOCK_ROWS if self.device == "cpu" else n
-        where = self._placement(n * work)
+        where = self._placement()
         for first in range(0, n, rows):
             part = slice(first, min(first + rows, n))
             out = [a if a is None or n <= rows else a[part] for a in (label, proba, index, distance)]
-            model.predict(_rows_of(data, part) if n > rows else data, part.stop - part.start, where, k, out[0], out[1], None,
-                          None, None, None, out[2], out[3])
+            some = _frames.payload(_rows_of(data, part) if n > rows else data)
+            _show(model.predict(some, part.stop - part.start, where, k, out[0], out[1], None, None, None, None, out[2], out[3]))
 
     def predict(self, X):
         """Predict the class of each sample by a vote of its nearest exemplars.
@@ -318,6 +355,9 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Predicted labels.
         """
+        number = self._one_row(X) if "_model" in self.__dict__ else None
+        if number is not None:
+            return self._labels[number:number + 1].copy()
         model, data, n = self._check_input(X)
         label = np.empty(n, np.int32)
         self._predict_into(model, data, n, 0, label)
@@ -342,6 +382,10 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         proba : ndarray of shape (n_samples, n_classes), float32
             Probabilities, with columns in the order of ``classes_``.
         """
+        if self._has_one_row(X):
+            proba = np.empty((1, len(self._labels)), np.float32)
+            if self._one_row(X, proba) is not None:
+                return self._in_class_order(proba, 0)
         model, data, n = self._check_input(X)
         proba = np.empty((n, len(self._labels)), np.float32)
         label = np.empty(n, np.int32)
@@ -440,6 +484,9 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             self._check_input(None)
         self._model.save(os.fspath(path))
 
+    to_onnx = _export.to_onnx
+    to_c = _export.to_c
+
     def __getstate__(self):
         return {**self.__dict__, "_enhope_version": _enhope.version}
 
@@ -491,8 +538,12 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
     def _n_features_out(self):
         return self._model.info()["outputs"]
 
+    def _expected_failed_checks(self):
+        return {} if self._method["name"] == "en-hope" else _EXPECTED_FAILED_CHECKS
+
     def _more_tags(self):
-        return {"requires_y": True, "X_types": ["2darray", "sparse"], "preserves_dtype": [np.float32]}
+        return {"requires_y": True, "X_types": ["2darray", "sparse"], "preserves_dtype": [np.float32],
+                "_xfail_checks": self._expected_failed_checks()}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -525,6 +576,11 @@ def _partial_fit(self, X, y=None, classes=None):
     continues = hasattr(self, "_model")
     known = None if classes is None or continues else np.unique(np.asarray(classes))
     return self._train(X, y, continues, {"n_epochs": 1, "validation_fraction": 0, "patience": 0}, known)
+
+
+def _show(warnings):
+    for line in warnings.splitlines():
+        warn(line)
 
 
 def _rows_of(data, part):
@@ -578,6 +634,9 @@ def _parameters(method):
             text = f"{row['help']}. {recipes}. Default: {row['initial']!r}."
         if row["type"] == "choice":
             kind = "{" + ", ".join(repr(choice) for choice in row["choices"].split("|")) + "}"
+        if parameter == "class_weight":
+            text = ("weight of the samples of each class in the loss and in the validation error. 'balanced': all classes have "
+                    "equal total weight; a dict: labels that it does not contain have weight 1. Default: equal weights.")
         if parameter == "random_state":
             kind = "int, numpy.random.RandomState, numpy.random.Generator"
             text = f"seed of all random choices, or a numpy random generator that draws it. Default: {row['initial']}."
@@ -689,17 +748,21 @@ def from_model(model, classes_by_method):
         text = model.setting(row["name"])
         if text is not None and row["name"] in applicable:
             setattr(estimator, parameter, _table.value_of(text, row))
-    estimator.n_features_in_ = info["inputs"]
+    columns = model.columns()
+    estimator.n_features_in_ = info["inputs"] if columns is None else len(columns)
     if info["image_rows"]:
         estimator.image_shape = (info["image_rows"], info["image_columns"])
-    names = model.inputs()
-    if names is not None:
+    names = model.inputs() if columns is None else [column["name"] for column in columns]
+    if names is not None and None not in names:
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
     kind, parameters = _read_note(model, dict(cls._settings))
     for parameter, value in parameters.items():
         setattr(estimator, parameter, value)
     estimator._fixed = estimator._fixed_parameters()
     estimator._set_model(model, np.unique(_arrays.label_values(model.classes(), kind)))
+    weights = getattr(estimator, "class_weight", None)
+    if weights not in (None, "balanced"):
+        estimator.class_weight = _table.class_weights(weights, estimator.classes_.tolist())
     return estimator
 
 

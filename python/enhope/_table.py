@@ -1,22 +1,24 @@
 """The tables of methods, settings and recipes, from which the estimators are generated."""
 
-from . import _enhope
+import re
+
+from . import _arrays, _enhope
 
 METHODS = _enhope.methods()
 SETTINGS = _enhope.settings()
 RECIPES = _enhope.recipes()
 
-# A parameter has the name of its setting, with one exception: class_weight is class_weighting,
-# because scikit-learn's checks pass dicts to a parameter named class_weight.
-PARAMETERS = {"class_weight": "class_weighting"}
+# Parameters that had other names than their settings: {old: current}.
+_OLD_PARAMETERS = {"class_weighting": "class_weight"}
 
 _CAPITALIZED = {"en", "deep", "dt", "pt", "linear"}
 
 
 def current_name(name):
     """The current name of a renamed parameter: "" if it was removed, None if no parameter had this name."""
-    setting = _enhope.current_name(name) if name.isascii() else None
-    return PARAMETERS.get(setting or name, setting)
+    if name in _OLD_PARAMETERS:
+        return _OLD_PARAMETERS[name]
+    return _enhope.current_name(name) if name.isascii() else None
 
 
 def class_name(method):
@@ -37,15 +39,13 @@ def learns(method):
 
 def settings_of(method):
     """The settings of a method, as (parameter, row of the table)."""
-    return [
-        (PARAMETERS.get(row["name"], row["name"]), row)
-        for row in SETTINGS
-        if row["name"] != "method" and applies(row, method)
-    ]
+    return [(row["name"], row) for row in SETTINGS if row["name"] != "method" and applies(row, method)]
 
 
 def type_text(row):
     """The type of a setting, for docstrings and stubs."""
+    if row["name"] == "class_weight":
+        return "{'balanced'}, dict of {label: weight}"
     return {"integer": "int", "real": "float", "text": "str, list of int"}.get(row["type"], "str")
 
 
@@ -56,7 +56,9 @@ def range_text(row):
 
 
 def value_of(text, row):
-    """The value of a setting, from its text."""
+    """The value of a setting, from its text. That of class_weight stays text, except for none."""
+    if row["name"] == "class_weight" and text == "none":
+        return None
     return {"integer": int, "real": float}.get(row["type"], str)(text)
 
 
@@ -65,6 +67,30 @@ def value_text(value, row):
     item = getattr(value, "item", None)  # a numpy scalar
     if callable(item) and getattr(value, "ndim", 1) == 0:
         value = item()
+    if row["name"] == "class_weight" and isinstance(value, dict):
+        return "none" if not value else ",".join(f"{_quoted(_arrays.label_text(label))}={_weight_text(weight)}" for label, weight in value.items())
     if row["type"] == "text" and (isinstance(value, (tuple, list)) or getattr(value, "ndim", 0) == 1):
         return (row["choices"] or "N-").lstrip("N")[:1].join(str(part) for part in value)
     return repr(value) if isinstance(value, float) else str(value)
+
+
+def _quoted(name):
+    """The name of a class in the list of class_weight."""
+    return '"' + name.replace('"', '""') + '"' if any(mark in name for mark in ',="') else name
+
+
+def _weight_text(weight):
+    try:
+        return repr(float(weight))
+    except (TypeError, ValueError):
+        raise ValueError(f"class_weight has the weight {weight!r}: expected a number above 0") from None
+
+
+def class_weights(text, labels):
+    """The dict of a list NAME=WEIGHT,... for these labels."""
+    weights = {}
+    by_name = {_arrays.label_text(label): label for label in labels}
+    for quoted, plain, weight in re.findall(r'(?:"((?:[^"]|"")+)"|([^",=]+))=([^,]*),?', text):
+        name = quoted.replace('""', '"') or plain
+        weights[by_name.get(name, name)] = float(weight)
+    return weights

@@ -96,13 +96,15 @@ def load(
     limit: int = 0,
     variables: Optional[str] = None,
     return_X_y: bool = False,
+    classes: "Union[str, os.PathLike[str], None]" = None,
 ) -> "Union[Data, Tuple[Any, Optional[np.ndarray]]]":
     """Read a data set.
 
     Parameters
     ----------
     path : str or path-like
-        A file, a folder of IDX files, ``"X.npy,y.npy"``, ``"synthetic:digits,n=6000,seed=1"`` or
+        A file, a folder of IDX files or images, ``"X.npy,y.npy"``,
+        ``"synthetic:digits,n=6000,seed=1"`` or
         ``"synthetic:blobs,n=600,classes=3,inputs=5,seed=1"``.
     part : {"train", "test"} or None, default=None
         Part of a folder, of an NPZ file or of a split to read.
@@ -110,13 +112,17 @@ def load(
         For CSV, the column with the labels: its name, or its number from 1. ``"none"`` if there is
         none.
     split : str or None, default=None
-        ``"N@SEED"`` shuffles the samples; the first N are the part ``"train"``.
+        ``"N@SEED"`` shuffles the samples; the first N are the part ``"train"``. With a fraction, as
+        in ``"0.8@1"``, the part ``"train"`` has this fraction of every class.
     limit : int, default=0
         Maximum number of samples to read; 0 reads all.
     variables : str or None, default=None
         For MAT and NPZ, the names of the variables: ``"X,y"``.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a ``Data`` object.
+    classes : str, path-like or None, default=None
+        A file with the names of classes whose labels are numbers: one name per line, for the
+        classes 0, 1, ..., or lines ``NUMBER,NAME``.
 
     Returns
     -------
@@ -132,5 +138,6 @@ def load(
     (dtype('uint8'), (28, 28))
     """
     text = None if label is None else str(label)
-    data = Data(_enhope.read(os.fspath(path), part, text, split, variables, 0, int(limit)))
+    data = Data(_enhope.read(os.fspath(path), part, text, split, variables, int(limit),
+                             None if classes is None else os.fspath(classes)))
     return (data.data, data.target) if return_X_y else data

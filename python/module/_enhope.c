@@ -91,7 +91,8 @@ static PyMethodDef functions[] = {
     {"applicable", applicable, METH_O, "applicable(settings): names of the settings that have an effect with these."},
     {"load", load_model, METH_VARARGS, "load(path): a Model."},
     {"from_bytes", model_from_bytes, METH_VARARGS, "from_bytes(bytes): a Model, from the contents of a model file."},
-    {"read", read_dataset, METH_VARARGS, "read(path, part, label, split, variables, inputs, limit): a Dataset."},
+    {"read", read_dataset, METH_VARARGS, "read(path, part, label, split, variables, limit, classes): a Dataset."},
+    {"frame", make_frame, METH_VARARGS, "frame(n, columns): a Frame."},
     {"methods", methods, METH_NOARGS, "The table of methods."},
     {"current_name", current_name, METH_VARARGS,
      "current_name(old): the current name of a setting of an earlier version; '' if it was removed, None if unknown."},
@@ -124,7 +125,8 @@ PyMODINIT_FUNC PyInit__enhope(void)
     }
     model_type = add_type(module, "Model", &model_spec);
     dataset_type = model_type ? add_type(module, "Dataset", &dataset_spec) : NULL;
-    if (!dataset_type || PyModule_AddStringConstant(module, "version", enhope_version()) != 0) {
+    frame_type = dataset_type ? add_type(module, "Frame", &frame_spec) : NULL;
+    if (!frame_type || PyModule_AddStringConstant(module, "version", enhope_version()) != 0) {
         Py_DecRef(module);
         return NULL;
     }

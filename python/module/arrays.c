@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Raises OSError, or the subclass for the system's error message at the end of the text. */
@@ -33,9 +34,11 @@ PyObject *raise_error(enhope_context *ctx, enhope_status status)
     if (status == ENHOPE_ERROR_COMPUTE) type = PyExc_RuntimeError;
     const char *text = enhope_error(ctx);
     const char *prefix = "";
-    if (!strncmp(text, "view: ", 6)) { /* the caller knows the view as X */
+    static const char *const ours[] = {"view: ", "the frame: "}; /* the caller knows them as X */
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        if (strncmp(text, ours[i], strlen(ours[i])) != 0) continue;
         prefix = "X: ";
-        text += 6;
+        text += strlen(ours[i]);
     }
     PyErr_Format(type, "%s%s", prefix, text);
     return NULL;
@@ -50,6 +53,11 @@ static int forked;
 static void after_fork(void)
 {
     forked = 1;
+}
+
+int is_forked(void)
+{
+    return forked;
 }
 
 int register_fork_handler(void)
@@ -86,7 +94,7 @@ enhope_context *open_context(PyObject *placement)
 
 /* ---- arrays ---- */
 
-static const char *const types[TYPES] = {"<f4", "|u1", "<i4", "<i8"};
+static const char *const types[TYPES] = {"<f4", "|u1", "<i4", "<i8", "<f8"};
 
 static int64_t integer_of(PyObject *number)
 {
@@ -136,6 +144,32 @@ int read_array(PyObject *object, const char *name, int wanted, int rank, int wri
     return read;
 }
 
+/* The struct of numpy's protocol __array_struct__. */
+typedef struct array_struct {
+    int two, rank;
+    char kind;
+    int item_size, flags;
+    Py_ssize_t *shape, *strides;
+    void *data;
+    PyObject *description;
+} array_struct;
+
+int read_matrix(PyObject *object, int wanted, int write, array *out)
+{
+    enum { C_ORDER = 0x1, ALIGNED = 0x100, NATIVE = 0x200, WRITABLE = 0x400 };
+    const int flags = C_ORDER | ALIGNED | NATIVE | (write ? WRITABLE : 0);
+    PyObject *capsule = PyObject_GetAttrString(object, "__array_struct__");
+    const array_struct *a = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
+    int type = TYPES;
+    if (a && a->kind == 'f') type = a->item_size == 4 ? F4 : a->item_size == 8 ? F8 : TYPES;
+    if (a && a->kind == 'u' && a->item_size == 1) type = U1;
+    const int good = 1 << type & wanted && a->two == 2 && a->rank == 2 && (a->flags & flags) == flags;
+    if (good) *out = (array){.data = a->data, .shape = {a->shape[0], a->shape[1]}, .type = type};
+    Py_XDECREF(capsule); /* the array itself owns the data */
+    PyErr_Clear();
+    return good;
+}
+
 int output(PyObject *object, const char *name, int type, int rank, int64_t rows, int64_t columns, void *to)
 {
     *(void **)to = NULL;
@@ -179,6 +213,30 @@ const char **texts_of(PyObject *list, const char *name, Py_ssize_t *count)
     return texts;
 }
 
+/* ---- the log ---- */
+
+void append_line(enhope_log_level level, const char *line, void *user)
+{
+    lines *l = (lines *)user + level;
+    const size_t length = strlen(line);
+    char *grown = realloc(l->text, l->used + length + 2);
+    if (!grown) return;
+    memcpy(grown + l->used, line, length);
+    memcpy(grown + l->used + length, "\n", 2);
+    l->text = grown;
+    l->used += length + 1;
+}
+
+PyObject *log_text(const lines *l)
+{
+    return text_of(l->text ? l->text : "");
+}
+
+void log_free(lines *log)
+{
+    for (int level = 0; level < LEVELS; level++) free(log[level].text);
+}
+
 /* ---- data: X is an array (n, H) of f4 or u1, or (row_start, column, value, H) ---- */
 
 static int read_sparse(PyObject *X, int64_t n, samples *out)
@@ -190,7 +248,7 @@ static int read_sparse(PyObject *X, int64_t n, samples *out)
     if (!read_array(start, "row_start", 1 << I8, 1, 0, &s) || !read_array(column, "column", 1 << I4, 1, 0, &c) ||
         !read_array(value, "value", 1 << F4, 1, 0, &v))
         return 0;
-    *out = (samples){ENHOPE_CSR, n, H, v.data, s.data, c.data};
+    *out = (samples){ENHOPE_CSR, n, H, v.data, s.data, c.data, NULL};
     if (n < 0 || s.shape[0] != n + 1) return refuse("row_start", "n + 1 numbers");
     if (out->row_start[n] > c.shape[0] || out->row_start[n] > v.shape[0])
         return refuse("row_start", "offsets within column and value");
@@ -200,17 +258,24 @@ static int read_sparse(PyObject *X, int64_t n, samples *out)
 int read_samples(PyObject *X, int64_t n, samples *out)
 {
     if (PyTuple_Check(X)) return read_sparse(X, n, out);
+    if (Py_TYPE(X) == frame_type) {
+        const frame_object *frame = (frame_object *)X;
+        *out = (samples){.kind = ENHOPE_F32, .n = n, .frame = frame->frame};
+        return n == frame->n || refuse("X", "n rows");
+    }
     array x;
     if (!read_array(X, "X", 1 << F4 | 1 << U1, 2, 0, &x)) return 0;
     if (n != x.shape[0]) return refuse("X", "n rows");
     const enhope_kind kind = x.type == U1 ? ENHOPE_U8 : ENHOPE_F32;
-    *out = (samples){kind, x.shape[0], x.shape[1], x.data, NULL, NULL};
+    *out = (samples){kind, x.shape[0], x.shape[1], x.data, NULL, NULL, NULL};
     return 1;
 }
 
-enhope_status view(enhope_context *ctx, const samples *x, const labels *y, enhope_dataset **out)
+enhope_status view(enhope_context *ctx, const samples *x, const labels *y, const enhope_model *model,
+                   enhope_dataset **out)
 {
     const int32_t c = (int32_t)y->classes;
+    if (x->frame) return enhope_dataset_from_frame(ctx, x->frame, model, y->code, c, y->name, out);
     if (x->kind == ENHOPE_U8) return enhope_dataset_view_u8(ctx, x->n, x->H, x->values, y->code, c, y->name, out);
     if (x->kind == ENHOPE_F32) return enhope_dataset_view_f32(ctx, x->n, x->H, x->values, y->code, c, y->name, out);
     return enhope_dataset_view_csr(ctx, x->n, x->H, x->row_start, x->column, x->values, y->code, c, y->name, out);

@@ -76,18 +76,17 @@ static PyType_Slot dataset_slots[] = {{Py_tp_new, no_new},
                                       {0, NULL}};
 PyType_Spec dataset_spec = {"enhope._enhope.Dataset", sizeof(dataset_object), 0, Py_TPFLAGS_DEFAULT, dataset_slots};
 
-/* read(path, part, label, split, variables, inputs, limit) */
+/* read(path, part, label, split, variables, limit, classes) */
 PyObject *read_dataset(PyObject *module, PyObject *args)
 {
     (void)module;
     PyObject *path;
     enhope_source source = {0};
-    long long inputs, limit;
-    if (!PyArg_ParseTuple(args, "O&zzzzLL", PyUnicode_FSConverter, &path, &source.part, &source.label, &source.split,
-                          &source.variables, &inputs, &limit))
+    long long limit;
+    if (!PyArg_ParseTuple(args, "O&zzzzLz", PyUnicode_FSConverter, &path, &source.part, &source.label, &source.split,
+                          &source.variables, &limit, &source.classes))
         return NULL;
     source.path = PyBytes_AsString(path);
-    source.inputs = inputs;
     source.limit = limit;
     enhope_context *ctx = open_context(Py_None);
     dataset_object *self = NULL;

@@ -12,7 +12,10 @@ PyObject *no_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 static void model_free(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    enhope_model_free(((model_object *)self)->model);
+    model_object *m = (model_object *)self;
+    Py_XDECREF(m->predictor); /* before the model, which it uses */
+    Py_XDECREF(m->placement);
+    enhope_model_free(m->model);
     PyObject_Free(self);
     Py_DecRef((PyObject *)type);
 }
@@ -25,6 +28,7 @@ PyObject *model_object_of(enhope_model *model)
         return NULL;
     }
     self->model = model;
+    self->predictor = self->placement = NULL;
     enhope_model_get_info(model, &self->info);
     return (PyObject *)self;
 }
@@ -52,6 +56,12 @@ static PyObject *model_info(PyObject *self, PyObject *unused)
                          (long long)i->image_rows, "image_columns", (long long)i->image_columns);
 }
 
+static PyObject *model_outputs(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyLong_FromLongLong((long long)((model_object *)self)->info.outputs);
+}
+
 static PyObject *model_classes(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -75,6 +85,49 @@ static PyObject *model_inputs(PyObject *self, PyObject *unused)
         PyObject *name = text_of(enhope_model_input_name(m->model, j));
         if (!name || PyList_Append(list, name) != 0) Py_CLEAR(list);
         Py_XDECREF(name);
+    }
+    return list;
+}
+
+static PyObject *categories_of(const enhope_column_info *c)
+{
+    PyObject *list = PyList_New(0);
+    for (int32_t k = 0; list && k < c->categories; k++) {
+        PyObject *text = text_of(c->category[k]);
+        if (!text || PyList_Append(list, text) != 0) Py_CLEAR(list);
+        Py_XDECREF(text);
+    }
+    return list;
+}
+
+static PyObject *column_row(const enhope_column_info *c)
+{
+    PyObject *name = text_of(c->name), *categories = categories_of(c);
+    if (name && categories)
+        return Py_BuildValue("{s:N,s:s,s:d,s:d,s:N,s:O,s:O,s:O}", "name", name, "type", c->type, "fill", c->fill,
+                             "offset", c->offset, "categories", categories, "other", c->other ? Py_True : Py_False,
+                             "missing", c->missing ? Py_True : Py_False, "constant", c->constant ? Py_True : Py_False);
+    Py_XDECREF(name);
+    Py_XDECREF(categories);
+    return NULL;
+}
+
+/* None if the model stores no encoding: its columns are its inputs. */
+static PyObject *model_columns(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const enhope_model *model = ((model_object *)self)->model;
+    const int64_t count = enhope_model_column_count(model);
+    enhope_column_info c;
+    int encoded = 0;
+    for (int64_t j = 0; !encoded && j < count && enhope_model_column(model, j, &c); j++)
+        encoded = c.fill == c.fill || c.constant || *c.type != 'n';
+    if (!encoded) Py_RETURN_NONE;
+    PyObject *list = PyList_New(0);
+    for (int64_t j = 0; list && j < count && enhope_model_column(model, j, &c); j++) {
+        PyObject *row = column_row(&c);
+        if (!row || PyList_Append(list, row) != 0) Py_CLEAR(list);
+        Py_XDECREF(row);
     }
     return list;
 }
@@ -153,62 +206,6 @@ static PyObject *model_exemplars(PyObject *self, PyObject *args)
     return close_call(ctx, enhope_model_exemplars(ctx, m->model, X));
 }
 
-/* embed(X, n, placement, Y): fills Y. */
-static PyObject *model_embed(PyObject *self, PyObject *args)
-{
-    const model_object *m = (model_object *)self;
-    PyObject *X, *placement, *Y_object;
-    long long n;
-    float *Y;
-    samples x;
-    if (!PyArg_ParseTuple(args, "OLOO", &X, &n, &placement, &Y_object) || !read_samples(X, n, &x) ||
-        !output(Y_object, "Y", F4, 2, n, m->info.outputs, &Y))
-        return NULL;
-    if (!Y) return refuse("Y", "an array"), NULL;
-    enhope_context *ctx = open_context(placement);
-    if (!ctx) return NULL;
-    enhope_dataset *data = NULL;
-    enhope_status status;
-    Py_BEGIN_ALLOW_THREADS status = view(ctx, &x, &(labels){0}, &data);
-    if (!status) status = enhope_model_embed(ctx, m->model, data, Y);
-    enhope_dataset_free(data);
-    Py_END_ALLOW_THREADS return close_call(ctx, status);
-}
-
-/* predict(X, n, placement, k, label, proba, winner, distance, margin, Y, neighbor,
- * neighbor_distance): fills the arrays that are not None. */
-static PyObject *model_predict(PyObject *self, PyObject *args)
-{
-    const model_object *m = (model_object *)self;
-    PyObject *X, *placement, *object[8];
-    long long n;
-    int k;
-    samples x;
-    enhope_prediction out = {0};
-    if (!PyArg_ParseTuple(args, "OLOiOOOOOOOO", &X, &n, &placement, &k, &object[0], &object[1], &object[2], &object[3],
-                          &object[4], &object[5], &object[6], &object[7]) ||
-        !read_samples(X, n, &x))
-        return NULL;
-    const int64_t count = k ? k : m->info.neighbours;
-    if (!output(object[0], "label", I4, 1, n, 1, &out.label) ||
-        !output(object[1], "proba", F4, 2, n, m->info.classes, &out.proba) ||
-        !output(object[2], "winner", I8, 1, n, 1, &out.winner) ||
-        !output(object[3], "distance", F4, 1, n, 1, &out.distance) ||
-        !output(object[4], "margin", F4, 1, n, 1, &out.margin) ||
-        !output(object[5], "Y", F4, 2, n, m->info.outputs, &out.Y) ||
-        !output(object[6], "neighbor", I8, 2, n, count, &out.neighbour) ||
-        !output(object[7], "neighbor_distance", F4, 2, n, count, &out.neighbour_distance))
-        return NULL;
-    enhope_context *ctx = open_context(placement);
-    if (!ctx) return NULL;
-    enhope_dataset *data = NULL;
-    enhope_status status;
-    Py_BEGIN_ALLOW_THREADS status = view(ctx, &x, &(labels){0}, &data);
-    if (!status) status = enhope_model_predict(ctx, m->model, data, k, &out);
-    enhope_dataset_free(data);
-    Py_END_ALLOW_THREADS return close_call(ctx, status);
-}
-
 static PyObject *model_save(PyObject *self, PyObject *args)
 {
     PyObject *path;
@@ -250,8 +247,10 @@ static PyObject *model_bytes(PyObject *self, PyObject *unused)
 
 static PyMethodDef model_methods[] = {
     {"info", model_info, METH_NOARGS, "Method, sizes and results of training, as a dict."},
+    {"outputs", model_outputs, METH_NOARGS, "Number of components."},
     {"classes", model_classes, METH_NOARGS, "Names of the classes, in the order of their numbers."},
     {"inputs", model_inputs, METH_NOARGS, "Names of the inputs; None if unknown."},
+    {"columns", model_columns, METH_NOARGS, "Columns of the training data, as dicts; None if they are the inputs."},
     {"setting", model_setting, METH_VARARGS, "setting(name): its value as text; None if unknown."},
     {"note", model_note, METH_VARARGS, "note(name): its text; None if there is none."},
     {"set_note", model_set_note, METH_VARARGS, "set_note(name, text)"},
@@ -261,7 +260,12 @@ static PyMethodDef model_methods[] = {
     {"embed", model_embed, METH_VARARGS, "embed(X, n, placement, Y)"},
     {"predict", model_predict, METH_VARARGS,
      "predict(X, n, placement, k, label, proba, winner, distance, margin, Y, neighbor, neighbor_distance)"},
+    {"row", model_row, METH_VARARGS,
+     "row(X, placement, proba, Y): fills the arrays for the one row of X, or returns its class number; None: not "
+     "possible"},
     {"save", model_save, METH_VARARGS, "save(path)"},
+    {"export", model_export, METH_VARARGS,
+     "export(path, format, precision, name, encoded): writes the file; path None: its bytes."},
     {"to_bytes", model_bytes, METH_NOARGS, "The contents of the file that save() writes."},
     {NULL, NULL, 0, NULL},
 };

@@ -63,29 +63,6 @@ static int progress(const enhope_progress *p, void *user)
     return stop;
 }
 
-/* Log lines of one level, collected without the GIL. */
-typedef struct lines {
-    char *text; /* joined by newlines; free */
-    size_t used;
-} lines;
-
-static void append_line(enhope_log_level level, const char *line, void *user)
-{
-    lines *l = (lines *)user + level;
-    const size_t length = strlen(line);
-    char *grown = realloc(l->text, l->used + length + 2);
-    if (!grown) return;
-    memcpy(grown + l->used, line, length);
-    memcpy(grown + l->used + length, "\n", 2);
-    l->text = grown;
-    l->used += length + 1;
-}
-
-static PyObject *log_text(const lines *l)
-{
-    return text_of(l->text ? l->text : "");
-}
-
 /* list: bytes objects, alternately names and values. */
 static enhope_settings *make_settings(enhope_context *ctx, PyObject *list)
 {
@@ -162,7 +139,7 @@ static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObjec
 static enhope_status train_request(enhope_context *ctx, const request *r, training *t, enhope_model **model)
 {
     enhope_dataset *data = NULL;
-    enhope_status status = view(ctx, &r->x, &r->y, &data);
+    enhope_status status = view(ctx, &r->x, &r->y, r->from, &data);
     if (!status && r->image_rows) status = enhope_dataset_set_image(ctx, data, r->image_rows, r->image_columns);
     if (!status && r->input) status = enhope_dataset_set_input_names(ctx, data, r->input);
     if (!status)
@@ -184,7 +161,7 @@ PyObject *train(PyObject *module, PyObject *args)
     if (!ctx) return NULL;
     if (read_request(ctx, args, &r, &callback)) {
         training t = {.callback = callback == Py_None ? NULL : callback, .last_call = now()};
-        lines log[ENHOPE_LOG_WARNING + 1] = {{0}};
+        lines log[LEVELS] = {{0}};
         enhope_model *model = NULL;
         enhope_context_set_log(ctx, append_line, log);
         t.thread = PyEval_SaveThread();
@@ -202,7 +179,7 @@ PyObject *train(PyObject *module, PyObject *args)
             raise_error(ctx, status);
         }
         Py_XDECREF(t.error);
-        for (int level = 0; level <= ENHOPE_LOG_WARNING; level++) free(log[level].text);
+        log_free(log);
     }
     enhope_settings_free(r.settings);
     PyMem_Free((void *)r.y.name);

@@ -44,6 +44,8 @@ def test_pages(page, monkeypatch, tmp_path):
     with open(os.path.join(ROOT, page), encoding="utf-8") as file:
         blocks = re.findall(r"```python\n(.*?)```", file.read(), re.S)
     assert blocks
+    if any("import pandas" in block for block in blocks):
+        pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     digits = enhope.datasets.load("synthetic:digits,n=300,seed=1")
     train, test = enhope.datasets.load("synthetic:digits,n=300,seed=2"), digits

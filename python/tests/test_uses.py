@@ -216,10 +216,10 @@ def test_parameters_can_be_numpy_scalars_and_arrays(blobs):
 def test_warnings_point_to_the_line_of_the_caller():
     X = np.arange(24, dtype=np.float32).reshape(6, 4)
     with pytest.warns(UserWarning, match="no validation part: 6 samples are too few") as caught:
-        quick(enhope.EnHOPE, n_epochs=2).fit(X, [0, 1] * 3)
+        quick(enhope.EnHOPE, n_epochs=2, validation_fraction=0.1).fit(X, [0, 1] * 3)
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="no validation part") as caught:
-        quick(enhope.EnHOPE, n_epochs=2).fit_transform(X, [0, 1] * 3)
+        quick(enhope.EnHOPE, n_epochs=2, validation_fraction=0.1).fit_transform(X, [0, 1] * 3)
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -12,13 +12,14 @@
 /* ---- context and errors (context.c) ---- */
 
 struct enhope_context {
-    char error[1024];
+    char error[8192]; /* a report of many problems has several lines */
     enhope_log_fn log;
     void *log_user;
     int threads;          /* 0: all cores */
     int64_t memory;       /* maximum bytes of resident data if it can be streamed; 0: half of the machine's memory */
     char device[16];      /* "cpu", "cuda", "cuda:1", "auto", "ref" */
-    int precision;        /* an eh_precision */
+    int precision;        /* an eh_precision, on a GPU */
+    const char *engine;   /* of predictions on the cpu: "float32", "int8"; NULL: the model's */
     bool logged_fallback; /* auto: the fallback to the CPU has been logged */
     struct eh_comm *comm; /* the ranks that train together (comm/); NULL: this process alone */
     int local_rank, local_size; /* among the ranks of this machine; alone: 0 and 1 */
@@ -130,7 +131,8 @@ enum { /* one stream for each use, so that uses do not share numbers */
        EH_STREAM_WARP = 8,
        EH_STREAM_ELASTIC = 9,
        EH_STREAM_FINGERPRINT = 11,
-       EH_STREAM_RUNS = 12
+       EH_STREAM_RUNS = 12,
+       EH_STREAM_FOLDS = 13
 };
 uint64_t eh_random_u64(uint64_t seed, uint32_t stream, uint64_t index);
 double eh_random_unit(uint64_t seed, uint32_t stream, uint64_t index);   /* [0, 1) */

@@ -73,13 +73,23 @@ enhope_status enhope_context_set_device(enhope_context *ctx, const char *name)
 
 enhope_status enhope_context_set_precision(enhope_context *ctx, const char *name)
 {
-    static const char *const known[] = {[EH_FP32] = "fp32", [EH_TF32] = "tf32", [EH_BF16] = "bf16"};
-    for (int i = 0; i < (int)(sizeof known / sizeof *known) && name; i++)
-        if (!strcmp(name, known[i])) {
-            ctx->precision = i;
+    static const struct {
+        const char *name;
+        eh_precision on_gpu;
+        const char *on_cpu;
+    } known[] = {{"fp32", EH_FP32, NULL},
+                 {"tf32", EH_TF32, NULL},
+                 {"bf16", EH_BF16, NULL},
+                 {"float32", EH_FP32, "float32"},
+                 {"int8", EH_FP32, "int8"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known && name; i++)
+        if (!strcmp(name, known[i].name)) {
+            ctx->precision = (int)known[i].on_gpu;
+            ctx->engine = known[i].on_cpu;
             return ENHOPE_OK;
         }
-    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "unknown precision '%s': expected fp32, tf32 or bf16", name ? name : "");
+    return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "unknown precision '%s': expected fp32, tf32, bf16, float32 or int8",
+                   name ? name : "");
 }
 
 enhope_status eh_fail(enhope_context *ctx, enhope_status status, const char *format, ...)

@@ -43,8 +43,13 @@ void eh_classify(eh_knn_result *f, const eh_references *ref, const eh_real *Y, i
 {
     const eh_compute_ops *op = f->cp->op;
     eh_row *index = eh_row_at(f->index, first * f->k);
-    op->nearest(f->cp, Y, n, ref->G, ref->r, ref->h, f->k, index, eh_at(f->cp, f->distance, first * f->k));
-    if (f->label) op->vote(f->cp, index, n, f->k, ref->label, eh_label_at(f->label, first));
+    const bool votes = f->label && !ref->similarity;
+    if (f->label && ref->similarity)
+        op->argmax_similarity(f->cp, Y, n, ref->G, ref->r, ref->h, ref->label, ref->similarity,
+                              eh_label_at(f->label, first));
+    if (votes || f->host_index || f->host_distance)
+        op->nearest(f->cp, Y, n, ref->G, ref->r, ref->h, f->k, index, eh_at(f->cp, f->distance, first * f->k));
+    if (votes) op->vote(f->cp, index, n, f->k, ref->label, eh_label_at(f->label, first));
 }
 
 enhope_status eh_classify_fetch(eh_knn_result *f, enhope_context *ctx, int64_t n, const int32_t *reference_label,
@@ -98,16 +103,22 @@ static void gaussian_logs(const eh_host_references *ref, const float *y, double 
     for (int32_t k = 0; k < ref->c; k++) L[k] = L[k] == 0 ? -INFINITY : top[k] + log(L[k]);
 }
 
-static void student_logs(const eh_host_references *ref, const float *y, double *L)
+/* S (c): the summed similarity to the references of each class. */
+static void student_sums(const eh_host_references *ref, const float *y, double *S)
 {
     const eh_student s = eh_student_of(ref->dof);
-    for (int32_t k = 0; k < ref->c; k++) L[k] = 0;
+    for (int32_t k = 0; k < ref->c; k++) S[k] = 0;
     for (int64_t j = 0; j < ref->r; j++) {
         const double u = 1 / (1 + squared_distance(y, ref->G + j * ref->h, ref->h) * s.inverse);
         double w = u;
         for (int i = 1; i < s.power; i++) w *= u;
-        L[ref->label[j]] += w;
+        S[ref->label[j]] += w;
     }
+}
+
+static void student_logs(const eh_host_references *ref, const float *y, double *L)
+{
+    student_sums(ref, y, L);
     for (int32_t k = 0; k < ref->c; k++) L[k] = log(L[k]);
 }
 
@@ -130,6 +141,61 @@ void eh_probabilities(const eh_host_references *ref, double temperature, const f
         for (int32_t k = 0; k < c; k++) top = L[k] > top ? L[k] : top;
         for (int32_t k = 0; k < c; k++) all += L[k] = exp((L[k] - top) / temperature);
         for (int32_t k = 0; k < c; k++) proba[i * c + k] = (float)(isfinite(all) ? L[k] / all : 1.0 / c);
+    }
+}
+
+void eh_argmax(const float *proba, int64_t n, int32_t c, int32_t *label)
+{
+    for (int64_t i = 0; i < n; i++) {
+        label[i] = 0;
+        for (int32_t k = 1; k < c; k++)
+            if (proba[i * c + k] > proba[i * c + label[i]]) label[i] = k;
+    }
+}
+
+/* Logarithms of similarities that differ by this multiple of the temperature give probabilities
+ * that differ as floats, whose relative precision is 1.2e-7. */
+static const double CLEAR = 2e-6;
+
+/* The class of largest similarity; -1: another one may have the same probability, or y is not
+ * finite. */
+static int32_t clear_student(const eh_host_references *ref, double temperature, const float *y, double *S)
+{
+    int32_t best = 0, rivals = 0;
+    student_sums(ref, y, S);
+    for (int32_t k = 1; k < ref->c; k++) best = S[k] > S[best] ? k : best;
+    const double bound = S[best] * (1 - CLEAR * temperature); /* log(1 - a) <= -a */
+    for (int32_t k = 0; k < ref->c; k++) rivals += k != best && !(S[k] < bound);
+    return rivals == 0 && S[best] > 0 ? best : -1;
+}
+
+/* The similarity of a class is at least exp(-d) of its nearest reference at d, and at most r times
+ * as much. */
+static int32_t clear_gaussian(const eh_host_references *ref, double temperature, const float *y, double *nearest)
+{
+    int32_t best = 0, rivals = 0;
+    for (int32_t k = 0; k < ref->c; k++) nearest[k] = INFINITY;
+    for (int64_t j = 0; j < ref->r; j++) {
+        const double d = squared_distance(y, ref->G + j * ref->h, ref->h);
+        double *const own = &nearest[ref->label[j]];
+        if (!(d >= *own)) *own = d; /* NaN replaces any distance */
+    }
+    for (int32_t k = 1; k < ref->c; k++) best = nearest[k] < nearest[best] ? k : best;
+    const double bound = nearest[best] + log((double)ref->r) + CLEAR * temperature;
+    for (int32_t k = 0; k < ref->c; k++) rivals += k != best && !(nearest[k] > bound);
+    return rivals == 0 && isfinite(bound) ? best : -1;
+}
+
+void eh_classify_rows(const eh_host_references *ref, double temperature, const float *Y, int64_t n, double *scratch,
+                      int32_t *label)
+{
+    float *const proba = (float *)(scratch + 2 * (int64_t)ref->c);
+    for (int64_t i = 0; i < n; i++) {
+        const float *y = Y + i * ref->h;
+        label[i] = (ref->gaussian ? clear_gaussian : clear_student)(ref, temperature, y, scratch);
+        if (label[i] >= 0) continue;
+        eh_probabilities(ref, temperature, y, 1, scratch, proba);
+        eh_argmax(proba, 1, ref->c, &label[i]);
     }
 }
 

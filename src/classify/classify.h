@@ -9,9 +9,10 @@ typedef struct eh_references {
     const eh_real *G;      /* (r, h) */
     const eh_label *label; /* (r) */
     int64_t r, h;
+    const eh_similarity *similarity; /* classes are chosen by the sum of this similarity; NULL: by votes */
 } eh_references;
 
-/* The k nearest references of n points, and the vote of their labels. */
+/* The k nearest references of n points, and their classes. */
 typedef struct eh_knn_result {
     eh_compute *cp;
     int64_t k;
@@ -59,6 +60,13 @@ void eh_log_similarities(const eh_host_references *ref, const float *y, double *
  * divided by their sum. scratch: (2 c). A point that is not finite gets equal probabilities. */
 void eh_probabilities(const eh_host_references *ref, double temperature, const float *Y, int64_t n, double *scratch,
                       float *proba);
+/* label (n): the class of the largest of proba (n, c); the first of equal ones. */
+void eh_argmax(const float *proba, int64_t n, int32_t c, int32_t *label);
+/* The same as eh_probabilities and eh_argmax, without logarithms unless classes are almost equal.
+ * scratch: (EH_DECISION_SCRATCH(c)). */
+void eh_classify_rows(const eh_host_references *ref, double temperature, const float *Y, int64_t n, double *scratch,
+                      int32_t *label);
+#define EH_DECISION_SCRATCH(c) (3 * (int64_t)(c))
 /* margin (n): distance to the nearest reference of any class but label (n), minus the distance to
  * the nearest reference of that class; infinite if there is no other class. */
 void eh_margins(const eh_host_references *ref, const float *Y, int64_t n, const int32_t *label, float *margin);

@@ -109,6 +109,12 @@ typedef struct eh_smoothing {
  * similarity of points up to a distance of 900. */
 enum { EH_DOF_MAX = 15 };
 
+/* The similarity of two points (compute/similarity.h). */
+typedef struct eh_similarity {
+    bool gaussian; /* else Student */
+    int dof;       /* degrees of freedom of Student, odd; 0 counts as 1 */
+} eh_similarity;
+
 /* A neighbor problem over pairs (i, j) with d_ij = |y_i - g_j|^2 and the similarity w of
  * compute/similarity.h. The formulas are in objective/neighbor.c. */
 typedef struct eh_pairs {
@@ -239,6 +245,8 @@ typedef struct eh_compute_ops {
                       int64_t ldy);
     /* Multiplies x by a. */
     void (*scale)(eh_compute *c, int64_t count, double a, eh_real *x);
+    /* Multiplies y by x, entry by entry. */
+    void (*multiply)(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
     /* Computes y += a x. */
     void (*axpy)(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
     /* Returns the dot product of x and y, summed in double. Waits for the result. */
@@ -274,6 +282,10 @@ typedef struct eh_compute_ops {
      * distance. Among tied classes, the class of the nearest neighbor wins. */
     void (*vote)(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
                  eh_label *label);
+    /* Sets label (q) to the class whose references have the largest sum of similarities to the row
+     * of Q (q, dims). R (r, dims) is grouped by class. Among tied classes, the first wins. */
+    void (*argmax_similarity)(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims,
+                              const eh_label *reference_label, const eh_similarity *similarity, eh_label *label);
 } eh_compute_ops;
 
 struct eh_compute {
@@ -296,6 +308,8 @@ void eh_compute_end(eh_compute *c);
 /* Opens the backend that the context names. plain: packed elements are scalars, whatever
  * precision the context requests. */
 enhope_status eh_compute_open(enhope_context *ctx, bool plain, eh_compute **out);
+/* The number of threads that a backend uses on the host. */
+int eh_compute_threads(const enhope_context *ctx);
 void eh_compute_close(eh_compute *c);
 /* Allocates a zeroed block of count elements. *out receives a pointer to any of the types above. */
 enhope_status eh_compute_new(eh_compute *c, enhope_context *ctx, const char *what, int64_t count, size_t size,
@@ -327,12 +341,16 @@ static inline eh_loss *eh_loss_at(const eh_loss *v, int64_t i)
 enhope_status eh_host_place(eh_compute *c, enhope_context *ctx, const eh_matrix *x, const int32_t *label,
                             const float *shift, const float *mul, eh_table *out);
 void eh_host_unplace(eh_compute *c, eh_table *t);
-/* output_grad(), row_range() and vote() of these backends (host.c). */
+/* output_grad(), row_range(), vote() and argmax_similarity() of these backends (host.c). */
 void eh_host_output_grad(eh_compute *c, eh_epilogue slope, int64_t n, int64_t m, int64_t h, const eh_real *dY,
                          const eh_real *V, const eh_real *T, bool add, eh_packed *dA, eh_real *db, eh_real *dV);
 void eh_host_row_range(eh_compute *c, int64_t first, int64_t n, eh_row *rows);
+int32_t eh_host_vote_row(const int64_t *index, int64_t k, const int32_t *reference_label);
 void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
                   eh_label *label);
+
+void eh_host_argmax_similarity(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims,
+                               const eh_label *reference_label, const eh_similarity *similarity, eh_label *label);
 
 extern const eh_compute_ops eh_compute_ref, eh_compute_cpu;
 

@@ -29,7 +29,7 @@ enum { MAX_GPUS = 1000 }; /* a GPU number has at most three digits */
 enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c); /* cpu/cpu.c */
 
 /* Ranks share the cores of their machine, unless the environment assigns cores to each rank. */
-static int thread_count(const enhope_context *ctx)
+int eh_compute_threads(const enhope_context *ctx)
 {
     if (ctx->threads) return ctx->threads;
     const bool given = getenv("OMP_NUM_THREADS") || omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN);
@@ -108,7 +108,7 @@ enhope_status eh_compute_open(enhope_context *ctx, bool plain, eh_compute **out)
 {
     eh_compute *c = NULL;
     EH_TRY(eh_new(ctx, "compute backend", 1, sizeof *c, (void **)&c));
-    c->threads = thread_count(ctx);
+    c->threads = eh_compute_threads(ctx);
     enhope_status status = ENHOPE_OK;
     if (!strcmp(ctx->device, "ref")) {
         c->op = &eh_compute_ref;
@@ -162,7 +162,7 @@ enhope_status enhope_device_get(enhope_context *ctx, int i, enhope_device_info *
     enhope_device_info info = {.name = "cpu", .available = 1};
     const int gpu = i > 0 ? i - 1 : -1;
     if (i == 0) {
-        const int threads = thread_count(ctx);
+        const int threads = eh_compute_threads(ctx);
         snprintf(info.text, sizeof info.text, "%d thread%s%s", threads, threads == 1 ? "" : "s", simd_level());
     } else if (gpu >= 0 && gpu < MAX_GPUS && describe_cuda(ctx, gpu, info.text, sizeof info.text) == ENHOPE_OK) {
         snprintf(info.name, sizeof info.name, "cuda:%d", gpu);

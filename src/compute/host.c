@@ -2,7 +2,10 @@
  * composed of other operations of the table. */
 #include "compute/host.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "compute/similarity.h"
 
 void eh_host_copy(eh_compute *c, void *to, const void *from, size_t bytes)
 {
@@ -63,7 +66,7 @@ void eh_host_output_grad(eh_compute *c, eh_epilogue slope, int64_t n, int64_t m,
 
 /* ---- votes ---- */
 
-static int32_t vote(const int64_t *index, int64_t k, const int32_t *label)
+int32_t eh_host_vote_row(const int64_t *index, int64_t k, const int32_t *label)
 {
     int32_t winner = label[index[0]];
     int64_t max_votes = 0;
@@ -89,5 +92,57 @@ void eh_host_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, cons
     enum { ALONE = 8192 }; /* less work than this runs in one thread */
 #pragma omp parallel for num_threads(c->threads) if (q * k > ALONE) schedule(static)
     for (int64_t i = 0; i < q; i++)
-        eh_host_labels(label)[i] = vote(eh_host_rows(index) + i * k, k, eh_host_labels(reference_label));
+        eh_host_labels(label)[i] = eh_host_vote_row(eh_host_rows(index) + i * k, k, eh_host_labels(reference_label));
+}
+
+/* ---- the most similar class ---- */
+
+static double squared_distance(const eh_compute *c, const eh_real *a, const eh_real *b, int64_t dims)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < dims; k++) {
+        const double difference =
+            c->op->real_size == sizeof(float)
+                ? (double)((const float *)(const void *)a)[k] - ((const float *)(const void *)b)[k]
+                : ((const double *)(const void *)a)[k] - ((const double *)(const void *)b)[k];
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+/* The similarity at the squared distance d, divided by that at the smaller distance `nearest`. */
+static double relative_similarity(const eh_similarity *w, const eh_student *s, double nearest, double d)
+{
+    if (w->gaussian) return exp(nearest - d);
+    const double u = (1 + nearest * s->inverse) / (1 + d * s->inverse);
+    double power = u;
+    for (int i = 1; i < s->power; i++) power *= u;
+    return power;
+}
+
+static int32_t argmax_similarity(const eh_compute *c, const eh_real *y, const eh_real *R, int64_t r, int64_t dims,
+                                 const int32_t *label, const eh_similarity *w)
+{
+    const eh_student s = eh_student_of(w->dof);
+    double nearest = INFINITY, largest = 0;
+    int32_t winner = label[0];
+    for (int64_t j = 0; j < r; j++) nearest = fmin(nearest, squared_distance(c, y, eh_at(c, R, j * dims), dims));
+    for (int64_t j = 0; j < r;) {
+        const int32_t class = label[j];
+        double sum = 0;
+        for (; j < r && label[j] == class; j++)
+            sum += relative_similarity(w, &s, nearest, squared_distance(c, y, eh_at(c, R, j * dims), dims));
+        if (sum > largest) largest = sum, winner = class;
+    }
+    return winner;
+}
+
+void eh_host_argmax_similarity(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims,
+                               const eh_label *reference_label, const eh_similarity *similarity, eh_label *label)
+{
+    enum { ALONE = 8192 }; /* less work than this runs in one thread */
+#pragma omp parallel for num_threads(c->threads) if (q * r > ALONE) schedule(static)
+    for (int64_t i = 0; i < q; i++)
+        eh_host_labels(label)[i] =
+            argmax_similarity(c, eh_at(c, Q, i * dims), R, r, dims, eh_host_labels(reference_label), similarity);
 }

@@ -49,6 +49,22 @@ static void put_folder(char *text, size_t size, const char *folder)
     if (files) snprintf(text + at, size - at, "; %lld files, %lld bytes of %lld", files, bytes, newest);
 }
 
+/* Appends the options of a table that are not defaults. */
+static void put_table(char *text, size_t size, const enhope_table_options *o)
+{
+    const struct {
+        const char *name, *value;
+    } all[] = {{"header", o->header},   {"delimiter", o->delimiter},
+               {"decimal", o->decimal}, {"ignore", o->ignore},
+               {"id", o->id},           {"group", o->group},
+               {"missing", o->missing}, {"categorical", o->categorical},
+               {"numeric", o->numeric}, {"skip_bad", o->skip_bad ? "yes" : NULL}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const size_t at = strlen(text);
+        if (all[i].value) snprintf(text + at, size - at, "; %s %.300s", all[i].name, all[i].value);
+    }
+}
+
 /* Describes the source and the settings. Conversions with equal descriptions write equal shards. */
 static enhope_status describe(enhope_context *ctx, const enhope_source *s, const eh_shard_writer *w, char **out)
 {
@@ -58,8 +74,10 @@ static enhope_status describe(enhope_context *ctx, const enhope_source *s, const
              s->part ? s->part : "-", s->label ? s->label : "-", s->split ? s->split : "-",
              s->variables ? s->variables : "-", (long long)s->limit,
              (long long)(w->shard_rows > 0 ? w->shard_rows : w->shard_bytes), w->shard_rows > 0 ? "rows" : "bytes");
+    if (s->table) put_table(text, sizeof text, s->table);
     put_file(text, sizeof text, s->path);
     put_folder(text, sizeof text, s->path);
+    if (s->classes) put_file(text, sizeof text, s->classes);
     char path[EH_PATH];
     if (snprintf(path, sizeof path, "%s/%s", s->path, s->part ? s->part : "train") < EH_PATH)
         put_folder(text, sizeof text, path);
@@ -197,6 +215,10 @@ static enhope_status finish(enhope_context *ctx, eh_shard_writer *w, const char 
     if (!w->to.input_name) {
         w->to.input_name = data->input_name;
         data->input_name = NULL;
+    }
+    if (!w->to.encoding) {
+        w->to.encoding = data->encoding;
+        data->encoding = NULL;
     }
     EH_TRY(eh_shards_save(ctx, &w->to, w->folder, EH_SHARDS_NAME));
     snprintf(path, sizeof path, "%s/" EH_SHARDS_PARTIAL, w->folder);

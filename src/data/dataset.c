@@ -12,7 +12,11 @@ void enhope_dataset_free(enhope_dataset *data)
     eh_free(data->label);
     eh_names_free(data->class_name, data->c);
     eh_names_free(data->input_name, data->x.H);
+    eh_encoding_free(data->encoding);
+    eh_origin_free(data->origin);
     for (int i = 0; i < 3; i++) eh_free(data->owned[i]);
+    eh_free(data->source.split);
+    eh_free(data->source.part);
     eh_store_free(data->store);
     eh_free(data);
 }
@@ -211,6 +215,27 @@ cleanup:
     return status;
 }
 
+enhope_status eh_dataset_set_encoding(enhope_context *ctx, enhope_dataset *data, eh_encoding *encoding)
+{
+    char **names = NULL;
+    EH_TRY(eh_encoding_input_names(ctx, encoding, &names));
+    eh_names_free(data->input_name, data->x.H);
+    data->input_name = names;
+    eh_encoding_free(data->encoding);
+    data->encoding = NULL;
+    if (eh_encoding_is_plain(encoding))
+        eh_encoding_free(encoding);
+    else
+        data->encoding = encoding;
+    return ENHOPE_OK;
+}
+
+enhope_status eh_dataset_encoding(enhope_context *ctx, const enhope_dataset *data, eh_encoding **out)
+{
+    if (data->encoding) return eh_encoding_copy(ctx, data->encoding, out);
+    return eh_encoding_of_numbers(ctx, data->x.H, data->input_name, out);
+}
+
 /* ---- statistics ---- */
 
 /* Running minimum, maximum and sum. */
@@ -366,6 +391,7 @@ enhope_status eh_dataset_select(enhope_context *ctx, enhope_dataset *data, const
     }
     EH_CHECK(data->x.kind == ENHOPE_CSR ? select_sparse(ctx, &data->x, rows, n, &selected, owned)
                                         : select_dense(ctx, &data->x, rows, n, &selected, owned));
+    if (data->origin) EH_CHECK(eh_kept_select(ctx, &data->origin->kept, rows, n));
     for (int i = 0; i < 3; i++) {
         void *old = data->owned[i];
         data->owned[i] = owned[i];

@@ -7,12 +7,13 @@
 
 /* ---- share.c ---- */
 
-/* Default number of exemplars: two per class, limited by the number of samples. */
-int64_t eh_exemplar_default_count(int64_t classes, int64_t n);
+/* Number of exemplars if every class gets per_class of them, or one per sample if it has fewer.
+ * counts (c): samples of each class. */
+int64_t eh_exemplar_default_count(int64_t per_class, int32_t c, const int64_t *counts);
 
-/* Distributes z exemplars over the classes in proportion to counts (c) by largest remainders (ties:
- * the lower class), at least one each. share (c) sums to z. Fails if z is below the number of
- * classes with a positive count. */
+/* Distributes z exemplars evenly over the classes with a positive count; the remainder goes to the
+ * largest classes. No class gets more exemplars than it has samples. share (c) sums to z.
+ * Fails if z is below the number of these classes or above the number of samples. */
 enhope_status eh_exemplar_share(enhope_context *ctx, int64_t z, int32_t c, const int64_t *counts, int64_t *share);
 
 /* The labeled rows, grouped by class: class k has rows[start[k] .. start[k + 1]), in their original
@@ -23,8 +24,7 @@ typedef struct eh_exemplar_plan {
     int64_t *first; /* (c + 1) */
 } eh_exemplar_plan;
 
-/* Fails if labels are missing or out of range, if eh_exemplar_share fails, or if a class has fewer
- * samples than exemplars. */
+/* Fails if labels are missing or out of range, or if eh_exemplar_share fails. */
 enhope_status eh_exemplar_plan_create(enhope_context *ctx, const eh_table *t, const int64_t *rows, int64_t n, int32_t c,
                                       int64_t z, eh_exemplar_plan *out);
 void eh_exemplar_plan_free(eh_exemplar_plan *plan);

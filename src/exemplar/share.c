@@ -3,19 +3,23 @@
 
 #include "exemplar/exemplar.h"
 
-/* z * count - share * n: the difference between the exact quota z count / n of a class and its
- * share, in units of 1 / n. The product of two 64-bit sizes needs 128 bits. Integers make equal
- * remainders compare equal. */
-__extension__ typedef __int128 wide;
-
-static wide quota_gap(int64_t z, int64_t count, int64_t share, int64_t n)
+int64_t eh_exemplar_default_count(int64_t per_class, int32_t c, const int64_t *counts)
 {
-    return (wide)z * count - (wide)share * n;
+    int64_t z = 0;
+    for (int32_t k = 0; k < c; k++) z += eh_min(per_class, counts[k]);
+    return z;
 }
 
-int64_t eh_exemplar_default_count(int64_t classes, int64_t n)
+/* The class that gets the next exemplar: fewest exemplars per class first, then the most samples,
+ * then the lower number; -1: every sample is an exemplar. */
+static int32_t next_class(int32_t c, const int64_t *counts, const int64_t *share)
 {
-    return 2 * classes < n ? 2 * classes : n;
+    int32_t to = -1;
+    for (int32_t k = 0; k < c; k++)
+        if (share[k] < counts[k] &&
+            (to < 0 || share[k] < share[to] || (share[k] == share[to] && counts[k] > counts[to])))
+            to = k;
+    return to;
 }
 
 enhope_status eh_exemplar_share(enhope_context *ctx, int64_t z, int32_t c, const int64_t *counts, int64_t *share)
@@ -31,28 +35,13 @@ enhope_status eh_exemplar_share(enhope_context *ctx, int64_t z, int32_t c, const
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
                        "%lld exemplars for %lld classes: expected at least one for each class; raise n_exemplars",
                        (long long)z, (long long)classes);
+    if (z > n)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%lld exemplars for %lld samples: lower n_exemplars", (long long)z,
+                       (long long)n);
     int64_t left = z;
-    for (int32_t k = 0; k < c; k++) {
-        const int64_t whole = (int64_t)((wide)z * counts[k] / n);
-        share[k] = counts[k] && !whole ? 1 : whole;
-        left -= share[k];
-    }
-    for (; left > 0; left--) {
-        int32_t to = 0;
-        for (int32_t k = 1; k < c; k++)
-            if (quota_gap(z, counts[k], share[k], n) > quota_gap(z, counts[to], share[to], n)) to = k;
-        share[to]++;
-    }
-    /* classes raised to 1 may have made the total too large: take one from the class that is
-     * farthest above its quota and has more than one */
-    for (; left < 0; left++) {
-        int32_t from = -1;
-        for (int32_t k = 0; k < c; k++)
-            if (share[k] > 1 &&
-                (from < 0 || quota_gap(z, counts[k], share[k], n) <= quota_gap(z, counts[from], share[from], n)))
-                from = k;
-        share[from]--;
-    }
+    for (int32_t k = 0; k < c; k++) left -= share[k] = eh_min(z / classes, counts[k]);
+    /* a class that is smaller than its share leaves exemplars to the others */
+    for (; left > 0; left--) share[next_class(c, counts, share)]++;
     return ENHOPE_OK;
 }
 
@@ -82,14 +71,6 @@ enhope_status eh_exemplar_plan_create(enhope_context *ctx, const eh_table *t, co
     EH_CHECK(eh_new(ctx, "class sizes", c, sizeof *share, (void **)&share));
     EH_CHECK(count_classes(ctx, t, rows, n, c, counts));
     EH_CHECK(eh_exemplar_share(ctx, z, c, counts, share));
-    for (int32_t k = 0; k < c; k++)
-        if (counts[k] < share[k]) {
-            status = eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                             "class number %d would get %lld of %lld exemplars but has %lld samples; lower n_exemplars",
-                             k, (long long)share[k], (long long)z, (long long)counts[k]);
-            goto cleanup;
-        }
-
     EH_CHECK(eh_new(ctx, "rows by class", n, sizeof *plan.rows, (void **)&plan.rows));
     EH_CHECK(eh_new(ctx, "rows by class", (int64_t)c + 1, sizeof *plan.start, (void **)&plan.start));
     EH_CHECK(eh_new(ctx, "exemplars by class", (int64_t)c + 1, sizeof *plan.first, (void **)&plan.first));

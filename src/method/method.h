@@ -43,12 +43,11 @@ enum { EH_NORMALIZER_AUTO, EH_NORMALIZER_PUBLISHED, EH_NORMALIZER_JOINT, EH_NORM
 enum { EH_SIMILARITY_AUTO, EH_SIMILARITY_STUDENT, EH_SIMILARITY_GAUSSIAN };
 enum { EH_TARGET_AUTO, EH_TARGET_MCML, EH_TARGET_NCA };
 enum { EH_TARGET_WEIGHT_SAMPLE, EH_TARGET_WEIGHT_PAIR };
-enum { EH_GRAPH_NEAREST, EH_GRAPH_CLASS };
 enum { EH_SOLVER_CG, EH_SOLVER_LBFGS, EH_SOLVER_ADAM };
-enum { EH_CLASS_WEIGHT_NONE, EH_CLASS_WEIGHT_BALANCED };
+enum { EH_CLASS_WEIGHTS = 4096 }; /* bytes of class_weight, the longest setting */
 
 typedef struct eh_map_settings {
-    int64_t n_components, n_factors, n_hidden, order;
+    int64_t n_components, n_factors, n_hidden, order, aux_components;
     char hidden_layer_sizes[64];
     int64_t activation;
     double init_scale;
@@ -58,9 +57,9 @@ typedef struct eh_objective_settings {
     int64_t exemplars, n_exemplars;
     int64_t normalizer, similarity, dof;
     int64_t target, target_weight;
-    int64_t graph, graph_k, lmnn_k;
+    int64_t graph_k, lmnn_k;
     double perplexity, label_smoothing;
-    int64_t class_weight;
+    char class_weight[EH_CLASS_WEIGHTS]; /* text; see class_weights.c */
 } eh_objective_settings;
 
 typedef struct eh_optim_group {
@@ -91,6 +90,16 @@ struct enhope_settings {
      * one of them does not apply. */
     uint64_t explicit;
 };
+
+/* ---- class_weights.c ---- */
+
+/* Whether the text is a value of class_weight. */
+bool eh_class_weights_good(const char *text);
+/* Reads one NAME=WEIGHT at *list, a list that is not empty, and moves *list to the next one or to
+ * the end. Returns false if the text is invalid. */
+bool eh_class_weights_next(const char **list, char *name, size_t size, double *weight);
+
+/* ---- settings.c ---- */
 
 /* at: offset of the setting's field. */
 bool eh_settings_explicit(const enhope_settings *s, size_t at);

@@ -12,6 +12,8 @@ static const enhope_recipe_info recipes[] = {
      "batch_size 1000 line_searches 3 learning_rate 0.003 patience 10"},
     {"best", "the lowest error: a larger map, adversarial inputs and many epochs",
      "n_factors 800 n_hidden 400 noise 0.1 dropout 0 adversarial_step 0.1 learning_rate 0.001 n_epochs 300"},
+    {"small", "a small map with a low error, for enhope compress",
+     "n_factors 200 n_hidden 100 aux_components 10 noise 0.05 dropout 0 adversarial_step 0.05 n_epochs 200"},
 };
 enum { RECIPES = sizeof recipes / sizeof *recipes };
 

@@ -45,8 +45,7 @@ static int properties_of_run(const enhope_settings *s)
     const eh_method *method = eh_method_find(s->method);
     return properties_of_method(method) | solver[s->optim.solver] | EH_WITH_IMAGES |
            (eh_settings_gaussian(s, method) ? 0 : EH_WITH_STUDENT) | (eh_settings_row(s, method) ? 0 : EH_WITH_JOINT) |
-           (eh_settings_nca(s, method) ? 0 : EH_WITH_MCML_TARGET) |
-           (s->objective.graph == EH_GRAPH_NEAREST ? EH_WITH_NEAREST : 0);
+           (eh_settings_nca(s, method) ? 0 : EH_WITH_MCML_TARGET);
 }
 
 /* Alternatives; a run that has none of them is described by `otherwise`. */
@@ -60,7 +59,6 @@ static const struct kind {
     {EH_WITH_STUDENT, "student similarity", "the gaussian similarity"},
     {EH_WITH_JOINT, "joint normalizer", "the row normalizer"},
     {EH_WITH_MCML_TARGET, "mcml target", "the nca target"},
-    {EH_WITH_NEAREST, "nearest graph", "the class graph"},
     {EH_WITH_IMAGES, "images", NULL},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };

@@ -36,11 +36,10 @@ enum {
     EH_WITH_STUDENT = 1 << 15,
     EH_WITH_JOINT = 1 << 16,
     EH_WITH_MCML_TARGET = 1 << 17,
-    EH_WITH_NEAREST = 1 << 18,
     /* data; checked when training starts */
-    EH_WITH_IMAGES = 1 << 19,
+    EH_WITH_IMAGES = 1 << 18,
     /* not a property of a run: an update keeps the value of the model */
-    EH_FIXED = 1 << 20
+    EH_FIXED = 1 << 19
 };
 
 /* The methods that a scope applies to with suitable values of the other settings: bit i is method i

@@ -57,10 +57,16 @@ static bool layer_sizes_good(const char *value)
 static const text_rule layer_sizes = {layer_sizes_good, "one to eight layer sizes joined by '-', as in 500-500-2000",
                                       sizeof((enhope_settings *)0)->map.hidden_layer_sizes};
 
+static const text_rule class_weights = {
+    eh_class_weights_good,
+    "none, balanced, or NAME=WEIGHT,... with each class once and weights from 1e-9 to 1e9; a name with , = or \" is "
+    "quoted as in CSV",
+    sizeof((enhope_settings *)0)->objective.class_weight};
+
 /* The choices of recipe and method are the names in recipes.c and methods.c. The method is stored
  * as text. */
 static const row rows[] = {
-    CHOICE(TOP(recipe), "fast|paper|best", "fast", EH_FIXED,
+    CHOICE(TOP(recipe), "fast|paper|best|small", "fast", EH_FIXED,
            "preset of settings; settings given explicitly override it"),
     CHOICE(TOP(method),
            "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|pt-sne|linear-en-hope|mcml+|mcml|nca|lmnn|pca|lpp|snc|knn",
@@ -77,10 +83,16 @@ static const row rows[] = {
          "mean square of the first responses over the data after initialization; 0: 0.3 for a hope map of order above "
          "2, "
          "else 1"),
+    INTEGER(
+        IN(map, aux_components), "0", 0, 65536, EH_FOR_HOPE | EH_FOR_MLP | EH_FOR_EXEMPLARS | EH_WITH_ADAM,
+        "number of additional outputs that are trained with a loss of their own in the first 60 % of the epochs, to "
+        "shape the hidden units; the model does not contain them; 0: none"),
     CHOICE(IN(objective, exemplars), "random|kmeans|learned", "learned", EH_FOR_EXEMPLARS,
            "random training points, k-means centers, or k-means centers that are then trained with the map"),
     INTEGER(IN(objective, n_exemplars), "0", 0, 1048576, EH_FOR_EXEMPLARS | EH_FIXED,
-            "number of exemplars of all classes together; 0: two per class"),
+            "number of exemplars of all classes together, the same for every class; 0: two per class, or one if the "
+            "data is "
+            "a table and validation prefers it"),
     CHOICE(IN(objective, normalizer), "auto|published|joint|row", "auto", EH_FOR_NEIGHBOURS,
            "q is normalized over all pairs (joint) or over each row (row); published: as in the publication of the "
            "method; auto: row for exemplar methods, else published"),
@@ -92,10 +104,8 @@ static const row rows[] = {
            "mcml: a sample collapses onto all points of its class; nca: onto any of them"),
     CHOICE(IN(objective, target_weight), "sample|pair", "sample", EH_FOR_CLASSES | EH_WITH_JOINT | EH_WITH_MCML_TARGET,
            "unit of equal weight in the target: each sample, or each same-class pair (as in the paper)"),
-    CHOICE(IN(objective, graph), "nearest|class", "nearest", EH_FOR_LPP,
-           "neighbors in the graph: the nearest samples, or all samples of the class"),
-    INTEGER(IN(objective, graph_k), "5", 1, 1000, EH_FOR_LPP | EH_WITH_NEAREST,
-            "number of neighbors in the nearest graph"),
+    INTEGER(IN(objective, graph_k), "5", 0, 1000, EH_FOR_LPP,
+            "number of nearest samples that a sample is connected with; 0: all samples of its class"),
     INTEGER(IN(objective, lmnn_k), "3", 1, 100, EH_FOR_LMNN,
             "number of target neighbors per sample: nearest samples of its class in the input space"),
     REAL(IN(objective, perplexity), "30", 1, 1e6, EH_FOR_PT_SNE,
@@ -131,8 +141,10 @@ static const row rows[] = {
         "is computed on inputs moved this way; 0: none; unless set, 0 for sparse data"),
     REAL(IN(objective, label_smoothing), "0", 0, 0.9, EH_FOR_EXEMPLARS | EH_WITH_MCML_TARGET,
          "fraction of the target of a sample that is distributed over the exemplars of all classes; 0: none"),
-    CHOICE(IN(objective, class_weight), "none|balanced", "none", EH_FOR_CLASSES,
-           "none: all samples have equal weight; balanced: all classes have equal total weight"),
+    TEXT(IN(objective, class_weight), "none|balanced|NAME=W,...", "none", EH_FOR_CLASSES,
+         "weights of the classes in the loss and in the validation error: none (all 1), balanced (equal total weight "
+         "of all classes), or a list NAME=W,NAME=W,... (other classes 1)",
+         &class_weights),
     REAL(TOP(validation_fraction), "0.1", 0, 0.9, EH_FOR_TRAINED,
          "fraction of the training data held out to select the best epoch"),
     REAL(IN(optim, time_limit), "0", 0, 1e9, EH_FOR_STEPS | EH_FOR_LPP | EH_FOR_MCML,
@@ -144,7 +156,7 @@ static const row rows[] = {
         "scaling of the inputs: by the common range (range), by the range of each column (minmax), or by the mean and "
         "standard deviation of each column (standard)"),
     INTEGER(TOP(n_neighbors), "0", 0, 1048576, EH_FOR_ALL,
-            "number k of neighbors that vote; 0: 5, or 1 if a class has too few references"),
+            "number k of neighbors that vote on the class; 0: the most probable class if there are exemplars, else 5"),
     INTEGER(TOP(random_state), "1", 0, 999999999999999.0, EH_FOR_ALL, "seed of all random choices"),
 };
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -247,7 +259,10 @@ static enhope_status set_choice(enhope_context *ctx, enhope_settings *s, const r
 
 static enhope_status set_text(enhope_context *ctx, enhope_settings *s, const row *r, const char *value)
 {
-    if (strlen(value) >= r->text->size || !r->text->good(value))
+    if (strlen(value) >= r->text->size)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s has %zu bytes: expected at most %zu", r->info.name,
+                       strlen(value), r->text->size - 1);
+    if (!r->text->good(value))
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s is '%.80s': expected %s", r->info.name, value,
                        r->text->expected);
     snprintf(field(s, r), r->text->size, "%s", value);
@@ -322,7 +337,7 @@ enhope_status enhope_settings_get(enhope_context *ctx, const enhope_settings *se
 enhope_status eh_settings_texts(enhope_context *ctx, const enhope_settings *s, eh_pair_text *pairs)
 {
     for (int i = 0; i < ROWS; i++) {
-        char text[64];
+        char text[EH_CLASS_WEIGHTS];
         write_text(s, &rows[i], text, sizeof text);
         pairs[i].name = eh_strdup(rows[i].info.name);
         pairs[i].value = eh_strdup(text);
@@ -337,7 +352,7 @@ enhope_status eh_settings_fix(enhope_context *ctx, enhope_settings *s, const enh
     for (int i = 0; i < ROWS; i++) {
         const row *r = &rows[i];
         const char *name = r->info.name, *value = enhope_model_setting(model, name);
-        char own[64];
+        char own[EH_CLASS_WEIGHTS];
         if (!(r->scope & EH_FIXED) || r->at == offsetof(enhope_settings, recipe) || !value) continue;
         write_text(s, r, own, sizeof own);
         if ((explicit & bit_of(r)) && strcmp(own, value) != 0)

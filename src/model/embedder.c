@@ -26,9 +26,9 @@ enhope_status eh_embedder_allocate(eh_embedder *e, const eh_embedder_sizes *s)
     enhope_context *ctx = e->ctx;
     eh_compute *cp = e->cp;
     const size_t size = cp->op->real_size;
-    const int64_t h = e->shape.h, rows = s->capacity + s->behind;
+    const int64_t h = e->shape.h, outputs = s->outputs ? s->outputs : h, rows = s->capacity + s->behind;
     int64_t x_count, y_count, g_count;
-    if (!eh_mul(s->dense, e->ld, &x_count) || !eh_mul(s->embedded, h, &y_count) ||
+    if (!eh_mul(s->dense, e->ld, &x_count) || !eh_mul(s->embedded, outputs, &y_count) ||
         !eh_mul(s->embedded_references, h, &g_count) || rows > INT32_MAX || e->ld > INT32_MAX) /* the limit of BLAS */
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
                        "a batch of %lld rows of %lld inputs is too large; use a smaller batch", (long long)rows,
@@ -87,11 +87,15 @@ void eh_embedder_exemplars(eh_embedder *e, const eh_real *theta, const eh_real *
 
 eh_references eh_embedder_references(const eh_embedder *e)
 {
-    return (eh_references){.G = e->G, .label = e->reference_label, .r = e->r, .h = e->shape.h};
+    return (eh_references){.G = e->G,
+                           .label = e->reference_label,
+                           .r = e->r,
+                           .h = e->shape.h,
+                           .similarity = e->votes ? NULL : &e->similarity};
 }
 
 enhope_status eh_embedder_errors(eh_embedder *e, const eh_real *theta, const eh_row *placed, const int64_t *rows,
-                                 int64_t n, int64_t *errors)
+                                 int64_t n, int64_t *errors, int64_t *by_class)
 {
     const eh_references ref = eh_embedder_references(e);
     *errors = 0;
@@ -100,7 +104,11 @@ enhope_status eh_embedder_errors(eh_embedder *e, const eh_real *theta, const eh_
         eh_embedder_embed(e, theta, eh_row_at(placed, i), count, e->Y);
         eh_classify(&e->nearest, &ref, e->Y, count, 0);
         EH_TRY(eh_classify_fetch(&e->nearest, e->ctx, count, NULL, 0, &(eh_predictions){.label = e->prediction}));
-        for (int64_t s = 0; s < count; s++) *errors += e->prediction[s] != e->table.label[rows[i + s]];
+        for (int64_t s = 0; s < count; s++) {
+            const int32_t class = e->table.label[rows[i + s]];
+            *errors += e->prediction[s] != class;
+            if (by_class) by_class[class] += e->prediction[s] != class;
+        }
     }
     return ENHOPE_OK;
 }

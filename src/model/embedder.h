@@ -22,10 +22,12 @@ typedef struct eh_embedder {
     int64_t dense;             /* rows of X */
     eh_packed *X;              /* (dense, ld) rows [x; 1], the input of the map */
     eh_real *work;             /* of the map */
-    eh_real *Y;                /* (embedded, h) */
+    eh_real *Y;                /* (embedded, h or more) */
     int64_t r;                 /* references */
     eh_real *G;                /* (r or more, h) the embedded references */
     eh_label *reference_label; /* (r) */
+    bool votes;                /* classes are votes of the nearest references; else the most similar class */
+    eh_similarity similarity;  /* for the most similar class */
     eh_knn_result nearest;     /* neighbors of embedded rows, after eh_embedder_search */
     int32_t *prediction;       /* (capacity) their classes, if errors are counted; otherwise NULL */
 } eh_embedder;
@@ -34,7 +36,7 @@ typedef struct eh_embedder_sizes {
     int64_t capacity;            /* rows of a block */
     int64_t behind;              /* dense rows that may follow a block in one pass through the map: exemplars */
     int64_t dense;               /* rows of X */
-    int64_t embedded;            /* rows of Y */
+    int64_t embedded, outputs;   /* rows and columns of Y; outputs 0: h */
     int64_t references;          /* 0: none */
     int64_t embedded_references; /* rows of G, at least `references` */
     bool keep;                   /* backward passes follow forward passes */
@@ -65,8 +67,9 @@ void eh_embedder_exemplars(eh_embedder *e, const eh_real *theta, const eh_real *
 /* The embedded references, for eh_classify. */
 eh_references eh_embedder_references(const eh_embedder *e);
 /* Counts the rows whose class (table.label) differs from the majority of the nearest references.
- * placed, rows: the same n row numbers on the backend and on the host. */
+ * placed, rows: the same n row numbers on the backend and on the host. by_class: receives the
+ * counts of the classes, added to its values; NULL: not needed. */
 enhope_status eh_embedder_errors(eh_embedder *e, const eh_real *theta, const eh_row *placed, const int64_t *rows,
-                                 int64_t n, int64_t *errors);
+                                 int64_t n, int64_t *errors, int64_t *by_class);
 
 #endif

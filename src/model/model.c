@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/model.h"
+#include "model/quantized.h"
 
 int64_t eh_model_reference_width(const enhope_model *model)
 {
@@ -31,7 +31,7 @@ enhope_status eh_model_create(enhope_context *ctx, const char *method, const eh_
     model->c = c;
     model->setting.count = settings;
     model->epochs = epochs;
-    model->temperature = 1;
+    model->errors.temperature = 1;
     model->dof = 1;
     enhope_status status = ENHOPE_OK;
     const int64_t parameters = eh_map_parameters(map, shape);
@@ -65,11 +65,26 @@ enhope_status eh_model_copy_names(enhope_context *ctx, char *const *from, int64_
     return ENHOPE_OK;
 }
 
+enhope_status eh_model_copy_input(enhope_context *ctx, const eh_model_input *from, int64_t H, eh_model_input *to)
+{
+    to->image_rows = from->image_rows;
+    to->image_columns = from->image_columns;
+    EH_TRY(eh_new_names(ctx, "names", from->name, H, &to->name));
+    return from->encoding ? eh_encoding_copy(ctx, from->encoding, &to->encoding) : ENHOPE_OK;
+}
+
+enhope_status eh_model_encoding(enhope_context *ctx, const enhope_model *model, eh_encoding **out)
+{
+    if (model->input.encoding) return eh_encoding_copy(ctx, model->input.encoding, out);
+    return eh_encoding_of_numbers(ctx, model->shape.H, model->input.name, out);
+}
+
 void enhope_model_free(enhope_model *model)
 {
     if (!model) return;
     eh_names_free(model->class_name, model->c);
-    eh_names_free(model->input_name, model->shape.H);
+    eh_names_free(model->input.name, model->shape.H);
+    eh_encoding_free(model->input.encoding);
     for (int32_t i = 0; model->setting.pair && i < model->setting.count; i++) {
         eh_free(model->setting.pair[i].name);
         eh_free(model->setting.pair[i].value);
@@ -87,6 +102,8 @@ void enhope_model_free(enhope_model *model)
     eh_free(model->setting.pair);
     eh_free(model->note.pair);
     eh_free(model->history);
+    eh_provenance_free(model->provenance);
+    eh_quantized_free(model->int8);
     eh_free(model);
 }
 
@@ -124,14 +141,15 @@ void enhope_model_get_info(const enhope_model *model, enhope_model_info *info)
         .parameters = eh_map_parameters(model->map, &model->shape),
         .references = model->r,
         .references_are_exemplars = model->exemplars,
-        .classes = model->c,
+        .classes = eh_model_classifies(model) ? model->c : 0,
         .neighbours = model->k,
+        .votes = model->votes,
         .epochs = model->epochs,
         .earlier = model->earlier,
         .best = best_row(model),
-        .temperature = model->temperature,
-        .image_rows = model->image_rows,
-        .image_columns = model->image_columns,
+        .temperature = model->errors.temperature,
+        .image_rows = model->input.image_rows,
+        .image_columns = model->input.image_columns,
         .valid_n = model->errors.valid_n,
         .valid_errors = model->errors.valid,
         .train_n = model->errors.train_n,
@@ -139,14 +157,19 @@ void enhope_model_get_info(const enhope_model *model, enhope_model_info *info)
     };
 }
 
+bool eh_model_classifies(const enhope_model *model)
+{
+    return model->c != 1 || *model->class_name[0];
+}
+
 const char *enhope_model_class_name(const enhope_model *model, int32_t k)
 {
-    return k >= 0 && k < model->c ? model->class_name[k] : NULL;
+    return k >= 0 && k < model->c && eh_model_classifies(model) ? model->class_name[k] : NULL;
 }
 
 const char *enhope_model_input_name(const enhope_model *model, int64_t j)
 {
-    return model->input_name && j >= 0 && j < model->shape.H ? model->input_name[j] : NULL;
+    return model->input.name && j >= 0 && j < model->shape.H ? model->input.name[j] : NULL;
 }
 
 enhope_status enhope_model_exemplars(enhope_context *ctx, const enhope_model *model, float *X)

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model.h"
+#include "model/coded/coded.h"
+#include "model/quantized.h"
 #include "model/safetensors.h"
 
 enum { /* JSON values in the lists of the metadata */
@@ -19,16 +20,16 @@ typedef struct plan {
     const char *method, *version; /* version of enhope that wrote the file */
     const eh_map *map;
     eh_map_shape shape;
-    bool gaussian, exemplars;
+    bool gaussian, exemplars, votes;
     int64_t k, r;
     int64_t image_rows, image_columns;
-    double temperature;
     int64_t dof;
     eh_model_errors errors;
     int64_t earlier;
     cJSON *classes, *inputs, *settings, *history, *notes; /* inputs, notes NULL: none */
     const eh_st_tensor *map_tensor[EH_MODEL_MAX_MAP_TENSORS];
     const eh_st_tensor *reference, *label, *shift, *mul;
+    eh_int8_content int8;
 } plan;
 
 static enhope_status text(enhope_context *ctx, const eh_safetensors *st, const char *key, const char **out)
@@ -94,7 +95,7 @@ static enhope_status read_order(enhope_context *ctx, const eh_safetensors *st, p
     eh_pair_view order = {.name = "order"};
     int64_t value;
     EH_TRY(text(ctx, st, order.name, &order.value));
-    EH_TRY(eh_old_setting(ctx, p->version, &order));
+    EH_TRY(eh_old_setting(ctx, p->version, NULL, &order));
     EH_TRY(number(ctx, st, "order", hope, EH_MODEL_MAX_ORDER, &value));
     p->shape.order = hope ? (int)value : 0;
     return ENHOPE_OK;
@@ -106,7 +107,7 @@ static enhope_status read_dof(enhope_context *ctx, const eh_safetensors *st, pla
     eh_pair_view old = {"freedom", eh_safetensors_text(st, "freedom")}; /* the key of version 0.1 */
     p->dof = 1;
     if (!old.value) return eh_safetensors_text(st, "dof") ? number(ctx, st, "dof", 1, EH_DOF_MAX, &p->dof) : ENHOPE_OK;
-    EH_TRY(eh_old_setting(ctx, p->version, &old));
+    EH_TRY(eh_old_setting(ctx, p->version, NULL, &old));
     return number(ctx, st, "freedom", 1, EH_DOF_MAX, &p->dof);
 }
 
@@ -119,9 +120,11 @@ static enhope_status read_identity(enhope_context *ctx, const eh_safetensors *st
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'format' is '%s': expected '" EH_MODEL_FORMAT "'",
                        eh_json_quote(value, quote));
     EH_TRY(text(ctx, st, "format_version", &value));
-    if (strcmp(value, EH_MODEL_FORMAT_VERSION))
+    if (strcmp(value, EH_MODEL_FORMAT_VERSION) != 0 && strcmp(value, EH_MODEL_FORMAT_ENCODED) != 0 &&
+        strcmp(value, EH_MODEL_FORMAT_INT8) != 0 && strcmp(value, EH_MODEL_FORMAT_CODED) != 0)
         return eh_fail(ctx, ENHOPE_ERROR_MODEL,
-                       "metadata 'format_version' is '%s': this enhope reads version " EH_MODEL_FORMAT_VERSION,
+                       "metadata 'format_version' is '%s': this enhope reads versions " EH_MODEL_FORMAT_VERSION
+                       " to " EH_MODEL_FORMAT_CODED,
                        eh_json_quote(value, quote));
     EH_TRY(text(ctx, st, "enhope_version", &p->version));
     EH_TRY(text(ctx, st, "method", &p->method));
@@ -138,23 +141,13 @@ static enhope_status read_identity(enhope_context *ctx, const eh_safetensors *st
     return read_dof(ctx, st, p);
 }
 
+/* A tensor of floats. */
 static enhope_status find_tensor(enhope_context *ctx, const eh_safetensors *st, const eh_tensor *want,
-                                 const char *dtype, const eh_st_tensor **out)
+                                 const eh_st_tensor **out)
 {
-    const eh_st_tensor *found = eh_safetensors_find(st, want->name);
-    if (!found) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s is missing", want->name);
-    if (strcmp(found->dtype, dtype))
-        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s is %s: expected %s", want->name, found->dtype, dtype);
-    if (found->rank != want->rank)
-        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s has %lld dimensions: expected %d", want->name,
-                       (long long)found->rank, want->rank);
-    for (int i = 0; i < want->rank; i++)
-        if (found->shape[i] != want->shape[i])
-            return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s has %lld in dimension %d: expected %lld", want->name,
-                           (long long)found->shape[i], i + 1, (long long)want->shape[i]);
-    if (found->end == found->begin) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s is empty", want->name);
-    *out = found;
-    return ENHOPE_OK;
+    const eh_st_tensor expected = {
+        .name = want->name, .dtype = "F32", .rank = want->rank, .shape = {want->shape[0], want->shape[1]}};
+    return eh_coded_expect(ctx, st, &expected, out);
 }
 
 static enhope_status read_layers(enhope_context *ctx, const eh_safetensors *st, eh_map_shape *s)
@@ -187,11 +180,15 @@ static enhope_status read_shape(enhope_context *ctx, const eh_safetensors *st, p
     if (p->map == &eh_map_identity && s->H != s->h)
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "the identity map has %lld inputs and %lld outputs: expected the same",
                        (long long)s->H, (long long)s->h);
-    EH_TRY(find_tensor(ctx, st, &(eh_tensor){"scale.shift", 1, {s->H, 1}}, "F32", &p->shift));
-    EH_TRY(find_tensor(ctx, st, &(eh_tensor){"scale.mul", 1, {s->H, 1}}, "F32", &p->mul));
+    EH_TRY(find_tensor(ctx, st, &(eh_tensor){"scale.shift", 1, {s->H, 1}}, &p->shift));
+    EH_TRY(find_tensor(ctx, st, &(eh_tensor){"scale.mul", 1, {s->H, 1}}, &p->mul));
+    if (hope) EH_TRY(eh_quantized_find(ctx, st, s, &p->int8));
+    if (eh_coded_file(st) && p->int8 != EH_INT8_WEIGHTS)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor int8.C is missing");
     for (int i = 0; i < p->map->tensors(&p->shape); i++) {
         const eh_tensor want = p->map->tensor(s, i);
-        EH_TRY(find_tensor(ctx, st, &want, "F32", &p->map_tensor[i]));
+        if (p->int8 != EH_INT8_WEIGHTS || !eh_quantized_replaces(want.name, eh_coded_file(st)))
+            EH_TRY(find_tensor(ctx, st, &want, &p->map_tensor[i]));
     }
     return ENHOPE_OK;
 }
@@ -202,12 +199,18 @@ static enhope_status read_references(enhope_context *ctx, const eh_safetensors *
     const char *name = p->exemplars ? "exemplars" : "points";
     const eh_st_tensor *found = eh_safetensors_find(st, name);
     if (!found) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensors exemplars and points are both missing");
-    p->r = found->rank == 2 ? found->shape[0] : 1;
-    EH_TRY(find_tensor(ctx, st, &(eh_tensor){name, 2, {p->r, p->exemplars ? p->shape.H : p->shape.h}}, "F32",
-                       &p->reference));
-    EH_TRY(find_tensor(ctx, st, &(eh_tensor){p->exemplars ? "exemplar_labels" : "point_labels", 1, {p->r, 1}}, "I32",
-                       &p->label));
-    return number(ctx, st, "neighbours", 1, p->r < INT32_MAX ? p->r : INT32_MAX, &p->k);
+    const eh_st_tensor *labels = eh_safetensors_find(st, "exemplar_labels");
+    p->r = found->rank == 2 ? found->shape[0] : eh_coded_file(st) && labels ? labels->shape[0] : 1;
+    EH_TRY(find_tensor(ctx, st, &(eh_tensor){name, 2, {p->r, p->exemplars ? p->shape.H : p->shape.h}}, &p->reference));
+    const eh_st_tensor expected = {p->exemplars ? "exemplar_labels" : "point_labels", "I32", 1, {p->r, 1}, 0, 0, NULL};
+    EH_TRY(eh_safetensors_expect(ctx, st, &expected, &p->label));
+    EH_TRY(number(ctx, st, "neighbours", 1, p->r < INT32_MAX ? p->r : INT32_MAX, &p->k));
+    const char *rule = eh_safetensors_text(st, "rule");
+    char quote[EH_QUOTE];
+    p->votes = !p->exemplars || rule;
+    if (rule && strcmp(rule, "votes"))
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'rule' is '%s': expected votes", eh_json_quote(rule, quote));
+    return ENHOPE_OK;
 }
 
 static enhope_status check_strings(enhope_context *ctx, const char *key, const cJSON *json)
@@ -276,7 +279,7 @@ static enhope_status read_errors(enhope_context *ctx, const eh_safetensors *st, 
 /* The temperature and the errors of training. Older files do not have them. */
 static enhope_status read_evaluation(enhope_context *ctx, const eh_safetensors *st, plan *p)
 {
-    EH_TRY(real(ctx, st, "temperature", EH_MODEL_COLDEST, EH_MODEL_HOTTEST, &p->temperature));
+    EH_TRY(real(ctx, st, "temperature", EH_MODEL_COLDEST, EH_MODEL_HOTTEST, &p->errors.temperature));
     EH_TRY(read_errors(ctx, st, "valid_errors", &p->errors.valid, &p->errors.valid_n));
     return read_errors(ctx, st, "train_errors", &p->errors.train, &p->errors.train_n);
 }
@@ -308,27 +311,54 @@ static enhope_status read_lists(enhope_context *ctx, const eh_safetensors *st, p
 
 /* ---- filling the model ---- */
 
-static enhope_status read_floats(enhope_context *ctx, eh_safetensors *st, const eh_st_tensor *t, float *to)
+/* The columns that the inputs are made of. Models of plain numbers and those of earlier versions
+ * have none. */
+static enhope_status read_columns(enhope_context *ctx, const eh_safetensors *st, enhope_model *model)
 {
-    EH_TRY(eh_safetensors_read(ctx, st, t, to));
-    const int64_t at = eh_model_not_finite(to, (t->end - t->begin) / (int64_t)sizeof *to);
-    if (at < 0) return ENHOPE_OK;
-    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s has a number that is not finite (element %lld)", t->name,
-                   (long long)at);
+    const char *value = eh_safetensors_text(st, "columns");
+    eh_encoding *encoding = NULL;
+    if (!value && strcmp(eh_safetensors_text(st, "format_version"), EH_MODEL_FORMAT_ENCODED) != 0) return ENHOPE_OK;
+    EH_TRY(text(ctx, st, "columns", &value));
+    EH_TRY(eh_encoding_parse(ctx, value, "metadata 'columns'", &encoding));
+    model->input.encoding = encoding;
+    if (encoding->H == model->shape.H) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_MODEL, "metadata 'columns' has %lld inputs: expected %lld", (long long)encoding->H,
+                   (long long)model->shape.H);
+}
+
+/* A tensor of floats that find_tensor has found. */
+static enhope_status read_floats(enhope_context *ctx, eh_safetensors *st, const eh_st_tensor *found,
+                                 const eh_tensor *want, int64_t width, float *to)
+{
+    const eh_st_tensor expected = {
+        .name = want->name, .dtype = "F32", .rank = want->rank, .shape = {want->shape[0], want->shape[1]}};
+    return eh_coded_read(ctx, st, found, &expected, width, to);
 }
 
 static enhope_status read_tensors(enhope_context *ctx, eh_safetensors *st, const plan *p, enhope_model *model)
 {
-    for (int i = 0; i < p->map->tensors(&p->shape); i++)
-        EH_TRY(read_floats(ctx, st, p->map_tensor[i], model->theta + eh_map_offset(p->map, &p->shape, i)));
-    EH_TRY(read_floats(ctx, st, p->reference, model->reference));
-    EH_TRY(read_floats(ctx, st, p->shift, model->shift));
-    EH_TRY(read_floats(ctx, st, p->mul, model->mul));
+    const int64_t H = model->shape.H;
+    for (int i = 0; i < p->map->tensors(&p->shape); i++) {
+        const eh_tensor t = p->map->tensor(&p->shape, i);
+        if (p->map_tensor[i])
+            EH_TRY(read_floats(ctx, st, p->map_tensor[i], &t, 0, model->theta + eh_map_offset(p->map, &p->shape, i)));
+    }
+    const eh_tensor reference = {p->reference->name, 2, {p->r, eh_model_reference_width(model)}};
+    EH_TRY(read_floats(ctx, st, p->reference, &reference, model->input.image_columns, model->reference));
+    EH_TRY(read_floats(ctx, st, p->shift, &(eh_tensor){"scale.shift", 1, {H, 1}}, 0, model->shift));
+    EH_TRY(read_floats(ctx, st, p->mul, &(eh_tensor){"scale.mul", 1, {H, 1}}, 0, model->mul));
+    if (p->int8) EH_TRY(eh_quantized_read(ctx, st, p->int8, model));
+    if (eh_coded_file(st)) EH_TRY(eh_coded_step(ctx, st, p->reference, &model->int8->exemplar_step));
     EH_TRY(eh_safetensors_read(ctx, st, p->label, model->reference_label));
     for (int64_t i = 0; i < model->r; i++)
         if (model->reference_label[i] < 0 || model->reference_label[i] >= model->c)
             return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s has label %d (element %lld): expected 0 to %d",
                            p->label->name, (int)model->reference_label[i], (long long)i, (int)model->c - 1);
+    for (int64_t i = 1; i < model->r && model->exemplars; i++)
+        if (model->reference_label[i] < model->reference_label[i - 1])
+            return eh_fail(ctx, ENHOPE_ERROR_MODEL,
+                           "tensor %s is not sorted (element %lld): expected the exemplars of a class together",
+                           p->label->name, (long long)i);
     return ENHOPE_OK;
 }
 
@@ -343,15 +373,15 @@ static enhope_status copy_lists(enhope_context *ctx, const plan *p, enhope_model
     for (const cJSON *item = p->classes->child; item; item = item->next)
         EH_TRY(eh_new_text(ctx, "a name", item->valuestring, &model->class_name[i++]));
     if (p->inputs) {
-        EH_TRY(eh_new(ctx, "the input names", p->shape.H, sizeof *model->input_name, (void **)&model->input_name));
+        EH_TRY(eh_new(ctx, "the input names", p->shape.H, sizeof *model->input.name, (void **)&model->input.name));
         i = 0;
         for (const cJSON *item = p->inputs->child; item; item = item->next)
-            EH_TRY(eh_new_text(ctx, "a name", item->valuestring, &model->input_name[i++]));
+            EH_TRY(eh_new_text(ctx, "a name", item->valuestring, &model->input.name[i++]));
     }
     i = 0;
     for (const cJSON *item = p->settings->child; item; item = item->next) {
         eh_pair_view setting = {item->string, item->valuestring};
-        EH_TRY(eh_old_setting(ctx, p->version, &setting));
+        EH_TRY(eh_old_setting(ctx, p->version, p->settings, &setting));
         if (!setting.name) continue;
         for (int64_t j = 0; j < i; j++)
             if (!strcmp(model->setting.pair[j].name, setting.name))
@@ -390,12 +420,15 @@ static enhope_status load(enhope_context *ctx, eh_safetensors *st, enhope_model 
     model->gaussian = p.gaussian;
     model->dof = (int)p.dof;
     model->k = (int32_t)p.k;
-    model->image_rows = p.image_rows;
-    model->image_columns = p.image_columns;
-    model->temperature = p.temperature;
+    model->votes = p.votes;
+    model->input.image_rows = p.image_rows;
+    model->input.image_columns = p.image_columns;
     model->earlier = p.earlier;
     model->errors = p.errors;
     EH_CHECK(copy_lists(ctx, &p, model));
+    EH_CHECK(read_columns(ctx, st, model));
+    if (eh_safetensors_text(st, "training_data"))
+        EH_CHECK(eh_provenance_parse(ctx, eh_safetensors_text(st, "training_data"), &model->provenance));
     EH_CHECK(read_tensors(ctx, st, &p, model));
     *out = model;
     model = NULL;

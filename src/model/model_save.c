@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model.h"
+#include "model/coded/coded.h"
+#include "model/quantized.h"
 #include "model/safetensors.h"
 
 /* cJSON fails only if memory is exhausted. */
@@ -104,8 +105,8 @@ static enhope_status add_lists(enhope_context *ctx, cJSON *meta, const enhope_mo
     if (status) goto cleanup;
     EH_CHECK(fill_names(ctx, classes, model->class_name, model->c));
     EH_CHECK(add_printed(ctx, meta, "classes", classes));
-    if (model->input_name) {
-        EH_CHECK(fill_names(ctx, inputs, model->input_name, model->shape.H));
+    if (model->input.name) {
+        EH_CHECK(fill_names(ctx, inputs, model->input.name, model->shape.H));
         EH_CHECK(add_printed(ctx, meta, "input_names", inputs));
     }
     EH_CHECK(fill_texts(ctx, settings, model->setting.pair, model->setting.count));
@@ -126,6 +127,26 @@ cleanup:
     return status;
 }
 
+static enhope_status add_columns(enhope_context *ctx, cJSON *meta, const enhope_model *model)
+{
+    char *text = NULL;
+    if (!model->input.encoding) return ENHOPE_OK;
+    EH_TRY(eh_encoding_print(ctx, model->input.encoding, &text));
+    const enhope_status status = add_text(ctx, meta, "columns", text);
+    eh_free(text);
+    return status;
+}
+
+static enhope_status add_provenance(enhope_context *ctx, cJSON *meta, const enhope_model *model)
+{
+    char *text = NULL;
+    if (!model->provenance) return ENHOPE_OK;
+    EH_TRY(eh_provenance_print(ctx, model->provenance, &text));
+    const enhope_status status = add_text(ctx, meta, "training_data", text);
+    eh_free(text);
+    return status;
+}
+
 /* "ERRORS/N", if they are known. */
 static enhope_status add_errors(enhope_context *ctx, cJSON *meta, const char *key, int64_t errors, int64_t n)
 {
@@ -138,17 +159,33 @@ static enhope_status add_errors(enhope_context *ctx, cJSON *meta, const char *ke
 static enhope_status add_evaluation(enhope_context *ctx, cJSON *meta, const enhope_model *model)
 {
     char text[40];
-    eh_number_print(model->temperature, text, sizeof text);
+    eh_number_print(model->errors.temperature, text, sizeof text);
     EH_TRY(add_text(ctx, meta, "temperature", text));
     EH_TRY(add_errors(ctx, meta, "valid_errors", model->errors.valid, model->errors.valid_n));
     return add_errors(ctx, meta, "train_errors", model->errors.train, model->errors.train_n);
+}
+
+static bool is_coded(const enhope_model *model)
+{
+    return model->int8 && model->int8->exemplar_step > 0;
+}
+
+static bool stored_in_int8(const enhope_model *model)
+{
+    return model->int8 && model->int8->C;
 }
 
 static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope_model *model)
 {
     const eh_map_shape *s = &model->shape;
     EH_TRY(add_text(ctx, meta, "format", EH_MODEL_FORMAT));
-    EH_TRY(add_text(ctx, meta, "format_version", EH_MODEL_FORMAT_VERSION));
+    const eh_encoding *encoding = model->input.encoding;
+    const bool encoded = encoding && !eh_encoding_is_identity(encoding);
+    EH_TRY(add_text(ctx, meta, "format_version",
+                    is_coded(model)         ? EH_MODEL_FORMAT_CODED
+                    : stored_in_int8(model) ? EH_MODEL_FORMAT_INT8
+                    : encoded               ? EH_MODEL_FORMAT_ENCODED
+                                            : EH_MODEL_FORMAT_VERSION));
     EH_TRY(add_text(ctx, meta, "enhope_version", enhope_version()));
     EH_TRY(add_text(ctx, meta, "method", model->method));
     EH_TRY(add_text(ctx, meta, "map", model->map->name));
@@ -166,12 +203,15 @@ static enhope_status add_metadata(enhope_context *ctx, cJSON *meta, const enhope
     EH_TRY(add_text(ctx, meta, "similarity", model->gaussian ? "gaussian" : "student"));
     if (!model->gaussian && model->dof != 1) EH_TRY(add_number(ctx, meta, "dof", model->dof));
     EH_TRY(add_number(ctx, meta, "neighbours", model->k));
+    if (model->exemplars && model->votes) EH_TRY(add_text(ctx, meta, "rule", "votes"));
     EH_TRY(add_evaluation(ctx, meta, model));
-    if (model->image_rows > 0) {
+    if (model->input.image_rows > 0) {
         char text[48];
-        snprintf(text, sizeof text, "%" PRId64 "x%" PRId64, model->image_rows, model->image_columns);
+        snprintf(text, sizeof text, "%" PRId64 "x%" PRId64, model->input.image_rows, model->input.image_columns);
         EH_TRY(add_text(ctx, meta, "image", text));
     }
+    EH_TRY(add_columns(ctx, meta, model));
+    EH_TRY(add_provenance(ctx, meta, model));
     return add_lists(ctx, meta, model);
 }
 
@@ -192,6 +232,7 @@ static int64_t list_tensors(const enhope_model *model, eh_st_tensor *tensor)
     int64_t tensors = 0;
     for (int i = 0; i < model->map->tensors(s); i++) {
         const eh_tensor t = model->map->tensor(s, i);
+        if (stored_in_int8(model) && eh_quantized_replaces(t.name, is_coded(model))) continue;
         tensor[tensors++] = (eh_st_tensor){.name = t.name,
                                            .dtype = "F32",
                                            .rank = t.rank,
@@ -212,22 +253,43 @@ static int64_t list_tensors(const enhope_model *model, eh_st_tensor *tensor)
         (eh_st_tensor){.name = "scale.shift", .dtype = "F32", .rank = 1, .shape = {s->H, 1}, .data = model->shift};
     tensor[tensors++] =
         (eh_st_tensor){.name = "scale.mul", .dtype = "F32", .rank = 1, .shape = {s->H, 1}, .data = model->mul};
-    return tensors;
+    if (!model->int8) return tensors;
+    return tensors + eh_quantized_tensors(s, model->int8, stored_in_int8(model) ? EH_INT8_WEIGHTS : EH_INT8_RANGES,
+                                          tensor + tensors);
+}
+
+/* Replaces the tensors by smaller forms, if the model is stored so. memory (tensors): freed by the
+ * caller. */
+static enhope_status shrink(enhope_context *ctx, const enhope_model *model, eh_st_tensor *tensor, int64_t tensors,
+                            void **memory)
+{
+    const int64_t width = model->input.image_columns;
+    for (int64_t i = 0; i < tensors && is_coded(model); i++) {
+        const bool exemplars = !strcmp(tensor[i].name, "exemplars"), inputs = !strcmp(tensor[i].name, "int8.C");
+        const eh_coded_tensor how = {.width = exemplars || inputs ? width : 0,
+                                     .step = exemplars ? model->int8->exemplar_step : 0};
+        EH_TRY(eh_coded_shrink(ctx, &how, &tensor[i], &memory[i]));
+    }
+    return ENHOPE_OK;
 }
 
 /* Saves to a file, or to memory if path is NULL. */
 static enhope_status save(enhope_context *ctx, const enhope_model *model, const char *path, void *to, size_t room,
                           size_t *bytes)
 {
-    eh_st_tensor tensor[EH_MODEL_MAX_MAP_TENSORS + 4];
+    enum { MAX = EH_MODEL_MAX_MAP_TENSORS + 4 + EH_INT8_TENSORS };
+    eh_st_tensor tensor[MAX];
+    void *memory[MAX] = {NULL};
     const int64_t tensors = list_tensors(model, tensor);
     for (int64_t i = 0; i < tensors; i++) EH_TRY(check_finite(ctx, path ? path : "the model's bytes", &tensor[i]));
 
     cJSON *meta = cJSON_CreateObject();
     enhope_status status = meta ? add_metadata(ctx, meta, model) : no_memory(ctx);
+    if (!status) status = shrink(ctx, model, tensor, tensors, memory);
     if (!status)
         status = path ? eh_safetensors_write(ctx, path, meta, tensor, tensors)
                       : eh_safetensors_write_bytes(ctx, meta, tensor, tensors, to, room, bytes);
+    for (int64_t i = 0; i < tensors; i++) eh_free(memory[i]);
     cJSON_Delete(meta);
     return status;
 }

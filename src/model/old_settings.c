@@ -7,7 +7,7 @@
 #include "model/model.h"
 
 /* The values of an old setting that a model may have. */
-enum { ANY = 0, NEUTRAL, ODD, BALANCE, ONE_ORDER };
+enum { ANY = 0, NEUTRAL, ODD, BALANCE, ONE_ORDER, GRAPH };
 
 static const struct {
     const char *old, *now; /* now NULL: removed */
@@ -24,6 +24,7 @@ static const struct {
     {"z", "n_exemplars", ANY, NULL, NULL},
     {"form", "normalizer", ANY, NULL, NULL},
     {"weight", "target_weight", ANY, NULL, NULL},
+    {"graph", "graph_k", GRAPH, NULL, NULL},
     {"links", "graph_k", ANY, NULL, NULL},
     {"targets", "lmnn_k", ANY, NULL, NULL},
     {"epochs", "n_epochs", ANY, NULL, NULL},
@@ -87,18 +88,27 @@ static bool accepted(int rule, const char *neutral, const char *value)
     }
 }
 
-enhope_status eh_old_setting(enhope_context *ctx, const char *version, eh_pair_view *setting)
+/* Whether a file has the setting `graph` with the value `class`, which is now graph_k 0. */
+static bool has_class_graph(const cJSON *settings)
+{
+    const cJSON *graph = settings ? cJSON_GetObjectItemCaseSensitive(settings, "graph") : NULL;
+    return cJSON_IsString(graph) && !strcmp(graph->valuestring, "class");
+}
+
+enhope_status eh_old_setting(enhope_context *ctx, const char *version, const cJSON *settings, eh_pair_view *setting)
 {
     const int i = find(setting->name);
-    if (i == COUNT) return ENHOPE_OK;
-    char quote[EH_QUOTE], by[EH_QUOTE];
-    if (!accepted(table[i].rule, table[i].neutral, setting->value))
-        return eh_fail(
-            ctx, ENHOPE_ERROR_MODEL,
-            "the model was trained with %s %s, which this version does not have (%s): train it again, or use "
-            "enhope %s, which wrote it",
-            table[i].old, eh_json_quote(setting->value, quote), table[i].expected, eh_json_quote(version, by));
-    setting->name = table[i].now;
-    if (table[i].rule == BALANCE) setting->value = *setting->value == '1' ? "balanced" : "none";
+    if (i < COUNT) {
+        char quote[EH_QUOTE], by[EH_QUOTE];
+        if (!accepted(table[i].rule, table[i].neutral, setting->value))
+            return eh_fail(
+                ctx, ENHOPE_ERROR_MODEL,
+                "the model was trained with %s %s, which this version does not have (%s): train it again, or use "
+                "enhope %s, which wrote it",
+                table[i].old, eh_json_quote(setting->value, quote), table[i].expected, eh_json_quote(version, by));
+        setting->name = table[i].rule == GRAPH ? NULL : table[i].now;
+        if (table[i].rule == BALANCE) setting->value = *setting->value == '1' ? "balanced" : "none";
+    }
+    if (setting->name && !strcmp(setting->name, "graph_k") && has_class_graph(settings)) setting->value = "0";
     return ENHOPE_OK;
 }

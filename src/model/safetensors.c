@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/atomic_file.h"
+#include "model/model.h"
 #include "model/safetensors.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are moved between file and memory as they are");
@@ -208,6 +209,25 @@ enhope_status eh_safetensors_read(enhope_context *ctx, eh_safetensors *st, const
     if (fseeko(st->file, (off_t)(st->start + tensor->begin), SEEK_SET) != 0)
         return eh_fail(ctx, ENHOPE_ERROR_IO, "cannot read: %s", strerror(errno));
     return read_bytes(ctx, st->file, to, (size_t)(tensor->end - tensor->begin));
+}
+
+enhope_status eh_safetensors_expect(enhope_context *ctx, const eh_safetensors *st, const eh_st_tensor *want,
+                                    const eh_st_tensor **out)
+{
+    const eh_st_tensor *found = eh_safetensors_find(st, want->name);
+    if (!found) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s is missing", want->name);
+    if (strcmp(found->dtype, want->dtype))
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s is %s: expected %s", want->name, found->dtype, want->dtype);
+    if (found->rank != want->rank)
+        return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s has %lld dimensions: expected %lld", want->name,
+                       (long long)found->rank, (long long)want->rank);
+    for (int64_t i = 0; i < want->rank; i++)
+        if (found->shape[i] != want->shape[i])
+            return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s has %lld in dimension %lld: expected %lld", want->name,
+                           (long long)found->shape[i], (long long)i + 1, (long long)want->shape[i]);
+    if (found->end == found->begin) return eh_fail(ctx, ENHOPE_ERROR_MODEL, "tensor %s is empty", want->name);
+    *out = found;
+    return ENHOPE_OK;
 }
 
 /* ---- writing ---- */

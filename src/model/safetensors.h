@@ -42,6 +42,9 @@ void eh_safetensors_close(eh_safetensors *st);
 /* NULL: not found. */
 const char *eh_safetensors_text(const eh_safetensors *st, const char *key);
 const eh_st_tensor *eh_safetensors_find(const eh_safetensors *st, const char *name);
+/* Finds the tensor of this name, type and shape; a failure if it is missing, different or empty. */
+enhope_status eh_safetensors_expect(enhope_context *ctx, const eh_safetensors *st, const eh_st_tensor *want,
+                                    const eh_st_tensor **out);
 /* Reads the data of a tensor: end - begin bytes. */
 enhope_status eh_safetensors_read(enhope_context *ctx, eh_safetensors *st, const eh_st_tensor *tensor, void *to);
 

@@ -8,8 +8,8 @@
  *   A a = lambda B a,   A = sum_i z_i (L Z)_i^T = 1/2 sum_ij W_ij (z_i - z_j)(z_i - z_j)^T,
  *   B = sum_i D_ii z_i z_i^T.
  *
- * graph nearest: W_ij = 1 if i is among the nearest neighbors of j or j among those of i, in the
- * reduced space. graph class: W_ij = 1/n_c for every pair of one class, including i = j. Then D
+ * graph_k > 0: W_ij = 1 if i is among the nearest neighbors of j or j among those of i, in the
+ * reduced space. graph_k 0: W_ij = 1/n_c for every pair of one class, including i = j. Then D
  * = 1, A is the scatter within classes, B is the total scatter, and lpp is linear discriminant
  * analysis.
  *

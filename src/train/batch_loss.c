@@ -21,6 +21,18 @@ static enhope_status create_adversarial(eh_batch_loss *l, int64_t rows)
     return eh_compute_new(e->cp, e->ctx, "adversarial loss", 1, sizeof(eh_loss_value), &a->loss_adv);
 }
 
+/* Memory of the auxiliary head, for `rows` rows. */
+static enhope_status create_head(eh_batch_loss *l, int64_t rows)
+{
+    const eh_embedder *e = l->embedder;
+    eh_head *a = &l->head;
+    const int64_t count = rows * eh_max(a->h, e->shape.h);
+    if (!a->h) return ENHOPE_OK;
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "outputs of a head", count, e->cp->op->real_size, &a->Y));
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "gradient of a head", count, e->cp->op->real_size, &a->dY));
+    return eh_compute_new(e->cp, e->ctx, "loss of a head", 1, sizeof(eh_loss_value), &a->loss);
+}
+
 /* Memory of a target that is computed from the inputs (pt-SNE): the probabilities of all pairs of a
  * batch, and a copy of its inputs unless X holds them as scalars without augmentation. */
 static enhope_status create_target(eh_batch_loss *l)
@@ -45,7 +57,7 @@ enhope_status eh_batch_loss_create_exchange(eh_batch_loss *l)
                                                    .map_count = p->map_count,
                                                    .count = p->trained,
                                                    .rows = e->capacity + p->z,
-                                                   .h = e->shape.h},
+                                                   .h = l->shape.h},
                               &l->exchange);
 }
 
@@ -53,8 +65,11 @@ enhope_status eh_batch_loss_create(eh_batch_loss *l)
 {
     const eh_embedder *e = l->embedder;
     const int64_t z = l->parameters->z, rows = e->capacity + z;
+    l->shape = e->shape;
+    l->shape.h += l->head.h;
     EH_TRY(eh_new(e->ctx, "chunks of a batch", l->chunks.count + 2, sizeof *l->own_start, (void **)&l->own_start));
-    EH_TRY(eh_compute_new(e->cp, e->ctx, "gradient of the embedding", rows * e->shape.h, e->cp->op->real_size, &l->dY));
+    EH_TRY(eh_compute_new(e->cp, e->ctx, "gradient of the embedding", rows * l->shape.h, e->cp->op->real_size, &l->dY));
+    EH_TRY(create_head(l, rows));
     EH_TRY(eh_batch_loss_create_exchange(l));
     EH_TRY(create_target(l));
     return create_adversarial(l, l->batch_max + z);
@@ -65,8 +80,9 @@ void eh_batch_loss_free(eh_batch_loss *l)
     if (!l->embedder) return;
     eh_compute *cp = l->embedder->cp;
     const eh_adversarial *a = &l->adversarial;
-    void *const placed[] = {l->class_weight,  l->smooth_share,       l->dY, a->X_adv, a->dX, a->grad_adv, a->loss_adv,
-                            l->target.inputs, l->target.target_probs};
+    void *const placed[] = {
+        l->class_weight,  l->smooth_share,        l->dY,     a->X_adv,   a->dX,       a->grad_adv, a->loss_adv,
+        l->target.inputs, l->target.target_probs, l->head.Y, l->head.dY, l->head.loss};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
         if (placed[i]) cp->op->release(cp, placed[i]);
     eh_exchange_free(l->exchange);
@@ -141,24 +157,51 @@ static eh_rows own_rows(const eh_batch_loss *l, eh_packed *X)
 
 /* ---- the loss ---- */
 
-void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label, eh_loss *loss)
+/* The neighbor objective of the outputs Y (n + compared points, h) and its gradient dY. */
+static void neighbor_loss(const eh_batch_loss *l, int64_t n, const eh_label *label, int64_t h, const eh_real *Y,
+                          eh_loss *loss, eh_real *dY)
 {
     const eh_embedder *e = l->embedder;
-    const int64_t h = e->shape.h;
-    if (l->hinge.targets) {
-        eh_hinge_loss(&l->hinge, e->cp, n / (1 + l->hinge.targets), h, e->Y, label, loss, l->dY);
-        return;
-    }
     eh_pairs p = l->objective;
     const int64_t at = p.self ? 0 : n * h; /* offset of the compared points in Y */
     p.n = n;
     p.z = p.self ? n : l->parameters->z;
     p.h = h;
-    p.Y = e->Y;
-    p.G = eh_at(e->cp, e->Y, at);
+    p.Y = Y;
+    p.G = eh_at(e->cp, Y, at);
     p.label = label;
     p.other_label = p.self ? label : e->reference_label;
-    eh_neighbor_loss(&p, e->cp, loss, l->dY, p.self ? NULL : eh_at(e->cp, l->dY, at));
+    eh_neighbor_loss(&p, e->cp, loss, dY, p.self ? NULL : eh_at(e->cp, dY, at));
+}
+
+/* The objective of the outputs of the map and of those of the head, each alone. */
+static void loss_with_head(const eh_batch_loss *l, int64_t n, const eh_label *label, eh_loss *loss)
+{
+    const eh_embedder *e = l->embedder;
+    const eh_head *a = &l->head;
+    eh_compute *cp = e->cp;
+    const int64_t rows = n + l->parameters->z, all = l->shape.h;
+    for (int group = 0; group < 2; group++) {
+        const int64_t h = group ? a->h : e->shape.h, at = group ? e->shape.h : 0;
+        cp->op->copy_rows(cp, rows, h, eh_at(cp, e->Y, at), all, a->Y, h);
+        if (group && a->off)
+            cp->op->fill(cp, rows * h, 0, a->dY);
+        else
+            neighbor_loss(l, n, label, h, a->Y, group ? a->loss : loss, a->dY);
+        cp->op->copy_rows(cp, rows, h, a->dY, h, eh_at(cp, l->dY, at), all);
+    }
+}
+
+void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label, eh_loss *loss)
+{
+    const eh_embedder *e = l->embedder;
+    const int64_t h = e->shape.h;
+    if (l->hinge.targets)
+        eh_hinge_loss(&l->hinge, e->cp, n / (1 + l->hinge.targets), h, e->Y, label, loss, l->dY);
+    else if (l->head.h)
+        loss_with_head(l, n, label, loss);
+    else
+        neighbor_loss(l, n, label, h, e->Y, loss, l->dY);
 }
 
 /* A backward pass: where the gradients of the own chunks are stored, and for which inputs a
@@ -195,7 +238,7 @@ static void loss_of_rows(eh_batch_loss *l, const eh_real *theta, eh_packed *X, e
     const eh_parameters *p = l->parameters;
     eh_compute *cp = e->cp;
     const eh_map *map = e->map;
-    const int64_t own_offset = l->batch.chunk_start[l->chunks.own_first] * e->shape.h, z = p->learned ? own_z(l) : 0;
+    const int64_t own_offset = l->batch.chunk_start[l->chunks.own_first] * l->shape.h, z = p->learned ? own_z(l) : 0;
     const eh_rows rows = own_rows(l, X);
     backward b = {.l = l, .dX = dX};
     b.chunks = (eh_map_chunks){
@@ -203,12 +246,12 @@ static void loss_of_rows(eh_batch_loss *l, const eh_real *theta, eh_packed *X, e
     if (own_z(l))
         cp->op->append_bias(cp, p->z, p->H, eh_parameters_exemplars(p, p->learned ? theta : p->theta),
                             eh_packed_at(cp, X, (rows.dense_n - p->z) * e->ld), e->ld);
-    if (l->own_chunks) map->forward(&e->shape, cp, theta, &rows, e->work, eh_at(cp, e->Y, own_offset), true);
+    if (l->own_chunks) map->forward(&l->shape, cp, theta, &rows, e->work, eh_at(cp, e->Y, own_offset), true);
     if (l->exchange) eh_exchange_embedding(l->exchange, &l->batch, p->z, e->Y);
     eh_batch_loss_objective(l, l->batch.n, l->batch.label, loss);
     if (l->exchange) b.chunks.dtheta = eh_exchange_begin(l->exchange, &b.chunks.apart);
     if (l->own_chunks)
-        map->backward(&e->shape, cp, theta, &rows, e->work, eh_at(cp, l->dY, own_offset), &b.chunks,
+        map->backward(&l->shape, cp, theta, &rows, e->work, eh_at(cp, l->dY, own_offset), &b.chunks,
                       dX ? own_n(l) + own_z(l) : z,
                       dX  ? dX
                       : z ? exemplar_gradient(&b)
@@ -231,9 +274,12 @@ static void adversarial_loss(eh_batch_loss *l, const eh_real *theta, eh_packed *
 
 void eh_batch_loss_at(eh_batch_loss *l, const eh_real *theta, eh_real *gradient, eh_loss *loss)
 {
-    eh_packed *X = eh_packed_at(l->embedder->cp, l->embedder->X, l->own_first_row * l->embedder->ld);
+    const eh_parameters *p = l->parameters;
+    eh_compute *cp = l->embedder->cp;
+    eh_packed *X = eh_packed_at(cp, l->embedder->X, l->own_first_row * l->embedder->ld);
     if (l->adversarial.X_adv)
         adversarial_loss(l, theta, X, gradient, loss);
     else
         loss_of_rows(l, theta, X, gradient, loss, NULL);
+    if (p->mask) cp->op->multiply(cp, p->trained, p->mask, gradient);
 }

@@ -31,6 +31,18 @@ typedef struct eh_input_target {
     eh_real *target_probs; /* (batch, batch) */
 } eh_input_target;
 
+/* The auxiliary head: outputs behind those of the map, with the same hidden units and exemplars.
+ * The objective is computed for both groups of outputs, and the gradient is that of the sum. The
+ * rows of the head are the last ones of V, so the parameters of the map precede them and are
+ * those of a map without a head. */
+typedef struct eh_head {
+    int64_t h;     /* outputs; 0: no head */
+    bool off;      /* its loss is left out */
+    eh_real *Y;    /* (capacity + z, larger h) one group of outputs */
+    eh_real *dY;   /* its gradient */
+    eh_loss *loss; /* of the head alone */
+} eh_head;
+
 typedef struct eh_batch_loss {
     /* filled in by the caller of eh_batch_loss_create; pointers are borrowed */
     eh_embedder *embedder;
@@ -43,7 +55,9 @@ typedef struct eh_batch_loss {
     bool augmented;
     eh_adversarial adversarial;
     eh_input_target target;
+    eh_head head;
 
+    eh_map_shape shape;                   /* of the map with the outputs of the head */
     eh_real *class_weight, *smooth_share; /* of `objective`, owned; NULL: none */
     eh_batch batch;                       /* the current batch */
     int64_t own_first_row;                /* the row of X with the first row of the own chunks */
@@ -51,7 +65,7 @@ typedef struct eh_batch_loss {
      * batches are dense and have a chunk of their own. */
     int64_t *own_start;
     int64_t own_chunks;
-    eh_real *dY;           /* (capacity + z, h) */
+    eh_real *dY;           /* (capacity + z, h), h with the outputs of the head */
     eh_exchange *exchange; /* NULL: there is one rank */
 } eh_batch_loss;
 
@@ -61,9 +75,11 @@ enhope_status eh_batch_loss_create_exchange(eh_batch_loss *l);
 void eh_batch_loss_free(eh_batch_loss *l);
 /* Sets the current batch: gathers and augments its own rows and computes its target. */
 void eh_batch_loss_set_batch(eh_batch_loss *l, const eh_batch *batch);
-/* The loss of the current batch at theta and its gradient (trained), all on the backend. */
+/* The loss of the current batch at theta and its gradient (trained), all on the backend. The loss
+ * does not contain that of the head, so that losses with and without it can be compared. */
 void eh_batch_loss_at(eh_batch_loss *l, const eh_real *theta, eh_real *gradient, eh_loss *loss);
-/* The objective of n rows in Y, followed by the exemplars. dY receives its gradient. */
+/* The objective of n rows in Y, followed by the exemplars. dY receives its gradient, including that
+ * of the head. */
 void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label, eh_loss *loss);
 
 #endif

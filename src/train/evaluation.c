@@ -1,6 +1,7 @@
 /* Evaluates parameters: errors in the validation part and among training samples, and the
  * temperature that fits the probabilities to the validation part. */
 #include <math.h>
+#include <string.h>
 
 #include "classify/confidence.h"
 #include "comm/comm.h"
@@ -44,28 +45,34 @@ static enhope_status embed_references(enhope_trainer *t, const eh_real *theta)
 }
 
 /* Counts the misclassified rows first .. first + count. The references are embedded at theta.
- * Each rank counts its share. */
+ * Each rank counts its share. by_class (c): zeros, receives the counts of the classes; NULL: not
+ * needed. */
 static enhope_status count_errors(enhope_trainer *t, const eh_real *theta, int64_t first, int64_t count,
-                                  int64_t *errors)
+                                  int64_t *errors, int64_t *by_class)
 {
     const int rank = eh_comm_rank(t->ctx), ranks = eh_comm_ranks(t->ctx);
     const int64_t from = first + eh_chunk_start(count, rank, ranks),
                   to = first + eh_chunk_start(count, rank + 1, ranks);
     int64_t own;
     EH_TRY(eh_comm_check(t->ctx, eh_embedder_errors(&t->embedder, theta, eh_row_at(t->samples.placed_rows, from),
-                                                    t->samples.rows + from, to - from, &own)));
+                                                    t->samples.rows + from, to - from, &own, by_class)));
     *errors = eh_comm_sum(t->ctx, own);
+    if (by_class) eh_comm_sums(t->ctx, by_class, t->samples.classes);
     return ENHOPE_OK;
 }
 
 enhope_status eh_train_validate(enhope_trainer *t, const eh_real *theta, double *error)
 {
+    eh_samples *s = &t->samples;
     int64_t errors;
     *error = NAN;
-    if (!t->samples.valid_n) return ENHOPE_OK;
+    if (!s->valid_n) return ENHOPE_OK;
     EH_TRY(embed_references(t, theta));
-    EH_TRY(count_errors(t, theta, t->samples.resident_n, t->samples.valid_n, &errors));
-    *error = (double)errors / (double)t->samples.valid_n;
+    if (s->class_errors) memset(s->class_errors, 0, (size_t)s->classes * sizeof *s->class_errors);
+    EH_TRY(count_errors(t, theta, s->resident_n, s->valid_n, &errors, s->class_errors));
+    *error = s->class_errors ? 0 : (double)errors / (double)s->valid_n;
+    for (int32_t k = 0; s->class_errors && k < s->classes; k++)
+        *error += (double)s->class_errors[k] * s->error_share[k];
     return ENHOPE_OK;
 }
 
@@ -106,7 +113,7 @@ static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, enhope_m
                                     .c = m->c,
                                     .gaussian = m->gaussian,
                                     .dof = m->dof};
-    m->temperature = fit(t, theta, n, &ref, Y, L, scratch, label);
+    m->errors.temperature = fit(t, theta, n, &ref, Y, L, scratch, label);
 cleanup:
     eh_free(G);
     eh_free(Y);
@@ -169,16 +176,20 @@ enhope_status eh_train_evaluate(enhope_trainer *t, const eh_real *theta, enhope_
 {
     const int64_t n = eh_min(t->samples.resident_n, MAX_SAMPLES);
     EH_TRY(embed_references(t, theta));
-    EH_TRY(t->parameters.z ? count_errors(t, theta, 0, n, &m->errors.train)
+    EH_TRY(t->parameters.z ? count_errors(t, theta, 0, n, &m->errors.train, NULL)
                            : eh_comm_check(t->ctx, leave_one_out(t, theta, n, &m->errors.train)));
     m->errors.train_n = n;
-    if (!t->samples.valid_n && t->from) {
-        m->temperature = t->from->temperature;
+    if (!t->samples.valid_n && t->choice.n) {
+        m->errors.temperature = t->choice.temperature;
+        m->errors.valid = t->choice.errors;
+        m->errors.valid_n = t->choice.n;
+    } else if (!t->samples.valid_n && t->from) {
+        m->errors.temperature = t->from->errors.temperature;
         m->errors.valid = t->from->errors.valid;
         m->errors.valid_n = t->from->errors.valid_n;
     }
     if (!t->samples.valid_n) return ENHOPE_OK;
-    EH_TRY(count_errors(t, theta, t->samples.resident_n, t->samples.valid_n, &m->errors.valid));
+    EH_TRY(count_errors(t, theta, t->samples.resident_n, t->samples.valid_n, &m->errors.valid, NULL));
     m->errors.valid_n = t->samples.valid_n;
     return t->parameters.z ? calibrate(t, theta, m) : ENHOPE_OK;
 }

@@ -16,7 +16,7 @@ typedef struct eh_exchange eh_exchange;
 typedef struct eh_exchange_sizes {
     eh_chunks chunks;
     bool apart;        /* the exemplars are a separate chunk behind the others */
-    int64_t map_count; /* parameters of the map, for which every chunk has a gradient; only the last has the rest */
+    int64_t map_count; /* parameters of the map and its head: every chunk has a gradient for them, the last for all */
     int64_t count;     /* parameters in all */
     int64_t rows, h;   /* largest embedding */
 } eh_exchange_sizes;

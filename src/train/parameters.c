@@ -20,7 +20,7 @@ enhope_status eh_parameters_create(enhope_context *ctx, eh_compute *cp, int64_t 
 
 void eh_parameters_free(eh_parameters *p)
 {
-    void *const placed[] = {p->theta, p->best, p->before};
+    void *const placed[] = {p->theta, p->best, p->before, p->mask};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
         if (placed[i]) p->cp->op->release(p->cp, placed[i]);
     eh_free(p->exemplar_label);

@@ -1,5 +1,6 @@
 /* The parameters of training: one vector with the map's parameters and then the exemplars, in
- * several states. */
+ * several states. The map may have an auxiliary head (batch_loss.h), whose parameters follow those
+ * of the map. */
 #ifndef EH_PARAMETERS_H
 #define EH_PARAMETERS_H
 
@@ -7,13 +8,14 @@
 
 typedef struct eh_parameters {
     eh_compute *cp;
-    int64_t map_count;       /* parameters of the map */
+    int64_t map_count;       /* parameters of the map and the head */
     int64_t z, H;            /* exemplars; inputs of each */
     bool learned;            /* exemplars are learned; otherwise they keep their initial values */
     int64_t count;           /* map_count + z H */
     int64_t trained;         /* the first `trained` of these are changed by the optimizer */
     eh_real *theta, *best;   /* (count) the current state; the best state so far */
     eh_real *before;         /* (count) theta before the batch; NULL: the optimizer never stops within a batch */
+    eh_real *mask;           /* (trained) 1, or 0 for parameters that keep their values; NULL: all change */
     int32_t *exemplar_label; /* (z) */
 } eh_parameters;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "comm/comm.h"
+#include "predict/int8/int8.h"
 #include "train/trainer.h"
 
 /* ---- history ---- */
@@ -66,15 +67,12 @@ static enhope_status fill_texts(enhope_trainer *t, enhope_model *m)
     m->gaussian = t->loss.objective.gaussian;
     m->dof = t->loss.objective.dof;
     m->k = t->k;
+    m->votes = t->embedder.votes;
     memcpy(m->shift, t->shift, (size_t)H * sizeof *m->shift);
     memcpy(m->mul, t->mul, (size_t)H * sizeof *m->mul);
-    m->image_rows = data->image_rows;
-    m->image_columns = data->image_columns;
     EH_TRY(eh_model_copy_names(ctx, data->class_name, data->c, m->class_name));
-    if (data->input_name) {
-        EH_TRY(eh_new(ctx, "names", H, sizeof *m->input_name, (void **)&m->input_name));
-        EH_TRY(eh_model_copy_names(ctx, data->input_name, H, m->input_name));
-    }
+    const eh_model_input input = {data->input_name, data->encoding, data->image_rows, data->image_columns};
+    EH_TRY(eh_model_copy_input(ctx, &input, H, &m->input));
     EH_TRY(eh_settings_texts(ctx, &t->set, m->setting.pair));
     fill_history(t, m);
     return ENHOPE_OK;
@@ -84,12 +82,19 @@ static enhope_status fill_texts(enhope_trainer *t, enhope_model *m)
 static enhope_status fill_model(enhope_trainer *t, const eh_real *theta, bool evaluated, enhope_model *m)
 {
     if (!t->cp) return fill_references(t, NULL, m);
-    t->cp->op->read(t->cp, m->theta, theta, t->parameters.map_count);
+    t->cp->op->read(t->cp, m->theta, theta, eh_map_parameters(m->map, &m->shape)); /* without the head */
     eh_compute_begin(t->cp);
     enhope_status status = fill_references(t, theta, m);
-    if (!status && evaluated) status = eh_train_evaluate(t, theta, m);
+    if (!status && evaluated && !t->unlabeled) status = eh_train_evaluate(t, theta, m);
     eh_compute_end(t->cp);
     return status ? status : t->cp->op->sync(t->cp, t->ctx);
+}
+
+/* Measures the ranges of int8 on resident training rows. Every rank does this and gets the same. */
+static enhope_status calibrate(enhope_trainer *t, enhope_model *m)
+{
+    if (m->map != &eh_map_hope) return ENHOPE_OK;
+    return eh_int8_calibrate(t->ctx, m, t->samples.x, t->samples.rows, t->samples.resident_n, &m->int8);
 }
 
 static enhope_status make_model(enhope_trainer *t, bool snapshot, enhope_model **out)
@@ -104,9 +109,11 @@ static enhope_status make_model(enhope_trainer *t, bool snapshot, enhope_model *
         eh_model_create(t->ctx, t->method->info.name, t->method->map, &t->embedder.shape, references, exemplars,
                         t->data->c, enhope_setting_count(), earlier_rows(t) + t->state.epoch, &m);
     if (!status) status = fill_texts(t, m);
+    if (!status && !snapshot) status = eh_provenance_create(t->ctx, t->data, t->from, &m->provenance);
     status = eh_comm_check(t->ctx, status);
     const eh_real *theta = t->state.best_epoch && !snapshot ? p->best : p->theta;
     if (!status) status = eh_comm_check(t->ctx, fill_model(t, theta, !snapshot, m));
+    if (!status && !snapshot) status = eh_comm_check(t->ctx, calibrate(t, m));
     if (status) {
         enhope_model_free(m);
         return status;

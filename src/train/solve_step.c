@@ -20,6 +20,5 @@ enhope_status eh_train_solve(enhope_trainer *t, eh_solve solver, double response
                              .user = t};
     if (solver == EH_SOLVE_PCA) return eh_solve_pca(&d, response, t->parameters.theta, loss);
     if (solver == EH_SOLVE_MCML) return eh_solve_mcml(&d, t->parameters.theta, loss);
-    return eh_solve_lpp(&d, t->set.objective.graph == EH_GRAPH_CLASS ? 0 : t->set.objective.graph_k,
-                        t->parameters.theta, loss);
+    return eh_solve_lpp(&d, t->set.objective.graph_k, t->parameters.theta, loss);
 }

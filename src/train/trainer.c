@@ -159,6 +159,26 @@ static void loss_of_batch(void *user, const eh_real *theta, eh_real *gradient, e
     eh_batch_loss_at(&t->loss, theta, gradient, loss);
 }
 
+/* The adversarial step of the next batch. At full size from the start it can keep a small map from
+ * learning anything: all points stay in one place. With Adam it therefore grows during the first
+ * twentieth of the epochs. */
+static double adversarial_step(const enhope_trainer *t)
+{
+    enum { RAMP = 20 };
+    const double full = t->set.augment.adversarial_step, ramp = (double)(t->set.optim.n_epochs / RAMP);
+    const double at = (double)t->state.epoch + (double)t->state.batch / (double)t->batches.count;
+    if (t->from || t->set.optim.solver != EH_SOLVER_ADAM || at >= ramp) return full;
+    return full * at / ramp;
+}
+
+/* Whether the auxiliary head has done its work. The hidden units adapt to the outputs of the map
+ * alone in the last epochs. */
+static bool head_is_off(const enhope_trainer *t)
+{
+    static const double PART = 0.6; /* of the epochs in which the head is trained */
+    return (double)t->state.epoch >= PART * (double)t->set.optim.n_epochs;
+}
+
 /* Passes the next batch to the optimizer. */
 static enhope_status run_batch(enhope_trainer *t)
 {
@@ -166,6 +186,8 @@ static enhope_status run_batch(enhope_trainer *t)
     eh_batch batch;
     EH_TRY(eh_batches_get(&t->batches, t->state.epoch, t->state.batch, &batch));
     eh_batch_loss_set_batch(&t->loss, &batch);
+    t->loss.adversarial.step = adversarial_step(t);
+    t->loss.head.off = head_is_off(t);
     if (p->before) eh_parameters_copy(p, p->theta, p->before); /* for checkpoints within the batch */
     t->run.in_batch = true;
     t->optim->type->run(t->optim, loss_of_batch, t, p->theta, eh_loss_at(t->losses.placed, t->state.batch));
@@ -174,6 +196,20 @@ static enhope_status run_batch(enhope_trainer *t)
     if (t->cp->op->flush) t->cp->op->flush(t->cp); /* the backend computes while the next epoch is prepared */
     eh_batches_prepare(&t->batches, t->state.epoch + 1);
     return ENHOPE_OK;
+}
+
+/* Warns if the loss of the best state is that of a map that puts all points in one place. A short
+ * run may end before the map has moved from its start. */
+static void warn_collapsed(const enhope_trainer *t)
+{
+    enum { MIN_STEPS = 200 };
+    static const double ALMOST = 0.995;
+    if (t->state.epoch * t->batches.count < MIN_STEPS) return;
+    if (t->method->compared != EH_EXEMPLARS || !t->loss.objective.row || t->samples.present < 2) return;
+    if (t->state.best_loss > ALMOST * log((double)t->samples.present))
+        eh_log(t->ctx, ENHOPE_LOG_WARNING,
+               "the map has learned nothing: its loss is that of guessing; try another random_state, a lower "
+               "learning_rate or a larger map");
 }
 
 /* Validates, adds to the history and keeps the best state. */
@@ -185,6 +221,7 @@ static enhope_status end_epoch(enhope_trainer *t)
     if (eh_train_state_end_epoch(&t->state, error, seconds(t))) eh_parameters_copy(p, p->theta, p->best);
     t->losses.known = 0;
     if (eh_train_finished(t)) t->done = true;
+    if (t->done) warn_collapsed(t);
     return ENHOPE_OK;
 }
 

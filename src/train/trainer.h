@@ -28,16 +28,25 @@ typedef struct eh_run {
     bool late;                  /* the time limit was reached at the last check, by the clock of rank 0 */
 } eh_run;
 
+/* What choosing settings by cross-validation found out about the chosen ones. */
+typedef struct eh_choice {
+    int64_t errors, n; /* errors among n rows that were left out; n 0: no cross-validation */
+    double temperature;
+} eh_choice;
+
 struct enhope_trainer {
     enhope_context *ctx;
     const enhope_dataset *data;
     const enhope_model *from; /* the model that training continues; NULL: a new model */
-    enhope_dataset joined;    /* data with its classes joined to those of `from`; empty without `from` */
+    enhope_dataset joined;    /* data with its classes joined to those of `from`, or with one class for data without
+                               * labels; else empty */
+    bool unlabeled;           /* the data has no labels */
     int64_t past;             /* last epoch of `from` */
     enhope_settings set;      /* resolved */
     const eh_method *method;
     eh_compute *cp; /* NULL: the method computes nothing (knn) */
 
+    eh_choice choice;
     eh_samples samples;
     eh_windows *windows; /* NULL: all data is in memory */
     float *shift, *mul;  /* (H) scaling */
@@ -71,7 +80,8 @@ enhope_status eh_train_solve(enhope_trainer *t, eh_solve solver, double response
 
 /* ---- evaluation.c ---- */
 
-/* The validation error at theta; NaN without a validation part. */
+/* The validation error at theta; NaN without a validation part. With class weights errors are
+ * weighted by the class; class_weight balanced: the mean of the error rates of the classes. */
 enhope_status eh_train_validate(enhope_trainer *t, const eh_real *theta, double *error);
 /* Embeds the first `count` rows of samples into Y (count, h). Each rank computes its share. */
 enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int64_t count, eh_real *Y);

@@ -64,6 +64,8 @@ static const test_case cases[] = {
     {"blobs", SMALL "n_chunks=4 adversarial_step=0.2 exemplars=kmeans"},
     {"blobs", SMALL "n_chunks=4 solver=cg validation_fraction=0"},
     {"blobs", SMALL "n_chunks=4 solver=lbfgs"},
+    {"blobs", SMALL "n_chunks=4 aux_components=5 adversarial_step=0.2"},
+    {"sparse", SMALL "n_chunks=4 aux_components=3"},
     {"digits", SMALL "n_chunks=3 shift=1 affine=1 elastic=0.5"},
     {"sparse", SMALL "n_chunks=4"},
     {"sparse", SMALL "n_chunks=4 exemplars=kmeans normalizer=joint"},
@@ -184,20 +186,21 @@ static enhope_status evaluate(enhope_context *ctx, const enhope_model *model, co
     enhope_calibration calibration;
     enhope_coverage row = {.share = 0.5};
     enhope_rejection rejection = {.by = ENHOPE_CONFIDENCE_MARGIN, .row = &row, .rows = 1};
-    enhope_evaluation e = {.confusion = confusion, .calibration = &calibration, .rejection = &rejection};
+    enhope_metrics metrics = {0};
+    enhope_evaluation e = {
+        .confusion = confusion, .calibration = &calibration, .rejection = &rejection, .metrics = &metrics};
     return enhope_model_evaluate(ctx, model, data, 0, &e);
 }
 
 /* Makes the k-th allocation of the last rank fail, in training or evaluation. Returns false if
  * there are fewer allocations, and all ranks succeed; otherwise all ranks have a message. */
-static bool fails_together(enhope_context *ctx, int64_t k, bool evaluating)
+static bool fails_together(enhope_context *ctx, const test_case *which, int64_t k, bool evaluating)
 {
-    static const test_case which = {"blobs", SMALL "n_chunks=4 exemplars=kmeans"};
     const int rank = enhope_context_rank(ctx), last = enhope_context_ranks(ctx) - 1;
-    enhope_dataset *data = read_data(ctx, which.data);
-    enhope_settings *settings = make_settings(ctx, &which);
+    enhope_dataset *data = read_data(ctx, which->data);
+    enhope_settings *settings = make_settings(ctx, which);
     enhope_model *model = NULL;
-    if (evaluating && enhope_train(ctx, data, settings, NULL, NULL, &model)) die(ctx, &which, "training");
+    if (evaluating && enhope_train(ctx, data, settings, NULL, NULL, &model)) die(ctx, which, "training");
     left = rank == last ? k : -1;
     const enhope_status status =
         evaluating ? evaluate(ctx, model, data) : enhope_train(ctx, data, settings, NULL, NULL, &model);
@@ -205,12 +208,26 @@ static bool fails_together(enhope_context *ctx, int64_t k, bool evaluating)
     char want[32];
     snprintf(want, sizeof want, "rank %d: out of memory", last);
     if (status && strncmp(enhope_error(ctx), rank == last ? "out of memory" : want, strlen("out of memory")))
-        die(ctx, &which, "the message of a failed allocation");
-    if (!enhope_context_all_failed(ctx, 20)) die(ctx, &which, "a rank is still waiting");
+        die(ctx, which, "the message of a failed allocation");
+    if (!enhope_context_all_failed(ctx, 20)) die(ctx, which, "a rank is still waiting");
     enhope_model_free(model);
     enhope_settings_free(settings);
     enhope_dataset_free(data);
     return status != ENHOPE_OK;
+}
+
+#define DECIDED "order=1 init_scale=1 similarity=student noise=0.1 dropout=0.1 learning_rate=0.005 n_exemplars=8 "
+
+/* Every allocation of a training and an evaluation, and some of a training that chooses its map. */
+static int64_t try_allocations(enhope_context *ctx)
+{
+    static const test_case decided = {"blobs", SMALL DECIDED "n_chunks=4 exemplars=kmeans"};
+    static const test_case choosing = {"few", SMALL "n_chunks=4 exemplars=kmeans"};
+    int64_t k = 0, j = 0, tried = 0;
+    for (; fails_together(ctx, &decided, k, false); tried++) k += enhope_context_ranks(ctx) == 2 ? 1 : 1 + k / 8;
+    for (; fails_together(ctx, &decided, j, true); j++) tried++;
+    for (k = 0; fails_together(ctx, &choosing, k, false); tried++) k += 1 + k / 4;
+    return tried;
 }
 
 int main(int argc, char **argv)
@@ -222,12 +239,10 @@ int main(int argc, char **argv)
     same_model(alone, ranks, &cases[0], ON, argv[1]);
     for (int i = 0; i < CASES; i++)
         if (strstr(cases[i].settings, "n_chunks")) same_model(alone, ranks, &cases[i], STAGED, argv[1]);
-    int64_t k = 0;
-    while (fails_together(ranks, k, false)) k += enhope_context_ranks(ranks) == 2 ? 1 : 1 + k / 8;
-    for (int64_t j = 0; fails_together(ranks, j, true); j++) k++;
+    const int64_t tried = try_allocations(ranks);
     if (enhope_context_rank(ranks) == 0)
-        printf("%d ranks: all models identical to those of one process; %lld allocations\n",
-               enhope_context_ranks(ranks), (long long)k);
+        printf("%d ranks: all models identical to those of one process; %lld failed allocations\n",
+               enhope_context_ranks(ranks), (long long)tried);
     enhope_context_free(ranks);
     enhope_context_free(alone);
     return 0;

@@ -54,6 +54,8 @@ const visibleCount = async (page) => number(await page.textContent('#visible-cou
 const waitForCount = (page, n) => page.waitForFunction((text) => document.getElementById('visible-count').textContent.startsWith(text), `${n.toLocaleString('en')} of`);
 const waitForAnnouncement = (page, pattern) => page.waitForFunction((text) => new RegExp(text).test(document.getElementById('announcement').textContent), pattern);
 const cells = (csv) => csv.trim().split('\n').slice(1).map((line) => line.split(','));
+// The rows of enhope predict, without the row number.
+const predictions = (...args) => cells(run('predict', ...args)).map((row) => row.slice(1));
 const download = async (page, selector) => (await Promise.all([page.waitForEvent('download'), page.click(selector)]))[0].path();
 
 // The points of the page.
@@ -96,8 +98,15 @@ const tests = {
     assert.match(await page.textContent('#figures'), new RegExp(`${((100 * eval_.errors) / eval_.n).toFixed(2)} %held-out error, ${eval_.errors} of`));
     assert.equal(await visibleCount(page), eval_.n);
 
+    // The size of the model's file, and a time that the page has measured.
+    const size = statSync(join(folder, 'digits.safetensors')).size;
+    await page.waitForFunction(() => /s$/.test(document.getElementById('latency').textContent));
+    const cost = (await page.textContent('#model-cost')).match(/^([\d.]+) ([kM]B)model, ([\d.]+) (µs|ms) a sample$/);
+    assert.ok(Math.abs(cost[1] * { kB: 1e3, MB: 1e6 }[cost[2]] - size) <= size / 100, cost[0]);
+    assert.ok(cost[3] > 0, cost[0]);
+
     // The page shows the command's result for every point.
-    const rows = cells(run('predict', 'digits.safetensors', '--data', DIGITS, '--limit', N, '--proba', '--winner'));
+    const rows = predictions('digits.safetensors', '--data', DIGITS, '--limit', N, '--proba', '--winner');
     const points = await readPoints(page);
     for (const { row, label, winner, proba } of points) {
       assert.equal(label, rows[row][0]);
@@ -260,7 +269,7 @@ const tests = {
     // either may be the nearest.
     for (const device of ['cpu', 'ref']) {
       const from = ['digits.safetensors', '--data', 'drawn.npy', '--device', device];
-      const answers = cells(run('predict', ...from, '--proba', '--winner'));
+      const answers = predictions(...from, '--proba', '--winner');
       const places = cells(run('embed', ...from));
       let [labels, winners, far] = [0, 0, 0];
       drawn.forEach((d, i) => {
@@ -439,7 +448,7 @@ const tests = {
     writeFileSync(join(folder, 'bare.csv'), Array.from({ length: 50 }, (_, i) => Array.from({ length: 70 }, (_, j) => ((i * j) % 7) - 3).join(',')).join('\n') + '\n');
     run('view', 'pca.safetensors', '--data', 'bare.csv', '--label', 'none', '-o', 'bare.html');
     const bare = await open('bare.html');
-    assert.equal(await bare.textContent('#figures'), '');
+    assert.match(await bare.textContent('#figures'), /^[\d.]+ kBmodel, /); // and no error
     assert.ok((await bare.locator('#confusions').isHidden()) && (await bare.locator('#correctness').isHidden()));
     assert.equal(await bare.textContent('#visible-count'), '50 of 50 points');
     await close(bare);
@@ -468,7 +477,7 @@ const tests = {
     const lines = [`"a<b>&amp;","</script><script>window.evil=3</script>",c,class`];
     for (let i = 0; i < 240; i++) lines.push(`${(i % 3) + (i % 7) / 9},${(i % 5) / 4},${((i * i) % 11) / 5},"${evil[i % 3].replaceAll('"', '""')}"`);
     writeFileSync(join(folder, 'evil.csv'), lines.join('\n') + '\n');
-    run('train', '--data', 'evil.csv', '--label', 'class', '--n-factors', '12', '--n-hidden', '8', '--n-epochs', '30', '--quiet', '-o', 'evil.safetensors');
+    run('train', '--data', 'evil.csv', '--label', 'class', '--n-factors', '12', '--n-hidden', '8', '--n-epochs', '30', '--order', '1', '--noise', '0.1', '--similarity', 'student', '--quiet', '-o', 'evil.safetensors');
     run('view', 'evil.safetensors', '--data', 'evil.csv', '--label', 'class', '--title', '</title><script>window.evil=4</script>', '-o', 'evil.html');
     const page = await open('evil.html');
     assert.equal(await page.evaluate(() => window.evil), undefined);
@@ -498,6 +507,50 @@ const tests = {
     const csv = readFileSync(await download(page, '#save-csv'), 'utf8');
     assert.ok(csv.includes(`,'=1+1,`) && !csv.includes(',=1+1') && csv.includes('"<img src=x onerror=""window.evil=2"">"'));
     assert.equal(await page.evaluate(() => window.evil), undefined);
+    await close(page);
+  },
+
+  async 'tables: columns of all types, and their importance'() {
+    const lines = ['age,color,member,seen,id,noise,quality'];
+    for (let i = 0; i < 300; i++) {
+      const k = i % 3;
+      lines.push([i % 11 ? 20 * k + ((i * 7) % 19) : '', ['red', 'blue', 'green'][(i + (i % 5 === 0)) % 3], i % 2 ? 'yes' : 'no', `202${k}-0${1 + (i % 9)}-1${i % 10} 1${i % 10}:30`, `n${i}`, (i * 37) % 101, ['bad', 'fair', 'good'][k]].join(','));
+    }
+    writeFileSync(join(folder, 'mixed.csv'), lines.join('\n') + '\n');
+    run('train', '--data', 'mixed.csv', '--label', 'quality', '--n-epochs', '30', '--quiet', '-o', 'mixed.safetensors');
+    run('view', 'mixed.safetensors', '--data', 'mixed.csv', '-o', 'mixed.html');
+    const page = await open('mixed.html');
+    // The importance is that of the command: the id is not a column, and noise matters least.
+    const names = await page.locator('#importance-bars b').allTextContents();
+    assert.deepEqual([...names].sort(), ['age', 'color', 'member', 'noise', 'seen']);
+    assert.ok(['age', 'seen', 'color'].includes(names[0]));
+    await page.locator('#importance').scrollIntoViewIfNeeded();
+    await shoot(page, 'importance');
+    // Selecting a point fills in the controls of the columns.
+    const one = await isolatedPoint(page, { wrong: false });
+    const row = await page.evaluate((i) => window.enhope.page.points.row[i], one.i);
+    await page.click('#tab-try');
+    await page.waitForSelector('#answer');
+    await page.mouse.click(one.x, one.y);
+    const controls = () => page.locator('.field').evaluateAll((all) => all.map((label) => {
+      const control = label.querySelector('input, select');
+      return [label.textContent.startsWith('color') ? 'color' : label.querySelector('span').textContent, control.tagName === 'SELECT' ? control.selectedOptions[0].textContent : control.value];
+    }));
+    const [age, color, member, seen, , noise] = lines[1 + row].split(',');
+    await page.waitForFunction((value) => document.querySelectorAll('.field input')[2].value === value, noise);
+    assert.deepEqual(await controls(), [['age', age], ['color', color], ['member', member], ['seen', seen.replace(' ', 'T')], ['noise', noise]]);
+    // Edited columns, also missing ones, are classified as by the command.
+    const [number, date] = [page.locator('.field input').nth(0), page.locator('.field input').nth(1)];
+    const [choice] = [page.locator('.field select').nth(0)];
+    for (const [a, c, d] of [['', 'green', '2021-05-17T13:45'], ['41.5', '(missing)', '2020-02-29T00:00'], ['3', 'blue', '']]) {
+      await number.fill(a);
+      await choice.selectOption({ label: c });
+      await date.fill(d);
+      writeFileSync(join(folder, 'one.csv'), `seen,color,age,member,noise\n${d},${c === '(missing)' ? '' : c},${a},${member},${noise}\n`);
+      const [answer] = predictions('mixed.safetensors', '--data', 'one.csv');
+      assert.equal(await page.textContent('#answer'), answer[0]);
+    }
+    await shoot(page, 'columns');
     await close(page);
   },
 

@@ -1,5 +1,6 @@
 // Elements of the page, and the display of a sample.
-import { about, inputName } from './data.js';
+import { about, columns, inputName } from './data.js';
+import { decodeRow, valueText } from './columns.js';
 
 // element('p', {class: 'note'}, 'text', child): text is set as text, never as markup.
 export function element(tag, attributes, ...children) {
@@ -69,6 +70,13 @@ export function announce(text, pause = 0) {
 
 const short = (value) => (Number.isInteger(value) ? String(value) : Number(value.toPrecision(4)).toString());
 
+// Names and values of the fields of a sample: its columns, or the inputs in the page.
+function fieldTexts({ fields }) {
+  if (!columns || fields.length < about.inputs) return Array.from(fields, (value, j) => [inputName(j), short(value)]);
+  const values = decodeRow(columns, fields);
+  return columns.flatMap((column, j) => (column.inputs ? [[column.name, valueText(column, values[j])]] : []));
+}
+
 // The elements of a sample: {picture} belongs beside the facts, {below} under them.
 export function sampleParts(sample, side) {
   if (!sample) return {};
@@ -81,9 +89,11 @@ export function sampleParts(sample, side) {
     };
   }
   const limit = 12;
-  const compact = sample.fields.length > 4 && (!about.names || about.names.every((name) => name.length <= 9));
+  const fields = fieldTexts(sample);
+  const compact = fields.length > 4 && fields.every(([name, text]) => name.length <= 9 && text.length <= 9);
   const list = element('dl', { class: compact ? 'fields two' : 'fields' });
-  sample.fields.slice(0, limit).forEach((value, j) => list.append(element('dt', { title: inputName(j) }, inputName(j)), element('dd', {}, short(value))));
-  if (about.inputs > limit) list.append(element('dt', {}, '…'), element('dd', {}, `${about.inputs - limit} more`));
+  for (const [name, text] of fields.slice(0, limit)) list.append(element('dt', { title: name }, name), element('dd', {}, text));
+  const more = (columns ? fields.length : about.inputs) - limit;
+  if (more > 0) list.append(element('dt', {}, '…'), element('dd', {}, `${more} more`));
   return { below: list };
 }

@@ -1,9 +1,13 @@
 // Reads the data in the page: a JSON text that describes it, and blocks of numbers. cli/view/page.c
 // writes them.
 
+import { layoutColumns } from './columns.js';
+
 const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
 
 export const about = JSON.parse(document.getElementById('about').textContent);
+// The columns of a table whose inputs are encoded; null: inputs are numbers as they are.
+export const columns = about.columns && layoutColumns(about.columns);
 
 function fromBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);

@@ -6,6 +6,7 @@ import { createAnimation } from './animation.js';
 import { csv, save } from './files.js';
 import { createMap } from './map.js';
 import { createTry } from './try.js';
+import { latency, sizeText, timeText } from './cost.js';
 import { readModel } from './model.js';
 
 const $ = (id) => document.getElementById(id);
@@ -49,6 +50,7 @@ async function start() {
   makeClasses(page);
   makeFilters(page);
   makeMatrix(page);
+  makeImportance();
   makeExemplars(page);
   makeTools(page);
   makeKeys(page);
@@ -63,6 +65,8 @@ async function start() {
   // Used by the tests; handy in the console.
   window.enhope = { about, page, classify: (x) => page.model.classify(x, about.neighbours), draw: page.try.render };
   document.documentElement.dataset.ready = 'yes';
+  await nextPaint();
+  if (page.model) $('latency').textContent = timeText(latency(page.model, about.neighbours));
 }
 
 function showHeader() {
@@ -79,6 +83,8 @@ function showHeader() {
     $('figures').append(element('div', { class: 'figure' }, element('b', {}, percent(part.errors, part.labelled)),
       element('span', {}, `${what}, ${count(part.errors)} of ${count(part.labelled)}`)));
   }
+  $('figures').append(element('div', { class: 'figure', id: 'model-cost' }, element('b', {}, sizeText(about.bytes)),
+    element('span', { title: 'Size of the model file; time to classify a sample in this browser' }, 'model', ...(about.runs ? [', ', element('span', { id: 'latency' }, '…'), ' a sample'] : []))));
   const notes = [];
   if (about.n < about.total) notes.push(`Showing ${count(about.n)} of ${count(about.total)} points, the same share of each class. The errors above cover all points.`);
   const summary = [];
@@ -95,6 +101,32 @@ function showHeader() {
 function coveredHeights() {
   const narrow = $('map').clientWidth < 600;
   return [narrow ? document.querySelector('.tools').offsetHeight + 16 : 0, narrow || !$('notes').hidden ? document.querySelector('.status').offsetHeight + 16 : 0];
+}
+
+// ---- importance ----
+
+// Bars of the increase of the error, or of the log loss if no column changes the error.
+function makeImportance() {
+  const LISTED = 10;
+  const { importance } = about;
+  if (!importance) return;
+  const byError = importance.columns.some(([, error]) => error > 0);
+  const value = ([, error, loss]) => (byError ? error : loss);
+  const all = [...importance.columns].sort((a, b) => value(b) - value(a));
+  const max = Math.max(...all.map(value), 1e-9);
+  const text = (column) => `${value(column) < 0 ? '−' : '+'}${byError ? (100 * Math.abs(value(column))).toFixed(1) : Math.abs(value(column)).toFixed(3)}`;
+  const show = (listed) => $('importance-bars').replaceChildren(...listed.map((column) =>
+    element('div', { class: 'bar column', role: 'listitem' }, element('b', { title: column[0] }, column[0]),
+      element('div', {}, element('i', { style: { width: `${(100 * Math.max(0, value(column))) / max}%`, background: 'var(--accent)' } })), element('span', {}, text(column)))));
+  $('importance').hidden = false;
+  $('importance-note').textContent = `Increase of the ${byError ? 'error, in percentage points,' : 'log loss'} if the values of a column are exchanged between samples (${count(importance.n)} samples).`;
+  $('all-columns').hidden = all.length <= LISTED;
+  $('all-columns').textContent = `Show all ${count(all.length)} columns`;
+  $('all-columns').addEventListener('click', () => {
+    show(all);
+    $('all-columns').hidden = true;
+  });
+  show(all.slice(0, LISTED));
 }
 
 // ---- filters ----

@@ -1,6 +1,11 @@
 // The model in the page: reads the safetensors file that enhope writes
 // (docs/reference/model-format.md), embeds and classifies. It sums in double precision; the command
-// sums in single precision.
+// sums in single precision. Models that are stored in int8 are embedded in int8, as by the command.
+
+import { expandBias, expandTensors } from './codes.js';
+import { decodeInt8, int8Map } from './int8.js';
+
+const TYPES = { F32: Float32Array, I32: Int32Array, I8: Int8Array, U8: Uint8Array, BF16: Uint16Array };
 
 export function readModel(buffer) {
   const length = Number(new DataView(buffer).getBigUint64(0, true));
@@ -9,10 +14,13 @@ export function readModel(buffer) {
   delete header.__metadata__;
   const tensor = {};
   for (const [name, { dtype, shape, data_offsets: place }] of Object.entries(header)) {
-    const type = dtype === 'I32' ? Int32Array : Float32Array;
-    const numbers = new type(buffer, 8 + length + place[0], (place[1] - place[0]) / 4);
-    tensor[name] = { shape, numbers };
+    const bytes = buffer.slice(8 + length + place[0], 8 + length + place[1]);
+    tensor[name] = { dtype, shape, numbers: new TYPES[dtype](bytes), bytes: new Uint8Array(bytes) };
   }
+  const coded = metadata.format_version === '4';
+  if (coded) expandTensors(metadata, tensor);
+  if (tensor['int8.C']) decodeInt8(tensor);
+  if (coded) expandBias(tensor);
   return makeModel(metadata, tensor);
 }
 
@@ -82,7 +90,9 @@ function makeModel(metadata, tensor) {
     for (let j = 0; j < labels.length; j++) references.set(map(exemplars.numbers.subarray(j * H, (j + 1) * H)), j * h);
   }
 
-  const embed = (x) => map(Float64Array.from(x, (value, j) => (value - shift[j]) * mul[j]));
+  const embed = tensor['int8.C']
+    ? int8Map(metadata, tensor)
+    : (x) => map(Float64Array.from(x, (value, j) => (value - shift[j]) * mul[j]));
 
   // The logarithm of the similarity at squared distance d.
   const similarity = (d) => (gaussian ? -d : (-(dof + 1) / 2) * Math.log1p(d / dof));
@@ -117,15 +127,19 @@ function makeModel(metadata, tensor) {
     return { label: labels[nearest.find((j) => votes[labels[j]] === max)], winner: nearest[0], votes };
   }
 
-  // x (H) in the units of the data.
-  function classify(x, k = Number(setting(metadata, 'n_neighbors', 'neighbours'))) {
+  // x (H) in the units of the data. k: neighbors that vote; 0: the rule of the model, which is the most
+  // probable class unless votes decide.
+  function classify(x, k = 0) {
     const y = embed(x);
     const distances = new Float64Array(labels.length);
     for (let j = 0; j < labels.length; j++)
       for (let d = 0; d < h; d++) distances[j] += (y[d] - references[j * h + d]) ** 2;
-    const { label, winner, votes } = vote(distances, k);
-    const proba = exemplars ? probabilities(distances) : votes.map((n) => n / k);
-    return { y, label, winner, distance: Math.sqrt(distances[winner]), proba };
+    const voters = k || Number(metadata.neighbours);
+    const { label, winner, votes } = vote(distances, voters);
+    const proba = exemplars ? probabilities(distances) : votes.map((n) => n / voters);
+    const voted = k > 0 || !exemplars || metadata.rule === 'votes';
+    const best = voted ? label : proba.indexOf(Math.max(...proba));
+    return { y, label: best, winner, distance: Math.sqrt(distances[winner]), proba };
   }
 
   // Exemplar j in the units of the data; null: the model has none.
@@ -134,5 +148,5 @@ function makeModel(metadata, tensor) {
     return Float64Array.from({ length: H }, (_, i) => (mul[i] ? exemplars.numbers[j * H + i] / mul[i] : 0) + shift[i]);
   }
 
-  return { metadata, classes, inputs: H, classify, embed, exemplar };
+  return { metadata, classes, inputs: H, exemplars: exemplars ? labels.length : 0, classify, embed, exemplar };
 }

@@ -1,6 +1,7 @@
 // The tab "Try it": the user draws, edits or types a sample, and the model in the page embeds and
 // classifies it.
-import { about, inputName } from './data.js';
+import { about, columns, inputName } from './data.js';
+import { OTHER, dateText, daysOf, decodeRow, encodeRow, numberText } from './columns.js';
 import { announce, displayShape, element, mostlyBackground, picture, transposed } from './card.js';
 import { colorOf } from './palette.js';
 
@@ -247,6 +248,56 @@ function editing(host, tools) {
   };
 }
 
+// The control of a column: {input, read(), write(value)}. An empty control is a missing value.
+function makeControl(column, onChange) {
+  const option = (value, text) => element('option', { value }, text);
+  if (column.type === 'category' || column.type === 'boolean') {
+    const texts = column.type === 'boolean' ? ['no', 'yes'] : column.categories;
+    const input = element('select', { onchange: onChange }, ...texts.map((text, k) => option(k, text)), column.other || (column.missing && column.type === 'category') ? option('other', '(other)') : null, option('', '(missing)'));
+    const values = column.type === 'boolean' ? [0, 1] : column.categories;
+    return {
+      input,
+      read: () => (input.value === '' ? null : input.value === 'other' ? OTHER : values[Number(input.value)]),
+      write: (value) => (input.value = value === null ? '' : value === OTHER ? 'other' : String(values.indexOf(value))),
+    };
+  }
+  if (column.type === 'date') {
+    const input = element('input', { type: column.time ? 'datetime-local' : 'date', oninput: onChange });
+    return { input, read: () => daysOf(input.value), write: (value) => (input.value = value === null ? '' : dateText(value, column.time)) };
+  }
+  const input = element('input', { type: 'number', step: 'any', placeholder: 'missing', oninput: onChange });
+  return { input, read: () => (input.value === '' ? null : Number(input.value)), write: (value) => (input.value = value === null ? '' : numberText(column, value)) };
+}
+
+// Edits the columns of a table. Their values become inputs as in the command.
+function editingColumns(host, tools) {
+  const example = Array.from({ length: tools.n }, (_, i) => i).find((i) => tools.samples(i));
+  let values = decodeRow(columns, example === undefined ? encodeRow(columns, columns.map(() => null)) : tools.samples(example).fields);
+  const update = () => classify(encodeRow(columns, values));
+  const controls = columns.map((column, j) => {
+    if (!column.inputs) return null;
+    const control = makeControl(column, () => {
+      values[j] = control.read();
+      update();
+    });
+    return control;
+  });
+  const write = () => controls.forEach((control, j) => control && control.write(values[j]));
+  const form = element('div', {}, ...controls.map((control, j) => control && element('label', { class: 'field column' }, element('span', { title: columns[j].name }, columns[j].name), control.input)));
+  const classify = createResults(host, tools);
+  host.prepend(element('p', { class: 'note' }, 'Edit the fields, or select a point on the map to fill them in.'), form);
+  write();
+  return {
+    start: update,
+    from(sample) {
+      values = decodeRow(columns, sample.fields);
+      write();
+      update();
+    },
+    encode: (row) => encodeRow(columns, row),
+  };
+}
+
 function typing(host, tools) {
   const column = new Map(about.names.map((name, j) => [name.toLowerCase(), j]));
   const text = element('textarea', { id: 'words', rows: 5, spellcheck: 'false', 'aria-label': 'Words', placeholder: about.names.slice(0, 6).join(' ') });
@@ -283,5 +334,5 @@ export function createTry(host, tools) {
   if (about.kind === 'image') return drawing(host, tools);
   if (about.kind === 'words') return about.names ? typing(host, tools) : unavailable('The data has no input names, so words cannot be typed.');
   if (about.inputs > about.fields) return unavailable(`Samples with ${about.inputs} inputs are too long to edit by hand.`);
-  return editing(host, tools);
+  return columns ? editingColumns(host, tools) : editing(host, tools);
 }

@@ -15,12 +15,22 @@ static void cpu_close(eh_compute *c)
     eh_free(state);
 }
 
+/* Whether OpenBLAS follows omp_set_num_threads(): its OpenMP must be ours, which is that of gcc. */
+static bool blas_follows_openmp(void)
+{
+#ifdef __clang__
+    return false;
+#else
+    return openblas_get_parallel() == OPENBLAS_OPENMP;
+#endif
+}
+
 enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c)
 {
     EH_TRY(eh_new(ctx, "cpu backend", 1, sizeof(eh_cpu_state), &c->state));
     c->op = &eh_compute_cpu;
     /* OpenBLAS threads must not run inside our own parallel regions */
-    if (openblas_get_parallel() == OPENBLAS_THREAD) openblas_set_num_threads(1);
+    if (!blas_follows_openmp()) openblas_set_num_threads(1);
     return ENHOPE_OK;
 }
 
@@ -240,6 +250,7 @@ const eh_compute_ops eh_compute_cpu = {
     .copy = eh_cpu_copy,
     .copy_rows = eh_cpu_copy_rows,
     .scale = eh_cpu_scale,
+    .multiply = eh_cpu_multiply,
     .axpy = eh_cpu_axpy,
     .dot = eh_cpu_dot,
     .average = eh_cpu_average,
@@ -249,4 +260,5 @@ const eh_compute_ops eh_compute_cpu = {
     .affinities = eh_cpu_affinities,
     .nearest = eh_cpu_nearest,
     .vote = eh_host_vote,
+    .argmax_similarity = eh_host_argmax_similarity,
 };

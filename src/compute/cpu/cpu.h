@@ -55,6 +55,7 @@ void eh_cpu_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
 void eh_cpu_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y,
                       int64_t ldy);
 void eh_cpu_scale(eh_compute *c, int64_t count, double a, eh_real *x);
+void eh_cpu_multiply(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
 void eh_cpu_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double eh_cpu_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
 void eh_cpu_average(eh_compute *c, int64_t count, const eh_real *x, const eh_loss *other, eh_real *y, eh_loss *loss);
@@ -78,6 +79,9 @@ void eh_cpu_gemm(eh_compute *c, bool ta, bool tb, int64_t M, int64_t N, int64_t 
 void eh_cpu_product(eh_compute *c, const eh_product *p);
 /* s = u^order in the calling thread */
 void eh_cpu_power_range(int64_t count, int order, const float *u, float *s);
+/* a = sigmoid(a + b) and a = max(a + b, 0), likewise */
+void eh_cpu_sigmoid_range(int64_t count, const float *b, float *a);
+void eh_cpu_relu_range(int64_t count, const float *b, float *a);
 /* pairs.c */
 /* d[j] = |a - B_j|^2 from differences, for B (count, dims) */
 void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B, float *restrict d);
@@ -95,6 +99,10 @@ void eh_cpu_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X,
 /* nearest.c */
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                     eh_row *index, eh_real *distance);
+/* The same for one row q (dims) in the calling thread, from differences. Allocates nothing. */
+void eh_cpu_nearest_row(const float *q, const float *R, int64_t r, int64_t dims, int64_t k, int64_t *index,
+                        float *distance);
+enum { EH_CPU_FEW_DIMS = 16 }; /* up to this number of dimensions, nearest() uses differences */
 
 /* e^x with a relative error of 2e-7, inline, so that loops over it become SIMD. NaN stays NaN;
  * the result saturates beyond +-87. */

@@ -87,6 +87,20 @@ void eh_cpu_scale(eh_compute *c, int64_t count, double a, eh_real *x)
     }
 }
 
+EH_SIMD static void multiply_range(int64_t count, const float *restrict x, float *restrict y)
+{
+    for (int64_t i = 0; i < count; i++) y[i] *= x[i];
+}
+
+void eh_cpu_multiply(eh_compute *c, int64_t count, const eh_real *x, eh_real *y)
+{
+    FOR_CHUNKS
+    {
+        const int64_t from = eh_chunk_start(count, chunk, CHUNKS);
+        multiply_range(eh_chunk_start(count, chunk + 1, CHUNKS) - from, eh_f(x) + from, eh_f(y) + from);
+    }
+}
+
 EH_SIMD static void axpy_range(int64_t count, float a, const float *restrict x, float *restrict y)
 {
     for (int64_t i = 0; i < count; i++) y[i] += a * x[i];

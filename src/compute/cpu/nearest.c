@@ -11,7 +11,7 @@
 
 #include "compute/cpu/cpu.h"
 
-enum { FEW_DIMS = 16, STRIP = 256 };
+enum { STRIP = 256 };
 
 /* Inserts count candidates d[j] with index first + j into the sorted list of one query, of which
  * `found` of k entries are filled. Candidates come in ascending order of index, so an equal
@@ -58,19 +58,23 @@ static int64_t offer(int64_t count, int64_t first, const float *d, int64_t found
     return found;
 }
 
+void eh_cpu_nearest_row(const float *q, const float *R, int64_t r, int64_t dims, int64_t k, int64_t *index,
+                        float *distance)
+{
+    int64_t found = 0;
+    float d[STRIP];
+    for (int64_t j = 0; j < r; j += STRIP) {
+        const int64_t count = r - j < STRIP ? r - j : STRIP;
+        eh_cpu_distances(count, dims, q, R + j * dims, d);
+        found = offer(count, j, d, found, k, index, distance);
+    }
+}
+
 static void nearest_few(eh_compute *c, const float *Q, int64_t q, const float *R, int64_t r, int64_t dims, int64_t k,
                         int64_t *index, float *distance)
 {
 #pragma omp parallel for num_threads(c->threads) if (q * r * dims > EH_CPU_ALONE) schedule(static)
-    for (int64_t i = 0; i < q; i++) {
-        int64_t found = 0;
-        float d[STRIP];
-        for (int64_t j = 0; j < r; j += STRIP) {
-            const int64_t count = r - j < STRIP ? r - j : STRIP;
-            eh_cpu_distances(count, dims, Q + i * dims, R + j * dims, d);
-            found = offer(count, j, d, found, k, index + i * k, distance + i * k);
-        }
-    }
+    for (int64_t i = 0; i < q; i++) eh_cpu_nearest_row(Q + i * dims, R, r, dims, k, index + i * k, distance + i * k);
 }
 
 EH_SIMD static float squared_length(int64_t dims, const float *restrict a)
@@ -145,6 +149,6 @@ static void nearest_many(eh_compute *c, const float *Q, int64_t q, const float *
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,
                     eh_row *index, eh_real *distance)
 {
-    const bool few = dims <= FEW_DIMS || !make_blocks(c, dims);
+    const bool few = dims <= EH_CPU_FEW_DIMS || !make_blocks(c, dims);
     (few ? nearest_few : nearest_many)(c, eh_f(Q), q, eh_f(R), r, dims, k, eh_host_rows(index), eh_f(distance));
 }

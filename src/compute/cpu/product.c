@@ -132,6 +132,16 @@ EH_SIMD static void relu_grad(int64_t count, const float *restrict t, float *res
     for (int64_t i = 0; i < count; i++) d[i] = t[i] > 0 ? d[i] : 0;
 }
 
+void eh_cpu_sigmoid_range(int64_t count, const float *b, float *a)
+{
+    sigmoid(count, b, a);
+}
+
+void eh_cpu_relu_range(int64_t count, const float *b, float *a)
+{
+    relu(count, b, a);
+}
+
 /* v: entries of the product from (i, j) on, stored in C, or in P if there is no C. */
 static void epilogue(const eh_product *p, int64_t i, int64_t j, int64_t count, float *v)
 {

@@ -283,6 +283,7 @@ const eh_compute_ops cuda_ops = {
     .copy = cuda_copy,
     .copy_rows = cuda_copy_rows,
     .scale = cuda_scale,
+    .multiply = cuda_multiply,
     .axpy = cuda_axpy,
     .dot = cuda_dot,
     .average = cuda_average,
@@ -292,4 +293,5 @@ const eh_compute_ops cuda_ops = {
     .affinities = cuda_affinities,
     .nearest = cuda_nearest,
     .vote = cuda_vote,
+    .argmax_similarity = cuda_argmax_similarity,
 };

@@ -308,6 +308,7 @@ void cuda_copy(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
 void cuda_copy_rows(eh_compute *c, int64_t rows, int64_t columns, const eh_real *x, int64_t ldx, eh_real *y,
                     int64_t ldy);
 void cuda_scale(eh_compute *c, int64_t count, double a, eh_real *x);
+void cuda_multiply(eh_compute *c, int64_t count, const eh_real *x, eh_real *y);
 void cuda_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y);
 double cuda_dot(eh_compute *c, int64_t count, const eh_real *x, const eh_real *y);
 void cuda_average(eh_compute *c, int64_t count, const eh_real *x, const eh_loss *other, eh_real *y, eh_loss *loss);
@@ -326,5 +327,7 @@ void cuda_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, 
                   eh_row *index, eh_real *distance);
 void cuda_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const eh_label *reference_label,
                eh_label *label);
+void cuda_argmax_similarity(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims,
+                            const eh_label *reference_label, const eh_similarity *similarity, eh_label *label);
 
 #endif

@@ -171,6 +171,17 @@ void cuda_scale(eh_compute *c, int64_t count, double a, eh_real *x)
         enqueue(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, scale_each, count, varying{(float)a}, F(x));
 }
 
+__global__ void multiply_each(int64_t count, const float *x, float *y)
+{
+    begin_kernel();
+    CUDA_EACH(i, count) y[i] *= x[i];
+}
+
+void cuda_multiply(eh_compute *c, int64_t count, const eh_real *x, eh_real *y)
+{
+    if (count) enqueue(state_of(c), blocks_for(count, 4 * THREADS), THREADS, 0, multiply_each, count, F(x), F(y));
+}
+
 __global__ void axpy_each(int64_t count, float a, const float *x, float *y)
 {
     begin_kernel();

@@ -10,6 +10,7 @@
  * is above the k-th best cannot be among the nearest. The few others get their exact distance
  * from differences, one warp for each query. */
 #include "compute/cuda/cuda.h"
+#include "compute/similarity.h"
 
 /* Factors of |q| |r| and of |q|^2 + |r|^2. */
 struct doubts {
@@ -247,4 +248,49 @@ void cuda_vote(eh_compute *c, const eh_row *index, int64_t q, int64_t k, const e
     if (q)
         enqueue(state_of(c), blocks_for(q, THREADS), THREADS, 0, vote_each, R(index), q, k, L(reference_label),
                 L(label));
+}
+
+static __device__ float squared_distance(const float *a, const float *b, int64_t dims)
+{
+    float sum = 0;
+    for (int64_t k = 0; k < dims; k++) {
+        const float difference = a[k] - b[k];
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+/* Similarities are divided by the largest one, so that they do not all underflow. */
+__global__ void argmax_similarity_each(const float *Q, int64_t q, const float *R, int64_t r, int64_t dims,
+                                       const int32_t *reference_label, bool gaussian, int power, float inverse,
+                                       int32_t *label)
+{
+    begin_kernel();
+    CUDA_EACH(i, q)
+    {
+        const float *y = Q + i * dims;
+        float nearest = INFINITY, largest = 0;
+        int32_t winner = reference_label[0];
+        for (int64_t j = 0; j < r; j++) nearest = fminf(nearest, squared_distance(y, R + j * dims, dims));
+        for (int64_t j = 0; j < r;) {
+            const int32_t one = reference_label[j];
+            float sum = 0;
+            for (; j < r && reference_label[j] == one; j++) {
+                const float d = squared_distance(y, R + j * dims, dims);
+                sum += gaussian ? expf(nearest - d)
+                                : eh_similarity_power((1 + nearest * inverse) / (1 + d * inverse), power);
+            }
+            if (sum > largest) largest = sum, winner = one;
+        }
+        label[i] = winner;
+    }
+}
+
+void cuda_argmax_similarity(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R_, int64_t r, int64_t dims,
+                            const eh_label *reference_label, const eh_similarity *similarity, eh_label *label)
+{
+    const eh_student s = eh_student_of(similarity->dof);
+    if (q)
+        enqueue(state_of(c), blocks_for(q, THREADS), THREADS, 0, argmax_similarity_each, F(Q), q, F(R_), r, dims,
+                L(reference_label), similarity->gaussian, s.power, (float)s.inverse, L(label));
 }

@@ -273,6 +273,12 @@ static void ref_scale(eh_compute *c, int64_t count, double a, eh_real *x)
     for (int64_t i = 0; i < count; i++) D(x)[i] *= a;
 }
 
+static void ref_multiply(eh_compute *c, int64_t count, const eh_real *x, eh_real *y)
+{
+    (void)c;
+    for (int64_t i = 0; i < count; i++) D(y)[i] *= D(x)[i];
+}
+
 static void ref_axpy(eh_compute *c, int64_t count, double a, const eh_real *x, eh_real *y)
 {
     (void)c;
@@ -422,6 +428,7 @@ const eh_compute_ops eh_compute_ref = {
     .copy = ref_copy,
     .copy_rows = ref_copy_rows,
     .scale = ref_scale,
+    .multiply = ref_multiply,
     .axpy = ref_axpy,
     .dot = ref_dot,
     .average = ref_average,
@@ -429,4 +436,5 @@ const eh_compute_ops eh_compute_ref = {
     .affinities = ref_affinities,
     .nearest = ref_nearest,
     .vote = eh_host_vote,
+    .argmax_similarity = eh_host_argmax_similarity,
 };

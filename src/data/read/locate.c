@@ -1,5 +1,5 @@
-/* Finds the files of a source: a file, a pair X,y, a folder of MNIST-named files or of shards, or
- * none (synthetic data). A folder may have its own train and test parts. */
+/* Finds the files of a source: a file, a pair X,y, a folder of MNIST-named files, of shards or of
+ * images, or none (synthetic data). A folder may have its own train and test parts. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -33,28 +33,39 @@ static bool find_in_folder(const char *folder, const char *name, char *path)
     return false;
 }
 
-/* Finds the files of a part in a folder. labeled false: leaves y_path empty. */
-static enhope_status find_folder_pair(enhope_context *ctx, const char *folder, const char *part, bool labeled,
-                                      char *x_path, char *y_path)
+static const char *idx_half(const char *part)
+{
+    return part && strcmp(part, "test") == 0 ? "t10k" : "train";
+}
+
+/* Finds the IDX file of the inputs of a part. */
+static bool find_inputs(const char *folder, const char *part, char *x_path)
 {
     static const char *const inputs[] = {"images-idx3-ubyte", "images.idx3-ubyte", "features-idx2-ubyte",
                                          "features.idx2-ubyte"};
+    char name[64];
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        snprintf(name, sizeof name, "%s-%s", idx_half(part), inputs[i]);
+        if (find_in_folder(folder, name, x_path)) return true;
+    }
+    return false;
+}
+
+/* Finds the IDX files of a part in a folder. labeled false: leaves y_path empty. */
+static enhope_status find_folder_pair(enhope_context *ctx, const char *folder, const char *part, bool labeled,
+                                      char *x_path, char *y_path)
+{
     static const char *const labels[] = {"labels-idx1-ubyte", "labels.idx1-ubyte"};
-    const char *half = part && strcmp(part, "test") == 0 ? "t10k" : "train";
+    const char *half = idx_half(part);
     char name[64];
     bool found = false;
     *y_path = '\0';
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs && !found; i++) {
-        snprintf(name, sizeof name, "%s-%s", half, inputs[i]);
-        found = find_in_folder(folder, name, x_path);
-    }
-    if (!found)
+    if (!find_inputs(folder, part, x_path))
         return eh_fail(ctx, ENHOPE_ERROR_IO,
                        "%s: is a folder without %s-images-idx3-ubyte or %s-features-idx2-ubyte (or these with .gz), "
-                       "and without shards.json",
+                       "without shards.json, and without images (PNG or JPEG files in a folder for each class)",
                        folder, half, half);
     if (!labeled) return ENHOPE_OK;
-    found = false;
     for (size_t i = 0; i < sizeof labels / sizeof *labels && !found; i++) {
         snprintf(name, sizeof name, "%s-%s", half, labels[i]);
         found = find_in_folder(folder, name, y_path);
@@ -113,6 +124,11 @@ static enhope_status locate_folder(enhope_context *ctx, const enhope_source *sou
     const bool labeled = eh_source_labeled(source);
     if (find_shards(source->path, part, at->x_path, &at->parts)) {
         at->kind = EH_SHARDED;
+        return ENHOPE_OK;
+    }
+    if (!find_inputs(source->path, NULL, at->x_path) && !find_inputs(source->path, "test", at->x_path) &&
+        eh_images_find(source->path, part, at->x_path, &at->parts)) {
+        at->kind = EH_IMAGES;
         return ENHOPE_OK;
     }
     at->parts = at->pair = true;

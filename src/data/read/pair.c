@@ -57,8 +57,11 @@ static enhope_status take(enhope_context *ctx, eh_sink *sink, const eh_matrix *x
 
 void eh_pair_open(eh_pair *p, const char *x_name, const char *y_name, bool resident, eh_sink *to)
 {
-    *p = (eh_pair){
-        .sink = {.take = take, .from = to->from}, .to = to, .x_name = x_name, .y_name = y_name, .resident = resident};
+    *p = (eh_pair){.sink = {.take = take, .from = to->from, .resident = to->resident},
+                   .to = to,
+                   .x_name = x_name,
+                   .y_name = y_name,
+                   .resident = resident};
 }
 
 enhope_status eh_pair_finish(enhope_context *ctx, eh_pair *p, enhope_dataset *data)

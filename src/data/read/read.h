@@ -37,9 +37,15 @@ typedef struct eh_text {
 
 /* Skips a byte order mark; fails on an empty file. */
 enhope_status eh_text_open(enhope_context *ctx, const char *path, eh_text *text);
+/* The same for an open stream, which the text closes, also on failure. */
+enhope_status eh_text_open_stream(enhope_context *ctx, const eh_stream *stream, eh_text *text);
 /* Reads more text: moves the unread part to the front and grows a full buffer. Sets `end` if there
  * is no more. */
 enhope_status eh_text_more(enhope_context *ctx, eh_text *text);
+/* A text without a stream, which arrives in chunks. name must outlive it. */
+enhope_status eh_text_open_chunks(enhope_context *ctx, const char *name, eh_text *text);
+/* Adds text after the unread part, which moves to the front. */
+enhope_status eh_text_append(enhope_context *ctx, eh_text *text, const char *bytes, size_t size);
 /* Estimates how many more items the rest of the text contains, from the `items` read so far; at
  * least 1. */
 int64_t eh_text_guess(const eh_text *text, int64_t items);
@@ -96,6 +102,7 @@ typedef struct eh_sink {
     int64_t rows;     /* number of rows in the source; 0: unknown */
     int64_t reserve;  /* rows to reserve memory for; 0: unknown */
     bool ordered;     /* class numbers are final */
+    bool resident;    /* set by the sink: all rows stay in memory, and so may texts of columns */
     /* Set by the sink: */
     int64_t skip; /* leading rows to skip; a reader that can seek starts after them and sets it to 0 */
     bool full;    /* no more rows are needed */
@@ -121,11 +128,36 @@ typedef struct eh_array {
     bool fortran; /* column-major: the first index varies fastest */
     int rank;     /* 1..EH_RANK */
     int64_t shape[EH_RANK];
+    double *offset; /* (H) subtracted from the inputs before they become float; NULL: none */
 } eh_array;
 
+/* Centers of columns whose differences are lost if their values become float (centers.c). */
+typedef struct eh_column_sums eh_column_sums;
+typedef struct eh_centers {
+    eh_column_sums *column; /* (H) */
+    int64_t H;
+} eh_centers;
+enhope_status eh_centers_open(enhope_context *ctx, int64_t H, eh_centers *c);
+/* Adds a value of column j. */
+void eh_centers_add(eh_centers *c, int64_t j, double value);
+/* *offset (H): the centers of such columns, 0 of others; NULL: there are none. */
+enhope_status eh_centers_find(enhope_context *ctx, const eh_centers *c, double **offset);
+void eh_centers_close(eh_centers *c);
+/* The same from an encoding, if it has H numbers. */
+enhope_status eh_centers_of(enhope_context *ctx, const eh_encoding *encoding, int64_t H, double **offset);
+/* Gives data the encoding with these offsets, if there are any; like: the one they are from, or
+ * NULL. */
+enhope_status eh_centers_describe(enhope_context *ctx, const double *offset, const eh_encoding *like,
+                                  enhope_dataset *data);
+
+/* Sets the offsets of an array: those of an encoding, else (NULL) those found in the values that
+ * are next in the stream. *read: the stream has been read. */
+enhope_status eh_array_center(enhope_context *ctx, eh_array *a, eh_stream *s, const eh_encoding *encoding, bool *read);
 /* Passes rows (first index) of inputs (the other indices) to the sink. Fails if data follows them
- * in the stream. uint8 and booleans stay bytes; all other types become float. */
-enhope_status eh_array_rows(enhope_context *ctx, const eh_array *a, eh_stream *s, enhope_dataset *data, eh_sink *sink);
+ * in the stream. uint8 and booleans stay bytes; all other types become float. like: the encoding of
+ * the offsets, or NULL. */
+enhope_status eh_array_rows(enhope_context *ctx, const eh_array *a, eh_stream *s, const eh_encoding *like,
+                            enhope_dataset *data, eh_sink *sink);
 /* Reads the elements first .. first + n, which are next in the stream, as labels of n more samples.
  */
 enhope_status eh_array_labels(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t first, int64_t n,
@@ -145,8 +177,8 @@ enhope_status eh_array_check_pair(enhope_context *ctx, const eh_array *x, const 
 bool eh_array_is_bytes(const eh_array *a);
 /* True if the file has the layout of memory, so that conversion is a copy. */
 bool eh_array_is_direct(const eh_array *a);
-/* Converts count elements at raw to bytes or floats. */
-void eh_array_convert(const eh_array *a, const unsigned char *raw, int64_t count, void *to);
+/* Converts the elements first .. first + count, at raw, to bytes or floats. */
+void eh_array_convert(const eh_array *a, const unsigned char *raw, int64_t first, int64_t count, void *to);
 /* One element as an integer. */
 int64_t eh_array_integer(const eh_array *a, const unsigned char *raw);
 /* Element i, at p, as the text of a label: in `buffer` (a->size + EH_LABEL_TEXT bytes) or in place.
@@ -165,7 +197,11 @@ typedef struct eh_input {
     const struct eh_format *format;
     bool labeled;      /* false: labels are not needed */
     const char *label; /* CSV: name or 1-based index of the label column; "none"; NULL: found by name, else the last */
-    int64_t inputs;    /* CSV: a table with this many columns has no label column; 0: unknown */
+    eh_encoding *encoding;                    /* of the columns of a model, owned by the caller; NULL: fit one */
+    const struct enhope_table_options *table; /* CSV: NULL: all defaults */
+    const enhope_model *model;                /* CSV: the model of the encoding; NULL: none */
+    const char *split;     /* CSV: the split whose train part the encoding is fitted to; NULL: all rows */
+    int64_t limit;         /* CSV: the encoding is fitted to the first so many of these rows; 0: all */
     const char *variables; /* NPZ, MAT: "X,y", "X"; NULL: found by name or shape */
     const char *part;      /* "train", "test" or NULL */
     bool parts;            /* set by the reader: the file has its own train and test parts */
@@ -194,8 +230,8 @@ enhope_status eh_format_find(enhope_context *ctx, const char *path, const eh_for
 
 enum { EH_PATH = 4096 };
 typedef struct eh_located {
-    enum { EH_GENERATED, EH_SHARDED, EH_FILES } kind;
-    const char *x; /* the text after "synthetic:", the folder of shards, or the file of inputs */
+    enum { EH_GENERATED, EH_SHARDED, EH_IMAGES, EH_FILES } kind;
+    const char *x; /* the text after "synthetic:", the folder of shards or images, or the file of inputs */
     const char *y; /* file of labels; NULL: none */
     bool pair;     /* a file of inputs only, with or without y */
     bool parts;    /* the source has a train and a test part */
@@ -204,6 +240,26 @@ typedef struct eh_located {
 enhope_status eh_locate(enhope_context *ctx, const enhope_source *source, const char *part, eh_located *at);
 /* True if labels are needed: the label column is not "none". */
 bool eh_source_labeled(const enhope_source *source);
+
+/* ---- class_names.c: names of classes ---- */
+
+/* Replaces the names of the classes, which are numbers, by those in the file. */
+enhope_status eh_class_names_read(enhope_context *ctx, const char *path, enhope_dataset *data);
+
+/* ---- image_folder.c: folders of images ---- */
+
+typedef struct eh_images {
+    char **name; /* (n) paths below the folder, by class and name */
+    int64_t n, capacity;
+    eh_labels labels; /* of n samples; labels.n 0: the images are not in folders of classes */
+} eh_images;
+
+/* Finds the folder that has the images of a part, in path (EH_PATH); false: there are no images. */
+bool eh_images_find(const char *folder, const char *part, char *path, bool *parts);
+/* Lists the images of that folder. Warns of other files. The caller frees images (zeroed before),
+ * also after a failure. */
+enhope_status eh_images_list(enhope_context *ctx, const char *folder, eh_images *out);
+void eh_images_free(eh_images *images);
 
 /* ---- pair.c: a sink that adds labels from a second file ---- */
 
@@ -236,6 +292,9 @@ enhope_status eh_read_csv(enhope_context *ctx, eh_input *in, enhope_dataset *dat
 enhope_status eh_read_csv_labels(enhope_context *ctx, const char *path, eh_labels *labels); /* one column */
 enhope_status eh_read_libsvm(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink);
 enhope_status eh_read_mat(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink);
+/* A folder of images. model NULL: images are gray if all files are. */
+enhope_status eh_read_images(enhope_context *ctx, const char *folder, bool labeled, const enhope_model *model,
+                             enhope_dataset *data, eh_sink *sink);
 
 /* ../synthetic.c: "digits,n=6000,seed=1,part=train" or
  * "blobs,n=600,classes=3,inputs=5,spread=1,seed=1,part=train"; every key is optional; part: NULL,

@@ -1,387 +1,332 @@
-/* CSV and TSV: one sample per line, quoted fields as in RFC 4180, an optional header and an
- * optional label column.
+/* CSV and TSV: a table becomes frames of typed columns (data/table/table.h), and frames become rows
+ * of numbers by an encoding (data/frame/frame.h).
  *
- * The delimiter is the tab in *.tsv, otherwise the most frequent of , ; and tab in the first line.
- * The first line is a header if it contains a text outside the label column, or one of the words
- * label, class, target. */
-#include <float.h>
+ * With a model, its encoding is used. Otherwise one is fitted: to all training rows of a table of
+ * moderate size, which is then encoded from memory; to evenly spaced rows of a larger one, which is
+ * read again in chunks. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "data/read/read.h"
+#include "data/table/table.h"
 
-typedef struct field {
-    char *text; /* in the window, not terminated */
-    size_t length;
-    bool quoted;
-} field;
+enum {
+    WHOLE_VALUES = 1 << 22, /* a table of so many values is read at once: 32 MB */
+    SAMPLE_VALUES = 1 << 20 /* values of a larger table that the encoding is fitted to */
+};
 
-typedef struct csv {
-    eh_text text;
-    char delimiter;
-    int64_t line; /* first line of the record */
-    field *field; /* (fields) of the record */
-    int64_t fields, capacity;
-    int64_t columns, first_line; /* number of fields of every record, and the line that set it */
-    int64_t label;               /* label column, -1: none */
-    char **name;                 /* (columns) from the header, or NULL */
-} csv;
+/* A table on its way to a sink. */
+typedef struct reading {
+    eh_input *in;
+    eh_table table;
+    eh_encoding *fitted;         /* NULL: the encoding is that of a model */
+    const eh_encoding *encoding; /* the one in use */
+    eh_unseen *unseen;           /* (columns) */
+    eh_position_check position;
+    float *x; /* (capacity, H) rows on their way to the sink */
+    int64_t capacity;
+    enhope_dataset *data;
+    eh_sink *sink;
+} reading;
 
-/* ---- records ---- */
+/* ---- fitting ---- */
 
-static bool is_blank(const char *text, size_t length)
+/* True for a table of pixels: many columns of bytes. They are inputs as they are, so that images
+ * keep their shape although the pixels at the border are constant. */
+static bool is_pixels(const eh_schema *s)
 {
-    for (size_t i = 0; i < length; i++)
-        if (text[i] != ' ' && text[i] != '\r') return false;
-    return true;
-}
-
-static bool is_delimiter(const csv *f, char c)
-{
-    return f->delimiter ? c == f->delimiter : c == ',' || c == ';' || c == '\t';
-}
-
-/* Finds the length of the record at the window, without its newline; false if its end is not in the
- * window. */
-static bool find_end(const csv *f, size_t *length, int64_t *newlines, bool *open)
-{
-    const char *begin = f->text.buffer + f->text.at, *const end = f->text.buffer + f->text.used;
-    const char *newline = memchr(begin, '\n', (size_t)(end - begin));
-    const char *stop = newline ? newline : end;
-    *newlines = 0;
-    *open = false;
-    if (!memchr(begin, '"', (size_t)(stop - begin))) {
-        *length = (size_t)(stop - begin);
-        return newline != NULL;
+    enum { FEW_PIXELS = 64 };
+    int64_t inputs = 0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        const eh_column_schema *c = &s->column[j];
+        if (c->role != EH_ROLE_INPUT) continue;
+        if (c->type != EH_COLUMN_NUMBER || c->missing || !c->integers || c->minimum < 0 || c->maximum > 255)
+            return false;
+        inputs++;
     }
-    bool fresh = true; /* at the start of a field */
-    const char *at = begin;
-    for (; at < end && (*open || *at != '\n'); at++) {
-        if (*open) {
-            *newlines += *at == '\n';
-            if (*at == '"') *open = at + 1 < end && at[1] == '"' ? (at++, true) : false;
-        } else {
-            if (fresh && *at == '"') *open = true;
-            fresh = is_delimiter(f, *at);
+    return inputs >= FEW_PIXELS;
+}
+
+static enhope_status encode_pixels(enhope_context *ctx, reading *r)
+{
+    const eh_frame *frame = &r->table.frame;
+    char **name = NULL;
+    enhope_status status = ENHOPE_OK;
+    if (frame->named) EH_TRY(eh_new(ctx, "column names", frame->columns, sizeof *name, (void **)&name));
+    for (int64_t k = 0; name && k < frame->columns; k++) name[k] = frame->column[k].name;
+    EH_CHECK(eh_encoding_of_numbers(ctx, frame->columns, name, &r->fitted));
+    r->fitted->label_place = frame->label_place;
+    if (frame->label_name) EH_CHECK(eh_new_text(ctx, "the label's name", frame->label_name, &r->fitted->label));
+cleanup:
+    eh_free(name);
+    return status;
+}
+
+/* The training rows of a table of n rows; NULL: the first *count. label (n), in order of
+ * appearance. */
+static enhope_status find_training_rows(enhope_context *ctx, const eh_input *in, const eh_labels *labels, int64_t n,
+                                        int64_t **rows, int64_t *count)
+{
+    enhope_status status = ENHOPE_OK;
+    int32_t *rank = NULL, *label = NULL;
+    const bool labeled = labels->n == n && labels->c > 0;
+    *rows = NULL;
+    *count = n;
+    if (in->split && (labeled || !strchr(in->split, '.'))) {
+        if (labeled) {
+            EH_CHECK(eh_new(ctx, "classes", labels->c, sizeof *rank, (void **)&rank));
+            EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
+            EH_CHECK(eh_labels_rank(ctx, labels->name, labels->c, rank));
+            for (int64_t i = 0; i < n; i++) label[i] = labels->id[i] < 0 ? -1 : rank[labels->id[i]];
         }
+        EH_CHECK(eh_split_rows(ctx, in->split, "train", label, labels->c, n, rows, count));
     }
-    *length = (size_t)(at - begin);
-    return at < end;
+    if (in->limit > 0) *count = eh_min(*count, in->limit);
+cleanup:
+    eh_free(rank);
+    eh_free(label);
+    return status;
 }
 
-static enhope_status add_field(enhope_context *ctx, csv *f, field one)
+/* The rows of the frame that the caller has chosen by their numbers in the file. */
+static enhope_status find_chosen_rows(enhope_context *ctx, const eh_table *t, const enhope_table_options *o,
+                                      int64_t **rows, int64_t *count)
 {
-    if (f->fields == f->capacity) {
-        const int64_t capacity = f->capacity ? 2 * f->capacity : 64;
-        field *grown = eh_grow(f->field, (size_t)f->fields, (size_t)capacity, sizeof *grown);
-        if (!grown) return eh_fail_memory(ctx, "fields of a line", (size_t)capacity, sizeof *grown);
-        f->field = grown;
-        f->capacity = capacity;
+    enhope_status status;
+    uint8_t *chosen = NULL; /* (last + 1) */
+    int64_t last = 0;
+    for (int64_t i = 0; i < o->fit_count; i++) last = eh_max(last, o->fit[i]);
+    EH_CHECK(eh_new(ctx, "rows", last + 1, sizeof *chosen, (void **)&chosen));
+    EH_CHECK(eh_new(ctx, "rows", t->frame.n, sizeof **rows, (void **)rows));
+    for (int64_t i = 0; i < o->fit_count; i++)
+        if (o->fit[i] >= 0) chosen[o->fit[i]] = 1;
+    *count = 0;
+    for (int64_t i = 0; i < t->frame.n; i++) {
+        const int64_t row = t->kept && i < t->kept->n ? t->kept->row[i] : i;
+        if (row <= last && chosen[row]) (*rows)[(*count)++] = i;
     }
-    f->field[f->fields++] = one;
+cleanup:
+    eh_free(chosen);
+    return status;
+}
+
+static enhope_status fit(enhope_context *ctx, reading *r)
+{
+    int64_t *rows = NULL, n;
+    eh_table *t = &r->table;
+    if (is_pixels(&t->schema)) return encode_pixels(ctx, r);
+    if (t->frame.n == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are no samples", eh_csv_name(&t->csv));
+    const enhope_table_options *o = r->in->table;
+    enhope_status status = o && o->fit ? find_chosen_rows(ctx, t, o, &rows, &n)
+                                       : find_training_rows(ctx, r->in, &t->labels, t->frame.n, &rows, &n);
+    for (int64_t k = 0; !status && n == 1 && k < t->frame.columns; k++)
+        t->frame.column[k].varies = true; /* cannot be known */
+    if (!status) status = eh_encoding_fit(ctx, &t->frame, rows, n, &r->fitted);
+    eh_free(rows);
+    return status ? eh_fail_in(ctx, status, "%s", eh_csv_name(&t->csv)) : ENHOPE_OK;
+}
+
+/* The training rows among every stride-th row of the table; NULL: all of them. Rows that are
+ * skipped or dropped are not numbered, so that all rows are used if there may be some; the same
+ * holds for a split by classes, which needs all labels. */
+static enhope_status find_sampled_rows(enhope_context *ctx, const reading *r, int64_t stride, int64_t **rows,
+                                       int64_t *count)
+{
+    const eh_table *t = &r->table;
+    const eh_input *in = r->in;
+    const int64_t *fit = in->table ? in->table->fit : NULL;
+    enhope_status status = ENHOPE_OK;
+    int64_t *train = NULL, trained = fit ? in->table->fit_count : 0;
+    uint8_t *chosen = NULL; /* (rows of the table) */
+    *rows = NULL;
+    *count = t->frame.n;
+    if (t->rules.skip_bad || t->rules.missing == EH_MISSING_DROP) return ENHOPE_OK;
+    if (!fit && (!in->split || strchr(in->split, '.'))) return ENHOPE_OK;
+    if (!fit) EH_TRY(eh_split_rows(ctx, in->split, "train", NULL, 0, t->schema.rows, &train, &trained));
+    EH_CHECK(eh_new(ctx, "rows", t->schema.rows, sizeof *chosen, (void **)&chosen));
+    EH_CHECK(eh_new(ctx, "rows", t->frame.n, sizeof **rows, (void **)rows));
+    for (int64_t i = 0; i < trained; i++) {
+        const int64_t row = fit ? fit[i] : train[i];
+        if (row >= 0 && row < t->schema.rows) chosen[row] = 1;
+    }
+    *count = 0;
+    for (int64_t i = 0; i < t->frame.n; i++)
+        if (i * stride < t->schema.rows && chosen[i * stride]) (*rows)[(*count)++] = i;
+cleanup:
+    eh_free(train);
+    eh_free(chosen);
+    return status;
+}
+
+/* Reads evenly spaced rows and fits the encoding to them. */
+static enhope_status fit_sample(enhope_context *ctx, reading *r)
+{
+    eh_table *t = &r->table;
+    if (is_pixels(&t->schema)) return encode_pixels(ctx, r);
+    const int64_t rows = eh_max(SAMPLE_VALUES / t->frame.columns, 2), stride = (t->schema.rows + rows - 1) / rows;
+    eh_kept *kept = t->kept;
+    t->kept = NULL;
+    EH_TRY(eh_table_next(ctx, t, rows, stride));
+    for (int64_t j = 0; j < t->schema.columns; j++)
+        if (t->source[j] >= 0) {
+            const eh_column_schema *c = &t->schema.column[j];
+            t->frame.column[t->source[j]].varies = c->distinct > 1 || c->minimum < c->maximum;
+        }
+    t->kept = kept;
+    int64_t *chosen = NULL, n;
+    enhope_status status = find_sampled_rows(ctx, r, stride, &chosen, &n);
+    if (!status) status = eh_encoding_fit(ctx, &t->frame, n ? chosen : NULL, n ? n : t->frame.n, &r->fitted);
+    eh_free(chosen);
+    return status ? eh_fail_in(ctx, status, "%s", eh_csv_name(&t->csv)) : eh_table_rewind(ctx, t);
+}
+
+/* ---- rows ---- */
+
+static enhope_status open_rows(enhope_context *ctx, reading *r)
+{
+    r->encoding = r->fitted ? r->fitted : r->in->encoding;
+    const int64_t H = r->encoding->H;
+    r->capacity = EH_SINK_VALUES / eh_max(H, r->encoding->columns) + 1;
+    r->data->x = (eh_matrix){.kind = ENHOPE_F32, .H = H};
+    EH_TRY(eh_new(ctx, "unseen values", r->encoding->columns, sizeof *r->unseen, (void **)&r->unseen));
+    return eh_new(ctx, "values", r->capacity, (size_t)H * sizeof *r->x, (void **)&r->x);
+}
+
+/* Encodes the rows first .. first + n of the frame and passes them to the sink. */
+static enhope_status pass_rows(enhope_context *ctx, reading *r, const int64_t *rows, int64_t first, int64_t n)
+{
+    const eh_table *t = &r->table;
+    EH_TRY(eh_encode(ctx, r->encoding, &t->frame, rows, n, r->x, r->unseen));
+    const eh_matrix x = {.kind = ENHOPE_F32, .n = n, .H = r->encoding->H, .f32 = r->x};
+    r->sink->reserve = t->rows + (t->found ? eh_text_guess(&t->csv.text, t->rows) : 0);
+    return r->sink->take(ctx, r->sink, &x, t->schema.label >= 0 ? t->labels.id + first : NULL,
+                         eh_stream_share(&t->csv.text.stream));
+}
+
+/* ---- all rows ---- */
+
+/* Passes a frame of the whole table, in blocks. */
+static enhope_status pass_frame(enhope_context *ctx, reading *r)
+{
+    const int64_t n = r->table.frame.n;
+    enhope_status status = ENHOPE_OK;
+    int64_t *rows = NULL;
+    EH_TRY(eh_new(ctx, "rows", n, sizeof *rows, (void **)&rows));
+    for (int64_t i = 0; i < n; i++) rows[i] = i;
+    for (int64_t first = 0; first < n && !r->sink->full; first += r->capacity)
+        EH_CHECK(pass_rows(ctx, r, rows + first, first, eh_min(r->capacity, n - first)));
+cleanup:
+    eh_free(rows);
+    return status;
+}
+
+/* Reads and passes the table in chunks. */
+static enhope_status pass_chunks(enhope_context *ctx, reading *r)
+{
+    while (!r->sink->full) {
+        EH_TRY(eh_table_next(ctx, &r->table, r->capacity, 1));
+        if (r->table.frame.n == 0) break;
+        eh_position_count(&r->position, &r->table);
+        EH_TRY(pass_rows(ctx, r, NULL, 0, r->table.frame.n));
+    }
     return ENHOPE_OK;
 }
 
-/* Unquotes the field at `at` in place: doubled quotes become one. Moves *at to the delimiter or the
- * end. */
-static enhope_status unquote(enhope_context *ctx, const csv *f, char **at, const char *end, field *one)
+static enhope_status read_rows(enhope_context *ctx, reading *r)
 {
-    char *from = *at + 1, *to = *at;
-    *one = (field){.text = to, .quoted = true};
-    for (; from < end; from++) {
-        if (*from == '"') {
-            if (from + 1 < end && from[1] == '"')
-                from++;
-            else
+    eh_table *t = &r->table;
+    int64_t values;
+    const bool whole = !r->in->encoding && eh_mul(t->schema.rows, t->frame.columns, &values) && values <= WHOLE_VALUES;
+    if (whole) {
+        EH_TRY(eh_table_next(ctx, t, t->schema.rows, 1));
+        EH_TRY(fit(ctx, r));
+    } else if (!r->in->encoding) {
+        EH_TRY(fit_sample(ctx, r));
+    }
+    EH_TRY(open_rows(ctx, r));
+    EH_TRY(eh_position_open(ctx, t, &r->position));
+    return whole ? pass_frame(ctx, r) : pass_chunks(ctx, r);
+}
+
+/* ---- the end ---- */
+
+/* Warns of classes whose names differ only in case. */
+static void warn_case(enhope_context *ctx, const eh_labels *labels, const char *where)
+{
+    enum { MAX_CLASSES = 1000 };
+    for (int32_t k = 1; k < labels->c && labels->c <= MAX_CLASSES; k++)
+        for (int32_t i = 0; i < k; i++)
+            if (strcasecmp(labels->name[i], labels->name[k]) == 0) {
+                eh_log(ctx, ENHOPE_LOG_WARNING,
+                       "%s: '%.60s' and '%.60s' are two classes; write them alike if they are one", where,
+                       labels->name[i], labels->name[k]);
                 break;
-        }
-        *to++ = *from;
+            }
+}
+
+/* Moves names, classes, encoding and schema to the data set. */
+static enhope_status finish(enhope_context *ctx, reading *r)
+{
+    enhope_dataset *data = r->data;
+    eh_table *t = &r->table;
+    EH_TRY(eh_position_fail(ctx, &r->position, t));
+    eh_table_log(ctx, t);
+    if (r->in->encoding) eh_unseen_warn(ctx, r->encoding, r->unseen);
+    warn_case(ctx, &t->labels, eh_csv_name(&t->csv));
+    EH_TRY(eh_encoding_input_names(ctx, r->encoding, &data->input_name));
+    if (!eh_encoding_is_plain(r->encoding)) {
+        if (!r->fitted) EH_TRY(eh_encoding_copy(ctx, r->encoding, &r->fitted));
+        data->encoding = r->fitted;
+        r->fitted = NULL;
     }
-    one->length = (size_t)(to - one->text);
-    if (from < end) from++; /* the closing quote */
-    while (from < end && *from == ' ') from++;
-    if (from < end && *from != f->delimiter)
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
-                       "%s:%lld: text follows a closing quote: expected '%s' or the end of the line",
-                       f->text.stream.name, (long long)f->line, f->delimiter == '\t' ? "tab" : (char[2]){f->delimiter});
-    *at = from;
+    eh_labels_move_names(&t->labels, data);
+    if (!data->origin) return ENHOPE_OK;
+    eh_kept *kept = &data->origin->kept;
+    for (int64_t k = 0; k < kept->columns; k++)
+        EH_TRY(eh_new_text(ctx, "a column name", t->schema.column[t->schema.kept[k]].name, &kept->name[k]));
+    data->origin->schema = t->schema;
+    t->schema = (eh_schema){.label = EH_LABEL_NONE};
     return ENHOPE_OK;
-}
-
-static enhope_status split_record(enhope_context *ctx, csv *f, char *at, size_t length)
-{
-    char *end = at + length;
-    if (end > at && end[-1] == '\r') end--;
-    f->fields = 0;
-    for (;;) {
-        field one = {.text = at};
-        if (at < end && *at == '"') {
-            EH_TRY(unquote(ctx, f, &at, end, &one));
-        } else {
-            char *stop = at < end ? memchr(at, f->delimiter, (size_t)(end - at)) : NULL;
-            if (!stop) stop = end;
-            const char *last = stop;
-            while (one.text < last && *one.text == ' ') one.text++;
-            while (last > one.text && last[-1] == ' ') last--;
-            one.length = (size_t)(last - one.text);
-            at = stop;
-        }
-        EH_TRY(add_field(ctx, f, one));
-        if (at >= end) return ENHOPE_OK;
-        at++;
-    }
-}
-
-/* The most frequent candidate of the first record; a tie goes to the comma. */
-static char sniff_delimiter(const char *text, size_t length)
-{
-    int64_t count[3] = {0, 0, 0};
-    bool open = false;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"') open = !open;
-        if (!open) count[0] += text[i] == ',', count[1] += text[i] == ';', count[2] += text[i] == '\t';
-    }
-    return count[2] > count[0] && count[2] > count[1] ? '\t' : count[1] > count[0] ? ';' : ',';
-}
-
-/* Reads the next record that is not blank; *found is false at the end. */
-static enhope_status next_record(enhope_context *ctx, csv *f, bool *found)
-{
-    eh_text *t = &f->text;
-    for (;;) {
-        size_t length = 0;
-        int64_t newlines = 0;
-        bool open = false;
-        while (!find_end(f, &length, &newlines, &open) && !t->end) EH_TRY(eh_text_more(ctx, t));
-        if (open)
-            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s:%lld: a quoted field is not closed", t->stream.name,
-                           (long long)t->line);
-        if (t->at == t->used) break;
-        char *record = t->buffer + t->at;
-        f->line = t->line;
-        t->line += newlines + 1;
-        t->at += length + (t->at + length < t->used);
-        if (is_blank(record, length)) continue;
-        if (!f->delimiter) f->delimiter = sniff_delimiter(record, length);
-        *found = true;
-        return split_record(ctx, f, record, length);
-    }
-    *found = false;
-    return ENHOPE_OK;
-}
-
-/* ---- the header and the label column ---- */
-
-static bool is_name(const field *one, const char *name)
-{
-    return one->length == strlen(name) && strncasecmp(one->text, name, one->length) == 0;
-}
-
-/* Neither a number nor a missing value. */
-static bool is_text(const field *one)
-{
-    double value;
-    return one->length > 0 && !is_name(one, "?") && eh_number_parse(one->text, one->length, &value) == EH_NOT_NUMBER;
-}
-
-/* 1-based index as text, or 0. */
-static int64_t parse_index(const char *text)
-{
-    double value;
-    const bool ok = eh_number_parse(text, strlen(text), &value) == EH_NUMBER && value >= 1 && value < 1e15;
-    return ok && value == floor(value) ? (int64_t)value : 0;
-}
-
-static enhope_status keep_names(enhope_context *ctx, csv *f)
-{
-    EH_TRY(eh_new(ctx, "column names", f->fields, sizeof *f->name, (void **)&f->name));
-    for (int64_t j = 0; j < f->fields; j++) {
-        if (!eh_utf8_valid(f->field[j].text, f->field[j].length))
-            return eh_fail(ctx, ENHOPE_ERROR_DATA,
-                           "%s:%lld: the name of column %lld is not UTF-8 text: convert the file", f->text.stream.name,
-                           (long long)f->line, (long long)j + 1);
-        f->name[j] = eh_alloc(f->field[j].length + 1, 1);
-        if (!f->name[j]) return eh_fail_memory(ctx, "a column name", f->field[j].length + 1, 1);
-        memcpy(f->name[j], f->field[j].text, f->field[j].length);
-    }
-    return ENHOPE_OK;
-}
-
-/* From the first record: finds the label column and decides whether the record is a header. */
-static enhope_status decide_columns(enhope_context *ctx, csv *f, const char *label, int64_t inputs)
-{
-    static const char *const usual[] = {"label", "class", "target", "labels", "y"};
-    const bool none = label && strcmp(label, "none") == 0;
-    bool header = false;
-    f->columns = f->fields;
-    f->first_line = f->line;
-    f->label = none || (!label && f->fields == inputs) ? -1 : f->fields - 1;
-    if (label && !none) {
-        f->label = -1;
-        for (int64_t j = 0; j < f->fields && f->label < 0; j++)
-            if (f->field[j].length == strlen(label) && memcmp(f->field[j].text, label, strlen(label)) == 0)
-                f->label = j;
-        const int64_t index = parse_index(label);
-        header = f->label >= 0 && !index;
-        if (index) f->label = index <= f->fields ? index - 1 : -1;
-        if (f->label < 0)
-            return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                           "%s: no label column '%.60s': expected a name in line %lld or a number 1 to %lld",
-                           f->text.stream.name, label, (long long)f->line, (long long)f->fields);
-    }
-    for (int64_t j = 0; j < f->fields && !header; j++)
-        header = (j != f->label && is_text(&f->field[j])) || is_name(&f->field[j], "label") ||
-                 is_name(&f->field[j], "class") || is_name(&f->field[j], "target");
-    if (!header) return ENHOPE_OK;
-    if (!label) {
-        bool found = false;
-        for (size_t i = 0; i < sizeof usual / sizeof *usual && !found; i++)
-            for (int64_t j = 0; j < f->fields && !found; j++)
-                if (is_name(&f->field[j], usual[i])) f->label = j, found = true;
-    }
-    return keep_names(ctx, f);
-}
-
-/* ---- conversion of fields to numbers; the place to encode other types ---- */
-
-static enhope_status fail_field(enhope_context *ctx, const csv *f, int64_t j, const char *why)
-{
-    char column[128] = "";
-    if (f->name) snprintf(column, sizeof column, " ('%.60s')", f->name[j]);
-    return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s:%lld: column %lld%s: %s", f->text.stream.name, (long long)f->line,
-                   (long long)j + 1, column, why);
-}
-
-static enhope_status fail_number(enhope_context *ctx, const csv *f, int64_t j, eh_number_kind kind)
-{
-    const field *one = &f->field[j];
-    char why[128];
-    snprintf(why, sizeof why, kind == EH_NOT_NUMBER ? "'%.*s' is not a number" : "'%.*s' is not a finite number",
-             one->length < 40 ? (int)one->length : 40, one->text);
-    return fail_field(ctx, f, j, why);
-}
-
-/* Converts the current record to a row: numbers to x, its label to labels. */
-static enhope_status encode_record(enhope_context *ctx, csv *f, float *x, eh_labels *labels)
-{
-    if (f->fields != f->columns)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s:%lld: %lld fields, expected %lld (as in line %lld)",
-                       f->text.stream.name, (long long)f->line, (long long)f->fields, (long long)f->columns,
-                       (long long)f->first_line);
-    for (int64_t j = 0; j < f->fields; j++) {
-        const field *one = &f->field[j];
-        if (one->length == 0 && j != f->label) return fail_field(ctx, f, j, "the value is missing: expected a number");
-        if (j == f->label) {
-            const enhope_status status = eh_labels_add(ctx, labels, one->text, one->length);
-            if (status)
-                return eh_fail_in(ctx, status, "%s:%lld: column %lld", f->text.stream.name, (long long)f->line,
-                                  (long long)j + 1);
-            continue;
-        }
-        double value;
-        eh_number_kind kind = eh_number_parse(one->text, one->length, &value);
-        if (kind == EH_NUMBER && fabs(value) > (double)FLT_MAX) kind = EH_NOT_FINITE;
-        if (kind != EH_NUMBER) return fail_number(ctx, f, j, kind);
-        *x++ = (float)value;
-    }
-    return ENHOPE_OK;
-}
-
-static enhope_status open_csv(enhope_context *ctx, const char *path, csv *f)
-{
-    const size_t length = strlen(path);
-    *f = (csv){.label = -1};
-    EH_TRY(eh_text_open(ctx, path, &f->text));
-    const bool tsv = (length > 4 && strcasecmp(path + length - 4, ".tsv") == 0) ||
-                     (length > 7 && strcasecmp(path + length - 7, ".tsv.gz") == 0);
-    f->delimiter = tsv ? '\t' : '\0';
-    return ENHOPE_OK;
-}
-
-static void close_csv(csv *f)
-{
-    for (int64_t j = 0; f->name && j < f->columns; j++) eh_free(f->name[j]);
-    eh_free(f->name);
-    eh_free(f->field);
-    eh_text_close(&f->text);
-}
-
-/* Moves the names of the inputs to data. */
-static enhope_status move_names(enhope_context *ctx, csv *f, enhope_dataset *data)
-{
-    if (!f->name) return ENHOPE_OK;
-    EH_TRY(eh_new(ctx, "column names", data->x.H, sizeof *data->input_name, (void **)&data->input_name));
-    int64_t at = 0;
-    for (int64_t j = 0; j < f->columns; j++) {
-        if (j == f->label) continue;
-        data->input_name[at++] = f->name[j];
-        f->name[j] = NULL;
-    }
-    return ENHOPE_OK;
-}
-
-/* Rows read but not yet passed to the sink. */
-typedef struct rows {
-    float *x;            /* (capacity, H) */
-    int64_t n, capacity; /* rows in x */
-    int64_t total;       /* rows of the file so far */
-    eh_labels labels;    /* labels of these rows; class names of all */
-} rows;
-
-static enhope_status flush_rows(enhope_context *ctx, const csv *f, int64_t H, rows *r, eh_sink *sink)
-{
-    const eh_matrix x = {.kind = ENHOPE_F32, .n = r->n, .H = H, .f32 = r->x};
-    if (r->n == 0) return ENHOPE_OK;
-    sink->reserve = r->total + eh_text_guess(&f->text, r->total);
-    r->n = r->labels.n = 0;
-    return sink->take(ctx, sink, &x, f->label >= 0 ? r->labels.id : NULL, eh_stream_share(&f->text.stream));
-}
-
-/* Reads the current record and all after it. */
-static enhope_status read_records(enhope_context *ctx, csv *f, int64_t H, rows *r, eh_sink *sink)
-{
-    bool found = true;
-    r->capacity = EH_SINK_VALUES / H + 1;
-    EH_TRY(eh_new(ctx, "values", r->capacity, (size_t)H * sizeof *r->x, (void **)&r->x));
-    if (f->name) EH_TRY(next_record(ctx, f, &found));
-    while (found && !sink->full) {
-        if (r->n == r->capacity) {
-            EH_TRY(flush_rows(ctx, f, H, r, sink));
-            continue;
-        }
-        EH_TRY(encode_record(ctx, f, r->x + r->n * H, &r->labels));
-        r->n++;
-        r->total++;
-        EH_TRY(next_record(ctx, f, &found));
-    }
-    return sink->full ? ENHOPE_OK : flush_rows(ctx, f, H, r, sink);
 }
 
 enhope_status eh_read_csv(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink)
 {
     enhope_status status = ENHOPE_OK;
-    rows r = {.n = 0};
-    csv f;
-    bool found;
-    EH_TRY(open_csv(ctx, in->path, &f));
-    EH_CHECK(next_record(ctx, &f, &found));
-    if (!found) EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are only blank lines", f.text.stream.name));
-    EH_CHECK(decide_columns(ctx, &f, in->labeled ? in->label : "none", in->inputs));
-    const int64_t H = f.columns - (f.label >= 0);
-    if (H == 0)
-        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: line %lld has one column, the label: there are no inputs",
-                         f.text.stream.name, (long long)f.first_line));
-    data->x = (eh_matrix){.kind = ENHOPE_F32, .H = H};
-    EH_CHECK(read_records(ctx, &f, H, &r, sink));
-    EH_CHECK(move_names(ctx, &f, data));
-    eh_labels_move_names(&r.labels, data);
+    reading r = {.in = in, .data = data, .sink = sink};
+    EH_CHECK(eh_table_open(ctx, in, &r.table));
+    if (sink->resident) {
+        EH_CHECK(eh_new(ctx, "a data set", 1, sizeof *data->origin, (void **)&data->origin));
+        eh_kept *kept = &data->origin->kept;
+        EH_CHECK(eh_new(ctx, "column names", r.table.schema.kept_columns, sizeof *kept->name, (void **)&kept->name));
+        kept->columns = r.table.schema.kept_columns;
+        r.table.kept = kept;
+    }
+    EH_CHECK(read_rows(ctx, &r));
+    EH_CHECK(finish(ctx, &r));
 cleanup:
+    eh_encoding_free(r.fitted);
+    eh_position_free(&r.position);
+    eh_free(r.unseen);
     eh_free(r.x);
-    eh_labels_free(&r.labels);
-    close_csv(&f);
+    eh_table_close(&r.table);
     return status;
+}
+
+/* ---- labels alone ---- */
+
+static bool is_text(const eh_field *one)
+{
+    double value;
+    return !eh_field_missing(one->text, one->length) &&
+           eh_number_parse(one->text, one->length, &value) == EH_NOT_NUMBER;
+}
+
+static bool is_name(const eh_field *one)
+{
+    static const char *const names[] = {"label", "labels", "class", "target"};
+    for (int i = 0; i < 4; i++)
+        if (one->length == strlen(names[i]) && strncasecmp(one->text, names[i], one->length) == 0) return true;
+    return false;
 }
 
 /* A file of labels only. Its first line is a header if it is label, class, target or labels, or a
@@ -389,32 +334,30 @@ cleanup:
 enhope_status eh_read_csv_labels(enhope_context *ctx, const char *path, eh_labels *labels)
 {
     enhope_status status = ENHOPE_OK;
-    csv f;
+    eh_csv f;
     bool found, first = true, first_text = false;
-    EH_TRY(open_csv(ctx, path, &f));
-    EH_CHECK(next_record(ctx, &f, &found));
+    EH_TRY(eh_csv_open(ctx, path, NULL, '\0', &f));
+    EH_CHECK(eh_csv_next(ctx, &f, &found));
     for (; found; first = false) {
-        const field *one = &f.field[0];
+        const eh_field *one = &f.field[0];
         if (f.fields != 1)
-            EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s:%lld: %lld fields, expected 1 (a label)", f.text.stream.name,
+            EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA, "%s:%lld: %lld fields, expected 1 (a label)", eh_csv_name(&f),
                              (long long)f.line, (long long)f.fields));
-        const bool named =
-            is_name(one, "label") || is_name(one, "labels") || is_name(one, "class") || is_name(one, "target");
         if (labels->n == 1 && first_text && !is_text(one)) { /* the text before this number was a header */
             eh_labels_free(labels);
             first_text = false;
         }
-        if (!(first && named)) {
+        if (!(first && is_name(one))) {
             if (labels->n == 0) first_text = is_text(one);
             status = eh_labels_add(ctx, labels, one->text, one->length);
             if (status) {
-                eh_fail_in(ctx, status, "%s:%lld", f.text.stream.name, (long long)f.line);
+                eh_fail_in(ctx, status, "%s:%lld", eh_csv_name(&f), (long long)f.line);
                 goto cleanup;
             }
         }
-        EH_CHECK(next_record(ctx, &f, &found));
+        EH_CHECK(eh_csv_next(ctx, &f, &found));
     }
 cleanup:
-    close_csv(&f);
+    eh_csv_close(&f);
     return status;
 }

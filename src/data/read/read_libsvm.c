@@ -2,8 +2,8 @@
  *
  *   LABEL INDEX:VALUE INDEX:VALUE ...   # comment
  *
- * Indices start at 1 and ascend; qid:N is ignored. The data stays sparse; H is the largest index.
- */
+ * Indices start at 1 and ascend; qid:N is ignored with a warning. The data stays sparse; H is the
+ * largest index. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,8 @@ typedef struct libsvm {
     int32_t *column;    /* (capacity) */
     float *value;       /* (capacity) */
     int64_t n, row_capacity, count, capacity, H;
-    int64_t total; /* rows of the file so far */
+    int64_t total;   /* rows of the file so far */
+    int64_t queries; /* fields qid:N */
     bool labeled;
     eh_labels labels;
     eh_sink *sink;
@@ -67,7 +68,10 @@ static enhope_status grow_values(enhope_context *ctx, libsvm *f)
 static enhope_status parse_pair(enhope_context *ctx, libsvm *f, const char *token, size_t length, const char *colon)
 {
     const size_t before = (size_t)(colon - token);
-    if (before == 3 && memcmp(token, "qid", 3) == 0) return ENHOPE_OK;
+    if (before == 3 && memcmp(token, "qid", 3) == 0) {
+        f->queries++;
+        return ENHOPE_OK;
+    }
     int64_t index = 0;
     for (const char *p = token; p < colon; p++) {
         if (*p < '0' || *p > '9') return fail_token(ctx, f, token, length, "is invalid: expected INDEX:VALUE");
@@ -162,6 +166,9 @@ enhope_status eh_read_libsvm(enhope_context *ctx, eh_input *in, enhope_dataset *
     EH_TRY(eh_text_open(ctx, in->path, &f.text));
     EH_CHECK(parse_lines(ctx, &f));
     data->x.H = f.H;
+    if (f.queries)
+        eh_log(ctx, ENHOPE_LOG_WARNING, "%s: ignored %lld field%s qid: the groups of samples for ranking are not used",
+               in->path, (long long)f.queries, f.queries == 1 ? "" : "s");
     eh_labels_move_names(&f.labels, data);
 cleanup:
     eh_free(f.row_start);

@@ -161,7 +161,28 @@ static layout find_layout(const eh_mat_variable *x, const eh_mat_variable *y)
     return (layout){b, a * c, a, c, a, 1, a * b};
 }
 
-static enhope_status load_dense(enhope_context *ctx, const eh_mat_values *from, const layout *l, enhope_dataset *data)
+/* Position in the array of input j of sample i. */
+static int64_t position(const layout *l, int64_t i, int64_t j)
+{
+    return i * l->sample + j / l->columns * l->row + j % l->columns * l->column;
+}
+
+/* The offsets (H) of the encoding, else (NULL) those of columns that float cannot resolve. */
+static enhope_status find_offsets(enhope_context *ctx, const eh_mat_values *from, const layout *l,
+                                  const eh_encoding *encoding, double **offset)
+{
+    eh_centers centers;
+    if (encoding) return eh_centers_of(ctx, encoding, l->H, offset);
+    EH_TRY(eh_centers_open(ctx, l->H, &centers));
+    for (int64_t i = 0; i < l->n; i++)
+        for (int64_t j = 0; j < l->H; j++) eh_centers_add(&centers, j, value_at(from, position(l, i, j)));
+    const enhope_status status = eh_centers_find(ctx, &centers, offset);
+    eh_centers_close(&centers);
+    return status;
+}
+
+static enhope_status load_dense(enhope_context *ctx, const eh_mat_values *from, const layout *l,
+                                const eh_encoding *encoding, double **offset, enhope_dataset *data)
 {
     const bool bytes = from->kind == 'u' && from->size == 1;
     int64_t count;
@@ -169,16 +190,15 @@ static enhope_status load_dense(enhope_context *ctx, const eh_mat_values *from, 
     EH_TRY(eh_new(ctx, "values", count, bytes ? 1 : sizeof(float), &data->owned[0]));
     uint8_t *u8 = data->owned[0];
     float *f32 = data->owned[0];
-    int64_t t = 0;
-    for (int64_t i = 0; i < l->n; i++)
-        for (int64_t r = 0; r < l->rows; r++)
-            for (int64_t q = 0; q < l->columns; q++, t++) {
-                const int64_t at = i * l->sample + r * l->row + q * l->column;
-                if (bytes)
-                    u8[t] = ((const uint8_t *)from->data)[at];
-                else
-                    f32[t] = (float)value_at(from, at);
-            }
+    if (!bytes) EH_TRY(find_offsets(ctx, from, l, encoding, offset));
+    for (int64_t i = 0, t = 0; i < l->n; i++)
+        for (int64_t j = 0; j < l->H; j++, t++) {
+            const int64_t at = position(l, i, j);
+            if (bytes)
+                u8[t] = ((const uint8_t *)from->data)[at];
+            else
+                f32[t] = (float)(value_at(from, at) - (*offset ? (*offset)[j] : 0));
+        }
     data->x = (eh_matrix){.kind = bytes ? ENHOPE_U8 : ENHOPE_F32, .n = l->n, .H = l->H};
     if (bytes)
         data->x.u8 = u8;
@@ -237,13 +257,13 @@ static enhope_status load_sparse(enhope_context *ctx, const mat *m, const eh_mat
 }
 
 static enhope_status load_inputs(enhope_context *ctx, const mat *m, const eh_mat_variable *x, const eh_mat_variable *y,
-                                 enhope_dataset *data)
+                                 const eh_encoding *encoding, double **offset, enhope_dataset *data)
 {
     const layout l = find_layout(x, y);
     eh_mat_values values;
     EH_TRY(read_values(ctx, m, x, &values));
     const enhope_status status = x->sparse ? load_sparse(ctx, m, x, &values, y && y->count != x->side[0], data)
-                                           : load_dense(ctx, &values, &l, data);
+                                           : load_dense(ctx, &values, &l, encoding, offset, data);
     m->op->free(&values);
     if (status || x->rank < 3) return status;
     int64_t side = 1;
@@ -364,18 +384,21 @@ enhope_status eh_read_mat(enhope_context *ctx, eh_input *in, enhope_dataset *dat
     const char *path = in->path, *variables = in->variables;
     const eh_mat_variable *x = NULL, *y = NULL;
     mat m = {.path = path};
+    double *offset = NULL;
     EH_TRY(eh_mat_check(ctx, path));
     EH_TRY(find_table(ctx, path, &m.op));
     m.file = m.op->open(path);
     if (!m.file) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: cannot be read as a MATLAB file", path);
     EH_CHECK(list_variables(ctx, &m));
     EH_CHECK(variables ? find_named(ctx, &m, variables, &x, &y) : find_by_shape(ctx, &m, &x, &y));
-    EH_CHECK(load_inputs(ctx, &m, x, y, data));
+    EH_CHECK(load_inputs(ctx, &m, x, y, in->encoding, &offset, data));
     if (in->labeled && (y || x->rank == 3)) EH_CHECK(load_labels(ctx, &m, x, y, data));
     EH_CHECK(load_names(ctx, &m, data));
+    EH_CHECK(eh_centers_describe(ctx, offset, in->encoding, data));
     sink->ordered = true;
     EH_CHECK(sink->take(ctx, sink, &data->x, data->label, 1));
 cleanup:
+    eh_free(offset);
     eh_free(m.variable);
     m.op->close(m.file);
     return status;

@@ -108,7 +108,7 @@ static enhope_status take(enhope_context *ctx, eh_sink *sink, const eh_matrix *x
 
 void eh_memory_open(eh_memory *m, enhope_dataset *data)
 {
-    *m = (eh_memory){.sink = {.take = take}, .data = data};
+    *m = (eh_memory){.sink = {.take = take, .resident = true}, .data = data};
 }
 
 enhope_status eh_memory_finish(enhope_context *ctx, eh_memory *m)

@@ -14,7 +14,8 @@
 enum {
     MAX_STEP = 1 << 30, /* maximum bytes per gzread */
     GZ_BUFFER = 1 << 17,
-    TEXT_BUFFER = 1 << 18 /* bytes of a text window, unless a line is longer */
+    TEXT_BUFFER = 1 << 18, /* bytes of a text window, unless a line is longer */
+    MAX_PENDING = 1 << 26  /* maximum bytes of a text that arrives in chunks and has no complete record */
 };
 
 static enhope_status gz_read(enhope_context *ctx, eh_stream *s, void *to, size_t want, size_t *got)
@@ -107,8 +108,15 @@ void eh_stream_close(eh_stream *s)
 
 enhope_status eh_text_open(enhope_context *ctx, const char *path, eh_text *text)
 {
+    eh_stream s = {.name = NULL};
     *text = (eh_text){.line = 1};
-    EH_TRY(eh_stream_open(ctx, path, &text->stream));
+    EH_TRY(eh_stream_open(ctx, path, &s));
+    return eh_text_open_stream(ctx, &s, text);
+}
+
+enhope_status eh_text_open_stream(enhope_context *ctx, const eh_stream *stream, eh_text *text)
+{
+    *text = (eh_text){.line = 1, .stream = *stream};
     enhope_status status = eh_new(ctx, "a text buffer", TEXT_BUFFER, 1, (void **)&text->buffer);
     if (!status) {
         text->capacity = TEXT_BUFFER;
@@ -143,6 +151,39 @@ enhope_status eh_text_more(enhope_context *ctx, eh_text *text)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: contains NUL bytes: expected a text file", text->stream.name);
     text->end = text->used + got < text->capacity;
     text->used += got;
+    return ENHOPE_OK;
+}
+
+/* ---- a text that arrives in chunks ---- */
+
+enhope_status eh_text_open_chunks(enhope_context *ctx, const char *name, eh_text *text)
+{
+    *text = (eh_text){.line = 1, .stream = {.name = name, .left = -1}};
+    EH_TRY(eh_new(ctx, "a text buffer", TEXT_BUFFER, 1, (void **)&text->buffer));
+    text->capacity = TEXT_BUFFER;
+    return ENHOPE_OK;
+}
+
+enhope_status eh_text_append(enhope_context *ctx, eh_text *text, const char *bytes, size_t size)
+{
+    if (memchr(bytes, '\0', size))
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: contains NUL bytes: expected text", text->stream.name);
+    memmove(text->buffer, text->buffer + text->at, text->used - text->at);
+    text->used -= text->at;
+    text->at = 0;
+    size_t capacity = text->capacity;
+    while (capacity - text->used < size && capacity < MAX_PENDING) capacity *= 2;
+    if (capacity - text->used < size)
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s:%lld: a record has more than %d bytes; close its quotes",
+                       text->stream.name, (long long)text->line, MAX_PENDING);
+    if (capacity > text->capacity) {
+        char *grown = eh_grow(text->buffer, text->capacity, capacity, 1);
+        if (!grown) return eh_fail_memory(ctx, "a line of text", capacity, 1);
+        text->buffer = grown;
+        text->capacity = capacity;
+    }
+    memcpy(text->buffer + text->used, bytes, size);
+    text->used += size;
     return ENHOPE_OK;
 }
 

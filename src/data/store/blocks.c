@@ -50,11 +50,8 @@ enhope_status enhope_dataset_block(enhope_context *ctx, const enhope_dataset *da
         block->label = b.label;
         b.label = NULL;
     }
-    block->c = data->class_name ? data->c : 0;
-    EH_CHECK(eh_new_names(ctx, "names", data->class_name, data->c, &block->class_name));
-    EH_CHECK(eh_new_names(ctx, "names", data->input_name, data->x.H, &block->input_name));
-    block->image_rows = data->image_rows;
-    block->image_columns = data->image_columns;
+    EH_CHECK(eh_dataset_describe(ctx, data, block));
+    block->first = data->first + first;
     *out = block;
     block = NULL;
 cleanup:

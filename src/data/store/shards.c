@@ -22,6 +22,7 @@ void eh_shards_free(eh_shards *s)
 {
     eh_free(s->source);
     eh_names_free(s->input_name, s->H);
+    eh_encoding_free(s->encoding);
     eh_labels_free(&s->labels);
     eh_free(s->shard);
     *s = (eh_shards){.n = 0};
@@ -90,9 +91,12 @@ static void put_shard(FILE *out, const eh_shard *shard)
     fputs("]}", out);
 }
 
-static void put_shards(FILE *out, const eh_shards *s)
+/* columns: the encoding as JSON, or NULL. */
+static void put_shards(FILE *out, const eh_shards *s, const char *columns)
 {
-    fprintf(out, "{\n  \"format\": \"" EH_SHARDS_FORMAT "\",\n  \"version\": %d,\n  \"source\": ", EH_SHARDS_VERSION);
+    const bool encoded = s->encoding && !eh_encoding_is_identity(s->encoding);
+    fprintf(out, "{\n  \"format\": \"" EH_SHARDS_FORMAT "\",\n  \"version\": %d,\n  \"source\": ",
+            encoded ? EH_SHARDS_ENCODED : EH_SHARDS_VERSION);
     put_text(out, s->source);
     fprintf(out,
             ",\n  \"samples\": %lld,\n  \"inputs\": %lld,\n  \"kind\": \"%s\",\n  \"stored\": %lld,\n  \"image\": ",
@@ -103,6 +107,7 @@ static void put_shards(FILE *out, const eh_shards *s)
         fputs("null", out);
     put_names(out, "labels", s->labels.name, s->labels.c);
     put_names(out, "input_names", s->input_name, s->input_name ? s->H : 0);
+    if (columns) fprintf(out, ",\n  \"columns\": %s", columns);
     fputs(",\n  \"shards\": [", out);
     for (int64_t i = 0; i < s->shards; i++) {
         fputs(i ? ",\n    " : "\n    ", out);
@@ -114,13 +119,14 @@ static void put_shards(FILE *out, const eh_shards *s)
 enhope_status eh_shards_save(enhope_context *ctx, const eh_shards *s, const char *folder, const char *name)
 {
     enhope_status status = ENHOPE_OK;
-    char path[EH_PATH], *text = NULL;
+    char path[EH_PATH], *text = NULL, *columns = NULL;
     size_t length = 0;
     eh_atomic_file file;
     EH_TRY(eh_shards_path(ctx, folder, name, path));
+    if (s->encoding) EH_TRY(eh_encoding_print(ctx, s->encoding, &columns));
     FILE *out = open_memstream(&text, &length);
-    if (!out) return eh_fail_memory(ctx, "the list of shards", (size_t)s->shards, sizeof *s->shard);
-    put_shards(out, s);
+    if (!out) EH_CHECK(eh_fail_memory(ctx, "the list of shards", (size_t)s->shards, sizeof *s->shard));
+    put_shards(out, s, columns);
     const bool failed = ferror(out);
     if (fclose(out) != 0 || failed)
         EH_CHECK(eh_fail_memory(ctx, "the list of shards", (size_t)s->shards, sizeof *s->shard));
@@ -129,6 +135,7 @@ enhope_status eh_shards_save(enhope_context *ctx, const eh_shards *s, const char
     EH_CHECK(eh_atomic_commit(ctx, path, &file));
 cleanup:
     free(text);
+    eh_free(columns);
     return status;
 }
 
@@ -188,6 +195,18 @@ static enhope_status parse_input_names(enhope_context *ctx, const char *path, co
         if (!cJSON_IsString(item)) return fail_json(ctx, path, "the name of an input is not text");
         EH_TRY(eh_new_text(ctx, "an input's name", item->valuestring, &s->input_name[j++]));
     }
+    return ENHOPE_OK;
+}
+
+static enhope_status parse_columns(enhope_context *ctx, const char *path, const cJSON *columns, eh_shards *s)
+{
+    if (!columns || cJSON_IsNull(columns)) return ENHOPE_OK;
+    char *text = cJSON_PrintUnformatted(columns);
+    if (!text) return eh_fail_memory(ctx, "columns", 1, 1);
+    const enhope_status status = eh_encoding_parse(ctx, text, "'columns'", &s->encoding);
+    cJSON_free(text);
+    if (status) return eh_fail_in(ctx, status == ENHOPE_ERROR_MODEL ? ENHOPE_ERROR_FORMAT : status, "%s", path);
+    if (s->encoding->H != s->H) return fail_json(ctx, path, "'columns' does not match the number of inputs");
     return ENHOPE_OK;
 }
 
@@ -267,9 +286,9 @@ static enhope_status parse_all(enhope_context *ctx, const char *path, const cJSO
     if (!cJSON_IsString(format) || strcmp(format->valuestring, EH_SHARDS_FORMAT) != 0)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is not a list of shards: expected \"format\": \"%s\"", path,
                        EH_SHARDS_FORMAT);
-    if (!parse_size(all, "version", &version) || version != EH_SHARDS_VERSION)
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: unknown version of the list: expected %d", path,
-                       EH_SHARDS_VERSION);
+    if (!parse_size(all, "version", &version) || (version != EH_SHARDS_VERSION && version != EH_SHARDS_ENCODED))
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: unknown version of the list: expected %d or %d", path,
+                       EH_SHARDS_VERSION, EH_SHARDS_ENCODED);
     while (k < 3 && !(cJSON_IsString(kind) && strcmp(kind->valuestring, kinds[k]) == 0)) k++;
     if (k == 3) return fail_json(ctx, path, "the kind is not uint8, float32 or sparse");
     s->kind = (enhope_kind)k;
@@ -281,6 +300,7 @@ static enhope_status parse_all(enhope_context *ctx, const char *path, const cJSO
     EH_TRY(parse_image(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "image"), s));
     EH_TRY(parse_labels(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "labels"), &s->labels));
     EH_TRY(parse_input_names(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "input_names"), s));
+    EH_TRY(parse_columns(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "columns"), s));
     return parse_shards(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "shards"), s);
 }
 

@@ -16,7 +16,8 @@
 #define EH_SHARDS_NAME    "shards.json"
 #define EH_SHARDS_PARTIAL "shards.partial.json"
 #define EH_SHARDS_FORMAT  "enhope shards"
-enum { EH_SHARDS_VERSION = 1, EH_SHARD_FILES = 4, EH_SHARD_NAME = 32 };
+enum { EH_SHARDS_VERSION = 1, EH_SHARDS_ENCODED = 2 }; /* encoded: with columns that are not plain numbers */
+enum { EH_SHARD_FILES = 4, EH_SHARD_NAME = 32 };
 
 /* File name suffixes by array (EH_VALUES ...), dense and sparse. */
 extern const char *const eh_shard_ends[2][EH_ARRAYS];
@@ -35,9 +36,10 @@ typedef struct eh_shards {
     enhope_kind kind;
     int64_t n, H, stored;
     int64_t image_rows, image_columns;
-    eh_labels labels;  /* class names by their index in the files; none: unlabeled */
-    char **input_name; /* (H), or NULL */
-    eh_shard *shard;   /* (shards) */
+    eh_labels labels;      /* class names by their index in the files; none: unlabeled */
+    char **input_name;     /* (H), or NULL */
+    eh_encoding *encoding; /* of the columns that became inputs; NULL: of H plain numbers */
+    eh_shard *shard;       /* (shards) */
     int64_t shards, capacity;
 } eh_shards;
 

@@ -59,6 +59,7 @@ void eh_block_free(eh_block *b)
 void eh_array_file_free(eh_array_file *file)
 {
     eh_free(file->path);
+    eh_free(file->a.offset);
     *file = (eh_array_file){.path = NULL};
 }
 
@@ -149,7 +150,8 @@ static enhope_status read_array(enhope_context *ctx, const eh_array_file *f, int
         const int64_t n = count - done < step ? count - done : step;
         EH_CHECK(read_raw(ctx, f, fd, at + done, n, raw));
         if (type == TO_VALUES) {
-            eh_array_convert(&f->a, raw, n, (char *)to + (size_t)done * (eh_array_is_bytes(&f->a) ? 1 : sizeof(float)));
+            const size_t width = eh_array_is_bytes(&f->a) ? 1 : sizeof(float);
+            eh_array_convert(&f->a, raw, at + done, n, (char *)to + (size_t)done * width);
             continue;
         }
         for (int64_t i = 0; i < n; i++) {

@@ -36,6 +36,9 @@ enhope_status eh_store_from_dataset(enhope_context *ctx, const enhope_dataset *d
  * are compressed or in column-major order. */
 enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const char *y_path, enhope_dataset *data,
                                  eh_store **out);
+/* Centers the columns that float cannot resolve, for data just opened so: with the offsets of an
+ * encoding, else (NULL) with those found in one pass over the file. */
+enhope_status eh_store_center(enhope_context *ctx, enhope_dataset *data, const eh_encoding *encoding);
 void eh_store_free(eh_store *store);
 
 /* Bytes of memory for the values of n rows in a block; `stored` as above. */

@@ -1,5 +1,6 @@
 /* A store over a plain IDX or NPY file of inputs and one of labels. Opening it reads all labels
- * once to find the classes, but no inputs. */
+ * once to find the classes, but no inputs. Inputs of more than 32 bits are then read once to find
+ * the centers of columns that float cannot resolve. */
 #include <string.h>
 
 #include "data/store/store_files.h"
@@ -125,5 +126,22 @@ enhope_status eh_store_open_pair(enhope_context *ctx, const char *x_path, const 
     EH_CHECK(eh_store_from_files(ctx, data->x.kind, H, data->c, whole, out));
 cleanup:
     eh_files_free(files);
+    return status;
+}
+
+enhope_status eh_store_center(enhope_context *ctx, enhope_dataset *data, const eh_encoding *encoding)
+{
+    enhope_status status = ENHOPE_OK;
+    eh_array_file *x = &data->store->files->span->array[EH_VALUES];
+    eh_stream s = {.name = NULL};
+    eh_array again;
+    bool idx, read;
+    EH_TRY(is_idx(ctx, x->path, &idx));
+    EH_TRY(eh_stream_open(ctx, x->path, &s));
+    EH_CHECK(idx ? eh_idx_header(ctx, &s, &again) : eh_npy_header(ctx, &s, &again));
+    EH_CHECK(eh_array_center(ctx, &x->a, &s, encoding, &read));
+    EH_CHECK(eh_centers_describe(ctx, x->a.offset, encoding, data));
+cleanup:
+    eh_stream_close(&s);
     return status;
 }

@@ -88,6 +88,8 @@ enhope_status eh_store_open_shards(enhope_context *ctx, const char *folder, bool
     data->image_columns = s.image_columns;
     data->input_name = s.input_name;
     s.input_name = NULL;
+    data->encoding = s.encoding;
+    s.encoding = NULL;
     eh_files *whole = files;
     files = NULL;
     EH_CHECK(eh_store_from_files(ctx, s.kind, s.H, data->c, whole, &data->store));

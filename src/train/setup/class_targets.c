@@ -1,24 +1,66 @@
 /* Inputs of the objective beside the labels: class weights and the shares of label smoothing.
  * docs/explanation/method.md has the formulas. */
 #include <math.h>
+#include <string.h>
 
+#include "data/frame/frame.h"
 #include "train/setup/setup.h"
 
 /* class_weight balanced: the weight of a sample is the inverse of its class's share of the
  * training samples, so that all classes have the same total weight. */
+static void balance(const eh_samples *s, float *weight)
+{
+    for (int32_t k = 0; k < s->classes; k++)
+        weight[k] = s->class_n[k] ? (float)((double)s->n / (double)s->class_n[k]) : 0;
+}
+
+/* class_weight NAME=WEIGHT,...: other classes have weight 1. */
+static enhope_status read_weights(enhope_trainer *t, float *weight)
+{
+    const enhope_dataset *data = t->data;
+    char name[EH_CLASS_WEIGHTS];
+    eh_name_list known = {.count = 0};
+    double value;
+    for (int32_t k = 0; k < data->c; k++) weight[k] = 1;
+    for (const char *at = t->set.objective.class_weight; *at;) {
+        int32_t k = 0;
+        if (!eh_class_weights_next(&at, name, sizeof name, &value)) break; /* enhope_settings_set has checked it */
+        while (k < data->c && strcmp(data->class_name[k], name) != 0) k++;
+        if (k == data->c) {
+            for (k = 0; k < data->c; k++) eh_name_list_add(&known, data->class_name[k]);
+            return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                           "class_weight names the class '%.60s', which the data does not have; its classes are %s",
+                           name, eh_name_list_end(&known));
+        }
+        weight[k] = (float)value;
+    }
+    return ENHOPE_OK;
+}
+
+/* Places the weights of the classes, which also weight errors in the validation part. */
 static enhope_status start_weights(enhope_trainer *t)
 {
+    const bool balanced = !strcmp(t->set.objective.class_weight, "balanced");
     float *weight = NULL;
-    if (t->set.objective.class_weight != EH_CLASS_WEIGHT_BALANCED) return ENHOPE_OK;
-    EH_TRY(eh_compute_new(t->cp, t->ctx, "class weights", t->samples.classes, t->cp->op->real_size,
-                          &t->loss.class_weight));
-    EH_TRY(eh_new(t->ctx, "class weights", t->samples.classes, sizeof *weight, (void **)&weight));
-    for (int32_t k = 0; k < t->samples.classes; k++)
-        weight[k] = t->samples.class_n[k] ? (float)((double)t->samples.n / (double)t->samples.class_n[k]) : 0;
+    enhope_status status = ENHOPE_OK;
+    if (!strcmp(t->set.objective.class_weight, "none")) return ENHOPE_OK;
+    EH_CHECK(eh_compute_new(t->cp, t->ctx, "class weights", t->samples.classes, t->cp->op->real_size,
+                            &t->loss.class_weight));
+    EH_CHECK(eh_new(t->ctx, "class weights", t->samples.classes, sizeof *weight, (void **)&weight));
+    if (balanced)
+        balance(&t->samples, weight);
+    else
+        EH_CHECK(read_weights(t, weight));
     t->cp->op->write(t->cp, t->loss.class_weight, weight, t->samples.classes);
     t->loss.objective.class_weight = t->loss.class_weight;
+    EH_CHECK(eh_samples_weight_errors(t->ctx, &t->samples, balanced ? NULL : weight));
+    if (t->samples.valid_n)
+        eh_log(t->ctx, ENHOPE_LOG_INFO, "the best epoch has the lowest %s",
+               balanced ? "balanced validation error, the mean of the error rates of the classes"
+                        : "weighted validation error: errors count with the weight of their class");
+cleanup:
     eh_free(weight);
-    return ENHOPE_OK;
+    return status;
 }
 
 /* Every class has the same share, divided equally among its exemplars. count (c), share (z):

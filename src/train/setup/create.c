@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "comm/comm.h"
+#include "predict/engine.h"
 #include "train/setup/setup.h"
 
 /* ---- rows ---- */
@@ -49,13 +50,16 @@ static void log_rows(const enhope_trainer *t, double valid)
 
 static enhope_status choose_rows(enhope_trainer *t)
 {
-    const eh_samples_settings rows = {.seed = (uint64_t)t->set.random_state,
-                                      .valid = t->method->compared == EH_NOTHING ? 0 : t->set.validation_fraction,
-                                      .one_class = t->from && t->from->exemplars};
+    const eh_samples_settings rows = {
+        .seed = (uint64_t)t->set.random_state,
+        .valid = t->method->compared == EH_NOTHING || t->unlabeled ? 0 : t->set.validation_fraction,
+        .one_class = t->unlabeled || (t->from && t->from->exemplars)};
     eh_windows_settings stream = {0};
     if (!t->data->label && !(t->data->store && t->data->store->labeled))
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA,
-                       "the data has no labels: training needs a class for each sample; add labels");
+                       "the data has no labels: method %s needs a class for each sample; add labels, or use pca, lpp "
+                       "or pt-sne, which train without them",
+                       t->method->info.name);
     EH_TRY(choose_store(t, &stream));
     EH_TRY(stream.store ? eh_windows_create(t->ctx, t->data, &rows, &stream, &t->samples, &t->windows)
                         : eh_samples_create(t->ctx, t->data, &rows, &t->samples));
@@ -64,6 +68,18 @@ static enhope_status choose_rows(enhope_trainer *t)
 }
 
 /* ---- scaling ---- */
+
+/* Sparse tables of so many inputs at most are centered, which makes their rows dense. */
+enum { MAX_CENTERED = 4096 };
+
+static const char *scaling_text(eh_scale scale)
+{
+    switch (scale) {
+    case EH_SCALE_RANGE: return "one range for all inputs, which share a scale";
+    case EH_SCALE_MINMAX: return "each input by its largest value";
+    default: return "each input by its mean and standard deviation, zeros and ones unchanged";
+    }
+}
 
 static enhope_status fit_scaling(enhope_trainer *t)
 {
@@ -76,7 +92,11 @@ static enhope_status fit_scaling(enhope_trainer *t)
         return ENHOPE_OK;
     }
     eh_scale scale = (eh_scale)t->set.scaling;
-    EH_TRY(eh_scaling_fit(t->ctx, &scale, t->samples.x, t->samples.rows, t->samples.resident_n, t->shift, t->mul));
+    const int hints =
+        (t->data->image_rows > 0 ? EH_SCALING_IMAGES : 0) | (!t->windows && H <= MAX_CENTERED ? EH_SCALING_CENTER : 0);
+    EH_TRY(
+        eh_scaling_fit(t->ctx, &scale, t->samples.x, hints, t->samples.rows, t->samples.resident_n, t->shift, t->mul));
+    if (t->set.scaling == EH_SCALE_AUTO) eh_log(t->ctx, ENHOPE_LOG_INFO, "scaling: %s", scaling_text(scale));
     t->set.scaling = scale;
     return ENHOPE_OK;
 }
@@ -121,6 +141,7 @@ static enhope_status allocate_embedder(enhope_trainer *t, const eh_plan *plan)
                                                     : plan->z > plan->sample ? plan->z
                                                                              : plan->sample,
                                            .embedded = rows,
+                                           .outputs = plan->shape.h + plan->aux,
                                            .references = points ? s->resident_n : plan->z,
                                            .embedded_references = points ? s->resident_n + s->valid_n : plan->z,
                                            .keep = true});
@@ -145,6 +166,7 @@ static enhope_status allocate_steps(enhope_trainer *t, const eh_plan *plan)
     t->loss.embedder = &t->embedder;
     t->loss.parameters = &t->parameters;
     t->loss.hinge = plan->hinge;
+    t->loss.head.h = plan->aux;
     t->loss.chunks = plan->chunks;
     t->loss.batch_max = plan->batch_max;
     t->loss.augment = plan->augment;
@@ -175,6 +197,7 @@ static enhope_status prepare(enhope_trainer *t, eh_plan *plan)
     const bool computes = t->method->compared != EH_NOTHING;
     if (computes) EH_TRY(eh_compute_open(t->ctx, t->method->map == &eh_map_identity, &t->cp));
     EH_TRY(choose_rows(t));
+    if (!t->windows) EH_TRY(fit_scaling(t));
     EH_TRY(eh_setup_resolve(t, plan));
     t->batches = (eh_batches){.ctx = t->ctx,
                               .cp = t->cp,
@@ -189,9 +212,10 @@ static enhope_status prepare(enhope_trainer *t, eh_plan *plan)
                               .chunks = plan->chunks};
     t->loss.objective = plan->objective;
     eh_embedder_init(&t->embedder, t->ctx, t->cp, t->method->map, &plan->shape);
-    if (t->windows)
+    if (t->windows) {
         EH_TRY(eh_windows_open(t->windows, plan->batches, t->set.optim.n_epochs, &plan->chunks, &t->samples));
-    EH_TRY(fit_scaling(t));
+        EH_TRY(fit_scaling(t));
+    }
     if (!computes) {
         t->done = true;
         return eh_setup_neighbors(t);
@@ -226,6 +250,17 @@ static enhope_status build(enhope_trainer *t)
     return eh_comm_check(t->ctx, status);
 }
 
+/* Gives data without labels one class if the method does not use labels. */
+static enhope_status accept_unlabeled(enhope_trainer *t)
+{
+    const bool by_class = t->method->solve == EH_SOLVE_LPP && t->set.objective.graph_k == 0;
+    if (t->data->label || t->data->store || t->from || !t->method->info.unlabeled || by_class) return ENHOPE_OK;
+    EH_TRY(eh_setup_unlabeled(t->ctx, t->data, &t->joined));
+    t->data = &t->joined;
+    t->unlabeled = true;
+    return ENHOPE_OK;
+}
+
 /* Creates a trainer with data, settings and method only. */
 static enhope_status begin(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,
                            const enhope_settings *settings, enhope_trainer **out)
@@ -251,7 +286,12 @@ static enhope_status begin(enhope_context *ctx, const enhope_model *from, const 
         t->data = &t->joined;
         EH_TRY(eh_setup_take_settings(t));
     }
-    return eh_settings_check(ctx, &t->set);
+    EH_TRY(accept_unlabeled(t));
+    EH_TRY(eh_settings_check(ctx, &t->set));
+    if (ctx->engine && strcmp(ctx->engine, eh_engine_float.name))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "precision %s is for predictions; train with fp32, tf32 or bf16",
+                       ctx->engine);
+    return eh_setup_choose(t);
 }
 
 enhope_status enhope_trainer_create(enhope_context *ctx, const enhope_model *from, const enhope_dataset *data,

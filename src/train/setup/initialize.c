@@ -33,12 +33,14 @@ enhope_status eh_setup_map(enhope_trainer *t, int64_t n)
     eh_embedder *e = &t->embedder;
     const eh_parameters *p = &t->parameters;
     double lost;
-    if (t->from) {
+    if (t->from && !t->loss.head.h) {
         cp->op->write(cp, p->theta, t->from->theta, p->map_count);
         return ENHOPE_OK;
     }
     if (t->method->pca_start) return eh_train_solve(t, EH_SOLVE_PCA, t->set.map.init_scale, &lost);
     const bool packed = !cp->packed_is_real;
+    eh_map_shape shape = e->shape;
+    shape.h += t->loss.head.h;
     float *host = NULL;
     eh_real *X = NULL; /* (n, ld) the sample as reals, if packed values have another type */
     enhope_status status;
@@ -46,8 +48,9 @@ enhope_status eh_setup_map(enhope_trainer *t, int64_t n)
     if (packed) EH_CHECK(eh_compute_new(cp, t->ctx, "a sample", n * e->ld, cp->op->real_size, &X));
     if (packed) cp->op->gather(cp, &e->table, t->samples.placed_rows, n, X, e->ld, NULL);
     cp->op->gather_packed(cp, &e->table, t->samples.placed_rows, n, e->X, e->ld, NULL, NULL);
-    e->map->init(&e->shape, cp, (uint64_t)t->set.random_state, t->set.map.init_scale, packed ? X : (eh_real *)e->X,
-                 e->X, e->ld, n, host, p->theta, e->work);
+    e->map->init(&shape, cp, (uint64_t)t->set.random_state, t->set.map.init_scale, packed ? X : (eh_real *)e->X, e->X,
+                 e->ld, n, host, p->theta, e->work);
+    if (t->from) cp->op->write(cp, p->theta, t->from->theta, eh_map_parameters(e->map, &e->shape)); /* keeps the head */
 cleanup:
     if (X) cp->op->release(cp, X);
     eh_free(host);
@@ -85,7 +88,8 @@ enhope_status eh_setup_optimizer(enhope_trainer *t)
     return ENHOPE_OK;
 }
 
-/* The number of neighbors that vote, and memory to find them. */
+/* The rule of classification: the most similar class if there are exemplars, else votes. Sets the
+ * number of neighbors that vote, and allocates memory to find them. */
 enhope_status eh_setup_neighbors(enhope_trainer *t)
 {
     const bool exemplars = t->method->compared == EH_EXEMPLARS;
@@ -101,6 +105,8 @@ enhope_status eh_setup_neighbors(enhope_trainer *t)
         t->k = eh_default_neighbors(t->parameters.exemplar_label, r);
     else
         t->k = r < EH_NEIGHBORS ? (int32_t)r : EH_NEIGHBORS;
-    t->set.n_neighbors = t->k;
+    t->embedder.votes = !exemplars || k > 0;
+    t->embedder.similarity = (eh_similarity){.gaussian = t->loss.objective.gaussian, .dof = t->loss.objective.dof};
+    if (t->embedder.votes) t->set.n_neighbors = t->k;
     return t->cp ? eh_embedder_search(&t->embedder, t->embedder.capacity, t->k, NULL) : ENHOPE_OK;
 }

@@ -125,12 +125,20 @@ static enhope_status resolve_start(enhope_trainer *t, const eh_map_shape *shape)
                    min);
 }
 
+/* Whether zeros stay zeros. The scaling of streamed data, which is fitted later, keeps them. */
+static bool keeps_zeros(const enhope_trainer *t)
+{
+    for (int64_t j = 0; t->shift && j < t->data->x.H; j++)
+        if (t->shift[j] != 0) return false;
+    return true;
+}
+
 /* Augmented inputs and inputs of an adversarial step are dense. For sparse data both are off
  * unless they are set explicitly. */
 static enhope_status resolve_inputs(enhope_trainer *t, eh_plan *plan)
 {
     enhope_settings *s = &t->set;
-    const bool sparse = t->data->x.kind == ENHOPE_CSR && t->method->map->sparse;
+    const bool sparse = t->data->x.kind == ENHOPE_CSR && t->method->map->sparse && keeps_zeros(t);
     if (sparse && !EH_EXPLICIT(s, augment.noise)) s->augment.noise = 0;
     if (sparse && !EH_EXPLICIT(s, augment.dropout)) s->augment.dropout = 0;
     if (sparse && !EH_EXPLICIT(s, augment.adversarial_step)) s->augment.adversarial_step = 0;
@@ -192,7 +200,7 @@ static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
             EH_TRY(eh_setup_count_exemplars(t, &plan->z));
         else
             plan->z = s->objective.n_exemplars ? s->objective.n_exemplars
-                                               : eh_exemplar_default_count(t->samples.present, t->samples.n);
+                                               : eh_exemplar_default_count(2, t->data->c, t->samples.class_resident);
         plan->learned = s->objective.exemplars == EH_EXEMPLARS_LEARNED;
         if (t->windows && !t->from && plan->z > t->samples.resident_n)
             return eh_fail(
@@ -202,7 +210,10 @@ static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
                 (long long)plan->z, (long long)t->samples.resident_n);
     }
     s->objective.n_exemplars = plan->z;
-    plan->map_count = eh_map_parameters(t->method->map, &plan->shape);
+    eh_map_shape with_head = plan->shape;
+    plan->aux = enhope_settings_applies(s, "aux_components") ? s->map.aux_components : 0;
+    with_head.h += plan->aux;
+    plan->map_count = eh_map_parameters(t->method->map, &with_head);
     if (t->from) EH_TRY(eh_setup_check_shape(t, &plan->shape));
     int64_t exemplar_numbers, all;
     if (plan->map_count < 0 || !eh_mul(plan->z, H, &exemplar_numbers) ||

@@ -42,15 +42,16 @@ static void share_validation(const enhope_dataset *data, double valid, const int
     }
 }
 
-/* Lists labeled rows in the seeded order, with the validation part last. */
+/* Lists labeled rows in the seeded order, with the validation part last. The part consists of the
+ * rows that the data set names, or of the first rows of each class. */
 static void split(const enhope_dataset *data, const int64_t *order, int64_t *quota, int64_t labeled, eh_samples *out)
 {
     int64_t train = 0, valid = labeled;
     for (int64_t i = 0; i < data->x.n; i++) {
         const int32_t k = data->label[order[i]];
         if (k < 0) continue;
-        if (quota[k] > 0) {
-            quota[k]--;
+        const bool held_out = data->valid_n ? order[i] >= data->x.n - data->valid_n : quota[k]-- > 0;
+        if (held_out) {
             out->rows[--valid] = order[i];
         } else {
             out->rows[train++] = order[i];
@@ -75,12 +76,28 @@ enhope_status eh_samples_create(enhope_context *ctx, const enhope_dataset *data,
     EH_CHECK(eh_samples_check(ctx, data, counts, s->one_class, out));
     EH_CHECK(eh_new(ctx, "rows of samples", labeled, sizeof *out->rows, (void **)&out->rows));
     eh_shuffle(s->seed, EH_STREAM_VALID, 0, data->x.n, order);
-    if (s->valid > 0) share_validation(data, s->valid, counts, labeled, order, counts + data->c);
+    if (s->valid > 0 && !data->valid_n) share_validation(data, s->valid, counts, labeled, order, counts + data->c);
     split(data, order, counts + data->c, labeled, out);
 cleanup:
     eh_free(counts);
     eh_free(order);
     return status;
+}
+
+enhope_status eh_samples_weight_errors(enhope_context *ctx, eh_samples *s, const float *weight)
+{
+    double sum = 0;
+    if (!s->valid_n) return ENHOPE_OK;
+    EH_TRY(eh_new(ctx, "class errors", s->classes, sizeof *s->class_errors, (void **)&s->class_errors));
+    EH_TRY(eh_new(ctx, "class weights", s->classes, sizeof *s->error_share, (void **)&s->error_share));
+    int64_t *count = s->class_errors;
+    for (int64_t i = 0; i < s->valid_n; i++) count[eh_samples_class(s, s->resident_n + i)]++;
+    for (int32_t k = 0; k < s->classes; k++) {
+        s->error_share[k] = !count[k] ? 0 : weight ? weight[k] : 1 / (double)count[k];
+        sum += s->error_share[k] * (double)count[k];
+    }
+    for (int32_t k = 0; k < s->classes; k++) s->error_share[k] /= sum;
+    return ENHOPE_OK;
 }
 
 enhope_status eh_samples_place(enhope_context *ctx, eh_compute *cp, eh_samples *s)
@@ -96,5 +113,7 @@ void eh_samples_free(eh_compute *cp, eh_samples *s)
     if (s->placed_rows) cp->op->release(cp, s->placed_rows);
     eh_free(s->rows);
     eh_free(s->class_n);
+    eh_free(s->error_share);
+    eh_free(s->class_errors);
     *s = (eh_samples){0};
 }

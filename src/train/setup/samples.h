@@ -17,6 +17,8 @@ typedef struct eh_samples {
     int32_t present;         /* classes that have samples */
     int64_t *class_n;        /* (c) training samples of each class ... */
     int64_t *class_resident; /* (c) ... and those of them that are resident */
+    double *error_share;     /* (c) share of one error of a class in the validation error; NULL: 1 / valid_n */
+    int64_t *class_errors;   /* (c) scratch of validation, with error_share */
 } eh_samples;
 
 typedef struct eh_samples_settings {
@@ -33,6 +35,9 @@ enhope_status eh_samples_create(enhope_context *ctx, const enhope_dataset *data,
 enhope_status eh_samples_init(enhope_context *ctx, const enhope_dataset *data, eh_samples *out);
 enhope_status eh_samples_check(enhope_context *ctx, const enhope_dataset *data, const int64_t *counts, bool one_class,
                                eh_samples *out);
+/* Weights errors of the validation part by the class: weight (c). NULL: all classes get the same
+ * share. */
+enhope_status eh_samples_weight_errors(enhope_context *ctx, eh_samples *s, const float *weight);
 /* Sends the row numbers to the backend. */
 enhope_status eh_samples_place(enhope_context *ctx, eh_compute *cp, eh_samples *s);
 void eh_samples_free(eh_compute *cp, eh_samples *s); /* s may be zeroed; cp NULL: the rows were not placed */

@@ -10,7 +10,8 @@
 typedef struct eh_plan {
     eh_map_shape shape;
     bool sparse;       /* sparse rows enter the map without a dense copy */
-    int64_t map_count; /* parameters of the map */
+    int64_t aux;       /* outputs of the auxiliary head; 0: none */
+    int64_t map_count; /* parameters of the map and the head */
     int64_t z;         /* exemplars */
     bool learned;      /* the exemplars are learned */
     eh_pairs objective;
@@ -24,6 +25,10 @@ typedef struct eh_plan {
     int64_t capacity;  /* rows of a batch or block */
     int64_t sample;    /* rows for the initialization of the map */
 } eh_plan;
+
+/* choose.c: chooses the map, the noise and the number of exemplars of tables by cross-validation,
+ * and updates t->set and t->choice. Only data and method are known. */
+enhope_status eh_setup_choose(enhope_trainer *t);
 
 /* resolve.c: resolves settings, data and method, and updates t->set. The rows have been chosen
  * and the backend is open. */
@@ -53,6 +58,8 @@ enhope_status eh_setup_check_ranks(enhope_trainer *t);
  * Values and names are borrowed from both. */
 enhope_status eh_setup_join(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
                             enhope_dataset *out);
+/* Data in memory without labels, as data of one class without a name (eh_model_classifies). */
+enhope_status eh_setup_unlabeled(enhope_context *ctx, const enhope_dataset *data, enhope_dataset *out);
 void eh_setup_join_free(enhope_dataset *joined);
 /* Copies the method and the settings of the map's shape from the model. */
 enhope_status eh_setup_take_settings(enhope_trainer *t);

@@ -67,8 +67,9 @@ enhope_status eh_setup_join(enhope_context *ctx, const enhope_model *model, cons
     if (!data->label && !in_store)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA,
                          "the data has no labels: training needs a class for each sample; add labels"));
-    if (!data->input_name) j.input_name = model->input_name;
-    if (!data->image_rows) j.image_rows = model->image_rows, j.image_columns = model->image_columns;
+    if (!data->input_name) j.input_name = model->input.name;
+    j.encoding = model->input.encoding;
+    if (!data->image_rows) j.image_rows = model->input.image_rows, j.image_columns = model->input.image_columns;
     EH_CHECK(eh_new(ctx, "classes", data->c, sizeof *number, (void **)&number));
     EH_CHECK(join_names(ctx, model, data, number, &j));
     if (in_store) {
@@ -86,6 +87,24 @@ enhope_status eh_setup_join(enhope_context *ctx, const enhope_model *model, cons
 cleanup:
     eh_free(number);
     eh_setup_join_free(&j);
+    return status;
+}
+
+enhope_status eh_setup_unlabeled(enhope_context *ctx, const enhope_dataset *data, enhope_dataset *out)
+{
+    static char no_name[] = "";
+    enhope_dataset j = *data;
+    enhope_status status;
+    j.label = NULL;
+    j.class_name = NULL;
+    EH_CHECK(eh_new(ctx, "labels", data->x.n, sizeof *j.label, (void **)&j.label));
+    EH_CHECK(eh_new(ctx, "names", 1, sizeof *j.class_name, (void **)&j.class_name));
+    j.class_name[0] = no_name;
+    j.c = 1;
+    *out = j;
+    return ENHOPE_OK;
+cleanup:
+    eh_free(j.label);
     return status;
 }
 

@@ -173,8 +173,13 @@ enhope_status eh_windows_create(enhope_context *ctx, const enhope_dataset *data,
                                 const eh_windows_settings *s, eh_samples *samples, eh_windows **out)
 {
     eh_windows *w = NULL;
-    const enhope_status status = eh_new(ctx, "windows", 1, sizeof *w, (void **)&w);
+    enhope_status status = eh_new(ctx, "windows", 1, sizeof *w, (void **)&w);
+    if (!status && data->valid_n)
+        status = eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
+                         "validation data needs all data in memory; train on the cpu or on fewer samples, or use "
+                         "validation_fraction instead");
     if (status) {
+        eh_free(w);
         eh_store_free(s->own);
         return status;
     }

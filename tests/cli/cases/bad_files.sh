@@ -8,8 +8,8 @@ printf 'a,b,label\n1,2,x\n3,4\n5,6,y\n' > ragged.csv
 train ragged.csv
 printf 'a,b,label\n1,2,x\n3,four,y\n' > word.csv
 train word.csv
-printf 'a,b,label\n1,2,x\n3,nan,y\n' > nan.csv
-train nan.csv
+printf 'a,b,label\n1,2,x\n3,four,y\n5,6\nfive,inf,x\n7,8,x\n9,10,y\n' > many.csv
+train many.csv
 printf 'a,b,label\n1,inf,x\n3,4,y\n' > inf.csv
 train inf.csv
 printf 'a,b,label\n1,2,x\n3,4,y\n' > good.csv

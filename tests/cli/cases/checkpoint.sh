@@ -32,7 +32,7 @@ try train --checkpoint run --resume -o m.safetensors # training is complete
 cmp whole.safetensors m.safetensors && echo "byte-identical"
 
 # other settings, other data, another method, checkpoints without --resume, invalid folders
-try train --checkpoint run --resume --learning-rate 0.001
+try train --checkpoint run --resume --patience 7
 try train --checkpoint run --resume --n-epochs 41
 try train --checkpoint run --resume --method hope
 try enhope train --data synthetic:blobs,n=400,classes=3,inputs=5,seed=1 --method pca --checkpoint run --resume --quiet

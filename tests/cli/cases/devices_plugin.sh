@@ -39,4 +39,4 @@ try info --devices --json
 try train --data $blobs --device cuda --quiet
 try train --data $blobs --device cuda:1 --precision tf32 --quiet
 try train --data $blobs --device cuda:12 --precision bf16 --quiet
-try train --data $blobs --device auto --precision fp32 --n-factors 4 --n-hidden 3 --n-epochs 1 | head -n 2
+try train --data $blobs --device auto --precision fp32 --recipe best --n-factors 4 --n-hidden 3 --n-epochs 1 | head -n 2

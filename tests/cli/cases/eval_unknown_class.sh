@@ -1,4 +1,5 @@
-# Points of an unknown class count as errors and are reported; unlabeled data cannot be evaluated.
+# Points of an unknown class count as errors and are reported. Data without labels, or without a class
+# that the model knows, cannot be evaluated.
 cat > train.csv <<'END'
 a,b,label
 0.1,0.2,red
@@ -19,4 +20,7 @@ enhope eval model.safetensors --data test.csv | sed '/^time:/d; /^probabilities/
 enhope plot model.safetensors --data test.csv -o - | grep -c '>unknown class<'
 cut -d, -f1,2 test.csv > points.csv
 enhope eval model.safetensors --data points.csv --label none
+echo "exit $?"
+sed 's/red/1/; s/blue/2/; s/green/3/' test.csv > coded.csv
+enhope eval model.safetensors --data coded.csv
 echo "exit $?"

@@ -4,11 +4,11 @@ for signal in INT TERM; do
         --n-epochs 1000000 --patience 0 \
         --log run.jsonl --quiet -o m.safetensors 2> err &
     tries=0
-    while [ ! -s run.jsonl ] && [ $tries -lt 200 ]; do sleep 0.05; tries=$((tries + 1)); done
+    while [ ! -s run.jsonl ] && [ $tries -lt 1200 ]; do sleep 0.05; tries=$((tries + 1)); done
     kill -$signal $!
     wait $!
     echo "exit $?"
-    sed 's/error [0-9.]* % at epoch [0-9]*/error # % at epoch #/' err
+    sed 's/error [0-9.]* % at epoch [0-9]*/error # % at epoch #/; s/, epoch [0-9]*/, epoch #/' err
     enhope info m.safetensors | head -n 1
     rm run.jsonl m.safetensors
 done

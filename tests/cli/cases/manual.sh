@@ -1,7 +1,7 @@
 # The manual page matches the tables of the command and the library, and has every option and setting.
 page=$CASES/../../../man/enhope.1
 enhope help --man | diff - "$page" && echo "the page is up to date"
-for command in train embed predict eval plot info data methods help; do
+for command in train embed predict eval plot serve info data methods help; do
     grep -q "^\.SS enhope $command\$" "$page" || echo "$command is missing"
     enhope help $command | sed -n 's/^  \(-., \)\{0,1\}--\([a-z0-9-]*\).*/\2/p'
 done | sort -u | sed 's/-/\\-/g' | while read -r option; do

@@ -7,7 +7,10 @@ before=${LD_LIBRARY_PATH-}
 export LD_LIBRARY_PATH=$PWD
 : > libenhope_mat.so
 : > libenhope_cairo.so
+: > libenhope_image.so
+mkdir -p photos/cat && : > photos/cat/1.png
 try enhope data empty.mat
+try enhope data photos
 try enhope plot m.safetensors --data $blobs -o map.png
 try enhope plot m.safetensors --data $blobs -o map.pdf
 libz=$(ldd "$(command -v enhope)" | sed -n 's/.*libz\.so[^ ]* => \([^ ]*\).*/\1/p')
@@ -26,6 +29,11 @@ C
 rm libenhope_mat.so
 cc -std=c17 -shared -fPIC old.c -o libenhope_mat.so || exit
 try enhope data empty.mat
+sed 's/eh_mat/eh_image/' old.c > old_image.c
+rm libenhope_image.so
+cc -std=c17 -shared -fPIC old_image.c -o libenhope_image.so || exit
+try enhope data photos
 LD_LIBRARY_PATH=$before
 try enhope data empty.mat
+try enhope data photos
 ls | grep "^map" || echo "no file remains"

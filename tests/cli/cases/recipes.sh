@@ -8,6 +8,8 @@ s = json.load(sys.stdin)["settings"]
 print(*(f"{name} {s[name]}" for name in sys.argv[1:]))' recipe n_factors n_hidden order target_weight solver n_epochs batch_size noise patience; }
 enhope train $blobs -o m.safetensors && setting m.safetensors
 enhope train $blobs --n-factors 7 --recipe paper --solver adam -o m.safetensors && setting m.safetensors
+enhope train $blobs --recipe small --n-factors 9 -o m.safetensors && setting m.safetensors
+enhope train $blobs --recipe small --method hope -o m.safetensors && setting m.safetensors # no head applies
 enhope train $blobs --recipe slow -o m.safetensors
 echo "exit $?"
 # the defaults work with few samples

@@ -7,7 +7,7 @@ cat > check.py <<'END'
 import csv, re
 from xml.etree import ElementTree
 points = [tuple(map(float, row[:2])) for row in list(csv.reader(open("y.csv")))[1:]]
-labels = [int(row[0]) for row in list(csv.reader(open("labels.csv")))[1:]]
+labels = [int(row["label"]) for row in csv.DictReader(open("labels.csv"))]
 paths = [p.attrib for p in ElementTree.parse("map.svg").getroot().iter("{http://www.w3.org/2000/svg}path")]
 regions = [p["d"] for p in paths if p.get("fill") != "none"]  # one for each class, in their order
 dots = [tuple(map(float, d)) for p in paths if p.get("fill") == "none" and "stroke-opacity" in p

@@ -16,7 +16,7 @@ for kind in probability margin distance; do
     done
     python3 -c "import json; e = json.load(open('$kind.json')); assert e['errors'] < 90, e['errors']"
     value=$(enhope eval m.safetensors $data --reject $kind --keep 0.8 | awk 'END {print $5}')
-    enhope predict m.safetensors $data --reject $kind=$value | grep -c '^[^"]' | sed 's/241/240 and a header/'
+    enhope predict m.safetensors $data --reject $kind=$value | grep -c ',[0-9l]' | sed 's/241/240 and a header/'
 done
 python3 - <<'END'
 import csv, json, math

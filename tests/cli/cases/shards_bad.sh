@@ -21,8 +21,15 @@ bad 'sed -i "s/\"inputs\": 3/\"inputs\": 4/" bad/shards.json'
 bad 'sed -i "s/00001.x.npy/..\/good\/00001.x.npy/" bad/shards.json'
 bad 'sed -i "s/\"0\", \"1\"/\"0\", \"0\"/" bad/shards.json'
 bad 'sed -i "s/\"0\", \"1\", //" bad/shards.json'
-bad 'sed -i "s/\"version\": 1/\"version\": 2/" bad/shards.json'
+bad 'sed -i "s/\"version\": 1/\"version\": 3/" bad/shards.json'
 bad 'sed -i "s|\"image\": null|\"image\": [1.5, 2]|" bad/shards.json'
+columns() { # JSON: puts it into the list
+    bad "sed -i 's|\"shards\": \\[|\"columns\": $1, &|' bad/shards.json"
+}
+columns '[]'
+columns '{"columns": [{"name": "a", "type": "number"}]}'
+columns '{"columns": [{"name": "a", "type": "category", "categories": ["x", "y", "x"]}]}'
+columns '{"columns": [{"name": "a", "type": "category", "categories": ["x", "y", "z"]}]}'
 bad 'rm bad/00001.x.npy; mkfifo bad/00001.x.npy'
 enhope data bad --check
 bad 'gzip bad/00001.x.npy; mv bad/00001.x.npy.gz bad/00001.x.npy'

@@ -2,8 +2,8 @@
 enhope convert --data synthetic:digits,n=3000,seed=2 --shard-rows 700 -o digits -q
 enhope train --data digits --n-epochs 2 --n-factors 20 --n-hidden 10 --random-state 1 -q -o model
 for command in 'embed model' 'predict model --proba --winner' 'eval model --json --reject margin' 'eval model --json --reject distance' data; do
-    enhope $command --data digits | grep -v second > whole
-    enhope $command --data digits --memory 1MB | grep -v second > streamed
+    enhope $command --data digits | grep -v 'second\|training_rows' > whole
+    enhope $command --data digits --memory 1MB | grep -v 'second\|training_rows' > streamed
     cmp whole streamed && echo "$command: the same"
 done
 enhope embed model --data digits -o whole.npy && enhope embed model --data digits --memory 1MB -o streamed.npy &&
@@ -15,8 +15,8 @@ PYTHON
 enhope convert --data words.svm --shard-rows 90 -o words -q
 enhope train --data words --n-epochs 2 --n-factors 5 --n-hidden 4 --random-state 1 --order 1 -q -o words.model
 for command in 'embed words.model' 'predict words.model --proba' 'eval words.model --json'; do
-    enhope $command --data words | grep -v second > whole
-    enhope $command --data words --memory 1k | grep -v second > streamed
+    enhope $command --data words | grep -v 'second\|training_rows' > whole
+    enhope $command --data words --memory 1k | grep -v 'second\|training_rows' > streamed
     cmp whole streamed && echo "$command: the same"
 done
 enhope data digits --memory 1MB --limit 20 | head -2

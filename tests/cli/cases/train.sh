@@ -1,4 +1,4 @@
-# Training: a line per epoch on standard error, a summary on standard output, a model that works.
+# Training: at most some twenty lines on standard error, a summary on standard output, a model that works.
 tiny="--n-factors 8 --n-hidden 6 --n-epochs 3 --batch-size 40 --validation-fraction 0.2"
 enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 $tiny -o m.safetensors > out 2> err
 echo "exit $?"
@@ -11,3 +11,7 @@ enhope eval m.safetensors --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3
 enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 $tiny --quiet
 echo "exit $?"
 ls
+# many epochs have some twenty lines, and the last one
+enhope train --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 $tiny --n-epochs 210 -o m.safetensors 2>&1 > out | grep '^epoch' > lines
+wc -l < lines
+tail -n 1 lines | cut -d: -f1

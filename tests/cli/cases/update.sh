@@ -14,7 +14,7 @@ enhope train --data old.csv --n-factors 8 --n-hidden 6 --n-epochs 20 --random-st
 cp old.safetensors kept.safetensors
 try update old.safetensors --data new.csv -o new.safetensors
 cmp old.safetensors kept.safetensors && echo "the old model is unchanged"
-enhope info new.safetensors | grep -E 'classes|exemplars|epochs|history'
+enhope info new.safetensors | grep -E 'classes|exemplar|epochs|history'
 enhope eval new.safetensors --data new.csv --json |
     python3 -c 'import json, sys; print("few errors:", json.load(sys.stdin)["errors"] < 12)'
 

@@ -162,15 +162,33 @@ bool eh_array_is_direct(const eh_array *a)
 {
     const uint16_t probe = 1;
     const bool big = *(const unsigned char *)&probe == 0;
-    return (a->kind == 'u' && a->size == 1) || (a->kind == 'f' && a->size == sizeof(float) && a->big == big);
+    return (a->kind == 'u' && a->size == 1) ||
+           (a->kind == 'f' && a->size == sizeof(float) && a->big == big && !a->offset);
 }
 
-void eh_array_convert(const eh_array *a, const unsigned char *raw, int64_t count, void *to)
+/* The input that element `at` of the stream belongs to, in row-major order of a sample. */
+static int64_t input_of(const eh_array *a, int64_t at)
+{
+    int64_t H = 1, input = 0, rest = at / a->shape[0];
+    for (int i = 1; i < a->rank; i++) H *= a->shape[i];
+    if (!a->fortran || a->rank < 2) return at % H;
+    for (int i = 1; i < a->rank; i++) {
+        H /= a->shape[i];
+        input += rest % a->shape[i] * H;
+        rest /= a->shape[i];
+    }
+    return input;
+}
+
+void eh_array_convert(const eh_array *a, const unsigned char *raw, int64_t first, int64_t count, void *to)
 {
     if (eh_array_is_direct(a)) {
         memcpy(to, raw, (size_t)(count * a->size));
     } else if (a->kind == 'b') {
         for (int64_t i = 0; i < count; i++) ((uint8_t *)to)[i] = raw[i] != 0;
+    } else if (a->offset) {
+        for (int64_t i = 0; i < count; i++)
+            ((float *)to)[i] = (float)(element(a, raw + i * a->size) - a->offset[input_of(a, first + i)]);
     } else {
         for (int64_t i = 0; i < count; i++) ((float *)to)[i] = (float)element(a, raw + i * a->size);
     }
@@ -203,6 +221,47 @@ static enhope_status fill(enhope_context *ctx, const eh_array *a, eh_stream *s, 
     return ENHOPE_OK;
 }
 
+/* Reads all values and finds the centers of the columns that float cannot resolve. */
+static enhope_status find_centers(enhope_context *ctx, eh_array *a, eh_stream *s, int64_t count)
+{
+    enhope_status status = ENHOPE_OK;
+    buffer raw = {.bytes = NULL};
+    eh_centers centers;
+    const int64_t step = CHUNK / a->size;
+    EH_TRY(eh_centers_open(ctx, count / a->shape[0], &centers));
+    for (int64_t first = 0; first < count; first += step) {
+        const int64_t n = eh_min(step, count - first);
+        EH_CHECK(fill(ctx, a, s, first * a->size, n * a->size, &raw));
+        for (int64_t i = 0; i < n; i++)
+            eh_centers_add(&centers, input_of(a, first + i), element(a, raw.bytes + i * a->size));
+    }
+    EH_CHECK(eh_centers_find(ctx, &centers, &a->offset));
+cleanup:
+    eh_centers_close(&centers);
+    eh_free(raw.bytes);
+    return status;
+}
+
+enhope_status eh_array_center(enhope_context *ctx, eh_array *a, eh_stream *s, const eh_encoding *encoding, bool *read)
+{
+    int64_t count;
+    *read = false;
+    EH_TRY(eh_array_measure(ctx, a, s, &count));
+    EH_TRY(check_inputs(ctx, a, s->name, count));
+    if (eh_array_is_bytes(a)) return ENHOPE_OK;
+    if (encoding) return eh_centers_of(ctx, encoding, count / a->shape[0], &a->offset);
+    if (a->size < 4 || (a->kind == 'f' && a->size == 4)) return ENHOPE_OK; /* float holds these values */
+    if (!s->stored) {
+        eh_log(ctx, ENHOPE_LOG_WARNING,
+               "%s: a pipe is read once, so its values become float32 without centering; use a file if columns have "
+               "large values that differ little",
+               s->name);
+        return ENHOPE_OK;
+    }
+    *read = true;
+    return find_centers(ctx, a, s, count);
+}
+
 /* Passes rows of H elements to the sink, in the order of the stream. */
 static enhope_status push_rows(enhope_context *ctx, const eh_array *a, eh_stream *s, int64_t H, eh_sink *sink)
 {
@@ -219,7 +278,7 @@ static enhope_status push_rows(enhope_context *ctx, const eh_array *a, eh_stream
         EH_CHECK(fill(ctx, a, s, first * row, count * row, &raw));
         if (!direct && !converted)
             EH_CHECK(eh_new(ctx, "values", step * H, bytes ? sizeof(uint8_t) : sizeof(float), &converted));
-        if (!direct) eh_array_convert(a, raw.bytes, count * H, converted);
+        if (!direct) eh_array_convert(a, raw.bytes, first * H, count * H, converted);
         const void *values = direct ? raw.bytes : converted;
         const eh_matrix x = {.kind = bytes ? ENHOPE_U8 : ENHOPE_F32,
                              .n = count,
@@ -274,7 +333,8 @@ static enhope_status push_fortran(enhope_context *ctx, const eh_array *a, eh_str
     return sink->take(ctx, sink, &data->x, NULL, 1);
 }
 
-enhope_status eh_array_rows(enhope_context *ctx, const eh_array *a, eh_stream *s, enhope_dataset *data, eh_sink *sink)
+enhope_status eh_array_rows(enhope_context *ctx, const eh_array *a, eh_stream *s, const eh_encoding *like,
+                            enhope_dataset *data, eh_sink *sink)
 {
     int64_t count;
     EH_TRY(eh_array_measure(ctx, a, s, &count));
@@ -282,6 +342,7 @@ enhope_status eh_array_rows(enhope_context *ctx, const eh_array *a, eh_stream *s
     data->x = (eh_matrix){.kind = eh_array_is_bytes(a) ? ENHOPE_U8 : ENHOPE_F32, .H = count / a->shape[0]};
     data->image_rows = a->rank == 3 ? a->shape[1] : 0;
     data->image_columns = a->rank == 3 ? a->shape[2] : 0;
+    EH_TRY(eh_centers_describe(ctx, a->offset, like, data));
     return a->fortran && a->rank > 1 ? push_fortran(ctx, a, s, count, data, sink)
                                      : push_rows(ctx, a, s, data->x.H, sink);
 }
@@ -289,11 +350,21 @@ enhope_status eh_array_rows(enhope_context *ctx, const eh_array *a, eh_stream *s
 enhope_status eh_read_array(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink)
 {
     eh_stream s = {.name = NULL};
-    eh_array a = {.rank = 0};
+    eh_array a = {.rank = 0}, again;
+    enhope_status status = ENHOPE_OK;
+    bool read;
     EH_TRY(eh_stream_open(ctx, in->path, &s));
-    enhope_status status = in->format->header(ctx, &s, &a);
-    if (!status) status = eh_array_rows(ctx, &a, &s, data, sink);
+    EH_CHECK(in->format->header(ctx, &s, &a));
+    EH_CHECK(eh_array_center(ctx, &a, &s, in->encoding, &read));
+    if (read) {
+        eh_stream_close(&s);
+        EH_CHECK(eh_stream_open(ctx, in->path, &s));
+        EH_CHECK(in->format->header(ctx, &s, &again));
+    }
+    EH_CHECK(eh_array_rows(ctx, &a, &s, in->encoding, data, sink));
+cleanup:
     eh_stream_close(&s);
+    eh_free(a.offset);
     return status;
 }
 

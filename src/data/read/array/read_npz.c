@@ -106,22 +106,29 @@ cleanup:
 }
 
 static enhope_status read_members(enhope_context *ctx, eh_zip *zip, const eh_zip_member *x, const eh_zip_member *y,
-                                  enhope_dataset *data, eh_sink *sink)
+                                  const eh_encoding *like, enhope_dataset *data, eh_sink *sink)
 {
     enhope_status status = ENHOPE_OK;
+    bool read;
     char x_name[NAME_SIZE], y_name[NAME_SIZE]; /* "file.npz(y.npy)", for messages */
     eh_stream s = {.name = NULL};
-    eh_array a = {.rank = 0};
+    eh_array a = {.rank = 0}, again;
     eh_pair pair;
     snprintf(x_name, sizeof x_name, "%.180s(%.60s)", zip->path, x->name);
     snprintf(y_name, sizeof y_name, "%.180s(%.60s)", zip->path, y ? y->name : "");
     eh_pair_open(&pair, x_name, y_name, true, sink);
     if (y) EH_CHECK(read_labels(ctx, zip, y, y_name, &pair.labels));
     EH_CHECK(open_member(ctx, zip, x, x_name, &s, &a));
-    EH_CHECK(eh_array_rows(ctx, &a, &s, data, y ? &pair.sink : sink));
+    EH_CHECK(eh_array_center(ctx, &a, &s, like, &read));
+    if (read) {
+        eh_stream_close(&s);
+        EH_CHECK(open_member(ctx, zip, x, x_name, &s, &again));
+    }
+    EH_CHECK(eh_array_rows(ctx, &a, &s, like, data, y ? &pair.sink : sink));
     if (y) EH_CHECK(eh_pair_finish(ctx, &pair, data));
 cleanup:
     sink->from = NULL; /* the name goes out of scope */
+    eh_free(a.offset);
     eh_stream_close(&s);
     eh_pair_close(&pair);
     return status;
@@ -138,7 +145,7 @@ enhope_status eh_read_npz(enhope_context *ctx, eh_input *in, enhope_dataset *dat
     EH_TRY(eh_zip_open(ctx, in->path, &zip));
     EH_CHECK(find_arrays(ctx, &zip, in->part, in->variables, in->labeled, &x, &y, &in->parts));
     if (!in->parts && in->part && !strcmp(in->part, "test")) EH_CHECK(eh_fail_no_test(ctx, in->path));
-    EH_CHECK(read_members(ctx, &zip, x, y, data, sink));
+    EH_CHECK(read_members(ctx, &zip, x, y, in->encoding, data, sink));
 cleanup:
     eh_zip_close(&zip);
     return status;

@@ -48,42 +48,6 @@ cleanup:
     return status;
 }
 
-/* A copy of the model with memory for r references. */
-static enhope_status copy_model(enhope_context *ctx, const enhope_model *from, int64_t r, bool exemplars,
-                                enhope_model **out)
-{
-    enhope_model *m = NULL;
-    const int64_t H = from->shape.H;
-    enhope_status status;
-    EH_CHECK(eh_model_create(ctx, from->method, from->map, &from->shape, r, exemplars, from->c, from->setting.count,
-                             from->epochs, &m));
-    memcpy(m->theta, from->theta, (size_t)eh_map_parameters(from->map, &from->shape) * sizeof *m->theta);
-    memcpy(m->shift, from->shift, (size_t)H * sizeof *m->shift);
-    memcpy(m->mul, from->mul, (size_t)H * sizeof *m->mul);
-    if (m->epochs) memcpy(m->history, from->history, (size_t)m->epochs * sizeof *m->history);
-    m->earlier = from->earlier;
-    for (int32_t i = 0; i < from->note.count; i++)
-        EH_CHECK(enhope_model_set_note(ctx, m, from->note.pair[i].name, from->note.pair[i].value));
-    m->gaussian = from->gaussian;
-    m->dof = from->dof;
-    m->image_rows = from->image_rows;
-    m->image_columns = from->image_columns;
-    EH_CHECK(eh_model_copy_names(ctx, from->class_name, m->c, m->class_name));
-    for (int32_t i = 0; i < m->setting.count; i++) {
-        EH_CHECK(eh_model_copy_names(ctx, &from->setting.pair[i].name, 1, &m->setting.pair[i].name));
-        EH_CHECK(eh_model_copy_names(ctx, &from->setting.pair[i].value, 1, &m->setting.pair[i].value));
-    }
-    if (from->input_name) {
-        EH_CHECK(eh_new(ctx, "names", H, sizeof *m->input_name, (void **)&m->input_name));
-        EH_CHECK(eh_model_copy_names(ctx, from->input_name, H, m->input_name));
-    }
-    *out = m;
-    return ENHOPE_OK;
-cleanup:
-    enhope_model_free(m);
-    return status;
-}
-
 /* The exemplars become the centers of each class in the scaled input space. */
 static enhope_status reference_kmeans(enhope_context *ctx, const eh_matrix *x, const labeled *k, uint64_t seed,
                                       enhope_model *m)
@@ -117,19 +81,19 @@ static enhope_status reference_training(enhope_context *ctx, const enhope_model 
     }
     eh_free(Y);
     m->k = m->r < EH_NEIGHBORS ? (int32_t)m->r : EH_NEIGHBORS;
+    m->votes = true;
     return status;
 }
 
-/* Classes that have samples. */
-static int64_t count_classes(const enhope_model *model, const labeled *k)
+/* Two centers per class, or one per sample if it has fewer. */
+static enhope_status default_centers(enhope_context *ctx, const enhope_model *model, const labeled *k, int64_t *z)
 {
-    int64_t classes = 0;
-    for (int32_t class = 0; class < model->c; class ++) {
-        bool there = false;
-        for (int64_t i = 0; i < k->n && !there; i++) there = k->label[k->rows[i]] == class;
-        classes += there;
-    }
-    return classes;
+    int64_t *counts = NULL;
+    EH_TRY(eh_new(ctx, "class counts", model->c, sizeof *counts, (void **)&counts));
+    for (int64_t i = 0; i < k->n; i++) counts[k->label[k->rows[i]]]++;
+    *z = eh_exemplar_default_count(2, model->c, counts);
+    eh_free(counts);
+    return ENHOPE_OK;
 }
 
 enhope_status enhope_model_with_references(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
@@ -146,11 +110,8 @@ enhope_status enhope_model_with_references(enhope_context *ctx, const enhope_mod
     enhope_status status;
     EH_TRY(labeled_create(ctx, model, data, &k));
     EH_CHECK(eh_model_inputs(ctx, model, data, &x));
-    EH_CHECK(copy_model(ctx, model,
-                        !kmeans ? k.n
-                        : z     ? z
-                                : eh_exemplar_default_count(count_classes(model, &k), k.n),
-                        kmeans, &m));
+    if (kmeans && z == 0) EH_CHECK(default_centers(ctx, model, &k, &z));
+    EH_CHECK(eh_model_copy(ctx, model, kmeans ? z : k.n, kmeans, &m));
     EH_CHECK(kmeans ? reference_kmeans(ctx, &x, &k, (uint64_t)seed, m) : reference_training(ctx, model, data, &k, m));
     *out = m;
     m = NULL;

@@ -1,14 +1,15 @@
-/* Prediction: a model embeds and classifies data, block by block.
+/* Prediction on a backend: a model embeds and classifies data, block by block.
  *
- * All calls use the same pass. Opening it allocates all memory. Then it embeds the references
- * and processes one span of samples after another. A span has as many blocks as the backend may
- * queue, and its results are fetched together. */
+ * ref and cuda predict with this pass, and the cpu does if it searches in many dimensions. Opening
+ * the pass allocates all memory. Then it embeds the references and processes one span of samples
+ * after another. A span has as many blocks as the backend may queue, and its results are fetched
+ * together. */
 #include <string.h>
 
 #include "classify/classify.h"
 #include "data/data.h"
 #include "model/embedder.h"
-#include "model/model.h"
+#include "predict/predict.h"
 
 enum {
     HOST_NUMBERS = 1 << 26,  /* numbers in all buffers of a block, to limit the memory of wide data ... */
@@ -63,25 +64,6 @@ static bool stays_sparse(const enhope_model *model, const eh_matrix *x)
     return true;
 }
 
-enhope_status eh_model_inputs(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, eh_matrix *x)
-{
-    const int64_t H = model->shape.H;
-    *x = data->x;
-    if (x->kind == ENHOPE_CSR && x->H < H) x->H = H; /* a sparse file is as wide as its last nonzero column */
-    if (x->H != H)
-        return eh_fail(ctx, ENHOPE_ERROR_DATA,
-                       "the data has %lld inputs, the model %lld; use data with the inputs of training",
-                       (long long)data->x.H, (long long)H);
-    for (int64_t j = 0; data->input_name && model->input_name && j < data->x.H; j++)
-        if (strcmp(data->input_name[j], model->input_name[j]))
-            return eh_fail(
-                ctx, ENHOPE_ERROR_DATA,
-                "input %lld of the data is '%.60s', of the model '%.60s': expected the inputs of training, in "
-                "their order",
-                (long long)j + 1, data->input_name[j], model->input_name[j]);
-    return ENHOPE_OK;
-}
-
 /* Copying the parameters takes longer than mapping a single sample. */
 static enhope_status pass_theta(pass *p, enhope_context *ctx)
 {
@@ -114,23 +96,22 @@ static enhope_status pass_allocate(pass *p, enhope_context *ctx, int64_t k)
     return eh_compute_new(cp, ctx, "a block of exemplars", exemplars * model->shape.H, cp->op->real_size, &p->E);
 }
 
-/* data NULL: only references are embedded. k: neighbors of each sample; 0: no references. */
-static enhope_status pass_open(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                               const int64_t *rows, int64_t n, int64_t k, pass *p)
+/* x NULL: only references are embedded. k: neighbors of each sample; 0: no references. */
+static enhope_status pass_open(enhope_context *ctx, const enhope_model *model, const eh_matrix *x, const int64_t *rows,
+                               int64_t n, int64_t k, pass *p)
 {
     const eh_map_shape *s = &model->shape;
     *p = (pass){.model = model, .rows = rows, .n = n};
-    eh_matrix x = {0};
     int64_t embedded;
-    if (data) EH_TRY(eh_model_inputs(ctx, model, data, &x));
     if (eh_embedder_stride(s->H) > INT32_MAX || !eh_mul(model->r, s->h, &embedded)) /* BLAS counts in 32 bits */
         return eh_fail(ctx, ENHOPE_ERROR_MODEL, "a model of %lld inputs and %lld references is too large",
                        (long long)s->H, (long long)model->r);
     enhope_status status;
     EH_CHECK(eh_compute_open(ctx, model->map == &eh_map_identity, &p->cp));
     eh_embedder_init(&p->e, ctx, p->cp, model->map, s);
-    if (data) EH_CHECK(eh_embedder_place(&p->e, &x, NULL, model->shift, model->mul));
-    p->e.sparse = data && stays_sparse(model, &x);
+    p->e.similarity = (eh_similarity){.gaussian = model->gaussian, .dof = model->dof};
+    if (x) EH_CHECK(eh_embedder_place(&p->e, x, NULL, model->shift, model->mul));
+    p->e.sparse = x && stays_sparse(model, x);
     EH_CHECK(pass_allocate(p, ctx, k));
     return ENHOPE_OK;
 cleanup:
@@ -208,44 +189,42 @@ enhope_status enhope_model_references(enhope_context *ctx, const enhope_model *m
     return ENHOPE_OK;
 }
 
-static enhope_status embed(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, float *Y)
+/* Checks the embedding Y (count, h) of the samples from `first` on. */
+static enhope_status check_span(const pass *p, const float *Y, int64_t first, int64_t count, int64_t *bad)
+{
+    const int64_t row = eh_predict_overflow(Y, count, p->model->shape.h);
+    *bad = first + row;
+    return row < count ? ENHOPE_ERROR_DATA : ENHOPE_OK;
+}
+
+enhope_status eh_pass_embed(enhope_context *ctx, const enhope_model *model, const eh_matrix *x, float *Y, int64_t *bad)
 {
     const int64_t h = model->shape.h;
+    enhope_status good = ENHOPE_OK;
     pass p;
-    EH_TRY(pass_open(ctx, model, data, NULL, data->x.n, 0, &p));
+    EH_TRY(pass_open(ctx, model, x, NULL, x->n, 0, &p));
     eh_compute_begin(p.cp);
     pass_stage(&p, 0);
-    for (int64_t count; (count = pass_span(&p)) > 0;) {
+    for (int64_t count; !good && (count = pass_span(&p)) > 0;) {
         for (int64_t from = 0; from < count; from += p.e.capacity)
             pass_block(&p, from, eh_min(p.e.capacity, count - from));
-        p.cp->op->read(p.cp, Y + (p.next - count) * h, p.e.Y, count * h);
+        const int64_t first = p.next - count;
+        p.cp->op->read(p.cp, Y + first * h, p.e.Y, count * h);
+        good = check_span(&p, Y + first * h, first, count, bad);
     }
     eh_compute_end(p.cp);
     const enhope_status status = p.cp->op->sync(p.cp, ctx);
     pass_close(&p);
-    return status;
-}
-
-enhope_status enhope_model_embed(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data, float *Y)
-{
-    if (!data->store) return embed(ctx, model, data, Y);
-    const int64_t step = eh_dataset_block_rows(ctx, data);
-    for (int64_t first = 0; first < data->x.n; first += step) {
-        enhope_dataset *block = NULL;
-        EH_TRY(enhope_dataset_block(ctx, data, first, eh_min(step, data->x.n - first), &block));
-        const enhope_status status = embed(ctx, model, block, Y + first * model->shape.h);
-        enhope_dataset_free(block);
-        EH_TRY(status);
-    }
-    return ENHOPE_OK;
+    return status ? status : good;
 }
 
 /* State of classification beside the pass. */
 typedef struct votes {
     int32_t *label;      /* (span), if margins are requested and labels are not */
-    float *Y;            /* (span, h) on the host, if the host needs it and Y is not requested */
+    float *Y;            /* (span, h) on the host, if Y is not requested */
     float *G;            /* (r, h) on the host, if probabilities or margins are computed there */
     double *scratch;     /* (2 c) */
+    bool voted;          /* labels are votes of the nearest references */
     double host_seconds; /* seconds of computation on the host */
 } votes;
 
@@ -271,11 +250,10 @@ static enhope_status votes_open(enhope_context *ctx, pass *p, int64_t k, const e
     if (wanted.label || wanted.winner || wanted.distance || wanted.shares || wanted.neighbour ||
         wanted.neighbour_distance)
         EH_TRY(eh_embedder_search(&p->e, p->span, k, &wanted));
+    if (!out->Y) EH_TRY(eh_new(ctx, "a block of the embedding", p->span * h, sizeof *v->Y, (void **)&v->Y));
     if (!out->margin && (!out->proba || wanted.shares)) return ENHOPE_OK;
     EH_TRY(eh_new(ctx, "the similarities", 2 * (int64_t)model->c, sizeof *v->scratch, (void **)&v->scratch));
-    EH_TRY(eh_new(ctx, "the embedded references", model->r * h, sizeof *v->G, (void **)&v->G));
-    if (!out->Y) EH_TRY(eh_new(ctx, "a block of the embedding", p->span * h, sizeof *v->Y, (void **)&v->Y));
-    return ENHOPE_OK;
+    return eh_new(ctx, "the embedded references", model->r * h, sizeof *v->G, (void **)&v->G);
 }
 
 static void votes_close(votes *v)
@@ -298,8 +276,9 @@ static void classify_span(pass *p, int64_t count)
     }
 }
 
-/* Computes the outputs of a span that need its embedding Y (count, h) on the host. */
-static void compare_span(const enhope_model *model, int64_t first, int64_t count, votes *v, const int32_t *label,
+/* Computes the outputs of a span that need its embedding Y (count, h) on the host. Probabilities
+ * also decide the label, so that both agree to the last bit. */
+static void compare_span(const enhope_model *model, int64_t first, int64_t count, votes *v, int32_t *label,
                          const float *Y, const enhope_prediction *out)
 {
     const double start = eh_seconds();
@@ -310,40 +289,38 @@ static void compare_span(const enhope_model *model, int64_t first, int64_t count
                                     .c = model->c,
                                     .gaussian = model->gaussian,
                                     .dof = model->dof};
-    if (out->proba) eh_probabilities(&ref, model->temperature, Y, count, v->scratch, out->proba + first * model->c);
+    if (out->proba)
+        eh_probabilities(&ref, model->errors.temperature, Y, count, v->scratch, out->proba + first * model->c);
+    if (out->proba && label && !v->voted) eh_argmax(out->proba + first * model->c, count, model->c, label);
     if (out->margin) eh_margins(&ref, Y, count, label, out->margin + first);
     v->host_seconds += eh_seconds() - start;
 }
 
 /* Fetches the outputs of a span of `count` samples that starts with sample `first`. */
 static enhope_status fetch_span(pass *p, enhope_context *ctx, int64_t first, int64_t count, votes *v,
-                                const enhope_prediction *out)
+                                const enhope_prediction *out, int64_t *bad)
 {
     const enhope_model *model = p->model;
     const int64_t h = model->shape.h;
+    float *Y = out->Y ? out->Y + first * h : v->Y;
     const eh_predictions classes = predictions_of(model, out, v, first, p->e.nearest.k);
     if (p->e.nearest.cp)
         EH_TRY(eh_classify_fetch(&p->e.nearest, ctx, count, model->reference_label, model->c, &classes));
-    float *Y = out->Y ? out->Y + first * h : v->Y;
-    if (Y) p->cp->op->read(p->cp, Y, p->e.Y, count * h);
+    p->cp->op->read(p->cp, Y, p->e.Y, count * h);
+    EH_TRY(check_span(p, Y, first, count, bad));
     if (v->G) compare_span(model, first, count, v, classes.label, Y, out);
     return ENHOPE_OK;
 }
 
-enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                               const int64_t *rows, int64_t n, int32_t k, const enhope_prediction *out, double *seconds)
+enhope_status eh_pass_predict(enhope_context *ctx, const enhope_model *model, const eh_matrix *x, const int64_t *rows,
+                              int64_t n, int32_t k, const enhope_prediction *out, double *seconds, int64_t *bad)
 {
-    if (k < 0) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k is %d: expected at least 1 neighbor", k);
-    if (k > model->r)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "k is %d, but the model has %lld references; use at most as many", k,
-                       (long long)model->r);
-    if (out->margin && !model->exemplars)
-        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
-                       "margins need a model with exemplars; this model compares with training points");
+    const bool voted = k > 0 || model->votes;
     if (k == 0) k = model->k;
     pass p;
-    votes v = {0};
-    EH_TRY(pass_open(ctx, model, data, rows, n, k, &p));
+    votes v = {.voted = voted};
+    EH_TRY(pass_open(ctx, model, x, rows, n, k, &p));
+    p.e.votes = voted;
     enhope_status status = votes_open(ctx, &p, k, out, &v);
     if (!status) {
         eh_compute_begin(p.cp);
@@ -354,7 +331,7 @@ enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, c
         pass_stage(&p, 0);
         for (int64_t count; !status && (count = pass_span(&p)) > 0;) {
             classify_span(&p, count);
-            status = fetch_span(&p, ctx, p.next - count, count, &v, out);
+            status = fetch_span(&p, ctx, p.next - count, count, &v, out, bad);
         }
         eh_compute_end(p.cp);
         if (!status) status = p.cp->op->sync(p.cp, ctx);
@@ -363,29 +340,4 @@ enhope_status eh_model_predict(enhope_context *ctx, const enhope_model *model, c
     votes_close(&v);
     pass_close(&p);
     return status;
-}
-
-enhope_status enhope_model_predict(enhope_context *ctx, const enhope_model *model, const enhope_dataset *data,
-                                   int32_t k, const enhope_prediction *out)
-{
-    if (!data->store) return eh_model_predict(ctx, model, data, NULL, data->x.n, k, out, NULL);
-    const int64_t step = eh_dataset_block_rows(ctx, data), near = k > 0 ? k : model->k;
-    for (int64_t first = 0; first < data->x.n; first += step) {
-        const int64_t count = eh_min(step, data->x.n - first);
-        const enhope_prediction part = {.label = out->label ? out->label + first : NULL,
-                                        .proba = out->proba ? out->proba + first * model->c : NULL,
-                                        .winner = out->winner ? out->winner + first : NULL,
-                                        .distance = out->distance ? out->distance + first : NULL,
-                                        .margin = out->margin ? out->margin + first : NULL,
-                                        .Y = out->Y ? out->Y + first * model->shape.h : NULL,
-                                        .neighbour = out->neighbour ? out->neighbour + first * near : NULL,
-                                        .neighbour_distance =
-                                            out->neighbour_distance ? out->neighbour_distance + first * near : NULL};
-        enhope_dataset *block = NULL;
-        EH_TRY(enhope_dataset_block(ctx, data, first, count, &block));
-        const enhope_status status = eh_model_predict(ctx, model, block, NULL, count, k, &part, NULL);
-        enhope_dataset_free(block);
-        EH_TRY(status);
-    }
-    return ENHOPE_OK;
 }

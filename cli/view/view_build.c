@@ -1,0 +1,281 @@
+/* The points of the page of enhope view: reads, predicts and selects them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/cli.h"
+#include "view/page.h"
+#include "view/view.h"
+
+enum {
+    SAMPLE = 200000,           /* default of --sample */
+    DETAIL = 10000,            /* default of --detail */
+    PLAYED = 2000,             /* maximum points in the animation of training, */
+    PLAYED_NUMBERS = 1 << 26,  /* and maximum number of their inputs in total */
+    EXEMPLARS = 5000,          /* maximum that are drawn */
+    IMPORTANT = 200,           /* maximum columns whose importance is measured, */
+    IMPORTANCE_SAMPLES = 1000, /* by so many samples, */
+    IMPORTANCE_REPEATS = 3     /* permuted so many times */
+};
+
+void view_free(view *v)
+{
+    for (int k = 0; k < v->parts; k++) {
+        view_part *part = &v->part[k];
+        free(part->p.label);
+        free(part->p.proba);
+        free(part->p.winner);
+        free(part->p.Y);
+        free(part->truth);
+        enhope_dataset_free(part->session.data);
+    }
+    cli_page_history_free(&v->history);
+    cli_importance_free(&v->importance);
+    free(v->row);
+    free(v->detail);
+    free(v->exemplar);
+    free(v->exemplar_class);
+}
+
+/* ---- points of the page ---- */
+
+static int read_part(view *v, const cli_options *options, const char *name)
+{
+    view_part *part = &v->part[v->parts++];
+    cli_options of_part = *options;
+    if (options->source.part) of_part.source.part = name;
+    part->session = v->session;
+    part->session.data = NULL;
+    int code = cli_session_data(&part->session, &of_part, options->data, name);
+    if (!code) code = cli_session_in_memory(&part->session, options);
+    if (code) return code;
+    part->kind = !part->session.part ? 2 : strcmp(part->session.part, "test") ? 1 : 0;
+    v->total += part->session.data_info.n;
+    return 0;
+}
+
+static int read_parts(view *v, const cli_options *options)
+{
+    if (!options->source.part || strcmp(options->source.part, "both"))
+        return read_part(v, options, options->source.part ? options->source.part : "test");
+    const int code = read_part(v, options, "train");
+    return code ? code : read_part(v, options, "test");
+}
+
+static int predict_part(view_part *part, const cli_options *options)
+{
+    const int64_t n = part->session.data_info.n, h = part->session.model_info.outputs;
+    const int32_t c = part->session.model_info.classes;
+    part->p.label = cli_alloc("labels", n, 1, sizeof *part->p.label);
+    if (part->p.label) part->p.winner = cli_alloc("winners", n, 1, sizeof *part->p.winner);
+    if (part->p.winner) part->p.proba = cli_alloc("probabilities", n, c, sizeof *part->p.proba);
+    if (part->p.proba) part->p.Y = cli_alloc("the embedding", n, h, sizeof *part->p.Y);
+    if (!part->p.Y) return CLI_FAILED;
+    const enhope_status status = enhope_model_predict(part->session.ctx, part->session.model, part->session.data,
+                                                      (int32_t)options->n_neighbors, &part->p);
+    if (status) return cli_fail(part->session.ctx, status);
+    const int code = cli_session_true_classes(&part->session, &part->truth);
+    for (int64_t i = 0; i < n && !code; i++) {
+        part->labeled += part->truth[i] != -1;
+        part->errors += part->truth[i] != -1 && part->truth[i] != part->p.label[i];
+    }
+    return code;
+}
+
+const view_part *view_part_of(const view *v, int64_t *row)
+{
+    const view_part *part = v->part;
+    for (; *row >= part->session.data_info.n; part++) *row -= part->session.data_info.n;
+    return part;
+}
+
+const view_part *view_point(const view *v, int64_t i, int64_t *row)
+{
+    *row = v->row[i];
+    return view_part_of(v, row);
+}
+
+static bool is_error(const view *v, int64_t row)
+{
+    const view_part *part = view_part_of(v, &row);
+    return part->truth[row] != -1 && part->truth[row] != part->p.label[row];
+}
+
+int32_t view_group_of(const view *v, int64_t row)
+{
+    const view_part *part = view_part_of(v, &row);
+    const int32_t k = part->truth[row];
+    return k >= 0 ? k : v->session.model_info.classes - 1 - k;
+}
+
+/* Selects about max_count of the `count` rows row[] (NULL: 0..count-1): the same fraction of every
+ * class, evenly spaced in the order of the data. With errors_first, selects all errors, if they are
+ * fewer than max_count, and then other rows. */
+static int choose(const view *v, const int64_t *row, int64_t count, int64_t max_count, bool errors_first, int64_t **out,
+                  int64_t *chosen)
+{
+    const int32_t groups = v->session.model_info.classes + 2;
+    int64_t *seen = cli_alloc("classes", groups, 2, sizeof *seen), *size = seen ? seen + groups : NULL;
+    int64_t *result = seen ? cli_alloc("points", count, 1, sizeof *result) : NULL;
+    int64_t errors = 0;
+    if (!result) {
+        free(seen);
+        return CLI_FAILED;
+    }
+    for (int64_t i = 0; i < count && errors_first; i++) errors += is_error(v, row ? row[i] : i);
+    if (errors >= max_count) errors = 0;
+    const int64_t others = count - errors;
+    for (int64_t i = 0; i < count; i++)
+        if (!errors || !is_error(v, row ? row[i] : i)) size[view_group_of(v, row ? row[i] : i)]++;
+    *chosen = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t at = row ? row[i] : i;
+        bool keep = count <= max_count || (errors && is_error(v, at));
+        if (!keep) {
+            const int32_t k = view_group_of(v, at);
+            const double share = fmax((double)(max_count - errors) / (double)others, 1 / (double)size[k]);
+            keep = floor((double)(seen[k] + 1) * share + 1e-9) > floor((double)seen[k] * share + 1e-9);
+            seen[k]++;
+        }
+        if (keep) result[(*chosen)++] = i;
+    }
+    free(seen);
+    *out = result;
+    return 0;
+}
+
+static void widen(view *v, const float *y)
+{
+    for (int d = 0; d < 2 && isfinite(y[0]) && isfinite(y[1]); d++) {
+        v->low[d] = fmin(v->low[d], (double)y[d]);
+        v->high[d] = fmax(v->high[d], (double)y[d]);
+    }
+}
+
+static int gather(view *v, const cli_options *options)
+{
+    const int64_t h = v->session.model_info.outputs, r = v->session.model_info.references;
+    int code = 0;
+    for (int k = 0; k < v->parts && !code; k++) code = predict_part(&v->part[k], options);
+    if (!code)
+        code = choose(v, NULL, v->total, options->page.sample ? options->page.sample : SAMPLE, false, &v->row, &v->n);
+    if (!code)
+        code = choose(v, v->row, v->n, options->page.detail ? options->page.detail : DETAIL, true, &v->detail,
+                      &v->details);
+    if (options->page.bare) v->details = 0;
+    if (!code && v->session.model_info.references_are_exemplars && r <= EXEMPLARS) {
+        v->exemplar = cli_alloc("exemplars", r, h, sizeof *v->exemplar);
+        v->exemplar_class = v->exemplar ? cli_alloc("exemplars", r, 1, sizeof *v->exemplar_class) : NULL;
+        if (!v->exemplar_class) return CLI_FAILED;
+        const enhope_status status =
+            enhope_model_references(v->session.ctx, v->session.model, v->exemplar, v->exemplar_class);
+        if (status) code = cli_fail(v->session.ctx, status);
+    }
+    v->low[0] = v->low[1] = INFINITY;
+    v->high[0] = v->high[1] = -INFINITY;
+    for (int64_t i = 0; i < v->n && !code; i++) {
+        int64_t row = v->row[i];
+        const view_part *part = view_part_of(v, &row);
+        widen(v, part->p.Y + row * h);
+    }
+    for (int64_t j = 0; j < r && !code && v->exemplar; j++) widen(v, v->exemplar + j * h);
+    const enhope_dataset_info *info = &v->part[0].session.data_info;
+    v->words = info->kind == ENHOPE_CSR && !info->image_rows;
+    return code;
+}
+
+/* ---- columns of a table ---- */
+
+/* Whether a column of the model is not a number that is an input as it is. */
+static bool has_encoded_columns(const enhope_model *model)
+{
+    enhope_column_info c;
+    bool found = false;
+    for (int64_t j = 0; !found && enhope_model_column(model, j, &c); j++)
+        found = strcmp(c.type, "number") != 0 || c.inputs != 1 || c.offset != 0;
+    return found;
+}
+
+/* Measures the importance of columns on the first part, if it is a labeled table of few columns. */
+static int measure_importance(view *v)
+{
+    const view_part *part = &v->part[0];
+    const int64_t columns = enhope_model_column_count(v->session.model);
+    if (part->session.data_info.image_rows || v->words || columns < 2 || columns > IMPORTANT) return 0;
+    int64_t known = 0;
+    for (int64_t i = 0; i < part->session.data_info.n; i++) known += part->truth[i] >= 0;
+    if (known < 2) return 0;
+    return cli_importance_compute(&part->session, IMPORTANCE_SAMPLES, IMPORTANCE_REPEATS, 1, NULL, &v->importance);
+}
+
+/* ---- history of training ---- */
+
+int64_t view_played_point(const view *v, int64_t i)
+{
+    return i * v->n / v->history.points;
+}
+
+static int record_history(view *v, const cli_options *options)
+{
+    const int64_t H = v->session.model_info.inputs, h = v->session.model_info.outputs;
+    const int64_t max_by_size = PLAYED_NUMBERS / H > 1 ? PLAYED_NUMBERS / H : 1;
+    const int64_t max_points = max_by_size < PLAYED ? max_by_size : PLAYED,
+                  points = v->n < max_points ? v->n : max_points;
+    float *X = cli_alloc("samples", points, H, sizeof *X), *Y = X ? cli_alloc("a frame", points, 2, sizeof *Y) : NULL;
+    int32_t *truth = Y ? cli_alloc("classes", points, 1, sizeof *truth) : NULL;
+    int code = truth ? 0 : CLI_FAILED;
+    v->history.points = points;
+    for (int64_t i = 0; i < points && !code; i++) {
+        int64_t row;
+        const view_part *part = view_point(v, view_played_point(v, i), &row);
+        truth[i] = part->truth[row];
+        memcpy(Y + i * 2, part->p.Y + row * h, 2 * sizeof *Y);
+        const enhope_status status = enhope_dataset_row(v->session.ctx, part->session.data, row, X + i * H);
+        if (status) code = cli_fail(v->session.ctx, status);
+    }
+    const cli_page_watched watched = {.points = points, .X = X, .truth = truth, .Y = Y};
+    if (!code) code = cli_page_history_record(&v->session, options, &watched, &v->history);
+    if (!code && v->history.gap > CLI_PAGE_GAP)
+        fprintf(stderr,
+                "enhope: --history trained a model that differs from %s; use the --data, --split and --limit of its "
+                "training\n",
+                options->positional[0]);
+    free(X);
+    free(Y);
+    free(truth);
+    return code;
+}
+
+/* ---- the page ---- */
+
+int view_read(view *v, const cli_session *session, const cli_options *options)
+{
+    v->session = *session;
+    v->encoded = has_encoded_columns(session->model);
+    return read_parts(v, options);
+}
+
+void view_take(view *v, const cli_session *session, enhope_dataset *data)
+{
+    view_part *part = &v->part[v->parts++];
+    v->session = *session;
+    v->encoded = has_encoded_columns(session->model);
+    part->session = *session;
+    part->session.data = data;
+    enhope_dataset_get_info(data, &part->session.data_info);
+    part->kind = 2;
+    v->total = part->session.data_info.n;
+}
+
+int view_put(view *v, const cli_options *options, FILE *out)
+{
+    int code = gather(v, options);
+    if (!code) code = measure_importance(v);
+    if (!code && options->page.history) code = record_history(v, options);
+    if (!code && v->n < v->total)
+        fprintf(stderr,
+                "enhope: the page shows %lld of %lld points, the same fraction of every class; use --sample N to "
+                "change it\n",
+                (long long)v->n, (long long)v->total);
+    return code ? code : view_put_page(v, options, out);
+}

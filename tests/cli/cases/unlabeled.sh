@@ -1,0 +1,34 @@
+# pca, lpp and pt-sne train without labels; their models embed but do not classify.
+echo a,b,c > x.csv
+for i in 1 2 3 4 5 6 7 8 9; do
+    for j in 1 2 3; do echo "$i.${j}7,0.$j$i,$((i * j)).5"; done
+done >> x.csv
+for method in pca lpp "pt-sne --hidden-layer-sizes 8-7 --n-epochs 2"; do
+    echo "-- ${method%% *}"
+    enhope train --data x.csv --method $method --quiet -o m
+    echo "exit $?"
+    enhope embed m --data x.csv -o y.csv
+    echo "exit $?, $(wc -l < y.csv) lines"
+    enhope predict m --data x.csv
+    echo "exit $?"
+done
+echo "-- no classes"
+enhope info m | grep -e classes -e errors
+sed 's/$/,u/; 1s/u$/label/' x.csv > labeled.csv
+enhope eval m --data labeled.csv
+echo "exit $?"
+enhope plot m --data x.csv -o m.svg
+echo "exit $?"
+enhope export m -o m.js
+echo "exit $?"
+enhope serve m --port 0
+echo "exit $?"
+enhope update m --data x.csv --quiet -o n
+echo "exit $?"
+echo "-- labels are needed"
+enhope train --data x.csv --quiet -o n
+echo "exit $?"
+enhope train --data x.csv --label none --quiet -o n
+echo "exit $?"
+enhope train --data x.csv --method lpp --graph-k 0 --quiet -o n
+echo "exit $?"
