@@ -309,7 +309,10 @@ int tune_train(const tuning *t, int trial, int round)
                  .fewer = t->trial[trial].fewer,
                  .settings = enhope_settings_create()};
     if (!r.settings) return cli_error("out of memory");
-    if (round < LAST || (trial && tune_by_folds(t))) r.end = fmin(r.end, cli_now() + t->max_seconds);
+    if (tune_by_folds(t) && !trial)
+        r.end = INFINITY; /* the search has a result, however short its time */
+    else if (round < LAST || tune_by_folds(t))
+        r.end = fmin(r.end, cli_now() + t->max_seconds);
     if (!options.compute.threads) options.compute.threads = t->threads;
     int code = cli_session_open(&r.session, &options);
     if (!code && (trial || round)) enhope_context_set_log(r.session.ctx, NULL, NULL);

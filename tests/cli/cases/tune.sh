@@ -54,7 +54,7 @@ enhope tune --data nowhere.csv --trials 3 -o no 2>&1
 echo "exit $?"
 # a short time limit
 echo "== time"
-enhope tune --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --n-epochs 3 --for 3s -o short > out-of-time 2>&1
+enhope tune --data synthetic:blobs,n=150,classes=3,inputs=5,seed=3 --n-epochs 3 --for 1s -o short > out-of-time 2>&1
 echo "exit $?"
 ls short
 grep -o 'The search ended because the time is over (--for).' out-of-time
