@@ -16,7 +16,7 @@ print("colors", len({p.get("fill") if p.get("fill") != "none" else p.get("stroke
 print("small", os.path.getsize(sys.argv[1]) < 300000)
 END
 python3 look.py map.svg
-enhope plot m.safetensors --data $blobs --no-legend --title '' -o bare.svg
+enhope plot m.safetensors --data $blobs --no-legend --labels off --title '' -o bare.svg
 python3 look.py bare.svg
 enhope train --data $blobs $tiny --limit 200 --n-components 1 -o one.safetensors
 enhope plot one.safetensors --data $blobs
