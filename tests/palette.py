@@ -115,10 +115,10 @@ def faults(colors, behind, gray, say=lambda text: None):
             yield f"{theme}: {color} has a contrast of {low:.2f}: expected at least {MIN_CONTRAST}"
         checks = [("first ten", MIN_FIRST, closest(table[:FIRST])), ("all", MIN_ANY, closest(table + gray[:1]))]
         checks += [(f"first ten, {kind}", MIN_SIMULATED, closest(table[:FIRST], m)) for kind, m in SIMULATED.items()]
-        for what, least, (found, pair) in checks:
+        for what, threshold, (found, pair) in checks:
             say(f"{theme}: smallest difference, {what}: {found:.2f} ({pair})")
-            if found < least:
-                yield f"{theme}, {what}: {pair} differ by {found:.2f}: expected at least {least}"
+            if found < threshold:
+                yield f"{theme}, {what}: {pair} differ by {found:.2f}: expected at least {threshold}"
 
 
 def self_test(root):

@@ -1,10 +1,10 @@
-/* Draws the figure: the regions of the classes, an open circle for each exemplar, a mark for each
- * point above them, and the names of the classes on the map or in a legend.
+/* Draws the figure: the regions of the classes, a mark for each point, an open circle for each
+ * exemplar, and the names of the classes on the map or in a legend.
  *
  * Points at the same place are drawn once. Places are rounded to 0.1 pixels, or to a quarter of
- * a dot if there are many points. A point is more opaque the more points of its class are near
- * it. Dense points are drawn below sparse ones, so that a stray point is visible on a cluster of
- * another class. A path contains all points of a class and an opacity, which keeps the file
+ * a dot if there are many points. Dense points are drawn below sparse ones, so that a stray point
+ * is visible on a cluster of another class. Dots are opaque, so every one has the contrast of its
+ * color. A path contains the points of a class of about the same density, which keeps the file
  * small. */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum { MAX_NAMES = 200 }; /* on the map automatically */
 
-static const uint32_t line_color = 0xbbbbbb, border_color = 0x8a8a8a;
+static const uint32_t line_color = 0xbbbbbb, border_color = 0x8a8a8a, white = 0xffffff;
 
 /* ---- layout ---- */
 
@@ -155,17 +155,17 @@ static int count_about(dot *dots, size_t count, const cli_figure *p, const figur
     return 0;
 }
 
-enum { LEVELS = 7 };
+enum { LEVELS = 7, DENSE = 20 /* points in nine squares, which then cover each other */ };
 
 static int32_t snap(int32_t tenths, int32_t step)
 {
     return (int32_t)lround((double)tenths / step) * step;
 }
 
-/* Replaces counts by logarithmic levels; returns the logarithm of the largest count. */
-static double find_levels(dot *dots, size_t count, double point)
+/* Replaces counts by logarithmic levels. Returns the last level with DENSE points or more only, -1
+ * if there is none. */
+static int32_t find_levels(dot *dots, size_t count, double point)
 {
-    enum { DENSE = 20 };
     const int32_t step = (int32_t)fmax(1, lround(10 * point / 4));
     int32_t max_count = 1;
     for (size_t i = 0; i < count; i++)
@@ -179,40 +179,70 @@ static double find_levels(dot *dots, size_t count, double point)
         }
         dots[i].about = (int32_t)lround((LEVELS - 1) * (1 - share));
     }
-    return range;
+    return max_count < DENSE ? -1 : (int32_t)floor((LEVELS - 1) * (1 - log(DENSE) / range) - 0.5);
 }
 
-/* Few points have the same opacity. Beside thousands of points, an isolated one has two thirds of
- * it. */
-static double opacity_of(int32_t level, double range)
+/* ---- exemplars ---- */
+
+canvas_pen figure_exemplar_pen(const cli_figure *p)
 {
-    return 0.95 - 0.3 * fmin(1, range / log(1000)) * level / (LEVELS - 1);
+    return (canvas_pen){FIGURE_DARK, 1, fmax(0.6, 0.2 * figure_exemplar_radius(p))};
 }
 
+/* A thin white ring below the dark one separates it from dots of any color. */
+static void put_exemplars(canvas *c, const cli_figure *p, const figure_frame *f)
+{
+    if (!p->circles) return;
+    const canvas_pen pen = figure_exemplar_pen(p);
+    for (int pass = 0; pass < 2; pass++) {
+        c->begin(c, pass ? &pen : &(canvas_pen){white, 1, 2.2 * pen.width});
+        for (int64_t i = 0; i < p->r; i++) {
+            const float *y = p->reference + i * p->h;
+            if (finite_pair(p->reference, i, p->h))
+                c->circle(c, figure_x(f, y), figure_y(f, y), figure_exemplar_radius(p));
+        }
+        c->end(c);
+    }
+}
+
+/* ---- points and exemplars ---- */
+
+/* Draws dots from number i while their level is at most `last`; returns the number of the next. */
+static size_t put_dots(canvas *c, const cli_figure *p, const dot *dots, size_t i, size_t count, int32_t last)
+{
+    const size_t first = i;
+    for (; i < count && dots[i].about <= last; i++) {
+        const dot *d = &dots[i];
+        const bool fresh = i == first || d->about != d[-1].about || d->group != d[-1].group;
+        if (!fresh && d->x == d[-1].x && d->y == d[-1].y) continue;
+        if (fresh && i > first) c->end(c);
+        if (fresh) figure_begin_marks(c, figure_mark_of(p, d->group), figure_fill_of(p, d->group), p->point);
+        figure_put_mark(c, figure_mark_of(p, d->group), d->x / 10.0, d->y / 10.0, p->point);
+    }
+    if (i > first) c->end(c);
+    return i;
+}
+
+/* Exemplars are below the dots, so that they hide none. Only dots that cover each other are below
+ * the exemplars, which would be invisible otherwise. */
 static int put_points(canvas *c, const cli_figure *p, const figure_frame *f)
 {
     dot *dots = cli_alloc("dots", p->n, 1, sizeof *dots);
     if (!dots) return CLI_FAILED;
     const size_t count = place_dots(dots, p, f);
     const int code = count_about(dots, count, p, f);
-    const double range = code ? 0 : find_levels(dots, count, p->point);
-    if (!code) qsort(dots, count, sizeof *dots, compare_dots);
-    for (size_t i = 0; i < count && !code; i++) {
-        const dot *d = &dots[i];
-        const bool fresh = i == 0 || d->about != d[-1].about || d->group != d[-1].group;
-        if (!fresh && d->x == d[-1].x && d->y == d[-1].y) continue;
-        if (fresh && i > 0) c->end(c);
-        if (fresh)
-            figure_begin_marks(c, figure_mark_of(p, d->group), figure_fill_of(p, d->group, opacity_of(d->about, range)),
-                               p->point);
-        figure_put_mark(c, figure_mark_of(p, d->group), d->x / 10.0, d->y / 10.0, p->point);
+    if (!code) {
+        const int32_t dense = find_levels(dots, count, p->point);
+        qsort(dots, count, sizeof *dots, compare_dots);
+        const size_t next = put_dots(c, p, dots, 0, count, dense);
+        put_exemplars(c, p, f);
+        put_dots(c, p, dots, next, count, LEVELS);
     }
-    if (count && !code) c->end(c);
     free(dots);
     return code;
 }
 
-/* ---- errors, exemplars ---- */
+/* ---- errors ---- */
 
 /* A misclassified point has a dark edge: a dark mark below a slightly smaller one. */
 void figure_put_error(canvas *c, const figure_mark *m, canvas_pen pen, double x, double y, double size, double edge)
@@ -232,27 +262,9 @@ static void put_errors(canvas *c, const cli_figure *p, const figure_frame *f)
     for (int64_t i = 0; p->wrong && i < p->n; i++) {
         if (!p->wrong[i] || !finite_pair(p->Y, i, p->h)) continue;
         const float *y = p->Y + i * p->h;
-        figure_put_error(c, figure_mark_of(p, p->group[i]), figure_fill_of(p, p->group[i], 1), figure_x(f, y),
+        figure_put_error(c, figure_mark_of(p, p->group[i]), figure_fill_of(p, p->group[i]), figure_x(f, y),
                          figure_y(f, y), size, edge);
     }
-}
-
-canvas_pen figure_exemplar_pen(const cli_figure *p)
-{
-    return (canvas_pen){FIGURE_DARK, 1, fmax(0.6, 0.2 * figure_exemplar_radius(p))};
-}
-
-/* Below the points, so that no circle hides one. */
-static void put_exemplars(canvas *c, const cli_figure *p, const figure_frame *f)
-{
-    if (!p->circles) return;
-    const canvas_pen pen = figure_exemplar_pen(p);
-    c->begin(c, &pen);
-    for (int64_t i = 0; i < p->r; i++) {
-        const float *y = p->reference + i * p->h;
-        if (finite_pair(p->reference, i, p->h)) c->circle(c, figure_x(f, y), figure_y(f, y), figure_exemplar_radius(p));
-    }
-    c->end(c);
 }
 
 /* ---- regions ---- */
@@ -379,7 +391,6 @@ static int put_figure(canvas *c, const cli_figure *p, const layout *l)
     const figure_frame *f = &l->frame;
     int code = p->reference_label ? put_regions(c, p, f) : 0;
     if (code) return code;
-    put_exemplars(c, p, f);
     code = put_points(c, p, f);
     if (code) return code;
     put_errors(c, p, f);

@@ -25,7 +25,7 @@ typedef struct figure_mark {
 /* Mark, color and fill of a class or another group (palette.c). */
 const figure_mark *figure_mark_of(const cli_figure *p, int32_t group);
 uint32_t figure_color_of(const cli_figure *p, int32_t group);
-canvas_pen figure_fill_of(const cli_figure *p, int32_t group, double opacity);
+canvas_pen figure_fill_of(const cli_figure *p, int32_t group);
 bool figure_has_marks(const cli_figure *p); /* whether classes differ by marks too */
 /* Begin a path of marks of one kind; add a mark to it. */
 void figure_begin_marks(canvas *c, const figure_mark *m, canvas_pen pen, double diameter);

@@ -71,7 +71,7 @@ figure_legend figure_plan_row(const cli_figure *p)
 static void put_class_key(canvas *c, const cli_figure *p, int32_t g, double x, double y)
 {
     const double size = 0.7 * p->font_size;
-    figure_begin_marks(c, figure_mark_of(p, g), figure_fill_of(p, g, 1), size);
+    figure_begin_marks(c, figure_mark_of(p, g), figure_fill_of(p, g), size);
     figure_put_mark(c, figure_mark_of(p, g), x, y, size);
     c->end(c);
 }

@@ -2,8 +2,8 @@
  *
  * The place of a class is the median of its points. If the class consists of several clusters, the
  * median may lie between them, so it is replaced by the median of the points of the class around
- * the nearest of them, repeatedly. A class without a majority of the points around its place gets no
- * name there, because it would be taken for the name of the others. */
+ * the nearest of them, repeatedly. A class without a majority of the points around its place gets
+ * no name there, because it would be taken for the name of the others. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -45,9 +45,9 @@ uint32_t figure_color_of(const cli_figure *p, int32_t group)
     return group < p->classes ? palette[group % COLORS] : no_class;
 }
 
-canvas_pen figure_fill_of(const cli_figure *p, int32_t group, double opacity)
+canvas_pen figure_fill_of(const cli_figure *p, int32_t group)
 {
-    return (canvas_pen){figure_color_of(p, group), opacity, 0};
+    return (canvas_pen){figure_color_of(p, group), 1, 0};
 }
 
 const figure_mark *figure_mark_of(const cli_figure *p, int32_t group)

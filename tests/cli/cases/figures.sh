@@ -71,8 +71,8 @@ for x, y, size, name in re.findall(text, picture):
     x, y, size = float(x), float(y) - 0.36 * float(size), float(size)
     boxes.append((x - 0.3 * size * len(name), x + 0.3 * size * len(name), y - size / 2, y + size / 2))
 inside = all(left <= a and b <= right and top <= c and d <= bottom for a, b, c, d in boxes)
-meet = lambda a, b: a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
-overlaps = sum(meet(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
+cross = lambda a, b: a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
+overlaps = sum(cross(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
 legend = len(re.findall('<text x="[0-9.]+" y="[0-9.]+" font-size="13">[0-8]</text>', picture))
 print(len(boxes), "names", overlaps, "overlaps", "inside" if inside else "outside", legend, "in the legend")
 END
