@@ -3,8 +3,9 @@
  * The candidates of a label are the points of a grid around its place. A candidate costs
  *
  *   distance of the center from the place / height + 30 * sum of the weights of the dots below it
+ *   + what is missing to a clear lead over the other places
  *
- * so a label lies on a large class, and beside a class that it would hide. A candidate is free if
+ * so a label lies beside a class that it would hide, and not between two classes. A candidate is free if
  * the label is in the box, overlaps no other label, and is nearer to its place than to any other
  * place by a margin. Labels take their cheapest free candidate in turn. A label without a free
  * candidate takes the cheapest that only other labels cover, and these are placed again. */
@@ -17,7 +18,7 @@
 enum { PASSES = 8, EVICTING_PASSES = 5, MAX_CELLS = 1000 };
 static const double hidden_cost = 30;
 /* Relative to the height of a label. */
-static const double reach = 2.2, step = 0.2, gap = 0.15, margin = 0.3;
+static const double reach = 2.2, step = 0.2, gap = 0.15, margin = 0.3, clear = 1.5;
 
 typedef struct density { /* sums of weights over the cells left of and above a corner */
     double *sum;         /* (rows + 1, columns + 1) */
@@ -97,14 +98,16 @@ static double distance(const label_request *r, double x, double y, double width,
     return hypot(fmax(dx, 0), fmax(dy, 0));
 }
 
-/* Whether a reader takes the label for that of its own place. */
-static bool is_clear(const label_request *r, int32_t i, double x, double y)
+/* By how much a label is nearer to its own place than to any other, in heights; negative if it is
+ * too far. */
+static double find_lead(const label_request *r, int32_t i, double x, double y)
 {
     const double own = distance(r, x, y, r->width[i], i);
-    if (own > reach * r->height) return false;
+    double nearest = own + clear * r->height;
+    if (own > reach * r->height) return -1;
     for (int32_t k = 0; k < r->count; k++)
-        if (k != i && r->width[k] > 0 && distance(r, x, y, r->width[i], k) < own + margin * r->height) return false;
-    return true;
+        if (k != i && r->width[k] > 0) nearest = fmin(nearest, distance(r, x, y, r->width[i], k));
+    return (nearest - own) / r->height;
 }
 
 static bool is_inside(const label_request *r, int32_t i, double x, double y)
@@ -134,7 +137,10 @@ static bool find_place(const work *w, int32_t i, bool alone, double out[2])
             double cost = step * hypot(row, column);
             if (cost >= min_cost || !is_inside(r, i, x, y)) continue;
             cost += hidden_cost * covered(&w->density, x, y, r->width[i], r->height);
-            if (cost >= min_cost || !is_clear(r, i, x, y) || (!alone && !is_free(w, i, x, y))) continue;
+            if (cost >= min_cost) continue;
+            const double lead = find_lead(r, i, x, y);
+            cost += clear - lead;
+            if (cost >= min_cost || lead < margin || (!alone && !is_free(w, i, x, y))) continue;
             min_cost = cost;
             out[0] = x;
             out[1] = y;
