@@ -5,10 +5,10 @@
  *   distance of the center from the place / height + 30 * sum of the weights of the dots below it
  *   + what is missing to a clear lead over the other places
  *
- * so a label lies beside a class that it would hide, and not between two classes. A candidate is free if
- * the label is in the box, overlaps no other label, and is nearer to its place than to any other
- * place by a margin. Labels take their cheapest free candidate in turn. A label without a free
- * candidate takes the cheapest that only other labels cover, and these are placed again. */
+ * so a label lies beside a class that it would hide, and not between two classes. A candidate is
+ * free if the label is in the box, overlaps no other label, and is nearer to its place than to any
+ * other place by a margin. Labels take their cheapest free candidate in turn. A label without a
+ * free candidate takes the cheapest that only other labels cover, and these are placed again. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
