@@ -46,13 +46,26 @@ static int write_page(const cli_options *options)
         {"width", options->picture.width > 0},     {"height", options->picture.height > 0},
         {"scale", options->picture.scale > 0},     {"point", options->picture.point > 0},
         {"font", options->picture.font != NULL},   {"font-size", options->picture.font_size > 0},
-        {"no-legend", options->picture.no_legend},
+        {"no-legend", options->picture.no_legend}, {"labels", options->picture.labels != NULL},
     };
     for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
         if (of_pictures[i].is_explicit)
             return cli_usage_error(options->command, "--%s does not apply to html: remove it, or use svg, png or pdf",
                                    of_pictures[i].name);
     return cmd_view(options);
+}
+
+bool cli_labels_of_options(const cli_options *options, cli_labels *out)
+{
+    static const char *const words[] = {[CLI_LABELS_AUTO] = "auto", [CLI_LABELS_ON] = "on", [CLI_LABELS_OFF] = "off"};
+    const char *word = options->picture.labels ? options->picture.labels : "auto";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(word, words[i])) {
+            *out = (cli_labels)i;
+            return true;
+        }
+    cli_usage_error(options->command, "--labels is '%s': expected auto, on or off", word);
+    return false;
 }
 
 /* Large letters would leave no space for the map. */
@@ -75,6 +88,7 @@ int cmd_plot(const cli_options *options)
     if (!strcasecmp(explicit_format(options), "html")) return write_page(options);
     int code = find_format(options, &format); /* before the computation */
     if (!code) code = check_letters(options);
+    if (!code && !cli_labels_of_options(options, &(cli_labels){0})) code = CLI_USAGE;
     if (code) return code;
     code = cli_session_open(&session, options);
     if (!code) code = cli_session_model(&session, options->positional[0]);

@@ -342,6 +342,9 @@ static const cli_option options[] = {
     {"font-size", 0, "SIZE", CLI_REAL, AT(picture.font_size), 4, 100, " plot ", "font size in pixels; default 13"},
     {"title", 0, "TEXT", CLI_TEXT, AT(picture.title), 0, 0, " plot view ",
      "title, '' for none; default: the method, the number of points and the error"},
+    {"labels", 0, "auto|on|off", CLI_TEXT, AT(picture.labels), 0, 0, " plot ",
+     "names of classes on the map: auto (default) writes them instead of the legend if each has a place, on beside the "
+     "legend"},
     {"no-legend", 0, NULL, CLI_FLAG, AT(picture.no_legend), 0, 0, " plot ", "omit the legend"},
     {"sample", 0, "N", CLI_INTEGER, AT(page.sample), 1, 10000000, " view serve ",
      "number of points in the page, the same fraction of every class; default 200000, or all if fewer"},

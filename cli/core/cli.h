@@ -71,7 +71,7 @@ typedef struct cli_measure_options { /* cv and importance */
 typedef struct cli_picture_options {
     int64_t width, height;
     double point, font_size, scale;
-    const char *format, *font, *title;
+    const char *format, *font, *title, *labels;
     bool mark_errors, regions, no_legend;
 } cli_picture_options;
 
@@ -420,6 +420,8 @@ int cli_settings_add(const cli_session *session, const cli_options *options, enh
 
 /* ---- the figure (plot/figure.c) ---- */
 
+typedef enum cli_labels { CLI_LABELS_AUTO, CLI_LABELS_ON, CLI_LABELS_OFF } cli_labels;
+
 typedef struct cli_figure {
     int64_t n, r;
     int64_t h;            /* outputs; the first two are drawn */
@@ -440,9 +442,12 @@ typedef struct cli_figure {
     double scale;          /* of PNG */
     double point;          /* diameter of a dot; 0: depends on the number of points */
     bool legend;
+    cli_labels labels; /* names of classes on the map; AUTO: instead of the legend, if all have a place */
 } cli_figure;
 enum { CLI_PICTURE_WIDTH = 760, CLI_PICTURE_HEIGHT = 640, CLI_PICTURE_LETTERS = 13 }; /* defaults, in pixels */
 int cli_figure_draw(FILE *out, const cli_figure *request);
+/* Reads --labels. Prints a message and returns false if it is unknown. */
+bool cli_labels_of_options(const cli_options *options, cli_labels *out);
 /* Draws the embedding of the session's data according to the options (plot/draw.c). */
 int cli_draw(const cli_session *session, const cli_options *options, canvas_format format, FILE *out);
 

@@ -15,8 +15,8 @@ typedef enum canvas_format { CANVAS_SVG, CANVAS_PNG, CANVAS_PDF } canvas_format;
 typedef struct canvas_page {
     canvas_format format;
     double width, height;
-    double scale; /* pixels of the PNG per CSS pixel */
-    const char *title, *font;
+    double scale;             /* pixels of the PNG per CSS pixel */
+    const char *title, *font; /* until the canvas is finished */
 } canvas_page;
 
 typedef struct canvas_pen {
@@ -35,6 +35,8 @@ struct canvas {
     void (*end)(canvas *c);
     /* Text with its baseline beginning at (x, y), condensed to max_width if it is wider. */
     void (*text)(canvas *c, double x, double y, double size, double max_width, const char *text);
+    /* A name on the map: bold, around the middle x, with a white edge. */
+    void (*label)(canvas *c, double x, double y, double size, double max_width, const char *text);
     int (*finish)(canvas *c); /* completes the file and frees the canvas; 0 or an exit code after a message */
 };
 
@@ -55,5 +57,7 @@ typedef canvas *(*canvas_cairo_open_fn)(size_t canvas_size, const canvas_host *h
 
 /* Assumed mean width of a letter at font size 1, for SVG. */
 #define CANVAS_LETTER 0.57
+/* Width of the stroke that makes the edge of a label, at font size 1; half of it is outside. */
+#define CANVAS_EDGE 0.3
 
 #endif

@@ -12,6 +12,7 @@ typedef struct sheet {
     const canvas_host *host;
     FILE *out;
     canvas_format format;
+    const char *font;
     cairo_surface_t *surface;
     cairo_t *cairo;
     canvas_pen pen;
@@ -73,25 +74,43 @@ static void end(canvas *c)
         cairo_fill(s->cairo);
 }
 
-static void text(canvas *c, double x, double y, double size, double max_width, const char *words)
+/* Text that begins at x or, with an edge, bold text around x. */
+static void put_text(sheet *s, double x, double y, double size, double max_width, const char *words, double edge)
 {
-    sheet *s = (sheet *)c;
     char *clean = s->host->clean(words);
     if (!clean) {
         s->out_of_memory = true;
         return;
     }
     cairo_text_extents_t is;
+    cairo_save(s->cairo);
+    if (edge > 0) cairo_select_font_face(s->cairo, s->font, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
     cairo_set_font_size(s->cairo, size);
     cairo_text_extents(s->cairo, clean, &is);
-    cairo_save(s->cairo);
-    cairo_translate(s->cairo, x, y);
+    cairo_translate(s->cairo, edge > 0 ? x - fmin(is.x_advance, max_width) / 2 : x, y);
     if (is.x_advance > max_width) cairo_scale(s->cairo, max_width / is.x_advance, 1);
+    if (edge > 0) {
+        cairo_move_to(s->cairo, 0, 0);
+        cairo_text_path(s->cairo, clean);
+        set_color(s, 0xffffff, 1);
+        cairo_set_line_width(s->cairo, edge);
+        cairo_stroke(s->cairo);
+    }
     cairo_move_to(s->cairo, 0, 0);
     set_color(s, ink, 1);
     cairo_show_text(s->cairo, clean);
     cairo_restore(s->cairo);
     free(clean);
+}
+
+static void text(canvas *c, double x, double y, double size, double max_width, const char *words)
+{
+    put_text((sheet *)c, x, y, size, max_width, words, 0);
+}
+
+static void label(canvas *c, double x, double y, double size, double max_width, const char *words)
+{
+    put_text((sheet *)c, x, y, size, max_width, words, CANVAS_EDGE * size);
 }
 
 static int finish(canvas *c)
@@ -154,9 +173,10 @@ canvas *canvas_cairo_open(size_t canvas_size, const canvas_host *host, FILE *out
         return NULL;
     }
     s->host = host;
-    s->face = (canvas){begin, move, line, close_path, circle, end, text, finish};
+    s->face = (canvas){begin, move, line, close_path, circle, end, text, label, finish};
     s->out = out;
     s->format = page->format;
+    s->font = page->font;
     if (page->format == CANVAS_PDF) {
         s->surface = cairo_pdf_surface_create_for_stream(write_bytes, out, points_per_pixel * page->width,
                                                          points_per_pixel * page->height);

@@ -93,13 +93,14 @@ static void end(canvas *c)
     fputs("\"/>\n", ((svg *)c)->out);
 }
 
-static void text(canvas *c, double x, double y, double size, double max_width, const char *words)
+/* The rest of an element that begins with "<text". */
+static void put_text(FILE *out, double x, double y, double size, double max_width, const char *words,
+                     const char *anchor)
 {
-    FILE *out = ((svg *)c)->out;
-    fputs("<text", out);
     put_attribute(out, "x", x);
     put_attribute(out, "y", y);
     put_attribute(out, "font-size", size);
+    fputs(anchor, out);
     if (CANVAS_LETTER * size * cli_text_width(words) > max_width + 1) {
         put_attribute(out, "textLength", max_width);
         fputs(" lengthAdjust=\"spacingAndGlyphs\"", out);
@@ -107,6 +108,24 @@ static void text(canvas *c, double x, double y, double size, double max_width, c
     putc('>', out);
     cli_put_xml(out, words);
     fputs("</text>\n", out);
+}
+
+static void text(canvas *c, double x, double y, double size, double max_width, const char *words)
+{
+    FILE *out = ((svg *)c)->out;
+    fputs("<text", out);
+    put_text(out, x, y, size, max_width, words, "");
+}
+
+/* The white edge is another text below the name, because not every program supports paint-order. */
+static void label(canvas *c, double x, double y, double size, double max_width, const char *words)
+{
+    FILE *out = ((svg *)c)->out;
+    for (int pass = 0; pass < 2; pass++) {
+        fputs(pass ? "<text" : "<text aria-hidden=\"true\" stroke=\"#fff\" fill=\"#fff\"", out);
+        if (!pass) put_attribute(out, "stroke-width", CANVAS_EDGE * size);
+        put_text(out, x, y, size, max_width, words, " text-anchor=\"middle\" font-weight=\"bold\"");
+    }
 }
 
 static int finish(canvas *c)
@@ -120,7 +139,7 @@ canvas *canvas_open_svg(FILE *out, const canvas_page *page)
 {
     svg *s = cli_alloc("the figure", 1, 1, sizeof *s);
     if (!s) return NULL;
-    s->face = (canvas){begin, move, line, close_path, circle, end, text, finish};
+    s->face = (canvas){begin, move, line, close_path, circle, end, text, label, finish};
     s->out = out;
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "

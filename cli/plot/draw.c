@@ -109,6 +109,8 @@ static int put_picture(const cli_session *session, const cli_options *options, c
                        FILE *out)
 {
     char title[256];
+    cli_labels labels;
+    if (!cli_labels_of_options(options, &labels)) return CLI_USAGE;
     make_title(title, sizeof title, d, session);
     const cli_figure figure = {
         .n = session->data_info.n,
@@ -134,6 +136,7 @@ static int put_picture(const cli_session *session, const cli_options *options, c
         .scale = options->picture.scale > 0 ? options->picture.scale : 1,
         .point = options->picture.point,
         .legend = !options->picture.no_legend,
+        .labels = labels,
     };
     return cli_figure_draw(out, &figure);
 }

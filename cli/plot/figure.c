@@ -1,10 +1,10 @@
-/* Draws the figure: a mark for each point, an open circle for each exemplar, the regions of the
- * classes and a legend.
+/* Draws the figure: the regions of the classes, a mark for each point, an open circle for each
+ * exemplar, and the names of the classes on the map or in a legend.
  *
  * Points at the same place are drawn once. Places are rounded to 0.1 pixels, or to a quarter of
- * a dot if there are many points. A point is more opaque the more points of its class are near
- * it. Dense points are drawn below sparse ones, so that a stray point is visible on a cluster of
- * another class. A path contains all points of a class and an opacity, which keeps the file
+ * a dot if there are many points. Dense points are drawn below sparse ones, so that a stray point
+ * is visible on a cluster of another class. Dots are opaque, so every one has the contrast of its
+ * color. A path contains the points of a class of about the same density, which keeps the file
  * small. */
 #include <math.h>
 #include <stdlib.h>
@@ -13,59 +13,9 @@
 #include "plot/figure.h"
 #include "plot/regions.h"
 
-/* Ten colors for a white background. Any two differ by at least 24.9 (CIEDE2000), and by 15.5 with
- * protan, deutan and tritan vision (Machado's model, full strength). They were found by exchange
- * search in the RGB cube with lightness 26 to 74. Tol's muted and Petroff's ten colors reach 11.5
- * and 11.9. The first few colors differ most. */
-static const uint32_t palette[] = {0x662266, 0xbbbb00, 0x2299aa, 0x880000, 0xff9999,
-                                   0x4455ff, 0x997744, 0xaaaaff, 0xdd3388, 0x005544};
-enum { COLORS = sizeof palette / sizeof *palette };
+enum { MAX_NAMES = 200 }; /* on the map automatically */
 
-/* With more than ten classes, colors repeat with another mark of about the same area. */
-static const figure_mark marks[] = {
-    {0, {{0}}},
-    {3, {{0, -0.72}, {0.62, 0.36}, {-0.62, 0.36}}},
-    {4, {{-0.45, -0.45}, {0.45, -0.45}, {0.45, 0.45}, {-0.45, 0.45}}},
-    {3, {{0, 0.72}, {-0.62, -0.36}, {0.62, -0.36}}},
-    {4, {{0, -0.72}, {0.5, 0}, {0, 0.72}, {-0.5, 0}}},
-};
-enum { MARKS = sizeof marks / sizeof *marks };
-
-static const uint32_t line_color = 0xbbbbbb, border_color = 0x8a8a8a, white = 0xffffff, no_class = 0x8a8f98;
-
-typedef struct frame { /* (x0, y0) of the embedding is in the middle; s: pixels per unit */
-    double left, top, width, height, x0, y0, s;
-} frame;
-
-canvas_pen figure_fill_of(const cli_figure *p, int32_t group, double opacity)
-{
-    return (canvas_pen){group < p->classes ? palette[group % COLORS] : no_class, opacity, 0};
-}
-
-/* ---- marks ---- */
-
-const figure_mark *figure_mark_of(const cli_figure *p, int32_t group)
-{
-    return &marks[group < p->classes ? group / COLORS % MARKS : 0];
-}
-
-void figure_begin_marks(canvas *c, const figure_mark *m, canvas_pen pen, double diameter)
-{
-    pen.width = m->corners ? 0 : diameter;
-    c->begin(c, &pen);
-}
-
-void figure_put_mark(canvas *c, const figure_mark *m, double x, double y, double diameter)
-{
-    if (!m->corners) {
-        c->move(c, x, y);
-        c->line(c, x, y);
-        return;
-    }
-    for (int i = 0; i < m->corners; i++)
-        (i ? c->line : c->move)(c, x + diameter * m->at[i][0], y + diameter * m->at[i][1]);
-    c->close(c);
-}
+static const uint32_t line_color = 0xbbbbbb, border_color = 0x8a8a8a, white = 0xffffff;
 
 /* ---- layout ---- */
 
@@ -96,13 +46,13 @@ static double page_share(const cli_figure *p) /* reduction of sizes in a small f
 static double default_point(const cli_figure *p)
 {
     enum { DENSE = 60000 };
-    const double n = (double)p->n + 1, min_size = (p->groups > COLORS ? 4.0 : 2.2) * fmin(1, sqrt(sqrt(DENSE / n)));
+    const double n = (double)p->n + 1, min_size = (figure_has_marks(p) ? 4.0 : 2.2) * fmin(1, sqrt(sqrt(DENSE / n)));
     return page_share(p) * fmin(6.0, fmax(min_size, 160.0 / sqrt(n)));
 }
 
 double figure_exemplar_radius(const cli_figure *p)
 {
-    return fmax(1.6, page_share(p) * fmax(2.5, 6.5 * fmin(1, sqrt(60.0 / (double)(p->r + 1)))));
+    return fmax(1.6, page_share(p) * fmax(2.5, 5 * fmin(1, sqrt(60.0 / (double)(p->r + 1)))));
 }
 
 /* Smaller for more errors. */
@@ -112,7 +62,7 @@ static double error_size(const cli_figure *p)
 }
 
 /* One scale for both axes, because distances matter. */
-static void fit(frame *f, const cli_figure *p)
+static void fit(figure_frame *f, const cli_figure *p)
 {
     double bounds[4] = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL};
     stretch(bounds, p->Y, p->n, p->h);
@@ -127,12 +77,12 @@ static void fit(frame *f, const cli_figure *p)
     f->y0 = (bounds[2] + bounds[3]) / 2;
 }
 
-static double page_x(const frame *f, const float *y)
+double figure_x(const figure_frame *f, const float *y)
 {
     return f->left + f->width / 2 + f->s * ((double)y[0] - f->x0);
 }
 
-static double page_y(const frame *f, const float *y)
+double figure_y(const figure_frame *f, const float *y)
 {
     return f->top + f->height / 2 - f->s * ((double)y[1] - f->y0);
 }
@@ -159,13 +109,14 @@ static int compare_groups(const void *a, const void *b)
     return (p->group > q->group) - (p->group < q->group);
 }
 
-static size_t place_dots(dot *dots, const cli_figure *p, const frame *f)
+static size_t place_dots(dot *dots, const cli_figure *p, const figure_frame *f)
 {
     size_t count = 0;
     for (int64_t i = 0; i < p->n; i++) {
         if (!finite_pair(p->Y, i, p->h)) continue;
         const float *y = p->Y + i * p->h;
-        dots[count++] = (dot){(int32_t)lround(10 * page_x(f, y)), (int32_t)lround(10 * page_y(f, y)), p->group[i], 0};
+        dots[count++] =
+            (dot){(int32_t)lround(10 * figure_x(f, y)), (int32_t)lround(10 * figure_y(f, y)), p->group[i], 0};
     }
     return count;
 }
@@ -185,7 +136,7 @@ static int32_t *square_of(const grid *g, const dot *d)
 }
 
 /* Counts the neighbors of each dot in its own square and the eight adjacent squares. */
-static int count_about(dot *dots, size_t count, const cli_figure *p, const frame *f)
+static int count_about(dot *dots, size_t count, const cli_figure *p, const figure_frame *f)
 {
     grid g = {.left = f->left, .top = f->top, .step = fmax(1.5 * p->point, 1)};
     g.columns = 3 + (int32_t)floor(f->width / g.step);
@@ -204,17 +155,17 @@ static int count_about(dot *dots, size_t count, const cli_figure *p, const frame
     return 0;
 }
 
-enum { LEVELS = 7 };
+enum { LEVELS = 7, DENSE = 20 /* points in nine squares, which then cover each other */ };
 
 static int32_t snap(int32_t tenths, int32_t step)
 {
     return (int32_t)lround((double)tenths / step) * step;
 }
 
-/* Replaces counts by logarithmic levels; returns the logarithm of the largest count. */
-static double find_levels(dot *dots, size_t count, double point)
+/* Replaces counts by logarithmic levels. Returns the last level with DENSE points or more only, -1
+ * if there is none. */
+static int32_t find_levels(dot *dots, size_t count, double point)
 {
-    enum { DENSE = 20 };
     const int32_t step = (int32_t)fmax(1, lround(10 * point / 4));
     int32_t max_count = 1;
     for (size_t i = 0; i < count; i++)
@@ -228,40 +179,70 @@ static double find_levels(dot *dots, size_t count, double point)
         }
         dots[i].about = (int32_t)lround((LEVELS - 1) * (1 - share));
     }
-    return range;
+    return max_count < DENSE ? -1 : (int32_t)floor((LEVELS - 1) * (1 - log(DENSE) / range) - 0.5);
 }
 
-/* Few points have the same opacity. Beside thousands of points, an isolated one has two thirds of
- * it. */
-static double opacity_of(int32_t level, double range)
+/* ---- exemplars ---- */
+
+canvas_pen figure_exemplar_pen(const cli_figure *p)
 {
-    return 0.95 - 0.3 * fmin(1, range / log(1000)) * level / (LEVELS - 1);
+    return (canvas_pen){FIGURE_DARK, 1, fmax(0.6, 0.2 * figure_exemplar_radius(p))};
 }
 
-static int put_points(canvas *c, const cli_figure *p, const frame *f)
+/* A thin white ring below the dark one separates it from dots of any color. */
+static void put_exemplars(canvas *c, const cli_figure *p, const figure_frame *f)
+{
+    if (!p->circles) return;
+    const canvas_pen pen = figure_exemplar_pen(p);
+    for (int pass = 0; pass < 2; pass++) {
+        c->begin(c, pass ? &pen : &(canvas_pen){white, 1, 2.2 * pen.width});
+        for (int64_t i = 0; i < p->r; i++) {
+            const float *y = p->reference + i * p->h;
+            if (finite_pair(p->reference, i, p->h))
+                c->circle(c, figure_x(f, y), figure_y(f, y), figure_exemplar_radius(p));
+        }
+        c->end(c);
+    }
+}
+
+/* ---- points and exemplars ---- */
+
+/* Draws dots from number i while their level is at most `last`; returns the number of the next. */
+static size_t put_dots(canvas *c, const cli_figure *p, const dot *dots, size_t i, size_t count, int32_t last)
+{
+    const size_t first = i;
+    for (; i < count && dots[i].about <= last; i++) {
+        const dot *d = &dots[i];
+        const bool fresh = i == first || d->about != d[-1].about || d->group != d[-1].group;
+        if (!fresh && d->x == d[-1].x && d->y == d[-1].y) continue;
+        if (fresh && i > first) c->end(c);
+        if (fresh) figure_begin_marks(c, figure_mark_of(p, d->group), figure_fill_of(p, d->group), p->point);
+        figure_put_mark(c, figure_mark_of(p, d->group), d->x / 10.0, d->y / 10.0, p->point);
+    }
+    if (i > first) c->end(c);
+    return i;
+}
+
+/* Exemplars are below the dots, so that they hide none. Only dots that cover each other are below
+ * the exemplars, which would be invisible otherwise. */
+static int put_points(canvas *c, const cli_figure *p, const figure_frame *f)
 {
     dot *dots = cli_alloc("dots", p->n, 1, sizeof *dots);
     if (!dots) return CLI_FAILED;
     const size_t count = place_dots(dots, p, f);
     const int code = count_about(dots, count, p, f);
-    const double range = code ? 0 : find_levels(dots, count, p->point);
-    if (!code) qsort(dots, count, sizeof *dots, compare_dots);
-    for (size_t i = 0; i < count && !code; i++) {
-        const dot *d = &dots[i];
-        const bool fresh = i == 0 || d->about != d[-1].about || d->group != d[-1].group;
-        if (!fresh && d->x == d[-1].x && d->y == d[-1].y) continue;
-        if (fresh && i > 0) c->end(c);
-        if (fresh)
-            figure_begin_marks(c, figure_mark_of(p, d->group), figure_fill_of(p, d->group, opacity_of(d->about, range)),
-                               p->point);
-        figure_put_mark(c, figure_mark_of(p, d->group), d->x / 10.0, d->y / 10.0, p->point);
+    if (!code) {
+        const int32_t dense = find_levels(dots, count, p->point);
+        qsort(dots, count, sizeof *dots, compare_dots);
+        const size_t next = put_dots(c, p, dots, 0, count, dense);
+        put_exemplars(c, p, f);
+        put_dots(c, p, dots, next, count, LEVELS);
     }
-    if (count && !code) c->end(c);
     free(dots);
     return code;
 }
 
-/* ---- errors, exemplars ---- */
+/* ---- errors ---- */
 
 /* A misclassified point has a dark edge: a dark mark below a slightly smaller one. */
 void figure_put_error(canvas *c, const figure_mark *m, canvas_pen pen, double x, double y, double size, double edge)
@@ -275,29 +256,14 @@ void figure_put_error(canvas *c, const figure_mark *m, canvas_pen pen, double x,
 }
 
 /* Edges are thinner for many errors, so that the map does not become dark. */
-static void put_errors(canvas *c, const cli_figure *p, const frame *f)
+static void put_errors(canvas *c, const cli_figure *p, const figure_frame *f)
 {
     const double size = error_size(p), edge = fmax(0.5, fmin(1, sqrt(600.0 / (double)(p->errors + 1))));
     for (int64_t i = 0; p->wrong && i < p->n; i++) {
         if (!p->wrong[i] || !finite_pair(p->Y, i, p->h)) continue;
         const float *y = p->Y + i * p->h;
-        figure_put_error(c, figure_mark_of(p, p->group[i]), figure_fill_of(p, p->group[i], 1), page_x(f, y),
-                         page_y(f, y), size, edge);
-    }
-}
-
-static void put_exemplars(canvas *c, const cli_figure *p, const frame *f)
-{
-    if (!p->circles) return;
-    const double radius = figure_exemplar_radius(p);
-    /* A white ring below the dark one separates it from marks of any color. */
-    for (int pass = 0; pass < 2; pass++) {
-        c->begin(c, pass ? &(canvas_pen){FIGURE_DARK, 1, 0.28 * radius} : &(canvas_pen){white, 1, 0.7 * radius});
-        for (int64_t i = 0; i < p->r; i++) {
-            const float *y = p->reference + i * p->h;
-            if (finite_pair(p->reference, i, p->h)) c->circle(c, page_x(f, y), page_y(f, y), radius);
-        }
-        c->end(c);
+        figure_put_error(c, figure_mark_of(p, p->group[i]), figure_fill_of(p, p->group[i]), figure_x(f, y),
+                         figure_y(f, y), size, edge);
     }
 }
 
@@ -311,9 +277,9 @@ static uint32_t tint(uint32_t color)
     return result;
 }
 
-static void put_cells(canvas *c, const regions *all, int32_t label)
+static void put_cells(canvas *c, const cli_figure *p, const regions *all, int32_t label)
 {
-    c->begin(c, &(canvas_pen){tint(palette[label % COLORS]), 1, 0});
+    c->begin(c, &(canvas_pen){tint(figure_color_of(p, label)), 1, 0});
     for (int64_t i = 0; i < all->cells; i++) {
         if (all->cell[i].label != label) continue;
         const region_corner *corner = all->corner + all->cell[i].first;
@@ -339,17 +305,17 @@ static void put_borders(canvas *c, const regions *all)
 
 /* The references in page coordinates. Both axes have the same scale, so the nearest stay the
  * nearest. */
-static void place_references(region_rule *rule, double *at, int32_t *label, const cli_figure *p, const frame *f)
+static void place_references(region_rule *rule, double *at, int32_t *label, const cli_figure *p, const figure_frame *f)
 {
     for (int64_t i = 0; i < p->r; i++) {
         if (!finite_pair(p->reference, i, p->h)) continue;
-        at[2 * (size_t)rule->r] = page_x(f, p->reference + i * p->h);
-        at[2 * (size_t)rule->r + 1] = page_y(f, p->reference + i * p->h);
+        at[2 * (size_t)rule->r] = figure_x(f, p->reference + i * p->h);
+        at[2 * (size_t)rule->r + 1] = figure_y(f, p->reference + i * p->h);
         label[rule->r++] = p->reference_label[i];
     }
 }
 
-static int put_regions(canvas *c, const cli_figure *p, const frame *f)
+static int put_regions(canvas *c, const cli_figure *p, const figure_frame *f)
 {
     double *at = cli_alloc("the references", p->r, 2, sizeof *at);
     int32_t *label = at ? cli_alloc("the references", p->r, 1, sizeof *label) : NULL;
@@ -367,7 +333,7 @@ static int put_regions(canvas *c, const cli_figure *p, const frame *f)
         return cli_error("--regions: %d neighbors among %lld references give more than %d cells; use a smaller -k",
                          (int)p->k, (long long)p->r, (int)REGIONS_MAX_CELLS);
     if (status) return cli_error("out of memory: regions of %lld references", (long long)p->r);
-    for (int32_t g = 0; g < p->classes; g++) put_cells(c, &all, g);
+    for (int32_t g = 0; g < p->classes; g++) put_cells(c, p, &all, g);
     put_borders(c, &all);
     regions_free(&all);
     return 0;
@@ -375,7 +341,7 @@ static int put_regions(canvas *c, const cli_figure *p, const frame *f)
 
 /* ---- figure ---- */
 
-static void put_frame(canvas *c, const frame *f, const canvas_pen *pen)
+static void put_frame(canvas *c, const figure_frame *f, const canvas_pen *pen)
 {
     c->begin(c, pen);
     c->move(c, f->left, f->top);
@@ -386,29 +352,71 @@ static void put_frame(canvas *c, const frame *f, const canvas_pen *pen)
     c->end(c);
 }
 
+/* Where everything is. */
+typedef struct layout {
+    figure_frame frame;
+    figure_legend legend;
+    figure_names names;
+} layout;
+
+static void fit_beside(layout *l, const cli_figure *p, double top)
+{
+    figure_frame *f = &l->frame;
+    *f = (figure_frame){.left = FIGURE_MARGIN, .top = top};
+    f->height = (double)p->height - top - FIGURE_MARGIN - l->legend.below;
+    f->width = (l->legend.below > 0 ? (double)p->width - FIGURE_MARGIN : l->legend.left - FIGURE_MARGIN / 2) - f->left;
+    fit(f, p);
+}
+
+/* Names on the map replace the legend if every class has a place for its own, or at least no more
+ * classes remain without a name than in the legend. */
+static int find_layout(layout *l, const cli_figure *p, double top)
+{
+    const figure_legend beside = figure_plan_legend(p, top);
+    int code = 0;
+    if (p->labels == CLI_LABELS_AUTO && p->classes <= MAX_NAMES) {
+        l->legend = figure_plan_row(p);
+        fit_beside(l, p, top);
+        code = figure_place_names(&l->names, p, &l->frame);
+        if (!code && l->names.missing <= p->groups - beside.listed) return 0;
+        figure_free_names(&l->names);
+    }
+    l->legend = beside;
+    fit_beside(l, p, top);
+    return code || p->labels != CLI_LABELS_ON ? code : figure_place_names(&l->names, p, &l->frame);
+}
+
+static int put_figure(canvas *c, const cli_figure *p, const layout *l)
+{
+    const figure_frame *f = &l->frame;
+    int code = p->reference_label ? put_regions(c, p, f) : 0;
+    if (code) return code;
+    code = put_points(c, p, f);
+    if (code) return code;
+    put_errors(c, p, f);
+    put_frame(c, f, &(canvas_pen){line_color, 1, 1});
+    if (*p->title)
+        c->text(c, f->left, 1.7 * p->font_size, 1.15 * p->font_size, (double)p->width - 2 * FIGURE_MARGIN, p->title);
+    figure_put_names(c, p, &l->names);
+    if (p->legend) figure_put_legend(c, p, &l->legend);
+    return 0;
+}
+
 int cli_figure_draw(FILE *out, const cli_figure *request)
 {
     cli_figure figure = *request;
     const cli_figure *p = &figure;
     if (figure.point <= 0) figure.point = default_point(p);
-    const double title_size = 1.15 * p->font_size, top = *p->title ? 2.6 * p->font_size : FIGURE_MARGIN;
-    const figure_legend l = figure_plan_legend(p, top);
-    frame f = {.left = FIGURE_MARGIN, .top = top, .height = (double)p->height - top - FIGURE_MARGIN};
-    f.width = l.left - FIGURE_MARGIN / 2 - f.left;
-    fit(&f, p);
+    layout l = {0};
+    int code = find_layout(&l, p, *p->title ? 2.6 * p->font_size : FIGURE_MARGIN);
     const canvas_page page = {p->format, (double)p->width, (double)p->height, p->scale, p->title, p->font};
-    canvas *c = p->format == CANVAS_SVG ? canvas_open_svg(out, &page) : canvas_open_cairo(out, &page);
-    if (!c) return CLI_FAILED;
-    int code = p->reference_label ? put_regions(c, p, &f) : 0;
-    if (!code) code = put_points(c, p, &f);
-    if (!code) {
-        put_errors(c, p, &f);
-        put_exemplars(c, p, &f);
-        put_frame(c, &f, &(canvas_pen){line_color, 1, 1});
-        if (*p->title)
-            c->text(c, f.left, 1.7 * p->font_size, title_size, (double)p->width - 2 * FIGURE_MARGIN, p->title);
-        if (p->legend) figure_put_legend(c, p, &l);
+    canvas *c = code ? NULL : p->format == CANVAS_SVG ? canvas_open_svg(out, &page) : canvas_open_cairo(out, &page);
+    if (c) {
+        const int drawn = put_figure(c, p, &l), ended = c->finish(c);
+        code = drawn ? drawn : ended;
+    } else if (!code) {
+        code = CLI_FAILED;
     }
-    const int ended = c->finish(c);
-    return code ? code : ended;
+    figure_free_names(&l.names);
+    return code;
 }

@@ -7,13 +7,13 @@ static const char exemplar_text[] = "exemplar", error_text[] = "misclassified";
 
 static int longest_name(const cli_figure *p)
 {
-    enum { SHORTEST = 2, LONGEST = 24 };
+    enum { SHORTEST = 2 };
     int letters = SHORTEST;
     for (int32_t g = 0; g < p->groups; g++) {
         const int wide = cli_text_width(p->name[g]);
         if (wide > letters) letters = wide;
     }
-    return letters < LONGEST ? letters : LONGEST;
+    return letters < FIGURE_MAX_LETTERS ? letters : FIGURE_MAX_LETTERS;
 }
 
 static double key_width(const cli_figure *p) /* width of an entry without its text */
@@ -54,19 +54,33 @@ figure_legend figure_plan_legend(const cli_figure *p, double top)
     return l;
 }
 
+figure_legend figure_plan_row(const cli_figure *p)
+{
+    figure_legend l = {.left = (double)p->width - FIGURE_MARGIN / 2, .rows = 1, .first = p->classes};
+    l.listed = l.extra = p->legend ? p->groups - p->classes : 0;
+    l.columns = l.extra + (p->legend && p->circles) + (p->legend && p->wrong);
+    if (!l.columns) return l;
+    l.left = FIGURE_MARGIN - 0.6 * p->font_size;
+    l.below = l.row = 1.9 * p->font_size;
+    l.top = (double)p->height - FIGURE_MARGIN / 2 - l.row;
+    l.last = l.column =
+        fmin(column_width(p, sizeof error_text), ((double)p->width - 2 * FIGURE_MARGIN) / (double)l.columns);
+    return l;
+}
+
 static void put_class_key(canvas *c, const cli_figure *p, int32_t g, double x, double y)
 {
     const double size = 0.7 * p->font_size;
-    figure_begin_marks(c, figure_mark_of(p, g), figure_fill_of(p, g, 1), size);
+    figure_begin_marks(c, figure_mark_of(p, g), figure_fill_of(p, g), size);
     figure_put_mark(c, figure_mark_of(p, g), x, y, size);
     c->end(c);
 }
 
 static void put_exemplar_key(canvas *c, const cli_figure *p, double x, double y)
 {
-    const double radius = figure_exemplar_radius(p);
-    c->begin(c, &(canvas_pen){FIGURE_DARK, 1, 0.28 * radius});
-    c->circle(c, x, y, radius);
+    const canvas_pen pen = figure_exemplar_pen(p);
+    c->begin(c, &pen);
+    c->circle(c, x, y, figure_exemplar_radius(p));
     c->end(c);
 }
 
@@ -76,14 +90,18 @@ static void find_entry(const cli_figure *p, const figure_legend *l, int entry, d
     *y = l->top + l->row * (entry % l->rows + 0.5);
 }
 
-/* Shortens text that does not fit if condensed to 80 %, and appends an ellipsis. */
-static void shorten(char *to, size_t size, const char *text, const cli_figure *p, double max_width)
+void figure_shorten(char *to, size_t size, const char *text, int max_letters)
 {
-    const int max_letters = (int)(1.25 * max_width / (CANVAS_LETTER * p->font_size));
     const char *end = text;
     const bool whole = cli_text_width(text) <= max_letters;
     for (int i = 1; i < max_letters && *end; i++) cli_utf8_next(&end);
     snprintf(to, size, "%.*s%s", (int)(end - text), text, whole ? end : "\u2026");
+}
+
+/* The number of letters that fit if condensed to 80 %. */
+static int max_letters(const cli_figure *p, double max_width)
+{
+    return (int)(1.25 * max_width / (CANVAS_LETTER * p->font_size));
 }
 
 static double text_width(const cli_figure *p, const figure_legend *l, int entry)
@@ -105,13 +123,13 @@ void figure_put_legend(canvas *c, const cli_figure *p, const figure_legend *l)
     for (int i = 0; i < l->listed; i++) {
         char name[256];
         find_entry(p, l, i, &x, &y);
-        put_class_key(c, p, i, x, y);
-        shorten(name, sizeof name, p->name[i], p, text_width(p, l, i));
+        put_class_key(c, p, l->first + i, x, y);
+        figure_shorten(name, sizeof name, p->name[l->first + i], max_letters(p, text_width(p, l, i)));
         put_words(c, p, l, i, name);
     }
-    if (l->listed < p->groups) {
+    if (l->first + l->listed < p->groups) {
         char more[32];
-        snprintf(more, sizeof more, "and %d more", p->groups - l->listed);
+        snprintf(more, sizeof more, "and %d more", p->groups - l->first - l->listed);
         put_words(c, p, l, l->listed, more);
     }
     if (p->circles) {

@@ -48,7 +48,7 @@ grep -c 'café\|&lt;b&gt;&amp;' odd.svg
 echo "the legend of 100 classes leaves more than half of the width to the map"
 many="synthetic:blobs,n=1500,classes=100,inputs=5,seed=1"
 enhope train --data $many $tiny -z 100 -o hundred.safetensors
-enhope plot hundred.safetensors --data $many --errors -o hundred.svg
+enhope plot hundred.safetensors --data $many --errors --labels off -o hundred.svg
 python3 - <<'END'
 import re
 picture = open("hundred.svg").read()
@@ -56,9 +56,43 @@ left, right = re.search(r'stroke="#bbbbbb".*d="M([0-9.]+) [0-9.]+L([0-9.]+)', pi
 print(sum(f">{k}</text>" in picture for k in range(100)), "more</text>" in picture, float(right) - float(left) > 380)
 END
 
+echo "names on the map: none overlaps, all are inside; instead of the legend, beside it, not at all"
+nine="synthetic:blobs,n=600,classes=9,inputs=20,seed=4"
+enhope train --data $nine $tiny --n-hidden 30 --n-epochs 40 -z 9 -o nine.safetensors
+name() { enhope plot nine.safetensors --data $nine "$@"; }
+cat > names.py <<'END'
+import re, sys
+picture = open(sys.argv[1]).read()
+corners = re.search(r'stroke="#bbbbbb".*d="M([0-9.]+) ([0-9.]+)L[0-9.]+ [0-9.]+L([0-9.]+) ([0-9.]+)', picture)
+left, top, right, bottom = map(float, corners.groups())
+boxes = []
+text = '<text x="(.*?)" y="(.*?)" font-size="(.*?)" text-anchor="middle".*?>(.*?)</text>'
+for x, y, size, name in re.findall(text, picture):
+    x, y, size = float(x), float(y) - 0.36 * float(size), float(size)
+    boxes.append((x - 0.3 * size * len(name), x + 0.3 * size * len(name), y - size / 2, y + size / 2))
+inside = all(left <= a and b <= right and top <= c and d <= bottom for a, b, c, d in boxes)
+cross = lambda a, b: a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
+overlaps = sum(cross(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
+legend = len(re.findall('<text x="[0-9.]+" y="[0-9.]+" font-size="13">[0-8]</text>', picture))
+print(len(boxes), "names", overlaps, "overlaps", "inside" if inside else "outside", legend, "in the legend")
+END
+for labels in auto on off; do
+    name --labels $labels -o $labels.svg
+    python3 names.py $labels.svg
+done
+name -o again.svg && cmp auto.svg again.svg && echo "auto is the default, same bytes"
+for ending in png pdf; do
+    name -o 1.$ending && name --labels auto -o 2.$ending && name --labels off -o 3.$ending
+    cmp 1.$ending 2.$ending && ! cmp -s 1.$ending 3.$ending && echo "same $ending"
+done
+printf 'a,b,label\n1,2,x\n3,1,y\n1,2,y\n3,1,x\n' > mixed.csv
+enhope train --data mixed.csv $tiny --validation-fraction 0 -z 2 -k 1 -o mixed.safetensors
+enhope plot mixed.safetensors --data mixed.csv -o mixed.svg
+echo "no name between two classes at the same places: $(grep -c 'text-anchor' mixed.svg) $(grep -c '>[xy]</text>' mixed.svg)"
+
 echo "all points at one distant place; an unknown class; a name that is too long"
 printf 'a,b,label\n1e6,2e6,new\n1e6,2e6,new\n' > far.csv
-enhope plot odd.safetensors --data far.csv --no-legend --title '' -o far.svg
+enhope plot odd.safetensors --data far.csv --no-legend --labels off --title '' -o far.svg
 grep -c 'stroke="#8a8f98".* d="M[0-9.]* [0-9.]*h0"' far.svg
 long="a name of a class that is longer than a legend should be wide"
 sed "s/<b>&/$long/" odd.csv > long.csv
@@ -73,6 +107,10 @@ echo "exit $?"
 draw --scale 2 -o map.pdf
 echo "exit $?"
 draw --scale 100 -o map.png
+echo "exit $?"
+draw --labels maybe
+echo "exit $?"
+draw --labels on -o map.html
 echo "exit $?"
 draw --font-size 0
 echo "exit $?"

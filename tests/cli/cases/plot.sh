@@ -13,10 +13,14 @@ paths = root.findall(space + "path")
 print(root.get("width"), root.get("height"), root.find(space + "title").text, root.get("font-family"))
 print("circles", sum(p.get("d").count("a") // 2 for p in paths), "texts", len(root.findall(space + "text")))
 print("colors", len({p.get("fill") if p.get("fill") != "none" else p.get("stroke") for p in paths}))
+rings = [i for i, p in enumerate(paths) if p.get("d").count("a") > 2]  # not the one of the legend
+dots = [i for i, p in enumerate(paths) if "h0" in p.get("d")]
+print("circles below sparse dots", any(rings[-1] < i for i in dots) if rings else None)
+print("opaque", not any("opacity" in name for p in paths for name in p.keys()))
 print("small", os.path.getsize(sys.argv[1]) < 300000)
 END
 python3 look.py map.svg
-enhope plot m.safetensors --data $blobs --no-legend --title '' -o bare.svg
+enhope plot m.safetensors --data $blobs --no-legend --labels off --title '' -o bare.svg
 python3 look.py bare.svg
 enhope train --data $blobs $tiny --limit 200 --n-components 1 -o one.safetensors
 enhope plot one.safetensors --data $blobs

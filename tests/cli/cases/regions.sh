@@ -10,7 +10,7 @@ points = [tuple(map(float, row[:2])) for row in list(csv.reader(open("y.csv")))[
 labels = [int(row["label"]) for row in csv.DictReader(open("labels.csv"))]
 paths = [p.attrib for p in ElementTree.parse("map.svg").getroot().iter("{http://www.w3.org/2000/svg}path")]
 regions = [p["d"] for p in paths if p.get("fill") != "none"]  # one for each class, in their order
-dots = [tuple(map(float, d)) for p in paths if p.get("fill") == "none" and "stroke-opacity" in p
+dots = [tuple(map(float, d)) for p in paths if p.get("fill") == "none"
         for d in re.findall(r"M(-?[\d.]+) ?(-?[\d.]+)h0", p["d"])]
 # from the map to the page: the outermost points are the outermost dots
 x, y = zip(*points)
@@ -41,6 +41,6 @@ print(len(regions), "classes,", wrong, "wrong,", lost, "lost,", right > 0.9 * le
 END
 for k in 1 2 3 5; do
     enhope predict m.safetensors --data $blobs -k $k -o labels.csv
-    enhope plot m.safetensors --data $blobs -k $k --regions
+    enhope plot m.safetensors --data $blobs -k $k --regions --no-legend
     python3 check.py
 done
