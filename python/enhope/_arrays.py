@@ -9,6 +9,7 @@ import ast
 
 import numpy as np
 
+from . import _places
 from ._base import DataConversionWarning, warn
 
 _float32, _uint8 = np.dtype(np.float32), np.dtype(np.uint8)
@@ -19,6 +20,8 @@ def feature_names(X):
     columns = getattr(X, "columns", None)
     if columns is None:
         return None
+    if hasattr(X, "collect") and not hasattr(X, "to_numpy"):
+        raise TypeError(f"X is a {type(X).__name__}: expected a frame with values; pass X.collect()")
     names = list(columns)
     texts = sum(isinstance(name, str) for name in names)
     if texts and texts < len(names):
@@ -93,11 +96,35 @@ def _frame_numbers(a, columns):
     return a.astype(np.float64)
 
 
+def _numbers(a, X):
+    """An array of objects or texts as float64. The error message has the place of a missing value or a text."""
+    try:
+        return a.astype(np.float64)
+    except (TypeError, ValueError):
+        for at in np.ndindex(a.shape) if a.ndim == 2 else ():
+            if is_missing(a[at]):
+                raise ValueError(_places.not_finite(X, *at, np.nan)) from None
+            if isinstance(a[at], (str, bytes)):
+                try:
+                    float(a[at])
+                except ValueError:
+                    raise ValueError(f"{_places.place(X, *at)} is {a[at]!r:.60}: expected a number; pass a data frame, whose "
+                                     "texts the model encodes") from None
+        raise
+
+
+def _is_foreign(X):
+    """Whether X offers its memory by the array API's DLPack only."""
+    return hasattr(X, "__dlpack__") and not any(hasattr(X, name) for name in ("__array__", "__array_interface__"))
+
+
 def dense(X):
     """X as an array of numbers."""
     columns = getattr(X, "columns", None)
     if hasattr(X, "to_numpy") and not isinstance(X, np.ndarray):
         X = X.to_numpy()
+    elif _is_foreign(X):
+        X = np.from_dlpack(X)
     if np.ma.is_masked(X):
         raise ValueError("X has masked values: expected numbers only; replace them with X.filled(value)")
     a = np.asarray(X)
@@ -106,7 +133,7 @@ def dense(X):
     if columns is not None and a.ndim == 2 and a.dtype.kind in "OUSVmM":
         return _frame_numbers(a, columns)
     if a.dtype.kind in "OUSV":
-        a = a.astype(np.float64)  # numpy raises an error if a value is not a number
+        a = _numbers(a, X)
     if a.dtype.kind not in "biuf":
         raise ValueError(f"X is of type {a.dtype}: expected numbers")
     return a
