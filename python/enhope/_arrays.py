@@ -198,15 +198,15 @@ def labels(y, n, name):
         raise ValueError(f"y has {len(y)} labels, but X has {n} samples: expected one label for each sample")
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y contains complex numbers")
+    missing = [is_missing(value) for value in y.tolist()] if y.dtype.kind in "Of" else np.isnat(y) if y.dtype.kind in "mM" else ()
+    if any(missing):
+        raise ValueError(f"y[{list(missing).index(True)}] is {_missing_text(y, missing)}, a missing label: expected a label for "
+                         "each sample; drop the samples without one")
     if y.dtype.kind == "f":
-        if np.isnan(y).any():
-            raise ValueError("y has NaN among its labels: expected a label for each sample")
         if np.isinf(y).any():
-            raise ValueError("y has inf among its labels: expected integers or strings")
+            raise ValueError(f"y[{np.isinf(y).argmax()}] is inf: expected integers or strings")
         if (y != np.floor(y)).any():
             raise ValueError("Unknown label type: continuous. Labels are classes: expected integers or strings")
-    if (y.dtype.kind == "O" and any(map(is_missing, y.tolist()))) or (y.dtype.kind in "mM" and np.isnat(y).any()):
-        raise ValueError("y has None, NaN, NaT or NA among its labels: expected a label for each sample")
     return y
 
 

@@ -110,7 +110,7 @@ class Estimator(Prediction, BaseEstimator):
             raise interruption
         for line in information.splitlines() if self.verbose else ():
             sys.stderr.write(line + "\n")
-        show_warnings(warnings)
+        show_warnings(_places.of_warnings(warnings, X))
         return self
 
     def _fixed_parameters(self):

@@ -12,6 +12,8 @@ import numpy as np
 _LARGEST = float(np.finfo(np.float32).max)
 _PLACE = re.compile(r"(?:X: )?(?:sample|row) (\d+)(?:, column (?:(\d+)|('.*?')))?(?: \('.*?'\))?(?=[ :,])")
 
+_GIVEN = re.compile(r"'column (\d+)'")  # of a column without a name
+
 
 def _label_of(X, i):
     """The label of row i in the index of a frame; the number if it has none."""
@@ -61,17 +63,36 @@ def _value(X, i, j):
         return np.nan
 
 
+def _column_number(X, number, name):
+    """The column of X from a message: a number that counts from 1, or a quoted name. None: unknown."""
+    given = _GIVEN.fullmatch(name or "")
+    if number or given:
+        return int(number or given.group(1)) - 1
+    columns = [str(label) for label in getattr(X, "columns", ())]
+    return columns.index(name[1:-1]) if name and name[1:-1] in columns else None
+
+
 def _rewritten(text, X, first):
     found = _PLACE.match(text)
     if not found:
         return text
-    i = int(found.group(1)) - 1 + first
-    j = int(found.group(2)) - 1 if found.group(2) else None
+    i, j = int(found.group(1)) - 1 + first, _column_number(X, found.group(2), found.group(3))
     rest = text[found.end():]
-    if j is not None and re.match(r" is (NaN|-?infinite):", rest):
+    if j is not None and re.match(r"(?:: .* is too large| is (?:NaN|-?infinite)):", rest):
         return not_finite(X, i, j, _value(X, i, j))
-    column = f", column {found.group(3)}" if found.group(3) else ""
+    column = f", column {found.group(3)}" if found.group(3) and j is None else ""
     return place(X, i, j) + column + rest
+
+
+def of_warnings(text, X):
+    """Lines of the library about X. It gives columns without names the name 'column 1' and so on."""
+    columns = getattr(X, "columns", None)
+
+    def name(found):
+        j = int(found.group(1)) - 1
+        return f"X[:, {j}]" if columns is None else repr(list(columns)[j])
+
+    return _GIVEN.sub(name, text)
 
 
 @contextlib.contextmanager

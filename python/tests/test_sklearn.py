@@ -76,6 +76,18 @@ def test_settings_are_the_effective_ones(blobs):
     assert enhope.KNN().fit(X, y).settings_["n_neighbors"] == 5
 
 
+def test_balanced_classes_have_equal_weight(blobs):
+    X, y = blobs
+    rows = np.flatnonzero((y != 1) | (np.arange(300) % 5 == 0))
+    X, y = X[rows], y[rows]
+    size = np.bincount(y)
+    balanced = quick(enhope.EnHOPE, class_weight="balanced").fit(X, y)
+    weighted = quick(enhope.EnHOPE, class_weight={k: len(y) / (3 * size[k]) for k in range(3)}).fit(X, y)
+    assert balanced.settings_["class_weight"] == "balanced" and max(size) > 4 * min(size)
+    assert np.allclose(balanced.transform(X), weighted.transform(X), atol=1e-3)
+    assert np.abs(balanced.transform(X) - quick(enhope.EnHOPE).fit(X, y).transform(X)).max() > 0.01
+
+
 def test_random_state_none_draws_a_seed_from_numpy(blobs):
     X, y = blobs
     np.random.seed(3)
