@@ -184,6 +184,13 @@ def samples(X):
     return a, n, H, None
 
 
+def _missing_labels(y):
+    """The indices of the labels that are missing."""
+    if y.dtype.kind == "O":
+        return [i for i, value in enumerate(y.tolist()) if is_missing(value)]
+    return np.flatnonzero(np.isnan(y) if y.dtype.kind == "f" else np.isnat(y)) if y.dtype.kind in "fmM" else ()
+
+
 def labels(y, n, name):
     """Check y and return it as an array of n labels."""
     if y is None:
@@ -198,10 +205,11 @@ def labels(y, n, name):
         raise ValueError(f"y has {len(y)} labels, but X has {n} samples: expected one label for each sample")
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y contains complex numbers")
-    missing = [is_missing(value) for value in y.tolist()] if y.dtype.kind in "Of" else np.isnat(y) if y.dtype.kind in "mM" else ()
-    if any(missing):
-        raise ValueError(f"y[{list(missing).index(True)}] is {_missing_text(y, missing)}, a missing label: expected a label for "
-                         "each sample; drop the samples without one")
+    missing = _missing_labels(y)
+    if len(missing):
+        value = y[missing[0]]
+        raise ValueError(f"y[{missing[0]}] is {'NaN' if y.dtype.kind == 'f' else value}, a missing label: expected a "
+                         "label for each sample; drop the samples without one")
     if y.dtype.kind == "f":
         if np.isinf(y).any():
             raise ValueError(f"y[{np.isinf(y).argmax()}] is inf: expected integers or strings")

@@ -215,6 +215,34 @@ def test_large_finite_numbers_are_not_called_infinite(blobs):
         assert "inf" not in str(error.value)
 
 
+def test_columns_without_names_are_counted_from_0_in_warnings_and_encoded_tables(blobs):
+    X, y = blobs
+    moved = X.astype(np.float64) + 1e9
+    moved[:, 3] = 7
+    with pytest.warns(UserWarning, match=r"^not used, because all rows have the same value: X\[:, 3\]$"):
+        model = quick(enhope.EnHOPE).fit(moved, y)
+    bad = moved.copy()
+    bad[5, 2] = 1e39
+    with pytest.raises(ValueError, match=r"X\[5, 2\] is 1e\+39: expected at most 3.403e\+38 in size"):
+        model.predict(bad)
+    frame = pd.DataFrame(X.astype(np.float64), columns=list("abcde"), index=range(7, 307)).assign(kind=np.array(["x", "y", "z"])[y])
+    model = quick(enhope.EnHOPE).fit(frame, y)
+    for value, message in ((np.inf, "inf: expected a finite number"), (-1e300, r"-1e\+300: expected at most 3.403e\+38 in size")):
+        frame.loc[9, "d"] = value
+        for call in (model.predict, lambda a: quick(enhope.EnHOPE).fit(a, y)):
+            with pytest.raises(ValueError, match=f"row 9, column 'd' of X is {message}"):
+                call(frame)
+
+
+def test_missing_labels_are_named(blobs):
+    X, y = blobs
+    for missing, text in ((np.nan, "NaN"), (None, "None"), (pd.NA, "<NA>"), (np.datetime64("NaT"), "NaT")):
+        labels = y.astype({float: float, np.datetime64: "datetime64[D]"}.get(type(missing), object))
+        labels[11] = missing
+        with pytest.raises(ValueError, match=rf"y\[11\] is {text}, a missing label: expected a label for each sample; drop"):
+            quick(enhope.EnHOPE).fit(X, labels)
+
+
 def test_texts_and_missing_objects_are_named(blobs):
     X, y = blobs
     model = quick(enhope.EnHOPE).fit(X, y)
