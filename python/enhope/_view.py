@@ -3,8 +3,6 @@
 import html
 import os
 import sys
-import tempfile
-import webbrowser
 
 import numpy as np
 
@@ -22,7 +20,7 @@ class View:
 
     def __init__(self, html):
         self._bytes = html.encode("utf-8") if isinstance(html, str) else html
-        self._file = None
+        self._file = None  # of show()
 
     def __repr__(self):
         return f"<enhope page: {len(self._bytes) / 1e6:.1f} MB; .show() opens it, .save(path) writes it>"
@@ -51,17 +49,23 @@ class View:
             file.write(self._bytes)
 
     def show(self):
-        """Display the page: in a notebook below the cell, otherwise in the browser."""
+        """Display the page: in a notebook below the cell, otherwise in the browser.
+
+        The browser reads a temporary file, which remains, because a script may end before.
+        """
+        import tempfile
+        import webbrowser
+
         from ._progress import in_notebook
 
         if in_notebook():
             sys.modules["IPython"].display.display(self)
             return
-        if self._file is None:  # it is removed with this object
-            self._file = tempfile.NamedTemporaryFile(prefix="enhope-", suffix=".html")
-            self._file.write(self._bytes)
-            self._file.flush()
-        if not webbrowser.open("file://" + self._file.name):
+        if self._file is None:
+            with tempfile.NamedTemporaryFile(prefix="enhope-", suffix=".html", delete=False) as file:
+                file.write(self._bytes)
+            self._file = file.name
+        if not webbrowser.open("file://" + self._file):
             raise RuntimeError("no browser was found: use .save(path), and open the file on another machine")
 
     def _repr_html_(self):
@@ -86,7 +90,7 @@ def view(estimator, X, y=None, *, title=None, sample=200000, detail=10000):
     y : array-like of shape (n_samples,) or None, default=None
         Labels of any type. None and NaN mark samples without a label.
     title : str or None, default=None
-        Title; None uses the class name.
+        Title; None uses the name of the method.
     sample : int, default=200000
         Maximum number of points, the same fraction of every class.
     detail : int, default=10000

@@ -146,6 +146,7 @@ def test_page_is_saved_and_displayed(blobs, model, tmp_path, monkeypatch):
     frame = page._repr_html_()
     assert frame.startswith("<iframe sandbox=") and "<script" not in frame and "allow-same-origin" not in frame
     opened = []
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(open(address[7:], encoding="utf-8").read()) or True)
     page.show()
     assert opened == [page.html()]
@@ -181,7 +182,7 @@ def test_page_of_frames_sparse_matrices_images_and_pipelines(blobs):
     from sklearn.preprocessing import StandardScaler
 
     X, y = blobs
-    frame = pd.DataFrame(X, columns=list("abcde")).assign(kind=np.array(["x", "y", "z"])[y], day=pd.Timestamp(2020, 1, 1))
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(kind=np.array(["x", "y", "z"])[y], day=pd.date_range("2020-01-01", periods=300))
     frame.loc[3, "a"] = np.nan
     facts = about(view(quick(enhope.EnHOPE).fit(frame, y), frame, y).html())
     assert [column["name"] for column in facts["columns"]] == list(frame.columns)
