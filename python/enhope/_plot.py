@@ -12,6 +12,7 @@ from ._view import View, view
 _COLORS = ["#662266", "#bbbb00", "#2299aa", "#880000", "#ff9999", "#4455ff", "#997744", "#aaaaff", "#dd3388", "#005544"]
 _GRAY = "#8a8f98"  # samples without a label
 _MARKERS = ["o", "^", "s", "v", "D"]
+_PER_MARKER = 10  # classes
 _LISTED = 24  # classes in a legend, unless one is requested
 _FORMATS = (".svg", ".png", ".pdf")
 
@@ -97,7 +98,7 @@ class Map:
         return ax
 
     def _marker(self, i):
-        return _MARKERS[i // len(_COLORS) % len(_MARKERS)]
+        return _MARKERS[i // _PER_MARKER % len(_MARKERS)]
 
     def _scatter(self, ax, i, own, **look):
         """Draw the samples `own` in the color and marker of class i."""
