@@ -74,6 +74,12 @@ static int warn_of_training_rows(const cli_session *session)
     return 0;
 }
 
+static int show_progress(double share, int64_t columns, double left, void *user)
+{
+    cli_progress_share(user, "columns", share, columns, left);
+    return cli_caught_signal() ? 128 + cli_caught_signal() : 0;
+}
+
 int cmd_importance(const cli_options *options)
 {
     cli_session session;
@@ -92,8 +98,9 @@ int cmd_importance(const cli_options *options)
     if (!code) code = warn_of_training_rows(&session);
     if (!code) code = cli_progress_open(&progress, options->quiet, NULL, false);
     if (!code)
-        code = cli_importance_compute(&session, options->source.limit, repeats, options->answer.random_state, &progress,
-                                      &x);
+        code = cli_importance_compute(&session, options->source.limit, repeats, options->answer.random_state,
+                                      show_progress, &progress, &x);
+    cli_progress_clear(&progress);
     if (!code && options->output) code = put_csv(&x, options->output);
     if (!code && options->json) put_json(&x);
     if (!code && !options->json) put_table(&x, options->measure.all);

@@ -30,6 +30,13 @@ int cmd_view(const cli_options *options)
     if (!code) code = cli_output_differs(path, options->data);
     if (!code) code = cli_output_differs(path, options->positional[0]);
     if (!code) code = cli_output_open(&output, path);
+    if (!code) code = view_gather(&v, options);
+    if (!code && options->page.history) code = view_record(&v, options);
+    if (!code && v.n < v.total)
+        fprintf(stderr,
+                "enhope: the page shows %lld of %lld points, the same fraction of every class; use --sample N to "
+                "change it\n",
+                (long long)v.n, (long long)v.total);
     if (!code) code = view_put(&v, options, output.file);
     if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);

@@ -28,6 +28,8 @@ breathe_show_include = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_use_ivar = True
+napoleon_custom_sections = [(f"{topic} parameters", "params_style")
+                            for topic in ("Map", "Objective", "Optimization", "Augmentation", "Further")]
 napoleon_use_rtype = False
 
 nitpicky = True

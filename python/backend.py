@@ -21,7 +21,7 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 SOURCES = ["CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "cmake", "include", "src", "cli",
-           "reproduce", "python", "man", "docs", "examples"]
+           "reproduce", "python", "viewer", "man", "docs", "examples"]
 
 
 def _version():
@@ -158,7 +158,8 @@ prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 def _wanted(member):
     name = os.path.basename(member.name)
-    return None if name in ("__pycache__", "build") or name.endswith((".pyc", ".so")) else member
+    left_out = name in ("__pycache__", "node_modules") or (name == "build" and member.isdir()) or name.endswith((".pyc", ".so"))
+    return None if left_out else member
 
 
 def build_sdist(sdist_directory, config_settings=None):

@@ -27,6 +27,9 @@ INDEPENDENT = [{"data", "compute"}, {"comm", "compute"}, {"data", "comm"}] + [
 BINDINGS = ["cli", "reproduce", "examples", "python"]
 # reproduce also uses the common code of the programs, cli/core.
 CORE = os.path.join("cli", "core")
+# The Python module contains the page of enhope view.
+PAGE = os.path.join("python", "module", "page.c")
+VIEW = os.path.join("cli", "view")
 # The benchmarks may include internal headers. No other folder includes the benchmarks.
 INTERNAL_USERS = ["bench"]
 STANDARD = {
@@ -61,7 +64,7 @@ def resolve(root, path, quote, target):
     """The file of the repository that an #include names, or None."""
     places = ["include", "src"]
     if quote == '"':
-        places[:0] = [os.path.dirname(path)] + (["cli"] if path.split(os.sep)[0] in ("cli", "reproduce") else [])
+        places[:0] = [os.path.dirname(path)] + (["cli"] if path.split(os.sep)[0] in ("cli", "reproduce", "python") else [])
     for place in places:
         found = os.path.normpath(os.path.join(place, target))
         if os.path.isfile(os.path.join(root, found)):
@@ -90,7 +93,7 @@ def check(path, quote, target, found):
     if top in BINDINGS:
         if found.split(os.sep)[0] == top or (top == "reproduce" and os.path.dirname(found) == CORE):
             return None
-        if top == "cli" and found == PLUGIN_LOADER:
+        if (top == "cli" and found == PLUGIN_LOADER) or (path == PAGE and os.path.dirname(found) == VIEW):
             return None
         return f"{top} may include the public headers and its own only, not {found}"
     other = module_of(found)

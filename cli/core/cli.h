@@ -218,7 +218,7 @@ void cli_setting_range(const enhope_setting_info *setting, char *buffer, size_t 
 void cli_setting_note(const enhope_setting_info *setting, char *buffer, size_t size);
 void cli_manual(FILE *out);
 
-/* ---- sessions: a context, data, a model (session.c) ---- */
+/* ---- sessions: a context, data, a model (session.c, common.c) ---- */
 
 /* Prints "enhope: MESSAGE" to stderr; returns the exit code for the status. */
 int cli_fail(const enhope_context *ctx, enhope_status status);

@@ -11,13 +11,6 @@
 
 #include "core/pool.h"
 
-double cli_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int start(const cli_pool *pool, cli_job *job, int item)
 {
     *job = (cli_job){.busy = true, .item = item, .started = cli_now()};

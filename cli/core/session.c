@@ -1,4 +1,4 @@
-/* The session of a command: a context, optionally data and a model, and error messages. */
+/* The session of a command: a context, optionally data and a model. */
 #define _DEFAULT_SOURCE 1
 #include <stdarg.h>
 #include <dirent.h>
@@ -8,22 +8,6 @@
 
 #include "core/cli.h"
 
-int cli_fail(const enhope_context *ctx, enhope_status status)
-{
-    const char *sentence = enhope_error(ctx);
-    cli_error("%s", *sentence ? sentence : enhope_status_text(status));
-    return status == ENHOPE_ERROR_ARGUMENT ? CLI_USAGE : CLI_FAILED;
-}
-
-int cli_error(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    cli_print_message(cli_self.name, format, args);
-    va_end(args);
-    return CLI_FAILED;
-}
-
 int cli_usage_error(const cli_command *command, const char *format, ...)
 {
     va_list args;
@@ -31,15 +15,6 @@ int cli_usage_error(const cli_command *command, const char *format, ...)
     cli_print_message(cli_title(command), format, args);
     va_end(args);
     return CLI_USAGE;
-}
-
-void *cli_alloc(const char *what, int64_t rows, int64_t columns, size_t size)
-{
-    const bool fits = rows >= 0 && columns >= 0 && (columns == 0 || rows <= INT64_MAX / columns);
-    const size_t count = fits ? (size_t)(rows * columns) : 0;
-    void *block = fits ? calloc(count ? count : 1, size) : NULL;
-    if (!block) cli_error("out of memory: %s needs %.0f bytes", what, (double)rows * (double)columns * (double)size);
-    return block;
 }
 
 int cli_session_open(cli_session *session, const cli_options *options)
@@ -230,28 +205,4 @@ void cli_session_close(cli_session *session)
     enhope_dataset_free(session->data);
     enhope_context_free(session->ctx);
     *session = (cli_session){0};
-}
-
-int cli_session_true_classes(const cli_session *session, int32_t **out)
-{
-    const int64_t n = session->data_info.n;
-    const int32_t c = session->data_info.classes, known = session->model_info.classes;
-    const int32_t *label = enhope_dataset_labels(session->data);
-    int32_t *class_of =
-        cli_alloc("classes", c, 1, sizeof *class_of); /* (c) the model's class of each class of the data */
-    int32_t *result = class_of ? cli_alloc("labels", n, 1, sizeof *result) : NULL;
-    if (!result) {
-        free(class_of);
-        return CLI_FAILED;
-    }
-    for (int32_t k = 0; k < c; k++) {
-        class_of[k] = -2;
-        for (int32_t j = 0; j < known && class_of[k] < 0; j++)
-            if (cli_same_text(enhope_dataset_class_name(session->data, k), enhope_model_class_name(session->model, j)))
-                class_of[k] = j;
-    }
-    for (int64_t i = 0; i < n; i++) result[i] = label && label[i] >= 0 ? class_of[label[i]] : -1;
-    free(class_of);
-    *out = result;
-    return 0;
 }

@@ -166,7 +166,7 @@ static int by_importance(const void *a, const void *b)
     return x->first < y->first ? -1 : 1;
 }
 
-static int measure_all(const cli_session *session, cli_importance *x, cli_progress *progress)
+static int measure_all(const cli_session *session, cli_importance *x, cli_importance_fn progress, void *user)
 {
     int64_t *rows = cli_alloc("rows", x->n, 1, sizeof *rows);
     int code = rows ? 0 : CLI_FAILED;
@@ -180,15 +180,14 @@ static int measure_all(const cli_session *session, cli_importance *x, cli_progre
         column->loss = sums[2] / x->repeats;
         column->loss_sd = deviation(sums[2], sums[3], x->repeats);
         const double share = (double)(j + 1) / (double)x->columns, spent = cli_now() - start;
-        if (progress) cli_progress_share(progress, "columns", share, j + 1, spent / share - spent);
-        if (!code && cli_caught_signal()) code = 128 + cli_caught_signal();
+        if (!code && progress) code = progress(share, j + 1, spent / share - spent, user);
     }
     free(rows);
     return code;
 }
 
 int cli_importance_compute(const cli_session *session, int64_t limit, int32_t repeats, int64_t seed,
-                           cli_progress *progress, cli_importance *out)
+                           cli_importance_fn progress, void *user, cli_importance *out)
 {
     const int64_t size = block_size(&session->model_info);
     const int64_t max_samples = limit > 0 ? limit : MAX_SAMPLES;
@@ -201,9 +200,8 @@ int cli_importance_compute(const cli_session *session, int64_t limit, int32_t re
     if (!code && seconds > CLI_IMPORTANCE_MINUTES * 60 && limit <= 0)
         code = cli_error("%lld columns would take about %.0f minutes; use fewer samples (--limit N) or --repeats 1",
                          (long long)out->columns, seconds / 60);
-    if (!code) code = measure_all(session, out, progress);
+    if (!code) code = measure_all(session, out, progress, user);
     if (!code) qsort(out->column, (size_t)out->columns, sizeof *out->column, by_importance);
-    if (progress) cli_progress_clear(progress);
     return code;
 }
 

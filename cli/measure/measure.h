@@ -67,10 +67,13 @@ typedef struct cli_importance {
     enhope_dataset *data;
     int32_t *truth; /* (n) */
 } cli_importance;
+/* Called after each column: the share and number of columns done, and the seconds left. Returns 0,
+ * or an exit code to stop. */
+typedef int (*cli_importance_fn)(double share, int64_t columns, double left, void *user);
 /* Measures the session's model on its labeled data. limit: most samples, a seeded choice; 0:
  * 10,000. progress may be NULL. Free the result also after a failure. */
 int cli_importance_compute(const cli_session *session, int64_t limit, int32_t repeats, int64_t seed,
-                           cli_progress *progress, cli_importance *out);
+                           cli_importance_fn progress, void *user, cli_importance *out);
 void cli_importance_free(cli_importance *x);
 
 /* ---- time of predictions (latency.c) ---- */

@@ -280,6 +280,7 @@ static int put_view(const live_model *live, const serve_options *options, FILE *
         of_page.data = "the exemplars";
         view_take(&v, &session, data);
     }
+    if (!code) code = view_gather(&v, &of_page);
     if (!code) code = view_put(&v, &of_page, out);
     view_free(&v);
     return code;

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "core/cli.h"
+#include "view/page_history.h"
 
 uint16_t cli_page_place(double y, double low, double high)
 {
@@ -23,6 +24,13 @@ void cli_page_put_json(FILE *out, const char *id, const char *json, size_t size)
             putc(json[i], out);
     }
     fputs("</script>\n", out);
+}
+
+void cli_page_history_free(cli_page_history *history)
+{
+    free(history->place);
+    free(history->frame);
+    *history = (cli_page_history){0};
 }
 
 static void put_base64(FILE *out, const uint8_t *bytes, size_t size)

@@ -24,13 +24,6 @@ typedef struct camera {
     cli_page_history *out;
 } camera;
 
-void cli_page_history_free(cli_page_history *history)
-{
-    free(history->place);
-    free(history->frame);
-    *history = (cli_page_history){0};
-}
-
 static void find_box(const camera *k, cli_page_frame *frame)
 {
     const int64_t h = k->session->model_info.outputs;

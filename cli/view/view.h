@@ -1,5 +1,6 @@
-/* enhope view: view_build.c reads, predicts and selects the points, view_page.c writes the page,
- * and view_samples.c writes the samples. */
+/* enhope view: view_read.c reads the data and records the training, view_build.c predicts and
+ * selects the points, view_page.c writes the page, and view_samples.c writes the samples. The
+ * Python module contains all but view_read.c. */
 #ifndef ENHOPE_VIEW_H
 #define ENHOPE_VIEW_H
 
@@ -39,12 +40,18 @@ typedef struct view {
 } view;
 
 /* A page. Initialize the view to zero. view_read reads the data of the options; view_take takes a
- * data set, which the view frees. Functions return 0, or an exit code after a message. */
+ * data set, which the view frees. view_gather predicts, and selects the points; then view_record
+ * may add the history of training, and view_put writes the page. Functions return 0, or an exit
+ * code after a message. */
 int view_read(view *v, const cli_session *session, const cli_options *options);
 void view_take(view *v, const cli_session *session, enhope_dataset *data);
-int view_put(view *v, const cli_options *options, FILE *out);
+int view_gather(view *v, const cli_options *options);
+int view_record(view *v, const cli_options *options);
+int view_put(const view *v, const cli_options *options, FILE *out);
 void view_free(view *v);
 
+/* Sets the session, for view_read and view_take. */
+void view_begin(view *v, const cli_session *session);
 /* The part of a row that is numbered across the parts; *row becomes the row in the part. */
 const view_part *view_part_of(const view *v, int64_t *row);
 /* The same for point i. */
@@ -60,6 +67,5 @@ int64_t view_fields(const view *v);
 int64_t view_shrink(const enhope_dataset_info *info);
 /* Return 0, or an exit code after a message. */
 int view_put_samples(const view *v, FILE *out);
-int view_put_page(const view *v, const cli_options *options, FILE *out);
 
 #endif

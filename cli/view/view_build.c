@@ -10,8 +10,6 @@
 enum {
     SAMPLE = 200000,           /* default of --sample */
     DETAIL = 10000,            /* default of --detail */
-    PLAYED = 2000,             /* maximum points in the animation of training, */
-    PLAYED_NUMBERS = 1 << 26,  /* and maximum number of their inputs in total */
     EXEMPLARS = 5000,          /* maximum that are drawn */
     IMPORTANT = 200,           /* maximum columns whose importance is measured, */
     IMPORTANCE_SAMPLES = 1000, /* by so many samples, */
@@ -38,29 +36,6 @@ void view_free(view *v)
 }
 
 /* ---- points of the page ---- */
-
-static int read_part(view *v, const cli_options *options, const char *name)
-{
-    view_part *part = &v->part[v->parts++];
-    cli_options of_part = *options;
-    if (options->source.part) of_part.source.part = name;
-    part->session = v->session;
-    part->session.data = NULL;
-    int code = cli_session_data(&part->session, &of_part, options->data, name);
-    if (!code) code = cli_session_in_memory(&part->session, options);
-    if (code) return code;
-    part->kind = !part->session.part ? 2 : strcmp(part->session.part, "test") ? 1 : 0;
-    v->total += part->session.data_info.n;
-    return 0;
-}
-
-static int read_parts(view *v, const cli_options *options)
-{
-    if (!options->source.part || strcmp(options->source.part, "both"))
-        return read_part(v, options, options->source.part ? options->source.part : "test");
-    const int code = read_part(v, options, "train");
-    return code ? code : read_part(v, options, "test");
-}
 
 static int predict_part(view_part *part, const cli_options *options)
 {
@@ -152,7 +127,7 @@ static void widen(view *v, const float *y)
     }
 }
 
-static int gather(view *v, const cli_options *options)
+static int choose_points(view *v, const cli_options *options)
 {
     const int64_t h = v->session.model_info.outputs, r = v->session.model_info.references;
     int code = 0;
@@ -205,61 +180,22 @@ static int measure_importance(view *v)
     int64_t known = 0;
     for (int64_t i = 0; i < part->session.data_info.n; i++) known += part->truth[i] >= 0;
     if (known < 2) return 0;
-    return cli_importance_compute(&part->session, IMPORTANCE_SAMPLES, IMPORTANCE_REPEATS, 1, NULL, &v->importance);
-}
-
-/* ---- history of training ---- */
-
-int64_t view_played_point(const view *v, int64_t i)
-{
-    return i * v->n / v->history.points;
-}
-
-static int record_history(view *v, const cli_options *options)
-{
-    const int64_t H = v->session.model_info.inputs, h = v->session.model_info.outputs;
-    const int64_t max_by_size = PLAYED_NUMBERS / H > 1 ? PLAYED_NUMBERS / H : 1;
-    const int64_t max_points = max_by_size < PLAYED ? max_by_size : PLAYED,
-                  points = v->n < max_points ? v->n : max_points;
-    float *X = cli_alloc("samples", points, H, sizeof *X), *Y = X ? cli_alloc("a frame", points, 2, sizeof *Y) : NULL;
-    int32_t *truth = Y ? cli_alloc("classes", points, 1, sizeof *truth) : NULL;
-    int code = truth ? 0 : CLI_FAILED;
-    v->history.points = points;
-    for (int64_t i = 0; i < points && !code; i++) {
-        int64_t row;
-        const view_part *part = view_point(v, view_played_point(v, i), &row);
-        truth[i] = part->truth[row];
-        memcpy(Y + i * 2, part->p.Y + row * h, 2 * sizeof *Y);
-        const enhope_status status = enhope_dataset_row(v->session.ctx, part->session.data, row, X + i * H);
-        if (status) code = cli_fail(v->session.ctx, status);
-    }
-    const cli_page_watched watched = {.points = points, .X = X, .truth = truth, .Y = Y};
-    if (!code) code = cli_page_history_record(&v->session, options, &watched, &v->history);
-    if (!code && v->history.gap > CLI_PAGE_GAP)
-        fprintf(stderr,
-                "enhope: --history trained a model that differs from %s; use the --data, --split and --limit of its "
-                "training\n",
-                options->positional[0]);
-    free(X);
-    free(Y);
-    free(truth);
-    return code;
+    return cli_importance_compute(&part->session, IMPORTANCE_SAMPLES, IMPORTANCE_REPEATS, 1, NULL, NULL,
+                                  &v->importance);
 }
 
 /* ---- the page ---- */
 
-int view_read(view *v, const cli_session *session, const cli_options *options)
+void view_begin(view *v, const cli_session *session)
 {
     v->session = *session;
     v->encoded = has_encoded_columns(session->model);
-    return read_parts(v, options);
 }
 
 void view_take(view *v, const cli_session *session, enhope_dataset *data)
 {
     view_part *part = &v->part[v->parts++];
-    v->session = *session;
-    v->encoded = has_encoded_columns(session->model);
+    view_begin(v, session);
     part->session = *session;
     part->session.data = data;
     enhope_dataset_get_info(data, &part->session.data_info);
@@ -267,15 +203,8 @@ void view_take(view *v, const cli_session *session, enhope_dataset *data)
     v->total = part->session.data_info.n;
 }
 
-int view_put(view *v, const cli_options *options, FILE *out)
+int view_gather(view *v, const cli_options *options)
 {
-    int code = gather(v, options);
-    if (!code) code = measure_importance(v);
-    if (!code && options->page.history) code = record_history(v, options);
-    if (!code && v->n < v->total)
-        fprintf(stderr,
-                "enhope: the page shows %lld of %lld points, the same fraction of every class; use --sample N to "
-                "change it\n",
-                (long long)v->n, (long long)v->total);
-    return code ? code : view_put_page(v, options, out);
+    const int code = choose_points(v, options);
+    return code ? code : measure_importance(v);
 }

@@ -84,6 +84,11 @@ static int put_points(const view *v, FILE *out)
 
 /* ---- history of training ---- */
 
+int64_t view_played_point(const view *v, int64_t i)
+{
+    return i * v->n / v->history.points;
+}
+
 static int put_history(const view *v, FILE *out)
 {
     const cli_page_history *history = &v->history;
@@ -273,7 +278,7 @@ static int put_about(const view *v, const cli_options *options, size_t model_byt
     return code;
 }
 
-int view_put_page(const view *v, const cli_options *options, FILE *out)
+int view_put(const view *v, const cli_options *options, FILE *out)
 {
     size_t model_bytes = 0;
     fwrite(cli_page_head, 1, cli_page_head_size, out);

@@ -4,7 +4,7 @@ Each method is a scikit-learn estimator. Start with ``EnHOPE``.
 
 >>> import enhope
 >>> X, y = enhope.datasets.load("synthetic:digits,n=600,seed=1", return_X_y=True)
->>> model = enhope.EnHOPE(n_factors=50, n_hidden=20, n_epochs=10).fit(X, y)
+>>> model = enhope.EnHOPE(n_factors=50, n_hidden=20, n_epochs=10, random_state=1).fit(X, y)
 >>> model.transform(X).shape
 (600, 2)
 >>> len(model.exemplars_)
@@ -24,14 +24,16 @@ if _set_policy:
     del _os.environ["OMP_WAIT_POLICY"]
 from . import datasets
 from ._base import NotFittedError
-from ._estimator import Estimator, from_model as _from_model, make_classes as _make_classes
+from ._classes import from_model as _from_model, make_classes as _make_classes
+from ._estimator import Estimator
 from ._plot import Map, plot
 from ._progress import Progress
+from ._view import View, view
 
 __version__ = _enhope.version
 
-_classes = _make_classes(__name__)
-globals().update(_classes)
+_made = _make_classes(__name__)
+globals().update(_made)
 
 
 def load(path):
@@ -49,7 +51,7 @@ def load(path):
         state the type of the labels, they are integers if all class names are integers, otherwise
         strings.
     """
-    return _from_model(_enhope.load(_os.fspath(path)), {cls._method["name"]: cls for cls in _classes.values()})
+    return _from_model(_enhope.load(_os.fspath(path)), {cls._method["name"]: cls for cls in _made.values()})
 
 
 def devices():
@@ -64,4 +66,5 @@ def devices():
     return _enhope.devices()
 
 
-__all__ = [*_classes, "Estimator", "Map", "NotFittedError", "Progress", "datasets", "devices", "load", "plot"]
+__all__ = [*_made, "Estimator", "Map", "NotFittedError", "Progress", "View", "datasets", "devices", "load", "plot",
+           "view"]

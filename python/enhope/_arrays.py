@@ -9,6 +9,7 @@ import ast
 
 import numpy as np
 
+from . import _places
 from ._base import DataConversionWarning, warn
 
 _float32, _uint8 = np.dtype(np.float32), np.dtype(np.uint8)
@@ -19,6 +20,8 @@ def feature_names(X):
     columns = getattr(X, "columns", None)
     if columns is None:
         return None
+    if hasattr(X, "collect") and not hasattr(X, "to_numpy"):
+        raise TypeError(f"X is a {type(X).__name__}: expected a frame with values; pass X.collect()")
     names = list(columns)
     texts = sum(isinstance(name, str) for name in names)
     if texts and texts < len(names):
@@ -93,11 +96,35 @@ def _frame_numbers(a, columns):
     return a.astype(np.float64)
 
 
+def _numbers(a, X):
+    """An array of objects or texts as float64. The error message has the place of a missing value or a text."""
+    try:
+        return a.astype(np.float64)
+    except (TypeError, ValueError):
+        for at in np.ndindex(a.shape) if a.ndim == 2 else ():
+            if is_missing(a[at]):
+                raise ValueError(_places.not_finite(X, *at, np.nan)) from None
+            if isinstance(a[at], (str, bytes)):
+                try:
+                    float(a[at])
+                except ValueError:
+                    raise ValueError(f"{_places.place(X, *at)} is {a[at]!r:.60}: expected a number; pass a data frame, whose "
+                                     "texts the model encodes") from None
+        raise
+
+
+def _is_foreign(X):
+    """Whether X offers its memory by the array API's DLPack only."""
+    return hasattr(X, "__dlpack__") and not any(hasattr(X, name) for name in ("__array__", "__array_interface__"))
+
+
 def dense(X):
     """X as an array of numbers."""
     columns = getattr(X, "columns", None)
     if hasattr(X, "to_numpy") and not isinstance(X, np.ndarray):
         X = X.to_numpy()
+    elif _is_foreign(X):
+        X = np.from_dlpack(X)
     if np.ma.is_masked(X):
         raise ValueError("X has masked values: expected numbers only; replace them with X.filled(value)")
     a = np.asarray(X)
@@ -106,7 +133,7 @@ def dense(X):
     if columns is not None and a.ndim == 2 and a.dtype.kind in "OUSVmM":
         return _frame_numbers(a, columns)
     if a.dtype.kind in "OUSV":
-        a = a.astype(np.float64)  # numpy raises an error if a value is not a number
+        a = _numbers(a, X)
     if a.dtype.kind not in "biuf":
         raise ValueError(f"X is of type {a.dtype}: expected numbers")
     return a
@@ -157,6 +184,13 @@ def samples(X):
     return a, n, H, None
 
 
+def _missing_labels(y):
+    """The indices of the labels that are missing."""
+    if y.dtype.kind == "O":
+        return [i for i, value in enumerate(y.tolist()) if is_missing(value)]
+    return np.flatnonzero(np.isnan(y) if y.dtype.kind == "f" else np.isnat(y)) if y.dtype.kind in "fmM" else ()
+
+
 def labels(y, n, name):
     """Check y and return it as an array of n labels."""
     if y is None:
@@ -171,15 +205,16 @@ def labels(y, n, name):
         raise ValueError(f"y has {len(y)} labels, but X has {n} samples: expected one label for each sample")
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y contains complex numbers")
+    missing = _missing_labels(y)
+    if len(missing):
+        value = y[missing[0]]
+        raise ValueError(f"y[{missing[0]}] is {'NaN' if y.dtype.kind == 'f' else value}, a missing label: expected a "
+                         "label for each sample; drop the samples without one")
     if y.dtype.kind == "f":
-        if np.isnan(y).any():
-            raise ValueError("y has NaN among its labels: expected a label for each sample")
         if np.isinf(y).any():
-            raise ValueError("y has inf among its labels: expected integers or strings")
+            raise ValueError(f"y[{np.isinf(y).argmax()}] is inf: expected integers or strings")
         if (y != np.floor(y)).any():
             raise ValueError("Unknown label type: continuous. Labels are classes: expected integers or strings")
-    if (y.dtype.kind == "O" and any(map(is_missing, y.tolist()))) or (y.dtype.kind in "mM" and np.isnat(y).any()):
-        raise ValueError("y has None, NaN, NaT or NA among its labels: expected a label for each sample")
     return y
 
 

@@ -1,6 +1,5 @@
 """Base classes of the estimators: those of scikit-learn, or minimal replacements."""
 
-import inspect
 import sys
 import warnings
 
@@ -19,24 +18,7 @@ except ImportError:
         """Warning about an implicit conversion of an argument."""
 
     class BaseEstimator:
-        """Access to parameters by name."""
-
-        @classmethod
-        def _get_param_names(cls):
-            return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
-
-        def get_params(self, deep=True):
-            """Return the parameters as a dict."""
-            return {name: getattr(self, name) for name in self._get_param_names()}
-
-        def set_params(self, **params):
-            """Set parameters by name."""
-            known = self._get_param_names()
-            for name, value in params.items():
-                if name not in known:
-                    raise ValueError(f"{type(self).__name__} has no parameter {name!r}: expected one of {known}")
-                setattr(self, name, value)
-            return self
+        """The text of an estimator."""
 
         def __repr__(self):
             changed = [f"{k}={v!r}" for k, v in self.get_params().items() if v != self._defaults[k]]

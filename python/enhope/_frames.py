@@ -13,7 +13,7 @@ import re
 
 import numpy as np
 
-from . import _arrays, _enhope
+from . import _arrays, _enhope, _places
 
 # As in src/data/frame/encoding_fit.c: the distance of floats at the largest value of a column may
 # be this part of the standard deviation.
@@ -54,7 +54,7 @@ def training_data(X, names):
     if a is None:
         return _arrays.samples(X)
     if needs_offset(a):
-        return of_matrix(a, names), *a.shape, None
+        return of_matrix(a, names, X), *a.shape, None
     return _arrays.samples(a)
 
 
@@ -76,7 +76,7 @@ def model_data(X, names, columns, fitted_names):
             else:
                 a = _arrays.dense(X)
                 _arrays.table_shape(a)
-                table = of_matrix(a, None)
+                table = of_matrix(a, None, X)
             return table, table.n, a.shape[1]
     elif not is_identity(columns):
         raise ValueError("X is sparse, but the model was fitted to columns of different types: expected a data frame")
@@ -213,12 +213,12 @@ def needs_encoding(X):
 # ---- numbers ----
 
 
-def of_matrix(a, names):
-    """The table of an array of numbers (n, H), which must be finite."""
+def of_matrix(a, names, X):
+    """The table of the numbers a (n, H) of X, which must be finite."""
     a = np.ascontiguousarray(a, dtype=np.float64)
     if not np.isfinite(a).all():
         i, j = np.argwhere(~np.isfinite(a))[0]
-        raise ValueError(f"X: sample {i + 1}, column {j + 1} is {a[i, j]}: expected a finite number")
+        raise ValueError(_places.not_finite(X, i, j, a[i, j]))
     encoded = None if names is None else [_arrays.plain(name).encode() for name in names]
     return Table([("matrix", encoded, a)], len(a))
 

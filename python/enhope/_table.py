@@ -62,6 +62,15 @@ def value_of(text, row):
     return {"integer": int, "real": float}.get(row["type"], str)(text)
 
 
+def effective(model, settings):
+    """The values of a model for those of the settings (rows of settings_of) that had an effect."""
+    texts = {row["name"]: model.setting(row["name"]) for row in SETTINGS if row["name"] != "recipe"}
+    pairs = [word.encode() for name, text in texts.items() if text is not None for word in (name, text)]
+    applicable = _enhope.applicable(pairs)
+    return {name: value_of(model.setting(name), row) for name, row in settings
+            if name in applicable and model.setting(name) is not None}
+
+
 def value_text(value, row):
     """A parameter's value as text. Lists are joined with the separator of the setting."""
     item = getattr(value, "item", None)  # a numpy scalar

@@ -23,12 +23,12 @@ held_out = model.history_["valid_error"].min()
 print(f"held-out error {100 * held_out:.1f} % after {model.n_iter_} epochs")
 
 # %% [markdown]
-# A notebook displays the map as an interactive page. `save` writes the page to a file.
+# A notebook displays the page below the cell. `save` writes it to a file.
 
 # %%
-picture = enhope.plot(model, table.data, table.target, title="My table")
-picture.save("map.html")
+page = enhope.view(model, table.data, table.target, title="My table")
+page.save("map.html")
 print("the map is in map.html; exemplars of each class, in the units of the table:")
 for label, exemplar in zip(model.exemplar_labels_, model.exemplars_):
     print(f"  {label}: " + ", ".join(f"{value:.2f}" for value in exemplar[:6]))
-picture
+page

@@ -271,8 +271,8 @@ int read_samples(PyObject *X, int64_t n, samples *out)
     return 1;
 }
 
-enhope_status view(enhope_context *ctx, const samples *x, const labels *y, const enhope_model *model,
-                   enhope_dataset **out)
+enhope_status dataset_of(enhope_context *ctx, const samples *x, const labels *y, const enhope_model *model,
+                         enhope_dataset **out)
 {
     const int32_t c = (int32_t)y->classes;
     if (x->frame) return enhope_dataset_from_frame(ctx, x->frame, model, y->code, c, y->name, out);

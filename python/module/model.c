@@ -266,6 +266,8 @@ static PyMethodDef model_methods[] = {
     {"save", model_save, METH_VARARGS, "save(path)"},
     {"export", model_export, METH_VARARGS,
      "export(path, format, precision, name, encoded): writes the file; path None: its bytes."},
+    {"page", model_page, METH_VARARGS,
+     "page(X, n, labels, classes, placement, title, name, sample, detail): the page of enhope view, as bytes."},
     {"to_bytes", model_bytes, METH_NOARGS, "The contents of the file that save() writes."},
     {NULL, NULL, 0, NULL},
 };

@@ -65,8 +65,8 @@ typedef struct labels {
 int read_samples(PyObject *X, int64_t n, samples *out);
 /* Checks every value, so it is called without the GIL. model: encodes a frame as in its training;
  * NULL: the encoding is fitted. */
-enhope_status view(enhope_context *ctx, const samples *x, const labels *y, const enhope_model *model,
-                   enhope_dataset **out);
+enhope_status dataset_of(enhope_context *ctx, const samples *x, const labels *y, const enhope_model *model,
+                         enhope_dataset **out);
 
 /* Log lines of one level, collected without the GIL: lines log[LEVELS], passed to append_line. */
 typedef struct lines {
@@ -79,7 +79,7 @@ void append_line(enhope_log_level level, const char *line, void *user);
 PyObject *log_text(const lines *l);
 void log_free(lines *log);
 
-/* ---- model.c, predict.c, export.c, train.c, dataset.c, frame.c ---- */
+/* ---- model.c, predict.c, export.c, page.c, train.c, dataset.c, frame.c ---- */
 
 typedef struct model_object {
     PyObject_HEAD enhope_model *model;
@@ -108,6 +108,8 @@ PyObject *load_model(PyObject *module, PyObject *args);
 PyObject *model_from_bytes(PyObject *module, PyObject *args);
 /* export(path, format, precision, name, encoded): bytes, or None if it wrote a file. */
 PyObject *model_export(PyObject *self, PyObject *args);
+/* page(X, n, labels, classes, placement, title, name, sample, detail): the page of enhope view. */
+PyObject *model_page(PyObject *self, PyObject *args);
 PyObject *train(PyObject *module, PyObject *args);
 PyObject *applicable(PyObject *module, PyObject *list);
 PyObject *read_dataset(PyObject *module, PyObject *args);

@@ -61,7 +61,7 @@ static PyObject *predictor_of(model_object *m, PyObject *placement)
     return capsule;
 }
 
-/* Predicts a view of the samples; returns the warnings. capsule: of a predictor; NULL: without. */
+/* Predicts samples; returns the warnings. capsule: of a predictor; NULL: without. */
 static PyObject *predict(const model_object *m, PyObject *capsule, PyObject *placement, const samples *x, int k,
                          const enhope_prediction *out)
 {
@@ -72,7 +72,7 @@ static PyObject *predict(const model_object *m, PyObject *capsule, PyObject *pla
     enhope_status status;
     lines log[LEVELS] = {{0}};
     enhope_context_set_log(ctx, append_line, log);
-    Py_BEGIN_ALLOW_THREADS status = view(ctx, x, &(labels){0}, m->model, &data);
+    Py_BEGIN_ALLOW_THREADS status = dataset_of(ctx, x, &(labels){0}, m->model, &data);
     if (!status && predictor) status = enhope_predictor_predict(ctx, predictor, data, out);
     if (!status && !predictor) status = enhope_model_predict(ctx, m->model, data, k, out);
     enhope_dataset_free(data);

@@ -139,7 +139,7 @@ static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObjec
 static enhope_status train_request(enhope_context *ctx, const request *r, training *t, enhope_model **model)
 {
     enhope_dataset *data = NULL;
-    enhope_status status = view(ctx, &r->x, &r->y, r->from, &data);
+    enhope_status status = dataset_of(ctx, &r->x, &r->y, r->from, &data);
     if (!status && r->image_rows) status = enhope_dataset_set_image(ctx, data, r->image_rows, r->image_columns);
     if (!status && r->input) status = enhope_dataset_set_input_names(ctx, data, r->input);
     if (!status)

@@ -9,7 +9,7 @@ import pytest
 
 import enhope
 
-QUICK = {"n_factors": 20, "n_hidden": 10, "hidden_layer_sizes": "20-10", "n_epochs": 30}
+QUICK = {"n_factors": 20, "n_hidden": 10, "hidden_layer_sizes": "20-10", "n_epochs": 30, "random_state": 1}
 CLASSES = [cls for cls in vars(enhope).values()
            if isinstance(cls, type) and issubclass(cls, enhope.Estimator) and cls is not enhope.Estimator]
 

@@ -26,7 +26,7 @@ try:
     model.set_params(unknown=1)
 except ValueError as error:
     assert "no parameter 'unknown'" in str(error)
-assert "iframe" in enhope.plot(model, X, y)._repr_html_()
+assert enhope.plot(model, X, y)._repr_png_() is None
 """
 
 

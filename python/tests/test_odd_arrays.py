@@ -140,6 +140,13 @@ def test_extension_module_checks_its_arguments(fitted):
                 core.predict(*args)
             except ALLOWED as error:
                 assert str(error)
+        for at in range(9):
+            args = [X, 40, y.astype(np.int32), [b"0", b"1"], None, None, "m", 10, 10]
+            args[at] = array
+            try:
+                core.page(*args)
+            except (*ALLOWED, RuntimeError) as error:  # RuntimeError: built without the page
+                assert str(error)
         for at in range(11):
             args = [X, 40, y.astype(np.int32), [b"0", b"1"], None, 0, 0, [b"n_epochs", b"1"], None, None, None]
             args[at] = array
