@@ -56,8 +56,8 @@ static void on(const char *device, const char *precision)
 static enhope_settings *with(const char *first, ...)
 {
     static const char *const small[] = {
-        "n_factors",           "96", "n_hidden",      "40",    "batch_size", "200", "n_epochs", "10",
-        "validation_fraction", "0",  "learning_rate", "0.003", NULL};
+        "n_factors",           "96", "n_hidden",      "40",    "batch_size", "200",   "n_epochs", "10",
+        "validation_fraction", "0",  "learning_rate", "0.003", "scaling",    "range", NULL};
     va_list args;
     va_start(args, first);
     enhope_settings *s = settings_with(ctx, small, first, args);

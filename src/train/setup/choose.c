@@ -8,9 +8,10 @@
  * cross-validation. docs/explanation/tables.md has the data sets by which the candidates were
  * found.
  *
- * Images keep the settings of the recipe. If there are few of them, a map with an adversarial step
- * is compared with one of order 1. All methods and recipes but the default keep their settings.
- * Settings that the caller has set are the same in every candidate. */
+ * Images keep the settings of the recipe, with an auxiliary head. If there are few of them, a map with
+ * an adversarial step is compared with one of order 1. Tables and images have a similarity that
+ * spreads their classes. All methods and recipes but the default keep their settings. Settings that
+ * the caller has set are the same in every candidate. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +31,9 @@ enum {
     FEW_IMAGES = 5000,
     MIN_BATCH = 32,
     MAX_BATCH = 1000,
-    BATCHES = 50 /* of an epoch, if there are enough rows */
+    BATCHES = 50, /* of an epoch, if there are enough rows */
+    SPREAD_DOF = 5,
+    AUX_COMPONENTS = 10
 };
 /* A candidate whose loss on the first folds is larger than the lowest one by this factor is given
  * up, unless there are very few rows. */
@@ -59,7 +62,7 @@ static const candidate candidates[] = {
     {"a map with dropout", WIDE, 0, 0.2, 0.005, "student", 1, MANY}, /* for word counts */
     {"a map of order 3 with an adversarial step", ADVERSARIAL, 0.1, 0.1, 0.002, "student", 2, IMAGES},
 };
-enum { CANDIDATES = sizeof candidates / sizeof *candidates, FOR_MANY_INPUTS = 3 };
+enum { CANDIDATES = sizeof candidates / sizeof *candidates, FOR_MANY_INPUTS = 3, FOR_IMAGES = CANDIDATES - 1 };
 
 /* The rows of the choice, divided into folds. */
 typedef struct trial {
@@ -120,6 +123,13 @@ static bool is_similarity_given(const enhope_settings *s)
     return EH_EXPLICIT(s, objective.similarity) || EH_EXPLICIT(s, objective.dof);
 }
 
+/* Any distribution over three classes is possible in two dimensions. More classes are learned with an
+ * auxiliary head, unless the map is small. */
+static int64_t aux_components(const enhope_dataset *data, const candidate *k)
+{
+    return data->c > 3 && k->kind != LINEAR && k->kind != SMALL ? AUX_COMPONENTS : 0;
+}
+
 /* Settings of a training of a candidate on rows with class sizes r->counts. */
 static enhope_status apply(const trial *r, const candidate *k, bool brief, enhope_settings *s)
 {
@@ -135,6 +145,7 @@ static enhope_status apply(const trial *r, const candidate *k, bool brief, enhop
     const int64_t epochs = (steps(r, k, brief) + batches - 1) / batches;
     SET(map, order, k->kind == CUBIC || k->kind == ADVERSARIAL ? 3 : 1);
     SET(map, n_factors, F);
+    SET(map, aux_components, aux_components(r->data, k));
     SET(map, n_hidden, F / 2);
     SET(map, init_scale, k->kind == LINEAR ? 0.1 : 0);
     SET(augment, noise, r->dense ? k->noise : 0);
@@ -360,7 +371,8 @@ static enhope_status compare(trial *r, int *best, double *lowest)
     return ENHOPE_OK;
 }
 
-/* Whether the data is a table: not images, and not dense columns that share a scale like pixels. */
+/* Whether the data is a table: not images, and not dense columns that share a scale like pixels. The
+ * columns of streamed data are not looked at. */
 static enhope_status is_table(enhope_context *ctx, const enhope_dataset *data, bool *table)
 {
     enum { SAMPLE = 5000 };
@@ -370,7 +382,7 @@ static enhope_status is_table(enhope_context *ctx, const enhope_dataset *data, b
     float *scaling = NULL;
     enhope_status status = ENHOPE_OK;
     *table = data->image_rows == 0;
-    if (!*table || data->x.kind == ENHOPE_CSR) return ENHOPE_OK;
+    if (!*table || data->store || data->x.kind == ENHOPE_CSR) return ENHOPE_OK;
     EH_CHECK(eh_new(ctx, "rows of samples", count, sizeof *rows, (void **)&rows));
     EH_CHECK(eh_new(ctx, "scaling", 2 * H, sizeof *scaling, (void **)&scaling));
     for (int64_t i = 0; i < count; i++) rows[i] = i * n / count; /* files may be sorted by class */
@@ -400,11 +412,24 @@ static bool has_few_images(const enhope_trainer *t)
            !EH_EXPLICIT(s, map.n_hidden) && !EH_EXPLICIT(s, optim.n_epochs);
 }
 
-static bool has_choice(const enhope_trainer *t)
+/* Whether a new model is trained by the default recipe and method. */
+static bool is_default(const enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
     return !t->from && s->recipe == 0 && t->method->compared == EH_EXEMPLARS && t->method->map == &eh_map_hope &&
-           s->optim.solver == EH_SOLVER_ADAM && !t->data->store && t->data->label && !is_decided(s);
+           s->optim.solver == EH_SOLVER_ADAM && t->data->label;
+}
+
+static bool has_choice(const enhope_trainer *t, bool images)
+{
+    return !t->data->store && !is_decided(&t->set) && (!images || has_few_images(t));
+}
+
+/* With one degree of freedom, classes collapse onto their exemplars, and the map shows nothing of how
+ * typical samples are. More degrees spread them at the same error. */
+static void spread_classes(enhope_settings *s)
+{
+    if (!is_similarity_given(s)) s->objective.dof = SPREAD_DOF;
 }
 
 /* Applies the candidate to the settings of the trainer. */
@@ -429,10 +454,13 @@ enhope_status eh_setup_choose(enhope_trainer *t)
     enhope_status status = ENHOPE_OK;
     bool table = false;
     double loss = INFINITY;
-    if (!has_choice(t)) return ENHOPE_OK;
+    if (!is_default(t)) return ENHOPE_OK;
     EH_TRY(is_table(t->ctx, t->data, &table));
     r.images = !table;
-    if (r.images && !has_few_images(t)) return ENHOPE_OK;
+    spread_classes(&t->set);
+    if (r.images && !EH_EXPLICIT(&t->set, map.aux_components))
+        t->set.map.aux_components = aux_components(t->data, &candidates[FOR_IMAGES]);
+    if (!has_choice(t, r.images)) return ENHOPE_OK;
     EH_CHECK(open_trial(&r));
     if (r.n >= 4 * r.folds && H <= MAX_INPUTS) EH_CHECK(compare(&r, &best, &loss));
     if (isfinite(loss)) {
