@@ -55,19 +55,6 @@ static int write_page(const cli_options *options)
     return cmd_view(options);
 }
 
-bool cli_labels_of_options(const cli_options *options, cli_labels *out)
-{
-    static const char *const words[] = {[CLI_LABELS_AUTO] = "auto", [CLI_LABELS_ON] = "on", [CLI_LABELS_OFF] = "off"};
-    const char *word = options->picture.labels ? options->picture.labels : "auto";
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(word, words[i])) {
-            *out = (cli_labels)i;
-            return true;
-        }
-    cli_usage_error(options->command, "--labels is '%s': expected auto, on or off", word);
-    return false;
-}
-
 /* Large letters would leave no space for the map. */
 static int check_letters(const cli_options *options)
 {

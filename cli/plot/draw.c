@@ -105,6 +105,19 @@ static void make_title(char *buffer, size_t size, const drawing *d, const cli_se
         snprintf(buffer, size, "%s: %lld points, colored by predicted class", method, (long long)n);
 }
 
+bool cli_labels_of_options(const cli_options *options, cli_labels *out)
+{
+    static const char *const words[] = {[CLI_LABELS_AUTO] = "auto", [CLI_LABELS_ON] = "on", [CLI_LABELS_OFF] = "off"};
+    const char *word = options->picture.labels ? options->picture.labels : "auto";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(word, words[i])) {
+            *out = (cli_labels)i;
+            return true;
+        }
+    cli_usage_error(options->command, "--labels is '%s': expected auto, on or off", word);
+    return false;
+}
+
 static int put_picture(const cli_session *session, const cli_options *options, canvas_format format, const drawing *d,
                        FILE *out)
 {
