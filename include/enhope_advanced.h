@@ -94,6 +94,11 @@ ENHOPE_API enhope_status enhope_dataset_set_input_names(enhope_context *ctx, enh
                                                         const char *const *names);
 ENHOPE_API const char *enhope_dataset_input_name(const enhope_dataset *data, int64_t j); /* NULL: not known */
 
+/* Weights of the samples in training: weight (n), finite and not below 0, copied. Only their ratios
+ * count. Weight 2 counts like two such samples; weight 0 leaves the sample out. NULL: all are
+ * equal, the default. For methods with exemplars and data in memory. */
+ENHOPE_API enhope_status enhope_dataset_set_weights(enhope_context *ctx, enhope_dataset *data, const double *weight);
+
 /* The values in memory, valid as long as the data set. Fields of other kinds are NULL; all are NULL
  * if streamed. */
 typedef struct enhope_values {
