@@ -50,6 +50,7 @@ typedef struct enhope_table_options {
     const char *id;                    /* columns that identify a row: not used as inputs, but kept as texts */
     const char *group;                 /* a column like those of id, and before them: rows that belong together */
     const char *keep;                  /* columns whose texts are kept, see enhope_dataset_text */
+    const char *weight;                /* a column of enhope_dataset_set_weights; no input, kept as the last text */
     const char *categorical;           /* columns of numbers that are categories */
     const char *numeric;               /* columns that are numbers, also if they look like ids */
     const char *missing;               /* "impute" (the default), "drop" (rows with missing inputs), "error" */
