@@ -12,6 +12,7 @@ import numpy as np
 from . import _arrays, _enhope, _export, _frames, _table
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, TransformerMixin, warn
 from ._progress import Listener
+from ._weighted import WeightedFit
 
 # Pickle, copy and joblib store a model as the contents of its file.
 copyreg.pickle(_enhope.Model, lambda model: (_enhope.from_bytes, (model.to_bytes(),)))
@@ -36,7 +37,13 @@ _EXTRA_PARAMETERS = [
 _WARM_START = ("warm_start", False, "bool",
                "whether ``fit`` continues from the fitted state instead of starting anew")
 
-# Checks of scikit-learn that fail for other methods than en-hope, with the reason.
+# Checks of scikit-learn that fail, with the reason: for methods with weights of samples, and for other
+# methods than en-hope. The checks of weights have other names since scikit-learn 1.6.
+_FAILED_WEIGHT_CHECKS = dict.fromkeys(
+    ("check_sample_weights_invariance", "check_sample_weight_equivalence_on_dense_data",
+     "check_sample_weight_equivalence_on_sparse_data"),
+    "it changes the order of the samples, on which batches, noise and the validation part depend",
+)
 _EXPECTED_FAILED_CHECKS = {
     "check_class_weight_classifiers": "class weights change the training, not the votes of neighbors, so on 50 samples of "
     "overlapping classes a weight of 10,000,000 does not give nearly all predictions to one class",
@@ -80,10 +87,19 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        continues = getattr(self, "warm_start", False) and hasattr(self, "_model")
-        return self._train(X, y, continues, {})
+        return self._fit(X, y, None)
 
-    def _train(self, X, y, continues, overrides, all_classes=None):
+    def _fit(self, X, y, sample_weight):
+        continues = getattr(self, "warm_start", False) and hasattr(self, "_model")
+        return self._train(X, y, continues, {}, sample_weight=sample_weight)
+
+    def _fit_epoch(self, X, y, classes, sample_weight):
+        continues = hasattr(self, "_model")
+        known = None if classes is None or continues else np.unique(np.asarray(classes))
+        overrides = {"n_epochs": 1, "validation_fraction": 0, "patience": 0}
+        return self._train(X, y, continues, overrides, known, sample_weight)
+
+    def _train(self, X, y, continues, overrides, all_classes=None, sample_weight=None):
         names = _arrays.feature_names(X)
         image = None
         if not continues:
@@ -95,6 +111,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             self._check_features(X, H, names)
         encoded = isinstance(data, _frames.Table)
         y = _arrays.labels(y, n, type(self).__name__)
+        weights = _arrays.weights(sample_weight, n)
         if n == 1 and not continues:
             raise ValueError("X has 1 sample: training needs samples of at least two classes")
         found, code = _arrays.classes(y)
@@ -112,7 +129,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             model, _, interruption, information, warnings = _enhope.train(
                 _frames.payload(data), n, code.astype(np.int32), texts, inputs, int(rows), int(columns),
                 self._setting_texts(overrides, continues),
-                self._training_placement(), self._model if continues else None, listener,
+                self._training_placement(), self._model if continues else None, listener, weights,
             )
         finally:
             if listener:
@@ -311,7 +328,7 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         _show(model.embed(_frames.payload(data), n, self._placement(), Y))
         return Y
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None, **fit_params):
         """Train the model and embed the training samples.
 
         Parameters
@@ -320,13 +337,15 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
             Training samples.
         y : array-like of shape (n_samples,)
             Labels.
+        **fit_params : dict
+            Other arguments of ``fit``, such as ``sample_weight``.
 
         Returns
         -------
         Y : ndarray of shape (n_samples, n_components), float32
             Coordinates in the embedding.
         """
-        return self.fit(X, y).transform(X)
+        return self.fit(X, y, **fit_params).transform(X)
 
     def _predict_into(self, model, data, n, k, label=None, proba=None, index=None, distance=None):
         """Fill the given arrays, slice by slice, so that Ctrl-C can interrupt long calls."""
@@ -539,7 +558,8 @@ class Estimator(ClassifierMixin, TransformerMixin, BaseEstimator):
         return self._model.info()["outputs"]
 
     def _expected_failed_checks(self):
-        return {} if self._method["name"] == "en-hope" else _EXPECTED_FAILED_CHECKS
+        weighted = _FAILED_WEIGHT_CHECKS if isinstance(self, WeightedFit) else {}
+        return {**weighted, **({} if self._method["name"] == "en-hope" else _EXPECTED_FAILED_CHECKS)}
 
     def _more_tags(self):
         return {"requires_y": True, "X_types": ["2darray", "sparse"], "preserves_dtype": [np.float32],
@@ -573,9 +593,7 @@ def _partial_fit(self, X, y=None, classes=None):
     self : object
         The fitted estimator.
     """
-    continues = hasattr(self, "_model")
-    known = None if classes is None or continues else np.unique(np.asarray(classes))
-    return self._train(X, y, continues, {"n_epochs": 1, "validation_fraction": 0, "patience": 0}, known)
+    return self._fit_epoch(X, y, classes, None)
 
 
 def _show(warnings):
@@ -723,9 +741,10 @@ def _make_class(method, module):
         "_defaults": defaults,
         "_settings": tuple(_table.settings_of(method)),
     }
-    if _table.learns(method):
+    weighted = method["compared"] == "z exemplars"
+    if _table.learns(method) and not weighted:
         members["partial_fit"] = _partial_fit
-    return type(name, (Estimator,), members)
+    return type(name, (WeightedFit, Estimator) if weighted else (Estimator,), members)
 
 
 def make_classes(module):
