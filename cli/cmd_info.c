@@ -212,7 +212,7 @@ static void put_report(const cli_session *session, const int64_t *count)
     int64_t rows = 0;
     const enhope_history *history = enhope_model_history(session->model, &rows);
     const enhope_history *best = cli_session_best(session);
-    const char *error_name = cli_error_name(enhope_model_setting(session->model, "class_weight"));
+    const char *error_name = cli_error_name(enhope_model_setting(session->model, "class_weight"), NULL);
     if (best && isfinite(best->valid_error)) put_epoch("best", best, error_name);
     if (rows > 0) put_epoch("last", &history[rows - 1], error_name);
 

@@ -227,6 +227,9 @@ static const cli_option options[] = {
      "skip rows of CSV that cannot be read, and print what is wrong with them"},
     {"keep", 0, "COLUMNS", CLI_TEXT, AT(source.table.keep), 0, 0, " predict ",
      "columns of CSV that are copied to the output"},
+    {"weight", 0, "COLUMN", CLI_TEXT, AT(source.table.weight), 0, 0, " train update tune cv ",
+     "a column of CSV with the weights of the samples, numbers from 0, for methods with exemplars; weight 2 counts like two "
+     "such samples, weight 0 leaves the sample out; the column is not an input"},
     {"classes", 0, "FILE", CLI_TEXT, AT(source.classes), 0, 0, WITH_READ,
      "the names of classes whose labels are numbers: one name per line, for the classes 0, 1, ..., or lines NUMBER,NAME"},
     {"variables", 0, "X,y", CLI_TEXT, AT(source.variables), 0, 0, WITH_READ,

@@ -50,6 +50,7 @@ typedef struct enhope_table_options {
     const char *id;                    /* columns that identify a row: not used as inputs, but kept as texts */
     const char *group;                 /* a column like those of id, and before them: rows that belong together */
     const char *keep;                  /* columns whose texts are kept, see enhope_dataset_text */
+    const char *weight;                /* a column of enhope_dataset_set_weights; no input, kept as the last text */
     const char *categorical;           /* columns of numbers that are categories */
     const char *numeric;               /* columns that are numbers, also if they look like ids */
     const char *missing;               /* "impute" (the default), "drop" (rows with missing inputs), "error" */
@@ -93,6 +94,11 @@ ENHOPE_API enhope_status enhope_dataset_set_image(enhope_context *ctx, enhope_da
 ENHOPE_API enhope_status enhope_dataset_set_input_names(enhope_context *ctx, enhope_dataset *data,
                                                         const char *const *names);
 ENHOPE_API const char *enhope_dataset_input_name(const enhope_dataset *data, int64_t j); /* NULL: not known */
+
+/* Weights of the samples in training: weight (n), finite and not below 0, copied. Only their ratios
+ * count. Weight 2 counts like two such samples; weight 0 leaves the sample out. NULL: all are
+ * equal, the default. For methods with exemplars and data in memory. */
+ENHOPE_API enhope_status enhope_dataset_set_weights(enhope_context *ctx, enhope_dataset *data, const double *weight);
 
 /* The values in memory, valid as long as the data set. Fields of other kinds are NULL; all are NULL
  * if streamed. */

@@ -85,8 +85,11 @@ static void weights_and_shares_match_the_class_counts(void **state)
     for (int64_t j = 0; j < t->parameters.z; j++) per_class[t->parameters.exemplar_label[j]]++;
     for (int64_t k = 0; k < t->samples.n; k++) samples[LABEL[t->samples.rows[k]]]++;
     for (int k = 0; k < C; k++)
-        assert_true(fabs(((const double *)t->loss.objective.class_weight)[k] * samples[k] / (double)t->samples.n - 1) <
-                    1e-6);
+        assert_true(fabs((double)t->samples.class_weight[k] * samples[k] / (double)t->samples.n - 1) < 1e-6);
+    for (int64_t i = 0; i < t->loss.batch.n; i++) {
+        const int32_t class = ((const int32_t *)t->loss.batch.label)[i];
+        assert_true(((const double *)t->loss.batch.weight)[i] == (double)t->samples.class_weight[class]);
+    }
     for (int64_t j = 0; j < t->parameters.z; j++) {
         const double share = ((const double *)s->share)[j];
         assert_true(fabs(share * C * per_class[t->parameters.exemplar_label[j]] - 1) < 1e-6);
@@ -344,7 +347,7 @@ static void a_list_gives_weights_by_class_name(void **state)
         with("n_epochs", "2", "validation_fraction", "0.4", "class_weight", "\"a=\"\"b\"\"\"=7.5", NULL);
     assert_int_equal(enhope_trainer_create(ctx, NULL, named, s, &t), ENHOPE_OK);
     while (!done) assert_int_equal(enhope_trainer_step(t, &p, &done), ENHOPE_OK);
-    for (int k = 0; k < 2; k++) assert_true(((const float *)t->loss.objective.class_weight)[k] == (float)weight[k]);
+    for (int k = 0; k < 2; k++) assert_true(t->samples.class_weight[k] == (float)weight[k]);
     assert_float_equal(p.valid_error, weighted_error(t, named, label, weight), 1e-9);
     enhope_trainer_free(t);
     assert_int_equal(enhope_trainer_create(ctx, NULL, data, s, &t), ENHOPE_ERROR_ARGUMENT);

@@ -46,12 +46,12 @@ static void temperature_corrects_scaled_logits(void **state)
     double *L = malloc(sizeof *L * N * C);
     int32_t *label = malloc(sizeof *label * N);
     draw(L, label);
-    assert_float_equal(eh_temperature(L, label, N, C), 1, 0.03);
+    assert_float_equal(eh_temperature(L, label, NULL, N, C), 1, 0.03);
     static const double factors[] = {3.1, 0.23};
     for (int f = 0; f < 2; f++) {
         for (int64_t i = 0; i < N * C; i++)
             L[i] = L[i] * factors[f] + (double)(i / C % 7); /* a constant per row has no effect */
-        const double T = eh_temperature(L, label, N, C), best = nll(L, label, T);
+        const double T = eh_temperature(L, label, NULL, N, C), best = nll(L, label, T);
         assert_float_equal(T, factors[f], 0.03 * factors[f]);
         assert_true(best < nll(L, label, 1) - 0.01);
         /* the minimum, except for the doubt of one sample */
@@ -69,17 +69,39 @@ static void temperature_is_bounded_without_errors(void **state)
     double L[9 * 2];
     int32_t label[9];
     for (int i = 0; i < 9; i++) L[2 * i] = 0, L[2 * i + 1] = 1, label[i] = 1;
-    assert_float_equal(eh_temperature(L, label, 9, 2), 1 / log(10), 1e-6);
+    assert_float_equal(eh_temperature(L, label, NULL, 9, 2), 1 / log(10), 1e-6);
     for (int i = 0; i < 9; i++) label[i] = 0; /* always wrong */
-    assert_float_equal(eh_temperature(L, label, 9, 2), 100, 1e-4);
+    assert_float_equal(eh_temperature(L, label, NULL, 9, 2), 100, 1e-4);
     for (int i = 0; i < 9; i++) L[2 * i + 1] = 1e-4, label[i] = 1;
-    assert_float_equal(eh_temperature(L, label, 9, 2), 0.01, 1e-8);
+    assert_float_equal(eh_temperature(L, label, NULL, 9, 2), 0.01, 1e-8);
     /* no information: classes without exemplars, points that are not finite, no points */
     for (int i = 0; i < 9; i++) L[2 * i + 1] = -INFINITY;
-    assert_float_equal(eh_temperature(L, label, 9, 2), 1, 0);
+    assert_float_equal(eh_temperature(L, label, NULL, 9, 2), 1, 0);
     for (int i = 0; i < 9; i++) L[2 * i + 1] = NAN;
-    assert_float_equal(eh_temperature(L, label, 9, 2), 1, 0);
-    assert_float_equal(eh_temperature(L, label, 0, 2), 1, 0);
+    assert_float_equal(eh_temperature(L, label, NULL, 9, 2), 1, 0);
+    assert_float_equal(eh_temperature(L, label, NULL, 0, 2), 1, 0);
+}
+
+/* Two groups of samples, the first of which calls for a higher temperature: a group of weight 0 has
+ * no effect, and a common factor changes nothing. */
+static void temperature_follows_the_weights_of_samples(void **state)
+{
+    (void)state;
+    enum { M = 40 };
+    double L[2 * M * 2], T[4];
+    int32_t label[2 * M];
+    float weight[2 * M];
+    for (int i = 0; i < 2 * M; i++) {
+        L[2 * i] = 0, L[2 * i + 1] = 2.385;
+        label[i] = i % M % (i < M ? 4 : 13) != 0;
+    }
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < 2 * M; i++)
+            weight[i] = k == 0 ? i < M : k == 1 ? i >= M : (float)(k - 1) * (i < M ? 0.9f : 0.3f);
+        T[k] = eh_temperature(L, label, weight, 2 * M, 2);
+    }
+    assert_true(T[0] > 1.5 * T[1] && T[0] > T[2] && T[2] > T[1]);
+    assert_float_equal(T[2], T[3], 1e-6);
 }
 
 static void temperature_keeps_the_order_of_classes(void **state)
@@ -171,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(temperature_corrects_scaled_logits),
         cmocka_unit_test(temperature_is_bounded_without_errors),
+        cmocka_unit_test(temperature_follows_the_weights_of_samples),
         cmocka_unit_test(temperature_keeps_the_order_of_classes),
         cmocka_unit_test(margins_are_differences_of_distances),
         cmocka_unit_test(calibration_matches_hand_computation),

@@ -132,6 +132,13 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
     check_curve("en-hope, label smoothing, class weights", digits,
                 with("solver", "adam", "label_smoothing", "0.1", "class_weight", "balanced", "noise", "0.1", NULL));
     check_curve("en-hope, label smoothing, sparse", words, with("solver", "adam", "label_smoothing", "0.2", NULL));
+    double *weight = malloc((size_t)digits->x.n * sizeof *weight);
+    for (int64_t i = 0; i < digits->x.n; i++) weight[i] = i % 13 == 7 ? 0 : 0.3 + (double)(i % 5);
+    assert_int_equal(enhope_dataset_set_weights(ctx, digits, weight), ENHOPE_OK);
+    check_curve("en-hope, weights", digits, with("solver", "adam", "exemplars", "kmeans", NULL));
+    check_curve("en-hope, weights, joint", digits, with("solver", "adam", "normalizer", "joint", NULL));
+    assert_int_equal(enhope_dataset_set_weights(ctx, digits, NULL), ENHOPE_OK);
+    free(weight);
     check_curve("hope, class weights", digits,
                 with("method", "hope", "solver", "adam", "class_weight", "balanced", NULL));
     check_curve("hope", digits, with("method", "hope", "solver", "adam", NULL));

@@ -259,23 +259,26 @@ static double inertia(const scene *s, const float *E, int64_t z, const int32_t *
     return sum;
 }
 
-static void kmeans_centers_are_means_of_their_nearest_samples(void **state)
+static void kmeans_centers_are_weighted_means_of_their_nearest_samples(void **state)
 {
     (void)state;
     enum { Z = 17 };
     const int64_t widths[] = {7, 41}; /* both ways of computing distances */
+    float weight[500];
+    for (size_t i = 0; i < 500; i++) weight[i] = (float)(0.1 + unit((int64_t)i, 1 << 23));
     for (size_t b = 0; b < 2; b++)
         for (size_t k = 0; k < 3; k++)
-            for (size_t w = 0; w < 2; w++) {
-                const int64_t H = widths[w];
+            for (size_t w = 0; w < 4; w++) {
+                const int64_t H = widths[w / 2];
                 scene s = scene_open(backends[b], 2, kinds[k], 500, H, 4);
                 float E[Z * 41];
                 int32_t label[Z];
                 double sum[41], total = 0;
+                s.t.weight = w % 2 ? weight : NULL;
                 assert_int_equal(eh_exemplar_kmeans(s.ctx, s.cp, &s.t, s.rows, s.used, s.c, Z, 6, E, label), ENHOPE_OK);
                 check_labels(&s, Z, label);
                 for (int64_t j = 0; j < Z; j++) {
-                    int64_t count = 0;
+                    double members = 0;
                     memset(sum, 0, sizeof sum);
                     for (int64_t i = 0; i < s.used; i++) {
                         const int64_t row = s.rows[i];
@@ -285,13 +288,13 @@ static void kmeans_centers_are_means_of_their_nearest_samples(void **state)
                             if (label[l] == label[j] && apart(&s, row, E + l * H) < apart(&s, row, E + nearest * H))
                                 nearest = l;
                         if (nearest != j) continue;
-                        count++;
+                        const double one = s.t.weight ? (double)weight[row] : 1;
+                        members += one;
                         total += apart(&s, row, E + j * H);
-                        for (int64_t a = 0; a < H; a++) sum[a] += (double)s.scaled[row * H + a];
+                        for (int64_t a = 0; a < H; a++) sum[a] += one * (double)s.scaled[row * H + a];
                     }
-                    assert_true(count > 0);
-                    for (int64_t a = 0; a < H; a++)
-                        assert_true(fabs(sum[a] / (double)count - (double)E[j * H + a]) < 1e-5);
+                    assert_true(members > 0);
+                    for (int64_t a = 0; a < H; a++) assert_true(fabs(sum[a] / members - (double)E[j * H + a]) < 1e-5);
                 }
                 assert_true(fabs(total - inertia(&s, E, Z, label)) < 1e-9 * total);
                 scene_close(&s);
@@ -510,7 +513,7 @@ int main(void)
         cmocka_unit_test(too_few_exemplars_are_rejected),
         cmocka_unit_test(random_exemplars_are_distinct_samples_of_their_class),
         cmocka_unit_test(random_exemplars_can_use_every_sample),
-        cmocka_unit_test(kmeans_centers_are_means_of_their_nearest_samples),
+        cmocka_unit_test(kmeans_centers_are_weighted_means_of_their_nearest_samples),
         cmocka_unit_test(lloyd_starts_at_samples_and_never_increases_inertia),
         cmocka_unit_test(a_single_exemplar_is_the_class_mean_for_any_seed),
         cmocka_unit_test(surplus_exemplars_coincide_with_distinct_points),

@@ -126,13 +126,14 @@ static void equal_points_have_the_log_of_exemplars_per_class_as_loss(void **stat
 /* Irregular points: n samples of c classes, z compared points. */
 enum { N = 17, Z = 7, DIMS = 3, CLASSES = 3 };
 
-/* Weights of the classes, and for compared points of classes j % 3: three of the first, two of
+/* Weights of the samples; shares for compared points of classes j % 3: three of the first, two of
  * the others. */
-static const double WEIGHT[CLASSES] = {0.7, 2.385, 1.1};
+static const double WEIGHT[N] = {0.7,  2.385, 1.1, 0,    0.31, 1.9,  1,   3.02, 0.55,
+                                 1.27, 0.08,  2,   0.93, 1.4,  0.61, 0.2, 1.77};
 static const double SHARE[Z] = {1.0 / 9, 1.0 / 6, 1.0 / 6, 1.0 / 9, 1.0 / 6, 1.0 / 6, 1.0 / 9};
 
 /* The objectives of the family: bits select everything except the degrees of freedom, which the
- * bits from DOF on select; every second has class weights, every third label smoothing. */
+ * bits from DOF on select; every second has weights, every third label smoothing. */
 enum { DOF = 32, MEMBERS = 4 * DOF };
 
 static eh_pairs member(int bits)
@@ -144,7 +145,7 @@ static eh_pairs member(int bits)
                   .nca = bits & 4,
                   .self = bits & 8,
                   .indicator = bits & 16,
-                  .class_weight = bits / DOF % 2 ? (const eh_real *)WEIGHT : NULL};
+                  .weight = bits / DOF % 2 ? (const eh_real *)WEIGHT : NULL};
     if (bits / DOF < 2 || p.nca || p.self) return p;
     p.smoothing = (eh_smoothing){.part = 0.2, .classes = CLASSES, .share = (const eh_real *)SHARE};
     for (int j = 0; j < Z; j++) p.smoothing.neg_entropy += SHARE[j] * log(SHARE[j]);
@@ -199,6 +200,7 @@ static double plain_loss(const eh_pairs *o, const double *Y, const int32_t *labe
     const int z = o->self ? N : Z;
     const double s = o->smoothing.part;
     double w[N][N] = {{0}}, Z_all = 0, Z_row[N] = {0}, kin[N] = {0}, weight[N], weights = 0, loss = 0;
+    const double *omega = (const double *)o->weight;
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < z; j++) {
             if (o->self && i == j) continue;
@@ -208,22 +210,22 @@ static double plain_loss(const eh_pairs *o, const double *Y, const int32_t *labe
             Z_row[i] += w[i][j];
             kin[i] += label[i] == (o->self ? label : other)[j];
         }
-        Z_all += Z_row[i];
-        weight[i] = kin[i] > 0 ? o->class_weight ? WEIGHT[label[i]] : 1 : 0;
+        Z_all += omega ? omega[i] * Z_row[i] : Z_row[i];
+        weight[i] = kin[i] > 0 ? omega ? omega[i] : 1 : 0;
         if (o->indicator && !o->row && !o->nca) weight[i] *= kin[i];
         weights += weight[i];
     }
     for (int i = 0; i < N; i++) {
         double same_mass = 0;
-        for (int j = 0; j < z && kin[i] > 0; j++) {
+        for (int j = 0; j < z && weight[i] > 0; j++) {
             if (w[i][j] == 0) continue;
             const bool same = label[i] == (o->self ? label : other)[j];
             const double q = w[i][j] / (o->row ? Z_row[i] : Z_all), m = weight[i] / weights;
             const double p = (same ? (1 - s) / kin[i] : 0) + (s > 0 ? s * SHARE[j] : 0);
             if (same) same_mass += q;
-            if (!o->nca && p > 0) loss += m * p * log((o->row ? p : m * p) / q);
+            if (!o->nca && p > 0) loss += m * p * log((o->row ? p : m * p / (omega ? omega[i] : 1)) / q);
         }
-        if (o->nca && kin[i] > 0) loss -= weight[i] / weights * log(same_mass);
+        if (o->nca && weight[i] > 0) loss -= weight[i] / weights * log(same_mass);
     }
     return loss;
 }
@@ -367,19 +369,68 @@ static void doubling_all_samples_or_all_exemplars_changes_nothing(void **state)
     }
 }
 
-/* dof = 0 equals dof = 1, and equal class weights equal none, bit for bit. */
+/* Weights 0, 1, 2 and 3 against as many copies of each sample: the same loss and gradients. */
+static void a_whole_weight_equals_copies_of_the_sample(void **state)
+{
+    (void)state;
+    double Y[N * DIMS], G[Z * DIMS], dY[N * DIMS], dG[Z * DIMS], weight[N];
+    double Y2[3 * N * DIMS], dY2[3 * N * DIMS], dG2[Z * DIMS];
+    int32_t label[N], other[Z], label2[3 * N];
+    int from[3 * N], n = 0;
+    irregular(Y, label, G, other);
+    label[6] = -1;
+    for (int i = 0; i < N; i++) {
+        weight[i] = i % 4;
+        for (int copy = 0; copy < i % 4; copy++, n++) {
+            from[n] = i, label2[n] = label[i];
+            memcpy(Y2 + n * DIMS, Y + i * DIMS, DIMS * sizeof *Y);
+        }
+    }
+    for (int bits = 0; bits < MEMBERS; bits++) {
+        eh_pairs o = member(bits);
+        if (o.self) continue; /* copies would be compared with each other */
+        o.weight = NULL;
+        const double want = loss_of(&o, n, Z, DIMS, Y2, label2, G, other, dY2, dG2);
+        o.weight = (const eh_real *)weight;
+        assert_true(fabs(loss_of(&o, N, Z, DIMS, Y, label, G, other, dY, dG) - want) < 1e-12 * (1 + fabs(want)));
+        for (int k = 0; k < n * DIMS; k++) dY[from[k / DIMS] * DIMS + k % DIMS] -= dY2[k];
+        for (int k = 0; k < N * DIMS; k++) assert_true(fabs(dY[k]) < 1e-12);
+        for (int k = 0; k < Z * DIMS; k++) assert_true(fabs(dG[k] - dG2[k]) < 1e-12);
+    }
+}
+
+/* With the joint normalizer, the factor adds its logarithm to the loss of NCA, as copies of all
+ * samples do. */
+static void a_common_factor_of_all_weights_changes_no_gradient(void **state)
+{
+    (void)state;
+    double Y[N * DIMS], G[Z * DIMS], dY[N * DIMS], dG[Z * DIMS] = {0}, dY1[N * DIMS], dG1[Z * DIMS] = {0}, more[N];
+    int32_t label[N], other[Z];
+    irregular(Y, label, G, other);
+    for (int i = 0; i < N; i++) more[i] = 2.385e-3 * WEIGHT[i];
+    for (int bits = DOF; bits < 2 * DOF; bits++) {
+        eh_pairs o = member(bits);
+        const double loss = loss_of(&o, N, Z, DIMS, Y, label, G, other, dY, dG) + (o.nca && !o.row ? log(2.385e-3) : 0);
+        o.weight = (const eh_real *)more;
+        assert_true(fabs(loss_of(&o, N, Z, DIMS, Y, label, G, other, dY1, dG1) - loss) < 1e-12 * (1 + fabs(loss)));
+        for (int k = 0; k < N * DIMS; k++) assert_true(fabs(dY[k] - dY1[k]) < 1e-12);
+        for (int k = 0; k < Z * DIMS; k++) assert_true(fabs(dG[k] - dG1[k]) < 1e-12);
+    }
+}
+
+/* dof = 0 equals dof = 1, and weights of 1 equal none, bit for bit. */
 static void neutral_values_change_nothing(void **state)
 {
     (void)state;
-    static const double equal[CLASSES] = {1, 1, 1};
-    double Y[N * DIMS], G[Z * DIMS], dY[N * DIMS], dG[Z * DIMS] = {0}, dY1[N * DIMS], dG1[Z * DIMS] = {0};
+    double Y[N * DIMS], G[Z * DIMS], dY[N * DIMS], dG[Z * DIMS] = {0}, dY1[N * DIMS], dG1[Z * DIMS] = {0}, equal[N];
     int32_t label[N], other[Z];
     irregular(Y, label, G, other);
+    for (int i = 0; i < N; i++) equal[i] = 1;
     for (int bits = 0; bits < DOF; bits++) {
         eh_pairs o = member(bits);
         const double loss = loss_of(&o, N, Z, DIMS, Y, label, G, other, dY, dG);
         o.dof = 1;
-        o.class_weight = (const eh_real *)equal;
+        o.weight = (const eh_real *)equal;
         assert_true(loss_of(&o, N, Z, DIMS, Y, label, G, other, dY1, dG1) == loss);
         assert_memory_equal(dY, dY1, sizeof dY);
         assert_memory_equal(dG, dG1, sizeof dG);
@@ -566,6 +617,8 @@ int main(void)
         cmocka_unit_test(two_points_match_any_target_distance),
         cmocka_unit_test(losses_are_invariant_to_rotation_translation_and_order),
         cmocka_unit_test(doubling_all_samples_or_all_exemplars_changes_nothing),
+        cmocka_unit_test(a_whole_weight_equals_copies_of_the_sample),
+        cmocka_unit_test(a_common_factor_of_all_weights_changes_no_gradient),
         cmocka_unit_test(neutral_values_change_nothing),
         cmocka_unit_test(far_gaussian_points_neither_overflow_nor_underflow),
         cmocka_unit_test(without_a_target_loss_and_gradient_are_zero),

@@ -5,7 +5,12 @@
 /* ---- pairs ---- */
 
 enum { CLASSES = 3 }; /* of labels; -1: no label */
-static const float WEIGHT[CLASSES] = {0.7f, 2.385f, 1.1f};
+
+/* The weight of sample i; every 11th is 0. */
+static float weight_of(int64_t i)
+{
+    return i % 11 == 5 ? 0 : (float)(0.3 + 2.385 * eh_random_unit(2, 37, (uint64_t)i));
+}
 
 /* The smoothing for compared points with classes `other` (z). Fills share (z). */
 static eh_smoothing smoothing_of(const int32_t *other, int64_t z, float *share)
@@ -22,27 +27,28 @@ static eh_smoothing smoothing_of(const int32_t *other, int64_t z, float *share)
 }
 
 /* Compares all results of one problem on each backend. target: P (n, n), or NULL; with it there
- * are no labels. weighted: with class weights; smooth: with label smoothing. */
+ * are no labels. weighted: with weights of the samples; smooth: with label smoothing. */
 static void check_pairs(const eh_pairs *flags, const float *Y_host, const float *G_host, const int32_t *label,
                         const int32_t *other, const float *target, bool weighted, bool smooth, double part)
 {
     const bool self = flags->self;
     const int64_t n = flags->n, z = flags->z, h = flags->h;
-    float *shares = calloc((size_t)z + 1, sizeof *shares);
+    float *shares = calloc((size_t)z + 1, sizeof *shares), *weights = calloc((size_t)n + 1, sizeof *weights);
+    for (int64_t i = 0; i < n; i++) weights[i] = weight_of(i);
     const eh_smoothing smoothing = smooth ? smoothing_of(other, z, shares) : (eh_smoothing){0};
     twin Y = from_host(Y_host, n * h), G = from_host(self ? Y_host : G_host, z * h);
     twin dY = make(n * h, 18, 1), dG = make(z * h, 19, 1),
          loss = sent(&(eh_loss_value){7.7, 7.7}, 1, sizeof(eh_loss_value));
     twin labels = sent(label, n, sizeof *label), others = sent(self ? label : other, z, sizeof *other);
     twin P = target ? from_host(target, n * z) : (twin){0}, share = from_host(shares, z);
-    twin weight = from_host(WEIGHT, CLASSES);
+    twin weight = from_host(weights, n);
     for (int which = 0; which < 3; which++) {
         eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
         eh_pairs p = *flags;
         p.Y = T(Y), p.G = self ? T(Y) : T(G), p.target_probs = T(P);
         p.label = target ? NULL : T(labels);
         p.other_label = target ? NULL : self ? T(labels) : T(others);
-        p.class_weight = weighted ? T(weight) : NULL;
+        p.weight = weighted ? T(weight) : NULL;
         p.smoothing = smoothing;
         p.smoothing.share = T(share);
         eh_neighbor_loss(&p, c, T(loss), T(dY), self ? NULL : T(dG));
@@ -57,7 +63,7 @@ static void check_pairs(const eh_pairs *flags, const float *Y_host, const float 
     check_close(dY, part);
     if (!self) check_close(dG, part);
     drop(Y), drop(G), drop(dY), drop(dG), drop(loss), drop(labels), drop(others), drop(P), drop(share), drop(weight);
-    free(shares);
+    free(shares), free(weights);
 }
 
 /* The bits of a number select a problem; the first bit and the value / 32 select the similarity. */
@@ -367,21 +373,20 @@ static void a_smoothed_loss_is_zero_if_q_equals_p(void **state)
     enum { n = 40 };
     static const float G[] = {1, 0, -1, 0};
     static const int32_t other[] = {0, 1};
-    float Y[n * 2], share[2];
+    float Y[n * 2], share[2], weights[n];
     int32_t label[n];
-    double weights = 0;
     const eh_smoothing smoothing = smoothing_of(other, 2, share);
-    for (int k = 0; k < n; k++) label[k] = k % 3 == 1, weights += WEIGHT[label[k]];
+    const double own = 1 - smoothing.part / 2, far = smoothing.part / 2;
     for (int k = 0; k < n; k++) {
-        const double m = WEIGHT[label[k]] / weights, own = m * (1 - smoothing.part / 2), far = m * smoothing.part / 2;
+        weights[k] = weight_of(k), label[k] = k % 3 == 1;
         const double p = label[k] ? far : own, u = log(label[k] ? far / own : own / far) / 4;
-        Y[2 * k] = (float)u, Y[2 * k + 1] = (float)sqrt(10 - log(p * n) - (u - 1) * (u - 1));
+        Y[2 * k] = (float)u, Y[2 * k + 1] = (float)sqrt(10 - log(p) - (u - 1) * (u - 1));
     }
     for (int row = 0; row < 2; row++) {
         twin y = from_host(Y, 2 * n), g = from_host(G, 4), loss = allocate(1, 16, 16), dY = allocate(2 * n, 4, 8);
         twin dG = allocate(4, 4, 8), labels = sent(label, n, 4), others = sent(other, 2, 4),
              shares = from_host(share, 2);
-        twin weight = from_host(WEIGHT, CLASSES);
+        twin weight = from_host(weights, n);
         for (int which = 0; which < 3; which++) {
             eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
             eh_pairs p = {.gaussian = true,
@@ -393,7 +398,7 @@ static void a_smoothed_loss_is_zero_if_q_equals_p(void **state)
                           .G = T(g),
                           .label = T(labels),
                           .other_label = T(others),
-                          .class_weight = T(weight),
+                          .weight = T(weight),
                           .smoothing = smoothing};
             p.smoothing.share = T(shares);
             eh_neighbor_loss(&p, c, T(loss), T(dY), T(dG));

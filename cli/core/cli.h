@@ -28,7 +28,7 @@ typedef struct cli_pair {
 
 /* Options, grouped. Zero or NULL: not given. */
 typedef struct cli_table_options { /* of CSV, as enhope_table_options */
-    const char *header, *delimiter, *decimal, *ignore, *id, *keep, *categorical, *numeric, *missing;
+    const char *header, *delimiter, *decimal, *ignore, *id, *keep, *weight, *categorical, *numeric, *missing;
     bool skip_bad, label_optional;
 } cli_table_options;
 
@@ -360,9 +360,9 @@ bool cli_signals_caught(void);
 /* The signal that was caught; 0: none. */
 int cli_caught_signal(void);
 /* log_path may be NULL. append keeps the rows of an existing log, see cli_progress_keep. */
-/* The error that training minimizes with this class_weight: "validation error", or a weighted one.
- * NULL: none. */
-const char *cli_error_name(const char *class_weight);
+/* The error that training minimizes with this class_weight and column of weights: "validation
+ * error", or a weighted one. NULL: none. */
+const char *cli_error_name(const char *class_weight, const char *weight);
 int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool append);
 /* Truncates an appended log to its first rows. */
 void cli_progress_keep(cli_progress *progress, int64_t rows);

@@ -48,7 +48,8 @@ int cli_caught_signal(void)
 int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool append)
 {
     const char *terminal = getenv("TERM");
-    *progress = (cli_progress){.quiet = quiet, .log_path = log_path, .drawn = -1, .error_name = cli_error_name(NULL)};
+    *progress =
+        (cli_progress){.quiet = quiet, .log_path = log_path, .drawn = -1, .error_name = cli_error_name(NULL, NULL)};
     progress->bar = !quiet && isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
     if (!log_path) return 0;
     progress->log = fopen(log_path, append ? "a+" : "w");
@@ -68,9 +69,10 @@ void cli_progress_keep(cli_progress *progress, int64_t rows)
     if (fflush(log) != 0 || ftruncate(fileno(log), end) != 0) clearerr(log);
 }
 
-const char *cli_error_name(const char *class_weight)
+const char *cli_error_name(const char *class_weight, const char *weight)
 {
-    if (!class_weight || !strcmp(class_weight, "none")) return "validation error";
+    if (!class_weight || !strcmp(class_weight, "none"))
+        return weight ? "weighted validation error" : "validation error";
     return strcmp(class_weight, "balanced") ? "weighted validation error" : "balanced validation error";
 }
 

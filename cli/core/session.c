@@ -76,14 +76,15 @@ cli_parts cli_data_parts(const cli_options *options, const char *spec)
 static const enhope_table_options *table_options(const cli_table_options *o)
 {
     static enhope_table_options table;
-    const bool any = o->header || o->delimiter || o->decimal || o->ignore || o->id || o->keep || o->categorical ||
-                     o->numeric || o->missing || o->skip_bad || o->label_optional;
+    const bool any = o->header || o->delimiter || o->decimal || o->ignore || o->id || o->keep || o->weight ||
+                     o->categorical || o->numeric || o->missing || o->skip_bad || o->label_optional;
     table = (enhope_table_options){.header = o->header,
                                    .delimiter = o->delimiter,
                                    .decimal = o->decimal,
                                    .ignore = o->ignore,
                                    .id = o->id,
                                    .keep = o->keep,
+                                   .weight = o->weight,
                                    .categorical = o->categorical,
                                    .numeric = o->numeric,
                                    .missing = o->missing,

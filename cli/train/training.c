@@ -9,13 +9,11 @@
 
 #include "core/cli.h"
 
-static void describe_best(const cli_session *session, char *buffer, size_t size)
+static void describe_best(const cli_session *session, const char *error_name, char *buffer, size_t size)
 {
     const enhope_history *best = cli_session_best(session);
     if (best && isfinite(best->valid_error))
-        snprintf(buffer, size, "%s %.2f %% at epoch %lld",
-                 cli_error_name(enhope_model_setting(session->model, "class_weight")), 100 * best->valid_error,
-                 (long long)best->epoch);
+        snprintf(buffer, size, "%s %.2f %% at epoch %lld", error_name, 100 * best->valid_error, (long long)best->epoch);
     else if (best && cli_cross_validated(session->model, &session->model_info))
         snprintf(buffer, size, "all samples are used for training, epoch %lld", (long long)best->epoch);
     else if (best)
@@ -24,12 +22,12 @@ static void describe_best(const cli_session *session, char *buffer, size_t size)
         snprintf(buffer, size, "before the first epoch ended");
 }
 
-static void put_summary(const cli_session *session, double seconds, const char *path)
+static void put_summary(const cli_session *session, const char *error_name, double seconds, const char *path)
 {
     char best[96], bytes[32];
     struct stat at = {0};
     const int64_t earlier = session->model_info.earlier, rows = session->model_info.epochs - earlier;
-    describe_best(session, best, sizeof best);
+    describe_best(session, error_name, best, sizeof best);
     cli_bytes_text(stat(path, &at) == 0 ? (double)at.st_size : 0.0, bytes, sizeof bytes);
     if (!strcmp(session->model_info.method, "knn")) { /* nothing was learned */
         printf("Stored %lld points for %s; the model is in %s (%s).\n", (long long)session->model_info.references,
@@ -85,7 +83,7 @@ static bool may_replace(const cli_session *session, const char *path)
 }
 
 /* Saves the model of a stopped run to path, or to path.partial if path may not be replaced. */
-static int save_stopped(cli_session *session, const char *path)
+static int save_stopped(cli_session *session, const char *error_name, const char *path)
 {
     static const char ending[] = ".partial";
     const bool replace = may_replace(session, path), exists = access(path, F_OK) == 0;
@@ -93,7 +91,7 @@ static int save_stopped(cli_session *session, const char *path)
     if (!partial) return CLI_FAILED;
     sprintf(partial, "%s%s", path, ending);
     const enhope_status saved = enhope_model_save(session->ctx, session->model, replace ? path : partial);
-    describe_best(session, best, sizeof best);
+    describe_best(session, error_name, best, sizeof best);
     if (saved)
         cli_fail(session->ctx, saved);
     else if (replace)
@@ -106,10 +104,11 @@ static int save_stopped(cli_session *session, const char *path)
 }
 
 /* After a signal: reports the checkpoint, or saves the best model if there is none. */
-static int stopped(cli_session *session, const cli_checkpoint *checkpoint, const char *path)
+static int stopped(cli_session *session, const cli_progress *progress, const cli_checkpoint *checkpoint,
+                   const char *path)
 {
     if (cli_rank()) return 0;
-    if (!checkpoint->safe) return save_stopped(session, path);
+    if (!checkpoint->safe) return save_stopped(session, progress->error_name, path);
     cli_error("stopped; the checkpoint is %s; run the same command with --resume to resume", checkpoint->newest);
     return 128 + cli_caught_signal();
 }
@@ -133,7 +132,7 @@ static int save(cli_session *session, const cli_options *options, const cli_prog
     const enhope_status saved = enhope_model_save(session->ctx, session->model, path);
     if (saved) return cli_fail(session->ctx, saved);
     if (options->quiet) return 0;
-    put_summary(session, all_seconds(session, progress), path);
+    put_summary(session, progress->error_name, all_seconds(session, progress), path);
     put_errors(session);
     return 0;
 }
@@ -156,7 +155,7 @@ static int train(cli_session *session, const cli_options *options, const enhope_
         if (!status || (stop && !checkpoint->safe)) status = enhope_trainer_model(trainer, &session->model);
         if (status && status != ENHOPE_STOPPED) code = cli_fail(session->ctx, status);
         if (session->model) enhope_model_get_info(session->model, &session->model_info);
-        if (!code) code = stop ? stopped(session, checkpoint, path) : save(session, options, progress, path);
+        if (!code) code = stop ? stopped(session, progress, checkpoint, path) : save(session, options, progress, path);
     }
     enhope_trainer_free(trainer);
     enhope_model_free(from);
@@ -297,7 +296,7 @@ int cli_train(cli_session *session, const cli_options *options, const enhope_set
     if (!code) print_data(session, options);
     if (!code) code = add_validation(session, options);
     if (!code && !enhope_settings_get(session->ctx, settings, "class_weight", weights, sizeof weights))
-        progress.error_name = cli_error_name(weights);
+        progress.error_name = cli_error_name(weights, options->source.table.weight);
     if (!code) code = train(session, options, settings, &progress, &checkpoint, path);
     enhope_context_set_log(session->ctx, NULL, NULL);
     cli_progress_close(&progress);

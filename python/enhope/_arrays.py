@@ -218,6 +218,26 @@ def labels(y, n, name):
     return y
 
 
+def weights(sample_weight, n):
+    """Check sample_weight and return it as an array of n float64; None: all samples are equal."""
+    if sample_weight is None:
+        return None
+    values = np.asarray(sample_weight)
+    if values.dtype.kind not in "biufO":
+        raise ValueError(f"sample_weight is of type {values.dtype}: expected numbers")
+    values = values.astype(np.float64)
+    if values.ndim == 0:
+        values = np.full(n, values)
+    if values.shape != (n,):
+        raise ValueError(f"sample_weight has shape {values.shape}: expected ({n},), one weight for each sample")
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(wrong):
+        raise ValueError(f"sample_weight has {values[wrong[0]]} in row {wrong[0]}: expected finite numbers from 0")
+    if not values.any():
+        raise ValueError("sample_weight is 0 for all samples: expected at least one weight above 0")
+    return values
+
+
 def classes(y):
     """The sorted distinct labels, and the index of each sample's label among them."""
     try:

@@ -7,6 +7,7 @@ import numpy as np
 from . import _arrays, _parameters, _table
 from ._estimator import Estimator, partial_fit
 from ._parameters import unknown_parameter
+from ._weighted import WeightedFit
 
 
 def _make_class(method, module):
@@ -36,9 +37,10 @@ def _make_class(method, module):
         "_main": main,
         "_settings": tuple(_table.settings_of(method)),
     }
-    if _table.learns(method):
+    weighted = method["compared"] == "z exemplars"
+    if _table.learns(method) and not weighted:
         members["partial_fit"] = partial_fit
-    return type(name, (Estimator,), members)
+    return type(name, (WeightedFit, Estimator) if weighted else (Estimator,), members)
 
 
 def make_classes(module):

@@ -13,11 +13,18 @@ from ._base import BaseEstimator
 from ._parameters import unknown_parameter
 from ._prediction import Prediction, show_warnings
 from ._progress import Listener
+from ._weighted import WeightedFit
 
 # Pickle, copy and joblib store a model as the contents of its file.
 copyreg.pickle(_enhope.Model, lambda model: (_enhope.from_bytes, (model.to_bytes(),)))
 
-# Checks of scikit-learn that fail for other methods than en-hope, with the reason.
+# Checks of scikit-learn that fail, with the reason: for methods with weights of samples, and for other
+# methods than en-hope. The checks of weights have other names since scikit-learn 1.6.
+_FAILED_WEIGHT_CHECKS = dict.fromkeys(
+    ("check_sample_weights_invariance", "check_sample_weight_equivalence_on_dense_data",
+     "check_sample_weight_equivalence_on_sparse_data"),
+    "it changes the order of the samples, on which batches, noise and the validation part depend",
+)
 _EXPECTED_FAILED_CHECKS = {
     "check_class_weight_classifiers": "class weights change the training, not the votes of neighbors, so on 50 samples of "
     "overlapping classes a weight of 10,000,000 does not give nearly all predictions to one class",
@@ -58,10 +65,19 @@ class Estimator(Prediction, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        continues = getattr(self, "warm_start", False) and hasattr(self, "_model")
-        return self._train(X, y, continues, {})
+        return self._fit(X, y, None)
 
-    def _train(self, X, y, continues, overrides, all_classes=None):
+    def _fit(self, X, y, sample_weight):
+        continues = getattr(self, "warm_start", False) and hasattr(self, "_model")
+        return self._train(X, y, continues, {}, sample_weight=sample_weight)
+
+    def _fit_epoch(self, X, y, classes, sample_weight):
+        continues = hasattr(self, "_model")
+        known = None if classes is None or continues else np.unique(np.asarray(classes))
+        overrides = {"n_epochs": 1, "validation_fraction": 0, "patience": 0}
+        return self._train(X, y, continues, overrides, known, sample_weight)
+
+    def _train(self, X, y, continues, overrides, all_classes=None, sample_weight=None):
         names = _arrays.feature_names(X)
         image = None
         if not continues:
@@ -73,6 +89,7 @@ class Estimator(Prediction, BaseEstimator):
             self._check_features(X, H, names)
         encoded = isinstance(data, _frames.Table)
         y = _arrays.labels(y, n, type(self).__name__)
+        weights = _arrays.weights(sample_weight, n)
         if n == 1 and not continues:
             raise ValueError("X has 1 sample: training needs samples of at least two classes")
         found, code = _arrays.classes(y)
@@ -91,7 +108,7 @@ class Estimator(Prediction, BaseEstimator):
                 model, _, interruption, information, warnings = _enhope.train(
                     _frames.payload(data), n, code.astype(np.int32), texts, inputs, int(rows), int(columns),
                     self._setting_texts(overrides, continues),
-                    self._training_placement(), self._model if continues else None, listener,
+                    self._training_placement(), self._model if continues else None, listener, weights,
                 )
         finally:
             if listener:
@@ -308,7 +325,8 @@ class Estimator(Prediction, BaseEstimator):
         return self._model.info()["outputs"]
 
     def _expected_failed_checks(self):
-        return {} if self._method["name"] == "en-hope" else _EXPECTED_FAILED_CHECKS
+        weighted = _FAILED_WEIGHT_CHECKS if isinstance(self, WeightedFit) else {}
+        return {**weighted, **({} if self._method["name"] == "en-hope" else _EXPECTED_FAILED_CHECKS)}
 
     def _more_tags(self):
         return {"requires_y": True, "X_types": ["2darray", "sparse"], "preserves_dtype": [np.float32],
@@ -342,9 +360,7 @@ def partial_fit(self, X, y=None, classes=None):
     self : object
         The fitted estimator.
     """
-    continues = hasattr(self, "_model")
-    known = None if classes is None or continues else np.unique(np.asarray(classes))
-    return self._train(X, y, continues, {"n_epochs": 1, "validation_fraction": 0, "patience": 0}, known)
+    return self._fit_epoch(X, y, classes, None)
 
 
 def _renumber(found, code, all_classes):

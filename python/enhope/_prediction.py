@@ -90,7 +90,7 @@ class Prediction(Placement, ClassifierMixin, TransformerMixin):
             show_warnings(model.embed(_frames.payload(data), n, self._placement(), Y))
         return Y
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None, **fit_params):
         """Train the model and embed the training samples.
 
         Parameters
@@ -99,13 +99,15 @@ class Prediction(Placement, ClassifierMixin, TransformerMixin):
             Training samples.
         y : array-like of shape (n_samples,)
             Labels.
+        **fit_params : dict
+            Other arguments of ``fit``, such as ``sample_weight``.
 
         Returns
         -------
         Y : ndarray of shape (n_samples, n_components), float32
             Coordinates in the embedding.
         """
-        return self.fit(X, y).transform(X)
+        return self.fit(X, y, **fit_params).transform(X)
 
     def _predict_into(self, X, model, data, n, k=0, **outputs):
         """Fill the given arrays, slice by slice, so that Ctrl-C can interrupt long calls."""

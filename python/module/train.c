@@ -103,7 +103,8 @@ PyObject *applicable(PyObject *module, PyObject *list)
 typedef struct request {
     samples x;
     labels y;
-    const char **input; /* names; NULL: none */
+    const double *weight; /* of the samples; NULL: none */
+    const char **input;   /* names; NULL: none */
     long long image_rows, image_columns;
     const enhope_model *from; /* model to continue from; NULL: none */
     enhope_settings *settings;
@@ -111,12 +112,12 @@ typedef struct request {
 
 static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObject **callback)
 {
-    PyObject *X, *code, *classes, *inputs, *settings, *placement, *from;
+    PyObject *X, *code, *classes, *inputs, *settings, *placement, *from, *weights;
     long long n;
     array a;
     Py_ssize_t count;
-    if (!PyArg_ParseTuple(args, "OLOOOLLOOOO", &X, &n, &code, &classes, &inputs, &r->image_rows, &r->image_columns,
-                          &settings, &placement, &from, callback) ||
+    if (!PyArg_ParseTuple(args, "OLOOOLLOOOOO", &X, &n, &code, &classes, &inputs, &r->image_rows, &r->image_columns,
+                          &settings, &placement, &from, callback, &weights) ||
         !read_samples(X, n, &r->x) || !read_array(code, "labels", 1 << I4, 1, 0, &a))
         return 0;
     if (a.shape[0] != n) return refuse("labels", "one label for each row");
@@ -128,6 +129,11 @@ static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObjec
         r->input = texts_of(inputs, "inputs", &count);
         if (!r->input) return 0;
         if (count != r->x.H) return refuse("inputs", "one name for each input");
+    }
+    if (weights != Py_None) {
+        if (!read_array(weights, "weights", 1 << F8, 1, 0, &a)) return 0;
+        if (a.shape[0] != n) return refuse("weights", "one weight for each row");
+        r->weight = a.data;
     }
     if (from != Py_None && Py_TYPE(from) != model_type) return refuse("from", "a Model or None");
     if (from != Py_None) r->from = ((model_object *)from)->model;
@@ -142,6 +148,7 @@ static enhope_status train_request(enhope_context *ctx, const request *r, traini
     enhope_status status = dataset_of(ctx, &r->x, &r->y, r->from, &data);
     if (!status && r->image_rows) status = enhope_dataset_set_image(ctx, data, r->image_rows, r->image_columns);
     if (!status && r->input) status = enhope_dataset_set_input_names(ctx, data, r->input);
+    if (!status && r->weight) status = enhope_dataset_set_weights(ctx, data, r->weight);
     if (!status)
         status = r->from ? enhope_model_update(ctx, r->from, data, r->settings, progress, t, model)
                          : enhope_train(ctx, data, r->settings, progress, t, model);
@@ -150,8 +157,9 @@ static enhope_status train_request(enhope_context *ctx, const request *r, traini
 }
 
 /* train(X, n, labels, classes, inputs, image_rows, image_columns, settings, placement, from,
- * callback) -> (Model, stopped, exception or None, information, warnings). The last two are lines
- * of the log. If an exception stopped training, both the model and the exception are returned. */
+ * callback, weights) -> (Model, stopped, exception or None, information, warnings). The last two
+ * are lines of the log. If an exception stopped training, both the model and the exception are
+ * returned. */
 PyObject *train(PyObject *module, PyObject *args)
 {
     (void)module;

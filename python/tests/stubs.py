@@ -94,7 +94,7 @@ class Estimator:
     def history_(self) -> Dict[str, np.ndarray]: ...
     def fit(self: _Self, X: Any, y: Any = ...) -> _Self: ...
     def transform(self, X: Any) -> np.ndarray: ...
-    def fit_transform(self, X: Any, y: Any = ...) -> np.ndarray: ...
+    def fit_transform(self, X: Any, y: Any = ..., **fit_params: Any) -> np.ndarray: ...
     def predict(self, X: Any) -> np.ndarray: ...
     def predict_proba(self, X: Any) -> np.ndarray: ...
     def predict_log_proba(self, X: Any) -> np.ndarray: ...
@@ -137,14 +137,18 @@ def stub(method):
     name = _table.class_name(method["name"])
     rows = dict(_table.settings_of(method))
     lines = [f"class {name}(Estimator):"]
-    if method["compared"] == "z exemplars":
+    weighted = method["compared"] == "z exemplars"
+    if weighted:
         lines += ["    exemplars_: np.ndarray", "    exemplar_labels_: np.ndarray"]
     lines += ["    def __init__(", "        self,", "        *,"]
     for parameter in (*_parameters.main_of(row[0] for row in _parameters.of_method(method)), "settings"):
         lines.append(f"        {parameter}: {EXTRA_PARAMETERS.get(parameter) or kind(rows[parameter], parameter)} = ...,")
     lines += ["        **more_settings: Any,", "    ) -> None: ..."]
+    weight = ", sample_weight: Any = ..." if weighted else ""
+    if weighted:
+        lines.append(f'    def fit(self, X: Any, y: Any = ...{weight}) -> "{name}": ...')
     if _table.learns(method):
-        lines.append(f'    def partial_fit(self, X: Any, y: Any = ..., classes: Any = ...) -> "{name}": ...')
+        lines.append(f'    def partial_fit(self, X: Any, y: Any = ..., classes: Any = ...{weight}) -> "{name}": ...')
     return "\n".join(lines) + "\n"
 
 

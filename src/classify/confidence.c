@@ -19,7 +19,7 @@ typedef struct slopes {
 /* Adds a sample with a smoothed label: `doubt` of its weight goes to the strongest other class. All
  * samples together give away the weight of one, so that a set without errors does not make the
  * model certain. */
-static void add_sample(const double *L, int32_t label, int32_t c, double beta, double doubt, slopes *sum)
+static void add_sample(const double *L, int32_t label, double weight, int32_t c, double beta, double doubt, slopes *sum)
 {
     double other = -INFINITY;
     for (int32_t k = 0; k < c; k++)
@@ -35,11 +35,11 @@ static void add_sample(const double *L, int32_t label, int32_t c, double beta, d
         square += p * gap * gap;
     }
     mean /= all;
-    sum->first += mean - ((1 - doubt) * (L[label] - top) + doubt * (other - top));
-    sum->second += fmax(0, square / all - mean * mean);
+    sum->first += weight * (mean - ((1 - doubt) * (L[label] - top) + doubt * (other - top)));
+    sum->second += weight * fmax(0, square / all - mean * mean);
 }
 
-double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t c)
+double eh_temperature(const double *L, const int32_t *label, const float *weight, int64_t n, int32_t c)
 {
     enum { STEPS = 60 };
     const double doubt = 1 / ((double)n + 2), close = 1e-9;
@@ -48,7 +48,8 @@ double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t 
     for (int i = 0; i < STEPS && high - low > close; i++) {
         const double beta = exp(at);
         slopes sum = {0};
-        for (int64_t s = 0; s < n; s++) add_sample(L + s * c, label[s], c, beta, doubt, &sum);
+        for (int64_t s = 0; s < n; s++)
+            add_sample(L + s * c, label[s], weight ? (double)weight[s] : 1, c, beta, doubt, &sum);
         if (sum.first == 0) break;
         any = true;
         if (sum.first > 0)

@@ -7,8 +7,8 @@
 
 /* The temperature T in [1/100, 100] at which softmax(L / T) explains the labels best. L (n, c):
  * logarithms of similarities, up to a constant for each row. Rows with no finite value for the true
- * class are skipped. */
-double eh_temperature(const double *L, const int32_t *label, int64_t n, int32_t c);
+ * class are skipped. weight (n): of the rows; NULL: 1. */
+double eh_temperature(const double *L, const int32_t *label, const float *weight, int64_t n, int32_t c);
 
 /* Adds one of `all` samples to a calibration that starts as zeros: the probability of its true
  * class (0: unknown), the probability of the predicted class, and whether the prediction is right.

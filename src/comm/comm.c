@@ -121,11 +121,6 @@ int64_t eh_comm_sum(enhope_context *ctx, int64_t value)
     return value;
 }
 
-void eh_comm_sums(enhope_context *ctx, int64_t *value, int count)
-{
-    if (ctx->comm) ctx->comm->op->sum(ctx->comm, value, count);
-}
-
 void eh_comm_gather(enhope_context *ctx, void *block, const int64_t *offset)
 {
     if (ctx->comm) ctx->comm->op->gather(ctx->comm, block, offset);

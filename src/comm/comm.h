@@ -54,9 +54,8 @@ void eh_comm_begin(enhope_context *ctx);
 enhope_status eh_comm_check(enhope_context *ctx, enhope_status status);
 /* Copies the bytes of rank 0 to all ranks. */
 void eh_comm_broadcast(enhope_context *ctx, void *block, int64_t bytes);
-/* Sum over all ranks: of one value, and of each of count values. */
+/* Sum over all ranks. */
 int64_t eh_comm_sum(enhope_context *ctx, int64_t value);
-void eh_comm_sums(enhope_context *ctx, int64_t *value, int count);
 /* All-gather, as in the table. */
 void eh_comm_gather(enhope_context *ctx, void *block, const int64_t *offset);
 

@@ -37,7 +37,8 @@ typedef struct eh_loss_value {
 typedef struct eh_table {
     eh_matrix x;
     const int32_t *label; /* (n) on the host, or NULL */
-    eh_label *classes;    /* the same in the backend's memory */
+    const float *weight;  /* (n) on the host, weights of the rows for k-means; NULL: 1. Set by the caller of place() */
+    eh_label *classes;    /* the labels in the backend's memory */
     eh_real *shift, *mul; /* (H) x_scaled = (x - shift) * mul */
     void *stream;         /* cuda: windows on data larger than the device's memory; else NULL */
 } eh_table;
@@ -129,9 +130,9 @@ typedef struct eh_pairs {
     const eh_real *G;            /* (z, h) */
     const eh_label *label;       /* (n) */
     const eh_label *other_label; /* (z) */
-    const eh_real *class_weight; /* (classes) relative weight of a sample of the class; NULL: 1 */
+    const eh_real *weight;       /* (n) relative weights of the samples; NULL: 1 */
     eh_smoothing smoothing;      /* of MCML without self */
-    /* (n, n) with self: the symmetric target p_ij; label, class_weight, smoothing, nca and
+    /* (n, n) with self: the symmetric target p_ij; label, weight, smoothing, nca and
      * indicator are then ignored. NULL: the target follows from the labels. */
     const eh_real *target_probs;
 } eh_pairs;

@@ -27,14 +27,20 @@ typedef struct eh_pair_sums {
     double same;
     double count;  /* number of same-class j; with target_probs sum_j p_ij */
     double spread; /* with smoothing: sum_j share_j log w_ij */
-    double weight; /* class weight of the sample */
+    double weight; /* of the sample; 0 without a label */
 } eh_pair_sums;
+
+/* The weight of sample i; 0 without a label. weights NULL: 1. */
+EH_HOST_DEVICE static inline double eh_sample_weight(int32_t label, const float *weights, int64_t i)
+{
+    return label < 0 ? 0 : weights ? (double)weights[i] : 1;
+}
 
 /* Sums over all samples, multiplied by their weights. */
 typedef struct eh_pair_totals {
     double with_target; /* samples that have a same-class pair */
     double same_pairs;
-    double log_Z; /* log of the unweighted sum of w_ij over the pairs of all labeled samples */
+    double log_Z; /* log of the sum of w_ij over the pairs of all labeled samples */
 } eh_pair_totals;
 
 /* The fields of eh_pairs that the weights depend on. */
@@ -71,11 +77,11 @@ EH_HOST_DEVICE static inline double eh_target_neg_entropy(const eh_pair_rule *r,
 }
 
 EH_HOST_DEVICE static inline eh_pair_weight eh_pair_weight_of(const eh_pair_rule *r, const eh_pair_totals *all,
-                                                              const eh_pair_sums *own, bool labeled)
+                                                              const eh_pair_sums *own)
 {
     const bool logs = r->gaussian;
     eh_pair_weight w = {logs ? -INFINITY : 0, logs ? -INFINITY : 0, 0, 0};
-    if (own->count > 0) {
+    if (own->weight > 0 && own->count > 0) {
         const double weight =
             own->weight * (r->indicator && !r->nca && !r->row ? own->count / all->same_pairs : 1 / all->with_target);
         const double log_norm = r->row ? own->log_all : all->log_Z;
@@ -86,13 +92,15 @@ EH_HOST_DEVICE static inline eh_pair_weight eh_pair_weight_of(const eh_pair_rule
             /* p_ij = weight p_j|i; adding sum p log p gives the divergence */
             const double s = r->smooth, share = (1 - s) * weight / own->count;
             const double cross = (1 - s) * (own->same / own->count) + s * own->spread;
-            w.loss = weight * (log_norm - cross + eh_target_neg_entropy(r, r->row ? 1 : weight, own->count));
+            w.loss =
+                weight * (log_norm - cross + eh_target_neg_entropy(r, r->row ? 1 : weight / own->weight, own->count));
             w.attract = logs ? EH_PAIR_LOG(share) : share;
             w.spread = s * weight;
         }
         if (r->row) w.repel = logs ? EH_PAIR_LOG(weight) - log_norm : weight * EH_PAIR_EXP(-log_norm);
     }
-    if (!r->row && labeled && all->with_target > 0) w.repel = logs ? -all->log_Z : EH_PAIR_EXP(-all->log_Z);
+    if (!r->row && own->weight > 0 && all->with_target > 0)
+        w.repel = logs ? EH_PAIR_LOG(own->weight) - all->log_Z : own->weight * EH_PAIR_EXP(-all->log_Z);
     return w;
 }
 

@@ -22,6 +22,7 @@ typedef struct eh_source_texts {
 struct enhope_dataset {
     eh_matrix x;
     int32_t *label; /* (n) 0..c-1, -1: unlabeled; NULL: no labels at all */
+    float *weight;  /* (n) in training; the mean of those above 0 is 1. NULL: all are 1 */
     int32_t c;
     char **class_name;     /* (c) */
     char **input_name;     /* (H), or NULL */
@@ -46,8 +47,8 @@ enhope_status eh_dataset_check(enhope_context *ctx, const enhope_dataset *data, 
  * of data. */
 enhope_status eh_rows_check(enhope_context *ctx, const eh_matrix *x, int64_t first, const enhope_dataset *data,
                             const char *where);
-/* Keeps the rows rows[0..n) in that order. Copies the values; labels and names follow; classes do
- * not change. */
+/* Keeps the rows rows[0..n) in that order. Copies the values; labels, weights and names follow;
+ * classes do not change. */
 enhope_status eh_dataset_select(enhope_context *ctx, enhope_dataset *data, const int64_t *rows, int64_t n);
 
 /* Gives the encoding, which becomes the data set's, and names of inputs to a data set. On failure
@@ -97,13 +98,14 @@ enhope_status eh_scaling_fit(enhope_context *ctx, eh_scale *kind, const eh_matri
 
 /* ---- fingerprint.c ---- */
 
-/* Identity of a data set: its shape and hashes of the class names, of all labels and of the values
- * of some rows. */
+/* Identity of a data set: its shape and hashes of the class names, of all labels and weights and of
+ * the values of some rows. */
 typedef struct eh_fingerprint {
     int64_t n, H, image_rows, image_columns;
     int32_t c;
     enhope_kind kind;
     uint64_t names, labels, values;
+    uint64_t weights; /* 0: there are none */
 } eh_fingerprint;
 enhope_status eh_fingerprint_compute(enhope_context *ctx, const enhope_dataset *data, eh_fingerprint *out);
 /* Conversion to one line of text and back. Parsing returns false for any other text. */

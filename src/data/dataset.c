@@ -1,4 +1,5 @@
 /* The data set: views of caller memory, validation, statistics, selection of rows. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@ void enhope_dataset_free(enhope_dataset *data)
 {
     if (!data) return;
     eh_free(data->label);
+    eh_free(data->weight);
     eh_names_free(data->class_name, data->c);
     eh_names_free(data->input_name, data->x.H);
     eh_encoding_free(data->encoding);
@@ -183,6 +185,42 @@ enhope_status enhope_dataset_view_csr(enhope_context *ctx, int64_t n, int64_t H,
 {
     const eh_matrix x = {.kind = ENHOPE_CSR, .n = n, .H = H, .row_start = row_start, .column = column, .value = value};
     return view(ctx, x, row_start, labels, c, class_names, out);
+}
+
+/* The largest weight, and the mean of those above 0 as a part of it, which is finite. */
+static enhope_status check_weights(enhope_context *ctx, const enhope_dataset *data, const double *weight,
+                                   double *largest, double *mean)
+{
+    int64_t positive = 0;
+    *largest = *mean = 0;
+    for (int64_t i = 0; i < data->x.n; i++) {
+        if (!(weight[i] >= 0 && weight[i] <= DBL_MAX))
+            return eh_fail(ctx, ENHOPE_ERROR_DATA, "the weight of sample %lld is %g: expected a finite number from 0",
+                           (long long)i + 1, weight[i]);
+        *largest = fmax(*largest, weight[i]);
+    }
+    if (!(*largest > 0)) return eh_fail(ctx, ENHOPE_ERROR_DATA, "all weights are 0: expected at least one above 0");
+    for (int64_t i = 0; i < data->x.n; i++) {
+        *mean += weight[i] / *largest;
+        positive += weight[i] > 0;
+    }
+    *mean /= (double)positive;
+    return ENHOPE_OK;
+}
+
+enhope_status enhope_dataset_set_weights(enhope_context *ctx, enhope_dataset *data, const double *weight)
+{
+    float *own = NULL;
+    double largest, mean;
+    EH_TRY(eh_dataset_in_memory(ctx, data, "a weight for each sample"));
+    if (weight) {
+        EH_TRY(check_weights(ctx, data, weight, &largest, &mean));
+        EH_TRY(eh_new(ctx, "weights", data->x.n, sizeof *own, (void **)&own));
+        for (int64_t i = 0; i < data->x.n; i++) own[i] = (float)(weight[i] / largest / mean);
+    }
+    eh_free(data->weight);
+    data->weight = own;
+    return ENHOPE_OK;
 }
 
 enhope_status enhope_dataset_set_image(enhope_context *ctx, enhope_dataset *data, int64_t rows, int64_t columns)
@@ -379,6 +417,7 @@ enhope_status eh_dataset_select(enhope_context *ctx, enhope_dataset *data, const
     enhope_status status = ENHOPE_OK;
     void *owned[3] = {NULL, NULL, NULL};
     int32_t *label = NULL;
+    float *weight = NULL;
     eh_matrix selected = data->x;
     selected.n = n;
     for (int64_t i = 0; i < n; i++)
@@ -388,6 +427,10 @@ enhope_status eh_dataset_select(enhope_context *ctx, enhope_dataset *data, const
     if (data->label) {
         EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
         for (int64_t i = 0; i < n; i++) label[i] = data->label[rows[i]];
+    }
+    if (data->weight) {
+        EH_CHECK(eh_new(ctx, "weights", n, sizeof *weight, (void **)&weight));
+        for (int64_t i = 0; i < n; i++) weight[i] = data->weight[rows[i]];
     }
     EH_CHECK(data->x.kind == ENHOPE_CSR ? select_sparse(ctx, &data->x, rows, n, &selected, owned)
                                         : select_dense(ctx, &data->x, rows, n, &selected, owned));
@@ -399,10 +442,14 @@ enhope_status eh_dataset_select(enhope_context *ctx, enhope_dataset *data, const
     }
     data->x = selected;
     eh_free(data->label);
+    eh_free(data->weight);
     data->label = label;
+    data->weight = weight;
     label = NULL;
+    weight = NULL;
 cleanup:
     for (int i = 0; i < 3; i++) eh_free(owned[i]);
     eh_free(label);
+    eh_free(weight);
     return status;
 }

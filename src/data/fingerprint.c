@@ -32,6 +32,7 @@ enhope_status eh_fingerprint_compute(enhope_context *ctx, const enhope_dataset *
                         .kind = data->x.kind};
     for (int32_t k = 0; k < data->c; k++) f.names = eh_hash(f.names, data->class_name[k], strlen(data->class_name[k]));
     if (data->label) f.labels = eh_hash(0, data->label, (size_t)data->x.n * sizeof *data->label);
+    if (data->weight) f.weights = eh_hash(1, data->weight, (size_t)data->x.n * sizeof *data->weight);
     EH_TRY(hash_values(ctx, &data->x, &f.values));
     *out = f;
     return ENHOPE_OK;
@@ -39,20 +40,24 @@ enhope_status eh_fingerprint_compute(enhope_context *ctx, const enhope_dataset *
 
 void eh_fingerprint_print(const eh_fingerprint *f, char text[EH_FINGERPRINT_TEXT])
 {
-    snprintf(text, EH_FINGERPRINT_TEXT,
-             "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId32 " %d %016" PRIx64 " %016" PRIx64 " %016" PRIx64,
-             f->n, f->H, f->image_rows, f->image_columns, f->c, (int)f->kind, f->names, f->labels, f->values);
+    const int used = snprintf(
+        text, EH_FINGERPRINT_TEXT,
+        "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId32 " %d %016" PRIx64 " %016" PRIx64 " %016" PRIx64,
+        f->n, f->H, f->image_rows, f->image_columns, f->c, (int)f->kind, f->names, f->labels, f->values);
+    if (f->weights) snprintf(text + used, (size_t)(EH_FINGERPRINT_TEXT - used), " %016" PRIx64, f->weights);
 }
 
 bool eh_fingerprint_parse(const char *text, eh_fingerprint *out)
 {
     int kind;
-    const int found =
-        sscanf(text, "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd32 " %d %" SCNx64 " %" SCNx64 " %" SCNx64,
-               &out->n, &out->H, &out->image_rows, &out->image_columns, &out->c, &kind, &out->names, &out->labels,
-               &out->values);
+    out->weights = 0;
+    const int found = sscanf(text,
+                             "%" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd32 " %d %" SCNx64 " %" SCNx64
+                             " %" SCNx64 " %" SCNx64,
+                             &out->n, &out->H, &out->image_rows, &out->image_columns, &out->c, &kind, &out->names,
+                             &out->labels, &out->values, &out->weights);
     out->kind = (enhope_kind)kind;
-    return found == 9;
+    return found >= 9;
 }
 
 bool eh_fingerprint_differs(const eh_fingerprint *now, const eh_fingerprint *before, char *what, size_t size)
@@ -77,6 +82,8 @@ bool eh_fingerprint_differs(const eh_fingerprint *now, const eh_fingerprint *bef
         snprintf(what, size, "other class names");
     else if (now->labels != before->labels)
         snprintf(what, size, "other labels");
+    else if (now->weights != before->weights)
+        snprintf(what, size, "other weights");
     else if (now->values != before->values)
         snprintf(what, size, "other values");
     else

@@ -32,6 +32,10 @@ enhope_status enhope_dataset_select(enhope_context *ctx, const enhope_dataset *d
         EH_CHECK(eh_new(ctx, "labels", data->x.n, sizeof *data->label, (void **)&selected->label));
         memcpy(selected->label, data->label, (size_t)data->x.n * sizeof *data->label);
     }
+    if (data->weight) {
+        EH_CHECK(eh_new(ctx, "weights", data->x.n, sizeof *data->weight, (void **)&selected->weight));
+        memcpy(selected->weight, data->weight, (size_t)data->x.n * sizeof *data->weight);
+    }
     EH_CHECK(eh_dataset_select(ctx, selected, rows, n));
     *out = selected;
     selected = NULL;
@@ -226,16 +230,32 @@ static enhope_status join_values(enhope_context *ctx, const eh_matrix *a, const 
     return ENHOPE_OK;
 }
 
+/* The weights of both in new memory; 1 in the part without weights. */
+static enhope_status join_weights(enhope_context *ctx, const enhope_dataset *data, const enhope_dataset *valid,
+                                  float **out)
+{
+    const int64_t n = data->x.n, all = n + valid->x.n;
+    if (!data->weight && !valid->weight) return ENHOPE_OK;
+    EH_TRY(eh_new(ctx, "weights", all, sizeof **out, (void **)out));
+    for (int64_t i = 0; i < all; i++) {
+        const float *from = i < n ? data->weight : valid->weight;
+        (*out)[i] = from ? from[i < n ? i : i - n] : 1;
+    }
+    return ENHOPE_OK;
+}
+
 enhope_status enhope_dataset_add_validation(enhope_context *ctx, enhope_dataset *data, const enhope_dataset *valid)
 {
     enhope_status status;
     void *owned[3] = {NULL, NULL, NULL};
     int32_t *number = NULL, *label = NULL; /* (c of valid); (n) of both */
+    float *weight = NULL;                  /* (n) of both */
     eh_matrix x;
     EH_TRY(check_like(ctx, data, valid));
     EH_CHECK(eh_new(ctx, "classes", valid->c, sizeof *number, (void **)&number));
     EH_CHECK(match_classes(ctx, data, valid, number));
     EH_CHECK(eh_new(ctx, "labels", data->x.n + valid->x.n, sizeof *label, (void **)&label));
+    EH_CHECK(join_weights(ctx, data, valid, &weight));
     EH_CHECK(join_values(ctx, &data->x, &valid->x, &x, owned));
     memcpy(label, data->label, (size_t)data->x.n * sizeof *label);
     for (int64_t i = 0; i < valid->x.n; i++) label[data->x.n + i] = valid->label[i] < 0 ? -1 : number[valid->label[i]];
@@ -245,8 +265,11 @@ enhope_status enhope_dataset_add_validation(enhope_context *ctx, enhope_dataset 
         owned[i] = old;
     }
     eh_free(data->label);
+    eh_free(data->weight);
     data->label = label;
+    data->weight = weight;
     label = NULL;
+    weight = NULL;
     data->x = x;
     data->valid_n += valid->x.n;
     eh_origin_free(data->origin); /* it describes the rows of one table */
@@ -254,6 +277,7 @@ enhope_status enhope_dataset_add_validation(enhope_context *ctx, enhope_dataset 
 cleanup:
     for (int i = 0; i < 3; i++) eh_free(owned[i]);
     eh_free(label);
+    eh_free(weight);
     eh_free(number);
     return status;
 }

@@ -34,8 +34,8 @@ void eh_exemplar_plan_labels(const eh_exemplar_plan *plan, int32_t c, int32_t *l
 /* ---- random.c, kmeans.c ---- */
 
 /* Writes z exemplars, grouped by ascending class: E (z, H) as host floats in scaled input space,
- * and label (z). They come from the labeled rows rows[0..n) of the table. Fails if a class has
- * fewer samples than exemplars. */
+ * and label (z). They come from the labeled rows rows[0..n) of the table. k-means uses the weights
+ * of the table. Fails if a class has fewer samples than exemplars. */
 enhope_status eh_exemplar_random(enhope_context *ctx, eh_compute *cp, const eh_table *t, const int64_t *rows, int64_t n,
                                  int32_t c, int64_t z, uint64_t seed, float *E, int32_t *label);
 enhope_status eh_exemplar_kmeans(enhope_context *ctx, eh_compute *cp, const eh_table *t, const int64_t *rows, int64_t n,

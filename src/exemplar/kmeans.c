@@ -5,8 +5,8 @@
  * that fits in one block, the common case, is gathered once. The backend computes the distances.
  * The sums behind the means are stored in double on the host; only samples that changed their
  * cluster are subtracted and added. Samples are visited in order, so the result does not depend on
- * the number of threads. Rows end with a 1 (see gather), which cancels in distances and counts the
- * members of a cluster in its sum. */
+ * the number of threads. Rows end with a 1 (see gather), which cancels in distances and adds up to
+ * the weight of the members of a cluster in its sum. */
 #include <string.h>
 
 #include "comm/comm.h"
@@ -34,11 +34,13 @@ typedef struct kmeans {
     int64_t max_run;                  /* rows per read */
     float *run;                       /* (max_run, H+1) */
     float *center;                    /* (k, H+1) the centers on the host */
-    double *sum;                      /* (k, H+1) sum of the members of each cluster */
+    double *sum;                      /* (k, H+1) weighted sum of the members of each cluster */
     int64_t *host_nearest;            /* (block) host copy of `nearest` */
     float *host_distance;             /* (block) host copy of `nearest_distance` */
+    const int64_t *host_rows;         /* (n) the same rows on the host */
     int64_t *cluster;                 /* (n) cluster of each sample; -1: none yet */
     int64_t *last_cluster;            /* (n) cluster in the iteration before */
+    int64_t *members;                 /* (k) samples of each cluster */
     float *distance;                  /* (n) squared distance to the nearest center */
 } kmeans;
 
@@ -53,6 +55,7 @@ static void kmeans_free(kmeans *m)
     eh_free(m->host_nearest);
     eh_free(m->host_distance);
     eh_free(m->cluster);
+    eh_free(m->members);
     eh_free(m->last_cluster);
     eh_free(m->distance);
 }
@@ -81,6 +84,7 @@ static enhope_status kmeans_create(enhope_context *ctx, eh_compute *cp, const eh
     EH_CHECK(eh_new(ctx, "k-means distances", m.block, sizeof *m.host_distance, (void **)&m.host_distance));
     EH_CHECK(eh_new(ctx, "k-means clusters", n, sizeof *m.cluster, (void **)&m.cluster));
     EH_CHECK(eh_new(ctx, "k-means clusters", n, sizeof *m.last_cluster, (void **)&m.last_cluster));
+    EH_CHECK(eh_new(ctx, "k-means clusters", k, sizeof *m.members, (void **)&m.members));
     EH_CHECK(eh_new(ctx, "k-means distances", n, sizeof *m.distance, (void **)&m.distance));
     *out = m;
     return ENHOPE_OK;
@@ -118,46 +122,54 @@ static double *sum_of(const kmeans *m, int64_t j)
     return m->sum + j * m->width;
 }
 
-static double members(const kmeans *m, int64_t j)
+static double weight_of(const kmeans *m, int64_t i)
 {
-    return sum_of(m, j)[m->width - 1];
+    return m->t->weight ? (double)m->t->weight[m->host_rows[i]] : 1;
 }
 
-static void add(int64_t count, double sign, const float *restrict x, double *restrict sum)
+static void add(int64_t count, double weight, const float *restrict x, double *restrict sum)
 {
-    for (int64_t k = 0; k < count; k++) sum[k] += sign * (double)x[k];
+    for (int64_t k = 0; k < count; k++) sum[k] += weight * (double)x[k];
 }
 
 /* Moves sample i with values x from its cluster to cluster j. */
 static void move(kmeans *m, int64_t i, const float *x, int64_t j)
 {
-    if (m->cluster[i] >= 0) add(m->width, -1, x, sum_of(m, m->cluster[i]));
-    add(m->width, 1, x, sum_of(m, j));
+    const int64_t from = m->cluster[i];
+    if (from >= 0) {
+        add(m->width, -weight_of(m, i), x, sum_of(m, from));
+        m->members[from]--;
+    }
+    add(m->width, weight_of(m, i), x, sum_of(m, j));
+    m->members[j]++;
     m->cluster[i] = j;
 }
 
-/* Draws a sample with probability proportional to its squared distance; u is uniform in [0, 1). */
-static int64_t draw(const kmeans *m, int64_t n, double u)
+/* Draws a sample with probability proportional to its weight, multiplied by its squared distance
+ * if `far`; u is uniform in [0, 1). */
+static int64_t draw(const kmeans *m, int64_t n, bool far, double u)
 {
     double total = 0, passed = 0;
     int64_t last = -1;
-    for (int64_t i = 0; i < n; i++) total += m->distance[i];
+    for (int64_t i = 0; i < n; i++) total += weight_of(m, i) * (far ? (double)m->distance[i] : 1);
     if (!(total > 0)) return (int64_t)(u * (double)n); /* all samples coincide with centers */
     for (int64_t i = 0; i < n && !(passed > u * total); i++) {
-        passed += m->distance[i];
-        if (m->distance[i] > 0) last = i;
+        const double mass = weight_of(m, i) * (far ? (double)m->distance[i] : 1);
+        passed += mass;
+        if (mass > 0) last = i;
     }
     return last;
 }
 
-/* k-means++ (Arthur and Vassilvitskii 2007): each further center is a sample drawn with probability
- * proportional to its squared distance to the nearest center so far. */
+/* k-means++ (Arthur and Vassilvitskii 2007): the first center is a sample drawn by its weight; each
+ * further one is drawn with probability proportional to weight and squared distance to the nearest
+ * center so far. */
 static enhope_status start(kmeans *m, enhope_context *ctx, int64_t n, int64_t k, uint64_t seed, uint64_t class)
 {
     eh_compute *cp = m->cp;
     for (int64_t j = 0; j < k; j++) {
         const double u = eh_random_unit(seed, EH_STREAM_EXEMPLAR, class << 40 ^ (uint64_t)j);
-        const int64_t i = j ? draw(m, n, u) : (int64_t)(u * (double)n);
+        const int64_t i = draw(m, n, j > 0, u);
         eh_real *center = eh_at(cp, m->R, j * m->width);
         gather_sample(m, i, center);
         for (int64_t from = 0; from < n && j + 1 < k; from += m->block) {
@@ -200,10 +212,10 @@ static enhope_status assign(kmeans *m, enhope_context *ctx, int64_t n, int64_t k
 static enhope_status fill_empty(kmeans *m, enhope_context *ctx, int64_t n, int64_t k)
 {
     for (int64_t j = 0; j < k; j++) {
-        if (members(m, j) > 0) continue;
+        if (m->members[j] > 0) continue;
         int64_t far = -1;
         for (int64_t i = 0; i < n; i++)
-            if (members(m, m->cluster[i]) > 1 && (far < 0 || m->distance[i] > m->distance[far])) far = i;
+            if (m->members[m->cluster[i]] > 1 && (far < 0 || m->distance[i] > m->distance[far])) far = i;
         eh_real *x = eh_at(m->cp, m->R, j * m->width); /* the old center is not needed any more */
         gather_sample(m, far, x);
         m->cp->op->read(m->cp, m->run, x, m->width);
@@ -220,8 +232,10 @@ static enhope_status class_centers(kmeans *m, enhope_context *ctx, const int64_t
                                    uint64_t seed, uint64_t class, int64_t iterations)
 {
     m->cp->op->send(m->cp, m->rows, rows, (size_t)n * sizeof *rows);
+    m->host_rows = rows;
     m->resident_count = 0;
     memset(m->sum, 0, (size_t)(k * m->width) * sizeof *m->sum);
+    memset(m->members, 0, (size_t)k * sizeof *m->members);
     for (int64_t i = 0; i < n; i++) m->cluster[i] = -1;
     if (k == 1)
         iterations = 1;
@@ -234,7 +248,7 @@ static enhope_status class_centers(kmeans *m, enhope_context *ctx, const int64_t
         if (!memcmp(m->last_cluster, m->cluster, (size_t)n * sizeof *m->cluster)) break;
         for (int64_t j = 0; j < k; j++)
             for (int64_t a = 0; a < m->width; a++)
-                m->center[j * m->width + a] = (float)(sum_of(m, j)[a] / members(m, j));
+                m->center[j * m->width + a] = (float)(sum_of(m, j)[a] / sum_of(m, j)[m->width - 1]);
         m->cp->op->write(m->cp, m->R, m->center, k * m->width);
     }
     return m->cp->op->sync(m->cp, ctx);

@@ -95,7 +95,7 @@ eh_references eh_embedder_references(const eh_embedder *e)
 }
 
 enhope_status eh_embedder_errors(eh_embedder *e, const eh_real *theta, const eh_row *placed, const int64_t *rows,
-                                 int64_t n, int64_t *errors, int64_t *by_class)
+                                 int64_t n, const int64_t *weight, int64_t *errors)
 {
     const eh_references ref = eh_embedder_references(e);
     *errors = 0;
@@ -104,11 +104,8 @@ enhope_status eh_embedder_errors(eh_embedder *e, const eh_real *theta, const eh_
         eh_embedder_embed(e, theta, eh_row_at(placed, i), count, e->Y);
         eh_classify(&e->nearest, &ref, e->Y, count, 0);
         EH_TRY(eh_classify_fetch(&e->nearest, e->ctx, count, NULL, 0, &(eh_predictions){.label = e->prediction}));
-        for (int64_t s = 0; s < count; s++) {
-            const int32_t class = e->table.label[rows[i + s]];
-            *errors += e->prediction[s] != class;
-            if (by_class) by_class[class] += e->prediction[s] != class;
-        }
+        for (int64_t s = 0; s < count; s++)
+            if (e->prediction[s] != e->table.label[rows[i + s]]) *errors += weight ? weight[i + s] : 1;
     }
     return ENHOPE_OK;
 }

@@ -67,9 +67,9 @@ void eh_embedder_exemplars(eh_embedder *e, const eh_real *theta, const eh_real *
 /* The embedded references, for eh_classify. */
 eh_references eh_embedder_references(const eh_embedder *e);
 /* Counts the rows whose class (table.label) differs from the majority of the nearest references.
- * placed, rows: the same n row numbers on the backend and on the host. by_class: receives the
- * counts of the classes, added to its values; NULL: not needed. */
+ * placed, rows: the same n row numbers on the backend and on the host. weight (n): what each row
+ * counts; NULL: 1. */
 enhope_status eh_embedder_errors(eh_embedder *e, const eh_real *theta, const eh_row *placed, const int64_t *rows,
-                                 int64_t n, int64_t *errors, int64_t *by_class);
+                                 int64_t n, const int64_t *weight, int64_t *errors);
 
 #endif

@@ -4,14 +4,14 @@
  * With d_ij = |y_i - g_j|^2 and w_ij the similarity of sample i and compared point j
  * (compute/similarity.h), without the pairs i = j if a batch is compared with itself:
  *
- *   weights    sum_i m_i = 1 over the samples that have a target: m_i ~ omega_i, the class weight
- *              of sample i; with `indicator` (joint MCML) m_i ~ omega_i n_i, n_i the number of
+ *   weights    sum_i m_i = 1 over the samples that have a target: m_i ~ omega_i, the weight of
+ *              sample i; with `indicator` (joint MCML) m_i ~ omega_i n_i, n_i the number of
  *              same-class compared points
  *   target     MCML     p_ij = m_i ((1 - s) [same class] / n_i + s v_j), s the label smoothing,
  *                       v_j the share of point j
  *              NCA      p_ij = m_i w_ij / N_i,   N_i the sum of w_ij over same-class j
  *              given    p_ij of pt-SNE (target_probs)
- *   model      joint    q_ij = w_ij / Z          (eq. 4, 7-9 of the paper)
+ *   model      joint    q_ij = omega_i w_ij / Z  (eq. 4, 7-9 of the paper)
  *              row      q_ij = m_i w_ij / Z_i    (eq. 1, 3); given: m_i is the sum of p_ij over j
  *   loss       sum_ij p_ij log(p_ij / q_ij)
  *              NCA      log Z - sum_i m_i log N_i, or sum_i m_i (log Z_i - log N_i)
@@ -19,9 +19,10 @@
  *              dY_i = 2 sum_j D_ij (y_i - g_j),   dG_j = 2 sum_i D_ij (g_j - y_i)
  *
  * The paper does not define the following. p and q both sum to one over the whole batch. Every
- * sample has the same weight unless classes are weighted (the paper's indicator weights a sample
- * by the number of exemplars of its class). A sample without a same-class compared point has no
- * target, but its pairs count in the joint Z. A sample without a label has no row.
+ * sample has the same weight unless weights are given (the paper's indicator weights a sample by
+ * the number of exemplars of its class). With exemplars, a sample of weight 2 counts like two
+ * samples. A sample without a same-class compared point has no target, but its pairs count in the
+ * joint Z. A sample without a label, or of weight 0, has no row.
  *
  * This file has the reference in double, which the `ref` backend runs. The fast kernels
  * compute/cpu/pairs.c and compute/cuda/pairs.cu compute D_ij from a few sums over each row
@@ -67,25 +68,30 @@ static double log_add(double a, double b)
     return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
 }
 
-static int32_t label_of(const eh_pairs *p, int64_t i)
+/* omega_i; 0: the sample has no row. */
+static double weight_of(const eh_pairs *p, int64_t i)
 {
-    return p->target_probs ? 0 : eh_host_labels(p->label)[i];
+    if (p->target_probs) return 1;
+    if (eh_host_labels(p->label)[i] < 0) return 0;
+    return p->weight ? D(p->weight)[i] : 1;
 }
 
 static bool same_class(const eh_pairs *p, int64_t i, int64_t j)
 {
-    return label_of(p, i) >= 0 && label_of(p, i) == eh_host_labels(p->other_label)[j];
+    const int32_t label = eh_host_labels(p->label)[i];
+    return label >= 0 && label == eh_host_labels(p->other_label)[j];
 }
 
 typedef struct sample {
     double log_Z, log_N; /* log Z_i; with NCA log N_i */
     double n;            /* n_i; with target_probs the sum of p_ij */
-    double weight;       /* of the sample, before division by the sum over all; 0 without a target */
+    double omega;
+    double weight; /* m_i before division by the sum over all; 0 without a target */
 } sample;
 
 static sample sample_of(const eh_pairs *p, int64_t i)
 {
-    sample s = {.log_Z = -INFINITY, .log_N = -INFINITY};
+    sample s = {.log_Z = -INFINITY, .log_N = -INFINITY, .omega = weight_of(p, i)};
     for (int64_t j = 0; j < p->z; j++) {
         if (p->self && i == j) continue;
         const double log_w = pair_of(p, i, j).log_w;
@@ -96,8 +102,7 @@ static sample sample_of(const eh_pairs *p, int64_t i)
         s.n += 1;
     }
     const bool by_pairs = p->target_probs || (p->indicator && !p->nca && !p->row);
-    const double omega = p->class_weight && !p->target_probs && s.n > 0 ? D(p->class_weight)[label_of(p, i)] : 1;
-    s.weight = s.n > 0 ? omega * (by_pairs ? s.n : 1) : 0;
+    s.weight = s.n > 0 ? s.omega * (by_pairs ? s.n : 1) : 0;
     return s;
 }
 
@@ -112,7 +117,7 @@ static totals totals_of(const eh_pairs *p)
     for (int64_t i = 0; i < p->n; i++) {
         const sample s = sample_of(p, i);
         all.weight += s.weight;
-        if (label_of(p, i) >= 0) all.log_Z = log_add(all.log_Z, s.log_Z);
+        if (s.omega > 0) all.log_Z = log_add(all.log_Z, log(s.omega) + s.log_Z);
     }
     return all;
 }
@@ -131,9 +136,8 @@ static double target(const eh_pairs *p, const sample *s, double m, double log_w,
 static double add_sample(const eh_pairs *p, const totals *all, int64_t i, double *dY, double *dG)
 {
     const sample s = sample_of(p, i);
-    const double m = p->target_probs ? s.n : s.weight / all->weight, mass = p->row            ? m
-                                                                            : p->target_probs ? all->weight
-                                                                                              : 1;
+    const double m = p->target_probs ? s.n : s.weight / all->weight;
+    const double mass = p->row ? m : p->target_probs ? all->weight : s.omega;
     const double log_norm = p->row ? s.log_Z : all->log_Z;
     double loss = p->nca && !p->target_probs && m > 0 ? m * (log_norm - s.log_N) : 0;
     for (int64_t j = 0; j < p->z && mass > 0; j++) {
@@ -158,7 +162,7 @@ static void reference(const eh_pairs *p, eh_loss *loss, double *dY, double *dG)
     if (!p->self) memset(dG, 0, (size_t)(p->z * p->h) * sizeof *dG);
     const totals all = totals_of(p);
     for (int64_t i = 0; i < p->n && all.weight > 0; i++)
-        if (label_of(p, i) >= 0) sum += add_sample(p, &all, i, dY, p->self ? dY : dG);
+        if (weight_of(p, i) > 0) sum += add_sample(p, &all, i, dY, p->self ? dY : dG);
     *eh_host_value(loss) = (eh_loss_value){.value = sum};
 }
 

@@ -80,9 +80,9 @@ void eh_batch_loss_free(eh_batch_loss *l)
     if (!l->embedder) return;
     eh_compute *cp = l->embedder->cp;
     const eh_adversarial *a = &l->adversarial;
-    void *const placed[] = {
-        l->class_weight,  l->smooth_share,        l->dY,     a->X_adv,   a->dX,       a->grad_adv, a->loss_adv,
-        l->target.inputs, l->target.target_probs, l->head.Y, l->head.dY, l->head.loss};
+    void *const placed[] = {l->smooth_share, l->dY,       a->X_adv,         a->dX,
+                            a->grad_adv,     a->loss_adv, l->target.inputs, l->target.target_probs,
+                            l->head.Y,       l->head.dY,  l->head.loss};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
         if (placed[i]) cp->op->release(cp, placed[i]);
     eh_exchange_free(l->exchange);
@@ -158,50 +158,51 @@ static eh_rows own_rows(const eh_batch_loss *l, eh_packed *X)
 /* ---- the loss ---- */
 
 /* The neighbor objective of the outputs Y (n + compared points, h) and its gradient dY. */
-static void neighbor_loss(const eh_batch_loss *l, int64_t n, const eh_label *label, int64_t h, const eh_real *Y,
-                          eh_loss *loss, eh_real *dY)
+static void neighbor_loss(const eh_batch_loss *l, const eh_batch *batch, int64_t h, const eh_real *Y, eh_loss *loss,
+                          eh_real *dY)
 {
     const eh_embedder *e = l->embedder;
     eh_pairs p = l->objective;
-    const int64_t at = p.self ? 0 : n * h; /* offset of the compared points in Y */
-    p.n = n;
-    p.z = p.self ? n : l->parameters->z;
+    const int64_t at = p.self ? 0 : batch->n * h; /* offset of the compared points in Y */
+    p.n = batch->n;
+    p.z = p.self ? batch->n : l->parameters->z;
     p.h = h;
     p.Y = Y;
     p.G = eh_at(e->cp, Y, at);
-    p.label = label;
-    p.other_label = p.self ? label : e->reference_label;
+    p.label = batch->label;
+    p.other_label = p.self ? batch->label : e->reference_label;
+    p.weight = batch->weight;
     eh_neighbor_loss(&p, e->cp, loss, dY, p.self ? NULL : eh_at(e->cp, dY, at));
 }
 
 /* The objective of the outputs of the map and of those of the head, each alone. */
-static void loss_with_head(const eh_batch_loss *l, int64_t n, const eh_label *label, eh_loss *loss)
+static void loss_with_head(const eh_batch_loss *l, const eh_batch *batch, eh_loss *loss)
 {
     const eh_embedder *e = l->embedder;
     const eh_head *a = &l->head;
     eh_compute *cp = e->cp;
-    const int64_t rows = n + l->parameters->z, all = l->shape.h;
+    const int64_t rows = batch->n + l->parameters->z, all = l->shape.h;
     for (int group = 0; group < 2; group++) {
         const int64_t h = group ? a->h : e->shape.h, at = group ? e->shape.h : 0;
         cp->op->copy_rows(cp, rows, h, eh_at(cp, e->Y, at), all, a->Y, h);
         if (group && a->off)
             cp->op->fill(cp, rows * h, 0, a->dY);
         else
-            neighbor_loss(l, n, label, h, a->Y, group ? a->loss : loss, a->dY);
+            neighbor_loss(l, batch, h, a->Y, group ? a->loss : loss, a->dY);
         cp->op->copy_rows(cp, rows, h, a->dY, h, eh_at(cp, l->dY, at), all);
     }
 }
 
-void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label, eh_loss *loss)
+void eh_batch_loss_objective(eh_batch_loss *l, const eh_batch *batch, eh_loss *loss)
 {
     const eh_embedder *e = l->embedder;
     const int64_t h = e->shape.h;
     if (l->hinge.targets)
-        eh_hinge_loss(&l->hinge, e->cp, n / (1 + l->hinge.targets), h, e->Y, label, loss, l->dY);
+        eh_hinge_loss(&l->hinge, e->cp, batch->n / (1 + l->hinge.targets), h, e->Y, batch->label, loss, l->dY);
     else if (l->head.h)
-        loss_with_head(l, n, label, loss);
+        loss_with_head(l, batch, loss);
     else
-        neighbor_loss(l, n, label, h, e->Y, loss, l->dY);
+        neighbor_loss(l, batch, h, e->Y, loss, l->dY);
 }
 
 /* A backward pass: where the gradients of the own chunks are stored, and for which inputs a
@@ -248,7 +249,7 @@ static void loss_of_rows(eh_batch_loss *l, const eh_real *theta, eh_packed *X, e
                             eh_packed_at(cp, X, (rows.dense_n - p->z) * e->ld), e->ld);
     if (l->own_chunks) map->forward(&l->shape, cp, theta, &rows, e->work, eh_at(cp, e->Y, own_offset), true);
     if (l->exchange) eh_exchange_embedding(l->exchange, &l->batch, p->z, e->Y);
-    eh_batch_loss_objective(l, l->batch.n, l->batch.label, loss);
+    eh_batch_loss_objective(l, &l->batch, loss);
     if (l->exchange) b.chunks.dtheta = eh_exchange_begin(l->exchange, &b.chunks.apart);
     if (l->own_chunks)
         map->backward(&l->shape, cp, theta, &rows, e->work, eh_at(cp, l->dY, own_offset), &b.chunks,

@@ -57,10 +57,10 @@ typedef struct eh_batch_loss {
     eh_input_target target;
     eh_head head;
 
-    eh_map_shape shape;                   /* of the map with the outputs of the head */
-    eh_real *class_weight, *smooth_share; /* of `objective`, owned; NULL: none */
-    eh_batch batch;                       /* the current batch */
-    int64_t own_first_row;                /* the row of X with the first row of the own chunks */
+    eh_map_shape shape;    /* of the map with the outputs of the head */
+    eh_real *smooth_share; /* of `objective`, owned; NULL: none */
+    eh_batch batch;        /* the current batch */
+    int64_t own_first_row; /* the row of X with the first row of the own chunks */
     /* (chunks + 2) first rows of the own chunks, relative to the first one. Exemplars of sparse
      * batches are dense and have a chunk of their own. */
     int64_t *own_start;
@@ -78,8 +78,8 @@ void eh_batch_loss_set_batch(eh_batch_loss *l, const eh_batch *batch);
 /* The loss of the current batch at theta and its gradient (trained), all on the backend. The loss
  * does not contain that of the head, so that losses with and without it can be compared. */
 void eh_batch_loss_at(eh_batch_loss *l, const eh_real *theta, eh_real *gradient, eh_loss *loss);
-/* The objective of n rows in Y, followed by the exemplars. dY receives its gradient, including that
- * of the head. */
-void eh_batch_loss_objective(eh_batch_loss *l, int64_t n, const eh_label *label, eh_loss *loss);
+/* The objective of the n rows of a batch, which are in Y, followed by the exemplars. dY receives
+ * its gradient, including that of the head. */
+void eh_batch_loss_objective(eh_batch_loss *l, const eh_batch *batch, eh_loss *loss);
 
 #endif

@@ -15,6 +15,10 @@ enhope_status eh_batches_create(eh_batches *b)
         EH_TRY(eh_new(ctx, "order of samples", b->capacity, sizeof *b->order_label, (void **)&b->order_label));
     }
     EH_TRY(eh_new(ctx, "chunks of a batch", b->chunks.count + 1, sizeof *b->chunk_start, (void **)&b->chunk_start));
+    if (eh_samples_weighted(b->samples)) {
+        EH_TRY(eh_new(ctx, "weights", b->capacity, sizeof *b->order_weight, (void **)&b->order_weight));
+        EH_TRY(eh_compute_new(cp, ctx, "weights", b->capacity, cp->op->real_size, &b->weight));
+    }
     EH_TRY(eh_compute_new(cp, ctx, "order of samples", b->capacity, sizeof *b->order, &b->rows));
     return eh_compute_new(cp, ctx, "order of samples", b->capacity, sizeof *b->order_label, &b->label);
 }
@@ -23,7 +27,8 @@ void eh_batches_free(eh_batches *b)
 {
     if (b->rows) b->cp->op->release(b->cp, b->rows);
     if (b->label) b->cp->op->release(b->cp, b->label);
-    void *const blocks[] = {b->target, b->order, b->order_label, b->chunk_start};
+    if (b->weight) b->cp->op->release(b->cp, b->weight);
+    void *const blocks[] = {b->target, b->order, b->order_label, b->order_weight, b->chunk_start};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
     *b = (eh_batches){0};
 }
@@ -62,11 +67,20 @@ static void shuffle(eh_batches *b, int64_t epoch)
     b->shuffled = epoch;
 }
 
+/* Sends n rows with their classes and weights to the backend. */
+static void send_rows(eh_batches *b, const int64_t *rows, const int32_t *label, int64_t n)
+{
+    b->cp->op->send(b->cp, b->rows, rows, (size_t)n * sizeof *rows);
+    b->cp->op->send(b->cp, b->label, label, (size_t)n * sizeof *label);
+    if (!b->weight) return;
+    for (int64_t i = 0; i < n; i++) b->order_weight[i] = eh_samples_weight(b->samples, rows[i]);
+    b->cp->op->write(b->cp, b->weight, b->order_weight, n);
+}
+
 static void send(eh_batches *b, int64_t epoch)
 {
     shuffle(b, epoch);
-    b->cp->op->send(b->cp, b->rows, b->order, (size_t)b->capacity * sizeof *b->order);
-    b->cp->op->send(b->cp, b->label, b->order_label, (size_t)b->capacity * sizeof *b->order_label);
+    send_rows(b, b->order, b->order_label, b->capacity);
     b->sent = epoch;
 }
 
@@ -79,8 +93,7 @@ static enhope_status get_from_window(eh_batches *b, int64_t epoch, int64_t numbe
         eh_compute *cp = b->cp;
         EH_TRY(eh_windows_turn(w, epoch, number, &next));
         if (cp->op->refresh) cp->op->refresh(cp, b->table, &w->block.x, w->block.label, next->first, next->rows);
-        cp->op->send(cp, b->rows, next->order, (size_t)next->n * sizeof *next->order);
-        cp->op->send(cp, b->label, next->order_label, (size_t)next->n * sizeof *next->order_label);
+        send_rows(b, next->order, next->order_label, next->n);
         eh_windows_read_ahead(w);
     }
     *first = eh_windows_cut(w, number, b->chunk_start);
@@ -102,6 +115,7 @@ enhope_status eh_batches_get(eh_batches *b, int64_t epoch, int64_t number, eh_ba
     }
     *out = (eh_batch){.rows = eh_row_at(b->rows, first),
                       .label = eh_label_at(b->label, first),
+                      .weight = b->weight ? eh_at(b->cp, b->weight, first) : NULL,
                       .n = b->chunk_start[chunks],
                       .chunk_start = b->chunk_start,
                       .pass = pass};

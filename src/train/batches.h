@@ -32,6 +32,7 @@ static inline eh_chunks eh_chunks_of(int64_t count, int rank, int ranks)
 typedef struct eh_batch {
     const eh_row *rows;    /* (n) the samples, then the targets of each */
     const eh_label *label; /* (n) -1: no target */
+    const eh_real *weight; /* (n) NULL: 1 */
     int64_t n;
     const int64_t *chunk_start; /* (chunks + 1) on the host: the first row of each chunk */
     uint64_t pass;              /* number of the pass through the data, from which noise is drawn */
@@ -54,10 +55,12 @@ typedef struct eh_batches {
     int64_t *target;      /* (n, targets) positions in samples->rows; -1 - own position: no target. Owned */
     int64_t *order;       /* rows of an epoch: the samples of each batch, then their targets */
     int32_t *order_label; /* their classes; -1: no target */
+    float *order_weight;  /* (capacity) their weights; NULL: 1 */
     int64_t shuffled;     /* epoch of the order; -1: none */
     int64_t capacity;     /* rows of an epoch, or of a window */
     eh_row *rows;         /* (capacity) on the backend */
     eh_label *label;      /* (capacity) on the backend */
+    eh_real *weight;      /* (capacity) on the backend; NULL: 1 */
     int64_t sent;         /* epoch of the rows on the backend; -1: none */
     int64_t *chunk_start; /* (chunks + 1) of the last batch */
 } eh_batches;

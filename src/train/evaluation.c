@@ -45,41 +45,37 @@ static enhope_status embed_references(enhope_trainer *t, const eh_real *theta)
 }
 
 /* Counts the misclassified rows first .. first + count. The references are embedded at theta.
- * Each rank counts its share. by_class (c): zeros, receives the counts of the classes; NULL: not
- * needed. */
+ * Each rank counts its share. weight (count): what each row counts; NULL: 1. */
 static enhope_status count_errors(enhope_trainer *t, const eh_real *theta, int64_t first, int64_t count,
-                                  int64_t *errors, int64_t *by_class)
+                                  const int64_t *weight, int64_t *errors)
 {
     const int rank = eh_comm_rank(t->ctx), ranks = eh_comm_ranks(t->ctx);
     const int64_t from = first + eh_chunk_start(count, rank, ranks),
                   to = first + eh_chunk_start(count, rank + 1, ranks);
     int64_t own;
     EH_TRY(eh_comm_check(t->ctx, eh_embedder_errors(&t->embedder, theta, eh_row_at(t->samples.placed_rows, from),
-                                                    t->samples.rows + from, to - from, &own, by_class)));
+                                                    t->samples.rows + from, to - from,
+                                                    weight ? weight + (from - first) : NULL, &own)));
     *errors = eh_comm_sum(t->ctx, own);
-    if (by_class) eh_comm_sums(t->ctx, by_class, t->samples.classes);
     return ENHOPE_OK;
 }
 
 enhope_status eh_train_validate(enhope_trainer *t, const eh_real *theta, double *error)
 {
-    eh_samples *s = &t->samples;
+    const eh_samples *s = &t->samples;
     int64_t errors;
     *error = NAN;
     if (!s->valid_n) return ENHOPE_OK;
     EH_TRY(embed_references(t, theta));
-    if (s->class_errors) memset(s->class_errors, 0, (size_t)s->classes * sizeof *s->class_errors);
-    EH_TRY(count_errors(t, theta, s->resident_n, s->valid_n, &errors, s->class_errors));
-    *error = s->class_errors ? 0 : (double)errors / (double)s->valid_n;
-    for (int32_t k = 0; s->class_errors && k < s->classes; k++)
-        *error += (double)s->class_errors[k] * s->error_share[k];
+    EH_TRY(count_errors(t, theta, s->resident_n, s->valid_n, s->error_weight, &errors));
+    *error = (double)errors / (double)(s->error_weight ? s->error_total : s->valid_n);
     return ENHOPE_OK;
 }
 
-/* The temperature of n validation samples. Y (capacity, h), L (n, c), scratch (c), label (n):
- * memory on the host. */
+/* The temperature of n validation samples. Y (capacity, h), L (n, c), scratch (c), label (n),
+ * weight (n; NULL: all are 1): memory on the host. */
 static double fit(enhope_trainer *t, const eh_real *theta, int64_t n, const eh_host_references *ref, float *Y,
-                  double *L, double *scratch, int32_t *label)
+                  double *L, double *scratch, int32_t *label, float *weight)
 {
     for (int64_t i = 0; i < n; i += t->embedder.capacity) {
         const int64_t count = eh_min(n - i, t->embedder.capacity);
@@ -88,15 +84,17 @@ static double fit(enhope_trainer *t, const eh_real *theta, int64_t n, const eh_h
         t->cp->op->read(t->cp, Y, t->embedder.Y, count * ref->h);
         for (int64_t s = 0; s < count; s++) eh_log_similarities(ref, Y + s * ref->h, scratch, L + (i + s) * ref->c);
     }
-    for (int64_t i = 0; i < n; i++) label[i] = eh_samples_class(&t->samples, t->samples.resident_n + i);
-    return eh_temperature(L, label, n, ref->c);
+    const eh_samples *s = &t->samples;
+    for (int64_t i = 0; i < n; i++) label[i] = eh_samples_class(s, s->resident_n + i);
+    for (int64_t i = 0; i < n && weight; i++) weight[i] = s->weight[s->rows[s->resident_n + i]];
+    return eh_temperature(L, label, weight, n, ref->c);
 }
 
 static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, enhope_model *m)
 {
     enhope_context *ctx = t->ctx;
     const int64_t n = eh_min(t->samples.valid_n, MAX_SAMPLES), h = t->embedder.shape.h;
-    float *G = NULL, *Y = NULL;
+    float *G = NULL, *Y = NULL, *weight = NULL;
     double *L = NULL, *scratch = NULL;
     int32_t *label = NULL;
     enhope_status status;
@@ -105,6 +103,7 @@ static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, enhope_m
     EH_CHECK(eh_new(ctx, "the similarities", n * m->c, sizeof *L, (void **)&L));
     EH_CHECK(eh_new(ctx, "the similarities", m->c, sizeof *scratch, (void **)&scratch));
     EH_CHECK(eh_new(ctx, "labels", n, sizeof *label, (void **)&label));
+    if (t->samples.weight) EH_CHECK(eh_new(ctx, "weights", n, sizeof *weight, (void **)&weight));
     t->cp->op->read(t->cp, G, t->embedder.G, t->parameters.z * h);
     const eh_host_references ref = {.G = G,
                                     .label = t->parameters.exemplar_label,
@@ -113,13 +112,14 @@ static enhope_status calibrate(enhope_trainer *t, const eh_real *theta, enhope_m
                                     .c = m->c,
                                     .gaussian = m->gaussian,
                                     .dof = m->dof};
-    m->errors.temperature = fit(t, theta, n, &ref, Y, L, scratch, label);
+    m->errors.temperature = fit(t, theta, n, &ref, Y, L, scratch, label, weight);
 cleanup:
     eh_free(G);
     eh_free(Y);
     eh_free(L);
     eh_free(scratch);
     eh_free(label);
+    eh_free(weight);
     return status;
 }
 
@@ -176,7 +176,7 @@ enhope_status eh_train_evaluate(enhope_trainer *t, const eh_real *theta, enhope_
 {
     const int64_t n = eh_min(t->samples.resident_n, MAX_SAMPLES);
     EH_TRY(embed_references(t, theta));
-    EH_TRY(t->parameters.z ? count_errors(t, theta, 0, n, &m->errors.train, NULL)
+    EH_TRY(t->parameters.z ? count_errors(t, theta, 0, n, NULL, &m->errors.train)
                            : eh_comm_check(t->ctx, leave_one_out(t, theta, n, &m->errors.train)));
     m->errors.train_n = n;
     if (!t->samples.valid_n && t->choice.n) {
@@ -189,7 +189,7 @@ enhope_status eh_train_evaluate(enhope_trainer *t, const eh_real *theta, enhope_
         m->errors.valid_n = t->from->errors.valid_n;
     }
     if (!t->samples.valid_n) return ENHOPE_OK;
-    EH_TRY(count_errors(t, theta, t->samples.resident_n, t->samples.valid_n, &m->errors.valid, NULL));
+    EH_TRY(count_errors(t, theta, t->samples.resident_n, t->samples.valid_n, NULL, &m->errors.valid));
     m->errors.valid_n = t->samples.valid_n;
     return t->parameters.z ? calibrate(t, theta, m) : ENHOPE_OK;
 }

@@ -80,8 +80,8 @@ enhope_status eh_train_solve(enhope_trainer *t, eh_solve solver, double response
 
 /* ---- evaluation.c ---- */
 
-/* The validation error at theta; NaN without a validation part. With class weights errors are
- * weighted by the class; class_weight balanced: the mean of the error rates of the classes. */
+/* The validation error at theta; NaN without a validation part. Errors count with the weight of
+ * their sample and class; class_weight balanced: the mean of the error rates of the classes. */
 enhope_status eh_train_validate(enhope_trainer *t, const eh_real *theta, double *error);
 /* Embeds the first `count` rows of samples into Y (count, h). Each rank computes its share. */
 enhope_status eh_train_embed_shared(enhope_trainer *t, const eh_real *theta, int64_t count, eh_real *Y);

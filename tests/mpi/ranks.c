@@ -41,6 +41,9 @@ static enhope_dataset *read_data(enhope_context *ctx, const char *name)
                                           : !strcmp(name, "few")  ? "synthetic:blobs,n=90,classes=3,inputs=4,seed=3"
                                                                   : "synthetic:blobs,n=640,classes=4,inputs=13,seed=3"};
     enhope_dataset_read(ctx, &source, &data);
+    double weight[640];
+    for (int i = 0; i < 640; i++) weight[i] = i % 13 == 7 ? 0 : 0.3 + i % 5;
+    if (data && !strcmp(name, "weighted") && enhope_dataset_set_weights(ctx, data, weight)) return NULL;
     return data;
 }
 
@@ -61,6 +64,8 @@ static const test_case cases[] = {
     {"blobs", SMALL "n_chunks=7 normalizer=joint noise=0.3 dropout=0.2"},
     {"blobs", SMALL "n_chunks=4 normalizer=published noise=0 dropout=0"},
     {"blobs", SMALL "n_chunks=4 label_smoothing=0.1 class_weight=balanced"},
+    {"weighted", SMALL "n_chunks=4 validation_fraction=0.2"},
+    {"weighted", SMALL "n_chunks=5 normalizer=joint exemplars=kmeans n_exemplars=11 class_weight=balanced"},
     {"blobs", SMALL "n_chunks=4 adversarial_step=0.2 exemplars=kmeans"},
     {"blobs", SMALL "n_chunks=4 solver=cg validation_fraction=0"},
     {"blobs", SMALL "n_chunks=4 solver=lbfgs"},

@@ -77,11 +77,6 @@ static double spread_sum(const eh_pairs *p, int64_t j0, int64_t count, const flo
     return sum;
 }
 
-static double weight_of(const eh_pairs *p, int32_t label)
-{
-    return p->class_weight && label >= 0 ? eh_f(p->class_weight)[label] : 1;
-}
-
 static eh_pair_sums student_row(const eh_pairs *p, int64_t i)
 {
     const eh_student s = eh_student_of(p->dof);
@@ -106,7 +101,7 @@ static eh_pair_sums student_row(const eh_pairs *p, int64_t i)
                           .same = p->nca ? log(mine) : mine,
                           .count = label < 0 ? 0 : same_count,
                           .spread = spread,
-                          .weight = weight_of(p, label)};
+                          .weight = eh_sample_weight(label, eh_f(p->weight), i)};
 }
 
 /* The smallest distance of the pairs of sample i. */
@@ -162,7 +157,7 @@ static eh_pair_sums gaussian_row(const eh_pairs *p, int64_t i)
                           .same = !p->nca ? mine : log(all_same) - (min_same < INFINITY ? min_same : 0),
                           .count = label < 0 ? 0 : same_count,
                           .spread = spread,
-                          .weight = weight_of(p, label)};
+                          .weight = eh_sample_weight(label, eh_f(p->weight), i)};
 }
 
 /* With target_probs. */
@@ -195,20 +190,14 @@ static eh_pair_sums target_probs_row(const eh_pairs *p, int64_t i)
 
 /* ---- weights ---- */
 
-/* Whether sample i has a row of its own. */
-static bool counts(const eh_pairs *p, int64_t i)
-{
-    return p->target_probs || eh_host_labels(p->label)[i] >= 0;
-}
-
 /* The joint normalizer covers every labeled row, even if no compared point has its class. */
 static double log_normalizer(const eh_pairs *p, const eh_pair_sums *sums)
 {
     double largest = -INFINITY, sum = 0;
     for (int64_t i = 0; i < p->n; i++)
-        if (counts(p, i) && !(sums[i].log_all <= largest)) largest = sums[i].log_all;
+        if (sums[i].weight > 0 && !(sums[i].log_all <= largest)) largest = sums[i].log_all;
     for (int64_t i = 0; i < p->n; i++)
-        if (counts(p, i)) sum += exp(sums[i].log_all - largest);
+        if (sums[i].weight > 0) sum += sums[i].weight * exp(sums[i].log_all - largest);
     return largest + log(sum);
 }
 
@@ -228,7 +217,7 @@ static bool weigh(const eh_pairs *p, const eh_pair_sums *sums, double *attract, 
     const eh_pair_rule rule = eh_pair_rule_of(p);
     for (int64_t i = 0; i < p->n; i++) {
         const eh_pair_weight w = p->target_probs ? eh_target_probs_weight_of(&rule, &all, sums + i)
-                                                 : eh_pair_weight_of(&rule, &all, sums + i, counts(p, i));
+                                                 : eh_pair_weight_of(&rule, &all, sums + i);
         attract[i] = w.attract;
         repel[i] = w.repel;
         spread[i] = w.spread;

@@ -19,9 +19,8 @@ struct pairs {
     float inverse, rate;
     int64_t n, z, h;
     const float *Y, *G, *target_probs;
-    const float *class_weight; /* NULL: 1 */
-    const float *share;        /* of the smoothing; NULL: no smoothing */
-    const int32_t *other;      /* labels of the compared points; labels of samples vary and are passed apart */
+    const float *share;   /* of the smoothing; NULL: no smoothing */
+    const int32_t *other; /* labels of the compared points; labels and weights of samples vary and are passed apart */
 };
 
 /* The contribution of some samples to the totals. The sum of exp(log_all) is relative to its
@@ -44,10 +43,10 @@ __device__ static partial joined(const partial &a, const partial &b)
     return c;
 }
 
-__device__ static partial partial_of(const eh_pair_sums &own, bool labeled)
+__device__ static partial partial_of(const eh_pair_sums &own)
 {
     partial p = {own.count > 0 ? own.weight : 0.0, own.weight * own.count, -INFINITY, 0};
-    if (labeled && !(own.log_all == -INFINITY)) p.largest = own.log_all, p.sum = 1;
+    if (own.weight > 0 && !(own.log_all == -INFINITY)) p.largest = own.log_all, p.sum = own.weight;
     return p;
 }
 
@@ -123,14 +122,14 @@ __device__ static void add_target_probs(const pairs &p, float d, float target, f
 
 /* logs: log_all is needed. */
 __device__ static eh_pair_sums sums_of(const pairs &p, bool logs, float nearest, float nearest_same,
-                                       const row_sums &sums, int32_t label)
+                                       const row_sums &sums, double weight)
 {
     const bool gaussian = p.rule.gaussian;
     return {logs ? EH_PAIR_LOG(sums.all) - (gaussian && nearest < INFINITY ? nearest : 0) : 0,
             p.rule.nca && !p.target_probs
                 ? EH_PAIR_LOG(sums.mine) - (gaussian && nearest_same < INFINITY ? nearest_same : 0)
                 : sums.mine,
-            sums.count, sums.spread, p.class_weight && label >= 0 ? p.class_weight[label] : 1};
+            sums.count, sums.spread, weight};
 }
 
 /* dloss/dd of the pair at distance d; spread: the attraction that smoothing adds. */
@@ -186,7 +185,8 @@ __device__ static void hold(const pairs &p, const int32_t *label, shared_points 
     __syncthreads();
 }
 
-__global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels, eh_pair_sums *sums, partial *partials)
+__global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels, const float *weights,
+                         eh_pair_sums *sums, partial *partials)
 {
     begin_kernel();
     __shared__ shared_points have;
@@ -216,10 +216,11 @@ __global__ void few_sums(const __grid_constant__ pairs p, const int32_t *labels,
         }
         all.all = warp_sum(all.all), all.mine = warp_sum(all.mine), all.count = warp_sum(all.count);
         if (p.share) all.spread = warp_sum(all.spread);
-        const eh_pair_sums own = sums_of(p, p.rule.row || gaussian, nearest, nearest_same, all, label);
+        const double weight = eh_sample_weight(label, weights, i);
+        const eh_pair_sums own = sums_of(p, p.rule.row || gaussian, nearest, nearest_same, all, weight);
         if (laneid == 0) sums[i] = own;
-        mine = partial_of(own, label >= 0);
-        if (!gaussian) mine.largest = 0, mine.sum = label >= 0 ? all.all : 0;
+        mine = partial_of(own);
+        if (!gaussian) mine.largest = 0, mine.sum = weight > 0 ? weight * all.all : 0;
     }
     if (laneid == 0) warps[warp] = mine;
     __syncthreads();
@@ -277,7 +278,7 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
     const eh_pair_totals totals = totals_of(whole[0]);
     const int64_t i = (int64_t)blockIdx.x * FEW_WARPS + warp;
     eh_pair_weight weight = {0, 0, 0, 0};
-    if (laneid == 0 && i < p.n) weight = eh_pair_weight_of(&p.rule, &totals, &sums[i], have.label[warp] >= 0);
+    if (laneid == 0 && i < p.n) weight = eh_pair_weight_of(&p.rule, &totals, &sums[i]);
     const float attract = (float)__shfl_sync(0xffffffff, weight.attract, 0);
     const float repel = (float)__shfl_sync(0xffffffff, weight.repel, 0);
     const float spread = p.share ? (float)__shfl_sync(0xffffffff, weight.spread, 0) : 0;
@@ -314,7 +315,7 @@ __global__ void few_grads(const __grid_constant__ pairs p, const int32_t *labels
 /* ---- many ---- */
 
 __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels, const int32_t *other,
-                          eh_pair_sums *sums)
+                          const float *weights, eh_pair_sums *sums)
 {
     begin_kernel();
     const int64_t i = blockIdx.x;
@@ -345,22 +346,21 @@ __global__ void many_sums(const __grid_constant__ pairs p, const int32_t *labels
     all.mine = block_reduce(all.mine, add());
     all.count = block_reduce(all.count, add());
     if (p.share) all.spread = block_reduce(all.spread, add());
-    if (threadIdx.x == 0) sums[i] = sums_of(p, true, nearest, nearest_same, all, label);
+    const double weight = p.target_probs ? 1 : eh_sample_weight(label, weights, i);
+    if (threadIdx.x == 0) sums[i] = sums_of(p, true, nearest, nearest_same, all, weight);
 }
 
-/* One block: totals, then the weights of every sample and the loss. */
-__global__ void weigh(const __grid_constant__ pairs p, const int32_t *labels, const eh_pair_sums *sums, float4 *weights,
-                      eh_loss_value *loss)
+/* One block: totals, then the weights of the pairs of every sample and the loss. */
+__global__ void weigh(const __grid_constant__ pairs p, const eh_pair_sums *sums, float4 *weights, eh_loss_value *loss)
 {
     begin_kernel();
     partial whole = {0, 0, -INFINITY, 0};
-    for (int64_t i = threadIdx.x; i < p.n; i += THREADS)
-        whole = joined(whole, partial_of(sums[i], p.target_probs || labels[i] >= 0));
+    for (int64_t i = threadIdx.x; i < p.n; i += THREADS) whole = joined(whole, partial_of(sums[i]));
     const eh_pair_totals totals = totals_of(block_reduce(whole, join()));
     double sum = 0;
     for (int64_t i = threadIdx.x; i < p.n; i += THREADS) {
         const eh_pair_weight w = p.target_probs ? eh_target_probs_weight_of(&p.rule, &totals, &sums[i])
-                                                : eh_pair_weight_of(&p.rule, &totals, &sums[i], labels[i] >= 0);
+                                                : eh_pair_weight_of(&p.rule, &totals, &sums[i]);
         weights[i] = float4{(float)w.attract, (float)w.repel, (float)w.spread, 0};
         sum += w.loss;
     }
@@ -436,7 +436,8 @@ __global__ void wide_grads(const __grid_constant__ pairs p, const int32_t *label
     }
 }
 
-static void few(cuda_state *s, const pairs &d, const int32_t *label, eh_loss *loss, float *dY, float *dG)
+static void few(cuda_state *s, const pairs &d, const int32_t *label, const float *weight, eh_loss *loss, float *dY,
+                float *dG)
 {
     const unsigned blocks = (unsigned)((d.n + FEW_WARPS - 1) / FEW_WARPS);
     const size_t sums = (size_t)d.n * sizeof(eh_pair_sums), partials = blocks * sizeof(partial),
@@ -447,21 +448,22 @@ static void few(cuda_state *s, const pairs &d, const int32_t *label, eh_loss *lo
     partial *at_partials = (partial *)(scratch + sums);
     double *at_losses = (double *)(scratch + sums + partials);
     float *at_grads = (float *)(scratch + sums + partials + losses);
-    enqueue(s, blocks, FEW_THREADS, 0, few_sums, d, varying{label}, (eh_pair_sums *)scratch, at_partials);
+    enqueue(s, blocks, FEW_THREADS, 0, few_sums, d, varying{label}, varying{weight}, (eh_pair_sums *)scratch,
+            at_partials);
     enqueue(s, blocks, FEW_THREADS, 0, few_grads, d, varying{label}, (const eh_pair_sums *)scratch, at_partials,
             at_losses, at_grads, s->tickets + CUDA_TICKETS - 1, varying{S(loss)}, dY, dG);
 }
 
-static void many(cuda_state *s, const pairs &d, const int32_t *label, const int32_t *other, eh_loss *loss, float *dY,
-                 float *dG)
+static void many(cuda_state *s, const pairs &d, const int32_t *label, const int32_t *other, const float *weight,
+                 eh_loss *loss, float *dY, float *dG)
 {
     const size_t weight_bytes = (size_t)d.n * sizeof(float4), sum_bytes = (size_t)d.n * sizeof(eh_pair_sums);
     char *scratch = (char *)cuda_scratch_get(s, &s->pairs, weight_bytes + sum_bytes, "pairs of a batch");
     if (!scratch) return;
     float4 *weights = (float4 *)scratch; /* first, because it needs the larger alignment */
     eh_pair_sums *sums = (eh_pair_sums *)(scratch + weight_bytes);
-    enqueue(s, (unsigned)d.n, THREADS, 0, many_sums, d, varying{label}, varying{other}, sums);
-    enqueue(s, 1, THREADS, 0, weigh, d, varying{label}, (const eh_pair_sums *)sums, weights, varying{S(loss)});
+    enqueue(s, (unsigned)d.n, THREADS, 0, many_sums, d, varying{label}, varying{other}, varying{weight}, sums);
+    enqueue(s, 1, THREADS, 0, weigh, d, (const eh_pair_sums *)sums, weights, varying{S(loss)});
     const auto grads = d.h <= 2 ? many_grads<2> : d.h <= 16 ? many_grads<16> : wide_grads;
     enqueue(s, (unsigned)d.n, THREADS, 0, grads, d, varying{label}, varying{other}, weights, true, d.self, dY);
     if (!d.self && d.z)
@@ -479,7 +481,6 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh
     d.rule.smooth = rule.smooth, d.rule.classes = rule.classes, d.rule.neg_entropy = rule.neg_entropy;
     d.self = p->self;
     d.power = student.power, d.inverse = (float)student.inverse, d.rate = (float)student.rate;
-    d.class_weight = F(p->class_weight);
     d.share = p->smoothing.part > 0 ? F(p->smoothing.share) : NULL;
     d.n = p->n, d.z = p->z, d.h = p->h;
     d.Y = F(p->Y), d.G = F(p->G), d.target_probs = F(p->target_probs);
@@ -493,7 +494,7 @@ void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh
     const int32_t *label = L(p->label), *other = L(p->other_label);
     if (!p->self && !p->target_probs && p->z > 0 && p->z <= FEW && p->z * p->h <= FEW_SCALARS &&
         FEW_WARPS * p->h <= FEW_SCALARS)
-        few(s, d, label, loss, F(dY), F(dG));
+        few(s, d, label, F(p->weight), loss, F(dY), F(dG));
     else
-        many(s, d, label, other, loss, F(dY), F(dG));
+        many(s, d, label, other, F(p->weight), loss, F(dY), F(dG));
 }

@@ -60,6 +60,7 @@ typedef struct eh_schema {
     int64_t id;    /* the column of ids; -1: none */
     int64_t *kept; /* (kept_columns) columns whose texts are kept for outputs: ids, then others */
     int64_t kept_columns;
+    bool weighted; /* the last of them has the weights of the rows */
     int64_t rows;
     char decimal; /* '.' or ','; '\0': decided by the first number that has one */
     bool header;  /* the first record is a header */

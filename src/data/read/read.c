@@ -32,7 +32,7 @@ static bool lacks_test(const enhope_source *source, bool parts)
 /* Fails if options of columns are given for data without columns. */
 static enhope_status check_no_table(enhope_context *ctx, const enhope_table_options *o, const char *path)
 {
-    if (!o || !(o->header || o->delimiter || o->decimal || o->ignore || o->id || o->group || o->keep ||
+    if (!o || !(o->header || o->delimiter || o->decimal || o->ignore || o->id || o->group || o->keep || o->weight ||
                 o->categorical || o->numeric || o->missing || o->skip_bad))
         return ENHOPE_OK;
     return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: options of columns are only for CSV", path);
@@ -237,6 +237,7 @@ static enhope_status read_dataset(enhope_context *ctx, const enhope_source *sour
     EH_TRY(keep_source(ctx, source, &data->source));
     if (data->store) return ENHOPE_OK;
     EH_TRY(keep_rows(ctx, source, data));
+    EH_TRY(eh_read_weights(ctx, data, source->path));
     return warn_of_classes(ctx, source, data);
 }
 

@@ -289,6 +289,8 @@ enhope_status eh_npy_header(enhope_context *ctx, eh_stream *s, eh_array *a);
 enhope_status eh_read_array(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink); /* array.c */
 enhope_status eh_read_npz(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink);
 enhope_status eh_read_csv(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink);
+/* Sets the weights of a data set that was read from CSV with a column of weights. */
+enhope_status eh_read_weights(enhope_context *ctx, enhope_dataset *data, const char *path);
 enhope_status eh_read_csv_labels(enhope_context *ctx, const char *path, eh_labels *labels); /* one column */
 enhope_status eh_read_libsvm(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink);
 enhope_status eh_read_mat(enhope_context *ctx, eh_input *in, enhope_dataset *data, eh_sink *sink);

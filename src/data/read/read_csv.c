@@ -294,6 +294,9 @@ enhope_status eh_read_csv(enhope_context *ctx, eh_input *in, enhope_dataset *dat
     enhope_status status = ENHOPE_OK;
     reading r = {.in = in, .data = data, .sink = sink};
     EH_CHECK(eh_table_open(ctx, in, &r.table));
+    if (r.table.schema.weighted && !sink->resident)
+        EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: shards have no weights; leave out --weight",
+                         eh_csv_name(&r.table.csv)));
     if (sink->resident) {
         EH_CHECK(eh_new(ctx, "a data set", 1, sizeof *data->origin, (void **)&data->origin));
         eh_kept *kept = &data->origin->kept;
@@ -309,6 +312,22 @@ cleanup:
     eh_free(r.unseen);
     eh_free(r.x);
     eh_table_close(&r.table);
+    return status;
+}
+
+enhope_status eh_read_weights(enhope_context *ctx, enhope_dataset *data, const char *path)
+{
+    double *weight = NULL;
+    if (!data->origin || !data->origin->schema.weighted) return ENHOPE_OK;
+    const char decimal = data->origin->schema.decimal == ',' ? ',' : '.';
+    EH_TRY(eh_new(ctx, "weights", data->x.n, sizeof *weight, (void **)&weight));
+    for (int64_t i = 0; i < data->x.n; i++) {
+        const char *text = enhope_dataset_text(data, data->origin->kept.columns - 1, i);
+        (void)eh_field_number(text, strlen(text), decimal, &weight[i]); /* eh_table_store has checked it */
+    }
+    enhope_status status = enhope_dataset_set_weights(ctx, data, weight);
+    if (status) status = eh_fail_in(ctx, status, "%s", path);
+    eh_free(weight);
     return status;
 }
 

@@ -50,6 +50,10 @@ enhope_status enhope_dataset_block(enhope_context *ctx, const enhope_dataset *da
         block->label = b.label;
         b.label = NULL;
     }
+    if (data->weight) {
+        EH_CHECK(eh_new(ctx, "weights", count, sizeof *block->weight, (void **)&block->weight));
+        memcpy(block->weight, data->weight + first, (size_t)count * sizeof *block->weight);
+    }
     EH_CHECK(eh_dataset_describe(ctx, data, block));
     block->first = data->first + first;
     *out = block;

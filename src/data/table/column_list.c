@@ -99,6 +99,10 @@ void eh_column_list_free(eh_column_list *list)
 
 static enhope_status check_conflicts(enhope_context *ctx, const char *where, const eh_choice *c)
 {
+    const int64_t weight = c->weight.count ? c->weight.at[0] : -1;
+    if (weight >= 0 && (weight == c->label || eh_column_list_has(&c->id, weight)))
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: column %lld is in --weight and %s; remove one", where,
+                       (long long)weight + 1, weight == c->label ? "the label" : "in --id or --group");
     if (c->label >= 0 && eh_column_list_has(&c->ignore, c->label))
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: column %lld is the label and in --ignore; remove one", where,
                        (long long)c->label + 1);
@@ -110,6 +114,22 @@ static enhope_status check_conflicts(enhope_context *ctx, const char *where, con
             return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT,
                            "%s: column %lld is in --numeric and in --categorical; remove one", where,
                            (long long)c->numeric.at[i] + 1);
+    return ENHOPE_OK;
+}
+
+/* The column of weights, which joins those that are ignored. */
+static enhope_status parse_weight(enhope_context *ctx, const char *text, const char *where, char *const *name,
+                                  int64_t columns, eh_choice *c)
+{
+    EH_TRY(eh_column_list_parse(ctx, where, "--weight", text, name, columns, &c->weight));
+    if (c->weight.count == 0) return ENHOPE_OK;
+    if (c->weight.count > 1)
+        return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: --weight names %lld columns: expected one", where,
+                       (long long)c->weight.count);
+    int64_t *more = eh_grow(c->ignore.at, (size_t)c->ignore.count, (size_t)c->ignore.count + 1, sizeof *more);
+    if (!more) return eh_fail_memory(ctx, "columns", (size_t)c->ignore.count + 1, sizeof *more);
+    c->ignore.at = more;
+    c->ignore.at[c->ignore.count++] = c->weight.at[0];
     return ENHOPE_OK;
 }
 
@@ -145,7 +165,9 @@ enhope_status eh_choice_parse(enhope_context *ctx, const eh_input *in, const cha
     EH_CHECK(eh_column_list_parse(ctx, where, "--categorical", o->categorical, name, columns, &out->categorical));
     EH_CHECK(eh_column_list_parse(ctx, where, "--numeric", o->numeric, name, columns, &out->numeric));
     EH_CHECK(eh_column_list_parse(ctx, where, "--keep", o->keep, name, columns, &out->keep));
-    out->named = out->ignore.named || out->id.named || out->categorical.named || out->numeric.named || out->keep.named;
+    EH_CHECK(parse_weight(ctx, o->weight, where, name, columns, out));
+    out->named = out->weight.named || out->ignore.named || out->id.named || out->categorical.named ||
+                 out->numeric.named || out->keep.named;
     if (!in->labeled || (in->label && strcmp(in->label, "none") == 0)) {
         out->label = EH_LABEL_NONE;
     } else if (in->label) {
@@ -169,4 +191,5 @@ void eh_choice_free(eh_choice *c)
     eh_column_list_free(&c->categorical);
     eh_column_list_free(&c->numeric);
     eh_column_list_free(&c->keep);
+    eh_column_list_free(&c->weight);
 }

@@ -110,6 +110,7 @@ static void put_solution(char *to, size_t size, const eh_problems *problems, eh_
     case EH_PROBLEM_MISSING: snprintf(to, size, "use --missing impute or --missing drop"); break;
     case EH_PROBLEM_FILL: snprintf(to, size, "use --missing drop or --skip-bad"); break;
     case EH_PROBLEM_UTF8: snprintf(to, size, "convert the file to UTF-8, or use --skip-bad"); break;
+    case EH_PROBLEM_WEIGHT: snprintf(to, size, "use a column of weights from 0, or --skip-bad"); break;
     case EH_PROBLEM_ABSENT: snprintf(to, size, "write null for a missing value, or use --skip-bad"); break;
     case EH_PROBLEM_FIELDS:
     case EH_PROBLEM_JSON:
@@ -130,6 +131,7 @@ static void put_group(char *to, size_t size, const eh_problems *problems, int64_
                                       [EH_PROBLEM_PERCENT] = "a value is not a percentage such as 47%",
                                       [EH_PROBLEM_MISSING] = "a value is missing",
                                       [EH_PROBLEM_UTF8] = "a text is not UTF-8",
+                                      [EH_PROBLEM_WEIGHT] = "a weight is not a number from 0",
                                       [EH_PROBLEM_FILL] =
                                           "a value is missing, and the model has no value to use instead",
                                       [EH_PROBLEM_ABSENT] = "a key is absent",
@@ -142,6 +144,7 @@ static void put_group(char *to, size_t size, const eh_problems *problems, int64_
                                        [EH_PROBLEM_PERCENT] = "values are not percentages such as 47%",
                                        [EH_PROBLEM_MISSING] = "values are missing",
                                        [EH_PROBLEM_UTF8] = "texts are not UTF-8",
+                                       [EH_PROBLEM_WEIGHT] = "weights are not numbers from 0",
                                        [EH_PROBLEM_FILL] =
                                            "values are missing, and the model has no value to use instead",
                                        [EH_PROBLEM_ABSENT] = "keys are absent",

@@ -73,6 +73,18 @@ static enhope_status store_other(enhope_context *ctx, eh_table *t, int64_t j, in
     return note(ctx, t, j, kind);
 }
 
+/* Notes a weight that is none. */
+static enhope_status check_weight(enhope_context *ctx, eh_table *t, bool *bad)
+{
+    double value = 0;
+    if (!t->schema.weighted) return ENHOPE_OK;
+    const int64_t j = t->schema.kept[t->schema.kept_columns - 1];
+    const eh_field *f = &t->csv.field[j];
+    if (f->text && parse_number(&t->schema, t->csv.delimiter, f, &value) == EH_NUMBER && value >= 0) return ENHOPE_OK;
+    *bad = true;
+    return note(ctx, t, j, EH_PROBLEM_WEIGHT);
+}
+
 /* Stores the label and the texts of the row. */
 static enhope_status store_texts(enhope_context *ctx, eh_table *t)
 {
@@ -131,6 +143,7 @@ enhope_status eh_table_store(enhope_context *ctx, eh_table *t, bool *used)
         bad = true;
         EH_TRY(note(ctx, t, t->schema.label, EH_PROBLEM_UTF8));
     }
+    EH_TRY(check_weight(ctx, t, &bad));
     t->skipped += bad;
     if (bad) return ENHOPE_OK;
     t->dropped += missing && t->rules.missing == EH_MISSING_DROP;

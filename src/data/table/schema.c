@@ -105,7 +105,8 @@ static void set_roles(const eh_scan *s, eh_schema *schema)
     for (int64_t j = 0; j < schema->columns; j++) {
         eh_column_schema *c = &schema->column[j];
         if (eh_column_list_has(&s->choice.ignore, j))
-            set_role(c, EH_ROLE_IGNORED, "given by --ignore");
+            set_role(c, EH_ROLE_IGNORED,
+                     eh_column_list_has(&s->choice.weight, j) ? "given by --weight" : "given by --ignore");
         else if (c->type == EH_COLUMN_EMPTY)
             set_role(c, EH_ROLE_IGNORED, "no values");
         else if (c->type == EH_COLUMN_ID)
@@ -146,12 +147,14 @@ static enhope_status check_inputs(enhope_context *ctx, const eh_schema *schema, 
 enhope_status eh_schema_list_kept(enhope_context *ctx, const eh_choice *choice, eh_schema *schema)
 {
     const eh_column_list *lists[] = {&choice->id, &choice->keep};
-    EH_TRY(eh_new(ctx, "kept columns", choice->id.count + choice->keep.count, sizeof *schema->kept,
-                  (void **)&schema->kept));
+    EH_TRY(eh_new(ctx, "kept columns", choice->id.count + choice->keep.count + choice->weight.count,
+                  sizeof *schema->kept, (void **)&schema->kept));
     for (int i = 0; i < 2; i++)
         for (int64_t k = 0; k < lists[i]->count; k++)
             if (i == 0 || !eh_column_list_has(lists[0], lists[i]->at[k]))
                 schema->kept[schema->kept_columns++] = lists[i]->at[k];
+    schema->weighted = choice->weight.count > 0;
+    if (schema->weighted) schema->kept[schema->kept_columns++] = choice->weight.at[0];
     return ENHOPE_OK;
 }
 

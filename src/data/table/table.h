@@ -42,6 +42,7 @@ typedef enum eh_problem_kind {
     EH_PROBLEM_MISSING,
     EH_PROBLEM_FILL, /* missing, and the model has no value to use instead */
     EH_PROBLEM_UTF8,
+    EH_PROBLEM_WEIGHT, /* not a number, or below 0 */
     EH_PROBLEM_ABSENT, /* JSON: the key is not in the line */
     EH_PROBLEM_FIELDS, /* of a line: another number of fields than the first line has */
     EH_PROBLEM_QUOTES, /* of a line: text follows a closing quote */
@@ -98,10 +99,10 @@ void eh_column_list_free(eh_column_list *list);
 
 /* The columns that the options name. */
 typedef struct eh_choice {
-    eh_column_list ignore, id, categorical, numeric, keep;
-    int64_t label;    /* EH_LABEL_UNKNOWN, EH_LABEL_NONE or a column */
-    bool label_named; /* the label was given by its name */
-    bool named;       /* at least one column was given by its name: there is a header */
+    eh_column_list ignore, id, categorical, numeric, keep, weight; /* ignore has the column of weight, too */
+    int64_t label;                                                 /* EH_LABEL_UNKNOWN, EH_LABEL_NONE or a column */
+    bool label_named;                                              /* the label was given by its name */
+    bool named; /* at least one column was given by its name: there is a header */
 } eh_choice;
 enum { EH_LABEL_NONE = -1, EH_LABEL_UNKNOWN = -2 };
 enhope_status eh_choice_parse(enhope_context *ctx, const eh_input *in, const char *where, char *const *name,
@@ -201,7 +202,7 @@ void eh_position_free(eh_position_check *check);
 /* The schema of a file from a pass over it. Fails with all problems of the file. */
 enhope_status eh_schema_read(enhope_context *ctx, const eh_input *in, const eh_spool *spool, eh_schema *schema);
 
-/* Sets schema->kept: ids, then the columns of --keep. */
+/* Sets schema->kept: ids, then the columns of --keep, then that of --weight. */
 enhope_status eh_schema_list_kept(enhope_context *ctx, const eh_choice *choice, eh_schema *schema);
 
 /* The reason of a label column that is found by its position, in a table without a header. Its

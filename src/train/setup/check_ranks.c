@@ -4,13 +4,14 @@
 #include "comm/comm.h"
 #include "train/setup/setup.h"
 
-enum { SAMPLES, INPUTS, KIND, CLASSES, WINDOWS, LABELS, VALUES, MODEL, METHOD, DEVICE, FACTS };
+enum { SAMPLES, INPUTS, KIND, CLASSES, WINDOWS, LABELS, WEIGHTS, VALUES, MODEL, METHOD, DEVICE, FACTS };
 static const char *const fact_name[FACTS] = {"the number of samples",
                                              "the number of inputs",
                                              "the kind of the data",
                                              "the classes",
                                              "the windows of the data (--memory)",
                                              "the labels",
+                                             "the weights",
                                              "the values",
                                              "the model that training continues",
                                              "the setting method",
@@ -35,6 +36,7 @@ static enhope_status find_facts(enhope_trainer *t, uint64_t *fact)
     fact[CLASSES] = f->names;
     fact[WINDOWS] = hash_text(windows);
     fact[LABELS] = f->labels;
+    fact[WEIGHTS] = f->weights;
     fact[VALUES] = f->values;
     fact[MODEL] = t->from ? eh_train_hash_model(t) : 0;
     fact[METHOD] = hash_text(t->method->info.name);

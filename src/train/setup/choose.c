@@ -253,6 +253,11 @@ static float *proba_of(const trial *r, int candidate)
     return r->proba + candidate * r->n * r->data->c;
 }
 
+static double weight_of(const trial *r, int64_t i)
+{
+    return r->data->weight ? (double)r->data->weight[r->row[i]] : 1;
+}
+
 /* Adds the log loss of a candidate on a fold; infinite if training fails. */
 static enhope_status add_loss(const trial *r, int candidate, int64_t fold, double *loss)
 {
@@ -263,7 +268,7 @@ static enhope_status add_loss(const trial *r, int candidate, int64_t fold, doubl
     if (status == ENHOPE_ERROR_MEMORY) return status;
     if (status) *loss = INFINITY; /* the training of all rows reports what is wrong */
     for (int64_t i = fold; !status && i < r->n; i += r->folds)
-        *loss -= log(fmax((double)proba[i * c + r->data->label[r->row[i]]], MIN_PROBABILITY));
+        *loss -= weight_of(r, i) * log(fmax((double)proba[i * c + r->data->label[r->row[i]]], MIN_PROBABILITY));
     return ENHOPE_OK;
 }
 
@@ -276,12 +281,15 @@ static enhope_status evaluate(const trial *r, int chosen, eh_choice *choice)
     const int32_t c = r->data->c;
     double *L = NULL;
     int32_t *label = NULL;
+    float *weight = NULL;
     enhope_status status;
     EH_CHECK(eh_new(r->ctx, "the similarities", r->n * c, sizeof *L, (void **)&L));
     EH_CHECK(eh_new(r->ctx, "labels", r->n, sizeof *label, (void **)&label));
+    EH_CHECK(eh_new(r->ctx, "weights", r->n, sizeof *weight, (void **)&weight));
     for (int64_t i = 0; i < r->n; i++) {
         int32_t best = 0;
         label[i] = r->data->label[r->row[i]];
+        weight[i] = (float)weight_of(r, i);
         for (int32_t k = 0; k < c; k++) {
             const float p = proba[i * c + k];
             if (p > proba[i * c + best]) best = k;
@@ -290,10 +298,11 @@ static enhope_status evaluate(const trial *r, int chosen, eh_choice *choice)
         choice->errors += best != label[i];
     }
     choice->n = r->n;
-    choice->temperature = eh_temperature(L, label, r->n, c);
+    choice->temperature = eh_temperature(L, label, weight, r->n, c);
 cleanup:
     eh_free(L);
     eh_free(label);
+    eh_free(weight);
     return status;
 }
 
@@ -326,18 +335,18 @@ static enhope_status train_candidates(trial *r, int64_t fold, double loss[CANDID
 /* Trains the candidates of finite loss fold by fold and sets their log losses. */
 static enhope_status train_all(trial *r, double loss[CANDIDATES], int *best)
 {
-    int64_t rows = 0;
+    double rows = 0; /* the weight of the rows left out so far */
     for (int i = 0; i < CANDIDATES; i++)
         if (isfinite(loss[i])) loss[i] = 0;
     for (int64_t fold = 0; fold < r->tested; fold++) {
-        rows += (r->n - fold + r->folds - 1) / r->folds;
+        for (int64_t i = fold; i < r->n; i += r->folds) rows += weight_of(r, i);
         EH_TRY(train_candidates(r, fold, loss));
         for (int i = 0; i < CANDIDATES; i++)
             if (loss[i] < loss[*best]) *best = i;
         for (int i = 0; i < CANDIDATES && fold + 1 < r->tested && r->n >= VERY_FEW_ROWS; i++)
             if (loss[i] > GIVE_UP * loss[*best]) loss[i] = INFINITY;
     }
-    for (int i = 0; i < CANDIDATES; i++) loss[i] /= (double)rows;
+    for (int i = 0; i < CANDIDATES; i++) loss[i] /= rows;
     return ENHOPE_OK;
 }
 

@@ -1,23 +1,31 @@
-/* Inputs of the objective beside the labels: class weights and the shares of label smoothing.
- * docs/explanation/method.md has the formulas. */
+/* Inputs of the objective beside the labels: weights and the shares of label smoothing. The weight
+ * of a row is that of its sample, multiplied by that of its class. docs/explanation/method.md has
+ * the formulas. */
 #include <math.h>
 #include <string.h>
 
 #include "data/frame/frame.h"
 #include "train/setup/setup.h"
 
-/* class_weight balanced: the weight of a sample is the inverse of its class's share of the
+/* class_weight balanced: the weight of a class is the inverse of its share of the weight of all
  * training samples, so that all classes have the same total weight. */
-static void balance(const eh_samples *s, float *weight)
+static enhope_status balance(enhope_context *ctx, eh_samples *s)
 {
-    for (int32_t k = 0; k < s->classes; k++)
-        weight[k] = s->class_n[k] ? (float)((double)s->n / (double)s->class_n[k]) : 0;
+    double *total = NULL, all = 0;
+    EH_TRY(eh_new(ctx, "class weights", s->classes, sizeof *total, (void **)&total));
+    for (int32_t k = 0; k < s->classes && !s->weight; k++) total[k] = (double)s->class_n[k];
+    for (int64_t i = 0; i < s->n && s->weight; i++) total[eh_samples_class(s, i)] += (double)s->weight[s->rows[i]];
+    for (int32_t k = 0; k < s->classes; k++) all += total[k];
+    for (int32_t k = 0; k < s->classes; k++) s->class_weight[k] = total[k] > 0 ? (float)(all / total[k]) : 0;
+    eh_free(total);
+    return ENHOPE_OK;
 }
 
 /* class_weight NAME=WEIGHT,...: other classes have weight 1. */
-static enhope_status read_weights(enhope_trainer *t, float *weight)
+static enhope_status read_weights(enhope_trainer *t)
 {
     const enhope_dataset *data = t->data;
+    float *weight = t->samples.class_weight;
     char name[EH_CLASS_WEIGHTS];
     eh_name_list known = {.count = 0};
     double value;
@@ -37,30 +45,22 @@ static enhope_status read_weights(enhope_trainer *t, float *weight)
     return ENHOPE_OK;
 }
 
-/* Places the weights of the classes, which also weight errors in the validation part. */
-static enhope_status start_weights(enhope_trainer *t)
+enhope_status eh_setup_weights(enhope_trainer *t)
 {
     const bool balanced = !strcmp(t->set.objective.class_weight, "balanced");
-    float *weight = NULL;
-    enhope_status status = ENHOPE_OK;
-    if (!strcmp(t->set.objective.class_weight, "none")) return ENHOPE_OK;
-    EH_CHECK(eh_compute_new(t->cp, t->ctx, "class weights", t->samples.classes, t->cp->op->real_size,
-                            &t->loss.class_weight));
-    EH_CHECK(eh_new(t->ctx, "class weights", t->samples.classes, sizeof *weight, (void **)&weight));
-    if (balanced)
-        balance(&t->samples, weight);
-    else
-        EH_CHECK(read_weights(t, weight));
-    t->cp->op->write(t->cp, t->loss.class_weight, weight, t->samples.classes);
-    t->loss.objective.class_weight = t->loss.class_weight;
-    EH_CHECK(eh_samples_weight_errors(t->ctx, &t->samples, balanced ? NULL : weight));
-    if (t->samples.valid_n)
+    eh_samples *s = &t->samples;
+    if (strcmp(t->set.objective.class_weight, "none") != 0) {
+        EH_TRY(eh_new(t->ctx, "class weights", s->classes, sizeof *s->class_weight, (void **)&s->class_weight));
+        EH_TRY(balanced ? balance(t->ctx, s) : read_weights(t));
+    }
+    if (!eh_samples_weighted(s)) return ENHOPE_OK;
+    EH_TRY(eh_samples_weight_errors(t->ctx, s, balanced));
+    if (s->valid_n)
         eh_log(t->ctx, ENHOPE_LOG_INFO, "the best epoch has the lowest %s",
-               balanced ? "balanced validation error, the mean of the error rates of the classes"
-                        : "weighted validation error: errors count with the weight of their class");
-cleanup:
-    eh_free(weight);
-    return status;
+               balanced          ? "balanced validation error, the mean of the error rates of the classes"
+               : s->class_weight ? "weighted validation error: errors count with the weight of their class"
+                                 : "weighted validation error: errors count with the weight of their sample");
+    return ENHOPE_OK;
 }
 
 /* Every class has the same share, divided equally among its exemplars. count (c), share (z):
@@ -79,7 +79,7 @@ static void fill_smoothing(enhope_trainer *t, int64_t *count, float *share)
     t->cp->op->write(t->cp, t->loss.smooth_share, share, t->parameters.z);
 }
 
-static enhope_status start_smoothing(enhope_trainer *t)
+enhope_status eh_setup_smoothing(enhope_trainer *t)
 {
     int64_t *count = NULL;
     float *share = NULL;
@@ -94,10 +94,4 @@ cleanup:
     eh_free(count);
     eh_free(share);
     return status;
-}
-
-enhope_status eh_setup_class_targets(enhope_trainer *t)
-{
-    EH_TRY(start_weights(t));
-    return start_smoothing(t);
 }

@@ -22,6 +22,11 @@ static enhope_status choose_store(enhope_trainer *t, eh_windows_settings *s)
         const int64_t stored = x->kind == ENHOPE_CSR && x->row_start ? x->row_start[x->n] : 0;
         if (!s->store && t->method->compared == EH_EXEMPLARS &&
             eh_store_bytes(x->kind, x->H, x->n, stored) > capacity) {
+            if (t->data->weight)
+                return eh_fail(
+                    t->ctx, ENHOPE_ERROR_ARGUMENT,
+                    "the data exceeds the memory of the device, and streamed data cannot have weights; train "
+                    "on the cpu, on fewer samples, or without weights");
             EH_TRY(eh_store_from_dataset(t->ctx, t->data, &s->own));
             s->store = s->own;
         }
@@ -34,14 +39,19 @@ static enhope_status choose_store(enhope_trainer *t, eh_windows_settings *s)
         t->method->info.name);
 }
 
-/* Warns about samples without labels and about a missing validation part. */
+/* Logs samples that are not used, and a missing validation part. */
 static void log_rows(const enhope_trainer *t, double valid)
 {
     const eh_samples *s = &t->samples;
     const int64_t all = t->data->x.n, labeled = s->n + s->valid_n;
-    if (labeled < all)
+    int64_t weightless = 0;
+    for (int64_t i = 0; t->data->weight && i < all; i++) weightless += t->data->weight[i] == 0;
+    if (weightless)
+        eh_log(t->ctx, ENHOPE_LOG_INFO, "%lld of %lld samples have weight 0 and are not used", (long long)weightless,
+               (long long)all);
+    if (labeled + weightless < all)
         eh_log(t->ctx, ENHOPE_LOG_WARNING, "%lld of %lld samples have no label and are not used",
-               (long long)(all - labeled), (long long)all);
+               (long long)(all - labeled - weightless), (long long)all);
     if (valid > 0 && !s->valid_n)
         eh_log(t->ctx, ENHOPE_LOG_WARNING,
                "no validation part: %lld samples are too few for a fraction of %g; the last epoch is kept",
@@ -119,6 +129,7 @@ static void limit_threads(const enhope_trainer *t, const eh_plan *plan)
 static enhope_status place_data(enhope_trainer *t)
 {
     EH_TRY(eh_embedder_place(&t->embedder, t->samples.x, t->samples.label, t->shift, t->mul));
+    t->embedder.table.weight = t->samples.weight;
     if (t->embedder.table.stream)
         return eh_fail(t->ctx, ENHOPE_ERROR_MEMORY,
                        "the data exceeds the memory of the device, and %s; train on the cpu, or on fewer samples",
@@ -220,6 +231,7 @@ static enhope_status prepare(enhope_trainer *t, eh_plan *plan)
         t->done = true;
         return eh_setup_neighbors(t);
     }
+    if (!t->method->solve) EH_TRY(eh_setup_weights(t));
     limit_threads(t, plan);
     EH_TRY(place_data(t));
     return allocate(t, plan);
@@ -234,7 +246,7 @@ static enhope_status initialize(enhope_trainer *t, const eh_plan *plan)
     if (!t->method->solve) EH_TRY(eh_setup_optimizer(t));
     EH_TRY(eh_setup_neighbors(t));
     if (t->method->own_scale && !t->from) EH_TRY(eh_setup_scale(t));
-    if (!t->method->solve) EH_TRY(eh_setup_class_targets(t));
+    if (!t->method->solve) EH_TRY(eh_setup_smoothing(t));
     return t->cp->op->sync(t->cp, t->ctx);
 }
 
@@ -258,6 +270,25 @@ static enhope_status accept_unlabeled(enhope_trainer *t)
     EH_TRY(eh_setup_unlabeled(t->ctx, t->data, &t->joined));
     t->data = &t->joined;
     t->unlabeled = true;
+    return ENHOPE_OK;
+}
+
+/* Weights of samples are for methods with exemplars: others compare samples with each other.
+ * Samples of weight 0 lose their label, so that no step of training uses them. */
+static enhope_status accept_weights(enhope_trainer *t)
+{
+    const float *weight = t->data->weight;
+    if (!weight) return ENHOPE_OK;
+    if (t->method->compared != EH_EXEMPLARS)
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT,
+                       "%s has no weights of samples; train without them, or use a method with exemplars: en-hope, "
+                       "deep-en-hope, linear-en-hope or snc",
+                       t->method->info.name);
+    if (!t->data->label) return ENHOPE_OK;
+    if (!t->joined.label) EH_TRY(eh_setup_own_labels(t->ctx, t->data, &t->joined));
+    t->data = &t->joined;
+    for (int64_t i = 0; i < t->joined.x.n; i++)
+        if (weight[i] == 0) t->joined.label[i] = -1;
     return ENHOPE_OK;
 }
 
@@ -287,6 +318,7 @@ static enhope_status begin(enhope_context *ctx, const enhope_model *from, const 
         EH_TRY(eh_setup_take_settings(t));
     }
     EH_TRY(accept_unlabeled(t));
+    EH_TRY(accept_weights(t));
     EH_TRY(eh_settings_check(ctx, &t->set));
     if (ctx->engine && strcmp(ctx->engine, eh_engine_float.name))
         return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "precision %s is for predictions; train with fp32, tf32 or bf16",

@@ -5,7 +5,7 @@
 
 enhope_status eh_samples_init(enhope_context *ctx, const enhope_dataset *data, eh_samples *out)
 {
-    *out = (eh_samples){.x = &data->x, .label = data->label, .classes = data->c};
+    *out = (eh_samples){.x = &data->x, .label = data->label, .weight = data->weight, .classes = data->c};
     EH_TRY(eh_new(ctx, "class counts", 2 * (int64_t)data->c, sizeof *out->class_n, (void **)&out->class_n));
     out->class_resident = out->class_n + data->c;
     return ENHOPE_OK;
@@ -84,20 +84,34 @@ cleanup:
     return status;
 }
 
-enhope_status eh_samples_weight_errors(enhope_context *ctx, eh_samples *s, const float *weight)
+/* What an error of a row counts. of_class (c): weights of the classes in the validation part; NULL:
+ * the weights of the classes in training are used. */
+static double count_of(const eh_samples *s, const double *of_class, int64_t row)
 {
-    double sum = 0;
+    if (!of_class) return eh_samples_weight(s, row);
+    return (s->weight ? (double)s->weight[row] : 1) / of_class[s->label[row]];
+}
+
+/* Counts are whole numbers, so that their sum is the same for any number of ranks. */
+enhope_status eh_samples_weight_errors(enhope_context *ctx, eh_samples *s, bool balanced)
+{
+    static const double TOTAL = (double)(INT64_C(1) << 52);
+    const int64_t *rows = s->rows + s->resident_n;
+    double *of_class = NULL, sum = 0;
+    enhope_status status = ENHOPE_OK;
     if (!s->valid_n) return ENHOPE_OK;
-    EH_TRY(eh_new(ctx, "class errors", s->classes, sizeof *s->class_errors, (void **)&s->class_errors));
-    EH_TRY(eh_new(ctx, "class weights", s->classes, sizeof *s->error_share, (void **)&s->error_share));
-    int64_t *count = s->class_errors;
-    for (int64_t i = 0; i < s->valid_n; i++) count[eh_samples_class(s, s->resident_n + i)]++;
-    for (int32_t k = 0; k < s->classes; k++) {
-        s->error_share[k] = !count[k] ? 0 : weight ? weight[k] : 1 / (double)count[k];
-        sum += s->error_share[k] * (double)count[k];
+    EH_CHECK(eh_new(ctx, "error weights", s->valid_n, sizeof *s->error_weight, (void **)&s->error_weight));
+    if (balanced) EH_CHECK(eh_new(ctx, "class weights", s->classes, sizeof *of_class, (void **)&of_class));
+    for (int64_t i = 0; i < s->valid_n && balanced; i++)
+        of_class[s->label[rows[i]]] += s->weight ? (double)s->weight[rows[i]] : 1;
+    for (int64_t i = 0; i < s->valid_n; i++) sum += count_of(s, of_class, rows[i]);
+    for (int64_t i = 0; i < s->valid_n; i++) {
+        s->error_weight[i] = (int64_t)(count_of(s, of_class, rows[i]) / sum * TOTAL);
+        s->error_total += s->error_weight[i];
     }
-    for (int32_t k = 0; k < s->classes; k++) s->error_share[k] /= sum;
-    return ENHOPE_OK;
+cleanup:
+    eh_free(of_class);
+    return status;
 }
 
 enhope_status eh_samples_place(enhope_context *ctx, eh_compute *cp, eh_samples *s)
@@ -113,7 +127,7 @@ void eh_samples_free(eh_compute *cp, eh_samples *s)
     if (s->placed_rows) cp->op->release(cp, s->placed_rows);
     eh_free(s->rows);
     eh_free(s->class_n);
-    eh_free(s->error_share);
-    eh_free(s->class_errors);
+    eh_free(s->class_weight);
+    eh_free(s->error_weight);
     *s = (eh_samples){0};
 }

@@ -17,8 +17,10 @@ typedef struct eh_samples {
     int32_t present;         /* classes that have samples */
     int64_t *class_n;        /* (c) training samples of each class ... */
     int64_t *class_resident; /* (c) ... and those of them that are resident */
-    double *error_share;     /* (c) share of one error of a class in the validation error; NULL: 1 / valid_n */
-    int64_t *class_errors;   /* (c) scratch of validation, with error_share */
+    const float *weight;     /* of the rows of x; NULL: 1 */
+    float *class_weight;     /* (c) NULL: 1 */
+    int64_t *error_weight;   /* (valid_n) what an error of each validation sample counts; NULL: 1 */
+    int64_t error_total;     /* the sum of error_weight */
 } eh_samples;
 
 typedef struct eh_samples_settings {
@@ -35,12 +37,23 @@ enhope_status eh_samples_create(enhope_context *ctx, const enhope_dataset *data,
 enhope_status eh_samples_init(enhope_context *ctx, const enhope_dataset *data, eh_samples *out);
 enhope_status eh_samples_check(enhope_context *ctx, const enhope_dataset *data, const int64_t *counts, bool one_class,
                                eh_samples *out);
-/* Weights errors of the validation part by the class: weight (c). NULL: all classes get the same
- * share. */
-enhope_status eh_samples_weight_errors(enhope_context *ctx, eh_samples *s, const float *weight);
+/* Sets error_weight: errors count with the weights of their samples. balanced: all classes get the
+ * same share instead of the weight of their class. */
+enhope_status eh_samples_weight_errors(enhope_context *ctx, eh_samples *s, bool balanced);
 /* Sends the row numbers to the backend. */
 enhope_status eh_samples_place(enhope_context *ctx, eh_compute *cp, eh_samples *s);
 void eh_samples_free(eh_compute *cp, eh_samples *s); /* s may be zeroed; cp NULL: the rows were not placed */
+
+/* Whether rows have different weights. */
+static inline bool eh_samples_weighted(const eh_samples *s)
+{
+    return s->weight || s->class_weight;
+}
+/* The weight of a labeled row of x. */
+static inline float eh_samples_weight(const eh_samples *s, int64_t row)
+{
+    return (s->weight ? s->weight[row] : 1) * (s->class_weight ? s->class_weight[s->label[row]] : 1);
+}
 
 /* The class of the training or validation sample at a position of `rows`. */
 static inline int32_t eh_samples_class(const eh_samples *s, int64_t position)

@@ -38,7 +38,7 @@ static enhope_status median_distance(enhope_trainer *t, const probe *p, double *
 static enhope_status loss_of(enhope_trainer *t, const probe *p, double *out)
 {
     eh_loss_value value;
-    eh_batch_loss_objective(&t->loss, p->n, p->label, p->loss);
+    eh_batch_loss_objective(&t->loss, &(eh_batch){.label = p->label, .n = p->n}, p->loss);
     t->cp->op->fetch(t->cp, &value, p->loss, sizeof value);
     EH_TRY(t->cp->op->sync(t->cp, t->ctx));
     *out = value.value;

@@ -45,8 +45,10 @@ const eh_optim_type *eh_setup_optim_type(const enhope_settings *s);
 /* scale.c: chooses the scale of inputs that are compared without a map. Exemplars are
  * initialized. */
 enhope_status eh_setup_scale(enhope_trainer *t);
-/* class_targets.c: sets class weights and label smoothing. Exemplars are initialized. */
-enhope_status eh_setup_class_targets(enhope_trainer *t);
+/* class_targets.c: sets the weights of classes and errors, when the rows are known; sets label
+ * smoothing, when exemplars are initialized. */
+enhope_status eh_setup_weights(enhope_trainer *t);
+enhope_status eh_setup_smoothing(enhope_trainer *t);
 /* targets.c: finds the target neighbors of all training rows. */
 enhope_status eh_setup_targets(enhope_trainer *t);
 /* check_ranks.c: fails unless all ranks have the same data and settings. */
@@ -60,6 +62,8 @@ enhope_status eh_setup_join(enhope_context *ctx, const enhope_model *model, cons
                             enhope_dataset *out);
 /* Data in memory without labels, as data of one class without a name (eh_model_classifies). */
 enhope_status eh_setup_unlabeled(enhope_context *ctx, const enhope_dataset *data, enhope_dataset *out);
+/* The same data with own labels. */
+enhope_status eh_setup_own_labels(enhope_context *ctx, const enhope_dataset *data, enhope_dataset *out);
 void eh_setup_join_free(enhope_dataset *joined);
 /* Copies the method and the settings of the map's shape from the model. */
 enhope_status eh_setup_take_settings(enhope_trainer *t);

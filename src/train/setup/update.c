@@ -108,6 +108,23 @@ cleanup:
     return status;
 }
 
+enhope_status eh_setup_own_labels(enhope_context *ctx, const enhope_dataset *data, enhope_dataset *out)
+{
+    enhope_dataset j = *data;
+    enhope_status status;
+    j.label = NULL;
+    j.class_name = NULL;
+    EH_CHECK(eh_new(ctx, "labels", data->x.n, sizeof *j.label, (void **)&j.label));
+    EH_CHECK(eh_new(ctx, "names", data->c, sizeof *j.class_name, (void **)&j.class_name));
+    memcpy(j.label, data->label, (size_t)data->x.n * sizeof *j.label);
+    memcpy(j.class_name, data->class_name, (size_t)data->c * sizeof *j.class_name);
+    *out = j;
+    return ENHOPE_OK;
+cleanup:
+    eh_free(j.label);
+    return status;
+}
+
 /* ---- settings and shape ---- */
 
 /* The last epoch of the history. A number outside a plausible range counts as 0, because a file

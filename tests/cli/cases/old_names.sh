@@ -1,6 +1,6 @@
 # Options of version 0.1 give an error that names the new option.
 data=synthetic:blobs,n=90,classes=3,inputs=4,seed=1
-for option in rate epochs dims z weight neighbours seed smooth balance freedom graph mix beta1; do
+for option in rate epochs dims z neighbours seed smooth balance freedom graph mix beta1; do
     enhope train --data $data --$option 1
 done
 enhope update m.safetensors --data $data --adversary=0.1
