@@ -1,5 +1,5 @@
 /* enhope view: view_build.c reads, predicts and selects the points, view_page.c writes the page,
- * and view_samples.c writes the samples. */
+ * view_samples.c the samples, and view_spread.c how the page spreads a collapsed map. */
 #ifndef ENHOPE_VIEW_H
 #define ENHOPE_VIEW_H
 
@@ -19,6 +19,7 @@ typedef struct view_part {
     enhope_prediction p; /* label, winner (n), proba (n, c), Y (n, h) */
     int32_t *truth;      /* (n) see cli_session_true_classes */
     int64_t labeled, errors;
+    double trained; /* share of the rows that trained the model, if it is clearly above that of other data, else 0 */
 } view_part;
 
 typedef struct view {
@@ -60,6 +61,7 @@ int64_t view_fields(const view *v);
 int64_t view_shrink(const enhope_dataset_info *info);
 /* Return 0, or an exit code after a message. */
 int view_put_samples(const view *v, FILE *out);
+int view_put_spread(const view *v, FILE *out);
 int view_put_page(const view *v, const cli_options *options, FILE *out);
 
 #endif
