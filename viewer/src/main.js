@@ -44,7 +44,7 @@ async function start() {
 
   const whenReady = (act) => (...what) => page.ready && act(page, ...what);
   page.map = createMap({
-    canvas: $('points'), overlay: $('overlay'), points, group, isError, covered: coveredHeights,
+    canvas: $('points'), overlay: $('overlay'), points, group, isError, covered: coveredHeights, obstacles,
     onHover: whenReady(hover),
     onPick: whenReady(pick),
     onSelect: whenReady(select),
@@ -142,6 +142,12 @@ function coveredHeights() {
   const narrow = $('map').clientWidth < 600;
   const hasText = narrow || !$('notes').hidden || !$('propose').hidden;
   return [narrow ? document.querySelector('.tools').offsetHeight + 16 : 0, hasText ? document.querySelector('.status').offsetHeight + 16 : 0];
+}
+
+// The boxes of the tools and the status texts, which cover the map.
+function obstacles() {
+  const { left, top } = $('map').getBoundingClientRect();
+  return [...document.querySelectorAll('.tools, .status p:not([hidden])')].map((e) => e.getBoundingClientRect()).map((b) => [b.left - left, b.top - top, b.right - left, b.bottom - top]);
 }
 
 if (window.matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.dataset.theme = 'dark';

@@ -53,24 +53,32 @@ export function frameAnchors(points) {
 const short = (name) => (name.length > 18 ? `${name.slice(0, 17)}…` : name);
 
 // Places the names without collisions, those of larger classes first: [{group, name, count, x, y, wide}]
-// with the left end of the text at its middle line. measure(text, bold) gives widths.
-export function placeLabels(anchors, camera, measure, high) {
-  const taken = [];
+// with the left end of the text at its middle line. measure(text, bold) gives widths; obstacles:
+// boxes [left, top, right, bottom] without names. A class has one name within APART pixels.
+const APART = 110;
+const WIDE = 24; // pixels; the name of a class of this size is on its middle, others are beside it
+
+export function placeLabels(anchors, camera, measure, high, obstacles = []) {
+  const taken = [...obstacles];
+  const named = [];
   const out = [];
   for (const { group, count: counted, u, v, size } of anchors) {
     const [x, y] = camera.at(u, v);
     if (x < 0 || y < 0 || x > camera.wide || y > camera.high) continue;
+    if (named.some(([k, a, b]) => k === group && Math.hypot(a - x, b - y) < APART)) continue;
     const name = short(names[group]);
     const number = counted ? count(counted) : '';
     const wide = measure(name, true) + (number ? measure(` ${number}`, false) : 0);
-    const away = Math.min(26, 8 + size * camera.scale) + high / 2;
+    const extent = size * camera.scale;
+    const away = Math.min(26, 8 + extent) + high / 2;
     const side = away - high / 2;
-    const choices = [[x - wide / 2, y - away], [x - wide / 2, y + away], [x + side, y], [x - side - wide, y], [x + side, y - away], [x - side - wide, y - away], [x + side, y + away], [x - side - wide, y + away]];
-    for (const [left, middle] of choices) {
+    const beside = [[x - wide / 2, y - away], [x - wide / 2, y + away], [x + side, y], [x - side - wide, y], [x + side, y - away], [x - side - wide, y - away], [x + side, y + away], [x - side - wide, y + away]];
+    for (const [left, middle] of extent > WIDE ? [[x - wide / 2, y], ...beside] : beside) {
       const box = [left - 3, middle - high / 2 - 1, left + wide + 3, middle + high / 2 + 1];
       if (box[0] < 2 || box[1] < 2 || box[2] > camera.wide - 2 || box[3] > camera.high - 2) continue;
       if (taken.some((t) => t[0] < box[2] && box[0] < t[2] && t[1] < box[3] && box[1] < t[3])) continue;
       taken.push(box);
+      named.push([group, x, y]);
       out.push({ group, name, count: number, x: left, y: middle, wide });
       break;
     }

@@ -14,7 +14,7 @@ import { THEMES, font, mixed, ring } from './theme.js';
 
 const DENSE = 300000; // more points in the view are drawn as a density
 const RINGED = 20000; // more errors have no rings above a density, which they would cover
-const TINT = 0.16; // of the regions
+const TINT = 0.14; // of the regions
 
 // An order of the points in which those of a class are not together, so that no class hides the
 // others.
@@ -29,7 +29,7 @@ function drawingOrder(n) {
   return order;
 }
 
-export function createMap({ canvas, overlay, points, group, isError, covered, onHover, onPick, onSelect, onExemplar, onMove }) {
+export function createMap({ canvas, overlay, points, group, isError, covered, obstacles, onHover, onPick, onSelect, onExemplar, onMove }) {
   const n = points.x.length;
   const places = createPlaces(points);
   const { u, v, exemplars } = places;
@@ -128,19 +128,19 @@ export function createMap({ canvas, overlay, points, group, isError, covered, on
   // ---- the upper canvas ----
 
   const nameSize = () => (anchors.length > 40 || side() < 320 ? 11.5 : 14);
-  function labels(measureOn) {
+  function labels(measureOn, isScreen) {
     const measure = (text, bold) => {
       measureOn.font = font(nameSize(), bold);
       return measureOn.measureText(text).width;
     };
-    return placeLabels(frame ? frameAnchors(frame) : anchors, camera, measure, nameSize() + 3);
+    return placeLabels(frame ? frameAnchors(frame) : anchors, camera, measure, nameSize() + 3, isScreen ? obstacles() : []);
   }
 
   const placeOf = (pick) => (pick.point >= 0 ? camera.at(u[pick.point], v[pick.point]) : camera.at(exemplars[pick.exemplar][0], exemplars[pick.exemplar][1]));
 
   function paintOver(g, isScreen) {
     if (frame) paintFrame(g, frame, camera, colors);
-    paintLabels(g, labels(g), theme, nameSize());
+    paintLabels(g, labels(g, isScreen), theme, nameSize());
     if (!frame) {
       if (highlighted >= 0) paintMark(g, placeOf({ exemplar: highlighted }), exemplarRadius() + 4, theme);
       if (pinned >= 0) paintMark(g, placeOf({ point: pinned }), diameter() / 2 + 5, theme);
@@ -379,7 +379,7 @@ export function createMap({ canvas, overlay, points, group, isError, covered, on
         if (state[i] && inView([x, y], 8)) list.push({ x, y, color: coloring.palette[coloring.color[i]], faded: state[i] === 2, small: small[i], ring: wrong[i] && state[i] === 1 ? colors[points.label[i]] : null });
       }
       const marks = show.exemplars ? exemplars.map(([a, b, k]) => [...camera.at(a, b), colors[k]]).filter((at) => inView(at, 10)) : [];
-      return { theme, wide: camera.wide, high: camera.high, dots: list, marks, labels: labels(g), diameter: diameter(), opacity: opacity(), radius: exemplarRadius(), nameSize: nameSize(), isFrame: Boolean(frame), hasRegions: hasRegions() };
+      return { theme, wide: camera.wide, high: camera.high, dots: list, marks, labels: labels(g, false), diameter: diameter(), opacity: opacity(), radius: exemplarRadius(), nameSize: nameSize(), isFrame: Boolean(frame), hasRegions: hasRegions() };
     },
   };
 }
