@@ -55,7 +55,8 @@ export function makeDisplay(page) {
   $('spread').addEventListener('input', (e) => page.display({ spread: Number(e.target.value) / 100 }));
   $('regions').addEventListener('change', (e) => page.display({ regions: e.target.checked }));
   $('marks').addEventListener('change', (e) => page.display({ marks: e.target.checked }));
-  $('propose-text').textContent = `${percent(collapsed, 1, 0)} of the points lie within 10 pixels of their exemplar.`;
+  $('propose-text').textContent = `${percent(collapsed, 1, 0)} of the points overlap.`;
+  $('propose').title = 'They lie within 10 pixels of their exemplar';
   $('propose-button').addEventListener('click', () => page.display({ spread: 1 }));
   show();
 }

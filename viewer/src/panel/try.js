@@ -332,9 +332,10 @@ export function createTry(host, tools) {
     return {};
   };
   if (!tools.model) return unavailable('The model is too large to include in the page.');
+  const isWords = about.kind === 'words';
+  if (isWords && !about.names) return unavailable('The data has no input names, so words cannot be typed.');
+  if (about.kind !== 'image' && !isWords && about.inputs > about.fields) return unavailable(`Samples with ${about.inputs} inputs are too long to edit by hand.`);
+  const made = about.kind === 'image' ? drawing(host, tools) : isWords ? typing(host, tools) : columns ? editingColumns(host, tools) : editing(host, tools);
   host.append(classChips());
-  if (about.kind === 'image') return drawing(host, tools);
-  if (about.kind === 'words') return about.names ? typing(host, tools) : unavailable('The data has no input names, so words cannot be typed.');
-  if (about.inputs > about.fields) return unavailable(`Samples with ${about.inputs} inputs are too long to edit by hand.`);
-  return columns ? editingColumns(host, tools) : editing(host, tools);
+  return made;
 }
