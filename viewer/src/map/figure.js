@@ -105,7 +105,7 @@ export function drawSvg(figure) {
   const { theme, wide, high, texts, marks, bars } = layout(figure);
   const scene = map.scene(new OffscreenCanvas(1, 1).getContext('2d'));
   const text = (x, y, size, bold, content, more = '') => `<text x="${num(x)}" y="${num(y + size * 0.35)}" font-size="${size}"${bold ? ' font-weight="650"' : ''}${more}>${escape(content)}</text>`;
-  const asPicture = scene.dots.length > CIRCLES || scene.isFrame;
+  const asPicture = scene.dots.length > CIRCLES || scene.asPicture;
   const inner = asPicture ? [image(map, (g, ratio) => map.paintOn(g, ratio))] : [
     scene.hasRegions ? image(map, (g, ratio) => map.paintUnder(g, ratio)) : '',
     ...scene.marks.map(([x, y, color]) => `<circle cx="${num(x)}" cy="${num(y)}" r="${scene.radius}" fill="none" stroke="${color}" stroke-width="1.5"/>`),

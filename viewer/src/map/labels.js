@@ -56,6 +56,7 @@ const short = (name) => (name.length > 18 ? `${name.slice(0, 17)}…` : name);
 // with the left end of the text at its middle line. measure(text, bold) gives widths; obstacles:
 // boxes [left, top, right, bottom] without names. A class has one name within APART pixels.
 const APART = 110;
+const COUNTED = 40; // more classes have names without numbers
 const WIDE = 24; // pixels; the name of a class of this size is on its middle, others are beside it
 
 export function placeLabels(anchors, camera, measure, high, obstacles = []) {
@@ -67,7 +68,7 @@ export function placeLabels(anchors, camera, measure, high, obstacles = []) {
     if (x < 0 || y < 0 || x > camera.wide || y > camera.high) continue;
     if (named.some(([k, a, b]) => k === group && Math.hypot(a - x, b - y) < APART)) continue;
     const name = short(names[group]);
-    const number = counted ? count(counted) : '';
+    const number = counted && anchors.length <= COUNTED ? count(counted) : '';
     const wide = measure(name, true) + (number ? measure(` ${number}`, false) : 0);
     const extent = size * camera.scale;
     const away = Math.min(26, 8 + extent) + high / 2;
