@@ -441,6 +441,7 @@ const tests = {
 
     // Draw a one by touch: the result is on the screen.
     await page.tap('#tab-try');
+    await page.waitForSelector('#pad');
     await page.evaluate(() => window.scrollTo(0, 0));
     const pad = await page.locator('#pad').boundingBox();
     await touch('touchStart', [pad.x + 0.52 * pad.width, pad.y + 0.15 * pad.height]);

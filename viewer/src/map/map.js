@@ -14,7 +14,7 @@ import { THEMES, font, mixed, ring } from './theme.js';
 
 const DENSE = 300000; // more points in the view are drawn as a density
 const RINGED = 20000; // more errors have no rings above a density, which they would cover
-const TINT = 0.14; // of the regions
+const TINT = 0.12; // of the regions
 
 // An order of the points in which those of a class are not together, so that no class hides the
 // others.

@@ -4,7 +4,8 @@ import { picture } from '../card.js';
 
 export const SIDE = 30; // pixels
 const POINTS = 260; // at most so many points in the view are drawn as pictures,
-const ZOOM = 6; // or from this zoom on those that do not overlap
+const MIN_SHARE = 0.6; // if so many of them do not overlap;
+const ZOOM = 6; // from this zoom on all that do not overlap
 const CACHED = 1500;
 const DRAWN = 600;
 
@@ -20,7 +21,8 @@ export function createPictures({ order, state, wrong, samples }) {
     forget: () => cache.clear(),
     // The points of the view to draw: [point, x, y], misclassified points first, none over another.
     choose(camera, u, v, inside) {
-      if (about.kind !== 'image' || !about.details || (inside > POINTS && camera.scale < ZOOM * camera.fitScale)) return [];
+      const near = camera.scale >= ZOOM * camera.fitScale;
+      if (about.kind !== 'image' || !about.details || (inside > POINTS && !near)) return [];
       const grid = new Map();
       const chosen = [];
       const cell = (x, y) => Math.floor(x / SIDE) + 4096 * Math.floor(y / SIDE);
@@ -41,7 +43,7 @@ export function createPictures({ order, state, wrong, samples }) {
           chosen.push([i, x, y]);
           grid.set(cell(x, y), chosen.at(-1));
         }
-      return chosen;
+      return near || chosen.length >= MIN_SHARE * inside ? chosen : [];
     },
     // colorOf(i): of the frame; ringOf(i): of the ring of a misclassified point.
     paint(g, chosen, colorOf, ringOf) {

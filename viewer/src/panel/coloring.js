@@ -10,7 +10,7 @@ const $ = (id) => document.getElementById(id);
 const LEVELS = 64;
 const MAX_COLUMNS = 400;
 const LISTED = 12;
-const GRAY = { light: '#9a9fa6', dark: '#6b727c' };
+const GRAY = { light: '#8b9098', dark: '#6b727c' };
 // From low to high; every color has a contrast of at least 3 to the background.
 const RAMP = {
   light: ['#a97f00', '#3f8f58', '#1f7f96', '#2b57a8', '#3a1a6b'],

@@ -47,6 +47,7 @@ export function makeDisplay(page) {
   page.display = (changes) => {
     const { spread } = page;
     Object.assign(page, changes);
+    if (!page.map.canSpread) page.spread = 0;
     show();
     if (page.spread !== spread) page.map.spread(page.spread);
     page.map.setShow({ regions: page.regions, exemplars: page.marks });
