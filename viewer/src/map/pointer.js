@@ -82,6 +82,8 @@ export function listen(canvas, actions) {
     cancelAnimationFrame(pending);
     if (!pointers.size) actions.leave();
   });
+  // Without gestures of the browser: it would ignore a tap soon after a fast movement.
+  canvas.addEventListener('touchstart', (e) => e.preventDefault(), { passive: false });
   canvas.addEventListener('wheel', (e) => {
     e.preventDefault();
     cancelAnimationFrame(pending);
