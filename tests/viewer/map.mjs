@@ -41,7 +41,7 @@ export function mapTests({ open, close, run, shoot, waitForCount, visibleCount, 
       for (const at of places) {
         card.hidden = true;
         send('pointermove', at);
-        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        await new Promise(requestAnimationFrame); // after the frame that the page has requested
         const over = card.hidden ? 'nothing' : card.dataset.shows;
         send('pointerdown', at);
         send('pointerup', at);
@@ -64,10 +64,10 @@ export function mapTests({ open, close, run, shoot, waitForCount, visibleCount, 
   return {
     async 'hover and click pick the same point, of images and of a table'() {
       writeWine(join(folder, 'wine.csv'));
-      run('train', '--data', 'wine.csv', '--label', 'region', '--n-epochs', '60', '--quiet', '--random-state', '1', '-o', 'wine.safetensors');
+      run('train', '--data', 'wine.csv', '--label', 'region', '--n-epochs', '20', '--quiet', '--random-state', '1', '-o', 'wine.safetensors');
       run('view', 'wine.safetensors', '--data', 'wine.csv', '--label', 'region', '-o', 'wine.html');
       for (const name of ['digits.html', 'wine.html']) {
-        const page = await open(name);
+        const page = await open(name, { viewport: { width: 870, height: 520 } });
         assert.equal(await agreement(page), 100, name);
         await close(page);
       }
@@ -267,8 +267,8 @@ export function mapTests({ open, close, run, shoot, waitForCount, visibleCount, 
     },
 
     async 'a legend of 100 classes is sorted, filtered and faded'() {
-      const blobs = 'synthetic:blobs,n=3000,classes=100,inputs=6,seed=4';
-      run('train', '--data', blobs, '--n-epochs', '4', '--quiet', '-o', 'hundred.safetensors');
+      const blobs = 'synthetic:blobs,n=1500,classes=100,inputs=6,seed=4';
+      run('train', '--data', blobs, '--n-epochs', '2', '--quiet', '-o', 'hundred.safetensors');
       run('view', 'hundred.safetensors', '--data', blobs, '-o', 'hundred.html');
       const page = await open('hundred.html', { viewport: { width: 1280, height: 800 } });
       const rates = await page.locator('#classes .rate').evaluateAll((all) => all.map((e) => parseFloat(e.textContent) || 0));
