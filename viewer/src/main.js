@@ -136,12 +136,12 @@ function showHeader() {
   $('notes').hidden = !notes.length;
 }
 
-// Heights in pixels that the tools cover at the top of the map and the status text at the bottom.
-// They are 0 on a wide map without notes.
+// Heights in pixels that the tools cover at the top of the map and the status text at the bottom. On
+// a wide map the tools are in a corner, which little more than the margin of the map keeps free.
 function coveredHeights() {
   const narrow = $('map').clientWidth < 600;
   const hasText = narrow || !$('notes').hidden || !$('propose').hidden;
-  return [narrow ? document.querySelector('.tools').offsetHeight + 16 : 0, hasText ? document.querySelector('.status').offsetHeight + 16 : 0];
+  return [narrow ? document.querySelector('.tools').offsetHeight + 16 : 24, hasText ? document.querySelector('.status').offsetHeight + 16 : 0];
 }
 
 // The boxes of the tools and the status texts, which cover the map.
