@@ -3,7 +3,7 @@
 //
 // usage: node build.mjs PAGE.c     (node_modules must be beside PAGE.c)
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,27 +17,13 @@ const common = { bundle: true, minify: true, write: false, charset: 'ascii', nod
 const bundle = async (name, more) =>
   (await esbuild.build({ ...common, ...more, entryPoints: [join(source, name)] })).outputFiles[0].text;
 
-// The bundled packages and their licenses.
-const root = JSON.parse(readFileSync(join(dirname(page), 'package-lock.json'), 'utf8')).packages;
-const licenses = Object.entries(root)
-  .filter(([path, about]) => path && !about.dev && !about.optional && !path.includes('esbuild'))
-  .map(([path, about]) => {
-    const file = readdirSync(join(dirname(page), path)).find((name) => /^licen[cs]e/i.test(name));
-    return `${path.replace('node_modules/', '')} ${about.version} (${about.license})\n\n${file ? readFileSync(join(dirname(page), path, file), 'utf8').trim() : ''}`;
-  })
-  .join('\n\n----\n\n')
-  .replaceAll('&', '&amp;')
-  .replaceAll('<', '&lt;');
-
 const script = (await bundle('main.js', { format: 'iife', target: 'es2021', legalComments: 'none' })).replaceAll('</script', '<\\/script');
 const style = await bundle('page.css', {});
-// Only this script may run, regardless of the data. 'unsafe-eval' is needed because the WebGL
-// library compiles functions from text.
+// Only this script may run, regardless of the data.
 const hash = createHash('sha256').update(script).digest('base64');
 const [head, tail] = readFileSync(join(source, 'page.html'), 'utf8')
   .replace('{{hash}}', () => hash)
   .replace('{{style}}', () => style)
-  .replace('{{licenses}}', () => licenses)
   .replace('{{script}}', () => script)
   .split('{{data}}');
 

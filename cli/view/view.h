@@ -1,6 +1,6 @@
 /* enhope view: view_read.c reads the data and records the training, view_build.c predicts and
- * selects the points, view_page.c writes the page, and view_samples.c writes the samples. The
- * Python module contains all but view_read.c. */
+ * selects the points, view_page.c writes the page, view_samples.c the samples, and view_spread.c how
+ * the page spreads a collapsed map. The Python module contains all but view_read.c. */
 #ifndef ENHOPE_VIEW_H
 #define ENHOPE_VIEW_H
 
@@ -20,6 +20,7 @@ typedef struct view_part {
     enhope_prediction p; /* label, winner (n), proba (n, c), Y (n, h) */
     int32_t *truth;      /* (n) see cli_session_true_classes */
     int64_t labeled, errors;
+    double trained; /* share of the rows that trained the model, if it is clearly above that of other data, else 0 */
 } view_part;
 
 typedef struct view {
@@ -67,5 +68,6 @@ int64_t view_fields(const view *v);
 int64_t view_shrink(const enhope_dataset_info *info);
 /* Return 0, or an exit code after a message. */
 int view_put_samples(const view *v, FILE *out);
+int view_put_spread(const view *v, FILE *out);
 
 #endif

@@ -46,9 +46,12 @@ static int predict_part(view_part *part, const cli_options *options)
     if (part->p.winner) part->p.proba = cli_alloc("probabilities", n, c, sizeof *part->p.proba);
     if (part->p.proba) part->p.Y = cli_alloc("the embedding", n, h, sizeof *part->p.Y);
     if (!part->p.Y) return CLI_FAILED;
-    const enhope_status status = enhope_model_predict(part->session.ctx, part->session.model, part->session.data,
-                                                      (int32_t)options->n_neighbors, &part->p);
+    enhope_overlap overlap = {0};
+    enhope_status status = enhope_model_predict(part->session.ctx, part->session.model, part->session.data,
+                                                (int32_t)options->n_neighbors, &part->p);
+    if (!status) status = enhope_model_overlap(part->session.ctx, part->session.model, part->session.data, &overlap);
     if (status) return cli_fail(part->session.ctx, status);
+    part->trained = overlap.trained ? overlap.share : 0;
     const int code = cli_session_true_classes(&part->session, &part->truth);
     for (int64_t i = 0; i < n && !code; i++) {
         part->labeled += part->truth[i] != -1;

@@ -215,9 +215,9 @@ static void put_parts(const view *v, FILE *out)
 {
     fputs("\"parts\":[", out);
     for (int k = 0; k < v->parts; k++)
-        fprintf(out, "%s{\"kind\":%d,\"name\":\"%s\",\"n\":%lld,\"labelled\":%lld,\"errors\":%lld}", k ? "," : "",
-                v->part[k].kind, part_names[v->part[k].kind], (long long)v->part[k].session.data_info.n,
-                (long long)v->part[k].labeled, (long long)v->part[k].errors);
+        fprintf(out, "%s{\"kind\":%d,\"name\":\"%s\",\"n\":%lld,\"labelled\":%lld,\"errors\":%lld,\"trained\":%g}",
+                k ? "," : "", v->part[k].kind, part_names[v->part[k].kind], (long long)v->part[k].session.data_info.n,
+                (long long)v->part[k].labeled, (long long)v->part[k].errors, v->part[k].trained);
     fprintf(out, "],\"total\":%lld,\"n\":%lld,\"details\":%lld,", (long long)v->total, (long long)v->n,
             (long long)v->details);
 }
@@ -283,6 +283,7 @@ int view_put(const view *v, const cli_options *options, FILE *out)
     size_t model_bytes = 0;
     fwrite(cli_page_head, 1, cli_page_head_size, out);
     int code = put_points(v, out);
+    if (!code) code = view_put_spread(v, out);
     if (!code) code = view_put_samples(v, out);
     if (!code) code = put_history(v, out);
     if (!code) code = put_model(v, out, &model_bytes);

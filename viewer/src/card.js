@@ -77,18 +77,18 @@ function fieldTexts({ fields }) {
   return columns.flatMap((column, j) => (column.inputs ? [[column.name, valueText(column, values[j])]] : []));
 }
 
-// The elements of a sample: {picture} belongs beside the facts, {below} under them.
-export function sampleParts(sample, side) {
+// The elements of a sample: {picture} belongs beside the facts, {below} under them, with at most
+// `limit` fields.
+export function sampleParts(sample, side, limit = 12) {
   if (!sample) return {};
   if (sample.pixels) return { picture: picture(Array.from(sample.pixels, (p) => p / 15), about.thumb, side) };
   if (sample.words) {
-    const words = [...sample.words].sort((a, b) => b[1] - a[1]).slice(0, 40);
+    const words = [...sample.words].sort((a, b) => b[1] - a[1]).slice(0, limit < 12 ? 12 : 40);
     if (!words.length) return { below: element('p', { class: 'note' }, 'The sample contains no known words.') };
     return {
       below: element('div', { class: 'words' }, ...words.map(([j, v]) => element('span', {}, v === 1 ? inputName(j) : `${inputName(j)} × ${short(v)}`))),
     };
   }
-  const limit = 12;
   const fields = fieldTexts(sample);
   const compact = fields.length > 4 && fields.every(([name, text]) => name.length <= 9 && text.length <= 9);
   const list = element('dl', { class: compact ? 'fields two' : 'fields' });

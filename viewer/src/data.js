@@ -6,6 +6,9 @@ import { layoutColumns } from './columns.js';
 const kinds = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
 
 export const about = JSON.parse(document.getElementById('about').textContent);
+export const c = about.classes.length;
+export const UNLABELED = c; // the class of points without a label
+export const names = [...about.classes, 'no label', 'unknown class'];
 // The columns of a table whose inputs are encoded; null: inputs are numbers as they are.
 export const columns = about.columns && layoutColumns(about.columns);
 
@@ -34,10 +37,11 @@ export async function block(id, kind) {
   return new type(bytes.buffer);
 }
 
+// rank and angle are those of the spread map (cli/view/view_spread.c); null: without exemplars.
 export async function readPoints() {
-  const names = ['x', 'y', 'row', 'part', 'truth', 'label', 'winner', 'proba'];
-  const all = await Promise.all(names.map((name) => block(name)));
-  return Object.fromEntries(names.map((name, i) => [name, all[i]]));
+  const blocks = ['x', 'y', 'row', 'part', 'truth', 'label', 'winner', 'proba', 'rank', 'angle'];
+  const all = await Promise.all(blocks.map((name) => block(name)));
+  return Object.fromEntries(blocks.map((name, i) => [name, all[i]]));
 }
 
 // A function from a point to its sample, which is {pixels} (0 to 15), {fields} or

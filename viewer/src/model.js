@@ -148,5 +148,5 @@ function makeModel(metadata, tensor) {
     return Float64Array.from({ length: H }, (_, i) => (mul[i] ? exemplars.numbers[j * H + i] / mul[i] : 0) + shift[i]);
   }
 
-  return { metadata, classes, inputs: H, exemplars: exemplars ? labels.length : 0, classify, embed, exemplar };
+  return { metadata, classes, inputs: H, exemplars: exemplars ? labels.length : 0, classify, embed, exemplar, rule: { gaussian, dof } };
 }

@@ -1,9 +1,10 @@
 // The tab "Try it": the user draws, edits or types a sample, and the model in the page embeds and
 // classifies it.
-import { about, columns, inputName } from './data.js';
-import { OTHER, dateText, daysOf, decodeRow, encodeRow, numberText } from './columns.js';
-import { announce, displayShape, element, mostlyBackground, picture, transposed } from './card.js';
-import { colorOf } from './palette.js';
+import { about, columns, inputName } from '../data.js';
+import { OTHER, dateText, daysOf, decodeRow, encodeRow, numberText } from '../columns.js';
+import { announce, displayShape, element, mostlyBackground, picture, transposed } from '../card.js';
+import { colorOf } from '../palette.js';
+import { classChips } from './legend.js';
 
 const [low, high] = about.range;
 
@@ -237,7 +238,7 @@ function editing(host, tools) {
     form.append(element('label', { class: 'field' }, element('span', {}, inputName(j)), input));
   }
   const classify = createResults(host, tools);
-  host.prepend(element('p', { class: 'note' }, 'Edit the fields, or select a point on the map to fill them in.'), form);
+  host.lastChild.before(element('p', { class: 'note' }, 'Edit the fields, or select a point on the map to fill them in.'), form);
   return {
     start: update,
     from(sample) {
@@ -285,7 +286,7 @@ function editingColumns(host, tools) {
   const write = () => controls.forEach((control, j) => control && control.write(values[j]));
   const form = element('div', {}, ...controls.map((control, j) => control && element('label', { class: 'field column' }, element('span', { title: columns[j].name }, columns[j].name), control.input)));
   const classify = createResults(host, tools);
-  host.prepend(element('p', { class: 'note' }, 'Edit the fields, or select a point on the map to fill them in.'), form);
+  host.lastChild.before(element('p', { class: 'note' }, 'Edit the fields, or select a point on the map to fill them in.'), form);
   write();
   return {
     start: update,
@@ -331,8 +332,10 @@ export function createTry(host, tools) {
     return {};
   };
   if (!tools.model) return unavailable('The model is too large to include in the page.');
-  if (about.kind === 'image') return drawing(host, tools);
-  if (about.kind === 'words') return about.names ? typing(host, tools) : unavailable('The data has no input names, so words cannot be typed.');
-  if (about.inputs > about.fields) return unavailable(`Samples with ${about.inputs} inputs are too long to edit by hand.`);
-  return columns ? editingColumns(host, tools) : editing(host, tools);
+  const isWords = about.kind === 'words';
+  if (isWords && !about.names) return unavailable('The data has no input names, so words cannot be typed.');
+  if (about.kind !== 'image' && !isWords && about.inputs > about.fields) return unavailable(`Samples with ${about.inputs} inputs are too long to edit by hand.`);
+  const made = about.kind === 'image' ? drawing(host, tools) : isWords ? typing(host, tools) : columns ? editingColumns(host, tools) : editing(host, tools);
+  host.append(classChips());
+  return made;
 }
