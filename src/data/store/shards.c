@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
@@ -122,7 +123,10 @@ enhope_status eh_shards_save(enhope_context *ctx, const eh_shards *s, const char
     char path[EH_PATH], *text = NULL, *columns = NULL;
     size_t length = 0;
     eh_atomic_file file;
+    struct stat old;
     EH_TRY(eh_shards_path(ctx, folder, name, path));
+    if (lstat(path, &old) == 0 && !S_ISREG(old.st_mode))
+        return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: is not a regular file; remove it or convert to another folder", path);
     if (s->encoding) EH_TRY(eh_encoding_print(ctx, s->encoding, &columns));
     FILE *out = open_memstream(&text, &length);
     if (!out) EH_CHECK(eh_fail_memory(ctx, "the list of shards", (size_t)s->shards, sizeof *s->shard));
@@ -145,6 +149,7 @@ static enhope_status read_text(enhope_context *ctx, const char *path, char **tex
 {
     enhope_status status = ENHOPE_OK;
     eh_stream s = {.name = NULL};
+    EH_TRY(eh_stream_check(ctx, path));
     EH_TRY(eh_stream_open(ctx, path, &s));
     if (s.left < 0 || s.left > MAX_JSON)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT,
@@ -276,7 +281,13 @@ static enhope_status parse_image(enhope_context *ctx, const char *path, const cJ
     return ENHOPE_OK;
 }
 
-static enhope_status parse_all(enhope_context *ctx, const char *path, const cJSON *all, eh_shards *s)
+/* Frees a list of names that has been read: a list of millions takes more memory than its names. */
+static void drop(cJSON *all, const char *key)
+{
+    cJSON_DeleteItemFromObjectCaseSensitive(all, key);
+}
+
+static enhope_status parse_all(enhope_context *ctx, const char *path, cJSON *all, eh_shards *s)
 {
     const cJSON *format = cJSON_GetObjectItemCaseSensitive(all, "format");
     const cJSON *kind = cJSON_GetObjectItemCaseSensitive(all, "kind");
@@ -299,8 +310,11 @@ static enhope_status parse_all(enhope_context *ctx, const char *path, const cJSO
     if (cJSON_IsString(source)) EH_TRY(eh_new_text(ctx, "a text", source->valuestring, &s->source));
     EH_TRY(parse_image(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "image"), s));
     EH_TRY(parse_labels(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "labels"), &s->labels));
+    drop(all, "labels");
     EH_TRY(parse_input_names(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "input_names"), s));
+    drop(all, "input_names");
     EH_TRY(parse_columns(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "columns"), s));
+    drop(all, "columns");
     return parse_shards(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "shards"), s);
 }
 
@@ -314,6 +328,8 @@ enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char
     EH_TRY(eh_shards_path(ctx, folder, name, path));
     EH_CHECK(read_text(ctx, path, &text, &length));
     status = eh_json_parse(ctx, ENHOPE_ERROR_FORMAT, "the list", text, length, MAX_VALUES, &all);
+    eh_free(text);
+    text = NULL;
     if (status) EH_CHECK(eh_fail_in(ctx, status, "%s: is damaged", path));
     if (!cJSON_IsObject(all)) EH_CHECK(fail_json(ctx, path, "it is not a JSON object"));
     EH_CHECK(parse_all(ctx, path, all, &s));
