@@ -171,13 +171,19 @@ static enhope_status fail_json(enhope_context *ctx, const char *path, const char
     return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is damaged: %s", path, what);
 }
 
-static enhope_status parse_labels(enhope_context *ctx, const char *path, const cJSON *list, eh_labels *labels)
+/* Frees the first item of a list and returns the next: a list of millions of names takes more
+ * memory than the names. */
+static cJSON *next_item(cJSON *list)
 {
-    const cJSON *item;
+    cJSON_Delete(cJSON_DetachItemViaPointer(list, list->child));
+    return list->child;
+}
+
+static enhope_status parse_labels(enhope_context *ctx, const char *path, cJSON *list, eh_labels *labels)
+{
     if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
     if (!cJSON_IsArray(list)) return fail_json(ctx, path, "'labels' is not a list");
-    cJSON_ArrayForEach(item, list)
-    {
+    for (const cJSON *item = list->child; item; item = next_item(list)) {
         int32_t id;
         const int32_t before = labels->c;
         if (!cJSON_IsString(item) || !*item->valuestring) return fail_json(ctx, path, "a label is not text");
@@ -187,16 +193,14 @@ static enhope_status parse_labels(enhope_context *ctx, const char *path, const c
     return ENHOPE_OK;
 }
 
-static enhope_status parse_input_names(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
+static enhope_status parse_input_names(enhope_context *ctx, const char *path, cJSON *list, eh_shards *s)
 {
-    const cJSON *item;
     int64_t j = 0;
     if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
     if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != s->H)
         return fail_json(ctx, path, "'input_names' is not a list with one name per input");
     EH_TRY(eh_new(ctx, "input names", s->H, sizeof *s->input_name, (void **)&s->input_name));
-    cJSON_ArrayForEach(item, list)
-    {
+    for (const cJSON *item = list->child; item; item = next_item(list)) {
         if (!cJSON_IsString(item)) return fail_json(ctx, path, "the name of an input is not text");
         EH_TRY(eh_new_text(ctx, "an input's name", item->valuestring, &s->input_name[j++]));
     }
@@ -281,12 +285,6 @@ static enhope_status parse_image(enhope_context *ctx, const char *path, const cJ
     return ENHOPE_OK;
 }
 
-/* Frees a list of names that has been read: a list of millions takes more memory than its names. */
-static void drop(cJSON *all, const char *key)
-{
-    cJSON_DeleteItemFromObjectCaseSensitive(all, key);
-}
-
 static enhope_status parse_all(enhope_context *ctx, const char *path, cJSON *all, eh_shards *s)
 {
     const cJSON *format = cJSON_GetObjectItemCaseSensitive(all, "format");
@@ -310,11 +308,8 @@ static enhope_status parse_all(enhope_context *ctx, const char *path, cJSON *all
     if (cJSON_IsString(source)) EH_TRY(eh_new_text(ctx, "a text", source->valuestring, &s->source));
     EH_TRY(parse_image(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "image"), s));
     EH_TRY(parse_labels(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "labels"), &s->labels));
-    drop(all, "labels");
     EH_TRY(parse_input_names(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "input_names"), s));
-    drop(all, "input_names");
     EH_TRY(parse_columns(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "columns"), s));
-    drop(all, "columns");
     return parse_shards(ctx, path, cJSON_GetObjectItemCaseSensitive(all, "shards"), s);
 }
 
