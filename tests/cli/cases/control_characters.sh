@@ -18,3 +18,9 @@ enhope "da${esc}[1mta"
 # A file keeps the bytes of a label.
 enhope predict m.safetensors --data hostile.csv -o labels.csv
 grep -c "red${esc}]0;title$bell\|gre${csi}31men" labels.csv
+# A terminal does not receive them.
+python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' enhope predict m.safetensors --data hostile.csv | tr -d '\r' | grep 'red' | head -1 |
+    cut -d, -f2
+# The method of a model is text as well.
+LC_ALL=C sed 's/"method": *"en-hope"/"method":"\\u001bc"/' m.safetensors > method.safetensors
+cmp m.safetensors method.safetensors > /dev/null || enhope info method.safetensors | head -1
