@@ -288,7 +288,7 @@ static void reading_continues_after_a_signal(void **state)
     if (child == 0) {
         for (int i = 0; i < 4; i++) {
             nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-            if (write(ends[1], "abcdefgh" + 2 * i, 2) != 2) _exit(1);
+            if (write(ends[1], &"abcdefgh"[2 * i], 2) != 2) _exit(1);
         }
         _exit(0);
     }
