@@ -33,10 +33,10 @@ static int summarize(const conversion *c, const char *folder)
 {
     if (c->progress.quiet) return 0;
     if (c->last.rows == 0) {
-        fprintf(stderr, "%s: already complete\n", folder);
+        cli_print(stderr, "%s: already complete\n", folder);
         return 0;
     }
-    fprintf(stderr, "%s: %lld rows, %.1f s\n", folder, (long long)c->last.rows, c->last.seconds);
+    cli_print(stderr, "%s: %lld rows, %.1f s\n", folder, (long long)c->last.rows, c->last.seconds);
     return 0;
 }
 

@@ -113,7 +113,7 @@ static void put_columns(const cli_session *session)
         else
             printf("%7s  ", "-");
         put_cell(values, VALUES);
-        puts(use);
+        cli_print(stdout, "%s\n", use);
     }
     if (listed < columns) printf("  ... and %lld more, all numbers\n", (long long)(columns - listed));
 }
@@ -192,7 +192,8 @@ static void put_report(const cli_session *session, const char *spec, const int64
     char bytes[32];
     put_columns(session);
     cli_bytes_text((double)info->bytes, bytes, sizeof bytes);
-    printf("data      %s\nsamples   %lld\ninputs    %lld", spec, (long long)info->n, (long long)info->inputs);
+    cli_print(stdout, "data      %s\nsamples   %lld\ninputs    %lld", spec, (long long)info->n,
+              (long long)info->inputs);
     if (info->image_rows > 0)
         printf(" (images of %lld x %lld)", (long long)info->image_rows, (long long)info->image_columns);
     printf("\nvalues    %s", kind_text(info->kind));
@@ -274,7 +275,7 @@ static int check_folder(const cli_session *session, const char *folder)
     cli_progress_close(&c.progress);
     if (status == ENHOPE_STOPPED) return 128 + cli_caught_signal();
     if (status) return cli_fail(session->ctx, status);
-    printf("%s: %lld file%s, all checksums match\n", folder, (long long)files, files == 1 ? "" : "s");
+    cli_print(stdout, "%s: %lld file%s, all checksums match\n", folder, (long long)files, files == 1 ? "" : "s");
     return 0;
 }
 

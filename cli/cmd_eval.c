@@ -10,7 +10,8 @@ enum {
     MATRIX_CLASSES = 20, /* with more classes, the most frequent confusions are listed */
     LISTED_CONFUSIONS = 20,
     TABLE_CLASSES = 40, /* with more classes, those of lowest F1 are listed */
-    LISTED_CLASSES = 20
+    LISTED_CLASSES = 20,
+    COUNTED_CLASSES = 2000 /* with more classes there is no confusion matrix: it would take 32 MB or more, twice */
 };
 
 static void put_json_metrics(const enhope_evaluation *e)
@@ -40,6 +41,12 @@ static void put_json_overlap(const enhope_overlap *o)
              (long long)o->sampled, (long long)o->found, 100 * o->share, 100 * o->expected, o->trained);
 }
 
+/* The recall is the fraction of samples without errors. */
+static int64_t errors_of(const enhope_class_metrics *row)
+{
+    return row->n - llround(row->recall * (double)row->n);
+}
+
 static void put_json_classes(const cli_session *session, const enhope_evaluation *e)
 {
     const int32_t c = session->model_info.classes;
@@ -51,13 +58,17 @@ static void put_json_classes(const cli_session *session, const enhope_evaluation
     fputs("],\n  \"per_class\": [", stdout);
     for (int32_t k = 0; k < c; k++) {
         const enhope_class_metrics *at = &e->metrics->row[k];
-        const int64_t errors = at->n - e->confusion[(int64_t)k * c + k];
+        const int64_t errors = errors_of(at);
         fputs(k ? "," : "", stdout);
         cli_json(stdout,
                  "\n    {\"class\": %s, \"n\": %lld, \"errors\": %lld, \"error_percent\": %g, \"precision\": %g, "
                  "\"recall\": %g, \"f1\": %g, \"roc_auc\": %g}",
                  enhope_model_class_name(session->model, k), (long long)at->n, (long long)errors,
                  cli_percent(errors, at->n), at->precision, at->recall, at->f1, at->auc);
+    }
+    if (!e->confusion) {
+        fputs("\n  ],\n  \"confusion\": null", stdout);
+        return;
     }
     fputs("\n  ],\n  \"confusion\": [", stdout);
     for (int32_t k = 0; k < c; k++) {
@@ -128,6 +139,11 @@ static void put_frequent_confusions(const cli_session *session, const enhope_eva
 {
     const int32_t c = session->model_info.classes;
     const int names = name_width(session, 4);
+    if (!e->confusion) {
+        printf("\nconfusions of more than %d classes are not counted; compare the labels of enhope predict\n",
+               COUNTED_CLASSES);
+        return;
+    }
     printf("\nmost frequent confusions\n");
     cli_put_text(stdout, "true", -names);
     fputs("  ", stdout);
@@ -182,9 +198,8 @@ static void put_fraction(double value)
 
 static void put_class(const cli_session *session, const enhope_evaluation *e, int32_t k, int names)
 {
-    const int32_t c = session->model_info.classes;
     const enhope_class_metrics *at = &e->metrics->row[k];
-    const int64_t errors = at->n - e->confusion[(int64_t)k * c + k];
+    const int64_t errors = errors_of(at);
     cli_put_text(stdout, enhope_model_class_name(session->model, k), -names);
     printf(" %8lld  %8lld  %8.2f   ", (long long)at->n, (long long)errors, cli_percent(errors, at->n));
     put_fraction(at->precision);
@@ -291,9 +306,9 @@ static int plan_rejection(const cli_options *options, enhope_coverage *row, enho
 static int prepare(const cli_session *session, const cli_options *options, enhope_evaluation *e, float **cost)
 {
     const int32_t c = session->model_info.classes;
-    e->confusion = cli_alloc("confusions", c, c, sizeof *e->confusion);
+    if (c <= COUNTED_CLASSES) e->confusion = cli_alloc("confusions", c, c, sizeof *e->confusion);
     e->metrics->row = cli_alloc("metrics", c, 1, sizeof *e->metrics->row);
-    if (!e->confusion || !e->metrics->row) return CLI_FAILED;
+    if ((c <= COUNTED_CLASSES && !e->confusion) || !e->metrics->row) return CLI_FAILED;
     const int code = cli_costs_parse(session, options, cost);
     e->metrics->cost = *cost;
     return code;

@@ -185,7 +185,7 @@ static void put_data(const enhope_model *model)
         printf(", %s ", texts[i].name);
         cli_put_text(stdout, texts[i].text, 0);
     }
-    if (data.label && data.label_found && *data.label_found) printf(" (%s)", data.label_found);
+    if (data.label && data.label_found && *data.label_found) cli_print(stdout, " (%s)", data.label_found);
     if (data.limit) printf(", limit %lld", (long long)data.limit);
     putchar('\n');
 }
@@ -195,7 +195,7 @@ static void put_report(const cli_session *session, const int64_t *count)
     const enhope_model_info *info = &session->model_info;
     const char *reference = info->references_are_exemplars ? "exemplar" : "point";
     const char *scale = enhope_model_setting(session->model, "scaling");
-    printf("method     %s\nmap        %s: %lld inputs, ", info->method, info->map, (long long)info->inputs);
+    cli_print(stdout, "method     %s\nmap        %s: %lld inputs, ", info->method, info->map, (long long)info->inputs);
     if (info->factors > 0) printf("%lld factors, ", (long long)info->factors);
     if (info->hidden > 0) printf("%lld hidden, ", (long long)info->hidden);
     printf("%lld outputs", (long long)info->outputs);
@@ -207,7 +207,7 @@ static void put_report(const cli_session *session, const int64_t *count)
         printf("%d neighbor%s vote\n", (int)info->neighbours, info->neighbours == 1 ? "" : "s");
     else
         printf("the most probable class\n");
-    if (scale) printf("scaling    %s\n", scale);
+    if (scale) cli_print(stdout, "scaling    %s\n", scale);
 
     int64_t rows = 0;
     const enhope_history *history = enhope_model_history(session->model, &rows);
@@ -236,7 +236,7 @@ static void put_report(const cli_session *session, const int64_t *count)
     puts("settings");
     for (int i = 0; i < enhope_setting_count(); i++) {
         const char *name = enhope_setting_get(i)->name, *value = enhope_model_setting(session->model, name);
-        if (value) printf("  %-19s %s\n", name, value);
+        if (value) cli_print(stdout, "  %-19s %s\n", name, value);
     }
 }
 

@@ -83,8 +83,8 @@ int cmd_plot(const cli_options *options)
         code = cli_error("%s maps to 1 dimension, a figure needs 2: train with two or more dimensions",
                          options->positional[0]);
     if (!code && session.model_info.outputs > 2)
-        fprintf(stderr, "enhope: %s maps to %lld dimensions; the first two are drawn\n", options->positional[0],
-                (long long)session.model_info.outputs);
+        cli_print(stderr, "enhope: %s maps to %lld dimensions; the first two are drawn\n", options->positional[0],
+                  (long long)session.model_info.outputs);
     if (!code) code = cli_session_data(&session, options, options->data, "test");
     if (!code) code = cli_session_in_memory(&session, options);
     if (!code) code = cli_output_differs(output_path(options), options->data);

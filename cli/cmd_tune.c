@@ -49,12 +49,12 @@ static void print_run(const tuning *t, int trial, int round)
     const tune_run *run = run_of(t, trial, round);
     clear_line(t);
     if (run->failed) {
-        fprintf(stderr, "trial %d failed: %s\n", trial, run->reason);
+        cli_print(stderr, "trial %d failed: %s\n", trial, run->reason);
         return;
     }
-    fprintf(stderr, "trial %d: %.2f %%, log loss %.4f; %lld rows, %lld epochs, %.1f s%s; %s\n", trial, run->error,
-            run->loss, (long long)run->rows, (long long)run->epochs, run->seconds,
-            run->cut ? " (shortened by the time limit)" : "", t->trial[trial].settings);
+    cli_print(stderr, "trial %d: %.2f %%, log loss %.4f; %lld rows, %lld epochs, %.1f s%s; %s\n", trial, run->error,
+              run->loss, (long long)run->rows, (long long)run->epochs, run->seconds,
+              run->cut ? " (shortened by the time limit)" : "", t->trial[trial].settings);
 }
 
 /* Removes models that another model beats in error, size and speed. */

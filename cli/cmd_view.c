@@ -23,8 +23,8 @@ int cmd_view(const cli_options *options)
         code = cli_error("%s maps to 1 dimension, the page needs 2: train with two or more dimensions",
                          options->positional[0]);
     if (!code && session.model_info.outputs > 2)
-        fprintf(stderr, "enhope: %s maps to %lld dimensions; the first two are drawn\n", options->positional[0],
-                (long long)session.model_info.outputs);
+        cli_print(stderr, "enhope: %s maps to %lld dimensions; the first two are drawn\n", options->positional[0],
+                  (long long)session.model_info.outputs);
     if (!code) code = view_read(&v, &session, options);
     if (!code && *cli_page_missing) code = cli_error("view: %s", cli_page_missing);
     if (!code) code = cli_output_differs(path, options->data);

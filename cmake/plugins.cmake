@@ -39,14 +39,6 @@ if(ENHOPE_MPI AND MPI_C_FOUND)
   target_link_libraries(enhope_mpi PRIVATE enhope_flags MPI::MPI_C m)
 endif()
 
-# MATLAB files.
-if(matio_FOUND)
-  add_plugin(mat src/data/mat/mat.c)
-  target_link_libraries(enhope_mat PRIVATE enhope_flags PkgConfig::matio)
-else()
-  message(STATUS "libmatio (libmatio-dev) was not found: MATLAB files cannot be read")
-endif()
-
 # PNG and JPEG images.
 if(image_FOUND)
   add_plugin(image src/data/image/image.c)

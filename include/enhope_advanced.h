@@ -29,7 +29,7 @@ ENHOPE_API enhope_status enhope_context_set_precision(enhope_context *ctx, const
 
 /* Limit, in bytes, of the data that is read into memory: 1000 or more; 0, the default: half of the
  * machine's memory. Larger data is streamed from its files if their format allows it (shards, plain
- * IDX and NPY). */
+ * IDX and NPY). Packed and column-major arrays above a limit that is set are refused. */
 ENHOPE_API enhope_status enhope_context_set_memory(enhope_context *ctx, int64_t bytes);
 
 /* Memory functions of the process. Call before anything is created. NULL, NULL: malloc and free,

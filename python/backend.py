@@ -64,8 +64,8 @@ def _check():
         missing.append(f"Python.h for {sys.executable}")
     if missing:
         sys.exit(f"enhope cannot be built: {', '.join(missing)} not found. On Debian, run: apt install gcc cmake pkg-config "
-                 "python3-dev libopenblas-openmp-dev libcjson-dev zlib1g-dev, libmatio-dev for MATLAB files, and libpng-dev and "
-                 "libjpeg62-turbo-dev for images (or run make setup)")
+                 "python3-dev libopenblas-openmp-dev libcjson-dev zlib1g-dev, and libpng-dev and libjpeg62-turbo-dev for "
+                 "images (or run make setup)")
 
 
 def _build(folder):
@@ -75,7 +75,7 @@ def _build(folder):
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DENHOPE_TESTS=OFF", "-DENHOPE_BENCH=OFF", f"-DENHOPE_PYTHON={sys.executable}"]
     run("cmake", "-S", ROOT, "-B", folder, *options, *shlex.split(os.environ.get("ENHOPE_CMAKE_ARGS", "")))
     known = subprocess.run(["cmake", "--build", folder, "--target", "help"], capture_output=True, text=True).stdout
-    plugins = [name for name in ("enhope_cuda", "enhope_mat", "enhope_image") if re.search(rf"\b{name}\b", known)]
+    plugins = [name for name in ("enhope_cuda", "enhope_image") if re.search(rf"\b{name}\b", known)]
     for target in ["enhope_python"] + plugins:
         run("cmake", "--build", folder, "--target", target, "--parallel", str(os.cpu_count() or 1))
     return [os.path.join(folder, "python", "enhope", "_enhope.abi3.so")] + [

@@ -42,7 +42,6 @@ STANDARD = {
 # Plug-ins: the only files that may include the headers of these libraries.
 PLUGINS = {
     os.path.join("src", "comm", "mpi", "mpi.c"): ("mpi.h", "mpi-ext.h"),
-    os.path.join("src", "data", "mat", "mat.c"): ("matio.h",),
     os.path.join("src", "data", "image", "image.c"): ("png.h", "jpeglib.h", "jerror.h"),
     os.path.join("cli", "plot", "canvas_cairo.c"): ("cairo.h", "cairo-pdf.h", "cairo-svg.h"),
     os.path.join("cli", "serve", "http_microhttpd.c"): ("microhttpd.h",),
@@ -136,7 +135,6 @@ PLANTED = [
     ("src/exemplar/planted.c", '#include "classify/classify.h"'),
     ("src/model/planted.c", '#include "method/method.h"'),
     ("src/comm/planted.c", "#include <mpi.h>"),
-    ("src/data/read/planted2.c", "#include <matio.h>"),
     ("src/data/read/planted3.c", "#include <png.h>"),
     ("cli/plot/planted.c", "#include <cairo.h>"),
     ("cli/serve/planted.c", "#include <microhttpd.h>"),

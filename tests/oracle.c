@@ -4,8 +4,9 @@
  * usage: oracle WHAT FILE... [NAME=VALUE...]
  *
  * A file has comma-separated numbers without a header. In the first file, a row is a sample and
- * its last column the class, counted from 0. NAME=VALUE is a setting, or device=NAME. By default
- * inputs are not scaled and there is no validation set. WHAT is a row of the table below. */
+ * its last column the class, counted from 0. NAME=VALUE is a setting, device=NAME, or path=FILE, a
+ * file of any format. By default inputs are not scaled and there is no validation set. WHAT is a
+ * row of the table below. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,8 @@ typedef struct question {
     enhope_context *ctx;
     enhope_settings *settings;
     numbers file[FILES];
-    samples train; /* of the first file */
+    samples train;    /* of the first file */
+    const char *path; /* path=FILE: of any format */
 } question;
 
 static void die(const char *what, const char *why)
@@ -194,15 +196,36 @@ static void print_affinities(question *q)
     eh_compute_close(c);
 }
 
+/* The samples of the file at `path`, each with the name of its class, which must be a number. */
+static void print_samples(question *q)
+{
+    enhope_dataset *data = NULL;
+    enhope_dataset_info info;
+    if (!q->path) die("samples", "expected path=FILE");
+    check(q->ctx, enhope_dataset_read(q->ctx, &(enhope_source){.path = q->path}, &data));
+    enhope_dataset_get_info(data, &info);
+    const int32_t *label = enhope_dataset_labels(data);
+    float *row = allocate(info.inputs, sizeof *row);
+    double *all = allocate(info.inputs + 1, sizeof *all);
+    for (int64_t i = 0; i < info.n; i++) {
+        check(q->ctx, enhope_dataset_row(q->ctx, data, i, row));
+        for (int64_t j = 0; j < info.inputs; j++) all[j] = (double)row[j];
+        all[info.inputs] = label ? strtod(enhope_dataset_class_name(data, label[i]), NULL) : 0;
+        print_rows(1, info.inputs + 1, all);
+    }
+    free(row);
+    free(all);
+    enhope_dataset_free(data);
+}
+
 static const struct {
     const char *name;
     int files;
     void (*print)(question *q);
 } whats[] = {
-    {"map", 1, print_map},
-    {"loss", 2, print_loss},
-    {"classes", 2, print_classes},
-    {"affinities", 1, print_affinities},
+    {"map", 1, print_map},         {"loss", 2, print_loss},
+    {"classes", 2, print_classes}, {"affinities", 1, print_affinities},
+    {"samples", 0, print_samples},
 };
 enum { WHATS = sizeof whats / sizeof *whats };
 
@@ -212,6 +235,10 @@ static void take(question *q, char *pair)
 {
     char *value = strchr(pair, '=');
     *value++ = 0;
+    if (!strcmp(pair, "path")) {
+        q->path = value;
+        return;
+    }
     check(q->ctx, !strcmp(pair, "device") ? enhope_context_set_device(q->ctx, value)
                                           : enhope_settings_set(q->ctx, q->settings, pair, value));
 }
@@ -241,7 +268,7 @@ int main(int count, char **word)
     if (files < whats[what].files) die(word[1], "expected more files");
     set_where_it_applies(&q, "target_weight", "sample");
     set_where_it_applies(&q, "validation_fraction", "0");
-    q.train = make_samples(q.ctx, &q.file[0]);
+    if (files > 0) q.train = make_samples(q.ctx, &q.file[0]);
     whats[what].print(&q);
     for (int i = 0; i < FILES; i++) free(q.file[i].at);
     free_samples(&q.train);

@@ -15,7 +15,9 @@ import tempfile
 
 try:
     import numpy as np
+    import scipy.io
     import scipy.linalg
+    import scipy.sparse
     import scipy.spatial.distance
     import sklearn.decomposition
     import sklearn.discriminant_analysis
@@ -225,7 +227,28 @@ def affinities(oracle):
             yield f"affinities at perplexity {perplexity}, scikit-learn's t-SNE, {device}", apart(rows, P), 1e-4
 
 
-COMPARISONS = [nca, mcml, pca, lpp_nearest, lpp_class, lpp_is_lda, knn, affinities]
+def matlab(oracle):
+    """Files of scipy.io.savemat, which chooses the stored types; loadmat reads them again."""
+    draw = np.random.RandomState(13)
+    x = draw.randint(0, 200, (23, 7))
+    label = draw.randint(1, 4, 23)
+    path = os.path.join(oracle.folder, "a.mat")
+    for kind in ("f8", "f4", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "?"):
+        for packed in (False, True):
+            for make in (np.asarray, scipy.sparse.csc_matrix):
+                if make is not np.asarray and kind not in ("f8", "?"):
+                    continue
+                scipy.io.savemat(path, {"X": make((x % 127 - (kind[0] in "fi") * 50).astype(kind)), "text": "none",
+                                        "y": label.astype(draw.choice(["f8", "u1", "i4"])), "s": {"field": x}},
+                                 do_compression=packed)
+                saved = scipy.io.loadmat(path)
+                values = saved["X"] if make is np.asarray else saved["X"].toarray()
+                rows = np.array(oracle("samples", [], path=path))
+                name = f"scipy's MATLAB file of {kind}, {'packed' if packed else 'plain'}, {make.__name__}"
+                yield name, np.abs(rows - np.column_stack([values, label])).max(), 0
+
+
+COMPARISONS = [nca, mcml, pca, lpp_nearest, lpp_class, lpp_is_lda, knn, affinities, matlab]
 
 
 def main():

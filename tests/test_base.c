@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -214,9 +218,116 @@ static void commit_replaces_the_file(void **state)
     assert_non_null(strstr(enhope_error(ctx), "/file: cannot write: No such file or directory"));
 }
 
+static void control_characters_are_removed_from_messages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *clean;
+    } cases[] = {{"a\033[31mb\r\177", "a?[31mb??"},
+                 {"line\n\tline", "line\n\tline"},
+                 {"\302\233 \302\240 \303\251", "? \302\240 \303\251"},
+                 {"\233 \377", "? \377"},
+                 {"\342\200\256x\342\201\246", "?x?"},
+                 {"cut \342\200", "cut \342?"},
+                 {"", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[64];
+        strcpy(text, cases[i].text);
+        eh_utf8_clean(text);
+        assert_string_equal(text, cases[i].clean);
+        (void)eh_fail(ctx, ENHOPE_ERROR_DATA, "%s", cases[i].text);
+        assert_string_equal(enhope_error(ctx), cases[i].clean);
+    }
+    (void)eh_fail(ctx, ENHOPE_ERROR_DATA, "inner");
+    (void)eh_fail_in(ctx, ENHOPE_ERROR_DATA, "file\033c");
+    assert_string_equal(enhope_error(ctx), "file?c: inner");
+}
+
+static char logged[64];
+
+static void keep_line(enhope_log_level level, const char *line, void *user)
+{
+    (void)level;
+    (void)user;
+    snprintf(logged, sizeof logged, "%s", line);
+}
+
+static void control_characters_are_removed_from_log_lines(void **state)
+{
+    (void)state;
+    enhope_context_set_log(ctx, keep_line, NULL);
+    eh_log(ctx, ENHOPE_LOG_INFO, "%s", "name\033]0;title\007");
+    enhope_context_set_log(ctx, NULL, NULL);
+    assert_string_equal(logged, "name?]0;title?");
+}
+
+/* ---- interrupted calls ---- */
+
+static void do_nothing(int signal)
+{
+    (void)signal;
+}
+
+/* Begins or ends (0) signals every millisecond, which interrupt calls. */
+static void interrupt(int microseconds)
+{
+    const struct sigaction action = {.sa_handler = do_nothing};
+    const struct itimerval every = {.it_interval = {.tv_usec = microseconds}, .it_value = {.tv_usec = microseconds}};
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &every, NULL), 0);
+}
+
+static void reading_continues_after_a_signal(void **state)
+{
+    (void)state;
+    int ends[2];
+    char text[9] = "";
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        for (int i = 0; i < 4; i++) {
+            nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+            if (write(ends[1], &"abcdefgh"[2 * i], 2) != 2) _exit(1);
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    FILE *file = fdopen(ends[0], "rb");
+    assert_non_null(file);
+    interrupt(1000);
+    const size_t got = eh_fread(text, sizeof text, file);
+    interrupt(0);
+    assert_int_equal(got, 8);
+    assert_string_equal(text, "abcdefgh");
+    fclose(file);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void read_only_files_are_not_replaced(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/enhope-base-XXXXXX", expected[128];
+    eh_atomic_file file;
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(fchmod(fd, 0444), 0);
+    close(fd);
+    snprintf(expected, sizeof expected, "%s: is read-only; write to another file, or make it writable", path);
+    assert_int_equal(eh_atomic_open(ctx, path, &file), ENHOPE_ERROR_IO);
+    assert_string_equal(enhope_error(ctx), expected);
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(control_characters_are_removed_from_messages),
+        cmocka_unit_test(control_characters_are_removed_from_log_lines),
+        cmocka_unit_test(reading_continues_after_a_signal),
+        cmocka_unit_test(read_only_files_are_not_replaced),
         cmocka_unit_test(minimum_and_maximum_of_integers),
         cmocka_unit_test(failed_copies_of_names_do_not_leak),
         cmocka_unit_test(every_code_point_survives_encoding_and_decoding),

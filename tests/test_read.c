@@ -1,5 +1,10 @@
 /* The readers of IDX, folders, pairs and LIBSVM, and their messages for invalid files. */
 #define _XOPEN_SOURCE 700
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #include "read_support.h"
 
@@ -169,15 +174,26 @@ static void damaged_idx_is_rejected(void **state)
     read_fails((enhope_source){.path = "magic-ubyte"}, ENHOPE_ERROR_FORMAT,
                "magic-ubyte: wrong magic 50 4b 03 04: expected IDX, 00 00, a type (08, 09, 0b to 0e), 1 to 8 "
                "dimensions");
-    const uint32_t huge[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}, large[2] = {60000, 784};
+    const uint32_t huge[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}, large[2] = {60, 78},
+                   vast[2] = {60000, 784};
     write_bytes("huge-ubyte", file, make_idx(file, 8, 4, huge, pixels, sizeof pixels));
     read_fails((enhope_source){.path = "huge-ubyte"}, ENHOPE_ERROR_FORMAT,
                "huge-ubyte: the dimensions 4294967295 x 4294967295 x 4294967295 x 4294967295 overflow: the header is "
                "damaged");
     write_gz("large-ubyte.gz", file, make_idx(file, 14, 2, large, pixels, sizeof pixels));
     read_fails((enhope_source){.path = "large-ubyte.gz"}, ENHOPE_ERROR_FORMAT,
-               "large-ubyte.gz: the header announces 60000 x 784 values (376320000 bytes) but only 24 bytes follow: "
-               "the file is truncated");
+               "large-ubyte.gz: the header announces 60 x 78 values (37440 bytes) but only 24 bytes follow: the file "
+               "is truncated");
+    struct stat packed_file;
+    char vast_message[256];
+    write_gz("vast-ubyte.gz", file, make_idx(file, 14, 2, vast, pixels, sizeof pixels));
+    assert_int_equal(stat("vast-ubyte.gz", &packed_file), 0);
+    snprintf(
+        vast_message, sizeof vast_message,
+        "vast-ubyte.gz: the header announces 60000 x 784 values (376320000 bytes): more than %lld compressed bytes "
+        "can hold, so the file is damaged",
+        (long long)packed_file.st_size);
+    read_fails((enhope_source){.path = "vast-ubyte.gz"}, ENHOPE_ERROR_FORMAT, vast_message);
     const uint32_t none[2] = {0, 784};
     write_bytes("none-ubyte", file, make_idx(file, 8, 2, none, pixels, 0));
     read_fails((enhope_source){.path = "none-ubyte"}, ENHOPE_ERROR_DATA,
@@ -186,6 +202,97 @@ static void damaged_idx_is_rejected(void **state)
     write_bytes("nan-ubyte", file, make_idx(file, 13, 2, one, "\x3F\x80\x00\x00\x7F\xC0\x00\x00", 8));
     read_fails((enhope_source){.path = "nan-ubyte"}, ENHOPE_ERROR_DATA,
                "nan-ubyte: sample 1, column 2 is NaN: expected a finite number");
+}
+
+/* ---- gzip ---- */
+
+/* Writes a gzip member; returns its size. */
+static size_t add_member(unsigned char *out, const char *text)
+{
+    z_stream z;
+    memset(&z, 0, sizeof z);
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_in = (unsigned char *)(uintptr_t)text;
+    z.avail_in = (unsigned)strlen(text);
+    z.next_out = out;
+    z.avail_out = 1024;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&z);
+    return z.total_out;
+}
+
+static void assert_two_rows(const char *path)
+{
+    enhope_dataset *data = read_ok((enhope_source){.path = path});
+    assert_int_equal(data->x.n, 2);
+    assert_row(data, 1, (const float[]){3.5f});
+    enhope_dataset_free(data);
+}
+
+static void gzip_members_are_joined(void **state)
+{
+    (void)state;
+    unsigned char file[4096];
+    size_t size = add_member(file, "1.5,a\n3.");
+    size += add_member(file + size, "");
+    size += add_member(file + size, "5,b\n");
+    write_bytes("members.csv.gz", file, size);
+    assert_two_rows("members.csv.gz");
+    memcpy(file + size, "\0\0padding", 9); /* tapes and some programs add it */
+    write_bytes("padded.csv.gz", file, size + 9);
+    assert_two_rows("padded.csv.gz");
+    file[size] = 0x1F;
+    write_bytes("byte.csv.gz", file, size + 1);
+    assert_two_rows("byte.csv.gz");
+    file[size + 1] = 0x8B;
+    write_bytes("cut.csv.gz", file, size + 2);
+    read_fails((enhope_source){.path = "cut.csv.gz"}, ENHOPE_ERROR_FORMAT,
+               "cut.csv.gz: the gzip data ends early: the file is truncated");
+}
+
+static void do_nothing(int signal)
+{
+    (void)signal;
+}
+
+/* Signals every millisecond, or none (0). */
+static void interrupt(int microseconds)
+{
+    const struct sigaction action = {.sa_handler = do_nothing};
+    const struct itimerval every = {.it_interval = {.tv_usec = microseconds}, .it_value = {.tv_usec = microseconds}};
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &every, NULL), 0);
+}
+
+/* The bytes arrive one by one in a pipe while signals interrupt its reader. */
+static void interrupted_pipes_are_read(void **state)
+{
+    (void)state;
+    unsigned char packed[1024];
+    const char *text = "1.5,a\n3.5,b\n";
+    const size_t packed_size = add_member(packed, text);
+    assert_int_equal(mkfifo("pipe.csv", 0600), 0);
+    for (int round = 0; round < 2; round++) {
+        const unsigned char *bytes = round ? packed : (const unsigned char *)text;
+        const size_t size = round ? packed_size : strlen(text);
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+            const int fd = open("pipe.csv", O_WRONLY);
+            for (size_t i = 0; i < size; i++) {
+                nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+                if (write(fd, bytes + i, 1) != 1) _exit(1);
+            }
+            _exit(0);
+        }
+        interrupt(1000);
+        assert_two_rows("pipe.csv");
+        interrupt(0);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
 }
 
 /* ---- invalid files and requests ---- */
@@ -459,6 +566,8 @@ int main(void)
         cmocka_unit_test(folder_of_mnist_names_has_two_parts),
         cmocka_unit_test(pair_of_files_joins_samples_and_labels),
         cmocka_unit_test(damaged_idx_is_rejected),
+        cmocka_unit_test(gzip_members_are_joined),
+        cmocka_unit_test(interrupted_pipes_are_read),
         cmocka_unit_test(invalid_sources_are_rejected),
         cmocka_unit_test(split_and_limit_choose_rows_after_reading),
         cmocka_unit_test(libsvm_stays_sparse),

@@ -309,6 +309,10 @@ void cli_put_text(FILE *out, const char *text, int width);
  * infinity; %i true or false; %d, %lld and %.6g are those of printf. */
 void cli_json(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_put_csv(FILE *out, const char *text);
+/* Prints to a terminal: control characters, except ends of lines and tabs, become '?'. For every
+ * line with a text from a file. */
+void cli_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_vprint(FILE *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void cli_put_xml(FILE *out, const char *text);
 /* Wraps text to width columns. The first line begins at column `at`, the others are indented. */
 void cli_put_wrapped(FILE *out, const char *text, int at, int indent, int width);

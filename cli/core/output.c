@@ -66,6 +66,15 @@ static int open_beside(cli_output *output, mode_t mode)
     return 0;
 }
 
+/* Refuses to replace a read-only file: a rename needs no permission for it, and the superuser has
+ * every permission. */
+static int check_writable(const char *path, const struct stat *at)
+{
+    if (S_ISREG(at->st_mode) && (!(at->st_mode & 0222) || access(path, W_OK) != 0))
+        return cli_error("%s: is read-only; write to another file, or make it writable", path);
+    return 0;
+}
+
 int cli_output_open(cli_output *output, const char *path)
 {
     *output = (cli_output){0};
@@ -75,6 +84,7 @@ int cli_output_open(cli_output *output, const char *path)
     }
     struct stat at;
     const bool exists = stat(path, &at) == 0;
+    if (exists && check_writable(path, &at)) return CLI_FAILED;
     output->name = path;
     /* Replace the target of a link, not the link. */
     output->path = exists ? realpath(path, NULL) : strdup(path);
@@ -146,8 +156,10 @@ int cli_output_differs(const char *path, const char *input)
 int cli_output_check(const char *path)
 {
     struct stat at;
-    if (stat(path, &at) == 0 && S_ISDIR(at.st_mode)) return failed(path, EISDIR);
-    if (stat(path, &at) == 0 && !S_ISREG(at.st_mode)) return access(path, W_OK) == 0 ? 0 : failed(path, errno);
+    const bool exists = stat(path, &at) == 0;
+    if (exists && S_ISDIR(at.st_mode)) return failed(path, EISDIR);
+    if (exists && !S_ISREG(at.st_mode)) return access(path, W_OK) == 0 ? 0 : failed(path, errno);
+    if (exists && check_writable(path, &at)) return CLI_FAILED;
     char *name = temporary_name(path);
     if (!name) return cli_error("out of memory");
     const int descriptor = mkstemp(name);

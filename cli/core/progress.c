@@ -185,7 +185,7 @@ void cli_progress_clear(cli_progress *progress)
 void cli_put_log(enhope_log_level level, const char *line, void *user)
 {
     if (user && level < ENHOPE_LOG_WARNING) return;
-    if (!cli_rank()) fprintf(stderr, "%s%s\n", level == ENHOPE_LOG_WARNING ? "warning: " : "", line);
+    if (!cli_rank()) cli_print(stderr, "%s%s\n", level == ENHOPE_LOG_WARNING ? "warning: " : "", line);
 }
 
 void cli_progress_log(enhope_log_level level, const char *line, void *user)

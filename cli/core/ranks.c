@@ -45,7 +45,7 @@ void cli_print_message(const char *prefix, const char *format, va_list args)
         return;
     }
     fprintf(stderr, "%s: ", prefix);
-    vfprintf(stderr, format, args);
+    cli_vprint(stderr, format, args);
     putc('\n', stderr);
 }
 
@@ -56,7 +56,7 @@ int cli_ranks_leave(int code)
     static const double patience = 1; /* seconds */
     const bool failed = code == CLI_FAILED || code == CLI_USAGE;
     if (failed && joined && !enhope_context_all_failed(joined, patience) && rank)
-        fprintf(stderr, "%s: rank %d: %s\n", cli_self.name, rank, deferred);
+        cli_print(stderr, "%s: rank %d: %s\n", cli_self.name, rank, deferred);
     enhope_context_free(joined);
     return code;
 }

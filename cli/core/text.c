@@ -1,8 +1,10 @@
-/* Text for terminals, JSON, CSV and XML. Class names come from files and are escaped. */
+/* Text for terminals, JSON, CSV and XML. Names come from files, so control characters are escaped
+ * or replaced. */
 #define _DEFAULT_SOURCE 1
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/cli.h"
 
@@ -27,6 +29,14 @@ uint32_t cli_utf8_next(const char **text)
     if (point < min_point[more] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return first;
     *text += more;
     return point;
+}
+
+/* Control characters, those of Latin-1 included, and embeddings and isolates of writing direction:
+ * a terminal obeys them. */
+static bool is_control(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7F && point < 0xA0) || (point >= 0x202A && point <= 0x202E) ||
+           (point >= 0x2066 && point <= 0x2069);
 }
 
 static void put_utf8(FILE *out, uint32_t point)
@@ -71,9 +81,27 @@ void cli_put_text(FILE *out, const char *text, int width)
     if (width > 0 && pad > 0) fprintf(out, "%*s", pad, "");
     while (*text) {
         const uint32_t point = cli_utf8_next(&text);
-        put_utf8(out, point < 0x20 || (point >= 0x7F && point < 0xA0) ? '?' : point);
+        put_utf8(out, is_control(point) ? '?' : point);
     }
     if (width < 0 && pad > 0) fprintf(out, "%*s", pad, "");
+}
+
+void cli_vprint(FILE *out, const char *format, va_list args)
+{
+    char text[8192];
+    vsnprintf(text, sizeof text, format, args);
+    for (const char *at = text; *at;) {
+        const uint32_t point = cli_utf8_next(&at);
+        put_utf8(out, is_control(point) && point != '\n' && point != '\t' ? '?' : point);
+    }
+}
+
+void cli_print(FILE *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cli_vprint(out, format, args);
+    va_end(args);
 }
 
 static void put_json_text(FILE *out, const char *text)
@@ -88,7 +116,7 @@ static void put_json_text(FILE *out, const char *text)
         if (point == '"' || point == '\\') {
             putc('\\', out);
             putc((int)point, out);
-        } else if (point < 0x20 || point == 0x7F) {
+        } else if (is_control(point)) {
             fprintf(out, "\\u%04x", (unsigned)point);
         } else {
             put_utf8(out, point);
@@ -121,8 +149,21 @@ void cli_json(FILE *out, const char *format, ...)
     va_end(args);
 }
 
+static bool is_terminal(FILE *out)
+{
+    static int known = -1;
+    if (out != stdout) return false;
+    if (known < 0) known = isatty(STDOUT_FILENO);
+    return known;
+}
+
+/* A file or pipe receives the text unchanged, a terminal without control characters. */
 void cli_put_csv(FILE *out, const char *text)
 {
+    if (is_terminal(out)) {
+        cli_put_text(out, text, 0);
+        return;
+    }
     const size_t length = strlen(text);
     const bool edges = length > 0 && (text[0] == ' ' || text[length - 1] == ' ');
     if (!edges && !strpbrk(text, ",\"\r\n\t")) {

@@ -121,7 +121,7 @@ static void reload(server *s)
     s->live = next;
     pthread_mutex_unlock(&s->lock);
     live_release(before);
-    fprintf(stderr, "enhope: loaded %s again\n", s->options.model);
+    cli_print(stderr, "enhope: loaded %s again\n", s->options.model);
 }
 
 /* Waits for a signal; 0: the time has passed. */

@@ -254,8 +254,9 @@ static void put_index(const live_model *live, const char *name, FILE *out)
           "<body><h1>enhope serve</h1>\n<p>Model <b>",
           out);
     cli_put_xml(out, name);
-    fprintf(out, "</b>: %s, %lld inputs, %d classes.</p>\n<ul>\n", live->info.method, (long long)live->info.inputs,
-            live->info.classes);
+    fputs("</b>: ", out);
+    cli_put_xml(out, live->info.method);
+    fprintf(out, ", %lld inputs, %d classes.</p>\n<ul>\n", (long long)live->info.inputs, live->info.classes);
     fputs("<li><a href=\"/v2\">/v2</a></li>\n<li><a href=\"/v2/health/ready\">/v2/health/ready</a></li>\n"
           "<li>/v2/models/",
           out);

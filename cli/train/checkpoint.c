@@ -29,21 +29,38 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
+enum { NAME = 80 };
+
+static void name_of(position at, char name[NAME])
+{
+    snprintf(name, NAME, "epoch-%06lld-batch-%06lld.safetensors", (long long)at.epoch, (long long)at.batch);
+}
+
 static char *path_of(const cli_checkpoint *c, position at)
 {
-    char name[80];
-    snprintf(name, sizeof name, "epoch-%06lld-batch-%06lld.safetensors", (long long)at.epoch, (long long)at.batch);
+    char name[NAME];
+    name_of(at, name);
     return join(c->folder, name);
 }
 
-/* Parses the name of a checkpoint and returns the rest of the name; NULL: not a checkpoint. */
+/* Parses a name that begins as this program names a checkpoint, and returns the rest of it; NULL:
+ * it does not. */
 static const char *parse_name(const char *name, position *at)
 {
+    char own[NAME];
     long long epoch, batch;
-    int end = 0;
-    if (sscanf(name, "epoch-%lld-batch-%lld.safetensors%n", &epoch, &batch, &end) != 2 || !end) return NULL;
+    if (sscanf(name, "epoch-%lld-batch-%lld.safetensors", &epoch, &batch) != 2 || epoch < 0 || batch < 0) return NULL;
     *at = (position){epoch, batch};
-    return epoch >= 0 && batch >= 0 ? name + end : NULL;
+    name_of(*at, own);
+    return strncmp(name, own, strlen(own)) == 0 ? name + strlen(own) : NULL;
+}
+
+/* Whether the rest of a name is that of a temporary file, .tmp-PROCESS-N; other files are the
+ * user's. */
+static bool is_temporary(const char *rest, long *process)
+{
+    int attempt, end = 0;
+    return sscanf(rest, ".tmp-%ld-%d%n", process, &attempt, &end) == 2 && !rest[end] && *process > 0 && attempt >= 0;
 }
 
 static int newest_first(const void *a, const void *b)
@@ -64,8 +81,9 @@ static int list(const cli_checkpoint *c, bool tidy, position **out, int *count)
     int code = 0;
     for (const struct dirent *entry; !code && (entry = readdir(folder));) {
         position at;
+        long process;
         const char *rest = parse_name(entry->d_name, &at);
-        if (rest && *rest && tidy) unlinkat(dirfd(folder), entry->d_name, 0);
+        if (rest && tidy && is_temporary(rest, &process)) unlinkat(dirfd(folder), entry->d_name, 0);
         if (!rest || *rest) continue;
         position *grown = realloc(*out, (size_t)(*count + 1) * sizeof *grown);
         if (!grown) {
@@ -89,11 +107,8 @@ static void tidy_beside(const char *path)
     for (const struct dirent *entry; folder && (entry = readdir(folder));) {
         const size_t length = strlen(name);
         long process;
-        int attempt, end = 0;
-        if (strncmp(entry->d_name, name, length) != 0) continue;
-        const char *rest = entry->d_name + length;
-        if (sscanf(rest, ".tmp-%ld-%d%n", &process, &attempt, &end) != 2 || rest[end]) continue;
-        if (process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH) unlinkat(dirfd(folder), entry->d_name, 0);
+        if (strncmp(entry->d_name, name, length) != 0 || !is_temporary(entry->d_name + length, &process)) continue;
+        if (kill((pid_t)process, 0) != 0 && errno == ESRCH) unlinkat(dirfd(folder), entry->d_name, 0);
     }
     if (folder) closedir(folder);
     free(folder_name);
@@ -169,7 +184,7 @@ static void print_notice(const cli_checkpoint *c, const char *text)
 {
     if (cli_rank()) return;
     cli_progress_clear(c->progress);
-    fprintf(stderr, "enhope: %s\n", text);
+    cli_print(stderr, "enhope: %s\n", text);
 }
 
 static int resume_from(cli_checkpoint *c, position at, bool last, bool *resumed)

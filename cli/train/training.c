@@ -227,9 +227,9 @@ static void print_data(const cli_session *session, const cli_options *options)
 {
     if (options->quiet || cli_rank()) return;
     const enhope_dataset_info *info = &session->data_info;
-    fprintf(stderr, "%s: %lld sample%s, %lld input%s, %d class%s\n", options->data, (long long)info->n,
-            info->n == 1 ? "" : "s", (long long)info->inputs, info->inputs == 1 ? "" : "s", (int)info->classes,
-            info->classes == 1 ? "" : "es");
+    cli_print(stderr, "%s: %lld sample%s, %lld input%s, %d class%s\n", options->data, (long long)info->n,
+              info->n == 1 ? "" : "s", (long long)info->inputs, info->inputs == 1 ? "" : "s", (int)info->classes,
+              info->classes == 1 ? "" : "es");
 }
 
 static bool is_set(const cli_options *options, const char *setting)
@@ -266,7 +266,7 @@ static int add_validation(cli_session *session, const cli_options *options)
     enhope_dataset_get_info(valid, &info);
     enhope_dataset_free(valid);
     enhope_dataset_get_info(session->data, &session->data_info);
-    if (!options->quiet && !cli_rank()) fprintf(stderr, "%s: %lld samples for validation\n", spec, (long long)info.n);
+    if (!options->quiet && !cli_rank()) cli_print(stderr, "%s: %lld samples for validation\n", spec, (long long)info.n);
     return 0;
 }
 

@@ -208,14 +208,14 @@ static int put_table(const tuning *t, bool frontier, bool markdown, FILE *out)
         const char *where = size && speed ? "size, speed" : size ? "size" : speed ? "speed" : "";
         const char *settings = t->trial[rows[i].at / ROUNDS].settings;
         if (markdown)
-            fprintf(out, "| %d | %.2f | %.4f | %lld | %lld%s | %lld | %.0f | %.2f | %.1f | %s | `%s` |\n",
-                    rows[i].at / ROUNDS, run->error, run->loss, (long long)run->rows, (long long)run->epochs,
-                    run->cut ? " (shortened)" : "", (long long)run->parameters, run->bytes, run->microseconds,
-                    run->seconds, where, settings);
+            cli_print(out, "| %d | %.2f | %.4f | %lld | %lld%s | %lld | %.0f | %.2f | %.1f | %s | `%s` |\n",
+                      rows[i].at / ROUNDS, run->error, run->loss, (long long)run->rows, (long long)run->epochs,
+                      run->cut ? " (shortened)" : "", (long long)run->parameters, run->bytes, run->microseconds,
+                      run->seconds, where, settings);
         else
-            fprintf(out, "%5d  %7.2f  %8.4f  %7lld  %6lld  %10lld  %8.0f  %8.2f  %-11s  %s\n", rows[i].at / ROUNDS,
-                    run->error, run->loss, (long long)run->rows, (long long)run->epochs, (long long)run->parameters,
-                    run->bytes, run->microseconds, where, settings);
+            cli_print(out, "%5d  %7.2f  %8.4f  %7lld  %6lld  %10lld  %8.0f  %8.2f  %-11s  %s\n", rows[i].at / ROUNDS,
+                      run->error, run->loss, (long long)run->rows, (long long)run->epochs, (long long)run->parameters,
+                      run->bytes, run->microseconds, where, settings);
     }
     free(rows);
     return 0;
@@ -251,7 +251,7 @@ static void put_failed(const tuning *t, FILE *out)
     for (int i = 0; i < runs(t); i++) {
         const tune_run *run = &t->trial[i / ROUNDS].run[i % ROUNDS];
         if (run->failed)
-            fprintf(out, "\nTrial %d (`%s`) failed: %s\n", i / ROUNDS, t->trial[i / ROUNDS].settings, run->reason);
+            cli_print(out, "\nTrial %d (`%s`) failed: %s\n", i / ROUNDS, t->trial[i / ROUNDS].settings, run->reason);
     }
 }
 

@@ -59,6 +59,9 @@ enhope_status eh_atomic_open(enhope_context *ctx, const char *path, eh_atomic_fi
         *out = file;
         return ENHOPE_OK;
     }
+    /* a rename needs no permission for the file, and the superuser has every permission */
+    if (exists && (!(old.st_mode & 0222) || access(path, W_OK) != 0))
+        return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: is read-only; write to another file, or make it writable", path);
     EH_TRY(resolve(ctx, path, &file.target));
     const size_t size = strlen(file.target) + SUFFIX;
     char *name = eh_alloc(size, 1);

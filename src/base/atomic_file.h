@@ -10,8 +10,9 @@ typedef struct eh_atomic_file {
     char *temporary; /* NULL: the target is a device or a pipe and is written directly */
 } eh_atomic_file;
 
-/* On failure the old file is unchanged, the temporary file is removed, and the message contains the
- * path and the reason from the system. A failed write or commit also closes the file. */
+/* Fails if the file is read-only. On failure the old file is unchanged, the temporary file is
+ * removed, and the message contains the path and the reason from the system. A failed write or
+ * commit also closes the file. */
 enhope_status eh_atomic_open(enhope_context *ctx, const char *path, eh_atomic_file *out);
 enhope_status eh_atomic_write(enhope_context *ctx, const char *path, eh_atomic_file *file, const void *data,
                               size_t bytes);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "enhope_advanced.h"
 
@@ -98,6 +99,8 @@ int64_t eh_memory_limit(const enhope_context *ctx);
 double eh_seconds(void); /* monotonic clock */
 /* Bytes of memory that this process may use. */
 int64_t eh_machine_memory(void);
+/* fread() that continues if a signal interrupts it. Fewer bytes: the end of the file, or errno. */
+size_t eh_fread(void *to, size_t bytes, FILE *file);
 /* The smallest of `max` and the memory limits of the control groups in the file `list`
  * (/proc/self/cgroup). Their files lie under `mount` (/sys/fs/cgroup). */
 int64_t eh_group_memory(const char *list, const char *mount, int64_t max);
@@ -161,6 +164,12 @@ void eh_number_print(double value, char *text, size_t size);
 size_t eh_utf8_next(const char *text, size_t length, uint32_t *code);
 /* Encodes a code point of at most U+10FFFF; returns the number of bytes, 1 to 4. */
 size_t eh_utf8_put(uint32_t code, char *to);
+/* True for characters that change a terminal or the order of a line: control characters, those of
+ * Latin-1 included, and embeddings and isolates of writing direction. */
+bool eh_utf8_control(uint32_t code);
+/* Replaces them by '?' in place, except ends of lines and tabs. Other bytes that are not valid
+ * UTF-8 remain. */
+void eh_utf8_clean(char *text);
 /* True for valid UTF-8 without NUL. */
 bool eh_utf8_valid(const char *text, size_t length);
 /* Copies text; bytes that are not valid UTF-8 are read as Latin-1. Returns NULL if memory is

@@ -1,4 +1,5 @@
-/* The context: message of the last error, log callback, threads, memory limit, device. */
+/* The context: message of the last error, log callback, threads, memory limit, device. Messages and
+ * log lines contain names from files, so control characters are removed from them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,6 +99,7 @@ enhope_status eh_fail(enhope_context *ctx, enhope_status status, const char *for
     va_start(args, format);
     vsnprintf(ctx->error, sizeof ctx->error, format, args);
     va_end(args);
+    eh_utf8_clean(ctx->error);
     return status;
 }
 
@@ -112,6 +114,7 @@ enhope_status eh_fail_in(enhope_context *ctx, enhope_status status, const char *
     snprintf(text + at, sizeof text - at, ": %s", ctx->error);
     memcpy(ctx->error, text, sizeof ctx->error);
     ctx->error[sizeof ctx->error - 1] = '\0';
+    eh_utf8_clean(ctx->error);
     return status;
 }
 
@@ -128,6 +131,7 @@ void eh_log(enhope_context *ctx, enhope_log_level level, const char *format, ...
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    eh_utf8_clean(line);
     ctx->log(level, line, ctx->log_user);
 }
 

@@ -1,13 +1,14 @@
-/* The clock, and the memory that this process may use: that of the machine, or the limit of a
- * control group (container, batch job) if it is smaller.
+/* Reading from files, the clock, and the memory that this process may use: that of the machine, or
+ * the limit of a control group (container, batch job) if it is smaller.
  *
  *   /proc/self/cgroup       0::/a/b             version 2: memory.max of /a/b and its parents
  *                           4:cpu,memory:/a/b   version 1: memory.limit_in_bytes, likewise
  *   /sys/fs/cgroup[/memory] the folders of the groups
  *
- * Inside a container, the container's own group is mounted at /sys/fs/cgroup[/memory], whatever its
- * path on the host. */
+ * Inside a container, the container's own group is mounted at /sys/fs/cgroup[/memory], whatever
+ * its path on the host. */
 #define _DEFAULT_SOURCE 1 /* _SC_PHYS_PAGES */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +17,17 @@
 #include "base/base.h"
 
 enum { PATH_SIZE = 4096 };
+
+size_t eh_fread(void *to, size_t bytes, FILE *file)
+{
+    size_t done = 0;
+    for (;;) {
+        errno = 0;
+        done += fread((char *)to + done, 1, bytes - done, file);
+        if (done == bytes || !ferror(file) || errno != EINTR) return done;
+        clearerr(file);
+    }
+}
 
 /* The smaller of `max` and the number in a file. A missing file, or "max", sets no limit. */
 static int64_t read_limit(const char *path, int64_t max)

@@ -1,5 +1,5 @@
 /* Memory allocation of the library: aligned for SIMD, overflow-checked, through the caller's
- * allocator if one is set. Linked libraries (zlib, matio, cJSON, BLAS) use their own allocators. */
+ * allocator if one is set. Linked libraries (zlib, cJSON, BLAS) use their own allocators. */
 #include <stdlib.h>
 #include <string.h>
 

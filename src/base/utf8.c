@@ -35,6 +35,32 @@ size_t eh_utf8_put(uint32_t code, char *to)
     return size;
 }
 
+bool eh_utf8_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+void eh_utf8_clean(char *text)
+{
+    char *to = text;
+    for (size_t left = strlen(text), size; left > 0; text += size, left -= size) {
+        uint32_t code;
+        size = eh_utf8_next(text, left, &code);
+        if (size == 0) { /* a terminal may take a byte for Latin-1 */
+            code = (unsigned char)*text;
+            size = 1;
+        }
+        if (eh_utf8_control(code) && code != '\n' && code != '\t') {
+            *to++ = '?';
+        } else {
+            memmove(to, text, size);
+            to += size;
+        }
+    }
+    *to = '\0';
+}
+
 bool eh_utf8_valid(const char *text, size_t length)
 {
     uint32_t code;

@@ -126,8 +126,7 @@ static enhope_status read_entries(enhope_context *ctx, eh_safetensors *st, int64
 /* Fails at the end of the file too, because the size of the file was checked before. */
 static enhope_status read_bytes(enhope_context *ctx, FILE *file, void *to, size_t bytes)
 {
-    errno = 0;
-    if (fread(to, 1, bytes, file) == bytes) return ENHOPE_OK;
+    if (eh_fread(to, bytes, file) == bytes) return ENHOPE_OK;
     return eh_fail(ctx, ENHOPE_ERROR_IO, "cannot read: %s", errno ? strerror(errno) : "the file ended early");
 }
 

@@ -192,18 +192,13 @@ static pid_t process; /* the process that initialized MPI */
 static state own;
 static eh_comm comm = {.state = &own};
 
-/* Exit handler. If other ranks may be waiting for this one, it aborts them, because MPI_Finalize()
- * would block. */
+/* Exit handler. If other ranks may be waiting for this one, MPI_Finalize() would block. Without it,
+ * mpirun ends the other ranks when this process has ended, after its own exit handlers. */
 static void finalize(void)
 {
     int ended = 0;
     if (getpid() != process || MPI_Finalized(&ended) != MPI_SUCCESS || ended) return;
-    if (!own.lost && !*comm.failure) {
-        MPI_Finalize();
-        return;
-    }
-    fflush(NULL);
-    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    if (!own.lost && !*comm.failure) MPI_Finalize();
 }
 
 static int initialize(void)

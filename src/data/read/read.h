@@ -9,7 +9,7 @@
 
 typedef struct eh_stream {
     const char *name; /* for messages */
-    void *state;      /* gzFile, or a zip member */
+    void *state;      /* of gzip.c, or a zip member */
     enhope_status (*read)(enhope_context *ctx, struct eh_stream *s, void *to, size_t want, size_t *got);
     void (*close)(struct eh_stream *s);
     int64_t left;   /* remaining bytes; -1: unknown */
@@ -19,6 +19,8 @@ typedef struct eh_stream {
 /* Opens a file; "-" is standard input. Fails if it is missing, unreadable, a folder or empty. path
  * must outlive the stream. */
 enhope_status eh_stream_open(enhope_context *ctx, const char *path, eh_stream *s);
+/* Fails if the path is a pipe or a device, which cannot be read twice and may block. */
+enhope_status eh_stream_check(enhope_context *ctx, const char *path);
 /* Reads `want` bytes; *got is less only at the end. Fails on a damaged or truncated file. */
 enhope_status eh_stream_read(enhope_context *ctx, eh_stream *s, void *to, size_t want, size_t *got);
 /* Fraction of the file read, from 0 to 1; NaN: unknown. */
@@ -310,9 +312,6 @@ enhope_status eh_read_synthetic(enhope_context *ctx, const char *text, const cha
 enhope_status eh_read_rows(enhope_context *ctx, const enhope_source *source, enhope_dataset *data, eh_sink *sink);
 /* Reports that there is no test part. */
 enhope_status eh_fail_no_test(enhope_context *ctx, const char *path);
-
-/* mat_check.c: fails on a file whose sizes do not match its bytes, before libmatio opens it. */
-enhope_status eh_mat_check(enhope_context *ctx, const char *path);
 
 /* ---- zip.c: the members of a zip archive ---- */
 

@@ -61,7 +61,7 @@ static enhope_status read_bytes(reader *r, FILE *file)
         EH_TRY(eh_new(r->ctx, "an image file", info.st_size, 1, (void **)&r->bytes));
         r->capacity = info.st_size;
     }
-    r->size = (int64_t)fread(r->bytes, 1, (size_t)info.st_size, file);
+    r->size = (int64_t)eh_fread(r->bytes, (size_t)info.st_size, file);
     if (r->size == info.st_size) return ENHOPE_OK;
     return eh_fail(r->ctx, ENHOPE_ERROR_IO, "%s: cannot read: %s", r->path,
                    ferror(file) ? strerror(errno) : "the file became shorter");

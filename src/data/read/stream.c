@@ -1,5 +1,5 @@
-/* Bytes of a file, plain or gzip (zlib detects which), or of standard input; and a sliding window
- * on a text, in which the text readers parse in place. */
+/* Bytes of a file, plain or gzip, or of standard input; and a sliding window on a text, in which
+ * the text readers parse in place. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -7,46 +7,21 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-#include "data/read/read.h"
+#include "data/read/gzip.h"
 
 enum {
-    MAX_STEP = 1 << 30, /* maximum bytes per gzread */
-    GZ_BUFFER = 1 << 17,
     TEXT_BUFFER = 1 << 18, /* bytes of a text window, unless a line is longer */
     MAX_PENDING = 1 << 26  /* maximum bytes of a text that arrives in chunks and has no complete record */
 };
 
-static enhope_status gz_read(enhope_context *ctx, eh_stream *s, void *to, size_t want, size_t *got)
+/* A signal may interrupt the opening of a pipe. */
+static int open_file(const char *path)
 {
-    gzFile gz = s->state;
-    size_t done = 0;
-    while (done < want) {
-        const size_t step = want - done < MAX_STEP ? want - done : MAX_STEP;
-        const int n = gzread(gz, (char *)to + done, (unsigned)step);
-        if (n > 0) done += (size_t)n;
-        if (n == (int)step) continue;
-        int code;
-        const char *message = gzerror(gz, &code);
-        if (code == Z_BUF_ERROR)
-            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the gzip data ends early: the file is truncated", s->name);
-        if (code == Z_ERRNO) return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be read: %s", s->name, strerror(errno));
-        if (code == Z_MEM_ERROR) return eh_fail_memory(ctx, "gzip", GZ_BUFFER, 1);
-        if (code != Z_OK && code != Z_STREAM_END) {
-            const char *reason = strstr(message, ">: "); /* zlib puts "<fd:3>: " before its message */
-            return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the gzip data is damaged: %s", s->name,
-                           reason ? reason + 3 : message);
-        }
-        break;
-    }
-    *got = done;
-    return ENHOPE_OK;
-}
-
-static void gz_close(eh_stream *s)
-{
-    gzclose_r((gzFile)s->state);
+    int fd;
+    do fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
 }
 
 enhope_status eh_stream_open(enhope_context *ctx, const char *path, eh_stream *s)
@@ -54,7 +29,7 @@ enhope_status eh_stream_open(enhope_context *ctx, const char *path, eh_stream *s
     const bool input = strcmp(path, "-") == 0;
     const char *name = input ? "standard input" : path;
     struct stat info;
-    const int fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = input ? dup(STDIN_FILENO) : open_file(path);
     if (fd < 0 || fstat(fd, &info) != 0) {
         const int reason = errno;
         if (fd >= 0) close(fd);
@@ -68,20 +43,23 @@ enhope_status eh_stream_open(enhope_context *ctx, const char *path, eh_stream *s
         close(fd);
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the file is empty", name);
     }
-    gzFile gz = gzdopen(fd, "rb");
-    if (!gz) {
+    bool plain;
+    const enhope_status status = eh_gzip_open(ctx, fd, name, s, &plain);
+    if (status) {
         close(fd);
-        return eh_fail_memory(ctx, "gzip", GZ_BUFFER, 1);
+        return status;
     }
-    gzbuffer(gz, GZ_BUFFER);
-    const bool sized = S_ISREG(info.st_mode) && !input;
-    *s = (eh_stream){.name = name,
-                     .state = gz,
-                     .read = gz_read,
-                     .close = gz_close,
-                     .left = sized && gzdirect(gz) ? (int64_t)info.st_size : -1,
-                     .stored = sized ? (int64_t)info.st_size : 0};
+    if (!S_ISREG(info.st_mode) || input) return ENHOPE_OK;
+    s->stored = (int64_t)info.st_size;
+    if (plain) s->left = s->stored;
     return ENHOPE_OK;
+}
+
+enhope_status eh_stream_check(enhope_context *ctx, const char *path)
+{
+    struct stat at;
+    if (stat(path, &at) != 0 || S_ISREG(at.st_mode) || S_ISDIR(at.st_mode)) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is a pipe or a device: expected a regular file", path);
 }
 
 enhope_status eh_stream_read(enhope_context *ctx, eh_stream *s, void *to, size_t want, size_t *got)
@@ -95,7 +73,7 @@ double eh_stream_share(const eh_stream *s)
 {
     if (s->stored <= 0) return NAN;
     if (s->left >= 0) return 1 - (double)s->left / (double)s->stored;
-    return s->read == gz_read ? (double)gzoffset((gzFile)s->state) / (double)s->stored : NAN;
+    return eh_gzip_is(s) ? (double)eh_gzip_position(s) / (double)s->stored : NAN;
 }
 
 void eh_stream_close(eh_stream *s)

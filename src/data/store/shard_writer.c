@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/store/shard_writer.h"
@@ -39,11 +40,24 @@ static enhope_status file_add(enhope_context *ctx, eh_shard_file *f, const void 
     return ENHOPE_OK;
 }
 
+/* Replaces the file of an interrupted conversion. Links are not followed, because the file that
+ * they lead to is not part of the folder. */
 static enhope_status file_create(enhope_context *ctx, eh_shard_file *f)
 {
-    f->fd = open(f->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    struct stat old;
+    f->fd = -1;
     f->bytes = 0;
     f->crc = crc32_z(0, NULL, 0);
+    if (lstat(f->path, &old) == 0) {
+        if (!S_ISREG(old.st_mode)) {
+            const enhope_status status = eh_fail(
+                ctx, ENHOPE_ERROR_IO, "%s: is not a regular file; remove it or convert to another folder", f->path);
+            *f->path = '\0'; /* it is not removed */
+            return status;
+        }
+        unlink(f->path); /* it may have a second name elsewhere */
+    }
+    f->fd = open(f->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     return f->fd < 0 ? fail_write(ctx, f->path, errno) : ENHOPE_OK;
 }
 
@@ -134,8 +148,10 @@ static enhope_status add_sparse(enhope_context *ctx, eh_shard_writer *w, const e
     EH_TRY(eh_new(ctx, "row starts", n, sizeof *start, (void **)&start));
     for (int64_t i = 0; i < n; i++) start[i] = w->shard.stored + x->row_start[first + i + 1] - begin;
     EH_CHECK(file_add(ctx, &w->file[EH_STARTS], start, (size_t)n * sizeof *start));
-    EH_CHECK(file_add(ctx, &w->file[EH_COLUMNS], x->column + begin, (size_t)count * sizeof *x->column));
-    EH_CHECK(file_add(ctx, &w->file[EH_VALUES], x->value + begin, (size_t)count * sizeof *x->value));
+    if (count > 0) { /* rows without values have no arrays */
+        EH_CHECK(file_add(ctx, &w->file[EH_COLUMNS], x->column + begin, (size_t)count * sizeof *x->column));
+        EH_CHECK(file_add(ctx, &w->file[EH_VALUES], x->value + begin, (size_t)count * sizeof *x->value));
+    }
     w->shard.stored += count;
 cleanup:
     eh_free(start);

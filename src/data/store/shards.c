@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
@@ -122,7 +123,10 @@ enhope_status eh_shards_save(enhope_context *ctx, const eh_shards *s, const char
     char path[EH_PATH], *text = NULL, *columns = NULL;
     size_t length = 0;
     eh_atomic_file file;
+    struct stat old;
     EH_TRY(eh_shards_path(ctx, folder, name, path));
+    if (lstat(path, &old) == 0 && !S_ISREG(old.st_mode))
+        return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: is not a regular file; remove it or convert to another folder", path);
     if (s->encoding) EH_TRY(eh_encoding_print(ctx, s->encoding, &columns));
     FILE *out = open_memstream(&text, &length);
     if (!out) EH_CHECK(eh_fail_memory(ctx, "the list of shards", (size_t)s->shards, sizeof *s->shard));
@@ -145,6 +149,7 @@ static enhope_status read_text(enhope_context *ctx, const char *path, char **tex
 {
     enhope_status status = ENHOPE_OK;
     eh_stream s = {.name = NULL};
+    EH_TRY(eh_stream_check(ctx, path));
     EH_TRY(eh_stream_open(ctx, path, &s));
     if (s.left < 0 || s.left > MAX_JSON)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_FORMAT,
@@ -166,13 +171,19 @@ static enhope_status fail_json(enhope_context *ctx, const char *path, const char
     return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is damaged: %s", path, what);
 }
 
-static enhope_status parse_labels(enhope_context *ctx, const char *path, const cJSON *list, eh_labels *labels)
+/* Frees the first item of a list and returns the next: a list of millions of names takes more
+ * memory than the names. */
+static cJSON *next_item(cJSON *list)
 {
-    const cJSON *item;
+    cJSON_Delete(cJSON_DetachItemViaPointer(list, list->child));
+    return list->child;
+}
+
+static enhope_status parse_labels(enhope_context *ctx, const char *path, cJSON *list, eh_labels *labels)
+{
     if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
     if (!cJSON_IsArray(list)) return fail_json(ctx, path, "'labels' is not a list");
-    cJSON_ArrayForEach(item, list)
-    {
+    for (const cJSON *item = list->child; item; item = next_item(list)) {
         int32_t id;
         const int32_t before = labels->c;
         if (!cJSON_IsString(item) || !*item->valuestring) return fail_json(ctx, path, "a label is not text");
@@ -182,16 +193,14 @@ static enhope_status parse_labels(enhope_context *ctx, const char *path, const c
     return ENHOPE_OK;
 }
 
-static enhope_status parse_input_names(enhope_context *ctx, const char *path, const cJSON *list, eh_shards *s)
+static enhope_status parse_input_names(enhope_context *ctx, const char *path, cJSON *list, eh_shards *s)
 {
-    const cJSON *item;
     int64_t j = 0;
     if (!list || cJSON_IsNull(list)) return ENHOPE_OK;
     if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != s->H)
         return fail_json(ctx, path, "'input_names' is not a list with one name per input");
     EH_TRY(eh_new(ctx, "input names", s->H, sizeof *s->input_name, (void **)&s->input_name));
-    cJSON_ArrayForEach(item, list)
-    {
+    for (const cJSON *item = list->child; item; item = next_item(list)) {
         if (!cJSON_IsString(item)) return fail_json(ctx, path, "the name of an input is not text");
         EH_TRY(eh_new_text(ctx, "an input's name", item->valuestring, &s->input_name[j++]));
     }
@@ -276,7 +285,7 @@ static enhope_status parse_image(enhope_context *ctx, const char *path, const cJ
     return ENHOPE_OK;
 }
 
-static enhope_status parse_all(enhope_context *ctx, const char *path, const cJSON *all, eh_shards *s)
+static enhope_status parse_all(enhope_context *ctx, const char *path, cJSON *all, eh_shards *s)
 {
     const cJSON *format = cJSON_GetObjectItemCaseSensitive(all, "format");
     const cJSON *kind = cJSON_GetObjectItemCaseSensitive(all, "kind");
@@ -314,6 +323,8 @@ enhope_status eh_shards_load(enhope_context *ctx, const char *folder, const char
     EH_TRY(eh_shards_path(ctx, folder, name, path));
     EH_CHECK(read_text(ctx, path, &text, &length));
     status = eh_json_parse(ctx, ENHOPE_ERROR_FORMAT, "the list", text, length, MAX_VALUES, &all);
+    eh_free(text);
+    text = NULL;
     if (status) EH_CHECK(eh_fail_in(ctx, status, "%s: is damaged", path));
     if (!cJSON_IsObject(all)) EH_CHECK(fail_json(ctx, path, "it is not a JSON object"));
     EH_CHECK(parse_all(ctx, path, all, &s));

@@ -60,6 +60,7 @@ void eh_array_file_free(eh_array_file *file)
 {
     eh_free(file->path);
     eh_free(file->a.offset);
+    eh_free(file->sum);
     *file = (eh_array_file){.path = NULL};
 }
 
@@ -117,8 +118,13 @@ static enhope_status read_raw(enhope_context *ctx, const eh_array_file *f, int f
     return ENHOPE_OK;
 }
 
+/* Opens a file. Its first reader compares it with its checksum. */
 static enhope_status open_array(enhope_context *ctx, const eh_array_file *f, int *fd)
 {
+    if (f->sum && !atomic_load(&f->sum->verified)) {
+        EH_TRY(eh_checksum_verify(ctx, f->path, f->sum, NULL, NULL));
+        atomic_store(&f->sum->verified, true);
+    }
     *fd = open(f->path, O_RDONLY | O_CLOEXEC);
     if (*fd < 0) return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be opened: %s", f->path, strerror(errno));
     return ENHOPE_OK;

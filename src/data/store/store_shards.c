@@ -1,5 +1,5 @@
-/* A folder of shards as a store. The header of every file is compared with shards.json; values and
- * checksums are not checked here. */
+/* A folder of shards as a store. The header of every file is compared with shards.json here, and
+ * its checksum when it is read first. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +40,9 @@ static enhope_status open_file(enhope_context *ctx, const char *folder, const eh
     EH_TRY(eh_array_file_open(ctx, path, false, f, &plain));
     if (!plain)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: is compressed or not a regular file: expected plain NPY", path);
+    EH_TRY(eh_new(ctx, "a checksum", 1, sizeof *f->sum, (void **)&f->sum));
+    f->sum->bytes = shard->file[which].bytes;
+    f->sum->crc = shard->file[which].crc;
     int64_t wide = 1;
     for (int r = 1; r < f->a.rank; r++) wide *= f->a.shape[r];
     if (f->a.shape[0] != rows || wide != columns || f->a.kind != types[type].kind || f->a.size != types[type].size ||

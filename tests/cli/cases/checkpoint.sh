@@ -67,3 +67,14 @@ try train --checkpoint run --resume -o m.safetensors
     ls full
 )
 ls
+
+# only temporary files of killed runs are removed: other files are the user's, whatever their names
+rm -r run
+mkdir run
+for name in epoch-1-batch-0.safetensors epoch-000001-batch-000000.safetensors.bak epoch-000001-batch-000000.safetensors~ \
+    epoch-000001-batch-000000.safetensors.tmp-12-notes; do
+    echo "of the user" > run/$name
+done
+: > run/epoch-000001-batch-000000.safetensors.tmp-999999-0
+try train --checkpoint run --keep 1 --every 0s -o m.safetensors
+ls run

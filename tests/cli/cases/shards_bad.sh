@@ -41,10 +41,12 @@ bad ': > bad/shards.json'
 bad 'rm bad/shards.json'
 bad 'mv bad/shards.json bad/shards.partial.json'
 
-# The checksum reveals a changed byte.
+# The checksum reveals a changed byte, when the shards are checked and when they are used.
 cp good/00001.x.npy kept
 printf '\1' | dd of=good/00001.x.npy bs=1 seek=200 conv=notrunc 2> /dev/null
 enhope data good --check 2>&1 | sed 's/[0-9a-f]\{8\}/SUM/g'
+enhope data good 2>&1 | sed 's/[0-9a-f]\{8\}/SUM/g'
+enhope train --data good --memory 1k --n-factors 4 --n-hidden 3 --quiet -o m.safetensors 2>&1 | sed 's/[0-9a-f]\{8\}/SUM/g'
 cp kept good/00001.x.npy
 enhope data good --check
 

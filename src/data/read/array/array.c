@@ -12,7 +12,8 @@
 enum {
     CHUNK = 1 << 20, /* bytes of a buffer, unless a row is larger */
     LIKELY_RATIO =
-        16 /* expected maximum compression of gzip: limits the memory reserved ahead to this times the file size */
+        16, /* expected maximum compression of gzip: limits the memory reserved ahead to this times the file size */
+    MAX_RATIO = 1032 /* deflate cannot expand more: no byte of data takes less than 2 / 258 bits */
 };
 
 /* ---- one element ---- */
@@ -94,6 +95,11 @@ enhope_status eh_array_measure(enhope_context *ctx, const eh_array *a, const eh_
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the dimensions %s overflow: the header is damaged", s->name,
                        shape_text(a, shape, sizeof shape));
     if (s->left >= 0 && bytes > s->left) return fail_short(ctx, a, s, bytes, s->left);
+    if (s->left < 0 && s->stored > 0 && bytes / MAX_RATIO > s->stored)
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
+                       "%s: the header announces %s values (%lld bytes): more than %lld compressed bytes can hold, so "
+                       "the file is damaged",
+                       s->name, shape_text(a, shape, sizeof shape), (long long)bytes, (long long)s->stored);
     *count = all;
     return ENHOPE_OK;
 }
@@ -333,12 +339,26 @@ static enhope_status push_fortran(enhope_context *ctx, const eh_array *a, eh_str
     return sink->take(ctx, sink, &data->x, NULL, 1);
 }
 
+/* Arrays that are larger than the memory limit have been opened as a store, unless they are packed
+ * or column-major. */
+static enhope_status check_memory(enhope_context *ctx, const eh_array *a, const char *name, int64_t count)
+{
+    const int64_t bytes = count * (int64_t)(eh_array_is_bytes(a) ? sizeof(uint8_t) : sizeof(float));
+    if (ctx->memory == 0 || bytes <= ctx->memory) return ENHOPE_OK;
+    return eh_fail(ctx, ENHOPE_ERROR_DATA,
+                   "%s: its values take %lld bytes of memory: expected at most %lld, the memory limit, because a %s "
+                   "array is not streamed; convert it to shards or raise the limit",
+                   name, (long long)bytes, (long long)ctx->memory,
+                   a->fortran && a->rank > 1 ? "column-major" : "packed");
+}
+
 enhope_status eh_array_rows(enhope_context *ctx, const eh_array *a, eh_stream *s, const eh_encoding *like,
                             enhope_dataset *data, eh_sink *sink)
 {
     int64_t count;
     EH_TRY(eh_array_measure(ctx, a, s, &count));
     EH_TRY(check_inputs(ctx, a, s->name, count));
+    if (sink->resident) EH_TRY(check_memory(ctx, a, s->name, count));
     data->x = (eh_matrix){.kind = eh_array_is_bytes(a) ? ENHOPE_U8 : ENHOPE_F32, .H = count / a->shape[0]};
     data->image_rows = a->rank == 3 ? a->shape[1] : 0;
     data->image_columns = a->rank == 3 ? a->shape[2] : 0;

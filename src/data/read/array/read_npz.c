@@ -140,6 +140,7 @@ enhope_status eh_read_npz(enhope_context *ctx, eh_input *in, enhope_dataset *dat
     const eh_zip_member *x = NULL, *y = NULL;
     eh_stream probe = {.name = NULL};
     eh_zip zip;
+    EH_TRY(eh_stream_check(ctx, in->path));
     EH_TRY(eh_stream_open(ctx, in->path, &probe)); /* reports files that are missing, empty or folders */
     eh_stream_close(&probe);
     EH_TRY(eh_zip_open(ctx, in->path, &zip));

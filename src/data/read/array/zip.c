@@ -37,7 +37,7 @@ static enhope_status read_at(enhope_context *ctx, const eh_zip *zip, uint64_t of
     if (offset > (uint64_t)zip->bytes || size > (uint64_t)zip->bytes - offset)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the zip directory points beyond the file, which is damaged",
                        zip->path);
-    if (fseek(zip->file, (long)offset, SEEK_SET) != 0 || fread(to, 1, size, zip->file) != size)
+    if (fseek(zip->file, (long)offset, SEEK_SET) != 0 || eh_fread(to, size, zip->file) != size)
         return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be read: %s", zip->path, strerror(errno));
     return ENHOPE_OK;
 }
@@ -192,7 +192,7 @@ static enhope_status fail_member(enhope_context *ctx, const eh_stream *s, const 
 static enhope_status fetch(enhope_context *ctx, eh_stream *s, unzip *u, void *to, size_t want, size_t *got)
 {
     if ((int64_t)want > u->packed_left) want = (size_t)u->packed_left;
-    *got = fread(to, 1, want, u->file);
+    *got = eh_fread(to, want, u->file);
     if (*got < want) return fail_member(ctx, s, "the zip file ends early: it is truncated");
     u->packed_left -= (int64_t)*got;
     return ENHOPE_OK;

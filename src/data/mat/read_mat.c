@@ -1,4 +1,4 @@
-/* MATLAB files, through the plug-in libenhope_mat.so (data/mat).
+/* MATLAB files (data/mat).
  *
  * Variables are identified by shape. The inputs X are the largest numeric matrix, dense or sparse.
  * The labels y are a numeric vector as long as one side of X, and that side counts the samples (the
@@ -8,70 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/plugin.h"
 #include "data/mat/mat.h"
 #include "data/read/read.h"
 
-enum { MAX_VARIABLES = 1024 };
-
 typedef struct mat {
-    const eh_mat_ops *op;
     const char *path;
-    void *file;
-    eh_mat_variable *variable; /* (count) the usable variables */
+    eh_mat_variable *variable; /* (count) */
     int count;
 } mat;
 
-static enhope_status find_table(enhope_context *ctx, const char *path, const eh_mat_ops **out)
-{
-    static const eh_plugin plugin = {.library = "libenhope_mat.so",
-                                     .purpose = "reading MATLAB files",
-                                     .advice = "install libmatio, or rebuild enhope with libmatio-dev installed"};
-    char message[EH_PLUGIN_MESSAGE];
-    eh_mat_table_fn table = NULL;
-    if (!eh_plugin_find(&plugin, "eh_mat_table", &table, message))
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: %s", path, message);
-    *out = table(sizeof **out);
-    if (*out) return ENHOPE_OK;
-    return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
-                   "%s: libenhope_mat.so does not match this version of libenhope; reinstall enhope", path);
-}
-
-/* Value t, column-major. */
-static double value_at(const eh_mat_values *v, int64_t t)
-{
-    const void *data = v->data;
-    const bool is_signed = v->kind == 'i';
-    if (v->kind == 'f') return v->size == 8 ? ((const double *)data)[t] : (double)((const float *)data)[t];
-    switch (v->size) {
-    case 1: return is_signed ? ((const int8_t *)data)[t] : ((const uint8_t *)data)[t];
-    case 2: return is_signed ? ((const int16_t *)data)[t] : ((const uint16_t *)data)[t];
-    case 4: return is_signed ? ((const int32_t *)data)[t] : (double)((const uint32_t *)data)[t];
-    default: return is_signed ? (double)((const int64_t *)data)[t] : (double)((const uint64_t *)data)[t];
-    }
-}
-
-static enhope_status read_values(enhope_context *ctx, const mat *m, const eh_mat_variable *v, eh_mat_values *out)
-{
-    const eh_mat_result result = m->op->read(m->file, v, out);
-    if (result == EH_MAT_OK) return ENHOPE_OK;
-    return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: variable '%s' %s", m->path, v->name,
-                   result == EH_MAT_COMPLEX ? "is complex: expected real numbers"
-                                            : "cannot be read: the file is damaged");
-}
-
 /* ---- identification of variables ---- */
-
-static enhope_status list_variables(enhope_context *ctx, mat *m)
-{
-    eh_mat_result result = EH_MAT_OK;
-    EH_TRY(eh_new(ctx, "variables", MAX_VARIABLES, sizeof *m->variable, (void **)&m->variable));
-    for (int seen = 0; seen < MAX_VARIABLES && result != EH_MAT_END; seen++) {
-        result = m->op->next(m->file, &m->variable[m->count]);
-        m->count += result == EH_MAT_OK;
-    }
-    return ENHOPE_OK;
-}
 
 static const eh_mat_variable *find_variable(const mat *m, const char *name)
 {
@@ -168,23 +114,22 @@ static int64_t position(const layout *l, int64_t i, int64_t j)
 }
 
 /* The offsets (H) of the encoding, else (NULL) those of columns that float cannot resolve. */
-static enhope_status find_offsets(enhope_context *ctx, const eh_mat_values *from, const layout *l,
+static enhope_status find_offsets(enhope_context *ctx, const eh_mat_numbers *from, const layout *l,
                                   const eh_encoding *encoding, double **offset)
 {
     eh_centers centers;
     if (encoding) return eh_centers_of(ctx, encoding, l->H, offset);
     EH_TRY(eh_centers_open(ctx, l->H, &centers));
     for (int64_t i = 0; i < l->n; i++)
-        for (int64_t j = 0; j < l->H; j++) eh_centers_add(&centers, j, value_at(from, position(l, i, j)));
+        for (int64_t j = 0; j < l->H; j++) eh_centers_add(&centers, j, eh_mat_value(from, position(l, i, j)));
     const enhope_status status = eh_centers_find(ctx, &centers, offset);
     eh_centers_close(&centers);
     return status;
 }
 
-static enhope_status load_dense(enhope_context *ctx, const eh_mat_values *from, const layout *l,
+static enhope_status load_dense(enhope_context *ctx, const eh_mat_numbers *from, bool bytes, const layout *l,
                                 const eh_encoding *encoding, double **offset, enhope_dataset *data)
 {
-    const bool bytes = from->kind == 'u' && from->size == 1;
     int64_t count;
     if (!eh_mul(l->n, l->H, &count)) return eh_fail_memory(ctx, "values", (size_t)l->n, (size_t)l->H);
     EH_TRY(eh_new(ctx, "values", count, bytes ? 1 : sizeof(float), &data->owned[0]));
@@ -197,7 +142,7 @@ static enhope_status load_dense(enhope_context *ctx, const eh_mat_values *from, 
             if (bytes)
                 u8[t] = ((const uint8_t *)from->data)[at];
             else
-                f32[t] = (float)(value_at(from, at) - (*offset ? (*offset)[j] : 0));
+                f32[t] = (float)(eh_mat_value(from, at) - (*offset ? (*offset)[j] : 0));
         }
     data->x = (eh_matrix){.kind = bytes ? ENHOPE_U8 : ENHOPE_F32, .n = l->n, .H = l->H};
     if (bytes)
@@ -207,18 +152,31 @@ static enhope_status load_dense(enhope_context *ctx, const eh_mat_values *from, 
     return ENHOPE_OK;
 }
 
+/* Checks that the column starts ascend from 0 and that there are as many rows and values. */
+static bool is_consistent(const eh_mat_values *s, int64_t rows, int64_t columns, int64_t *count)
+{
+    bool ok = eh_mat_value(&s->start, 0) == 0;
+    for (int64_t j = 0; ok && j < columns; j++) ok = eh_mat_value(&s->start, j) <= eh_mat_value(&s->start, j + 1);
+    *count = ok ? (int64_t)eh_mat_value(&s->start, columns) : 0;
+    ok = ok && *count <= s->row.count && *count <= s->value.count;
+    for (int64_t t = 0; ok && t < *count; t++)
+        ok = eh_mat_value(&s->row, t) >= 0 && eh_mat_value(&s->row, t) < (double)rows;
+    return ok;
+}
+
+static int64_t position_at(const eh_mat_numbers *numbers, int64_t at)
+{
+    return (int64_t)eh_mat_value(numbers, at);
+}
+
 /* Converts compressed columns: used directly if the samples are the columns, otherwise transposed
  * by counting. */
 static enhope_status load_sparse(enhope_context *ctx, const mat *m, const eh_mat_variable *v, const eh_mat_values *s,
                                  bool by_column, enhope_dataset *data)
 {
     const int64_t rows = v->side[0], columns = v->side[1], n = by_column ? columns : rows;
-    bool ok = s->start && s->start_count == columns + 1 && s->start[0] == 0;
-    for (int64_t j = 0; ok && j < columns; j++) ok = s->start[j] <= s->start[j + 1];
-    const int64_t count = ok ? s->start[columns] : 0;
-    ok = ok && count <= s->row_count && count <= s->value_count && (count == 0 || (s->row && s->data));
-    for (int64_t t = 0; ok && t < count; t++) ok = s->row[t] < rows;
-    if (!ok)
+    int64_t count;
+    if (!is_consistent(s, rows, columns, &count))
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the sparse variable '%s' is inconsistent: the file is damaged",
                        m->path, v->name);
     EH_TRY(eh_new(ctx, "row starts", n + 1, sizeof(int64_t), &data->owned[0]));
@@ -228,21 +186,21 @@ static enhope_status load_sparse(enhope_context *ctx, const mat *m, const eh_mat
     int32_t *column = data->owned[1];
     float *value = data->owned[2];
     if (by_column) {
-        for (int64_t j = 0; j <= columns; j++) row_start[j] = s->start[j];
+        for (int64_t j = 0; j <= columns; j++) row_start[j] = position_at(&s->start, j);
         for (int64_t t = 0; t < count; t++) {
-            column[t] = (int32_t)s->row[t];
-            value[t] = (float)value_at(s, t);
+            column[t] = (int32_t)position_at(&s->row, t);
+            value[t] = (float)eh_mat_value(&s->value, t);
         }
     } else {
-        for (int64_t t = 0; t < count; t++) row_start[s->row[t] + 1]++;
+        for (int64_t t = 0; t < count; t++) row_start[position_at(&s->row, t) + 1]++;
         for (int64_t i = 0; i < rows; i++) row_start[i + 1] += row_start[i];
         /* row_start[i] is the position of the next value of row i; it ends as the start of row i +
          * 1 */
         for (int64_t j = 0; j < columns; j++)
-            for (int64_t t = s->start[j]; t < s->start[j + 1]; t++) {
-                const int64_t to = row_start[s->row[t]]++;
+            for (int64_t t = position_at(&s->start, j); t < position_at(&s->start, j + 1); t++) {
+                const int64_t to = row_start[position_at(&s->row, t)]++;
                 column[to] = (int32_t)j;
-                value[to] = (float)value_at(s, t);
+                value[to] = (float)eh_mat_value(&s->value, t);
             }
         memmove(row_start + 1, row_start, (size_t)rows * sizeof *row_start);
         row_start[0] = 0;
@@ -261,10 +219,12 @@ static enhope_status load_inputs(enhope_context *ctx, const mat *m, const eh_mat
 {
     const layout l = find_layout(x, y);
     eh_mat_values values;
-    EH_TRY(read_values(ctx, m, x, &values));
-    const enhope_status status = x->sparse ? load_sparse(ctx, m, x, &values, y && y->count != x->side[0], data)
-                                           : load_dense(ctx, &values, &l, encoding, offset, data);
-    m->op->free(&values);
+    enhope_status status = eh_mat_read(ctx, m->path, x, &values);
+    const bool bytes = x->bytes && values.value.kind == 'u' && values.value.size == 1;
+    if (!status)
+        status = x->sparse ? load_sparse(ctx, m, x, &values, y && y->count != x->side[0], data)
+                           : load_dense(ctx, &values.value, bytes, &l, encoding, offset, data);
+    eh_mat_free(&values);
     if (status || x->rank < 3) return status;
     int64_t side = 1;
     while (side * side < l.H) side++;
@@ -278,45 +238,6 @@ static enhope_status load_inputs(enhope_context *ctx, const mat *m, const eh_mat
 }
 
 /* ---- labels and names ---- */
-
-/* Entry i of a cell as UTF-8; false if it is not text or too long. */
-static bool read_text(const mat *m, const eh_mat_values *cell, int64_t i, char *to, size_t size)
-{
-    eh_mat_text from;
-    size_t n = 0;
-    if (!m->op->text(cell, i, &from)) return false;
-    for (size_t k = 0; k < from.count; k++) {
-        if (n + 4 > size) return false;
-        if (from.wide)
-            n += eh_utf8_put(((const uint16_t *)from.data)[k], to + n);
-        else
-            to[n++] = ((const char *)from.data)[k];
-    }
-    to[n] = '\0';
-    return n > 0 && eh_utf8_valid(to, n);
-}
-
-/* The texts of a cell array; *out is NULL if an entry is not text. */
-static enhope_status read_texts(enhope_context *ctx, const mat *m, const eh_mat_variable *v, char ***out)
-{
-    enhope_status status = ENHOPE_OK;
-    eh_mat_values values;
-    char **text = NULL, one[1024];
-    bool ok = true;
-    EH_TRY(read_values(ctx, m, v, &values));
-    EH_CHECK(eh_new(ctx, "names", v->count, sizeof *text, (void **)&text));
-    for (int64_t i = 0; ok && i < v->count; i++) {
-        ok = read_text(m, &values, i, one, sizeof one);
-        if (!ok) break;
-        EH_CHECK(eh_new_text(ctx, "a name", one, &text[i]));
-    }
-    *out = ok ? text : NULL;
-    if (ok) text = NULL;
-cleanup:
-    eh_names_free(text, v->count);
-    m->op->free(&values);
-    return status;
-}
 
 /* True if the classes are 1..c or 0..c-1, so that a list of c names belongs to them. */
 static bool is_numbered(const enhope_dataset *data)
@@ -341,7 +262,7 @@ static enhope_status load_names(enhope_context *ctx, const mat *m, enhope_datase
         char **text = NULL;
         const bool classes = !named && v->count == data->c, inputs = !data->input_name && v->count == data->x.H;
         if (!v->cell || (!classes && !inputs)) continue;
-        EH_TRY(read_texts(ctx, m, v, &text));
+        EH_TRY(eh_mat_texts(ctx, m->path, v, &text));
         if (!text) continue;
         if (classes) {
             eh_names_free(data->class_name, data->c);
@@ -359,11 +280,11 @@ static enhope_status load_labels(enhope_context *ctx, const mat *m, const eh_mat
 {
     enhope_status status = ENHOPE_OK;
     eh_labels labels = {.n = 0};
-    eh_mat_values values = {0};
+    eh_mat_values values = {.value = {.data = NULL}};
     if (y) {
-        EH_TRY(read_values(ctx, m, y, &values));
+        EH_CHECK(eh_mat_read(ctx, m->path, y, &values));
         for (int64_t i = 0; i < y->count && !status; i++)
-            status = eh_labels_add_number(ctx, &labels, value_at(&values, i));
+            status = eh_labels_add_number(ctx, &labels, eh_mat_value(&values.value, i));
     } else {
         const int64_t classes = x->side[2];
         for (int64_t i = 0; i < data->x.n && !status; i++) {
@@ -373,7 +294,8 @@ static enhope_status load_labels(enhope_context *ctx, const mat *m, const eh_mat
     }
     status = status ? eh_fail_in(ctx, status, "%s: variable '%s'", m->path, (y ? y : x)->name)
                     : eh_labels_attach(ctx, &labels, data);
-    m->op->free(&values);
+cleanup:
+    eh_mat_free(&values);
     eh_labels_free(&labels);
     return status;
 }
@@ -385,11 +307,7 @@ enhope_status eh_read_mat(enhope_context *ctx, eh_input *in, enhope_dataset *dat
     const eh_mat_variable *x = NULL, *y = NULL;
     mat m = {.path = path};
     double *offset = NULL;
-    EH_TRY(eh_mat_check(ctx, path));
-    EH_TRY(find_table(ctx, path, &m.op));
-    m.file = m.op->open(path);
-    if (!m.file) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: cannot be read as a MATLAB file", path);
-    EH_CHECK(list_variables(ctx, &m));
+    EH_CHECK(eh_mat_list(ctx, path, &m.variable, &m.count));
     EH_CHECK(variables ? find_named(ctx, &m, variables, &x, &y) : find_by_shape(ctx, &m, &x, &y));
     EH_CHECK(load_inputs(ctx, &m, x, y, in->encoding, &offset, data));
     if (in->labeled && (y || x->rank == 3)) EH_CHECK(load_labels(ctx, &m, x, y, data));
@@ -400,6 +318,5 @@ enhope_status eh_read_mat(enhope_context *ctx, eh_input *in, enhope_dataset *dat
 cleanup:
     eh_free(offset);
     eh_free(m.variable);
-    m.op->close(m.file);
     return status;
 }
