@@ -3,11 +3,11 @@
 usage: palette.py REPOSITORY
        palette.py --self-test REPOSITORY
 
-The tables of cli/plot/palette.c and viewer/src/palette.js must agree. Every color must have a
-contrast of at least 3:1 with white paper, or with the backgrounds of the page in its theme. Any two
-of the first ten must be distinguishable, also as seen by people who lack one kind of cone; and any
-two of all must differ visibly. --self-test plants one violation of each kind and exits 1 unless
-each of them is found.
+The tables of cli/plot/palette.c, viewer/src/palette.js and python/enhope/_plot.py must agree. Every
+color must have a contrast of at least 3:1 with white paper, or with the backgrounds of the page in
+its theme. Any two of the first ten must be distinguishable, also as seen by people who lack one
+kind of cone; and any two of all must differ visibly. --self-test plants one violation of each kind
+and exits 1 unless each of them is found.
 """
 
 import itertools
@@ -91,9 +91,11 @@ def tables(root):
     css = read(root, "viewer", "src", "page.css")
     colors = {"figure": re.findall(r"0x([0-9a-f]{6}),", re.search(r"palette\[\] = \{(.*?)\}", figure, re.S)[1])}
     colors["figure"] = ["#" + color for color in colors["figure"]]
+    python = re.search(r'_COLORS = .*?"""(.*?)"""', read(root, "python", "enhope", "_plot.py"), re.S)[1]
+    colors["Python"] = ["#" + color for color in python.split()]
     rules = {"light": re.search(r":root \{(.*?)\}", css, re.S)[1]}
     rules["dark"] = re.search(r"\[data-theme='dark'\] \{(.*?)\}", css, re.S)[1]
-    behind = {"figure": [WHITE]}
+    behind = {"figure": [WHITE], "Python": [WHITE]}
     for theme, rule in rules.items():
         colors[theme] = re.findall("#[0-9a-f]{6}", re.search(theme + r": \[(.*?)\]", page, re.S)[1])
         behind[theme] = [re.search(rf"--{name}: (#[0-9a-f]{{6}})", rule)[1] for name in ("paper", "panel")]
@@ -102,8 +104,9 @@ def tables(root):
 
 
 def faults(colors, behind, gray, say=lambda text: None):
-    if colors["figure"] != colors["light"]:
-        yield "the colors of cli/plot/palette.c and the light ones of viewer/src/palette.js differ"
+    for theme, path in (("light", "viewer/src/palette.js"), ("Python", "python/enhope/_plot.py")):
+        if colors["figure"] != colors[theme]:
+            yield f"the colors of cli/plot/palette.c and the {theme} ones of {path} differ"
     if len(gray) > 1:
         yield "the colors of no class in cli/plot/palette.c and viewer/src/palette.js differ"
     for theme, table in colors.items():
@@ -128,6 +131,7 @@ def self_test(root):
     assert abs(contrast("#000000", WHITE) - 21) < 1e-9
     plants = [
         ("figure", 99, "#123456", "differ"),  # the two tables
+        ("Python", 8, "#123456", "the Python ones"),
         ("light", 4, "#bbbb00", "contrast"),
         ("dark", 3, "#005544", "contrast"),
         ("dark", 57, None, "differ by 0.00"),  # a repeated color

@@ -1,6 +1,6 @@
 /* enhope view: view_read.c reads the data and records the training, view_build.c predicts and
- * selects the points, view_page.c writes the page, view_samples.c the samples, and view_spread.c how
- * the page spreads a collapsed map. The Python module contains all but view_read.c. */
+ * selects the points, view_page.c writes the page, view_samples.c the samples, and view_spread.c
+ * how the page spreads a collapsed map. The Python module contains all but view_read.c. */
 #ifndef ENHOPE_VIEW_H
 #define ENHOPE_VIEW_H
 

@@ -9,7 +9,15 @@ from . import _labels
 from ._view import View, view
 
 # Colors and markers of ``enhope plot``. The colors are distinguishable with any color vision.
-_COLORS = ["#662266", "#bbbb00", "#2299aa", "#880000", "#ff9999", "#4455ff", "#997744", "#aaaaff", "#dd3388", "#005544"]
+_COLORS = ["#" + color for color in """
+    1100cc bb8800 880000 8888bb ff3377 770066 005544 667744 1166cc 119988 ff5511 664400 0099cc 996688
+    444477 6644ff aa4444 770033 998855 337766 334400 009900 bb00bb bb7777 cc55ff bb1166 007733 ee44aa
+    552288 773333 aa5511 117788 5588ff 889900 669966 005577 bb77bb 773300 0044cc 886644 ff0033 7755aa
+    777700 774466 0099aa 8877ff 005500 bb5577 aa7755 7700cc cc2200 cc7722 885544 0077aa 003388 224422
+    aa00ff aa4488 aa77dd cc5544 886600 cc7799 dd0055 556699 553366 998800 555500 336644 4466ff 553311
+    447700 882299 ee00dd 009966 0088dd 779944 884455 9966aa 991133 dd1188 cc6633 885511 228888 9955ff
+    2222ff 5544aa aa6655 882255 663322 bb55aa 994422 aa7733 6677cc dd6666 ff1100 aa0088 448855 1188aa
+    8844cc cc1133""".split()]
 _GRAY = "#8a8f98"  # samples without a label
 _MARKERS = ["o", "^", "s", "v", "D"]
 _PER_MARKER = 10  # classes

@@ -8,10 +8,10 @@
  * cross-validation. docs/explanation/tables.md has the data sets by which the candidates were
  * found.
  *
- * Images keep the settings of the recipe, with an auxiliary head. If there are few of them, a map with
- * an adversarial step is compared with one of order 1. Tables and images have a similarity that
- * spreads their classes. All methods and recipes but the default keep their settings. Settings that
- * the caller has set are the same in every candidate. */
+ * Images keep the settings of the recipe, with an auxiliary head. If there are few of them, a map
+ * with an adversarial step is compared with one of order 1. Tables and images have a similarity
+ * that spreads their classes. All methods and recipes but the default keep their settings. Settings
+ * that the caller has set are the same in every candidate. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -123,8 +123,8 @@ static bool is_similarity_given(const enhope_settings *s)
     return EH_EXPLICIT(s, objective.similarity) || EH_EXPLICIT(s, objective.dof);
 }
 
-/* Any distribution over three classes is possible in two dimensions. More classes are learned with an
- * auxiliary head, unless the map is small. */
+/* Any distribution over three classes is possible in two dimensions. More classes are learned with
+ * an auxiliary head, unless the map is small. */
 static int64_t aux_components(const enhope_dataset *data, const candidate *k)
 {
     return data->c > 3 && k->kind != LINEAR && k->kind != SMALL ? AUX_COMPONENTS : 0;
@@ -380,8 +380,8 @@ static enhope_status compare(trial *r, int *best, double *lowest)
     return ENHOPE_OK;
 }
 
-/* Whether the data is a table: not images, and not dense columns that share a scale like pixels. The
- * columns of streamed data are not looked at. */
+/* Whether the data is a table: not images, and not dense columns that share a scale like pixels.
+ * Streamed data without the shape of images counts as a table. */
 static enhope_status is_table(enhope_context *ctx, const enhope_dataset *data, bool *table)
 {
     enum { SAMPLE = 5000 };
@@ -434,8 +434,8 @@ static bool has_choice(const enhope_trainer *t, bool images)
     return !t->data->store && !is_decided(&t->set) && (!images || has_few_images(t));
 }
 
-/* With one degree of freedom, classes collapse onto their exemplars, and the map shows nothing of how
- * typical samples are. More degrees spread them at the same error. */
+/* With one degree of freedom, classes collapse onto their exemplars, and the map does not show how
+ * typical a sample is. More degrees spread the classes at about the same error. */
 static void spread_classes(enhope_settings *s)
 {
     if (!is_similarity_given(s)) s->objective.dof = SPREAD_DOF;
