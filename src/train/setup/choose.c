@@ -27,7 +27,7 @@ enum {
     FEW_ROWS = 2000,     /* up to here, all rows take part in cross-validation */
     VERY_FEW_ROWS = 300, /* below, there are more folds */
     PILOT_ROWS = 4000,   /* rows of the choice if there are more than FEW_ROWS */
-    MANY_CLASSES = 10,   /* above, the map is as large as for many rows */
+    MANY_CLASSES = 10,   /* above, the map is as large as for many rows, and its similarity has a heavy tail */
     FEW_IMAGES = 5000,
     MIN_BATCH = 32,
     MAX_BATCH = 1000,
@@ -435,10 +435,11 @@ static bool has_choice(const enhope_trainer *t, bool images)
 }
 
 /* With one degree of freedom, classes collapse onto their exemplars, and the map does not show how
- * typical a sample is. More degrees spread the classes at about the same error. */
-static void spread_classes(enhope_settings *s)
+ * typical a sample is. More degrees spread the classes at about the same error, unless there are so
+ * many that they need the heavy tail of one degree to keep apart. */
+static void spread_classes(const enhope_dataset *data, enhope_settings *s)
 {
-    if (!is_similarity_given(s)) s->objective.dof = SPREAD_DOF;
+    if (data->c <= MANY_CLASSES && !is_similarity_given(s)) s->objective.dof = SPREAD_DOF;
 }
 
 /* Applies the candidate to the settings of the trainer. */
@@ -466,7 +467,7 @@ enhope_status eh_setup_choose(enhope_trainer *t)
     if (!is_default(t)) return ENHOPE_OK;
     EH_TRY(is_table(t->ctx, t->data, &table));
     r.images = !table;
-    spread_classes(&t->set);
+    spread_classes(t->data, &t->set);
     if (r.images && !EH_EXPLICIT(&t->set, map.aux_components))
         t->set.map.aux_components = aux_components(t->data, &candidates[FOR_IMAGES]);
     if (!has_choice(t, r.images)) return ENHOPE_OK;
