@@ -102,13 +102,13 @@ static double distance(const label_request *r, double x, double y, double width,
  * than the margin, or if the label is too far. */
 static double find_lead(const label_request *r, int32_t i, double x, double y)
 {
-    const double own = distance(r, x, y, r->width[i], i), least = own + margin * r->height;
+    const double own = distance(r, x, y, r->width[i], i), min_nearest = own + margin * r->height;
     double nearest = own + clear * r->height;
     if (own > reach * r->height) return -1;
     for (int32_t k = 0; k < r->count; k++) {
         if (k == i || r->width[k] <= 0 || fabs(r->at[2 * k + 1] - y) - r->height / 2 >= nearest) continue;
         nearest = fmin(nearest, distance(r, x, y, r->width[i], k));
-        if (nearest < least) return -1; /* soon, if there are many places */
+        if (nearest < min_nearest) return -1; /* soon, if there are many places */
     }
     return (nearest - own) / r->height;
 }
