@@ -160,22 +160,20 @@ static bool is_terminal(FILE *out)
 /* A file or pipe receives the text unchanged, a terminal without control characters. */
 void cli_put_csv(FILE *out, const char *text)
 {
-    if (is_terminal(out)) {
-        cli_put_text(out, text, 0);
-        return;
-    }
     const size_t length = strlen(text);
-    const bool edges = length > 0 && (text[0] == ' ' || text[length - 1] == ' ');
-    if (!edges && !strpbrk(text, ",\"\r\n\t")) {
-        fputs(text, out);
-        return;
+    const bool edges = length > 0 && (text[0] == ' ' || text[length - 1] == ' '), clean = is_terminal(out),
+               quoted = edges || strpbrk(text, ",\"\r\n\t");
+    if (quoted) putc('"', out);
+    while (*text) {
+        const char *from = text;
+        const uint32_t point = cli_utf8_next(&text);
+        if (point == '"') putc('"', out);
+        if (clean)
+            put_utf8(out, is_control(point) ? '?' : point);
+        else
+            fwrite(from, 1, (size_t)(text - from), out);
     }
-    putc('"', out);
-    for (; *text; text++) {
-        if (*text == '"') putc('"', out);
-        putc(*text, out);
-    }
-    putc('"', out);
+    if (quoted) putc('"', out);
 }
 
 void cli_put_xml(FILE *out, const char *text)

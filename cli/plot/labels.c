@@ -98,15 +98,18 @@ static double distance(const label_request *r, double x, double y, double width,
     return hypot(fmax(dx, 0), fmax(dy, 0));
 }
 
-/* By how much a label is nearer to its own place than to any other, in heights; negative if it is
- * too far. */
+/* By how much a label is nearer to its own place than to any other, in heights; -1 if that is less
+ * than the margin, or if the label is too far. */
 static double find_lead(const label_request *r, int32_t i, double x, double y)
 {
-    const double own = distance(r, x, y, r->width[i], i);
+    const double own = distance(r, x, y, r->width[i], i), min_nearest = own + margin * r->height;
     double nearest = own + clear * r->height;
     if (own > reach * r->height) return -1;
-    for (int32_t k = 0; k < r->count; k++)
-        if (k != i && r->width[k] > 0) nearest = fmin(nearest, distance(r, x, y, r->width[i], k));
+    for (int32_t k = 0; k < r->count; k++) {
+        if (k == i || r->width[k] <= 0 || fabs(r->at[2 * k + 1] - y) - r->height / 2 >= nearest) continue;
+        nearest = fmin(nearest, distance(r, x, y, r->width[i], k));
+        if (nearest < min_nearest) return -1; /* soon, if there are many places */
+    }
     return (nearest - own) / r->height;
 }
 
@@ -140,7 +143,7 @@ static bool find_place(const work *w, int32_t i, bool alone, double out[2])
             if (cost >= min_cost) continue;
             const double lead = find_lead(r, i, x, y);
             cost += clear - lead;
-            if (cost >= min_cost || lead < margin || (!alone && !is_free(w, i, x, y))) continue;
+            if (cost >= min_cost || lead < 0 || (!alone && !is_free(w, i, x, y))) continue;
             min_cost = cost;
             out[0] = x;
             out[1] = y;

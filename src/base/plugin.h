@@ -12,7 +12,7 @@
 enum { EH_PLUGIN_MESSAGE = 600 };
 
 typedef struct eh_plugin {
-    const char *library; /* file name: "libenhope_mat.so" */
+    const char *library; /* file name: "libenhope_image.so" */
     const char *purpose; /* subject of messages: "reading images" */
     const char *advice;  /* what to do if the plug-in is missing: "install libpng and libjpeg" */
     bool global;         /* libraries that are loaded later see its symbols */

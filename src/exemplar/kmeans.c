@@ -246,9 +246,11 @@ static enhope_status class_centers(kmeans *m, enhope_context *ctx, const int64_t
         EH_TRY(assign(m, ctx, n, k));
         EH_TRY(fill_empty(m, ctx, n, k));
         if (!memcmp(m->last_cluster, m->cluster, (size_t)n * sizeof *m->cluster)) break;
-        for (int64_t j = 0; j < k; j++)
-            for (int64_t a = 0; a < m->width; a++)
-                m->center[j * m->width + a] = (float)(sum_of(m, j)[a] / sum_of(m, j)[m->width - 1]);
+        for (int64_t j = 0; j < k; j++) {
+            const double weight = sum_of(m, j)[m->width - 1];
+            if (!(weight > 0)) continue; /* heavy samples have left, and rounding has hidden the light ones */
+            for (int64_t a = 0; a < m->width; a++) m->center[j * m->width + a] = (float)(sum_of(m, j)[a] / weight);
+        }
         m->cp->op->write(m->cp, m->R, m->center, k * m->width);
     }
     return m->cp->op->sync(m->cp, ctx);

@@ -425,8 +425,9 @@ static bool has_few_images(const enhope_trainer *t)
 static bool is_default(const enhope_trainer *t)
 {
     const enhope_settings *s = &t->set;
+    const bool labeled = t->data->label || (t->data->store && t->data->store->labeled);
     return !t->from && s->recipe == 0 && t->method->compared == EH_EXEMPLARS && t->method->map == &eh_map_hope &&
-           s->optim.solver == EH_SOLVER_ADAM && t->data->label;
+           s->optim.solver == EH_SOLVER_ADAM && labeled;
 }
 
 static bool has_choice(const enhope_trainer *t, bool images)

@@ -21,6 +21,16 @@ grep -c "red${esc}]0;title$bell\|gre${csi}31men" labels.csv
 # A terminal does not receive them.
 python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' enhope predict m.safetensors --data hostile.csv | tr -d '\r' | grep 'red' | head -1 |
     cut -d, -f2
+# It receives the quotes of a field that needs them.
+{
+    echo 'size,color'
+    for i in 1 2 3 4 5 6 7 8 9; do echo "$i.5,\"re,\"\"d\"\"\""; echo "-$i,blue"; done
+} > quotes.csv
+enhope train --data quotes.csv --n-factors 4 --n-hidden 3 --n-epochs 2 --validation-fraction 0 --quiet -o quotes
+enhope predict quotes --data quotes.csv > file.csv
+python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' enhope predict quotes --data quotes.csv 2> /dev/null | tr -d '\r' |
+    grep '"re' | head -1
+grep '"re' file.csv | head -1
 # The method of a model is text as well.
 LC_ALL=C sed 's/"method": *"en-hope"/"method":"\\u001bc"/' m.safetensors > method.safetensors
 cmp m.safetensors method.safetensors > /dev/null || enhope info method.safetensors | head -1

@@ -19,6 +19,10 @@ for command in 'embed words.model' 'predict words.model --proba' 'eval words.mod
     enhope $command --data words --memory 1k | grep -v 'second\|training_rows' > streamed
     cmp whole streamed && echo "$command: the same"
 done
+# Streamed data has the same default similarity.
+enhope train --data digits --n-epochs 1 --n-factors 20 --n-hidden 10 -q -o spread
+enhope train --data digits --n-epochs 1 --n-factors 20 --n-hidden 10 --memory 1MB -q -o spread.streamed
+for model in spread spread.streamed; do enhope info $model | grep '^  dof\|^  aux'; done
 enhope data digits --memory 1MB --limit 20 | head -2
 enhope data digits --memory 1MB --limit 2500 | head -2
 enhope plot model --data digits --memory 1MB
