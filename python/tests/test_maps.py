@@ -165,6 +165,7 @@ def test_page_contains_labels_of_any_type(blobs):
         assert sorted(about(page)["classes"]) == sorted(names)
         truth, wrong = block(page, "truth"), block(page, "truth") != block(page, "label")
         assert wrong.sum() == (estimator.predict(X) != labels).sum() and len(truth) == 300
+        assert (block(page, "row") == np.arange(300)).all()
     some = y.astype(object)
     some[:40] = None
     some[40] = 7
