@@ -10,15 +10,17 @@
 
 #include "plot/figure.h"
 
-enum { ROUNDS = 6, MAX_MEDIAN = 4096, MAX_COUNTED = 100000, PADDING = 3 };
+enum { ROUNDS = 6, MAX_MEDIAN = 4096, MAX_COUNTED = 100000, PADDING = 3, AROUND = 5 /* dots for a circle */ };
 static const double around = 0.125;                  /* radius of a cluster, relative to the frame */
 static const double sizes[] = {1.15, 1, 0.85, 0.75}; /* of letters, relative to the font size; tried in turn */
 static const double line_height = 1.15;
+static const double exemplar_weight = 0.2; /* of the exemplars of a class; its dots have 1 */
 
 typedef struct class_dots {
-    label_dot *dot; /* (n) sorted by group */
+    label_dot *dot; /* (n + AROUND * r) sorted by group; then the circles of the exemplars */
     int64_t *first; /* (groups + 1) */
-    int64_t count;
+    int64_t count;  /* without the circles */
+    int64_t obstacles;
 } class_dots;
 
 /* ---- dots ---- */
@@ -45,6 +47,21 @@ static void sort_dots(class_dots *d, const cli_figure *p, const figure_frame *f)
     first[p->groups] = d->count;
     for (int32_t g = 0; g < p->groups; g++)
         for (int64_t i = first[g]; i < first[g + 1]; i++) d->dot[i].weight = 1 / (float)(first[g + 1] - first[g]);
+}
+
+/* A name should not cover a circle, even partly. */
+static void add_exemplars(class_dots *d, const cli_figure *p, const figure_frame *f)
+{
+    static const int across[AROUND] = {0, -1, 1, 0, 0}, down[AROUND] = {0, 0, 0, -1, 1};
+    const double radius = figure_exemplar_radius(p), of_class = fmax(1, (double)p->r / p->classes);
+    const float weight = (float)(exemplar_weight / (AROUND * of_class));
+    d->obstacles = d->count;
+    for (int64_t i = 0; p->circles && i < p->r; i++) {
+        const float *y = p->reference + i * p->h;
+        for (int k = 0; isfinite(y[0]) && isfinite(y[1]) && k < AROUND; k++)
+            d->dot[d->obstacles++] = (label_dot){(float)(figure_x(f, y) + across[k] * radius),
+                                                 (float)(figure_y(f, y) + down[k] * radius), weight};
+    }
 }
 
 /* ---- medians ---- */
@@ -135,7 +152,7 @@ static void prepare(figure_names *names, const cli_figure *p)
 
 static int place(figure_names *names, const cli_figure *p, const figure_frame *f, const class_dots *d, double *at)
 {
-    label_request request = {.count = p->classes, .at = at, .width = names->width, .dot = d->dot, .dots = d->count};
+    label_request request = {.count = p->classes, .at = at, .width = names->width, .dot = d->dot, .dots = d->obstacles};
     const double radius = around * fmin(f->width, f->height);
     for (int32_t g = 0; g < p->classes; g++) {
         find_center(d->dot + d->first[g], d->first[g + 1] - d->first[g], radius, at + 2 * g);
@@ -164,7 +181,7 @@ static int place(figure_names *names, const cli_figure *p, const figure_frame *f
 
 int figure_place_names(figure_names *names, const cli_figure *p, const figure_frame *f)
 {
-    class_dots d = {.dot = cli_alloc("dots", p->n, 1, sizeof *d.dot),
+    class_dots d = {.dot = cli_alloc("dots", p->n + (p->circles ? AROUND * p->r : 0), 1, sizeof *d.dot),
                     .first = cli_alloc("names", (int64_t)p->groups + 1, 1, sizeof *d.first)};
     double *at = cli_alloc("names", p->classes, 2, sizeof *at);
     names->center = cli_alloc("names", p->classes, 2, sizeof *names->center);
@@ -176,6 +193,7 @@ int figure_place_names(figure_names *names, const cli_figure *p, const figure_fr
     if (!code) {
         prepare(names, p);
         sort_dots(&d, p, f);
+        add_exemplars(&d, p, f);
         code = place(names, p, f, &d, at);
     }
     free(d.dot);

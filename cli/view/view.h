@@ -27,11 +27,12 @@ typedef struct view {
     cli_session session; /* context and model, of the caller */
     view_part part[VIEW_PARTS];
     int parts;
-    int64_t total, n; /* points of the data, points of the page */
-    int64_t *row;     /* (n) row of the point, numbered across the parts */
-    int64_t details;  /* points with a stored sample */
-    int64_t *detail;  /* (details) of 0..n-1 */
-    float *exemplar;  /* (r, h), or NULL */
+    int64_t total, n;  /* points of the data, points of the page */
+    int64_t *row;      /* (n) row of the point, numbered across the parts */
+    int64_t first_row; /* its number: 1 in files, as in enhope predict; 0 in data of view_take */
+    int64_t details;   /* points with a stored sample */
+    int64_t *detail;   /* (details) of 0..n-1 */
+    float *exemplar;   /* (r, h), or NULL */
     int32_t *exemplar_class;
     double low[2], high[2]; /* range of the first two outputs */
     cli_page_history history;

@@ -37,7 +37,7 @@ static double number_of(const view *v, int64_t i, number which)
     switch (which) {
     case NUMBER_X:
     case NUMBER_Y: return cli_page_place((double)part->p.Y[row * info->outputs + d], v->low[d], v->high[d]);
-    case NUMBER_ROW: return (double)row;
+    case NUMBER_ROW: return (double)(enhope_dataset_source_row(part->session.data, row) + v->first_row);
     case NUMBER_PART: return part->kind;
     case NUMBER_TRUTH: return view_group_of(v, v->row[i]);
     case NUMBER_LABEL: return part->p.label[row];

@@ -38,6 +38,7 @@ static int read_parts(view *v, const cli_options *options)
 int view_read(view *v, const cli_session *session, const cli_options *options)
 {
     view_begin(v, session);
+    v->first_row = 1;
     return read_parts(v, options);
 }
 

@@ -85,13 +85,13 @@ class Map:
             ax = plt.subplots(figsize=(7, 6))[1]
         size = float(np.clip(20000 / max(len(self.Y), 1), 1, 18))
         for i, label in enumerate(self._classes):
-            self._scatter(ax, i, self._code == i, s=size, alpha=0.7, linewidths=0, label=None if label is None else str(label))
+            self._scatter(ax, i, self._code == i, s=size, linewidths=0, label=None if label is None else str(label))
         if self.wrong is not None:
             for i in np.unique(self._code[self.wrong]):
                 self._scatter(ax, i, self.wrong & (self._code == i), s=max(size, 8), linewidths=0.7, edgecolors="#111")
         if self.exemplars is not None:
-            for width, color, label in ((3.6, "#fff", None), (1.6, "#111", "exemplar")):
-                ax.scatter(self.exemplars[:, 0], self.exemplars[:, 1], s=90, facecolors="none", edgecolors=color,
+            for width, color, label in ((2.6, "#fff", None), (1.1, "#111", "exemplar")):
+                ax.scatter(self.exemplars[:, 0], self.exemplars[:, 1], s=40, facecolors="none", edgecolors=color,
                            linewidths=width, label=label)
         ax.set_aspect("equal", adjustable="datalim")  # distances are meaningful
         ax.set_title(self.title)
@@ -119,7 +119,7 @@ class Map:
         keys = [Line2D([], [], ls="", marker=self._marker(i), ms=6, mew=0, c=_color(self._classes, i),
                        label="no label" if label is None else str(label)) for i, label in enumerate(self._classes)]
         if self.exemplars is not None:
-            keys.append(Line2D([], [], ls="", marker="o", ms=9, mew=1.6, mfc="none", mec="#111", label="exemplar"))
+            keys.append(Line2D([], [], ls="", marker="o", ms=6.3, mew=1.1, mfc="none", mec="#111", label="exemplar"))
         if self.wrong is not None:
             keys.append(Line2D([], [], ls="", marker="o", ms=5, mew=0.7, mfc="#ccc", mec="#111", label="misclassified"))
         return keys

@@ -29,11 +29,15 @@ def about(page):
     return json.loads(re.search(r'<script type="application/json" id="about">(.*?)</script>', page, re.S).group(1))
 
 
+def find_block(page, name):
+    return re.search(rf'id="{name}" data-count="(\d+)" data-width="(\d+)">(.*?)</script>', page, re.S)
+
+
 def block(page, name):
     """The numbers of an element of a page."""
     import base64
 
-    found = re.search(rf'id="{name}" data-count="(\d+)" data-width="(\d+)">(.*?)</script>', page, re.S)
+    found = find_block(page, name)
     count, width = int(found.group(1)), int(found.group(2))
     planes = np.frombuffer(zlib.decompress(base64.b64decode(found.group(3))), np.uint8).reshape(width, count)
     return sum(planes[b].astype(np.int64) << 8 * b for b in range(width))
@@ -121,7 +125,7 @@ def view(*args, **more):
         pytest.skip(str(error))
 
 
-def test_page_is_that_of_the_command(model, tmp_path, command, blobs):
+def test_page_is_that_of_the_command_with_rows_that_count_from_0(model, tmp_path, command, blobs):
     X, y = blobs
     model.save(tmp_path / "m.safetensors")
     np.savez(tmp_path / "x.npz", X=X, y=y)
@@ -129,6 +133,8 @@ def test_page_is_that_of_the_command(model, tmp_path, command, blobs):
     subprocess.run([command, "view", "m.safetensors", "--data", "x.npz", "-o", "map.html"], cwd=tmp_path, check=True)
     theirs = (tmp_path / "map.html").read_text(encoding="utf-8")
     assert about(page)["data"] == "X" and about(page)["model"] == "EnHOPE"
+    assert (block(page, "row") == np.arange(300)).all() and (block(theirs, "row") == np.arange(1, 301)).all()
+    page = page.replace(find_block(page, "row").group(), find_block(theirs, "row").group())
     names = {'"data":"X"': '"data":"x.npz"', '"model":"EnHOPE"': '"model":"m.safetensors"'}
     for own, other in names.items():
         page = page.replace(own, other)

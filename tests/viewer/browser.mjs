@@ -111,9 +111,9 @@ const tests = {
     const rows = predictions('digits.safetensors', '--data', DIGITS, '--limit', N, '--proba', '--winner');
     const points = await readPoints(page);
     for (const { row, label, winner, proba } of points) {
-      assert.equal(label, rows[row][0]);
-      assert.equal(winner, Number(rows[row][11]));
-      assert.ok(Math.abs(proba - rows[row][1 + CLASSES.indexOf(label)]) < 1e-4);
+      assert.equal(label, rows[row - 1][0]);
+      assert.equal(winner, Number(rows[row - 1][11]));
+      assert.ok(Math.abs(proba - rows[row - 1][1 + CLASSES.indexOf(label)]) < 1e-4);
     }
     assert.equal(points.filter((p) => p.wrong).length, eval_.errors);
 
@@ -194,7 +194,8 @@ const tests = {
     const all = readFileSync(await download(page, '#save-csv'), 'utf8');
     assert.ok(all.startsWith('row,part,label,predicted,probability,winner,y1,y2\n'));
     const places = cells(run('embed', 'digits.safetensors', '--data', DIGITS, '--limit', N));
-    for (const [at, part, truth, predicted, proba, winner, y1, y2] of cells(all)) {
+    for (const [row, part, truth, predicted, proba, winner, y1, y2] of cells(all)) {
+      const at = row - 1;
       assert.equal(part, 'test');
       assert.equal(truth, '8');
       assert.equal(predicted, rows[at][0]);
@@ -557,8 +558,12 @@ const tests = {
     }
     writeFileSync(join(folder, 'mixed.csv'), lines.join('\n') + '\n');
     run('train', '--data', 'mixed.csv', '--label', 'quality', '--n-epochs', '30', '--quiet', '-o', 'mixed.safetensors');
-    run('view', 'mixed.safetensors', '--data', 'mixed.csv', '-o', 'mixed.html');
+    run('view', 'mixed.safetensors', '--data', 'mixed.csv', '--split', '100@1', '-o', 'mixed.html');
     const page = await open('mixed.html');
+    // A page of a part has the row numbers of predict, which are those of the file.
+    const numbers = cells(run('predict', 'mixed.safetensors', '--data', 'mixed.csv', '--split', '100@1')).map(([row]) => Number(row));
+    assert.deepEqual((await readPoints(page)).map(({ row }) => row).sort((a, b) => a - b), numbers.sort((a, b) => a - b));
+    assert.ok(Math.max(...numbers) > 200);
     // The importance is that of the command: the id is not a column, and noise matters least.
     const names = await page.locator('#importance-bars b').allTextContents();
     assert.deepEqual([...names].sort(), ['age', 'color', 'member', 'noise', 'seen']);
@@ -575,7 +580,7 @@ const tests = {
       const control = label.querySelector('input, select');
       return [label.textContent.startsWith('color') ? 'color' : label.querySelector('span').textContent, control.tagName === 'SELECT' ? control.selectedOptions[0].textContent : control.value];
     }));
-    const [age, color, member, seen, , noise] = lines[1 + row].split(',');
+    const [age, color, member, seen, , noise] = lines[row].split(',');
     await page.waitForFunction((value) => document.querySelectorAll('.field input')[2].value === value, noise);
     assert.deepEqual(await controls(), [['age', age], ['color', color], ['member', member], ['seen', seen.replace(' ', 'T')], ['noise', noise]]);
     // Edited columns, also missing ones, are classified as by the command.

@@ -212,6 +212,11 @@ export function mapTests({ open, close, run, shoot, waitForCount, visibleCount, 
       await close(page);
 
       const table = await open('wine.html');
+      const hidden = await table.evaluate(() => {
+        const { labels, marks, radius, nameSize } = window.enhope.page.map.scene(document.createElement('canvas').getContext('2d'));
+        return marks.filter(([x, y]) => labels.some((l) => x > l.x - radius && x < l.x + l.wide + radius && Math.abs(y - l.y) < nameSize / 2 + radius)).length;
+      });
+      assert.equal(hidden, 0, 'exemplars below names');
       await table.selectOption('#color', { label: 'alcohol' });
       const values = readFileSync(join(folder, 'wine.csv'), 'utf8').trim().split('\n').slice(1).map((line) => Number(line.split(',')[0]));
       const scale = (await table.locator('#color-legend .scale span').allTextContents()).map(Number);

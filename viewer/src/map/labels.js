@@ -54,12 +54,15 @@ const short = (name) => (name.length > 18 ? `${name.slice(0, 17)}…` : name);
 
 // Places the names without collisions, those of larger classes first: [{group, name, count, x, y, wide}]
 // with the left end of the text at its middle line. measure(text, bold) gives widths; obstacles:
-// boxes [left, top, right, bottom] without names. A class has one name within APART pixels.
+// boxes [left, top, right, bottom] without names; circles: boxes that names cover only if they have
+// no other place. A class has one name within APART pixels.
 const APART = 110;
 const COUNTED = 40; // more classes have names without numbers
 const WIDE = 24; // pixels; the name of a class of this size is on its middle, others are beside it
 
-export function placeLabels(anchors, camera, measure, high, obstacles = []) {
+const overlaps = (box) => (t) => t[0] < box[2] && box[0] < t[2] && t[1] < box[3] && box[1] < t[3];
+
+export function placeLabels(anchors, camera, measure, high, obstacles = [], circles = []) {
   const taken = [...obstacles];
   const named = [];
   const out = [];
@@ -74,15 +77,14 @@ export function placeLabels(anchors, camera, measure, high, obstacles = []) {
     const away = Math.min(26, 8 + extent) + high / 2;
     const side = away - high / 2;
     const beside = [[x - wide / 2, y - away], [x - wide / 2, y + away], [x + side, y], [x - side - wide, y], [x + side, y - away], [x - side - wide, y - away], [x + side, y + away], [x - side - wide, y + away]];
-    for (const [left, middle] of extent > WIDE ? [[x - wide / 2, y], ...beside] : beside) {
-      const box = [left - 3, middle - high / 2 - 1, left + wide + 3, middle + high / 2 + 1];
-      if (box[0] < 2 || box[1] < 2 || box[2] > camera.wide - 2 || box[3] > camera.high - 2) continue;
-      if (taken.some((t) => t[0] < box[2] && box[0] < t[2] && t[1] < box[3] && box[1] < t[3])) continue;
-      taken.push(box);
-      named.push([group, x, y]);
-      out.push({ group, name, count: number, x: left, y: middle, wide });
-      break;
-    }
+    const free = (extent > WIDE ? [[x - wide / 2, y], ...beside] : beside)
+      .map(([left, middle]) => [left - 3, middle - high / 2 - 1, left + wide + 3, middle + high / 2 + 1])
+      .filter((box) => box[0] >= 2 && box[1] >= 2 && box[2] <= camera.wide - 2 && box[3] <= camera.high - 2 && !taken.some(overlaps(box)));
+    if (!free.length) continue;
+    const box = free.find((one) => !circles.some(overlaps(one))) || free[0];
+    taken.push(box);
+    named.push([group, x, y]);
+    out.push({ group, name, count: number, x: box[0] + 3, y: (box[1] + box[3]) / 2, wide });
   }
   return out;
 }

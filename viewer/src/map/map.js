@@ -127,13 +127,20 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
 
   // ---- the upper canvas ----
 
+  // The boxes of the exemplars, which names should not cover. A crowded map has no space beside them.
+  function circles() {
+    if (frame || !show.exemplars || isCrowded()) return [];
+    const radius = exemplarRadius() + 1;
+    return exemplars.map(([a, b]) => camera.at(a, b)).map(([x, y]) => [x - radius, y - radius, x + radius, y + radius]);
+  }
+
   const nameSize = () => (anchors.length > 40 || side() < 320 ? 11.5 : 14);
   function labels(measureOn, isScreen) {
     const measure = (text, bold) => {
       measureOn.font = font(nameSize(), bold);
       return measureOn.measureText(text).width;
     };
-    return placeLabels(frame ? frameAnchors(frame) : anchors, camera, measure, nameSize() + 3, isScreen ? obstacles() : []);
+    return placeLabels(frame ? frameAnchors(frame) : anchors, camera, measure, nameSize() + 3, isScreen ? obstacles() : [], circles());
   }
 
   const placeOf = (pick) => (pick.point >= 0 ? camera.at(u[pick.point], v[pick.point]) : camera.at(exemplars[pick.exemplar][0], exemplars[pick.exemplar][1]));

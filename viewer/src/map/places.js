@@ -6,8 +6,6 @@ const [x0, y0, x1, y1] = about.box;
 const size = Math.max(x1 - x0, y1 - y0) || 1;
 export const unitX = (x) => (x - (x0 + x1) / 2) / size;
 export const unitY = (y) => (y - (y0 + y1) / 2) / size;
-export const outputX = (u) => (x0 + x1) / 2 + u * size;
-export const outputY = (v) => (y0 + y1) / 2 + v * size;
 export const unitSize = size;
 
 const exemplars = about.exemplars.map(([x, y, k]) => [unitX(x), unitY(y), k]);
