@@ -8,7 +8,7 @@
 
 static const eh_method methods[] = {
     {.info = {.name = "en-hope",
-              .summary = "high-order map; points collapse onto a few exemplars (Min, Guo, Song 2017)",
+              .summary = "high-order map; points gather around a few exemplars (Min, Guo, Song 2017)",
               .map = "hope(F, m, O)",
               .similarity = "student",
               .normalizer = "row",
@@ -30,7 +30,7 @@ static const eh_method methods[] = {
      .map = &eh_map_hope,
      .compared = EH_BATCH},
     {.info = {.name = "deep-en-hope",
-              .summary = "deep map of sigmoid layers; points collapse onto a few exemplars",
+              .summary = "deep map of sigmoid layers; points gather around a few exemplars",
               .map = "mlp(layers)",
               .similarity = "student",
               .normalizer = "row",
@@ -80,7 +80,7 @@ static const eh_method methods[] = {
      .input_target = true,
      .compared = EH_BATCH},
     {.info = {.name = "linear-en-hope",
-              .summary = "linear map; points collapse onto a few exemplars",
+              .summary = "linear map; points gather around a few exemplars",
               .map = "linear",
               .similarity = "student",
               .normalizer = "row",

@@ -404,7 +404,7 @@ cleanup:
 }
 
 /* Whether the size of the map and its training are set, as in the trainings of a choice and of a
- * search: then the others keep their defaults. */
+ * search: then the candidates are not tried. */
 static bool is_decided(const enhope_settings *s)
 {
     return EH_EXPLICIT(s, map.order) && EH_EXPLICIT(s, map.n_factors) && EH_EXPLICIT(s, map.n_hidden) &&
