@@ -52,7 +52,9 @@ try train --checkpoint run --resume -o m.safetensors 2> err
 sed 's/length [0-9]*/length #/' err >&2
 cmp whole.safetensors m.safetensors && echo "byte-identical"
 cp whole/* run
-printf 'x' | dd of=run/epoch-000040-batch-000000.safetensors bs=1 seek=7000 conv=notrunc 2> /dev/null
+newest=run/epoch-000040-batch-000000.safetensors
+byte=$(od -An -tu1 -j 7000 -N 1 $newest)
+printf "\\$(printf %o $((byte ^ 1)))" | dd of=$newest bs=1 seek=7000 conv=notrunc 2> /dev/null
 : > run/epoch-000040-batch-000000.safetensors.tmp-1-0 # of a run that was killed
 try train --checkpoint run --resume -o m.safetensors
 cmp whole.safetensors m.safetensors && echo "byte-identical"
