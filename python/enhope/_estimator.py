@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from . import _arrays, _enhope, _export, _frames, _places, _table
+from . import _arrays, _compress, _enhope, _export, _frames, _places, _table
 from ._base import BaseEstimator
 from ._parameters import unknown_parameter
 from ._prediction import Prediction, show_warnings
@@ -105,10 +105,10 @@ class Estimator(Prediction, BaseEstimator):
         listener = Listener(self.callback, self.verbose) if self.callback or self.verbose else None
         try:
             with _places.of(X):
-                model, _, interruption, information, warnings = _enhope.train(
+                model, _, interruption, information, warnings, _ = _enhope.train(
                     _frames.payload(data), n, code.astype(np.int32), texts, inputs, int(rows), int(columns),
                     self._setting_texts(overrides, continues),
-                    self._training_placement(), self._model if continues else None, listener, weights,
+                    self._training_placement(), self._model if continues else None, listener, weights, None,
                 )
         finally:
             if listener:
@@ -251,6 +251,8 @@ class Estimator(Prediction, BaseEstimator):
 
     to_onnx = _export.to_onnx
     to_c = _export.to_c
+    compress = _compress.compress
+    quantize = _compress.quantize
 
     def __getstate__(self):
         return {**self.__dict__, "_enhope_version": _enhope.version}

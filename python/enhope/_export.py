@@ -11,7 +11,8 @@ def _path_with(path, ending):
     return path
 
 
-def _fitted(estimator):
+def fitted(estimator):
+    """The model of an estimator, which has to be fitted."""
     if "_model" not in estimator.__dict__:
         estimator._check_input(None)  # raises NotFittedError
     return estimator._model
@@ -38,7 +39,7 @@ def to_onnx(self, path=None, *, precision=None, encoded=False):
     bytes or None
         The contents of the file if path is None.
     """
-    model = _fitted(self)
+    model = fitted(self)
     target = None if path is None else _path_with(path, ".onnx")
     return model.export(target, "onnx", precision, None, int(encoded))
 
@@ -63,7 +64,7 @@ def to_c(self, path=None, *, name="model", precision=None, encoded=False):
     (str, str) or None
         The source and the header if path is None.
     """
-    model = _fitted(self)
+    model = fitted(self)
     if path is not None:
         return model.export(_path_with(path, ".c"), "c", precision, name, int(encoded))
     return tuple(model.export(None, part, precision, name, int(encoded)).decode("ascii") for part in ("c", "h"))

@@ -87,7 +87,8 @@ static PyObject *devices(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef functions[] = {
-    {"train", train, METH_VARARGS, "Trains; returns (Model, stopped, exception or None, information, warnings)."},
+    {"train", train, METH_VARARGS,
+     "Trains or compresses; returns (Model, stopped, exception or None, information, warnings, report)."},
     {"applicable", applicable, METH_O, "applicable(settings): names of the settings that have an effect with these."},
     {"load", load_model, METH_VARARGS, "load(path): a Model."},
     {"from_bytes", model_from_bytes, METH_VARARGS, "from_bytes(bytes): a Model, from the contents of a model file."},

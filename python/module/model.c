@@ -206,6 +206,28 @@ static PyObject *model_exemplars(PyObject *self, PyObject *args)
     return close_call(ctx, enhope_model_exemplars(ctx, m->model, X));
 }
 
+/* quantize(X, n): a new Model with weights in int8. */
+static PyObject *model_quantize(PyObject *self, PyObject *args)
+{
+    const enhope_model *from = ((model_object *)self)->model;
+    const labels none = {0};
+    PyObject *X;
+    long long n;
+    samples x;
+    if (!PyArg_ParseTuple(args, "OL", &X, &n) || !read_samples(X, n, &x)) return NULL;
+    enhope_context *ctx = open_context(Py_None);
+    if (!ctx) return NULL;
+    enhope_dataset *data = NULL;
+    enhope_model *model = NULL;
+    enhope_status status;
+    Py_BEGIN_ALLOW_THREADS status = dataset_of(ctx, &x, &none, from, &data);
+    if (!status) status = enhope_model_quantize(ctx, from, data, &model);
+    enhope_dataset_free(data);
+    Py_END_ALLOW_THREADS if (status) raise_error(ctx, status);
+    enhope_context_free(ctx);
+    return status ? NULL : model_object_of(model);
+}
+
 static PyObject *model_save(PyObject *self, PyObject *args)
 {
     PyObject *path;
@@ -257,6 +279,7 @@ static PyMethodDef model_methods[] = {
     {"history", model_history, METH_NOARGS, "Rows (epoch, seconds, loss, valid_error)."},
     {"references", model_references, METH_VARARGS, "references(placement, Y, labels)"},
     {"exemplars", model_exemplars, METH_VARARGS, "exemplars(X)"},
+    {"quantize", model_quantize, METH_VARARGS, "quantize(X, n): a new Model with weights in int8."},
     {"embed", model_embed, METH_VARARGS, "embed(X, n, placement, Y)"},
     {"predict", model_predict, METH_VARARGS,
      "predict(X, n, placement, k, label, proba, winner, distance, margin, Y, neighbor, neighbor_distance)"},

@@ -108,16 +108,33 @@ typedef struct request {
     long long image_rows, image_columns;
     const enhope_model *from; /* model to continue from; NULL: none */
     enhope_settings *settings;
+    int compress; /* whether `from` is compressed to `limits` */
+    enhope_compress_options limits;
 } request;
+
+/* object: None, or a tuple (size, error, operations, bits). */
+static int read_limits(PyObject *object, request *r)
+{
+    if (object == Py_None) return 1;
+    if (!PyTuple_Check(object)) return refuse("limits", "a tuple or None");
+    if (!r->from) return refuse("from", "the Model to compress");
+    long long size, operations;
+    int bits;
+    if (!PyArg_ParseTuple(object, "LdLi", &size, &r->limits.error, &operations, &bits)) return 0;
+    r->limits.size = size;
+    r->limits.operations = operations;
+    r->limits.bits = bits;
+    return r->compress = 1;
+}
 
 static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObject **callback)
 {
-    PyObject *X, *code, *classes, *inputs, *settings, *placement, *from, *weights;
+    PyObject *X, *code, *classes, *inputs, *settings, *placement, *from, *weights, *limits;
     long long n;
     array a;
     Py_ssize_t count;
-    if (!PyArg_ParseTuple(args, "OLOOOLLOOOOO", &X, &n, &code, &classes, &inputs, &r->image_rows, &r->image_columns,
-                          &settings, &placement, &from, callback, &weights) ||
+    if (!PyArg_ParseTuple(args, "OLOOOLLOOOOOO", &X, &n, &code, &classes, &inputs, &r->image_rows, &r->image_columns,
+                          &settings, &placement, &from, callback, &weights, &limits) ||
         !read_samples(X, n, &r->x) || !read_array(code, "labels", 1 << I4, 1, 0, &a))
         return 0;
     if (a.shape[0] != n) return refuse("labels", "one label for each row");
@@ -137,29 +154,50 @@ static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObjec
     }
     if (from != Py_None && Py_TYPE(from) != model_type) return refuse("from", "a Model or None");
     if (from != Py_None) r->from = ((model_object *)from)->model;
+    if (!read_limits(limits, r)) return 0;
     r->settings = make_settings(ctx, settings);
     return r->settings != NULL;
 }
 
+static enhope_status model_of(enhope_context *ctx, const request *r, const enhope_dataset *data, training *t,
+                              enhope_compression *report, enhope_model **model)
+{
+    if (r->compress)
+        return enhope_model_compress(ctx, r->from, data, r->settings, &r->limits, progress, t, report, model);
+    if (r->from) return enhope_model_update(ctx, r->from, data, r->settings, progress, t, model);
+    return enhope_train(ctx, data, r->settings, progress, t, model);
+}
+
 /* Called without the GIL. */
-static enhope_status train_request(enhope_context *ctx, const request *r, training *t, enhope_model **model)
+static enhope_status train_request(enhope_context *ctx, const request *r, training *t, enhope_compression *report,
+                                   enhope_model **model)
 {
     enhope_dataset *data = NULL;
     enhope_status status = dataset_of(ctx, &r->x, &r->y, r->from, &data);
     if (!status && r->image_rows) status = enhope_dataset_set_image(ctx, data, r->image_rows, r->image_columns);
     if (!status && r->input) status = enhope_dataset_set_input_names(ctx, data, r->input);
     if (!status && r->weight) status = enhope_dataset_set_weights(ctx, data, r->weight);
-    if (!status)
-        status = r->from ? enhope_model_update(ctx, r->from, data, r->settings, progress, t, model)
-                         : enhope_train(ctx, data, r->settings, progress, t, model);
+    if (!status) status = model_of(ctx, r, data, t, report, model);
     enhope_dataset_free(data);
     return status;
 }
 
+static PyObject *report_of(const request *r, const enhope_compression *c)
+{
+    if (!r->compress) Py_RETURN_NONE;
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "bytes_before", (long long)c->bytes_before,
+                         "bytes", (long long)c->bytes, "errors_before", (long long)c->errors_before, "errors",
+                         (long long)c->errors, "samples", (long long)c->samples, "weights_before",
+                         (long long)c->weights_before, "weights", (long long)c->weights, "operations_before",
+                         (long long)c->operations_before, "operations", (long long)c->operations, "inputs",
+                         (long long)c->inputs);
+}
+
 /* train(X, n, labels, classes, inputs, image_rows, image_columns, settings, placement, from,
- * callback, weights) -> (Model, stopped, exception or None, information, warnings). The last two
- * are lines of the log. If an exception stopped training, both the model and the exception are
- * returned. */
+ * callback, weights, limits) -> (Model, stopped, exception or None, information, warnings,
+ * report). With limits, `from` is compressed, and the report of it is a dict, else None.
+ * Information and warnings are lines of the log. If an exception stopped training, both the model
+ * and the exception are returned; a compression that stopped has no model, and raises it. */
 PyObject *train(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -171,18 +209,21 @@ PyObject *train(PyObject *module, PyObject *args)
         training t = {.callback = callback == Py_None ? NULL : callback, .last_call = now()};
         lines log[LEVELS] = {{0}};
         enhope_model *model = NULL;
+        enhope_compression report;
         enhope_context_set_log(ctx, append_line, log);
         t.thread = PyEval_SaveThread();
-        const enhope_status status = train_request(ctx, &r, &t, &model);
+        const enhope_status status = train_request(ctx, &r, &t, &report, &model);
         PyEval_RestoreThread(t.thread);
-        if (status == ENHOPE_OK || status == ENHOPE_STOPPED) {
+        if (model) {
             PyObject *object = model_object_of(model);
             if (object)
-                result = Py_BuildValue("(NOONN)", object, status == ENHOPE_STOPPED ? Py_True : Py_False,
+                result = Py_BuildValue("(NOONNN)", object, status == ENHOPE_STOPPED ? Py_True : Py_False,
                                        t.error ? t.error : Py_None, log_text(&log[ENHOPE_LOG_INFO]),
-                                       log_text(&log[ENHOPE_LOG_WARNING]));
+                                       log_text(&log[ENHOPE_LOG_WARNING]), report_of(&r, &report));
         } else if (t.error) {
             PyErr_SetObject((PyObject *)Py_TYPE(t.error), t.error);
+        } else if (status == ENHOPE_STOPPED) {
+            PyErr_SetString(PyExc_RuntimeError, "the callback stopped the compression: there is no model");
         } else {
             raise_error(ctx, status);
         }

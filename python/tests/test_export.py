@@ -1,5 +1,5 @@
-"""Exports from Python: the bytes and files of the command, C that computes what the model does, and
-refusals."""
+"""Exports and small models from Python: the bytes and files of the command, C that computes what the
+model does, and refusals."""
 
 import ctypes
 import shutil
@@ -94,3 +94,70 @@ def test_refusals(fitted, tmp_path):
         model.to_onnx(tmp_path / "missing" / "m.onnx")
     with pytest.raises(enhope.NotFittedError if hasattr(enhope, "NotFittedError") else ValueError):
         enhope.EnHOPE().to_onnx()
+
+
+def test_quantized_estimator_is_smaller_and_predicts_alike(fitted, tmp_path):
+    model, X = fitted
+    small = model.quantize(X)
+    assert type(small) is type(model) and small is not model and small.get_params() == model.get_params()
+    model.save(tmp_path / "m.safetensors")
+    small.save(tmp_path / "s.safetensors")
+    assert (tmp_path / "s.safetensors").stat().st_size < (tmp_path / "m.safetensors").stat().st_size
+    assert np.mean(small.predict(X) == model.predict(X)) > 0.95
+    assert (enhope.load(tmp_path / "s.safetensors").predict(X) == small.predict(X)).all()
+    with pytest.raises(enhope.NotFittedError):
+        enhope.EnHOPE().quantize(X)
+    with pytest.raises(ValueError, match="5 features"):
+        model.quantize(X[:, :5])
+
+
+@pytest.fixture(scope="module")
+def large():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(600, 30)).astype(np.float32)
+    y = np.argmax(X[:, :3], axis=1)
+    return enhope.EnHOPE(n_factors=60, n_hidden=30, n_epochs=10, random_state=3).fit(X, y), X, y
+
+
+def test_compressed_estimator_keeps_to_its_limits(large, command, tmp_path):
+    model, X, y = large
+    small = model.compress(X, y, size=3000, n_epochs=10)
+    small.save(tmp_path / "s.safetensors")
+    report = small.compression_
+    assert (tmp_path / "s.safetensors").stat().st_size == report["bytes"] <= 3000 < report["bytes_before"]
+    assert report["weights"] < report["weights_before"] and report["samples"] > 0
+    assert set(small.predict(X)) == {0, 1, 2} and small.score(X, y) > 0.8
+    assert small.classes_.dtype == model.classes_.dtype and not hasattr(model, "compression_")
+    assert (enhope.load(tmp_path / "s.safetensors").predict(X) == small.predict(X)).all()
+    fast = model.compress(X, y, operations=1500, n_epochs=10)
+    assert fast.compression_["operations"] <= 1500 < fast.compression_["operations_before"]
+
+
+def test_limits_that_cannot_be_met_are_refused(large):
+    model, X, y = large
+    for limits, message in (({}, "size"), ({"size": 200}, "bytes"), ({"size": 6000, "bits": 9}, "bits")):
+        with pytest.raises(ValueError, match=message):
+            model.compress(X, y, n_epochs=10, **limits)
+    with pytest.raises(ValueError, match="inconsistent|labels"):
+        model.compress(X, y[:-1], size=6000)
+    with pytest.raises(TypeError):
+        model.compress(X, y, size="64kB")
+    with pytest.raises(ValueError, match="the label 3, which"):
+        model.compress(X, y + 1, size=6000)
+
+
+def test_stopped_compression_raises(large):
+    model, X, y = large
+
+    def stop(_):
+        raise KeyboardInterrupt
+
+    model.callback = stop
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.compress(X, y, size=6000)
+        model.callback = lambda _: True
+        with pytest.raises(RuntimeError, match="stopped"):
+            model.compress(X, y, size=6000)
+    finally:
+        model.callback = None

@@ -147,8 +147,13 @@ def test_extension_module_checks_its_arguments(fitted):
                 core.page(*args)
             except (*ALLOWED, RuntimeError) as error:  # RuntimeError: built without the page
                 assert str(error)
-        for at in range(12):
-            args = [X, 40, y.astype(np.int32), [b"0", b"1"], None, 0, 0, [b"n_epochs", b"1"], None, None, None, None]
+        for args in ((array, 40), (X, array)):
+            try:
+                core.quantize(*args)
+            except ALLOWED as error:
+                assert str(error)
+        for at in range(13):
+            args = [X, 40, y.astype(np.int32), [b"0", b"1"], None, 0, 0, [b"n_epochs", b"1"], *[None] * 5]
             args[at] = array
             try:
                 _enhope.train(*args)
@@ -159,7 +164,7 @@ def test_extension_module_checks_its_arguments(fitted):
     with pytest.raises(TypeError, match="a writable array"):
         core.embed(X, 40, None, readonly)
     with pytest.raises(ValueError):
-        _enhope.train(X, 40, np.full(40, 7, np.int32), [b"0", b"1"], None, 0, 0, [], None, None, None, None)
+        _enhope.train(X, 40, np.full(40, 7, np.int32), [b"0", b"1"], None, 0, 0, [], *[None] * 5)
     for kind in (_enhope.Model, _enhope.Dataset):
         with pytest.raises(TypeError, match="only"):
             kind()
