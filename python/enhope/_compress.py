@@ -5,7 +5,6 @@ import copy
 import numpy as np
 
 from . import _arrays, _enhope, _frames, _places
-from ._export import fitted
 from ._prediction import show_warnings
 from ._progress import Listener
 
@@ -40,7 +39,6 @@ def compress(self, X, y, *, size=None, error=None, operations=None, bits=None, n
     estimator : object
         A new fitted estimator; this one is unchanged.
     """
-    fitted(self)
     model, data, n = self._check_input(X)
     found, code = _arrays.classes(_arrays.labels(y, n, type(self).__name__))
     for label in found:
@@ -78,7 +76,6 @@ def quantize(self, X):
     estimator : object
         A new fitted estimator; this one is unchanged.
     """
-    fitted(self)
     model, data, n = self._check_input(X)
     return _with_model(self, model.quantize(_frames.payload(data), n))
 

@@ -245,9 +245,7 @@ class Estimator(Prediction, BaseEstimator):
         path : str or path-like
             File to write.
         """
-        if "_model" not in self.__dict__:
-            self._check_input(None)
-        self._model.save(os.fspath(path))
+        self._fitted_model().save(os.fspath(path))
 
     to_onnx = _export.to_onnx
     to_c = _export.to_c
@@ -317,10 +315,9 @@ class Estimator(Prediction, BaseEstimator):
         names : ndarray of str
             Names of the components.
         """
-        if "_model" not in self.__dict__:
-            self._check_input(None)
+        outputs = self._fitted_model().info()["outputs"]
         name = type(self).__name__.lower()
-        return np.asarray([f"{name}{i}" for i in range(self._model.info()["outputs"])], dtype=object)
+        return np.asarray([f"{name}{i}" for i in range(outputs)], dtype=object)
 
     @property
     def _n_features_out(self):

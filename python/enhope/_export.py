@@ -11,13 +11,6 @@ def _path_with(path, ending):
     return path
 
 
-def fitted(estimator):
-    """The model of an estimator, which has to be fitted."""
-    if "_model" not in estimator.__dict__:
-        estimator._check_input(None)  # raises NotFittedError
-    return estimator._model
-
-
 def to_onnx(self, path=None, *, precision=None, encoded=False):
     """Export the model as ONNX (opset 17, standard operators).
 
@@ -39,7 +32,7 @@ def to_onnx(self, path=None, *, precision=None, encoded=False):
     bytes or None
         The contents of the file if path is None.
     """
-    model = fitted(self)
+    model = self._fitted_model()
     target = None if path is None else _path_with(path, ".onnx")
     return model.export(target, "onnx", precision, None, int(encoded))
 
@@ -64,7 +57,7 @@ def to_c(self, path=None, *, name="model", precision=None, encoded=False):
     (str, str) or None
         The source and the header if path is None.
     """
-    model = fitted(self)
+    model = self._fitted_model()
     if path is not None:
         return model.export(_path_with(path, ".c"), "c", precision, name, int(encoded))
     return tuple(model.export(None, part, precision, name, int(encoded)).decode("ascii") for part in ("c", "h"))

@@ -52,11 +52,16 @@ class Prediction(Placement, ClassifierMixin, TransformerMixin):
             self._check_features(X, H, names)
         return data, n, H
 
-    def _check_input(self, X):
-        """Check the estimator and X; return (model, samples, number of samples)."""
+    def _fitted_model(self):
+        """The model of the estimator, which has to be fitted."""
         model = self.__dict__.get("_model")
         if model is None:
             raise NotFittedError(f"{type(self).__name__} is not fitted yet: call fit first, or load a model with enhope.load")
+        return model
+
+    def _check_input(self, X):
+        """Check the estimator and X; return (model, samples, number of samples)."""
+        model = self._fitted_model()
         if self._columns is not None:
             data, n, _ = self._encoded(X, _arrays.feature_names(X))
             return model, data, n
