@@ -2,11 +2,8 @@
 
 import copy
 
-import numpy as np
-
-from . import _arrays, _enhope, _frames, _places
+from . import _arrays, _frames
 from ._prediction import show_warnings
-from ._progress import Listener
 
 
 def compress(self, X, y, *, size=None, error=None, operations=None, bits=None, n_epochs=None):
@@ -44,20 +41,12 @@ def compress(self, X, y, *, size=None, error=None, operations=None, bits=None, n
     for label in found:
         if label not in self.classes_:
             raise ValueError(f"y has the label {label!r}, which the model does not have: pass the training samples")
-    texts = [_arrays.label_text(label).encode() for label in found]
     limits = (size or 0, error or 0, operations or 0, bits or 0)
     settings = [] if n_epochs is None else [b"n_epochs", str(n_epochs).encode()]
-    listener = Listener(self.callback, self.verbose) if self.callback or self.verbose else None
-    try:
-        with _places.of(X):
-            new, _, _, _, warnings, report = _enhope.train(
-                _frames.payload(data), n, code.astype(np.int32), texts, None, 0, 0, settings,
-                self._training_placement(), model, listener, None, limits,
-            )
-    finally:
-        if listener:
-            listener.close()
-    show_warnings(_places.of_warnings(warnings, X))
+    new, interruption, _, warnings, report = self._call_train(X, data, n, code, found, settings, model, limits=limits)
+    if interruption is not None:
+        raise interruption
+    show_warnings(warnings)
     out = _with_model(self, new)
     out.compression_ = report
     return out

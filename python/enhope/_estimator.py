@@ -96,23 +96,14 @@ class Estimator(Prediction, BaseEstimator):
         if all_classes is not None:
             code = _renumber(found, code, all_classes)
             found = all_classes
-        texts = [_arrays.label_text(label).encode() for label in found]
         inputs = None if names is None or encoded else [_arrays.plain(name).encode() for name in names]
-        rows, columns = image or self._image_shape()
+        image = image or self._image_shape()
         if continues:
             self._check_fixed()
         fixed = self._fixed if continues and hasattr(self, "_fixed") else self._fixed_parameters()
-        listener = Listener(self.callback, self.verbose) if self.callback or self.verbose else None
-        try:
-            with _places.of(X):
-                model, _, interruption, information, warnings, _ = _enhope.train(
-                    _frames.payload(data), n, code.astype(np.int32), texts, inputs, int(rows), int(columns),
-                    self._setting_texts(overrides, continues),
-                    self._training_placement(), self._model if continues else None, listener, weights, None,
-                )
-        finally:
-            if listener:
-                listener.close()
+        model, interruption, information, warnings, _ = self._call_train(
+            X, data, n, code, found, self._setting_texts(overrides, continues), self._model if continues else None,
+            inputs=inputs, image=image, weights=weights)
         classes = np.union1d(self.classes_, found) if continues else found
         if not continues or not hasattr(self, "n_features_in_"):
             self.n_features_in_ = H
@@ -127,8 +118,28 @@ class Estimator(Prediction, BaseEstimator):
             raise interruption
         for line in information.splitlines() if self.verbose else ():
             sys.stderr.write(line + "\n")
-        show_warnings(_places.of_warnings(warnings, X))
+        show_warnings(warnings)
         return self
+
+    def _call_train(self, X, data, n, code, found, settings, model, *, inputs=None, image=(0, 0), weights=None, limits=None):
+        """Train on the samples and the numbers of their labels, which are those of `found`.
+
+        A given model continues; with limits it is compressed. Returns the model, the exception that
+        stopped training or None, information, warnings, and the report of a compression or None.
+        """
+        texts = [_arrays.label_text(label).encode() for label in found]
+        rows, columns = image
+        listener = Listener(self.callback, self.verbose) if self.callback or self.verbose else None
+        try:
+            with _places.of(X):
+                model, _, interruption, information, warnings, report = _enhope.train(
+                    _frames.payload(data), n, code.astype(np.int32), texts, inputs, int(rows), int(columns), settings,
+                    self._training_placement(), model, listener, weights, limits,
+                )
+        finally:
+            if listener:
+                listener.close()
+        return model, interruption, information, _places.of_warnings(warnings, X), report
 
     def _fixed_parameters(self):
         """The parameters that cannot change when training continues, as texts."""

@@ -210,7 +210,6 @@ static PyObject *model_exemplars(PyObject *self, PyObject *args)
 static PyObject *model_quantize(PyObject *self, PyObject *args)
 {
     const enhope_model *from = ((model_object *)self)->model;
-    const labels none = {0};
     PyObject *X;
     long long n;
     samples x;
@@ -220,7 +219,7 @@ static PyObject *model_quantize(PyObject *self, PyObject *args)
     enhope_dataset *data = NULL;
     enhope_model *model = NULL;
     enhope_status status;
-    Py_BEGIN_ALLOW_THREADS status = dataset_of(ctx, &x, &none, from, &data);
+    Py_BEGIN_ALLOW_THREADS status = dataset_of(ctx, &x, &(labels){0}, from, &data);
     if (!status) status = enhope_model_quantize(ctx, from, data, &model);
     enhope_dataset_free(data);
     Py_END_ALLOW_THREADS if (status) raise_error(ctx, status);

@@ -124,7 +124,8 @@ static int read_limits(PyObject *object, request *r)
     r->limits.size = size;
     r->limits.operations = operations;
     r->limits.bits = bits;
-    return r->compress = 1;
+    r->compress = 1;
+    return 1;
 }
 
 static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObject **callback)

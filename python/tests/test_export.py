@@ -152,10 +152,17 @@ def test_stopped_compression_raises(large):
     def stop(_):
         raise KeyboardInterrupt
 
+    def stop_at_the_end(progress):
+        if progress.epoch == progress.epochs and progress.epoch_done:
+            raise KeyboardInterrupt
+
     model.callback = stop
     try:
         with pytest.raises(KeyboardInterrupt):
             model.compress(X, y, size=6000)
+        model.callback = stop_at_the_end
+        with pytest.raises(KeyboardInterrupt):
+            model.compress(X, y, size=6000, n_epochs=10)
         model.callback = lambda _: True
         with pytest.raises(RuntimeError, match="stopped"):
             model.compress(X, y, size=6000)
