@@ -54,6 +54,7 @@ static int progress(const enhope_progress *p, void *user)
 {
     static const double interval = 0.05; /* seconds; responsive to Ctrl-C, and negligible cost */
     training *t = user;
+    if (t->error) return 1; /* the library ignored the stop in the last step of one of several trainings */
     const double time = now();
     if (!(t->callback && p->epoch_done) && time - t->last_call < interval && time >= t->last_call) return 0;
     t->last_call = time;

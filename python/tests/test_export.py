@@ -152,7 +152,10 @@ def test_stopped_compression_raises(large):
     def stop(_):
         raise KeyboardInterrupt
 
+    ends = []
+
     def stop_at_the_end(progress):
+        ends.extend([progress.epoch] * progress.epoch_done)
         if progress.epoch == progress.epochs and progress.epoch_done:
             raise KeyboardInterrupt
 
@@ -163,6 +166,9 @@ def test_stopped_compression_raises(large):
         model.callback = stop_at_the_end
         with pytest.raises(KeyboardInterrupt):
             model.compress(X, y, size=6000, n_epochs=10)
+        with pytest.raises(KeyboardInterrupt):
+            model.compress(X, y, error=0.5, n_epochs=10)  # by several compressions
+        assert len(ends) == 20
         model.callback = lambda _: True
         with pytest.raises(RuntimeError, match="stopped"):
             model.compress(X, y, size=6000)
