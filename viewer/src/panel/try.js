@@ -25,7 +25,7 @@ function createResults(host, { model, onPlace }, beside) {
     const exemplar = model.exemplar(result.winner);
     const confidence = `confidence ${(100 * result.proba[result.label]).toFixed(1)} %`;
     const nearest = `nearest ${exemplar ? 'exemplar' : 'point'} ${result.winner}`;
-    if (beside) beside.append(figure(x, 'input of the model', 'input'), ...(exemplar ? [figure(exemplar, 'nearest exemplar', `nearest: ${result.winner}`)] : []));
+    if (beside) beside.append(figure(x, 'input of the model', 'input'), ...(exemplar ? [figure(exemplar, 'nearest exemplar', `exemplar ${result.winner}`)] : []));
     box.append(element('div', { class: 'answer' }, element('div', { class: 'big', id: 'answer' }, model.classes[result.label]),
       element('p', { class: 'note' }, `${confidence}; ${nearest} at distance ${result.distance.toPrecision(3)}`)));
     const order = [...result.proba.keys()].sort((a, b) => result.proba[b] - result.proba[a]).slice(0, 10);
