@@ -106,14 +106,14 @@ static const cli_command commands[] = {
      "enhope view digits.safetensors --data mnist --part both --sample 30000",
      1, 1, false, CLI_BY_RANK_0, cmd_view},
     {"serve", "MODEL [--port N] [OPTIONS]", "answer requests over HTTP",
-     "Serves predictions by the Open Inference Protocol (version 2, REST): POST /v2/models/NAME/infer, metadata and health "
-     "below /v2. /metrics has counters in the format of Prometheus, and / the page of enhope view: of the data, or of the "
+     "Serves predictions by the Open Inference Protocol (version 2, REST) with JSON or binary tensors: POST "
+     "/v2/models/NAME/infer, metadata and health below /v2. /metrics has counters in the format of Prometheus, and / the page of enhope view: of the data, or of the "
      "exemplars if there is no --data. Prints the address on standard output.\n"
      "The server has no state, no encryption and no authentication, and accepts connections of this machine only, unless "
      "--host names another address. Put it behind a reverse proxy to make it public.\n"
      "SIGHUP loads the model again beside the old one, which answers until then and stays if the new one cannot be loaded. "
      "SIGTERM and Ctrl-C answer the requests in progress, for at most the time of --timeout, and exit with 0.",
-     "enhope serve digits.safetensors --port 8080 --threads 4 --log access.log\n"
+     "enhope serve flowers.safetensors --port 8080 --threads 4 --log access.log\n"
      "curl -d '{\"inputs\":[{\"name\":\"input\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[5.1,3.5,1.4,0.2]}]}' "
      "http://127.0.0.1:8080/v2/models/flowers/infer",
      1, 1, false, CLI_ALONE, cmd_serve},
