@@ -12,6 +12,14 @@ if(ENHOPE_SANITIZE)
   target_link_options(enhope_sanitize INTERFACE -fsanitize=${ENHOPE_SANITIZE})
 endif()
 
+# Coverage that guides libFuzzer (fuzz/). The programs of fuzz/ link libFuzzer itself.
+if(ENHOPE_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "ENHOPE_FUZZ needs clang, which has libFuzzer: use the preset fuzz")
+  endif()
+  target_compile_options(enhope_sanitize INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 add_library(enhope_flags INTERFACE)
 target_link_libraries(enhope_flags INTERFACE enhope_sanitize)
 # The code does not read errno or floating-point exception flags after arithmetic, so the compiler
