@@ -76,8 +76,9 @@ static answer read_chunks(const enhope_source *source, const char *text, size_t 
 
 static void check_same(const answer *a, const answer *b, int64_t inputs)
 {
-    FUZZ_MUST(a->status == b->status);
-    FUZZ_MUST(!strcmp(a->message, b->message));
+    if (a->status != b->status || strcmp(a->message, b->message) != 0)
+        fprintf(stderr, "status %d: %s\nstatus %d: %s\n", (int)a->status, a->message, (int)b->status, b->message);
+    FUZZ_MUST(a->status == b->status && !strcmp(a->message, b->message));
     FUZZ_MUST(a->rows == b->rows && a->last_row == b->last_row);
     FUZZ_MUST(a->rows == 0 || !memcmp(a->x, b->x, (size_t)(a->rows * inputs) * sizeof *a->x));
 }

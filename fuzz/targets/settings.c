@@ -19,14 +19,14 @@ static void check_weights(const char *text)
 
 static void check_value(enhope_settings *settings, const char *name, size_t buffer_size)
 {
-    enum { LONGEST = 8192 };
-    char *text = fuzz_alloc(LONGEST), *again = fuzz_alloc(LONGEST), *little = fuzz_alloc(buffer_size);
-    fuzz_succeed(enhope_settings_get(fuzz_ctx, settings, name, text, LONGEST));
+    static char text[8192], again[8192];
+    char *little = fuzz_alloc(buffer_size);
+    fuzz_succeed(enhope_settings_get(fuzz_ctx, settings, name, text, sizeof text));
     FUZZ_MUST(*text);
     if (!strcmp(name, "class_weight")) check_weights(text);
     if (strcmp(name, "recipe") != 0) { /* a recipe sets the others */
         fuzz_succeed(enhope_settings_set(fuzz_ctx, settings, name, text));
-        fuzz_succeed(enhope_settings_get(fuzz_ctx, settings, name, again, LONGEST));
+        fuzz_succeed(enhope_settings_get(fuzz_ctx, settings, name, again, sizeof again));
         FUZZ_MUST(!strcmp(text, again));
     }
     (void)fuzz_good(enhope_settings_get(fuzz_ctx, settings, name, little, buffer_size));

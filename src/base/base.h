@@ -167,8 +167,8 @@ size_t eh_utf8_put(uint32_t code, char *to);
 /* True for characters that change a terminal or the order of a line: control characters, those of
  * Latin-1 included, and embeddings and isolates of writing direction. */
 bool eh_utf8_control(uint32_t code);
-/* Replaces them by '?' in place, except ends of lines and tabs. Other bytes that are not valid
- * UTF-8 remain. */
+/* Makes a text valid UTF-8 without such characters, in place: they become '?', except ends of lines
+ * and tabs, and so does every byte that is not UTF-8. */
 void eh_utf8_clean(char *text);
 /* True for valid UTF-8 without NUL. */
 bool eh_utf8_valid(const char *text, size_t length);

@@ -47,12 +47,9 @@ void eh_utf8_clean(char *text)
     for (size_t left = strlen(text), size; left > 0; text += size, left -= size) {
         uint32_t code;
         size = eh_utf8_next(text, left, &code);
-        if (size == 0) { /* a terminal may take a byte for Latin-1 */
-            code = (unsigned char)*text;
-            size = 1;
-        }
-        if (eh_utf8_control(code) && code != '\n' && code != '\t') {
+        if (size == 0 || (eh_utf8_control(code) && code != '\n' && code != '\t')) {
             *to++ = '?';
+            if (size == 0) size = 1;
         } else {
             memmove(to, text, size);
             to += size;
