@@ -17,7 +17,7 @@ if(ENHOPE_FUZZ)
   if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)
     message(FATAL_ERROR "ENHOPE_FUZZ needs clang, which has libFuzzer: use the preset fuzz")
   endif()
-  target_compile_options(enhope_sanitize INTERFACE -fsanitize=fuzzer-no-link)
+  target_compile_options(enhope_sanitize INTERFACE ${ENHOPE_FUZZ_COVERAGE})
 endif()
 
 add_library(enhope_flags INTERFACE)

@@ -12,10 +12,8 @@ static void check_info(const enhope_dataset *data, const enhope_dataset_info *in
 {
     FUZZ_MUST(info->n > 0 && info->inputs > 0 && info->classes >= 0 && info->stored >= 0);
     FUZZ_MUST(info->kind == ENHOPE_CSR || info->stored == info->n * info->inputs);
-    FUZZ_MUST(info->image_rows >= 0 && info->image_rows * info->image_columns ==
-                                           (info->image_rows ? info->inputs : 0));
-    FUZZ_MUST(info->streamed ||
-              (isfinite(info->minimum) && isfinite(info->maximum) && info->minimum <= info->maximum));
+    FUZZ_MUST(info->image_rows >= 0 && info->image_rows * info->image_columns == (info->image_rows ? info->inputs : 0));
+    FUZZ_MUST(info->streamed || (isfinite(info->minimum) && isfinite(info->maximum) && info->minimum <= info->maximum));
     FUZZ_MUST(!enhope_dataset_class_name(data, -1) && !enhope_dataset_class_name(data, info->classes));
     for (int32_t k = 0; k < info->classes && k < NAMES; k++) {
         const char *name = enhope_dataset_class_name(data, k);

@@ -259,7 +259,8 @@ const char *fuzz_gzip(const char *name, const void *bytes, size_t size)
     uint8_t *packed = fuzz_alloc(capacity);
     z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)size, .next_out = packed};
     z.avail_out = (uInt)capacity;
-    if (deflateInit2(&z, 1, Z_DEFLATED, 16 + 9, 1, Z_DEFAULT_STRATEGY) || deflate(&z, Z_FINISH) != Z_STREAM_END) abort();
+    if (deflateInit2(&z, 1, Z_DEFLATED, 16 + 9, 1, Z_DEFAULT_STRATEGY) || deflate(&z, Z_FINISH) != Z_STREAM_END)
+        abort();
     const size_t used = z.total_out;
     deflateEnd(&z);
     return fuzz_file(name, packed, used);

@@ -25,7 +25,7 @@ typedef struct fuzz_input {
 /* 0 at the end of the input. */
 uint8_t fuzz_byte(fuzz_input *in);
 uint32_t fuzz_word(fuzz_input *in); /* two bytes, little-endian */
-/* A text up to the next `end` or the end of the input, terminated; lives until the end of the run. */
+/* A text up to the next `end` or the end of the input; it lives until the end of the run. */
 char *fuzz_text(fuzz_input *in, char end);
 char *fuzz_line(fuzz_input *in);
 /* The next word() bytes, or fewer. */
@@ -66,9 +66,9 @@ void fuzz_keep_memory(void);
 
 extern enhope_context *fuzz_ctx; /* its log checks every line */
 
-#define FUZZ_MUST(condition)                                              \
-    do {                                                                  \
-        if (!(condition)) fuzz_broken(#condition, __FILE__, __LINE__);    \
+#define FUZZ_MUST(condition)                                           \
+    do {                                                               \
+        if (!(condition)) fuzz_broken(#condition, __FILE__, __LINE__); \
     } while (0)
 _Noreturn void fuzz_broken(const char *condition, const char *file, int line);
 

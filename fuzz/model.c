@@ -8,8 +8,8 @@ enum { ROWS = 3, CELLS = 1 << 16 };
 
 const enhope_model *fuzz_trained(const char *method, const char *path, enhope_dataset **data)
 {
-    static const char *const values[][2] = {{"n_factors", "4"}, {"n_hidden", "3"}, {"n_epochs", "3"},
-                                            {"batch_size", "10"}, {"random_state", "7"}};
+    static const char *const values[][2] = {
+        {"n_factors", "4"}, {"n_hidden", "3"}, {"n_epochs", "3"}, {"batch_size", "10"}, {"random_state", "7"}};
     const enhope_source source = {.path = path};
     enhope_settings *settings = enhope_settings_create();
     enhope_model *model = NULL;
@@ -89,7 +89,7 @@ static void check_references(const enhope_model *model, const enhope_model_info 
     enhope_dataset_free(data);
 }
 
-/* Saving gives the same bytes again after loading. */
+/* A saved model is loaded and saved to a byte-identical file. */
 static void check_bytes(const enhope_model *model)
 {
     size_t size = 0, again = 0;

@@ -84,8 +84,8 @@ static void add_idx(bytes *b, int type, int rank, const uint32_t *side, const vo
 static void add_npy(bytes *b, const char *type, const char *order, const char *shape, const void *values, size_t size)
 {
     char header[160];
-    const int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", type,
-                                order, shape);
+    const int length =
+        snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", type, order, shape);
     add(b, "\x93NUMPY\1\0", 8);
     add_number(b, (uint64_t)length + 1, 2, false);
     add(b, header, (size_t)length);
@@ -93,7 +93,8 @@ static void add_npy(bytes *b, const char *type, const char *order, const char *s
     add(b, values, size);
 }
 
-static const uint8_t pixels[] = {0, 17, 255, 3, 99, 1, 250, 6, 31, 64, 128, 2, 5, 0, 0, 77, 8, 200, 41, 13, 6, 7, 90, 180};
+static const uint8_t pixels[] = {0, 17, 255, 3,  99, 1,   250, 6,  31, 64, 128, 2,
+                                 5, 0,  0,   77, 8,  200, 41,  13, 6,  7,  90,  180};
 static const double reals[] = {0.5, -1.25, 3e-5, 1e10, 7, 0, -2.385, 4.191, 11, 0.25, 6, -9};
 static const float floats[] = {0.5F, -1.25F, 3e-5F, 1e10F, 7, 0, -2.385F, 4.191F, 11, 0.25F, 6, -9};
 static const uint8_t classes[] = {1, 0, 2, 1, 0, 2};
@@ -145,7 +146,8 @@ static void seed_npy(void)
     pair.used = 0;
     add_byte(&pair, 0x37);
     add_section(&pair, x.at, x.used);
-    add_npy(&pair, "<U2", "False", "(6,)", "a\0\0\0b\0\0\0c\0\0\0\0\0\0\0a\0\0\0\0\0\0\0b\0\0\0\0\0\0\0c\0\0\0\0\0\0\0a\0\0\0\0\0\0\0", 48);
+    add_npy(&pair, "<U2", "False", "(6,)",
+            "a\0\0\0b\0\0\0c\0\0\0\0\0\0\0a\0\0\0\0\0\0\0b\0\0\0\0\0\0\0c\0\0\0\0\0\0\0a\0\0\0\0\0\0\0", 48);
     save("npy", "pair-texts", &pair);
 }
 
@@ -428,8 +430,9 @@ static void seed_checkpoints(enhope_context *ctx)
     snprintf(path, sizeof path, "%s/checkpoint", folder);
     if (enhope_dataset_read(ctx, &source, &data)) stop(source.path, enhope_error(ctx));
     for (int i = 0; i < 3; i++) {
-        const char *const pairs[] = {"n_factors", "4", "n_hidden", "3", "n_epochs", "4", "batch_size", "10",
-                                     "validation_fraction", "0.2", "solver", solvers[i], NULL};
+        const char *const pairs[] = {
+            "n_factors",           "4",   "n_hidden", "3",        "n_epochs", "4", "batch_size", "10",
+            "validation_fraction", "0.2", "solver",   solvers[i], NULL};
         enhope_settings *settings = settings_of(ctx, pairs);
         enhope_trainer *trainer = NULL;
         int done;

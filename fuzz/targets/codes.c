@@ -21,7 +21,8 @@ static void check_round_trip(const eh_codes_shape *shape, const int8_t *values)
 FUZZ_TARGET(codes)
 {
     const int choice = fuzz_byte(in);
-    const eh_codes_shape shape = {.rows = 1 + fuzz_byte(in), .columns = 1 + fuzz_byte(in) % 16, .width = fuzz_byte(in) % 32};
+    const eh_codes_shape shape = {
+        .rows = 1 + fuzz_byte(in), .columns = 1 + fuzz_byte(in) % 16, .width = fuzz_byte(in) % 32};
     const size_t count = (size_t)(shape.rows * shape.columns);
     int8_t *values = fuzz_alloc(count);
     if (choice & 1) {

@@ -4,16 +4,15 @@
  * Input: a byte of choices; a line of options, KEY=VALUE|...; the file. */
 #include "fuzz.h"
 
-static const char *const keys[] = {"label",   "header", "delimiter", "decimal", "ignore",     "id",
-                                   "group",   "keep",   "weight",    "numeric", "categorical", "missing",
-                                   "classes", "split"};
+static const char *const keys[] = {"label", "header", "delimiter", "decimal",     "ignore",  "id",      "group",
+                                   "keep",  "weight", "numeric",   "categorical", "missing", "classes", "split"};
 
 /* Where the value of a key is stored; NULL: unknown. */
 static const char **field_of(const char *key, enhope_source *source, enhope_table_options *table)
 {
-    const char **const fields[] = {&source->label,  &table->header,  &table->delimiter,   &table->decimal,
-                                   &table->ignore,  &table->id,      &table->group,       &table->keep,
-                                   &table->weight,  &table->numeric, &table->categorical, &table->missing,
+    const char **const fields[] = {&source->label,   &table->header,  &table->delimiter,   &table->decimal,
+                                   &table->ignore,   &table->id,      &table->group,       &table->keep,
+                                   &table->weight,   &table->numeric, &table->categorical, &table->missing,
                                    &source->classes, &source->split};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!strcmp(key, keys[i])) return fields[i];

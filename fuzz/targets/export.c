@@ -68,7 +68,9 @@ FUZZ_TARGET(export)
     const uint8_t *file = fuzz_safetensors(in, &size);
     enhope_model *model = NULL;
     if (!fuzz_good(enhope_model_load_bytes(fuzz_ctx, file, size, &model))) return;
-    const enhope_export_options options = {.precision = choice & 1 ? "float32" : choice & 2 ? "int8" : NULL,
+    const enhope_export_options options = {.precision = choice & 1   ? "float32"
+                                                        : choice & 2 ? "int8"
+                                                                     : NULL,
                                            .name = choice & 4 ? "a_name" : NULL,
                                            .encoded = choice >> 3 & 1};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) export_as(model, formats[i], &options);

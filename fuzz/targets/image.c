@@ -11,7 +11,8 @@ static const char *put_image(const char *name, const fuzz_input *image)
     uint8_t *copy = fuzz_alloc(image->left);
     if (image->left) memcpy(copy, image->at, image->left);
     for (size_t at = SIGNATURE; image->left >= FRAME && at <= image->left - FRAME && copy[0] == 0x89;) {
-        const size_t length = (size_t)copy[at] << 24 | (size_t)copy[at + 1] << 16 | (size_t)copy[at + 2] << 8 | copy[at + 3];
+        const size_t length =
+            (size_t)copy[at] << 24 | (size_t)copy[at + 1] << 16 | (size_t)copy[at + 2] << 8 | copy[at + 3];
         if (length > image->left - FRAME - at) break;
         const uLong crc = crc32(0, copy + at + 4, (uInt)length + 4);
         for (int i = 0; i < 4; i++) copy[at + 8 + length + (size_t)i] = (uint8_t)(crc >> (24 - 8 * i));

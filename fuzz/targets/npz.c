@@ -54,8 +54,8 @@ static void add_member(archive *a, const char *name, const fuzz_input *content, 
 
 static const char *make_archive(fuzz_input *in)
 {
-    static const char *const names[] = {"X.npy",       "y.npy",      "X_train.npy", "y_train.npy",
-                                        "X_test.npy",  "y_test.npy", "arr_0.npy",   "x\xff.npy"};
+    static const char *const names[] = {"X.npy",      "y.npy",      "X_train.npy", "y_train.npy",
+                                        "X_test.npy", "y_test.npy", "arr_0.npy",   "x\xff.npy"};
     enum { MEMBERS = 8, NAME = 16 };
     archive a = {.bytes = fuzz_alloc(2 * in->left + MEMBERS * 256), .directory = fuzz_alloc(MEMBERS * (46 + NAME))};
     while (in->left > 0 && a.members < MEMBERS) {

@@ -40,7 +40,8 @@ static bool drain(enhope_reader *reader, bool end, const char *text, size_t size
 {
     for (;; size = 0) {
         const enhope_dataset *data = NULL;
-        a->status = end ? enhope_reader_end(fuzz_ctx, reader, &data) : enhope_reader_take(fuzz_ctx, reader, text, size, &data);
+        a->status =
+            end ? enhope_reader_end(fuzz_ctx, reader, &data) : enhope_reader_take(fuzz_ctx, reader, text, size, &data);
         if (!fuzz_good(a->status)) return false;
         if (!data) return true;
         add_rows(a, data);
@@ -94,12 +95,17 @@ FUZZ_TARGET(reader)
     }
     const int choice = fuzz_byte(in);
     const uint32_t chunk = fuzz_word(in);
-    enhope_table_options options = {.header = choice & 1 ? "yes" : choice & 2 ? "no" : NULL,
+    enhope_table_options options = {.header = choice & 1   ? "yes"
+                                              : choice & 2 ? "no"
+                                                           : NULL,
                                     .skip_bad = choice >> 2 & 1,
-                                    .missing = choice & 8 ? "drop" : choice & 16 ? "error" : NULL};
+                                    .missing = choice & 8    ? "drop"
+                                               : choice & 16 ? "error"
+                                                             : NULL};
     const enhope_source source = {.path = "text", .model = model, .table = &options, .limit = choice & 32 ? 2 : 0};
     const char *text = (const char *)in->at;
-    answer whole = read_chunks(&source, text, in->left, 0), other = read_chunks(&source, text, in->left, chunk ? chunk : 1);
+    answer whole = read_chunks(&source, text, in->left, 0),
+           other = read_chunks(&source, text, in->left, chunk ? chunk : 1);
     check_same(&whole, &other, info.inputs);
     free(whole.x);
     free(other.x);

@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 
-static const char *const names[] = {"shards.json", "00000.x.npy",     "00000.y.npy", "00000.start.npy",
+static const char *const names[] = {"shards.json",      "00000.x.npy",     "00000.y.npy", "00000.start.npy",
                                     "00000.column.npy", "00000.value.npy", "00001.x.npy", "00001.y.npy"};
 enum { FILES = sizeof names / sizeof *names };
 

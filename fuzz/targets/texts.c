@@ -83,7 +83,8 @@ static void check_columns(const char *text)
 static void check_json(const char *text)
 {
     cJSON *json = NULL;
-    const bool good = fuzz_good(eh_json_parse(fuzz_ctx, ENHOPE_ERROR_MODEL, "the text", text, strlen(text), 1000, &json));
+    const bool good =
+        fuzz_good(eh_json_parse(fuzz_ctx, ENHOPE_ERROR_MODEL, "the text", text, strlen(text), 1000, &json));
     FUZZ_MUST(good == (json != NULL));
     cJSON_Delete(json);
 }

@@ -6,8 +6,8 @@
 static const struct {
     const char *name;
     long max;
-} sizes[] = {{"n_factors", 40},  {"n_hidden", 30},      {"n_components", 9}, {"n_exemplars", 30}, {"n_epochs", 2},
-             {"line_searches", 3}, {"n_chunks", 9},     {"graph_k", 20},     {"lmnn_k", 9},       {"batch_size", 1000}};
+} sizes[] = {{"n_factors", 40},    {"n_hidden", 30}, {"n_components", 9}, {"n_exemplars", 30}, {"n_epochs", 2},
+             {"line_searches", 3}, {"n_chunks", 9},  {"graph_k", 20},     {"lmnn_k", 9},       {"batch_size", 1000}};
 
 static void bound_sizes(enhope_settings *settings)
 {
@@ -29,9 +29,9 @@ static void bound_sizes(enhope_settings *settings)
 static enhope_dataset *make_data(fuzz_input *in)
 {
     static const float scales[] = {1, 1e-30F, 1e30F, 1e-3F, 1e38F, 1e5F, 0, 3};
-    enum { H = 5, MOST = 60, CLASSES = 4 };
+    enum { H = 5, MAX_ROWS = 60, CLASSES = 4 };
     const float scale = scales[fuzz_byte(in) & 7];
-    const int64_t n = in->left / (H + 1) < MOST ? (int64_t)(in->left / (H + 1)) : MOST;
+    const int64_t n = in->left / (H + 1) < MAX_ROWS ? (int64_t)(in->left / (H + 1)) : MAX_ROWS;
     float *x = fuzz_alloc((size_t)n * H * sizeof *x);
     int32_t *label = fuzz_alloc((size_t)n * sizeof *label);
     enhope_dataset *data = NULL;
