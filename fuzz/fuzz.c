@@ -50,7 +50,10 @@ _Noreturn static void too_large(size_t bytes)
 }
 
 #ifdef HAVE_ASAN
-#include <sanitizer/allocator_interface.h>
+/* Declared here because gcc has no sanitizer/allocator_interface.h. */
+int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
+                                              void (*on_free)(const volatile void *));
+size_t __sanitizer_get_allocated_size(const volatile void *block);
 
 /* All memory of the process is counted: that of zlib and cJSON as well. */
 static void on_malloc(const volatile void *block, size_t bytes)
