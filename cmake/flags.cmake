@@ -18,6 +18,7 @@ if(ENHOPE_FUZZ)
     message(FATAL_ERROR "ENHOPE_FUZZ needs clang, which has libFuzzer: use the preset fuzz")
   endif()
   target_compile_options(enhope_sanitize INTERFACE ${ENHOPE_FUZZ_COVERAGE})
+  target_compile_definitions(enhope_sanitize INTERFACE FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 endif()
 
 add_library(enhope_flags INTERFACE)

@@ -93,7 +93,7 @@ void eh_labels_free(eh_labels *labels);
 
 /* ---- sink.c: sinks receive the rows of every reader ---- */
 
-enum { EH_SINK_VALUES = 1 << 18 }; /* a reader passes about this many values at once, but at least one row */
+enum { EH_SINK_VALUES = EH_BUFFER(1 << 18) }; /* a reader passes about this many values at once, but at least one row */
 typedef struct eh_sink {
     /* Receives a block of rows. label (x->n): indices of the class names that the reader stores in
      * its data set; NULL: no labels. share: fraction of the source read so far, from 0 to 1; NaN:

@@ -8,7 +8,7 @@
 
 #include "data/table/table.h"
 
-enum { INFLATED = 1 << 16 }; /* bytes that are decompressed at once */
+enum { INFLATED = EH_BUFFER(1 << 16) }; /* bytes that are decompressed at once */
 
 typedef struct unpacker {
     z_stream stream;

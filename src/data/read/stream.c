@@ -11,7 +11,7 @@
 #include "data/read/gzip.h"
 
 enum {
-    TEXT_BUFFER = 1 << 18, /* bytes of a text window, unless a line is longer */
+    TEXT_BUFFER = EH_BUFFER(1 << 18), /* bytes of a text window, unless a line is longer */
     MAX_PENDING = 1 << 26  /* maximum bytes of a text that arrives in chunks and has no complete record */
 };
 
