@@ -22,7 +22,7 @@ FUZZ_TARGET(codes)
 {
     const int choice = fuzz_byte(in);
     const eh_codes_shape shape = {
-        .rows = 1 + fuzz_byte(in), .columns = 1 + fuzz_byte(in) % 16, .width = fuzz_byte(in) % 32};
+        .rows = 1 + fuzz_byte(in) % 64, .columns = 1 + fuzz_byte(in) % 8, .width = fuzz_byte(in) % 32};
     const size_t count = (size_t)(shape.rows * shape.columns);
     int8_t *values = fuzz_alloc(count);
     if (choice & 1) {
