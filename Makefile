@@ -1,9 +1,10 @@
 # Shortcuts for CMake (CMakePresets.json) and the scripts in scripts/.
 PREFIX ?= /usr/local
 JOBS ?= 2
+TIME ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo check test lint coverage bench asan docs cluster install format clean
+.PHONY: help setup build demo check test lint coverage bench asan fuzz docs cluster install format clean
 
 help: ## list the targets
 	@echo 'enhope: exemplar-centered supervised embedding'
@@ -58,6 +59,11 @@ asan: ## build with sanitizers and run the tests of that build
 	@scripts/build --tests asan
 	@ctest --test-dir build/asan -j $(JOBS) --no-tests=error --output-on-failure
 
+fuzz: ## run the fuzz targets for TIME=60 seconds each, or one of them with TARGET=csv
+	@scripts/setup build test
+	@scripts/build --target fuzz fuzz
+	@scripts/fuzz $(TIME) $(TARGET)
+
 docs: ## build the documentation as a site in build/docs/html
 	@scripts/setup build docs
 	@scripts/build release
@@ -73,7 +79,7 @@ install: build ## install under PREFIX
 
 format: ## format the C and CUDA sources with clang-format
 	@scripts/setup lint
-	@clang-format -i $$(find include src cli reproduce bench tests examples python -name '*.[ch]' -o -name '*.cu')
+	@clang-format -i $$(find include src cli reproduce bench tests fuzz examples python -name '*.[ch]' -o -name '*.cu')
 
 clean: ## remove build/ and out/, keep data/
 	rm -rf build out
