@@ -2,7 +2,7 @@
  * ENHOPE_ERROR_MEMORY and a message, and nothing leaks. Unit tests of single modules do the same for
  * readers, frames, models, exports and predictions; here are the calls that join modules.
  *
- * Every third allocation is tried; with ENHOPE_FAULTS=all in the environment, every one. */
+ * Every seventh allocation is tried; with ENHOPE_FAULTS=all in the environment, every one. */
 #define _XOPEN_SOURCE 700
 #include "read_support.h"
 
@@ -17,7 +17,7 @@ static bool every;
 
 static void fails(fallible call, const void *user)
 {
-    fail_allocations(ctx, call, (void *)(uintptr_t)user, every ? 1 : 3);
+    fail_allocations(ctx, call, (void *)(uintptr_t)user, every ? 1 : 7);
 }
 
 /* ---- fixtures ---- */
