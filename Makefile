@@ -4,7 +4,7 @@ JOBS ?= 2
 TIME ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo check test lint coverage bench asan fuzz docs cluster install format clean
+.PHONY: help setup build demo check test lint coverage faults bench asan fuzz docs cluster install format clean
 
 help: ## list the targets
 	@echo 'enhope: exemplar-centered supervised embedding'
@@ -48,6 +48,11 @@ coverage: ## measure the coverage of make check, in build/coverage/coverage.txt
 	@scripts/setup build test coverage
 	@scripts/build --tests coverage
 	@scripts/coverage
+
+faults: ## fail every system call and allocation in turn, and kill the commands at every write (an hour)
+	@scripts/setup build test
+	@scripts/build --tests release
+	@scripts/faults
 
 bench: ## measure speed and memory (ENHOPE_DATA names a folder of data sets)
 	@scripts/setup build
