@@ -1,5 +1,5 @@
 # cmake --install: headers, both libraries, plug-ins, command, manual page, documents, pkg-config
-# file, CMake package.
+# file, CMake package. cmake/pages.cmake adds the pages of the commands and the completions.
 include(CMakePackageConfigHelpers)
 
 install(FILES include/enhope.h include/enhope_advanced.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
