@@ -77,6 +77,9 @@ static const cli_command commands[] = {
      "that is an error.\n"
      "--cost chooses the labels by the cost of errors instead of by probability alone.\n"
      "--latency adds the time of predictions by the number of rows in a call.\n"
+     "--map adds measures of the map: trustworthiness and continuity (Venna, Kaski 2001), the preserved part of the 15 "
+     "nearest rows, the accuracy of the 1, 5 and 15 nearest rows in the map, random triplets, and the rank correlation of "
+     "distances. Of more than 10,000 rows, a sample is measured. Without labels, only these are printed.\n"
      "--reject prints the error if the least confident points are rejected. Choose a threshold on other data than those on "
      "which you report its error.\n"
      "Under mpirun, the ranks divide the points, and the results are those of one process.",
@@ -286,10 +289,12 @@ static const cli_option options[] = {
     {"references", 0, "exemplars|kmeans|training", CLI_TEXT, AT(answer.references), 0, 0, " eval ",
      "points to compare with: exemplars, k-means centers of each class of the train part, or the whole train part; "
      "default: the references of the model"},
+    {"map", 0, "rows|training", CLI_TEXT, AT(answer.map), 0, 0, " eval ",
+     "print measures of the map; neighbors of a row are the other rows of the data, or rows of its train part"},
     {"centers", 0, "N", CLI_INTEGER, AT(answer.centers), 0, CLI_INTEGER_MAX, " eval ",
      "total number of centers of --references kmeans; default 0: two per class"},
     {"random-state", 's', "N", CLI_INTEGER, AT(answer.random_state), 0, 999999999999999.0, " eval ",
-     "seed of --references kmeans; default 0"},
+     "seed of --references kmeans and --map; default 0"},
     {"for", 0, "TIME", CLI_TEXT, AT(tune.for_time), 0, 0, " tune ",
      "duration of the search: 90s, 10m, 2h; default 10m, or no limit with --trials"},
     {"trials", 0, "N", CLI_INTEGER, AT(tune.trials), 2, 10000, " tune ", "maximum number of trials; default 200"},
