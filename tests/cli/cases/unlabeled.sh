@@ -17,7 +17,11 @@ enhope info m | grep -e classes -e errors
 sed 's/$/,u/; 1s/u$/label/' x.csv > labeled.csv
 enhope eval m --data labeled.csv
 echo "exit $?"
-enhope plot m --data x.csv -o m.svg
+enhope plot m --data x.csv -o m.svg && grep -c "<" m.svg > /dev/null && grep -o "pt-sne: 27 points" m.svg | head -1
+enhope plot m --data labeled.csv -o m.svg && grep -o ">u<" m.svg
+enhope plot m --data x.csv --errors -o n.svg
+echo "exit $?"
+enhope plot m --data x.csv --regions -o n.svg
 echo "exit $?"
 enhope export m -o m.js
 echo "exit $?"
