@@ -52,20 +52,17 @@ static inline bool eh_utf8_control(uint32_t code)
            (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Replaces control characters by '?' in place, except ends of lines and tabs. Other bytes that are
- * not valid UTF-8 remain. */
+/* Makes a text valid UTF-8 without such characters, in place: they become '?', except ends of lines
+ * and tabs, and so does every byte that is not UTF-8. */
 static inline void eh_utf8_clean(char *text)
 {
     char *to = text;
     for (size_t left = strlen(text), size; left > 0; text += size, left -= size) {
         uint32_t code;
         size = eh_utf8_next(text, left, &code);
-        if (size == 0) { /* a terminal may take a byte for Latin-1 */
-            code = (unsigned char)*text;
-            size = 1;
-        }
-        if (eh_utf8_control(code) && code != '\n' && code != '\t') {
+        if (size == 0 || (eh_utf8_control(code) && code != '\n' && code != '\t')) {
             *to++ = '?';
+            if (size == 0) size = 1;
         } else {
             memmove(to, text, size);
             to += size;
