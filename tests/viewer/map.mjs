@@ -73,6 +73,20 @@ export function mapTests({ open, close, run, shoot, waitForCount, visibleCount, 
       }
     },
 
+    async 'the answer stays in view while fields are edited, on a desktop and a phone'() {
+      for (const viewport of [{ width: 1100, height: 480 }, { width: 390, height: 700 }]) {
+        const page = await open('wine.html', { viewport });
+        await page.click('#tab-try');
+        await page.locator('.field input').first().fill('12.5');
+        const answer = await page.locator('#answer').boundingBox();
+        assert.ok(answer.y > 0 && answer.y + answer.height <= viewport.height, JSON.stringify(answer));
+        await page.locator('.field input').nth(4).focus();
+        const [field, after] = await Promise.all(['.field:nth-child(5) input', '.answer'].map((name) => page.locator(name).boundingBox()));
+        assert.ok(field.y + field.height <= after.y, JSON.stringify([field, after]));
+        await close(page);
+      }
+    },
+
     async 'the card is hidden during a drag, the wheel and the lasso; a closed lasso is kept'() {
       const page = await open('digits.html');
       const box = await corner(page);
