@@ -72,6 +72,13 @@ static inline int64_t eh_max(int64_t a, int64_t b)
 
 /* ---- memory (memory.c) ---- */
 
+/* The size of a buffer for reading. Builds for fuzzing have small ones, which short inputs fill. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define EH_BUFFER(size) ((size) >> 10)
+#else
+#define EH_BUFFER(size) (size)
+#endif
+
 /* Allocates 64-byte aligned, zeroed memory. Returns NULL if count * size overflows or memory is
  * exhausted. A count of 0 gives a valid block. */
 void *eh_alloc(size_t count, size_t size);
@@ -139,7 +146,9 @@ enum { /* one stream for each use, so that uses do not share numbers */
        EH_STREAM_ELASTIC = 9,
        EH_STREAM_FINGERPRINT = 11,
        EH_STREAM_RUNS = 12,
-       EH_STREAM_FOLDS = 13
+       EH_STREAM_FOLDS = 13,
+       EH_STREAM_NEIGHBOR = 14,
+       EH_STREAM_MEASURE = 15
 };
 uint64_t eh_random_u64(uint64_t seed, uint32_t stream, uint64_t index);
 double eh_random_unit(uint64_t seed, uint32_t stream, uint64_t index);   /* [0, 1) */
