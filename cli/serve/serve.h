@@ -84,7 +84,7 @@ bool serve_add_text(struct scan *s, serve_request *r, const char *text);
 /* ---- binary.c ---- */
 
 const serve_datatype *serve_datatype_find(const char *name); /* NULL: not known */
-/* Parses the body: JSON, and the binary data of tensors after it. Returns as serve_request_parse. */
+/* Parses the body: JSON and the binary data after it. Returns as serve_request_parse. */
 int serve_body_parse(serve_request *r, const http_exchange *x, char error[SERVE_ERROR]);
 void serve_put_little_endian(http_text *to, uint64_t bits, int size);
 
