@@ -151,7 +151,7 @@ static char message[SERVE_ERROR];
 static int parse_body(char *body, size_t size, const char *json)
 {
     const http_exchange x = {.json_length = json, .body = {body, size, size}};
-    return serve_body_parse(&request, &x, message);
+    return serve_request_parse(&request, &x, message);
 }
 
 static int parse(const char *text)

@@ -282,7 +282,7 @@ int serve_infer(const live_model *live, serve_worker *w, http_exchange *x, int64
 {
     const serve_request *r = &w->request;
     int64_t n = 0;
-    int code = serve_body_parse(&w->request, x, w->error);
+    int code = serve_request_parse(&w->request, x, w->error);
     if (!code && r->tensors == 0) code = refuse(w, "the request has no inputs");
     for (int64_t j = 0; j < r->tensors && !code; j++) {
         code = check_shape(w, &r->tensor[j]);

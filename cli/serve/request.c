@@ -4,12 +4,14 @@
  *    "inputs": [{"name": "input", "shape": [1, 3], "datatype": "FP32", "data": [5.1, 3.5, 1.4]}],
  *    "outputs": [{"name": "label"}]}
  *
- * Data is flat or nested. A tensor with the parameter binary_data_size has its data after the JSON
- * instead (binary.c). Other keys are skipped. */
+ * Data is flat or nested. Binary data of a tensor follows the JSON; its parameter binary_data_size
+ * is the number of bytes. Other keys are skipped. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "serve/scan.h"
 #include "serve/serve.h"
 
@@ -29,7 +31,7 @@ static bool grow(scan *s, void **array, int64_t used, int64_t *capacity, size_t 
     return true;
 }
 
-bool serve_add_number(scan *s, serve_request *r, double value)
+static bool add_number(scan *s, serve_request *r, double value)
 {
     void *array = r->number;
     if (!grow(s, &array, r->numbers, &r->number_capacity, sizeof *r->number)) return false;
@@ -38,7 +40,7 @@ bool serve_add_number(scan *s, serve_request *r, double value)
     return true;
 }
 
-bool serve_add_text(scan *s, serve_request *r, const char *text)
+static bool add_text(scan *s, serve_request *r, const char *text)
 {
     void *array = (void *)r->text;
     if (!grow(s, &array, r->texts, &r->text_capacity, sizeof *r->text)) return false;
@@ -59,7 +61,7 @@ static bool set_kind(scan *s, serve_request *r, serve_tensor *t, serve_kind kind
     r->numbers = t->first; /* nulls are texts */
     t->first = r->texts;
     for (int64_t i = 0; i < t->nulls; i++)
-        if (!serve_add_text(s, r, NULL)) return false;
+        if (!add_text(s, r, NULL)) return false;
     return true;
 }
 
@@ -67,7 +69,7 @@ static bool add_null(scan *s, serve_request *r, serve_tensor *t)
 {
     t->nulls++;
     if (!scan_word(s, "null")) return false;
-    return t->kind == SERVE_TEXTS ? serve_add_text(s, r, NULL) : serve_add_number(s, r, NAN);
+    return t->kind == SERVE_TEXTS ? add_text(s, r, NULL) : add_number(s, r, NAN);
 }
 
 static bool add_element(scan *s, serve_request *r, serve_tensor *t)
@@ -75,11 +77,11 @@ static bool add_element(scan *s, serve_request *r, serve_tensor *t)
     char *text;
     double value;
     switch (scan_peek(s)) {
-    case '"': return set_kind(s, r, t, SERVE_TEXTS) && scan_string(s, &text) && serve_add_text(s, r, text);
-    case 't': return set_kind(s, r, t, SERVE_BOOLEANS) && scan_word(s, "true") && serve_add_number(s, r, 1);
-    case 'f': return set_kind(s, r, t, SERVE_BOOLEANS) && scan_word(s, "false") && serve_add_number(s, r, 0);
+    case '"': return set_kind(s, r, t, SERVE_TEXTS) && scan_string(s, &text) && add_text(s, r, text);
+    case 't': return set_kind(s, r, t, SERVE_BOOLEANS) && scan_word(s, "true") && add_number(s, r, 1);
+    case 'f': return set_kind(s, r, t, SERVE_BOOLEANS) && scan_word(s, "false") && add_number(s, r, 0);
     case 'n': return add_null(s, r, t);
-    default: return set_kind(s, r, t, SERVE_NUMBERS) && scan_number(s, &value) && serve_add_number(s, r, value);
+    default: return set_kind(s, r, t, SERVE_NUMBERS) && scan_number(s, &value) && add_number(s, r, value);
     }
 }
 
@@ -223,6 +225,75 @@ static bool scan_output(scan *s, serve_request *r)
     return scan_fail(s, "an output is not known: expected label, probabilities or embedding");
 }
 
+/* ---- binary data ---- */
+
+static bool read_numbers(scan *s, serve_request *r, serve_tensor *t, const serve_datatype *type)
+{
+    t->kind = !strcmp(type->name, "BOOL") ? SERVE_BOOLEANS : SERVE_NUMBERS;
+    t->first = r->numbers;
+    t->count = t->bytes / type->size;
+    if (t->bytes % type->size) return scan_fail(s, "binary_data_size is not a multiple of the size of a value");
+    for (int64_t i = 0; i < t->count; i++, s->at += type->size)
+        if (!add_number(s, r, serve_datatype_decode(type, s->at))) return false;
+    return true;
+}
+
+/* Strings of a length (4 bytes) and UTF-8. The last byte of the length gives way to the end of the
+ * text: the text moves over it. */
+static bool read_texts(scan *s, serve_request *r, serve_tensor *t)
+{
+    enum { LENGTH = 4 };
+    char *end = s->at + t->bytes;
+    t->kind = SERVE_TEXTS;
+    t->first = r->texts;
+    for (; s->at < end; t->count++) {
+        const int64_t left = end - s->at - LENGTH;
+        const uint64_t length = left < 0 ? 0 : serve_little_endian(s->at, LENGTH);
+        if (left < 0 || length > (uint64_t)left) return scan_fail(s, "a string is longer than its tensor");
+        char *text = s->at + LENGTH - 1;
+        memmove(text, text + 1, (size_t)length);
+        text[length] = '\0';
+        if (!eh_utf8_valid(text, (size_t)length)) return scan_fail(s, "a string is not UTF-8 without NUL");
+        s->at = text + 1 + length;
+        if (!add_text(s, r, text)) return false;
+    }
+    return true;
+}
+
+/* Reads the binary data of the tensors, in their order. */
+static bool read_binary(scan *s, serve_request *r)
+{
+    for (int64_t j = 0; j < r->tensors; j++) {
+        serve_tensor *t = &r->tensor[j];
+        const serve_datatype *type = t->datatype ? serve_datatype_find(t->datatype) : NULL;
+        if (t->bytes < 0) continue;
+        if (t->given) return scan_fail(s, "an input has data and binary data");
+        if (t->bytes > s->end - s->at) return scan_fail(s, "the body ends within the binary data of an input");
+        t->given = true;
+        if (!type)
+            s->at += t->bytes; /* an error of the tensor */
+        else if (!(type->form == SERVE_STRING ? read_texts(s, r, t) : read_numbers(s, r, t, type)))
+            return false;
+    }
+    return s->at == s->end || scan_fail(s, "bytes follow the data of the inputs");
+}
+
+/* The bytes of JSON in the body; -1 after a message. */
+static int64_t json_size(const http_exchange *x, char error[SERVE_ERROR])
+{
+    if (!x->json_length) return (int64_t)x->body.used;
+    char *end;
+    errno = 0;
+    const unsigned long long size = strtoull(x->json_length, &end, 10);
+    const bool digits = *x->json_length >= '0' && *x->json_length <= '9' && !*end && !errno;
+    if (digits && size > 0 && size <= x->body.used) return (int64_t)size;
+    snprintf(
+        error, SERVE_ERROR,
+        "the header Inference-Header-Content-Length is '%.40s': expected the bytes of JSON in the body of %zu bytes",
+        x->json_length, x->body.used);
+    return -1;
+}
+
 /* ---- the request ---- */
 
 static bool scan_list(scan *s, serve_request *r, bool (*element)(scan *s, serve_request *r))
@@ -268,19 +339,24 @@ static bool scan_request(scan *s, serve_request *r)
                                            "Inference-Header-Content-Length");
 }
 
-int serve_request_parse(serve_request *r, char *body, size_t size, char error[SERVE_ERROR])
+int serve_request_parse(serve_request *r, const http_exchange *x, char error[SERVE_ERROR])
 {
-    scan s = {.begin = body, .at = body, .end = body + size};
+    char *body = x->body.bytes;
+    const int64_t json = json_size(x, error);
+    scan s = {.begin = body, .at = body, .end = body + json};
     bool any = false;
+    if (json < 0) return 400;
     r->id = NULL;
     r->tensors = r->numbers = r->texts = 0;
     memset(r->wanted, 0, sizeof r->wanted);
     for (int i = 0; i < SERVE_OUTPUTS; i++) r->binary[i] = -1;
-    if (size == 0) {
+    if (json == 0) {
         snprintf(error, SERVE_ERROR, "the body is empty: expected an inference request in JSON");
         return 400;
     }
-    if (!scan_request(&s, r)) {
+    bool good = scan_request(&s, r);
+    s.end = body + x->body.used;
+    if (!(good && read_binary(&s, r))) {
         snprintf(error, SERVE_ERROR, "%s", s.reason);
         return 400;
     }

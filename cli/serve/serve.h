@@ -3,8 +3,8 @@
  *   cmd_serve.c   options, start, signals, stop
  *   http.h        connections, by a plug-in
  *   routes.c      paths and small answers: health, metadata, metrics, the page
- *   request.c     the JSON of an inference request (scan.h)
- *   binary.c      data types, and the binary data after the JSON
+ *   request.c     an inference request: JSON (scan.h), and binary data after it
+ *   datatype.c    data types, and binary data
  *   infer.c       from tensors to outputs
  *   live.c        the model, which a reload replaces
  *   metrics.c     counters, and the access log
@@ -73,19 +73,16 @@ typedef struct serve_request {
     int binary[SERVE_OUTPUTS]; /* 1: the output is binary data; 0: JSON */
 } serve_request;
 
-/* Parses JSON in place. Returns 0, or the code of the answer and its message. */
-int serve_request_parse(serve_request *r, char *body, size_t size, char error[SERVE_ERROR]);
+/* Parses the body in place. Returns 0, or the code of the answer and its message. */
+int serve_request_parse(serve_request *r, const http_exchange *x, char error[SERVE_ERROR]);
 void serve_request_free(serve_request *r);
-struct scan;
-/* Append an element. False if memory is exhausted. */
-bool serve_add_number(struct scan *s, serve_request *r, double value);
-bool serve_add_text(struct scan *s, serve_request *r, const char *text);
 
-/* ---- binary.c ---- */
+/* ---- datatype.c ---- */
 
 const serve_datatype *serve_datatype_find(const char *name); /* NULL: not known */
-/* Parses the body: JSON and the binary data after it. Returns as serve_request_parse. */
-int serve_body_parse(serve_request *r, const http_exchange *x, char error[SERVE_ERROR]);
+uint64_t serve_little_endian(const char *bytes, int size);
+/* A number from its binary data. */
+double serve_datatype_decode(const serve_datatype *type, const char *bytes);
 void serve_put_little_endian(http_text *to, uint64_t bits, int size);
 
 /* ---- live.c: models that are in use ---- */
