@@ -73,6 +73,17 @@ export function mapTests({ open, close, run, shoot, waitForCount, visibleCount, 
       }
     },
 
+    async 'a view without points offers to show all'() {
+      const page = await open('wine.html');
+      assert.ok(await page.locator('#nowhere').isHidden());
+      await page.focus('#points');
+      for (let k = 0; k < 40; k++) await page.keyboard.press('ArrowLeft');
+      await page.waitForSelector('#nowhere', { state: 'visible' });
+      await page.click('#nowhere-button');
+      await page.waitForSelector('#nowhere', { state: 'hidden' });
+      await close(page);
+    },
+
     async 'the answer stays in view while fields are edited, on a desktop and a phone'() {
       for (const viewport of [{ width: 1100, height: 480 }, { width: 390, height: 700 }]) {
         const page = await open('wine.html', { viewport });
