@@ -226,6 +226,17 @@ export function mapTests({ open, close, run, shoot, waitForCount, visibleCount, 
       assert.ok(different <= 1, `${different} points are in regions of other classes`);
       assert.equal(overlaps, 0);
       assert.ok(new Set(names).size >= 8 && total >= 1100, names.join());
+      // No point shows through between a name and its number, like a decimal point.
+      const gaps = await page.evaluate(() => {
+        const g = document.getElementById('overlay').getContext('2d');
+        const { labels } = window.enhope.page.map.scene(document.createElement('canvas').getContext('2d'));
+        const { data, width } = g.getImageData(0, 0, g.canvas.width, g.canvas.height);
+        return labels.filter(({ count }) => count).map(({ count, x, y, wide }) => {
+          const at = x + wide - g.measureText(` ${count}`).width + g.measureText(' ').width / 2;
+          return [-3, 0, 3].every((dy) => data[4 * (Math.round(y + dy) * width + Math.round(at)) + 3] === 255);
+        });
+      });
+      assert.ok(gaps.length >= 8 && gaps.filter(Boolean).length >= gaps.length - 2, gaps.join()); // the tools move a name
       await page.selectOption('#color', 'error');
       assert.match(await page.textContent('#color-legend'), /correctmisclassified/);
       await page.selectOption('#color', 'probability');
