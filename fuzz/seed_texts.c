@@ -87,6 +87,21 @@ const seed seed_text[] = {
          "\"number\"}]}"
          "\0"
          "1\n2\n3\n4\n"),
+    SEED("figure", "svg",
+         "\x0c\x09\x50\x50\x02"
+         "A title <&>\nserif\ncat\ndog \"x\"\nb\x1b[0m\n"
+         "\x0a"
+         "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    SEED("figure", "pdf",
+         "\x1d\xfb\x50\x50\x02"
+         "A title (\\)\n\nc\xc3\xa4t\nd(o)g\nb\xff\n"
+         "\x0a"
+         "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    SEED("figure", "png",
+         "\xe6\xfa\x50\x50\x03"
+         "\n\n1\n2\n3\n4\n5\n"
+         "\x0a"
+         "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
     SEED("train", "defaults",
          "n_factors=5\nn_hidden=4\nn_epochs=2\nbatch_size=10\n\n\x05\0abcdefghijklmnopqrstuvwxyz0123456789"
          "abcdefghijklmnopqrstuvwxyz0123456789"),
