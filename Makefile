@@ -4,12 +4,12 @@ JOBS ?= 2
 TIME ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo check test lint coverage bench asan fuzz docs cluster install format clean
+.PHONY: help setup build demo check test lint coverage faults bench asan fuzz docs cluster install deb deb-check format clean
 
 help: ## list the targets
 	@echo 'enhope: exemplar-centered supervised embedding'
 	@echo
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
 	@echo
 	@echo 'JOBS=2 sets the number of parallel jobs, PREFIX=/usr/local the place to install to.'
 
@@ -49,6 +49,11 @@ coverage: ## measure the coverage of make check, in build/coverage/coverage.txt
 	@scripts/build --tests coverage
 	@scripts/coverage
 
+faults: ## fail every system call and allocation in turn, and kill the commands at every write (an hour)
+	@scripts/setup build test
+	@scripts/build --tests release
+	@scripts/faults
+
 bench: ## measure speed and memory (ENHOPE_DATA names a folder of data sets)
 	@scripts/setup build
 	@scripts/build release
@@ -76,6 +81,17 @@ cluster: ## install Slurm and an ssh server, and test job files and several simu
 
 install: build ## install under PREFIX
 	@cmake --install build/release --prefix '$(PREFIX)'
+
+deb: ## build the Debian packages in build/deb, and check them with lintian
+	@scripts/setup build viewer packages debian
+	@scripts/build release
+	@scripts/deb
+
+deb-check: ## build the packages twice, compare them, and try them in a clean Debian 12
+	@scripts/setup build viewer packages debian
+	@scripts/build release
+	@scripts/deb --twice
+	@scripts/deb-check
 
 format: ## format the C and CUDA sources with clang-format
 	@scripts/setup lint

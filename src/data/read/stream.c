@@ -126,7 +126,8 @@ enhope_status eh_text_more(enhope_context *ctx, eh_text *text)
     size_t got;
     EH_TRY(eh_stream_read(ctx, &text->stream, text->buffer + text->used, text->capacity - text->used, &got));
     if (memchr(text->buffer + text->used, '\0', got))
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: contains NUL bytes: expected a text file", text->stream.name);
+        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: contains NUL bytes: expected a text file in UTF-8",
+                       text->stream.name);
     text->end = text->used + got < text->capacity;
     text->used += got;
     return ENHOPE_OK;
