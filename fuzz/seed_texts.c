@@ -50,6 +50,12 @@ const seed seed_text[] = {
          "{\"name\":\"b\",\"datatype\":\"BYTES\",\"data\":[null,\"x\\u00e4\\ud83d\\ude00\"]},"
          "{\"name\":\"c\",\"datatype\":\"BOOL\",\"data\":[true,false]}],\"parameters\":{\"k\":[1,{}]},"
          "\"outputs\":[{\"name\":\"probabilities\"},{\"name\":\"embedding\",\"parameters\":{}}]}"),
+    SEED("request", "binary",
+         "#\n{\"inputs\":[{\"name\":\"a\",\"shape\":[1,2],\"datatype\":\"FP32\",\"parameters\":{\"binary_data_size\":8}"
+         "},"
+         "{\"name\":\"b\",\"datatype\":\"BYTES\",\"parameters\":{\"binary_data_size\":7}}],\"parameters\":{"
+         "\"binary_data_output\":true}}\0\0\0\x80\x3f\0\0\x20\x41\3\0\0\0c\xc3\xa4"),
+    SEED("request", "header", "#2\n{}abc"),
     SEED("texts", "split",
          "\0"
          "9@5"),
