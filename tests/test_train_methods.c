@@ -215,8 +215,7 @@ static void training_without_labeled_rows_fails(void **state)
     enhope_model *model = NULL;
     assert_int_equal(enhope_dataset_view_f32(ctx, 5, 2, x, label, 3, NULL, &data), ENHOPE_OK);
     assert_int_equal(enhope_train(ctx, data, NULL, NULL, NULL, &model), ENHOPE_ERROR_DATA);
-    assert_string_equal(enhope_error(ctx),
-                        "the data has no labeled samples; training needs at least two classes");
+    assert_string_equal(enhope_error(ctx), "the data has no labeled samples; training needs at least two classes");
     assert_null(model);
     enhope_dataset_free(data);
 }
