@@ -1,14 +1,15 @@
 # Shortcuts for CMake (CMakePresets.json) and the scripts in scripts/.
 PREFIX ?= /usr/local
 JOBS ?= 2
+TIME ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo check test lint coverage faults mutation soak analyze bench asan docs cluster install format clean
+.PHONY: help setup build demo check test lint analyze coverage faults mutation soak bench asan fuzz docs cluster install deb deb-check format clean
 
 help: ## list the targets
 	@echo 'enhope: exemplar-centered supervised embedding'
 	@echo
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
 	@echo
 	@echo 'JOBS=2 sets the number of parallel jobs, PREFIX=/usr/local the place to install to.'
 
@@ -61,8 +62,8 @@ mutation: ## change the readers in N places, one at a time, and count the change
 soak: ## mixed load on the library and on enhope serve for TIME seconds each; memory must not grow
 	@scripts/setup build test
 	@scripts/build --tests release
-	@OMP_NUM_THREADS=1 build/release/tests/soak $(or $(TIME),600) 8
-	@python3 -B tests/serve/soak build/release/enhope $(or $(TIME),600) 8
+	@OMP_NUM_THREADS=1 build/release/tests/soak $(TIME) 8
+	@python3 -B tests/serve/soak build/release/enhope $(TIME) 8
 
 analyze: ## search the sources for defects with gcc -fanalyzer, cppcheck and clang-tidy
 	@scripts/setup build test lint analyze
@@ -81,6 +82,11 @@ asan: ## build with sanitizers and run the tests of that build
 	@scripts/build --tests asan
 	@ctest --test-dir build/asan -j $(JOBS) --no-tests=error --output-on-failure
 
+fuzz: ## run the fuzz targets for TIME=60 seconds each, or one of them with TARGET=csv
+	@scripts/setup build test
+	@scripts/build --target fuzz fuzz
+	@scripts/fuzz $(TIME) $(TARGET)
+
 docs: ## build the documentation as a site in build/docs/html
 	@scripts/setup build docs
 	@scripts/build release
@@ -94,9 +100,20 @@ cluster: ## install Slurm and an ssh server, and test job files and several simu
 install: build ## install under PREFIX
 	@cmake --install build/release --prefix '$(PREFIX)'
 
+deb: ## build the Debian packages in build/deb, and check them with lintian
+	@scripts/setup build viewer packages debian
+	@scripts/build release
+	@scripts/deb
+
+deb-check: ## build the packages twice, compare them, and try them in a clean Debian 12
+	@scripts/setup build viewer packages debian
+	@scripts/build release
+	@scripts/deb --twice
+	@scripts/deb-check
+
 format: ## format the C and CUDA sources with clang-format
 	@scripts/setup lint
-	@clang-format -i $$(find include src cli reproduce bench tests examples python -name '*.[ch]' -o -name '*.cu')
+	@clang-format -i $$(find include src cli reproduce bench tests fuzz examples python -name '*.[ch]' -o -name '*.cu')
 
 clean: ## remove build/ and out/, keep data/
 	rm -rf build out
