@@ -131,7 +131,7 @@ static void sleep_for(double seconds)
 }
 
 /* Memory may grow by 5 % and 4 MB after the first fifth of the time. */
-static int judge(const long *memory, long first_fd, long first_blocks)
+static int evaluate(const long *memory, long first_fd, long first_blocks)
 {
     const long limit = memory[SAMPLES / 5] + memory[SAMPLES / 5] / 20 + 4096, fds = descriptors();
     int bad = 0;
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
     }
     over = true;
     for (int i = 0; i < threads; i++) pthread_join(thread[i], NULL);
-    const int code = judge(memory, first_fd, first_blocks);
+    const int code = evaluate(memory, first_fd, first_blocks);
     printf("%ld rounds in %d threads, %ld failures\n", (long)rounds, threads, (long)failures);
     enhope_predictor_free(predictor);
     enhope_model_free(model);

@@ -1,5 +1,6 @@
-/* Files that released versions have written are read by this one, with the same predictions on every
- * device. tests/data/make writes them, once for each release; add its folder to `releases`. */
+/* Files that released versions have written are read by this one, with the same predictions on
+ * every device. tests/data/make writes them, once for each release; add its folder to
+ * `releases`. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 
@@ -79,7 +80,7 @@ static void check_model(const enhope_model *model, const char *release, const ch
         assert_int_equal(enhope_context_set_device(ctx, devices[i]), 0);
         if (enhope_model_predict(ctx, model, data, 0, &(enhope_prediction){.label = label, .Y = Y}))
             fail_msg("%s: %s", name, enhope_error(ctx));
-        /* the reference computes int8 weights in double precision, so it does not round the inputs */
+        /* the reference computes int8 weights in double precision and does not round the inputs */
         if (i == 1 || enhope_model_int8(model) < 2) assert_close(name, Y, expected, data->x.n * info.outputs);
         assert_labels_of(model, file_of(release, name, ".predict.csv"), label);
     }

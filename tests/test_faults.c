@@ -1,6 +1,6 @@
 /* Each allocation of the public calls fails in turn, with all after it and alone: the call returns
- * ENHOPE_ERROR_MEMORY and a message, and nothing leaks. Unit tests of single modules do the same for
- * readers, frames, models, exports and predictions; here are the calls that join modules.
+ * ENHOPE_ERROR_MEMORY and a message, and nothing leaks. Unit tests of single modules do the same
+ * for readers, frames, models, exports and predictions; here are the calls that join modules.
  *
  * Every seventh allocation is tried; with ENHOPE_FAULTS=all in the environment, every one. */
 #define _XOPEN_SOURCE 700
