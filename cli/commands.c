@@ -77,6 +77,9 @@ static const cli_command commands[] = {
      "that is an error.\n"
      "--cost chooses the labels by the cost of errors instead of by probability alone.\n"
      "--latency adds the time of predictions by the number of rows in a call.\n"
+     "--map adds measures of the map: trustworthiness and continuity (Venna, Kaski 2001), the preserved part of the 15 "
+     "nearest rows, the accuracy of the 1, 5 and 15 nearest rows in the map, random triplets, and the rank correlation of "
+     "distances. Of more than 10,000 rows, a sample is measured. Without labels, only these are printed.\n"
      "--reject prints the error if the least confident points are rejected. Choose a threshold on other data than those on "
      "which you report its error.\n"
      "Under mpirun, the ranks divide the points, and the results are those of one process.",
@@ -106,14 +109,14 @@ static const cli_command commands[] = {
      "enhope view digits.safetensors --data mnist --part both --sample 30000",
      1, 1, false, CLI_BY_RANK_0, cmd_view},
     {"serve", "MODEL [--port N] [OPTIONS]", "answer requests over HTTP",
-     "Serves predictions by the Open Inference Protocol (version 2, REST): POST /v2/models/NAME/infer, metadata and health "
-     "below /v2. /metrics has counters in the format of Prometheus, and / the page of enhope view: of the data, or of the "
+     "Serves predictions by the Open Inference Protocol (version 2, REST) with JSON or binary tensors: POST "
+     "/v2/models/NAME/infer, metadata and health below /v2. /metrics has counters in the format of Prometheus, and / the page of enhope view: of the data, or of the "
      "exemplars if there is no --data. Prints the address on standard output.\n"
      "The server has no state, no encryption and no authentication, and accepts connections of this machine only, unless "
      "--host names another address. Put it behind a reverse proxy to make it public.\n"
      "SIGHUP loads the model again beside the old one, which answers until then and stays if the new one cannot be loaded. "
      "SIGTERM and Ctrl-C answer the requests in progress, for at most the time of --timeout, and exit with 0.",
-     "enhope serve digits.safetensors --port 8080 --threads 4 --log access.log\n"
+     "enhope serve flowers.safetensors --port 8080 --threads 4 --log access.log\n"
      "curl -d '{\"inputs\":[{\"name\":\"input\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[5.1,3.5,1.4,0.2]}]}' "
      "http://127.0.0.1:8080/v2/models/flowers/infer",
      1, 1, false, CLI_ALONE, cmd_serve},
@@ -286,10 +289,12 @@ static const cli_option options[] = {
     {"references", 0, "exemplars|kmeans|training", CLI_TEXT, AT(answer.references), 0, 0, " eval ",
      "points to compare with: exemplars, k-means centers of each class of the train part, or the whole train part; "
      "default: the references of the model"},
+    {"map", 0, "rows|training", CLI_TEXT, AT(answer.map), 0, 0, " eval ",
+     "print measures of the map; neighbors of a row are the other rows of the data, or rows of its train part"},
     {"centers", 0, "N", CLI_INTEGER, AT(answer.centers), 0, CLI_INTEGER_MAX, " eval ",
      "total number of centers of --references kmeans; default 0: two per class"},
     {"random-state", 's', "N", CLI_INTEGER, AT(answer.random_state), 0, 999999999999999.0, " eval ",
-     "seed of --references kmeans; default 0"},
+     "seed of --references kmeans and --map; default 0"},
     {"for", 0, "TIME", CLI_TEXT, AT(tune.for_time), 0, 0, " tune ",
      "duration of the search: 90s, 10m, 2h; default 10m, or no limit with --trials"},
     {"trials", 0, "N", CLI_INTEGER, AT(tune.trials), 2, 10000, " tune ", "maximum number of trials; default 200"},

@@ -223,7 +223,7 @@ static void errors_name_line_and_column(void **state)
     }
     write_bytes("nul.csv", "1,2\n3\0,4\n", 9);
     read_fails((enhope_source){.path = "nul.csv"}, ENHOPE_ERROR_FORMAT,
-               "nul.csv: contains NUL bytes: expected a text file");
+               "nul.csv: contains NUL bytes: expected a text file in UTF-8");
 }
 
 static void standard_input_is_csv(void **state)

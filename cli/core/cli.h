@@ -56,7 +56,7 @@ typedef struct cli_tune_options {
 } cli_tune_options;
 
 typedef struct cli_answer_options { /* eval and predict */
-    const char *references, *reject, *cost, *format;
+    const char *references, *reject, *cost, *format, *map;
     int64_t centers, random_state;
     double keep;
     bool proba, winner, reliability, latency;

@@ -172,12 +172,39 @@ static char sniff_delimiter(const char *text, size_t length)
     return count[2] > count[0] && count[2] > count[1] ? '\t' : count[1] > count[0] ? ';' : ',';
 }
 
+/* A line that names the delimiter: sep=; */
+static bool names_delimiter(const char *record, size_t length)
+{
+    if (length > 0 && record[length - 1] == '\r') length--;
+    return length == 5 && strncasecmp(record, "sep=", 4) == 0;
+}
+
+/* Decides the delimiter by the first record. Fails if the lines end with CR alone, because the
+ * whole text is then one record. *skip: the record names the delimiter and is no data. */
+static enhope_status begin_records(enhope_context *ctx, eh_csv *f, const char *record, size_t length, bool *skip)
+{
+    const char *end = memchr(record, '\r', length);
+    if (end && end + 1 < record + length && end[1] != '\r' && !memchr(record, '"', (size_t)(end - record)))
+        return eh_fail(
+            ctx, ENHOPE_ERROR_FORMAT,
+            "%s: lines end with a carriage return alone: expected a line feed; convert the file, for example "
+            "with tr '\\r' '\\n'",
+            f->text.stream.name);
+    f->begun = true;
+    if (f->delimiter) return ENHOPE_OK;
+    *skip = names_delimiter(record, length);
+    f->delimiter = *skip ? record[4] : sniff_delimiter(record, length);
+    return ENHOPE_OK;
+}
+
 /* Moves over the next record that is not blank; NULL at the end. */
 static enhope_status find_record(enhope_context *ctx, eh_csv *f, char **record, size_t *length)
 {
     eh_text *t = &f->text;
+    bool skip;
     do {
         int64_t newlines = 0, open = -1;
+        skip = false;
         *record = NULL;
         while (!find_end(f, length, &newlines, &open) && !t->end) EH_TRY(eh_text_more(ctx, t));
         if (open >= 0)
@@ -188,8 +215,8 @@ static enhope_status find_record(enhope_context *ctx, eh_csv *f, char **record, 
         f->line = t->line;
         t->line += newlines + 1;
         t->at += *length + (t->at + *length < t->used);
-    } while (is_blank(*record, *length));
-    if (!f->delimiter) f->delimiter = sniff_delimiter(*record, *length);
+        if (!f->begun && !is_blank(*record, *length)) EH_TRY(begin_records(ctx, f, *record, *length, &skip));
+    } while (skip || is_blank(*record, *length));
     return ENHOPE_OK;
 }
 
@@ -248,7 +275,7 @@ enhope_status eh_csv_append(enhope_context *ctx, eh_csv *f, const char *text, si
 {
     enum { LONG_FIELD = 1 << 20 }; /* bytes of a field that probably lacks its closing quote */
     const enhope_status status = eh_text_append(ctx, &f->text, text, size);
-    if (status == ENHOPE_ERROR_FORMAT && f->quote)
+    if (status == ENHOPE_ERROR_FORMAT && f->quote && !memchr(text, '\0', size)) /* the record is too long */
         return eh_fail_in(ctx, status, "a quoted field begins in line %lld", (long long)f->quote);
     if (!f->quote || f->warned || f->text.used - f->text.at < LONG_FIELD) return status;
     f->warned = true;

@@ -12,6 +12,7 @@ typedef struct eh_field {
 typedef struct eh_csv {
     eh_text text;
     char delimiter; /* '\0': not known before the first record */
+    bool begun;     /* the first record was found */
     int64_t line;   /* first line of the record */
     bool damaged;   /* text follows a closing quote, or it is no JSON: the record has no fields */
     eh_field *field;
@@ -36,8 +37,8 @@ typedef struct eh_spool {
 enhope_status eh_spool_fill(enhope_context *ctx, const char *path, eh_spool *spool);
 void eh_spool_free(eh_spool *spool);
 
-/* delimiter: '\0' means the tab in *.tsv, otherwise the most frequent of , ; and tab in the first
- * record. spool may be NULL. path and spool must outlive f. */
+/* delimiter: '\0' means the tab in *.tsv, otherwise the character of a first line sep=; (as Excel
+ * writes it), which is skipped, otherwise the most frequent of , ; and tab in the first record. spool may be NULL. path and spool must outlive f. */
 enhope_status eh_csv_open(enhope_context *ctx, const char *path, const eh_spool *spool, char delimiter, eh_csv *f);
 /* Reads the next record that is not blank; *found is false at the end. Its fields are valid until
  * the next call. */

@@ -46,7 +46,7 @@ static bool can_be_label(const eh_column_scan *c, const eh_column_schema *column
 {
     const int64_t classes = c->distinct.count;
     if (label_rows(c) == 0 || has_fractions(c) || has_many_classes(c) || column->type == EH_COLUMN_DATE) return false;
-    if (column->role != EH_ROLE_INPUT) return false;
+    if (column->role != EH_ROLE_INPUT || !c->counted) return false;
     if (c->numbers < label_rows(c)) return c->numbers == 0 || classes <= MAX_CODES;
     const bool codes = (c->minimum == 0 || c->minimum == 1) && c->maximum - c->minimum + 1 == (double)classes;
     return classes <= FEW_CLASSES || (codes && classes <= MAX_CODES);
@@ -91,7 +91,8 @@ static int64_t find_usual(const eh_schema *schema)
 enhope_status eh_label_column_find(enhope_context *ctx, const eh_scan *scan, const char *where, eh_schema *schema,
                                    char *why, size_t size)
 {
-    const int64_t last = schema->columns - 1;
+    int64_t last = schema->columns - 1;
+    while (last > 0 && schema->column[last].type == EH_COLUMN_EMPTY) last--; /* lines that end with a delimiter */
     schema->label = scan->choice.label;
     snprintf(why, size, "given by --label");
     if (schema->label == EH_LABEL_NONE) return ENHOPE_OK;

@@ -82,6 +82,7 @@ static void add_text(eh_column_scan *c, const char *text, size_t length, char de
     double value;
     const size_t number = eh_percent_length(text, length);
     c->texts++;
+    c->written += eh_field_written_number(text, length);
     for (eh_form form = EH_FORM_DAY_FIRST; form <= EH_FORM_MONTH_FIRST; form++)
         if (eh_date_parse_form(text, length, form, &value)) add_form(c, form, value);
     if (number && eh_field_number(text, number, decimal, &value) == EH_NUMBER) add_form(c, EH_FORM_PERCENT, value);
@@ -123,6 +124,7 @@ static enhope_status add_other(enhope_context *ctx, eh_scan *s, eh_column_scan *
         c->numbers--;
         c->commas++;
         s->commas++;
+        s->grouped += eh_field_grouped(text, length);
         return ENHOPE_OK;
     }
     if (eh_boolean_parse(text, length, &value)) {
@@ -185,7 +187,7 @@ static enhope_status open_columns(enhope_context *ctx, eh_scan *s)
 {
     EH_TRY(eh_new(ctx, "columns of a table", s->columns, sizeof *s->column, (void **)&s->column));
     for (int64_t j = 0; j < s->columns; j++) {
-        const bool counted = j == 0 || j == s->columns - 1 || j == s->choice.label ||
+        const bool counted = j == 0 || j >= s->columns - 2 || j == s->choice.label ||
                              eh_label_name_rank(s->first[j]) >= 0 || eh_id_name(s->first[j]);
         s->column[j] = (eh_column_scan){.minimum = INFINITY,
                                         .maximum = -INFINITY,

@@ -133,11 +133,11 @@ static enhope_status check_inputs(enhope_context *ctx, const eh_schema *schema, 
 {
     for (int64_t j = 0; j < schema->columns; j++)
         if (schema->column[j].role == EH_ROLE_INPUT) return ENHOPE_OK;
-    if (schema->columns == 1 && schema->label == 0)
+    if (schema->columns == 1)
         return eh_fail(ctx, ENHOPE_ERROR_DATA,
-                       "%s: there is one column, the label: there are no inputs; if another character than comma, "
-                       "semicolon or tab separates the fields, use --delimiter CHAR",
-                       where);
+                       "%s: there is one column, %s: there are no inputs; if another character than comma, semicolon "
+                       "or tab separates the fields, use --delimiter CHAR",
+                       where, schema->label == 0 ? "the label" : "not used");
     return eh_fail(ctx, ENHOPE_ERROR_DATA,
                    "%s: there are no inputs: all columns are labels, ids, empty or ignored; enhope data prints the "
                    "columns",
@@ -177,24 +177,38 @@ static void warn_unused(enhope_context *ctx, const eh_schema *schema, const char
                numbers && texts ? " or " : "", texts ? "--categorical" : "");
 }
 
-/* Warns of columns of dates that may begin with the day or the month. */
+/* True if column j is text because of its values alone. */
+static bool is_text_by_values(const eh_scan *s, const eh_schema *schema, int64_t j)
+{
+    const eh_column_schema *c = &schema->column[j];
+    return (c->type == EH_COLUMN_CATEGORY || c->type == EH_COLUMN_ID) && c->role != EH_ROLE_LABEL &&
+           strncmp(c->reason, "given", 5) != 0 && !eh_column_list_has(&s->choice.categorical, j);
+}
+
+/* Warns of columns of texts that may be meant as dates, which begin with the day or the month, or
+ * as numbers. */
 static void warn_ambiguous(enhope_context *ctx, const eh_scan *s, const eh_schema *schema, const char *where)
 {
-    eh_name_list list = {.count = 0};
+    eh_name_list dates = {.count = 0}, numbers = {.count = 0};
     for (int64_t j = 0; j < schema->columns; j++) {
         const eh_column_schema *c = &schema->column[j];
-        const eh_form_scan *form = s->column[j].form;
-        const bool texts = c->type == EH_COLUMN_CATEGORY || c->type == EH_COLUMN_ID;
-        if (!texts || c->role == EH_ROLE_LABEL || strncmp(c->reason, "given", 5) == 0 ||
-            eh_column_list_has(&s->choice.categorical, j))
-            continue;
-        if (form[EH_FORM_DAY_FIRST].count == c->values && form[EH_FORM_MONTH_FIRST].count == c->values)
-            eh_name_list_add(&list, c->name);
+        const eh_column_scan *scan = &s->column[j];
+        if (!is_text_by_values(s, schema, j)) continue;
+        if (scan->form[EH_FORM_DAY_FIRST].count == c->values && scan->form[EH_FORM_MONTH_FIRST].count == c->values)
+            eh_name_list_add(&dates, c->name);
+        else if (scan->written > 0 && scan->numbers + scan->written == c->values)
+            eh_name_list_add(&numbers, c->name);
     }
-    if (list.count)
+    if (dates.count)
         eh_log(ctx, ENHOPE_LOG_WARNING,
                "%s: texts, because their dates may begin with the day or the month: %s; write dates as 2020-12-31",
-               where, eh_name_list_end(&list));
+               where, eh_name_list_end(&dates));
+    if (numbers.count)
+        eh_log(ctx, ENHOPE_LOG_WARNING,
+               "%s: texts, because their numbers have thousands separators, currency signs or another decimal point: "
+               "%s; write numbers as 1234.5%s",
+               where, eh_name_list_end(&numbers),
+               s->decimal == '.' && s->csv.delimiter != ',' ? ", or use --decimal ," : "");
 }
 
 /* ---- problems ---- */
@@ -239,7 +253,12 @@ static void decide_decimal(enhope_context *ctx, eh_scan *s, const char *where)
 {
     if (s->decimal) return;
     s->decimal = s->commas > 0 && s->points == 0 ? ',' : '.';
-    if (s->decimal == ',')
+    if (s->decimal == ',' && s->grouped == s->commas)
+        eh_log(ctx, ENHOPE_LOG_WARNING,
+               "%s: 1,234 is read as 1.234; if the commas separate thousands, remove them, or use --decimal , if they "
+               "do not",
+               where);
+    else if (s->decimal == ',')
         eh_log(ctx, ENHOPE_LOG_INFO,
                "%s: numbers have a decimal comma; use --decimal . if the comma is no decimal point", where);
     for (int64_t j = 0; j < s->columns; j++) {
@@ -249,6 +268,7 @@ static void decide_decimal(enhope_context *ctx, eh_scan *s, const char *where)
             c->other.count -= c->commas;
         } else {
             c->texts += c->commas;
+            c->written += c->commas;
         }
         c->commas = 0;
     }

@@ -18,6 +18,11 @@ bool eh_field_missing(const char *text, size_t length);
 /* As eh_number_parse, with a decimal comma if decimal is ','. Values above 1e30 in size are
  * EH_NOT_FINITE, because float arithmetic with them overflows. */
 eh_number_kind eh_field_number(const char *text, size_t length, char decimal, double *value);
+/* True for a number that eh_field_number does not read: with thousands separators (1,234.5 or
+ * 1.234,5 or 1'234), a currency sign or another decimal point. */
+bool eh_field_written_number(const char *text, size_t length);
+/* True for a number that may have thousands separators: 1,234 but neither 0,123 nor 1,2. */
+bool eh_field_grouped(const char *text, size_t length);
 
 /* ---- problems.c ---- */
 
@@ -139,6 +144,7 @@ typedef struct eh_column_scan {
     int64_t commas;           /* numbers with a decimal comma */
     int64_t booleans, dates, texts;
     double first_date, last_date; /* minimum and maximum */
+    int64_t written;              /* texts that are numbers by eh_field_written_number */
     eh_form_scan form[EH_FORMS];  /* of the texts */
     eh_distinct distinct;         /* of texts, booleans and, if counted, numbers and markers */
     eh_problem other;             /* fields that are neither numbers nor missing */
@@ -156,6 +162,7 @@ typedef struct eh_scan {
     eh_column_scan *column; /* of the records after the first */
     int64_t rows;           /* records after the first, without those that are not readable */
     int64_t commas, points; /* numbers with a decimal comma and with a decimal point */
+    int64_t grouped;        /* numbers with a comma before three digits, which may separate thousands */
     char decimal;
     eh_choice choice;
     eh_problems problems; /* of lines */
