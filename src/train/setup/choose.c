@@ -10,8 +10,8 @@
  *
  * Images keep the settings of the recipe, with an auxiliary head. If there are few of them, a map
  * with an adversarial step is compared with one of order 1. Tables and images have a similarity
- * that spreads their classes. All methods and recipes but the default keep their settings. Settings
- * that the caller has set are the same in every candidate. */
+ * that spreads their classes. Other methods and recipes keep their settings. Settings that the
+ * caller has set are the same in every candidate. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,21 +35,22 @@ enum {
     SPREAD_DOF = 5,
     AUX_COMPONENTS = 10
 };
-/* A candidate whose loss on the first folds is larger than the lowest one by this factor is given
- * up, unless there are very few rows. */
-static const double GIVE_UP = 1.25;
+/* A candidate whose loss on the first folds is larger than the lowest one by the factor GIVE_UP is
+ * given up, unless there are very few rows. Classes hardly overlap if the loss is below the fraction
+ * SEPARABLE of that of guessing. */
+static const double GIVE_UP = 1.25, SEPARABLE = 0.25;
 
 typedef struct candidate {
     const char *name;
-    enum { LINEAR, SMALL, WIDE, CUBIC, ADVERSARIAL } kind;
+    enum { LINEAR, SMALL, EARLY, WIDE, CUBIC, ADVERSARIAL } kind;
     double noise, dropout, learning_rate;
     const char *similarity;
     int64_t per_class;                           /* exemplars of each class */
     enum { FEW = 1, MANY = 2, IMAGES = 4 } data; /* what it is tried for */
 } candidate;
 
-/* A linear map is small, starts in the linear range of its hidden units and takes few steps. Other
- * small maps and wide maps have order 1, cubic and adversarial maps order 3. */
+/* A linear map is small, starts in the linear range of its hidden units and takes few steps, as a
+ * wide map of kind EARLY does. Cubic and adversarial maps have order 3, all others order 1. */
 static const candidate candidates[] = {
     {"a nearly linear map with gaussian similarity", LINEAR, 0.3, 0, 0.005, "gaussian", 1, FEW | MANY},
     {"a nearly linear map", LINEAR, 0.3, 0.1, 0.005, "student", 1, FEW},
@@ -59,7 +60,10 @@ static const candidate candidates[] = {
     {"a map with little noise and gaussian similarity", WIDE, 0.03, 0, 0.005, "gaussian", 1, FEW | MANY},
     {"a map of order 3 with little noise, two exemplars per class", CUBIC, 0.03, 0, 0.005, "student", 2, FEW | MANY},
     {"a map of order 3", CUBIC, 0.1, 0.1, 0.002, "student", 1, MANY},
-    {"a map with dropout", WIDE, 0, 0.2, 0.005, "student", 1, MANY}, /* for word counts */
+    /* for word counts, whose zeros and ones are not scaled, so that noise hides rare words */
+    {"a map with dropout", WIDE, 0, 0.2, 0.005, "student", 1, MANY},
+    {"a map with dropout, stopped early", EARLY, 0, 0.3, 0.002, "student", 1, MANY},
+    {"a nearly linear map without noise", LINEAR, 0, 0, 0.005, "gaussian", 1, MANY},
     {"a map of order 3 with an adversarial step", ADVERSARIAL, 0.1, 0.1, 0.002, "student", 2, IMAGES},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates, FOR_MANY_INPUTS = 3, FOR_IMAGES = CANDIDATES - 1 };
@@ -77,6 +81,7 @@ typedef struct trial {
     int32_t *label;           /* (data->x.n) labels of a training: -1 outside its rows */
     int64_t *counts;          /* (c) rows of each class in a training */
     bool brief;               /* trainings are short */
+    bool separable;           /* the candidate chosen has a low loss */
     float *proba;             /* (CANDIDATES, n, c) */
 } trial;
 
@@ -112,10 +117,18 @@ static int64_t factors(const trial *r, const candidate *k, bool brief)
     return (few_classes && (has_few_rows(r) || k->kind == CUBIC) ? 200 : 400) / (brief ? 2 : 1);
 }
 
+/* Few rows of classes that hardly overlap: a flexible map is trained with many small steps, because
+ * the noise of a short training moves its borders. If classes overlap, it would overfit. */
+static bool has_long_training(const trial *r, const candidate *k, bool brief)
+{
+    return has_few_rows(r) && !brief && r->separable && (k->kind == WIDE || k->kind == CUBIC);
+}
+
 static int64_t steps(const trial *r, const candidate *k, bool brief)
 {
+    if (has_long_training(r, k, brief)) return 2500;
     if (has_few_rows(r)) return k->kind == LINEAR ? 300 : brief ? 400 : 1000;
-    return k->kind == LINEAR ? 600 : brief ? 1000 : r->set->optim.n_epochs * BATCHES;
+    return k->kind == LINEAR || k->kind == EARLY ? 600 : brief ? 1000 : r->set->optim.n_epochs * BATCHES;
 }
 
 static bool is_similarity_given(const enhope_settings *s)
@@ -151,7 +164,7 @@ static enhope_status apply(const trial *r, const candidate *k, bool brief, enhop
     SET(augment, noise, r->dense ? k->noise : 0);
     SET(augment, dropout, r->dense ? k->dropout : 0);
     SET(augment, adversarial_step, k->kind == ADVERSARIAL ? 0.05 : 0);
-    SET(optim, learning_rate, k->learning_rate);
+    SET(optim, learning_rate, has_long_training(r, k, brief) ? 0.4 * k->learning_rate : k->learning_rate);
     SET(optim, batch_size, batch);
     SET(optim, n_epochs, epochs);
     if (brief) s->optim.n_epochs = eh_min(s->optim.n_epochs, epochs);
@@ -475,6 +488,7 @@ enhope_status eh_setup_choose(enhope_trainer *t)
     EH_CHECK(open_trial(&r));
     if (r.n >= 4 * r.folds && H <= MAX_INPUTS) EH_CHECK(compare(&r, &best, &loss));
     if (isfinite(loss)) {
+        r.separable = loss < SEPARABLE * log((double)t->data->c);
         if (has_few_rows(&r)) EH_CHECK(evaluate(&r, best, &t->choice));
         eh_log(t->ctx, ENHOPE_LOG_INFO, "chose %s by %s on %lld rows: log loss %.3f", candidates[best].name,
                has_few_rows(&r) ? "cross-validation" : "validation", (long long)r.n, loss);
