@@ -1,14 +1,15 @@
 # Shortcuts for CMake (CMakePresets.json) and the scripts in scripts/.
 PREFIX ?= /usr/local
 JOBS ?= 2
+TIME ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo check test lint coverage bench asan docs cluster install format clean
+.PHONY: help setup build demo check test lint coverage faults bench asan fuzz docs cluster install deb deb-check format clean
 
 help: ## list the targets
 	@echo 'enhope: exemplar-centered supervised embedding'
 	@echo
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
 	@echo
 	@echo 'JOBS=2 sets the number of parallel jobs, PREFIX=/usr/local the place to install to.'
 
@@ -48,6 +49,11 @@ coverage: ## measure the coverage of make check, in build/coverage/coverage.txt
 	@scripts/build --tests coverage
 	@scripts/coverage
 
+faults: ## fail every system call and allocation in turn, and kill the commands at every write (an hour)
+	@scripts/setup build test
+	@scripts/build --tests release
+	@scripts/faults
+
 bench: ## measure speed and memory (ENHOPE_DATA names a folder of data sets)
 	@scripts/setup build
 	@scripts/build release
@@ -57,6 +63,11 @@ asan: ## build with sanitizers and run the tests of that build
 	@scripts/setup build test
 	@scripts/build --tests asan
 	@ctest --test-dir build/asan -j $(JOBS) --no-tests=error --output-on-failure
+
+fuzz: ## run the fuzz targets for TIME=60 seconds each, or one of them with TARGET=csv
+	@scripts/setup build test
+	@scripts/build --target fuzz fuzz
+	@scripts/fuzz $(TIME) $(TARGET)
 
 docs: ## build the documentation as a site in build/docs/html
 	@scripts/setup build docs
@@ -71,9 +82,20 @@ cluster: ## install Slurm and an ssh server, and test job files and several simu
 install: build ## install under PREFIX
 	@cmake --install build/release --prefix '$(PREFIX)'
 
+deb: ## build the Debian packages in build/deb, and check them with lintian
+	@scripts/setup build viewer packages debian
+	@scripts/build release
+	@scripts/deb
+
+deb-check: ## build the packages twice, compare them, and try them in a clean Debian 12
+	@scripts/setup build viewer packages debian
+	@scripts/build release
+	@scripts/deb --twice
+	@scripts/deb-check
+
 format: ## format the C and CUDA sources with clang-format
 	@scripts/setup lint
-	@clang-format -i $$(find include src cli reproduce bench tests examples python -name '*.[ch]' -o -name '*.cu')
+	@clang-format -i $$(find include src cli reproduce bench tests fuzz examples python -name '*.[ch]' -o -name '*.cu')
 
 clean: ## remove build/ and out/, keep data/
 	rm -rf build out

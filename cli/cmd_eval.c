@@ -85,8 +85,15 @@ typedef struct latencies {
     int count;
 } latencies;
 
-static void put_json(const cli_session *session, const enhope_evaluation *e, const enhope_overlap *overlap,
-                     const latencies *times)
+/* What options and a comparison with the training rows add to an evaluation. */
+typedef struct extras {
+    enhope_overlap overlap;
+    latencies times;
+    enhope_map_measures map;
+} extras;
+
+static void put_json(const cli_session *session, const cli_options *options, const enhope_evaluation *e,
+                     const extras *x)
 {
     double low, high;
     cli_interval(e->errors, e->n, &low, &high);
@@ -101,8 +108,12 @@ static void put_json(const cli_session *session, const enhope_evaluation *e, con
     if (e->metrics->cost) put_json_costs(session, e->metrics->cost);
     cli_put_json_calibration(e->calibration);
     if (e->rejection) cli_put_json_rejection(e->rejection);
-    put_json_overlap(overlap);
-    if (times->count) cli_put_json_latency(times->row, times->count);
+    put_json_overlap(&x->overlap);
+    if (x->times.count) cli_put_json_latency(x->times.row, x->times.count);
+    if (options->answer.map) {
+        puts(",");
+        cli_put_json_map(options, &x->map);
+    }
     put_json_classes(session, e);
     puts("\n}");
 }
@@ -324,38 +335,84 @@ static int compare_rows(const cli_session *session, enhope_overlap *overlap)
     return 0;
 }
 
-int cmd_eval(const cli_options *options)
+/* Whether there is something to classify. Otherwise --map alone is measured. */
+static bool classifies(const cli_session *session, const cli_options *options)
 {
-    cli_session session;
+    return !options->answer.map || (session->model_info.classes > 0 && session->data_info.classes > 0);
+}
+
+/* Only --map: the model has no classes, or the data no labels. */
+static int eval_map(const cli_session *session, const cli_options *options)
+{
+    enhope_map_measures map;
+    if (cli_rank()) return 0; /* rank 0 prints */
+    const int code = cli_map_measure(session, options, &map);
+    if (code) return code;
+    if (!options->json) return cli_put_map(session, options, &map), 0;
+    puts("{");
+    cli_put_json_map(options, &map);
+    puts("\n}");
+    return 0;
+}
+
+/* What the options add to an evaluation. */
+static int measure(const cli_session *session, const cli_options *options, extras *x)
+{
+    int code = compare_rows(session, &x->overlap);
+    if (cli_rank()) return code;
+    if (!code && options->answer.latency) code = cli_latency_measure(session, options, x->times.row, &x->times.count);
+    if (!code && options->answer.map) code = cli_map_measure(session, options, &x->map);
+    return code;
+}
+
+static void put_all(const cli_session *session, const cli_options *options, const enhope_evaluation *e, const extras *x)
+{
+    if (options->json) {
+        put_json(session, options, e, x);
+        return;
+    }
+    put_report(session, e, options->answer.reliability);
+    if (x->times.count) cli_put_latency(x->times.row, x->times.count);
+    if (!options->answer.map || cli_rank()) return;
+    putchar('\n');
+    cli_put_map(session, options, &x->map);
+}
+
+static int eval_labels(cli_session *session, const cli_options *options, enhope_rejection *rejection)
+{
     enhope_calibration calibration;
     enhope_metrics metrics = {0};
-    enhope_overlap overlap = {0};
     float *cost = NULL;
-    enhope_coverage row[COVERAGES] = {0};
-    enhope_rejection rejection = {0};
-    latencies times = {.count = 0};
+    extras x = {.times.count = 0};
     enhope_evaluation e = {
-        .calibration = &calibration, .rejection = options->answer.reject ? &rejection : NULL, .metrics = &metrics};
-    int code = cli_session_open(&session, options);
-    if (!code) code = plan_rejection(options, row, &rejection);
-    if (!code) code = cli_session_model(&session, options->positional[0]);
-    if (!code) code = prepare(&session, options, &e, &cost);
-    if (!code) code = cli_session_data(&session, options, options->data, "test");
-    if (!code) code = cli_session_set_references(&session, options);
+        .calibration = &calibration, .rejection = options->answer.reject ? rejection : NULL, .metrics = &metrics};
+    int code = prepare(session, options, &e, &cost);
+    if (!code) code = cli_session_set_references(session, options);
     if (!code) {
         const enhope_status status =
-            enhope_model_evaluate(session.ctx, session.model, session.data, (int32_t)options->n_neighbors, &e);
-        if (status) code = cli_fail(session.ctx, status);
+            enhope_model_evaluate(session->ctx, session->model, session->data, (int32_t)options->n_neighbors, &e);
+        if (status) code = cli_fail(session->ctx, status);
     }
-    if (!code) code = compare_rows(&session, &overlap);
-    if (!code && options->answer.latency && !cli_rank())
-        code = cli_latency_measure(&session, options, times.row, &times.count);
-    if (!code && options->json) put_json(&session, &e, &overlap, &times);
-    if (!code && !options->json) put_report(&session, &e, options->answer.reliability);
-    if (!code && !options->json && times.count) cli_put_latency(times.row, times.count);
+    if (!code) code = measure(session, options, &x);
+    if (!code) put_all(session, options, &e, &x);
     free(e.confusion);
     free(metrics.row);
     free(cost);
+    return code;
+}
+
+int cmd_eval(const cli_options *options)
+{
+    cli_session session;
+    enhope_coverage row[COVERAGES] = {0};
+    enhope_rejection rejection = {0};
+    int code = cli_session_open(&session, options);
+    if (!code) code = plan_rejection(options, row, &rejection);
+    if (!code) code = cli_map_check(options);
+    if (!code) code = cli_session_model(&session, options->positional[0]);
+    if (!code) code = cli_session_data(&session, options, options->data, "test");
+    if (!code)
+        code = classifies(&session, options) ? eval_labels(&session, options, &rejection) : eval_map(&session, options);
     cli_session_close(&session);
     return code;
 }

@@ -77,6 +77,9 @@ static const cli_command commands[] = {
      "that is an error.\n"
      "--cost chooses the labels by the cost of errors instead of by probability alone.\n"
      "--latency adds the time of predictions by the number of rows in a call.\n"
+     "--map adds measures of the map: trustworthiness and continuity (Venna, Kaski 2001), the preserved part of the 15 "
+     "nearest rows, the accuracy of the 1, 5 and 15 nearest rows in the map, random triplets, and the rank correlation of "
+     "distances. Of more than 10,000 rows, a sample is measured. Without labels, only these are printed.\n"
      "--reject prints the error if the least confident points are rejected. Choose a threshold on other data than those on "
      "which you report its error.\n"
      "Under mpirun, the ranks divide the points, and the results are those of one process.",
@@ -106,14 +109,14 @@ static const cli_command commands[] = {
      "enhope view digits.safetensors --data mnist --part both --sample 30000",
      1, 1, false, CLI_BY_RANK_0, cmd_view},
     {"serve", "MODEL [--port N] [OPTIONS]", "answer requests over HTTP",
-     "Serves predictions by the Open Inference Protocol (version 2, REST): POST /v2/models/NAME/infer, metadata and health "
-     "below /v2. /metrics has counters in the format of Prometheus, and / the page of enhope view: of the data, or of the "
+     "Serves predictions by the Open Inference Protocol (version 2, REST) with JSON or binary tensors: POST "
+     "/v2/models/NAME/infer, metadata and health below /v2. /metrics has counters in the format of Prometheus, and / the page of enhope view: of the data, or of the "
      "exemplars if there is no --data. Prints the address on standard output.\n"
      "The server has no state, no encryption and no authentication, and accepts connections of this machine only, unless "
      "--host names another address. Put it behind a reverse proxy to make it public.\n"
      "SIGHUP loads the model again beside the old one, which answers until then and stays if the new one cannot be loaded. "
      "SIGTERM and Ctrl-C answer the requests in progress, for at most the time of --timeout, and exit with 0.",
-     "enhope serve digits.safetensors --port 8080 --threads 4 --log access.log\n"
+     "enhope serve flowers.safetensors --port 8080 --threads 4 --log access.log\n"
      "curl -d '{\"inputs\":[{\"name\":\"input\",\"shape\":[1,4],\"datatype\":\"FP32\",\"data\":[5.1,3.5,1.4,0.2]}]}' "
      "http://127.0.0.1:8080/v2/models/flowers/infer",
      1, 1, false, CLI_ALONE, cmd_serve},
@@ -177,7 +180,20 @@ static const cli_command commands[] = {
      "Prints the purpose of each recipe and the settings in which the recipes differ. train --recipe NAME applies all settings "
      "of a recipe. Other options, before or after it, override them.",
      "enhope recipes\nenhope train --data mnist --recipe best --n-factors 400 -o digits.safetensors", 0, 0, false, CLI_BY_RANK_0, cmd_recipes},
-    {"help", "[COMMAND]", "describe a command and its options", "Without a command, prints the list of commands.",
+    {"examples", "FOLDER", "write small data sets to try the commands with",
+     "Divides the measurements of 150 iris flowers (Anderson 1935, Fisher 1936) into three files: iris.csv to train on, "
+     "test.csv to measure the error on, and new.csv, without the species, to predict. Creates the folder if it is missing, and "
+     "replaces no file.",
+     "enhope examples .\nenhope train --data iris.csv --label species -o iris.safetensors\n"
+     "enhope predict iris.safetensors --data new.csv --proba",
+     1, 1, false, CLI_BY_RANK_0, cmd_examples},
+    {"completion", "bash|zsh|fish", "print the completion of commands and options for a shell",
+     "Prints a script that completes the commands, options and choices of enhope. Packages install it. Otherwise, add the "
+     "line of the example to the configuration of the shell, which for bash is ~/.bashrc.",
+     "source <(enhope completion bash)\nenhope completion zsh > ~/.zfunc/_enhope\n"
+     "enhope completion fish > ~/.config/fish/completions/enhope.fish",
+     1, 1, false, CLI_BY_RANK_0, cmd_completion},
+    {"help", "[COMMAND] [--man]", "describe a command and its options", "Without a command, prints the list of commands.",
      "enhope help train", 0, 1, false, CLI_BY_RANK_0, cmd_help},
     {0},
 };
@@ -273,10 +289,12 @@ static const cli_option options[] = {
     {"references", 0, "exemplars|kmeans|training", CLI_TEXT, AT(answer.references), 0, 0, " eval ",
      "points to compare with: exemplars, k-means centers of each class of the train part, or the whole train part; "
      "default: the references of the model"},
+    {"map", 0, "rows|training", CLI_TEXT, AT(answer.map), 0, 0, " eval ",
+     "print measures of the map; neighbors of a row are the other rows of the data, or rows of its train part"},
     {"centers", 0, "N", CLI_INTEGER, AT(answer.centers), 0, CLI_INTEGER_MAX, " eval ",
      "total number of centers of --references kmeans; default 0: two per class"},
     {"random-state", 's', "N", CLI_INTEGER, AT(answer.random_state), 0, 999999999999999.0, " eval ",
-     "seed of --references kmeans; default 0"},
+     "seed of --references kmeans and --map; default 0"},
     {"for", 0, "TIME", CLI_TEXT, AT(tune.for_time), 0, 0, " tune ",
      "duration of the search: 90s, 10m, 2h; default 10m, or no limit with --trials"},
     {"trials", 0, "N", CLI_INTEGER, AT(tune.trials), 2, 10000, " tune ", "maximum number of trials; default 200"},
@@ -412,9 +430,19 @@ static const cli_option options[] = {
      "arithmetic of predictions; default: int8 if the model is stored in int8, else float32"},
     {"help", 'h', NULL, CLI_FLAG, AT(help), 0, 0, NULL, "describe the command and its options"},
     {"version", 'V', NULL, CLI_FLAG, AT(version), 0, 0, NULL, "print the version"},
-    {"man", 0, NULL, CLI_FLAG, AT(list.manual), 0, 0, " help ", "print the manual page in roff"},
+    {"man", 0, NULL, CLI_FLAG, AT(list.manual), 0, 0, " help ", "print the manual page, or that of a command, in roff"},
     {0},
 };
 /* clang-format on */
 
-const cli_program cli_self = {"enhope", commands, options};
+static const cli_group groups[] = {
+    {"start", " examples data train eval predict "},
+    {"look at a model", " embed plot view importance info "},
+    {"improve a model", " tune cv update recipes methods "},
+    {"deploy a model", " serve export quantize compress convert "},
+    {"about", " help completion "},
+    {0},
+};
+
+const cli_program cli_self = {"enhope", commands, options, groups,
+                              " data label part output recipe n_components random_state threads device json "};

@@ -12,6 +12,15 @@ if(ENHOPE_SANITIZE)
   target_link_options(enhope_sanitize INTERFACE -fsanitize=${ENHOPE_SANITIZE})
 endif()
 
+# Coverage that guides libFuzzer (fuzz/). The programs of fuzz/ link libFuzzer itself.
+if(ENHOPE_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "ENHOPE_FUZZ needs clang, which has libFuzzer: use the preset fuzz")
+  endif()
+  target_compile_options(enhope_sanitize INTERFACE ${ENHOPE_FUZZ_COVERAGE})
+  target_compile_definitions(enhope_sanitize INTERFACE FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+endif()
+
 add_library(enhope_flags INTERFACE)
 target_link_libraries(enhope_flags INTERFACE enhope_sanitize)
 # The code does not read errno or floating-point exception flags after arithmetic, so the compiler

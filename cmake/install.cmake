@@ -1,12 +1,12 @@
 # cmake --install: headers, both libraries, plug-ins, command, manual page, documents, pkg-config
-# file, CMake package.
+# file, CMake package. cmake/pages.cmake adds the pages of the commands and the completions.
 include(CMakePackageConfigHelpers)
 
 install(FILES include/enhope.h include/enhope_advanced.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS enhope_shared EXPORT enhope_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS enhope_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(enhope_plugins)
-  install(TARGETS ${enhope_plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS ${enhope_plugins} LIBRARY DESTINATION ${ENHOPE_PLUGIN_DIR})
 endif()
 if(TARGET enhope_command)
   install(TARGETS enhope_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -385,6 +385,32 @@ typedef struct enhope_overlap {
 ENHOPE_API enhope_status enhope_model_overlap(enhope_context *ctx, const enhope_model *model,
                                               const enhope_dataset *data, enhope_overlap *out);
 
+/* ---- measures of a map: how well it keeps what is near in the inputs ---- */
+
+/* Rows of data and their embedding, by a model or by another method. */
+typedef struct enhope_map {
+    const enhope_dataset *data; /* in memory */
+    const float *Y;             /* (n, h) */
+} enhope_map;
+typedef struct enhope_map_measures {
+    int32_t k;                          /* input: number of neighbors; 0: 15, or fewer for few rows */
+    int64_t sample;                     /* input: compare at most so many rows; 0: 10,000 */
+    int64_t seed;                       /* input: of the sample and of the random pairs */
+    int64_t rows, references;           /* rows that were measured, and the rows each was compared with */
+    double trustworthiness, continuity; /* 1: the k nearest in the map are near in the inputs, and the reverse */
+    double preservation;                /* fraction of the k nearest in the inputs that are among those in the map */
+    double triplets;                    /* fraction of random pairs of which the same one is nearer in both */
+    double spearman;                    /* rank correlation of the distances of random pairs */
+    double accuracy[3];                 /* of the label of the 1, 5 and 15 nearest in the map; NaN: no labels */
+} enhope_map_measures;
+/* Measures an embedding in h dimensions. Rows are compared with references, or with each other if
+ * references is NULL. Distances of inputs are Euclidean, after the scaling of the model unless it
+ * is NULL. If there are more rows, a seeded sample is measured: at most `sample` rows, and ten
+ * times as many references. Classes of rows and references are matched by name. */
+ENHOPE_API enhope_status enhope_map_measure(enhope_context *ctx, const enhope_model *model, int64_t h,
+                                            const enhope_map *rows, const enhope_map *references,
+                                            enhope_map_measures *out);
+
 /* ---- int8: small models of the map hope, and fast predictors of them ---- */
 
 /* 2: the weights of the model are stored in int8, and its predictors use int8 by default; 1: it has

@@ -366,4 +366,4 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-const cli_program cli_self = {"enhope-reproduce", commands, options};
+const cli_program cli_self = {.name = "enhope-reproduce", .commands = commands, .options = options};

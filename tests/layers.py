@@ -46,8 +46,8 @@ PLUGINS = {
     os.path.join("cli", "plot", "canvas_cairo.c"): ("cairo.h", "cairo-pdf.h", "cairo-svg.h"),
     os.path.join("cli", "serve", "http_microhttpd.c"): ("microhttpd.h",),
 }
-# The command loads its plug-in with the code of the library: this header includes no other.
-PLUGIN_LOADER = os.path.join("src", "base", "plugin.h")
+# The command loads its plug-ins and decodes text with the code of the library: these headers include no other.
+SHARED = [os.path.join("src", "base", name) for name in ("plugin.h", "utf8.h")]
 PUBLIC = [os.path.join("include", name) for name in ("enhope.h", "enhope_advanced.h")]
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
@@ -92,7 +92,7 @@ def check(path, quote, target, found):
     if top in BINDINGS:
         if found.split(os.sep)[0] == top or (top == "reproduce" and os.path.dirname(found) == CORE):
             return None
-        if (top == "cli" and found == PLUGIN_LOADER) or (path == PAGE and os.path.dirname(found) == VIEW):
+        if (top == "cli" and found in SHARED) or (path == PAGE and os.path.dirname(found) == VIEW):
             return None
         return f"{top} may include the public headers and its own only, not {found}"
     other = module_of(found)
@@ -101,6 +101,8 @@ def check(path, quote, target, found):
     module = module_of(path)
     if other not in MODULES:
         return f"{found} is not in a module of src/"
+    if path in SHARED:
+        return f"{path} may include standard headers only, because the command uses it"
     if module == other:
         return None
     if {module, other} in INDEPENDENT:
@@ -146,6 +148,7 @@ PLANTED = [
     ("src/base/planted.h", '#include "no/such.h"'),
     ("cli/planted.c", '#include "base/base.h"'),
     ("cli/core/planted.c", '#include "base/base.h"'),
+    ("src/base/utf8.h", '#include "base/base.h"'),
     ("reproduce/planted.c", '#include "plot/canvas.h"'),
     ("examples/planted.c", '#include "../src/model/model.h"'),
     ("include/planted.h", "#include <zlib.h>"),
@@ -157,7 +160,7 @@ ALLOWED = [
     ("src/model/good.c", '#include "classify/classify.h"\n#include "data/data.h"'),
     ("cli/good.c", '#include "good.h"\n#include <enhope.h>\n#include "enhope.h"'),
     ("cli/good.h", "#include <stdio.h>"),
-    ("cli/plot/good.c", '#include "base/plugin.h"'),
+    ("cli/plot/good.c", '#include "base/plugin.h"\n#include "base/utf8.h"'),
     ("reproduce/good.c", '#include "core/cli.h"\n#include <enhope_advanced.h>'),
     ("bench/good.c", '#include "method/method.h"'),
 ]

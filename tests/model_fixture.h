@@ -1,5 +1,4 @@
-/* Small models with irregular numbers, files in a temporary folder, and an allocator that fails
- * on request. */
+/* Small models with irregular numbers, and files in a temporary folder. */
 #ifndef MODEL_FIXTURE_H
 #define MODEL_FIXTURE_H
 
@@ -16,6 +15,7 @@
 #include <cmocka.h>
 
 #include "model/model.h"
+#include "memory_support.h"
 
 enum { SEED = 20170819 };
 
@@ -128,26 +128,6 @@ static inline void assert_message(const enhope_context *ctx, const char *path, c
     char expected[2048];
     snprintf(expected, sizeof expected, "%s: %s", path, text);
     assert_string_equal(enhope_error(ctx), expected);
-}
-
-/* ---- an allocator that fails at one call ---- */
-
-static long calls_left = -1; /* -1: never fails */
-static long blocks;          /* allocated and not yet freed */
-
-static inline void *counted_malloc(size_t bytes)
-{
-    if (calls_left == 0) return NULL;
-    if (calls_left > 0) calls_left--;
-    void *block = malloc(bytes);
-    if (block) blocks++;
-    return block;
-}
-
-static inline void counted_free(void *block)
-{
-    if (block) blocks--;
-    free(block);
 }
 
 #endif

@@ -197,6 +197,22 @@ static void print_affinities(question *q)
 }
 
 /* The samples of the file at `path`, each with the name of its class, which must be a number. */
+/* The first file is the embedding of the samples of the second. k=N is the setting n_neighbors. */
+static void print_trustworthiness(question *q)
+{
+    const numbers *y = &q->file[0];
+    samples of = make_samples(q->ctx, &q->file[1]);
+    float *Y = allocate(y->rows * y->columns, sizeof *Y);
+    char k[32];
+    check(q->ctx, enhope_settings_get(q->ctx, q->settings, "n_neighbors", k, sizeof k));
+    enhope_map_measures m = {.k = atoi(k)};
+    for (int64_t i = 0; i < y->rows * y->columns; i++) Y[i] = (float)y->at[i];
+    check(q->ctx, enhope_map_measure(q->ctx, NULL, y->columns, &(enhope_map){of.data, Y}, NULL, &m));
+    printf("%.17g %.17g %.17g\n", m.trustworthiness, m.continuity, m.accuracy[1]);
+    free(Y);
+    free_samples(&of);
+}
+
 static void print_samples(question *q)
 {
     enhope_dataset *data = NULL;
@@ -225,7 +241,7 @@ static const struct {
 } whats[] = {
     {"map", 1, print_map},         {"loss", 2, print_loss},
     {"classes", 2, print_classes}, {"affinities", 1, print_affinities},
-    {"samples", 0, print_samples},
+    {"samples", 0, print_samples}, {"trustworthiness", 2, print_trustworthiness},
 };
 enum { WHATS = sizeof whats / sizeof *whats };
 

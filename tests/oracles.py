@@ -227,6 +227,18 @@ def affinities(oracle):
             yield f"affinities at perplexity {perplexity}, scikit-learn's t-SNE, {device}", apart(rows, P), 1e-4
 
 
+def measures_of_a_map(oracle):
+    """Trustworthiness; continuity is that with inputs and map exchanged. The accuracy leaves out each sample itself."""
+    x, label = samples(14, n=240)
+    draw = np.random.RandomState(15)
+    y = (x[:, :2] + 0.5 * draw.normal(0, 1, (len(x), 2))).astype(np.float32).astype(np.float64)
+    for k in (5, 15, 40):
+        expected = [sklearn.manifold.trustworthiness(a, b, n_neighbors=k) for a, b in ((x, y), (y, x))]
+        for device in DEVICES:
+            rows = oracle("trustworthiness", [y, np.column_stack([x, label])], n_neighbors=k, device=device)
+            yield f"trustworthiness and continuity, {k} neighbors, scikit-learn, {device}", apart(rows[0][:2], expected), 1e-6
+
+
 def matlab(oracle):
     """Files of scipy.io.savemat, which chooses the stored types; loadmat reads them again."""
     draw = np.random.RandomState(13)
@@ -248,7 +260,7 @@ def matlab(oracle):
                 yield name, np.abs(rows - np.column_stack([values, label])).max(), 0
 
 
-COMPARISONS = [nca, mcml, pca, lpp_nearest, lpp_class, lpp_is_lda, knn, affinities, matlab]
+COMPARISONS = [nca, mcml, pca, lpp_nearest, lpp_class, lpp_is_lda, knn, affinities, measures_of_a_map, matlab]
 
 
 def main():

@@ -209,7 +209,7 @@ static void assert_scaling(eh_scale asked, eh_scale expected, const eh_matrix *x
 {
     eh_scale kind = asked;
     float shift[H], mul[H];
-    assert_int_equal(eh_scaling_fit(ctx, &kind, x, 0, rows, n, shift, mul), ENHOPE_OK);
+    assert_int_equal(eh_scaling_fit(ctx, &kind, x, NULL, 0, rows, n, shift, mul), ENHOPE_OK);
     assert_int_equal(kind, expected);
     for (int j = 0; j < H; j++) {
         double true_shift, true_mul;
@@ -260,7 +260,7 @@ static void scaling_matches_its_definition_on_the_given_rows(void **state)
     }
     eh_scale kind = EH_SCALE_STANDARD;
     float shift[H], mul[H];
-    assert_int_equal(eh_scaling_fit(ctx, &kind, &matrices[0], 0, rows, 0, shift, mul), ENHOPE_ERROR_DATA);
+    assert_int_equal(eh_scaling_fit(ctx, &kind, &matrices[0], NULL, 0, rows, 0, shift, mul), ENHOPE_ERROR_DATA);
     assert_string_equal(enhope_error(ctx), "scaling cannot be fitted: there are no training samples");
 }
 
@@ -268,7 +268,7 @@ static void scaling_matches_its_definition_on_the_given_rows(void **state)
 static eh_scale automatic_scaling(const eh_matrix *x, int hints, float *shift, float *mul)
 {
     eh_scale kind = EH_SCALE_AUTO;
-    assert_int_equal(eh_scaling_fit(ctx, &kind, x, hints, NULL, x->n, shift, mul), ENHOPE_OK);
+    assert_int_equal(eh_scaling_fit(ctx, &kind, x, NULL, hints, NULL, x->n, shift, mul), ENHOPE_OK);
     return kind;
 }
 
@@ -347,9 +347,12 @@ static void values_too_large_for_float_sums_are_refused(void **state)
     const eh_matrix m = {.kind = ENHOPE_F32, .n = 2, .H = 2, .f32 = x};
     float shift[2], mul[2];
     eh_scale kind = EH_SCALE_STANDARD;
-    assert_int_equal(eh_scaling_fit(ctx, &kind, &m, 0, NULL, 2, shift, mul), ENHOPE_ERROR_DATA);
+    assert_int_equal(eh_scaling_fit(ctx, &kind, &m, NULL, 0, NULL, 2, shift, mul), ENHOPE_ERROR_DATA);
     assert_string_equal(enhope_error(ctx), "input 2 has a value of size 2e+38: expected at most 1e+30; divide it by a "
                                            "constant or leave it out");
+    char *name[] = {"width", "height"};
+    assert_int_equal(eh_scaling_fit(ctx, &kind, &m, name, 0, NULL, 2, shift, mul), ENHOPE_ERROR_DATA);
+    assert_non_null(strstr(enhope_error(ctx), "input 2 ('height') has a value of size 2e+38"));
 }
 
 /* ---- the split ---- */

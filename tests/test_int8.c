@@ -513,38 +513,43 @@ static void damaged_int8_tensors_are_refused(void **state)
     enhope_context_free(ctx);
 }
 
+typedef struct ranged {
+    enhope_context *ctx;
+    enhope_model *model;
+    enhope_dataset *data;
+} ranged;
+
+static enhope_status quantize_once(void *user)
+{
+    const ranged *r = user;
+    enhope_model *small = NULL;
+    const enhope_status status = enhope_model_quantize(r->ctx, r->model, r->data, &small);
+    enhope_model_free(small);
+    return status;
+}
+
+static enhope_status create_engine(void *user)
+{
+    const ranged *r = user;
+    void *engine = NULL;
+    const enhope_status status = eh_engine_int8.create(r->ctx, r->model, &engine);
+    eh_engine_int8.free(engine);
+    return status;
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    enhope_context *ctx = enhope_context_create();
-    enhope_model *model = ranged_model(ctx, true);
-    enhope_dataset *data = NULL;
+    ranged r = {.ctx = enhope_context_create()};
+    r.model = ranged_model(r.ctx, true);
     float x[7 * 9];
     for (int i = 0; i < 63; i++) x[i] = irregular((uint64_t)i);
-    assert_int_equal(enhope_dataset_view_f32(ctx, 9, 7, x, NULL, 0, NULL, &data), 0);
-    enhope_set_allocator(counted_malloc, counted_free);
-    for (int what = 0; what < 2; what++) {
-        enhope_status status = ENHOPE_ERROR_MEMORY;
-        long fails = 0;
-        for (; status; fails++) {
-            enhope_model *small = NULL;
-            void *engine = NULL;
-            calls_left = fails;
-            blocks = 0;
-            status =
-                what ? eh_engine_int8.create(ctx, model, &engine) : enhope_model_quantize(ctx, model, data, &small);
-            calls_left = -1;
-            if (status) assert_int_equal(status, ENHOPE_ERROR_MEMORY);
-            enhope_model_free(small);
-            eh_engine_int8.free(engine);
-            assert_int_equal(blocks, 0);
-        }
-        assert_true(fails > 10);
-    }
-    enhope_set_allocator(NULL, NULL);
-    enhope_dataset_free(data);
-    enhope_model_free(model);
-    enhope_context_free(ctx);
+    assert_int_equal(enhope_dataset_view_f32(r.ctx, 9, 7, x, NULL, 0, NULL, &r.data), 0);
+    assert_true(fail_allocations(r.ctx, quantize_once, &r, 1) > 10);
+    assert_true(fail_allocations(r.ctx, create_engine, &r, 1) > 10);
+    enhope_dataset_free(r.data);
+    enhope_model_free(r.model);
+    enhope_context_free(r.ctx);
 }
 
 int main(void)

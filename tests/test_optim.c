@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "optim/optim.h"
+#include "memory_support.h"
 
 enum { MAX_VARIABLES = 16 }; /* variables of a test function */
 
@@ -553,42 +554,39 @@ static void line_search_treats_nonfinite_flag_as_nan(void **state)
 
 /* ---- creation ---- */
 
-static int allocations_left;
+typedef struct solver {
+    enhope_context *ctx;
+    eh_compute *c;
+} solver;
 
-static void *scarce_alloc(size_t bytes)
+static enhope_status create_solver(void *user)
 {
-    return allocations_left-- > 0 ? malloc(bytes) : NULL;
+    const eh_optim_settings settings = {.memory = 3};
+    const solver *s = user;
+    eh_optim *o = NULL;
+    const enhope_status status = eh_optim_create(s->ctx, s->c, &eh_optim_lbfgs, &settings, 11, &o);
+    assert_true(!o == (status != ENHOPE_OK));
+    eh_optim_free(o);
+    return status;
 }
 
 static void creation_survives_every_failed_allocation(void **state)
 {
     (void)state;
     const eh_optim_settings settings = {.memory = 3};
-    enhope_context *ctx = enhope_context_create();
-    assert_int_equal(enhope_context_set_device(ctx, "ref"), ENHOPE_OK);
-    eh_compute *c = NULL;
-    assert_int_equal(eh_compute_open(ctx, false, &c), ENHOPE_OK);
-    eh_optim *o = NULL;
-    enhope_set_allocator(scarce_alloc, free);
-    int tries = 0;
-    for (enhope_status status = ENHOPE_ERROR_MEMORY; status; tries++) {
-        allocations_left = tries;
-        status = eh_optim_create(ctx, c, &eh_optim_lbfgs, &settings, 11, &o);
-        assert_true(status == ENHOPE_OK || (status == ENHOPE_ERROR_MEMORY && !o));
-        if (status) assert_memory_equal(enhope_error(ctx), "out of memory: solver", 21);
-    }
-    assert_int_equal(tries, 5);
-    eh_optim_free(o);
-    enhope_set_allocator(NULL, NULL);
+    solver s = {.ctx = enhope_context_create()};
+    assert_int_equal(enhope_context_set_device(s.ctx, "ref"), ENHOPE_OK);
+    assert_int_equal(eh_compute_open(s.ctx, false, &s.c), ENHOPE_OK);
+    assert_int_equal(fail_allocations(s.ctx, create_solver, &s, 1), 4);
     eh_optim_free(NULL);
 
-    o = NULL;
-    assert_int_equal(eh_optim_create(ctx, c, &eh_optim_cg, &settings, INT64_MAX / 4, &o), ENHOPE_ERROR_ARGUMENT);
+    eh_optim *o = NULL;
+    assert_int_equal(eh_optim_create(s.ctx, s.c, &eh_optim_cg, &settings, INT64_MAX / 4, &o), ENHOPE_ERROR_ARGUMENT);
     assert_null(o);
-    assert_string_equal(enhope_error(ctx), "solver cg: 5 vectors of 2305843009213693951 numbers: expected a product "
-                                           "below 2^63");
-    eh_compute_close(c);
-    enhope_context_free(ctx);
+    assert_string_equal(enhope_error(s.ctx), "solver cg: 5 vectors of 2305843009213693951 numbers: expected a product "
+                                             "below 2^63");
+    eh_compute_close(s.c);
+    enhope_context_free(s.ctx);
 }
 
 int main(void)

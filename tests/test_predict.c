@@ -426,6 +426,33 @@ static void a_threshold_keeps_the_samples_that_evaluation_reports(void **state)
     enhope_context_free(ctx);
 }
 
+typedef struct use {
+    enhope_context *ctx;
+    const enhope_model *model;
+    const enhope_dataset *data;
+    int what;
+    int32_t label[N];
+    float proba[N * 3], Y[N * 2];
+} use;
+
+static enhope_status use_once(void *user)
+{
+    use *u = user;
+    enhope_calibration calibration;
+    enhope_rejection rejection = {.by = ENHOPE_CONFIDENCE_MARGIN};
+    enhope_evaluation evaluation = {.calibration = &calibration, .rejection = &rejection};
+    const enhope_prediction out = {.label = u->label, .proba = u->proba};
+    if (u->what == 0) return enhope_model_predict(u->ctx, u->model, u->data, 0, &out);
+    if (u->what == 1) return enhope_model_embed(u->ctx, u->model, u->data, u->Y);
+    if (u->what == 2) return enhope_model_references(u->ctx, u->model, u->Y, u->label);
+    if (u->what == 3) return enhope_model_evaluate(u->ctx, u->model, u->data, 0, &evaluation);
+    enhope_model *referred = NULL;
+    const char *to = u->what == 4 ? "training" : "kmeans";
+    const enhope_status status = enhope_model_with_references(u->ctx, u->model, u->data, to, 0, 1, &referred);
+    enhope_model_free(referred);
+    return status;
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -434,43 +461,10 @@ static void every_allocation_may_fail(void **state)
     for (int64_t i = 0; i < N; i += 11) s->label[i] = -1;
     enhope_model *model = model_for_samples(ctx, &eh_map_hope, true, true);
     enhope_dataset *data = view(ctx, s, ENHOPE_U8, s->label, (const char *const *)model->class_name);
-    int32_t *label = malloc(sizeof *label * N);
-    float *proba = malloc(sizeof *proba * N * 3), *Y = malloc(sizeof *Y * N * 2);
-    enhope_set_allocator(counted_malloc, counted_free);
-    for (int what = 0; what < 6; what++) {
-        enhope_model *referred = NULL;
-        enhope_status status = ENHOPE_ERROR_MEMORY;
-        long fails = 0;
-        for (; status; fails++) {
-            enhope_calibration calibration;
-            enhope_rejection rejection = {.by = ENHOPE_CONFIDENCE_MARGIN};
-            enhope_evaluation evaluation = {.calibration = &calibration, .rejection = &rejection};
-            calls_left = fails;
-            blocks = 0;
-            const enhope_prediction out = {.label = label, .proba = proba};
-            if (what == 0)
-                status = enhope_model_predict(ctx, model, data, 0, &out);
-            else if (what == 1)
-                status = enhope_model_embed(ctx, model, data, Y);
-            else if (what == 2)
-                status = enhope_model_references(ctx, model, Y, label);
-            else if (what == 3)
-                status = enhope_model_evaluate(ctx, model, data, 0, &evaluation);
-            else
-                status =
-                    enhope_model_with_references(ctx, model, data, what == 4 ? "training" : "kmeans", 0, 1, &referred);
-            enhope_model_free(referred);
-            calls_left = -1;
-            if (status) assert_int_equal(status, ENHOPE_ERROR_MEMORY);
-            if (status) assert_non_null(strstr(enhope_error(ctx), "out of memory"));
-            assert_int_equal(blocks, 0);
-        }
-        assert_true(fails > 5);
-    }
-    enhope_set_allocator(NULL, NULL);
-    free(label);
-    free(proba);
-    free(Y);
+    use *u = malloc(sizeof *u);
+    *u = (use){.ctx = ctx, .model = model, .data = data};
+    for (; u->what < 6; u->what++) assert_true(fail_allocations(ctx, use_once, u, 1) > 5);
+    free(u);
     free(s);
     enhope_dataset_free(data);
     enhope_model_free(model);

@@ -407,6 +407,23 @@ static void other_delimiters_are_detected(void **state)
     assert_int_equal(odd.n, 1);
 }
 
+/* A text that cannot be read at all, as one with a NUL byte, does not take rows before it away. */
+static void damage_between_lines_fails_after_the_rows_before_it(void **state)
+{
+    (void)state;
+    static const char text[] = "1,2,3\n-4,5,6\n7,8\0,9\n1,2,3\n";
+    const enhope_source source = {.path = "-", .model = plain};
+    for (size_t chunk = 1; chunk <= sizeof text; chunk += 3) {
+        const rows all = pass(&source, text, sizeof text - 1, chunk);
+        assert_int_equal(all.n, 2);
+        assert_int_equal(all.status, ENHOPE_ERROR_FORMAT);
+        assert_string_equal(enhope_error(ctx), "standard input: contains NUL bytes: expected text");
+    }
+    const rows some = pass(&(enhope_source){.path = "-", .model = plain, .limit = 2}, text, sizeof text - 1, 50);
+    assert_int_equal(some.n, 2);
+    assert_int_equal(some.status, 0); /* no more of it is needed */
+}
+
 static void wrong_sources_are_refused(void **state)
 {
     (void)state;
@@ -477,6 +494,7 @@ int main(void)
         cmocka_unit_test(a_limit_ends_the_rows),
         cmocka_unit_test(a_label_by_position_must_be_a_class),
         cmocka_unit_test(other_delimiters_are_detected),
+        cmocka_unit_test(damage_between_lines_fails_after_the_rows_before_it),
         cmocka_unit_test(wrong_sources_are_refused),
         cmocka_unit_test(damaged_texts_never_crash),
         cmocka_unit_test(exhausted_memory_is_reported),

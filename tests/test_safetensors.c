@@ -220,10 +220,9 @@ static void lengths_are_checked_before_memory_is_allocated(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_all(path, cases[i].bytes, cases[i].size);
         eh_safetensors st;
-        enhope_set_allocator(counted_malloc, counted_free);
-        calls_left = 0; /* an allocation would give the wrong message */
+        allocations_left = 0; /* an allocation would give the wrong message */
+        enhope_set_allocator(counting_malloc, counting_free);
         const enhope_status status = eh_safetensors_open(ctx, path, &st);
-        calls_left = -1;
         enhope_set_allocator(NULL, NULL);
         assert_int_equal(status, ENHOPE_ERROR_MODEL);
         assert_string_equal(enhope_error(ctx), cases[i].message);

@@ -147,13 +147,20 @@ static void integers_are_exact(void **state)
 static serve_request request;
 static char message[SERVE_ERROR];
 
+/* json: bytes of JSON before binary data; NULL: the body is JSON. */
+static int parse_body(char *body, size_t size, const char *json)
+{
+    const http_exchange x = {.json_length = json, .body = {body, size, size}};
+    return serve_request_parse(&request, &x, message);
+}
+
 static int parse(const char *text)
 {
     static char body[8192];
     const size_t size = strlen(text);
     assert_true(size < sizeof body);
     memcpy(body, text, size);
-    return serve_request_parse(&request, body, size, message);
+    return parse_body(body, size, NULL);
 }
 
 static void requests_have_tensors(void **state)
@@ -262,16 +269,142 @@ static void damaged_requests_never_crash(void **state)
     for (size_t i = 0; i + 1 < sizeof good; i++) {
         char *text = malloc(sizeof good); /* exact, so that the sanitizer finds a read after the end */
         memcpy(text, good, sizeof good);
-        assert_int_equal(serve_request_parse(&request, text, i, message), 400);
+        assert_int_equal(parse_body(text, i, NULL), 400);
         free(text);
         for (const char *with = other; *with; with++) {
             text = malloc(sizeof good - 1);
             memcpy(text, good, sizeof good - 1);
             text[i] = *with;
-            serve_request_parse(&request, text, sizeof good - 1, message);
+            parse_body(text, sizeof good - 1, NULL);
             free(text);
         }
     }
+}
+
+/* ---- binary data ---- */
+
+/* Parses JSON that binary data follows. */
+static int parse_binary(const char *json, const char *bytes, size_t size)
+{
+    const size_t length = strlen(json);
+    char header[24];
+    static char *body; /* exact, so that the sanitizer finds a read after the end */
+    free(body);
+    body = malloc(length + size + (length + size == 0));
+    memcpy(body, json, length);
+    memcpy(body + length, bytes, size);
+    snprintf(header, sizeof header, "%zu", length);
+    return parse_body(body, length + size, header);
+}
+
+/* One tensor of this type, whose elements are all numbers or texts. */
+static int parse_elements(const char *type, const char *bytes, size_t size)
+{
+    char json[256];
+    snprintf(json, sizeof json,
+             "{\"inputs\":[{\"name\":\"x\",\"shape\":[1],\"datatype\":\"%s\",\"parameters\":{\"a\":[{}],"
+             "\"binary_data_size\":%zu}}]}",
+             type, size);
+    return parse_binary(json, bytes, size);
+}
+
+static void binary_numbers_are_little_endian(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *bytes;
+        size_t size;
+        double value;
+    } cases[] = {
+        {"FP32", "\0\0\x20\xc0", 4, -2.5},
+        {"FP64", "\x9a\x99\x99\x99\x99\x99\xb9\x3f", 8, 0.1},
+        {"FP16", "\xcd\xc0", 2, -2.400390625},
+        {"FP16", "\x01\x00", 2, 0x1p-24},
+        {"FP16", "\xff\x7b", 2, 65504},
+        {"FP16", "\x00\xfc", 2, -INFINITY},
+        {"UINT8", "\xc8", 1, 200},
+        {"INT8", "\xc8", 1, -56},
+        {"UINT16", "\x01\xff", 2, 65281},
+        {"INT16", "\x01\xff", 2, -255},
+        {"UINT32", "\x01\0\0\x80", 4, 2147483649},
+        {"INT32", "\x01\0\0\x80", 4, -2147483647},
+        {"UINT64", "\x07\0\0\0\x01\0\0\0", 8, 4294967303},
+        {"INT64", "\xf9\xff\xff\xff\xff\xff\xff\xff", 8, -7},
+        {"BOOL", "\x01", 1, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(parse_elements(cases[i].type, cases[i].bytes, cases[i].size), 0);
+        assert_int_equal(request.tensor[0].count, 1);
+        assert_true(request.tensor[0].given);
+        assert_true(request.number[request.tensor[0].first] == cases[i].value);
+    }
+    assert_int_equal(parse_elements("FP16", "\x01\x7e", 2), 0);
+    assert_true(isnan(request.number[0]));
+}
+
+static void binary_tensors_follow_in_their_order(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"parameters\":{\"binary_data_output\":true},\"inputs\":["
+        "{\"name\":\"t\",\"shape\":[3],\"datatype\":\"BYTES\",\"parameters\":{\"binary_data_size\":18}},"
+        "{\"name\":\"j\",\"shape\":[2],\"datatype\":\"BYTES\",\"data\":[null,\"q\"]},"
+        "{\"name\":\"u\",\"shape\":[2],\"datatype\":\"UINT8\",\"parameters\":{\"binary_data_size\":2}}],"
+        "\"outputs\":[{\"name\":\"label\",\"parameters\":{\"binary_data\":false}},"
+        "{\"name\":\"embedding\"}]}";
+    assert_int_equal(parse_binary(json, "\3\0\0\0\xe2\x82\xac\0\0\0\0\3\0\0\0abc\5\6", 20), 0);
+    const serve_tensor *t = request.tensor;
+    assert_int_equal(t[0].count, 3);
+    assert_string_equal(request.text[t[0].first], "\xe2\x82\xac");
+    assert_string_equal(request.text[t[0].first + 1], "");
+    assert_string_equal(request.text[t[0].first + 2], "abc");
+    assert_string_equal(request.text[t[1].first + 1], "q");
+    assert_int_equal(t[2].count, 2);
+    assert_true(request.number[t[2].first] == 5 && request.number[t[2].first + 1] == 6);
+    assert_int_equal(request.binary[SERVE_LABEL], 0);
+    assert_int_equal(request.binary[SERVE_EMBED], 1);
+}
+
+static void malformed_binary_data_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *bytes;
+        size_t size;
+        const char *part;
+    } bad[] = {
+        {"FP32", "abc", 3, "not a multiple"},
+        {"BYTES", "\1\0\0", 3, "a string is longer"},
+        {"BYTES", "\4\0\0\0abc", 7, "a string is longer"},
+        {"BYTES",
+         "\xff\xff\xff\xff"
+         "abc",
+         7, "a string is longer"},
+        {"BYTES", "\1\0\0\0\xff", 5, "not UTF-8"},
+        {"BYTES", "\2\0\0\0a\0", 6, "NUL"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(parse_elements(bad[i].type, bad[i].bytes, bad[i].size), 400);
+        assert_non_null(strstr(message, bad[i].part));
+    }
+    static const char *const json[][2] = {
+        {"{\"inputs\":[{\"datatype\":\"UINT8\",\"parameters\":{\"binary_data_size\":2}}]}", "the body ends within"},
+        {"{\"inputs\":[{\"datatype\":\"UINT8\",\"parameters\":{\"binary_data_size\":1.5}}]}", "a number of bytes"},
+        {"{\"inputs\":[{\"datatype\":\"UINT8\",\"parameters\":{\"binary_data_size\":-2}}]}", "a number of bytes"},
+        {"{\"inputs\":[{\"data\":[1],\"parameters\":{\"binary_data_size\":1}}]}", "data and binary data"},
+        {"{\"inputs\":[]}", "bytes follow"},
+    };
+    for (size_t i = 0; i < sizeof json / sizeof *json; i++) {
+        assert_int_equal(parse_binary(json[i][0], "a", 1), 400);
+        assert_non_null(strstr(message, json[i][1]));
+    }
+    char body[] = "{\"inputs\":[]}";
+    static const char *const length[] = {"", "0", "-1", "1x", "14", "99999999999999999999", "{"};
+    for (size_t i = 0; i < sizeof length / sizeof *length; i++) {
+        assert_int_equal(parse_body(body, sizeof body - 1, length[i]), 400);
+        assert_non_null(strstr(message, "Inference-Header-Content-Length"));
+    }
+    assert_int_equal(parse_body(body, sizeof body - 1, "13"), 0);
 }
 
 static int close_request(void **state)
@@ -294,6 +427,9 @@ int main(void)
         cmocka_unit_test(uneven_data_is_marked),
         cmocka_unit_test(malformed_requests_are_refused),
         cmocka_unit_test(damaged_requests_never_crash),
+        cmocka_unit_test(binary_numbers_are_little_endian),
+        cmocka_unit_test(binary_tensors_follow_in_their_order),
+        cmocka_unit_test(malformed_binary_data_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, close_request);
 }

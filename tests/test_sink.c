@@ -108,25 +108,26 @@ static void memory_sink_accepts_any_kind_and_any_estimate(void **state)
     free(r);
 }
 
+typedef struct pushed {
+    rows *r;
+    enhope_kind kind;
+} pushed;
+
+static enhope_status push_once(void *user)
+{
+    const pushed *p = user;
+    enhope_dataset *data = NULL;
+    EH_TRY(eh_new(ctx, "a data set", 1, sizeof *data, (void **)&data));
+    const enhope_status status = push(data, p->r, p->kind, 0);
+    enhope_dataset_free(data);
+    return status;
+}
+
 static void every_allocation_of_the_memory_sink_may_fail(void **state)
 {
     (void)state;
     rows *r = calloc(1, sizeof *r);
-    enhope_set_allocator(counting_malloc, counting_free);
-    for (int kind = 0; kind < 3; kind++) {
-        enhope_status status = ENHOPE_ERROR_MEMORY;
-        for (long fails = 1; status; fails++) {
-            enhope_dataset *data = NULL;
-            allocations_left = fails;
-            alive = 0;
-            assert_int_equal(eh_new(ctx, "a data set", 1, sizeof *data, (void **)&data), ENHOPE_OK);
-            status = push(data, r, (enhope_kind)kind, 0);
-            assert_true(!status || status == ENHOPE_ERROR_MEMORY);
-            enhope_dataset_free(data);
-            assert_int_equal(alive, 0);
-        }
-    }
-    enhope_set_allocator(NULL, NULL);
+    for (int kind = 0; kind < 3; kind++) fail_allocations(ctx, push_once, &(pushed){r, (enhope_kind)kind}, 1);
     free(r);
 }
 

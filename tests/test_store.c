@@ -287,6 +287,39 @@ static void interrupted_conversion_resumes(void **state)
     enhope_dataset_free(made);
 }
 
+/* A conversion that fails in the second shard keeps the first one. */
+static void a_failure_in_a_shard_keeps_the_shards_before_it(void **state)
+{
+    (void)state;
+    const enhope_source words = {.path = "words.svm"}; /* of shards_match_their_source */
+    assert_int_equal(mkdir("half", 0777) | mkdir("half/00001.value.npy", 0777), 0);
+    assert_int_equal(enhope_convert(ctx, &words, "half", 100, 0, NULL, NULL), ENHOPE_ERROR_IO);
+    assert_string_equal(enhope_error(ctx), "half/00001.value.npy: is not a regular file; remove it or convert to "
+                                           "another folder");
+    assert_int_equal(rmdir("half/00001.value.npy"), 0);
+    if (enhope_convert(ctx, &words, "half", 100, 0, NULL, NULL)) fail_msg("%s", enhope_error(ctx));
+    int64_t files = 0;
+    assert_int_equal(enhope_shards_check(ctx, "half", NULL, NULL, &files), ENHOPE_OK);
+    assert_int_equal(files, 8);
+}
+
+static void remains_of_killed_conversions_are_removed(void **state)
+{
+    (void)state;
+    const enhope_source blobs = {.path = "synthetic:blobs,n=30"};
+    static const char *const remains[] = {"killed/shards.json.tmp-17-0", "killed/shards.partial.json.tmp-4194000-12"};
+    static const char *const others[] = {"killed/shards.json.tmp-17-0.txt", "killed/shards.json.tmp-x"};
+    assert_int_equal(enhope_convert(ctx, &blobs, "killed", 0, 0, NULL, NULL), ENHOPE_OK);
+    for (int i = 0; i < 2; i++) write_text(remains[i], "{"), write_text(others[i], "mine");
+    write_text("killed/shards.partial.json", "{"); /* the end of a conversion removes it after the final list */
+    assert_int_equal(enhope_convert(ctx, &blobs, "killed", 0, 0, NULL, NULL), ENHOPE_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_not_equal(access(remains[i], F_OK), 0);
+        assert_int_equal(access(others[i], F_OK), 0);
+    }
+    assert_int_not_equal(access("killed/shards.partial.json", F_OK), 0);
+}
+
 static void blocks_are_data_sets(void **state)
 {
     (void)state;
@@ -327,6 +360,8 @@ int main(void)
         cmocka_unit_test(shards_match_their_source),
         cmocka_unit_test(concurrent_conversions_to_one_folder_are_rejected),
         cmocka_unit_test(interrupted_conversion_resumes),
+        cmocka_unit_test(a_failure_in_a_shard_keeps_the_shards_before_it),
+        cmocka_unit_test(remains_of_killed_conversions_are_removed),
         cmocka_unit_test(blocks_are_data_sets),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -398,29 +398,26 @@ static void streamed_data_refuses_weights(void **state)
     enhope_dataset_free(data);
 }
 
+static enhope_status use_weights(void *settings)
+{
+    static const int64_t rows[] = {0, 1, 2, 30, 31, 32, 60, 61, 62, 90, 91, 92};
+    enhope_dataset *data = NULL, *some = NULL;
+    enhope_model *m = NULL;
+    enhope_status status = enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, NULL, &data);
+    if (!status) status = enhope_dataset_set_weights(ctx, data, weight);
+    if (!status) status = enhope_dataset_select(ctx, data, rows, 12, &some);
+    if (!status) status = enhope_dataset_add_validation(ctx, some, data);
+    if (!status) status = enhope_train(ctx, some, settings, NULL, NULL, &m);
+    enhope_model_free(m);
+    enhope_dataset_free(some), enhope_dataset_free(data);
+    return status;
+}
+
 static void every_failed_allocation_returns_a_message_without_a_leak(void **state)
 {
     (void)state;
-    static const int64_t rows[] = {0, 1, 2, 30, 31, 32, 60, 61, 62, 90, 91, 92};
     enhope_settings *s = with("n_epochs", "1", "class_weight", "balanced", NULL);
-    enhope_status status = ENHOPE_ERROR_MEMORY;
-    for (long k = 0; status; k++) {
-        enhope_dataset *data = NULL, *some = NULL;
-        enhope_model *m = NULL;
-        allocations_left = k;
-        alive = 0;
-        enhope_set_allocator(counting_malloc, counting_free);
-        status = enhope_dataset_view_f32(ctx, N, H, X, LABEL, C, NULL, &data);
-        if (!status) status = enhope_dataset_set_weights(ctx, data, weight);
-        if (!status) status = enhope_dataset_select(ctx, data, rows, 12, &some);
-        if (!status) status = enhope_dataset_add_validation(ctx, some, data);
-        if (!status) status = enhope_train(ctx, some, s, NULL, NULL, &m);
-        enhope_model_free(m);
-        enhope_dataset_free(some), enhope_dataset_free(data);
-        enhope_set_allocator(NULL, NULL);
-        assert_int_equal(alive, 0);
-        if (status) assert_non_null(strstr(enhope_error(ctx), "out of memory"));
-    }
+    fail_allocations(ctx, use_weights, s, 1);
     enhope_settings_free(s);
 }
 

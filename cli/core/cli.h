@@ -56,7 +56,7 @@ typedef struct cli_tune_options {
 } cli_tune_options;
 
 typedef struct cli_answer_options { /* eval and predict */
-    const char *references, *reject, *cost, *format;
+    const char *references, *reject, *cost, *format, *map;
     int64_t centers, random_state;
     double keep;
     bool proba, winner, reliability, latency;
@@ -150,10 +150,18 @@ typedef struct cli_command {
 
 /* ---- the program (program.c) ---- */
 
+/* Commands under one heading of the help. */
+typedef struct cli_group {
+    const char *title;
+    const char *commands; /* " train eval " */
+} cli_group;
+
 typedef struct cli_program {
     const char *name;                   /* "enhope" */
-    const struct cli_command *commands; /* both tables end with a row without a name */
+    const struct cli_command *commands; /* the tables end with a row without a name or title */
     const struct cli_option *options;
+    const cli_group *groups; /* NULL: one command */
+    const char *common;      /* options and settings that the help prints first: " data label " */
 } cli_program;
 extern const cli_program cli_self;
 
@@ -205,7 +213,7 @@ void cli_options_free(cli_options *options);
 /* The end of the message "unknown command 'trian'": "; did you mean 'train'?". */
 void cli_suggest_command(const char *name, char *buffer, size_t size);
 
-/* ---- help (help.c), the manual page (manual.c) ---- */
+/* ---- help (help.c), the manual pages (manual.c) ---- */
 
 void cli_help_overview(FILE *out);
 void cli_help_command(FILE *out, const cli_command *command);
@@ -216,7 +224,11 @@ void cli_setting_usage(const enhope_setting_info *setting, char *buffer, size_t 
 void cli_setting_range(const enhope_setting_info *setting, char *buffer, size_t size);
 /* "hope map; 1 to 100000; default 800" */
 void cli_setting_note(const enhope_setting_info *setting, char *buffer, size_t size);
+/* A help text up to its first clause: up to a colon, semicolon or full stop. */
+void cli_help_brief(const char *help, char *buffer, size_t size);
+/* The page enhope(1), or that of one command, as enhope-train(1). */
 void cli_manual(FILE *out);
+void cli_manual_command(FILE *out, const cli_command *command);
 
 /* ---- sessions: a context, data, a model (session.c, common.c) ---- */
 
@@ -472,7 +484,9 @@ int cmd_tune(const cli_options *options);
 int cmd_info(const cli_options *options);
 int cmd_serve(const cli_options *options);
 int cmd_data(const cli_options *options);
+int cmd_completion(const cli_options *options);
 int cmd_convert(const cli_options *options);
+int cmd_examples(const cli_options *options);
 int cmd_export(const cli_options *options);
 int cmd_methods(const cli_options *options);
 int cmd_recipes(const cli_options *options);

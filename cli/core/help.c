@@ -65,41 +65,108 @@ static void put_entry(FILE *out, const char *left, const char *text)
     cli_put_wrapped(out, text, COLUMN, COLUMN, WIDTH);
 }
 
+void cli_help_brief(const char *help, char *buffer, size_t size)
+{
+    size_t length = strcspn(help, ":;");
+    const char *stop = strstr(help, ". ");
+    if (stop && (size_t)(stop - help) < length) length = (size_t)(stop - help);
+    snprintf(buffer, size, "%.*s", (int)length, help);
+}
+
+static bool is_common(const char *name)
+{
+    char word[CLI_NAME + 2];
+    snprintf(word, sizeof word, " %s ", name);
+    return cli_self.common && strstr(cli_self.common, word);
+}
+
+/* The first option or the setting of each name in the list of common ones, with brief texts. */
+static void put_common(FILE *out)
+{
+    char left[128], text[256];
+    const char *done = "";
+    for (const cli_option *o = cli_self.options; o->name; o++) {
+        if (!o->help || !is_common(o->name) || !strcmp(o->name, done)) continue;
+        done = o->name;
+        bool repeated = false; /* several rows describe one option for different commands */
+        for (const cli_option *before = cli_self.options; before < o; before++)
+            if (!strcmp(before->name, o->name)) repeated = true;
+        if (repeated) continue;
+        cli_option_usage(o, left, sizeof left);
+        cli_help_brief(o->help, text, sizeof text);
+        put_entry(out, left, text);
+    }
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        const enhope_setting_info *setting = enhope_setting_get(i);
+        if (!is_common(setting->name)) continue;
+        cli_setting_usage(setting, left, sizeof left);
+        cli_help_brief(setting->help, text, sizeof text);
+        put_entry(out, left, text);
+    }
+}
+
 void cli_help_overview(FILE *out)
 {
     fprintf(out,
             "enhope %s: supervised embedding and classification with a few exemplars (en-HOPE, HOPE)\n\n"
             "usage: enhope COMMAND [OPTIONS]\n\n",
             enhope_version());
-    for (const cli_command *c = cli_self.commands; c->name; c++) fprintf(out, "  %-11s%s\n", c->name, c->summary);
+    for (const cli_group *group = cli_self.groups; group->title; group++) {
+        fprintf(out, "%s\n", group->title);
+        for (const char *name = group->commands + 1; *name; name += strcspn(name, " ") + 1) {
+            char word[CLI_NAME];
+            snprintf(word, sizeof word, "%.*s", (int)strcspn(name, " "), name);
+            const cli_command *c = cli_command_find(word);
+            if (c) fprintf(out, "  %-11s%s\n", c->name, c->summary);
+        }
+        putc('\n', out);
+    }
+    fputs("common options\n", out);
+    put_common(out);
     fprintf(out, "\nRun 'enhope help COMMAND' for the options of a command.\n"
                  "\nfor example\n"
-                 "  enhope train --data synthetic:digits,n=3000,seed=1 -o digits.safetensors\n"
-                 "  enhope eval digits.safetensors --data synthetic:digits,n=1000,seed=1\n");
+                 "  enhope examples .\n"
+                 "  enhope train --data iris.csv --label species -o iris.safetensors\n"
+                 "  enhope eval iris.safetensors --data test.csv\n");
+}
+
+static void put_settings(FILE *out, bool common, bool heading)
+{
+    char left[128], text[1024], note[768];
+    for (int i = 0; i < enhope_setting_count(); i++) {
+        const enhope_setting_info *setting = enhope_setting_get(i);
+        if (is_common(setting->name) != common) continue;
+        if (heading) fputs("\nsettings\n", out);
+        heading = false;
+        cli_setting_usage(setting, left, sizeof left);
+        cli_setting_note(setting, note, sizeof note);
+        snprintf(text, sizeof text, "%s (%s)", setting->help, note);
+        put_entry(out, left, text);
+    }
+}
+
+/* The common options of a command, or the others, and its settings. */
+static void put_options(FILE *out, const cli_command *command, bool common)
+{
+    char left[128];
+    bool heading = true;
+    for (const cli_option *option = cli_self.options; option->name; option++) {
+        if (!option->help || !cli_option_serves(option, command) || is_common(option->name) != common) continue;
+        if (heading) fprintf(out, "\n%s\n", common ? "common options" : "options");
+        heading = false;
+        cli_option_usage(option, left, sizeof left);
+        put_entry(out, left, option->help);
+    }
+    if (command->takes_settings) put_settings(out, common, !common);
 }
 
 void cli_help_command(FILE *out, const cli_command *command)
 {
-    char left[128], text[1024], note[768];
     fprintf(out, "%s: %s\n\nusage: %s %s\n\n", cli_title(command), command->summary, cli_title(command),
             command->arguments);
     cli_put_wrapped(out, command->text, 0, 0, WIDTH);
-    fputs("\noptions\n", out);
-    for (const cli_option *option = cli_self.options; option->name; option++) {
-        if (!option->help || !cli_option_serves(option, command)) continue;
-        cli_option_usage(option, left, sizeof left);
-        put_entry(out, left, option->help);
-    }
-    if (command->takes_settings) {
-        fputs("\nsettings\n", out);
-        for (int i = 0; i < enhope_setting_count(); i++) {
-            const enhope_setting_info *setting = enhope_setting_get(i);
-            cli_setting_usage(setting, left, sizeof left);
-            cli_setting_note(setting, note, sizeof note);
-            snprintf(text, sizeof text, "%s (%s)", setting->help, note);
-            put_entry(out, left, text);
-        }
-    }
+    put_options(out, command, true);
+    put_options(out, command, false);
     fputs("\nfor example\n", out);
     for (const char *line = command->example; *line;) {
         const size_t length = strcspn(line, "\n");
@@ -110,12 +177,8 @@ void cli_help_command(FILE *out, const cli_command *command)
 
 int cmd_help(const cli_options *options)
 {
-    if (options->list.manual) {
-        cli_manual(stdout);
-        return 0;
-    }
     if (!options->positionals) {
-        cli_help_overview(stdout);
+        (options->list.manual ? cli_manual : cli_help_overview)(stdout);
         return 0;
     }
     const char *name = options->positional[0];
@@ -125,6 +188,6 @@ int cmd_help(const cli_options *options)
         cli_suggest_command(name, meant, sizeof meant);
         return cli_usage_error(options->command, "unknown command '%s'%s", name, meant);
     }
-    cli_help_command(stdout, command);
+    (options->list.manual ? cli_manual_command : cli_help_command)(stdout, command);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Prints the manual page from the same tables as the help. man/enhope.1 is the output of
- * `enhope help --man`. */
+/* Prints the manual pages from the same tables as the help. man/enhope.1 is the output of
+ * `enhope help --man`; the pages of the commands are written when enhope is built. */
 #include <string.h>
 
 #include "core/cli.h"
@@ -60,18 +60,20 @@ static void put_term(FILE *out, const char *usage)
     putc('\n', out);
 }
 
-static void put_options(FILE *out)
+/* The options of a command; of all commands, and which these are, if it is NULL. */
+static void put_options(FILE *out, const cli_command *command)
 {
     char usage[128];
     fputs(".SH OPTIONS\n", out);
-    put_roff(
-        out,
-        "The value of an option is the next word or follows '='. Each entry ends with the commands that accept it.");
+    put_roff(out, command ? "The value of an option is the next word or follows '='."
+                          : "The value of an option is the next word or follows '='. Each entry ends with the "
+                            "commands that accept it.");
     for (const cli_option *option = cli_self.options; option->name; option++) {
-        if (!option->help) continue;
+        if (!option->help || (command && !cli_option_serves(option, command))) continue;
         cli_option_usage(option, usage, sizeof usage);
         put_term(out, usage);
         put_roff(out, option->help);
+        if (command) continue;
         fputs("(", out);
         const char *between = "";
         for (const cli_command *c = cli_self.commands; c->name && option->commands; c++)
@@ -83,12 +85,14 @@ static void put_options(FILE *out)
     }
 }
 
-static void put_settings(FILE *out)
+static void put_settings(FILE *out, const cli_command *command)
 {
     char usage[128], note[768], line[sizeof note + 4];
     fputs(".SH SETTINGS\n", out);
-    put_roff(out, "Options of train, update and tune. Each entry ends with the methods it applies to, its range "
-                  "or choices and its default. The model file contains all settings.");
+    put_roff(out, command ? "Options of training. Each entry ends with the methods it applies to, its range or choices "
+                            "and its default. The model file contains all settings."
+                          : "Options of train, update and tune. Each entry ends with the methods it applies to, its "
+                            "range or choices and its default. The model file contains all settings.");
     for (int i = 0; i < enhope_setting_count(); i++) {
         const enhope_setting_info *setting = enhope_setting_get(i);
         cli_setting_usage(setting, usage, sizeof usage);
@@ -108,6 +112,44 @@ static void put_methods(FILE *out)
         put_term(out, method->name);
         put_roff(out, method->summary);
     }
+}
+
+static void put_exit_status(FILE *out)
+{
+    fputs(".SH EXIT STATUS\n", out);
+    static const char *const codes[][2] = {
+        {"0", "Done."},
+        {"1", "The data, a model, a file or the device caused an error, which is printed to standard error."},
+        {"2", "The command line is invalid: an unknown option or a value out of range."},
+        {"130, 143, 129",
+         "Training was stopped by Ctrl-C (SIGINT), SIGTERM or SIGHUP; the best model so far is saved, or a checkpoint "
+         "with --checkpoint."},
+        {"141", "The reader of standard output closed the pipe."},
+    };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        fprintf(out, ".TP\n\\fB%s\\fR\n", codes[i][0]);
+        put_roff(out, codes[i][1]);
+    }
+}
+
+void cli_manual_command(FILE *out, const cli_command *command)
+{
+    fprintf(out, ".\\\" Written by 'enhope help %s --man'.\n", command->name);
+    fputs(".TH ENHOPE\\-", out);
+    for (const char *c = command->name; *c; c++) putc(*c - 'a' + 'A', out);
+    fprintf(out, " 1 \"\" \"enhope %s\" \"User Commands\"\n.SH NAME\nenhope\\-%s \\- ", enhope_version(),
+            command->name);
+    put_roff(out, command->summary);
+    fprintf(out, ".SH SYNOPSIS\n\\fBenhope %s\\fR ", command->name);
+    put_roff(out, command->arguments);
+    fputs(".SH DESCRIPTION\n", out);
+    put_roff(out, command->text);
+    put_options(out, command);
+    if (command->takes_settings) put_settings(out, command);
+    fputs(".SH EXAMPLES\n", out);
+    put_example(out, command->example);
+    put_exit_status(out);
+    fputs(".SH SEE ALSO\n.BR enhope (1)\n", out);
 }
 
 void cli_manual(FILE *out)
@@ -132,8 +174,8 @@ void cli_manual(FILE *out)
         put_roff(out, command->text);
         put_example(out, command->example);
     }
-    put_options(out);
-    put_settings(out);
+    put_options(out, NULL);
+    put_settings(out, NULL);
     put_methods(out);
     fputs(".SH ENVIRONMENT\n", out);
     static const char *const variables[][2] = {
@@ -150,20 +192,7 @@ void cli_manual(FILE *out)
         fprintf(out, ".TP\n\\fB%s\\fR\n", variables[i][0]);
         put_roff(out, variables[i][1]);
     }
-    fputs(".SH EXIT STATUS\n", out);
-    static const char *const codes[][2] = {
-        {"0", "Done."},
-        {"1", "The data, a model, a file or the device caused an error, which is printed to standard error."},
-        {"2", "The command line is invalid: an unknown option or a value out of range."},
-        {"130, 143, 129",
-         "Training was stopped by Ctrl-C (SIGINT), SIGTERM or SIGHUP; the best model so far is saved, or a checkpoint "
-         "with --checkpoint."},
-        {"141", "The reader of standard output closed the pipe."},
-    };
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        fprintf(out, ".TP\n\\fB%s\\fR\n", codes[i][0]);
-        put_roff(out, codes[i][1]);
-    }
+    put_exit_status(out);
     fputs(".SH FILES\n", out);
     put_roff(out, "A model is one safetensors file: an 8-byte length, a JSON header, raw little-endian tensors. It is "
                   "written to "

@@ -6,56 +6,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "core/cli.h"
 
 uint32_t cli_utf8_next(const char **text)
 {
-    const unsigned char *s = (const unsigned char *)*text;
-    const unsigned char first = s[0];
-    const int more = first < 0x80                    ? 0
-                     : first >= 0xC2 && first < 0xE0 ? 1
-                     : (first & 0xF0) == 0xE0        ? 2
-                     : first >= 0xF0 && first < 0xF5 ? 3
-                                                     : -1;
-    *text += 1;
-    if (more <= 0) return first;
-    uint32_t point = (uint32_t)(first & (0x3F >> more));
-    for (int i = 1; i <= more; i++) {
-        if ((s[i] & 0xC0) != 0x80) return first;
-        point = point << 6 | (uint32_t)(s[i] & 0x3F);
-    }
-    /* Overlong forms, surrogates and values above 10FFFF are not UTF-8. */
-    static const uint32_t min_point[4] = {0, 0x80, 0x800, 0x10000};
-    if (point < min_point[more] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return first;
-    *text += more;
+    uint32_t point;
+    const size_t size = eh_utf8_next(*text, 4, &point);
+    if (!size) point = (unsigned char)**text;
+    *text += size ? size : 1;
     return point;
-}
-
-/* Control characters, those of Latin-1 included, and embeddings and isolates of writing direction:
- * a terminal obeys them. */
-static bool is_control(uint32_t point)
-{
-    return point < 0x20 || (point >= 0x7F && point < 0xA0) || (point >= 0x202A && point <= 0x202E) ||
-           (point >= 0x2066 && point <= 0x2069);
 }
 
 static void put_utf8(FILE *out, uint32_t point)
 {
-    if (point < 0x80) {
-        putc((int)point, out);
-    } else if (point < 0x800) {
-        putc((int)(0xC0 | point >> 6), out);
-        putc((int)(0x80 | (point & 0x3F)), out);
-    } else if (point < 0x10000) {
-        putc((int)(0xE0 | point >> 12), out);
-        putc((int)(0x80 | (point >> 6 & 0x3F)), out);
-        putc((int)(0x80 | (point & 0x3F)), out);
-    } else {
-        putc((int)(0xF0 | point >> 18), out);
-        putc((int)(0x80 | (point >> 12 & 0x3F)), out);
-        putc((int)(0x80 | (point >> 6 & 0x3F)), out);
-        putc((int)(0x80 | (point & 0x3F)), out);
-    }
+    char bytes[4];
+    fwrite(bytes, 1, eh_utf8_put(point, bytes), out);
 }
 
 bool cli_same_text(const char *a, const char *b)
@@ -81,7 +47,7 @@ void cli_put_text(FILE *out, const char *text, int width)
     if (width > 0 && pad > 0) fprintf(out, "%*s", pad, "");
     while (*text) {
         const uint32_t point = cli_utf8_next(&text);
-        put_utf8(out, is_control(point) ? '?' : point);
+        put_utf8(out, eh_utf8_control(point) ? '?' : point);
     }
     if (width < 0 && pad > 0) fprintf(out, "%*s", pad, "");
 }
@@ -92,7 +58,7 @@ void cli_vprint(FILE *out, const char *format, va_list args)
     vsnprintf(text, sizeof text, format, args);
     for (const char *at = text; *at;) {
         const uint32_t point = cli_utf8_next(&at);
-        put_utf8(out, is_control(point) && point != '\n' && point != '\t' ? '?' : point);
+        put_utf8(out, eh_utf8_control(point) && point != '\n' && point != '\t' ? '?' : point);
     }
 }
 
@@ -116,7 +82,7 @@ static void put_json_text(FILE *out, const char *text)
         if (point == '"' || point == '\\') {
             putc('\\', out);
             putc((int)point, out);
-        } else if (is_control(point)) {
+        } else if (eh_utf8_control(point)) {
             fprintf(out, "\\u%04x", (unsigned)point);
         } else {
             put_utf8(out, point);
@@ -169,7 +135,7 @@ void cli_put_csv(FILE *out, const char *text)
         const uint32_t point = cli_utf8_next(&text);
         if (point == '"') putc('"', out);
         if (clean)
-            put_utf8(out, is_control(point) ? '?' : point);
+            put_utf8(out, eh_utf8_control(point) ? '?' : point);
         else
             fwrite(from, 1, (size_t)(text - from), out);
     }

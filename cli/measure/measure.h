@@ -1,5 +1,6 @@
 /* Measurements that train or classify many times: cross-validation (cross.c), permutation
- * importance (importance.c), the scores of predictions (scores.c) and their time (latency.c). */
+ * importance (importance.c), the scores of predictions (scores.c), their time (latency.c),
+ * and measures of the map (map.c). */
 #ifndef ENHOPE_MEASURE_H
 #define ENHOPE_MEASURE_H
 
@@ -92,5 +93,15 @@ int cli_latency_measure(const cli_session *session, const cli_options *options, 
 int cli_latency_one(const cli_session *session, double *seconds);
 void cli_put_latency(const cli_latency *row, int count);
 void cli_put_json_latency(const cli_latency *row, int count);
+
+/* ---- measures of a map (map.c) ---- */
+
+/* Checks the value of --map, if there is one. */
+int cli_map_check(const cli_options *options);
+/* Measures the map of the session's model, of its data or against the train part. */
+int cli_map_measure(const cli_session *session, const cli_options *options, enhope_map_measures *out);
+void cli_put_map(const cli_session *session, const cli_options *options, const enhope_map_measures *m);
+/* A member of an object, without the comma before it. */
+void cli_put_json_map(const cli_options *options, const enhope_map_measures *m);
 
 #endif

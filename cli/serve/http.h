@@ -21,6 +21,7 @@ enum {
 /* A request and its answer. The texts are kept for the next request of the connection. */
 typedef struct http_exchange {
     const char *method, *path, *version; /* path: decoded, without the query */
+    const char *json_length;             /* header Inference-Header-Content-Length; NULL: there is none */
     char client[HTTP_CLIENT];            /* address */
     int64_t began;                       /* nanoseconds of a monotonic clock: the header is complete */
     http_text body;
@@ -31,7 +32,8 @@ typedef struct http_exchange {
     const char *type;  /* content type, static */
     const char *allow; /* methods of a path, static; NULL: none */
     http_text answer;
-    const char *page; /* (page_size) the answer is this text instead, which is valid until `done` */
+    size_t answer_json; /* bytes of the answer before binary data, which a header has; 0: no header */
+    const char *page;   /* (page_size) the answer is this text instead, which is valid until `done` */
     size_t page_size;
     bool close; /* the connection ends after the answer */
     void *kept; /* for the host */

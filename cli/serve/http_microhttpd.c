@@ -17,6 +17,8 @@
 
 #include "serve/http.h"
 
+static const char json_length[] = "Inference-Header-Content-Length";
+
 enum {
     CONNECTION_BYTES = 1 << 15 /* of libmicrohttpd for each connection: headers, and a window on the body */
 };
@@ -141,6 +143,8 @@ static void begin_request(connection *one, struct MHD_Connection *c)
     x->too_large = length && strtoull(length, NULL, 10) > one->server->config->body;
     x->no_memory = x->close = false;
     x->page = x->type = x->allow = NULL;
+    x->answer_json = 0;
+    x->json_length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, json_length);
     x->code = 0;
     x->kept = NULL;
     one->responded = false;
@@ -188,6 +192,11 @@ static enum MHD_Result send_answer(connection *one, struct MHD_Connection *c)
     if (!response) return MHD_NO;
     if (x->type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, x->type);
     if (x->allow) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, x->allow);
+    if (x->answer_json) {
+        char length[24];
+        snprintf(length, sizeof length, "%zu", x->answer_json);
+        MHD_add_response_header(response, json_length, length);
+    }
     if (x->close) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     const enum MHD_Result result = MHD_queue_response(c, (unsigned)x->code, response);
     MHD_destroy_response(response);

@@ -9,30 +9,6 @@
 
 #include "serve/serve.h"
 
-/* A data type of the protocol; texts have none of the numbers. */
-typedef struct datatype {
-    const char *name;
-    double minimum, maximum;
-    bool whole, text;
-} datatype;
-
-static const datatype datatypes[] = {
-    {"FP32", -FLT_MAX, FLT_MAX, false, false},
-    {"FP64", -DBL_MAX, DBL_MAX, false, false},
-    {"FP16", -65504, 65504, false, false},
-    {"UINT8", 0, UINT8_MAX, true, false},
-    {"UINT16", 0, UINT16_MAX, true, false},
-    {"UINT32", 0, UINT32_MAX, true, false},
-    {"UINT64", 0, 0x1p64, true, false},
-    {"INT8", INT8_MIN, INT8_MAX, true, false},
-    {"INT16", INT16_MIN, INT16_MAX, true, false},
-    {"INT32", INT32_MIN, INT32_MAX, true, false},
-    {"INT64", -0x1p63, 0x1p63, true, false},
-    {"BOOL", 0, 1, true, false},
-    {"BYTES", 0, 0, false, true},
-};
-enum { DATATYPES = sizeof datatypes / sizeof *datatypes };
-
 /* Stores the message of a bad request; returns its code. */
 static int refuse(serve_worker *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int refuse(serve_worker *w, const char *format, ...)
@@ -72,7 +48,7 @@ static int check_shape(serve_worker *w, const serve_tensor *t)
     if (!t->name) return refuse(w, "an input has no name");
     if (!t->datatype || !t->rank)
         return refuse(w, "input '%.60s' has no %s", t->name, t->datatype ? "shape" : "datatype");
-    if (!t->given) return refuse(w, "input '%.60s' has no data; binary data is not supported", t->name);
+    if (!t->given) return refuse(w, "input '%.60s' has no data", t->name);
     shape_text(t, shape, sizeof shape);
     if (shape_size(t) != t->count)
         return refuse(w, "input '%.60s' has %lld values: expected those of its shape [%s]", t->name,
@@ -86,23 +62,22 @@ static int check_shape(serve_worker *w, const serve_tensor *t)
 /* Checks the values of a tensor against its data type. */
 static int check_values(serve_worker *w, const serve_tensor *t)
 {
-    const datatype *type = NULL;
-    for (int i = 0; i < DATATYPES && !type; i++)
-        if (!strcmp(datatypes[i].name, t->datatype)) type = &datatypes[i];
+    const serve_datatype *type = serve_datatype_find(t->datatype);
     if (!type)
         return refuse(w,
                       "input '%.60s': the datatype '%.20s' is not known; use FP32, FP64, INT64, UINT8, BOOL or BYTES",
                       t->name, t->datatype);
-    if (t->kind != SERVE_EMPTY && type->text != (t->kind == SERVE_TEXTS))
+    const bool whole = type->form != SERVE_REAL, text = type->form == SERVE_STRING;
+    if (t->kind != SERVE_EMPTY && text != (t->kind == SERVE_TEXTS))
         return refuse(w, "input '%.60s' has the datatype %s, but its data are %s", t->name, type->name,
                       t->kind == SERVE_TEXTS ? "strings" : "numbers");
-    if (type->text) return 0;
+    if (text) return 0;
     const double *x = w->request.number + t->first;
     for (int64_t i = 0; i < t->count; i++) {
-        const bool inside = x[i] >= type->minimum && x[i] <= type->maximum && (!type->whole || x[i] == floor(x[i]));
+        const bool inside = x[i] >= type->minimum && x[i] <= type->maximum && (!whole || x[i] == floor(x[i]));
         if (inside || isnan(x[i])) continue;
         return refuse(w, "input '%.60s': value %lld is %g: expected %s from %g to %g (%s)", t->name, (long long)i + 1,
-                      x[i], type->whole ? "a whole number" : "a number", type->minimum, type->maximum, type->name);
+                      x[i], whole ? "a whole number" : "a number", type->minimum, type->maximum, type->name);
     }
     return 0;
 }
@@ -201,13 +176,15 @@ static int infer_columns(const live_model *live, serve_worker *w, int64_t *n)
 
 /* ---- the answer ---- */
 
-static void begin_output(http_text *to, bool *first, serve_output output, const char *type, int64_t n, int64_t columns)
+/* Bytes of an output as binary data. */
+static int64_t binary_size(const live_model *live, const serve_worker *w, serve_output output, int64_t n)
 {
-    text_format(to, "%s{\"name\":\"%s\",\"datatype\":\"%s\",\"shape\":[%lld", *first ? "" : ",",
-                serve_output_name[output], type, (long long)n);
-    if (columns) text_format(to, ",%lld", (long long)columns);
-    text_add(to, "],\"data\":[");
-    *first = false;
+    int64_t size = 0;
+    if (output == SERVE_PROBA) return n * live->info.classes * (int64_t)sizeof *w->proba;
+    if (output == SERVE_EMBED) return n * live->info.outputs * (int64_t)sizeof *w->y;
+    if (live->numbered) return n * (int64_t)sizeof *live->number;
+    for (int64_t i = 0; i < n; i++) size += 4 + (int64_t)strlen(enhope_model_class_name(live->model, w->label[i]));
+    return size;
 }
 
 static void put_labels(const live_model *live, const int32_t *label, int64_t n, http_text *to)
@@ -219,7 +196,6 @@ static void put_labels(const live_model *live, const int32_t *label, int64_t n, 
         else
             text_put(to, live->class_name[label[i]].bytes, live->class_name[label[i]].used);
     }
-    text_add(to, "]}");
 }
 
 static void put_reals(const float *x, int64_t n, http_text *to)
@@ -228,14 +204,56 @@ static void put_reals(const float *x, int64_t n, http_text *to)
         if (i) text_put(to, ",", 1);
         text_real(to, x[i]);
     }
+}
+
+/* The JSON of an output, with its data unless that is binary. */
+static void put_output(const live_model *live, const serve_worker *w, serve_output output, int64_t n, http_text *to)
+{
+    const char *type = output != SERVE_LABEL ? "FP32" : live->numbered ? "INT64" : "BYTES";
+    const int64_t c = live->info.classes, h = live->info.outputs;
+    text_format(to, "{\"name\":\"%s\",\"datatype\":\"%s\",\"shape\":[%lld", serve_output_name[output], type,
+                (long long)n);
+    if (output != SERVE_LABEL) text_format(to, ",%lld", (long long)(output == SERVE_PROBA ? c : h));
+    if (w->request.binary[output]) {
+        text_format(to, "],\"parameters\":{\"binary_data_size\":%lld}}", (long long)binary_size(live, w, output, n));
+        return;
+    }
+    text_add(to, "],\"data\":[");
+    switch (output) {
+    case SERVE_LABEL: put_labels(live, w->label, n, to); break;
+    case SERVE_PROBA: put_reals(w->proba, n * c, to); break;
+    case SERVE_EMBED: put_reals(w->y, n * h, to); break;
+    }
     text_add(to, "]}");
 }
 
-static void put_answer(const live_model *live, const serve_worker *w, int64_t n, http_text *to)
+static void put_binary_reals(const float *x, int64_t n, http_text *to)
+{
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        serve_put_little_endian(to, bits, sizeof bits);
+    }
+}
+
+static void put_binary_labels(const live_model *live, const int32_t *label, int64_t n, http_text *to)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (live->numbered) {
+            serve_put_little_endian(to, (uint64_t)live->number[label[i]], sizeof *live->number);
+            continue;
+        }
+        const char *name = enhope_model_class_name(live->model, label[i]);
+        serve_put_little_endian(to, strlen(name), 4);
+        text_add(to, name);
+    }
+}
+
+static void put_answer(const live_model *live, const serve_worker *w, int64_t n, http_exchange *x)
 {
     const serve_request *r = &w->request;
-    const int64_t c = live->info.classes, h = live->info.outputs;
-    bool first = true;
+    http_text *to = &x->answer;
+    bool first = true, binary = false;
     text_add(to, "{\"model_name\":");
     text_put(to, live->name.bytes, live->name.used);
     text_add(to, ",\"model_version\":\"1\"");
@@ -244,26 +262,27 @@ static void put_answer(const live_model *live, const serve_worker *w, int64_t n,
         text_json(to, r->id);
     }
     text_add(to, ",\"outputs\":[");
-    if (r->wanted[SERVE_LABEL]) {
-        begin_output(to, &first, SERVE_LABEL, live->numbered ? "INT64" : "BYTES", n, 0);
-        put_labels(live, w->label, n, to);
-    }
-    if (r->wanted[SERVE_PROBA]) {
-        begin_output(to, &first, SERVE_PROBA, "FP32", n, c);
-        put_reals(w->proba, n * c, to);
-    }
-    if (r->wanted[SERVE_EMBED]) {
-        begin_output(to, &first, SERVE_EMBED, "FP32", n, h);
-        put_reals(w->y, n * h, to);
+    for (int i = 0; i < SERVE_OUTPUTS; i++) {
+        if (!r->wanted[i]) continue;
+        text_add(to, first ? "" : ",");
+        put_output(live, w, (serve_output)i, n, to);
+        first = false;
+        binary = binary || r->binary[i];
     }
     text_add(to, "]}");
+    if (!binary) return;
+    x->type = "application/octet-stream";
+    x->answer_json = to->used;
+    if (r->wanted[SERVE_LABEL] && r->binary[SERVE_LABEL]) put_binary_labels(live, w->label, n, to);
+    if (r->wanted[SERVE_PROBA] && r->binary[SERVE_PROBA]) put_binary_reals(w->proba, n * live->info.classes, to);
+    if (r->wanted[SERVE_EMBED] && r->binary[SERVE_EMBED]) put_binary_reals(w->y, n * live->info.outputs, to);
 }
 
 int serve_infer(const live_model *live, serve_worker *w, http_exchange *x, int64_t *rows)
 {
     const serve_request *r = &w->request;
     int64_t n = 0;
-    int code = serve_request_parse(&w->request, x->body.bytes, x->body.used, w->error);
+    int code = serve_request_parse(&w->request, x, w->error);
     if (!code && r->tensors == 0) code = refuse(w, "the request has no inputs");
     for (int64_t j = 0; j < r->tensors && !code; j++) {
         code = check_shape(w, &r->tensor[j]);
@@ -279,7 +298,7 @@ int serve_infer(const live_model *live, serve_worker *w, http_exchange *x, int64
     else if (!code)
         code = matrix ? infer_matrix(live, w, &n) : infer_columns(live, w, &n);
     if (code) return code;
-    put_answer(live, w, n, &x->answer);
+    put_answer(live, w, n, x);
     *rows = n;
     return 200;
 }

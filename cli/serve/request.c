@@ -4,11 +4,14 @@
  *    "inputs": [{"name": "input", "shape": [1, 3], "datatype": "FP32", "data": [5.1, 3.5, 1.4]}],
  *    "outputs": [{"name": "label"}]}
  *
- * Data is flat or nested. Other keys, as of parameters, are skipped. */
+ * Data is flat or nested. Binary data of a tensor follows the JSON; its parameter binary_data_size
+ * is the number of bytes. Other keys are skipped. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "serve/scan.h"
 #include "serve/serve.h"
 
@@ -119,6 +122,36 @@ static bool scan_data(scan *s, serve_request *r, serve_tensor *t)
     return true;
 }
 
+/* ---- parameters ---- */
+
+/* The value of one parameter, a number or a boolean. Others are skipped. */
+static bool scan_parameter(scan *s, const char *wanted, double *value)
+{
+    char *key;
+    if (scan_peek(s) != '{') return scan_skip(s);
+    s->at++;
+    for (bool more = !scan_accept(s, '}'); more; more = scan_more(s, '}')) {
+        if (!scan_key(s, &key)) return false;
+        const bool known = !strcmp(key, wanted);
+        const char first = scan_peek(s);
+        if (known && (first == 't' || first == 'f')) *value = first == 't';
+        const bool number = known && (first == '-' || (first >= '0' && first <= '9'));
+        if (!(number ? scan_number(s, value) : scan_skip(s))) return false;
+    }
+    return !*s->reason;
+}
+
+static bool scan_binary_size(scan *s, serve_tensor *t)
+{
+    double size = -1;
+    if (!scan_parameter(s, "binary_data_size", &size)) return false;
+    if (size == -1) return true;
+    if (!(size >= 0 && size <= CLI_INTEGER_MAX && size == floor(size)))
+        return scan_fail(s, "binary_data_size is not a number of bytes");
+    t->bytes = (int64_t)size;
+    return true;
+}
+
 /* ---- tensors ---- */
 
 static bool scan_shape(scan *s, serve_tensor *t)
@@ -143,7 +176,7 @@ static bool scan_tensor(scan *s, serve_request *r)
     if (!grow(s, &array, r->tensors, &r->tensor_capacity, sizeof *r->tensor)) return false;
     r->tensor = array;
     serve_tensor *t = &r->tensor[r->tensors++];
-    *t = (serve_tensor){0};
+    *t = (serve_tensor){.bytes = -1};
     if (!scan_expect(s, '{')) return false;
     bool more = !scan_accept(s, '}');
     while (more) {
@@ -157,6 +190,8 @@ static bool scan_tensor(scan *s, serve_request *r)
             good = scan_shape(s, t);
         } else if (!strcmp(key, "data")) {
             good = scan_data(s, r, t);
+        } else if (!strcmp(key, "parameters")) {
+            good = scan_binary_size(s, t);
         } else {
             good = scan_skip(s);
         }
@@ -169,17 +204,94 @@ static bool scan_tensor(scan *s, serve_request *r)
 static bool scan_output(scan *s, serve_request *r)
 {
     char *key, *name = NULL;
+    double binary = -1;
     if (!scan_expect(s, '{')) return false;
     bool more = !scan_accept(s, '}');
     while (more) {
-        if (!scan_key(s, &key) || !(strcmp(key, "name") ? scan_skip(s) : scan_string(s, &name))) return false;
+        if (!scan_key(s, &key)) return false;
+        const bool good = !strcmp(key, "name")         ? scan_string(s, &name)
+                          : !strcmp(key, "parameters") ? scan_parameter(s, "binary_data", &binary)
+                                                       : scan_skip(s);
+        if (!good) return false;
         more = scan_more(s, '}');
     }
     if (*s->reason) return false;
     if (!name) return scan_fail(s, "an output has no name");
     for (int i = 0; i < SERVE_OUTPUTS; i++)
-        if (!strcmp(name, serve_output_name[i])) return r->wanted[i] = true;
+        if (!strcmp(name, serve_output_name[i])) {
+            if (binary >= 0) r->binary[i] = binary > 0;
+            return r->wanted[i] = true;
+        }
     return scan_fail(s, "an output is not known: expected label, probabilities or embedding");
+}
+
+/* ---- binary data ---- */
+
+static bool read_numbers(scan *s, serve_request *r, serve_tensor *t, const serve_datatype *type)
+{
+    t->kind = !strcmp(type->name, "BOOL") ? SERVE_BOOLEANS : SERVE_NUMBERS;
+    t->first = r->numbers;
+    t->count = t->bytes / type->size;
+    if (t->bytes % type->size) return scan_fail(s, "binary_data_size is not a multiple of the size of a value");
+    for (int64_t i = 0; i < t->count; i++, s->at += type->size)
+        if (!add_number(s, r, serve_datatype_decode(type, s->at))) return false;
+    return true;
+}
+
+/* Strings of a length (4 bytes) and UTF-8. The last byte of the length gives way to the end of the
+ * text: the text moves over it. */
+static bool read_texts(scan *s, serve_request *r, serve_tensor *t)
+{
+    enum { LENGTH = 4 };
+    char *end = s->at + t->bytes;
+    t->kind = SERVE_TEXTS;
+    t->first = r->texts;
+    for (; s->at < end; t->count++) {
+        const int64_t left = end - s->at - LENGTH;
+        const uint64_t length = left < 0 ? 0 : serve_little_endian(s->at, LENGTH);
+        if (left < 0 || length > (uint64_t)left) return scan_fail(s, "a string is longer than its tensor");
+        char *text = s->at + LENGTH - 1;
+        memmove(text, text + 1, (size_t)length);
+        text[length] = '\0';
+        if (!eh_utf8_valid(text, (size_t)length)) return scan_fail(s, "a string is not UTF-8 without NUL");
+        s->at = text + 1 + length;
+        if (!add_text(s, r, text)) return false;
+    }
+    return true;
+}
+
+/* Reads the binary data of the tensors, in their order. */
+static bool read_binary(scan *s, serve_request *r)
+{
+    for (int64_t j = 0; j < r->tensors; j++) {
+        serve_tensor *t = &r->tensor[j];
+        const serve_datatype *type = t->datatype ? serve_datatype_find(t->datatype) : NULL;
+        if (t->bytes < 0) continue;
+        if (t->given) return scan_fail(s, "an input has data and binary data");
+        if (t->bytes > s->end - s->at) return scan_fail(s, "the body ends within the binary data of an input");
+        t->given = true;
+        if (!type)
+            s->at += t->bytes; /* an error of the tensor */
+        else if (!(type->form == SERVE_STRING ? read_texts(s, r, t) : read_numbers(s, r, t, type)))
+            return false;
+    }
+    return s->at == s->end || scan_fail(s, "bytes follow the data of the inputs");
+}
+
+/* The bytes of JSON in the body; -1 after a message. */
+static int64_t json_size(const http_exchange *x, char error[SERVE_ERROR])
+{
+    if (!x->json_length) return (int64_t)x->body.used;
+    char *end;
+    errno = 0;
+    const unsigned long long size = strtoull(x->json_length, &end, 10);
+    const bool digits = *x->json_length >= '0' && *x->json_length <= '9' && !*end && !errno;
+    if (digits && size > 0 && size <= x->body.used) return (int64_t)size;
+    snprintf(
+        error, SERVE_ERROR,
+        "the header Inference-Header-Content-Length is '%.40s': expected the bytes of JSON in the body of %zu bytes",
+        x->json_length, x->body.used);
+    return -1;
 }
 
 /* ---- the request ---- */
@@ -197,6 +309,7 @@ static bool scan_list(scan *s, serve_request *r, bool (*element)(scan *s, serve_
 static bool scan_request(scan *s, serve_request *r)
 {
     char *key, *text;
+    double binary = 0;
     bool more, inputs = false;
     if (!scan_expect(s, '{')) return false;
     for (more = !scan_accept(s, '}'); more; more = scan_more(s, '}')) {
@@ -211,28 +324,39 @@ static bool scan_request(scan *s, serve_request *r)
         } else if (!strcmp(key, "id")) {
             good = scan_string(s, &text);
             r->id = good ? text : NULL;
+        } else if (!strcmp(key, "parameters")) {
+            good = scan_parameter(s, "binary_data_output", &binary);
         } else {
             good = scan_skip(s);
         }
         if (!good) return false;
     }
     if (*s->reason) return false;
+    for (int i = 0; i < SERVE_OUTPUTS; i++)
+        if (r->binary[i] < 0) r->binary[i] = binary > 0;
     scan_space(s);
-    return s->at == s->end || scan_fail(s, "text follows the request");
+    return s->at == s->end || scan_fail(s, "text follows the request; binary data needs the header "
+                                           "Inference-Header-Content-Length");
 }
 
-int serve_request_parse(serve_request *r, char *body, size_t size, char error[SERVE_ERROR])
+int serve_request_parse(serve_request *r, const http_exchange *x, char error[SERVE_ERROR])
 {
-    scan s = {.begin = body, .at = body, .end = body + size};
+    char *body = x->body.bytes;
+    const int64_t json = json_size(x, error);
+    scan s = {.begin = body, .at = body, .end = body + json};
     bool any = false;
+    if (json < 0) return 400;
     r->id = NULL;
     r->tensors = r->numbers = r->texts = 0;
     memset(r->wanted, 0, sizeof r->wanted);
-    if (size == 0) {
+    for (int i = 0; i < SERVE_OUTPUTS; i++) r->binary[i] = -1;
+    if (json == 0) {
         snprintf(error, SERVE_ERROR, "the body is empty: expected an inference request in JSON");
         return 400;
     }
-    if (!scan_request(&s, r)) {
+    bool good = scan_request(&s, r);
+    s.end = body + x->body.used;
+    if (!(good && read_binary(&s, r))) {
         snprintf(error, SERVE_ERROR, "%s", s.reason);
         return 400;
     }

@@ -95,7 +95,7 @@ static void answer_server(http_exchange *x)
 {
     answer_json(x, "{\"name\":\"enhope\",\"version\":\"");
     text_add(&x->answer, enhope_version());
-    text_add(&x->answer, "\",\"extensions\":[]}");
+    text_add(&x->answer, "\",\"extensions\":[\"binary_tensor_data\"]}");
 }
 
 static void answer_infer(server *s, http_exchange *x, const live_model *live)
@@ -222,6 +222,7 @@ static void respond(server *s, http_exchange *x, route to)
     }
     if (text_good(&x->answer)) return;
     x->answer = (http_text){0};
+    x->answer_json = 0;
     x->code = 503;
     x->type = NULL;
 }

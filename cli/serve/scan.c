@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 bool scan_fail(scan *s, const char *reason)
 {
     if (!*s->reason)
@@ -51,90 +53,22 @@ bool scan_more(scan *s, char end)
 
 /* ---- strings ---- */
 
-/* The four hexadecimal digits at `at`; -1: there are none. */
-static int32_t parse_unit(const char *at, const char *end)
-{
-    int32_t unit = 0;
-    if (end - at < 4) return -1;
-    for (int i = 0; i < 4; i++) {
-        const char digit = at[i], lower = (char)(digit | 0x20);
-        if (digit >= '0' && digit <= '9')
-            unit = unit << 4 | (digit - '0');
-        else if (lower >= 'a' && lower <= 'f')
-            unit = unit << 4 | (lower - 'a' + 10);
-        else
-            return -1;
-    }
-    return unit;
-}
-
-static char *put_utf8(char *to, uint32_t code)
-{
-    if (code < 0x80) {
-        *to++ = (char)code;
-        return to;
-    }
-    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const uint8_t lead[] = {0, 0xC0, 0xE0, 0xF0};
-    *to++ = (char)(lead[more] | code >> 6 * more);
-    for (int i = more - 1; i >= 0; i--) *to++ = (char)(0x80 | (code >> 6 * i & 0x3F));
-    return to;
-}
-
-/* Decodes the escape at s->at, which is shorter in UTF-8. */
-static bool unescape(scan *s, char **to)
-{
-    static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
-    const char letter = s->end - s->at > 1 ? s->at[1] : '\0';
-    const char *plain = letter ? strchr(from, letter) : NULL;
-    if (plain) {
-        *(*to)++ = into[plain - from];
-        s->at += 2;
-        return true;
-    }
-    int32_t code = letter == 'u' ? parse_unit(s->at + 2, s->end) : -1;
-    if (code < 0) return scan_fail(s, "an escape is not valid");
-    if (code == 0) return scan_fail(s, "a string contains NUL");
-    int length = 6;
-    if (code >= 0xD800 && code < 0xE000) {
-        const bool pair = code < 0xDC00 && s->end - s->at >= 12 && s->at[6] == '\\' && s->at[7] == 'u';
-        const int32_t low = pair ? parse_unit(s->at + 8, s->end) : -1;
-        if (low < 0xDC00 || low > 0xDFFF) return scan_fail(s, "an escape is half of a character");
-        code = 0x10000 + ((code - 0xD800) << 10 | (low - 0xDC00));
-        length = 12;
-    }
-    s->at += length;
-    *to = put_utf8(*to, (uint32_t)code);
-    return true;
-}
-
-/* The length of the UTF-8 sequence at `at`; 0: it is not valid. */
-static int utf8_length(const char *at, const char *end)
-{
-    const unsigned char *u = (const unsigned char *)at;
-    const int more = u[0] < 0x80 ? 0 : u[0] < 0xC2 ? -1 : u[0] < 0xE0 ? 1 : u[0] < 0xF0 ? 2 : u[0] < 0xF5 ? 3 : -1;
-    if (more < 0 || end - at <= more) return 0;
-    for (int i = 1; i <= more; i++)
-        if ((u[i] & 0xC0) != 0x80) return 0;
-    const bool overlong = (u[0] == 0xE0 && u[1] < 0xA0) || (u[0] == 0xF0 && u[1] < 0x90);
-    const bool outside = (u[0] == 0xED && u[1] > 0x9F) || (u[0] == 0xF4 && u[1] > 0x8F);
-    return overlong || outside ? 0 : more + 1;
-}
-
 bool scan_string(scan *s, char **out)
 {
     if (!scan_expect(s, '"')) return false;
     char *to = s->at;
+    uint32_t code;
     *out = to;
     while (s->at < s->end && *s->at != '"') {
         if (*s->at == '\\') {
-            if (!unescape(s, &to)) return false;
+            const char *reason = eh_json_unescape(&s->at, s->end, &to);
+            if (reason) return scan_fail(s, reason);
             continue;
         }
         if ((unsigned char)*s->at < ' ') return scan_fail(s, "a string contains a control character");
-        const int length = utf8_length(s->at, s->end);
+        const size_t length = eh_utf8_next(s->at, (size_t)(s->end - s->at), &code);
         if (!length) return scan_fail(s, "a string is not UTF-8");
-        for (int i = 0; i < length; i++) *to++ = *s->at++;
+        for (size_t i = 0; i < length; i++) *to++ = *s->at++;
     }
     if (s->at == s->end) return scan_fail(s, "a string is not closed");
     *to = '\0';

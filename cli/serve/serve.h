@@ -3,7 +3,8 @@
  *   cmd_serve.c   options, start, signals, stop
  *   http.h        connections, by a plug-in
  *   routes.c      paths and small answers: health, metadata, metrics, the page
- *   request.c     the JSON of an inference request (scan.h)
+ *   request.c     an inference request: JSON (scan.h), and binary data after it
+ *   datatype.c    data types, and binary data
  *   infer.c       from tensors to outputs
  *   live.c        the model, which a reload replaces
  *   metrics.c     counters, and the access log
@@ -37,6 +38,14 @@ enum { SERVE_RANK = 8, SERVE_OUTPUTS = 3, SERVE_ERROR = 700 };
 typedef enum serve_output { SERVE_LABEL, SERVE_PROBA, SERVE_EMBED } serve_output;
 extern const char *const serve_output_name[SERVE_OUTPUTS]; /* "label", "probabilities", "embedding" */
 
+/* A data type of the protocol. */
+typedef struct serve_datatype {
+    const char *name;
+    enum { SERVE_REAL, SERVE_UNSIGNED, SERVE_SIGNED, SERVE_STRING } form;
+    int size; /* bytes of a number */
+    double minimum, maximum;
+} serve_datatype;
+
 typedef enum serve_kind { SERVE_EMPTY, SERVE_NUMBERS, SERVE_BOOLEANS, SERVE_TEXTS } serve_kind;
 
 typedef struct serve_tensor {
@@ -49,6 +58,7 @@ typedef struct serve_tensor {
     serve_kind kind;
     int64_t first, count; /* elements of `number` or `text` of the request; null is NaN or NULL */
     int64_t nulls;
+    int64_t bytes; /* of binary data; -1: the data is in the JSON */
 } serve_tensor;
 
 /* A parsed request. Arrays are kept for the next one. Names and texts are in the body. */
@@ -60,11 +70,20 @@ typedef struct serve_request {
     int64_t tensors, numbers, texts;
     int64_t tensor_capacity, number_capacity, text_capacity;
     bool wanted[SERVE_OUTPUTS];
+    int binary[SERVE_OUTPUTS]; /* 1: the output is binary data; 0: JSON */
 } serve_request;
 
-/* Parses body in place. Returns 0, or the code of the answer and its message. */
-int serve_request_parse(serve_request *r, char *body, size_t size, char error[SERVE_ERROR]);
+/* Parses the body in place. Returns 0, or the code of the answer and its message. */
+int serve_request_parse(serve_request *r, const http_exchange *x, char error[SERVE_ERROR]);
 void serve_request_free(serve_request *r);
+
+/* ---- datatype.c ---- */
+
+const serve_datatype *serve_datatype_find(const char *name); /* NULL: not known */
+uint64_t serve_little_endian(const char *bytes, int size);
+/* A number from its binary data. */
+double serve_datatype_decode(const serve_datatype *type, const char *bytes);
+void serve_put_little_endian(http_text *to, uint64_t bits, int size);
 
 /* ---- live.c: models that are in use ---- */
 

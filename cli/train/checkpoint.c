@@ -293,5 +293,9 @@ int cli_checkpoint_step(const enhope_progress *at, void *user)
 
 void cli_checkpoint_end(cli_checkpoint *c)
 {
-    if (c->folder && c->stepped) write_one(c);
+    if (!c->folder) return;
+    if (c->stepped)
+        write_one(c);
+    else
+        prune(c); /* the run before may have been killed between writing and pruning */
 }

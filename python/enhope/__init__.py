@@ -22,7 +22,7 @@ from . import _enhope
 
 if _set_policy:
     del _os.environ["OMP_WAIT_POLICY"]
-from . import datasets
+from . import datasets, metrics
 from ._base import NotFittedError
 from ._classes import from_model as _from_model, make_classes as _make_classes
 from ._estimator import Estimator
@@ -66,5 +66,5 @@ def devices():
     return _enhope.devices()
 
 
-__all__ = [*_made, "Estimator", "Map", "NotFittedError", "Progress", "View", "datasets", "devices", "load", "plot",
-           "view"]
+__all__ = [*_made, "Estimator", "Map", "NotFittedError", "Progress", "View", "datasets", "devices", "load", "metrics",
+           "plot", "view"]

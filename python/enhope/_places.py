@@ -13,6 +13,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 _PLACE = re.compile(r"(?:X: )?(?:sample|row) (\d+)(?:, column (?:(\d+)|('.*?')))?(?: \('.*?'\))?(?=[ :,])")
 
 _GIVEN = re.compile(r"'column (\d+)'")  # of a column without a name
+_INPUT = re.compile(r"input (\d+)(?: \((['].*?['])\))?(?= has a value of size)")
 
 
 def _label_of(X, i):
@@ -42,8 +43,10 @@ def not_finite(X, i, j, value):
     """The message for a value that the library refuses as not finite."""
     where = place(X, i, j)
     if value != value:
+        other = ("train with missing values in this column" if hasattr(X, "columns") else
+                 "fit to a data frame, whose missing values the model encodes")
         return (f"{where} is NaN, a missing value: expected a number; fill it, for example with sklearn.impute.SimpleImputer, "
-                "drop the row, or fit to a data frame, whose missing values the model encodes")
+                f"drop the row, or {other}")
     if abs(value) == np.inf:
         return f"{where} is {value}: expected a finite number; replace it, or drop the row"
     return (f"{where} is {value:.6g}: expected at most {_LARGEST:.4g} in size, the largest float32; divide the column, "
@@ -72,7 +75,19 @@ def _column_number(X, number, name):
     return columns.index(name[1:-1]) if name and name[1:-1] in columns else None
 
 
+def _input(X, number, name):
+    """The text for an input of the model. A model of a frame encodes its columns, so that the name counts."""
+    if name and not _GIVEN.fullmatch(name):
+        return f"column {name} of X"
+    j = _column_number(X, None if name else number, name)
+    shape = getattr(X, "shape", ())
+    return f"X[:, {j // shape[2]}, {j % shape[2]}]" if len(shape) == 3 else f"X[:, {j}]"
+
+
 def _rewritten(text, X, first):
+    found = _INPUT.match(text)
+    if found:
+        return _input(X, *found.groups()) + text[found.end():]
     found = _PLACE.match(text)
     if not found:
         return text

@@ -78,6 +78,8 @@ def value_text(value, row):
         value = item()
     if row["name"] == "class_weight" and isinstance(value, dict):
         return "none" if not value else ",".join(f"{_quoted(_arrays.label_text(label))}={_weight_text(weight)}" for label, weight in value.items())
+    if row["name"] == "class_weight" and value != "none" and value != "balanced" and "=" not in str(value):
+        raise ValueError(f"class_weight is {value!r}: expected 'balanced', a dict of labels and weights, or None")
     if row["type"] == "text" and (isinstance(value, (tuple, list)) or getattr(value, "ndim", 0) == 1):
         return (row["choices"] or "N-").lstrip("N")[:1].join(str(part) for part in value)
     return repr(value) if isinstance(value, float) else str(value)
@@ -90,9 +92,12 @@ def _quoted(name):
 
 def _weight_text(weight):
     try:
-        return repr(float(weight))
+        number = float(weight)
     except (TypeError, ValueError):
-        raise ValueError(f"class_weight has the weight {weight!r}: expected a number above 0") from None
+        number = 0
+    if not 1e-9 <= number <= 1e9:
+        raise ValueError(f"class_weight has the weight {weight!r}: expected a number from 1e-9 to 1e9")
+    return repr(number)
 
 
 def class_weights(text, labels):

@@ -94,6 +94,9 @@ static PyMethodDef functions[] = {
     {"from_bytes", model_from_bytes, METH_VARARGS, "from_bytes(bytes): a Model, from the contents of a model file."},
     {"read", read_dataset, METH_VARARGS, "read(path, part, label, split, variables, limit, classes): a Dataset."},
     {"frame", make_frame, METH_VARARGS, "frame(n, columns): a Frame."},
+    {"measure_map", measure_map, METH_VARARGS,
+     "measure_map(rows, references, placement, k, sample, seed): a dict; rows and references are (X, n, Y, labels, "
+     "classes)."},
     {"methods", methods, METH_NOARGS, "The table of methods."},
     {"current_name", current_name, METH_VARARGS,
      "current_name(old): the current name of a setting of an earlier version; '' if it was removed, None if unknown."},

@@ -79,7 +79,7 @@ void append_line(enhope_log_level level, const char *line, void *user);
 PyObject *log_text(const lines *l);
 void log_free(lines *log);
 
-/* ---- model.c, predict.c, export.c, page.c, train.c, dataset.c, frame.c ---- */
+/* ---- model.c, predict.c, export.c, page.c, train.c, dataset.c, frame.c, measure.c ---- */
 
 typedef struct model_object {
     PyObject_HEAD enhope_model *model;
@@ -114,5 +114,6 @@ PyObject *train(PyObject *module, PyObject *args);
 PyObject *applicable(PyObject *module, PyObject *list);
 PyObject *read_dataset(PyObject *module, PyObject *args);
 PyObject *make_frame(PyObject *module, PyObject *args);
+PyObject *measure_map(PyObject *module, PyObject *args);
 
 #endif

@@ -16,7 +16,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypeV
 
 import numpy as np
 
-from . import datasets as datasets
+from . import datasets as datasets, metrics as metrics
 
 __version__: str
 __all__: List[str]

@@ -119,8 +119,10 @@ def test_class_weights_are_those_of_scikit_learn(blobs, tmp_path):
         same = quick(enhope.EnHOPE, class_weight=plain).fit(X, y)
         assert (same.transform(X) == quick(enhope.EnHOPE).fit(X, y).transform(X)).all(), plain
     for wrong, message in (({7: 2}, "the class '7', which the data does not have; its classes are '0', '1', '2'"),
-                           ({0: 0}, "expected none, balanced, or NAME=WEIGHT"), ({0: -1}, "weights from 1e-9"),
-                           ({0: "much"}, "has the weight 'much': expected a number above 0"), ("heavy", "expected none")):
+                           ({0: 0}, "has the weight 0: expected a number from 1e-9 to 1e9"), ({0: -1}, "has the weight -1"),
+                           ({0: np.nan}, "has the weight nan"), ({0: "much"}, "has the weight 'much': expected a number"),
+                           ("heavy", "is 'heavy': expected 'balanced', a dict of labels and weights, or None"),
+                           ([1, 2, 3], r"is \[1, 2, 3\]: expected 'balanced'")):
         with pytest.raises(ValueError, match=message):
             quick(enhope.EnHOPE, class_weight=wrong).fit(X, y)
 

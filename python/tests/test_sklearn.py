@@ -183,6 +183,9 @@ def test_messages_name_rows_and_columns_as_the_user_knows_them(blobs, cls):
     for call in (fitted.predict, lambda a: quick(cls).fit(a, y)):
         with pytest.raises(ValueError, match="row 'p3', column 'b' of X is inf: expected a finite number"):
             call(frame)
+    frame.iloc[3, 1] = np.nan
+    with pytest.raises(ValueError, match="row 'p3', column 'b' of X is NaN, .* or train with missing values in this column"):
+        fitted.predict(frame)
 
 
 def test_rows_of_slices_are_counted_from_the_first_row(blobs, monkeypatch):
@@ -213,6 +216,13 @@ def test_large_finite_numbers_are_not_called_infinite(blobs):
         with pytest.raises(ValueError, match=r"-1e\+300.*expected at most 3.403e\+38 in size") as error:
             call(bad)
         assert "inf" not in str(error.value)
+    bad[5, 2] = 1e35
+    frame = pd.DataFrame(bad, columns=list("abcde"))
+    for some, place in ((bad, r"X\[:, 2\]"), (sp.csr_matrix(bad), r"X\[:, 2\]"), (frame, "column 'c' of X"),
+                        (frame.assign(kind=np.array(["x", "y", "z"])[y])[["kind", *"abcde"]], "column 'c' of X"),
+                        (bad[:240].reshape(120, 2, 5), r"X\[:, 1, 2\]")):
+        with pytest.raises(ValueError, match=f"^{place} has a value of size 1e\\+35: expected at most 1e\\+30; divide"):
+            quick(enhope.EnHOPE).fit(some, np.arange(some.shape[0]) % 3)
 
 
 def test_columns_without_names_are_counted_from_0_in_warnings_and_encoded_tables(blobs):

@@ -1,5 +1,5 @@
 /* Basics for every module: status and messages, checked allocation, the matrix view, random
- * numbers, hashing, numbers as text, UTF-8 and a clock. */
+ * numbers, hashing, numbers as text and a clock. utf8.h has UTF-8. */
 #ifndef EH_BASE_H
 #define EH_BASE_H
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
 #include "enhope_advanced.h"
 
 /* ---- context and errors (context.c) ---- */
@@ -71,6 +72,13 @@ static inline int64_t eh_max(int64_t a, int64_t b)
 
 /* ---- memory (memory.c) ---- */
 
+/* The size of a buffer for reading. Builds for fuzzing have small ones, which short inputs fill. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define EH_BUFFER(size) ((size) >> 10)
+#else
+#define EH_BUFFER(size) (size)
+#endif
+
 /* Allocates 64-byte aligned, zeroed memory. Returns NULL if count * size overflows or memory is
  * exhausted. A count of 0 gives a valid block. */
 void *eh_alloc(size_t count, size_t size);
@@ -79,6 +87,9 @@ void *eh_alloc(size_t count, size_t size);
 void *eh_grow(void *block, size_t old_count, size_t new_count, size_t size);
 void eh_free(void *block);
 char *eh_strdup(const char *text);
+/* Copies text; bytes that are not valid UTF-8 are read as Latin-1. Returns NULL if memory is
+ * exhausted. */
+char *eh_utf8_copy(const char *text);
 /* out = a * b; false on overflow or if a factor is negative. */
 bool eh_mul(int64_t a, int64_t b, int64_t *out);
 
@@ -135,7 +146,9 @@ enum { /* one stream for each use, so that uses do not share numbers */
        EH_STREAM_ELASTIC = 9,
        EH_STREAM_FINGERPRINT = 11,
        EH_STREAM_RUNS = 12,
-       EH_STREAM_FOLDS = 13
+       EH_STREAM_FOLDS = 13,
+       EH_STREAM_NEIGHBOR = 14,
+       EH_STREAM_MEASURE = 15
 };
 uint64_t eh_random_u64(uint64_t seed, uint32_t stream, uint64_t index);
 double eh_random_unit(uint64_t seed, uint32_t stream, uint64_t index);   /* [0, 1) */
@@ -156,24 +169,5 @@ typedef enum eh_number_kind { EH_NUMBER, EH_NOT_NUMBER, EH_NOT_FINITE } eh_numbe
 eh_number_kind eh_number_parse(const char *text, size_t length, double *out);
 /* Writes the shortest text that reads back as value; integers have no decimal point. */
 void eh_number_print(double value, char *text, size_t size);
-
-/* ---- UTF-8 (utf8.c) ---- */
-
-/* Decodes the first sequence of text: returns its length in bytes and stores its code point.
- * Returns 0 for invalid UTF-8 (overlong, surrogate, above U+10FFFF, truncated). */
-size_t eh_utf8_next(const char *text, size_t length, uint32_t *code);
-/* Encodes a code point of at most U+10FFFF; returns the number of bytes, 1 to 4. */
-size_t eh_utf8_put(uint32_t code, char *to);
-/* True for characters that change a terminal or the order of a line: control characters, those of
- * Latin-1 included, and embeddings and isolates of writing direction. */
-bool eh_utf8_control(uint32_t code);
-/* Replaces them by '?' in place, except ends of lines and tabs. Other bytes that are not valid
- * UTF-8 remain. */
-void eh_utf8_clean(char *text);
-/* True for valid UTF-8 without NUL. */
-bool eh_utf8_valid(const char *text, size_t length);
-/* Copies text; bytes that are not valid UTF-8 are read as Latin-1. Returns NULL if memory is
- * exhausted. */
-char *eh_utf8_copy(const char *text);
 
 #endif

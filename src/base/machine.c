@@ -21,6 +21,7 @@ enum { PATH_SIZE = 4096 };
 size_t eh_fread(void *to, size_t bytes, FILE *file)
 {
     size_t done = 0;
+    if (bytes == 0) return 0; /* `to` may be NULL then */
     for (;;) {
         errno = 0;
         done += fread((char *)to + done, 1, bytes - done, file);

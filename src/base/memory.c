@@ -66,6 +66,22 @@ char *eh_strdup(const char *text)
     return copy;
 }
 
+char *eh_utf8_copy(const char *text)
+{
+    size_t left = strlen(text);
+    char *copy = eh_alloc(left + 1, 2);
+    if (!copy) return NULL;
+    for (char *to = copy; left > 0;) {
+        uint32_t code;
+        size_t size = eh_utf8_next(text, left, &code);
+        to += eh_utf8_put(size ? code : (unsigned char)*text, to);
+        if (size == 0) size = 1;
+        text += size;
+        left -= size;
+    }
+    return copy;
+}
+
 bool eh_mul(int64_t a, int64_t b, int64_t *out)
 {
     return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);

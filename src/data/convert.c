@@ -148,6 +148,22 @@ static enhope_status lock_folder(enhope_context *ctx, const char *folder, int *l
     return ENHOPE_OK;
 }
 
+/* Removes the temporary files of lists that killed conversions have left. The folder is locked. */
+static void remove_temporaries(const char *folder)
+{
+    DIR *all = opendir(folder);
+    if (!all) return;
+    for (const struct dirent *one; (one = readdir(all));) {
+        long process;
+        int attempt, end = 0;
+        if ((sscanf(one->d_name, EH_SHARDS_NAME ".tmp-%ld-%d%n", &process, &attempt, &end) == 2 ||
+             sscanf(one->d_name, EH_SHARDS_PARTIAL ".tmp-%ld-%d%n", &process, &attempt, &end) == 2) &&
+            !one->d_name[end])
+            unlinkat(dirfd(all), one->d_name, 0);
+    }
+    closedir(all);
+}
+
 /* Checks the sizes of the files of all listed shards. */
 static enhope_status check_sizes(enhope_context *ctx, const char *folder, const eh_shards *s)
 {
@@ -196,10 +212,16 @@ static enhope_status resume(enhope_context *ctx, eh_shard_writer *w, bool *done)
     return ENHOPE_OK;
 }
 
+static void remove_partial(const char *folder)
+{
+    char path[EH_PATH];
+    snprintf(path, sizeof path, "%s/" EH_SHARDS_PARTIAL, folder);
+    unlink(path);
+}
+
 /* Moves the names from data, writes the final list and removes the partial list. */
 static enhope_status finish(enhope_context *ctx, eh_shard_writer *w, const char *source, enhope_dataset *data)
 {
-    char path[EH_PATH];
     EH_TRY(eh_shard_writer_flush(ctx, w));
     if (w->to.n == 0) return eh_fail(ctx, ENHOPE_ERROR_DATA, "%s: there are no samples", source);
     w->to.H = eh_max(w->to.H, data->x.H);
@@ -221,8 +243,7 @@ static enhope_status finish(enhope_context *ctx, eh_shard_writer *w, const char 
         data->encoding = NULL;
     }
     EH_TRY(eh_shards_save(ctx, &w->to, w->folder, EH_SHARDS_NAME));
-    snprintf(path, sizeof path, "%s/" EH_SHARDS_PARTIAL, w->folder);
-    unlink(path);
+    remove_partial(w->folder);
     return ENHOPE_OK;
 }
 
@@ -249,9 +270,13 @@ enhope_status enhope_convert(enhope_context *ctx, const enhope_source *source, c
     w->user = user;
     EH_CHECK(create_folders(ctx, folder, &made));
     EH_CHECK(lock_folder(ctx, folder, &lock));
+    remove_temporaries(folder);
     EH_CHECK(describe(ctx, source, w, &w->to.source));
     EH_CHECK(resume(ctx, w, &done));
-    if (done) goto cleanup;
+    if (done) {
+        remove_partial(folder); /* a conversion may have been killed just before */
+        goto cleanup;
+    }
     EH_CHECK(eh_new(ctx, "a data set", 1, sizeof *data, (void **)&data));
     w->data = data;
     EH_CHECK(eh_read_rows(ctx, source, data, &w->sink));

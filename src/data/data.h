@@ -88,13 +88,14 @@ typedef enum eh_scale {
  *   standard  mean_j        1 / sd_j (of n)         1 / root mean square of x_j, with zeros
  *
  * If the divisor is 0 (a constant column or matrix, an empty sparse column), mul is 1. With auto,
- * `standard` does not change columns of zeros and ones. Values above 1e30 are an error. */
+ * `standard` does not change columns of zeros and ones. Values above 1e30 are an error; its message
+ * has the name of the input if `name` (H) is not NULL. */
 enum {
     EH_SCALING_IMAGES = 1, /* hint: the rows are images */
     EH_SCALING_CENTER = 2  /* hint: auto may center sparse columns, so that zeros do not stay zeros */
 };
-enhope_status eh_scaling_fit(enhope_context *ctx, eh_scale *kind, const eh_matrix *x, int hints, const int64_t *rows,
-                             int64_t n, float *shift, float *mul);
+enhope_status eh_scaling_fit(enhope_context *ctx, eh_scale *kind, const eh_matrix *x, char *const *name, int hints,
+                             const int64_t *rows, int64_t n, float *shift, float *mul);
 
 /* ---- fingerprint.c ---- */
 

@@ -132,16 +132,16 @@ static bool share_scale(const columns *a, int64_t H, int64_t n, double *scratch)
 /* ---- fits ---- */
 
 /* Fails if values are so large that float arithmetic would overflow or lose them. */
-static enhope_status check_magnitude(enhope_context *ctx, const columns *a, int64_t H)
+static enhope_status check_magnitude(enhope_context *ctx, const columns *a, char *const *name, int64_t H)
 {
     static const double MAX = 1e30;
     for (int64_t j = 0; j < H; j++) {
         const double largest = fmax(fabs(a->minimum[j]), fabs(a->maximum[j]));
         if (largest > MAX)
             return eh_fail(ctx, ENHOPE_ERROR_DATA,
-                           "input %lld has a value of size %.3g: expected at most %g; divide it by a constant or leave "
-                           "it out",
-                           (long long)j + 1, largest, MAX);
+                           "input %lld%s%.60s%s has a value of size %.3g: expected at most %g; divide it by a constant "
+                           "or leave it out",
+                           (long long)j + 1, name ? " ('" : "", name ? name[j] : "", name ? "')" : "", largest, MAX);
     }
     return ENHOPE_OK;
 }
@@ -215,8 +215,8 @@ static void fit(eh_scale *kind, const eh_matrix *x, int hints, const int64_t *ro
         fit_dense(kind, x, hints, rows, n, a, shift, mul);
 }
 
-enhope_status eh_scaling_fit(enhope_context *ctx, eh_scale *kind, const eh_matrix *x, int hints, const int64_t *rows,
-                             int64_t n, float *shift, float *mul)
+enhope_status eh_scaling_fit(enhope_context *ctx, eh_scale *kind, const eh_matrix *x, char *const *name, int hints,
+                             const int64_t *rows, int64_t n, float *shift, float *mul)
 {
     enhope_status status = ENHOPE_OK;
     enum { PARTS = 7 };
@@ -235,7 +235,7 @@ enhope_status eh_scaling_fit(enhope_context *ctx, eh_scale *kind, const eh_matri
                  .zeros = (int64_t *)(void *)(all + 4 * H),
                  .ones = (int64_t *)(void *)(all + 5 * H)};
     pass(x, rows, n, &a);
-    EH_CHECK(check_magnitude(ctx, &a, H));
+    EH_CHECK(check_magnitude(ctx, &a, name, H));
     fit(kind, x, hints, rows, n, &a, all + 6 * H, shift, mul);
 cleanup:
     eh_free(all);

@@ -146,20 +146,22 @@ static int64_t groups_of(int64_t rows)
     return (rows + EH_PANEL_ROWS - 1) / EH_PANEL_ROWS;
 }
 
-/* Assigns the parts of `memory` for a tile of n rows. Returns their size in bytes. */
+/* Assigns the parts of `memory` (NULL: they are only measured) for a tile of n rows. Returns their
+ * size in bytes. */
 static size_t lay_out(const float_state *s, int64_t n, char *memory, scratch *out)
 {
     const int64_t groups = groups_of(n), rows = n == 1 ? 1 : groups * EH_PANEL_ROWS, list = s->stride + PAD;
     const int64_t floats[] = {rows * s->stride, list, rows * s->widest[0], rows * s->widest[1]};
+    const uintptr_t begin = (uintptr_t)memory; /* C adds no number to NULL */
     float *part[4];
     size_t end = 0;
     for (int i = 0; i < 4; i++) {
-        part[i] = (float *)(memory + end);
+        part[i] = (float *)(begin + end);
         end += eh_engine_lines((size_t)floats[i] * sizeof(float));
     }
-    *out = (scratch){.X = part[0], .value = part[1], .T = {part[2], part[3]}, .list = (int32_t *)(memory + end)};
+    *out = (scratch){.X = part[0], .value = part[1], .T = {part[2], part[3]}, .list = (int32_t *)(begin + end)};
     end += eh_engine_lines((size_t)(groups * list) * sizeof *out->list);
-    out->lists = (eh_panels_list *)(memory + end);
+    out->lists = (eh_panels_list *)(begin + end);
     return end + eh_engine_lines((size_t)groups * sizeof *out->lists);
 }
 

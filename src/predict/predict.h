@@ -21,6 +21,11 @@ enhope_status eh_predict_block(enhope_context *ctx, const enhope_predictor *p, c
  * there is none. Values that the model was not trained for may overflow its map. */
 int64_t eh_predict_overflow(const float *Y, int64_t n, int64_t h);
 
+/* ---- spearman.c ---- */
+
+/* The rank correlation of a and b (n); NaN if one is constant. */
+enhope_status eh_spearman(enhope_context *ctx, const double *a, const double *b, int64_t n, double *out);
+
 /* ---- pass.c: on the backend of the context ---- */
 
 /* x: data as inputs of the model. ENHOPE_ERROR_DATA without a message: sample *bad has no

@@ -10,7 +10,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { BUFFER = 1 << 17, MAX_STEP = 1 << 30 /* bytes for inflate() or read() at once */, ANY_HEADER = 15 + 16 };
+enum {
+    BUFFER = EH_BUFFER(1 << 17),
+    MAX_STEP = 1 << 30 /* bytes for inflate() or read() at once */,
+    ANY_HEADER = 15 + 16
+};
 
 typedef struct gzip {
     int fd;

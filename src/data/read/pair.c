@@ -41,12 +41,11 @@ static enhope_status take(enhope_context *ctx, eh_sink *sink, const eh_matrix *x
     if (first == 0) EH_TRY(open_labels(ctx, p));
     p->done += x->n;
     if (p->done > p->count) return ENHOPE_OK; /* eh_pair_finish reports it with the number of rows */
-    const int32_t *id = p->labels.id + first;
     if (p->stream.state) {
         p->labels.n = 0;
         EH_TRY(eh_array_labels(ctx, &p->a, &p->stream, first, x->n, &p->labels));
-        id = p->labels.id;
     }
+    const int32_t *id = p->labels.id + (p->stream.state ? 0 : first);
     to->from = sink->from;
     to->rows = sink->rows;
     to->reserve = sink->reserve;

@@ -46,7 +46,8 @@ enhope_status eh_text_open_stream(enhope_context *ctx, const eh_stream *stream, 
 enhope_status eh_text_more(enhope_context *ctx, eh_text *text);
 /* A text without a stream, which arrives in chunks. name must outlive it. */
 enhope_status eh_text_open_chunks(enhope_context *ctx, const char *name, eh_text *text);
-/* Adds text after the unread part, which moves to the front. */
+/* Adds text after the unread part, which moves to the front. Of a text with a NUL byte, which is a
+ * failure, what is before it is added. */
 enhope_status eh_text_append(enhope_context *ctx, eh_text *text, const char *bytes, size_t size);
 /* Estimates how many more items the rest of the text contains, from the `items` read so far; at
  * least 1. */
@@ -92,7 +93,7 @@ void eh_labels_free(eh_labels *labels);
 
 /* ---- sink.c: sinks receive the rows of every reader ---- */
 
-enum { EH_SINK_VALUES = 1 << 18 }; /* a reader passes about this many values at once, but at least one row */
+enum { EH_SINK_VALUES = EH_BUFFER(1 << 18) }; /* a reader passes about this many values at once, but at least one row */
 typedef struct eh_sink {
     /* Receives a block of rows. label (x->n): indices of the class names that the reader stores in
      * its data set; NULL: no labels. share: fraction of the source read so far, from 0 to 1; NaN:

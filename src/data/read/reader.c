@@ -8,7 +8,7 @@
 
 #include "data/table/table.h"
 
-enum { INFLATED = 1 << 16 }; /* bytes that are decompressed at once */
+enum { INFLATED = EH_BUFFER(1 << 16) }; /* bytes that are decompressed at once */
 
 typedef struct unpacker {
     z_stream stream;
@@ -29,6 +29,8 @@ struct enhope_reader {
     eh_origin origin;
     int64_t limit; /* maximum rows; 0: all */
     bool started, known, bad, ended;
+    enhope_status failure; /* of the text after the rows that are complete; 0: none */
+    char *message;
 };
 
 /* ---- text ---- */
@@ -47,11 +49,11 @@ static enhope_status unpack(enhope_context *ctx, enhope_reader *r, const char *b
         u->stream.avail_out = INFLATED;
         const int code = inflate(&u->stream, Z_NO_FLUSH);
         u->complete = code == Z_STREAM_END;
+        EH_TRY(eh_csv_append(ctx, &r->table.csv, u->buffer, INFLATED - u->stream.avail_out));
         if (code == Z_MEM_ERROR) return eh_fail_memory(ctx, "gzip", INFLATED, 1);
         if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
             return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the gzip data is damaged: %s", r->name,
                            u->stream.msg ? u->stream.msg : "unknown method");
-        EH_TRY(eh_csv_append(ctx, &r->table.csv, u->buffer, INFLATED - u->stream.avail_out));
     } while (u->stream.avail_in || !u->stream.avail_out);
     return ENHOPE_OK;
 }
@@ -101,6 +103,13 @@ static bool is_full(const enhope_reader *r)
     return r->limit > 0 && r->table.rows >= r->limit;
 }
 
+/* Fails if the text did, unless no more of it is needed. */
+static enhope_status fail_text(enhope_context *ctx, const enhope_reader *r)
+{
+    if (!r->failure || is_full(r)) return ENHOPE_OK;
+    return eh_fail(ctx, r->failure, "%s", r->message ? r->message : "out of memory");
+}
+
 /* Encodes the next rows that are complete; *out is NULL if there is none. */
 static enhope_status next_rows(enhope_context *ctx, enhope_reader *r, const enhope_dataset **out)
 {
@@ -120,6 +129,7 @@ static enhope_status next_rows(enhope_context *ctx, enhope_reader *r, const enho
     }
     if (n == 0 && r->bad) return eh_problems_fail(ctx, &t->problems, r->name);
     r->data.x.n = n;
+    if (n == 0) EH_TRY(fail_text(ctx, r));
     *out = n ? &r->data : NULL;
     return ENHOPE_OK;
 }
@@ -129,7 +139,10 @@ enhope_status enhope_reader_take(enhope_context *ctx, enhope_reader *r, const ch
 {
     if (r->bad) return eh_problems_fail(ctx, &r->table.problems, r->name);
     if (r->ended) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: text follows its end", r->name);
-    if (size > 0 && !is_full(r)) EH_TRY(receive(ctx, r, text, size));
+    if (size > 0 && !is_full(r) && !r->failure) {
+        r->failure = receive(ctx, r, text, size);
+        if (r->failure) EH_TRY(eh_new_text(ctx, "a message", enhope_error(ctx), &r->message));
+    }
     return next_rows(ctx, r, out);
 }
 
@@ -137,6 +150,7 @@ enhope_status enhope_reader_end(enhope_context *ctx, enhope_reader *r, const enh
 {
     const enhope_dataset *rows = NULL;
     if (r->bad) return eh_problems_fail(ctx, &r->table.problems, r->name);
+    EH_TRY(fail_text(ctx, r)); /* its last line may be cut */
     if (!r->ended && r->gzip.buffer && !r->gzip.complete && !is_full(r))
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the gzip data ends early: the file is truncated", r->name);
     if (!r->started) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the file is empty", r->name);
@@ -198,6 +212,7 @@ void enhope_reader_free(enhope_reader *r)
     eh_free(r->x);
     eh_table_close(&r->table);
     eh_encoding_free(r->in.encoding);
+    eh_free(r->message);
     eh_free(r->name);
     eh_free(r);
 }

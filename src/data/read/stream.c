@@ -11,7 +11,7 @@
 #include "data/read/gzip.h"
 
 enum {
-    TEXT_BUFFER = 1 << 18, /* bytes of a text window, unless a line is longer */
+    TEXT_BUFFER = EH_BUFFER(1 << 18), /* bytes of a text window, unless a line is longer */
     MAX_PENDING = 1 << 26  /* maximum bytes of a text that arrives in chunks and has no complete record */
 };
 
@@ -145,8 +145,8 @@ enhope_status eh_text_open_chunks(enhope_context *ctx, const char *name, eh_text
 
 enhope_status eh_text_append(enhope_context *ctx, eh_text *text, const char *bytes, size_t size)
 {
-    if (memchr(bytes, '\0', size))
-        return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: contains NUL bytes: expected text", text->stream.name);
+    const char *nul = memchr(bytes, '\0', size);
+    if (nul) size = (size_t)(nul - bytes);
     memmove(text->buffer, text->buffer + text->at, text->used - text->at);
     text->used -= text->at;
     text->at = 0;
@@ -163,6 +163,7 @@ enhope_status eh_text_append(enhope_context *ctx, eh_text *text, const char *byt
     }
     memcpy(text->buffer + text->used, bytes, size);
     text->used += size;
+    if (nul) return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: contains NUL bytes: expected text", text->stream.name);
     return ENHOPE_OK;
 }
 

@@ -101,6 +101,7 @@ static bool has_array(const eh_shard_writer *w, int i)
 static enhope_status open_shard(enhope_context *ctx, eh_shard_writer *w)
 {
     w->shard = (eh_shard){.rows = 0};
+    for (int i = 0; i < EH_ARRAYS; i++) *w->file[i].path = '\0'; /* those of the shard before are complete */
     w->writing = true;
     for (int i = 0; i < EH_ARRAYS; i++) {
         if (!has_array(w, i)) continue;

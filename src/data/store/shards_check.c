@@ -11,7 +11,7 @@
 
 #include "data/store/shards.h"
 
-enum { BUFFER = 1 << 20 };
+enum { BUFFER = EH_BUFFER(1 << 20) };
 
 enhope_status eh_checksum_verify(enhope_context *ctx, const char *path, const eh_checksum *sum,
                                  bool (*step)(int64_t bytes, void *user), void *user)

@@ -12,7 +12,7 @@
 
 #include "data/store/store_files.h"
 
-enum { CHUNK = 1 << 16 }; /* bytes converted at once */
+enum { CHUNK = EH_BUFFER(1 << 16) }; /* bytes converted at once */
 
 /* ---- blocks ---- */
 

@@ -5,7 +5,7 @@
 
 #include "data/store/store_files.h"
 
-enum { CHUNK = 1 << 16 }; /* bytes of labels per read */
+enum { CHUNK = EH_BUFFER(1 << 16) }; /* bytes of labels per read */
 
 static enhope_status is_idx(enhope_context *ctx, const char *path, bool *idx)
 {

@@ -275,7 +275,7 @@ enhope_status eh_csv_append(enhope_context *ctx, eh_csv *f, const char *text, si
 {
     enum { LONG_FIELD = 1 << 20 }; /* bytes of a field that probably lacks its closing quote */
     const enhope_status status = eh_text_append(ctx, &f->text, text, size);
-    if (status == ENHOPE_ERROR_FORMAT && f->quote)
+    if (status == ENHOPE_ERROR_FORMAT && f->quote && !memchr(text, '\0', size)) /* the record is too long */
         return eh_fail_in(ctx, status, "a quoted field begins in line %lld", (long long)f->quote);
     if (!f->quote || f->warned || f->text.used - f->text.at < LONG_FIELD) return status;
     f->warned = true;

@@ -32,47 +32,6 @@ static bool expect(cursor *c, char wanted, const char *reason)
 
 /* ---- strings ---- */
 
-/* The four hexadecimal digits at `at`; -1: there are none. */
-static int32_t parse_unit(const char *at, const char *end)
-{
-    int32_t unit = 0;
-    if (end - at < 4) return -1;
-    for (int i = 0; i < 4; i++) {
-        const char digit = at[i], lower = (char)(digit | 0x20);
-        if (digit >= '0' && digit <= '9')
-            unit = unit << 4 | (digit - '0');
-        else if (lower >= 'a' && lower <= 'f')
-            unit = unit << 4 | (lower - 'a' + 10);
-        else
-            return -1;
-    }
-    return unit;
-}
-
-/* Decodes the escape after the backslash at c->at to *to. */
-static bool unescape(cursor *c, char **to)
-{
-    static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
-    const char letter = c->at + 1 < c->end ? c->at[1] : '\0';
-    const char *plain = letter ? strchr(from, letter) : NULL;
-    if (plain) {
-        *(*to)++ = into[plain - from];
-        c->at += 2;
-        return true;
-    }
-    int32_t code = letter == 'u' ? parse_unit(c->at + 2, c->end) : -1;
-    c->at += 6;
-    if (code >= 0xD800 && code < 0xDC00 && c->end - c->at >= 6 && c->at[0] == '\\' && c->at[1] == 'u') {
-        const int32_t low = parse_unit(c->at + 2, c->end);
-        if (low < 0xDC00 || low > 0xDFFF) return fail(c, "an escape is not a character");
-        code = 0x10000 + ((code - 0xD800) << 10 | (low - 0xDC00));
-        c->at += 6;
-    }
-    if (code <= 0 || (code >= 0xD800 && code < 0xE000)) return fail(c, "an escape is not a character");
-    *to += eh_utf8_put((uint32_t)code, *to); /* shorter than the escape */
-    return true;
-}
-
 static bool parse_string(cursor *c, eh_field *out)
 {
     char *to = ++c->at; /* after the quote */
@@ -80,7 +39,8 @@ static bool parse_string(cursor *c, eh_field *out)
     while (c->at < c->end && *c->at != '"') {
         if ((unsigned char)*c->at < ' ') return fail(c, "a string contains a control character");
         if (*c->at == '\\') {
-            if (!unescape(c, &to)) return false;
+            const char *reason = eh_json_unescape(&c->at, c->end, &to);
+            if (reason) return fail(c, reason);
         } else {
             *to++ = *c->at++;
         }

@@ -408,7 +408,7 @@ static enhope_status is_table(enhope_context *ctx, const enhope_dataset *data, b
     EH_CHECK(eh_new(ctx, "rows of samples", count, sizeof *rows, (void **)&rows));
     EH_CHECK(eh_new(ctx, "scaling", 2 * H, sizeof *scaling, (void **)&scaling));
     for (int64_t i = 0; i < count; i++) rows[i] = i * n / count; /* files may be sorted by class */
-    EH_CHECK(eh_scaling_fit(ctx, &scale, &data->x, 0, rows, count, scaling, scaling + H));
+    EH_CHECK(eh_scaling_fit(ctx, &scale, &data->x, data->input_name, 0, rows, count, scaling, scaling + H));
     *table = scale != EH_SCALE_RANGE;
 cleanup:
     eh_free(rows);

@@ -104,8 +104,8 @@ static enhope_status fit_scaling(enhope_trainer *t)
     eh_scale scale = (eh_scale)t->set.scaling;
     const int hints =
         (t->data->image_rows > 0 ? EH_SCALING_IMAGES : 0) | (!t->windows && H <= MAX_CENTERED ? EH_SCALING_CENTER : 0);
-    EH_TRY(
-        eh_scaling_fit(t->ctx, &scale, t->samples.x, hints, t->samples.rows, t->samples.resident_n, t->shift, t->mul));
+    EH_TRY(eh_scaling_fit(t->ctx, &scale, t->samples.x, t->data->input_name, hints, t->samples.rows,
+                          t->samples.resident_n, t->shift, t->mul));
     if (t->set.scaling == EH_SCALE_AUTO) eh_log(t->ctx, ENHOPE_LOG_INFO, "scaling: %s", scaling_text(scale));
     t->set.scaling = scale;
     return ENHOPE_OK;

@@ -10,7 +10,7 @@
 #include "data/read/read.h"
 
 enum {
-    CHUNK = 1 << 20, /* bytes of a buffer, unless a row is larger */
+    CHUNK = EH_BUFFER(1 << 20), /* bytes of a buffer, unless a row is larger */
     LIKELY_RATIO =
         16, /* expected maximum compression of gzip: limits the memory reserved ahead to this times the file size */
     MAX_RATIO = 1032 /* deflate cannot expand more: no byte of data takes less than 2 / 258 bits */

@@ -17,7 +17,7 @@ enum {
     ENTRY_SIZE = 46,
     LOCAL_SIZE = 30,
     MAX_COMMENT = 65535,
-    BUFFER = 1 << 16
+    BUFFER = EH_BUFFER(1 << 16)
 };
 
 static uint64_t number(const unsigned char *p, int size)

@@ -1,0 +1,66 @@
+/* Requests of enhope serve: the JSON of an inference request, and the text of answers.
+ *
+ * Input: the body. */
+#include <cjson/cJSON.h>
+#include <math.h>
+
+#include "fuzz.h"
+#include "serve/serve.h"
+
+static void check_tensor(const serve_request *r, const serve_tensor *t)
+{
+    FUZZ_MUST(t->rank >= 0 && t->rank <= SERVE_RANK && t->depth >= 0 && t->depth <= SERVE_RANK);
+    for (int i = 0; i < t->rank; i++) FUZZ_MUST(t->shape[i] >= 0);
+    FUZZ_MUST(!t->name || fuzz_clean(t->name) || strlen(t->name) < SIZE_MAX);
+    FUZZ_MUST(t->count >= 0 && t->first >= 0 && t->nulls >= 0 && t->nulls <= t->count);
+    if (!t->given || t->count == 0) return;
+    FUZZ_MUST(t->first + t->count <= (t->kind == SERVE_TEXTS ? r->texts : r->numbers));
+    for (int64_t i = t->first; i < t->first + t->count; i++)
+        if (t->kind == SERVE_TEXTS)
+            FUZZ_MUST(!r->text[i] || strlen(r->text[i]) < SIZE_MAX);
+        else
+            FUZZ_MUST(isnan(r->number[i]) || isfinite(r->number[i]));
+}
+
+/* Names and numbers of a request are written as JSON and read back. */
+static void check_answer(const serve_request *r)
+{
+    http_text out = {.bytes = NULL};
+    text_add(&out, "[");
+    text_json(&out, r->id ? r->id : "");
+    for (int64_t i = 0; i < r->numbers && i < 20; i++) {
+        text_add(&out, ",");
+        text_real(&out, (float)r->number[i]);
+        text_add(&out, ",");
+        text_integer(&out, isfinite(r->number[i]) && fabs(r->number[i]) < 1e15 ? (int64_t)r->number[i] : INT64_MIN);
+    }
+    text_add(&out, "]");
+    FUZZ_MUST(text_good(&out));
+    cJSON *json = cJSON_ParseWithLength(out.bytes, out.used), *item = json ? json->child : NULL;
+    FUZZ_MUST(item && cJSON_IsString(item) && !strcmp(item->valuestring, r->id ? r->id : ""));
+    for (int64_t i = 0; (item = item->next); i++) {
+        const float value = (float)r->number[i];
+        FUZZ_MUST(isfinite(value) ? (float)item->valuedouble == value : cJSON_IsNull(item));
+        item = item->next;
+        FUZZ_MUST(item && cJSON_IsNumber(item));
+    }
+    cJSON_Delete(json);
+    free(out.bytes);
+}
+
+FUZZ_TARGET(request)
+{
+    static serve_request request; /* kept for the next request, as in the server */
+    char error[SERVE_ERROR] = "", *body = fuzz_alloc(in->left);
+    if (in->left) memcpy(body, in->at, in->left);
+    const int code = serve_request_parse(&request, body, in->left, error);
+    if (code) {
+        FUZZ_MUST(code >= 400 && code < 600);
+        FUZZ_MUST(strlen(error) > 5 && fuzz_clean(error));
+    } else {
+        FUZZ_MUST(request.wanted[0] || request.wanted[1] || request.wanted[2]);
+        for (int64_t i = 0; i < request.tensors; i++) check_tensor(&request, &request.tensor[i]);
+        check_answer(&request);
+    }
+    if (request.number_capacity + request.text_capacity > 1 << 12) serve_request_free(&request);
+}
