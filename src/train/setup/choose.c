@@ -35,10 +35,9 @@ enum {
     SPREAD_DOF = 5,
     AUX_COMPONENTS = 10
 };
-/* A candidate whose loss on the first folds is larger than the lowest one by the factor GIVE_UP is
- * given up, unless there are very few rows. Classes hardly overlap if the loss is below the fraction
- * SEPARABLE of that of guessing. */
-static const double GIVE_UP = 1.25, SEPARABLE = 0.25;
+/* A candidate whose loss on the first folds is larger than the lowest one by this factor is given
+ * up, unless there are very few rows. */
+static const double GIVE_UP = 1.25;
 
 typedef struct candidate {
     const char *name;
@@ -81,7 +80,6 @@ typedef struct trial {
     int32_t *label;           /* (data->x.n) labels of a training: -1 outside its rows */
     int64_t *counts;          /* (c) rows of each class in a training */
     bool brief;               /* trainings are short */
-    bool separable;           /* the candidate chosen has a low loss */
     float *proba;             /* (CANDIDATES, n, c) */
 } trial;
 
@@ -117,16 +115,8 @@ static int64_t factors(const trial *r, const candidate *k, bool brief)
     return (few_classes && (has_few_rows(r) || k->kind == CUBIC) ? 200 : 400) / (brief ? 2 : 1);
 }
 
-/* Few rows of classes that hardly overlap: a flexible map is trained with many small steps, because
- * the noise of a short training moves its borders. If classes overlap, it would overfit. */
-static bool has_long_training(const trial *r, const candidate *k, bool brief)
-{
-    return has_few_rows(r) && !brief && r->separable && (k->kind == WIDE || k->kind == CUBIC);
-}
-
 static int64_t steps(const trial *r, const candidate *k, bool brief)
 {
-    if (has_long_training(r, k, brief)) return 2500;
     if (has_few_rows(r)) return k->kind == LINEAR ? 300 : brief ? 400 : 1000;
     return k->kind == LINEAR || k->kind == EARLY ? 600 : brief ? 1000 : r->set->optim.n_epochs * BATCHES;
 }
@@ -164,7 +154,7 @@ static enhope_status apply(const trial *r, const candidate *k, bool brief, enhop
     SET(augment, noise, r->dense ? k->noise : 0);
     SET(augment, dropout, r->dense ? k->dropout : 0);
     SET(augment, adversarial_step, k->kind == ADVERSARIAL ? 0.05 : 0);
-    SET(optim, learning_rate, has_long_training(r, k, brief) ? 0.4 * k->learning_rate : k->learning_rate);
+    SET(optim, learning_rate, k->learning_rate);
     SET(optim, batch_size, batch);
     SET(optim, n_epochs, epochs);
     if (brief) s->optim.n_epochs = eh_min(s->optim.n_epochs, epochs);
@@ -488,7 +478,6 @@ enhope_status eh_setup_choose(enhope_trainer *t)
     EH_CHECK(open_trial(&r));
     if (r.n >= 4 * r.folds && H <= MAX_INPUTS) EH_CHECK(compare(&r, &best, &loss));
     if (isfinite(loss)) {
-        r.separable = loss < SEPARABLE * log((double)t->data->c);
         if (has_few_rows(&r)) EH_CHECK(evaluate(&r, best, &t->choice));
         eh_log(t->ctx, ENHOPE_LOG_INFO, "chose %s by %s on %lld rows: log loss %.3f", candidates[best].name,
                has_few_rows(&r) ? "cross-validation" : "validation", (long long)r.n, loss);
