@@ -10,8 +10,8 @@
  *
  * Images keep the settings of the recipe, with an auxiliary head. If there are few of them, a map
  * with an adversarial step is compared with one of order 1. Tables and images have a similarity
- * that spreads their classes. Other methods and recipes keep their settings. Settings that the
- * caller has set are the same in every candidate. */
+ * that spreads their classes. All methods and recipes but the default keep their settings. Settings
+ * that the caller has set are the same in every candidate. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,15 +41,15 @@ static const double GIVE_UP = 1.25;
 
 typedef struct candidate {
     const char *name;
-    enum { LINEAR, SMALL, EARLY, WIDE, CUBIC, ADVERSARIAL } kind;
+    enum { LINEAR, SMALL, WIDE, CUBIC, ADVERSARIAL } kind;
     double noise, dropout, learning_rate;
     const char *similarity;
     int64_t per_class;                           /* exemplars of each class */
     enum { FEW = 1, MANY = 2, IMAGES = 4 } data; /* what it is tried for */
 } candidate;
 
-/* A linear map is small, starts in the linear range of its hidden units and takes few steps, as a
- * wide map of kind EARLY does. Cubic and adversarial maps have order 3, all others order 1. */
+/* A linear map is small, starts in the linear range of its hidden units and takes few steps. Other
+ * small maps and wide maps have order 1, cubic and adversarial maps order 3. */
 static const candidate candidates[] = {
     {"a nearly linear map with gaussian similarity", LINEAR, 0.3, 0, 0.005, "gaussian", 1, FEW | MANY},
     {"a nearly linear map", LINEAR, 0.3, 0.1, 0.005, "student", 1, FEW},
@@ -59,10 +59,7 @@ static const candidate candidates[] = {
     {"a map with little noise and gaussian similarity", WIDE, 0.03, 0, 0.005, "gaussian", 1, FEW | MANY},
     {"a map of order 3 with little noise, two exemplars per class", CUBIC, 0.03, 0, 0.005, "student", 2, FEW | MANY},
     {"a map of order 3", CUBIC, 0.1, 0.1, 0.002, "student", 1, MANY},
-    /* for word counts, whose zeros and ones are not scaled, so that noise hides rare words */
-    {"a map with dropout", WIDE, 0, 0.2, 0.005, "student", 1, MANY},
-    {"a map with dropout, stopped early", EARLY, 0, 0.3, 0.002, "student", 1, MANY},
-    {"a nearly linear map without noise", LINEAR, 0, 0, 0.005, "gaussian", 1, MANY},
+    {"a map with dropout", WIDE, 0, 0.2, 0.005, "student", 1, MANY}, /* for word counts */
     {"a map of order 3 with an adversarial step", ADVERSARIAL, 0.1, 0.1, 0.002, "student", 2, IMAGES},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates, FOR_MANY_INPUTS = 3, FOR_IMAGES = CANDIDATES - 1 };
@@ -118,7 +115,7 @@ static int64_t factors(const trial *r, const candidate *k, bool brief)
 static int64_t steps(const trial *r, const candidate *k, bool brief)
 {
     if (has_few_rows(r)) return k->kind == LINEAR ? 300 : brief ? 400 : 1000;
-    return k->kind == LINEAR || k->kind == EARLY ? 600 : brief ? 1000 : r->set->optim.n_epochs * BATCHES;
+    return k->kind == LINEAR ? 600 : brief ? 1000 : r->set->optim.n_epochs * BATCHES;
 }
 
 static bool is_similarity_given(const enhope_settings *s)
