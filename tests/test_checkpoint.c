@@ -352,7 +352,7 @@ static void a_failed_allocation_gives_a_message_and_changes_nothing(void **state
     enhope_trainer *t = trainer(NULL, blobs, s), *other = trainer(NULL, blobs, s);
     run_steps(t, 4);
     run_steps(other, 1); /* its history has capacity */
-    fail_allocations(ctx, write_checkpoint, t, 1);
+    fail_allocations(ctx, write_checkpoint, t, 7);
     fail_allocations(ctx, read_checkpoint, other, 1);
     assert_same(whole, finish(t));
     assert_same(whole, finish(other));

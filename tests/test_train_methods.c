@@ -206,6 +206,21 @@ static void a_target_from_the_inputs_is_learned_without_labels(void **state)
     enhope_dataset_free(renamed), enhope_dataset_free(unseen);
 }
 
+/* Classes that have no row, as of a table whose labels are all missing. */
+static void training_without_labeled_rows_fails(void **state)
+{
+    (void)state;
+    const float x[] = {0.5f, 2.385f, -1.25f, 4.191f, 0.75f, 3, -2, 1.5f, 6, 0.25f};
+    const int32_t label[] = {-1, -1, -1, -1, -1};
+    enhope_dataset *data = NULL;
+    enhope_model *model = NULL;
+    assert_int_equal(enhope_dataset_view_f32(ctx, 5, 2, x, label, 3, NULL, &data), ENHOPE_OK);
+    assert_int_equal(enhope_train(ctx, data, NULL, NULL, NULL, &model), ENHOPE_ERROR_DATA);
+    assert_string_equal(enhope_error(ctx), "the data has no labeled samples; training needs at least two classes");
+    assert_null(model);
+    enhope_dataset_free(data);
+}
+
 /* Without labels, data trains en-tsne by default. Labels change nothing but the validation part. */
 static void neighbors_of_the_inputs_are_neighbors_in_the_map(void **state)
 {
@@ -275,6 +290,7 @@ int main(void)
         cmocka_unit_test(principal_components_are_eigenvectors_of_the_covariance),
         cmocka_unit_test(inputs_that_are_compared_without_a_map_are_scaled),
         cmocka_unit_test(a_target_from_the_inputs_is_learned_without_labels),
+        cmocka_unit_test(training_without_labeled_rows_fails),
         cmocka_unit_test(neighbors_of_the_inputs_are_neighbors_in_the_map),
         cmocka_unit_test(rectified_units_learn),
         cmocka_unit_test(maps_of_any_order_learn),
