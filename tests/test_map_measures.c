@@ -123,6 +123,18 @@ static void a_copy_of_the_inputs_is_perfect(void **state)
     assert_memory_equal(&sampled, &again, sizeof again);
 }
 
+/* The expected value is that of scipy.stats.spearmanr. */
+static void equal_values_share_their_rank(void **state)
+{
+    (void)state;
+    static const double x[] = {1, 2.5, 2.5, 4, 5, -3}, y[] = {2, 1, 3, 3, 7.5, 3}, same[] = {4, 4, 4, 4, 4, 4};
+    double rho;
+    assert_int_equal(eh_spearman(ctx, x, y, 6, &rho), ENHOPE_OK);
+    assert_float_equal(rho, 0.4928328829069579, 1e-12);
+    assert_int_equal(eh_spearman(ctx, x, same, 6, &rho), ENHOPE_OK);
+    assert_true(isnan(rho));
+}
+
 static void unlabeled_rows_have_no_accuracy(void **state)
 {
     (void)state;
@@ -175,9 +187,8 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measures_are_those_of_their_definitions),
-        cmocka_unit_test(a_copy_of_the_inputs_is_perfect),
-        cmocka_unit_test(unlabeled_rows_have_no_accuracy),
+        cmocka_unit_test(measures_are_those_of_their_definitions), cmocka_unit_test(a_copy_of_the_inputs_is_perfect),
+        cmocka_unit_test(equal_values_share_their_rank),           cmocka_unit_test(unlabeled_rows_have_no_accuracy),
         cmocka_unit_test(unsuitable_arguments_have_a_message),
     };
     return cmocka_run_group_tests_name("map_measures", tests, setup, teardown);
