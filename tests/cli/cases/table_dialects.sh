@@ -23,13 +23,13 @@ tr ';' '|' < comma.csv > bar.csv
 try data bar.csv
 try data bar.csv --delimiter '|' | grep -E "size|weight|label|exit"
 # numbers that would be texts
-awk 'BEGIN { print "people,price,code,net,kind"; for (i = 0; i < 24; i++)
-    printf "\"%d,%03d\",$%d.50,%s,10.0.0.%d,%s\n", 1 + i % 4, 100 * (i % 5), i % 6, i % 3 ? "A1" : "B2", i % 4, i % 2 ? "oak" : "elm" }' > towns.csv
-try data towns.csv | grep -E "^warning|people|price|code|net|exit"
+awk 'BEGIN { print "people,size,price,code,net,kind"; for (i = 0; i < 24; i++)
+    printf "\"%d,%03d\",1\047%03d,$%d.50,%s,10.0.0.%d,%s\n", 1 + i % 4, 100 * (i % 5), 100 + i % 5, i % 6, i % 3 ? "A1" : "B2", i % 4, i % 2 ? "oak" : "elm" }' > towns.csv
+try data towns.csv | grep -E "^warning|people|size|price|code|net|exit"
 awk -F';' 'NR == 1 { print "people;" $0 } NR > 1 { printf "%d.%03d;%s\n", 1 + NR % 4, 100 * (NR % 5), $0 }' comma.csv > both.csv
 try data both.csv | grep -E "^warning|people|size|exit"
 try data both.csv --decimal , | grep -E "^warning|people|size|exit"
-try data towns.csv --categorical people,price | grep -E "^warning|exit"
+try data towns.csv --categorical size,price | grep -E "^warning|exit"
 # a comma that may separate thousands
 awk 'BEGIN { print "people;size;kind"; for (i = 0; i < 24; i++)
     printf "%d,%03d;%d;%s\n", 1 + i % 4, 100 + 10 * i, i % 7, i % 2 ? "oak" : "elm" }' > thousands.csv
