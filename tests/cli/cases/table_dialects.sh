@@ -9,6 +9,16 @@ enhope train --data excel.csv --quiet --n-epochs 2 -o m.safetensors
 enhope predict m.safetensors --data excel.csv > a
 enhope predict m.safetensors --data comma.csv > b
 cmp a b && echo "same predictions"
+# without a header, there are as many decimal commas as semicolons
+sed 1d comma.csv > bare.csv
+try data bare.csv | grep -E "column|label|exit"
+enhope predict m.safetensors --data bare.csv | cmp - b && echo "same predictions"
+cut -d';' -f1,2 bare.csv > inputs.csv
+enhope predict m.safetensors --data inputs.csv | cmp - b && echo "same predictions"
+tr ';' '\t' < bare.csv > tabs.txt
+enhope predict m.safetensors --data tabs.txt | cmp - b && echo "same predictions"
+printf '5,1;2,a\n6,3;4,b\n' > lists.csv # commas with something else than digits separate fields
+try data lists.csv --label 3 | grep -E "^  column|exit"
 # lines end with a delimiter: the last column has no values and cannot be the label
 sed 's/$/;/' comma.csv > end.csv
 try data end.csv | grep -E "label|exit"
