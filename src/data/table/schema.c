@@ -32,9 +32,9 @@ static bool is_mixed(const eh_column_scan *c, int64_t values)
     return c->numbers > 0 && (10 * others <= values || (others <= FEW && others <= c->numbers));
 }
 
-/* The form of a column whose values are all texts of it; numbers below 1,000 have no separator. A date that begins with the day and one
- * that begins with the month differ in the first number above 12; without one, the form is not
- * known. */
+/* The form of a column whose values are all texts of it; numbers below 1,000 have no separator. A
+ * date that begins with the day and one that begins with the month differ in the first number above
+ * 12; without one, the form is not known. */
 static eh_form find_form(const eh_column_scan *c, int64_t values)
 {
     const bool day = c->form[EH_FORM_DAY_FIRST].count == values, month = c->form[EH_FORM_MONTH_FIRST].count == values;
