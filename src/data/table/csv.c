@@ -309,7 +309,17 @@ void eh_csv_end(eh_csv *f)
     f->text.end = true;
 }
 
-/* Skips a byte order mark and blank lines. False: more text is needed to decide. */
+/* True for a line without data: it is blank, or the first one and names the delimiter. */
+static bool is_passed_over(eh_csv *f, const char *line, size_t length)
+{
+    if (is_blank(line, length)) return true;
+    if (f->begun || f->delimiter || !names_delimiter(line, length)) return false;
+    f->delimiter = line[4];
+    f->detect = false;
+    return true;
+}
+
+/* Skips a byte order mark and lines without data. False: more text is needed to decide. */
 static bool skip_blank(eh_csv *f)
 {
     static const char mark[] = "\xEF\xBB\xBF";
@@ -324,7 +334,7 @@ static bool skip_blank(eh_csv *f)
     for (const char *newline;;) {
         const char *begin = t->buffer + t->at;
         newline = memchr(begin, '\n', t->used - t->at);
-        if (!newline || !is_blank(begin, (size_t)(newline - begin))) return true;
+        if (!newline || !is_passed_over(f, begin, (size_t)(newline - begin))) return true;
         t->at += (size_t)(newline - begin) + 1;
         t->line++;
     }
