@@ -1,8 +1,11 @@
 # The libraries that libenhope links to: enhope_dependencies.
 find_package(PkgConfig REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS C)
-# CBLAS. Debian: libopenblas-openmp-dev, which runs on OpenMP's threads.
-pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
+# CBLAS and LAPACK. Debian: libopenblas-openmp-dev, which runs on OpenMP's threads. Others are slower;
+# "blas lapack" are those that the system has chosen, such as BLIS or the reference.
+set(ENHOPE_BLAS openblas CACHE STRING "pkg-config modules of CBLAS and LAPACK, separated by spaces")
+separate_arguments(blas_modules UNIX_COMMAND "${ENHOPE_BLAS}")
+pkg_check_modules(openblas REQUIRED IMPORTED_TARGET ${blas_modules})
 pkg_check_modules(cjson REQUIRED IMPORTED_TARGET libcjson)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 # used by plug-ins only

@@ -17,7 +17,7 @@ install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.c" PATTERN "CMakeLists.txt"
-        PATTERN "Makefile")
+        PATTERN "Makefile" PATTERN "iris*")
 
 # Paths in the pkg-config file are relative to the file, so an installed tree can be moved.
 # Libs.private lists the libraries of the static library, because Requires.private would also

@@ -95,6 +95,7 @@ static void an_interrupted_run_resumes_to_a_byte_identical_model(void **state)
         {"method", "lmnn", "solver", "cg", NULL},
         {"method", "snc", "solver", "adam", "exemplars", "learned", NULL},
         {"method", "pt-sne", "solver", "adam", NULL},
+        {"method", "en-tsne", "solver", "adam", NULL},
         {"method", "deep-en-hope", "label_smoothing", "0.1", "class_weight", "balanced", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -15,13 +15,15 @@ static void cpu_close(eh_compute *c)
     eh_free(state);
 }
 
-/* Whether OpenBLAS follows omp_set_num_threads(): its OpenMP must be ours, which is that of gcc. */
-static bool blas_follows_openmp(void)
+/* Makes BLAS run on one thread inside our own parallel regions. OpenBLAS follows omp_set_num_threads()
+ * if its OpenMP is ours, which is that of gcc; other libraries with OpenMP do, too. */
+static void blas_join(void)
 {
-#ifdef __clang__
-    return false;
-#else
-    return openblas_get_parallel() == OPENBLAS_OPENMP;
+#ifdef OPENBLAS_OPENMP /* cblas.h is that of OpenBLAS */
+#ifndef __clang__
+    if (openblas_get_parallel() == OPENBLAS_OPENMP) return;
+#endif
+    openblas_set_num_threads(1);
 #endif
 }
 
@@ -29,8 +31,7 @@ enhope_status eh_compute_cpu_open(enhope_context *ctx, eh_compute *c)
 {
     EH_TRY(eh_new(ctx, "cpu backend", 1, sizeof(eh_cpu_state), &c->state));
     c->op = &eh_compute_cpu;
-    /* OpenBLAS threads must not run inside our own parallel regions */
-    if (!blas_follows_openmp()) openblas_set_num_threads(1);
+    blas_join();
     return ENHOPE_OK;
 }
 

@@ -4,12 +4,17 @@ blobs="synthetic:blobs,n=2000,classes=4,inputs=5,seed=1"
 enhope train --data $blobs $tiny --limit 300 -z 12 -o m.safetensors
 draw() { enhope plot m.safetensors --data $blobs "$@"; }
 cat > look.py <<'END'
-import re, struct, sys
+import re, struct, sys, zlib
 for name in sys.argv[1:]:
     data = open(name, "rb").read()
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         print(name, "PNG", *struct.unpack(">II", data[16:24]), data[12:16] == b"IHDR", data[-8:-4] == b"IEND")
     elif data.startswith(b"%PDF-"):
+        for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", data, re.S):  # cairo 1.18 compresses objects
+            try:
+                data += zlib.decompress(stream)
+            except zlib.error:
+                pass
         box = re.search(rb"/MediaBox \[([^]]*)\]", data).group(1).decode().split()
         print(name, "PDF", *box, "2000" in re.search(rb"/CreationDate \(([^)]*)\)", data).group(1).decode())
     else:
