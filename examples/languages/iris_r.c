@@ -5,7 +5,7 @@
 #include <enhope.h>
 
 /* Trains on a file and classifies the samples of another: the names of their classes in `name`,
- * which has room for *n. *n is then their number, and *message is "" or a failure. */
+ * an array of *n. *n is then their number, and *message is "" or a failure. */
 void iris_classify(char **train, char **fresh, char **name, int *n, char **message);
 void iris_classify(char **train, char **fresh, char **name, int *n, char **message)
 {
