@@ -4,7 +4,7 @@ JOBS ?= 2
 TIME ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo check test lint coverage faults bench asan fuzz docs cluster install deb deb-check wheel wheel-check portability release-check format clean
+.PHONY: help setup build demo check test lint analyze coverage faults mutation soak bench asan fuzz docs cluster install deb deb-check wheel wheel-check portability release-check format clean
 
 help: ## list the targets
 	@echo 'enhope: exemplar-centered supervised embedding'
@@ -53,6 +53,24 @@ faults: ## fail every system call and allocation in turn, and kill the commands 
 	@scripts/setup build test
 	@scripts/build --tests release
 	@scripts/faults
+
+mutation: ## change the readers in N places, one at a time, and count the changes that tests find (FILES, N)
+	@scripts/setup build test
+	@scripts/build --tests release
+	@scripts/mutate --count $(or $(N),200) $(FILES)
+
+soak: ## mixed load on the library and on enhope serve for TIME seconds each; memory must not grow
+	@scripts/setup build test
+	@scripts/build --tests release
+	@OMP_NUM_THREADS=1 build/release/tests/soak $(TIME) 8
+	@python3 -B tests/serve/soak build/release/enhope $(TIME) 8
+
+analyze: ## search the sources for defects with gcc -fanalyzer, cppcheck and clang-tidy
+	@scripts/setup build test lint analyze
+	@scripts/build release
+	@scripts/lint gcc build/release
+	@scripts/lint cppcheck build/release
+	@scripts/lint tidy build/release
 
 bench: ## measure speed and memory (ENHOPE_DATA names a folder of data sets)
 	@scripts/setup build

@@ -96,7 +96,7 @@ static const cli_command commands[] = {
      1, 1, false, CLI_BY_RANK_0, cmd_importance},
     {"plot", "MODEL --data SPEC [-o map.svg] [OPTIONS]", "draw the embedding as SVG, PNG or PDF",
      "Draws a dot for each point and an open circle for each exemplar. The color shows the class, or the predicted class if the "
-     "data is unlabeled. Dots are more opaque where their class is dense. With more than ten classes, colors repeat with "
+     "data is unlabeled. A model that was trained without labels predicts no class. Dots are more opaque where their class is dense. With more than ten classes, colors repeat with "
      "other marks. With more than two dimensions, the first two are drawn.",
      "enhope plot digits.safetensors --data mnist --part test -o map.svg\n"
      "enhope plot digits.safetensors --data mnist --regions --errors --font serif -o map.pdf",

@@ -30,3 +30,34 @@ target_compile_options(enhope_flags INTERFACE -Wall -Wextra -fno-math-errno -fno
 if(ENHOPE_WERROR)
   target_compile_options(enhope_flags INTERFACE -Werror)
 endif()
+
+# Hardening: checked string functions, guarded stacks, addresses that are chosen at run time, tables
+# of functions that are read-only, and no memory that is both writable and executable. tests/hardening
+# checks the files that are built.
+if(NOT ENHOPE_SANITIZE)
+  include(CheckCCompilerFlag)
+  include(CheckCSourceCompiles)
+  include(CheckPIESupported)
+  check_pie_supported(LANGUAGES C)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+  foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
+    string(MAKE_C_IDENTIFIER "ENHOPE_HAS_${flag}" known)
+    check_c_compiler_flag("${flag} -Werror" ${known})
+    if(${known})
+      target_compile_options(enhope_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:${flag}>)
+    endif()
+  endforeach()
+  # level 3 also checks sizes that are known at run time; older compilers and C libraries have 2
+  check_c_source_compiles("
+    #include <features.h>
+    #if !__has_builtin(__builtin_dynamic_object_size) || !__GLIBC_PREREQ(2, 34)
+    #error 2
+    #endif
+    int main(void) { return 0; }" ENHOPE_HAS_FORTIFY_3)
+  set(fortify $<IF:$<BOOL:${ENHOPE_HAS_FORTIFY_3}>,3,2>)
+  target_compile_options(enhope_flags INTERFACE
+    $<$<AND:$<COMPILE_LANGUAGE:C>,$<CONFIG:Release>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=${fortify}>)
+  if(CMAKE_SYSTEM_NAME STREQUAL Linux)
+    add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack)
+  endif()
+endif()

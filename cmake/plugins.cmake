@@ -9,7 +9,9 @@ list(FILTER base_sources EXCLUDE REGEX "/src/base/json\\.c$") # it needs cJSON
 function(add_plugin name)
   add_library(enhope_${name} MODULE ${ARGN})
   target_include_directories(enhope_${name} PRIVATE include src)
-  set_target_properties(enhope_${name} PROPERTIES C_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden)
+  set_target_properties(enhope_${name} PROPERTIES C_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
+                        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/plugin.map)
+  target_link_options(enhope_${name} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/plugin.map)
   set(enhope_plugins ${enhope_plugins} enhope_${name} PARENT_SCOPE)
 endfunction()
 

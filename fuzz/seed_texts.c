@@ -50,6 +50,12 @@ const seed seed_text[] = {
          "{\"name\":\"b\",\"datatype\":\"BYTES\",\"data\":[null,\"x\\u00e4\\ud83d\\ude00\"]},"
          "{\"name\":\"c\",\"datatype\":\"BOOL\",\"data\":[true,false]}],\"parameters\":{\"k\":[1,{}]},"
          "\"outputs\":[{\"name\":\"probabilities\"},{\"name\":\"embedding\",\"parameters\":{}}]}"),
+    SEED("request", "binary",
+         "#\n{\"inputs\":[{\"name\":\"a\",\"shape\":[1,2],\"datatype\":\"FP32\",\"parameters\":{\"binary_data_size\":8}"
+         "},"
+         "{\"name\":\"b\",\"datatype\":\"BYTES\",\"parameters\":{\"binary_data_size\":7}}],\"parameters\":{"
+         "\"binary_data_output\":true}}\0\0\0\x80\x3f\0\0\x20\x41\3\0\0\0c\xc3\xa4"),
+    SEED("request", "header", "#2\n{}abc"),
     SEED("texts", "split",
          "\0"
          "9@5"),
@@ -87,6 +93,21 @@ const seed seed_text[] = {
          "\"number\"}]}"
          "\0"
          "1\n2\n3\n4\n"),
+    SEED("figure", "svg",
+         "\x0c\x09\x50\x50\x02"
+         "A title <&>\nserif\ncat\ndog \"x\"\nb\x1b[0m\n"
+         "\x0a"
+         "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    SEED("figure", "pdf",
+         "\x1d\xfb\x50\x50\x02"
+         "A title (\\)\n\nc\xc3\xa4t\nd(o)g\nb\xff\n"
+         "\x0a"
+         "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    SEED("figure", "png",
+         "\xe6\xfa\x50\x50\x03"
+         "\n\n1\n2\n3\n4\n5\n"
+         "\x0a"
+         "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
     SEED("train", "defaults",
          "n_factors=5\nn_hidden=4\nn_epochs=2\nbatch_size=10\n\n\x05\0abcdefghijklmnopqrstuvwxyz0123456789"
          "abcdefghijklmnopqrstuvwxyz0123456789"),

@@ -431,8 +431,8 @@ static void seed_checkpoints(enhope_context *ctx)
     if (enhope_dataset_read(ctx, &source, &data)) stop(source.path, enhope_error(ctx));
     for (int i = 0; i < 3; i++) {
         const char *const pairs[] = {
-            "n_factors",           "4",   "n_hidden", "3",        "n_epochs", "4", "batch_size", "10",
-            "validation_fraction", "0.2", "solver",   solvers[i], NULL};
+            "recipe",     "paper", "n_factors",           "4",   "n_hidden", "3",        "n_epochs", "4",
+            "batch_size", "10",    "validation_fraction", "0.2", "solver",   solvers[i], NULL};
         enhope_settings *settings = settings_of(ctx, pairs);
         enhope_trainer *trainer = NULL;
         int done;

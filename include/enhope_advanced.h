@@ -351,7 +351,8 @@ ENHOPE_API enhope_status enhope_model_with_references(enhope_context *ctx, const
                                                       const enhope_dataset *data, const char *to, int64_t z,
                                                       int64_t seed, enhope_model **out);
 
-/* The references: Y (references, h) embedded, labels (references); either may be NULL. */
+/* The references: Y (references, h) embedded, labels (references); either may be NULL.
+ * ENHOPE_ERROR_MODEL: the map is not finite at one of them. */
 ENHOPE_API enhope_status enhope_model_references(enhope_context *ctx, const enhope_model *model, float *Y,
                                                  int32_t *labels);
 

@@ -33,6 +33,8 @@ static eh_batches batches(const eh_samples *s, int64_t past, int64_t targets)
                     .epochs = 5,
                     .count = COUNT,
                     .targets = targets,
+                    .candidates = targets,
+                    .drawn = s->n,
                     .chunks = eh_chunks_of(CHUNKS, 0, 1)};
     assert_int_equal(eh_batches_create(&b), ENHOPE_OK);
     return b;
@@ -186,6 +188,56 @@ static void targets_follow_the_samples_of_their_batch(void **state)
     eh_batches_free(&b), eh_samples_free(ref, &s);
 }
 
+/* Of the neighbors i + 1 to i + 4 of sample i, two follow it in each epoch. All three have the
+ * number of the sample in its batch as class. An epoch has all but five samples. */
+static void neighbors_drawn_in_each_epoch_have_the_class_of_their_sample(void **state)
+{
+    (void)state;
+    enum { CANDIDATES = 4, EACH = 2 };
+    eh_samples s = split(0.2, 3);
+    eh_batches b = batches(&s, 0, EACH), later = batches(&s, 2, EACH);
+    b.candidates = later.candidates = CANDIDATES;
+    b.drawn = later.drawn = s.n - 5;
+    b.own_class = later.own_class = true;
+    int64_t position[N], drawn[3][N] = {{0}}, seen[CANDIDATES] = {0}, all = 0;
+    eh_batches *const both[] = {&b, &later};
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(eh_new(ctx, "targets", s.n * CANDIDATES, sizeof *b.target, (void **)&both[k]->target),
+                         ENHOPE_OK);
+        for (int64_t i = 0; i < s.n * CANDIDATES; i++)
+            both[k]->target[i] = (int32_t)((i / CANDIDATES + 1 + i % CANDIDATES) % s.n);
+    }
+    for (int64_t i = 0; i < s.n; i++) position[s.rows[i]] = i;
+    for (int epoch = 0; epoch < 3; epoch++)
+        for (int number = 0; number < COUNT; number++) {
+            const eh_batch batch = get(&b, epoch, number);
+            const int64_t *rows = (const int64_t *)batch.rows, n = batch.n / (1 + EACH);
+            const int32_t *label = (const int32_t *)batch.label;
+            for (int64_t i = 0; i < n; i++) {
+                const int64_t at = position[rows[i]];
+                int64_t draw[EACH];
+                assert_int_equal(label[i], i);
+                for (int k = 0; k < EACH; k++) {
+                    draw[k] = (position[rows[n + i * EACH + k]] - at + s.n) % s.n;
+                    assert_in_range(draw[k], 1, CANDIDATES);
+                    assert_int_equal(label[n + i * EACH + k], i);
+                    seen[draw[k] - 1]++;
+                }
+                assert_true(draw[0] < draw[1]);
+                assert_int_equal(drawn[epoch][at], 0);
+                drawn[epoch][at] = draw[0] * 10 + draw[1];
+                all++;
+            }
+        }
+    assert_int_equal(all, 3 * (s.n - 5));
+    for (int k = 0; k < CANDIDATES; k++) assert_true(seen[k] > s.n);
+    assert_memory_not_equal(drawn[0], drawn[1], sizeof *drawn);
+    /* epoch 2 is epoch 0 of training that continues two epochs */
+    const eh_batch last = get(&b, 2, 1), continued = get(&later, 0, 1);
+    assert_memory_equal(last.rows, continued.rows, (size_t)last.n * sizeof(int64_t));
+    eh_batches_free(&b), eh_batches_free(&later), eh_samples_free(ref, &s);
+}
+
 static int setup(void **state)
 {
     for (int i = 0; i < N; i++) {
@@ -207,6 +259,7 @@ int main(void)
         cmocka_unit_test(chunks_cover_a_batch),
         cmocka_unit_test(ranks_take_successive_chunks),
         cmocka_unit_test(targets_follow_the_samples_of_their_batch),
+        cmocka_unit_test(neighbors_drawn_in_each_epoch_have_the_class_of_their_sample),
     };
     return cmocka_run_group_tests(tests, setup, close_ref);
 }

@@ -95,6 +95,7 @@ static void an_interrupted_run_resumes_to_a_byte_identical_model(void **state)
         {"method", "lmnn", "solver", "cg", NULL},
         {"method", "snc", "solver", "adam", "exemplars", "learned", NULL},
         {"method", "pt-sne", "solver", "adam", NULL},
+        {"method", "en-tsne", "solver", "adam", NULL},
         {"method", "deep-en-hope", "label_smoothing", "0.1", "class_weight", "balanced", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -351,7 +352,7 @@ static void a_failed_allocation_gives_a_message_and_changes_nothing(void **state
     enhope_trainer *t = trainer(NULL, blobs, s), *other = trainer(NULL, blobs, s);
     run_steps(t, 4);
     run_steps(other, 1); /* its history has capacity */
-    fail_allocations(ctx, write_checkpoint, t, 1);
+    fail_allocations(ctx, write_checkpoint, t, 7);
     fail_allocations(ctx, read_checkpoint, other, 1);
     assert_same(whole, finish(t));
     assert_same(whole, finish(other));

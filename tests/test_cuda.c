@@ -147,6 +147,7 @@ static void loss_curves_follow_the_cpu_for_a_hundred_steps(void **state)
     check_curve("dt-mcml, relu", digits,
                 with("method", "dt-mcml", "activation", "relu", "hidden_layer_sizes", "60-40", "solver", "adam",
                      "learning_rate", "0.001", NULL));
+    check_curve("en-tsne", digits, with("method", "en-tsne", "solver", "adam", NULL));
     check_curve("pt-sne, sparse", words,
                 with("method", "pt-sne", "hidden_layer_sizes", "60-40", "solver", "adam", NULL));
     check_curve("deep-en-hope", digits,

@@ -586,7 +586,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     enhope_context *ctx = enhope_context_create();
     filed f = {ctx, make_model(ctx, &eh_map_hope, true, 3, 4), in_folder("memory")};
-    assert_true(fail_allocations(ctx, save_once, &f, 1) > 10);
+    assert_true(fail_allocations(ctx, save_once, &f, 3) > 10);
     assert_int_equal(save_once(&f), ENHOPE_OK);
     assert_true(fail_allocations(ctx, load_once, &f, 1) > 10);
     unlink(f.path);

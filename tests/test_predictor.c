@@ -353,6 +353,29 @@ static void values_that_are_not_finite_are_refused(void **state)
     free(t);
 }
 
+/* A model whose map overflows at an exemplar cannot tell classes apart, and has no export. */
+static void exemplars_that_overflow_the_map_are_reported(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    enhope_model *model = make_model(ctx, &eh_map_hope, true, 3, 4);
+    float Y[8];
+    size_t bytes = 17;
+    enhope_predictor *p = NULL;
+    assert_int_equal(enhope_model_references(ctx, model, Y, NULL), ENHOPE_OK);
+    const int64_t V = eh_map_parameters(model->map, &model->shape) - 10; /* (2, 5), the last tensor */
+    for (int64_t i = 0; i < 10; i++) model->theta[V + i] = 3e38f;
+    assert_int_equal(enhope_model_references(ctx, model, Y, NULL), ENHOPE_ERROR_MODEL);
+    assert_string_equal(enhope_error(ctx),
+                        "the embedding of exemplar 1 is not finite: the model is damaged; train it again");
+    assert_int_equal(enhope_predictor_create(ctx, model, NULL, &p), ENHOPE_ERROR_MODEL);
+    assert_int_equal(enhope_model_export_bytes(ctx, model, "json", NULL, NULL, 0, &bytes), ENHOPE_ERROR_MODEL);
+    assert_null(p);
+    assert_int_equal(bytes, 17);
+    enhope_model_free(model);
+    enhope_context_free(ctx);
+}
+
 /* Finite values that overflow the map, or the distances in its embedding. */
 static void rows_that_overflow_the_map_are_refused(void **state)
 {
@@ -596,6 +619,7 @@ int main(void)
         cmocka_unit_test(neighbors_vote_if_k_is_given),
         cmocka_unit_test(nearest_neighbors_in_many_dimensions_are_found),
         cmocka_unit_test(values_that_are_not_finite_are_refused),
+        cmocka_unit_test(exemplars_that_overflow_the_map_are_reported),
         cmocka_unit_test(rows_that_overflow_the_map_are_refused),
         cmocka_unit_test(malformed_rows_are_refused),
         cmocka_unit_test(unsuitable_options_are_refused),

@@ -413,7 +413,8 @@ static void classes_of_numbers_get_names(void **state)
     (void)state;
     static const char *const good[] = {"T-shirt, top\nTrouser\n Ankle boot \n\n",
                                        "10,none\n2,Ankle boot\n1,Trouser\n0,\"T-shirt, top\"\n",
-                                       "class,name\r\n0,\"T-shirt, top\"\r\n1,Trouser\r\n2,Ankle boot\r\n"};
+                                       "class,name\r\n0,\"T-shirt, top\"\r\n1,Trouser\r\n2,Ankle boot\r\n",
+                                       "0, \t\"T-shirt, top\"\n1,Trouser\n2,  Ankle boot\n"};
     static const char *const expected[] = {"T-shirt, top", "Trouser", "Ankle boot"};
     static const char *const bad[][2] = {
         {"a\nb\n",
@@ -442,6 +443,12 @@ static void classes_of_numbers_get_names(void **state)
         assert_true(enhope_dataset_read(ctx, &source, &data) != ENHOPE_OK);
         assert_string_equal(enhope_error(ctx), bad[i][1]);
     }
+    write_text("names.txt", "0,\"a \"\"b\"\" c\"\n1,\"\"\"\"\n2,\"d\n");
+    enhope_dataset *quoted = read_ok(source);
+    assert_string_equal(enhope_dataset_class_name(quoted, 0), "a \"b\" c");
+    assert_string_equal(enhope_dataset_class_name(quoted, 1), "\"");
+    assert_string_equal(enhope_dataset_class_name(quoted, 2), "\"d");
+    enhope_dataset_free(quoted);
     write_text("names.txt", good[0]);
     assert_int_equal(enhope_convert(ctx, &source, "named", 0, 0, NULL, NULL), ENHOPE_OK);
     enhope_dataset *data = read_ok((enhope_source){.path = "named"}); /* sorted by name */

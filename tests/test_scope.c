@@ -26,6 +26,15 @@ static int row_of(const char *name)
     return -1;
 }
 
+/* Whether "a, b and c" has the name. */
+static bool lists(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at++)
+        if ((at == text || at[-1] == ' ') && (!at[length] || at[length] == ',' || at[length] == ' ')) return true;
+    return false;
+}
+
 /* Independently of the scopes: whether the texts of a method's row and of a setting's scope go
  * together. */
 static bool text_names(const char *applies, const eh_method *m)
@@ -38,11 +47,11 @@ static bool text_names(const char *applies, const eh_method *m)
         return strstr(scope, map) && (!strstr(applies, "gradient methods") || !strcmp(m->info.solver, "adam")) &&
                (!strstr(applies, "exemplar methods") || !strcmp(m->info.compared, "z exemplars"));
     const char *but = strstr(scope, " except ");
-    if (but && (strstr(but, name) != NULL)) return false;
+    if (but && lists(but, name)) return false;
     if (!strncmp(scope, "all methods", 11)) return true;
     if (!strncmp(scope, "gradient methods", 16)) return !strcmp(m->info.solver, "adam");
     if (!strncmp(scope, "exemplar methods", 16)) return !strcmp(m->info.compared, "z exemplars");
-    return !strcmp(scope, name);
+    return lists(scope, name);
 }
 
 static void every_setting_applies_to_the_methods_that_its_text_names(void **state)

@@ -262,9 +262,11 @@ static void what_cannot_be_trained_is_refused_with_a_sentence(void **state)
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, NULL, 0, NULL, &bare), ENHOPE_OK);
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, zeros, 1, (const char *const[]){"oak"}, &single), ENHOPE_OK);
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, none, 2, NULL, &unknown), ENHOPE_OK);
-    refused(bare, with(NULL), ENHOPE_ERROR_DATA,
-            "the data has no labels: method en-hope needs a class for each sample; add labels, or use pca, lpp or "
-            "pt-sne, which train without them");
+    refused(bare, with("method", "en-hope", NULL), ENHOPE_ERROR_DATA,
+            "the data has no labels: method en-hope needs a class for each sample; add labels, or use en-tsne, pca, "
+            "lpp or pt-sne, which train without them");
+    refused(bare, with("method", "en-tsne", "graph_k", "0", NULL), ENHOPE_ERROR_ARGUMENT,
+            "graph_k is 0: en-tsne needs at least 1 neighbor of each sample");
     refused(single, with(NULL), ENHOPE_ERROR_DATA,
             "the data has a single class ('oak'): training needs at least two; add samples of another class");
     refused(unknown, with(NULL), ENHOPE_ERROR_DATA,

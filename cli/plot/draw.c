@@ -14,7 +14,7 @@ typedef struct drawing {          /* memory of a figure in progress */
     float *reference;             /* (r, h) */
     int32_t *reference_label;     /* (r) */
     const char **name;            /* (groups) */
-    int32_t groups;
+    int32_t classes, groups;      /* of the model; without classes, of the data */
 } drawing;
 
 static void drawing_free(drawing *d)
@@ -44,6 +44,30 @@ static int find_references(drawing *d, const cli_session *session, const cli_opt
         return CLI_FAILED;
     const enhope_status status =
         enhope_model_references(session->ctx, session->model, d->reference, d->reference_label);
+    return status ? cli_fail(session->ctx, status) : 0;
+}
+
+/* A model without classes: the groups are the classes of the data, if it has any. */
+static int compute_map(drawing *d, const cli_session *session, const cli_options *options)
+{
+    const int64_t n = session->data_info.n, h = session->model_info.outputs;
+    const int32_t *label = enhope_dataset_labels(session->data), c = session->data_info.classes;
+    if (options->picture.regions || options->picture.mark_errors)
+        return cli_error("the model was trained without labels, so it has no regions and no errors; remove --%s",
+                         options->picture.regions ? "regions" : "errors");
+    d->prediction.Y = cli_alloc("the embedding", n, h, sizeof *d->prediction.Y);
+    d->truth = d->prediction.Y ? cli_alloc("labels", n, 1, sizeof *d->truth) : NULL;
+    d->name = d->truth ? cli_alloc("names", (int64_t)c + 1, 1, sizeof *d->name) : NULL;
+    if (!d->name) return CLI_FAILED;
+    for (int32_t k = 0; k < c; k++) d->name[k] = enhope_dataset_class_name(session->data, k);
+    d->name[c] = c ? "no label" : "points";
+    d->classes = c ? c : 1;
+    d->groups = d->classes;
+    for (int64_t i = 0; i < n; i++) {
+        d->truth[i] = c && label && label[i] >= 0 ? label[i] : c;
+        if (d->truth[i] >= d->groups) d->groups = d->truth[i] + 1;
+    }
+    const enhope_status status = enhope_model_embed(session->ctx, session->model, session->data, d->prediction.Y);
     return status ? cli_fail(session->ctx, status) : 0;
 }
 
@@ -78,7 +102,7 @@ static int find_errors(drawing *d, int64_t n)
 static int name_groups(drawing *d, const cli_session *session)
 {
     const int32_t c = session->model_info.classes;
-    d->groups = c;
+    d->classes = d->groups = c;
     for (int64_t i = 0; i < session->data_info.n; i++) {
         if (!d->labeled) d->truth[i] = d->prediction.label[i];
         if (d->truth[i] < 0) {
@@ -98,7 +122,9 @@ static void make_title(char *buffer, size_t size, const drawing *d, const cli_se
     const int64_t n = session->data_info.n;
     const char *method = session->model_info.method;
     const char *kind = !session->part ? "error" : strcmp(session->part, "test") ? "training error" : "held-out error";
-    if (d->labeled)
+    if (!session->model_info.classes)
+        snprintf(buffer, size, "%s: %lld points", method, (long long)n);
+    else if (d->labeled)
         snprintf(buffer, size, "%s: %lld points, %s %.2f %%", method, (long long)n, kind,
                  100.0 * (double)d->errors / (double)d->labeled);
     else
@@ -125,13 +151,14 @@ static int put_picture(const cli_session *session, const cli_options *options, c
     cli_labels labels;
     if (!cli_labels_of_options(options, &labels)) return CLI_USAGE;
     make_title(title, sizeof title, d, session);
+    const bool plain = !session->model_info.classes && !session->data_info.classes; /* one group */
     const cli_figure figure = {
         .n = session->data_info.n,
         .r = session->model_info.references,
         .h = session->model_info.outputs,
         .Y = d->prediction.Y,
         .group = d->truth,
-        .classes = session->model_info.classes,
+        .classes = d->classes,
         .groups = d->groups,
         .name = d->name,
         .wrong = options->picture.mark_errors ? d->wrong : NULL,
@@ -148,8 +175,8 @@ static int put_picture(const cli_session *session, const cli_options *options, c
         .height = options->picture.height ? options->picture.height : CLI_PICTURE_HEIGHT,
         .scale = options->picture.scale > 0 ? options->picture.scale : 1,
         .point = options->picture.point,
-        .legend = !options->picture.no_legend,
-        .labels = labels,
+        .legend = !options->picture.no_legend && !plain,
+        .labels = plain ? CLI_LABELS_OFF : labels,
     };
     return cli_figure_draw(out, &figure);
 }
@@ -157,11 +184,12 @@ static int put_picture(const cli_session *session, const cli_options *options, c
 int cli_draw(const cli_session *session, const cli_options *options, canvas_format format, FILE *out)
 {
     drawing d = {0};
-    int code = compute(&d, session, options);
-    if (!code) code = find_errors(&d, session->data_info.n);
+    const bool classes = session->model_info.classes > 0;
+    int code = (classes ? compute : compute_map)(&d, session, options);
+    if (!code && classes) code = find_errors(&d, session->data_info.n);
     if (!code && options->picture.mark_errors && !d.labeled)
         code = cli_error("--errors needs labeled data; remove --errors");
-    if (!code) code = name_groups(&d, session);
+    if (!code && classes) code = name_groups(&d, session);
     if (!code) code = put_picture(session, options, format, &d, out);
     drawing_free(&d);
     return code;

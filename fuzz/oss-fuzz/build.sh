@@ -6,7 +6,6 @@
 # the shared libraries and the plug-in for images are copied beside them.
 build=$WORK/build
 cmake -S "$SRC/enhope" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DENHOPE_FUZZ=ON -DENHOPE_FUZZ_COVERAGE= \
-    -DCMAKE_EXE_LINKER_FLAGS='-Wl,--disable-new-dtags,-rpath,$ORIGIN/lib' \
     -DENHOPE_FUZZ_ENGINE="$LIB_FUZZING_ENGINE" -DENHOPE_TESTS=OFF -DENHOPE_BENCH=OFF -DENHOPE_CUDA=OFF -DENHOPE_MPI=OFF \
     -DENHOPE_PYTHON=OFF -DENHOPE_CHECKS=OFF
 cmake --build "$build" --target fuzz
@@ -15,6 +14,7 @@ mkdir -p "$OUT/lib"
 for source in "$SRC"/enhope/fuzz/targets/*.c; do
     target=$(basename "$source" .c)
     cp "$build/fuzz/fuzz-$target" "$OUT/"
+    patchelf --force-rpath --set-rpath '$ORIGIN/lib' "$OUT/fuzz-$target"
     ldd "$build/fuzz/fuzz-$target" | awk '$3 ~ /^\// && $1 !~ /^lib(c|m|pthread|dl|rt|gcc_s)\.so/ { print $3 }' |
         xargs -r cp -n -t "$OUT/lib"
     folders=("$WORK/seeds/$target")

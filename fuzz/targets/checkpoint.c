@@ -43,8 +43,8 @@ static void correct_sum(uint8_t *file, size_t size)
 
 static enhope_trainer *create(const enhope_dataset *data, const char *solver)
 {
-    static const char *const values[][2] = {
-        {"n_factors", "4"}, {"n_hidden", "3"}, {"n_epochs", "4"}, {"batch_size", "10"}, {"validation_fraction", "0.2"}};
+    static const char *const values[][2] = {{"recipe", "paper"}, {"n_factors", "4"},   {"n_hidden", "3"},
+                                            {"n_epochs", "4"},   {"batch_size", "10"}, {"validation_fraction", "0.2"}};
     enhope_settings *settings = enhope_settings_create();
     enhope_trainer *trainer = NULL;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)

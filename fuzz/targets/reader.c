@@ -1,5 +1,5 @@
 /* Readers of text that arrives in chunks, CSV and JSON lines: the chunks do not change rows,
- * messages and the number of lines.
+ * messages and the number of lines, and a file has the same rows.
  *
  * Input: a byte of choices; two bytes that choose the chunks; the text. */
 #include "fuzz.h"
@@ -84,6 +84,25 @@ static void check_same(const answer *a, const answer *b, int64_t inputs)
     FUZZ_MUST(a->rows == 0 || !memcmp(a->x, b->x, (size_t)(a->rows * inputs) * sizeof *a->x));
 }
 
+/* The same text as a file has the same rows. */
+static void check_file(const enhope_source *source, const fuzz_input *in, const answer *a, int64_t inputs)
+{
+    enhope_source file = *source;
+    enhope_dataset *data = NULL;
+    enhope_dataset_info info;
+    file.path = fuzz_file("text.csv", in->at, in->left);
+    file.label = "none";
+    if (!fuzz_good(enhope_dataset_read(fuzz_ctx, &file, &data))) return;
+    enhope_dataset_get_info(data, &info);
+    FUZZ_MUST(info.n == a->rows && info.inputs == inputs);
+    float *x = fuzz_alloc((size_t)inputs * sizeof *x);
+    for (int64_t i = 0; i < info.n; i++) {
+        fuzz_succeed(enhope_dataset_row(fuzz_ctx, data, i, x));
+        FUZZ_MUST(!memcmp(x, a->x + i * inputs, (size_t)inputs * sizeof *x));
+    }
+    enhope_dataset_free(data);
+}
+
 FUZZ_TARGET(reader)
 {
     static const enhope_model *model;
@@ -107,6 +126,7 @@ FUZZ_TARGET(reader)
     answer whole = read_chunks(&source, text, in->left, 0),
            other = read_chunks(&source, text, in->left, chunk ? chunk : 1);
     check_same(&whole, &other, info.inputs);
+    if (!whole.status) check_file(&source, in, &whole, info.inputs);
     free(whole.x);
     free(other.x);
 }

@@ -1,6 +1,9 @@
-/* Requests of enhope serve: the JSON of an inference request, and the text of answers.
+/* Requests of enhope serve: the JSON and the binary data of an inference request, and the text of
+ * answers.
  *
- * Input: the body. */
+ * Input: the body. If it begins with '#', a line with the header Inference-Header-Content-Length
+ * precedes it; an empty header is computed: the JSON ends before the first byte 0, which is left
+ * out. */
 #include <cjson/cJSON.h>
 #include <math.h>
 
@@ -19,7 +22,7 @@ static void check_tensor(const serve_request *r, const serve_tensor *t)
         if (t->kind == SERVE_TEXTS)
             FUZZ_MUST(!r->text[i] || strlen(r->text[i]) < SIZE_MAX);
         else
-            FUZZ_MUST(isnan(r->number[i]) || isfinite(r->number[i]));
+            FUZZ_MUST(t->bytes >= 0 || isnan(r->number[i]) || isfinite(r->number[i]));
 }
 
 /* Names and numbers of a request are written as JSON and read back. */
@@ -48,12 +51,39 @@ static void check_answer(const serve_request *r)
     free(out.bytes);
 }
 
+/* The body, and its header in *json; NULL: none. */
+static http_text take_body(fuzz_input *in, const char **json)
+{
+    static char digits[24];
+    http_text body = {.used = 0};
+    *json = NULL;
+    if (in->left && *in->at == '#') {
+        *json = fuzz_line(in) + 1;
+        const uint8_t *end = in->left ? memchr(in->at, 0, in->left) : NULL;
+        if (!**json && end) {
+            snprintf(digits, sizeof digits, "%zu", (size_t)(end - in->at));
+            *json = digits;
+            body.used = (size_t)(end - in->at);
+            body.bytes = fuzz_alloc(in->left);
+            memcpy(body.bytes, in->at, body.used);
+            memcpy(body.bytes + body.used, end + 1, in->left - body.used - 1);
+            body.used = in->left - 1;
+            return body;
+        }
+    }
+    body.bytes = fuzz_alloc(in->left);
+    if (in->left) memcpy(body.bytes, in->at, in->left);
+    body.used = in->left;
+    return body;
+}
+
 FUZZ_TARGET(request)
 {
     static serve_request request; /* kept for the next request, as in the server */
-    char error[SERVE_ERROR] = "", *body = fuzz_alloc(in->left);
-    if (in->left) memcpy(body, in->at, in->left);
-    const int code = serve_request_parse(&request, body, in->left, error);
+    char error[SERVE_ERROR] = "";
+    http_exchange exchange = {.code = 0};
+    exchange.body = take_body(in, &exchange.json_length);
+    const int code = serve_request_parse(&request, &exchange, error);
     if (code) {
         FUZZ_MUST(code >= 400 && code < 600);
         FUZZ_MUST(strlen(error) > 5 && fuzz_clean(error));

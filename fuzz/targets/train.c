@@ -9,20 +9,24 @@ static const struct {
 } sizes[] = {{"n_factors", 40},    {"n_hidden", 30}, {"n_components", 9}, {"n_exemplars", 30}, {"n_epochs", 2},
              {"line_searches", 3}, {"n_chunks", 9},  {"graph_k", 20},     {"lmnn_k", 9},       {"batch_size", 1000}};
 
+/* A setting without an effect would be an error of training. */
 static void bound_sizes(enhope_settings *settings)
 {
     char text[4096];
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         fuzz_succeed(enhope_settings_get(fuzz_ctx, settings, sizes[i].name, text, sizeof text));
-        if (strtol(text, NULL, 10) <= sizes[i].max) continue;
+        if (strtol(text, NULL, 10) <= sizes[i].max || !enhope_settings_applies(settings, sizes[i].name)) continue;
         snprintf(text, sizeof text, "%ld", sizes[i].max);
         fuzz_succeed(enhope_settings_set(fuzz_ctx, settings, sizes[i].name, text));
     }
-    fuzz_succeed(enhope_settings_get(fuzz_ctx, settings, "hidden_layer_sizes", text, sizeof text));
-    for (char *at = text; *at; at++)
-        if (strspn(at, "0123456789") > 2 || strlen(text) > 12)
-            fuzz_succeed(enhope_settings_set(fuzz_ctx, settings, "hidden_layer_sizes", "7-5"));
-    fuzz_succeed(enhope_settings_set(fuzz_ctx, settings, "time_limit", "2"));
+    if (enhope_settings_applies(settings, "hidden_layer_sizes")) {
+        fuzz_succeed(enhope_settings_get(fuzz_ctx, settings, "hidden_layer_sizes", text, sizeof text));
+        bool large = strlen(text) > 12;
+        for (const char *at = text; *at; at++) large = large || strspn(at, "0123456789") > 2;
+        if (large) fuzz_succeed(enhope_settings_set(fuzz_ctx, settings, "hidden_layer_sizes", "7-5"));
+    }
+    if (enhope_settings_applies(settings, "time_limit"))
+        fuzz_succeed(enhope_settings_set(fuzz_ctx, settings, "time_limit", "2"));
 }
 
 /* (n, H) values in the range that the first byte chooses. */

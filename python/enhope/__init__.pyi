@@ -238,6 +238,60 @@ class PtSNE(Estimator):
     ) -> None: ...
     def partial_fit(self, X: Any, y: Any = ..., classes: Any = ...) -> "PtSNE": ...
 
+class EnTSNE(Estimator):
+    def __init__(
+        self,
+        *,
+        recipe: Optional[str] = ...,
+        n_components: Optional[int] = ...,
+        n_factors: Optional[int] = ...,
+        n_hidden: Optional[int] = ...,
+        n_epochs: Optional[int] = ...,
+        random_state: Any = ...,
+        device: str = ...,
+        n_jobs: Optional[int] = ...,
+        verbose: bool = ...,
+        warm_start: bool = ...,
+        settings: Optional[Dict[str, Any]] = ...,
+        **more_settings: Any,
+    ) -> None: ...
+    def partial_fit(self, X: Any, y: Any = ..., classes: Any = ...) -> "EnTSNE": ...
+
+class DeepEnTSNE(Estimator):
+    def __init__(
+        self,
+        *,
+        recipe: Optional[str] = ...,
+        n_components: Optional[int] = ...,
+        hidden_layer_sizes: Union[str, int, Sequence[int], None] = ...,
+        n_epochs: Optional[int] = ...,
+        random_state: Any = ...,
+        device: str = ...,
+        n_jobs: Optional[int] = ...,
+        verbose: bool = ...,
+        warm_start: bool = ...,
+        settings: Optional[Dict[str, Any]] = ...,
+        **more_settings: Any,
+    ) -> None: ...
+    def partial_fit(self, X: Any, y: Any = ..., classes: Any = ...) -> "DeepEnTSNE": ...
+
+class LinearEnTSNE(Estimator):
+    def __init__(
+        self,
+        *,
+        recipe: Optional[str] = ...,
+        n_components: Optional[int] = ...,
+        n_epochs: Optional[int] = ...,
+        random_state: Any = ...,
+        device: str = ...,
+        n_jobs: Optional[int] = ...,
+        verbose: bool = ...,
+        warm_start: bool = ...,
+        settings: Optional[Dict[str, Any]] = ...,
+        **more_settings: Any,
+    ) -> None: ...
+    def partial_fit(self, X: Any, y: Any = ..., classes: Any = ...) -> "LinearEnTSNE": ...
+
 class LinearEnHOPE(Estimator):
     exemplars_: np.ndarray
     exemplar_labels_: np.ndarray

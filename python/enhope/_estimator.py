@@ -58,7 +58,8 @@ class Estimator(Prediction, BaseEstimator):
             table with columns of different units, pass float32 or choose the scaling
             ``'standard'``.
         y : array-like of shape (n_samples,)
-            Labels of any type.
+            Labels of any type. ``EnTSNE``, ``DeepEnTSNE``, ``LinearEnTSNE``, ``PtSNE``, ``PCA`` and
+            ``LPP`` also accept None; the estimator then has ``transform``, but does not predict.
 
         Returns
         -------
@@ -88,11 +89,12 @@ class Estimator(Prediction, BaseEstimator):
             data, n, H, image = _arrays.samples(X)
             self._check_features(X, H, names)
         encoded = isinstance(data, _frames.Table)
-        y = _arrays.labels(y, n, type(self).__name__)
+        if y is not None or not self._method["unlabeled"]:
+            y = _arrays.labels(y, n, type(self).__name__)
         weights = _arrays.weights(sample_weight, n)
         if n == 1 and not continues:
             raise ValueError("X has 1 sample: training needs samples of at least two classes")
-        found, code = _arrays.classes(y)
+        found, code = (np.empty(0, int), None) if y is None else _arrays.classes(y)
         if all_classes is not None:
             code = _renumber(found, code, all_classes)
             found = all_classes
@@ -133,7 +135,7 @@ class Estimator(Prediction, BaseEstimator):
         try:
             with _places.of(X):
                 model, _, interruption, information, warnings, report = _enhope.train(
-                    _frames.payload(data), n, code.astype(np.int32), texts, inputs, int(rows), int(columns), settings,
+                    _frames.payload(data), n, None if code is None else code.astype(np.int32), texts, inputs, int(rows), int(columns), settings,
                     self._training_placement(), model, listener, weights, limits,
                 )
         finally:

@@ -15,9 +15,10 @@ static PyObject *list_of(int count, PyObject *(*row)(int))
 static PyObject *method_row(int i)
 {
     const enhope_method_info *m = enhope_method_get(i);
-    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "name", m->name, "summary", m->summary, "map", m->map,
-                         "similarity", m->similarity, "normalizer", m->normalizer, "target", m->target, "compared",
-                         m->compared, "solver", m->solver, "published", m->published);
+    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:N}", "name", m->name, "summary", m->summary, "map",
+                         m->map, "similarity", m->similarity, "normalizer", m->normalizer, "target", m->target,
+                         "compared", m->compared, "solver", m->solver, "published", m->published, "unlabeled",
+                         PyBool_FromLong(m->unlabeled));
 }
 
 static PyObject *setting_row(int i)

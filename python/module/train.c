@@ -129,6 +129,19 @@ static int read_limits(PyObject *object, request *r)
     return 1;
 }
 
+/* code: one number for each of n rows, or None. */
+static int read_labels(PyObject *code, PyObject *classes, int64_t n, labels *y)
+{
+    array a;
+    if (code == Py_None) return 1;
+    if (!read_array(code, "labels", 1 << I4, 1, 0, &a)) return 0;
+    if (a.shape[0] != n) return refuse("labels", "one label for each row");
+    y->code = a.data;
+    y->name = texts_of(classes, "classes", &y->classes);
+    if (!y->name) return 0;
+    return y->classes <= INT32_MAX || refuse("classes", "fewer than 2^31 names");
+}
+
 static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObject **callback)
 {
     PyObject *X, *code, *classes, *inputs, *settings, *placement, *from, *weights, *limits;
@@ -137,13 +150,8 @@ static int read_request(enhope_context *ctx, PyObject *args, request *r, PyObjec
     Py_ssize_t count;
     if (!PyArg_ParseTuple(args, "OLOOOLLOOOOOO", &X, &n, &code, &classes, &inputs, &r->image_rows, &r->image_columns,
                           &settings, &placement, &from, callback, &weights, &limits) ||
-        !read_samples(X, n, &r->x) || !read_array(code, "labels", 1 << I4, 1, 0, &a))
+        !read_samples(X, n, &r->x) || !read_labels(code, classes, n, &r->y))
         return 0;
-    if (a.shape[0] != n) return refuse("labels", "one label for each row");
-    r->y.code = a.data;
-    r->y.name = texts_of(classes, "classes", &r->y.classes);
-    if (!r->y.name) return 0;
-    if (r->y.classes > INT32_MAX) return refuse("classes", "fewer than 2^31 names");
     if (inputs != Py_None) {
         r->input = texts_of(inputs, "inputs", &count);
         if (!r->input) return 0;

@@ -342,3 +342,23 @@ def test_metadata_is_routed(blobs):
     with sklearn.config_context(enable_metadata_routing=True):
         model = quick(enhope.EnHOPE).set_partial_fit_request(classes=True)
         assert model.get_metadata_routing().partial_fit.requests == {"classes": True}
+
+
+# ---- without labels ----
+
+
+def test_methods_without_labels_embed_and_do_not_classify(blobs, tmp_path):
+    X, y = blobs
+    for cls in (enhope.EnTSNE, enhope.DeepEnTSNE, enhope.LinearEnTSNE, enhope.PtSNE, enhope.PCA, enhope.LPP):
+        model = quick(cls).fit(X)
+        assert model.transform(X).shape == (300, 2) and len(model.classes_) == 0, cls
+        assert (model.fit_transform(X) == model.transform(X)).all()
+        with pytest.raises(ValueError, match="trained without labels"):
+            model.predict(X)
+        model.save(tmp_path / "m")
+        same = enhope.load(tmp_path / "m")
+        assert (same.transform(X) == model.transform(X)).all() and type(same) is cls
+        assert cls.__name__ in repr(clone(model)) and pickle.loads(pickle.dumps(model)).transform(X).shape == (300, 2)
+    with pytest.raises(ValueError, match="requires y"):
+        quick(enhope.EnHOPE).fit(X)
+    assert (quick(enhope.EnTSNE).fit(X, y).predict(X) == y).mean() > 0.7

@@ -19,6 +19,8 @@ typedef struct eh_method {
     const eh_map *map;
     bool gaussian, row, nca; /* of the objective, unless set explicitly */
     bool input_target;       /* the target follows from distances of the inputs, not from classes */
+    /* A sample and some of its neighbors in the input space are a class of their own. */
+    bool graph;
     eh_compared compared;
     bool hinge; /* the objective is that of hinge.c: the samples of a batch are followed by their target neighbors */
     /* Inputs are compared unscaled: train/setup/scale.c chooses their scale, and learned exemplars

@@ -33,8 +33,8 @@ static int properties_of_method(const eh_method *m)
     return (m->map == &eh_map_hope ? EH_FOR_HOPE : 0) | (m->map == &eh_map_mlp ? EH_FOR_MLP : 0) |
            (m->map == &eh_map_linear ? EH_FOR_LINEAR : 0) | (m->compared != EH_NOTHING ? EH_FOR_TRAINED : 0) |
            (steps ? EH_FOR_STEPS : 0) | (m->compared == EH_EXEMPLARS ? EH_FOR_EXEMPLARS : 0) |
-           (neighbours ? EH_FOR_NEIGHBOURS : 0) | (neighbours && !m->input_target ? EH_FOR_CLASSES : 0) |
-           (m->hinge ? EH_FOR_LMNN : 0) | (m->input_target ? EH_FOR_PT_SNE : 0) |
+           (neighbours ? EH_FOR_NEIGHBOURS : 0) | (neighbours && !m->input_target && !m->graph ? EH_FOR_CLASSES : 0) |
+           (m->hinge ? EH_FOR_LMNN : 0) | (m->input_target ? EH_FOR_PT_SNE : 0) | (m->graph ? EH_FOR_GRAPH : 0) |
            (m->solve == EH_SOLVE_LPP ? EH_FOR_LPP : 0) | (m->solve == EH_SOLVE_MCML ? EH_FOR_MCML : 0);
 }
 
@@ -116,7 +116,7 @@ static void add_names(text *t, uint64_t methods)
     add_list(t, name, count, " and ");
 }
 
-/* A set of methods: one that has a name, such a one but for one or two, or a list. */
+/* A set of methods: one that has a name, such a one but for a few, or a list. */
 static void add_methods(text *t, uint64_t methods)
 {
     static const struct {
@@ -124,11 +124,12 @@ static void add_methods(text *t, uint64_t methods)
         const char *name;
     } sets[] = {
         {EH_FOR_ALL, "all methods"}, {EH_FOR_STEPS, "gradient methods"}, {EH_FOR_EXEMPLARS, "exemplar methods"}};
-    enum { SETS = sizeof sets / sizeof *sets, FEW = 2 };
+    enum { SETS = sizeof sets / sizeof *sets, FEW = 5 };
     for (int missing = 0; missing <= FEW; missing++)
         for (int i = 0; i < SETS; i++) {
             const uint64_t set = eh_scope_methods(sets[i].scope);
             if ((methods & ~set) || __builtin_popcountll(set & ~methods) != missing) continue;
+            if (missing >= __builtin_popcountll(methods)) continue; /* a list is shorter */
             add(t, "%s%s", sets[i].name, missing ? " except " : "");
             add_names(t, set & ~methods);
             return;
@@ -169,7 +170,7 @@ enhope_status eh_scope_refuse(enhope_context *ctx, int scope, const enhope_setti
     static const char *const solver[] = {[EH_SOLVER_CG] = "cg", [EH_SOLVER_LBFGS] = "lbfgs", [EH_SOLVER_ADAM] = "adam"};
     const struct kind *missing = first_missing(scope, properties_of_run(s));
     const eh_method *method = eh_method_find(s->method);
-    char to[128], to_what[96];
+    char to[128], to_what[160];
     if (missing->otherwise)
         snprintf(to, sizeof to, "%s", missing->otherwise);
     else if (missing->bits == EH_SOLVERS)

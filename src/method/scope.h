@@ -25,8 +25,9 @@ enum {
     EH_FOR_PT_SNE = 1 << 9,
     EH_FOR_LPP = 1 << 10,
     EH_FOR_MCML = 1 << 11,
+    EH_FOR_GRAPH = 1 << 20, /* gradient methods on a neighbor graph */
     EH_METHODS = EH_FOR_TRAINED | EH_FOR_STEPS | EH_FOR_EXEMPLARS | EH_FOR_NEIGHBOURS | EH_FOR_CLASSES | EH_FOR_LMNN |
-                 EH_FOR_PT_SNE | EH_FOR_LPP | EH_FOR_MCML,
+                 EH_FOR_PT_SNE | EH_FOR_LPP | EH_FOR_MCML | EH_FOR_GRAPH,
     /* solvers */
     EH_WITH_CG = 1 << 12,
     EH_WITH_LBFGS = 1 << 13,

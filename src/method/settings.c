@@ -69,7 +69,8 @@ static const row rows[] = {
     CHOICE(TOP(recipe), "fast|paper|best|small", "fast", EH_FIXED,
            "preset of settings; settings given explicitly override it"),
     CHOICE(TOP(method),
-           "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|pt-sne|linear-en-hope|mcml+|mcml|nca|lmnn|pca|lpp|snc|knn",
+           "en-hope|hope|deep-en-hope|dt-mcml|dt-nca|pt-sne|en-tsne|deep-en-tsne|linear-en-tsne|linear-en-hope|"
+           "mcml+|mcml|nca|lmnn|pca|lpp|snc|knn",
            "en-hope", EH_FIXED, "method to train, from the table of methods"),
     INTEGER(IN(map, n_components), "2", 1, 65536, EH_FOR_MAPS | EH_FIXED, "number of outputs h of the map"),
     INTEGER(IN(map, n_factors), "400", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "number of factors F"),
@@ -104,8 +105,9 @@ static const row rows[] = {
            "mcml: a sample collapses onto all points of its class; nca: onto any of them"),
     CHOICE(IN(objective, target_weight), "sample|pair", "sample", EH_FOR_CLASSES | EH_WITH_JOINT | EH_WITH_MCML_TARGET,
            "unit of equal weight in the target: each sample, or each same-class pair (as in the paper)"),
-    INTEGER(IN(objective, graph_k), "5", 0, 1000, EH_FOR_LPP,
-            "number of nearest samples that a sample is connected with; 0: all samples of its class"),
+    INTEGER(IN(objective, graph_k), "5", 0, 1000, EH_FOR_LPP | EH_FOR_GRAPH,
+            "number of nearest samples that a sample is connected with; unless set, 15 for the en-tsne methods; 0: all "
+            "samples of its class (lpp)"),
     INTEGER(IN(objective, lmnn_k), "3", 1, 100, EH_FOR_LMNN,
             "number of target neighbors per sample: nearest samples of its class in the input space"),
     REAL(IN(objective, perplexity), "30", 1, 1e6, EH_FOR_PT_SNE,
@@ -172,7 +174,7 @@ static once_flag infos_made = ONCE_FLAG_INIT;
 
 static void make_infos(void)
 {
-    static char applies[ROWS][96];
+    static char applies[ROWS][160];
     for (int i = 0; i < ROWS; i++) {
         eh_scope_text(rows[i].scope, applies[i], sizeof applies[i]);
         infos[i] = rows[i].info;

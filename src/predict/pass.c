@@ -184,6 +184,11 @@ enhope_status enhope_model_references(enhope_context *ctx, const enhope_model *m
         if (!status) p.cp->op->read(p.cp, Y, p.e.G, model->r * model->shape.h);
         pass_close(&p);
         EH_TRY(status);
+        const int64_t bad = eh_predict_overflow(Y, model->r, model->shape.h);
+        if (bad < model->r)
+            return eh_fail(ctx, ENHOPE_ERROR_MODEL,
+                           "the embedding of exemplar %lld is not finite: the model is damaged; train it again",
+                           (long long)bad + 1);
     }
     if (labels) memcpy(labels, model->reference_label, (size_t)model->r * sizeof *labels);
     return ENHOPE_OK;

@@ -9,7 +9,8 @@ enhope_status eh_batches_create(eh_batches *b)
     enhope_context *ctx = b->ctx;
     eh_compute *cp = b->cp;
     b->shuffled = b->sent = -1;
-    b->capacity = b->windows ? b->windows->capacity : b->samples->n * (1 + b->targets);
+    /* all samples are shuffled, of which the first are drawn */
+    b->capacity = b->windows ? b->windows->capacity : eh_max(b->drawn * (1 + b->targets), b->samples->n);
     if (!b->windows) {
         EH_TRY(eh_new(ctx, "order of samples", b->capacity, sizeof *b->order, (void **)&b->order));
         EH_TRY(eh_new(ctx, "order of samples", b->capacity, sizeof *b->order_label, (void **)&b->order_label));
@@ -36,19 +37,42 @@ void eh_batches_free(eh_batches *b)
 /* The first sample of a batch. Sizes of batches differ by at most one. */
 static int64_t batch_start(const eh_batches *b, int64_t number)
 {
-    return b->samples->n * number / b->count;
+    return b->drawn * number / b->count;
+}
+
+/* Stores the targets of a sample: all of its candidates, or a random part of them. */
+static void take_targets(const eh_batches *b, int64_t epoch, int64_t sample, int64_t *to)
+{
+    const int32_t *from = b->target + sample * b->candidates;
+    const uint64_t first = (uint64_t)((b->past + epoch) * b->samples->n + sample) * (uint64_t)b->candidates;
+    int64_t count = 0;
+    for (int64_t i = 0; count < b->targets; i++) {
+        const double unit = eh_random_unit(b->seed, EH_STREAM_NEIGHBOR, first + (uint64_t)i);
+        if (unit * (double)(b->candidates - i) < (double)(b->targets - count)) to[count++] = from[i];
+    }
 }
 
 /* Inserts the targets of each batch behind its shuffled samples, starting with the last batch. */
-static void add_targets(eh_batches *b)
+static void add_targets(eh_batches *b, int64_t epoch)
 {
     const int64_t each = b->targets;
     for (int64_t i = b->count - 1; i >= 0 && each; i--) {
         const int64_t from = batch_start(b, i), n = batch_start(b, i + 1) - from;
         int64_t *batch = b->order + from * (1 + each);
         memmove(batch, b->order + from, (size_t)n * sizeof *batch);
-        for (int64_t s = 0; s < n; s++)
-            memcpy(batch + n + s * each, b->target + batch[s] * each, (size_t)each * sizeof *batch);
+        for (int64_t s = 0; s < n; s++) take_targets(b, epoch, batch[s], batch + n + s * each);
+    }
+}
+
+/* Numbers the classes of each batch: sample s and its targets have class s. */
+static void number_classes(eh_batches *b)
+{
+    const int64_t each = b->targets;
+    for (int64_t i = 0; i < b->count; i++) {
+        const int64_t from = batch_start(b, i), n = batch_start(b, i + 1) - from;
+        int32_t *label = b->order_label + from * (1 + each);
+        for (int64_t s = 0; s < n; s++) label[s] = (int32_t)s;
+        for (int64_t t = 0; t < n * each; t++) label[n + t] = (int32_t)(t / each);
     }
 }
 
@@ -58,12 +82,13 @@ static void shuffle(eh_batches *b, int64_t epoch)
     const eh_samples *s = b->samples;
     if (b->shuffled == epoch) return;
     eh_shuffle(b->seed, EH_STREAM_SHUFFLE, (uint64_t)(b->past + epoch), s->n, b->order);
-    add_targets(b);
-    for (int64_t i = 0; i < b->capacity; i++) {
+    add_targets(b, epoch);
+    for (int64_t i = 0; i < b->drawn * (1 + b->targets); i++) {
         const int64_t at = b->order[i];
         b->order[i] = s->rows[at < 0 ? -1 - at : at];
         b->order_label[i] = at < 0 ? -1 : s->label[b->order[i]];
     }
+    if (b->own_class) number_classes(b);
     b->shuffled = epoch;
 }
 
@@ -80,7 +105,7 @@ static void send_rows(eh_batches *b, const int64_t *rows, const int32_t *label, 
 static void send(eh_batches *b, int64_t epoch)
 {
     shuffle(b, epoch);
-    send_rows(b, b->order, b->order_label, b->capacity);
+    send_rows(b, b->order, b->order_label, b->drawn * (1 + b->targets));
     b->sent = epoch;
 }
 

@@ -31,7 +31,7 @@ static inline eh_chunks eh_chunks_of(int64_t count, int rank, int ranks)
 /* One batch, on the backend. */
 typedef struct eh_batch {
     const eh_row *rows;    /* (n) the samples, then the targets of each */
-    const eh_label *label; /* (n) -1: no target */
+    const eh_label *label; /* (n) classes; -1: no target */
     const eh_real *weight; /* (n) NULL: 1 */
     int64_t n;
     const int64_t *chunk_start; /* (chunks + 1) on the host: the first row of each chunk */
@@ -48,11 +48,14 @@ typedef struct eh_batches {
     uint64_t seed;
     int64_t past; /* epochs of the model that training continues */
     int64_t epochs;
-    int64_t count;   /* batches of an epoch */
-    int64_t targets; /* target neighbors of each sample, which follow a batch; 0: none */
+    int64_t count;      /* batches of an epoch */
+    int64_t targets;    /* target neighbors of each sample, which follow a batch; 0: none */
+    int64_t candidates; /* neighbors that these are drawn from in each epoch; equal to targets: all are targets */
+    int64_t drawn;      /* samples of an epoch: all, or the first ones of its order */
+    bool own_class;     /* the class of a sample is the sample and its targets, instead of that of the data */
     eh_chunks chunks;
 
-    int64_t *target;      /* (n, targets) positions in samples->rows; -1 - own position: no target. Owned */
+    int32_t *target;      /* (n, candidates) positions in samples->rows; -1 - own position: no target. Owned */
     int64_t *order;       /* rows of an epoch: the samples of each batch, then their targets */
     int32_t *order_label; /* their classes; -1: no target */
     float *order_weight;  /* (capacity) their weights; NULL: 1 */

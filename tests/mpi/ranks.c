@@ -85,6 +85,7 @@ static const test_case cases[] = {
     {"blobs", "method=deep-en-hope hidden_layer_sizes=8-7-5 activation=relu batch_size=170 n_epochs=2 n_chunks=5"},
     {"blobs", "method=pt-sne hidden_layer_sizes=8-7 batch_size=170 n_epochs=2 n_chunks=5 perplexity=9"},
     {"blobs", "method=pt-sne hidden_layer_sizes=8-7 batch_size=170 n_epochs=2 n_chunks=5 noise=0.2"},
+    {"blobs", "method=en-tsne n_factors=8 n_hidden=7 batch_size=170 n_epochs=2 n_chunks=5"},
     {"blobs", "method=lmnn batch_size=170 n_epochs=2 n_chunks=5"},
     {"blobs", "method=pca"},
     {"blobs", "method=lpp"},

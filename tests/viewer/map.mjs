@@ -73,6 +73,31 @@ export function mapTests({ open, close, run, shoot, waitForCount, visibleCount, 
       }
     },
 
+    async 'a view without points offers to show all'() {
+      const page = await open('wine.html');
+      assert.ok(await page.locator('#nowhere').isHidden());
+      await page.focus('#points');
+      for (let k = 0; k < 40; k++) await page.keyboard.press('ArrowLeft');
+      await page.waitForSelector('#nowhere', { state: 'visible' });
+      await page.click('#nowhere-button');
+      await page.waitForSelector('#nowhere', { state: 'hidden' });
+      await close(page);
+    },
+
+    async 'the answer stays in view while fields are edited, on a desktop and a phone'() {
+      for (const viewport of [{ width: 1100, height: 480 }, { width: 390, height: 700 }]) {
+        const page = await open('wine.html', { viewport });
+        await page.click('#tab-try');
+        await page.locator('.field input').first().fill('12.5');
+        const answer = await page.locator('#answer').boundingBox();
+        assert.ok(answer.y > 0 && answer.y + answer.height <= viewport.height, JSON.stringify(answer));
+        await page.locator('.field input').nth(4).focus();
+        const [field, after] = await Promise.all(['.field:nth-child(5) input', '.answer'].map((name) => page.locator(name).boundingBox()));
+        assert.ok(field.y + field.height <= after.y, JSON.stringify([field, after]));
+        await close(page);
+      }
+    },
+
     async 'the card is hidden during a drag, the wheel and the lasso; a closed lasso is kept'() {
       const page = await open('digits.html');
       const box = await corner(page);
@@ -201,6 +226,17 @@ export function mapTests({ open, close, run, shoot, waitForCount, visibleCount, 
       assert.ok(different <= 1, `${different} points are in regions of other classes`);
       assert.equal(overlaps, 0);
       assert.ok(new Set(names).size >= 8 && total >= 1100, names.join());
+      // No point shows through between a name and its number, like a decimal point.
+      const gaps = await page.evaluate(() => {
+        const g = document.getElementById('overlay').getContext('2d');
+        const { labels } = window.enhope.page.map.scene(document.createElement('canvas').getContext('2d'));
+        const { data, width } = g.getImageData(0, 0, g.canvas.width, g.canvas.height);
+        return labels.filter(({ count }) => count).map(({ count, x, y, wide }) => {
+          const at = x + wide - g.measureText(` ${count}`).width + g.measureText(' ').width / 2;
+          return [-3, 0, 3].every((dy) => data[4 * (Math.round(y + dy) * width + Math.round(at)) + 3] === 255);
+        });
+      });
+      assert.ok(gaps.length >= 8 && gaps.filter(Boolean).length >= gaps.length - 2, gaps.join()); // the tools move a name
       await page.selectOption('#color', 'error');
       assert.match(await page.textContent('#color-legend'), /correctmisclassified/);
       await page.selectOption('#color', 'probability');

@@ -50,6 +50,7 @@ async function start() {
     onSelect: whenReady(select),
     onExemplar: whenReady(chooseExemplar),
     onMove: () => saveState(page),
+    onEmpty: (is) => ($('nowhere').hidden = !is),
   });
   page.samples = await readSamples(n);
   makeColoring(page);

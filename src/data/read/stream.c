@@ -12,7 +12,7 @@
 
 enum {
     TEXT_BUFFER = EH_BUFFER(1 << 18), /* bytes of a text window, unless a line is longer */
-    MAX_PENDING = 1 << 26  /* maximum bytes of a text that arrives in chunks and has no complete record */
+    MAX_PENDING = 1 << 26             /* maximum bytes of a text that arrives in chunks and has no complete record */
 };
 
 /* A signal may interrupt the opening of a pipe. */

@@ -141,7 +141,7 @@ static enhope_status apply(const trial *r, const candidate *k, bool brief, enhop
     const int64_t F = factors(r, k, brief);
     const bool batch_given = EH_EXPLICIT(given, optim.batch_size);
     const int64_t batch = batch_given ? given->optim.batch_size : eh_min(eh_max(n / BATCHES, MIN_BATCH), MAX_BATCH);
-    const int64_t batches = batch ? (n + batch - 1) / batch : 1;
+    const int64_t batches = batch ? eh_max((n + batch - 1) / batch, 1) : 1; /* n is 0 without labeled rows */
     const int64_t epochs = (steps(r, k, brief) + batches - 1) / batches;
     SET(map, order, k->kind == CUBIC || k->kind == ADVERSARIAL ? 3 : 1);
     SET(map, n_factors, F);

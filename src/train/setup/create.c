@@ -67,8 +67,8 @@ static enhope_status choose_rows(enhope_trainer *t)
     eh_windows_settings stream = {0};
     if (!t->data->label && !(t->data->store && t->data->store->labeled))
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA,
-                       "the data has no labels: method %s needs a class for each sample; add labels, or use pca, lpp "
-                       "or pt-sne, which train without them",
+                       "the data has no labels: method %s needs a class for each sample; add labels, or use en-tsne, "
+                       "pca, lpp or pt-sne, which train without them",
                        t->method->info.name);
     EH_TRY(choose_store(t, &stream));
     EH_TRY(stream.store ? eh_windows_create(t->ctx, t->data, &rows, &stream, &t->samples, &t->windows)
@@ -219,7 +219,10 @@ static enhope_status prepare(enhope_trainer *t, eh_plan *plan)
                               .past = t->past,
                               .epochs = t->set.optim.n_epochs,
                               .count = plan->batches,
-                              .targets = plan->hinge.targets,
+                              .targets = plan->targets,
+                              .candidates = plan->candidates,
+                              .drawn = plan->drawn,
+                              .own_class = t->method->graph,
                               .chunks = plan->chunks};
     t->loss.objective = plan->objective;
     eh_embedder_init(&t->embedder, t->ctx, t->cp, t->method->map, &plan->shape);
@@ -243,6 +246,7 @@ static enhope_status initialize(enhope_trainer *t, const eh_plan *plan)
     EH_TRY(eh_setup_exemplars(t));
     EH_TRY(eh_setup_map(t, plan->sample));
     if (t->method->hinge) EH_TRY(eh_setup_targets(t));
+    if (t->method->graph) EH_TRY(eh_setup_graph(t));
     if (!t->method->solve) EH_TRY(eh_setup_optimizer(t));
     EH_TRY(eh_setup_neighbors(t));
     if (t->method->own_scale && !t->from) EH_TRY(eh_setup_scale(t));
@@ -262,9 +266,16 @@ static enhope_status build(enhope_trainer *t)
     return eh_comm_check(t->ctx, status);
 }
 
-/* Gives data without labels one class if the method does not use labels. */
+/* Gives data without labels one class if the method does not use labels. If the method is not set,
+ * such data trains en-tsne. */
 static enhope_status accept_unlabeled(enhope_trainer *t)
 {
+    if (!t->data->label && !t->data->store && !t->from && !EH_EXPLICIT(&t->set, method)) {
+        snprintf(t->set.method, sizeof t->set.method, "en-tsne");
+        t->method = eh_method_find(t->set.method);
+        eh_log(t->ctx, ENHOPE_LOG_INFO,
+               "the data has no labels: training method en-tsne, whose map keeps neighbors and does not classify");
+    }
     const bool by_class = t->method->solve == EH_SOLVE_LPP && t->set.objective.graph_k == 0;
     if (t->data->label || t->data->store || t->from || !t->method->info.unlabeled || by_class) return ENHOPE_OK;
     EH_TRY(eh_setup_unlabeled(t->ctx, t->data, &t->joined));

@@ -79,7 +79,7 @@ static bool batch_is_chosen(const enhope_trainer *t)
 
 /* Samples of a batch. If the size is not set, an epoch of an exemplar method has at least 50
  * batches if there are enough samples, because few batches make few steps. */
-static int64_t resolve_batch(enhope_trainer *t)
+static int64_t resolve_batch(enhope_trainer *t, const eh_plan *plan)
 {
     enum { MIN_SIZE = 20, BATCHES = 50 };
     int64_t batch = t->set.optim.batch_size ? t->set.optim.batch_size : t->samples.n;
@@ -87,7 +87,8 @@ static int64_t resolve_batch(enhope_trainer *t)
         const int64_t max = eh_max(t->samples.n / BATCHES, MIN_SIZE);
         if (batch > max) t->set.optim.batch_size = batch = max;
     }
-    return batch < t->samples.n ? batch : t->samples.n;
+    if (t->method->graph && batch > 1) batch = eh_max(batch / (1 + plan->targets), 2); /* of batch rows */
+    return eh_min(batch, plan->drawn);
 }
 
 /* Keeps several batches in a window, because a window of one batch would not be shuffled. */
@@ -166,6 +167,35 @@ static enhope_status resolve_map(enhope_trainer *t, eh_plan *plan)
     return resolve_start(t, shape);
 }
 
+/* A batch has samples and some of their neighbors. The pairs of a sample and its neighbors attract
+ * each other, so with more neighbors the same number of rows has more of such pairs. An epoch has
+ * about n rows. */
+static enhope_status resolve_graph(enhope_trainer *t, eh_plan *plan)
+{
+    enum { DEFAULT_K = 15, TARGETS = 7, MIN_DRAWN = 2 };
+    int64_t *k = &t->set.objective.graph_k;
+    if (!EH_EXPLICIT(&t->set, objective.graph_k)) *k = DEFAULT_K;
+    if (*k < 1)
+        return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "graph_k is %lld: %s needs at least 1 neighbor of each sample",
+                       (long long)*k, t->method->info.name);
+    if (t->samples.n < 3)
+        return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "%s needs at least 3 samples, but there are %lld",
+                       t->method->info.name, (long long)t->samples.n);
+    if (t->samples.n > INT32_MAX)
+        return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "%s needs at most %d samples, but there are %lld",
+                       t->method->info.name, INT32_MAX, (long long)t->samples.n);
+    if (*k > t->samples.n - 1) {
+        if (EH_EXPLICIT(&t->set, objective.graph_k))
+            eh_log(t->ctx, ENHOPE_LOG_WARNING, "graph_k is %lld: %lld samples allow at most %lld, which is used",
+                   (long long)*k, (long long)t->samples.n, (long long)t->samples.n - 1);
+        *k = t->samples.n - 1;
+    }
+    plan->targets = eh_min(TARGETS, *k);
+    plan->candidates = *k;
+    plan->drawn = eh_max(t->samples.n / (1 + plan->targets), MIN_DRAWN);
+    return ENHOPE_OK;
+}
+
 /* The settings receive the values that `auto` resolves to, and the model stores these. */
 static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
 {
@@ -188,7 +218,9 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
     s->objective.similarity = o->gaussian ? EH_SIMILARITY_GAUSSIAN : EH_SIMILARITY_STUDENT;
     s->objective.target = o->nca ? EH_TARGET_NCA : EH_TARGET_MCML;
     if (method->hinge) plan->hinge = (eh_hinge){.targets = s->objective.lmnn_k, .all = t->samples.n};
-    return ENHOPE_OK;
+    plan->targets = plan->candidates = plan->hinge.targets;
+    plan->drawn = t->samples.n;
+    return method->graph ? resolve_graph(t, plan) : ENHOPE_OK;
 }
 
 static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
@@ -231,7 +263,7 @@ static void resolve_chunks(const enhope_trainer *t, int64_t batch, eh_plan *plan
 {
     enum { ROWS = 256, MAX = 64 };
     const int rank = eh_comm_rank(t->ctx), ranks = eh_comm_ranks(t->ctx);
-    const int64_t rows = batch * (1 + plan->hinge.targets), usual = (rows + ROWS - 1) / ROWS;
+    const int64_t rows = batch * (1 + plan->targets), usual = (rows + ROWS - 1) / ROWS;
     int64_t count = eh_min(usual, MAX);
     if (!t->cp || !t->cp->op->host) count = eh_min(ranks, rows);
     if (t->set.optim.n_chunks) count = eh_min(t->set.optim.n_chunks, rows);
@@ -247,7 +279,7 @@ static void resolve_capacity(const enhope_trainer *t, int64_t batch, eh_plan *pl
     const int64_t width = plan->shape.H + 1, max = eh_max(BLOCK_NUMBERS / width, 1000);
     int64_t block = !t->cp || t->samples.n < t->cp->op->block ? t->samples.n : t->cp->op->block;
     if (block > max) block = max;
-    const int64_t rows = t->windows ? plan->batch_max : batch * (1 + plan->hinge.targets);
+    const int64_t rows = t->windows ? plan->batch_max : batch * (1 + plan->targets);
     plan->capacity = eh_max(rows, block);
     /* the sample does not depend on the backend; dense rows of wide sparse data are large */
     enum { SAMPLE = 1000, SPARSE_SAMPLE = 256 };
@@ -261,14 +293,14 @@ enhope_status eh_setup_resolve(enhope_trainer *t, eh_plan *plan)
     EH_TRY(resolve_inputs(t, plan));
     EH_TRY(resolve_objective(t, plan));
     EH_TRY(resolve_parameters(t, plan));
-    int64_t batch = resolve_batch(t);
+    int64_t batch = resolve_batch(t, plan);
     if (t->windows) EH_TRY(resolve_window(t, &batch));
-    const int64_t n = t->samples.n;
+    const int64_t n = plan->drawn;
     plan->batches = (n + batch - 1) / batch;
     resolve_chunks(t, batch, plan);
     plan->batch_max = t->windows ? eh_windows_batch_max(t->windows, plan->batches, plan->chunks.count)
                                  : (n + plan->batches - 1) / plan->batches;
-    plan->batch_max *= 1 + plan->hinge.targets;
+    plan->batch_max *= 1 + plan->targets;
     resolve_epochs(t, plan);
     resolve_capacity(t, batch, plan);
     if (t->method->compared == EH_BATCH && batch < 2)

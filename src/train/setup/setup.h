@@ -15,7 +15,10 @@ typedef struct eh_plan {
     int64_t z;         /* exemplars */
     bool learned;      /* the exemplars are learned */
     eh_pairs objective;
-    eh_hinge hinge; /* targets 0: `objective` is used */
+    eh_hinge hinge;     /* targets 0: `objective` is used */
+    int64_t targets;    /* rows that follow each sample of a batch, ... */
+    int64_t candidates; /* ... drawn from so many of its neighbors */
+    int64_t drawn;      /* samples of an epoch */
     eh_augment augment;
     bool augmented;
     double adversary;  /* the adversarial step; 0: none */
@@ -51,6 +54,8 @@ enhope_status eh_setup_weights(enhope_trainer *t);
 enhope_status eh_setup_smoothing(enhope_trainer *t);
 /* targets.c: finds the target neighbors of all training rows. */
 enhope_status eh_setup_targets(enhope_trainer *t);
+/* graph.c: finds the neighbors of all training rows that targets are drawn from. */
+enhope_status eh_setup_graph(enhope_trainer *t);
 /* check_ranks.c: fails unless all ranks have the same data and settings. */
 enhope_status eh_setup_check_ranks(enhope_trainer *t);
 

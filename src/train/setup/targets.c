@@ -55,10 +55,11 @@ static enhope_status allocate(enhope_trainer *t, search *s)
 static void take_targets(enhope_trainer *t, const int64_t *member, int64_t i, const int64_t *nearest, int64_t k)
 {
     const int64_t each = t->batches.targets;
-    int64_t *to = t->batches.target + member[i] * each, count = 0;
+    int32_t *to = t->batches.target + member[i] * each;
+    int64_t count = 0;
     for (int64_t s = 0; s < k && count < each; s++)
-        if (nearest[s] != i) to[count++] = member[nearest[s]];
-    while (count < each) to[count++] = -1 - member[i];
+        if (nearest[s] != i) to[count++] = (int32_t)member[nearest[s]];
+    while (count < each) to[count++] = (int32_t)(-1 - member[i]);
 }
 
 static enhope_status search_class(enhope_trainer *t, const search *s, int32_t class)

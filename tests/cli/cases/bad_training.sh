@@ -6,7 +6,7 @@ tiny="--n-factors 4 --n-hidden 3 --n-epochs 2 --batch-size 0 --quiet"
 printf 'a,b,label\n1,2,x\n3,4,x\n5,7,x\n' > single.csv
 try train --data single.csv $tiny
 printf 'a,b\n1,2\n3,4\n5,7\n' > plain.csv
-try train --data plain.csv --label none $tiny
+try train --data plain.csv --label none --method en-hope $tiny
 try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny -z 2
 try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny -z 4 --n-neighbors 5
 try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $tiny -z 6

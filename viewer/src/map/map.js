@@ -29,7 +29,7 @@ function drawingOrder(n) {
   return order;
 }
 
-export function createMap({ canvas, overlay, points, group, isError, covered, obstacles, onHover, onPick, onSelect, onExemplar, onMove }) {
+export function createMap({ canvas, overlay, points, group, isError, covered, obstacles, onHover, onPick, onSelect, onExemplar, onMove, onEmpty }) {
   const n = points.x.length;
   const places = createPlaces(points);
   const { u, v, exemplars } = places;
@@ -119,6 +119,7 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
     paintRegionLayer(g, ratio, isScreen);
     paintExemplars(g);
     const inside = countInView();
+    if (isScreen) onEmpty(inside === 0 && visible > 0);
     paintPoints(g, ratio, inside);
     const chosen = pictures.choose(camera, u, v, inside);
     pictures.paint(g, chosen, (i) => coloring.palette[coloring.color[i]], (i) => colors[points.label[i]]);

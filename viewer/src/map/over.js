@@ -12,7 +12,8 @@ export function paintLabels(g, labels, theme, size) {
       if (!text) continue;
       g.font = font(size, bold);
       g.lineWidth = 4;
-      g.strokeStyle = theme.halo;
+      g.strokeStyle = g.fillStyle = theme.halo;
+      if (!bold) g.fillRect(left, y - 0.45 * size, g.measureText(' ').width, 0.9 * size); // a dot there reads as a point
       g.strokeText(text, left, y);
       g.fillStyle = bold ? theme.ink : theme.soft;
       g.fillText(text, left, y);

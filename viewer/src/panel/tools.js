@@ -58,6 +58,7 @@ export function makeDisplay(page) {
   $('marks').addEventListener('change', (e) => page.display({ marks: e.target.checked }));
   $('propose-text').textContent = `${percent(collapsed, 1, 0)} of the points overlap.`;
   $('propose').title = 'They lie within 10 pixels of their exemplar';
+  $('nowhere-button').addEventListener('click', () => page.map.fit());
   $('propose-button').addEventListener('click', () => page.display({ spread: 1 }));
   show();
 }

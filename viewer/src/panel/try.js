@@ -11,7 +11,7 @@ const [low, high] = about.range;
 // Creates the panel of results, with pictures in `beside`. Returns a function that classifies a
 // sample; null empties the panel.
 function createResults(host, { model, onPlace }, beside) {
-  const box = element('div', {});
+  const box = element('div', { class: 'results' });
   host.append(box);
   const figure = (x, name, caption) => element('figure', {}, picture(Array.from(x, level), about.image, 64, name), element('figcaption', {}, caption));
   return (x) => {

@@ -1,0 +1,123 @@
+/* The neighbor graph (en-tsne): the nearest training samples of each training sample, by the
+ * backend's exact search.
+ *
+ * Data of many inputs is first projected onto its directions of largest variance, as is usual for
+ * t-SNE, unless these keep too little of the variance. The search is then several times as fast. */
+#include "solve/solve.h"
+#include "train/setup/setup.h"
+
+enum {
+    DIRECTIONS = 100, /* of the projection */
+    MAX_INPUTS = 4000 /* that are projected: the covariance of more takes longer than the search */
+};
+static const double MAX_LOST = 0.2; /* share of the variance that the projection may lose */
+
+/* The samples that are searched, on the backend. */
+typedef struct search {
+    int64_t dims, n;
+    eh_real *Z;         /* (n, dims) */
+    eh_real *X;         /* (block, ld) */
+    eh_real *direction; /* (H + 1, dims) */
+    eh_row *index;      /* (block, k + 1) */
+    eh_real *distance;  /* (block, k + 1) */
+    int64_t *found;     /* the same as index, on the host */
+} search;
+
+static void search_free(eh_compute *c, search *s)
+{
+    void *const placed[] = {s->Z, s->X, s->direction, s->index, s->distance};
+    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
+        if (placed[i]) c->op->release(c, placed[i]);
+    eh_free(s->found);
+}
+
+/* Z = the scaled inputs, with the appended 1, which does not change distances. */
+static enhope_status take_inputs(enhope_trainer *t, search *s)
+{
+    eh_compute *c = t->cp;
+    int64_t numbers;
+    s->dims = t->embedder.shape.H + 1;
+    if (!eh_mul(s->n, s->dims, &numbers)) return eh_fail_memory(t->ctx, "the samples", (size_t)s->n, (size_t)s->dims);
+    EH_TRY(eh_compute_new(c, t->ctx, "the samples", numbers, c->op->real_size, &s->Z));
+    c->op->gather(c, &t->embedder.table, t->samples.placed_rows, s->n, s->Z, s->dims, NULL);
+    return ENHOPE_OK;
+}
+
+/* Z = the projected inputs, unless too much of the variance is lost. */
+static enhope_status project(enhope_trainer *t, search *s)
+{
+    eh_compute *c = t->cp;
+    const int64_t H = t->embedder.shape.H, ld = t->embedder.ld, block = t->embedder.capacity;
+    const eh_solve_data d = {.ctx = t->ctx,
+                             .cp = c,
+                             .table = &t->embedder.table,
+                             .rows = t->samples.rows,
+                             .placed_rows = t->samples.placed_rows,
+                             .n = s->n,
+                             .H = H,
+                             .h = DIRECTIONS,
+                             .block = block,
+                             .ld = ld,
+                             .method = t->method->info.name,
+                             .stop = eh_train_stop,
+                             .user = t};
+    double lost;
+    EH_TRY(eh_compute_new(c, t->ctx, "directions", (H + 1) * DIRECTIONS, c->op->real_size, &s->direction));
+    EH_TRY(eh_solve_pca(&d, 0, s->direction, &lost));
+    if (lost > MAX_LOST) return ENHOPE_OK;
+    s->dims = DIRECTIONS;
+    EH_TRY(eh_compute_new(c, t->ctx, "the samples", s->n * s->dims, c->op->real_size, &s->Z));
+    EH_TRY(eh_compute_new(c, t->ctx, "a block of samples", eh_min(block, s->n) * ld, c->op->real_size, &s->X));
+    for (int64_t from = 0; from < s->n; from += block) {
+        const int64_t n = eh_min(block, s->n - from);
+        c->op->gather(c, &t->embedder.table, eh_row_at(t->samples.placed_rows, from), n, s->X, ld, NULL);
+        c->op->gemm(c, false, false, n, s->dims, H + 1, 1, s->X, ld, s->direction, s->dims, 0,
+                    eh_at(c, s->Z, from * s->dims), s->dims);
+    }
+    eh_log(t->ctx, ENHOPE_LOG_INFO, "neighbors are searched in the %d directions of largest variance (%.1f %%)",
+           DIRECTIONS, 100 * (1 - lost));
+    return ENHOPE_OK;
+}
+
+/* Stores the k nearest of sample i, from the k + 1 found. These include itself, unless enough
+ * duplicates precede it. */
+static void take_neighbors(int64_t i, const int64_t *found, int64_t k, int32_t *to)
+{
+    int64_t count = 0;
+    for (int64_t j = 0; j <= k && count < k; j++)
+        if (found[j] != i) to[count++] = (int32_t)found[j];
+}
+
+static enhope_status find(enhope_trainer *t, search *s)
+{
+    eh_compute *c = t->cp;
+    const int64_t k = t->batches.candidates, wide = k + 1, block = eh_min(t->embedder.capacity, s->n);
+    EH_TRY(eh_compute_new(c, t->ctx, "neighbors", block * wide, sizeof *s->found, &s->index));
+    EH_TRY(eh_compute_new(c, t->ctx, "neighbors", block * wide, c->op->real_size, &s->distance));
+    EH_TRY(eh_new(t->ctx, "neighbors", block * wide, sizeof *s->found, (void **)&s->found));
+    EH_TRY(eh_new(t->ctx, "neighbors", s->n * k, sizeof *t->batches.target, (void **)&t->batches.target));
+    for (int64_t from = 0; from < s->n; from += block) {
+        const int64_t n = eh_min(block, s->n - from);
+        c->op->nearest(c, eh_at(c, s->Z, from * s->dims), n, s->Z, s->n, s->dims, wide, s->index, s->distance);
+        c->op->fetch(c, s->found, s->index, (size_t)(n * wide) * sizeof *s->found);
+        EH_TRY(c->op->sync(c, t->ctx));
+        for (int64_t i = 0; i < n; i++)
+            take_neighbors(from + i, s->found + i * wide, k, t->batches.target + (from + i) * k);
+    }
+    return ENHOPE_OK;
+}
+
+enhope_status eh_setup_graph(enhope_trainer *t)
+{
+    const int64_t H = t->embedder.shape.H;
+    search s = {.n = t->samples.n};
+    enhope_status status;
+    eh_log(t->ctx, ENHOPE_LOG_INFO, "searching %lld neighbors of each of %lld samples",
+           (long long)t->batches.candidates, (long long)s.n);
+    if (H > 2 * DIRECTIONS && H <= MAX_INPUTS && s.n > H) EH_CHECK(project(t, &s));
+    if (!s.Z) EH_CHECK(take_inputs(t, &s));
+    EH_CHECK(find(t, &s));
+cleanup:
+    search_free(t->cp, &s);
+    return status;
+}
