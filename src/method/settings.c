@@ -113,8 +113,10 @@ static const row rows[] = {
     REAL(IN(objective, perplexity), "30", 1, 1e6, EH_FOR_PT_SNE,
          "effective number of neighbors of a sample in the input space; at most a third of a batch"),
     CHOICE(IN(optim, solver), "cg|lbfgs|adam", "adam", EH_FOR_STEPS, "optimizer: conjugate gradients, L-BFGS or Adam"),
-    INTEGER(IN(optim, n_epochs), "60", 1, 1000000, EH_FOR_STEPS,
-            "maximum number of passes over the training data; unless set, Adam takes at least 1,000 steps"),
+    INTEGER(
+        IN(optim, n_epochs), "60", 1, 1000000, EH_FOR_STEPS,
+        "maximum number of passes over the training data; unless set, Adam takes at least 1,000 steps, 3,000 for the "
+        "en-tsne methods"),
     INTEGER(IN(optim, batch_size), "1000", 0, 1073741824, EH_FOR_STEPS,
             "number of samples in a mini-batch; 0: all; unless set, exemplar methods use at most a fiftieth of the "
             "samples, but at least 20"),

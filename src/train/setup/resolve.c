@@ -109,8 +109,9 @@ static enhope_status resolve_window(enhope_trainer *t, int64_t *batch)
 /* Epochs. Few samples make few steps, so the number of epochs rises unless it is set explicitly. */
 static void resolve_epochs(enhope_trainer *t, const eh_plan *plan)
 {
-    enum { MIN_STEPS = 1000 };
-    const int64_t min = (MIN_STEPS + plan->batches - 1) / plan->batches;
+    enum { MIN_STEPS = 1000, MIN_GRAPH_STEPS = 3000 };
+    const int64_t steps = t->method->graph ? MIN_GRAPH_STEPS : MIN_STEPS;
+    const int64_t min = (steps + plan->batches - 1) / plan->batches;
     if (!EH_EXPLICIT(&t->set, optim.n_epochs) && t->set.optim.solver == EH_SOLVER_ADAM && t->set.optim.n_epochs < min)
         t->set.optim.n_epochs = min;
 }
