@@ -4,12 +4,12 @@ JOBS ?= 2
 TIME ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo check test lint analyze coverage faults mutation soak bench asan fuzz docs cluster install deb deb-check format clean
+.PHONY: help setup build demo check test lint analyze coverage faults mutation soak bench asan fuzz docs cluster install deb deb-check wheel wheel-check portability release-check format clean
 
 help: ## list the targets
 	@echo 'enhope: exemplar-centered supervised embedding'
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s%s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-22s%s\n", $$1, $$2 }'
 	@echo
 	@echo 'JOBS=2 sets the number of parallel jobs, PREFIX=/usr/local the place to install to.'
 
@@ -110,6 +110,24 @@ deb-check: ## build the packages twice, compare them, and try them in a clean De
 	@scripts/build release
 	@scripts/deb --twice
 	@scripts/deb-check
+
+wheel: ## build the wheel and the source distribution in build/dist
+	@scripts/setup build viewer packages
+	@scripts/build release
+	@scripts/wheel
+
+wheel-check: wheel ## check the wheel, and try it in clean systems
+	@scripts/wheel-check
+
+portability: ## build and test in Debian 12, 13 and sid, with musl, BLIS, and emulated processors (hours)
+	@scripts/setup build viewer portability
+	@scripts/build release
+	@scripts/portability
+
+release-check: ## check everything that a release needs, and print a table (hours)
+	@scripts/setup build viewer packages debian portability recipes
+	@scripts/build release
+	@scripts/release-check
 
 format: ## format the C and CUDA sources with clang-format
 	@scripts/setup lint

@@ -217,6 +217,38 @@ static void dates_may_begin_with_the_day_or_the_month(void **state)
     assert_int_equal(eh_percent_length("", 0), 0);
 }
 
+static void thousands_are_separated_by_commas(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value; /* NAN: another text */
+    } cases[] = {
+        {"1,234", 1234},
+        {"-12,345,678.9", -12345678.9},
+        {"+1,000.", 1000},
+        {"999,999", 999999},
+        {"1234", NAN},
+        {"12,34", NAN},
+        {"1234,567", NAN},
+        {",123", NAN},
+        {"1,234,", NAN},
+        {"1,2345", NAN},
+        {"1,234e5", NAN},
+        {"1,234.5.6", NAN},
+        {"1,234.5,6", NAN},
+        {"", NAN},
+        {"-", NAN},
+        {"1,234x", NAN},
+        {"0,123,456", 123456}, /* unusual, but not ambiguous */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double value = NAN;
+        assert_int_equal(eh_thousands_parse(cases[i].text, strlen(cases[i].text), &value), !isnan(cases[i].value));
+        if (!isnan(cases[i].value)) assert_float_equal(value, cases[i].value, 1e-6);
+    }
+}
+
 static void forms_are_stored_and_used_for_texts(void **state)
 {
     (void)state;
@@ -638,6 +670,7 @@ int main(void)
         TEST(dates_are_parsed),
         TEST(booleans_are_parsed),
         TEST(dates_may_begin_with_the_day_or_the_month),
+        TEST(thousands_are_separated_by_commas),
         TEST(forms_are_stored_and_used_for_texts),
         TEST(large_numbers_get_an_offset),
         TEST(numbers_beyond_float_are_refused),

@@ -5,7 +5,7 @@
 #include <enhope.h>
 
 /* Trains on a file and classifies the samples of another: the names of their classes in `name`,
- * which has room for *n. *n is then their number, and *message is "" or a failure. */
+ * an array of *n. *n is then their number, and *message is "" or a failure. */
 void iris_classify(char **train, char **fresh, char **name, int *n, char **message);
 void iris_classify(char **train, char **fresh, char **name, int *n, char **message)
 {
@@ -18,7 +18,8 @@ void iris_classify(char **train, char **fresh, char **name, int *n, char **messa
     int failed = 1;
     if (enhope_dataset_read(ctx, &(enhope_source){.path = *train}, &data)) goto done;
     if (enhope_train(ctx, data, NULL, NULL, NULL, &model)) goto done;
-    if (enhope_dataset_read(ctx, &(enhope_source){.path = *fresh, .model = model, .label = "none", .limit = *n}, &samples))
+    if (enhope_dataset_read(ctx, &(enhope_source){.path = *fresh, .model = model, .label = "none", .limit = *n},
+                            &samples))
         goto done;
     enhope_dataset_get_info(samples, &info);
     label = malloc((size_t)info.n * sizeof *label);

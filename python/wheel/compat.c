@@ -1,5 +1,5 @@
-/* What the archives of Debian need to become part of a wheel (scripts/wheel). The linker replaces the
- * symbols log, pow and stderr in them by those with the prefix __wrap_. */
+/* What the archives of Debian need to become part of a wheel (scripts/wheel). The linker replaces
+ * the symbols log, pow and stderr in them by those with the prefix __wrap_. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +25,8 @@ __attribute__((constructor)) static void find_stderr(void)
     __wrap_stderr = __real_stderr;
 }
 
-/* The only function of the Fortran library that LAPACK calls in the parts which enhope uses: a // b,
- * padded with blanks to n characters. */
+/* The only function of the Fortran library that LAPACK calls in the parts which enhope uses:
+ * a // b, padded with blanks to n characters. */
 void _gfortran_concat_string(size_t n, char *out, size_t n_a, const char *a, size_t n_b, const char *b);
 void _gfortran_concat_string(size_t n, char *out, size_t n_a, const char *a, size_t n_b, const char *b)
 {

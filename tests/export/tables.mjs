@@ -56,6 +56,19 @@ for (const [what, row] of [['a word', { ...objects[0], mass: 'heavy' }], ['no va
     if (!(error instanceof RangeError)) throw error;
   }
 
+// Numbers with separators of thousands, and without.
+const people = Array.from({ length: 40 }, (_, i) => `"${1 + (i % 5)},${100 + i}",${i % 2 ? 'few' : 'many'}`);
+writeFileSync('people.csv', ['people,kind', ...people, '90,few'].join('\n'));
+run('enhope', 'train', '--data', 'people.csv', '--n-epochs', '3', '--quiet', '-o', 'people.safetensors');
+run('enhope', 'export', 'people.safetensors', '-o', 'people.js');
+copyFileSync('people.js', 'people.mjs');
+const { encode } = await import(pathToFileURL('people.mjs'));
+const numbers = ['2,345', '2345', 2345].map((value) => encode({ people: value })[0]);
+if (numbers.some((value) => value !== 2345)) {
+  failed++;
+  console.log(`FAILED JavaScript reads 2,345 as ${numbers}`);
+}
+
 // C: the rows become initializers.
 run('enhope', 'export', 'm.safetensors', '-o', 'm.c');
 const days = (text) => (text === '' ? 'NAN' : `${Date.parse(`${text.replace(' ', 'T')}${text.includes(':') ? '' : 'T00:00'}Z`)} / 86400000.0`);

@@ -15,8 +15,9 @@ static void cpu_close(eh_compute *c)
     eh_free(state);
 }
 
-/* Makes BLAS run on one thread inside our own parallel regions. OpenBLAS follows omp_set_num_threads()
- * if its OpenMP is ours, which is that of gcc; other libraries with OpenMP do, too. */
+/* Makes BLAS run on one thread inside our own parallel regions. OpenBLAS follows
+ * omp_set_num_threads() if its OpenMP is ours, which is that of gcc; so do other libraries with
+ * OpenMP. */
 static void blas_join(void)
 {
 #ifdef OPENBLAS_OPENMP /* cblas.h is that of OpenBLAS */

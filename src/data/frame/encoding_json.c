@@ -19,7 +19,7 @@ enum {
     MAX_DAYS = 1000000000     /* of a date */
 };
 
-static const char *const form_names[EH_FORMS] = {"", "day first", "month first", "percent"};
+static const char *const form_names[EH_FORMS] = {"", "day first", "month first", "percent", "thousands"};
 static const char *const type_names[] = {"number", "boolean", "category", "date", "id", "empty"};
 
 const char *eh_column_type_name(eh_column_type type)
@@ -184,9 +184,10 @@ static enhope_status get_form(enhope_context *ctx, const place *at, const cJSON 
     if (!item) return ENHOPE_OK;
     for (int form = EH_FORM_PLAIN + 1; cJSON_IsString(item) && form < EH_FORMS; form++)
         if (strcmp(item->valuestring, form_names[form]) == 0) c->form = (eh_form)form;
-    if (c->form && c->type == (c->form == EH_FORM_PERCENT ? EH_COLUMN_NUMBER : EH_COLUMN_DATE)) return ENHOPE_OK;
+    if (c->form && c->type == (c->form >= EH_FORM_PERCENT ? EH_COLUMN_NUMBER : EH_COLUMN_DATE)) return ENHOPE_OK;
     return fail(ctx, at,
-                "expected the form day first or month first of dates, or percent of numbers; use a newer enhope");
+                "expected the form day first or month first of dates, or percent or thousands of numbers; use a newer "
+                "enhope");
 }
 
 static enhope_status get_column(enhope_context *ctx, const place *at, const cJSON *object, eh_encoded *c)

@@ -30,6 +30,7 @@ typedef enum eh_form {
     EH_FORM_DAY_FIRST,   /* dates: 31.12.2020, 31/12/2020 or 31-12-2020, or ISO 8601 */
     EH_FORM_MONTH_FIRST, /* dates: 12/31/2020, or ISO 8601 */
     EH_FORM_PERCENT,     /* numbers: 47% is 47 */
+    EH_FORM_THOUSANDS,   /* numbers: 1,234.5 is 1234.5; also numbers without separators */
     EH_FORMS
 } eh_form;
 
@@ -195,6 +196,9 @@ bool eh_date_parse(const char *text, size_t length, double *out);
 bool eh_date_parse_form(const char *text, size_t length, eh_form form, double *out);
 /* The length of the number in a percentage, "47" in "47%"; 0: the text is none. */
 size_t eh_percent_length(const char *text, size_t length);
+/* A number whose thousands are separated by commas: 1,234 or -12,345,678.9. False: another text,
+ * also a number without a comma. */
+bool eh_thousands_parse(const char *text, size_t length, double *out);
 /* The day of the year of a date, from 0. */
 int eh_date_year_day(double days);
 

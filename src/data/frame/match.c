@@ -19,6 +19,7 @@ static bool parse(const eh_encoded *c, const char *text, double *out)
     double value;
     if (type == EH_COLUMN_DATE) return eh_date_parse_form(text, length, c->form, out);
     if (type == EH_COLUMN_BOOLEAN && eh_boolean_parse(text, length, out)) return true;
+    if (c->form == EH_FORM_THOUSANDS && eh_thousands_parse(text, length, out)) return true;
     if (eh_number_parse(text, length, &value) != EH_NUMBER) return false;
     *out = value;
     return type != EH_COLUMN_BOOLEAN || value == 0 || value == 1;

@@ -133,6 +133,29 @@ bool eh_date_parse_form(const char *text, size_t length, eh_form form, double *o
                                      : end_date(year, first, second, at, end, out);
 }
 
+bool eh_thousands_parse(const char *text, size_t length, double *out)
+{
+    enum { LONGEST = 40 };
+    const char *at = text, *const end = text + length;
+    char copy[LONGEST];
+    size_t used = 0;
+    int64_t group;
+    if (length > LONGEST) return false;
+    if (at < end && (*at == '-' || *at == '+')) copy[used++] = *at++;
+    for (int digits = 0; at < end && *at >= '0' && *at <= '9'; copy[used++] = *at++)
+        if (++digits > 3) return false;
+    const char *first = at;
+    while (used > 0 && read_mark(&at, end, ',')) {
+        const char *begin = at;
+        if (!read_digits(&at, end, 3, &group)) return false;
+        memcpy(copy + used, begin, 3);
+        used += 3;
+    }
+    if (at == first || (at < end && *at != '.')) return false;
+    memcpy(copy + used, at, (size_t)(end - at));
+    return eh_number_parse(copy, used + (size_t)(end - at), out) == EH_NUMBER;
+}
+
 size_t eh_percent_length(const char *text, size_t length)
 {
     if (!length || text[--length] != '%') return 0;

@@ -3,6 +3,7 @@
  *
  * Spaces around fields without quotes are removed. Blank lines are skipped. */
 #define _POSIX_C_SOURCE 200809L
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -160,7 +161,23 @@ static enhope_status split_record(enhope_context *ctx, eh_csv *f, char *at, size
     }
 }
 
-/* The most frequent candidate of the first record; a tie goes to the comma. */
+/* True if every comma may be a decimal comma: between digits, and the only one of its field. */
+static bool has_decimal_commas(const char *text, size_t length)
+{
+    bool open = false, fresh = true; /* in quotes; no comma in the field so far */
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"') open = !open;
+        if (!open && (text[i] == ';' || text[i] == '\t')) fresh = true;
+        if (open || text[i] != ',') continue;
+        if (!fresh || i == 0 || i + 1 == length || !isdigit((unsigned char)text[i - 1])) return false;
+        if (!isdigit((unsigned char)text[i + 1])) return false;
+        fresh = false;
+    }
+    return true;
+}
+
+/* The most frequent candidate of the first record; a tie goes to the comma. Without a header,
+ * numbers may have as many decimal commas as there are semicolons: 5,1;3,5;setosa. */
 static char sniff_delimiter(const char *text, size_t length)
 {
     int64_t count[3] = {0, 0, 0};
@@ -169,6 +186,7 @@ static char sniff_delimiter(const char *text, size_t length)
         if (text[i] == '"') open = !open;
         if (!open) count[0] += text[i] == ',', count[1] += text[i] == ';', count[2] += text[i] == '\t';
     }
+    if (count[1] + count[2] > 0 && has_decimal_commas(text, length)) count[0] = 0;
     return count[2] > count[0] && count[2] > count[1] ? '\t' : count[1] > count[0] ? ';' : ',';
 }
 
@@ -291,7 +309,17 @@ void eh_csv_end(eh_csv *f)
     f->text.end = true;
 }
 
-/* Skips a byte order mark and blank lines. False: more text is needed to decide. */
+/* True for a line without data: it is blank, or the first one and names the delimiter. */
+static bool is_passed_over(eh_csv *f, const char *line, size_t length)
+{
+    if (is_blank(line, length)) return true;
+    if (f->begun || f->delimiter || !names_delimiter(line, length)) return false;
+    f->delimiter = line[4];
+    f->detect = false;
+    return true;
+}
+
+/* Skips a byte order mark and lines without data. False: more text is needed to decide. */
 static bool skip_blank(eh_csv *f)
 {
     static const char mark[] = "\xEF\xBB\xBF";
@@ -306,7 +334,7 @@ static bool skip_blank(eh_csv *f)
     for (const char *newline;;) {
         const char *begin = t->buffer + t->at;
         newline = memchr(begin, '\n', t->used - t->at);
-        if (!newline || !is_blank(begin, (size_t)(newline - begin))) return true;
+        if (!newline || !is_passed_over(f, begin, (size_t)(newline - begin))) return true;
         t->at += (size_t)(newline - begin) + 1;
         t->line++;
     }

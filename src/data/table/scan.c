@@ -86,6 +86,7 @@ static void add_text(eh_column_scan *c, const char *text, size_t length, char de
     for (eh_form form = EH_FORM_DAY_FIRST; form <= EH_FORM_MONTH_FIRST; form++)
         if (eh_date_parse_form(text, length, form, &value)) add_form(c, form, value);
     if (number && eh_field_number(text, number, decimal, &value) == EH_NUMBER) add_form(c, EH_FORM_PERCENT, value);
+    if (decimal == '.' && eh_thousands_parse(text, length, &value)) add_form(c, EH_FORM_THOUSANDS, value);
 }
 
 static enhope_status add_number(enhope_context *ctx, eh_column_scan *c, double value)

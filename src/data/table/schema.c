@@ -32,13 +32,15 @@ static bool is_mixed(const eh_column_scan *c, int64_t values)
     return c->numbers > 0 && (10 * others <= values || (others <= FEW && others <= c->numbers));
 }
 
-/* The form of a column whose values are all texts of it. A date that begins with the day and one
- * that begins with the month differ in the first number above 12; without one, the form is not
- * known. */
+/* The form of a column whose values are all texts of it; numbers below 1,000 have no separator. A
+ * date that begins with the day and one that begins with the month differ in the first number above
+ * 12; without one, the form is not known. */
 static eh_form find_form(const eh_column_scan *c, int64_t values)
 {
     const bool day = c->form[EH_FORM_DAY_FIRST].count == values, month = c->form[EH_FORM_MONTH_FIRST].count == values;
+    const int64_t thousands = c->form[EH_FORM_THOUSANDS].count;
     if (c->form[EH_FORM_PERCENT].count == values) return EH_FORM_PERCENT;
+    if (thousands > 0 && c->numbers + thousands == values) return EH_FORM_THOUSANDS;
     return day == month ? EH_FORM_PLAIN : day ? EH_FORM_DAY_FIRST : EH_FORM_MONTH_FIRST;
 }
 
@@ -54,7 +56,7 @@ static void set_type(const eh_scan *s, int64_t j, bool header, eh_column_schema 
     } else if (eh_column_list_has(&s->choice.categorical, j)) {
         return;
     } else if ((out->form = find_form(c, values))) {
-        out->type = out->form == EH_FORM_PERCENT ? EH_COLUMN_NUMBER : EH_COLUMN_DATE;
+        out->type = out->form >= EH_FORM_PERCENT ? EH_COLUMN_NUMBER : EH_COLUMN_DATE;
     } else if (reason) {
         out->type = EH_COLUMN_ID;
         snprintf(out->reason, sizeof out->reason, "%s", reason);
@@ -82,6 +84,10 @@ static void describe_column(const eh_scan *s, int64_t j, bool header, eh_column_
     if (out->form) {
         out->minimum = c->form[out->form].minimum;
         out->maximum = c->form[out->form].maximum;
+        if (out->form == EH_FORM_THOUSANDS && c->numbers > 0) {
+            out->minimum = fmin(out->minimum, c->minimum);
+            out->maximum = fmax(out->maximum, c->maximum);
+        }
     } else if (out->type == EH_COLUMN_NUMBER || (out->type == EH_COLUMN_ID && c->numbers > 0)) {
         out->minimum = c->minimum;
         out->maximum = c->maximum;
@@ -196,7 +202,7 @@ static void warn_ambiguous(enhope_context *ctx, const eh_scan *s, const eh_schem
         if (!is_text_by_values(s, schema, j)) continue;
         if (scan->form[EH_FORM_DAY_FIRST].count == c->values && scan->form[EH_FORM_MONTH_FIRST].count == c->values)
             eh_name_list_add(&dates, c->name);
-        else if (scan->written > 0 && scan->numbers + scan->written == c->values)
+        else if (scan->written > 0 && 10 * (scan->numbers + scan->written) >= 9 * c->values)
             eh_name_list_add(&numbers, c->name);
     }
     if (dates.count)

@@ -17,3 +17,19 @@ printf 'day,month,unclear,share\n13.02.2019,2/12/2020,01/02/2020,0.15\n' | enhop
 echo "exit $?"
 printf 'day,month,unclear,share\n02/13/2019,2/12/2020,01/02/2020,15%%\n' | enhope predict m --data -
 echo "exit $?"
+echo "-- thousands"
+for i in 1 2 3 4 5 6 7 8 9; do
+    echo "\"$i,$i$i$i\",$i,low"
+    echo "$((i * 90)),-$i,high"
+done > body.csv
+(echo people,change,label; cat body.csv) > p.csv
+enhope data p.csv | grep people
+enhope train --data p.csv --n-epochs 20 --validation-fraction 0 --random-state 1 --quiet -o m
+enhope predict m --data p.csv --label none > a
+sed 's/^"\([0-9]\),/\1/; s/"//' p.csv > plain.csv
+enhope predict m --data plain.csv --label none | cmp - a && echo "the same without separators"
+tr ',' ';' < plain.csv | sed 's/^\([0-9]\)\([0-9]\{3\}\);/\1,\2;/' > semicolons.csv
+enhope predict m --data semicolons.csv --label none | cmp - a && echo "the same with semicolons"
+printf '{"people":"4,444","change":1}\n' | enhope predict m --data - | tail -1
+printf 'people,change\n"44,44",2\n' | enhope predict m --data -
+echo "exit $?"

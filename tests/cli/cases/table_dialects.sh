@@ -9,6 +9,17 @@ enhope train --data excel.csv --quiet --n-epochs 2 -o m.safetensors
 enhope predict m.safetensors --data excel.csv > a
 enhope predict m.safetensors --data comma.csv > b
 cmp a b && echo "same predictions"
+{ printf 'sep=;\n'; sleep 0.3; cat comma.csv; } | enhope predict m.safetensors --data - | cmp - b && echo "same predictions"
+# without a header, there are as many decimal commas as semicolons
+sed 1d comma.csv > bare.csv
+try data bare.csv | grep -E "column|label|exit"
+enhope predict m.safetensors --data bare.csv | cmp - b && echo "same predictions"
+cut -d';' -f1,2 bare.csv > inputs.csv
+enhope predict m.safetensors --data inputs.csv | cmp - b && echo "same predictions"
+tr ';' '\t' < bare.csv > tabs.txt
+enhope predict m.safetensors --data tabs.txt | cmp - b && echo "same predictions"
+printf '5,1;2,a\n6,3;4,b\n' > lists.csv # commas with something else than digits separate fields
+try data lists.csv --label 3 | grep -E "^  column|exit"
 # lines end with a delimiter: the last column has no values and cannot be the label
 sed 's/$/;/' comma.csv > end.csv
 try data end.csv | grep -E "label|exit"
@@ -23,13 +34,13 @@ tr ';' '|' < comma.csv > bar.csv
 try data bar.csv
 try data bar.csv --delimiter '|' | grep -E "size|weight|label|exit"
 # numbers that would be texts
-awk 'BEGIN { print "people,price,code,net,kind"; for (i = 0; i < 24; i++)
-    printf "\"%d,%03d\",$%d.50,%s,10.0.0.%d,%s\n", 1 + i % 4, 100 * (i % 5), i % 6, i % 3 ? "A1" : "B2", i % 4, i % 2 ? "oak" : "elm" }' > towns.csv
-try data towns.csv | grep -E "^warning|people|price|code|net|exit"
+awk 'BEGIN { print "people,size,price,code,net,kind"; for (i = 0; i < 24; i++)
+    printf "\"%d,%03d\",1\047%03d,$%d.50,%s,10.0.0.%d,%s\n", 1 + i % 4, 100 * (i % 5), 100 + i % 5, i % 6, i % 3 ? "A1" : "B2", i % 4, i % 2 ? "oak" : "elm" }' > towns.csv
+try data towns.csv | grep -E "^warning|people|size|price|code|net|exit"
 awk -F';' 'NR == 1 { print "people;" $0 } NR > 1 { printf "%d.%03d;%s\n", 1 + NR % 4, 100 * (NR % 5), $0 }' comma.csv > both.csv
 try data both.csv | grep -E "^warning|people|size|exit"
 try data both.csv --decimal , | grep -E "^warning|people|size|exit"
-try data towns.csv --categorical people,price | grep -E "^warning|exit"
+try data towns.csv --categorical size,price | grep -E "^warning|exit"
 # a comma that may separate thousands
 awk 'BEGIN { print "people;size;kind"; for (i = 0; i < 24; i++)
     printf "%d,%03d;%d;%s\n", 1 + i % 4, 100 + 10 * i, i % 7, i % 2 ? "oak" : "elm" }' > thousands.csv

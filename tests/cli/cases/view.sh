@@ -7,6 +7,9 @@ enhope view m.safetensors --data $blobs --title '</script><script>alert(1)</scri
 if grep -q 'built without its page' messages; then without=1; else cat messages; fi
 [ -n "${without-}" ] || enhope view m.safetensors --data $blobs --part both --sample 90 --bare -o bare.html > few 2>&1
 [ -n "${without-}" ] || enhope view m.safetensors --data $blobs --title '</script><script>alert(1)</script>' -o - | cmp - map.html
+# Only the script of the page runs, and it evaluates no text.
+grep -q unsafe-eval map.html 2> few.txt && echo "the policy of the page has unsafe-eval"
+[ -n "${without-}" ] || grep -q "script-src 'sha256-[^']*';" map.html || echo "the page has no policy"
 # enhope plot writes the same page.
 [ -n "${without-}" ] || enhope plot m.safetensors --data $blobs --title '</script><script>alert(1)</script>' --format html -o - | cmp - map.html
 enhope plot m.safetensors --data $blobs --regions -o plot.html
