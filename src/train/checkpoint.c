@@ -388,6 +388,11 @@ static enhope_status check_labels(const enhope_trainer *t, const int32_t *label)
     for (int64_t i = 0; i < t->parameters.z; i++)
         if (label[i] < 0 || label[i] >= t->data->c)
             return eh_fail(t->ctx, ENHOPE_ERROR_MODEL, "the label of exemplar %lld is out of bounds", (long long)i);
+    for (int64_t e = 1; e < t->parameters.z; e++)
+        if (label[e] < label[e - 1])
+            return eh_fail(t->ctx, ENHOPE_ERROR_MODEL,
+                           "the checkpoint is damaged: the exemplars of a class are not together (exemplar %lld)",
+                           (long long)e);
     return ENHOPE_OK;
 }
 

@@ -153,8 +153,7 @@ static enhope_status put_columns(enhope_context *ctx, const eh_export *e, object
     if (!e->encoding) return ENHOPE_OK;
     EH_TRY(eh_encoding_print(ctx, e->encoding, &text));
     put_key(o, "table");
-    for (const char *at = text; *at; at++) /* '<' as in other strings, for pages */
-        eh_bytes_add(o->b, *at == '<' ? "\\u003c" : at, *at == '<' ? 6 : 1);
+    eh_put_json(o->b, text);
     eh_free(text);
     return ENHOPE_OK;
 }

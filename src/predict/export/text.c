@@ -131,6 +131,18 @@ void eh_put_json_string(eh_bytes *b, const char *text)
     eh_bytes_add(b, "\"", 1);
 }
 
+void eh_put_json(eh_bytes *b, const char *json)
+{
+    for (size_t left = strlen(json), length; left > 0; json += length, left -= length) {
+        uint32_t code;
+        length = eh_utf8_next(json, left, &code);
+        if (code < 0x80 && code != '<')
+            eh_bytes_add(b, json, 1);
+        else
+            put_code_point(b, code);
+    }
+}
+
 void eh_put_comment(eh_bytes *b, const char *text)
 {
     static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+.,:;=()[]%#";
