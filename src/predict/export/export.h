@@ -30,7 +30,7 @@ void eh_float_print(float value, char text[EH_FLOAT_TEXT]);
 void eh_put_c_string(eh_bytes *b, const char *text);
 /* A string of JSON, which is also one of JavaScript: ASCII and \u escapes. */
 void eh_put_json_string(eh_bytes *b, const char *text);
-/* JSON of valid UTF-8, as ASCII: its strings are changed as above. */
+/* JSON as ASCII: its strings are changed as above. */
 void eh_put_json(eh_bytes *b, const char *json);
 /* Text in a comment: letters, digits and harmless punctuation; other bytes become '_'. */
 void eh_put_comment(eh_bytes *b, const char *text);

@@ -136,6 +136,10 @@ void eh_put_json(eh_bytes *b, const char *json)
     for (size_t left = strlen(json), length; left > 0; json += length, left -= length) {
         uint32_t code;
         length = eh_utf8_next(json, left, &code);
+        if (!length) { /* Latin-1 */
+            code = (unsigned char)*json;
+            length = 1;
+        }
         if (code < 0x80 && code != '<')
             eh_bytes_add(b, json, 1);
         else
