@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#undef stop /* a macro of cmocka 2 */
 
 #include "data/data.h"
 #include "model/model.h"
