@@ -14,6 +14,7 @@
  * Trustworthiness is that of Venna and Kaski (2001). If rows are compared with each other,
  * N = n - 1.
  * The backend multiplies blocks of inputs; everything else is computed on the host. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +236,7 @@ static enhope_status choose(measurement *m, const enhope_map *map, const int32_t
             if (!isfinite(y[a]) || fabsf(y[a]) > 1e18f)
                 return eh_fail(m->ctx, ENHOPE_ERROR_DATA,
                                "row %lld of the embedding is %g: expected finite numbers below 1e18 in absolute value",
-                               (long long)p->row[i], (double)y[a]);
+                               (long long)p->row[i] + 1, (double)y[a]);
         memcpy(p->Y + i * h, y, (size_t)h * sizeof *y);
         p->label[i] = label < 0 ? -1 : class[label];
     }
@@ -260,6 +261,21 @@ cleanup:
     eh_free(sum);
     eh_free(row);
     return status;
+}
+
+/* Raises *max to the largest absolute value of the chosen rows after scaling. */
+static enhope_status find_max(const measurement *m, const eh_matrix *x, const points *p, const float *shift,
+                              const float *mul, double *max)
+{
+    float *row = NULL;
+    EH_TRY(eh_new(m->ctx, "a row", m->H, sizeof *row, (void **)&row));
+    for (int64_t i = 0; i < p->n; i++) {
+        eh_matrix_row(x, p->row[i], row);
+        for (int64_t j = 0; j < m->H; j++)
+            *max = fmax(*max, fabs(((double)row[j] - (double)shift[j]) * (double)mul[j]));
+    }
+    eh_free(row);
+    return ENHOPE_OK;
 }
 
 /* Places the inputs of the chosen rows, scaled, and computes their norms. */
@@ -345,6 +361,9 @@ static enhope_status choose_all(measurement *m, const enhope_map *rows, const en
         EH_CHECK(match(m->ctx, references->data, references->data, &number));
         EH_CHECK(choose(m, references, number, more, &m->references));
     }
+    int64_t labeled = 0;
+    for (int64_t j = 0; j < m->references.n; j++) labeled += m->references.label[j] >= 0;
+    for (int64_t i = 0; i < m->rows.n && !labeled; i++) m->rows.label[i] = -1; /* there is no accuracy */
 cleanup:
     eh_free(number);
     return status;
@@ -364,15 +383,20 @@ static enhope_status resolve_k(measurement *m, int64_t k)
     return ENHOPE_OK;
 }
 
-/* Centers, scales and places the inputs of rows and references. */
+/* Centers, scales and places the inputs of rows and references. A power of two, which changes no
+ * measure, makes the largest value about 1, so that squares do not overflow or become 0. */
 static enhope_status place_all(measurement *m, const enhope_model *model, const eh_matrix *x, const eh_matrix *others)
 {
     float *shift = NULL, *mul = NULL;
+    double max = FLT_MIN;
     enhope_status status;
     EH_CHECK(eh_new(m->ctx, "scaling", m->H, sizeof *shift, (void **)&shift));
     EH_CHECK(eh_new(m->ctx, "scaling", m->H, sizeof *mul, (void **)&mul));
     for (int64_t j = 0; j < m->H; j++) mul[j] = model ? model->mul[j] : 1;
     EH_CHECK(center(m, x, &m->rows, shift));
+    EH_CHECK(find_max(m, x, &m->rows, shift, mul, &max));
+    if (!m->self) EH_CHECK(find_max(m, others, &m->references, shift, mul, &max));
+    for (int64_t j = 0; j < m->H; j++) mul[j] = ldexpf(mul[j], -ilogb(max));
     EH_CHECK(place(m, x, shift, mul, &m->rows));
     if (m->self)
         m->references = m->rows;
