@@ -10,6 +10,8 @@ enhope predict m.safetensors --data excel.csv > a
 enhope predict m.safetensors --data comma.csv > b
 cmp a b && echo "same predictions"
 { printf 'sep=;\n'; sleep 0.3; cat comma.csv; } | enhope predict m.safetensors --data - | cmp - b && echo "same predictions"
+enhope predict m.safetensors --data excel.csv --delimiter ';' | cmp - b && echo "same predictions"
+enhope predict m.safetensors --data - --delimiter ';' < excel.csv | cmp - b && echo "same predictions"
 # without a header, there are as many decimal commas as semicolons
 sed 1d comma.csv > bare.csv
 try data bare.csv | grep -E "column|label|exit"
