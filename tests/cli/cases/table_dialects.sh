@@ -48,3 +48,10 @@ awk 'BEGIN { print "people;size;kind"; for (i = 0; i < 24; i++)
     printf "%d,%03d;%d;%s\n", 1 + i % 4, 100 + 10 * i, i % 7, i % 2 ? "oak" : "elm" }' > thousands.csv
 try data thousands.csv | grep -E "1,234|people|exit"
 try data thousands.csv --decimal , | grep -E "1,234|people|exit"
+# separators of thousands do not decide the decimal point of other columns
+awk 'BEGIN { print "people,size,kind"; for (i = 0; i < 24; i++)
+    printf "\"%d,%03d\",%d.5,%s\n", 1 + i % 4, 10 * i, i % 7, i % 2 ? "oak" : "elm" }' > quoted.csv
+awk -F'[",]' 'NR == 1 { print "people;size;kind" } NR > 1 { print $2 "," $3 ";" $5 ";" $6 }' quoted.csv > points.csv
+enhope train --data quoted.csv --label kind --quiet --n-epochs 2 -o p.safetensors
+enhope predict p.safetensors --data quoted.csv > b
+enhope predict p.safetensors --data points.csv | cmp - b && echo "same predictions"
