@@ -153,6 +153,20 @@ static void the_unit_of_the_inputs_does_not_matter(void **state)
     }
 }
 
+static void triplets_have_two_references(void **state)
+{
+    (void)state;
+    static const float x[10], y[10 * h], near_x[] = {1, 2, 3}, near_y[3 * h] = {3, 0, 2, 0, 1, 0};
+    enhope_dataset *data = NULL, *references = NULL;
+    enhope_map_measures m = {0};
+    assert_int_equal(enhope_dataset_view_f32(ctx, 10, 1, x, NULL, 0, NULL, &data), ENHOPE_OK);
+    assert_int_equal(enhope_dataset_view_f32(ctx, 3, 1, near_x, NULL, 0, NULL, &references), ENHOPE_OK);
+    const enhope_map map = {data, y}, to = {references, near_y};
+    assert_int_equal(enhope_map_measure(ctx, NULL, h, &map, &to, &m), ENHOPE_OK);
+    assert_float_equal(m.triplets, 0, 0); /* the nearer one is the farther one in the map */
+    enhope_dataset_free(data), enhope_dataset_free(references);
+}
+
 static void unlabeled_rows_have_no_accuracy(void **state)
 {
     (void)state;
@@ -207,11 +221,9 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measures_are_those_of_their_definitions),
-        cmocka_unit_test(a_copy_of_the_inputs_is_perfect),
-        cmocka_unit_test(equal_values_share_their_rank),
-        cmocka_unit_test(unlabeled_rows_have_no_accuracy),
-        cmocka_unit_test(the_unit_of_the_inputs_does_not_matter),
+        cmocka_unit_test(measures_are_those_of_their_definitions), cmocka_unit_test(a_copy_of_the_inputs_is_perfect),
+        cmocka_unit_test(equal_values_share_their_rank),           cmocka_unit_test(unlabeled_rows_have_no_accuracy),
+        cmocka_unit_test(the_unit_of_the_inputs_does_not_matter),  cmocka_unit_test(triplets_have_two_references),
         cmocka_unit_test(unsuitable_arguments_have_a_message),
     };
     return cmocka_run_group_tests_name("map_measures", tests, setup, teardown);

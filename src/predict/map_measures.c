@@ -101,20 +101,17 @@ static int64_t beyond(const float *d, int64_t r, const int64_t *neighbor, int64_
 
 /* ---- one row ---- */
 
-/* Random reference t of row i. */
-static int64_t draw(const measurement *m, int64_t i, int64_t t)
-{
-    const int64_t own = m->self ? 1 : 0;
-    const uint64_t number = eh_random_u64(m->seed, EH_STREAM_MEASURE, (uint64_t)(i * DRAWS + t));
-    const int64_t j = (int64_t)(number % (uint64_t)(m->references.n - own));
-    return m->self && j >= i ? j + 1 : j;
-}
-
+/* Draws random references of row i; those of a triplet are not the same. */
 static void measure_pairs(const measurement *m, int64_t i, const float *dx, const float *dy, sums *s)
 {
+    const int64_t others = m->references.n - (m->self ? 1 : 0);
     double *x = m->pair + i * DRAWS, *y = x + m->rows.n * DRAWS;
-    for (int64_t t = 0; t < DRAWS; t++) {
-        const int64_t j = draw(m, i, t);
+    for (int64_t t = 0, drawn = -1; t < DRAWS; t++) {
+        const uint64_t number = eh_random_u64(m->seed, EH_STREAM_MEASURE, (uint64_t)(i * DRAWS + t));
+        const int64_t before = drawn;
+        drawn = (int64_t)(number % (uint64_t)others);
+        if (t % 2 && drawn == before) drawn = (drawn + 1) % others;
+        const int64_t j = drawn + (m->self && drawn >= i);
         x[t] = dx[j];
         y[t] = dy[j];
         if (t % 2) s->triplets += (x[t] < x[t - 1]) == (y[t] < y[t - 1]) && (x[t] > x[t - 1]) == (y[t] > y[t - 1]);
