@@ -135,6 +135,38 @@ static void equal_values_share_their_rank(void **state)
     assert_true(isnan(rho));
 }
 
+static void the_unit_of_the_inputs_does_not_matter(void **state)
+{
+    (void)state;
+    static const float units[] = {0x1p-90f, 0x1p80f}; /* squares are 0 or infinite in float */
+    enhope_map_measures expected = {0};
+    assert_int_equal(enhope_map_measure(ctx, NULL, h, &(enhope_map){rows, Y}, NULL, &expected), ENHOPE_OK);
+    for (int u = 0; u < 2; u++) {
+        enhope_dataset *scaled = NULL;
+        enhope_map_measures m = {0};
+        float x[N * H];
+        for (int i = 0; i < N * H; i++) x[i] = units[u] * X[i];
+        assert_int_equal(enhope_dataset_view_f32(ctx, N, H, x, LABEL, C, NAMES, &scaled), ENHOPE_OK);
+        assert_int_equal(enhope_map_measure(ctx, NULL, h, &(enhope_map){scaled, Y}, NULL, &m), ENHOPE_OK);
+        assert_memory_equal(&m, &expected, sizeof m);
+        enhope_dataset_free(scaled);
+    }
+}
+
+static void triplets_have_two_references(void **state)
+{
+    (void)state;
+    static const float x[10], y[10 * h], near_x[] = {1, 2, 3}, near_y[3 * h] = {3, 0, 2, 0, 1, 0};
+    enhope_dataset *data = NULL, *references = NULL;
+    enhope_map_measures m = {0};
+    assert_int_equal(enhope_dataset_view_f32(ctx, 10, 1, x, NULL, 0, NULL, &data), ENHOPE_OK);
+    assert_int_equal(enhope_dataset_view_f32(ctx, 3, 1, near_x, NULL, 0, NULL, &references), ENHOPE_OK);
+    const enhope_map map = {data, y}, to = {references, near_y};
+    assert_int_equal(enhope_map_measure(ctx, NULL, h, &map, &to, &m), ENHOPE_OK);
+    assert_float_equal(m.triplets, 0, 0); /* the nearer one is the farther one in the map */
+    enhope_dataset_free(data), enhope_dataset_free(references);
+}
+
 static void unlabeled_rows_have_no_accuracy(void **state)
 {
     (void)state;
@@ -143,6 +175,8 @@ static void unlabeled_rows_have_no_accuracy(void **state)
     assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, NULL, 0, NULL, &plain), ENHOPE_OK);
     assert_int_equal(enhope_map_measure(ctx, NULL, h, &(enhope_map){plain, Y}, NULL, &m), ENHOPE_OK);
     assert_true(isnan(m.accuracy[0]) && isnan(m.accuracy[2]) && m.trustworthiness > 0.5);
+    assert_int_equal(enhope_map_measure(ctx, NULL, h, &(enhope_map){rows, Y}, &(enhope_map){plain, Y}, &m), ENHOPE_OK);
+    assert_true(isnan(m.accuracy[0]) && isnan(m.accuracy[2]));
     enhope_dataset_free(plain);
 }
 
@@ -166,7 +200,7 @@ static void unsuitable_arguments_have_a_message(void **state)
     refuse(&map, NULL, 33, "k is 33: 66 rows to compare with allow at most 32");
     refuse(&map, NULL, -1, "expected at least");
     refuse(&(enhope_map){few, Y}, NULL, 0, "3 rows are too few");
-    refuse(&(enhope_map){rows, bad}, NULL, 0, "row 6 of the embedding is nan");
+    refuse(&(enhope_map){rows, bad}, NULL, 0, "row 7 of the embedding is nan");
     refuse(&map, &(enhope_map){narrow, Y}, 0, "the rows have 5 inputs, the references 4");
     enhope_dataset_free(few), enhope_dataset_free(narrow);
 }
@@ -189,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_are_those_of_their_definitions), cmocka_unit_test(a_copy_of_the_inputs_is_perfect),
         cmocka_unit_test(equal_values_share_their_rank),           cmocka_unit_test(unlabeled_rows_have_no_accuracy),
+        cmocka_unit_test(the_unit_of_the_inputs_does_not_matter),  cmocka_unit_test(triplets_have_two_references),
         cmocka_unit_test(unsuitable_arguments_have_a_message),
     };
     return cmocka_run_group_tests_name("map_measures", tests, setup, teardown);

@@ -84,10 +84,8 @@ static bool is_common(const char *name)
 static void put_common(FILE *out)
 {
     char left[128], text[256];
-    const char *done = "";
     for (const cli_option *o = cli_self.options; o->name; o++) {
-        if (!o->help || !is_common(o->name) || !strcmp(o->name, done)) continue;
-        done = o->name;
+        if (!o->help || !is_common(o->name)) continue;
         bool repeated = false; /* several rows describe one option for different commands */
         for (const cli_option *before = cli_self.options; before < o; before++)
             if (!strcmp(before->name, o->name)) repeated = true;

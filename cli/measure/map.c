@@ -14,6 +14,13 @@ static int embed(const cli_session *session, const cli_session *of, float **Y)
     return status ? cli_fail(session->ctx, status) : 0;
 }
 
+static int refuse_parts(const cli_options *options)
+{
+    return cli_usage_error(options->command,
+                           "--map training needs data with a train and a test part; use a folder or --split, "
+                           "without --part");
+}
+
 int cli_map_check(const cli_options *options)
 {
     const char *to = options->answer.map;
@@ -21,9 +28,7 @@ int cli_map_check(const cli_options *options)
     if (strcmp(to, "training"))
         return cli_usage_error(options->command, "--map is '%s': expected rows or training", to);
     if (options->source.part || cli_data_parts(options, options->data) == CLI_WITHOUT_PARTS)
-        return cli_usage_error(options->command,
-                               "--map training needs data with a train and a test part; use a folder or --split, "
-                               "without --part");
+        return refuse_parts(options);
     return 0;
 }
 
@@ -32,6 +37,7 @@ int cli_map_measure(const cli_session *session, const cli_options *options, enho
     const bool training = !strcmp(options->answer.map, "training");
     cli_session train = {.ctx = session->ctx, .model = session->model, .model_info = session->model_info};
     float *Y = NULL, *train_Y = NULL;
+    if (training && !session->part) return refuse_parts(options); /* only the file shows that it has none */
     *out = (enhope_map_measures){.seed = options->answer.random_state};
     int code = cli_session_in_memory(session, options);
     if (!code) code = embed(session, session, &Y);

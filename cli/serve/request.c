@@ -238,8 +238,8 @@ static bool read_numbers(scan *s, serve_request *r, serve_tensor *t, const serve
     return true;
 }
 
-/* Strings of a length (4 bytes) and UTF-8. The last byte of the length gives way to the end of the
- * text: the text moves over it. */
+/* Strings of a length (4 bytes) and UTF-8. A text moves one byte to the front, over its length, so
+ * that NUL can follow it. */
 static bool read_texts(scan *s, serve_request *r, serve_tensor *t)
 {
     enum { LENGTH = 4 };

@@ -96,6 +96,8 @@ class Estimator(Prediction, BaseEstimator):
             raise ValueError("X has 1 sample: training needs samples of at least two classes")
         found, code = (np.empty(0, int), None) if y is None else _arrays.classes(y)
         if all_classes is not None:
+            if code is None:
+                raise ValueError("classes was given without y: expected labels in y, or no classes")
             code = _renumber(found, code, all_classes)
             found = all_classes
         inputs = None if names is None or encoded else [_arrays.plain(name).encode() for name in names]

@@ -15,6 +15,10 @@ def _points(X, Y, labels, classes):
     embedding = np.ascontiguousarray(Y, dtype=np.float32)
     if embedding.ndim != 2 or len(embedding) != n or embedding.shape[1] < 1:
         raise ValueError(f"Y has shape {embedding.shape}, but X has {n} samples: expected ({n}, n_components)")
+    bad = np.argwhere(~(np.abs(embedding) <= 1e18))
+    if len(bad):
+        i, j = bad[0]
+        raise ValueError(f"Y[{i}, {j}] is {embedding[i, j]}: expected a finite number of at most 1e18 in size")
     code = None
     if labels is not None:
         found, index = _labels.encode(_labels.one_for_each(labels, n))
@@ -75,7 +79,7 @@ def measure_map(X, Y, labels=None, *, references=None, n_neighbors=None, sample=
         except TypeError:
             numbers[name] = -1
         if not minimum <= numbers[name] < 2**31:
-            raise ValueError(f"{name} is {value!r}: expected an integer of at minimum {minimum}")
+            raise ValueError(f"{name} is {value!r}: expected an integer of at least {minimum}")
     if references is not None and (not isinstance(references, (tuple, list)) or len(references) not in (2, 3)):
         raise ValueError("references must be (X, Y) or (X, Y, labels)")
     classes = {}

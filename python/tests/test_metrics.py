@@ -35,6 +35,7 @@ def test_labels_of_any_type_are_matched_between_samples_and_references():
     assert of_texts == of_numbers and 0 < of_texts["accuracy_5"] < 1
     some = [None if i % 2 else label for i, label in enumerate(names)]
     assert 0 <= measure_map(X, Y, some)["accuracy_1"] <= 1
+    assert math.isnan(measure_map(X, Y, y, references=(X, Y))["accuracy_1"])
     itself = measure_map(X, X, y, references=(X, X, y))
     assert itself["accuracy_1"] == 1 and itself["trustworthiness"] == 1
 
@@ -48,6 +49,7 @@ def test_a_sample_is_a_function_of_the_seed():
 
 @pytest.mark.parametrize("change, message", [
     ({"Y": np.zeros((5, 2))}, "Y has shape"),
+    ({"Y": np.where(np.arange(180).reshape(90, 2) == 9, np.nan, 0)}, r"Y\[4, 1\] is nan: expected a finite"),
     ({"n_neighbors": 0}, "n_neighbors is 0"),
     ({"n_neighbors": 60}, "k is 60"),
     ({"sample": 2.5}, "sample is 2.5"),

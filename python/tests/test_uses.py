@@ -271,6 +271,8 @@ def test_partial_fit_continues_and_keeps_the_state(blobs, tmp_path):
     first = quick(enhope.EnHOPE).partial_fit(X, y)
     first.save(tmp_path / "m")
     assert enhope.load(tmp_path / "m").n_epochs == 30
+    with pytest.raises(ValueError, match="classes was given without y"):
+        quick(enhope.EnTSNE).partial_fit(X, classes=[0, 1])
 
 
 def test_fixed_parameters_cannot_change_when_training_continues(blobs, tmp_path):

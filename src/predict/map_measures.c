@@ -14,6 +14,7 @@
  * Trustworthiness is that of Venna and Kaski (2001). If rows are compared with each other,
  * N = n - 1.
  * The backend multiplies blocks of inputs; everything else is computed on the host. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,20 +101,17 @@ static int64_t beyond(const float *d, int64_t r, const int64_t *neighbor, int64_
 
 /* ---- one row ---- */
 
-/* Random reference t of row i. */
-static int64_t draw(const measurement *m, int64_t i, int64_t t)
-{
-    const int64_t own = m->self ? 1 : 0;
-    const uint64_t number = eh_random_u64(m->seed, EH_STREAM_MEASURE, (uint64_t)(i * DRAWS + t));
-    const int64_t j = (int64_t)(number % (uint64_t)(m->references.n - own));
-    return m->self && j >= i ? j + 1 : j;
-}
-
+/* Draws random references of row i; those of a triplet are not the same. */
 static void measure_pairs(const measurement *m, int64_t i, const float *dx, const float *dy, sums *s)
 {
+    const int64_t others = m->references.n - (m->self ? 1 : 0);
     double *x = m->pair + i * DRAWS, *y = x + m->rows.n * DRAWS;
-    for (int64_t t = 0; t < DRAWS; t++) {
-        const int64_t j = draw(m, i, t);
+    for (int64_t t = 0, drawn = -1; t < DRAWS; t++) {
+        const uint64_t number = eh_random_u64(m->seed, EH_STREAM_MEASURE, (uint64_t)(i * DRAWS + t));
+        const int64_t before = drawn;
+        drawn = (int64_t)(number % (uint64_t)others);
+        if (t % 2 && drawn == before) drawn = (drawn + 1) % others;
+        const int64_t j = drawn + (m->self && drawn >= i);
         x[t] = dx[j];
         y[t] = dy[j];
         if (t % 2) s->triplets += (x[t] < x[t - 1]) == (y[t] < y[t - 1]) && (x[t] > x[t - 1]) == (y[t] > y[t - 1]);
@@ -235,7 +233,7 @@ static enhope_status choose(measurement *m, const enhope_map *map, const int32_t
             if (!isfinite(y[a]) || fabsf(y[a]) > 1e18f)
                 return eh_fail(m->ctx, ENHOPE_ERROR_DATA,
                                "row %lld of the embedding is %g: expected finite numbers below 1e18 in absolute value",
-                               (long long)p->row[i], (double)y[a]);
+                               (long long)p->row[i] + 1, (double)y[a]);
         memcpy(p->Y + i * h, y, (size_t)h * sizeof *y);
         p->label[i] = label < 0 ? -1 : class[label];
     }
@@ -260,6 +258,21 @@ cleanup:
     eh_free(sum);
     eh_free(row);
     return status;
+}
+
+/* Raises *max to the largest absolute value of the chosen rows after scaling. */
+static enhope_status find_max(const measurement *m, const eh_matrix *x, const points *p, const float *shift,
+                              const float *mul, double *max)
+{
+    float *row = NULL;
+    EH_TRY(eh_new(m->ctx, "a row", m->H, sizeof *row, (void **)&row));
+    for (int64_t i = 0; i < p->n; i++) {
+        eh_matrix_row(x, p->row[i], row);
+        for (int64_t j = 0; j < m->H; j++)
+            *max = fmax(*max, fabs(((double)row[j] - (double)shift[j]) * (double)mul[j]));
+    }
+    eh_free(row);
+    return ENHOPE_OK;
 }
 
 /* Places the inputs of the chosen rows, scaled, and computes their norms. */
@@ -345,6 +358,9 @@ static enhope_status choose_all(measurement *m, const enhope_map *rows, const en
         EH_CHECK(match(m->ctx, references->data, references->data, &number));
         EH_CHECK(choose(m, references, number, more, &m->references));
     }
+    int64_t labeled = 0;
+    for (int64_t j = 0; j < m->references.n; j++) labeled += m->references.label[j] >= 0;
+    for (int64_t i = 0; i < m->rows.n && !labeled; i++) m->rows.label[i] = -1; /* there is no accuracy */
 cleanup:
     eh_free(number);
     return status;
@@ -364,15 +380,20 @@ static enhope_status resolve_k(measurement *m, int64_t k)
     return ENHOPE_OK;
 }
 
-/* Centers, scales and places the inputs of rows and references. */
+/* Centers, scales and places the inputs of rows and references. A power of two, which changes no
+ * measure, makes the largest value about 1, so that squares do not overflow or become 0. */
 static enhope_status place_all(measurement *m, const enhope_model *model, const eh_matrix *x, const eh_matrix *others)
 {
     float *shift = NULL, *mul = NULL;
+    double max = FLT_MIN;
     enhope_status status;
     EH_CHECK(eh_new(m->ctx, "scaling", m->H, sizeof *shift, (void **)&shift));
     EH_CHECK(eh_new(m->ctx, "scaling", m->H, sizeof *mul, (void **)&mul));
     for (int64_t j = 0; j < m->H; j++) mul[j] = model ? model->mul[j] : 1;
     EH_CHECK(center(m, x, &m->rows, shift));
+    EH_CHECK(find_max(m, x, &m->rows, shift, mul, &max));
+    if (!m->self) EH_CHECK(find_max(m, others, &m->references, shift, mul, &max));
+    for (int64_t j = 0; j < m->H; j++) mul[j] = ldexpf(mul[j], -ilogb(max));
     EH_CHECK(place(m, x, shift, mul, &m->rows));
     if (m->self)
         m->references = m->rows;

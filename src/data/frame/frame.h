@@ -197,7 +197,7 @@ bool eh_date_parse_form(const char *text, size_t length, eh_form form, double *o
 /* The length of the number in a percentage, "47" in "47%"; 0: the text is none. */
 size_t eh_percent_length(const char *text, size_t length);
 /* A number whose thousands are separated by commas: 1,234 or -12,345,678.9. False: another text,
- * also a number without a comma. */
+ * also a number without a comma and 0,123. */
 bool eh_thousands_parse(const char *text, size_t length, double *out);
 /* The day of the year of a date, from 0. */
 int eh_date_year_day(double days);

@@ -142,10 +142,11 @@ bool eh_thousands_parse(const char *text, size_t length, double *out)
     int64_t group;
     if (length > LONGEST) return false;
     if (at < end && (*at == '-' || *at == '+')) copy[used++] = *at++;
+    if (at == end || *at < '1' || *at > '9') return false; /* 0,123 has a decimal comma */
     for (int digits = 0; at < end && *at >= '0' && *at <= '9'; copy[used++] = *at++)
         if (++digits > 3) return false;
     const char *first = at;
-    while (used > 0 && read_mark(&at, end, ',')) {
+    while (read_mark(&at, end, ',')) {
         const char *begin = at;
         if (!read_digits(&at, end, 3, &group)) return false;
         memcpy(copy + used, begin, 3);

@@ -190,11 +190,14 @@ static char sniff_delimiter(const char *text, size_t length)
     return count[2] > count[0] && count[2] > count[1] ? '\t' : count[1] > count[0] ? ';' : ',';
 }
 
-/* A line that names the delimiter: sep=; */
-static bool names_delimiter(const char *record, size_t length)
+/* Takes the delimiter from a line that names it: sep=; */
+static bool take_delimiter(eh_csv *f, const char *record, size_t length)
 {
     if (length > 0 && record[length - 1] == '\r') length--;
-    return length == 5 && strncasecmp(record, "sep=", 4) == 0;
+    if (length != 5 || strncasecmp(record, "sep=", 4) != 0) return false;
+    if (f->delimiter && f->delimiter != record[4]) return false; /* another one was given */
+    f->delimiter = record[4];
+    return true;
 }
 
 /* Decides the delimiter by the first record. Fails if the lines end with CR alone, because the
@@ -209,9 +212,8 @@ static enhope_status begin_records(enhope_context *ctx, eh_csv *f, const char *r
             "with tr '\\r' '\\n'",
             f->text.stream.name);
     f->begun = true;
-    if (f->delimiter) return ENHOPE_OK;
-    *skip = names_delimiter(record, length);
-    f->delimiter = *skip ? record[4] : sniff_delimiter(record, length);
+    *skip = take_delimiter(f, record, length);
+    if (!f->delimiter) f->delimiter = sniff_delimiter(record, length);
     return ENHOPE_OK;
 }
 
@@ -313,8 +315,7 @@ void eh_csv_end(eh_csv *f)
 static bool is_passed_over(eh_csv *f, const char *line, size_t length)
 {
     if (is_blank(line, length)) return true;
-    if (f->begun || f->delimiter || !names_delimiter(line, length)) return false;
-    f->delimiter = line[4];
+    if (f->begun || !take_delimiter(f, line, length)) return false;
     f->detect = false;
     return true;
 }

@@ -38,8 +38,8 @@ enhope_status eh_spool_fill(enhope_context *ctx, const char *path, eh_spool *spo
 void eh_spool_free(eh_spool *spool);
 
 /* delimiter: '\0' means the tab in *.tsv, otherwise the character of a first line sep=; (as Excel
- * writes it), which is skipped, otherwise the most frequent of , ; and tab in the first record.
- * spool may be NULL. path and spool must outlive f. */
+ * writes it), otherwise the most frequent of , ; and tab in the first record. A first line that
+ * names the delimiter is skipped. spool may be NULL. path and spool must outlive f. */
 enhope_status eh_csv_open(enhope_context *ctx, const char *path, const eh_spool *spool, char delimiter, eh_csv *f);
 /* Reads the next record that is not blank; *found is false at the end. Its fields are valid until
  * the next call. */

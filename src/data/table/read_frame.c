@@ -49,13 +49,11 @@ static enhope_status store_other(enhope_context *ctx, eh_table *t, int64_t j, in
         good = eh_utf8_valid(f->text, f->length);
         kind = EH_PROBLEM_UTF8;
         if (good) return eh_labels_class(ctx, &t->text[k], f->text, f->length, &column->code[i]);
-    } else if (!empty) {
+    } else if (!empty && !(column->form == EH_FORM_THOUSANDS && eh_thousands_parse(f->text, f->length, &value))) {
         const bool percent = column->form == EH_FORM_PERCENT;
         const eh_field number = {f->text, percent ? eh_percent_length(f->text, f->length) : f->length};
         const eh_number_kind found = parse_number(&t->schema, t->csv.delimiter, &number, &value);
-        if (column->form == EH_FORM_THOUSANDS && eh_thousands_parse(f->text, f->length, &value)) {
-            good = true;
-        } else if (percent) {
+        if (percent) {
             good = found == EH_NUMBER;
             kind = EH_PROBLEM_PERCENT;
         } else if (column->type == EH_COLUMN_NUMBER) {

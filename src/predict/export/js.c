@@ -121,7 +121,7 @@ static const char columns[] =
     "    number = /^\\S+ *%$/.test(value.trim()) ? Number(value.trim().slice(0, -1)) : NaN;\n"
     "  } else if (column.form === 'thousands' && typeof value === 'string') {\n"
     "    const text = value.trim();\n"
-    "    number = Number(/^[-+]?\\d{1,3}(,\\d{3})+(\\.\\d*)?$/.test(text) ? text.replaceAll(',', '') : text);\n"
+    "    number = Number(/^[-+]?[1-9]\\d{0,2}(,\\d{3})+(\\.\\d*)?$/.test(text) ? text.replaceAll(',', '') : text);\n"
     "  } else if (column.type === 'date' && typeof value === 'string') {\n"
     "    const part = /^(\\d{4})[-/](\\d\\d)[-/](\\d\\d)(?:[T "
     "](\\d\\d):(\\d\\d)(?::(\\d\\d(?:\\.\\d+)?))?.*)?$/.exec(isoDate(column, value.trim()));\n"

@@ -114,34 +114,31 @@ static void put_code_point(eh_bytes *b, uint32_t code)
     eh_bytes_add(b, escape, strlen(escape));
 }
 
+/* Moves over the next code point of a text. As when a model is saved, bytes that are not valid
+ * UTF-8 are read as Latin-1. */
+static uint32_t next_code_point(const char **text)
+{
+    uint32_t code;
+    const size_t length = eh_utf8_next(*text, 4, &code);
+    if (!length) code = (unsigned char)**text;
+    *text += length ? length : 1;
+    return code;
+}
+
 void eh_put_json_string(eh_bytes *b, const char *text)
 {
-    const char *const end = text + strlen(text);
     eh_bytes_add(b, "\"", 1);
-    while (text < end) {
-        uint32_t code;
-        size_t length = eh_utf8_next(text, (size_t)(end - text), &code);
-        if (!length) { /* as when a model is saved: Latin-1 */
-            code = (unsigned char)*text;
-            length = 1;
-        }
-        put_code_point(b, code);
-        text += length;
-    }
+    while (*text) put_code_point(b, next_code_point(&text));
     eh_bytes_add(b, "\"", 1);
 }
 
 void eh_put_json(eh_bytes *b, const char *json)
 {
-    for (size_t left = strlen(json), length; left > 0; json += length, left -= length) {
-        uint32_t code;
-        length = eh_utf8_next(json, left, &code);
-        if (!length) { /* Latin-1 */
-            code = (unsigned char)*json;
-            length = 1;
-        }
+    while (*json) {
+        const char *at = json;
+        const uint32_t code = next_code_point(&json);
         if (code < 0x80 && code != '<')
-            eh_bytes_add(b, json, 1);
+            eh_bytes_add(b, at, 1);
         else
             put_code_point(b, code);
     }

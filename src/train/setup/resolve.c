@@ -182,9 +182,6 @@ static enhope_status resolve_graph(enhope_trainer *t, eh_plan *plan)
     if (t->samples.n < 3)
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "%s needs at least 3 samples, but there are %lld",
                        t->method->info.name, (long long)t->samples.n);
-    if (t->samples.n > INT32_MAX)
-        return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "%s needs at most %d samples, but there are %lld",
-                       t->method->info.name, INT32_MAX, (long long)t->samples.n);
     if (*k > t->samples.n - 1) {
         if (EH_EXPLICIT(&t->set, objective.graph_k))
             eh_log(t->ctx, ENHOPE_LOG_WARNING, "graph_k is %lld: %lld samples allow at most %lld, which is used",
@@ -221,7 +218,11 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
     if (method->hinge) plan->hinge = (eh_hinge){.targets = s->objective.lmnn_k, .all = t->samples.n};
     plan->targets = plan->candidates = plan->hinge.targets;
     plan->drawn = t->samples.n;
-    return method->graph ? resolve_graph(t, plan) : ENHOPE_OK;
+    if (method->graph) EH_TRY(resolve_graph(t, plan));
+    if (plan->targets && t->samples.n > INT32_MAX)
+        return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "%s needs at most %d samples, but there are %lld", method->info.name,
+                       INT32_MAX, (long long)t->samples.n);
+    return ENHOPE_OK;
 }
 
 static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)

@@ -66,7 +66,8 @@ enhope_status eh_setup_join(enhope_context *ctx, const enhope_model *model, cons
     EH_CHECK(eh_model_inputs(ctx, model, data, &j.x));
     if (!data->label && !in_store)
         EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_DATA,
-                         "the data has no labels: training needs a class for each sample; add labels"));
+                         "the data has no labels: continued training needs a class for each sample; add labels, or "
+                         "train a new model"));
     if (!data->input_name) j.input_name = model->input.name;
     j.encoding = model->input.encoding;
     if (!data->image_rows) j.image_rows = model->input.image_rows, j.image_columns = model->input.image_columns;

@@ -25,3 +25,15 @@ enhope eval m.safetensors --data $data --split 300@1 --map columns
 echo "exit $?"
 enhope eval m.safetensors --data $data --split 300@1 --part test --map training
 echo "exit $?"
+python3 - <<'END' || echo "python3: exit $?"
+import struct, zipfile
+def array(shape, kind, form, values):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (kind, shape)
+    head += " " * (53 - len(head) % 64 + 64) + "\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%d%s" % (len(values), form), *values)
+with zipfile.ZipFile("whole.npz", "w") as file: # without parts
+    file.writestr("X.npy", array((40, 4), "<f4", "f", [i * 7 % 11 + 0.5 for i in range(160)]))
+    file.writestr("y.npy", array((40,), "<i4", "i", [i % 3 for i in range(40)]))
+END
+enhope eval m.safetensors --data whole.npz --map training
+echo "exit $?"

@@ -10,6 +10,8 @@ enhope predict m.safetensors --data excel.csv > a
 enhope predict m.safetensors --data comma.csv > b
 cmp a b && echo "same predictions"
 { printf 'sep=;\n'; sleep 0.3; cat comma.csv; } | enhope predict m.safetensors --data - | cmp - b && echo "same predictions"
+enhope predict m.safetensors --data excel.csv --delimiter ';' | cmp - b && echo "same predictions"
+enhope predict m.safetensors --data - --delimiter ';' < excel.csv | cmp - b && echo "same predictions"
 # without a header, there are as many decimal commas as semicolons
 sed 1d comma.csv > bare.csv
 try data bare.csv | grep -E "column|label|exit"
@@ -46,3 +48,10 @@ awk 'BEGIN { print "people;size;kind"; for (i = 0; i < 24; i++)
     printf "%d,%03d;%d;%s\n", 1 + i % 4, 100 + 10 * i, i % 7, i % 2 ? "oak" : "elm" }' > thousands.csv
 try data thousands.csv | grep -E "1,234|people|exit"
 try data thousands.csv --decimal , | grep -E "1,234|people|exit"
+# separators of thousands do not decide the decimal point of other columns
+awk 'BEGIN { print "people,size,kind"; for (i = 0; i < 24; i++)
+    printf "\"%d,%03d\",%d.5,%s\n", 1 + i % 4, 10 * i, i % 7, i % 2 ? "oak" : "elm" }' > quoted.csv
+awk -F'[",]' 'NR == 1 { print "people;size;kind" } NR > 1 { print $2 "," $3 ";" $5 ";" $6 }' quoted.csv > points.csv
+enhope train --data quoted.csv --label kind --quiet --n-epochs 2 -o p.safetensors
+enhope predict p.safetensors --data quoted.csv > b
+enhope predict p.safetensors --data points.csv | cmp - b && echo "same predictions"
