@@ -388,6 +388,15 @@ static void identical_samples_give_a_finite_map(void **state)
     enhope_dataset_free(data);
 }
 
+static void an_indefinite_scatter_gives_finite_directions(void **state)
+{
+    (void)state;
+    double A[] = {2.385, 0.5, 0.5, 1.25}, B[] = {1, 1.25, 1.25, 1}, value[2];
+    assert_int_equal(eh_eigen_generalized(ctx, 2, A, B, value), ENHOPE_OK);
+    assert_true(value[0] > 0 && value[0] <= value[1]);
+    for (int i = 0; i < 4; i++) assert_true(isfinite(A[i]));
+}
+
 static void results_do_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -426,6 +435,7 @@ int main(void)
         cmocka_unit_test(mcml_reaches_the_minimum_of_its_convex_objective),
         cmocka_unit_test(mcml_can_be_stopped_and_refuses_large_data),
         cmocka_unit_test(identical_samples_give_a_finite_map),
+        cmocka_unit_test(an_indefinite_scatter_gives_finite_directions),
         cmocka_unit_test(results_do_not_depend_on_threads),
     };
     const int failed = cmocka_run_group_tests_name("solve", tests, NULL, NULL);

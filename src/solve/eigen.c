@@ -95,9 +95,22 @@ cleanup:
     return status;
 }
 
+/* Restores B after a failed factorization, which leaves one triangle, with a larger diagonal. */
+static void make_definite(int n, double *B, const double *diagonal)
+{
+    double norm = 0; /* of the rows of B: the largest sum of absolute values */
+    for (int64_t i = 0; i < n; i++) {
+        double sum = fabs(diagonal[i]);
+        for (int64_t j = 0; j < i; j++) B[j * n + i] = B[i * n + j];
+        for (int64_t j = 0; j < n; j++) sum += j == i ? 0 : fabs(B[j < i ? i * n + j : j * n + i]);
+        norm = fmax(norm, sum);
+    }
+    for (int64_t i = 0; i < n; i++) B[i * n + i] = diagonal[i] + 2 * norm;
+}
+
 enhope_status eh_eigen_generalized(enhope_context *ctx, int n, double *A, double *B, double *value)
 {
-    double *work = NULL, size = 0;
+    double *work = NULL, *diagonal = NULL, size = 0;
     int *iwork = NULL, info = 0, isize = 0;
     const int type = 1, query = -1;
     enhope_status status;
@@ -105,11 +118,18 @@ enhope_status eh_eigen_generalized(enhope_context *ctx, int n, double *A, double
     const int lwork = (int)size, liwork = isize;
     EH_CHECK(eh_new(ctx, "eigenvectors", lwork, sizeof *work, (void **)&work));
     EH_CHECK(eh_new(ctx, "eigenvectors", liwork, sizeof *iwork, (void **)&iwork));
+    EH_CHECK(eh_new(ctx, "eigenvectors", n, sizeof *diagonal, (void **)&diagonal));
+    for (int64_t i = 0; i < n; i++) diagonal[i] = B[i * n + i];
     dsygvd_(&type, "V", "L", &n, A, &n, B, &n, value, work, &lwork, iwork, &liwork, &info);
+    if (info > n) { /* B has no Cholesky factor: it consists of rounding errors; A is as before */
+        make_definite(n, B, diagonal);
+        dsygvd_(&type, "V", "L", &n, A, &n, B, &n, value, work, &lwork, iwork, &liwork, &info);
+    }
     if (info) EH_CHECK(not_found(ctx, n, info));
 cleanup:
     eh_free(work);
     eh_free(iwork);
+    eh_free(diagonal);
     return status;
 }
 

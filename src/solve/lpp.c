@@ -240,7 +240,10 @@ static void symmetrize(problem *p)
     double trace = 0;
     for (int64_t i = 0; i < r; i++) {
         trace += p->B[i * r + i];
-        for (int64_t j = 0; j < i; j++) p->A[i * r + j] = p->A[j * r + i] = (p->A[i * r + j] + p->A[j * r + i]) / 2;
+        for (int64_t j = 0; j < i; j++) {
+            p->A[i * r + j] = p->A[j * r + i] = (p->A[i * r + j] + p->A[j * r + i]) / 2;
+            p->B[i * r + j] = p->B[j * r + i]; /* the triangle that LAPACK reads */
+        }
     }
     for (int64_t i = 0; i < r; i++) p->B[i * r + i] += RIDGE * (trace > 0 ? trace / (double)r : 1);
 }

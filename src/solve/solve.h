@@ -54,8 +54,9 @@ enhope_status eh_covariance(const eh_solve_data *d, double *mean, double *S);
 /* The h largest eigenvalues, largest first, of the symmetric A (n, n), and their vectors (h, n)
  * of length one. A is destroyed. */
 enhope_status eh_eigen_largest(enhope_context *ctx, int n, double *A, int h, double *value, double *vector);
-/* All eigenvalues, smallest first, of A v = value B v, with A symmetric and B positive definite
- * (n, n). A becomes the vectors, one per row, with v^T B v = 1. B is destroyed. */
+/* All eigenvalues, smallest first, of A v = value B v, with A and B symmetric and B positive
+ * definite (n, n); if rounding makes B indefinite, its diagonal is raised. A becomes the vectors,
+ * one per row, with v^T B v = 1. B is destroyed. */
 enhope_status eh_eigen_generalized(enhope_context *ctx, int n, double *A, double *B, double *value);
 /* theta (H+1, h): y = V (x - mean), V (h, H). The largest entry of each row becomes positive. */
 enhope_status eh_write_directions(const eh_solve_data *d, const double *mean, double *V, eh_real *theta);
