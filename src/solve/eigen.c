@@ -98,14 +98,17 @@ cleanup:
 /* Restores B after a failed factorization, which leaves one triangle, with a larger diagonal. */
 static void make_definite(int n, double *B, const double *diagonal)
 {
-    double norm = 0; /* of the rows of B: the largest sum of absolute values */
+    double norm = 0; /* the largest sum of the absolute values of a row */
     for (int64_t i = 0; i < n; i++) {
-        double sum = fabs(diagonal[i]);
+        B[i * n + i] = diagonal[i];
         for (int64_t j = 0; j < i; j++) B[j * n + i] = B[i * n + j];
-        for (int64_t j = 0; j < n; j++) sum += j == i ? 0 : fabs(B[j < i ? i * n + j : j * n + i]);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < n; j++) sum += fabs(B[i * n + j]);
         norm = fmax(norm, sum);
     }
-    for (int64_t i = 0; i < n; i++) B[i * n + i] = diagonal[i] + 2 * norm;
+    for (int64_t i = 0; i < n; i++) B[i * n + i] += 2 * norm;
 }
 
 enhope_status eh_eigen_generalized(enhope_context *ctx, int n, double *A, double *B, double *value)
