@@ -69,4 +69,20 @@ static inline long fail_allocations(enhope_context *ctx, fallible call, void *us
     return count;
 }
 
+/* A training, as a call for fail_allocations. */
+typedef struct training {
+    enhope_context *ctx;
+    const enhope_dataset *data;
+    const enhope_settings *settings;
+} training;
+
+static inline enhope_status train_once(void *user)
+{
+    const training *t = user;
+    enhope_model *model = NULL;
+    const enhope_status status = enhope_train(t->ctx, t->data, t->settings, NULL, NULL, &model);
+    enhope_model_free(model);
+    return status;
+}
+
 #endif

@@ -237,19 +237,11 @@ static void a_model_stores_its_adversarial_step(void **state)
     enhope_model_free(m);
 }
 
-static enhope_status train_once(void *settings)
-{
-    enhope_model *m = NULL;
-    const enhope_status status = enhope_train(ctx, blobs, settings, NULL, NULL, &m);
-    enhope_model_free(m);
-    return status;
-}
-
 static void every_failed_allocation_returns_a_message_without_a_leak(void **state)
 {
     (void)state;
     enhope_settings *s = with("adversarial_step", "0.1", "n_epochs", "1", "batch_size", "300", NULL);
-    fail_allocations(ctx, train_once, s, 1);
+    fail_allocations(ctx, train_once, &(training){ctx, blobs, s}, 1);
     enhope_settings_free(s);
 }
 

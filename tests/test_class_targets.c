@@ -413,27 +413,13 @@ static void a_model_stores_class_target_settings(void **state)
     enhope_model_free(m);
 }
 
-typedef struct training {
-    const enhope_dataset *data;
-    const enhope_settings *settings;
-} training;
-
-static enhope_status train_once(void *user)
-{
-    const training *t = user;
-    enhope_model *m = NULL;
-    const enhope_status status = enhope_train(ctx, t->data, t->settings, NULL, NULL, &m);
-    enhope_model_free(m);
-    return status;
-}
-
 static void every_failed_allocation_returns_a_message_without_a_leak(void **state)
 {
     (void)state;
     enhope_settings *s = with("n_epochs", "1", "batch_size", "300", NULL);
     choose(s, 2);
-    fail_allocations(ctx, train_once, &(training){blobs, s}, 2);
-    fail_allocations(ctx, train_once, &(training){sparse_blobs, s}, 2);
+    fail_allocations(ctx, train_once, &(training){ctx, blobs, s}, 2);
+    fail_allocations(ctx, train_once, &(training){ctx, sparse_blobs, s}, 2);
     enhope_settings_free(s);
 }
 

@@ -81,24 +81,10 @@ static int close_all(void **state)
 
 /* ---- training ---- */
 
-typedef struct training {
-    const enhope_dataset *data;
-    const enhope_settings *settings;
-} training;
-
-static enhope_status train_once(void *user)
-{
-    const training *t = user;
-    enhope_model *model = NULL;
-    const enhope_status status = enhope_train(ctx, t->data, t->settings, NULL, NULL, &model);
-    enhope_model_free(model);
-    return status;
-}
-
 static void fails_training(const char *const *pair)
 {
     enhope_settings *s = settings_of(pair);
-    fails(train_once, &(training){data, s});
+    fails(train_once, &(training){ctx, data, s});
     enhope_settings_free(s);
 }
 
@@ -135,7 +121,7 @@ static void training_that_chooses_its_map(void **state)
 {
     (void)state;
     enhope_settings *s = settings_of((const char *const[]){"n_epochs", "1", NULL});
-    fail_allocations(ctx, train_once, &(training){data, s}, 997);
+    fail_allocations(ctx, train_once, &(training){ctx, data, s}, 997);
     enhope_settings_free(s);
 }
 
