@@ -586,6 +586,7 @@ static void damaged_json_is_refused(void **state)
         "{\"columns\": [{\"name\": \"a\", \"type\": \"picture\"}]}",
         "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"fill\": \"3\"}]}",
         "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"offset\": 1e999}]}",
+        "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"fill\": 3e39}]}",
         "{\"columns\": [{\"name\": \"a\", \"type\": \"date\", \"offset\": 1e99}]}",
         "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"missing\": 1}]}",
         "{\"columns\": [{\"name\": \"a\", \"type\": \"number\", \"categories\": [\"x\"]}]}",

@@ -6,6 +6,7 @@
  *
  * Fields that are false, 0 or empty are left out. A text is checked completely before its encoding
  * is used, because it may come from anywhere. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -205,6 +206,7 @@ static enhope_status get_column(enhope_context *ctx, const place *at, const cJSO
     EH_TRY(get_categories(ctx, at, object, c));
     if (c->type == EH_COLUMN_DATE && !(fabs(c->offset) <= MAX_DAYS && !(fabs(c->fill) > MAX_DAYS)))
         return fail(ctx, at, "expected dates within a billion days of 1970");
+    if (fabs(c->fill - c->offset) > (double)FLT_MAX) return fail(ctx, at, "expected 'fill' within 3.4e38 of 'offset'");
     return ENHOPE_OK;
 }
 
