@@ -62,7 +62,7 @@ mutation: ## change the readers in N places, one at a time, and count the change
 soak: ## mixed load on the library and on enhope serve for TIME seconds each; memory must not grow
 	@scripts/setup build test
 	@scripts/build --tests release
-	@OMP_NUM_THREADS=1 build/release/tests/soak $(TIME) 8
+	@cd build/release && OMP_NUM_THREADS=1 tests/soak $(TIME) 8
 	@python3 -B tests/serve/soak build/release/enhope $(TIME) 8
 
 analyze: ## search the sources for defects with gcc -fanalyzer, cppcheck and clang-tidy
