@@ -44,8 +44,8 @@ lint: ## check the sources with clang-format and clang-tidy
 	@scripts/lint format
 	@scripts/lint tidy build/release
 
-coverage: ## measure the coverage of make check, in build/coverage/coverage.txt
-	@scripts/setup build test coverage
+coverage: ## measure the coverage of src and cli, in build/coverage/coverage.txt
+	@scripts/setup build viewer test coverage cross mpi
 	@scripts/build --tests coverage
 	@scripts/coverage
 

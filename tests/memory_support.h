@@ -52,13 +52,15 @@ static inline bool fail_allocation(enhope_context *ctx, fallible call, void *use
 }
 
 /* Fails allocation 0, 1, ... of a call until it succeeds: first with all allocations after it, then
- * alone, which a call may survive. step 1: every one; larger: every step-th, unless the environment
- * has ENHOPE_FAULTS. Returns the number of allocations. */
+ * alone, which a call may survive. step 1: every one; larger: every step-th. The environment variable
+ * ENHOPE_FAULTS is "all" for every one, or how many times as many. Returns the number of allocations. */
 static inline long fail_allocations(enhope_context *ctx, fallible call, void *user, long step)
 {
     long count = 0, tried = 0;
     enhope_status status;
-    if (getenv("ENHOPE_FAULTS")) step = 1;
+    const char *faults = getenv("ENHOPE_FAULTS");
+    const long times = faults ? atol(faults) : 1;
+    if (faults) step = times > 0 && times < step ? step / times : 1;
     for (int once = 0; once < 2; once++) {
         fails_once = once;
         for (count = 0; fail_allocation(ctx, call, user, count, &status); count += step) tried++;

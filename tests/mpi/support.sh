@@ -13,7 +13,7 @@ limited()
 {
     local ranks=$1
     shift
-    timeout -k 5 100 mpirun --oversubscribe --bind-to none -n "$ranks" "$@"
+    timeout -k 5 300 mpirun --oversubscribe --bind-to none -n "$ranks" "$@"
     local code=$?
     if [ $code = 124 ] || [ $code = 137 ]; then echo "$ranks ranks hang: $*" >&2; fi
     return $code
