@@ -52,8 +52,9 @@ static inline bool fail_allocation(enhope_context *ctx, fallible call, void *use
 }
 
 /* Fails allocation 0, 1, ... of a call until it succeeds: first with all allocations after it, then
- * alone, which a call may survive. step 1: every one; larger: every step-th. The environment variable
- * ENHOPE_FAULTS is "all" for every one, or how many times as many. Returns the number of allocations. */
+ * alone, which a call may survive. step 1: every one; larger: every step-th. The environment
+ * variable ENHOPE_FAULTS is "all" for every one, or how many times as many. Returns the number of
+ * allocations. */
 static inline long fail_allocations(enhope_context *ctx, fallible call, void *user, long step)
 {
     long count = 0, tried = 0;
