@@ -2,7 +2,8 @@
  * ENHOPE_ERROR_MEMORY and a message, and nothing leaks. Unit tests of single modules do the same
  * for readers, frames, models, exports and predictions; here are the calls that join modules.
  *
- * Every seventh allocation is tried; with ENHOPE_FAULTS=all in the environment, every one. */
+ * Every seventh allocation is tried; the environment variable ENHOPE_FAULTS is how many times as
+ * many are, or "all". */
 #define _XOPEN_SOURCE 700
 #include "read_support.h"
 
@@ -298,6 +299,21 @@ static enhope_status predict_by_the_reference(void *user)
     return status;
 }
 
+static enhope_status measure_once(void *user)
+{
+    const enhope_map *references = user;
+    enhope_map_measures out = {.k = 5, .sample = 20};
+    const enhope_map rows = {data, X};
+    return enhope_map_measure(ctx, plain, H, &rows, references, &out);
+}
+
+static void measures_of_a_map(void **state)
+{
+    (void)state;
+    fails(measure_once, NULL);
+    fails(measure_once, &(enhope_map){data, X});
+}
+
 static void predictions_on_another_device(void **state)
 {
     (void)state;
@@ -407,6 +423,7 @@ int main(void)
         cmocka_unit_test(updates_steps_and_compression),
         cmocka_unit_test(models_of_every_kind),
         cmocka_unit_test(predictions_of_every_kind),
+        cmocka_unit_test(measures_of_a_map),
         cmocka_unit_test(predictions_on_another_device),
         cmocka_unit_test(data_of_every_kind),
         cmocka_unit_test(contexts),

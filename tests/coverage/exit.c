@@ -1,8 +1,8 @@
 /* Keeps the coverage counters of processes that end by _exit(), such as the trials of enhope tune.
  * Tests of the preset coverage preload it (LD_PRELOAD).
  *
- * gcc writes the counters of a module in its destructors, which _exit() skips. This _exit() runs the
- * destructors of the modules in the folder COVERAGE_MODULES, then ends the process. */
+ * gcc writes the counters of a module in its destructors, which _exit() skips. This _exit() runs
+ * the destructors of the modules in the folder COVERAGE_MODULES, then ends the process. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdatomic.h>

@@ -50,3 +50,16 @@ else
     echo "exit 0, frames: 1"
     echo "enhope: --history trained a model that differs from m.safetensors; use the --data, --split and --limit of its training"
 fi
+# Samples of word counts: the words of each, where they begin, and how often they occur.
+python3 -c 'for i in range(60): print(i % 2, *("%d:%d" % (j, 1 + (i * j) % 5) for j in range(1 + i % 3, 200, 7 + 30 * (i % 2))))' > words.svm
+enhope train --data words.svm $tiny -o words.safetensors
+[ -n "${without-}" ] || enhope view words.safetensors --data words.svm 2> words.txt
+python3 - "${without-}" <<'END'
+import re, sys
+stored = sum(len(line.split()) - 1 for line in open("words.svm"))
+blocks = {"start": 61, "column": stored, "value": stored}
+if not sys.argv[1]:
+    page = open("map.html").read()
+    blocks = {i: int(n) for i, n in re.findall(r'<script type="text/plain" id="(\w+)" data-count="(\d+)"', page) if i in blocks}
+print("words:", blocks["start"], blocks["column"] == blocks["value"] == stored)
+END
