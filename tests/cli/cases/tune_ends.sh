@@ -3,7 +3,10 @@
 data="--data synthetic:blobs,n=2200,classes=3,inputs=2,seed=1"
 small="--n-factors 5 --n-hidden 4 --order 1 --noise 0 --dropout 0 --learning-rate 0.01 --batch-size 500"
 echo "== a run that is longer than the time has fewer epochs"
-enhope tune $data $small --n-exemplars 3 --n-epochs 1000000 --for 6s -o short 2> err | grep -c 'n_epochs 1000000'
+for seconds in 4 20 60; do # the first epoch of the defaults must end in a thirteenth of the time
+    enhope tune $data $small --n-exemplars 3 --n-epochs 1000000 --for ${seconds}s -o short > out 2> err && break
+done
+grep -q '^The model is in short/best.safetensors' out && echo "a model"
 grep -o '^trial 0: .* s (shortened by the time limit)' err | sed 's/[0-9][0-9.]*/N/g' | sort -u
 enhope info short/best.safetensors | head -n 1
 cat > killed.py <<'END'
