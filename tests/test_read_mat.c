@@ -182,6 +182,240 @@ static void contradictions_are_reported(void **state)
     fails("d.mat: variable 1 is damaged: it claims more rows than the file can contain");
 }
 
+/* ---- limits ---- */
+
+/* Begins X of the class double with these sides, at m.size. Returns where it began. */
+static size_t begin_sides(int rank, const int32_t *sides, const char *name)
+{
+    const size_t start = m.size;
+    mat_put(&m, 14, 4);
+    mat_put(&m, 0, 4);
+    mat_part(&m, 6, 4, (const uint32_t[]){6, 0}, 2);
+    mat_part(&m, 5, 4, sides, (size_t)rank);
+    mat_part(&m, 1, 1, name, strlen(name));
+    return start;
+}
+
+static void parts_of_the_head_are_checked(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[64];
+    static const struct {
+        size_t at; /* in the file: flags from 136, dimensions from 152, the name from 168 */
+        uint8_t value;
+        const char *why;
+    } cases[] = {
+        {136, 5, "its flags are wrong"},
+        {140, 7, "its flags are wrong"},
+        {140, 16, "its flags are wrong"},
+        {144, 0, "it is of an unknown class"},
+        {144, 18, "it is of an unknown class"},
+        {152, 6, "its dimensions are wrong"},
+        {156, 4, "its dimensions are wrong"},
+        {156, 9, "its dimensions are wrong"},
+        {156, 0, "its dimensions are wrong"},
+        {168, 2, "its name is wrong"},
+        {172, 200, "a part exceeds the element that contains it"},
+        {184, 8, "its values have an unknown type"},
+        {184, 10, "its values have an unknown type"},
+        {184, 14, "its values have an unknown type"},
+        {188, 9, "a part exceeds the element that contains it"},
+        {188, 7, "its values have an unknown type"},
+        {188, 0, "its dimensions do not match its values"},
+        {160, 2, "its dimensions do not match its values"},
+        {132, 48, "a part is missing"},
+        {132, 7, "a part is missing"},
+        {132, 55, "a part is missing"},
+        {132, 15, "a part exceeds the element that contains it"},
+        {132, 72, "the file is truncated"},
+        {128, 13, "it is not a matrix"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char message[128];
+        make(6, 1, 1, 9, zeros, 8);
+        assert_int_equal(m.size, 200);
+        m.bytes[cases[i].at] = cases[i].value;
+        snprintf(message, sizeof message, "d.mat: variable 1 is damaged: %s", cases[i].why);
+        fails(message);
+    }
+    for (size_t size = 129; size < 136; size++) {
+        make(6, 1, 1, 9, zeros, 8);
+        m.size = size;
+        fails("d.mat: variable 1 is damaged: the file is truncated");
+    }
+    for (size_t size = 1; size < 128; size += 42) {
+        m.size = size;
+        fails("d.mat: is not a MATLAB 5 file");
+    }
+    make(6, 1, 1, 9, zeros, 8);
+    memcpy(m.bytes + 124, "\1\0IM", 4);
+    fails("d.mat: is not a MATLAB 5 file");
+    memcpy(m.bytes, "\x89HDF", 4);
+    fails("d.mat: is a MATLAB 7.3 file: save it with -v7");
+    m.size = 4;
+    fails("d.mat: is a MATLAB 7.3 file: save it with -v7");
+    m.size = 3;
+    fails("d.mat: is not a MATLAB 5 file");
+}
+
+static void packed_elements_are_checked(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[64];
+    static const char wrong[] = "d.mat: variable 1 is damaged: its compressed data is wrong or truncated";
+    mat_begin(&m, 0);
+    mat_put(&m, 15, 4);
+    mat_put(&m, 0, 4);
+    fails("d.mat: variable 1 is damaged: it ends early");
+    make(6, 1, 1, 9, zeros, 8);
+    m.bytes[128] = 13; /* the packed element is no matrix */
+    mat_pack(&m, 128);
+    fails("d.mat: variable 1 is damaged: it is not a matrix");
+    mat_begin(&m, 0);
+    mat_put(&m, 0x0004000E, 4); /* a short part of the type of a matrix */
+    mat_put(&m, 0, 4);
+    mat_pack(&m, 128);
+    fails("d.mat: variable 1 is damaged: it is not a matrix");
+    make(6, 1, 1, 9, zeros, 8);
+    mat_put(&m, 0, 1); /* a byte more than the matrix */
+    mat_pack(&m, 128);
+    fails(wrong);
+    make(6, 1, 1, 9, zeros, 8);
+    m.size -= 8; /* the matrix has more than the stream */
+    mat_pack(&m, 128);
+    fails("d.mat: variable 1 is damaged: it ends early");
+    make(6, 1, 1, 9, zeros, 8);
+    mat_pack(&m, 128);
+    m.bytes[132]--; /* the element ends before the stream */
+    m.size--;
+    fails("d.mat: variable 1 is damaged: its compressed data is wrong or truncated");
+    make(6, 1, 1, 9, zeros, 8);
+    mat_pack(&m, 128);
+    m.bytes[132] += 3; /* bytes after the stream are skipped */
+    mat_put(&m, 0, 3);
+    mat_write(&m, "d.mat");
+    enhope_dataset *data = read_ok((enhope_source){.path = "d.mat"});
+    assert_row(data, 0, (const float[]){0});
+    enhope_dataset_free(data);
+}
+
+/* A short part has its data in its head; libraries write names and small values so. */
+static void short_parts_are_read(void **state)
+{
+    (void)state;
+    for (int bytes = 1; bytes <= 5; bytes++) {
+        mat_begin(&m, 0);
+        const size_t start = m.size;
+        mat_put(&m, 14, 4);
+        mat_put(&m, 0, 4);
+        mat_part(&m, 6, 4, (const uint32_t[]){6, 0}, 2);
+        mat_part(&m, 5, 4, (const int32_t[]){bytes, 1}, 2);
+        mat_put(&m, 1 | 1 << 16, 4);
+        mat_put(&m, 'X', 4);
+        mat_put(&m, 2 | (uint64_t)bytes << 16, 4);
+        mat_put(&m, 0x04030201, 4);
+        mat_end(&m, start);
+        if (bytes > 4) {
+            fails("d.mat: variable 1 is damaged: a short part is too long");
+            continue;
+        }
+        mat_write(&m, "d.mat");
+        enhope_dataset *data = read_ok((enhope_source){.path = "d.mat", .variables = "X"});
+        assert_int_equal(data->x.n, bytes);
+        for (int i = 0; i < bytes; i++) assert_row(data, i, (const float[]){(float)(i + 1)});
+        enhope_dataset_free(data);
+    }
+}
+
+static void arrays_of_other_dimensions_are_skipped(void **state)
+{
+    (void)state;
+    int32_t sides[33];
+    for (int i = 0; i < 33; i++) sides[i] = i == 1 ? 3 : 1;
+    for (int rank = 4; rank <= 33; rank++) {
+        mat_begin(&m, 0);
+        const size_t start = begin_sides(rank, sides, "W");
+        mat_part(&m, 9, 8, (const double[]){1, 2, 3}, 3);
+        mat_end(&m, start);
+        mat_doubles(&m, "X", 2, 1, (const double[]){7, 8.5});
+        if (rank == 33) {
+            fails("d.mat: variable 1 is damaged: a part is too long");
+            continue;
+        }
+        mat_write(&m, "d.mat");
+        enhope_dataset *data = read_ok((enhope_source){.path = "d.mat"});
+        assert_int_equal(data->x.n, 2);
+        enhope_dataset_free(data);
+    }
+    static const int32_t empty[][2] = {{0, 5}, {5, 0}, {0, 0}};
+    for (int i = 0; i < 3; i++) {
+        mat_begin(&m, 0);
+        mat_doubles(&m, "E", empty[i][0], empty[i][1], NULL);
+        mat_doubles(&m, "X", 2, 1, (const double[]){7, 8.5});
+        mat_write(&m, "d.mat");
+        enhope_dataset *data = read_ok((enhope_source){.path = "d.mat"});
+        assert_int_equal(data->x.n, 2);
+        enhope_dataset_free(data);
+    }
+}
+
+static void names_are_limited_to_127_bytes(void **state)
+{
+    (void)state;
+    char name[200];
+    memset(name, 'v', sizeof name);
+    for (size_t length = 126; length <= 129; length++) {
+        name[length] = '\0';
+        mat_begin(&m, 0);
+        mat_doubles(&m, name, 2, 1, (const double[]){7, 8.5});
+        mat_write(&m, "d.mat");
+        if (length < 128) {
+            enhope_dataset_free(read_ok((enhope_source){.path = "d.mat", .variables = name}));
+        } else {
+            read_fails((enhope_source){.path = "d.mat"}, ENHOPE_ERROR_DATA, "d.mat: contains no numeric matrix");
+        }
+        name[length] = 'v';
+    }
+}
+
+static void files_are_limited_to_1024_variables(void **state)
+{
+    (void)state;
+    for (int count = 1023; count <= 1024; count++) {
+        mat_begin(&m, 0);
+        for (int i = 0; i < count; i++) mat_doubles(&m, "v", 1, 1, (const double[]){2.5});
+        mat_doubles(&m, "X", 2, 1, (const double[]){7, 8.5});
+        mat_write(&m, "d.mat");
+        enhope_dataset *data = read_ok((enhope_source){.path = "d.mat"});
+        assert_int_equal(data->x.n, count == 1023 ? 2 : 1);
+        enhope_dataset_free(data);
+    }
+}
+
+/* Variables of more bytes than the reader unpacks or skips at once. */
+static void variables_larger_than_the_buffer_are_whole(void **state)
+{
+    (void)state;
+    enum { N = 6007 };
+    static double x[N];
+    for (int i = 0; i < N; i++) x[i] = (double)(eh_random_u64(5, 2, (uint64_t)i) >> 11);
+    for (int packed = 0; packed < 2; packed++) {
+        mat_begin(&m, 0);
+        size_t start = mat_matrix(&m, 2, 1, 1, "struct"); /* is skipped */
+        mat_part(&m, 9, 8, x, N);
+        mat_end(&m, start);
+        if (packed) mat_pack(&m, start);
+        start = m.size;
+        mat_doubles(&m, "X", N, 1, x);
+        if (packed) mat_pack(&m, start);
+        mat_write(&m, "d.mat");
+        enhope_dataset *data = read_ok((enhope_source){.path = "d.mat"});
+        assert_int_equal(data->x.n, N);
+        for (int i = 0; i < N; i++) assert_row(data, i, (const float[]){(float)x[i]});
+        enhope_dataset_free(data);
+    }
+}
+
 static void other_files_are_refused(void **state)
 {
     (void)state;
@@ -205,6 +439,13 @@ int main(void)
         cmocka_unit_test(texts_of_a_cell_name_the_inputs),
         cmocka_unit_test(other_variables_are_skipped),
         cmocka_unit_test(contradictions_are_reported),
+        cmocka_unit_test(parts_of_the_head_are_checked),
+        cmocka_unit_test(packed_elements_are_checked),
+        cmocka_unit_test(short_parts_are_read),
+        cmocka_unit_test(arrays_of_other_dimensions_are_skipped),
+        cmocka_unit_test(names_are_limited_to_127_bytes),
+        cmocka_unit_test(files_are_limited_to_1024_variables),
+        cmocka_unit_test(variables_larger_than_the_buffer_are_whole),
         cmocka_unit_test(other_files_are_refused),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
