@@ -213,8 +213,8 @@ static void sizes_of_64_bits_replace_those_of_all_ones(void **state)
     fails(beyond);
 }
 
-/* Writes z.npz with a directory of 64-bit sizes. The fields of the last record are all ones if their
- * bit is set. */
+/* Writes z.npz with a directory of 64-bit sizes. The fields of the last record are all ones if
+ * their bit is set. */
 static void write_zip64(int ones, size_t at, uint64_t value)
 {
     unsigned char end[56 + 20 + 22] = "PK\6\6", *locator = end + 56, *last = locator + 20;
@@ -248,6 +248,8 @@ static void directories_of_64_bits_are_found(void **state)
         write_zip64(ones, 3, 5);
         fails("z.npz: the zip64 directory is damaged");
         write_zip64(ones, 32, 2);
+        fails(damaged);
+        write_zip64(ones, 36, 256); /* 2^40 entries, for which there is no memory */
         fails(damaged);
         write_zip64(ones, 40, 1000);
         fails(beyond);
@@ -424,6 +426,28 @@ static void named_variables_are_found(void **state)
     assert_int_equal(listed, 12); /* as many as the message can hold */
 }
 
+/* The list of members in a message ends where the next one may not fit. */
+static void members_are_listed_up_to_464_characters(void **state)
+{
+    (void)state;
+    for (int more = -1; more <= 1; more++) {
+        char expected[700] = "l.npz: no array 'A': it contains ";
+        z = (zip_maker){.size = 0};
+        for (int i = 0; i < 13; i++) {
+            char name[64];
+            snprintf(name, sizeof name, "%.*s%02d",
+                     i == 11   ? 33 + more
+                     : i == 12 ? 3
+                               : 35,
+                     "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrst", i);
+            zip_add(&z, name, array, 1, 0);
+            if (i < 12 || more < 0) strcat(strcat(expected, i ? ", " : ""), name);
+        }
+        zip_write(&z, "l.npz");
+        read_fails((enhope_source){.path = "l.npz", .variables = "A"}, ENHOPE_ERROR_DATA, expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +460,7 @@ int main(void)
         cmocka_unit_test(members_larger_than_the_buffer_are_whole),
         cmocka_unit_test(every_usual_name_is_found),
         cmocka_unit_test(named_variables_are_found),
+        cmocka_unit_test(members_are_listed_up_to_464_characters),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
