@@ -8,6 +8,10 @@
 
 #define PLAIN(shape) "{'descr': '|u1', 'fortran_order': False, 'shape': " shape "}"
 
+#define DESCR_OF_64_CHARACTERS                                                                               \
+    "{'descr': '0123456789012345678901234567890123456789012345678901234567890123', 'fortran_order': False, " \
+    "'shape': (8,)}"
+
 static const char strict[] = "a.npy: invalid NPY header: expected {'descr': ..., 'fortran_order': ..., 'shape': ...}";
 
 /* Writes a.npy and reads it. */
@@ -74,8 +78,7 @@ static void dictionaries_with_an_error_are_refused(void **state)
         "{'fortran_order': False, 'shape': (8,)}",
         "{}",
         "{'descr': '|u1', 'fortran_order': False, 'shape': (8,)}}",
-        "{'descr': '0123456789012345678901234567890123456789012345678901234567890123', 'fortran_order': False, "
-        "'shape': (8,)}",
+        DESCR_OF_64_CHARACTERS,
         "{'a name of far more than the thirty-two characters that a key has': 1}",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) npy_fails(bad[i], ENHOPE_ERROR_FORMAT, strict);
