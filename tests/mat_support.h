@@ -4,7 +4,7 @@
 
 #include "read_support.h"
 
-enum { MAT_BYTES = 1 << 17 };
+enum { MAT_BYTES = 1 << 18 };
 typedef struct mat_maker {
     unsigned char bytes[MAT_BYTES];
     size_t size;

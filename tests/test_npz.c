@@ -1,6 +1,9 @@
 /* NPZ files field by field: the records and the 64-bit sizes of zip archives, members larger than
  * the buffer, and the names of arrays. */
 #define _XOPEN_SOURCE 700
+#include <math.h>
+
+#include "data/frame/frame.h"
 #include "read_support.h"
 
 #define X_ARRAY(shape) "{'descr': '|u1', 'fortran_order': False, 'shape': " shape "}"
@@ -343,6 +346,24 @@ static void members_larger_than_the_buffer_are_whole(void **state)
     }
 }
 
+static void columns_that_float_cannot_resolve_are_centered(void **state)
+{
+    (void)state;
+    static const double x[4] = {1e9 + 0.25, 1e9 + 0.5, 1e9 - 3.75, 1e9 + 0.125};
+    unsigned char file[256];
+    for (int deflated = 0; deflated < 2; deflated++) {
+        z = (zip_maker){.size = 0};
+        zip_add(&z, "X.npy", file,
+                make_npy(file, "{'descr': '<f8', 'fortran_order': False, 'shape': (4, 1)}", x, sizeof x), deflated);
+        zip_write(&z, "c.npz");
+        enhope_dataset *data = read_ok((enhope_source){.path = "c.npz"});
+        assert_non_null(data->encoding);
+        for (int i = 0; i < 4; i++)
+            assert_true(fabs((double)data->x.f32[i] + data->encoding->column[0].offset - x[i]) < 1e-6);
+        enhope_dataset_free(data);
+    }
+}
+
 /* ---- names ---- */
 
 static void add(const char *name, const char *dictionary, const void *bytes, size_t size)
@@ -458,6 +479,7 @@ int main(void)
         cmocka_unit_test(directories_of_64_bits_are_found),
         cmocka_unit_test(local_headers_are_checked),
         cmocka_unit_test(members_larger_than_the_buffer_are_whole),
+        cmocka_unit_test(columns_that_float_cannot_resolve_are_centered),
         cmocka_unit_test(every_usual_name_is_found),
         cmocka_unit_test(named_variables_are_found),
         cmocka_unit_test(members_are_listed_up_to_464_characters),

@@ -398,11 +398,12 @@ static void files_are_limited_to_1024_variables(void **state)
 static void variables_larger_than_the_buffer_are_whole(void **state)
 {
     (void)state;
-    enum { N = 6007 };
+    enum { N = 8300 }; /* more than 2^16 bytes */
     static double x[N];
     for (int i = 0; i < N; i++) x[i] = (double)(eh_random_u64(5, 2, (uint64_t)i) >> 11);
-    for (int packed = 0; packed < 2; packed++) {
-        mat_begin(&m, 0);
+    for (int i = 0; i < 4; i++) {
+        const bool packed = i & 1;
+        mat_begin(&m, i / 2);
         size_t start = mat_matrix(&m, 2, 1, 1, "struct"); /* is skipped */
         mat_part(&m, 9, 8, x, N);
         mat_end(&m, start);
@@ -413,7 +414,7 @@ static void variables_larger_than_the_buffer_are_whole(void **state)
         mat_write(&m, "d.mat");
         enhope_dataset *data = read_ok((enhope_source){.path = "d.mat"});
         assert_int_equal(data->x.n, N);
-        for (int i = 0; i < N; i++) assert_row(data, i, (const float[]){(float)x[i]});
+        for (int k = 0; k < N; k++) assert_row(data, k, (const float[]){(float)x[k]});
         enhope_dataset_free(data);
     }
 }

@@ -56,7 +56,6 @@ static double element(const eh_array *a, const unsigned char *p)
         return d;
     }
     if (a->kind == 'i') return (double)signed_value(a, v);
-    if (a->kind == 'b') return v != 0;
     return (double)v;
 }
 
