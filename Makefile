@@ -54,10 +54,10 @@ faults: ## fail every system call and allocation in turn, and kill the commands 
 	@scripts/build --tests release
 	@scripts/faults
 
-mutation: ## change the readers in N places, one at a time, and count the changes that tests find (FILES, N)
+mutation: ## change the readers in N places, one at a time, and count the changes that tests find (FILES, N, SEED)
 	@scripts/setup build test
-	@scripts/build --tests release
-	@scripts/mutate --count $(or $(N),200) $(FILES)
+	@scripts/build --tests release asan
+	@scripts/mutate --sanitized build/asan --count $(or $(N),200) --seed $(or $(SEED),1) $(FILES)
 
 soak: ## mixed load on the library and on enhope serve for TIME seconds each; memory must not grow
 	@scripts/setup build test

@@ -4,8 +4,9 @@
 
 #include "read_support.h"
 
+enum { MAT_BYTES = 1 << 18 };
 typedef struct mat_maker {
-    unsigned char bytes[8192];
+    unsigned char bytes[MAT_BYTES];
     size_t size;
     int big;
 } mat_maker;
@@ -65,7 +66,7 @@ static inline void mat_end(mat_maker *m, size_t start)
 /* Replaces the element from `start` on by its zlib stream. */
 static inline void mat_pack(mat_maker *m, size_t start)
 {
-    unsigned char packed[8192];
+    static unsigned char packed[MAT_BYTES];
     uLongf size = sizeof packed;
     assert_int_equal(compress(packed, &size, m->bytes + start, m->size - start), Z_OK);
     m->size = start;

@@ -513,6 +513,54 @@ static void damaged_int8_tensors_are_refused(void **state)
     enhope_context_free(ctx);
 }
 
+static void missing_int8_tensors_are_named(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"low",    "step",    "power_low", "power_step", "C_scale",
+                                        "C_bias", "W_scale", "W_bias",    "C",          "W"};
+    enhope_context *ctx = enhope_context_create();
+    enhope_model *model = ranged_model(ctx, true), *loaded = NULL;
+    const char *path = in_folder("missing");
+    eh_quantized *q = NULL;
+    assert_int_equal(eh_model_quantized(ctx, model, &q), 0);
+    for (int weights = 0; weights < 2; weights++) {
+        size_t size;
+        if (weights) {
+            eh_quantized_free(model->int8);
+            model->int8 = q;
+        }
+        assert_int_equal(enhope_model_save(ctx, model, path), 0);
+        unsigned char *bytes = read_all(path, &size);
+        for (int i = 0; i < (weights ? 10 : 4); i++) {
+            char name[40], expected[64];
+            snprintf(name, sizeof name, "\"int8.%s\"", names[i]);
+            snprintf(expected, sizeof expected, "tensor %s.%s is missing", i == 8 ? "map" : "int8", names[i]);
+            unsigned char *at = NULL;
+            for (size_t b = 8; b + 40 < size && !at; b++)
+                if (!memcmp(bytes + b, name, strlen(name))) at = bytes + b;
+            assert_non_null(at);
+            at[1] = 'j';
+            write_all(path, bytes, size);
+            at[1] = 'i';
+            const enhope_status status = enhope_model_load(ctx, path, &loaded);
+            if (i == 0 && !weights) { /* without the first, the model has no ranges */
+                assert_int_equal(status, 0);
+                assert_null(loaded->int8);
+                enhope_model_free(loaded);
+                loaded = NULL;
+            } else {
+                assert_int_equal(status, ENHOPE_ERROR_MODEL);
+                assert_message(ctx, path, expected);
+            }
+        }
+        free(bytes);
+    }
+    assert_null(loaded);
+    unlink(path);
+    enhope_model_free(model);
+    enhope_context_free(ctx);
+}
+
 typedef struct ranged {
     enhope_context *ctx;
     enhope_model *model;
@@ -571,6 +619,7 @@ int main(void)
         cmocka_unit_test(a_trained_model_predicts_in_int8_what_it_predicts_in_float),
         cmocka_unit_test(models_without_ranges_and_other_maps_are_refused),
         cmocka_unit_test(damaged_int8_tensors_are_refused),
+        cmocka_unit_test(missing_int8_tensors_are_named),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

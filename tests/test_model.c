@@ -305,6 +305,60 @@ static void a_header_that_is_not_a_model_is_refused_with_a_message(void **state)
         {"\"exemplar_labels\"", "\"labels\"", "tensor exemplar_labels is missing"},
         {"\"dtype\":\"I32\"", "\"dtype\":\"F32\"", "tensor exemplar_labels is F32: expected I32"},
         {"\"map.b\":{", "\"map.W\":{", "the header contains 'map.W' twice"},
+        {"\"format_version\":\"1\"", "\"format_version\":\"0\"",
+         "metadata 'format_version' is '0': this enhope reads versions 1 to 4"},
+        {"\"format_version\":\"1\"", "\"format_version\":\"2\"", "metadata 'columns' is missing"},
+        {"\"format_version\":\"1\"", "\"format_version\":\"4\"", "tensor int8.C is missing"},
+        {"\"inputs\":\"3\"", "\"inputs\":\"1099511627776\"",
+         "tensor scale.shift has 3 in dimension 1: expected 1099511627776"},
+        {"\"inputs\":\"3\"", "\"inputs\":\"1099511627777\"",
+         "metadata 'inputs' is '1099511627777': expected a whole number from 1 to 1099511627776"},
+        {"\"inputs\":\"3\"", "\"inputs\":\"/\"",
+         "metadata 'inputs' is '/': expected a whole number from 1 to 1099511627776"},
+        {"\"inputs\":\"3\"", "\"inputs\":\"3:\"",
+         "metadata 'inputs' is '3:': expected a whole number from 1 to 1099511627776"},
+        {"\"outputs\":\"2\"", "\"outputs\":\"0\"",
+         "metadata 'outputs' is '0': expected a whole number from 1 to 1099511627776"},
+        {"\"hidden\":\"5\"", "\"hidden\":\"0\"",
+         "metadata 'hidden' is '0': expected a whole number from 1 to 1099511627776"},
+        {"\"order\":\"2\"", "\"order\":\"1001\"", "metadata 'order' is '1001': expected a whole number from 1 to 1000"},
+        {"\"student\"", "\"student\",\"dof\":\"0\"", "metadata 'dof' is '0': expected a whole number from 1 to 15"},
+        {"\"student\"", "\"student\",\"dof\":\"16\"", "metadata 'dof' is '16': expected a whole number from 1 to 15"},
+        {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"0.0000009\"",
+         "metadata 'temperature' is '0.0000009': expected a number from 1e-06 to 1e+06"},
+        {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"1000001\"",
+         "metadata 'temperature' is '1000001': expected a number from 1e-06 to 1e+06"},
+        {"\"7/61\"", "\"-1/61\"", "metadata 'valid_errors' is '-1/61': expected ERRORS/SAMPLES"},
+        {"\"7/61\"", "\"/61\"", "metadata 'valid_errors' is '/61': expected ERRORS/SAMPLES"},
+        {"\"7/61\"", "\"7/\"", "metadata 'valid_errors' is '7/': expected ERRORS/SAMPLES"},
+        {"\"7/61\"", "\"7-61\"", "metadata 'valid_errors' is '7-61': expected ERRORS/SAMPLES"},
+        {"\"7/61\"", "\"7/9007199254740993\"",
+         "metadata 'valid_errors' is '7/9007199254740993': expected ERRORS/SAMPLES"},
+        {"\"image\":\"1x3\"", "\"image\":\"0x3\"", "metadata 'image' is '0x3': expected ROWSxCOLUMNS of 3 inputs"},
+        {"\"image\":\"1x3\"", "\"image\":\"3x0\"", "metadata 'image' is '3x0': expected ROWSxCOLUMNS of 3 inputs"},
+        {"\"image\":\"1x3\"", "\"image\":\"x3\"", "metadata 'image' is 'x3': expected ROWSxCOLUMNS of 3 inputs"},
+        {"\"image\":\"1x3\"", "\"image\":\"1X3\"", "metadata 'image' is '1X3': expected ROWSxCOLUMNS of 3 inputs"},
+        {"\"image\":\"1x3\"", "\"image\":\"1x3x\"", "metadata 'image' is '1x3x': expected ROWSxCOLUMNS of 3 inputs"},
+        {"\"image\":\"1x3\"", "\"image\":\"9007199254740992x9007199254740992\"",
+         "metadata 'image' is '9007199254740992x9007199254740992': expected ROWSxCOLUMNS of 3 inputs"},
+        {"\"image\":", "\"rule\":\"vote\",\"image\":", "metadata 'rule' is 'vote': expected votes"},
+        {"[\\\"in 0\\\",", "[", "metadata 'input_names' has 2 names: expected 3"},
+        {"\"settings\":\"", "\"settings\":\"[]\",\"x\":\"", "metadata 'settings' is not an object of strings"},
+        {"\"history\":\"", "\"history\":\"{}\",\"x\":\"",
+         "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"\"history\":\"", "\"history\":\"[3]\",\"x\":\"",
+         "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"\"history\":\"", "\"history\":\"[[1]]\",\"x\":\"",
+         "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"\"history\":\"", "\"history\":\"[[1,2]]\",\"x\":\"",
+         "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"\"history\":\"", "\"history\":\"[[1,2,3,4]]\",\"x\":\"",
+         "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"\"history\":\"", "\"history\":\"[[1,2,[]]]\",\"x\":\"",
+         "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"\"history\":\"", "\"history\":\"[[1,true,3]]\",\"x\":\"",
+         "metadata 'history' is not an array of [epoch, loss, valid_error]"},
+        {"\"notes\":\"", "\"notes\":\"[]\",\"x\":\"", "metadata 'notes' is not an object of strings"},
     };
     enhope_context *ctx = enhope_context_create();
     const image sound = sound_file(ctx, true);
@@ -322,14 +376,182 @@ static void a_header_that_is_not_a_model_is_refused_with_a_message(void **state)
     enhope_context_free(ctx);
 }
 
-/* ---- settings of earlier versions ---- */
-
 static void write_with(const image *sound, const char *path, const char *from, const char *to)
 {
     image changed = *sound;
     replace(changed.header, from, to);
     write_container(path, changed.header, strlen(changed.header), changed.data, changed.data_size);
 }
+
+static void values_at_their_limits_are_accepted(void **state)
+{
+    (void)state;
+    static const char *const changes[][2] = {
+        {"\"order\":\"2\"", "\"order\":\"1000\""},
+        {"\"order\":\"2\"", "\"order\":\"1\""},
+        {"\"student\"", "\"student\",\"dof\":\"15\""},
+        {"\"student\"", "\"student\",\"dof\":\"1\""},
+        {"\"student\"", "\"student\",\"freedom\":\"15\""},
+        {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"0.000001\""},
+        {"\"temperature\":\"1.4285714285714286\"", "\"temperature\":\"1e6\""},
+        {"\"temperature\"", "\"x\""},
+        {"\"7/61\"", "\"0/61\""},
+        {"\"7/61\"", "\"61/61\""},
+        {"\"7/61\"", "\"0/1\""},
+        {"\"7/61\"", "\"7/9007199254740992\""},
+        {"\"valid_errors\"", "\"x\""},
+        {"\"neighbours\":\"3\"", "\"neighbours\":\"1\""},
+        {"\"neighbours\":\"3\"", "\"neighbours\":\"4\""},
+        {"\"image\":\"1x3\"", "\"image\":\"3x1\""},
+        {"\"image\"", "\"x\""},
+        {"\"image\":", "\"rule\":\"votes\",\"image\":"},
+        {"\"input_names\"", "\"x\""},
+        {"\"earlier_epochs\":\"1\"", "\"earlier_epochs\":\"2\""},
+        {"\"earlier_epochs\":\"1\"", "\"earlier_epochs\":\"0\""},
+        {"\"earlier_epochs\"", "\"x\""},
+        {"\"settings\":\"", "\"settings\":\"{}\",\"x\":\""},
+        {"\"notes\"", "\"x\""},
+        {"\"format_version\":\"1\"", "\"format_version\":\"3\""},
+        {"\"inputs\":\"3\"", "\"inputs\":\"0003\""},
+    };
+    static const int64_t numbers[] = {1000, 1, 15, 1, 15, 1, 1000000, 1, 0, 61, 0, 7, 0,
+                                      1,    4, 3,  0, 1,  0, 2,       0, 0, 0,  0, 3, 3};
+    enhope_context *ctx = enhope_context_create();
+    const image sound = sound_file(ctx, true);
+    const char *path = in_folder("limits");
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        enhope_model *m = NULL;
+        write_with(&sound, path, changes[i][0], changes[i][1]);
+        if (enhope_model_load(ctx, path, &m)) fail_msg("%s: %s", changes[i][1], enhope_error(ctx));
+        const int64_t found[] = {m->shape.order,
+                                 m->shape.order,
+                                 m->dof,
+                                 m->dof,
+                                 m->dof,
+                                 (int64_t)(m->errors.temperature * 1e6),
+                                 (int64_t)m->errors.temperature,
+                                 (int64_t)m->errors.temperature,
+                                 m->errors.valid,
+                                 m->errors.valid,
+                                 m->errors.valid,
+                                 m->errors.valid,
+                                 m->errors.valid_n,
+                                 m->k,
+                                 m->k,
+                                 m->input.image_rows,
+                                 m->input.image_rows,
+                                 m->votes,
+                                 m->input.name != NULL,
+                                 m->earlier,
+                                 m->earlier,
+                                 m->earlier,
+                                 m->setting.count,
+                                 m->note.count,
+                                 m->shape.H,
+                                 m->shape.H};
+        assert_int_equal(found[i], numbers[i]);
+        enhope_model_free(m);
+    }
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
+static void layers_and_units_of_networks_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *message; /* NULL: the file is loaded */
+    } cases[] = {
+        {"\"layers\":\"4-3-2\"", "\"layers\":\"4-3-\"",
+         "layers is 4-3-: expected one to eight numbers of units joined by '-'"},
+        {"\"layers\":\"4-3-2\"", "\"layers\":\"\"", "layers is : expected one to eight numbers of units joined by '-'"},
+        {"\"layers\":\"4-3-2\"", "\"layers\":\"1-1-1-1-1-1-1-1-1\"",
+         "layers is 1-1-1-1-1-1-1-1-1: expected one to eight numbers of units joined by '-'"},
+        {"\"layers\"", "\"x\"", "metadata 'layers' is missing"},
+        {"\"layers\":", "\"unit\":\"tanh\",\"layers\":", "metadata 'unit' is 'tanh': expected sigmoid or relu"},
+        {"\"layers\":", "\"unit\":\"relu\",\"layers\":", NULL},
+        {"\"layers\":", "\"unit\":\"sigmoid\",\"layers\":", NULL},
+    };
+    enhope_context *ctx = enhope_context_create();
+    const char *path = in_folder("layers");
+    enhope_model *model = make_model(ctx, &eh_map_mlp, true, 3, 4);
+    assert_int_equal(enhope_model_save(ctx, model, path), ENHOPE_OK);
+    enhope_model_free(model);
+    size_t size;
+    unsigned char *bytes = read_all(path, &size);
+    const size_t length = (size_t)bytes[0] + ((size_t)bytes[1] << 8);
+    char *unit = strstr((char *)bytes + 8, "\"unit\"");
+    if (unit) memcpy(unit, "\"xxxx\"", 6);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char header[4096] = "";
+        memcpy(header, bytes + 8, length);
+        replace(header, cases[i].from, cases[i].to);
+        write_container(path, header, strlen(header), bytes + 8 + length, size - 8 - length);
+        model = NULL;
+        if (cases[i].message) {
+            assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_ERROR_MODEL);
+            assert_message(ctx, path, cases[i].message);
+        } else {
+            assert_int_equal(enhope_model_load(ctx, path, &model), ENHOPE_OK);
+            assert_int_equal(model->shape.relu, i == 5);
+            enhope_model_free(model);
+        }
+    }
+    free(bytes);
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
+/* Exemplars of a class are together; stored points may have any order. */
+static void labels_of_exemplars_are_sorted(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    const char *path = in_folder("sorted");
+    for (int exemplars = 0; exemplars < 2; exemplars++) {
+        image file = sound_file(ctx, exemplars);
+        enhope_model *model = NULL;
+        static const int32_t labels[4] = {0, 1, 1, 0};
+        memcpy(file.data + 204 + (exemplars ? 48 : 32), labels, sizeof labels);
+        write_container(path, file.header, strlen(file.header), file.data, file.data_size);
+        assert_int_equal(enhope_model_load(ctx, path, &model), exemplars ? ENHOPE_ERROR_MODEL : ENHOPE_OK);
+        if (exemplars)
+            assert_message(ctx, path,
+                           "tensor exemplar_labels is not sorted (element 3): expected the exemplars of a class "
+                           "together");
+        else
+            assert_memory_equal(model->reference_label, labels, sizeof labels);
+        enhope_model_free(model);
+    }
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
+static void models_are_loaded_from_memory(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    enhope_model *model = make_model(ctx, &eh_map_hope, true, 3, 4), *loaded = NULL;
+    const char *path = in_folder("memory");
+    assert_int_equal(enhope_model_save(ctx, model, path), ENHOPE_OK);
+    size_t size;
+    unsigned char *bytes = read_all(path, &size);
+    assert_int_equal(enhope_model_load_bytes(ctx, bytes, size, &loaded), ENHOPE_OK);
+    assert_same_model(model, loaded);
+    enhope_model_free(loaded);
+    loaded = NULL;
+    assert_int_equal(enhope_model_load_bytes(ctx, bytes, size - 1, &loaded), ENHOPE_ERROR_MODEL);
+    assert_int_equal(enhope_model_load_bytes(ctx, bytes, 0, &loaded), ENHOPE_ERROR_MODEL);
+    assert_string_equal(enhope_error(ctx), "not a model: 0 bytes, a safetensors file begins with 8");
+    assert_int_equal(enhope_model_load_bytes(ctx, bytes, 8, &loaded), ENHOPE_ERROR_MODEL);
+    assert_null(loaded);
+    free(bytes);
+    unlink(path);
+    enhope_model_free(model);
+    enhope_context_free(ctx);
+}
+
+/* ---- settings of earlier versions ---- */
 
 static void models_of_earlier_versions_load_under_current_names(void **state)
 {
@@ -625,6 +847,10 @@ int main(void)
         cmocka_unit_test(models_trained_with_removed_settings_are_refused),
         cmocka_unit_test(a_model_describes_itself),
         cmocka_unit_test(a_header_that_is_not_a_model_is_refused_with_a_message),
+        cmocka_unit_test(values_at_their_limits_are_accepted),
+        cmocka_unit_test(layers_and_units_of_networks_are_checked),
+        cmocka_unit_test(labels_of_exemplars_are_sorted),
+        cmocka_unit_test(models_are_loaded_from_memory),
         cmocka_unit_test(numbers_are_checked_one_by_one),
         cmocka_unit_test(extra_tensors_and_texts_are_ignored),
         cmocka_unit_test(flipped_and_truncated_files_load_or_are_refused),

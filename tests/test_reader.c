@@ -151,6 +151,26 @@ static void chunks_of_any_size_give_the_rows_of_the_file(void **state)
     }
 }
 
+static void rows_describe_their_columns(void **state)
+{
+    (void)state;
+    const enhope_table_options options = {.id = "name", .keep = "town"};
+    const enhope_source source = {.path = "people", .model = people, .table = &options};
+    enhope_reader *reader = NULL;
+    const enhope_dataset *data = NULL;
+    assert_int_equal(enhope_reader_create(ctx, &source, &reader), 0);
+    assert_int_equal(enhope_reader_take(ctx, reader, table, sizeof table - 1, &data), 0);
+    assert_non_null(data);
+    assert_int_equal(enhope_dataset_column_count(data), 7);
+    assert_int_equal(enhope_dataset_text_count(data), 2);
+    assert_int_equal(enhope_dataset_id_count(data), 1);
+    assert_string_equal(enhope_dataset_text_name(data, 0), "name");
+    assert_string_equal(enhope_dataset_text_name(data, 1), "town");
+    assert_string_equal(enhope_dataset_text(data, 1, 3), "Bonn \"am\" Rhein");
+    assert_string_equal(enhope_dataset_input_name(data, 0), "age");
+    enhope_reader_free(reader);
+}
+
 static void compressed_text_gives_the_same_rows(void **state)
 {
     (void)state;
@@ -479,6 +499,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunks_of_any_size_give_the_rows_of_the_file),
+        cmocka_unit_test(rows_describe_their_columns),
         cmocka_unit_test(compressed_text_gives_the_same_rows),
         cmocka_unit_test(a_row_is_complete_with_its_newline),
         cmocka_unit_test(the_last_line_needs_no_newline),

@@ -167,6 +167,11 @@ static void malformed_headers_are_refused_with_a_message(void **state)
     enhope_context_free(ctx);
 }
 
+#define FIRST      "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}"
+#define SECOND     "\"b\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,16]}"
+#define EMPTY_LAST "\"e\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[8,8]}"
+#define EMPTY      "{" EMPTY_LAST
+
 static void unusual_but_valid_files_are_read(void **state)
 {
     (void)state;
@@ -182,6 +187,10 @@ static void unusual_but_valid_files_are_read(void **state)
         {ONE("F64", "[3,0,5]", "[0,0]"), 0, 1},    /* an empty tensor */
         {ONE("U8", "[1,2,1,3,1]", "[0,6]"), 6, 1}, /* more dimensions than are stored */
         {TWO("[8,16]", "[0,8]"), 16, 2},           /* listed out of order */
+        {EMPTY "," FIRST "," SECOND "}", 16, 3},   /* an empty one between others, in any order */
+        {EMPTY "," SECOND "," FIRST "}", 16, 3},
+        {"{" FIRST "," EMPTY_LAST "," SECOND "}", 16, 3},
+        {"{" SECOND "," EMPTY_LAST "," FIRST "}", 16, 3},
     };
     enhope_context *ctx = enhope_context_create();
     const char *path = in_folder("sound");
@@ -194,6 +203,101 @@ static void unusual_but_valid_files_are_read(void **state)
         eh_safetensors_close(&st);
     }
     unlink(path);
+    enhope_context_free(ctx);
+}
+
+static void every_type_has_its_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dtype;
+        int bytes;
+    } types[] = {{"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1},
+                 {"U16", 2},  {"I16", 2}, {"F16", 2}, {"BF16", 2},    {"U32", 4},
+                 {"I32", 4},  {"F32", 4}, {"U64", 8}, {"I64", 8},     {"F64", 8}};
+    enhope_context *ctx = enhope_context_create();
+    static const char zeros[64];
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (int more = -1; more <= 1; more++) {
+            char header[200];
+            eh_safetensors st;
+            const int size = 3 * types[i].bytes + more;
+            snprintf(header, sizeof header, "{\"a\":{\"dtype\":\"%s\",\"shape\":[3,1,1],\"data_offsets\":[0,%d]}}",
+                     types[i].dtype, size);
+            const char *path = in_folder("types");
+            write_container(path, header, strlen(header), zeros, (size_t)size);
+            assert_int_equal(eh_safetensors_open(ctx, path, &st), more ? ENHOPE_ERROR_MODEL : ENHOPE_OK);
+            unlink(path);
+            if (more) continue;
+            assert_int_equal(st.tensor[0].rank, 3);
+            assert_int_equal(st.tensor[0].shape[0], 3);
+            assert_int_equal(st.tensor[0].shape[1], 1);
+            eh_safetensors_close(&st);
+        }
+    enhope_context_free(ctx);
+}
+
+static void bytes_equal_the_file(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    const char *path = in_folder("equal");
+    assert_int_equal(write_pair(ctx, path), ENHOPE_OK);
+    size_t size, needed = 0;
+    unsigned char *bytes = read_all(path, &size), *copy = malloc(size + 1);
+    cJSON *metadata = make_metadata();
+    assert_int_equal(eh_safetensors_write_bytes(ctx, metadata, pair, 2, NULL, 0, &needed), ENHOPE_OK);
+    assert_int_equal(needed, size);
+    needed = 0;
+    memset(copy, 'z', size + 1);
+    assert_int_equal(eh_safetensors_write_bytes(ctx, metadata, pair, 2, copy, size, &needed), ENHOPE_OK);
+    assert_int_equal(needed, size);
+    assert_memory_equal(copy, bytes, size);
+    assert_int_equal(copy[size], 'z');
+    memset(copy, 'z', size);
+    needed = 17;
+    assert_int_equal(eh_safetensors_write_bytes(ctx, metadata, pair, 2, copy, size - 1, &needed),
+                     ENHOPE_ERROR_ARGUMENT);
+    assert_int_equal(needed, 17);
+    assert_int_equal(copy[0], 'z');
+    char expected[100];
+    snprintf(expected, sizeof expected, "the buffer has %zu bytes, the model needs %zu", size - 1, size);
+    assert_string_equal(enhope_error(ctx), expected);
+    eh_safetensors st;
+    assert_int_equal(eh_safetensors_open_bytes(ctx, bytes, size, &st), ENHOPE_OK);
+    float got[6];
+    assert_int_equal(eh_safetensors_read(ctx, &st, eh_safetensors_find(&st, "numbers"), got), ENHOPE_OK);
+    assert_memory_equal(got, numbers, sizeof numbers);
+    eh_safetensors_close(&st);
+    cJSON_Delete(metadata);
+    free(bytes);
+    free(copy);
+    unlink(path);
+    enhope_context_free(ctx);
+}
+
+/* The header is padded to a multiple of 8 bytes, whatever its length. */
+static void headers_of_every_length_are_padded(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    char text[20] = "";
+    for (int i = 0; i < 17; i++) {
+        unsigned char bytes[512];
+        size_t size;
+        cJSON *metadata = cJSON_CreateObject();
+        assert_non_null(cJSON_AddStringToObject(metadata, "k", text));
+        assert_int_equal(eh_safetensors_write_bytes(ctx, metadata, pair, 1, bytes, sizeof bytes, &size), ENHOPE_OK);
+        cJSON_Delete(metadata);
+        const size_t used = strlen("{\"__metadata__\":{\"k\":\"\"},\"numbers\":{\"dtype\":\"F32\",\"shape\":[2,3],"
+                                   "\"data_offsets\":[0,24]}}") +
+                            strlen(text),
+                     padded = (used + 7) / 8 * 8;
+        assert_int_equal(size, 8 + padded + 24);
+        assert_int_equal(bytes[0], padded);
+        for (size_t b = used; b < padded; b++) assert_int_equal(bytes[8 + b], ' ');
+        strcat(text, "x");
+    }
     enhope_context_free(ctx);
 }
 
@@ -385,6 +489,9 @@ int main(void)
         cmocka_unit_test(bytes_match_the_format),
         cmocka_unit_test(malformed_headers_are_refused_with_a_message),
         cmocka_unit_test(unusual_but_valid_files_are_read),
+        cmocka_unit_test(every_type_has_its_bytes),
+        cmocka_unit_test(bytes_equal_the_file),
+        cmocka_unit_test(headers_of_every_length_are_padded),
         cmocka_unit_test(lengths_are_checked_before_memory_is_allocated),
         cmocka_unit_test(a_header_of_a_million_values_is_refused),
         cmocka_unit_test(a_file_that_cannot_be_opened_gives_a_reason),

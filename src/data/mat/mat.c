@@ -14,7 +14,6 @@
 enum {
     MAX_VARIABLES = 1024,
     MAX_DIMENSIONS = 32,
-    MAX_SIDE = 1 << 30,
     MAX_TEXT = 1024, /* bytes of a name */
     CLASS_CELL = 1,
     CLASS_CHAR = 4,
@@ -69,8 +68,7 @@ static enhope_status read_header(eh_mat_cursor *c, int64_t *left, eh_mat_variabl
     if (*class == CLASS_OPAQUE) return ENHOPE_OK; /* it has no dimensions */
     EH_TRY(read_sides(c, left, v));
     EH_TRY(read_name(c, left, v));
-    bool usable = v->count > 0 && v->rank <= 3;
-    for (int i = 0; i < 3; i++) usable = usable && v->side[i] <= MAX_SIDE;
+    const bool usable = v->count > 0 && v->rank <= 3;
     v->sparse = usable && *class == CLASS_SPARSE;
     v->numeric = v->sparse || (usable && *class >= CLASS_DOUBLE && *class <= CLASS_UINT64);
     v->cell = usable && *class == CLASS_CELL;

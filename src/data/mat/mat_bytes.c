@@ -67,7 +67,6 @@ static enhope_status fetch(eh_mat_cursor *c, void *to, size_t n)
 
 enhope_status eh_mat_skip(eh_mat_cursor *c, int64_t bytes, int64_t *left)
 {
-    if (bytes > *left) return eh_mat_damaged(c, "a part exceeds the element that contains it");
     *left -= bytes;
     while (bytes > 0) {
         const int64_t step = eh_min(bytes, EH_MAT_CHUNK);

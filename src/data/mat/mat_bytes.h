@@ -59,6 +59,7 @@ enhope_status eh_mat_tag_read(eh_mat_cursor *c, int64_t *left, eh_mat_tag *t);
 enhope_status eh_mat_data(eh_mat_cursor *c, const eh_mat_tag *t, void *to, int64_t size, int64_t *left);
 /* Skips the data of a part and its padding. */
 enhope_status eh_mat_skip_data(eh_mat_cursor *c, const eh_mat_tag *t, int64_t *left);
+/* Skips at most *left bytes. */
 enhope_status eh_mat_skip(eh_mat_cursor *c, int64_t bytes, int64_t *left);
 
 uint32_t eh_mat_word(const eh_mat_cursor *c, const unsigned char *p);

@@ -367,7 +367,7 @@ enhope_status eh_read_csv_labels(enhope_context *ctx, const char *path, eh_label
             first_text = false;
         }
         if (!(first && is_name(one))) {
-            if (labels->n == 0) first_text = is_text(one);
+            if (first) first_text = is_text(one);
             status = eh_labels_add(ctx, labels, one->text, one->length);
             if (status) {
                 eh_fail_in(ctx, status, "%s:%lld", eh_csv_name(&f), (long long)f.line);

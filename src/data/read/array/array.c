@@ -56,7 +56,6 @@ static double element(const eh_array *a, const unsigned char *p)
         return d;
     }
     if (a->kind == 'i') return (double)signed_value(a, v);
-    if (a->kind == 'b') return v != 0;
     return (double)v;
 }
 
@@ -95,7 +94,7 @@ enhope_status eh_array_measure(enhope_context *ctx, const eh_array *a, const eh_
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the dimensions %s overflow: the header is damaged", s->name,
                        shape_text(a, shape, sizeof shape));
     if (s->left >= 0 && bytes > s->left) return fail_short(ctx, a, s, bytes, s->left);
-    if (s->left < 0 && s->stored > 0 && bytes / MAX_RATIO > s->stored)
+    if (s->left < 0 && s->stored && bytes / MAX_RATIO > s->stored)
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT,
                        "%s: the header announces %s values (%lld bytes): more than %lld compressed bytes can hold, so "
                        "the file is damaged",
