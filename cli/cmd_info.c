@@ -4,30 +4,6 @@
 
 #include "core/cli.h"
 
-static void put_json_epoch(const char *key, const enhope_history *row)
-{
-    printf(",\n  \"%s\": ", key);
-    if (!row) {
-        fputs("null", stdout);
-        return;
-    }
-    cli_json(stdout, "{\"epoch\": %lld, \"seconds\": %g, \"loss\": %g, \"valid_error\": %g}", (long long)row->epoch,
-             row->seconds, row->loss, row->valid_error);
-}
-
-static void put_json_errors(const char *key, int64_t errors, int64_t n)
-{
-    double low, high;
-    printf(",\n  \"%s\": ", key);
-    if (!n) {
-        fputs("null", stdout);
-        return;
-    }
-    cli_interval(errors, n, &low, &high);
-    cli_json(stdout, "{\"n\": %lld, \"errors\": %lld, \"error_percent\": %g, \"interval_percent\": [%.6g, %.6g]}",
-             (long long)n, (long long)errors, cli_percent(errors, n), low, high);
-}
-
 /* The number of columns if more is known about them than that they are numbers, else 0. */
 static int64_t known_columns(const enhope_model *model)
 {
@@ -106,10 +82,10 @@ static void put_json(const cli_session *session, const int64_t *count)
     cli_json(stdout, "\n  },\n  \"stored_in_int8\": %i,\n  \"temperature\": %g", enhope_model_int8(session->model) == 2,
              info->temperature);
     put_json_columns(session->model);
-    put_json_errors("validation", info->valid_errors, info->valid_n);
-    put_json_errors("training", info->train_errors, info->train_n);
-    put_json_epoch("best", best && isfinite(best->valid_error) ? best : NULL);
-    put_json_epoch("last", rows > 0 ? &history[rows - 1] : NULL);
+    cli_put_json_errors("validation", info->valid_errors, info->valid_n);
+    cli_put_json_errors("training", info->train_errors, info->train_n);
+    cli_put_json_epoch("best", best && isfinite(best->valid_error) ? best : NULL);
+    cli_put_json_epoch("last", rows > 0 ? &history[rows - 1] : NULL);
     put_json_data(session->model);
     puts("\n}");
 }

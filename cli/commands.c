@@ -340,7 +340,7 @@ static const cli_option options[] = {
     {"cost", 0, "NAME=C,...", CLI_TEXT, AT(answer.cost), 0, 0, " predict eval ",
      "cost of a point of class NAME that gets another label; the label is the class with the largest product of "
      "probability and cost; default 1 for each class"},
-    {"json", 0, NULL, CLI_FLAG, AT(json), 0, 0, " eval cv importance quantize info data methods recipes compress ", "print JSON"},
+    {"json", 0, NULL, CLI_FLAG, AT(json), 0, 0, " train update tune eval cv importance quantize info data methods recipes compress ", "print the result as JSON"},
     {"devices", 0, NULL, CLI_FLAG, AT(list.devices), 0, 0, " info ",
      "list the names for --device, one per line, and why a GPU is not available"},
     {"settings", 0, NULL, CLI_FLAG, AT(list.settings), 0, 0, " methods ", "list the settings instead"},
@@ -415,7 +415,7 @@ static const cli_option options[] = {
      "maximum time of a request, from its header to the end of the answer, and of an idle connection: 30s, 5m; default 30s"},
     {"connections", 0, "N", CLI_INTEGER, AT(serve.connections), 1, 100000, " serve ",
      "maximum number of connections; default 1000"},
-    {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train update convert compress ", "print warnings only, no progress and no summary"},
+    {"quiet", 'q', NULL, CLI_FLAG, AT(quiet), 0, 0, " train update convert compress ", "print warnings only, no progress and no summary; --json still prints the result"},
     {"threads", 0, "N", CLI_INTEGER, AT(compute.threads), 0, 1024, " train update tune cv embed predict eval importance plot view serve convert quantize compress ",
      "number of threads; 0: all cores"},
     {"device", 0, "cpu|cuda|cuda:N|auto", CLI_TEXT, AT(compute.device), 0, 0, " train update tune cv embed predict eval importance plot view compress ",

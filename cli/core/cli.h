@@ -348,6 +348,9 @@ bool cli_errors_text(const enhope_model *model, const enhope_model_info *info, c
 /* Whether the validation error is clearly above the training error: the intervals do not overlap,
  * and one error is twice the other. */
 bool cli_errors_differ(const enhope_model_info *info);
+/* ",\n  "KEY": {...}", or null without samples or a row. */
+void cli_put_json_errors(const char *key, int64_t errors, int64_t n);
+void cli_put_json_epoch(const char *key, const enhope_history *row);
 void cli_put_reliability(const enhope_calibration *calibration);
 void cli_put_json_calibration(const enhope_calibration *calibration);
 /* Parses the kind in the first `length` characters of text, the value of --reject. */

@@ -63,6 +63,30 @@ bool cli_errors_differ(const enhope_model_info *info)
            cli_percent(info->valid_errors, info->valid_n) >= clearly * cli_percent(info->train_errors, info->train_n);
 }
 
+void cli_put_json_errors(const char *key, int64_t errors, int64_t n)
+{
+    double low, high;
+    printf(",\n  \"%s\": ", key);
+    if (!n) {
+        fputs("null", stdout);
+        return;
+    }
+    cli_interval(errors, n, &low, &high);
+    cli_json(stdout, "{\"n\": %lld, \"errors\": %lld, \"error_percent\": %g, \"interval_percent\": [%.6g, %.6g]}",
+             (long long)n, (long long)errors, cli_percent(errors, n), low, high);
+}
+
+void cli_put_json_epoch(const char *key, const enhope_history *row)
+{
+    printf(",\n  \"%s\": ", key);
+    if (!row) {
+        fputs("null", stdout);
+        return;
+    }
+    cli_json(stdout, "{\"epoch\": %lld, \"seconds\": %g, \"loss\": %g, \"valid_error\": %g}", (long long)row->epoch,
+             row->seconds, row->loss, row->valid_error);
+}
+
 /* ---- calibration ---- */
 
 void cli_put_reliability(const enhope_calibration *calibration)

@@ -21,6 +21,7 @@ static char *clean(const char *text)
 canvas *canvas_open_cairo(FILE *out, const canvas_page *page)
 {
     static const eh_plugin plugin = {.library = "libenhope_cairo.so",
+                                     .needs = "libcairo.so.2",
                                      .purpose = "drawing PNG and PDF",
                                      .advice =
                                          "write SVG, install cairo, or build enhope where libcairo2-dev is installed"};

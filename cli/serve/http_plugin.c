@@ -6,6 +6,7 @@
 const http_functions *http_plugin(void)
 {
     static const eh_plugin plugin = {.library = "libenhope_http.so",
+                                     .needs = "libmicrohttpd.so.12",
                                      .purpose = "enhope serve",
                                      .advice =
                                          "install libmicrohttpd, or build enhope where libmicrohttpd-dev is installed"};

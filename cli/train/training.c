@@ -22,31 +22,60 @@ static void describe_best(const cli_session *session, const char *error_name, ch
         snprintf(buffer, size, "before the first epoch ended");
 }
 
+static double file_bytes(const char *path)
+{
+    struct stat at = {0};
+    return stat(path, &at) == 0 ? (double)at.st_size : 0.0;
+}
+
+/* Whether the time limit has ended the training. */
+static bool is_cut(const cli_session *session, double seconds)
+{
+    const char *limit = enhope_model_setting(session->model, "time_limit");
+    return limit && atof(limit) > 0 && seconds >= atof(limit);
+}
+
 static void put_summary(const cli_session *session, const char *error_name, double seconds, const char *path)
 {
     char best[96], bytes[32];
-    struct stat at = {0};
     const int64_t earlier = session->model_info.earlier, rows = session->model_info.epochs - earlier;
     describe_best(session, error_name, best, sizeof best);
-    cli_bytes_text(stat(path, &at) == 0 ? (double)at.st_size : 0.0, bytes, sizeof bytes);
+    cli_bytes_text(file_bytes(path), bytes, sizeof bytes);
     if (!strcmp(session->model_info.method, "knn")) { /* nothing was learned */
         printf("Stored %lld points for %s; the model is in %s (%s).\n", (long long)session->model_info.references,
                session->model_info.method, path, bytes);
         return;
     }
-    const char *limit = enhope_model_setting(session->model, "time_limit");
-    const bool cut = limit && atof(limit) > 0 && seconds >= atof(limit);
     printf("Trained %s for %lld %sepoch%s in %.1f s%s: %s; the model is in %s (%s).\n", session->model_info.method,
            (long long)rows, earlier ? "more " : "", rows == 1 ? "" : "s", seconds,
-           cut ? " (ended by --time-limit)" : "", best, path, bytes);
+           is_cut(session, seconds) ? " (ended by --time-limit)" : "", best, path, bytes);
 }
 
-/* Prints the validation and the training error, and a warning if they differ much. */
+static void put_json(const cli_session *session, const char *error_name, double seconds, const char *path)
+{
+    const enhope_model_info *info = &session->model_info;
+    cli_json(stdout,
+             "{\n  \"method\": %s,\n  \"references\": %lld,\n  \"epochs\": %lld,\n  \"earlier_epochs\": %lld,\n"
+             "  \"seconds\": %g,\n  \"time_limit_reached\": %i,\n  \"error_name\": %s",
+             info->method, (long long)info->references, (long long)info->epochs, (long long)info->earlier, seconds,
+             is_cut(session, seconds), error_name);
+    cli_put_json_epoch("best", cli_session_best(session));
+    cli_put_json_errors("validation", info->valid_errors, info->valid_n);
+    cli_put_json_errors("training", info->train_errors, info->train_n);
+    cli_json(stdout, ",\n  \"cross_validated\": %i,\n  \"overfits\": %i,\n  \"model\": %s,\n  \"bytes\": %g\n}\n",
+             cli_cross_validated(session->model, info), cli_errors_differ(info), path, file_bytes(path));
+}
+
+/* The validation and the training error. */
 static void put_errors(const cli_session *session)
 {
     char errors[256];
     if (!cli_errors_text(session->model, &session->model_info, errors, sizeof errors)) return;
     printf("Errors with 95 %% intervals: %s.\n", errors);
+}
+
+static void warn_of_overfitting(const cli_session *session)
+{
     if (!cli_errors_differ(&session->model_info)) return;
     fflush(stdout); /* print the warning after the errors */
     fputs("warning: the validation error is clearly above the training error: the model overfits. Try --noise, "
@@ -131,9 +160,13 @@ static int save(cli_session *session, const cli_options *options, const cli_prog
     if (cli_rank()) return 0; /* rank 0 has the same model */
     const enhope_status saved = enhope_model_save(session->ctx, session->model, path);
     if (saved) return cli_fail(session->ctx, saved);
+    if (options->json) put_json(session, progress->error_name, all_seconds(session, progress), path);
     if (options->quiet) return 0;
-    put_summary(session, progress->error_name, all_seconds(session, progress), path);
-    put_errors(session);
+    if (!options->json) {
+        put_summary(session, progress->error_name, all_seconds(session, progress), path);
+        put_errors(session);
+    }
+    warn_of_overfitting(session);
     return 0;
 }
 

@@ -132,6 +132,23 @@ static int common_round(const tuning *t, int trial)
     return round;
 }
 
+/* The best run beside the default settings in the same round. */
+static void put_json_gain(const tuning *t, int trial, int round)
+{
+    const int common = trial ? common_round(t, trial) : -1;
+    double low, high;
+    if (common < 0) {
+        fputs(",\n  \"gain\": null", stdout);
+        return;
+    }
+    const tune_run *base = &t->trial[0].run[common], *own = &t->trial[trial].run[common];
+    gain_interval(t, base->error, own->error, &low, &high);
+    cli_json(stdout,
+             ",\n  \"gain\": {\"rows\": %lld, \"best_round\": %i, \"error_percent\": %g, "
+             "\"default_error_percent\": %g, \"points\": %g, \"interval_points\": [%g, %g]}",
+             (long long)own->rows, common == round, own->error, base->error, base->error - own->error, low, high);
+}
+
 static void put_gain(const tuning *t, int trial, int round, FILE *out)
 {
     const char *error = tune_by_folds(t) ? "Cross-validated error" : "Validation error";
@@ -221,27 +238,31 @@ static int put_table(const tuning *t, bool frontier, bool markdown, FILE *out)
     return 0;
 }
 
+static void put_json_run(const tuning *t, const tune_run *run, int trial, const char *model, FILE *out)
+{
+    cli_json(out,
+             "{\"trial\": %d, \"error_percent\": %g, \"log_loss\": %g, \"rows\": %lld, \"epochs\": %lld, "
+             "\"parameters\": %lld, \"bytes\": %g, \"microseconds\": %g, \"best_in_size\": %i, "
+             "\"best_in_speed\": %i, \"settings\": %s, \"model\": %s}",
+             trial, run->error, run->loss, (long long)run->rows, (long long)run->epochs, (long long)run->parameters,
+             run->bytes, run->microseconds, on_frontier(t, run, SIZE), on_frontier(t, run, SPEED),
+             t->trial[trial].settings, model);
+}
+
 /* The frontier as a JSON array. */
-static int put_json(const tuning *t, FILE *out)
+static int put_json_frontier(const tuning *t, FILE *out)
 {
     int count;
     listed *rows = list(t, true, &count);
     if (!rows) return CLI_FAILED;
     fputs("[", out);
     for (int i = 0; i < count; i++) {
-        const tune_run *run = rows[i].run;
         char model[TUNE_PATH];
         tune_path(t, "models", rows[i].at / ROUNDS, rows[i].at % ROUNDS, ".safetensors", model);
-        fputs(i ? "," : "", out);
-        cli_json(out,
-                 "\n  {\"trial\": %d, \"error_percent\": %g, \"log_loss\": %g, \"rows\": %lld, \"epochs\": %lld, "
-                 "\"parameters\": %lld, \"bytes\": %g, \"microseconds\": %g, \"best_in_size\": %i, "
-                 "\"best_in_speed\": %i, \"settings\": %s, \"model\": %s}",
-                 rows[i].at / ROUNDS, run->error, run->loss, (long long)run->rows, (long long)run->epochs,
-                 (long long)run->parameters, run->bytes, run->microseconds, on_frontier(t, run, SIZE),
-                 on_frontier(t, run, SPEED), t->trial[rows[i].at / ROUNDS].settings, model);
+        fputs(i ? ",\n  " : "\n  ", out);
+        put_json_run(t, rows[i].run, rows[i].at / ROUNDS, model, out);
     }
-    fputs("\n]\n", out);
+    fputs("\n]", out);
     free(rows);
     return 0;
 }
@@ -305,14 +326,21 @@ static void put_data(const tuning *t, FILE *out)
             (long long)tune_rows(t, 1), (long long)tune_rows(t, LAST));
 }
 
-static void put_end(const tuning *t, FILE *out)
+static int completed(const tuning *t)
 {
     int count = 0;
     for (int i = 0; i < runs(t); i++) count += run_at(t, i) != NULL;
-    fprintf(out, "%d trials, %d runs. The search ended because %s.\n", t->trials, count,
-            cli_caught_signal() ? "it was interrupted"
-            : t->reason         ? t->reason
-                                : "no run is left");
+    return count;
+}
+
+static const char *reason_of_end(const tuning *t)
+{
+    return cli_caught_signal() ? "it was interrupted" : t->reason ? t->reason : "no run is left";
+}
+
+static void put_end(const tuning *t, FILE *out)
+{
+    fprintf(out, "%d trials, %d runs. The search ended because %s.\n", t->trials, completed(t), reason_of_end(t));
 }
 
 static int put_page(const tuning *t, bool found, int trial, int round, FILE *out)
@@ -363,14 +391,46 @@ static int write_frontier(const tuning *t)
     cli_output output = {0};
     snprintf(path, sizeof path, "%s/frontier.json", t->folder);
     int code = cli_output_open(&output, path);
-    if (!code) code = put_json(t, output.file);
+    if (!code) code = put_json_frontier(t, output.file);
+    if (!code) putc('\n', output.file);
     if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);
     return code;
 }
 
+/* The result of the search; best, and the file `model`, if one is within the limits. */
+static int put_json(const tuning *t, bool found, int trial, int round, const char *model, const char *page)
+{
+    const tune_facts *f = &t->data.facts;
+    cli_json(stdout,
+             "{\n  \"samples\": %lld,\n  \"classes\": %lld,\n  \"validation_samples\": %lld,\n  \"folds\": %d,\n"
+             "  \"trials\": %d,\n  \"runs\": %d,\n  \"ended_because\": %s,\n  \"best\": ",
+             (long long)f->samples, (long long)f->classes, (long long)f->valid, tune_by_folds(t) ? TUNE_FOLDS : 0,
+             t->trials, completed(t), reason_of_end(t));
+    if (found)
+        put_json_run(t, &t->trial[trial].run[round], trial, model, stdout);
+    else
+        fputs("null", stdout);
+    put_json_gain(t, found ? trial : 0, round);
+    cli_json(stdout, ",\n  \"report\": %s,\n  \"frontier\": ", page);
+    const int code = put_json_frontier(t, stdout);
+    fputs(",\n  \"failed\": [", stdout);
+    const char *between = "";
+    for (int i = 0; i < runs(t); i++) {
+        const tune_run *run = &t->trial[i / ROUNDS].run[i % ROUNDS];
+        if (!run->failed) continue;
+        fputs(between, stdout);
+        cli_json(stdout, "{\"trial\": %d, \"settings\": %s, \"reason\": %s}", i / ROUNDS, t->trial[i / ROUNDS].settings,
+                 run->reason);
+        between = ", ";
+    }
+    fputs("]\n}\n", stdout);
+    return code;
+}
+
 int tune_report(tuning *t)
 {
+    const bool json = t->options->json;
     char page[TUNE_PATH], model[TUNE_PATH];
     cli_output output = {0};
     int trial = 0, round = LAST;
@@ -380,19 +440,21 @@ int tune_report(tuning *t)
     int code = cli_caught_signal() ? 0 : time_models(t);
     if (code) return code;
     const bool found = tune_best(t, &trial, &round);
-    code = put_table(t, true, false, stdout);
+    if (!json) code = put_table(t, true, false, stdout);
     if (!code && found) code = keep_best(t, trial, round, model);
     if (!code) code = cli_output_open(&output, page);
     if (!code) code = put_page(t, found, trial, round, output.file);
     if (!code) code = cli_output_close(&output);
     cli_output_abandon(&output);
     if (!code) code = write_frontier(t);
+    if (!code && json) code = put_json(t, found, trial, round, model, page);
     if (code) return code;
-    putchar('\n');
+    if (!json) putchar('\n');
     fflush(stdout);
     if (!found)
         return cli_error("no model is within --size and --latency; raise them, or search longer; the report is in %s",
                          page);
+    if (json) return 0;
     put_end(t, stdout);
     put_gain(t, trial, round, stdout);
     printf("The model is in %s (trial %d), the report in %s.\n", model, trial, page);

@@ -15,6 +15,7 @@ typedef struct eh_plugin {
     const char *library; /* file name: "libenhope_image.so" */
     const char *purpose; /* subject of messages: "reading images" */
     const char *advice;  /* what to do if the plug-in is missing: "install libpng and libjpeg" */
+    const char *needs;   /* "libcairo.so.2", loaded first for plug-ins that are not linked to it; NULL: nothing */
     bool global;         /* libraries that are loaded later see its symbols */
 } eh_plugin;
 
@@ -25,11 +26,15 @@ typedef struct eh_plugin {
 static inline bool eh_plugin_find(const eh_plugin *plugin, const char *symbol, void *out,
                                   char message[EH_PLUGIN_MESSAGE])
 {
+    char reason[EH_PLUGIN_MESSAGE / 2] = "";
+    if (plugin->needs && !dlopen(plugin->needs, RTLD_NOW | RTLD_GLOBAL))
+        snprintf(reason, sizeof reason, "%s", dlerror());
     void *library = dlopen(plugin->library, RTLD_NOW | (plugin->global ? RTLD_GLOBAL : RTLD_LOCAL));
     if (!library) {
+        if (!*reason) snprintf(reason, sizeof reason, "%s", dlerror());
         snprintf(message, EH_PLUGIN_MESSAGE,
                  "%s is not available: %s; %s (the plug-in is searched for beside libenhope and in LD_LIBRARY_PATH)",
-                 plugin->purpose, dlerror(), plugin->advice);
+                 plugin->purpose, reason, plugin->advice);
         return false;
     }
     void *address = dlsym(library, symbol);

@@ -268,8 +268,10 @@ static enhope_status find_max(const measurement *m, const eh_matrix *x, const po
     EH_TRY(eh_new(m->ctx, "a row", m->H, sizeof *row, (void **)&row));
     for (int64_t i = 0; i < p->n; i++) {
         eh_matrix_row(x, p->row[i], row);
-        for (int64_t j = 0; j < m->H; j++)
-            *max = fmax(*max, fabs(((double)row[j] - (double)shift[j]) * (double)mul[j]));
+        for (int64_t j = 0; j < m->H; j++) { /* gcc 12 for 64-bit ARM fails on fmax() here */
+            const double scaled = fabs(((double)row[j] - (double)shift[j]) * (double)mul[j]);
+            if (scaled > *max) *max = scaled;
+        }
     }
     eh_free(row);
     return ENHOPE_OK;

@@ -32,6 +32,25 @@ echo "== again"; run $data --trials 5 -o one > again; runs again
 echo "== one lost"; rm one/runs/0002-0.json; run $data --trials 5 -o one > again; runs again
 echo "== a model lost"; rm one/models/0000-0.safetensors; run $data --trials 5 -o one > again; runs again
 echo "== more"; run $data --trials 6 -o one > again; runs again | grep 'trial 5, 1000'
+# --json: only JSON on standard output, with the frontier of the file and the best run of the text
+enhope tune $data --trials 6 -o one --json > tune.json
+python3 - <<'END'
+import json
+t = json.load(open("tune.json"))
+print(*t)
+frontier = json.load(open("one/frontier.json"))
+assert t["frontier"] == frontier and t["samples"] == 2200 and t["validation_samples"] == 220 and t["folds"] == 0
+assert t["trials"] == 6 and t["runs"] >= 8 and t["ended_because"] and t["failed"] == []
+best = t["best"]
+assert best["model"] == "one/best.safetensors" and best["error_percent"] == min(r["error_percent"] for r in frontier)
+g = t["gain"]
+if best["trial"]:
+    assert g["interval_points"][0] <= g["points"] <= g["interval_points"][1]
+    assert abs(g["default_error_percent"] - g["error_percent"] - g["points"]) < 1e-9
+else:
+    assert g is None
+END
+enhope tune $data --trials 6 -o one --size 1 --json 2>&1 | grep -e '"best"' -e '"frontier": ' -e enhope
 # limits of the best model
 echo "== limits"
 run $data --trials 5 -o one --size 1 | tail -n 1

@@ -18,6 +18,10 @@ enhope info new.safetensors | grep -E 'classes|exemplar|epochs|history'
 enhope eval new.safetensors --data new.csv --json |
     python3 -c 'import json, sys; print("few errors:", json.load(sys.stdin)["errors"] < 12)'
 
+enhope update old.safetensors --data new.csv --n-epochs 3 --json -q -o new.json.safetensors |
+    python3 -c 'import json, sys; u = json.load(sys.stdin); print(u["epochs"], u["earlier_epochs"], u["references"], u["model"])'
+cmp new.safetensors new.json.safetensors && rm new.json.safetensors
+
 # samples with an empty, NaN or -1 label are ignored
 sed 's/,[0-9]$/,/' old.csv > empty.csv
 { cat new.csv; cat empty.csv; } > some.csv
