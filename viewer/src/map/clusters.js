@@ -15,7 +15,7 @@ const OUTSIDE = 0.01; // share of the points beyond each end that may be far awa
 const SAMPLE = 20000; // points that the ends and the smoothing are computed from
 
 // The wanted number of points under the kernel at the typical point.
-const wantedCount = (n) => Math.max(6, 0.15 * n ** (2 / 3));
+const wantedCount = (n) => Math.max(6, 0.2 * n ** (2 / 3));
 
 // The range of numbers without few far ones: [low, high].
 function rangeOf(values) {

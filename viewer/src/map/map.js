@@ -12,7 +12,8 @@ import { packed, paintDensity, paintDots } from './raster.js';
 import { createRegionLayer, createRule } from './regions.js';
 import { THEMES, font, mixed, ring } from './theme.js';
 
-const DENSE = 300000; // more points in the view are drawn as a density
+const DENSE = 300000; // more points in the view are drawn as a density,
+const DENSE_SPREAD = 100000; // also so many in a map that spreads, where dots cover each other
 const RINGED = 20000; // more errors have no rings above a density, which they would cover
 const TINT = 0.12; // of the regions
 const MARKED = 400; // more points that the search finds have no rings
@@ -117,8 +118,9 @@ export function createMap({ canvas, overlay, points, isError, covered, obstacles
     const s = camera.scale * ratio;
     const view = { a: s, b: -s, x: wide / 2 - camera.x * s, y: high / 2 + camera.y * s };
     const all = dots();
-    if (inside > DENSE) paintDensity(target, all, view, Math.max(1, Math.floor(ratio)));
-    if (inside <= DENSE || visibleErrors <= RINGED) paintDots(target, all, view, ratio, inside > DENSE);
+    const isDense = inside > (exemplars.length ? DENSE : DENSE_SPREAD);
+    if (isDense) paintDensity(target, all, view, Math.max(1, Math.floor(ratio)));
+    if (!isDense || visibleErrors <= RINGED) paintDots(target, all, view, ratio, isDense);
     g.putImageData(image, 0, 0);
   }
 
@@ -160,9 +162,9 @@ export function createMap({ canvas, overlay, points, isError, covered, obstacles
 
   function paintOver(g, isScreen) {
     if (frame) paintFrame(g, frame, camera, colors);
+    else if (searching && visible <= MARKED) for (let i = 0; i < n; i++) if (state[i] === 1) paintMatch(g, camera.at(u[i], v[i]), diameter() / 2 + 3, theme);
     paintLabels(g, labels(g, isScreen), theme, nameSize());
     if (!frame) {
-      if (searching && visible <= MARKED) for (let i = 0; i < n; i++) if (state[i] === 1) paintMatch(g, camera.at(u[i], v[i]), diameter() / 2 + 3, theme);
       if (highlighted >= 0) paintMark(g, placeOf({ exemplar: highlighted }), exemplarRadius() + 4, theme);
       if (pinned >= 0) paintMark(g, placeOf({ point: pinned }), diameter() / 2 + 5, theme);
       if (isScreen && hovered) paintMark(g, placeOf(hovered), hovered.point >= 0 ? diameter() / 2 + 3.5 : exemplarRadius() + 2, theme);

@@ -105,7 +105,7 @@ function coloringOf(page, key, theme) {
 // The names on the map: of the classes, or of the clusters if they have the colors or the model has no
 // classes; those of clusters are the classes of their points, if there are labels.
 function namesOf(page) {
-  if (page.coloring !== 'cluster' && (about.classifies || page.kind === 'none')) return { group: page.group, names: page.names, skip: page.kind === 'none' ? 0 : page.names.length, winner: about.classifies ? page.points.winner : null };
+  if (page.coloring !== 'cluster' && (about.classifies || page.kind === 'none')) return { group: page.group, names: page.names, skip: page.kind === 'none' ? 0 : page.names.length, winner: about.exemplars.length ? page.points.winner : null };
   const { of, count: k, names: list } = page.clusters();
   if (k < 2 && page.kind === 'class') return { group: page.group, names: page.names, skip: page.names.length, winner: null };
   return { group: of, names: list, skip: k, winner: null };

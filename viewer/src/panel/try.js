@@ -28,7 +28,7 @@ function createPlacement(host, { page, model, nearest, onPlace }, beside) {
     if (beside) beside.append(picturesOf(x, 'input of the model', 'input'));
     const name = first >= 0 && page.kind !== 'none' ? page.names[page.group[first]] : '';
     box.append(element('div', { class: 'answer' }, element('div', { class: name.length > 14 ? 'big long' : 'big', id: 'answer' }, name || 'On the map'),
-      element('p', { class: 'note' }, `At ${[y[0], y[1]].map((value) => value.toPrecision(3)).join(', ')}. ${name ? `That is the ${page.kind === 'class' ? 'label' : 'cluster'} of the nearest point.` : ''}`)), list);
+      element('p', { class: 'note' }, `At ${[y[0], y[1]].map((value) => value.toPrecision(3)).join(', ')}${name ? `; the ${page.kind === 'class' ? 'label' : 'cluster'} of the nearest point` : ''}`)), list);
     onPlace({ x: y[0], y: y[1], label: first >= 0 ? page.group[first] : 0 });
     announce(name || 'Placed on the map', 500);
   };
