@@ -1,5 +1,5 @@
 // Tests the page in a browser: hover, filters, lasso and drawing, by mouse, touch and keyboard
-// (map.mjs has the tests of the map itself).
+// (map.mjs has the tests of the map itself, groups.mjs those of models without classes and of the search).
 // Results are compared with those of the command. The tests wait for events, never for a fixed
 // time. If ENHOPE_DATA names a folder that contains mnist/, the images are MNIST; otherwise they
 // are synthetic digits.
@@ -11,6 +11,7 @@ import { createRequire } from 'node:module';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { groupTests } from './groups.mjs';
 import { mapTests } from './map.mjs';
 
 const [enhope, packages, folder, executablePath, screenshots] = process.argv.slice(2);
@@ -628,7 +629,10 @@ const tests = {
   },
 };
 
-const ofMap = mapTests({ open, close, run, shoot, waitForCount, visibleCount, download, folder, browser, file: (name) => pathToFileURL(join(folder, name)).href });
+const tools = {
+  open, close, run, shoot, waitForCount, visibleCount, download, folder, browser, isolatedPoint, cells, file: (name) => pathToFileURL(join(folder, name)).href,
+};
+const ofMap = { ...mapTests(tools), ...groupTests(tools) };
 
 const REAL = process.env.ENHOPE_DATA && existsSync(join(process.env.ENHOPE_DATA, 'mnist'));
 const DIGITS = REAL ? join(process.env.ENHOPE_DATA, 'mnist') : 'synthetic:digits,n=1500,seed=2';

@@ -86,6 +86,9 @@ const tests = {
     assert.equal(find(points(500, (i) => [i, 0])).count, 1);
     for (const n of [1, 2, 3, 7]) assert.equal(find(points(n, (i) => [i * 1.7, i % 2])).of.length, n);
   },
+  'the order of the points may have a period'() {
+    expectClusters('period of six', gauss(60000, 1, [0, 0], [6.1, 0.3], [0.2, 5.8], [6.4, 6.2], [12.3, 0.1], [12.2, 6.3]), 6, 0.98);
+  },
   'the result depends on the positions only, not on their order or scale'() {
     const list = gauss(4001, 1, [0, 0], [4.4, 3.1], [9.1, -0.7], [2.2, 8.8]);
     const { of } = find(list);

@@ -12,15 +12,13 @@ const SIGMAS = 2.5; // and their difference in standard deviations of the counts
 const MIN_SHARE = 0.004; // of the points; a smaller group is no cluster
 const MIN_POINTS = 5;
 const OUTSIDE = 0.01; // share of the points beyond each end that may be far away
-const SAMPLE = 20000; // points that the ends and the smoothing are computed from
 
 // The wanted number of points under the kernel at the typical point.
 const wantedCount = (n) => Math.max(6, 0.2 * n ** (2 / 3));
 
 // The range of numbers without few far ones: [low, high].
 function rangeOf(values) {
-  const step = Math.max(1, Math.floor(values.length / SAMPLE));
-  const sorted = Float64Array.from({ length: Math.floor(values.length / step) }, (_, i) => values[i * step]).sort();
+  const sorted = Float32Array.from(values).sort();
   const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
   const [low, high] = [at(OUTSIDE), at(1 - OUTSIDE)];
   const more = 0.3 * (high - low);
@@ -73,12 +71,11 @@ const kernelArea = (r) => 4 * Math.PI * r * (r + 1);
 function densityOf(cells) {
   const counts = new Float64Array(cells.wide * cells.high);
   for (const cell of cells.of) if (cell >= 0) counts[cell]++;
-  const step = Math.max(1, Math.floor(cells.of.length / SAMPLE));
-  const sample = cells.of.filter((cell, i) => cell >= 0 && i % step === 0);
+  const inside = cells.of.filter((cell) => cell >= 0);
   const wanted = wantedCount(cells.of.length);
   for (const r of RADII) {
     const density = smooth(counts, cells, r);
-    const typical = Float64Array.from(sample, (cell) => density[cell]).sort()[sample.length >> 1];
+    const typical = Float32Array.from(inside, (cell) => density[cell]).sort()[inside.length >> 1];
     if (typical * kernelArea(r) >= wanted || r === RADII.at(-1)) return { density, area: kernelArea(r) };
   }
 }

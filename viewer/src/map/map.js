@@ -433,7 +433,7 @@ export function createMap({ canvas, overlay, points, isError, covered, obstacles
         if (state[i] && inView([x, y], 8)) list.push({ x, y, color: coloring.palette[coloring.color[i]], faded: state[i] === 2, small: small[i], ring: wrong[i] && state[i] === 1 ? colors[points.label[i]] : null });
       }
       const marks = show.exemplars ? exemplars.map(([a, b, k]) => [...camera.at(a, b), colors[k]]).filter((at) => inView(at, 10)) : [];
-      return { theme, wide: camera.wide, high: camera.high, dots: list, marks, labels: labels(g, false), diameter: diameter(), opacity: opacity(), radius: exemplarRadius(), nameSize: nameSize(), asPicture: Boolean(frame) || drawn.length > 0, hasRegions: hasRegions() };
+      return { theme, wide: camera.wide, high: camera.high, dots: list, marks, labels: labels(g, false), diameter: diameter(), opacity: opacity(), radius: exemplarRadius(), nameSize: nameSize(), pictures: drawn.map(([i]) => i), asPicture: Boolean(frame) || drawn.length > 0, hasRegions: hasRegions() };
     },
   };
 }
