@@ -350,7 +350,7 @@ const tests = {
       assert.ok(what[1].trim(), `${what[0]} has no name`);
       reached.push(what[0]);
     }
-    const order = ['theme', 'points', 'pan', 'lasso', 'save-picture', 'save-svg', 'tab-explore', 'search', 'numbers', 'color', 'regions', 'marks', 'spread', 'all-classes', 'classes', 'parts', 'correctness', 'confidence', 'exemplars', 'save-csv'];
+    const order = ['theme', 'points', 'pan', 'lasso', 'save-picture', 'save-svg', 'tab-explore', 'search', 'numbers', 'color', 'regions', 'marks', 'labels', 'pictures', 'spread', 'all-classes', 'classes', 'parts', 'correctness', 'confidence', 'exemplars', 'save-csv'];
     assert.deepEqual(order.map((id) => reached.indexOf(id)), order.map((id) => reached.indexOf(id)).sort((a, b) => a - b));
     assert.ok(order.every((id) => reached.includes(id)), String(reached));
     await shoot(page, 'dark');

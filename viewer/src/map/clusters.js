@@ -8,7 +8,7 @@ const SIDE = 256; // cells along the longer side,
 const MARGIN = 16; // and empty ones around them
 const RADII = [1, 2, 3, 4, 6, 9, 13, 19]; // of the boxes that smooth, in cells
 const RATIO = 1.4; // of a peak to the density where it meets a higher one,
-const SIGMAS = 2.5; // and their difference in standard deviations of the counts
+const SIGMAS = 3; // and their difference in standard deviations of the counts
 const MIN_SHARE = 0.004; // of the points; a smaller group is no cluster
 const MIN_POINTS = 5;
 const OUTSIDE = 0.01; // share of the points beyond each end that may be far away
@@ -92,7 +92,7 @@ function peaksOf({ density, area }, { wide, high }) {
   };
   const isSeparate = (peak, meeting) => {
     const [p, m] = [density[peak] * area, density[meeting] * area];
-    return p > RATIO * m && p - m > SIGMAS * Math.sqrt(p + m);
+    return p > RATIO * m && Math.sqrt(p) - Math.sqrt(m) > SIGMAS / Math.SQRT2; // the root of a count varies by 1/2
   };
   for (const cell of cells) {
     const [x, y] = [cell % wide, Math.floor(cell / wide)];

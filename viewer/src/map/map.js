@@ -15,6 +15,7 @@ import { THEMES, font, mixed, ring } from './theme.js';
 const DENSE = 300000; // more points in the view are drawn as a density,
 const DENSE_SPREAD = 100000; // also so many in a map that spreads, where dots cover each other
 const RINGED = 20000; // more errors have no rings above a density, which they would cover
+const CLEAR = 0.99; // share of the places of a density that are not opaque, if no exemplars are below it
 const TINT = 0.12; // of the regions
 const MARKED = 400; // more points that the search finds have no rings
 const EDGE = 40; // pixels
@@ -119,7 +120,7 @@ export function createMap({ canvas, overlay, points, isError, covered, obstacles
     const view = { a: s, b: -s, x: wide / 2 - camera.x * s, y: high / 2 + camera.y * s };
     const all = dots();
     const isDense = inside > (exemplars.length ? DENSE : DENSE_SPREAD);
-    if (isDense) paintDensity(target, all, view, Math.max(1, Math.floor(ratio)));
+    if (isDense) paintDensity(target, all, view, Math.max(1, Math.floor(ratio)), exemplars.length ? 1 : CLEAR);
     if (!isDense || visibleErrors <= RINGED) paintDots(target, all, view, ratio, isDense);
     g.putImageData(image, 0, 0);
   }
@@ -141,11 +142,19 @@ export function createMap({ canvas, overlay, points, isError, covered, obstacles
 
   // ---- the upper canvas ----
 
-  // The boxes of the exemplars, which names should not cover. A crowded map has no space beside them.
+  // The points that the search finds, if they have rings.
+  function marked() {
+    if (frame || !searching || visible > MARKED) return [];
+    return Array.from(state.keys()).filter((i) => state[i] === 1).map((i) => camera.at(u[i], v[i]));
+  }
+  const markRadius = () => diameter() / 2 + 3;
+
+  // The boxes of the rings of exemplars and of found points, which names should not cover. A crowded map
+  // has no space beside exemplars.
   function circles() {
-    if (frame || !show.exemplars || isCrowded()) return [];
-    const radius = exemplarRadius() + 1;
-    return exemplars.map(([a, b]) => camera.at(a, b)).map(([x, y]) => [x - radius, y - radius, x + radius, y + radius]);
+    const boxes = (list, radius) => list.map(([x, y]) => [x - radius, y - radius, x + radius, y + radius]);
+    const rings = frame || !show.exemplars || isCrowded() ? [] : exemplars.map(([a, b]) => camera.at(a, b));
+    return [...boxes(rings, exemplarRadius() + 1), ...boxes(marked(), markRadius() + 2)];
   }
 
   const nameSize = () => (anchors.length > 40 || side() < 320 ? 11.5 : 14);
@@ -162,7 +171,7 @@ export function createMap({ canvas, overlay, points, isError, covered, obstacles
 
   function paintOver(g, isScreen) {
     if (frame) paintFrame(g, frame, camera, colors);
-    else if (searching && visible <= MARKED) for (let i = 0; i < n; i++) if (state[i] === 1) paintMatch(g, camera.at(u[i], v[i]), diameter() / 2 + 3, theme);
+    else for (const at of marked()) paintMatch(g, at, markRadius(), theme);
     paintLabels(g, labels(g, isScreen), theme, nameSize());
     if (!frame) {
       if (highlighted >= 0) paintMark(g, placeOf({ exemplar: highlighted }), exemplarRadius() + 4, theme);

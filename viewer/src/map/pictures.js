@@ -7,7 +7,7 @@ export const SIDE = 30; // pixels
 const POINTS = 260; // at most so many points in the view are drawn as pictures,
 const MIN_SHARE = 0.6; // if so many of them do not overlap;
 const ZOOM = 6; // from this zoom on all that do not overlap
-const APART = 4; // of their sides in the view that fits a map that spreads
+const APART = 3; // of their sides in the view that fits a map that spreads
 const CACHED = 1500;
 const DRAWN = 600;
 

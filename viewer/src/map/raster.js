@@ -103,13 +103,12 @@ function smooth(sums, wide, high) {
   }
 }
 
-const CLEAR = 0.99; // share of the cells with points that are not entirely opaque
-const SAMPLED = 30000; // cells that this share is computed from
 const FEW = 8; // points: cells that have fewer on average are smoothed
 
 // The density of the points: the mean color of the points of a cell of `step` pixels, the more
-// opaque the more points it has, on a logarithmic scale.
-export function paintDensity(target, dots, { a, b, x, y }, step) {
+// opaque the more points it has, on a logarithmic scale. clear: the share of the cells with points that
+// are not entirely opaque.
+export function paintDensity(target, dots, { a, b, x, y }, step, clear) {
   const { state, u, v, color, palette } = dots;
   const [wide, high] = [Math.ceil(target.wide / step), Math.ceil(target.high / step)];
   const sums = new Float32Array(4 * wide * high); // red, green, blue, points
@@ -132,9 +131,9 @@ export function paintDensity(target, dots, { a, b, x, y }, step) {
     total += sums[at];
   }
   if (total < FEW * used) smooth(sums, wide, high);
-  const each = 4 * Math.ceil((wide * high) / SAMPLED);
-  const sorted = Float32Array.from({ length: Math.floor(sums.length / each) }, (_, k) => sums[k * each + 3]).filter((n) => n > 0).sort();
-  const unit = 1 / Math.log1p(Math.max(FEW, sorted[Math.floor(CLEAR * sorted.length)] || 0));
+  const counts = sums.filter((n, at) => at % 4 === 3 && n > 0);
+  const full = clear < 1 ? counts.sort()[Math.floor(clear * counts.length)] || 0 : counts.reduce((a, b) => Math.max(a, b), 0);
+  const unit = 1 / Math.log1p(Math.max(FEW, full));
   const { pixels } = target;
   for (let cy = 0, at = 0; cy < high; cy++)
     for (let cx = 0; cx < wide; cx++, at += 4) {
