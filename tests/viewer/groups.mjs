@@ -95,7 +95,7 @@ export function groupTests({ open, close, run, shoot, waitForCount, visibleCount
       assert.equal(listed.length, 3);
       for (const wanted of ['high sugar', 'low body', 'shade: dark']) assert.equal(listed.filter((name) => name.includes(wanted)).length, 1, listed.join('; '));
       assert.deepEqual((await scene(page)).names.sort(), [...listed].sort());
-      assert.match(await page.locator('#classes .class').first().getAttribute('title'), /^Cluster 1; .*\(\d\.\d s\)/);
+      assert.match(await page.locator('#classes .class').first().getAttribute('title'), /^Cluster 1; .*\(\d\.\d SD\)/);
       const first = Number(await page.locator('#classes .class span').first().textContent());
       await page.locator('#classes .class').first().click();
       await waitForCount(page, 450 - first);

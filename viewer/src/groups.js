@@ -41,13 +41,13 @@ function numbered(list) {
 function nameClusters(clusters, points, hasLabels, samples) {
   const label = hasLabels ? classesOf(clusters, points.truth) : null;
   const typical = typicalTexts(clusters, samples);
-  const own = label ? label.map(([first, second]) => (!first ? 'no label' : first[1] >= PURE || !second ? names[first[0]] : `${names[first[0]]} / ${names[second[0]]}`))
-    : numbered(typical.map((texts, k) => typicalName(texts) || clusters.names[k]));
+  const labelName = ([first, second]) => (first[1] >= PURE || !second ? names[first[0]] : `${names[first[0]]} / ${names[second[0]]}`);
+  const own = typical.map((texts, k) => (label && label[k].length ? labelName(label[k]) : typicalName(texts) || `cluster ${k + 1}`));
   clusters.described = own.map((name, k) => {
     const shares = label ? label[k].slice(0, 3).map(([of, share]) => `${names[of]} ${percent(share, 1, 0)}`) : [];
-    return [`Cluster ${k + 1}`, shares.join(', '), typical[k].slice(0, 6).map(([text, z]) => `${text} (${z.toFixed(1)} s)`).join(', ')].filter(Boolean).join('; ');
+    return [`Cluster ${k + 1}`, shares.join(', '), typical[k].slice(0, 6).map(([text, z]) => `${text} (${z.toFixed(1)} SD)`).join(', ')].filter(Boolean).join('; ');
   });
-  clusters.names = [...own, 'no cluster'];
+  clusters.names = [...(label ? own : numbered(own)), 'no cluster'];
 }
 
 // {kind: 'class', 'prediction', 'cluster' or 'none', group: of each point, names: of the groups, colors:
@@ -64,10 +64,10 @@ export function makeGroups(points) {
     return clusters;
   };
   const kind = hasLabels ? 'class' : about.classifies ? 'prediction' : find().count > 1 ? 'cluster' : 'none';
-  const group = { class: points.truth, prediction: points.label }[kind] || clusters.of;
+  const group = { class: points.truth, prediction: points.label, none: new Uint8Array(points.x.length) }[kind] || clusters.of;
   const groups = {
     kind, group, hasLabels, labeled: hasLabels && about.classifies, clusters: find,
-    names: kind === 'none' ? ['points', 'outside'] : kind === 'cluster' ? clusters.names : names,
+    names: kind === 'none' ? ['points'] : kind === 'cluster' ? clusters.names : names,
     colors: kind === 'none' ? 1 : kind === 'cluster' ? clusters.count : c,
     readNames(of) {
       samples = of;
