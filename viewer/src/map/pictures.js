@@ -20,7 +20,8 @@ export function createPictures({ order, state, wrong, spread, samples }) {
   };
 
   // Points of the view at least `apart` pixels from each other, in a fixed order, so that the choice
-  // hardly changes when the view moves. Points near the view count, too.
+  // hardly changes when the view moves. Points near the view count, too. If all that have space are
+  // drawn, misclassified points are first; otherwise the pictures are a sample.
   function pick(camera, u, v, apart, boxes) {
     const grid = new Map();
     const chosen = [];
@@ -35,10 +36,10 @@ export function createPictures({ order, state, wrong, spread, samples }) {
     };
     const half = SIDE / 2;
     const covers = (x, y) => boxes.some((box) => x + half > box[0] && x - half < box[2] && y + half > box[1] && y - half < box[3]);
-    for (const first of [1, 0])
+    for (const first of apart > SIDE ? [null] : [1, 0])
       for (let k = 0; k < order.length && chosen.length < DRAWN; k++) {
         const i = order[k];
-        if (state[i] !== 1 || wrong[i] !== first) continue;
+        if (state[i] !== 1 || (first !== null && wrong[i] !== first)) continue;
         const [x, y] = camera.at(u[i], v[i]);
         if (x < -apart || y < -apart || x > camera.wide + apart || y > camera.high + apart || !isFree(x, y) || covers(x, y) || !samples(i)) continue;
         chosen.push([i, x, y]);
@@ -49,8 +50,8 @@ export function createPictures({ order, state, wrong, spread, samples }) {
 
   return {
     forget: () => cache.clear(),
-    // The points of the view to draw: [point, x, y], misclassified points first, none over another or
-    // over the boxes [left, top, right, bottom].
+    // The points of the view to draw: [point, x, y], none over another or over the boxes [left, top,
+    // right, bottom].
     choose(camera, u, v, inside, boxes) {
       const near = camera.scale >= ZOOM * camera.fitScale;
       if (about.kind !== 'image' || !about.details || (inside > POINTS && !near && !spread)) return [];
