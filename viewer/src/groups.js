@@ -52,7 +52,7 @@ function nameClusters(clusters, points, hasLabels, samples) {
 
 // {kind: 'class', 'prediction', 'cluster' or 'none', group: of each point, names: of the groups, colors:
 // how many groups have a color of their own, hasLabels, labeled: predictions can be compared with labels,
-// clusters(): of the map, readNames(samples): to be called when the samples are known}
+// clusters(): of the map, with their names, readNames(samples): sets the names when the samples are known}
 export function makeGroups(points) {
   const hasLabels = points.truth.some((k) => k !== UNLABELED);
   let clusters = null;
@@ -65,7 +65,7 @@ export function makeGroups(points) {
   };
   const kind = hasLabels ? 'class' : about.classifies ? 'prediction' : find().count > 1 ? 'cluster' : 'none';
   const group = { class: points.truth, prediction: points.label, none: new Uint8Array(points.x.length) }[kind] || clusters.of;
-  const groups = {
+  return {
     kind, group, hasLabels, labeled: hasLabels && about.classifies, clusters: find,
     names: kind === 'none' ? ['points'] : kind === 'cluster' ? clusters.names : names,
     colors: kind === 'none' ? 1 : kind === 'cluster' ? clusters.count : c,
@@ -75,5 +75,4 @@ export function makeGroups(points) {
       if (kind === 'cluster') this.names = clusters.names;
     },
   };
-  return groups;
 }
