@@ -104,7 +104,8 @@ static const cli_command commands[] = {
     {"view", "MODEL --data SPEC [-o map.html] [OPTIONS]", "write an interactive page of the embedding",
      "Writes one HTML file that needs no network and sends no data. It contains the map to pan, zoom and select in; each sample "
      "with its label, prediction and nearest exemplar; filters, confusions and downloads; and the model, which classifies "
-     "samples that are drawn, edited or typed in the page.",
+     "samples that are drawn, edited or typed in the page. The page of a model that was trained without labels shows the "
+     "clusters of its map, and the labels of the data if it has any.",
      "enhope view digits.safetensors --data mnist -o map.html\n"
      "enhope view digits.safetensors --data mnist --part both --sample 30000",
      1, 1, false, CLI_BY_RANK_0, cmd_view},
@@ -241,8 +242,8 @@ static const cli_option options[] = {
      "marks them; drop removes the rows; default impute"},
     {"skip-bad", 0, NULL, CLI_FLAG, AT(source.table.skip_bad), 0, 0, WITH_READ,
      "skip rows of CSV that cannot be read, and print what is wrong with them"},
-    {"keep", 0, "COLUMNS", CLI_TEXT, AT(source.table.keep), 0, 0, " predict ",
-     "columns of CSV that are copied to the output"},
+    {"keep", 0, "COLUMNS", CLI_TEXT, AT(source.table.keep), 0, 0, " predict view ",
+     "columns of CSV that are copied to the output, or to the page"},
     {"weight", 0, "COLUMN", CLI_TEXT, AT(source.table.weight), 0, 0, " train update tune cv ",
      "a column of CSV with the weights of the samples, numbers from 0, for methods with exemplars; weight 2 counts like two "
      "such samples, weight 0 leaves the sample out; the column is not an input"},

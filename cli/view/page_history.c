@@ -20,7 +20,7 @@ typedef struct camera {
     enhope_dataset *sample;
     int64_t max_frames; /* frames */
     float *Y;           /* (points, h) */
-    int32_t *label;     /* (points) */
+    int32_t *label;     /* (points); NULL: the model does not classify */
     cli_page_history *out;
 } camera;
 
@@ -52,8 +52,9 @@ static double error_of(const camera *k)
 {
     int64_t labeled = 0, wrong = 0;
     for (int64_t i = 0; i < k->watched->points; i++) {
-        labeled += k->watched->truth[i] >= 0;
-        wrong += k->watched->truth[i] >= 0 && k->watched->truth[i] != k->label[i];
+        if (!k->label || k->watched->truth[i] < 0) continue;
+        labeled++;
+        wrong += k->watched->truth[i] != k->label[i];
     }
     return labeled ? (double)wrong / (double)labeled : NAN;
 }
@@ -63,7 +64,8 @@ static int take_frame(camera *k, const enhope_progress *at, bool last)
     enhope_model *model = NULL;
     enhope_status status = (last ? enhope_trainer_model : enhope_trainer_snapshot)(k->trainer, &model);
     enhope_prediction p = {.label = k->label, .Y = k->Y};
-    if (!status) status = enhope_model_predict(k->session->ctx, model, k->sample, 0, &p);
+    if (!status && k->label) status = enhope_model_predict(k->session->ctx, model, k->sample, 0, &p);
+    if (!status && !k->label) status = enhope_model_embed(k->session->ctx, model, k->sample, k->Y);
     enhope_model_free(model);
     if (status) return cli_fail(k->session->ctx, status);
     const double part = at->batches && !at->epoch_done ? (double)at->batch / (double)at->batches : 0;
@@ -124,8 +126,8 @@ int cli_page_history_record(const cli_session *session, const cli_options *optio
     out->place = cli_alloc("frames", k.max_frames, points * 2, sizeof *out->place);
     out->frame = out->place ? cli_alloc("frames", k.max_frames, 1, sizeof *out->frame) : NULL;
     k.Y = out->frame ? cli_alloc("a frame", points, session->model_info.outputs, sizeof *k.Y) : NULL;
-    k.label = k.Y ? cli_alloc("a frame", points, 1, sizeof *k.label) : NULL;
-    int code = k.label ? 0 : CLI_FAILED;
+    if (k.Y && session->model_info.classes) k.label = cli_alloc("a frame", points, 1, sizeof *k.label);
+    int code = k.Y && (k.label || !session->model_info.classes) ? 0 : CLI_FAILED;
     if (!code) code = cli_session_data(&training, &of_training, options->data, "train");
     if (!code) code = cli_settings_of_model(session, (const char *const[]){NULL}, &settings);
     if (!code) {

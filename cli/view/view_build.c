@@ -33,29 +33,85 @@ void view_free(view *v)
     free(v->detail);
     free(v->exemplar);
     free(v->exemplar_class);
+    free(v->class_name);
 }
 
 /* ---- points of the page ---- */
 
-static int predict_part(view_part *part, const cli_options *options)
+static bool is_wrong(const view_part *part, int64_t row)
+{
+    return part->p.label && part->truth[row] != -1 && part->truth[row] != part->p.label[row];
+}
+
+/* The number of a name in the classes of the view; -2: none. */
+static int32_t class_of(const view *v, const char *name)
+{
+    for (int32_t k = 0; k < v->classes; k++)
+        if (cli_same_text(v->class_name[k], name)) return k;
+    return -2;
+}
+
+/* The classes of the model, else those of the data. */
+static int name_classes(view *v)
+{
+    int64_t total = v->session.model_info.classes;
+    for (int k = 0; k < v->parts; k++) total += v->part[k].session.data_info.classes;
+    v->class_name = cli_alloc("classes", total, 1, sizeof *v->class_name);
+    if (!v->class_name) return CLI_FAILED;
+    v->classes = v->session.model_info.classes;
+    v->classifies = v->classes > 0;
+    for (int32_t k = 0; k < v->classes; k++) v->class_name[k] = enhope_model_class_name(v->session.model, k);
+    for (int k = 0; k < v->parts && !v->classifies; k++) {
+        const cli_session *part = &v->part[k].session;
+        for (int32_t j = 0; j < part->data_info.classes; j++) {
+            const char *name = enhope_dataset_class_name(part->data, j);
+            if (class_of(v, name) < 0) v->class_name[v->classes++] = name;
+        }
+    }
+    return 0;
+}
+
+/* The labels of a part in the classes of the data. */
+static int read_labels(const view *v, view_part *part)
+{
+    const int32_t c = part->session.data_info.classes, *label = enhope_dataset_labels(part->session.data);
+    int32_t *number = cli_alloc("classes", c, 1, sizeof *number);
+    if (number) part->truth = cli_alloc("labels", part->session.data_info.n, 1, sizeof *part->truth);
+    for (int32_t k = 0; k < c && number; k++) number[k] = class_of(v, enhope_dataset_class_name(part->session.data, k));
+    for (int64_t i = 0; i < part->session.data_info.n && part->truth; i++)
+        part->truth[i] = label && label[i] >= 0 ? number[label[i]] : -1;
+    free(number);
+    return part->truth ? 0 : CLI_FAILED;
+}
+
+static enhope_status place_part(const view *v, view_part *part, const cli_options *options)
+{
+    const cli_session *s = &part->session;
+    return v->classifies ? enhope_model_predict(s->ctx, s->model, s->data, (int32_t)options->n_neighbors, &part->p)
+                         : enhope_model_embed(s->ctx, s->model, s->data, part->p.Y);
+}
+
+static int predict_part(const view *v, view_part *part, const cli_options *options)
 {
     const int64_t n = part->session.data_info.n, h = part->session.model_info.outputs;
-    const int32_t c = part->session.model_info.classes;
-    part->p.label = cli_alloc("labels", n, 1, sizeof *part->p.label);
-    if (part->p.label) part->p.winner = cli_alloc("winners", n, 1, sizeof *part->p.winner);
-    if (part->p.winner) part->p.proba = cli_alloc("probabilities", n, c, sizeof *part->p.proba);
-    if (part->p.proba) part->p.Y = cli_alloc("the embedding", n, h, sizeof *part->p.Y);
-    if (!part->p.Y) return CLI_FAILED;
+    part->p.Y = cli_alloc("the embedding", n, h, sizeof *part->p.Y);
+    bool fits = part->p.Y != NULL;
+    if (v->classifies && fits) {
+        part->p.label = cli_alloc("labels", n, 1, sizeof *part->p.label);
+        if (part->p.label) part->p.winner = cli_alloc("winners", n, 1, sizeof *part->p.winner);
+        if (part->p.winner) part->p.proba = cli_alloc("probabilities", n, v->classes, sizeof *part->p.proba);
+        fits = part->p.proba != NULL;
+    }
+    if (!fits) return CLI_FAILED;
     enhope_overlap overlap = {0};
-    enhope_status status = enhope_model_predict(part->session.ctx, part->session.model, part->session.data,
-                                                (int32_t)options->n_neighbors, &part->p);
+    enhope_status status = place_part(v, part, options);
     if (!status) status = enhope_model_overlap(part->session.ctx, part->session.model, part->session.data, &overlap);
     if (status) return cli_fail(part->session.ctx, status);
     part->trained = overlap.trained ? overlap.share : 0;
-    const int code = cli_session_true_classes(&part->session, &part->truth);
+    const int code = v->classifies ? cli_session_true_classes(&part->session, &part->truth) : read_labels(v, part);
     for (int64_t i = 0; i < n && !code; i++) {
         part->labeled += part->truth[i] != -1;
-        part->errors += part->truth[i] != -1 && part->truth[i] != part->p.label[i];
+        part->errors += is_wrong(part, i);
     }
     return code;
 }
@@ -76,14 +132,14 @@ const view_part *view_point(const view *v, int64_t i, int64_t *row)
 static bool is_error(const view *v, int64_t row)
 {
     const view_part *part = view_part_of(v, &row);
-    return part->truth[row] != -1 && part->truth[row] != part->p.label[row];
+    return is_wrong(part, row);
 }
 
 int32_t view_group_of(const view *v, int64_t row)
 {
     const view_part *part = view_part_of(v, &row);
     const int32_t k = part->truth[row];
-    return k >= 0 ? k : v->session.model_info.classes - 1 - k;
+    return k >= 0 ? k : v->classes - 1 - k;
 }
 
 /* Selects about max_count of the `count` rows row[] (NULL: 0..count-1): the same fraction of every
@@ -92,7 +148,7 @@ int32_t view_group_of(const view *v, int64_t row)
 static int choose(const view *v, const int64_t *row, int64_t count, int64_t max_count, bool errors_first, int64_t **out,
                   int64_t *chosen)
 {
-    const int32_t groups = v->session.model_info.classes + 2;
+    const int32_t groups = v->classes + 2;
     int64_t *seen = cli_alloc("classes", groups, 2, sizeof *seen), *size = seen ? seen + groups : NULL;
     int64_t *result = seen ? cli_alloc("points", count, 1, sizeof *result) : NULL;
     int64_t errors = 0;
@@ -133,15 +189,15 @@ static void widen(view *v, const float *y)
 static int choose_points(view *v, const cli_options *options)
 {
     const int64_t h = v->session.model_info.outputs, r = v->session.model_info.references;
-    int code = 0;
-    for (int k = 0; k < v->parts && !code; k++) code = predict_part(&v->part[k], options);
+    int code = name_classes(v);
+    for (int k = 0; k < v->parts && !code; k++) code = predict_part(v, &v->part[k], options);
     if (!code)
         code = choose(v, NULL, v->total, options->page.sample ? options->page.sample : SAMPLE, false, &v->row, &v->n);
     if (!code)
         code = choose(v, v->row, v->n, options->page.detail ? options->page.detail : DETAIL, true, &v->detail,
                       &v->details);
     if (options->page.bare) v->details = 0;
-    if (!code && v->session.model_info.references_are_exemplars && r <= EXEMPLARS) {
+    if (!code && v->classifies && v->session.model_info.references_are_exemplars && r <= EXEMPLARS) {
         v->exemplar = cli_alloc("exemplars", r, h, sizeof *v->exemplar);
         v->exemplar_class = v->exemplar ? cli_alloc("exemplars", r, 1, sizeof *v->exemplar_class) : NULL;
         if (!v->exemplar_class) return CLI_FAILED;
@@ -179,7 +235,8 @@ static int measure_importance(view *v)
 {
     const view_part *part = &v->part[0];
     const int64_t columns = enhope_model_column_count(v->session.model);
-    if (part->session.data_info.image_rows || v->words || columns < 2 || columns > IMPORTANT) return 0;
+    if (!v->classifies || part->session.data_info.image_rows || v->words || columns < 2 || columns > IMPORTANT)
+        return 0;
     int64_t known = 0;
     for (int64_t i = 0; i < part->session.data_info.n; i++) known += part->truth[i] >= 0;
     if (known < 2) return 0;

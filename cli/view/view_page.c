@@ -64,7 +64,8 @@ static int put_numbers(const view *v, FILE *out, const char *id, number which, d
 
 static int put_points(const view *v, FILE *out)
 {
-    const double c = v->session.model_info.classes + 1;
+    const double c = v->classes + 1;
+    const int blocks_used = v->classifies ? NUMBER_PROBA : NUMBER_TRUTH;
     const struct {
         const char *id;
         double max_value;
@@ -77,7 +78,7 @@ static int put_points(const view *v, FILE *out)
                   [NUMBER_WINNER] = {"winner", (double)v->session.model_info.references},
                   [NUMBER_PROBA] = {"proba", 65535}};
     int code = 0;
-    for (int i = 0; i <= NUMBER_PROBA && !code; i++)
+    for (int i = 0; i <= blocks_used && !code; i++)
         code = put_numbers(v, out, blocks[i].id, (number)i, blocks[i].max_value);
     return code;
 }
@@ -235,6 +236,18 @@ static void put_exemplars(const view *v, FILE *out)
     fputs("],", out);
 }
 
+/* The names of the columns of texts, ids first. */
+static void put_texts(const view *v, FILE *out)
+{
+    const enhope_dataset *data = v->part[0].session.data;
+    fputs("\"texts\":[", out);
+    for (int64_t k = 0; k < enhope_dataset_text_count(data); k++) {
+        fputs(k ? "," : "", out);
+        cli_json(out, "%s", enhope_dataset_text_name(data, k));
+    }
+    fputs("],", out);
+}
+
 /* The file name of a path; for a pair of files that of the first, for synthetic data its kind. */
 static int put_last_name(FILE *out, const char *path)
 {
@@ -269,10 +282,11 @@ static int put_about(const view *v, const cli_options *options, size_t model_byt
     put_parts(v, out);
     put_exemplars(v, out);
     put_progress(v, out);
-    fputs("\"classes\":[", out);
-    for (int32_t k = 0; k < info->classes; k++) {
+    put_texts(v, out);
+    cli_json(out, "\"classifies\":%i,\"classes\":[", v->classifies);
+    for (int32_t k = 0; k < v->classes; k++) {
         if (k) putc(',', out);
-        cli_json(out, "%s", enhope_model_class_name(v->session.model, k));
+        cli_json(out, "%s", v->class_name[k]);
     }
     fputs("]}", out);
     return code;
@@ -285,6 +299,7 @@ int view_put(const view *v, const cli_options *options, FILE *out)
     int code = put_points(v, out);
     if (!code) code = view_put_spread(v, out);
     if (!code) code = view_put_samples(v, out);
+    if (!code) code = view_put_texts(v, out);
     if (!code) code = put_history(v, out);
     if (!code) code = put_model(v, out, &model_bytes);
     if (code) return code;

@@ -1,4 +1,5 @@
 /* Writes the samples of the page of enhope view: images, fields or words. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,9 @@ int64_t view_shrink(const enhope_dataset_info *info)
 
 int64_t view_fields(const view *v)
 {
-    const int64_t H = v->session.model_info.inputs;
-    return H <= VIEW_FIELDS || (v->encoded && H <= VIEW_ENCODED) ? H : VIEW_FIELDS;
+    const int64_t H = v->session.model_info.inputs, few = VIEW_VALUES / (v->details ? v->details : 1);
+    if (H <= VIEW_FIELDS || (v->encoded && H <= VIEW_ENCODED) || H <= few) return H;
+    return few > VIEW_FIELDS ? few : VIEW_FIELDS;
 }
 
 static int sample_of(const view *v, int64_t at, float *x)
@@ -128,5 +130,28 @@ int view_put_samples(const view *v, FILE *out)
                                                        : put_fields(v, out, x);
     free(detail);
     free(x);
+    return code;
+}
+
+/* Writes the texts of ids and of kept columns, column by column. Each text ends with a zero. */
+int view_put_texts(const view *v, FILE *out)
+{
+    const int64_t columns = enhope_dataset_text_count(v->part[0].session.data);
+    if (!columns) return 0;
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *texts = open_memstream(&bytes, &size);
+    if (!texts) return cli_error("out of memory");
+    for (int64_t k = 0; k < columns; k++)
+        for (int64_t i = 0; i < v->n; i++) {
+            int64_t row;
+            const view_part *part = view_point(v, i, &row);
+            const char *text = enhope_dataset_text(part->session.data, k, row);
+            fputs(text ? text : "", texts);
+            putc(0, texts);
+        }
+    int code = fclose(texts) ? cli_error("out of memory") : 0;
+    if (!code) code = cli_page_put_block(out, "text", bytes, size, 1);
+    free(bytes);
     return code;
 }

@@ -78,7 +78,8 @@ def view(estimator, X, y=None, *, title=None, sample=200000, detail=10000):
     """Make the interactive page of the command ``enhope view``.
 
     It shows the map of X with exemplars and errors, the samples behind the points, and a form that
-    classifies new inputs.
+    classifies new inputs. Of an estimator that was fitted without labels it shows the clusters of
+    the map, or the labels ``y``, and the form places new inputs.
 
     Parameters
     ----------
@@ -88,7 +89,8 @@ def view(estimator, X, y=None, *, title=None, sample=200000, detail=10000):
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,) or None, default=None
-        Labels of any type. None and NaN mark samples without a label.
+        Labels of any type. None and NaN mark samples without a label. An estimator that was fitted
+        without labels shows them as colors.
     title : str or None, default=None
         Title; None uses the name of the method.
     sample : int, default=200000

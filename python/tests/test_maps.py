@@ -207,6 +207,23 @@ def test_page_of_frames_sparse_matrices_images_and_pipelines(blobs):
     assert about(few)["n"] == 90 and about(few)["details"] == 0 and 'id="detail"' not in few
 
 
+def test_page_of_estimators_without_labels_has_the_labels_that_are_given(blobs):
+    X, y = blobs
+    kinds = np.array(["x", "y", "z"], dtype=object)[y]
+    kinds[7] = None
+    for estimator in (quick(enhope.EnTSNE), enhope.PCA(n_components=2)):
+        estimator.fit(X)
+        page = view(estimator, X).html()
+        facts = about(page)
+        assert not facts["classifies"] and facts["classes"] == [] and facts["parts"][0]["labelled"] == 0
+        assert not any(f'id="{name}"' in page for name in ("label", "winner", "proba", "rank"))
+        place, (x0, y0, x1, y1) = estimator.transform(X), facts["box"]
+        assert np.abs(x0 + block(page, "x") / 65535 * (x1 - x0) - place[:, 0]).max() <= (x1 - x0) / 65535
+        page = view(estimator, X, kinds).html()
+        names = np.array(about(page)["classes"] + [None], dtype=object)
+        assert (names[block(page, "truth")] == kinds).all() and about(page)["parts"][0]["errors"] == 0
+
+
 def test_page_refuses_unsuitable_input(blobs, model):
     X, y = blobs
     view(model, X, y)

@@ -1,5 +1,5 @@
 // Tests the page in a browser: hover, filters, lasso and drawing, by mouse, touch and keyboard
-// (map.mjs has the tests of the map itself).
+// (map.mjs has the tests of the map itself, groups.mjs those of models without classes and of the search).
 // Results are compared with those of the command. The tests wait for events, never for a fixed
 // time. If ENHOPE_DATA names a folder that contains mnist/, the images are MNIST; otherwise they
 // are synthetic digits.
@@ -11,6 +11,7 @@ import { createRequire } from 'node:module';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { groupTests } from './groups.mjs';
 import { mapTests } from './map.mjs';
 
 const [enhope, packages, folder, executablePath, screenshots] = process.argv.slice(2);
@@ -349,7 +350,7 @@ const tests = {
       assert.ok(what[1].trim(), `${what[0]} has no name`);
       reached.push(what[0]);
     }
-    const order = ['theme', 'points', 'pan', 'lasso', 'save-picture', 'save-svg', 'tab-explore', 'search', 'numbers', 'color', 'regions', 'marks', 'spread', 'all-classes', 'classes', 'parts', 'correctness', 'confidence', 'exemplars', 'save-csv'];
+    const order = ['theme', 'points', 'pan', 'lasso', 'save-picture', 'save-svg', 'tab-explore', 'search', 'numbers', 'color', 'regions', 'marks', 'labels', 'pictures', 'spread', 'all-classes', 'classes', 'parts', 'correctness', 'confidence', 'exemplars', 'save-csv'];
     assert.deepEqual(order.map((id) => reached.indexOf(id)), order.map((id) => reached.indexOf(id)).sort((a, b) => a - b));
     assert.ok(order.every((id) => reached.includes(id)), String(reached));
     await shoot(page, 'dark');
@@ -468,6 +469,7 @@ const tests = {
     await waitForCount(page, size);
     await page.click('#tab-try');
     assert.match(await page.textContent('#try'), /70 inputs are too long/);
+    assert.equal(await page.locator('#color optgroup option').count(), 70); // few samples are stored with all inputs
     await close(page);
 
     writeFileSync(join(folder, 'bare.csv'), Array.from({ length: 50 }, (_, i) => Array.from({ length: 70 }, (_, j) => ((i * j) % 7) - 3).join(',')).join('\n') + '\n');
@@ -628,7 +630,10 @@ const tests = {
   },
 };
 
-const ofMap = mapTests({ open, close, run, shoot, waitForCount, visibleCount, download, folder, browser, file: (name) => pathToFileURL(join(folder, name)).href });
+const tools = {
+  open, close, run, shoot, waitForCount, visibleCount, download, folder, browser, isolatedPoint, cells, file: (name) => pathToFileURL(join(folder, name)).href,
+};
+const ofMap = { ...mapTests(tools), ...groupTests(tools) };
 
 const REAL = process.env.ENHOPE_DATA && existsSync(join(process.env.ENHOPE_DATA, 'mnist'));
 const DIGITS = REAL ? join(process.env.ENHOPE_DATA, 'mnist') : 'synthetic:digits,n=1500,seed=2';

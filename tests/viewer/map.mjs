@@ -204,9 +204,10 @@ export function mapTests({ open, close, run, shoot, waitForCount, visibleCount, 
       await page.click('#numbers button:nth-child(2)');
       assert.match(await page.textContent('#search-note'), /no class is named “99999”/);
       await page.fill('#search', '4');
-      await page.waitForFunction(() => document.getElementById('search-note').textContent === '');
+      await page.waitForFunction(() => /matches/.test(document.getElementById('search-note').textContent));
       const fours = await visibleCount(page);
       assert.ok(fours > 50);
+      assert.equal(await page.textContent('#search-note'), `${fours} matches. Enter shows the next one.`);
       await page.click('[data-class="4"]');
       await page.waitForFunction(() => /hidden by the other filters/.test(document.getElementById('search-note').textContent));
       await close(page);

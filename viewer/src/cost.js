@@ -1,18 +1,19 @@
 // The cost of the model: bytes of its file, and the time of a prediction in this browser.
 
-// Seconds of one call of model.classify: the shortest mean of several rounds, because clocks of
+// Seconds of one call of model.classify, or of model.embed if the model does not classify: the shortest mean of several rounds, because clocks of
 // browsers have coarse steps and other tasks interrupt. Samples are the exemplars, or a row without
 // zeros, which is as slow as any.
-export function latency(model, k, now = () => performance.now()) {
+export function latency(model, classifies, k, now = () => performance.now()) {
   const ROUNDS = 5;
   const MILLISECONDS = 10; // of a round, at least
   const rows = Array.from({ length: model.exemplars }, (_, j) => model.exemplar(j));
   if (!rows.length) rows.push(new Float64Array(model.inputs).fill(0.5));
+  const call = classifies ? (x) => model.classify(x, k) : model.embed;
   let best = Infinity;
   for (let round = 0; round < ROUNDS; round++) {
     const start = now();
     let calls = 0;
-    while (now() - start < MILLISECONDS) model.classify(rows[calls++ % rows.length], k);
+    while (now() - start < MILLISECONDS) call(rows[calls++ % rows.length]);
     best = Math.min(best, (now() - start) / calls);
   }
   return best / 1000;

@@ -37,7 +37,8 @@ export async function block(id, kind) {
   return new type(bytes.buffer);
 }
 
-// rank and angle are those of the spread map (cli/view/view_spread.c); null: without exemplars.
+// rank and angle are those of the spread map (cli/view/view_spread.c); null: without exemplars. label,
+// winner and proba are null if the model does not classify.
 export async function readPoints() {
   const blocks = ['x', 'y', 'row', 'part', 'truth', 'label', 'winner', 'proba', 'rank', 'angle'];
   const all = await Promise.all(blocks.map((name) => block(name)));
@@ -73,6 +74,13 @@ export async function readSamples(n) {
   }
   const fields = await block('fields', Float32Array);
   return (i) => (at[i] < 0 ? null : { fields: fields.subarray(at[i] * about.fields, (at[i] + 1) * about.fields) });
+}
+
+// The texts of ids and of kept columns: [[text of each point]], in the order of about.texts.
+export async function readTexts(n) {
+  const bytes = await block('text');
+  const all = bytes ? new TextDecoder().decode(bytes).split('\0') : [];
+  return about.texts.map((_, k) => all.slice(k * n, (k + 1) * n));
 }
 
 export const inputName = (j) => (about.names ? about.names[j] : `input ${j + 1}`);

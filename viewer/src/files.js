@@ -19,12 +19,14 @@ export function csv(text) {
 export function saveCsv(page, indices) {
   const { points } = page;
   const [x0, y0, x1, y1] = about.box;
-  const lines = ['row,part,label,predicted,probability,winner,y1,y2'];
+  const clusters = about.classifies ? null : page.clusters();
+  const lines = [['row', 'part', 'label', ...(about.classifies ? ['predicted', 'probability', 'winner'] : ['cluster']), 'y1', 'y2', ...about.texts.map(csv)].join(',')];
   for (const i of indices) {
     const truth = points.truth[i] === UNLABELED ? '' : names[points.truth[i]];
     const part = ['test', 'train', ''][points.part[i]];
-    lines.push([points.row[i], part, csv(truth), csv(names[points.label[i]]), (points.proba[i] / 65535).toFixed(5), points.winner[i],
-      (x0 + ((x1 - x0) * points.x[i]) / 65535).toPrecision(7), (y0 + ((y1 - y0) * points.y[i]) / 65535).toPrecision(7)].join(','));
+    const answer = about.classifies ? [csv(names[points.label[i]]), (points.proba[i] / 65535).toFixed(5), points.winner[i]] : [clusters.of[i] < clusters.count ? clusters.of[i] + 1 : ''];
+    lines.push([points.row[i], part, csv(truth), ...answer, (x0 + ((x1 - x0) * points.x[i]) / 65535).toPrecision(7), (y0 + ((y1 - y0) * points.y[i]) / 65535).toPrecision(7),
+      ...page.texts.map((list) => csv(list[i]))].join(','));
   }
   save(new Blob([lines.join('\n') + '\n'], { type: 'text/csv' }), 'points.csv');
 }
@@ -33,7 +35,7 @@ export function saveCsv(page, indices) {
 function legendOf(page) {
   const { scale, list, palette } = page.colorLegend;
   if (scale) return { scale };
-  return { list: list || page.groups.map((k) => [names[k], palette[k]]) };
+  return { list: list || (page.kind === 'none' ? [] : page.groups.map((k) => [page.names[k], palette[k]])) };
 }
 
 export async function saveFigure(page, format) {

@@ -15,6 +15,8 @@ export function stateText(page) {
   if (page.spread) state.set('spread', page.spread);
   if (!page.regions) state.set('regions', '0');
   if (!page.marks) state.set('exemplars', '0');
+  if (!page.labels) state.set('names', '0');
+  if (!page.pictures) state.set('pictures', '0');
   if (filters.hidden.size) {
     const visible = page.groups.filter((k) => !filters.hidden.has(k));
     if (visible.length < filters.hidden.size) state.set('show', visible.join(','));
@@ -48,8 +50,8 @@ export function saveState(page) {
 
 const numbers = (text) => (text || '').split(',').filter(Boolean).map(Number).filter(Number.isFinite);
 
-// Sets the filters and the state of the page from a fragment. Returns {view, color, spread, point,
-// exemplar}, which the page applies. Values that the page does not have are ignored.
+// Sets the filters and the state of the page from a fragment. Returns the view, the color, what is shown,
+// the point and the exemplar, which the page applies. Values that the page does not have are ignored.
 export function readState(page, fragment) {
   const state = new URLSearchParams(fragment.replace(/^#/, ''));
   written = fragment.replace(/^#/, '');
@@ -61,7 +63,7 @@ export function readState(page, fragment) {
   const cell = numbers(state.get('cell'));
   Object.assign(filters, {
     hidden: new Set(hidden), part: about.parts.length > 1 ? integer('part', 0, 1, -1) : -1, correctness: integer('correct', 0, 2, 0),
-    confidence: integer('below', 0, 100, 100), cell: page.labeled && cell.length === 2 && cell.every((k) => Number.isInteger(k) && k >= 0 && k <= about.classes.length + 1) ? cell : null,
+    confidence: about.classifies ? integer('below', 0, 100, 100) : 100, cell: page.labeled && cell.length === 2 && cell.every((k) => Number.isInteger(k) && k >= 0 && k <= about.classes.length + 1) ? cell : null,
     search: state.get('find') || '', numbers: state.get('numbers') === 'classes' ? 'classes' : 'rows',
   });
   const view = numbers(state.get('view'));
@@ -72,6 +74,8 @@ export function readState(page, fragment) {
     spread: spread >= 0 && spread <= 1 ? spread : 0,
     regions: state.get('regions') !== '0',
     marks: state.get('exemplars') !== '0',
+    labels: state.get('names') !== '0',
+    pictures: state.get('pictures') !== '0',
     point: integer('point', 0, page.n - 1, -1),
     exemplar: integer('exemplar', 0, about.exemplars.length - 1, -1),
   };

@@ -63,3 +63,37 @@ if not sys.argv[1]:
     blocks = {i: int(n) for i, n in re.findall(r'<script type="text/plain" id="(\w+)" data-count="(\d+)"', page) if i in blocks}
 print("words:", blocks["start"], blocks["column"] == blocks["value"] == stored)
 END
+# A model without classes: no predictions, and labels of the data, ids and kept columns if there are any.
+python3 - <<'END'
+import random
+random.seed(7)
+with open("u.csv", "w") as plain, open("l.csv", "w") as labeled:
+    plain.write("a,b,c\n")
+    labeled.write("a,b,c,who,kind\n")
+    for i in range(60):
+        row = ",".join(f"{(i % 3) * 4 + random.gauss(0, 1):.3f}" for _ in "abc")
+        plain.write(row + "\n")
+        labeled.write(f"{row},person {i},{'pqr'[i % 3] if i else ''}\n")
+END
+enhope train --data u.csv --label none --n-factors 8 --n-hidden 6 --n-epochs 2 --quiet -o u.safetensors
+for page in u l; do
+    [ -n "${without-}" ] || enhope view u.safetensors --data $page.csv --label $([ $page = u ] && echo none || echo kind) $([ $page = u ] || echo --id who) -o $page.html
+done
+[ -n "${without-}" ] || enhope view u.safetensors --data u.csv --label none --history -o history.html 2> log
+echo "exit $?"
+python3 - "${without-}" <<'END'
+import base64, json, re, sys, zlib
+if sys.argv[1]:
+    print("u: False [] [] 60 0 None None\nl: False ['p', 'q', 'r'] ['who'] 60 59 3 person 59\nframes 2, errors None")
+    sys.exit()
+for name in "ul":
+    page = open(name + ".html").read()
+    about = json.loads(re.search(r'id="about">(.*?)</script>', page).group(1))
+    block = lambda i: (lambda m: zlib.decompress(base64.b64decode(m.group(1))) if m else None)(re.search(rf'id="{i}" [^>]*>([^<]*)<', page))
+    assert not any(block(i) for i in ("label", "winner", "proba", "rank")) and block("model")
+    truth, texts = block("truth"), block("text")
+    print(f"{name}:", about["classifies"], sorted(about["classes"]), about["texts"], about["n"], about["parts"][0]["labelled"],
+          truth[0] if name == "l" else None, texts.decode().split("\0")[59] if texts else None)
+history = json.loads(re.search(r'id="about">(.*?)</script>', open("history.html").read()).group(1))["history"]
+print(f"frames {len(history)}, errors {history[-1]['error']}")
+END

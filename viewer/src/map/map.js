@@ -4,7 +4,7 @@
 import { about } from '../data.js';
 import { Camera } from './camera.js';
 import { findAnchors, frameAnchors, placeLabels } from './labels.js';
-import { paintFrame, paintLabels, paintLasso, paintMark, paintTried } from './over.js';
+import { paintFrame, paintLabels, paintLasso, paintMark, paintMatch, paintTried } from './over.js';
 import { createPictures } from './pictures.js';
 import { createPlaces, unitX, unitY, unitSize } from './places.js';
 import { isInside, listen } from './pointer.js';
@@ -12,9 +12,13 @@ import { packed, paintDensity, paintDots } from './raster.js';
 import { createRegionLayer, createRule } from './regions.js';
 import { THEMES, font, mixed, ring } from './theme.js';
 
-const DENSE = 300000; // more points in the view are drawn as a density
+const DENSE = 300000; // more points in the view are drawn as a density,
+const DENSE_SPREAD = 100000; // also so many in a map that spreads, where dots cover each other
 const RINGED = 20000; // more errors have no rings above a density, which they would cover
+const CLEAR = 0.99; // share of the places of a density that are not opaque, if no exemplars are below it
 const TINT = 0.12; // of the regions
+const MARKED = 400; // more points that the search finds have no rings
+const EDGE = 40; // pixels
 
 // An order of the points in which those of a class are not together, so that no class hides the
 // others.
@@ -29,7 +33,7 @@ function drawingOrder(n) {
   return order;
 }
 
-export function createMap({ canvas, overlay, points, group, isError, covered, obstacles, onHover, onPick, onSelect, onExemplar, onMove, onEmpty }) {
+export function createMap({ canvas, overlay, points, isError, covered, obstacles, onHover, onPick, onSelect, onExemplar, onMove, onEmpty }) {
   const n = points.x.length;
   const places = createPlaces(points);
   const { u, v, exemplars } = places;
@@ -38,20 +42,24 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
   const bothParts = points.part.some((part) => part !== points.part[0]); // training points are then smaller
   const small = Uint8Array.from(points.part, (part) => Number(bothParts && part === 1));
   const wrong = Uint8Array.from(points.part, (_, i) => Number(isError(i)));
-  const state = new Uint8Array(n).fill(1); // 0: hidden, 1: visible, 2: faded, because others are selected
+  const base = new Uint8Array(n).fill(1); // 0: hidden, 1: visible, 2: faded, because the search finds others
+  const state = Uint8Array.from(base); // the same, with the selection: 2 also because others are selected
 
   let theme = THEMES.light;
   let colors = []; // of the classes
   let tints = []; // of their regions
-  let coloring = { color: group, palette: [] };
+  let coloring = { color: new Uint16Array(n), palette: [] };
+  let naming = null; // of setNames
+  let groups = null;
+  let searching = false;
   let visible = n;
   let visibleErrors = 0;
   let rule = null; // of the regions
-  let show = { regions: true, exemplars: true };
+  let show = { regions: true, exemplars: true, pictures: true, labels: true };
   let samples = () => null;
   let anchors = [];
   let drawn = []; // pictures of the last drawing: [point, x, y]
-  const pictures = createPictures({ order, state, wrong, samples: (i) => samples(i) });
+  const pictures = createPictures({ order, state, wrong, spread: !exemplars.length, samples: (i) => samples(i) });
   let tried = null; // {x, y, label}
   let pinned = -1;
   let highlighted = -1; // exemplar
@@ -87,9 +95,13 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
   function countInView() {
     const [left, top] = camera.from(0, 0);
     const [right, bottom] = camera.from(camera.wide, camera.high);
-    let inside = 0;
-    for (let i = 0; i < n; i++) if (state[i] && u[i] >= left && u[i] <= right && v[i] >= bottom && v[i] <= top) inside++;
-    return inside;
+    let [inside, matches] = [0, 0];
+    for (let i = 0; i < n; i++) {
+      if (!state[i] || u[i] < left || u[i] > right || v[i] < bottom || v[i] > top) continue;
+      inside++;
+      matches += base[i] === 1;
+    }
+    return { inside, matches };
   }
 
   function dots() {
@@ -107,8 +119,9 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
     const s = camera.scale * ratio;
     const view = { a: s, b: -s, x: wide / 2 - camera.x * s, y: high / 2 + camera.y * s };
     const all = dots();
-    if (inside > DENSE) paintDensity(target, all, view, Math.max(1, Math.floor(ratio)));
-    if (inside <= DENSE || visibleErrors <= RINGED) paintDots(target, all, view, ratio, inside > DENSE);
+    const isDense = inside > (exemplars.length ? DENSE : DENSE_SPREAD);
+    if (isDense) paintDensity(target, all, view, Math.max(1, Math.floor(ratio)), exemplars.length ? 1 : CLEAR);
+    if (!isDense || visibleErrors <= RINGED) paintDots(target, all, view, ratio, isDense);
     g.putImageData(image, 0, 0);
   }
 
@@ -118,36 +131,47 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
     g.fillRect(0, 0, camera.wide, camera.high);
     paintRegionLayer(g, ratio, isScreen);
     paintExemplars(g);
-    const inside = countInView();
-    if (isScreen) onEmpty(inside === 0 && visible > 0);
+    const { inside, matches } = countInView();
+    if (isScreen) onEmpty(matches === 0 && visible > 0);
     paintPoints(g, ratio, inside);
-    const chosen = pictures.choose(camera, u, v, inside);
+    const taken = labels(g, isScreen).map(({ x, y, wide }) => [x - 4, y - nameSize() / 2 - 2, x + wide + 4, y + nameSize() / 2 + 2]);
+    const chosen = show.pictures ? pictures.choose(camera, u, v, inside, [...taken, ...(isScreen ? obstacles() : [])]) : [];
     pictures.paint(g, chosen, (i) => coloring.palette[coloring.color[i]], (i) => colors[points.label[i]]);
     if (isScreen) drawn = chosen;
   }
 
   // ---- the upper canvas ----
 
-  // The boxes of the exemplars, which names should not cover. A crowded map has no space beside them.
+  // The points that the search finds, if they have rings.
+  function marked() {
+    if (frame || !searching || visible > MARKED) return [];
+    return Array.from(state.keys()).filter((i) => state[i] === 1).map((i) => camera.at(u[i], v[i]));
+  }
+  const markRadius = () => diameter() / 2 + 3;
+
+  // The boxes of the rings of exemplars and of found points, which names should not cover. A crowded map
+  // has no space beside exemplars.
   function circles() {
-    if (frame || !show.exemplars || isCrowded()) return [];
-    const radius = exemplarRadius() + 1;
-    return exemplars.map(([a, b]) => camera.at(a, b)).map(([x, y]) => [x - radius, y - radius, x + radius, y + radius]);
+    const boxes = (list, radius) => list.map(([x, y]) => [x - radius, y - radius, x + radius, y + radius]);
+    const rings = frame || !show.exemplars || isCrowded() ? [] : exemplars.map(([a, b]) => camera.at(a, b));
+    return [...boxes(rings, exemplarRadius() + 1), ...boxes(marked(), markRadius() + 2)];
   }
 
   const nameSize = () => (anchors.length > 40 || side() < 320 ? 11.5 : 14);
   function labels(measureOn, isScreen) {
+    if (!show.labels || !naming) return [];
     const measure = (text, bold) => {
       measureOn.font = font(nameSize(), bold);
       return measureOn.measureText(text).width;
     };
-    return placeLabels(frame ? frameAnchors(frame) : anchors, camera, measure, nameSize() + 3, isScreen ? obstacles() : [], circles());
+    return placeLabels(frame ? frameAnchors(frame, groups) : anchors, camera, measure, nameSize() + 3, isScreen ? obstacles() : [], circles());
   }
 
   const placeOf = (pick) => (pick.point >= 0 ? camera.at(u[pick.point], v[pick.point]) : camera.at(exemplars[pick.exemplar][0], exemplars[pick.exemplar][1]));
 
   function paintOver(g, isScreen) {
     if (frame) paintFrame(g, frame, camera, colors);
+    else for (const at of marked()) paintMatch(g, at, markRadius(), theme);
     paintLabels(g, labels(g, isScreen), theme, nameSize());
     if (!frame) {
       if (highlighted >= 0) paintMark(g, placeOf({ exemplar: highlighted }), exemplarRadius() + 4, theme);
@@ -234,7 +258,7 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
 
   function within(path) {
     const chosen = [];
-    for (let i = 0; i < n; i++) if (state[i] && isInside(path, ...camera.at(u[i], v[i]))) chosen.push(i);
+    for (let i = 0; i < n; i++) if (base[i] === 1 && isInside(path, ...camera.at(u[i], v[i]))) chosen.push(i);
     return chosen;
   }
 
@@ -276,19 +300,21 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
     },
   });
 
+  const findNames = () => (anchors = naming ? findAnchors(places, base, naming) : []);
+
   function select(indices) {
-    for (let i = 0; i < n; i++) if (state[i]) state[i] = indices ? 2 : 1;
+    for (let i = 0; i < n; i++) state[i] = indices && base[i] === 1 ? 2 : base[i];
     for (const i of indices || []) state[i] = 1;
     paintSoon(true);
   }
 
-  const nearest = () => (places.canSpread ? places.shareNear(10.5 / camera.scale) : 0);
+  const shareNear = () => (places.canSpread ? places.shareNear(10.5 / camera.scale) : 0);
   return {
     camera, paint, fit, pickAt,
     screenOf: (i) => camera.at(u[i], v[i]),
     screenOfExemplar: (j) => camera.at(exemplars[j][0], exemplars[j][1]),
     canSpread: places.canSpread,
-    shareNear: nearest,
+    shareNear,
     start(of, model) {
       samples = of;
       if (model && exemplars.length && exemplars.length <= 1000 && about.outputs === 2)
@@ -297,12 +323,14 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
     },
     hasRegions: () => Boolean(rule),
     classAt: (x, y) => rule(...camera.from(x, y)),
-    // mask: 1 for each visible point.
+    // mask: 1 for each visible point, 2 for those that the search does not find. count: of the visible ones.
     show(mask, count) {
+      base.set(mask);
       state.set(mask);
+      searching = mask.includes(2);
       visible = count;
-      visibleErrors = wrong.reduce((sum, is, i) => sum + (is && mask[i]), 0);
-      anchors = findAnchors(places, state, group, points.winner);
+      visibleErrors = wrong.reduce((sum, is, i) => sum + (is && mask[i] === 1), 0);
+      findNames();
       resize();
       paintSoon(true);
     },
@@ -312,7 +340,7 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
     },
     spread(amount) {
       places.spread(amount);
-      anchors = findAnchors(places, state, group, points.winner);
+      findNames();
       if (camera.fitted) fit();
       paintSoon(true);
     },
@@ -326,6 +354,14 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
     // color: an index into the palette for each point.
     setColoring(of) {
       coloring = of;
+      paintSoon(true);
+    },
+    // of: {group, names, skip, winner}: the group of each point, the names, and the first group without a
+    // name. winner: a group may have names at several exemplars. forFrames: the same for the animation.
+    setNames(of, forFrames) {
+      naming = of;
+      groups = forFrames;
+      findNames();
       paintSoon(true);
     },
     setLasso(on) {
@@ -362,6 +398,25 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
       camera.zoom(factor);
       moved();
     },
+    // Moves a point that is outside the view, or near its edge, to the middle.
+    reveal(i) {
+      const [x, y] = camera.at(u[i], v[i]);
+      if (x > EDGE && y > EDGE && x < camera.wide - EDGE && y < camera.high - EDGE) return;
+      camera.pan(camera.wide / 2 - x, camera.high / 2 - y);
+      moved();
+    },
+    // The `count` visible points nearest to a position of the model.
+    nearest(y, count) {
+      const [a, b] = [unitX(y[0]), unitY(y[1])];
+      const best = [];
+      for (let i = 0; i < n; i++) {
+        const d = base[i] === 1 ? (u[i] - a) ** 2 + (v[i] - b) ** 2 : Infinity;
+        if (d === Infinity || (best.length === count && d >= best.at(-1)[1])) continue;
+        best.splice(best.findLastIndex(([, other]) => other <= d) + 1, 0, [i, d]);
+        if (best.length > count) best.pop();
+      }
+      return best.map(([i]) => i);
+    },
     view: () => camera.get(),
     setView(view) {
       if (view) camera.set(view);
@@ -387,7 +442,7 @@ export function createMap({ canvas, overlay, points, group, isError, covered, ob
         if (state[i] && inView([x, y], 8)) list.push({ x, y, color: coloring.palette[coloring.color[i]], faded: state[i] === 2, small: small[i], ring: wrong[i] && state[i] === 1 ? colors[points.label[i]] : null });
       }
       const marks = show.exemplars ? exemplars.map(([a, b, k]) => [...camera.at(a, b), colors[k]]).filter((at) => inView(at, 10)) : [];
-      return { theme, wide: camera.wide, high: camera.high, dots: list, marks, labels: labels(g, false), diameter: diameter(), opacity: opacity(), radius: exemplarRadius(), nameSize: nameSize(), asPicture: Boolean(frame) || drawn.length > 0, hasRegions: hasRegions() };
+      return { theme, wide: camera.wide, high: camera.high, dots: list, marks, labels: labels(g, false), diameter: diameter(), opacity: opacity(), radius: exemplarRadius(), nameSize: nameSize(), pictures: drawn.map(([i]) => i), asPicture: Boolean(frame) || drawn.length > 0, hasRegions: hasRegions() };
     },
   };
 }

@@ -50,6 +50,12 @@ export function paintMark(g, at, radius, theme) {
   ring(g, at, radius, theme.ink, 2);
 }
 
+// A point that the search finds.
+export function paintMatch(g, at, radius, theme) {
+  ring(g, at, radius, theme.halo, 3.5);
+  ring(g, at, radius, theme.ink, 1.5);
+}
+
 export function paintLasso(g, path, theme) {
   g.strokeStyle = theme.ink;
   g.lineWidth = 2;

@@ -92,12 +92,26 @@ export function paintDots(target, dots, { a, b, x, y }, ratio, onlyErrors = fals
   }
 }
 
+// Smooths the sums of cells, four numbers each, by 1/4, 1/2, 1/4 in both directions.
+function smooth(sums, wide, high) {
+  const out = new Float32Array(sums.length);
+  for (const [from, to, step, along, lines] of [[sums, out, 4, wide, high], [out, sums, 4 * wide, high, wide]]) {
+    const lineStep = step === 4 ? 4 * wide : 4;
+    for (let line = 0; line < lines; line++)
+      for (let k = 0, at = line * lineStep; k < along; k++, at += step)
+        for (let d = at; d < at + 4; d++) to[d] = from[d] / 2 + ((k ? from[d - step] : 0) + (k < along - 1 ? from[d + step] : 0)) / 4;
+  }
+}
+
+const FEW = 8; // points: cells that have fewer on average are smoothed
+
 // The density of the points: the mean color of the points of a cell of `step` pixels, the more
-// opaque the more points it has, on a logarithmic scale.
-export function paintDensity(target, dots, { a, b, x, y }, step) {
+// opaque the more points it has, on a logarithmic scale. clear: the share of the cells with points that
+// are not entirely opaque.
+export function paintDensity(target, dots, { a, b, x, y }, step, clear) {
   const { state, u, v, color, palette } = dots;
   const [wide, high] = [Math.ceil(target.wide / step), Math.ceil(target.high / step)];
-  const sums = new Uint32Array(4 * wide * high); // red, green, blue, points
+  const sums = new Float32Array(4 * wide * high); // red, green, blue, points
   const [A, B, X, Y] = [a / step, b / step, x / step, y / step];
   for (let i = 0; i < state.length; i++) {
     if (state[i] !== 1) continue;
@@ -111,15 +125,21 @@ export function paintDensity(target, dots, { a, b, x, y }, step) {
     sums[at + 2] += (p >>> 16) & 255;
     sums[at + 3]++;
   }
-  let max = 1;
-  for (let at = 3; at < sums.length; at += 4) if (sums[at] > max) max = sums[at];
-  const unit = 1 / Math.log1p(Math.max(max, 8));
+  let [used, total] = [0, 0];
+  for (let at = 3; at < sums.length; at += 4) {
+    used += sums[at] > 0;
+    total += sums[at];
+  }
+  if (total < FEW * used) smooth(sums, wide, high);
+  const counts = sums.filter((n, at) => at % 4 === 3 && n > 0);
+  const full = clear < 1 ? counts.sort()[Math.floor(clear * counts.length)] || 0 : counts.reduce((a, b) => Math.max(a, b), 0);
+  const unit = 1 / Math.log1p(Math.max(FEW, full));
   const { pixels } = target;
   for (let cy = 0, at = 0; cy < high; cy++)
     for (let cx = 0; cx < wide; cx++, at += 4) {
       const n = sums[at + 3];
       if (!n) continue;
-      const alpha = 0.4 + 0.6 * Math.log1p(n) * unit;
+      const alpha = Math.min(1, 0.4 + 0.6 * Math.log1p(n) * unit) * Math.min(1, 4 * n);
       const share = alpha / n;
       for (let py = cy * step; py < Math.min(target.high, (cy + 1) * step); py++)
         for (let px = cx * step; px < Math.min(target.wide, (cx + 1) * step); px++) {

@@ -49,8 +49,8 @@ export async function createAnimation(host, page) {
   const chart = element('canvas', { role: 'img', 'aria-label': 'Loss and errors from frame to frame', class: 'chart' });
   host.append(element('p', { class: 'note' }, `Positions of ${count(m)} points during training: after each step at first, then less often. The last frame is the saved model. Each frame is scaled to fill the map.`),
     about.another ? element('p', { class: 'note', id: 'another' }, 'This training run used different data, so its last frame differs from the model of this page.') : '',
-    element('div', { class: 'row' }, button), slider, note, classChips(), chart,
-    element('p', { class: 'note', id: 'chart-note' }, 'The horizontal axis is that of the slider: frames, of which there are more at the start. The loss is the mean of the steps since the frame before, so it varies from batch to batch. The validation error is that of the last whole epoch.'));
+    element('div', { class: 'row' }, button), slider, note, classChips(page), chart,
+    element('p', { class: 'note', id: 'chart-note' }, 'The horizontal axis is that of the slider: frames, of which there are more at the start. The loss is the mean of the steps since the frame before, so it varies from batch to batch.' + (steps.some((step) => step.valid !== null) ? ' The validation error is that of the last whole epoch.' : '')));
 
   // Each frame is scaled to fill the box of the last one, because the embedding grows during
   // training.
@@ -96,9 +96,10 @@ export async function createAnimation(host, page) {
     const style = getComputedStyle(document.documentElement);
     const color = (name) => style.getPropertyValue(name);
     const x = (i) => LEFT + ((wide - LEFT - 4) * i) / Math.max(1, steps.length - 1);
-    const plots = [[['loss', 'loss', '--accent']], [['error', 'error, these points', '--wrong'], ['valid', 'validation error', '--ink']]];
+    const plots = [[['loss', 'loss', '--accent']], [['error', 'error, these points', '--wrong'], ['valid', 'validation error', '--ink']]]
+      .filter((lines) => lines.some(([key]) => steps.some((step) => step[key] !== null)));
     plots.forEach((lines, k) => {
-      const [top, bottom] = [(k * high) / 2 + 22, ((k + 1) * high) / 2 - 20];
+      const [top, bottom] = [(k * high) / plots.length + 22, ((k + 1) * high) / plots.length - 20];
       const known = lines.flatMap(([key]) => steps.map((step) => step[key])).filter((v) => v !== null);
       if (!known.length) return;
       const [min, max] = [Math.min(0, ...known), Math.max(...known)];

@@ -1,4 +1,4 @@
-// Colors of the points: by class, prediction, probability, error, exemplar or a column.
+// Colors of the points: by class, prediction, probability, error, exemplar, cluster, density or a column.
 import { about, columns, count, inputName, names, percent } from '../data.js';
 import { OTHER, decodeRow, valueText } from '../columns.js';
 import { element } from '../card.js';
@@ -8,7 +8,8 @@ import { saveState } from '../fragment.js';
 
 const $ = (id) => document.getElementById(id);
 const LEVELS = 64;
-const MAX_COLUMNS = 400;
+const MAX_COLUMNS = 2000;
+const MAX_WORDS = 400;
 const LISTED = 12;
 const GRAY = { light: '#8b9098', dark: '#6b727c' };
 // From low to high; every color has a contrast of at least 3 to the background.
@@ -39,7 +40,7 @@ function byNumber(values, theme, text = numberText, range = null) {
   const color = Uint16Array.from(values, (value) => (Number.isNaN(value) ? LEVELS : Math.round(((LEVELS - 1) * (value - low)) / (high - low || 1))));
   const missing = color.reduce((sum, k) => sum + (k === LEVELS), 0);
   const note = missing ? `Gray: ${count(missing)} points without a stored value.` : '';
-  return { color, palette: [...ramp(theme), GRAY[theme]], scale: low <= high ? { low: text(low), high: text(high), colors: ramp(theme) } : null, note };
+  return { color, palette: [...ramp(theme), GRAY[theme]], scale: low <= high ? { low: text(low, false), high: text(high, true), colors: ramp(theme) } : null, note };
 }
 
 // Texts as classes of their own; null: gray.
@@ -70,12 +71,12 @@ function columnChoices(page) {
   if (about.kind !== 'words') return Array.from({ length: Math.min(about.fields, about.inputs, MAX_COLUMNS) }, (_, j) => [j, inputName(j)]);
   const seen = new Map();
   for (let i = 0; i < page.n; i++) for (const [j] of page.samples(i)?.words || []) seen.set(j, (seen.get(j) || 0) + 1);
-  return [...seen].sort((a, b) => b[1] - a[1]).slice(0, MAX_COLUMNS / 4).map(([j]) => [j, inputName(j)]);
+  return [...seen].sort((a, b) => b[1] - a[1]).slice(0, MAX_WORDS).map(([j]) => [j, inputName(j)]);
 }
 
 function coloringOf(page, key, theme) {
   const { points, group } = page;
-  const colors = classColors(about.classes.length, theme);
+  const colors = classColors(page.colors, theme);
   if (key === 'prediction') return { color: points.label, palette: colors };
   if (key === 'probability') return byNumber(Float64Array.from(points.proba, (p) => p / 65535), theme, (p) => percent(p, 1, 0));
   if (key === 'error') {
@@ -88,13 +89,32 @@ function coloringOf(page, key, theme) {
     const list = about.exemplars.slice(0, LISTED).map(([, , k], j) => [`${j}, ${names[k]}`, palette[j]]);
     return { color: points.winner, palette, list, note: r > LISTED ? `and ${count(r - LISTED)} more exemplars` : '' };
   }
+  if (key === 'cluster') {
+    const { of, count: k, names: list } = page.clusters();
+    const palette = classColors(k, theme).slice(0, k + 1);
+    return { color: of, palette, list: list.slice(0, Math.min(k, LISTED)).map((name, j) => [page.hasLabels ? `${j + 1}: ${name}` : name, palette[j]]), note: k > LISTED ? `and ${count(k - LISTED)} more clusters` : '' };
+  }
+  if (key === 'density') {
+    const { density } = page.clusters();
+    return byNumber(Float64Array.from(density, (d) => Math.log1p(d)), theme, (d, isHigh) => (isHigh ? 'dense' : 'sparse'));
+  }
   const column = /^column (\d+)$/.exec(key);
   return column ? byColumn(page, Number(column[1]), theme) : { color: group, palette: colors };
 }
 
+// The names on the map: of the classes, or of the clusters if they have the colors or the model has no
+// classes; those of clusters are the classes of their points, if there are labels.
+function namesOf(page) {
+  if (page.coloring !== 'cluster' && (about.classifies || page.kind === 'none')) return { group: page.group, names: page.names, skip: page.kind === 'none' ? 0 : page.names.length, winner: about.exemplars.length ? page.points.winner : null };
+  const { of, count: k, names: list } = page.clusters();
+  if (k < 2 && page.kind === 'class') return { group: page.group, names: page.names, skip: page.names.length, winner: null };
+  return { group: of, names: list, skip: k, winner: null };
+}
+
 export function makeColoring(page) {
-  const choices = [['class', page.labeled ? 'class' : 'predicted class'], ...(page.labeled ? [['prediction', 'predicted class'], ['error', 'error']] : []), ['probability', 'probability of the prediction'],
-    ...(about.exemplars.length ? [['exemplar', 'cluster: nearest exemplar']] : [])];
+  const own = { class: about.classifies ? 'class' : 'label', prediction: 'predicted class', cluster: 'cluster', none: 'one color' }[page.kind];
+  const choices = [['class', own], ...(page.labeled ? [['prediction', 'predicted class'], ['error', 'error']] : []), ...(about.classifies ? [['probability', 'probability of the prediction']] : []),
+    ...(about.exemplars.length ? [['exemplar', 'nearest exemplar']] : []), ...(page.kind === 'cluster' ? [] : [['cluster', 'cluster of the map']]), ['density', 'density']];
   const option = ([value, text]) => element('option', { value }, text);
   const some = columnChoices(page).map(([j, name]) => [`column ${j}`, name]);
   $('color').append(...choices.map(option), ...(some.length ? [element('optgroup', { label: about.kind === 'words' ? 'Words' : 'Columns' }, ...some.map(option))] : []));
@@ -103,6 +123,7 @@ export function makeColoring(page) {
   page.paintColors = () => {
     const coloring = coloringOf(page, page.coloring, document.documentElement.dataset.theme);
     page.map.setColoring(coloring);
+    page.map.setNames(namesOf(page), { names: page.names, skip: page.kind === 'none' ? 0 : page.kind === 'cluster' ? page.colors : page.names.length });
     page.colorLegend = coloring;
     $('color-legend').replaceChildren(...coloringLegend(coloring));
   };

@@ -1,7 +1,6 @@
-// The filters, the search field, and which points they show.
-import { about, c, count, names } from '../data.js';
+// The filters, and which points they and the search show.
+import { about, c, count } from '../data.js';
 import { element } from '../card.js';
-import { pick } from './selection.js';
 import { saveState } from '../fragment.js';
 
 const $ = (id) => document.getElementById(id);
@@ -11,19 +10,6 @@ const $ = (id) => document.getElementById(id);
 // or a class.
 export const filters = { hidden: new Set(), part: -1, correctness: 0, confidence: 100, cell: null, exemplar: -1, search: '', numbers: 'rows' };
 const hasNumberNames = about.classes.some((name) => /^\d+$/.test(name));
-
-// The points that match the text of the search field: {fits(i), row, missing}; null if the text is
-// empty. missing: the message if nothing matches.
-function matching(page, text) {
-  if (!text) return null;
-  const isNumber = /^\d+$/.test(text);
-  if (text.startsWith('#') || (isNumber && filters.numbers === 'rows')) {
-    const row = /^#?\d+$/.test(text) ? Number(text.replace('#', '')) : -1;
-    return { row, fits: (i) => page.points.row[i] === row, missing: `No match: the page has no row ${text.replace('#', '')}.` };
-  }
-  const classes = new Set([...names.keys()].filter((k) => (isNumber ? names[k] === text : names[k].toLowerCase().includes(text))));
-  return { row: -1, fits: (i) => classes.has(page.group[i]), missing: `No match: no class is named “${text}”.` };
-}
 
 function passes(page, i) {
   const { points } = page;
@@ -35,24 +21,26 @@ function passes(page, i) {
   return filters.exemplar < 0 || points.winner[i] === filters.exemplar;
 }
 
-// Shows the points that pass the filters.
+// Shows the points that pass the filters. If the search field has a text, those that match are visible,
+// and the others are faded.
 export function refresh(page) {
-  const match = matching(page, filters.search.trim().toLowerCase());
+  const match = page.matching(filters.search);
   const mask = new Uint8Array(page.n);
   const visible = new Uint32Array(page.n);
   let [total, errors, matches] = [0, 0, 0];
   for (let i = 0; i < page.n; i++) {
-    if (match && !match.fits(i)) continue;
-    matches++;
+    const fits = !match || match.fits(i);
+    matches += fits;
     if (!passes(page, i)) continue;
-    mask[i] = 1;
+    mask[i] = fits ? 1 : 2;
+    if (!fits) continue;
     visible[total++] = i;
     errors += page.isError(i);
   }
   page.visible = visible.subarray(0, total);
   page.match = match;
   $('visible-count').textContent = `${count(total)} of ${count(page.n)} points` + (page.labeled && total ? `, ${count(errors)} misclassified` : '');
-  $('search-note').textContent = !match || total ? '' : matches ? 'The matches are hidden by the other filters.' : match.missing;
+  $('search-note').textContent = !match ? '' : total ? `${count(total)} ${total > 1 ? 'matches. Enter shows the next one.' : 'match.'}` : matches ? 'The matches are hidden by the other filters.' : match.missing;
   page.map.show(mask, total);
   saveState(page);
 }
@@ -82,20 +70,12 @@ export function makeFilters(page) {
   add('parts', 'part', about.parts.length > 1, [['All', -1], ['Training', 1], ['Held out', 0]]);
   add('correctness', 'correctness', page.labeled, [['All', 0], ['Correct', 1], ['Errors', 2]]);
   add('numbers', 'numbers', hasNumberNames, [['Numbers are rows', 'rows'], ['Numbers are classes', 'classes']]);
+  $('confidence-part').hidden = !about.classifies;
+  $('filters').hidden = !about.classifies && about.parts.length < 2;
   const showConfidence = () => ($('confidence-value').textContent = `${filters.confidence} %`);
   $('confidence').addEventListener('input', (e) => {
     change('confidence')(Number(e.target.value));
     showConfidence();
-  });
-  let timer = 0;
-  $('search').addEventListener('input', (e) => {
-    clearTimeout(timer);
-    filters.search = e.target.value;
-    timer = setTimeout(() => {
-      refresh(page);
-      const row = page.match && page.match.row >= 0 ? page.visible.find((i) => page.points.row[i] === page.match.row) : undefined;
-      if (row !== undefined) pick(page, row, true);
-    }, 120);
   });
   page.showFilters = () => { // after the filters were read from the address
     setters.forEach((set) => set());

@@ -1,5 +1,5 @@
-// The list of the classes, which is the legend, and smaller legends for other tabs and colors.
-import { about, c, count, names, percent } from '../data.js';
+// The list of the groups, which is the legend, and smaller legends for other tabs and colors.
+import { about, c, count, percent } from '../data.js';
 import { element } from '../card.js';
 import { colorOf } from '../palette.js';
 import { filters, refresh } from './filters.js';
@@ -9,15 +9,23 @@ const MANY = 12; // more classes can be sorted and filtered
 
 const dot = (color) => element('i', { style: { background: color } });
 
+const TITLES = { class: 'Classes', prediction: 'Classes', cluster: 'Clusters', none: 'Points' };
+
 export function makeLegend(page) {
-  const sizes = new Int32Array(c + 2);
-  const wrong = new Int32Array(c + 2);
+  const { names, kind } = page;
+  const sizes = new Int32Array(names.length);
+  const wrong = new Int32Array(names.length);
   for (let i = 0; i < page.n; i++) {
     sizes[page.group[i]]++;
     wrong[page.group[i]] += page.isError(i);
   }
   const present = [...sizes.keys()].filter((k) => sizes[k]);
   page.groups = present;
+  $('classes-part').hidden = kind === 'none';
+  $('classes-heading').textContent = kind === 'class' && !page.labeled ? 'Labels' : TITLES[kind];
+  const what = kind === 'cluster' ? 'cluster' : 'class';
+  $('classes-note').hidden = kind !== 'cluster';
+  $('classes-note').textContent = 'Dense places of the map' + (about.kind === 'image' || !about.details ? '.' : `, named by the ${about.kind === 'words' ? 'words' : 'columns'} whose mean differs most from that of all points.`);
   const update = () => {
     for (const [k, button] of buttons) button.setAttribute('aria-pressed', !filters.hidden.has(k));
     refresh(page);
@@ -27,7 +35,7 @@ export function makeLegend(page) {
     else if (!filters.hidden.delete(k)) filters.hidden.add(k);
     update();
   };
-  const buttons = new Map(present.map((k) => [k, element('button', { type: 'button', class: 'class', 'data-class': k, 'aria-pressed': 'true', title: 'Click to show or hide this class; double-click to show only this class',
+  const buttons = new Map(present.map((k) => [k, element('button', { type: 'button', class: 'class', 'data-class': k, 'aria-pressed': 'true', title: `${kind === 'cluster' && page.clusters().described[k] ? `${page.clusters().described[k]}. ` : ''}Click to show or hide this ${what}; double-click to show only this ${what}`,
     onclick: (e) => toggle(k, e.altKey), ondblclick: () => toggle(k, true) },
   dot(colorOf(k)), element('b', { title: names[k] }, names[k]), element('span', {}, count(sizes[k])),
   page.labeled ? element('span', { class: 'rate', title: `${count(wrong[k])} misclassified` }, k < c && wrong[k] ? percent(wrong[k], sizes[k], 1) : '') : null)]));
@@ -41,10 +49,10 @@ export function makeLegend(page) {
   const sort = () => {
     const text = $('class-filter').value.trim().toLowerCase();
     const listed = [...present].sort(orders[$('class-order').value]).filter((k) => names[k].toLowerCase().includes(text));
-    $('classes').replaceChildren(...listed.map((k) => buttons.get(k)), ...(listed.length ? [] : [element('p', { class: 'note' }, 'No class has this name.')]));
+    $('classes').replaceChildren(...listed.map((k) => buttons.get(k)), ...(listed.length ? [] : [element('p', { class: 'note' }, `No ${what} has this name.`)]));
   };
   $('class-tools').hidden = present.length <= MANY;
-  $('class-order').append(...[['error', 'highest error first'], ['data', 'order of the data'], ['name', 'by name'], ['size', 'most points first']].filter(([key]) => key !== 'error' || page.labeled).map(([value, text]) => element('option', { value }, text)));
+  $('class-order').append(...[['error', 'highest error first'], ['data', kind === 'cluster' ? 'by number' : 'order of the data'], ['name', 'by name'], ['size', 'most points first']].filter(([key]) => key !== 'error' || page.labeled).map(([value, text]) => element('option', { value }, text)));
   $('class-order').value = present.length > MANY && page.labeled ? 'error' : 'data';
   $('class-order').addEventListener('change', sort);
   $('class-filter').addEventListener('input', sort);
@@ -61,9 +69,10 @@ export function makeLegend(page) {
   page.updateLegend = () => buttons.forEach((button, k) => button.setAttribute('aria-pressed', !filters.hidden.has(k)));
 }
 
-// The classes as a compact line, for tabs without the list.
-export function classChips() {
-  return element('div', { class: 'chips', role: 'list', 'aria-label': 'Classes' }, ...about.classes.map((name, k) => element('span', { role: 'listitem', title: name }, dot(colorOf(k)), name)));
+// The groups as a compact line, for tabs without the list.
+export function classChips(page) {
+  const list = page.kind === 'none' ? [] : page.names.slice(0, page.colors);
+  return element('div', { class: 'chips', role: 'list', 'aria-label': page.kind === 'cluster' ? 'Clusters' : 'Classes' }, ...list.map((name, k) => element('span', { role: 'listitem', title: name }, dot(colorOf(k)), name)));
 }
 
 // The legend of a coloring (coloring.js): a scale, or a list of values.

@@ -9,14 +9,15 @@ import { chooseExemplar, exemplarPicture } from './exemplars.js';
 import { enableArrowKeys } from './keys.js';
 
 const $ = (id) => document.getElementById(id);
+const NEAREST = 12;
 
 const probability = (page, i, digits = 1) => `${(page.points.proba[i] / 655.35).toFixed(digits)} %`;
 const swatch = (k) => element('i', { class: 'dot', style: { background: colorOf(k), marginRight: '8px' } });
 
 function verdictOf(page, i) {
   const truth = page.points.truth[i];
-  const predicted = names[page.points.label[i]];
-  const text = truth === UNLABELED || !page.isError(i) ? names[page.group[i]] : `${names[truth]}, classified as ${predicted}`;
+  if (page.kind === 'none') return element('p', { class: 'verdict' }, `Row ${rowText(page, i)}`);
+  const text = page.isError(i) ? `${names[truth]}, classified as ${names[page.points.label[i]]}` : page.names[page.group[i]];
   return element('p', { class: page.isError(i) ? 'verdict wrong' : 'verdict' }, swatch(page.group[i]), text);
 }
 
@@ -32,19 +33,30 @@ function facts(page, i, side) {
   const add = (name, value) => list.append(element('dt', {}, name), element('dd', {}, value));
   add('row', rowText(page, i));
   if (points.truth[i] !== UNLABELED) add('label', names[points.truth[i]]);
-  add('predicted', names[points.label[i]]);
-  add('probability', probability(page, i));
-  add(about.exemplars.length ? 'exemplar' : 'nearest', String(points.winner[i]));
+  if (about.classifies) {
+    add('predicted', names[points.label[i]]);
+    add('probability', probability(page, i));
+    add(about.exemplars.length ? 'exemplar' : 'nearest', String(points.winner[i]));
+  } else if (page.clusters().count > 1) {
+    const { of, count: k } = page.clusters();
+    add('cluster', of[i] < k ? String(of[i] + 1) : 'none');
+  }
+  page.texts.forEach((list, k) => add(about.texts[k], list[i]));
   const nearest = about.exemplars.length ? exemplarPicture(page, points.winner[i], 48) : null;
   return [element('div', { class: 'top' }, parts.picture ? element('div', { class: 'pictures' }, parts.picture, nearest ? element('figure', {}, nearest, element('figcaption', {}, 'nearest')) : null) : null,
     element('div', {}, verdictOf(page, i), list)), parts.below || null];
+}
+
+function noteOf(page, i) {
+  const parts = [about.classifies ? probability(page, i) : null, page.kind === 'none' ? null : `row ${rowText(page, i)}`, ...page.texts.map((list) => list[i])].filter(Boolean);
+  return parts.length ? element('p', { class: 'note' }, parts.join(', ')) : null;
 }
 
 // The card at the pointer: less, so that it covers little of the map.
 function brief(page, i) {
   const parts = sampleParts(page.samples(i), 64, 6);
   return [element('div', { class: 'top' }, parts.picture || null,
-    element('div', {}, verdictOf(page, i), element('p', { class: 'note' }, `${probability(page, i)}, row ${rowText(page, i)}`))), parts.below || null];
+    element('div', {}, verdictOf(page, i), noteOf(page, i))), parts.below || null];
 }
 
 function briefExemplar(page, j) {
@@ -55,6 +67,7 @@ function briefExemplar(page, j) {
 
 const describe = (page, i) => {
   const truth = page.points.truth[i];
+  if (!about.classifies) return `Row ${page.points.row[i]}${page.kind === 'none' ? '' : `, ${page.kind === 'class' ? 'label' : 'cluster'} ${page.names[page.group[i]]}`}`;
   return `Row ${page.points.row[i]}, ${truth === UNLABELED ? '' : `class ${names[truth]}, `}predicted ${names[page.points.label[i]]}, probability ${(page.points.proba[i] / 655.35).toFixed(0)} percent${page.isError(i) ? ', misclassified' : ''}`;
 };
 
@@ -112,7 +125,7 @@ export function pick(page, i, found = false) {
 }
 
 // Up to 48 of the points: pictures of images, row numbers of other samples.
-export function gallery(page, indices) {
+export function gallery(page, indices, title = 'Points:') {
   const image = about.kind === 'image' && about.details > 0;
   const first = [];
   for (const i of indices) {
@@ -122,7 +135,13 @@ export function gallery(page, indices) {
   const box = element('div', { class: image ? 'gallery' : 'gallery rows' }, ...first.map((i) => element('button', { type: 'button', title: describe(page, i), 'aria-label': describe(page, i),
     style: { borderColor: page.isError(i) ? 'var(--wrong)' : 'transparent' }, onclick: () => pick(page, i) }, image ? sampleParts(page.samples(i), 38).picture : String(page.points.row[i]))));
   enableArrowKeys(box, [...box.children]);
-  return element('div', {}, element('p', { class: 'note' }, indices.length > first.length ? `The first ${first.length}:` : 'Points:'), box);
+  return element('div', {}, element('p', { class: 'note' }, indices.length > first.length ? `The first ${first.length}:` : title), box);
+}
+
+// The points nearest to a position of the model: {first, list}, an element with their pictures or rows.
+export function nearestPoints(page, y) {
+  const indices = page.map.nearest(y, NEAREST);
+  return { first: indices.length ? indices[0] : -1, list: gallery(page, indices, 'The nearest points:') };
 }
 
 export function select(page, indices) {
@@ -136,7 +155,8 @@ export function select(page, indices) {
     sizes.set(page.group[i], (sizes.get(page.group[i]) || 0) + 1);
     errors += page.isError(i);
   }
-  const bars = [...sizes].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([k, size]) => element('div', { class: 'bar' }, element('b', { title: names[k] }, names[k]),
+  const long = page.kind === 'cluster' ? 'bar column' : 'bar';
+  const bars = page.kind === 'none' ? [] : [...sizes].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([k, size]) => element('div', { class: long }, element('b', { title: page.names[k] }, page.names[k]),
     element('div', {}, element('i', { style: { width: `${(100 * size) / indices.length}%`, background: colorOf(k) } })), element('span', {}, count(size))));
   const text = `${count(indices.length)} point${indices.length > 1 ? 's' : ''}`;
   openSelection('Selection', element('div', { class: 'card' },

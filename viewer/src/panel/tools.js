@@ -1,5 +1,5 @@
 // The tools above the map, the display settings, the keys and the tabs.
-import { about, c, percent } from '../data.js';
+import { about, percent } from '../data.js';
 import { repaintPictures } from '../card.js';
 import { saveCsv, saveFigure } from '../files.js';
 import { saveState } from '../fragment.js';
@@ -27,21 +27,23 @@ export function makeTools(page) {
   $('theme').addEventListener('click', () => setTheme(page, document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
 }
 
-// What the map shows: regions, exemplars, spread.
+// What the map shows: regions, exemplars, names, pictures, spread.
 export function makeDisplay(page) {
-  [page.spread, page.regions, page.marks] = [0, true, true];
+  [page.spread, page.regions, page.marks, page.labels, page.pictures] = [0, true, true, true, true];
   const collapsed = page.map.canSpread ? page.map.shareNear() : 0;
   $('spread-part').hidden = !page.map.canSpread;
   $('regions').disabled = !page.map.hasRegions();
   $('regions-part').hidden = !page.map.hasRegions();
   $('marks-part').hidden = !about.exemplars.length;
+  $('labels-part').hidden = page.kind === 'none';
+  $('pictures-part').hidden = about.kind !== 'image' || !about.details;
   const show = () => {
     $('spread').value = 100 * page.spread;
     $('spread-value').textContent = `${Math.round(100 * page.spread)} %`;
     $('regions').checked = page.regions && !page.spread;
     $('regions').disabled = page.spread > 0;
     $('regions-note').textContent = page.spread ? 'not with Spread' : '';
-    $('marks').checked = page.marks;
+    for (const id of ['marks', 'labels', 'pictures']) $(id).checked = page[id];
     $('propose').hidden = page.spread > 0 || collapsed < COLLAPSED;
   };
   page.display = (changes) => {
@@ -50,12 +52,11 @@ export function makeDisplay(page) {
     if (!page.map.canSpread) page.spread = 0;
     show();
     if (page.spread !== spread) page.map.spread(page.spread);
-    page.map.setShow({ regions: page.regions, exemplars: page.marks });
+    page.map.setShow({ regions: page.regions, exemplars: page.marks, labels: page.labels, pictures: page.pictures });
     saveState(page);
   };
   $('spread').addEventListener('input', (e) => page.display({ spread: Number(e.target.value) / 100 }));
-  $('regions').addEventListener('change', (e) => page.display({ regions: e.target.checked }));
-  $('marks').addEventListener('change', (e) => page.display({ marks: e.target.checked }));
+  for (const id of ['regions', 'marks', 'labels', 'pictures']) $(id).addEventListener('change', (e) => page.display({ [id]: e.target.checked }));
   $('propose-text').textContent = `${percent(collapsed, 1, 0)} of the points overlap.`;
   $('propose').title = 'They lie within 10 pixels of their exemplar';
   $('nowhere-button').addEventListener('click', () => page.map.fit());
@@ -65,7 +66,7 @@ export function makeDisplay(page) {
 
 export function paintTheme(page) {
   const name = document.documentElement.dataset.theme;
-  const colors = classColors(c, name);
+  const colors = classColors(page.colors, name);
   useColors(colors);
   page.map.setTheme(name, colors);
   page.paintColors();

@@ -6,14 +6,41 @@ import { announce, displayShape, element, mostlyBackground, picture, transposed 
 import { colorOf } from '../palette.js';
 import { classChips } from './legend.js';
 
+const EDITED = 64; // more inputs are not edited,
+const ENCODED = 400; // unless they are encoded columns
 const [low, high] = about.range;
+
+const picturesOf = (x, name, caption) => element('figure', {}, picture(Array.from(x, level), about.image, 64, name), element('figcaption', {}, caption));
+
+// The same for a model that does not classify: the nearest points of the map.
+function createPlacement(host, { page, model, nearest, onPlace }, beside) {
+  const box = element('div', { class: 'results' });
+  host.append(box);
+  return (x) => {
+    box.replaceChildren();
+    if (beside) beside.replaceChildren();
+    if (!x) {
+      onPlace(null);
+      return;
+    }
+    const y = model.embed(x);
+    const { first, list } = nearest(y);
+    if (beside) beside.append(picturesOf(x, 'input of the model', 'input'));
+    const name = first >= 0 && page.kind !== 'none' ? page.names[page.group[first]] : '';
+    box.append(element('div', { class: 'answer' }, element('div', { class: name.length > 14 ? 'big long' : 'big', id: 'answer' }, name || 'On the map'),
+      element('p', { class: 'note' }, `At ${[y[0], y[1]].map((value) => value.toPrecision(3)).join(', ')}${name ? `; the ${page.kind === 'class' ? 'label' : 'cluster'} of the nearest point` : ''}`)), list);
+    onPlace({ x: y[0], y: y[1], label: first >= 0 ? page.group[first] : 0 });
+    announce(name || 'Placed on the map', 500);
+  };
+}
 
 // Creates the panel of results, with pictures in `beside`. Returns a function that classifies a
 // sample; null empties the panel.
-function createResults(host, { model, onPlace }, beside) {
+function createResults(host, tools, beside) {
+  const { model, onPlace } = tools;
+  if (!about.classifies) return createPlacement(host, tools, beside);
   const box = element('div', { class: 'results' });
   host.append(box);
-  const figure = (x, name, caption) => element('figure', {}, picture(Array.from(x, level), about.image, 64, name), element('figcaption', {}, caption));
   return (x) => {
     box.replaceChildren();
     if (beside) beside.replaceChildren();
@@ -25,7 +52,7 @@ function createResults(host, { model, onPlace }, beside) {
     const exemplar = model.exemplar(result.winner);
     const confidence = `confidence ${(100 * result.proba[result.label]).toFixed(1)} %`;
     const nearest = `nearest ${exemplar ? 'exemplar' : 'point'} ${result.winner}`;
-    if (beside) beside.append(figure(x, 'input of the model', 'input'), ...(exemplar ? [figure(exemplar, 'nearest exemplar', `exemplar ${result.winner}`)] : []));
+    if (beside) beside.append(picturesOf(x, 'input of the model', 'input'), ...(exemplar ? [picturesOf(exemplar, 'nearest exemplar', `exemplar ${result.winner}`)] : []));
     box.append(element('div', { class: 'answer' }, element('div', { class: 'big', id: 'answer' }, model.classes[result.label]),
       element('p', { class: 'note' }, `${confidence}; ${nearest} at distance ${result.distance.toPrecision(3)}`)));
     const order = [...result.proba.keys()].sort((a, b) => result.proba[b] - result.proba[a]).slice(0, 10);
@@ -334,8 +361,8 @@ export function createTry(host, tools) {
   if (!tools.model) return unavailable('The model is too large to include in the page.');
   const isWords = about.kind === 'words';
   if (isWords && !about.names) return unavailable('The data has no input names, so words cannot be typed.');
-  if (about.kind !== 'image' && !isWords && about.inputs > about.fields) return unavailable(`Samples with ${about.inputs} inputs are too long to edit by hand.`);
+  if (about.kind !== 'image' && !isWords && (about.inputs > about.fields || about.inputs > (columns ? ENCODED : EDITED))) return unavailable(`Samples with ${about.inputs} inputs are too long to edit by hand.`);
   const made = about.kind === 'image' ? drawing(host, tools) : isWords ? typing(host, tools) : columns ? editingColumns(host, tools) : editing(host, tools);
-  host.append(classChips());
+  if (about.classifies) host.append(classChips(tools.page));
   return made;
 }
