@@ -110,7 +110,8 @@ enum {
     FUZZ_SPLIT = 4,
     FUZZ_LIMIT = 8
 };
-/* Reads a source in the ways of `how`, each for one of FUZZ_WAYS inputs, and compares the results. */
+/* Reads a source in the ways of `how`, each for one of FUZZ_WAYS inputs, and compares the results.
+ */
 enum { FUZZ_WAYS = 3 };
 void fuzz_read_all(const enhope_source *source, int how);
 

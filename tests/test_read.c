@@ -269,7 +269,7 @@ static int stop_at_zero(void *user)
     return --*(int *)user <= 0;
 }
 
-/* Nobody writes to a pipe, or its text does not end; the function that the context asks ends the wait. */
+/* A pipe without a writer, and one whose text does not end. */
 static void a_wait_for_a_pipe_is_stopped(void **state)
 {
     (void)state;

@@ -106,7 +106,7 @@ static void texts_of_a_cell_name_the_inputs(void **state)
     }
 }
 
-/* Classes keep their numbers if a cell has an entry for each class, but repeats a text or lacks one. */
+/* A cell with a repeated or an empty text does not replace the numbers of the classes. */
 static void repeated_texts_do_not_name_the_classes(void **state)
 {
     (void)state;

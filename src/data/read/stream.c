@@ -15,8 +15,8 @@ enum {
     MAX_PENDING = 1 << 26             /* maximum bytes of a text that arrives in chunks and has no complete record */
 };
 
-/* A signal may interrupt the opening of a pipe. If the context can stop a wait, the writer of a FIFO
- * is awaited by reading it. */
+/* A signal may interrupt the opening of a pipe. If the context can stop a wait, a FIFO is opened
+ * without a writer, and the first reading waits for one. */
 static int open_file(const enhope_context *ctx, const char *path)
 {
     struct stat at;
