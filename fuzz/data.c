@@ -149,12 +149,14 @@ static void read_streamed(const enhope_source *source, const enhope_dataset *dat
     enhope_context_set_memory(fuzz_ctx, FUZZ_USUAL_MEMORY);
 }
 
-static void convert(const enhope_source *source, const enhope_dataset *data)
+static void convert(const enhope_source *source, const enhope_dataset *data, int64_t n)
 {
+    enum { FEW = 100 };
+    const int64_t rows = n < 3 * FEW ? 3 : n / FEW; /* of a shard */
     const char *to = fuzz_path("converted");
     int64_t files = 0;
     fuzz_remove("converted");
-    if (fuzz_good(enhope_convert(fuzz_ctx, source, to, 3, 0, NULL, NULL))) {
+    if (fuzz_good(enhope_convert(fuzz_ctx, source, to, rows, 0, NULL, NULL))) {
         const enhope_source back = {.path = to};
         enhope_dataset *read = fuzz_read(&back);
         FUZZ_MUST(read);
@@ -162,7 +164,7 @@ static void convert(const enhope_source *source, const enhope_dataset *data)
         FUZZ_MUST(files > 0);
         if (data) fuzz_check_same(data, read);
         enhope_dataset_free(read);
-        fuzz_succeed(enhope_convert(fuzz_ctx, source, to, 3, 0, NULL, NULL)); /* it is complete */
+        fuzz_succeed(enhope_convert(fuzz_ctx, source, to, rows, 0, NULL, NULL)); /* it is complete */
     } else {
         FUZZ_MUST(!data);
     }
@@ -207,7 +209,7 @@ void fuzz_read_all(const enhope_source *source, int how)
     enhope_dataset_info info = {0};
     if (data) enhope_dataset_get_info(data, &info);
     if (how & FUZZ_STREAM && fuzz_one_of(FUZZ_WAYS)) read_streamed(source, data);
-    if (how & FUZZ_CONVERT && fuzz_one_of(FUZZ_WAYS) && info.n * info.inputs < COPY) convert(source, data);
+    if (how & FUZZ_CONVERT && fuzz_one_of(FUZZ_WAYS) && info.n * info.inputs < COPY) convert(source, data, info.n);
     if (how & FUZZ_SPLIT && fuzz_one_of(FUZZ_WAYS) && data) split(source, data);
     if (how & FUZZ_LIMIT && fuzz_one_of(FUZZ_WAYS)) read_some(source);
     enhope_dataset_free(data);

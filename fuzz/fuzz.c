@@ -45,8 +45,11 @@ static size_t limit(void)
     return FUZZ_MEMORY + (input_size < FUZZ_SMALL ? 0 : input_size * FUZZ_MEMORY_PER_BYTE);
 }
 
+static bool failed; /* what is allocated to report a finding is no other one */
+
 _Noreturn static void too_large(size_t bytes)
 {
+    failed = true;
     fprintf(stderr, "an input of %zu bytes takes %zu bytes of memory: at most %zu\n", input_size, bytes, limit());
     abort();
 }
@@ -62,7 +65,7 @@ static void on_malloc(const volatile void *block, size_t bytes)
 {
     (void)block;
     const long now = atomic_fetch_add_explicit(&live_bytes, (long)bytes, memory_order_relaxed) + (long)bytes;
-    if (now > 0 && (size_t)now > limit()) too_large((size_t)now);
+    if (now > 0 && (size_t)now > limit() && !failed) too_large((size_t)now);
 }
 
 static void on_free(const volatile void *block)

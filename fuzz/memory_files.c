@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum {
-    NODES = 256,
+    NODES = 1024,
     OPEN = 64,
     FIRST_FD = 1 << 20,
     PATH = 512,
