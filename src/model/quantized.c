@@ -179,7 +179,7 @@ static double sum_of_weights(const double *G, int64_t K, double scale)
     return sum;
 }
 
-/* The scale of a column G (K), as a float within the bounds; 0: its numbers are too large, or NaN. */
+/* The scale of a column G (K), as a float within the bounds; 0: it has large numbers, or NaN. */
 static float column_scale(const double *G, int64_t K)
 {
     double largest = 0, best_error = INFINITY;
