@@ -55,6 +55,7 @@ static int convert(const cli_session *session, const cli_options *options, const
     if (code) return code;
     *status = enhope_convert(session->ctx, &source, folder, options->shards.rows, bytes, draw, &c);
     cli_progress_close(&c.progress);
+    if (*status == ENHOPE_STOPPED && c.last.rows == 0) return cli_fail(session->ctx, *status);
     if (*status == ENHOPE_STOPPED) {
         cli_error("%s: stopped at row %lld; run the same command again to resume", folder, (long long)c.last.rows);
         return 128 + cli_caught_signal();

@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 
-enum { ROWS = 40, NAMES = 300, WIDTH = 5000, COPY = 1 << 22 };
+enum { ROWS = 40, NAMES = 300, CLOSE = 8, WIDTH = 5000, COPY = 1 << 22 };
 
 /* ---- one data set ---- */
 
@@ -17,8 +17,9 @@ static void check_info(const enhope_dataset *data, const enhope_dataset_info *in
     FUZZ_MUST(!enhope_dataset_class_name(data, -1) && !enhope_dataset_class_name(data, info->classes));
     for (int32_t k = 0; k < info->classes && k < NAMES; k++) {
         const char *name = enhope_dataset_class_name(data, k);
-        FUZZ_MUST(name && *name);
-        if (k > 0) FUZZ_MUST(strcmp(name, enhope_dataset_class_name(data, k - 1)) != 0);
+        FUZZ_MUST(name);
+        for (int32_t j = k < CLOSE ? 0 : k - CLOSE; j < k; j++)
+            FUZZ_MUST(strcmp(name, enhope_dataset_class_name(data, j)) != 0);
     }
     for (int64_t j = 0; j < info->inputs && j < NAMES; j++)
         FUZZ_MUST(!enhope_dataset_input_name(data, j) || strlen(enhope_dataset_input_name(data, j)) < SIZE_MAX);
@@ -132,6 +133,8 @@ enhope_dataset *fuzz_read(const enhope_source *source)
     }
     FUZZ_MUST(data && data != unset);
     fuzz_check_data(data);
+    for (int32_t k = 0; k < NAMES && enhope_dataset_class_name(data, k); k++)
+        FUZZ_MUST(*enhope_dataset_class_name(data, k)); /* an empty label of a file is a missing one */
     return data;
 }
 
@@ -143,15 +146,17 @@ static void read_streamed(const enhope_source *source, const enhope_dataset *dat
     if (other && data) fuzz_check_same(data, other);
     if (other && !data) enhope_dataset_free(block_of(other, 0, 1));
     enhope_dataset_free(other);
-    enhope_context_set_memory(fuzz_ctx, 0);
+    enhope_context_set_memory(fuzz_ctx, FUZZ_USUAL_MEMORY);
 }
 
-static void convert(const enhope_source *source, const enhope_dataset *data)
+static void convert(const enhope_source *source, const enhope_dataset *data, int64_t n)
 {
+    enum { FEW = 100 };
+    const int64_t rows = n < 3 * FEW ? 3 : n / FEW; /* of a shard */
     const char *to = fuzz_path("converted");
     int64_t files = 0;
     fuzz_remove("converted");
-    if (fuzz_good(enhope_convert(fuzz_ctx, source, to, 3, 0, NULL, NULL))) {
+    if (fuzz_good(enhope_convert(fuzz_ctx, source, to, rows, 0, NULL, NULL))) {
         const enhope_source back = {.path = to};
         enhope_dataset *read = fuzz_read(&back);
         FUZZ_MUST(read);
@@ -159,7 +164,7 @@ static void convert(const enhope_source *source, const enhope_dataset *data)
         FUZZ_MUST(files > 0);
         if (data) fuzz_check_same(data, read);
         enhope_dataset_free(read);
-        fuzz_succeed(enhope_convert(fuzz_ctx, source, to, 3, 0, NULL, NULL)); /* it is complete */
+        fuzz_succeed(enhope_convert(fuzz_ctx, source, to, rows, 0, NULL, NULL)); /* it is complete */
     } else {
         FUZZ_MUST(!data);
     }
@@ -203,9 +208,9 @@ void fuzz_read_all(const enhope_source *source, int how)
     enhope_dataset *data = fuzz_read(source);
     enhope_dataset_info info = {0};
     if (data) enhope_dataset_get_info(data, &info);
-    if (how & FUZZ_STREAM) read_streamed(source, data);
-    if (how & FUZZ_CONVERT && info.n * info.inputs < COPY) convert(source, data);
-    if (how & FUZZ_SPLIT && data) split(source, data);
-    if (how & FUZZ_LIMIT) read_some(source);
+    if (how & FUZZ_STREAM && fuzz_one_of(FUZZ_WAYS)) read_streamed(source, data);
+    if (how & FUZZ_CONVERT && fuzz_one_of(FUZZ_WAYS) && info.n * info.inputs < COPY) convert(source, data, info.n);
+    if (how & FUZZ_SPLIT && fuzz_one_of(FUZZ_WAYS) && data) split(source, data);
+    if (how & FUZZ_LIMIT && fuzz_one_of(FUZZ_WAYS)) read_some(source);
     enhope_dataset_free(data);
 }

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE 1
 #include "fuzz.h"
 
+#include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,6 +26,8 @@ static char folder[PATH];
 static void *kept[KEPT]; /* memory until the end of the run */
 static int kepts;
 static size_t input_size;
+static bool every_one;
+static uint64_t draws; /* state of the draws of a run */
 static long blocks_before;
 
 _Noreturn void fuzz_broken(const char *condition, const char *file, int line)
@@ -36,15 +38,18 @@ _Noreturn void fuzz_broken(const char *condition, const char *file, int line)
 
 /* ---- memory ---- */
 
-static atomic_long live_bytes, peak_bytes, live_blocks;
+static atomic_long live_bytes, live_blocks;
 
 static size_t limit(void)
 {
     return FUZZ_MEMORY + (input_size < FUZZ_SMALL ? 0 : input_size * FUZZ_MEMORY_PER_BYTE);
 }
 
+static bool failed; /* what is allocated to report a finding is no other one */
+
 _Noreturn static void too_large(size_t bytes)
 {
+    failed = true;
     fprintf(stderr, "an input of %zu bytes takes %zu bytes of memory: at most %zu\n", input_size, bytes, limit());
     abort();
 }
@@ -59,14 +64,13 @@ size_t __sanitizer_get_allocated_size(const volatile void *block);
 static void on_malloc(const volatile void *block, size_t bytes)
 {
     (void)block;
-    const long now = atomic_fetch_add(&live_bytes, (long)bytes) + (long)bytes;
-    if (now > atomic_load(&peak_bytes)) atomic_store(&peak_bytes, now);
-    if (now > 0 && (size_t)now > limit()) too_large((size_t)now);
+    const long now = atomic_fetch_add_explicit(&live_bytes, (long)bytes, memory_order_relaxed) + (long)bytes;
+    if (now > 0 && (size_t)now > limit() && !failed) too_large((size_t)now);
 }
 
 static void on_free(const volatile void *block)
 {
-    atomic_fetch_sub(&live_bytes, (long)__sanitizer_get_allocated_size(block));
+    atomic_fetch_sub_explicit(&live_bytes, (long)__sanitizer_get_allocated_size(block), memory_order_relaxed);
 }
 
 static void count_memory(void)
@@ -141,16 +145,24 @@ static void check_line(enhope_log_level level, const char *line, void *user)
 
 /* ---- a run ---- */
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *at)
+/* A file, or a folder with its content. */
+static void remove_path(const char *path)
 {
-    (void)info, (void)type, (void)at;
-    remove(path);
-    return 0;
+    char inner[2 * PATH];
+    DIR *dir = unlink(path) == 0 ? NULL : opendir(path);
+    if (!dir) return;
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+        snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+        remove_path(inner);
+    }
+    closedir(dir);
+    rmdir(path);
 }
 
 static void remove_folder(void)
 {
-    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    remove_path(folder);
 }
 
 static void start(void)
@@ -165,18 +177,25 @@ static void start(void)
     fuzz_ctx = enhope_context_create();
     if (!fuzz_ctx) abort();
     enhope_context_set_threads(fuzz_ctx, 1);
+    enhope_context_set_memory(fuzz_ctx, FUZZ_USUAL_MEMORY);
     enhope_context_set_log(fuzz_ctx, check_line, NULL);
     count_memory();
 }
 
-void fuzz_begin(const uint8_t *bytes, size_t size)
+void fuzz_begin(const uint8_t *bytes, size_t size, bool every)
 {
-    (void)bytes;
     if (!fuzz_ctx) start();
     input_size = size;
+    every_one = every;
+    draws = eh_hash(size, bytes, size);
     atomic_store(&live_bytes, 0);
-    atomic_store(&peak_bytes, 0);
     blocks_before = atomic_load(&live_blocks);
+}
+
+bool fuzz_one_of(uint64_t n)
+{
+    draws = draws * 6364136223846793005U + 1442695040888963407U;
+    return every_one || (draws >> 33) % n == 0;
 }
 
 void fuzz_end(void)
@@ -277,5 +296,5 @@ void fuzz_make_folder(const char *name)
 
 void fuzz_remove(const char *name)
 {
-    nftw(fuzz_path(name), remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    remove_path(fuzz_path(name));
 }

@@ -38,17 +38,24 @@ void *fuzz_alloc(size_t bytes);
 /* Limit of all memory for an input of less than 1 kB. Larger inputs may take more for each byte,
  * because one of a compressed model stands for up to EH_CODES_ENTRIES floats. */
 enum { FUZZ_MEMORY = 100 << 20, FUZZ_SMALL = 1024, FUZZ_MEMORY_PER_BYTE = 1 << 16 };
+/* The limit of the context: it refuses nothing, and a run does not depend on the machine. */
+#define FUZZ_USUAL_MEMORY ((int64_t)1 << 50)
 
-void fuzz_begin(const uint8_t *bytes, size_t size);
+/* every: fuzz_one_of() draws every input. */
+void fuzz_begin(const uint8_t *bytes, size_t size, bool every);
 void fuzz_end(void);
+/* Draws an input for a slow check: about one of n with libFuzzer, by a hash of its bytes. */
+bool fuzz_one_of(uint64_t n);
 /* What was allocated so far stays for later runs, as models that are made once. */
 void fuzz_keep_memory(void);
 
 /* With libFuzzer each target is a program. Without, main.c runs files through all targets. */
 #ifdef FUZZ_LIBFUZZER
 #define FUZZ_ENTRY(name) LLVMFuzzerTestOneInput
+#define FUZZ_EVERY       false
 #else
 #define FUZZ_ENTRY(name) fuzz_##name
+#define FUZZ_EVERY       true
 #endif
 #define FUZZ_TARGET(name)                                    \
     int FUZZ_ENTRY(name)(const uint8_t *bytes, size_t size); \
@@ -56,7 +63,7 @@ void fuzz_keep_memory(void);
     int FUZZ_ENTRY(name)(const uint8_t *bytes, size_t size)  \
     {                                                        \
         fuzz_input in = {bytes, size};                       \
-        fuzz_begin(bytes, size);                             \
+        fuzz_begin(bytes, size, FUZZ_EVERY);                 \
         run(&in);                                            \
         fuzz_end();                                          \
         return 0;                                            \
@@ -103,7 +110,9 @@ enum {
     FUZZ_SPLIT = 4,
     FUZZ_LIMIT = 8
 };
-/* Reads a source in the ways of `how`, and compares the results. */
+/* Reads a source in the ways of `how`, each for one of FUZZ_WAYS inputs, and compares the results.
+ */
+enum { FUZZ_WAYS = 3 };
 void fuzz_read_all(const enhope_source *source, int how);
 
 /* ---- models (model.c) ---- */

@@ -32,6 +32,12 @@ ENHOPE_API enhope_status enhope_context_set_precision(enhope_context *ctx, const
  * IDX and NPY). Packed and column-major arrays above a limit that is set are refused. */
 ENHOPE_API enhope_status enhope_context_set_memory(enhope_context *ctx, int64_t bytes);
 
+/* Called while a function waits for the text of a pipe or of standard input, or for a writer to
+ * open a FIFO: about five times a second and after each signal. If it returns a value other than 0,
+ * the function fails with ENHOPE_STOPPED. NULL, the default: the wait ends with the input. */
+typedef int (*enhope_stop_fn)(void *user);
+ENHOPE_API void enhope_context_set_stop(enhope_context *ctx, enhope_stop_fn fn, void *user);
+
 /* Memory functions of the process. Call before anything is created. NULL, NULL: malloc and free,
  * the default. */
 typedef void *(*enhope_malloc_fn)(size_t bytes);

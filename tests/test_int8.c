@@ -345,6 +345,23 @@ static void bytes_of_one_range_are_their_own_codes(void **state)
     enhope_context_free(ctx);
 }
 
+static void weights_that_are_not_numbers_are_refused(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    enhope_model *model = ranged_model(ctx, false);
+    eh_quantized *q = NULL;
+    float x[14] = {0.5f, -1.25f, 3};
+    const eh_matrix rows = {.kind = ENHOPE_F32, .n = 2, .H = 7, .f32 = x};
+    model->theta[3 * 4 + 2] = NAN;
+    assert_int_equal(eh_int8_calibrate(ctx, model, &rows, NULL, 2, &q), ENHOPE_ERROR_MODEL);
+    assert_string_equal(enhope_error(ctx),
+                        "tensor map.C has NaN or numbers above 2^100 in column 2; int8 needs smaller ones");
+    assert_null(q);
+    enhope_model_free(model);
+    enhope_context_free(ctx);
+}
+
 static void sparse_and_dense_rows_have_the_same_ranges(void **state)
 {
     (void)state;
@@ -611,6 +628,7 @@ int main(void)
         cmocka_unit_test(the_treatment_of_denormal_numbers_has_no_effect),
         cmocka_unit_test(entries_of_v_below_the_bound_count_as_zero),
         cmocka_unit_test(weights_are_the_nearest_integers),
+        cmocka_unit_test(weights_that_are_not_numbers_are_refused),
         cmocka_unit_test(decoded_weights_give_the_same_integers),
         cmocka_unit_test(sums_of_very_wide_maps_fit_into_32_bits),
         cmocka_unit_test(calibration_finds_ranges_with_the_lowest_error),

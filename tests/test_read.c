@@ -264,6 +264,33 @@ static void interrupt(int microseconds)
     assert_int_equal(setitimer(ITIMER_REAL, &every, NULL), 0);
 }
 
+static int stop_at_zero(void *user)
+{
+    return --*(int *)user <= 0;
+}
+
+/* A pipe without a writer, and one whose text does not end. */
+static void a_wait_for_a_pipe_is_stopped(void **state)
+{
+    (void)state;
+    enhope_context *ctx = enhope_context_create();
+    assert_non_null(ctx);
+    assert_int_equal(mkfifo("silent.csv", 0600), 0);
+    for (int begun = 0; begun < 2; begun++) {
+        int questions = 3;
+        enhope_dataset *data = NULL;
+        const int writer = begun ? open("silent.csv", O_RDWR) : -1;
+        if (begun) assert_int_equal(write(writer, "a,b\n1.5", 7), 7);
+        enhope_context_set_stop(ctx, stop_at_zero, &questions);
+        assert_int_equal(enhope_dataset_read(ctx, &(enhope_source){.path = "silent.csv"}, &data), ENHOPE_STOPPED);
+        assert_string_equal(enhope_error(ctx), "silent.csv: stopped before its end");
+        assert_int_equal(questions, 0);
+        assert_null(data);
+        if (begun) close(writer);
+    }
+    enhope_context_free(ctx);
+}
+
 /* The bytes arrive one by one in a pipe while signals interrupt its reader. */
 static void interrupted_pipes_are_read(void **state)
 {
@@ -574,6 +601,7 @@ int main(void)
         cmocka_unit_test(pair_of_files_joins_samples_and_labels),
         cmocka_unit_test(damaged_idx_is_rejected),
         cmocka_unit_test(gzip_members_are_joined),
+        cmocka_unit_test(a_wait_for_a_pipe_is_stopped),
         cmocka_unit_test(interrupted_pipes_are_read),
         cmocka_unit_test(invalid_sources_are_rejected),
         cmocka_unit_test(split_and_limit_choose_rows_after_reading),

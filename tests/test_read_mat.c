@@ -108,6 +108,31 @@ static void texts_of_a_cell_name_the_inputs(void **state)
     }
 }
 
+/* A cell with a repeated or an empty text does not replace the numbers of the classes. */
+static void repeated_texts_do_not_name_the_classes(void **state)
+{
+    (void)state;
+    static const char *const second[] = {"bee", "", "ant"};
+    for (size_t i = 0; i < sizeof second / sizeof *second; i++) {
+        mat_begin(&m, 0);
+        mat_doubles(&m, "X", 3, 1, (const double[]){1.5, -2, 3});
+        mat_doubles(&m, "y", 3, 1, (const double[]){2, 1, 2});
+        const size_t start = mat_matrix(&m, 1, 2, 1, "names");
+        for (int k = 0; k < 2; k++) {
+            const char *text = k ? second[i] : "bee";
+            const size_t entry = mat_matrix(&m, 4, 1, (int32_t)strlen(text), "");
+            mat_part(&m, 16, 1, text, strlen(text));
+            mat_end(&m, entry);
+        }
+        mat_end(&m, start);
+        mat_write(&m, "r.mat");
+        enhope_dataset *data = read_ok((enhope_source){.path = "r.mat"});
+        assert_string_equal(enhope_dataset_class_name(data, 0), i < 2 ? "1" : "bee");
+        assert_string_equal(enhope_dataset_class_name(data, 1), i < 2 ? "2" : "ant");
+        enhope_dataset_free(data);
+    }
+}
+
 /* Structs, functions, opaque objects and empty matrices are skipped. */
 static void other_variables_are_skipped(void **state)
 {
@@ -750,6 +775,7 @@ int main(void)
         cmocka_unit_test(bytes_and_logicals_stay_bytes),
         cmocka_unit_test(sparse_positions_may_have_any_integer_type),
         cmocka_unit_test(texts_of_a_cell_name_the_inputs),
+        cmocka_unit_test(repeated_texts_do_not_name_the_classes),
         cmocka_unit_test(other_variables_are_skipped),
         cmocka_unit_test(contradictions_are_reported),
         cmocka_unit_test(parts_of_the_head_are_checked),

@@ -413,6 +413,15 @@ static void a_label_by_position_must_be_a_class(void **state)
     all = pass_text(plain, NULL, "1,2,3,4\n4,5,6,7\n");
     assert_int_equal(all.status, ENHOPE_ERROR_DATA);
     assert_non_null(strstr(enhope_error(ctx), "column 4 is no label"));
+
+    /* the third row contradicts the position, in chunks of any size */
+    static const char text[] = "1,2,3,a\n4,5,6,7\n7,8,9,8\n1,1,1,b\n2,2,2,b\n";
+    for (size_t chunk = 1; chunk < sizeof text; chunk++) {
+        all = pass(&(enhope_source){.path = "-", .model = plain}, text, sizeof text - 1, chunk);
+        assert_int_equal(all.status, ENHOPE_ERROR_DATA);
+        assert_int_equal(all.n, 2);
+        assert_non_null(strstr(enhope_error(ctx), "column 4 is no label: 2 of 3 values are no classes"));
+    }
 }
 
 static void other_delimiters_are_detected(void **state)

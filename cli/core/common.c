@@ -12,6 +12,7 @@ int cli_fail(const enhope_context *ctx, enhope_status status)
 {
     const char *sentence = enhope_error(ctx);
     cli_error("%s", *sentence ? sentence : enhope_status_text(status));
+    if (status == ENHOPE_STOPPED && cli_caught_signal()) return 128 + cli_caught_signal();
     return status == ENHOPE_ERROR_ARGUMENT ? CLI_USAGE : CLI_FAILED;
 }
 

@@ -17,6 +17,13 @@ int cli_usage_error(const cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+/* A signal that is caught ends reading from a pipe. */
+static int is_stopped(void *user)
+{
+    (void)user;
+    return cli_caught_signal() != 0;
+}
+
 int cli_session_open(cli_session *session, const cli_options *options)
 {
     *session = (cli_session){0};
@@ -27,6 +34,7 @@ int cli_session_open(cli_session *session, const cli_options *options)
     if (!status && options->compute.precision)
         status = enhope_context_set_precision(session->ctx, options->compute.precision);
     if (!status && options->command->sharing == CLI_TOGETHER) status = enhope_context_set_ranks(session->ctx, "auto");
+    enhope_context_set_stop(session->ctx, is_stopped, NULL);
     static int quiet;
     enhope_context_set_log(session->ctx, cli_put_log, options->quiet ? &quiet : NULL);
     int64_t memory = 0;

@@ -59,10 +59,11 @@ static bool measure(density *d, const label_request *r)
                       row = clamp(((double)r->dot[i].y - d->top) / d->cell, d->rows - 1);
         *corner_of(d, row + 1, column + 1) += (double)r->dot[i].weight;
     }
-    for (int64_t row = 1; row <= d->rows; row++)
-        for (int64_t column = 1; column <= d->columns; column++)
-            *corner_of(d, row, column) +=
-                *corner_of(d, row - 1, column) + *corner_of(d, row, column - 1) - *corner_of(d, row - 1, column - 1);
+    for (int64_t row = 1; row <= d->rows; row++) {
+        const double *above = corner_of(d, row - 1, 0);
+        double *sum = corner_of(d, row, 0);
+        for (int64_t j = 1; j <= d->columns; j++) sum[j] += above[j] + sum[j - 1] - above[j - 1];
+    }
     return true;
 }
 

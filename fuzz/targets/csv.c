@@ -64,7 +64,7 @@ FUZZ_TARGET(csv)
         source.path = pair;
         source.label = NULL;
     }
-    if (choice & 16) read_like(&source);
+    if (choice & 16 && fuzz_one_of(FUZZ_WAYS)) read_like(&source);
     const int how = choice >> 5;
     fuzz_read_all(&source, table.weight ? how & ~FUZZ_CONVERT : how); /* shards have no weights */
 }

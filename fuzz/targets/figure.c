@@ -101,16 +101,24 @@ static float *make_coordinates(fuzz_input *in, int64_t count, int choice)
     return Y;
 }
 
+/* At least what the command allows; a large figure is slow. */
+static int side(int choice)
+{
+    return 200 + (choice < 240 ? choice / 8 : 2 * choice);
+}
+
 FUZZ_TARGET(figure)
 {
-    enum { MAX_POINTS = 60, MAX_CLASSES = 40, MIN_SIDE = 200, FONTS = 12 };
+    enum { MAX_POINTS = 60, MAX_CLASSES = 40, FEW_CLASSES = 6, FONTS = 12 };
     const int choice = fuzz_byte(in), kind = fuzz_byte(in);
-    const canvas_format format = kind < 250 ? CANVAS_SVG : kind % 2 ? CANVAS_PDF : CANVAS_PNG;
+    const bool by_plugin = kind >= 250 && fuzz_one_of(32);
+    const canvas_format format = !by_plugin ? CANVAS_SVG : kind % 2 ? CANVAS_PDF : CANVAS_PNG;
     cli_figure p = {.h = 2 + (choice & 1), .format = format, .scale = 1, .k = 1 + choice % 3};
-    p.width = MIN_SIDE + fuzz_byte(in);
-    p.height = MIN_SIDE + 2 * fuzz_byte(in);
+    p.width = side(fuzz_byte(in));
+    p.height = side(fuzz_byte(in));
     p.font_size = 4 + kind % (p.width < p.height ? p.width / FONTS - 3 : p.height / FONTS - 3); /* as the command */
-    p.classes = 1 + fuzz_byte(in) % MAX_CLASSES;
+    const int classes = fuzz_byte(in);
+    p.classes = 1 + classes % (classes < 200 ? FEW_CLASSES : MAX_CLASSES);
     p.groups = p.classes + (choice >> 1 & 1);
     p.title = fuzz_line(in);
     p.font = fuzz_line(in);

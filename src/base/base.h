@@ -17,6 +17,8 @@ struct enhope_context {
     char error[8192]; /* a report of many problems has several lines */
     enhope_log_fn log;
     void *log_user;
+    enhope_stop_fn stop; /* ends a wait for input; NULL: nothing does */
+    void *stop_user;
     int threads;          /* 0: all cores */
     int64_t memory;       /* maximum bytes of resident data if it can be streamed; 0: half of the machine's memory */
     char device[16];      /* "cpu", "cuda", "cuda:1", "auto", "ref" */

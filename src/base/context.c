@@ -31,6 +31,12 @@ void enhope_context_set_log(enhope_context *ctx, enhope_log_fn fn, void *user)
     ctx->log_user = user;
 }
 
+void enhope_context_set_stop(enhope_context *ctx, enhope_stop_fn fn, void *user)
+{
+    ctx->stop = fn;
+    ctx->stop_user = user;
+}
+
 enhope_status enhope_context_set_threads(enhope_context *ctx, int threads)
 {
     if (threads < 0 || threads > 1024)

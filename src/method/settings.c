@@ -302,14 +302,19 @@ static enhope_status fail_unknown(enhope_context *ctx, const char *name)
     return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "setting '%s' is now '%s'", name, now);
 }
 
+static enhope_status set_row(enhope_context *ctx, enhope_settings *s, const row *r, const char *value)
+{
+    return (r->info.type == ENHOPE_SETTING_CHOICE ? set_choice
+            : r->info.type == ENHOPE_SETTING_TEXT ? set_text
+                                                  : set_number)(ctx, s, r, value);
+}
+
 /* Setting a recipe resets all settings, also those that the caller has set before. */
 enhope_status enhope_settings_set(enhope_context *ctx, enhope_settings *settings, const char *name, const char *value)
 {
     const row *r = find(name);
     if (!r) return fail_unknown(ctx, name);
-    EH_TRY((r->info.type == ENHOPE_SETTING_CHOICE ? set_choice
-            : r->info.type == ENHOPE_SETTING_TEXT ? set_text
-                                                  : set_number)(ctx, settings, r, value));
+    EH_TRY(set_row(ctx, settings, r, value));
     if (r->at != offsetof(enhope_settings, recipe)) settings->explicit |= bit_of(r);
     return ENHOPE_OK;
 }
@@ -373,8 +378,7 @@ void eh_settings_reset(enhope_settings *s)
 {
     enhope_context quiet = {0};
     for (int i = 0; i < ROWS; i++)
-        if (rows[i].at != offsetof(enhope_settings, recipe))
-            enhope_settings_set(&quiet, s, rows[i].info.name, rows[i].info.initial);
+        if (rows[i].at != offsetof(enhope_settings, recipe)) set_row(&quiet, s, &rows[i], rows[i].info.initial);
     s->explicit = 0;
 }
 

@@ -179,12 +179,15 @@ static double sum_of_weights(const double *G, int64_t K, double scale)
     return sum;
 }
 
-/* The scale of a column G (K), as a float within the bounds; 0: its numbers are too large. */
+/* The scale of a column G (K), as a float within the bounds; 0: it has large numbers, or NaN. */
 static float column_scale(const double *G, int64_t K)
 {
     double largest = 0, best_error = INFINITY;
     float best = 1; /* of a column of zeros */
-    for (int64_t k = 0; k < K; k++) largest = fmax(largest, fabs(G[k]));
+    for (int64_t k = 0; k < K; k++) {
+        if (isnan(G[k])) return 0;
+        largest = fmax(largest, fabs(G[k]));
+    }
     if (largest > WEIGHT * (double)EH_QUANTIZED_MAX) return 0;
     if (largest < WEIGHT * (double)EH_QUANTIZED_MIN) return largest > 0 ? EH_QUANTIZED_MIN : best;
     for (int i = 0; i < CANDIDATES; i++) {
@@ -218,8 +221,8 @@ static enhope_status quantize(enhope_context *ctx, const char *name, int64_t K, 
             const float s = column_scale(G + j * K, K);
             if (s == 0)
                 EH_CHECK(eh_fail(ctx, ENHOPE_ERROR_MODEL,
-                                 "tensor %s has numbers above 2^100 in column %lld; int8 needs smaller ones", name,
-                                 (long long)(first + j)));
+                                 "tensor %s has NaN or numbers above 2^100 in column %lld; int8 needs smaller ones",
+                                 name, (long long)(first + j)));
             scale[first + j] = s;
             for (int64_t k = 0; k < K; k++) Q[k * N + first + j] = (int8_t)weight_of(G[j * K + k], s);
         }

@@ -14,24 +14,38 @@
 #include <jerror.h>
 #include <png.h>
 
+enum {
+    MAX_DEFLATE = 1032, /* bytes of a row from a byte of a PNG file, at most */
+    MAX_JPEG = 1024     /* pixels from a byte of a JPEG file with Huffman codes: a block of 64 takes a bit */
+};
+
 typedef struct decoder {
     const uint8_t *file;
     size_t size, at;
     int channels;
     uint8_t *pixels; /* NULL: read the header only */
     eh_image_info info;
-    uint8_t *block;  /* decoded rows, in the channels of the library */
-    png_bytep *rows; /* of PNG: pointers to them */
+    uint8_t *row; /* decoded, in the channels of libpng or libjpeg */
     char *message;
     jmp_buf failed;
 } decoder;
 
-static bool too_large(decoder *d)
+/* Refuses images that are too large, and files that are too small for their image: so memory is
+ * allocated only for as many pixels as the file can have. `needed`: bytes of the smallest file. */
+static bool too_large(decoder *d, int64_t needed)
 {
-    const int64_t pixels = d->info.rows * d->info.columns; /* sides have at most 31 bits */
-    if (pixels > 0 && pixels <= EH_IMAGE_PIXELS) return false;
-    snprintf(d->message, EH_IMAGE_MESSAGE, "has %lld x %lld pixels: expected at most %d pixels; resize it",
-             (long long)d->info.columns, (long long)d->info.rows, (int)EH_IMAGE_PIXELS);
+    const long long rows = d->info.rows, columns = d->info.columns; /* at most 31 bits */
+    if (rows * columns <= 0 || rows * columns > EH_IMAGE_PIXELS)
+        snprintf(d->message, EH_IMAGE_MESSAGE, "has %lld x %lld pixels: expected at most %d pixels; resize it", columns,
+                 rows, (int)EH_IMAGE_PIXELS);
+    else if (rows > EH_IMAGE_SIDE || columns > EH_IMAGE_SIDE)
+        snprintf(d->message, EH_IMAGE_MESSAGE, "has %lld x %lld pixels: expected sides of at most %d; resize it",
+                 columns, rows, (int)EH_IMAGE_SIDE);
+    else if (needed > (int64_t)d->size)
+        snprintf(d->message, EH_IMAGE_MESSAGE, "is damaged: %zu bytes are too few for %lld x %lld pixels", d->size,
+                 columns, rows);
+    else
+        return false;
     return true;
 }
 
@@ -80,17 +94,28 @@ static bool palette_is_gray(png_structp png, png_infop info)
     return true;
 }
 
-/* Stores pixels of red, green, blue and alpha over white. */
-static void store_png(decoder *d)
+/* Stores a pixel of red, green, blue and alpha over white. */
+static void store_png(decoder *d, int64_t row, int64_t column, const uint8_t *from)
 {
-    const int64_t count = d->info.rows * d->info.columns;
-    uint8_t *to = d->pixels;
-    for (int64_t i = 0; i < count; i++) {
-        const uint8_t *from = d->block + 4 * i;
-        const int alpha = from[3], white = 255 * (255 - alpha);
-        uint8_t rgb[3];
-        for (int k = 0; k < 3; k++) rgb[k] = (uint8_t)((from[k] * alpha + white + 127) / 255);
-        to = store(to, d->channels, rgb);
+    const int alpha = from[3], white = 255 * (255 - alpha);
+    uint8_t rgb[3];
+    for (int k = 0; k < 3; k++) rgb[k] = (uint8_t)((from[k] * alpha + white + 127) / 255);
+    store(d->pixels + (row * d->info.columns + column) * d->channels, d->channels, rgb);
+}
+
+/* Decodes row by row. An interlaced file has seven images of some of the pixels. */
+static void read_rows(decoder *d, png_structp png, bool interlaced)
+{
+    const int64_t rows = d->info.rows, columns = d->info.columns;
+    for (int pass = 0; pass < (interlaced ? PNG_INTERLACE_ADAM7_PASSES : 1); pass++) {
+        const int64_t count = interlaced ? PNG_PASS_COLS(columns, pass) : columns;
+        const int64_t lines = count == 0 ? 0 : interlaced ? PNG_PASS_ROWS(rows, pass) : rows;
+        for (int64_t i = 0; i < lines; i++) {
+            png_read_row(png, d->row, NULL);
+            for (int64_t j = 0; j < count; j++)
+                store_png(d, interlaced ? PNG_ROW_FROM_PASS_ROW(i, pass) : i,
+                          interlaced ? PNG_COL_FROM_PASS_COL(j, pass) : j, d->row + 4 * j);
+        }
     }
 }
 
@@ -104,23 +129,20 @@ static bool read_png(decoder *d, png_structp png, png_infop info)
     const int type = png_get_color_type(png, info);
     d->info = (eh_image_info){.rows = png_get_image_height(png, info), .columns = png_get_image_width(png, info)};
     d->info.gray = type == PNG_COLOR_TYPE_PALETTE ? palette_is_gray(png, info) : !(type & PNG_COLOR_MASK_COLOR);
-    if (too_large(d)) return false;
+    const bool interlaced = png_get_interlace_type(png, info) == PNG_INTERLACE_ADAM7;
+    if (too_large(d, d->info.rows * (int64_t)png_get_rowbytes(png, info) / MAX_DEFLATE)) return false;
     if (!d->pixels) return true;
     png_set_expand(png);
     png_set_scale_16(png);
     png_set_gray_to_rgb(png);
     png_set_add_alpha(png, 255, PNG_FILLER_AFTER);
-    png_set_interlace_handling(png);
     png_read_update_info(png, info);
     const size_t width = 4 * (size_t)d->info.columns;
     if (png_get_rowbytes(png, info) != width) png_error(png, "unknown kind of pixels");
-    d->block = malloc((size_t)d->info.rows * width);
-    d->rows = malloc((size_t)d->info.rows * sizeof *d->rows);
-    if (!d->block || !d->rows) png_error(png, "out of memory");
-    for (int64_t i = 0; i < d->info.rows; i++) d->rows[i] = d->block + (size_t)i * width;
-    png_read_image(png, d->rows);
+    d->row = malloc(width);
+    if (!d->row) png_error(png, "out of memory");
+    read_rows(d, png, interlaced);
     png_read_end(png, NULL);
-    store_png(d);
     return true;
 }
 
@@ -181,7 +203,8 @@ static bool read_jpeg(decoder *d, j_decompress_ptr jpeg)
     jpeg_read_header(jpeg, TRUE);
     d->info = (eh_image_info){.rows = jpeg->image_height, .columns = jpeg->image_width};
     d->info.gray = jpeg->jpeg_color_space == JCS_GRAYSCALE;
-    if (too_large(d)) return false;
+    const int64_t pixels = d->info.rows * d->info.columns;
+    if (too_large(d, jpeg->arith_code ? 0 : pixels / MAX_JPEG)) return false;
     if (jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK) {
         snprintf(d->message, EH_IMAGE_MESSAGE, "has the colors CMYK: convert it to RGB or gray");
         return false;
@@ -190,14 +213,14 @@ static bool read_jpeg(decoder *d, j_decompress_ptr jpeg)
     jpeg->out_color_space = JCS_RGB;
     jpeg->dct_method = JDCT_ISLOW;
     jpeg_start_decompress(jpeg);
-    d->block = malloc((size_t)d->info.columns * 3);
-    if (!d->block || jpeg->output_components != 3) {
-        snprintf(d->message, EH_IMAGE_MESSAGE, "cannot be decoded: %s", d->block ? "unknown colors" : "out of memory");
+    d->row = malloc((size_t)d->info.columns * 3);
+    if (!d->row || jpeg->output_components != 3) {
+        snprintf(d->message, EH_IMAGE_MESSAGE, "cannot be decoded: %s", d->row ? "unknown colors" : "out of memory");
         return false;
     }
     for (uint8_t *to = d->pixels; jpeg->output_scanline < jpeg->output_height;) {
-        jpeg_read_scanlines(jpeg, &d->block, 1);
-        for (int64_t j = 0; j < d->info.columns; j++) to = store(to, d->channels, d->block + 3 * j);
+        jpeg_read_scanlines(jpeg, &d->row, 1);
+        for (int64_t j = 0; j < d->info.columns; j++) to = store(to, d->channels, d->row + 3 * j);
     }
     jpeg_finish_decompress(jpeg);
     return true;
@@ -239,8 +262,7 @@ static bool run(decoder *d)
         ok = decode_jpeg(d);
     else
         snprintf(d->message, EH_IMAGE_MESSAGE, "is neither a PNG nor a JPEG file");
-    free(d->block);
-    free(d->rows);
+    free(d->row);
     return ok;
 }
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Larger images are refused before memory is allocated for them. */
-enum { EH_IMAGE_PIXELS = 1 << 24, EH_IMAGE_MESSAGE = 200 };
+enum { EH_IMAGE_PIXELS = 1 << 24, EH_IMAGE_SIDE = (1 << 16) - 1, EH_IMAGE_MESSAGE = 200 };
 
 typedef struct eh_image_info {
     int64_t rows, columns;

@@ -13,6 +13,7 @@
 
 enum {
     MAX_VARIABLES = 1024,
+    FEW_VARIABLES = 8, /* memory at first */
     MAX_DIMENSIONS = 32,
     MAX_TEXT = 1024, /* bytes of a name */
     CLASS_CELL = 1,
@@ -237,6 +238,19 @@ static enhope_status read_entry(eh_mat_cursor *c, char *to, bool *ok)
 
 /* ---- the file ---- */
 
+static enhope_status add_variable(enhope_context *ctx, const eh_mat_variable *v, eh_mat_variable **out, int *count,
+                                  int *capacity)
+{
+    if (*count == *capacity) {
+        eh_mat_variable *grown = eh_grow(*out, (size_t)*capacity, 2 * (size_t)*capacity, sizeof **out);
+        if (!grown) return eh_fail_memory(ctx, "variables", 2 * (size_t)*capacity, sizeof **out);
+        *out = grown;
+        *capacity *= 2;
+    }
+    (*out)[(*count)++] = *v;
+    return ENHOPE_OK;
+}
+
 enhope_status eh_mat_list(enhope_context *ctx, const char *path, eh_mat_variable **out, int *count)
 {
     enhope_status status = ENHOPE_OK;
@@ -244,9 +258,10 @@ enhope_status eh_mat_list(enhope_context *ctx, const char *path, eh_mat_variable
     eh_mat_values none = {.value = {.data = NULL}};
     uint32_t class;
     bool found;
+    int capacity = FEW_VARIABLES;
     *count = 0;
     EH_CHECK(eh_mat_open(ctx, path, &c));
-    EH_CHECK(eh_new(ctx, "variables", MAX_VARIABLES, sizeof **out, (void **)out));
+    EH_CHECK(eh_new(ctx, "variables", capacity, sizeof **out, (void **)out));
     for (;;) {
         EH_CHECK(eh_mat_next(c, &found));
         if (!found) break;
@@ -254,7 +269,8 @@ enhope_status eh_mat_list(enhope_context *ctx, const char *path, eh_mat_variable
             eh_mat_variable v;
             EH_CHECK(read_header(c, &c->matrix, &v, &class));
             if (v.numeric) EH_CHECK(read_values(c, &v, false, &none));
-            if ((v.numeric || v.cell) && *v.name && *count < MAX_VARIABLES) (*out)[(*count)++] = v;
+            if ((v.numeric || v.cell) && *v.name && *count < MAX_VARIABLES)
+                EH_CHECK(add_variable(ctx, &v, out, count, &capacity));
         }
         EH_CHECK(eh_mat_finish(c));
     }

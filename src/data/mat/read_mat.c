@@ -2,9 +2,10 @@
  *
  * Variables are identified by shape. The inputs X are the largest numeric matrix, dense or sparse.
  * The labels y are a numeric vector as long as one side of X, and that side counts the samples (the
- * rows if both sides fit or there is no y). A cell of texts with one entry per class names the
- * classes; one with an entry per input names the inputs. A 3-D array without y is read as inputs x
- * samples per class x classes. Its classes are named 1, 2, ..., and the tenth of ten digits "0". */
+ * rows if both sides fit or there is no y). A cell of different texts with one entry per class
+ * names the classes; one with an entry per input names the inputs. A 3-D array without y is read as
+ * inputs x samples per class x classes. Its classes are named 1, 2, ..., and the tenth of ten
+ * digits "0". */
 #include <stdio.h>
 #include <string.h>
 
@@ -254,17 +255,38 @@ static bool is_numbered(const enhope_dataset *data)
     return false;
 }
 
+/* Whether texts can name classes: none is empty or occurs twice. */
+static enhope_status are_names(enhope_context *ctx, char *const *text, int64_t count, bool *good)
+{
+    eh_labels known = {.n = 0};
+    enhope_status status = ENHOPE_OK;
+    *good = true;
+    for (int64_t i = 0; i < count && *good && !status; i++) {
+        int32_t id = 0;
+        status = eh_labels_class(ctx, &known, text[i], strlen(text[i]), &id);
+        *good = *text[i] && id == i;
+    }
+    eh_labels_free(&known);
+    return status;
+}
+
 static enhope_status load_names(enhope_context *ctx, const mat *m, enhope_dataset *data)
 {
+    enhope_status status = ENHOPE_OK;
     bool named = !is_numbered(data);
     for (int i = 0; i < m->count; i++) {
         const eh_mat_variable *v = &m->variable[i];
         char **text = NULL;
-        const bool classes = !named && v->count == data->c, inputs = !data->input_name && v->count == data->x.H;
+        const bool inputs = !data->input_name && v->count == data->x.H;
+        bool classes = !named && v->count == data->c;
         if (!v->cell || (!classes && !inputs)) continue;
         EH_TRY(eh_mat_texts(ctx, m->path, v, &text));
         if (!text) continue;
-        if (classes) {
+        if (classes) status = are_names(ctx, text, v->count, &classes);
+        if (status || (!classes && !inputs)) {
+            eh_names_free(text, v->count);
+            if (status) return status;
+        } else if (classes) {
             eh_names_free(data->class_name, data->c);
             data->class_name = text;
             named = true;

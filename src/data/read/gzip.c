@@ -6,12 +6,14 @@
 #include "data/read/gzip.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
 enum {
     BUFFER = EH_BUFFER(1 << 17),
+    POLL_MS = 200, /* between two questions whether to stop */
     MAX_STEP = 1 << 30 /* bytes for inflate() or read() at once */,
     ANY_HEADER = 15 + 16
 };
@@ -24,10 +26,23 @@ typedef struct gzip {
     unsigned char in[BUFFER];
 } gzip;
 
+/* Waits until a file has bytes or ends, or the context stops the wait. */
+static enhope_status wait_for(enhope_context *ctx, const char *name, int fd)
+{
+    struct pollfd at = {.fd = fd, .events = POLLIN};
+    while (ctx->stop) {
+        if (ctx->stop(ctx->stop_user)) return eh_fail(ctx, ENHOPE_STOPPED, "%s: stopped before its end", name);
+        const int ready = poll(&at, 1, POLL_MS);
+        if (ready > 0 || (ready < 0 && errno != EINTR)) break; /* an error is that of read(), too */
+    }
+    return ENHOPE_OK;
+}
+
 /* *got is 0 only at the end of the file. */
 static enhope_status read_some(enhope_context *ctx, const char *name, gzip *g, void *to, size_t want, size_t *got)
 {
     ssize_t n;
+    EH_TRY(wait_for(ctx, name, g->fd));
     do n = read(g->fd, to, want < MAX_STEP ? want : MAX_STEP);
     while (n < 0 && errno == EINTR);
     if (n < 0) return eh_fail(ctx, ENHOPE_ERROR_IO, "%s: cannot be read: %s", name, strerror(errno));

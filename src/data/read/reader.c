@@ -29,6 +29,7 @@ struct enhope_reader {
     eh_origin origin;
     int64_t limit; /* maximum rows; 0: all */
     bool started, known, bad, ended;
+    bool misplaced;        /* the next row shows that the position of the label is wrong */
     enhope_status failure; /* of the text after the rows that are complete; 0: none */
     char *message;
 };
@@ -119,12 +120,13 @@ static enhope_status next_rows(enhope_context *ctx, enhope_reader *r, const enho
         if (r->known) EH_TRY(open_rows(ctx, r));
     }
     int64_t n = 0;
+    if (r->misplaced) return eh_position_fail(ctx, &r->position, t);
     if (r->known && !is_full(r)) {
         r->origin.kept.n = r->origin.kept.used = 0;
         EH_TRY(eh_table_next_chunks(ctx, t, r->limit ? eh_min(r->capacity, r->limit - t->rows) : r->capacity, &r->bad));
-        n = t->frame.n;
-        eh_position_count(&r->position, t);
-        EH_TRY(eh_position_fail(ctx, &r->position, t));
+        n = eh_position_good_rows(&r->position, t);
+        r->misplaced = n < t->frame.n;
+        if (n == 0) EH_TRY(eh_position_fail(ctx, &r->position, t));
         EH_TRY(eh_encode(ctx, r->in.encoding, &t->frame, NULL, n, r->x, r->unseen));
     }
     if (n == 0 && r->bad) return eh_problems_fail(ctx, &t->problems, r->name);

@@ -15,12 +15,16 @@ enum {
     MAX_PENDING = 1 << 26             /* maximum bytes of a text that arrives in chunks and has no complete record */
 };
 
-/* A signal may interrupt the opening of a pipe. */
-static int open_file(const char *path)
+/* A signal may interrupt the opening of a pipe. If the context can stop a wait, a FIFO is opened
+ * without a writer, and the first reading waits for one. */
+static int open_file(const enhope_context *ctx, const char *path)
 {
+    struct stat at;
+    const bool waits = ctx->stop && stat(path, &at) == 0 && S_ISFIFO(at.st_mode);
     int fd;
-    do fd = open(path, O_RDONLY | O_CLOEXEC);
+    do fd = open(path, O_RDONLY | O_CLOEXEC | (waits ? O_NONBLOCK : 0));
     while (fd < 0 && errno == EINTR);
+    if (fd >= 0 && waits) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
     return fd;
 }
 
@@ -29,7 +33,7 @@ enhope_status eh_stream_open(enhope_context *ctx, const char *path, eh_stream *s
     const bool input = strcmp(path, "-") == 0;
     const char *name = input ? "standard input" : path;
     struct stat info;
-    const int fd = input ? dup(STDIN_FILENO) : open_file(path);
+    const int fd = input ? dup(STDIN_FILENO) : open_file(ctx, path);
     if (fd < 0 || fstat(fd, &info) != 0) {
         const int reason = errno;
         if (fd >= 0) close(fd);

@@ -140,34 +140,56 @@ enhope_status eh_position_open(enhope_context *ctx, const eh_table *t, eh_positi
     return ENHOPE_OK;
 }
 
+static bool has_wrong_label(const eh_position_check *check)
+{
+    return check->active && 2 * check->known < check->labeled;
+}
+
+static bool has_counter(const eh_position_check *check)
+{
+    enum { MANY_ROWS = 6 }; /* fewer numbers may look like a counter by chance */
+    return check->active && check->counter && check->rows >= MANY_ROWS;
+}
+
+/* Counts row i of the frame. */
+static void count_row(eh_position_check *check, const eh_table *t, int64_t i)
+{
+    const int64_t first = t->source[0];
+    const double *x = first >= 0 ? t->frame.column[first].number : NULL;
+    const int32_t id = t->labels.id[i];
+    const char *name = id >= 0 ? t->labels.name[id] : "";
+    check->labeled += id >= 0;
+    check->known += id >= 0 && eh_labels_find(&check->classes, name, strlen(name)) >= 0;
+    if (check->rows == 0 && x) check->start = x[i];
+    check->counter = check->counter && x && x[i] == floor(x[i]) && x[i] == check->start + (double)check->rows;
+    check->rows++;
+}
+
 void eh_position_count(eh_position_check *check, const eh_table *t)
 {
-    const int64_t n = t->frame.n, first = t->source[0];
-    const double *x = first >= 0 ? t->frame.column[first].number : NULL;
-    for (int64_t i = 0; check->active && i < n; i++) {
-        const int32_t id = t->labels.id[i];
-        const char *name = id >= 0 ? t->labels.name[id] : "";
-        check->labeled += id >= 0;
-        check->known += id >= 0 && eh_labels_find(&check->classes, name, strlen(name)) >= 0;
-        const int64_t row = t->rows - n + i;
-        if (row == 0 && x) check->start = x[i];
-        check->counter = check->counter && x && x[i] == floor(x[i]) && x[i] == check->start + (double)row;
+    for (int64_t i = 0; check->active && i < t->frame.n; i++) count_row(check, t, i);
+}
+
+int64_t eh_position_good_rows(eh_position_check *check, const eh_table *t)
+{
+    for (int64_t i = 0; check->active && i < t->frame.n; i++) {
+        count_row(check, t, i);
+        if (has_wrong_label(check) || has_counter(check)) return i;
     }
+    return t->frame.n;
 }
 
 enhope_status eh_position_fail(enhope_context *ctx, const eh_position_check *check, const eh_table *t)
 {
-    enum { MANY_ROWS = 6 }; /* fewer numbers may look like a counter by chance */
     const long long label = (long long)t->schema.label + 1;
-    if (!check->active) return ENHOPE_OK;
-    if (2 * check->known < check->labeled)
+    if (has_wrong_label(check))
         return eh_fail(
             ctx, ENHOPE_ERROR_DATA,
             "%s: there is no header and one column more than the model has inputs, but column %lld is no label: "
             "%lld of %lld values are no classes of the model; use --label %lld if it is the label, --ignore or "
             "--id for a column that is no input",
             eh_csv_name(&t->csv), label, (long long)(check->labeled - check->known), (long long)check->labeled, label);
-    if (check->counter && t->rows >= MANY_ROWS)
+    if (has_counter(check))
         return eh_fail(
             ctx, ENHOPE_ERROR_DATA,
             "%s: there is no header, and column 1 counts the rows; use --ignore 1 or --id 1 if it is no input, "

@@ -194,6 +194,7 @@ enhope_status eh_label_column_find(enhope_context *ctx, const eh_scan *scan, con
 typedef struct eh_position_check {
     bool active;
     eh_labels classes;      /* of the model */
+    int64_t rows;           /* counted so far */
     int64_t labeled, known; /* rows with a label; of these, rows with a class of the model */
     bool counter;           /* the first column counts the rows, from any number */
     double start;           /* its value in the first row */
@@ -202,6 +203,10 @@ struct eh_table;
 enhope_status eh_position_open(enhope_context *ctx, const struct eh_table *table, eh_position_check *check);
 /* Counts the rows of the frame. */
 void eh_position_count(eh_position_check *check, const struct eh_table *table);
+/* Counts the rows of the frame up to the first that, with the rows before it, contradicts the
+ * position of the label. Returns the number of rows before it, which chunks of a text do not change.
+ */
+int64_t eh_position_good_rows(eh_position_check *check, const struct eh_table *table);
 /* Fails if the rows so far contradict the position of the label. */
 enhope_status eh_position_fail(enhope_context *ctx, const eh_position_check *check, const struct eh_table *table);
 void eh_position_free(eh_position_check *check);

@@ -137,7 +137,7 @@ void eh_put_json(eh_bytes *b, const char *json)
     while (*json) {
         const char *at = json;
         const uint32_t code = next_code_point(&json);
-        if (code < 0x80 && code != '<')
+        if (code < 0x7f && code != '<')
             eh_bytes_add(b, at, 1);
         else
             put_code_point(b, code);
