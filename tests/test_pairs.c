@@ -26,7 +26,7 @@ static eh_smoothing smoothing_of(const int32_t *other, int64_t z, float *share)
     return s;
 }
 
-/* Compares all results of one problem on each backend. target: P (n, n), or NULL; with it there
+/* Compares all results of one problem on each backend. target: P (n, z), or NULL; with it there
  * are no labels. weighted: with weights of the samples; smooth: with label smoothing. */
 static void check_pairs(const eh_pairs *flags, const float *Y_host, const float *G_host, const int32_t *label,
                         const int32_t *other, const float *target, bool weighted, bool smooth, double part)
@@ -135,6 +135,58 @@ static void target_probs_match_the_reference_in_every_combination(void **state)
             }
             for (int64_t i = 0; i < p.n * p.n && sum > 0; i++) P[i] = (float)(P[i] / sum);
             check_pairs(&p, Y, NULL, label, label, P, false, false, rounding(&p));
+        }
+}
+
+/* The same for compared points apart from the samples, whose target is not symmetric. */
+static void target_probs_of_exemplars_match_the_reference(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][3] = {{3, 5, 1}, {7, 13, 2}, {300, 20, 3}, {33, 300, 17}};
+    static float Y[300 * 17], G[300 * 17], P[300 * 300];
+    const int32_t label[300] = {0};
+    for (int i = 0; i < 300 * 17; i++) Y[i] = (float)(1.5 * eh_random_normal(2, 16, (uint64_t)i));
+    for (int i = 0; i < 300 * 17; i++) G[i] = (float)(1.5 * eh_random_normal(2, 17, (uint64_t)i));
+    for (int s = 0; s < 4; s++)
+        for (int bits = 0; bits < PROBLEMS; bits++) {
+            const eh_pairs p = problem(bits, shapes[s][0], shapes[s][1], shapes[s][2]);
+            for (int64_t i = 0; i < p.n * p.z; i++)
+                P[i] = (float)(fmax(0, eh_random_unit(2, 33, (uint64_t)i) - 0.2) / (double)(p.n * p.z));
+            if (!p.self) check_pairs(&p, Y, G, label, label, P, false, false, rounding(&p));
+        }
+}
+
+/* Targets of batches in which some samples have no label, with weights and smoothing or not. */
+static void own_targets_match_the_reference(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][3] = {{1, 2, 1}, {7, 13, 2}, {200, 20, 2}, {33, 300, 17}};
+    static const int dofs[] = {0, 1, 3, EH_DOF_MAX};
+    static float Y_host[300 * 17], G_host[300 * 17], weights[200], shares[300];
+    int32_t label[200], other[300];
+    for (int i = 0; i < 300 * 17; i++) Y_host[i] = (float)(1.5 * eh_random_normal(2, 16, (uint64_t)i));
+    for (int i = 0; i < 300 * 17; i++) G_host[i] = (float)(1.5 * eh_random_normal(2, 17, (uint64_t)i));
+    for (int i = 0; i < 200; i++)
+        label[i] = (int32_t)(eh_random_u64(2, 20, (uint64_t)i) % 5) - 1, weights[i] = weight_of(i);
+    for (int j = 0; j < 300; j++) other[j] = j % 3; /* class 3 has no compared point */
+    for (int s = 0; s < 4; s++)
+        for (int bits = 0; bits < 16; bits++) {
+            const int64_t n = shapes[s][0], z = shapes[s][1], h = shapes[s][2];
+            const eh_smoothing smoothing = smoothing_of(other, z, shares);
+            twin Y = from_host(Y_host, n * h), G = from_host(G_host, z * h), P = make(n * z, 18, 1);
+            twin labels = sent(label, n, sizeof *label), others = sent(other, z, sizeof *other);
+            twin weight = from_host(weights, n), share = from_host(shares, z);
+            for (int which = 0; which < 3; which++) {
+                eh_compute *c = which == 0 ? cpu : which == 1 ? ref : one;
+                eh_pairs p = {.gaussian = !dofs[bits / 4], .dof = dofs[bits / 4], .row = true, .n = n, .z = z, .h = h};
+                p.Y = T(Y), p.G = T(G), p.label = T(labels), p.other_label = T(others);
+                p.weight = bits & 1 ? T(weight) : NULL;
+                p.smoothing = bits & 2 ? smoothing : (eh_smoothing){0};
+                p.smoothing.share = T(share);
+                eh_neighbor_targets(&p, c, 0.7, T(P));
+            }
+            check_close(P, 2 * EXACT);
+            drop(Y), drop(G), drop(P), drop(labels), drop(others), drop(weight), drop(share);
         }
 }
 
@@ -414,6 +466,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbor_problems_match_the_reference_in_every_combination),
         cmocka_unit_test(target_probs_match_the_reference_in_every_combination),
+        cmocka_unit_test(target_probs_of_exemplars_match_the_reference),
+        cmocka_unit_test(own_targets_match_the_reference),
         cmocka_unit_test(points_far_from_all_others_have_finite_gradients),
         cmocka_unit_test(far_students_have_finite_gradients),
         cmocka_unit_test(loss_and_gradient_are_zero_without_a_target),

@@ -71,8 +71,8 @@ static void target_neighbors_are_the_nearest_of_the_class_and_follow_each_batch(
     assert_int_equal(enhope_trainer_step(t, NULL, &done), ENHOPE_OK);
     int seen[FEW] = {0};
     for (int64_t b = 0; b < 3; b++) { /* batches of 6, 7 and 7 */
-        const int64_t from = FEW * b / 3, n = FEW * (b + 1) / 3 - from, *batch = t->batches.order + 4 * from;
-        const int32_t *label = t->batches.order_label + 4 * from;
+        const int64_t from = FEW * b / 3, n = FEW * (b + 1) / 3 - from, *batch = t->batches.order.row + 4 * from;
+        const int32_t *label = t->batches.order.label + 4 * from;
         for (int64_t i = 0; i < n; i++) {
             int64_t position = 0;
             while (t->samples.rows[position] != batch[i]) position++;

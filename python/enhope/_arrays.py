@@ -191,8 +191,22 @@ def _missing_labels(y):
     return np.flatnonzero(np.isnan(y) if y.dtype.kind == "f" else np.isnat(y)) if y.dtype.kind in "fmM" else ()
 
 
-def labels(y, n, name):
-    """Check y and return it as an array of n labels."""
+def _labeled(y, missing_label):
+    """Which samples have a label, given the value that marks the others; NaN and None mark all missing values."""
+    if is_missing(missing_label):
+        labeled = np.ones(len(y), bool)
+        labeled[_missing_labels(y)] = False
+    else:
+        labeled = np.asarray(y != missing_label, dtype=bool)
+        if labeled.ndim == 0:  # numpy compares arrays of another type as a whole
+            labeled = np.ones(len(y), bool)
+    if not labeled.any():
+        raise ValueError(f"y has no labels: every value is missing_label ({missing_label!r}); expected at least two classes")
+    return labeled
+
+
+def labels(y, n, name, missing_label=None):
+    """Check y, and return its labels as an array and which samples have one (None: all n)."""
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None")
     y = np.asarray(y)
@@ -205,17 +219,20 @@ def labels(y, n, name):
         raise ValueError(f"y has {len(y)} labels, but X has {n} samples: expected one label for each sample")
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported: y contains complex numbers")
+    labeled = None if missing_label is None else _labeled(y, missing_label)
+    if labeled is not None:
+        y = y[labeled]
     missing = _missing_labels(y)
     if len(missing):
         value = y[missing[0]]
         raise ValueError(f"y[{missing[0]}] is {'NaN' if y.dtype.kind == 'f' else value}, a missing label: expected a "
-                         "label for each sample; drop the samples without one")
+                         "label for each sample; drop the samples without one, or set missing_label")
     if y.dtype.kind == "f":
         if np.isinf(y).any():
             raise ValueError(f"y[{np.isinf(y).argmax()}] is inf: expected integers or strings")
         if (y != np.floor(y)).any():
             raise ValueError("Unknown label type: continuous. Labels are classes: expected integers or strings")
-    return y
+    return y, labeled
 
 
 def weights(sample_weight, n):

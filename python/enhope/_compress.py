@@ -37,7 +37,7 @@ def compress(self, X, y, *, size=None, error=None, operations=None, bits=None, n
         A new fitted estimator; this one is unchanged.
     """
     model, data, n = self._check_input(X)
-    found, code = _arrays.classes(_arrays.labels(y, n, type(self).__name__))
+    found, code = _arrays.classes(_arrays.labels(y, n, type(self).__name__)[0])
     for label in found:
         if label not in self.classes_:
             raise ValueError(f"y has the label {label!r}, which the model does not have: pass the training samples")

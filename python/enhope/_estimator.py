@@ -90,7 +90,7 @@ class Estimator(Prediction, BaseEstimator):
             self._check_features(X, H, names)
         encoded = isinstance(data, _frames.Table)
         if y is not None or not self._method["unlabeled"]:
-            y = _arrays.labels(y, n, type(self).__name__)
+            y, labeled = _arrays.labels(y, n, type(self).__name__, self.missing_label)
         weights = _arrays.weights(sample_weight, n)
         if n == 1 and not continues:
             raise ValueError("X has 1 sample: training needs samples of at least two classes")
@@ -100,6 +100,10 @@ class Estimator(Prediction, BaseEstimator):
                 raise ValueError("classes was given without y: expected labels in y, or no classes")
             code = _renumber(found, code, all_classes)
             found = all_classes
+        if y is not None and labeled is not None:
+            numbers = np.full(n, -1, code.dtype)
+            numbers[labeled] = code
+            code = numbers
         inputs = None if names is None or encoded else [_arrays.plain(name).encode() for name in names]
         image = image or self._image_shape()
         if continues:

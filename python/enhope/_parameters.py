@@ -11,8 +11,8 @@ _MAIN = ("recipe", "n_components", "n_factors", "n_hidden", "hidden_layer_sizes"
 # The others by topic, in the order of the docstrings; the last topic has those that no other names.
 _TOPICS = {
     "Map": ("order", "activation", "init_scale", "aux_components", "exemplars", "scaling"),
-    "Objective": ("normalizer", "similarity", "dof", "target", "target_weight", "label_smoothing", "adversarial_step",
-                  "graph_k", "lmnn_k", "perplexity"),
+    "Objective": ("normalizer", "similarity", "dof", "target", "target_weight", "label_smoothing", "unlabeled_weight", "missing_label",
+                  "adversarial_step", "graph_k", "lmnn_k", "perplexity"),
     "Optimization": ("solver", "batch_size", "n_chunks", "line_searches", "learning_rate", "validation_fraction", "patience",
                      "time_limit", "callback"),
     "Augmentation": ("shift", "affine", "elastic", "image_shape", "noise", "dropout"),
@@ -23,6 +23,10 @@ _EXTRA_PARAMETERS = [
     ("image_shape", None, "tuple of (int, int) or None",
      "rows and columns of the images in X, for parameters that transform images. Not needed if X has "
      "three dimensions"),
+    ("missing_label", None, "object or None",
+     "value of y that marks a sample without a label, such as -1 in scikit-learn's semi-supervised estimators. NaN marks "
+     "all missing values. None: every sample has a label. With ``unlabeled_weight`` above 0, such samples take part in "
+     "the training of exemplar methods"),
     ("device", "cpu", "str",
      "compute device: 'cpu', 'cuda', 'cuda:1', or 'auto' for a GPU if available, otherwise the CPU"),
     ("precision", "fp32", "str",

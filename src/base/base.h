@@ -150,7 +150,9 @@ enum { /* one stream for each use, so that uses do not share numbers */
        EH_STREAM_RUNS = 12,
        EH_STREAM_FOLDS = 13,
        EH_STREAM_NEIGHBOR = 14,
-       EH_STREAM_MEASURE = 15
+       EH_STREAM_MEASURE = 15,
+       EH_STREAM_UNLABELED = 16,
+       EH_STREAM_TREE = 17
 };
 uint64_t eh_random_u64(uint64_t seed, uint32_t stream, uint64_t index);
 double eh_random_unit(uint64_t seed, uint32_t stream, uint64_t index);   /* [0, 1) */

@@ -132,8 +132,8 @@ typedef struct eh_pairs {
     const eh_label *other_label; /* (z) */
     const eh_real *weight;       /* (n) relative weights of the samples; NULL: 1 */
     eh_smoothing smoothing;      /* of MCML without self */
-    /* (n, n) with self: the symmetric target p_ij; label, weight, smoothing, nca and
-     * indicator are then ignored. NULL: the target follows from the labels. */
+    /* (n, z) the target p_ij, symmetric with self; label, weight, smoothing, nca and indicator
+     * are then ignored. NULL: the target follows from the labels. */
     const eh_real *target_probs;
 } eh_pairs;
 
@@ -264,6 +264,11 @@ typedef struct eh_compute_ops {
      * and dG (z, h). With self, dG is NULL and dY receives both. The loss is NaN if an embedding
      * is not finite. NULL: objective/neighbor.c runs its reference code. */
     void (*pairs)(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG);
+    /* Sets P (n, z) to targets of samples that are compared with exemplars (no self, no nca). Those
+     * of labeled samples follow from the labels and add up to 1. A sample without a label has its
+     * own similarities as target; these add up to `unlabeled`. NULL: objective/neighbor.c runs its
+     * reference code. */
+    void (*own_targets)(eh_compute *c, const eh_pairs *p, double unlabeled, eh_real *P);
 
     /* Computes the loss of a large-margin problem (with nonfinite = 0) and its gradient
      * dY (n + n * targets, h). The loss is not finite if the embedding of a target, or of an anchor

@@ -60,7 +60,7 @@ typedef struct eh_objective_settings {
     int64_t normalizer, similarity, dof;
     int64_t target, target_weight;
     int64_t graph_k, lmnn_k;
-    double perplexity, label_smoothing;
+    double perplexity, label_smoothing, unlabeled_weight;
     char class_weight[EH_CLASS_WEIGHTS]; /* text; see class_weights.c */
 } eh_objective_settings;
 

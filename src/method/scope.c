@@ -44,7 +44,8 @@ static int properties_of_run(const enhope_settings *s)
         [EH_SOLVER_CG] = EH_WITH_CG, [EH_SOLVER_LBFGS] = EH_WITH_LBFGS, [EH_SOLVER_ADAM] = EH_WITH_ADAM};
     const eh_method *method = eh_method_find(s->method);
     return properties_of_method(method) | solver[s->optim.solver] | EH_WITH_IMAGES |
-           (eh_settings_gaussian(s, method) ? 0 : EH_WITH_STUDENT) | (eh_settings_row(s, method) ? 0 : EH_WITH_JOINT) |
+           (eh_settings_gaussian(s, method) ? 0 : EH_WITH_STUDENT) |
+           (eh_settings_row(s, method) ? EH_WITH_ROW : EH_WITH_JOINT) |
            (eh_settings_nca(s, method) ? 0 : EH_WITH_MCML_TARGET);
 }
 
@@ -58,6 +59,7 @@ static const struct kind {
     {EH_SOLVERS, NULL, NULL},
     {EH_WITH_STUDENT, "student similarity", "the gaussian similarity"},
     {EH_WITH_JOINT, "joint normalizer", "the row normalizer"},
+    {EH_WITH_ROW, "row normalizer", "the joint normalizer"},
     {EH_WITH_MCML_TARGET, "mcml target", "the nca target"},
     {EH_WITH_IMAGES, "images", NULL},
 };

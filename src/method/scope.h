@@ -37,6 +37,7 @@ enum {
     EH_WITH_STUDENT = 1 << 15,
     EH_WITH_JOINT = 1 << 16,
     EH_WITH_MCML_TARGET = 1 << 17,
+    EH_WITH_ROW = 1 << 21,
     /* data; checked when training starts */
     EH_WITH_IMAGES = 1 << 18,
     /* not a property of a run: an update keeps the value of the model */

@@ -145,6 +145,11 @@ static const row rows[] = {
         "is computed on inputs moved this way; 0: none; unless set, 0 for sparse data"),
     REAL(IN(objective, label_smoothing), "0", 0, 0.9, EH_FOR_EXEMPLARS | EH_WITH_MCML_TARGET,
          "fraction of the target of a sample that is distributed over the exemplars of all classes; 0: none"),
+    REAL(IN(objective, unlabeled_weight), "1", 0, 1e6,
+         EH_FOR_EXEMPLARS | EH_WITH_ADAM | EH_WITH_ROW | EH_WITH_MCML_TARGET,
+         "weight of the loss of the samples without a label, relative to that of the labeled samples: noise and the "
+         "adversarial step must not change their probabilities; 0: they are not used; unless set, 0 for sparse and "
+         "streamed data"),
     TEXT(IN(objective, class_weight), "none|balanced|NAME=W,...", "none", EH_FOR_CLASSES,
          "weights of the classes in the loss and in the validation error: none (all 1), balanced (equal total weight "
          "of all classes), or a list NAME=W,NAME=W,... (other classes 1)",

@@ -10,7 +10,7 @@
  *   target     MCML     p_ij = m_i ((1 - s) [same class] / n_i + s v_j), s the label smoothing,
  *                       v_j the share of point j
  *              NCA      p_ij = m_i w_ij / N_i,   N_i the sum of w_ij over same-class j
- *              given    p_ij of pt-SNE (target_probs)
+ *              given    p_ij (target_probs): of pt-SNE, or of eh_neighbor_targets
  *   model      joint    q_ij = omega_i w_ij / Z  (eq. 4, 7-9 of the paper)
  *              row      q_ij = m_i w_ij / Z_i    (eq. 1, 3); given: m_i is the sum of p_ij over j
  *   loss       sum_ij p_ij log(p_ij / q_ij)
@@ -164,6 +164,33 @@ static void reference(const eh_pairs *p, eh_loss *loss, double *dY, double *dG)
     for (int64_t i = 0; i < p->n && all.weight > 0; i++)
         if (weight_of(p, i) > 0) sum += add_sample(p, &all, i, dY, p->self ? dY : dG);
     *eh_host_value(loss) = (eh_loss_value){.value = sum};
+}
+
+/* The target of a labeled sample is as in `target`. That of a sample without a label is the
+ * probability w_ij / Z_i of each exemplar at the present map, which is then kept: training does not
+ * change these probabilities, but makes noise and adversarial steps change them less. */
+static void reference_targets(const eh_pairs *p, double unlabeled, double *P)
+{
+    const int32_t *label = eh_host_labels(p->label);
+    double weight[2] = {0}; /* of all samples with a label, and of those without */
+    for (int64_t i = 0; i < p->n; i++) weight[label[i] < 0] += p->weight ? D(p->weight)[i] : 1;
+    for (int64_t i = 0; i < p->n; i++) {
+        const sample s = sample_of(p, i);
+        const double omega = p->weight ? D(p->weight)[i] : 1;
+        const double m = omega > 0 ? omega / weight[label[i] < 0] : 0;
+        for (int64_t j = 0; j < p->z; j++) {
+            const double log_w = pair_of(p, i, j).log_w;
+            P[i * p->z + j] = label[i] < 0 ? unlabeled * m * exp(log_w - s.log_Z) : target(p, &s, m, log_w, i, j);
+        }
+    }
+}
+
+void eh_neighbor_targets(const eh_pairs *p, eh_compute *c, double unlabeled, eh_real *P)
+{
+    if (c->op->own_targets)
+        c->op->own_targets(c, p, unlabeled, P);
+    else
+        reference_targets(p, unlabeled, (double *)P);
 }
 
 void eh_neighbor_loss(const eh_pairs *p, eh_compute *c, eh_loss *loss, eh_real *dY, eh_real *dG)

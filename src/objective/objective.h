@@ -9,6 +9,10 @@
  * embedding is not finite. All arrays are in the backend's memory. */
 void eh_neighbor_loss(const eh_pairs *p, eh_compute *c, eh_loss *loss, eh_real *dY, eh_real *dG);
 
+/* Sets P (n, z), the targets of a batch in which some samples have no label (see own_targets in
+ * compute.h). */
+void eh_neighbor_targets(const eh_pairs *p, eh_compute *c, double unlabeled, eh_real *P);
+
 /* ---- hinge.c ---- */
 
 typedef struct eh_hinge {

@@ -39,7 +39,12 @@ static enhope_status create_target(eh_batch_loss *l)
 {
     const eh_embedder *e = l->embedder;
     eh_input_target *t = &l->target;
-    const int64_t n = l->batch_max;
+    eh_consistency *own = &l->consistency;
+    const int64_t n = l->batch_max, z = l->parameters->z;
+    if (own->weight > 0) {
+        EH_TRY(eh_compute_new(e->cp, e->ctx, "target of a batch", n * z, e->cp->op->real_size, &own->target_probs));
+        return ENHOPE_OK;
+    }
     if (!(t->perplexity > 0)) return ENHOPE_OK;
     EH_TRY(eh_compute_new(e->cp, e->ctx, "target of a batch", n * n, e->cp->op->real_size, &t->target_probs));
     l->objective.target_probs = t->target_probs;
@@ -82,7 +87,7 @@ void eh_batch_loss_free(eh_batch_loss *l)
     const eh_adversarial *a = &l->adversarial;
     void *const placed[] = {l->smooth_share, l->dY,       a->X_adv,         a->dX,
                             a->grad_adv,     a->loss_adv, l->target.inputs, l->target.target_probs,
-                            l->head.Y,       l->head.dY,  l->head.loss};
+                            l->head.Y,       l->head.dY,  l->head.loss,     l->consistency.target_probs};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
         if (placed[i]) cp->op->release(cp, placed[i]);
     eh_exchange_free(l->exchange);
@@ -125,22 +130,6 @@ static void compute_target(eh_batch_loss *l)
                           t->target_probs);
 }
 
-void eh_batch_loss_set_batch(eh_batch_loss *l, const eh_batch *batch)
-{
-    eh_embedder *e = l->embedder;
-    l->batch = *batch;
-    l->augment.pass = batch->pass;
-    cut_own(l);
-    /* all rows are needed if the target is computed from X */
-    const bool all = l->target.target_probs && !l->target.inputs;
-    const int64_t first = batch->chunk_start[l->chunks.own_first];
-    l->own_first_row = all ? first : 0;
-    if (!e->sparse)
-        eh_embedder_gather(e, all ? batch->rows : eh_row_at(batch->rows, first), all ? batch->n : own_n(l),
-                           l->augmented ? &l->augment : NULL);
-    if (l->target.target_probs) compute_target(l);
-}
-
 /* The rows of the embedding: the batch, then the exemplars. Dense batches are in X before the
  * exemplars; sparse batches are read from the table. */
 static eh_rows own_rows(const eh_batch_loss *l, eh_packed *X)
@@ -155,24 +144,82 @@ static eh_rows own_rows(const eh_batch_loss *l, eh_packed *X)
                      .dense_n = own_z(l)};
 }
 
+/* Embeds the own rows in X with the exemplars, and shares the embedding with the other ranks.
+ * Returns the rows. */
+static eh_rows embed_own_rows(eh_batch_loss *l, const eh_real *theta, eh_packed *X, bool keep)
+{
+    eh_embedder *e = l->embedder;
+    const eh_parameters *p = l->parameters;
+    eh_compute *cp = e->cp;
+    const int64_t own_offset = l->batch.chunk_start[l->chunks.own_first] * l->shape.h;
+    const eh_rows rows = own_rows(l, X);
+    if (own_z(l))
+        cp->op->append_bias(cp, p->z, p->H, eh_parameters_exemplars(p, p->learned ? theta : p->theta),
+                            eh_packed_at(cp, X, (rows.dense_n - p->z) * e->ld), e->ld);
+    if (l->own_chunks) e->map->forward(&l->shape, cp, theta, &rows, e->work, eh_at(cp, e->Y, own_offset), keep);
+    if (l->exchange) eh_exchange_embedding(l->exchange, &l->batch, p->z, e->Y);
+    return rows;
+}
+
+/* The neighbor problem of the outputs Y (n + compared points, h). */
+static eh_pairs problem_of(const eh_batch_loss *l, const eh_batch *batch, int64_t h, const eh_real *Y)
+{
+    const eh_embedder *e = l->embedder;
+    eh_pairs p = l->objective;
+    p.n = batch->n;
+    p.z = p.self ? batch->n : l->parameters->z;
+    p.h = h;
+    p.Y = Y;
+    p.G = eh_at(e->cp, Y, p.self ? 0 : batch->n * h);
+    p.label = batch->label;
+    p.other_label = p.self ? batch->label : e->reference_label;
+    p.weight = batch->weight;
+    return p;
+}
+
+/* Computes the target of a batch with samples that have no label, from its rows without noise. */
+static void compute_own_targets(eh_batch_loss *l)
+{
+    eh_embedder *e = l->embedder;
+    const eh_batch *batch = &l->batch;
+    const int64_t h = e->shape.h;
+    const eh_real *Y = e->Y;
+    eh_embedder_gather(e, eh_row_at(batch->rows, batch->chunk_start[l->chunks.own_first]), own_n(l), NULL);
+    embed_own_rows(l, l->parameters->theta, e->X, false);
+    if (l->head.h) {
+        e->cp->op->copy_rows(e->cp, batch->n + l->parameters->z, h, e->Y, l->shape.h, l->head.Y, h);
+        Y = l->head.Y;
+    }
+    const eh_pairs p = problem_of(l, batch, h, Y);
+    eh_neighbor_targets(&p, e->cp, l->consistency.weight, l->consistency.target_probs);
+}
+
+void eh_batch_loss_set_batch(eh_batch_loss *l, const eh_batch *batch)
+{
+    eh_embedder *e = l->embedder;
+    l->batch = *batch;
+    l->augment.pass = batch->pass;
+    cut_own(l);
+    if (l->consistency.target_probs) compute_own_targets(l);
+    /* all rows are needed if the target is computed from X */
+    const bool all = l->target.target_probs && !l->target.inputs;
+    const int64_t first = batch->chunk_start[l->chunks.own_first];
+    l->own_first_row = all ? first : 0;
+    if (!e->sparse)
+        eh_embedder_gather(e, all ? batch->rows : eh_row_at(batch->rows, first), all ? batch->n : own_n(l),
+                           l->augmented ? &l->augment : NULL);
+    if (l->target.target_probs) compute_target(l);
+}
+
 /* ---- the loss ---- */
 
 /* The neighbor objective of the outputs Y (n + compared points, h) and its gradient dY. */
 static void neighbor_loss(const eh_batch_loss *l, const eh_batch *batch, int64_t h, const eh_real *Y, eh_loss *loss,
                           eh_real *dY)
 {
-    const eh_embedder *e = l->embedder;
-    eh_pairs p = l->objective;
-    const int64_t at = p.self ? 0 : batch->n * h; /* offset of the compared points in Y */
-    p.n = batch->n;
-    p.z = p.self ? batch->n : l->parameters->z;
-    p.h = h;
-    p.Y = Y;
-    p.G = eh_at(e->cp, Y, at);
-    p.label = batch->label;
-    p.other_label = p.self ? batch->label : e->reference_label;
-    p.weight = batch->weight;
-    eh_neighbor_loss(&p, e->cp, loss, dY, p.self ? NULL : eh_at(e->cp, dY, at));
+    eh_pairs p = problem_of(l, batch, h, Y);
+    if (l->consistency.target_probs) p.target_probs = l->consistency.target_probs;
+    eh_neighbor_loss(&p, l->embedder->cp, loss, dY, p.self ? NULL : eh_at(l->embedder->cp, dY, batch->n * h));
 }
 
 /* The objective of the outputs of the map and of those of the head, each alone. */
@@ -240,15 +287,10 @@ static void loss_of_rows(eh_batch_loss *l, const eh_real *theta, eh_packed *X, e
     eh_compute *cp = e->cp;
     const eh_map *map = e->map;
     const int64_t own_offset = l->batch.chunk_start[l->chunks.own_first] * l->shape.h, z = p->learned ? own_z(l) : 0;
-    const eh_rows rows = own_rows(l, X);
+    const eh_rows rows = embed_own_rows(l, theta, X, true);
     backward b = {.l = l, .dX = dX};
     b.chunks = (eh_map_chunks){
         .count = l->own_chunks, .start = l->own_start, .dtheta = gradient, .done = chunk_done, .user = &b};
-    if (own_z(l))
-        cp->op->append_bias(cp, p->z, p->H, eh_parameters_exemplars(p, p->learned ? theta : p->theta),
-                            eh_packed_at(cp, X, (rows.dense_n - p->z) * e->ld), e->ld);
-    if (l->own_chunks) map->forward(&l->shape, cp, theta, &rows, e->work, eh_at(cp, e->Y, own_offset), true);
-    if (l->exchange) eh_exchange_embedding(l->exchange, &l->batch, p->z, e->Y);
     eh_batch_loss_objective(l, &l->batch, loss);
     if (l->exchange) b.chunks.dtheta = eh_exchange_begin(l->exchange, &b.chunks.apart);
     if (l->own_chunks)

@@ -31,6 +31,13 @@ typedef struct eh_input_target {
     eh_real *target_probs; /* (batch, batch) */
 } eh_input_target;
 
+/* Samples without a label: their target is what the map gives for their inputs without noise at the
+ * start of the batch (eh_neighbor_targets). weight 0: there are none. */
+typedef struct eh_consistency {
+    double weight;         /* of their loss, relative to that of the labeled samples */
+    eh_real *target_probs; /* (batch, z) */
+} eh_consistency;
+
 /* The auxiliary head: outputs behind those of the map, with the same hidden units and exemplars.
  * The objective is computed for both groups of outputs, and the gradient is that of the sum. The
  * rows of the head are the last ones of V, so the parameters of the map precede them and are
@@ -55,6 +62,7 @@ typedef struct eh_batch_loss {
     bool augmented;
     eh_adversarial adversarial;
     eh_input_target target;
+    eh_consistency consistency;
     eh_head head;
 
     eh_map_shape shape;    /* of the map with the outputs of the head */
@@ -73,7 +81,8 @@ enhope_status eh_batch_loss_create(eh_batch_loss *l);
 /* Creates the exchange with other ranks; eh_batch_loss_create calls it. */
 enhope_status eh_batch_loss_create_exchange(eh_batch_loss *l);
 void eh_batch_loss_free(eh_batch_loss *l);
-/* Sets the current batch: gathers and augments its own rows and computes its target. */
+/* Sets the current batch: gathers and augments its own rows and computes its target. Samples without
+ * a label have that of the current parameters. */
 void eh_batch_loss_set_batch(eh_batch_loss *l, const eh_batch *batch);
 /* The loss of the current batch at theta and its gradient (trained), all on the backend. The loss
  * does not contain that of the head, so that losses with and without it can be compared. */

@@ -8,20 +8,23 @@ enhope_status eh_batches_create(eh_batches *b)
 {
     enhope_context *ctx = b->ctx;
     eh_compute *cp = b->cp;
-    b->shuffled = b->sent = -1;
+    b->order.epoch = b->sent = -1;
     /* all samples are shuffled, of which the first are drawn */
     b->capacity = b->windows ? b->windows->capacity : eh_max(b->drawn * (1 + b->targets), b->samples->n);
+    if (b->labeled)
+        EH_TRY(eh_new(ctx, "order of samples", eh_max(b->samples->n, b->samples->unlabeled_n), sizeof *b->order.part,
+                      (void **)&b->order.part));
     if (!b->windows) {
-        EH_TRY(eh_new(ctx, "order of samples", b->capacity, sizeof *b->order, (void **)&b->order));
-        EH_TRY(eh_new(ctx, "order of samples", b->capacity, sizeof *b->order_label, (void **)&b->order_label));
+        EH_TRY(eh_new(ctx, "order of samples", b->capacity, sizeof *b->order.row, (void **)&b->order.row));
+        EH_TRY(eh_new(ctx, "order of samples", b->capacity, sizeof *b->order.label, (void **)&b->order.label));
     }
     EH_TRY(eh_new(ctx, "chunks of a batch", b->chunks.count + 1, sizeof *b->chunk_start, (void **)&b->chunk_start));
     if (eh_samples_weighted(b->samples)) {
-        EH_TRY(eh_new(ctx, "weights", b->capacity, sizeof *b->order_weight, (void **)&b->order_weight));
+        EH_TRY(eh_new(ctx, "weights", b->capacity, sizeof *b->order.weight, (void **)&b->order.weight));
         EH_TRY(eh_compute_new(cp, ctx, "weights", b->capacity, cp->op->real_size, &b->weight));
     }
-    EH_TRY(eh_compute_new(cp, ctx, "order of samples", b->capacity, sizeof *b->order, &b->rows));
-    return eh_compute_new(cp, ctx, "order of samples", b->capacity, sizeof *b->order_label, &b->label);
+    EH_TRY(eh_compute_new(cp, ctx, "order of samples", b->capacity, sizeof *b->order.row, &b->rows));
+    return eh_compute_new(cp, ctx, "order of samples", b->capacity, sizeof *b->order.label, &b->label);
 }
 
 void eh_batches_free(eh_batches *b)
@@ -29,7 +32,7 @@ void eh_batches_free(eh_batches *b)
     if (b->rows) b->cp->op->release(b->cp, b->rows);
     if (b->label) b->cp->op->release(b->cp, b->label);
     if (b->weight) b->cp->op->release(b->cp, b->weight);
-    void *const blocks[] = {b->target, b->order, b->order_label, b->order_weight, b->chunk_start};
+    void *const blocks[] = {b->target, b->order.row, b->order.part, b->order.label, b->order.weight, b->chunk_start};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
     *b = (eh_batches){0};
 }
@@ -58,8 +61,8 @@ static void add_targets(eh_batches *b, int64_t epoch)
     const int64_t each = b->targets;
     for (int64_t i = b->count - 1; i >= 0 && each; i--) {
         const int64_t from = batch_start(b, i), n = batch_start(b, i + 1) - from;
-        int64_t *batch = b->order + from * (1 + each);
-        memmove(batch, b->order + from, (size_t)n * sizeof *batch);
+        int64_t *batch = b->order.row + from * (1 + each);
+        memmove(batch, b->order.row + from, (size_t)n * sizeof *batch);
         for (int64_t s = 0; s < n; s++) take_targets(b, epoch, batch[s], batch + n + s * each);
     }
 }
@@ -70,26 +73,48 @@ static void number_classes(eh_batches *b)
     const int64_t each = b->targets;
     for (int64_t i = 0; i < b->count; i++) {
         const int64_t from = batch_start(b, i), n = batch_start(b, i + 1) - from;
-        int32_t *label = b->order_label + from * (1 + each);
+        int32_t *label = b->order.label + from * (1 + each);
         for (int64_t s = 0; s < n; s++) label[s] = (int32_t)s;
         for (int64_t t = 0; t < n * each; t++) label[n + t] = (int32_t)(t / each);
     }
+}
+
+/* Orders the rows of an epoch of which some have no label: each batch has its next labeled samples
+ * and then its share of the others. */
+static void shuffle_both(eh_batches *b, int64_t epoch)
+{
+    const eh_samples *s = b->samples;
+    const uint64_t number = (uint64_t)(b->past + epoch);
+    eh_shuffle(b->seed, EH_STREAM_SHUFFLE, number, s->n, b->order.part);
+    for (int64_t i = 0; i < b->count; i++)
+        for (int64_t k = 0; k < b->labeled; k++)
+            b->order.row[batch_start(b, i) + k] = s->rows[b->order.part[(i * b->labeled + k) % s->n]];
+    eh_shuffle(b->seed, EH_STREAM_UNLABELED, number, s->unlabeled_n, b->order.part);
+    for (int64_t i = 0, next = 0; i < b->count; i++)
+        for (int64_t at = batch_start(b, i) + b->labeled; at < batch_start(b, i + 1); at++)
+            b->order.row[at] = s->unlabeled[b->order.part[next++]];
+    for (int64_t i = 0; i < b->drawn; i++) b->order.label[i] = s->label[b->order.row[i]];
+    b->order.epoch = epoch;
 }
 
 /* Orders the rows of an epoch and their classes, on the host. */
 static void shuffle(eh_batches *b, int64_t epoch)
 {
     const eh_samples *s = b->samples;
-    if (b->shuffled == epoch) return;
-    eh_shuffle(b->seed, EH_STREAM_SHUFFLE, (uint64_t)(b->past + epoch), s->n, b->order);
+    if (b->order.epoch == epoch) return;
+    if (b->labeled) {
+        shuffle_both(b, epoch);
+        return;
+    }
+    eh_shuffle(b->seed, EH_STREAM_SHUFFLE, (uint64_t)(b->past + epoch), s->n, b->order.row);
     add_targets(b, epoch);
     for (int64_t i = 0; i < b->drawn * (1 + b->targets); i++) {
-        const int64_t at = b->order[i];
-        b->order[i] = s->rows[at < 0 ? -1 - at : at];
-        b->order_label[i] = at < 0 ? -1 : s->label[b->order[i]];
+        const int64_t at = b->order.row[i];
+        b->order.row[i] = s->rows[at < 0 ? -1 - at : at];
+        b->order.label[i] = at < 0 ? -1 : s->label[b->order.row[i]];
     }
     if (b->own_class) number_classes(b);
-    b->shuffled = epoch;
+    b->order.epoch = epoch;
 }
 
 /* Sends n rows with their classes and weights to the backend. */
@@ -98,14 +123,14 @@ static void send_rows(eh_batches *b, const int64_t *rows, const int32_t *label, 
     b->cp->op->send(b->cp, b->rows, rows, (size_t)n * sizeof *rows);
     b->cp->op->send(b->cp, b->label, label, (size_t)n * sizeof *label);
     if (!b->weight) return;
-    for (int64_t i = 0; i < n; i++) b->order_weight[i] = eh_samples_weight(b->samples, rows[i]);
-    b->cp->op->write(b->cp, b->weight, b->order_weight, n);
+    for (int64_t i = 0; i < n; i++) b->order.weight[i] = eh_samples_weight(b->samples, rows[i]);
+    b->cp->op->write(b->cp, b->weight, b->order.weight, n);
 }
 
 static void send(eh_batches *b, int64_t epoch)
 {
     shuffle(b, epoch);
-    send_rows(b, b->order, b->order_label, b->drawn * (1 + b->targets));
+    send_rows(b, b->order.row, b->order.label, b->drawn * (1 + b->targets));
     b->sent = epoch;
 }
 

@@ -1,6 +1,9 @@
 /* The batches of an epoch. Each epoch has a seeded order of the training samples. The order is
  * cut into batches, and each batch into chunks.
  *
+ * If samples without a label take part, an epoch has each of them once. Each batch begins with the
+ * next labeled samples of the epoch's order, which starts again at its end.
+ *
  * A batch is a function of (seed, epoch, number), so a resumed run needs no other state. If the
  * data is larger than memory, windows supply the rows (stream/windows.h). */
 #ifndef EH_BATCHES_H
@@ -38,6 +41,15 @@ typedef struct eh_batch {
     uint64_t pass;              /* number of the pass through the data, from which noise is drawn */
 } eh_batch;
 
+/* The order of an epoch, on the host. */
+typedef struct eh_order {
+    int64_t epoch;  /* -1: none */
+    int64_t *row;   /* (capacity) the samples of each batch, then their targets */
+    int32_t *label; /* (capacity) their classes; -1: no target */
+    float *weight;  /* (capacity) their weights; NULL: 1 */
+    int64_t *part;  /* the order of the samples with a label, and of those without; NULL: all have one */
+} eh_order;
+
 typedef struct eh_batches {
     /* filled in by the caller of eh_batches_create; pointers are borrowed */
     enhope_context *ctx;
@@ -51,15 +63,13 @@ typedef struct eh_batches {
     int64_t count;      /* batches of an epoch */
     int64_t targets;    /* target neighbors of each sample, which follow a batch; 0: none */
     int64_t candidates; /* neighbors that these are drawn from in each epoch; equal to targets: all are targets */
-    int64_t drawn;      /* samples of an epoch: all, or the first ones of its order */
+    int64_t drawn;      /* samples of an epoch: all, or the first ones of its order; `labeled` * count and the others */
+    int64_t labeled;    /* labeled samples of each batch, if there are others; 0: there are none */
     bool own_class;     /* the class of a sample is the sample and its targets, instead of that of the data */
     eh_chunks chunks;
 
-    int32_t *target;      /* (n, candidates) positions in samples->rows; -1 - own position: no target. Owned */
-    int64_t *order;       /* rows of an epoch: the samples of each batch, then their targets */
-    int32_t *order_label; /* their classes; -1: no target */
-    float *order_weight;  /* (capacity) their weights; NULL: 1 */
-    int64_t shuffled;     /* epoch of the order; -1: none */
+    int32_t *target; /* (n, candidates) positions in samples->rows; -1 - own position: no target. Owned */
+    eh_order order;
     int64_t capacity;     /* rows of an epoch, or of a window */
     eh_row *rows;         /* (capacity) on the backend */
     eh_label *label;      /* (capacity) on the backend */

@@ -205,7 +205,9 @@ static void warn_collapsed(const enhope_trainer *t)
     enum { MIN_STEPS = 200 };
     static const double ALMOST = 0.995;
     if (t->state.epoch * t->batches.count < MIN_STEPS) return;
-    if (t->method->compared != EH_EXEMPLARS || !t->loss.objective.row || t->samples.present < 2) return;
+    if (t->method->compared != EH_EXEMPLARS || !t->loss.objective.row || t->samples.present < 2 ||
+        t->samples.unlabeled_n)
+        return;
     if (t->state.best_loss > ALMOST * log((double)t->samples.present))
         eh_log(t->ctx, ENHOPE_LOG_WARNING,
                "the map has learned nothing: its loss is that of guessing; try another random_state, a lower "

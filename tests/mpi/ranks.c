@@ -41,6 +41,8 @@ static enhope_dataset *read_data(enhope_context *ctx, const char *name)
                                           : !strcmp(name, "few")  ? "synthetic:blobs,n=90,classes=3,inputs=4,seed=3"
                                                                   : "synthetic:blobs,n=640,classes=4,inputs=13,seed=3"};
     enhope_dataset_read(ctx, &source, &data);
+    for (int64_t i = 0; data && !strcmp(name, "few labels") && i < data->x.n; i++)
+        if (i % 9) data->label[i] = -1;
     double weight[640];
     for (int i = 0; i < 640; i++) weight[i] = i % 13 == 7 ? 0 : 0.3 + i % 5;
     if (data && !strcmp(name, "weighted") && enhope_dataset_set_weights(ctx, data, weight)) return NULL;
@@ -56,6 +58,7 @@ typedef struct test_case {
 #define SMALL "n_factors=9 n_hidden=6 batch_size=170 n_epochs=2 "
 static const test_case cases[] = {
     {"blobs", SMALL "n_chunks=5"},
+    {"few labels", SMALL "n_chunks=5 adversarial_step=0.1"},
     {"blobs", "n_factors=9 n_hidden=6 batch_size=530 n_epochs=2"}, /* three chunks by default */
     {"blobs", "n_factors=9 n_hidden=6 batch_size=3 n_epochs=1"},   /* fewer chunks than ranks */
     {"blobs", SMALL "n_chunks=5 exemplars=kmeans n_exemplars=11"},

@@ -258,6 +258,7 @@ const eh_compute_ops eh_compute_cpu = {
     .average = eh_cpu_average,
     .adam = eh_cpu_adam,
     .pairs = eh_cpu_pairs,
+    .own_targets = eh_cpu_own_targets,
     .triples = eh_cpu_triples,
     .affinities = eh_cpu_affinities,
     .nearest = eh_cpu_nearest,

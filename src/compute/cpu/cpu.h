@@ -86,6 +86,7 @@ void eh_cpu_relu_range(int64_t count, const float *b, float *a);
 /* d[j] = |a - B_j|^2 from differences, for B (count, dims) */
 void eh_cpu_distances(int64_t count, int64_t dims, const float *restrict a, const float *restrict B, float *restrict d);
 void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG);
+void eh_cpu_own_targets(eh_compute *c, const eh_pairs *p, double unlabeled, eh_real *P);
 /* out (dims) += 2 sum_j slope[j] (a - B_j) */
 void eh_cpu_pull_towards(int64_t count, int64_t dims, const float *restrict slope, const float *restrict a,
                          const float *restrict B, float *restrict out);

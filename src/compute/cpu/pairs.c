@@ -275,13 +275,14 @@ EH_SIMD static void slopes_of_compared(const eh_pairs *p, int64_t count, int32_t
     }
 }
 
-/* With target_probs, for both: `repel` of the one sample, or `others` for each. */
-EH_SIMD static void slopes_target_probs(bool gaussian, int64_t count, const float *restrict P, float repel,
+/* With target_probs, for both: `repel` of the one sample, or `others` for each. P: every `ld`th
+ * entry. */
+EH_SIMD static void slopes_target_probs(bool gaussian, int64_t count, const float *restrict P, int64_t ld, float repel,
                                         const double *restrict others, const strip *restrict s, float *restrict slope)
 {
     for (int64_t t = 0; t < count; t++) {
         const float own = others ? (float)others[t] : repel;
-        slope[t] = P[t] - (gaussian ? eh_exp(own - s->d[t]) : own * s->w[t]);
+        slope[t] = P[t * ld] - (gaussian ? eh_exp(own - s->d[t]) : own * s->w[t]);
     }
 }
 
@@ -333,7 +334,7 @@ static void add_sample_side(const eh_pairs *p, int64_t i, double attract, double
         strip s;
         measure(p, count, y, G, &s);
         if (p->target_probs)
-            slopes_target_probs(p->gaussian, count, eh_f(p->target_probs) + i * p->z + from, (float)repel, NULL, &s,
+            slopes_target_probs(p->gaussian, count, eh_f(p->target_probs) + i * p->z + from, 1, (float)repel, NULL, &s,
                                 slope);
         else
             slopes_of_sample(p, count, eh_host_labels(p->label)[i], eh_host_labels(p->other_label) + from,
@@ -356,9 +357,10 @@ static void add_compared_side(const eh_pairs *p, int64_t j, const double *attrac
         float slope[STRIP];
         strip s;
         measure(p, count, g, Y, &s);
-        if (p->target_probs)
-            slopes_target_probs(p->gaussian, count, eh_f(p->target_probs) + j * p->z + from, 0, repel + from, &s,
-                                slope);
+        if (p->target_probs) /* P is symmetric with self: then its row is contiguous */
+            slopes_target_probs(p->gaussian, count,
+                                eh_f(p->target_probs) + (p->self ? j * p->z + from : from * p->z + j),
+                                p->self ? 1 : p->z, 0, repel + from, &s, slope);
         else
             slopes_of_compared(p, count, eh_host_labels(p->other_label)[j], eh_host_labels(p->label) + from,
                                attract + from, repel + from, &s, slope);
@@ -410,4 +412,44 @@ void eh_cpu_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, 
         sums[i] = (p->target_probs ? target_probs_row : p->gaussian ? gaussian_row : student_row)(p, i);
     if (weigh(p, sums, attract, repel, spread, &value->value))
         gradient(c, p, attract, repel, spread, eh_f(dY), eh_f(dG));
+}
+
+/* The targets of row i: mass times the target of its label, or times its own similarities. */
+static void target_row(const eh_pairs *p, int64_t i, double mass, float *P)
+{
+    const eh_student s = eh_student_of(p->dof);
+    const float *y = eh_f(p->Y) + i * p->h, smooth = (float)p->smoothing.part;
+    const int32_t label = eh_host_labels(p->label)[i], *other = eh_host_labels(p->other_label);
+    const float min_distance = p->gaussian && label < 0 ? find_min_distance(p, i) : 0;
+    double sum = 0; /* of similarities, or of compared points of the class */
+    for (int64_t j0 = 0; j0 < p->z; j0 += STRIP) {
+        const int64_t count = p->z - j0 < STRIP ? p->z - j0 : STRIP;
+        float d[STRIP], u[STRIP], *w = P + j0;
+        if (label < 0) distances(count, p->h, y, eh_f(p->G) + j0 * p->h, d);
+        if (label >= 0)
+            for (int64_t j = 0; j < count; j++) w[j] = other[j0 + j] == label;
+        else if (p->gaussian)
+            relative(count, min_distance, d, w);
+        else
+            similarities(s, count, d, u, w);
+        for (int64_t j = 0; j < count; j++) sum += w[j];
+    }
+    const float scale = sum > 0 ? (float)(mass / sum) : 0, share = sum > 0 ? smooth * (float)mass : 0;
+    if (label < 0 || !(smooth > 0))
+        for (int64_t j = 0; j < p->z; j++) P[j] *= scale;
+    else
+        for (int64_t j = 0; j < p->z; j++) P[j] = (1 - smooth) * scale * P[j] + share * eh_f(p->smoothing.share)[j];
+}
+
+void eh_cpu_own_targets(eh_compute *c, const eh_pairs *p, double unlabeled, eh_real *P)
+{
+    const int32_t *label = eh_host_labels(p->label);
+    const float *weight = p->weight ? eh_f(p->weight) : NULL;
+    double all[2] = {0}; /* weight of the samples with a label, and of those without */
+    for (int64_t i = 0; i < p->n; i++) all[label[i] < 0] += weight ? (double)weight[i] : 1;
+#pragma omp parallel for num_threads(c->threads) if (p->n * p->z > EH_CPU_ALONE) schedule(static)
+    for (int64_t i = 0; i < p->n; i++) {
+        const double own = (weight ? (double)weight[i] : 1) * (label[i] < 0 ? unlabeled : 1);
+        target_row(p, i, own > 0 ? own / all[label[i] < 0] : 0, eh_f(P) + i * p->z);
+    }
 }

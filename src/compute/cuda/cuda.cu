@@ -289,6 +289,7 @@ const eh_compute_ops cuda_ops = {
     .average = cuda_average,
     .adam = cuda_adam,
     .pairs = cuda_pairs,
+    .own_targets = cuda_own_targets,
     .triples = cuda_triples,
     .affinities = cuda_affinities,
     .nearest = cuda_nearest,

@@ -318,6 +318,8 @@ void cuda_adam(eh_compute *c, int64_t count, double rate, double beta1, double b
                const eh_real *g, eh_loss *loss, eh_real *m1, eh_real *m2, eh_real *x);
 /* pairs.cu */
 void cuda_pairs(eh_compute *c, const eh_pairs *p, eh_loss *loss, eh_real *dY, eh_real *dG);
+/* own_targets.cu */
+void cuda_own_targets(eh_compute *c, const eh_pairs *p, double unlabeled, eh_real *P);
 /* triples.cu */
 void cuda_triples(eh_compute *c, const eh_triples *p, eh_loss *loss, eh_real *dY);
 /* affinities.cu */

@@ -76,6 +76,7 @@ typedef struct trial {
     int64_t n, folds, tested; /* rows; folds; number of folds that are left out in turn */
     int32_t *label;           /* (data->x.n) labels of a training: -1 outside its rows */
     int64_t *counts;          /* (c) rows of each class in a training */
+    int64_t unlabeled;        /* rows without a label that take part in the training of all rows */
     bool brief;               /* trainings are short */
     float *proba;             /* (CANDIDATES, n, c) */
 } trial;
@@ -136,7 +137,7 @@ static enhope_status apply(const trial *r, const candidate *k, bool brief, enhop
     enhope_context *ctx = r->ctx;
     const enhope_settings *given = r->set;
     const int32_t c = r->data->c;
-    int64_t n = 0;
+    int64_t n = r->unlabeled;
     for (int32_t j = 0; j < c; j++) n += r->counts[j];
     const int64_t F = factors(r, k, brief);
     const bool batch_given = EH_EXPLICIT(given, optim.batch_size);
@@ -231,7 +232,7 @@ static enhope_status train_fold(const trial *r, const candidate *k, int64_t fold
     part.label = r->label;
     part.valid_n = 0;
     EH_CHECK(apply(r, k, r->brief, &s));
-    s.validation_fraction = s.optim.time_limit = 0;
+    s.validation_fraction = s.optim.time_limit = s.objective.unlabeled_weight = 0;
     EH_CHECK(enhope_train(ctx, &part, &s, NULL, NULL, &model));
     EH_CHECK(eh_new(ctx, "rows of samples", r->n, sizeof *rows, (void **)&rows));
     for (int64_t i = fold; i < r->n; i += r->folds) rows[n++] = r->row[i];
@@ -452,6 +453,8 @@ static enhope_status use(enhope_trainer *t, trial *r, const candidate *k)
     for (int64_t i = 0; i < data->x.n - data->valid_n; i++)
         if (data->label[i] >= 0) r->counts[data->label[i]]++;
     r->set = &given;
+    if (data->x.kind != ENHOPE_CSR && given.objective.unlabeled_weight > 0)
+        for (int64_t i = 0; i < data->x.n; i++) r->unlabeled += data->label[i] < 0;
     if (has_few_rows(r) && !EH_EXPLICIT(&given, validation_fraction)) t->set.validation_fraction = 0;
     return apply(r, k, false, &t->set);
 }

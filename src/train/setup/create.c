@@ -39,11 +39,41 @@ static enhope_status choose_store(enhope_trainer *t, eh_windows_settings *s)
         t->method->info.name);
 }
 
-/* Logs samples that are not used, and a missing validation part. */
+/* Whether samples without a label take part in training. */
+static enhope_status choose_unlabeled(const enhope_trainer *t, const eh_windows_settings *stream, bool *use)
+{
+    const enhope_settings *s = &t->set;
+    const bool given = EH_EXPLICIT(s, objective.unlabeled_weight) && s->objective.unlabeled_weight > 0;
+    const bool moved = (EH_EXPLICIT(s, augment.noise) && s->augment.noise > 0) ||
+                       (EH_EXPLICIT(s, augment.dropout) && s->augment.dropout > 0) ||
+                       (EH_EXPLICIT(s, augment.adversarial_step) && s->augment.adversarial_step > 0);
+    const bool sparse = t->data->x.kind == ENHOPE_CSR && !moved;
+    *use = s->objective.unlabeled_weight > 0 && enhope_settings_applies(s, "unlabeled_weight") && !stream->store &&
+           !sparse && t->data->label;
+    if (!given || *use) return ENHOPE_OK;
+    return eh_fail(t->ctx, ENHOPE_ERROR_ARGUMENT, "unlabeled_weight is %g, but %s; leave it out%s",
+                   s->objective.unlabeled_weight,
+                   stream->store ? "streamed samples without a label cannot take part in training"
+                                 : "sparse samples are neither augmented nor moved unless noise, dropout or "
+                                   "adversarial_step is set",
+                   stream->store ? ", or raise --memory" : ", or set one of these");
+}
+
+/* Sets the fraction of the validation part to 0 if all of few labels are needed for training. */
+static void keep_few_labels(enhope_trainer *t)
+{
+    enum { FEW = 1000 };
+    int64_t labeled = 0, all = t->data->x.n;
+    for (int64_t i = 0; i < all; i++) labeled += t->data->label[i] >= 0;
+    if (labeled < FEW && labeled < all && !t->data->valid_n && !EH_EXPLICIT(&t->set, validation_fraction))
+        t->set.validation_fraction = 0;
+}
+
+/* Logs samples that are not used or have no label, and a missing validation part. */
 static void log_rows(const enhope_trainer *t, double valid)
 {
     const eh_samples *s = &t->samples;
-    const int64_t all = t->data->x.n, labeled = s->n + s->valid_n;
+    const int64_t all = t->data->x.n, labeled = s->n + s->valid_n + s->unlabeled_n;
     int64_t weightless = 0;
     for (int64_t i = 0; t->data->weight && i < all; i++) weightless += t->data->weight[i] == 0;
     if (weightless)
@@ -52,6 +82,10 @@ static void log_rows(const enhope_trainer *t, double valid)
     if (labeled + weightless < all)
         eh_log(t->ctx, ENHOPE_LOG_WARNING, "%lld of %lld samples have no label and are not used",
                (long long)(all - labeled - weightless), (long long)all);
+    if (s->unlabeled_n)
+        eh_log(t->ctx, ENHOPE_LOG_INFO,
+               "%lld of %lld samples have no label; they train the map with their own predictions",
+               (long long)s->unlabeled_n, (long long)all);
     if (valid > 0 && !s->valid_n)
         eh_log(t->ctx, ENHOPE_LOG_WARNING,
                "no validation part: %lld samples are too few for a fraction of %g; the last epoch is kept",
@@ -60,10 +94,8 @@ static void log_rows(const enhope_trainer *t, double valid)
 
 static enhope_status choose_rows(enhope_trainer *t)
 {
-    const eh_samples_settings rows = {
-        .seed = (uint64_t)t->set.random_state,
-        .valid = t->method->compared == EH_NOTHING || t->unlabeled ? 0 : t->set.validation_fraction,
-        .one_class = t->unlabeled || (t->from && t->from->exemplars)};
+    eh_samples_settings rows = {.seed = (uint64_t)t->set.random_state,
+                                .one_class = t->unlabeled || (t->from && t->from->exemplars)};
     eh_windows_settings stream = {0};
     if (!t->data->label && !(t->data->store && t->data->store->labeled))
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA,
@@ -71,6 +103,9 @@ static enhope_status choose_rows(enhope_trainer *t)
                        "pca, lpp or pt-sne, which train without them",
                        t->method->info.name);
     EH_TRY(choose_store(t, &stream));
+    EH_TRY(choose_unlabeled(t, &stream, &rows.unlabeled));
+    if (rows.unlabeled) keep_few_labels(t);
+    rows.valid = t->method->compared == EH_NOTHING || t->unlabeled ? 0 : t->set.validation_fraction;
     EH_TRY(stream.store ? eh_windows_create(t->ctx, t->data, &rows, &stream, &t->samples, &t->windows)
                         : eh_samples_create(t->ctx, t->data, &rows, &t->samples));
     log_rows(t, rows.valid);
@@ -104,8 +139,17 @@ static enhope_status fit_scaling(enhope_trainer *t)
     eh_scale scale = (eh_scale)t->set.scaling;
     const int hints =
         (t->data->image_rows > 0 ? EH_SCALING_IMAGES : 0) | (!t->windows && H <= MAX_CENTERED ? EH_SCALING_CENTER : 0);
-    EH_TRY(eh_scaling_fit(t->ctx, &scale, t->samples.x, t->data->input_name, hints, t->samples.rows,
-                          t->samples.resident_n, t->shift, t->mul));
+    const eh_samples *s = &t->samples;
+    int64_t *rows = s->rows;
+    if (s->unlabeled_n) { /* few labeled rows may not have the range of all */
+        EH_TRY(eh_new(t->ctx, "rows of samples", s->n + s->unlabeled_n, sizeof *rows, (void **)&rows));
+        memcpy(rows, s->rows, (size_t)s->n * sizeof *rows);
+        memcpy(rows + s->n, s->unlabeled, (size_t)s->unlabeled_n * sizeof *rows);
+    }
+    const enhope_status status = eh_scaling_fit(t->ctx, &scale, s->x, t->data->input_name, hints, rows,
+                                                s->resident_n + s->unlabeled_n, t->shift, t->mul);
+    if (rows != s->rows) eh_free(rows);
+    EH_TRY(status);
     if (t->set.scaling == EH_SCALE_AUTO) eh_log(t->ctx, ENHOPE_LOG_INFO, "scaling: %s", scaling_text(scale));
     t->set.scaling = scale;
     return ENHOPE_OK;
@@ -123,7 +167,7 @@ static void limit_threads(const enhope_trainer *t, const eh_plan *plan)
     if (t->method->compared != EH_EXEMPLARS || !t->cp->op->host || t->ctx->threads) return;
     if (!eh_mul(plan->z, plan->shape.h, &distances) || __builtin_add_overflow(distances, plan->map_count, &distances))
         return;
-    if (eh_mul(t->samples.n / plan->batches + plan->z, distances, &work) && work < ALONE) t->cp->threads = 1;
+    if (eh_mul(plan->drawn / plan->batches + plan->z, distances, &work) && work < ALONE) t->cp->threads = 1;
 }
 
 static enhope_status place_data(enhope_trainer *t)
@@ -183,6 +227,7 @@ static enhope_status allocate_steps(enhope_trainer *t, const eh_plan *plan)
     t->loss.augment = plan->augment;
     t->loss.augmented = plan->augmented;
     t->loss.adversarial.step = plan->adversary;
+    t->loss.consistency.weight = plan->labeled ? t->set.objective.unlabeled_weight : 0;
     t->loss.target.perplexity = t->method->input_target ? t->set.objective.perplexity : 0;
     EH_TRY(eh_batch_loss_create(&t->loss));
     EH_TRY(eh_new(t->ctx, "losses", plan->batches, sizeof *t->losses.fetched, (void **)&t->losses.fetched));
@@ -222,6 +267,7 @@ static enhope_status prepare(enhope_trainer *t, eh_plan *plan)
                               .targets = plan->targets,
                               .candidates = plan->candidates,
                               .drawn = plan->drawn,
+                              .labeled = plan->labeled,
                               .own_class = t->method->graph,
                               .chunks = plan->chunks};
     t->loss.objective = plan->objective;

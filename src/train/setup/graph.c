@@ -1,14 +1,17 @@
 /* The neighbor graph (en-tsne): the nearest training samples of each training sample, by the
- * backend's exact search.
+ * backend's exact search, or by an approximate search of many samples.
  *
  * Data of many inputs is first projected onto its directions of largest variance, as is usual for
  * t-SNE, unless these keep too little of the variance. The search is then several times as fast. */
+#include "compute/cpu/graph_search.h"
 #include "solve/solve.h"
 #include "train/setup/setup.h"
 
 enum {
-    DIRECTIONS = 100, /* of the projection */
-    MAX_INPUTS = 4000 /* that are projected: the covariance of more takes longer than the search */
+    DIRECTIONS = 100,      /* of the projection */
+    MAX_INPUTS = 4000,     /* that are projected: the covariance of more takes longer than the search */
+    EXACT = 100000,        /* samples that are searched exactly, at most, on a CPU, ... */
+    DEVICE_EXACT = 1000000 /* ... and on a GPU */
 };
 static const double MAX_LOST = 0.2; /* share of the variance that the projection may lose */
 
@@ -107,6 +110,32 @@ static enhope_status find(enhope_trainer *t, search *s)
     return ENHOPE_OK;
 }
 
+/* The same by approximate search, in host memory. */
+static enhope_status find_approximately(enhope_trainer *t, search *s)
+{
+    const int64_t k = t->batches.candidates, numbers = s->n * s->dims;
+    const bool in_place = t->cp->op->host && t->cp->op->real_size == sizeof(float);
+    float *Z = (float *)(uintptr_t)s->Z;
+    enhope_status status;
+    EH_CHECK(eh_new(t->ctx, "neighbors", s->n * k, sizeof *t->batches.target, (void **)&t->batches.target));
+    if (!in_place) {
+        EH_CHECK(eh_new(t->ctx, "the samples", numbers, sizeof *Z, (void **)&Z));
+        t->cp->op->read(t->cp, Z, s->Z, numbers);
+        EH_CHECK(t->cp->op->sync(t->cp, t->ctx));
+    }
+    EH_CHECK(eh_graph_search_run(t->ctx,
+                                 &(eh_graph_search){.Z = Z,
+                                                    .n = s->n,
+                                                    .dims = s->dims,
+                                                    .k = k,
+                                                    .seed = (uint64_t)t->set.random_state,
+                                                    .threads = eh_compute_threads(t->ctx)},
+                                 t->batches.target));
+cleanup:
+    if (!in_place && Z != (float *)(uintptr_t)s->Z) eh_free(Z);
+    return status;
+}
+
 enhope_status eh_setup_graph(enhope_trainer *t)
 {
     const int64_t H = t->embedder.shape.H;
@@ -116,7 +145,7 @@ enhope_status eh_setup_graph(enhope_trainer *t)
            (long long)t->batches.candidates, (long long)s.n);
     if (H > 2 * DIRECTIONS && H <= MAX_INPUTS && s.n > H) EH_CHECK(project(t, &s));
     if (!s.Z) EH_CHECK(take_inputs(t, &s));
-    EH_CHECK(find(t, &s));
+    EH_CHECK((s.n > (t->cp->op->host ? EXACT : DEVICE_EXACT) ? find_approximately : find)(t, &s));
 cleanup:
     search_free(t->cp, &s);
     return status;

@@ -82,9 +82,10 @@ static bool batch_is_chosen(const enhope_trainer *t)
 static int64_t resolve_batch(enhope_trainer *t, const eh_plan *plan)
 {
     enum { MIN_SIZE = 20, BATCHES = 50 };
-    int64_t batch = t->set.optim.batch_size ? t->set.optim.batch_size : t->samples.n;
+    const int64_t n = t->samples.n + t->samples.unlabeled_n;
+    int64_t batch = t->set.optim.batch_size ? t->set.optim.batch_size : n;
     if (!batch_is_chosen(t) && t->method->compared == EH_EXEMPLARS) {
-        const int64_t max = eh_max(t->samples.n / BATCHES, MIN_SIZE);
+        const int64_t max = eh_max(n / BATCHES, MIN_SIZE);
         if (batch > max) t->set.optim.batch_size = batch = max;
     }
     if (t->method->graph && batch > 1) batch = eh_max(batch / (1 + plan->targets), 2); /* of batch rows */
@@ -136,14 +137,17 @@ static bool keeps_zeros(const enhope_trainer *t)
 }
 
 /* Augmented inputs and inputs of an adversarial step are dense. For sparse data both are off
- * unless they are set explicitly. */
+ * unless they are set explicitly. Training with few labels needs the adversarial step. */
 static enhope_status resolve_inputs(enhope_trainer *t, eh_plan *plan)
 {
+    static const double UNLABELED_STEP = 0.1;
     enhope_settings *s = &t->set;
     const bool sparse = t->data->x.kind == ENHOPE_CSR && t->method->map->sparse && keeps_zeros(t);
     if (sparse && !EH_EXPLICIT(s, augment.noise)) s->augment.noise = 0;
     if (sparse && !EH_EXPLICIT(s, augment.dropout)) s->augment.dropout = 0;
     if (sparse && !EH_EXPLICIT(s, augment.adversarial_step)) s->augment.adversarial_step = 0;
+    if (!sparse && t->samples.unlabeled_n > t->samples.n && !EH_EXPLICIT(s, augment.adversarial_step))
+        s->augment.adversarial_step = fmax(s->augment.adversarial_step, UNLABELED_STEP);
     EH_TRY(resolve_augmentation(t, plan));
     plan->adversary = t->method->solve ? 0 : s->augment.adversarial_step;
     plan->sparse = sparse && !plan->augmented && !(plan->adversary > 0);
@@ -217,7 +221,7 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
     s->objective.target = o->nca ? EH_TARGET_NCA : EH_TARGET_MCML;
     if (method->hinge) plan->hinge = (eh_hinge){.targets = s->objective.lmnn_k, .all = t->samples.n};
     plan->targets = plan->candidates = plan->hinge.targets;
-    plan->drawn = t->samples.n;
+    plan->drawn = t->samples.n + t->samples.unlabeled_n;
     if (method->graph) EH_TRY(resolve_graph(t, plan));
     if (plan->targets && t->samples.n > INT32_MAX)
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "%s needs at most %d samples, but there are %lld", method->info.name,
@@ -259,6 +263,17 @@ static enhope_status resolve_parameters(enhope_trainer *t, eh_plan *plan)
     return ENHOPE_OK;
 }
 
+/* Labeled samples of a batch, if there are others: a quarter of the batch, all if there are fewer,
+ * or their share of all samples if it is larger. */
+static void resolve_labeled(const enhope_trainer *t, int64_t batch, eh_plan *plan)
+{
+    enum { PART = 4 };
+    const eh_samples *s = &t->samples;
+    if (!s->unlabeled_n) return;
+    plan->labeled = eh_max((s->n + plan->batches - 1) / plan->batches, eh_min(s->n, eh_max(batch / PART, 1)));
+    plan->drawn = plan->labeled * plan->batches + s->unlabeled_n;
+}
+
 /* Chunks of a batch. On a CPU, products of 256 rows are as fast as larger ones. A GPU needs
  * larger ones and has one chunk per rank. */
 static void resolve_chunks(const enhope_trainer *t, int64_t batch, eh_plan *plan)
@@ -281,7 +296,7 @@ static void resolve_capacity(const enhope_trainer *t, int64_t batch, eh_plan *pl
     const int64_t width = plan->shape.H + 1, max = eh_max(BLOCK_NUMBERS / width, 1000);
     int64_t block = !t->cp || t->samples.n < t->cp->op->block ? t->samples.n : t->cp->op->block;
     if (block > max) block = max;
-    const int64_t rows = t->windows ? plan->batch_max : batch * (1 + plan->targets);
+    const int64_t rows = t->windows ? plan->batch_max : eh_max(batch * (1 + plan->targets), plan->batch_max);
     plan->capacity = eh_max(rows, block);
     /* the sample does not depend on the backend; dense rows of wide sparse data are large */
     enum { SAMPLE = 1000, SPARSE_SAMPLE = 256 };
@@ -297,11 +312,11 @@ enhope_status eh_setup_resolve(enhope_trainer *t, eh_plan *plan)
     EH_TRY(resolve_parameters(t, plan));
     int64_t batch = resolve_batch(t, plan);
     if (t->windows) EH_TRY(resolve_window(t, &batch));
-    const int64_t n = plan->drawn;
-    plan->batches = (n + batch - 1) / batch;
+    plan->batches = (plan->drawn + batch - 1) / batch;
+    resolve_labeled(t, batch, plan);
     resolve_chunks(t, batch, plan);
     plan->batch_max = t->windows ? eh_windows_batch_max(t->windows, plan->batches, plan->chunks.count)
-                                 : (n + plan->batches - 1) / plan->batches;
+                                 : (plan->drawn + plan->batches - 1) / plan->batches;
     plan->batch_max *= 1 + plan->targets;
     resolve_epochs(t, plan);
     resolve_capacity(t, batch, plan);

@@ -63,6 +63,17 @@ static void split(const enhope_dataset *data, const int64_t *order, int64_t *quo
     memcpy(out->class_resident, out->class_n, (size_t)data->c * sizeof *out->class_n);
 }
 
+/* Lists the rows without a label in the seeded order. Rows of weight 0 are not used. */
+static enhope_status list_unlabeled(enhope_context *ctx, const enhope_dataset *data, const int64_t *order,
+                                    int64_t labeled, eh_samples *out)
+{
+    EH_TRY(eh_new(ctx, "rows without a label", data->x.n - labeled, sizeof *out->unlabeled, (void **)&out->unlabeled));
+    for (int64_t i = 0; i < data->x.n; i++)
+        if (data->label[order[i]] < 0 && !(data->weight && data->weight[order[i]] == 0))
+            out->unlabeled[out->unlabeled_n++] = order[i];
+    return ENHOPE_OK;
+}
+
 enhope_status eh_samples_create(enhope_context *ctx, const enhope_dataset *data, const eh_samples_settings *s,
                                 eh_samples *out)
 {
@@ -78,6 +89,7 @@ enhope_status eh_samples_create(enhope_context *ctx, const enhope_dataset *data,
     eh_shuffle(s->seed, EH_STREAM_VALID, 0, data->x.n, order);
     if (s->valid > 0 && !data->valid_n) share_validation(data, s->valid, counts, labeled, order, counts + data->c);
     split(data, order, counts + data->c, labeled, out);
+    if (s->unlabeled) EH_CHECK(list_unlabeled(ctx, data, order, labeled, out));
 cleanup:
     eh_free(counts);
     eh_free(order);
@@ -126,6 +138,7 @@ void eh_samples_free(eh_compute *cp, eh_samples *s)
 {
     if (s->placed_rows) cp->op->release(cp, s->placed_rows);
     eh_free(s->rows);
+    eh_free(s->unlabeled);
     eh_free(s->class_n);
     eh_free(s->class_weight);
     eh_free(s->error_weight);

@@ -6,13 +6,15 @@
 #include "data/data.h"
 
 typedef struct eh_samples {
-    const eh_matrix *x;      /* the data, or the block of memory that holds its windows */
-    const int32_t *label;    /* of the rows of x */
-    int64_t n;               /* training samples of an epoch */
-    int64_t resident_n;      /* training samples that are always in x: all n, or a sample of streamed data */
-    int64_t valid_n;         /* samples of the validation part */
-    int64_t *rows;           /* (resident_n + valid_n) rows of x in a seeded order, the validation part last */
-    eh_row *placed_rows;     /* the same on the backend */
+    const eh_matrix *x;   /* the data, or the block of memory that holds its windows */
+    const int32_t *label; /* of the rows of x */
+    int64_t n;            /* training samples of an epoch */
+    int64_t resident_n;   /* training samples that are always in x: all n, or a sample of streamed data */
+    int64_t valid_n;      /* samples of the validation part */
+    int64_t *rows;        /* (resident_n + valid_n) rows of x in a seeded order, the validation part last */
+    eh_row *placed_rows;  /* the same on the backend */
+    int64_t *unlabeled;   /* (unlabeled_n) rows of x without a label that take part in training */
+    int64_t unlabeled_n;
     int32_t classes;         /* c */
     int32_t present;         /* classes that have samples */
     int64_t *class_n;        /* (c) training samples of each class ... */
@@ -27,6 +29,7 @@ typedef struct eh_samples_settings {
     uint64_t seed;
     double valid;   /* fraction of the samples that becomes the validation part */
     bool one_class; /* a single class is enough: a model brings exemplars of others */
+    bool unlabeled; /* samples without a label take part */
 } eh_samples_settings;
 
 /* Splits data that is in memory. */
@@ -49,10 +52,11 @@ static inline bool eh_samples_weighted(const eh_samples *s)
 {
     return s->weight || s->class_weight;
 }
-/* The weight of a labeled row of x. */
+/* The weight of a row of x. Without a label, it has no class weight. */
 static inline float eh_samples_weight(const eh_samples *s, int64_t row)
 {
-    return (s->weight ? s->weight[row] : 1) * (s->class_weight ? s->class_weight[s->label[row]] : 1);
+    return (s->weight ? s->weight[row] : 1) *
+           (s->class_weight && s->label[row] >= 0 ? s->class_weight[s->label[row]] : 1);
 }
 
 /* The class of the training or validation sample at a position of `rows`. */

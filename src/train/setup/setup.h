@@ -19,6 +19,7 @@ typedef struct eh_plan {
     int64_t targets;    /* rows that follow each sample of a batch, ... */
     int64_t candidates; /* ... drawn from so many of its neighbors */
     int64_t drawn;      /* samples of an epoch */
+    int64_t labeled;    /* labeled samples of a batch, if there are others; else 0 */
     eh_augment augment;
     bool augmented;
     double adversary;  /* the adversarial step; 0: none */

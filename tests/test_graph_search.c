@@ -1,0 +1,140 @@
+/* The approximate neighbor graph: it has nearly all nearest rows, complete lists for any data, and
+ * the same result for any number of threads. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "compute/cpu/graph_search.h"
+
+static enhope_context *ctx;
+
+/* Rows around 30 centers. spread: their distance from it. */
+static float *clusters(int64_t n, int64_t dims, double spread)
+{
+    float *Z = malloc((size_t)(n * dims) * sizeof *Z);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < dims; j++)
+            Z[i * dims + j] = (float)(eh_random_normal(5, 1, (uint64_t)(i % 30 * dims + j)) +
+                                      spread * eh_random_normal(5, 2, (uint64_t)(i * dims + j)));
+    return Z;
+}
+
+static int32_t *graph_of(const float *Z, int64_t n, int64_t dims, int64_t k, int threads)
+{
+    int32_t *index = malloc((size_t)(n * k) * sizeof *index);
+    const eh_graph_search s = {.Z = Z, .n = n, .dims = dims, .k = k, .seed = 3, .threads = threads};
+    assert_int_equal(eh_graph_search_run(ctx, &s, index), ENHOPE_OK);
+    return index;
+}
+
+static double distance(const float *Z, int64_t dims, int64_t a, int64_t b)
+{
+    return eh_graph_distance(dims, Z + a * dims, Z + b * dims);
+}
+
+/* The share of the k nearest rows of every 13th row that the graph has. Neighbors are sorted,
+ * differ from each other and from the row. */
+static double recall(const float *Z, int64_t n, int64_t dims, int64_t k, const int32_t *index)
+{
+    int64_t found = 0, all = 0;
+    for (int64_t i = 0; i < n; i += 13) {
+        double limit = 0; /* the distance of the k-th nearest row */
+        for (int64_t rank = 0; rank < k; rank++) {
+            double next = INFINITY;
+            int64_t nearer = 0;
+            for (int64_t j = 0; j < n; j++) nearer += j != i && distance(Z, dims, i, j) <= limit;
+            for (int64_t j = 0; j < n && nearer <= rank; j++)
+                if (j != i && distance(Z, dims, i, j) > limit) next = fmin(next, distance(Z, dims, i, j));
+            if (nearer <= rank) limit = next;
+        }
+        for (int64_t j = 0; j < k; j++) {
+            const int32_t row = index[i * k + j];
+            assert_true(row >= 0 && row < n && row != i);
+            for (int64_t l = 0; l < j; l++) assert_int_not_equal(index[i * k + l], row);
+            if (j) assert_true(distance(Z, dims, i, index[i * k + j - 1]) <= distance(Z, dims, i, row));
+            found += distance(Z, dims, i, row) <= limit;
+        }
+        all += k;
+    }
+    return (double)found / (double)all;
+}
+
+static void nearly_all_nearest_rows_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t n, dims, k;
+        double spread, recall;
+    } data[] = {{2000, 2, 7, 0.1, 0.995}, {2000, 31, 15, 0.3, 0.97}, {2000, 50, 15, 3, 0.8}};
+    for (int i = 0; i < 3; i++) {
+        float *Z = clusters(data[i].n, data[i].dims, data[i].spread);
+        int32_t *index = graph_of(Z, data[i].n, data[i].dims, data[i].k, 1);
+        const double found = recall(Z, data[i].n, data[i].dims, data[i].k, index);
+        if (found < data[i].recall) fail_msg("%d: %g of the nearest rows", i, found);
+        free(Z), free(index);
+    }
+}
+
+static void lists_are_complete_for_few_rows_and_equal_rows(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][2] = {{2, 1}, {3, 2}, {11, 10}, {700, 15}};
+    for (int s = 0; s < 4; s++)
+        for (int kind = 0; kind < 3; kind++) { /* all rows equal, two groups of equal rows, one row far away */
+            const int64_t n = shapes[s][0], k = shapes[s][1];
+            float *Z = calloc((size_t)(n * 3), sizeof *Z);
+            for (int64_t i = 0; i < n * 3; i++) Z[i] = kind == 1 ? (float)(i / 3 % 2) : 2.385f;
+            if (kind == 2) Z[0] = 1e18f;
+            int32_t *index = graph_of(Z, n, 3, k, 2);
+            assert_true(recall(Z, n, 3, k, index) >= (kind == 1 ? 0.9 : 1));
+            free(Z), free(index);
+        }
+}
+
+static void distances_that_overflow_give_complete_lists(void **state)
+{
+    (void)state;
+    float Z[40];
+    for (int i = 0; i < 40; i++) Z[i] = i % 2 ? FLT_MAX : -FLT_MAX;
+    int32_t *index = graph_of(Z, 20, 2, 5, 1);
+    for (int i = 0; i < 100; i++) assert_true(index[i] >= 0 && index[i] < 20 && index[i] != i / 5);
+    free(index);
+}
+
+static void threads_do_not_change_the_graph(void **state)
+{
+    (void)state;
+    float *Z = clusters(3000, 20, 0.5);
+    int32_t *one = graph_of(Z, 3000, 20, 15, 1), *three = graph_of(Z, 3000, 20, 15, 3);
+    assert_memory_equal(one, three, 3000 * 15 * sizeof *one);
+    free(Z), free(one), free(three);
+}
+
+static int open_context(void **state)
+{
+    (void)state;
+    ctx = enhope_context_create();
+    return ctx ? 0 : 1;
+}
+
+static int close_context(void **state)
+{
+    (void)state;
+    enhope_context_free(ctx);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nearly_all_nearest_rows_are_found),
+        cmocka_unit_test(lists_are_complete_for_few_rows_and_equal_rows),
+        cmocka_unit_test(distances_that_overflow_give_complete_lists),
+        cmocka_unit_test(threads_do_not_change_the_graph),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
