@@ -81,8 +81,8 @@ enhope_status eh_batch_loss_create(eh_batch_loss *l);
 /* Creates the exchange with other ranks; eh_batch_loss_create calls it. */
 enhope_status eh_batch_loss_create_exchange(eh_batch_loss *l);
 void eh_batch_loss_free(eh_batch_loss *l);
-/* Sets the current batch: gathers and augments its own rows and computes its target. Samples without
- * a label have that of the current parameters. */
+/* Sets the current batch: gathers and augments its own rows and computes its target. The target of
+ * samples without a label follows from the current parameters. */
 void eh_batch_loss_set_batch(eh_batch_loss *l, const eh_batch *batch);
 /* The loss of the current batch at theta and its gradient (trained), all on the backend. The loss
  * does not contain that of the head, so that losses with and without it can be compared. */

@@ -22,26 +22,26 @@ void eh_projection_tree_free(eh_projection_tree *t)
     eh_free(t->next);
 }
 
-/* Moves the rows of one side of a plane halfway between two random rows to the front, in their
+/* Moves the rows of one side of a plane halfway between two random rows to the beginning, in their
  * order. Returns their number; if nearly all rows are on one side, half of the rows. */
 static int64_t divide(const eh_graph_search *s, uint64_t node, int64_t from, int64_t to, eh_projection_tree *t)
 {
-    enum { MIN_PART = 10 }; /* a side has at least a tenth of the rows */
+    enum { MIN_PART = 10 }; /* a side has at least 10 % of the rows */
     const int64_t n = to - from;
     const float *a =
         s->Z + t->order[from + (int64_t)(eh_random_u64(s->seed, EH_STREAM_TREE, 2 * node) % (uint64_t)n)] * s->dims;
     const float *b =
         s->Z + t->order[from + (int64_t)(eh_random_u64(s->seed, EH_STREAM_TREE, 2 * node + 1) % (uint64_t)n)] * s->dims;
-    int64_t front = 0, back = 0;
+    int64_t nearer = 0, farther = 0;
     for (int64_t i = from; i < to; i++) {
         const float *z = s->Z + t->order[i] * s->dims;
         t->side[i] = eh_graph_distance(s->dims, z, a) < eh_graph_distance(s->dims, z, b);
-        front += t->side[i];
+        nearer += t->side[i];
     }
-    if (front < n / MIN_PART || front > n - n / MIN_PART || front == 0 || front == n) return n / 2;
-    for (int64_t i = from, at = 0; i < to; i++) t->moved[from + (t->side[i] ? at++ : front + back++)] = t->order[i];
+    if (nearer < n / MIN_PART || nearer > n - n / MIN_PART || nearer == 0 || nearer == n) return n / 2;
+    for (int64_t i = from, at = 0; i < to; i++) t->moved[from + (t->side[i] ? at++ : nearer + farther++)] = t->order[i];
     memcpy(t->order + from, t->moved + from, (size_t)n * sizeof *t->order);
-    return front;
+    return nearer;
 }
 
 void eh_projection_tree_build(const eh_graph_search *s, int number, int64_t leaf, eh_projection_tree *t)
@@ -62,7 +62,7 @@ void eh_projection_tree_build(const eh_graph_search *s, int number, int64_t leaf
         int64_t divided = 0;
         for (int64_t i = 0; i < leaves; i++) divided += t->next[i] < t->start[i + 1];
         if (!divided) return;
-        /* from the back, so that no start is overwritten before it is read */
+        /* from the end, so that no start is overwritten before it is read */
         t->leaves = leaves + divided;
         t->start[t->leaves] = s->n;
         for (int64_t i = leaves - 1, at = t->leaves; i >= 0; i--) {
