@@ -1,8 +1,7 @@
-/* Progress of training: a bar on a terminal, else some twenty lines; the JSON log; and signals. */
+/* Progress of training: a bar on a terminal, else some twenty lines; the JSON log. */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,38 +11,6 @@
 
 static const double redraw_seconds = 0.1, line_seconds = 10;
 enum { LINES = 20 }; /* of a run without a bar, and one whenever line_seconds have passed */
-
-static volatile sig_atomic_t caught;
-static bool catching;
-
-static void catch_signal(int number)
-{
-    caught = number;
-}
-
-void cli_catch_signals(void)
-{
-    catching = true;
-    struct sigaction action = {0};
-    action.sa_handler = catch_signal;
-    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* a second signal ends the program */
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    struct sigaction hangup;
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* ignored under nohup */
-        sigaction(SIGHUP, &action, NULL);
-}
-
-bool cli_signals_caught(void)
-{
-    return catching;
-}
-
-int cli_caught_signal(void)
-{
-    return caught;
-}
 
 int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool append)
 {
@@ -173,7 +140,7 @@ int cli_progress_step(const enhope_progress *at, void *user)
         put_line(at, progress->error_name);
         progress->drawn = at->seconds;
     }
-    return caught != 0;
+    return cli_caught_signal() != 0;
 }
 
 void cli_progress_clear(cli_progress *progress)
