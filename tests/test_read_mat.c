@@ -615,6 +615,13 @@ static void labels_are_named_by_their_variable(void **state)
     assert_int_equal(data->x.n, 3);
     enhope_dataset_free(data);
     mat_begin(&m, 0);
+    mat_doubles(&m, "kind", 3, 1, (const double[]){2, 1, 2}); /* fits by its shape */
+    mat_doubles(&m, "X", 3, 2, (const double[]){1, 2, 3, 4, 5, 6});
+    mat_write(&m, "l.mat");
+    data = read_ok((enhope_source){.path = "l.mat"});
+    assert_labels(data, (const int32_t[]){1, 0, 1});
+    enhope_dataset_free(data);
+    mat_begin(&m, 0);
     mat_doubles(&m, "v", 4, 1, (const double[]){2, 1, 2, 1}); /* inputs are not their own labels */
     mat_write(&m, "l.mat");
     data = read_ok((enhope_source){.path = "l.mat"});

@@ -208,6 +208,9 @@ static void names_follow_numbers_in_any_order(void **state)
                   "1, ..., or lines NUMBER,NAME"},
         {"a\n", "n.txt: has 1 name but none for the class '1': expected a name in each line, for the classes 0, "
                 "1, ..., or lines NUMBER,NAME"},
+        {"\n",
+         "n.txt: has 0 names but none for the class '0': expected a name in each line, for the classes 0, 1, ..., "
+         "or lines NUMBER,NAME"},
         {"x,y\n0,a\n1,b\n1,c\n2,d\n", "n.txt:4: the class 1 occurs twice"},
         {"x,y\n0,a\n1,b\n2,a\n", "n.txt:4: the name 'a' occurs twice"},
         {"x,y\n0,a\n1, \t\n2,c\n", "n.txt:3: the name is empty"},
