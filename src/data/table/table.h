@@ -204,7 +204,7 @@ enhope_status eh_position_open(enhope_context *ctx, const struct eh_table *table
 /* Counts the rows of the frame. */
 void eh_position_count(eh_position_check *check, const struct eh_table *table);
 /* Counts the rows of the frame up to the first that, with the rows before it, contradicts the
- * position of the label. Returns the number of rows before it, which chunks of a text do not change.
+ * position of the label. Returns the number of rows before it, which chunks do not change.
  */
 int64_t eh_position_good_rows(eh_position_check *check, const struct eh_table *table);
 /* Fails if the rows so far contradict the position of the label. */
