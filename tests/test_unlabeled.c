@@ -204,7 +204,7 @@ static void unlabeled_samples_lower_the_error(void **state)
     double with_them = 0, without = 0;
     enhope_dataset *data = with_labels(6, false);
     for (int seed = 1; seed <= 3; seed++) {
-        char text[8];
+        char text[16];
         snprintf(text, sizeof text, "%d", seed);
         with_them += error_of(train(data, semi("random_state", text, "n_epochs", "80", "adversarial_step", "0.3",
                                                "batch_size", "30", "learning_rate", "0.02", NULL)));

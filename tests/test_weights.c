@@ -193,6 +193,7 @@ static void equal_weights_change_nothing(void **state)
 }
 
 /* Samples without a label keep their row numbers, which noise depends on. */
+/* Samples without a label take no part. */
 static void weight_zero_equals_no_label(void **state)
 {
     (void)state;
@@ -204,6 +205,7 @@ static void weight_zero_equals_no_label(void **state)
         assert_int_equal(enhope_dataset_view_f32(ctx, N, H, X, label, C, NULL, &without), ENHOPE_OK);
         enhope_settings *s[2]; /* chosen by cross-validation; set */
         for (int k = 0; k < 2; k++) s[k] = i ? with("n_epochs", "5", "noise", "0.1", NULL) : only("n_epochs", "3");
+        if (!i) assert_int_equal(enhope_settings_set(ctx, s[0], "unlabeled_weight", "0"), ENHOPE_OK);
         assert_same_model(train(without, s[0]), train(data, s[1]));
         enhope_dataset_free(without), enhope_dataset_free(data);
     }

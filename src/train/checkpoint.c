@@ -169,7 +169,9 @@ static enhope_status compare_settings(const enhope_trainer *t, const eh_safetens
         char key[64], quote[EH_QUOTE];
         setting_key(&now.pair[i], key, sizeof key);
         const char *before = eh_safetensors_text(st, key);
-        if (!strcmp(now.pair[i].name, "time_limit") || (before && !strcmp(before, now.pair[i].value))) continue;
+        /* a setting that is newer than the checkpoint must be off */
+        const bool same = !strcmp(before ? before : "0", now.pair[i].value);
+        if (same || !strcmp(now.pair[i].name, "time_limit")) continue;
         EH_CHECK(eh_fail(
             t->ctx, ENHOPE_ERROR_ARGUMENT,
             "%s was %s in the checkpoint and is %s now; resume with the same settings (only time_limit may change)",
