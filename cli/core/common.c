@@ -1,6 +1,7 @@
 /* Messages, memory, the clock, and the classes of a session: what the page of enhope view needs,
  * and with it the Python module (python/module/page.c), which has no main() and prints nothing. */
 #define _POSIX_C_SOURCE 200809L
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
@@ -8,11 +9,24 @@
 #include "core/cli.h"
 #include "core/pool.h"
 
+/* The handler is in progress.c, which the Python module does not contain. */
+static volatile sig_atomic_t caught;
+
+void cli_keep_signal(int number)
+{
+    caught = number;
+}
+
+int cli_caught_signal(void)
+{
+    return caught;
+}
+
 int cli_fail(const enhope_context *ctx, enhope_status status)
 {
     const char *sentence = enhope_error(ctx);
     cli_error("%s", *sentence ? sentence : enhope_status_text(status));
-    if (status == ENHOPE_STOPPED && cli_caught_signal()) return 128 + cli_caught_signal();
+    if (status == ENHOPE_STOPPED && caught) return 128 + caught;
     return status == ENHOPE_ERROR_ARGUMENT ? CLI_USAGE : CLI_FAILED;
 }
 

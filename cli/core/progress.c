@@ -13,19 +13,13 @@
 static const double redraw_seconds = 0.1, line_seconds = 10;
 enum { LINES = 20 }; /* of a run without a bar, and one whenever line_seconds have passed */
 
-static volatile sig_atomic_t caught;
 static bool catching;
-
-static void catch_signal(int number)
-{
-    caught = number;
-}
 
 void cli_catch_signals(void)
 {
     catching = true;
     struct sigaction action = {0};
-    action.sa_handler = catch_signal;
+    action.sa_handler = cli_keep_signal;
     action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* a second signal ends the program */
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
@@ -38,11 +32,6 @@ void cli_catch_signals(void)
 bool cli_signals_caught(void)
 {
     return catching;
-}
-
-int cli_caught_signal(void)
-{
-    return caught;
 }
 
 int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool append)
@@ -173,7 +162,7 @@ int cli_progress_step(const enhope_progress *at, void *user)
         put_line(at, progress->error_name);
         progress->drawn = at->seconds;
     }
-    return caught != 0;
+    return cli_caught_signal() != 0;
 }
 
 void cli_progress_clear(cli_progress *progress)
