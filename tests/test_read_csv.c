@@ -388,6 +388,27 @@ static void texts_are_ids_then_kept_columns(void **state)
     enhope_dataset_free(data);
 }
 
+/* The inputs of a column are found by its place if the first table has no names. */
+static void named_columns_are_described_like_those_without_names(void **state)
+{
+    (void)state;
+    write_text("bare.csv", "red,2.5,a\nblue,3.25,b\nred,-4,a\nblue,1.5,b\n");
+    write_text("named.csv", "color,size,kind\nblue,7.5,b\nred,2,a\n");
+    enhope_dataset *bare = read_ok((enhope_source){.path = "bare.csv"});
+    const enhope_table_options like = {.like = bare};
+    enhope_dataset *named = read_ok((enhope_source){.path = "named.csv", .table = &like});
+    for (int64_t j = 0; j < 3; j++) {
+        enhope_table_column a, b;
+        assert_int_equal(enhope_dataset_column(ctx, bare, j, &a), 0);
+        assert_int_equal(enhope_dataset_column(ctx, named, j, &b), 0);
+        assert_int_equal(a.inputs, b.inputs);
+        assert_int_equal(a.categories, b.categories);
+        assert_int_equal(b.categories, j == 0 ? 2 : 0);
+    }
+    enhope_dataset_free(named);
+    enhope_dataset_free(bare);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +423,7 @@ int main(void)
         cmocka_unit_test(numbers_match_strtod_in_any_locale),
         cmocka_unit_test(encodings_follow_chosen_rows_and_other_data),
         cmocka_unit_test(texts_are_ids_then_kept_columns),
+        cmocka_unit_test(named_columns_are_described_like_those_without_names),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -380,6 +380,11 @@ static void skipped_lines_are_counted(void **state)
     assert_int_equal(all.n, 1);
     assert_int_equal(all.row[0], 3);
     assert_non_null(strstr(logged, "skipped 4 rows"));
+    all = pass_text(plain, &skip, "[\"]\n[4,5,6.5]\n[7,8]\n");
+    assert_int_equal(all.status, 0);
+    assert_int_equal(all.n, 1);
+    assert_non_null(strstr(logged, "skipped 2 rows"));
+    assert_non_null(strstr(logged, "a line is not JSON (line 1"));
     all = pass_text(plain, &skip, "[\"]\n[1\n");
     assert_int_equal(all.status, ENHOPE_ERROR_DATA);
 }

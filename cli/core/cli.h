@@ -378,6 +378,7 @@ void cli_catch_signals(void);
 bool cli_signals_caught(void);
 /* The signal that was caught; 0: none. */
 int cli_caught_signal(void);
+void cli_keep_signal(int number); /* from a handler */
 /* log_path may be NULL. append keeps the rows of an existing log, see cli_progress_keep. */
 /* The error that training minimizes with this class_weight and column of weights: "validation
  * error", or a weighted one. NULL: none. */

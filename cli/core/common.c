@@ -1,6 +1,5 @@
-/* Messages, signals, memory, the clock, and the classes of a session: what the page of enhope view
- * needs, and with it the Python module (python/module/page.c), which has no main() and prints
- * nothing. */
+/* Messages, memory, the clock, and the classes of a session: what the page of enhope view needs,
+ * and with it the Python module (python/module/page.c), which has no main() and prints nothing. */
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>
 #include <stdarg.h>
@@ -10,31 +9,12 @@
 #include "core/cli.h"
 #include "core/pool.h"
 
+/* The handler is in progress.c, which the Python module does not contain. */
 static volatile sig_atomic_t caught;
-static bool catching;
 
-static void catch_signal(int number)
+void cli_keep_signal(int number)
 {
     caught = number;
-}
-
-void cli_catch_signals(void)
-{
-    catching = true;
-    struct sigaction action = {0};
-    action.sa_handler = catch_signal;
-    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* a second signal ends the program */
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    struct sigaction hangup;
-    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* ignored under nohup */
-        sigaction(SIGHUP, &action, NULL);
-}
-
-bool cli_signals_caught(void)
-{
-    return catching;
 }
 
 int cli_caught_signal(void)
@@ -46,7 +26,7 @@ int cli_fail(const enhope_context *ctx, enhope_status status)
 {
     const char *sentence = enhope_error(ctx);
     cli_error("%s", *sentence ? sentence : enhope_status_text(status));
-    if (status == ENHOPE_STOPPED && cli_caught_signal()) return 128 + cli_caught_signal();
+    if (status == ENHOPE_STOPPED && caught) return 128 + caught;
     return status == ENHOPE_ERROR_ARGUMENT ? CLI_USAGE : CLI_FAILED;
 }
 

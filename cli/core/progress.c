@@ -1,7 +1,8 @@
-/* Progress of training: a bar on a terminal, else some twenty lines; the JSON log. */
+/* Progress of training: a bar on a terminal, else some twenty lines; the JSON log; and signals. */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,27 @@
 
 static const double redraw_seconds = 0.1, line_seconds = 10;
 enum { LINES = 20 }; /* of a run without a bar, and one whenever line_seconds have passed */
+
+static bool catching;
+
+void cli_catch_signals(void)
+{
+    catching = true;
+    struct sigaction action = {0};
+    action.sa_handler = cli_keep_signal;
+    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* a second signal ends the program */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    struct sigaction hangup;
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* ignored under nohup */
+        sigaction(SIGHUP, &action, NULL);
+}
+
+bool cli_signals_caught(void)
+{
+    return catching;
+}
 
 int cli_progress_open(cli_progress *progress, bool quiet, const char *log_path, bool append)
 {

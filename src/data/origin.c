@@ -55,6 +55,11 @@ static const eh_encoded *find_encoded(const enhope_dataset *data, int64_t j)
     const eh_schema *s = &data->origin->schema;
     const eh_encoding *encoding = data->encoding;
     if (!encoding || s->column[j].role != EH_ROLE_INPUT) return NULL;
+    if (!encoding->named) { /* the table may have names that the encoding does not have */
+        int64_t k = 0;
+        for (int64_t i = 0; i < j; i++) k += s->column[i].role == EH_ROLE_INPUT;
+        return k < encoding->columns ? &encoding->column[k] : NULL;
+    }
     for (int64_t k = 0; k < encoding->columns; k++)
         if (strcmp(encoding->column[k].name, s->column[j].name) == 0) return &encoding->column[k];
     return NULL;

@@ -111,6 +111,13 @@ static enhope_status fail_text(enhope_context *ctx, const enhope_reader *r)
     return eh_fail(ctx, r->failure, "%s", r->message ? r->message : "out of memory");
 }
 
+/* Fails if the next row does, and the rows before it were returned. */
+static enhope_status fail_row(enhope_context *ctx, const enhope_reader *r)
+{
+    if (r->misplaced) return eh_position_fail(ctx, &r->position, &r->table);
+    return r->bad ? eh_problems_fail(ctx, &r->table.problems, r->name) : ENHOPE_OK;
+}
+
 /* Encodes the next rows that are complete; *out is NULL if there is none. */
 static enhope_status next_rows(enhope_context *ctx, enhope_reader *r, const enhope_dataset **out)
 {
@@ -120,7 +127,6 @@ static enhope_status next_rows(enhope_context *ctx, enhope_reader *r, const enho
         if (r->known) EH_TRY(open_rows(ctx, r));
     }
     int64_t n = 0;
-    if (r->misplaced) return eh_position_fail(ctx, &r->position, t);
     if (r->known && !is_full(r)) {
         r->origin.kept.n = r->origin.kept.used = 0;
         EH_TRY(eh_table_next_chunks(ctx, t, r->limit ? eh_min(r->capacity, r->limit - t->rows) : r->capacity, &r->bad));
@@ -139,7 +145,7 @@ static enhope_status next_rows(enhope_context *ctx, enhope_reader *r, const enho
 enhope_status enhope_reader_take(enhope_context *ctx, enhope_reader *r, const char *text, size_t size,
                                  const enhope_dataset **out)
 {
-    if (r->bad) return eh_problems_fail(ctx, &r->table.problems, r->name);
+    EH_TRY(fail_row(ctx, r));
     if (r->ended) return eh_fail(ctx, ENHOPE_ERROR_ARGUMENT, "%s: text follows its end", r->name);
     if (size > 0 && !is_full(r) && !r->failure) {
         r->failure = receive(ctx, r, text, size);
@@ -151,7 +157,7 @@ enhope_status enhope_reader_take(enhope_context *ctx, enhope_reader *r, const ch
 enhope_status enhope_reader_end(enhope_context *ctx, enhope_reader *r, const enhope_dataset **out)
 {
     const enhope_dataset *rows = NULL;
-    if (r->bad) return eh_problems_fail(ctx, &r->table.problems, r->name);
+    EH_TRY(fail_row(ctx, r));
     EH_TRY(fail_text(ctx, r)); /* its last line may be cut */
     if (!r->ended && r->gzip.buffer && !r->gzip.complete && !is_full(r))
         return eh_fail(ctx, ENHOPE_ERROR_FORMAT, "%s: the gzip data ends early: the file is truncated", r->name);

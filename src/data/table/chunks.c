@@ -27,9 +27,9 @@ enhope_status eh_table_find_columns(enhope_context *ctx, eh_table *t, bool *know
             t->rules.header = csv->objects;
             t->rules.decimal = '.';
         }
-        eh_problems_free(&t->problems); /* they have the size of no columns */
         t->problems.first_line = csv->line;
         EH_TRY(eh_schema_match(ctx, t->in, &t->rules, csv, &t->schema, &t->source));
+        EH_TRY(eh_problems_resize(ctx, &t->problems, t->schema.columns));
         EH_TRY(eh_table_open_frame(ctx, t));
         t->found = !t->schema.header;
         *known = true;

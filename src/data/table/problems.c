@@ -45,6 +45,20 @@ enhope_status eh_problems_line(enhope_context *ctx, eh_problems *problems, const
     return ENHOPE_OK;
 }
 
+enhope_status eh_problems_resize(enhope_context *ctx, eh_problems *problems, int64_t columns)
+{
+    eh_problem *item = NULL;
+    const size_t size = EH_PROBLEMS * sizeof *item;
+    if (problems->item) {
+        EH_TRY(eh_new(ctx, "problems of a table", columns + 1, size, (void **)&item));
+        memcpy(item + columns * EH_PROBLEMS, problems->item, size);
+        eh_free(problems->item);
+    }
+    problems->item = item;
+    problems->columns = columns;
+    return ENHOPE_OK;
+}
+
 bool eh_problems_any(const eh_problems *problems)
 {
     return problems->item != NULL;

@@ -70,6 +70,8 @@ enhope_status eh_problems_line(enhope_context *ctx, eh_problems *problems, const
 bool eh_problems_any(const eh_problems *problems);
 /* Fails with a report of all problems. */
 enhope_status eh_problems_fail(enhope_context *ctx, const eh_problems *problems, const char *where);
+/* For lines that were skipped before the columns were known. */
+enhope_status eh_problems_resize(enhope_context *ctx, eh_problems *problems, int64_t columns);
 /* Warns of all problems: `rows` rows were skipped. */
 void eh_problems_warn(enhope_context *ctx, const eh_problems *problems, int64_t rows, const char *where);
 void eh_problems_free(eh_problems *problems);
