@@ -160,6 +160,12 @@ static void setting_key(const eh_pair_text *pair, char *key, size_t size)
     snprintf(key, size, "setting.%s", pair->name);
 }
 
+/* Whether a setting that is newer than the checkpoint has no effect. */
+static bool is_off(const enhope_trainer *t, const eh_pair_text *pair)
+{
+    return !strcmp(pair->value, "0") || (!strcmp(pair->name, "unlabeled_weight") && !t->samples.unlabeled_n);
+}
+
 static enhope_status compare_settings(const enhope_trainer *t, const eh_safetensors *st)
 {
     setting_texts now = {NULL};
@@ -169,8 +175,7 @@ static enhope_status compare_settings(const enhope_trainer *t, const eh_safetens
         char key[64], quote[EH_QUOTE];
         setting_key(&now.pair[i], key, sizeof key);
         const char *before = eh_safetensors_text(st, key);
-        /* a setting that is newer than the checkpoint must be off */
-        const bool same = !strcmp(before ? before : "0", now.pair[i].value);
+        const bool same = before ? !strcmp(before, now.pair[i].value) : is_off(t, &now.pair[i]);
         if (same || !strcmp(now.pair[i].name, "time_limit")) continue;
         EH_CHECK(eh_fail(
             t->ctx, ENHOPE_ERROR_ARGUMENT,

@@ -108,7 +108,6 @@ static enhope_status choose_rows(enhope_trainer *t)
     rows.valid = t->method->compared == EH_NOTHING || t->unlabeled ? 0 : t->set.validation_fraction;
     EH_TRY(stream.store ? eh_windows_create(t->ctx, t->data, &rows, &stream, &t->samples, &t->windows)
                         : eh_samples_create(t->ctx, t->data, &rows, &t->samples));
-    if (!t->samples.unlabeled_n) t->set.objective.unlabeled_weight = 0;
     log_rows(t, rows.valid);
     return ENHOPE_OK;
 }
