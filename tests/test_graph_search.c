@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "compute/cpu/cpu.h"
 #include "compute/cpu/graph_search.h"
 
 static enhope_context *ctx;
@@ -33,7 +34,7 @@ static int32_t *graph_of(const float *Z, int64_t n, int64_t dims, int64_t k, int
 
 static double distance(const float *Z, int64_t dims, int64_t a, int64_t b)
 {
-    return eh_graph_distance(dims, Z + a * dims, Z + b * dims);
+    return eh_cpu_distance(dims, Z + a * dims, Z + b * dims);
 }
 
 /* The share of the k nearest rows of every 13th row that the graph has. Neighbors are sorted,

@@ -22,6 +22,12 @@ EH_SIMD static float difference(int64_t dims, const float *restrict a, const flo
     return partial[0];
 }
 
+/* A function with several versions cannot have hidden visibility, so this wrapper is exported. */
+float eh_cpu_distance(int64_t dims, const float *a, const float *b)
+{
+    return difference(dims, a, b);
+}
+
 /* Calls `each` for every tile of the lower triangle of (n, n), including the diagonal. */
 typedef void tile_fn(int64_t n, int64_t dims, const float *X, float *P, int64_t i0, int64_t j0);
 

@@ -96,6 +96,8 @@ void *eh_cpu_scratch(eh_cpu_state *state, int64_t count, size_t size);
 /* triples.c */
 void eh_cpu_triples(eh_compute *c, const eh_triples *p, eh_loss *loss, eh_real *dY);
 /* affinities.c */
+/* The squared distance of two rows, from differences. */
+float eh_cpu_distance(int64_t dims, const float *a, const float *b);
 void eh_cpu_affinities(eh_compute *c, int64_t n, int64_t dims, const eh_real *X, double perplexity, eh_real *P);
 /* nearest.c */
 void eh_cpu_nearest(eh_compute *c, const eh_real *Q, int64_t q, const eh_real *R, int64_t r, int64_t dims, int64_t k,

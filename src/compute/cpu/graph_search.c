@@ -13,23 +13,6 @@
 enum { TREES = 8, MIN_WIDTH = 20, MORE = 5, ROUNDS = 12 };
 static const double FEW = 0.002; /* share of the entries of all lists; fewer changes end the descent */
 
-EH_SIMD static float distance(int64_t dims, const float *restrict a, const float *restrict b)
-{
-    float partial[16] = {0};
-    int64_t k = 0;
-    for (; k + 16 <= dims; k += 16)
-        for (int l = 0; l < 16; l++) partial[l] += (a[k + l] - b[k + l]) * (a[k + l] - b[k + l]);
-    for (; k < dims; k++) partial[0] += (a[k] - b[k]) * (a[k] - b[k]);
-    for (int half = 8; half; half /= 2)
-        for (int l = 0; l < half; l++) partial[l] += partial[l + half];
-    return partial[0];
-}
-
-float eh_graph_distance(int64_t dims, const float *a, const float *b)
-{
-    return distance(dims, a, b);
-}
-
 /* A neighbor of a row; fresh: found in the last round. */
 typedef struct link {
     float distance;
@@ -99,7 +82,7 @@ static void add_leaves(lists *l, const eh_projection_tree *t)
             for (int64_t b = t->start[leaf]; b < t->start[leaf + 1]; b++) {
                 const int32_t i = t->order[a], j = t->order[b];
                 if (i != j)
-                    insert(l->now + i * l->width, l->width, j, distance(l->s->dims, row_of(l, i), row_of(l, j)));
+                    insert(l->now + i * l->width, l->width, j, eh_cpu_distance(l->s->dims, row_of(l, i), row_of(l, j)));
             }
 }
 
@@ -124,7 +107,7 @@ static int64_t visit(const lists *l, int32_t i, int32_t j, bool fresh, int32_t *
     for (const link *b = l->now + j * l->width, *end = b + l->width; b < end && b->row >= 0; b++) {
         if (!(fresh || b->fresh) || b->row == i || seen[b->row] == i + 1) continue;
         seen[b->row] = i + 1;
-        changes += insert(to, l->width, b->row, distance(l->s->dims, row_of(l, i), row_of(l, b->row)));
+        changes += insert(to, l->width, b->row, eh_cpu_distance(l->s->dims, row_of(l, i), row_of(l, b->row)));
     }
     return changes;
 }
@@ -152,7 +135,7 @@ static int64_t descend(lists *l)
             const int32_t back = l->back[i * width + j];
             if (seen[back] != i + 1) {
                 seen[back] = (int32_t)i + 1;
-                changes += insert(to, width, back, distance(l->s->dims, row_of(l, i), row_of(l, back)));
+                changes += insert(to, width, back, eh_cpu_distance(l->s->dims, row_of(l, i), row_of(l, back)));
             }
             changes += visit(l, (int32_t)i, back, l->back_fresh[i * width + j], seen, to);
         }

@@ -16,9 +16,6 @@ typedef struct eh_graph_search {
  * nearest ones. The result does not depend on the number of threads. Memory is linear in n. */
 enhope_status eh_graph_search_run(enhope_context *ctx, const eh_graph_search *s, int32_t *index);
 
-/* The squared distance of two rows. */
-float eh_graph_distance(int64_t dims, const float *a, const float *b);
-
 /* ---- projection_tree.c ---- */
 
 /* A tree of the rows, divided by random planes until at most `leaf` rows are left: leaf i has the

@@ -2,6 +2,7 @@
  * between two random rows. A few trees give each row many near rows in n log n operations. */
 #include <string.h>
 
+#include "compute/cpu/cpu.h"
 #include "compute/cpu/graph_search.h"
 
 enhope_status eh_projection_tree_create(enhope_context *ctx, int64_t n, eh_projection_tree *t)
@@ -35,7 +36,7 @@ static int64_t divide(const eh_graph_search *s, uint64_t node, int64_t from, int
     int64_t nearer = 0, farther = 0;
     for (int64_t i = from; i < to; i++) {
         const float *z = s->Z + t->order[i] * s->dims;
-        t->side[i] = eh_graph_distance(s->dims, z, a) < eh_graph_distance(s->dims, z, b);
+        t->side[i] = eh_cpu_distance(s->dims, z, a) < eh_cpu_distance(s->dims, z, b);
         nearer += t->side[i];
     }
     if (nearer < n / MIN_PART || nearer > n - n / MIN_PART || nearer == 0 || nearer == n) return n / 2;
