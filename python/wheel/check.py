@@ -25,15 +25,15 @@ def output(*command):
 
 def problems_of(path, present, glibc):
     newest = (0,)
-    for version in re.findall(r"GLIBC_([0-9.]+)", output("objdump", "-T", path)):
+    for version in re.findall(r"GLIBC_([0-9.]+)", output("readelf", "-W", "--version-info", path)):
         newest = max(newest, tuple(map(int, version.split("."))))
     if newest > glibc:
         yield f"needs glibc {'.'.join(map(str, newest))}"
-    dynamic = output("objdump", "-p", path)
-    for library in re.findall(r"NEEDED +(\S+)", dynamic):
+    dynamic = output("readelf", "-W", "--dynamic", path)  # reads the files of any processor
+    for library in re.findall(r"\(NEEDED\).*\[(\S+)\]", dynamic):
         if library not in SYSTEM and library not in present:
             yield f"needs {library}, which is not in the wheel"
-    for folder in re.findall(r"R(?:UN)?PATH +(\S+)", dynamic):
+    for folder in re.findall(r"\(R(?:UN)?PATH\).*\[(\S+)\]", dynamic):
         if not all(part.startswith("$ORIGIN") for part in folder.split(":")):
             yield f"searches for libraries in {folder}"
     print(f"{os.path.basename(path):22} {os.path.getsize(path):10} bytes, glibc {'.'.join(map(str, newest))}")
