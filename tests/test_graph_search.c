@@ -1,5 +1,5 @@
 /* The approximate neighbor graph: it has nearly all nearest rows, complete lists for any data, and
- * the same result for any number of threads. */
+ * the same result for any number of threads. Labels spread over a graph as their equation says. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -115,6 +115,71 @@ static void threads_do_not_change_the_graph(void **state)
     free(Z), free(one), free(three);
 }
 
+/* ---- labels ---- */
+
+enum { SAMPLES = 90, LINKS = 3, CLASSES = 11 };
+
+/* Samples 0 to 79 are linked at random with each other; 80 to 89 only among themselves. Every ninth
+ * of the first 80 has a label; class 4 has none. */
+static void linked_samples(int32_t *neighbor, int32_t *label)
+{
+    for (int i = 0; i < SAMPLES; i++) {
+        const int first = i < 80 ? 0 : 80, count = i < 80 ? 80 : 10;
+        for (int e = 0; e < LINKS; e++) {
+            int j = first + (int)(eh_random_u64(6, 1, (uint64_t)(i * LINKS + e)) % (uint64_t)count);
+            if (j == i) j = first + (j - first + 1) % count;
+            neighbor[i * LINKS + e] = j;
+        }
+        label[i] = i < 80 && i % 9 == 0 ? i / 9 % CLASSES : -1;
+        if (label[i] == 4) label[i] = 10;
+    }
+}
+
+/* The functions f (SAMPLES, CLASSES) from their equation, in double. */
+static void spread_densely(const int32_t *neighbor, const int32_t *label, double *f)
+{
+    static double A[SAMPLES][SAMPLES], next[SAMPLES * CLASSES], D[SAMPLES];
+    const double alpha = 0.99;
+    memset(A, 0, sizeof A);
+    memset(D, 0, sizeof D);
+    for (int i = 0; i < SAMPLES; i++)
+        for (int e = 0; e < LINKS; e++) A[i][neighbor[i * LINKS + e]]++, A[neighbor[i * LINKS + e]][i]++;
+    for (int i = 0; i < SAMPLES; i++)
+        for (int j = 0; j < SAMPLES; j++) D[i] += A[i][j];
+    for (int v = 0; v < SAMPLES * CLASSES; v++) f[v] = label[v / CLASSES] == v % CLASSES;
+    for (int round = 0; round < 60; round++) {
+        for (int v = 0; v < SAMPLES * CLASSES; v++) {
+            const int i = v / CLASSES, k = v % CLASSES;
+            next[v] = (1 - alpha) * (label[i] == k);
+            for (int j = 0; j < SAMPLES; j++) next[v] += alpha * A[i][j] / sqrt(D[i] * D[j]) * f[j * CLASSES + k];
+        }
+        memcpy(f, next, sizeof next);
+    }
+}
+
+static void labels_spread_as_their_equation_says(void **state)
+{
+    (void)state;
+    int32_t neighbor[SAMPLES * LINKS], label[SAMPLES], got[SAMPLES], again[SAMPLES];
+    static double f[SAMPLES * CLASSES];
+    linked_samples(neighbor, label);
+    spread_densely(neighbor, label, f);
+    eh_graph_labels g = {
+        .n = SAMPLES, .k = LINKS, .neighbor = neighbor, .label = label, .classes = CLASSES, .threads = 1};
+    assert_int_equal(eh_graph_spread(ctx, &g, got), ENHOPE_OK);
+    for (int i = 0; i < 80; i++) {
+        int best = 0;
+        for (int k = 1; k < CLASSES; k++)
+            if (f[i * CLASSES + k] > f[i * CLASSES + best]) best = k;
+        assert_true(got[i] >= 0 && got[i] < CLASSES && got[i] != 4);
+        assert_true(f[i * CLASSES + got[i]] > (1 - 1e-4) * f[i * CLASSES + best]);
+    }
+    for (int i = 80; i < SAMPLES; i++) assert_int_equal(got[i], -1);
+    g.threads = 3;
+    assert_int_equal(eh_graph_spread(ctx, &g, again), ENHOPE_OK);
+    assert_memory_equal(got, again, sizeof got);
+}
+
 static int open_context(void **state)
 {
     (void)state;
@@ -136,6 +201,7 @@ int main(void)
         cmocka_unit_test(lists_are_complete_for_few_rows_and_equal_rows),
         cmocka_unit_test(distances_that_overflow_give_complete_lists),
         cmocka_unit_test(threads_do_not_change_the_graph),
+        cmocka_unit_test(labels_spread_as_their_equation_says),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

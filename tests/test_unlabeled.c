@@ -71,6 +71,71 @@ static void an_epoch_has_every_unlabeled_sample_once_and_labels_in_every_batch(v
     }
 }
 
+/* Whether fewer than k samples are nearer to sample i than sample j. */
+static bool is_neighbor(int i, int j, int k)
+{
+    double d[N];
+    int nearer = 0;
+    for (int r = 0; r < N; r++) {
+        d[r] = 0;
+        for (int v = 0; v < H; v++) d[r] += pow((double)X[r * H + v] - (double)X[i * H + v], 2);
+    }
+    for (int r = 0; r < N; r++) nearer += r != i && r != j && d[r] < d[j] * (1 - 1e-6);
+    return nearer < k;
+}
+
+static void half_of_the_target_rows_are_neighbors(void **state)
+{
+    (void)state;
+    enum { K = 3 };
+    enhope_dataset *data = with_labels(8, false);
+    enhope_trainer *t =
+        started(data, semi("batch_size", "40", "n_epochs", "12", "graph_k", "3", "scaling", "none", NULL));
+    int own = 0, all = 0, different = 0;
+    for (int64_t b = 6 * t->batches.count; b < 12 * t->batches.count; b++) {
+        eh_batch batch;
+        assert_int_equal(eh_batches_get(&t->batches, b / t->batches.count, b % t->batches.count, &batch), ENHOPE_OK);
+        const int64_t *rows = (const int64_t *)batch.rows, *target_rows = (const int64_t *)batch.target_rows;
+        const int32_t *label = (const int32_t *)batch.label;
+        for (int64_t s = 0; s < batch.n; s++) {
+            const int i = (int)rows[s], j = (int)target_rows[s];
+            own += label[s] < 0 && i == j;
+            all += label[s] < 0;
+            different += i != j;
+            assert_true(i == j || (label[s] < 0 && is_neighbor(i, j, K)));
+        }
+    }
+    assert_int_equal(own + different, all);
+    assert_in_range(own, 2 * all / 5, 3 * all / 5);
+    enhope_trainer_free(t);
+    enhope_dataset_free(data);
+}
+
+static void spread_labels_are_the_targets_of_the_first_half_of_the_epochs(void **state)
+{
+    (void)state;
+    enhope_dataset *data = with_labels(8, false);
+    enhope_trainer *t = started(data, semi("batch_size", "40", "n_epochs", "4", NULL));
+    int32_t spread[N];
+    int right = 0;
+    for (int64_t i = 0; i < N; i++) spread[eh_samples_row(&t->samples, i)] = t->batches.spread[i];
+    for (int i = 0; i < N; i++) right += spread[i] == LABEL[i];
+    assert_true(right > N * 3 / 4);
+    for (int64_t b = 0; b < 4 * t->batches.count; b++) {
+        eh_batch batch;
+        const bool early = b < 2 * t->batches.count;
+        assert_int_equal(eh_batches_get(&t->batches, b / t->batches.count, b % t->batches.count, &batch), ENHOPE_OK);
+        assert_true((batch.target_rows == NULL) == early);
+        for (int64_t s = 0; s < batch.n; s++) {
+            const int64_t row = ((const int64_t *)batch.rows)[s];
+            const int32_t want = early && few_labels[row] < 0 ? spread[row] : few_labels[row];
+            assert_int_equal(((const int32_t *)batch.label)[s], want);
+        }
+    }
+    enhope_trainer_free(t);
+    enhope_dataset_free(data);
+}
+
 /* ---- the loss ---- */
 
 static double loss_at(enhope_trainer *t, double *gradient)
@@ -83,7 +148,8 @@ static double loss_at(enhope_trainer *t, double *gradient)
 static enhope_trainer *started_on_ref(const enhope_dataset *data, const char *aux, const char *similarity)
 {
     return started(data, semi("n_factors", "4", "n_hidden", "3", "batch_size", "30", "noise", "0.3", "aux_components",
-                              aux, "similarity", similarity, "unlabeled_weight", "0.7", "adversarial_step", "0", NULL));
+                              aux, "similarity", similarity, "unlabeled_weight", "0.7", "adversarial_step", "0",
+                              "graph_k", "0", NULL));
 }
 
 static void targets_of_unlabeled_samples_are_their_probabilities_without_noise(void **state)
@@ -207,12 +273,42 @@ static void unlabeled_samples_lower_the_error(void **state)
         char text[16];
         snprintf(text, sizeof text, "%d", seed);
         with_them += error_of(train(data, semi("random_state", text, "n_epochs", "80", "adversarial_step", "0.3",
-                                               "batch_size", "30", "learning_rate", "0.02", NULL)));
+                                               "batch_size", "30", "learning_rate", "0.02", "graph_k", "0", NULL)));
         without += error_of(train(data, semi("random_state", text, "n_epochs", "800", "unlabeled_weight", "0",
                                              "batch_size", "30", "learning_rate", "0.02", NULL)));
     }
     if (!(with_them < 0.8 * without)) fail_msg("%g with them, %g without", with_them / 3, without / 3);
     enhope_dataset_free(data);
+}
+
+/* Two rings, one around the other, with three labels each: only the graph shows which is which. */
+static void the_graph_connects_rings(void **state)
+{
+    (void)state;
+    enum { RINGS = 400 };
+    static float x[2 * RINGS];
+    static int32_t y[RINGS], few[RINGS];
+    enhope_dataset *all = NULL, *data = NULL;
+    for (int i = 0; i < RINGS; i++) {
+        const double angle = 6.283 * eh_random_unit(8, 1, (uint64_t)i), radius = i % 2 ? 1 : 2.385;
+        x[2 * i] = (float)(radius * cos(angle) + 0.1 * eh_random_normal(8, 2, (uint64_t)i));
+        x[2 * i + 1] = (float)(radius * sin(angle) + 0.1 * eh_random_normal(8, 3, (uint64_t)i));
+        y[i] = i % 2;
+        few[i] = i < 6 ? i % 2 : -1;
+    }
+    assert_int_equal(enhope_dataset_view_f32(ctx, RINGS, 2, x, y, 2, NULL, &all), ENHOPE_OK);
+    assert_int_equal(enhope_dataset_view_f32(ctx, RINGS, 2, x, few, 2, NULL, &data), ENHOPE_OK);
+    double error[2];
+    for (int i = 0; i < 2; i++) {
+        enhope_evaluation e = {0};
+        enhope_model *m = train(data, semi("n_epochs", "150", "batch_size", "40", "learning_rate", "0.01", "noise",
+                                           "0.05", "graph_k", i ? "5" : "0", NULL));
+        assert_int_equal(enhope_model_evaluate(ctx, m, all, 0, &e), ENHOPE_OK);
+        error[i] = (double)e.errors / RINGS;
+        enhope_model_free(m);
+    }
+    if (!(error[1] < 0.05 && error[1] < error[0])) fail_msg("%g with the graph, %g without", error[1], error[0]);
+    enhope_dataset_free(all), enhope_dataset_free(data);
 }
 
 /* ---- when they take part ---- */
@@ -280,11 +376,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_epoch_has_every_unlabeled_sample_once_and_labels_in_every_batch),
+        cmocka_unit_test(half_of_the_target_rows_are_neighbors),
+        cmocka_unit_test(spread_labels_are_the_targets_of_the_first_half_of_the_epochs),
         cmocka_unit_test(targets_of_unlabeled_samples_are_their_probabilities_without_noise),
         cmocka_unit_test(the_gradient_matches_differences_for_fixed_targets),
         cmocka_unit_test(every_backend_trains_to_the_same_loss),
         cmocka_unit_test(threads_do_not_change_the_model),
         cmocka_unit_test(unlabeled_samples_lower_the_error),
+        cmocka_unit_test(the_graph_connects_rings),
         cmocka_unit_test(samples_of_weight_zero_take_no_part),
         cmocka_unit_test(sparse_samples_take_part_if_noise_is_set),
         cmocka_unit_test(few_labels_are_not_held_out),

@@ -177,14 +177,14 @@ static eh_pairs problem_of(const eh_batch_loss *l, const eh_batch *batch, int64_
     return p;
 }
 
-/* Computes the target of a batch with samples that have no label, from its rows without noise. */
+/* Computes the target of a batch with samples that have no label, from rows without noise. */
 static void compute_own_targets(eh_batch_loss *l)
 {
     eh_embedder *e = l->embedder;
     const eh_batch *batch = &l->batch;
     const int64_t h = e->shape.h;
     const eh_real *Y = e->Y;
-    eh_embedder_gather(e, eh_row_at(batch->rows, batch->chunk_start[l->chunks.own_first]), own_n(l), NULL);
+    eh_embedder_gather(e, eh_row_at(batch->target_rows, batch->chunk_start[l->chunks.own_first]), own_n(l), NULL);
     embed_own_rows(l, l->parameters->theta, e->X, false);
     if (l->head.h) {
         e->cp->op->copy_rows(e->cp, batch->n + l->parameters->z, h, e->Y, l->shape.h, l->head.Y, h);
@@ -200,7 +200,7 @@ void eh_batch_loss_set_batch(eh_batch_loss *l, const eh_batch *batch)
     l->batch = *batch;
     l->augment.pass = batch->pass;
     cut_own(l);
-    if (l->consistency.target_probs) compute_own_targets(l);
+    if (l->consistency.target_probs && batch->target_rows) compute_own_targets(l);
     /* all rows are needed if the target is computed from X */
     const bool all = l->target.target_probs && !l->target.inputs;
     const int64_t first = batch->chunk_start[l->chunks.own_first];
@@ -218,7 +218,7 @@ static void neighbor_loss(const eh_batch_loss *l, const eh_batch *batch, int64_t
                           eh_real *dY)
 {
     eh_pairs p = problem_of(l, batch, h, Y);
-    if (l->consistency.target_probs) p.target_probs = l->consistency.target_probs;
+    if (batch->target_rows) p.target_probs = l->consistency.target_probs;
     eh_neighbor_loss(&p, l->embedder->cp, loss, dY, p.self ? NULL : eh_at(l->embedder->cp, dY, batch->n * h));
 }
 

@@ -19,6 +19,10 @@ enhope_status eh_batches_create(eh_batches *b)
         EH_TRY(eh_new(ctx, "order of samples", b->capacity, sizeof *b->order.label, (void **)&b->order.label));
     }
     EH_TRY(eh_new(ctx, "chunks of a batch", b->chunks.count + 1, sizeof *b->chunk_start, (void **)&b->chunk_start));
+    if (b->labeled && b->candidates) {
+        EH_TRY(eh_new(ctx, "rows of targets", b->capacity, sizeof *b->order.target_row, (void **)&b->order.target_row));
+        EH_TRY(eh_compute_new(cp, ctx, "rows of targets", b->capacity, sizeof *b->order.target_row, &b->target_rows));
+    }
     if (eh_samples_weighted(b->samples)) {
         EH_TRY(eh_new(ctx, "weights", b->capacity, sizeof *b->order.weight, (void **)&b->order.weight));
         EH_TRY(eh_compute_new(cp, ctx, "weights", b->capacity, cp->op->real_size, &b->weight));
@@ -32,7 +36,9 @@ void eh_batches_free(eh_batches *b)
     if (b->rows) b->cp->op->release(b->cp, b->rows);
     if (b->label) b->cp->op->release(b->cp, b->label);
     if (b->weight) b->cp->op->release(b->cp, b->weight);
-    void *const blocks[] = {b->target, b->order.row, b->order.part, b->order.label, b->order.weight, b->chunk_start};
+    if (b->target_rows) b->cp->op->release(b->cp, b->target_rows);
+    void *const blocks[] = {b->target,      b->spread,       b->order.row,        b->order.part,
+                            b->order.label, b->order.weight, b->order.target_row, b->chunk_start};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) eh_free(blocks[i]);
     *b = (eh_batches){0};
 }
@@ -79,6 +85,49 @@ static void number_classes(eh_batches *b)
     }
 }
 
+/* The row that the target of a sample without a label is computed from: the sample itself in half
+ * of the epochs, else one of its neighbors. */
+static int64_t draw_target_row(const eh_batches *b, int64_t epoch, int64_t position)
+{
+    const eh_samples *s = b->samples;
+    const uint64_t draw = (uint64_t)((b->past + epoch) * (s->n + s->unlabeled_n) + position);
+    const double unit = eh_random_unit(b->seed, EH_STREAM_NEIGHBOR, draw);
+    if (unit < 0.5) return eh_samples_row(s, position);
+    return eh_samples_row(s, b->target[position * b->candidates + (int64_t)((2 * unit - 1) * (double)b->candidates)]);
+}
+
+/* Whether the targets of an epoch are the labels that were spread. */
+static bool uses_spread(const eh_batches *b, int64_t epoch)
+{
+    return b->spread && !b->past && epoch < b->epochs / 2;
+}
+
+/* Sets the rows of the targets of an epoch whose rows are ordered. `part` is the order of the
+ * samples without a label. Targets of the others follow from their labels. */
+static void draw_target_rows(eh_batches *b, int64_t epoch)
+{
+    int64_t *to = b->order.target_row, next = 0;
+    for (int64_t i = 0; i < b->count; i++) {
+        const int64_t from = batch_start(b, i), unlabeled = from + b->labeled, end = batch_start(b, i + 1);
+        memcpy(to + from, b->order.row + from, (size_t)b->labeled * sizeof *to);
+        for (int64_t at = unlabeled; at < end; at++)
+            to[at] = draw_target_row(b, epoch, b->samples->n + b->order.part[next++]);
+    }
+}
+
+/* Sets the classes of the rows of an epoch. */
+static void label_rows(const eh_batches *b, int64_t epoch)
+{
+    const eh_samples *s = b->samples;
+    int64_t next = 0;
+    for (int64_t i = 0; i < b->count; i++)
+        for (int64_t at = batch_start(b, i), first = at; at < batch_start(b, i + 1); at++) {
+            const bool labeled = at - first < b->labeled;
+            const int64_t position = labeled ? 0 : s->n + b->order.part[next++];
+            b->order.label[at] = !labeled && uses_spread(b, epoch) ? b->spread[position] : s->label[b->order.row[at]];
+        }
+}
+
 /* Orders the rows of an epoch of which some have no label: each batch has its next labeled samples
  * and then its share of the others. */
 static void shuffle_both(eh_batches *b, int64_t epoch)
@@ -93,7 +142,8 @@ static void shuffle_both(eh_batches *b, int64_t epoch)
     for (int64_t i = 0, next = 0; i < b->count; i++)
         for (int64_t at = batch_start(b, i) + b->labeled; at < batch_start(b, i + 1); at++)
             b->order.row[at] = s->unlabeled[b->order.part[next++]];
-    for (int64_t i = 0; i < b->drawn; i++) b->order.label[i] = s->label[b->order.row[i]];
+    label_rows(b, epoch);
+    if (b->target_rows) draw_target_rows(b, epoch);
     b->order.epoch = epoch;
 }
 
@@ -131,6 +181,8 @@ static void send(eh_batches *b, int64_t epoch)
 {
     shuffle(b, epoch);
     send_rows(b, b->order.row, b->order.label, b->drawn * (1 + b->targets));
+    if (b->target_rows)
+        b->cp->op->send(b->cp, b->target_rows, b->order.target_row, (size_t)b->drawn * sizeof *b->order.target_row);
     b->sent = epoch;
 }
 
@@ -166,6 +218,9 @@ enhope_status eh_batches_get(eh_batches *b, int64_t epoch, int64_t number, eh_ba
     *out = (eh_batch){.rows = eh_row_at(b->rows, first),
                       .label = eh_label_at(b->label, first),
                       .weight = b->weight ? eh_at(b->cp, b->weight, first) : NULL,
+                      .target_rows = b->labeled && !uses_spread(b, epoch)
+                                         ? eh_row_at(b->target_rows ? b->target_rows : b->rows, first)
+                                         : NULL,
                       .n = b->chunk_start[chunks],
                       .chunk_start = b->chunk_start,
                       .pass = pass};

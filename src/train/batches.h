@@ -2,7 +2,10 @@
  * cut into batches, and each batch into chunks.
  *
  * If samples without a label take part, an epoch has each of them once. Each batch begins with the
- * next labeled samples of the epoch's order, which starts again at its end.
+ * next labeled samples of the epoch's order, which starts again at its end. The target of a sample
+ * without a label is computed from a row of its own, which is the sample itself or, in about half
+ * of the epochs, one of its neighbors. If labels have been spread over the neighbor graph, these
+ * are the targets of the first half of the epochs, when the map itself is not yet to be trusted.
  *
  * A batch is a function of (seed, epoch, number), so a resumed run needs no other state. If the
  * data is larger than memory, windows supply the rows (stream/windows.h). */
@@ -33,9 +36,11 @@ static inline eh_chunks eh_chunks_of(int64_t count, int rank, int ranks)
 
 /* One batch, on the backend. */
 typedef struct eh_batch {
-    const eh_row *rows;    /* (n) the samples, then the targets of each */
-    const eh_label *label; /* (n) classes; -1: no target */
-    const eh_real *weight; /* (n) NULL: 1 */
+    const eh_row *rows;        /* (n) the samples, then the targets of each */
+    const eh_label *label;     /* (n) classes; -1: no target */
+    const eh_real *weight;     /* (n) NULL: 1 */
+    const eh_row *target_rows; /* (n) rows that targets of samples without a label are computed from; NULL: there
+                                * are none, and all targets follow from `label` */
     int64_t n;
     const int64_t *chunk_start; /* (chunks + 1) on the host: the first row of each chunk */
     uint64_t pass;              /* number of the pass through the data, from which noise is drawn */
@@ -43,11 +48,12 @@ typedef struct eh_batch {
 
 /* The order of an epoch, on the host. */
 typedef struct eh_order {
-    int64_t epoch;  /* -1: none */
-    int64_t *row;   /* (capacity) the samples of each batch, then their targets */
-    int32_t *label; /* (capacity) their classes; -1: no target */
-    float *weight;  /* (capacity) their weights; NULL: 1 */
-    int64_t *part;  /* the order of the samples with a label, and of those without; NULL: all have one */
+    int64_t epoch;       /* -1: none */
+    int64_t *row;        /* (capacity) the samples of each batch, then their targets */
+    int32_t *label;      /* (capacity) their classes; -1: no target */
+    float *weight;       /* (capacity) their weights; NULL: 1 */
+    int64_t *target_row; /* (capacity) the row that the target of a sample without a label is computed from */
+    int64_t *part;       /* the order of the samples with a label, and of those without; NULL: all have one */
 } eh_order;
 
 typedef struct eh_batches {
@@ -60,20 +66,26 @@ typedef struct eh_batches {
     uint64_t seed;
     int64_t past; /* epochs of the model that training continues */
     int64_t epochs;
-    int64_t count;      /* batches of an epoch */
-    int64_t targets;    /* target neighbors of each sample, which follow a batch; 0: none */
-    int64_t candidates; /* neighbors that these are drawn from in each epoch; equal to targets: all are targets */
-    int64_t drawn;      /* samples of an epoch: all, or the first ones of its order; `labeled` * count and the others */
-    int64_t labeled;    /* labeled samples of each batch, if there are others; 0: there are none */
-    bool own_class;     /* the class of a sample is the sample and its targets, instead of that of the data */
+    int64_t count;   /* batches of an epoch */
+    int64_t targets; /* target neighbors of each sample, which follow a batch; 0: none */
+    /* Neighbors that targets are drawn from in each epoch; equal to `targets`: all are targets. If
+     * samples have no label: neighbors whose probabilities they adopt; 0: none. */
+    int64_t candidates;
+    int64_t drawn;   /* samples of an epoch: all, or the first ones of its order; `labeled` * count and the others */
+    int64_t labeled; /* labeled samples of each batch, if there are others; 0: there are none */
+    bool own_class;  /* the class of a sample is the sample and its targets, instead of that of the data */
     eh_chunks chunks;
 
-    int32_t *target; /* (n, candidates) positions in samples->rows; -1 - own position: no target. Owned */
+    /* (samples, candidates) positions of samples (eh_samples_row); -1 - own position: no target.
+     * Owned. */
+    int32_t *target;
+    int32_t *spread; /* (samples) labels that were spread over the neighbor graph; NULL: none. Owned */
     eh_order order;
     int64_t capacity;     /* rows of an epoch, or of a window */
     eh_row *rows;         /* (capacity) on the backend */
     eh_label *label;      /* (capacity) on the backend */
     eh_real *weight;      /* (capacity) on the backend; NULL: 1 */
+    eh_row *target_rows;  /* (capacity) on the backend; NULL: those of the batch */
     int64_t sent;         /* epoch of the rows on the backend; -1: none */
     int64_t *chunk_start; /* (chunks + 1) of the last batch */
 } eh_batches;

@@ -1,4 +1,5 @@
-/* Approximate nearest neighbors of all rows of a matrix, in host memory. */
+/* Neighbor graphs in host memory: approximate nearest neighbors of all rows of a matrix, and labels
+ * that spread over the links of a graph. */
 #ifndef EH_GRAPH_SEARCH_H
 #define EH_GRAPH_SEARCH_H
 
@@ -15,6 +16,20 @@ typedef struct eh_graph_search {
 /* Sets index (n, k) to other rows that are near each row, nearest first. Nearly all of them are the
  * nearest ones. The result does not depend on the number of threads. Memory is linear in n. */
 enhope_status eh_graph_search_run(enhope_context *ctx, const eh_graph_search *s, int32_t *index);
+
+/* ---- graph_spread.c ---- */
+
+typedef struct eh_graph_labels {
+    int64_t n, k;
+    const int32_t *neighbor; /* (n, k) other samples */
+    const int32_t *label;    /* (n) classes; -1: none */
+    int32_t classes;
+    int threads;
+} eh_graph_labels;
+
+/* Sets to (n) to the class whose labels are best connected with each sample; -1: no label can be
+ * reached. The result does not depend on the number of threads. */
+enhope_status eh_graph_spread(enhope_context *ctx, const eh_graph_labels *g, int32_t *to);
 
 /* ---- projection_tree.c ---- */
 

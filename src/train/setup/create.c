@@ -141,11 +141,7 @@ static enhope_status fit_scaling(enhope_trainer *t)
         (t->data->image_rows > 0 ? EH_SCALING_IMAGES : 0) | (!t->windows && H <= MAX_CENTERED ? EH_SCALING_CENTER : 0);
     const eh_samples *s = &t->samples;
     int64_t *rows = s->rows;
-    if (s->unlabeled_n) { /* few labeled rows may not have the range of all */
-        EH_TRY(eh_new(t->ctx, "rows of samples", s->n + s->unlabeled_n, sizeof *rows, (void **)&rows));
-        memcpy(rows, s->rows, (size_t)s->n * sizeof *rows);
-        memcpy(rows + s->n, s->unlabeled, (size_t)s->unlabeled_n * sizeof *rows);
-    }
+    if (s->unlabeled_n) EH_TRY(eh_samples_list(t->ctx, s, &rows)); /* few labeled rows may not have the range of all */
     const enhope_status status = eh_scaling_fit(t->ctx, &scale, s->x, t->data->input_name, hints, rows,
                                                 s->resident_n + s->unlabeled_n, t->shift, t->mul);
     if (rows != s->rows) eh_free(rows);
@@ -292,7 +288,7 @@ static enhope_status initialize(enhope_trainer *t, const eh_plan *plan)
     EH_TRY(eh_setup_exemplars(t));
     EH_TRY(eh_setup_map(t, plan->sample));
     if (t->method->hinge) EH_TRY(eh_setup_targets(t));
-    if (t->method->graph) EH_TRY(eh_setup_graph(t));
+    if (plan->graph) EH_TRY(eh_setup_graph(t));
     if (!t->method->solve) EH_TRY(eh_setup_optimizer(t));
     EH_TRY(eh_setup_neighbors(t));
     if (t->method->own_scale && !t->from) EH_TRY(eh_setup_scale(t));

@@ -1,5 +1,6 @@
-/* The neighbor graph (en-tsne): the nearest training samples of each training sample, by the
- * backend's exact search, or by an approximate search of many samples.
+/* The neighbor graph: the nearest training samples of each training sample, by the backend's exact
+ * search, or by an approximate search of many samples. en-tsne trains on it. If some samples have
+ * no label, it contains all samples, and those without a label adopt predictions of neighbors.
  *
  * Data of many inputs is first projected onto its directions of largest variance, as is usual for
  * t-SNE, unless these keep too little of the variance. The search is then several times as fast. */
@@ -18,20 +19,32 @@ static const double MAX_LOST = 0.2; /* share of the variance that the projection
 /* The samples that are searched, on the backend. */
 typedef struct search {
     int64_t dims, n;
-    eh_real *Z;         /* (n, dims) */
-    eh_real *X;         /* (block, ld) */
-    eh_real *direction; /* (H + 1, dims) */
-    eh_row *index;      /* (block, k + 1) */
-    eh_real *distance;  /* (block, k + 1) */
-    int64_t *found;     /* the same as index, on the host */
+    int64_t *rows;       /* (n) rows of the data */
+    eh_row *placed_rows; /* (n) the same on the backend */
+    eh_real *Z;          /* (n, dims) */
+    eh_real *X;          /* (block, ld) */
+    eh_real *direction;  /* (H + 1, dims) */
+    eh_row *index;       /* (block, k + 1) */
+    eh_real *distance;   /* (block, k + 1) */
+    int64_t *found;      /* the same as index, on the host */
 } search;
 
 static void search_free(eh_compute *c, search *s)
 {
-    void *const placed[] = {s->Z, s->X, s->direction, s->index, s->distance};
+    void *const placed[] = {s->placed_rows, s->Z, s->X, s->direction, s->index, s->distance};
     for (size_t i = 0; i < sizeof placed / sizeof *placed; i++)
         if (placed[i]) c->op->release(c, placed[i]);
     eh_free(s->found);
+    eh_free(s->rows);
+}
+
+/* The rows of all samples. */
+static enhope_status take_rows(const enhope_trainer *t, search *s)
+{
+    EH_TRY(eh_samples_list(t->ctx, &t->samples, &s->rows));
+    EH_TRY(eh_compute_new(t->cp, t->ctx, "rows of samples", s->n, sizeof *s->rows, &s->placed_rows));
+    t->cp->op->send(t->cp, s->placed_rows, s->rows, (size_t)s->n * sizeof *s->rows);
+    return ENHOPE_OK;
 }
 
 /* Z = the scaled inputs, with the appended 1, which does not change distances. */
@@ -42,7 +55,7 @@ static enhope_status take_inputs(enhope_trainer *t, search *s)
     s->dims = t->embedder.shape.H + 1;
     if (!eh_mul(s->n, s->dims, &numbers)) return eh_fail_memory(t->ctx, "the samples", (size_t)s->n, (size_t)s->dims);
     EH_TRY(eh_compute_new(c, t->ctx, "the samples", numbers, c->op->real_size, &s->Z));
-    c->op->gather(c, &t->embedder.table, t->samples.placed_rows, s->n, s->Z, s->dims, NULL);
+    c->op->gather(c, &t->embedder.table, s->placed_rows, s->n, s->Z, s->dims, NULL);
     return ENHOPE_OK;
 }
 
@@ -54,8 +67,8 @@ static enhope_status project(enhope_trainer *t, search *s)
     const eh_solve_data d = {.ctx = t->ctx,
                              .cp = c,
                              .table = &t->embedder.table,
-                             .rows = t->samples.rows,
-                             .placed_rows = t->samples.placed_rows,
+                             .rows = s->rows,
+                             .placed_rows = s->placed_rows,
                              .n = s->n,
                              .H = H,
                              .h = DIRECTIONS,
@@ -73,7 +86,7 @@ static enhope_status project(enhope_trainer *t, search *s)
     EH_TRY(eh_compute_new(c, t->ctx, "a block of samples", eh_min(block, s->n) * ld, c->op->real_size, &s->X));
     for (int64_t from = 0; from < s->n; from += block) {
         const int64_t n = eh_min(block, s->n - from);
-        c->op->gather(c, &t->embedder.table, eh_row_at(t->samples.placed_rows, from), n, s->X, ld, NULL);
+        c->op->gather(c, &t->embedder.table, eh_row_at(s->placed_rows, from), n, s->X, ld, NULL);
         c->op->gemm(c, false, false, n, s->dims, H + 1, 1, s->X, ld, s->direction, s->dims, 0,
                     eh_at(c, s->Z, from * s->dims), s->dims);
     }
@@ -136,16 +149,40 @@ cleanup:
     return status;
 }
 
+/* Spreads the labels over the graph, if some samples have none. */
+static enhope_status spread_labels(enhope_trainer *t, const search *s)
+{
+    int32_t *label = NULL;
+    enhope_status status;
+    if (!t->samples.unlabeled_n) return ENHOPE_OK;
+    EH_CHECK(eh_new(t->ctx, "spread labels", s->n, sizeof *label, (void **)&label));
+    EH_CHECK(eh_new(t->ctx, "spread labels", s->n, sizeof *t->batches.spread, (void **)&t->batches.spread));
+    for (int64_t i = 0; i < s->n; i++) label[i] = t->samples.label[s->rows[i]];
+    EH_CHECK(eh_graph_spread(t->ctx,
+                             &(eh_graph_labels){.n = s->n,
+                                                .k = t->batches.candidates,
+                                                .neighbor = t->batches.target,
+                                                .label = label,
+                                                .classes = t->data->c,
+                                                .threads = eh_compute_threads(t->ctx)},
+                             t->batches.spread));
+cleanup:
+    eh_free(label);
+    return status;
+}
+
 enhope_status eh_setup_graph(enhope_trainer *t)
 {
     const int64_t H = t->embedder.shape.H;
-    search s = {.n = t->samples.n};
+    search s = {.n = t->samples.n + t->samples.unlabeled_n};
     enhope_status status;
     eh_log(t->ctx, ENHOPE_LOG_INFO, "searching %lld neighbors of each of %lld samples",
            (long long)t->batches.candidates, (long long)s.n);
+    EH_CHECK(take_rows(t, &s));
     if (H > 2 * DIRECTIONS && H <= MAX_INPUTS && s.n > H) EH_CHECK(project(t, &s));
     if (!s.Z) EH_CHECK(take_inputs(t, &s));
     EH_CHECK((s.n > (t->cp->op->host ? EXACT : DEVICE_EXACT) ? find_approximately : find)(t, &s));
+    EH_CHECK(spread_labels(t, &s));
 cleanup:
     search_free(t->cp, &s);
     return status;

@@ -156,7 +156,7 @@ static enhope_status resolve_inputs(enhope_trainer *t, eh_plan *plan)
 
 static enhope_status resolve_map(enhope_trainer *t, eh_plan *plan)
 {
-    const enhope_settings *s = &t->set;
+    enhope_settings *s = &t->set;
     const eh_map *map = t->method->map;
     const int64_t H = t->data->x.H;
     eh_map_shape *shape = &plan->shape;
@@ -166,10 +166,28 @@ static enhope_status resolve_map(enhope_trainer *t, eh_plan *plan)
         shape->relu = s->map.activation == EH_ACTIVATION_RELU;
     }
     if (map == &eh_map_hope) {
+        /* A map of neighborhoods is less smooth than one of classes. */
+        enum { GRAPH_HIDDEN = 400 };
+        const bool chosen = EH_EXPLICIT(s, map.n_hidden) || eh_recipe_sets(s->recipe, "n_hidden");
+        if (t->method->graph && !chosen) s->map.n_hidden = GRAPH_HIDDEN;
         shape->F = s->map.n_factors, shape->m = s->map.n_hidden;
         shape->order = (int)s->map.order;
     }
     return resolve_start(t, shape);
+}
+
+/* The neighbor graph of n samples has at most n - 1 neighbors of each. */
+static void resolve_graph_k(enhope_trainer *t, int64_t n, eh_plan *plan)
+{
+    int64_t *k = &t->set.objective.graph_k;
+    if (*k > n - 1) {
+        if (EH_EXPLICIT(&t->set, objective.graph_k))
+            eh_log(t->ctx, ENHOPE_LOG_WARNING, "graph_k is %lld: %lld samples allow at most %lld, which is used",
+                   (long long)*k, (long long)n, (long long)n - 1);
+        *k = n - 1;
+    }
+    plan->graph = *k > 0;
+    plan->candidates = *k;
 }
 
 /* A batch has samples and some of their neighbors. The pairs of a sample and its neighbors attract
@@ -186,14 +204,8 @@ static enhope_status resolve_graph(enhope_trainer *t, eh_plan *plan)
     if (t->samples.n < 3)
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "%s needs at least 3 samples, but there are %lld",
                        t->method->info.name, (long long)t->samples.n);
-    if (*k > t->samples.n - 1) {
-        if (EH_EXPLICIT(&t->set, objective.graph_k))
-            eh_log(t->ctx, ENHOPE_LOG_WARNING, "graph_k is %lld: %lld samples allow at most %lld, which is used",
-                   (long long)*k, (long long)t->samples.n, (long long)t->samples.n - 1);
-        *k = t->samples.n - 1;
-    }
+    resolve_graph_k(t, t->samples.n, plan);
     plan->targets = eh_min(TARGETS, *k);
-    plan->candidates = *k;
     plan->drawn = eh_max(t->samples.n / (1 + plan->targets), MIN_DRAWN);
     return ENHOPE_OK;
 }
@@ -203,6 +215,7 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
 {
     enhope_settings *s = &t->set;
     const eh_method *method = t->method;
+    const int64_t n = t->samples.n + t->samples.unlabeled_n;
     eh_pairs *o = &plan->objective;
     *o = (eh_pairs){
         .gaussian = eh_settings_gaussian(s, method),
@@ -221,11 +234,14 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
     s->objective.target = o->nca ? EH_TARGET_NCA : EH_TARGET_MCML;
     if (method->hinge) plan->hinge = (eh_hinge){.targets = s->objective.lmnn_k, .all = t->samples.n};
     plan->targets = plan->candidates = plan->hinge.targets;
-    plan->drawn = t->samples.n + t->samples.unlabeled_n;
-    if (method->graph) EH_TRY(resolve_graph(t, plan));
-    if (plan->targets && t->samples.n > INT32_MAX)
+    plan->drawn = n;
+    if (method->graph)
+        EH_TRY(resolve_graph(t, plan));
+    else if (t->samples.unlabeled_n)
+        resolve_graph_k(t, n, plan);
+    if (plan->candidates && n > INT32_MAX)
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "%s needs at most %d samples, but there are %lld", method->info.name,
-                       INT32_MAX, (long long)t->samples.n);
+                       INT32_MAX, (long long)n);
     return ENHOPE_OK;
 }
 

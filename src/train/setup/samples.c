@@ -126,6 +126,13 @@ cleanup:
     return status;
 }
 
+enhope_status eh_samples_list(enhope_context *ctx, const eh_samples *s, int64_t **rows)
+{
+    EH_TRY(eh_new(ctx, "rows of samples", s->n + s->unlabeled_n, sizeof **rows, (void **)rows));
+    for (int64_t i = 0; i < s->n + s->unlabeled_n; i++) (*rows)[i] = eh_samples_row(s, i);
+    return ENHOPE_OK;
+}
+
 enhope_status eh_samples_place(enhope_context *ctx, eh_compute *cp, eh_samples *s)
 {
     const int64_t all = s->resident_n + s->valid_n;

@@ -43,6 +43,9 @@ enhope_status eh_samples_check(enhope_context *ctx, const enhope_dataset *data, 
 /* Sets error_weight: errors count with the weights of their samples. balanced: all classes get the
  * same share instead of the weight of their class. */
 enhope_status eh_samples_weight_errors(enhope_context *ctx, eh_samples *s, bool balanced);
+/* Lists the rows of all samples that take part in training: (n + unlabeled_n), those with a label
+ * first. */
+enhope_status eh_samples_list(enhope_context *ctx, const eh_samples *s, int64_t **rows);
 /* Sends the row numbers to the backend. */
 enhope_status eh_samples_place(enhope_context *ctx, eh_compute *cp, eh_samples *s);
 void eh_samples_free(eh_compute *cp, eh_samples *s); /* s may be zeroed; cp NULL: the rows were not placed */
@@ -57,6 +60,12 @@ static inline float eh_samples_weight(const eh_samples *s, int64_t row)
 {
     return (s->weight ? s->weight[row] : 1) *
            (s->class_weight && s->label[row] >= 0 ? s->class_weight[s->label[row]] : 1);
+}
+
+/* The row of x of a sample, at a position in the list of eh_samples_list. */
+static inline int64_t eh_samples_row(const eh_samples *s, int64_t position)
+{
+    return position < s->n ? s->rows[position] : s->unlabeled[position - s->n];
 }
 
 /* The class of the training or validation sample at a position of `rows`. */

@@ -18,6 +18,7 @@ typedef struct eh_plan {
     eh_hinge hinge;     /* targets 0: `objective` is used */
     int64_t targets;    /* rows that follow each sample of a batch, ... */
     int64_t candidates; /* ... drawn from so many of its neighbors */
+    bool graph;         /* the neighbors are the nearest samples of the neighbor graph */
     int64_t drawn;      /* samples of an epoch */
     int64_t labeled;    /* labeled samples of a batch, if there are others; else 0 */
     eh_augment augment;
@@ -55,7 +56,8 @@ enhope_status eh_setup_weights(enhope_trainer *t);
 enhope_status eh_setup_smoothing(enhope_trainer *t);
 /* targets.c: finds the target neighbors of all training rows. */
 enhope_status eh_setup_targets(enhope_trainer *t);
-/* graph.c: finds the neighbors of all training rows that targets are drawn from. */
+/* graph.c: finds the neighbors that targets are drawn from, of all samples with and without a
+ * label. */
 enhope_status eh_setup_graph(enhope_trainer *t);
 /* check_ranks.c: fails unless all ranks have the same data and settings. */
 enhope_status eh_setup_check_ranks(enhope_trainer *t);

@@ -15,7 +15,7 @@ for setting in "shift 1" "affine 0.5" "elastic 2"; do
 done
 for setting in "--target nca --label-smoothing 0.1" "--method snc --label-smoothing 0.1" \
     "--method lmnn --class-weight balanced" "--method pca --n-epochs 3" "--method knn --validation-fraction 0.2" "--method nca --n-factors 20" "--method snc --n-components 3" "--line-searches 5" "--solver cg --learning-rate 0.1" "--target-weight pair" \
-    "--similarity gaussian --dof 5" "--method hope -z 20" "--graph-k 3" "--solver cg --aux-components 10"; do
+    "--similarity gaussian --dof 5" "--method hope -z 20" "--method hope --graph-k 3" "--solver cg --aux-components 10"; do
     try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 $setting --quiet -o none.safetensors
 done
 try train --data synthetic:blobs,n=90,classes=3,inputs=5,seed=1 --method pca --recipe paper --quiet -o pca.safetensors
