@@ -408,8 +408,9 @@ static void column_major_arrays_are_not_streamed(void **state)
                 make_npy(file, "{'descr': '<i2', 'fortran_order': True, 'shape': (20, 15)}", zeros, sizeof zeros));
     assert_int_equal(enhope_context_set_memory(ctx, 1199), ENHOPE_OK);
     read_fails((enhope_source){.path = "c.npy"}, ENHOPE_ERROR_DATA,
-               "c.npy: its values take 1200 bytes of memory: expected at most 1199, the memory limit, because a "
-               "column-major array is not streamed; convert it to shards or raise the limit");
+               "c.npy: its values take 1200 bytes of memory: expected at most 1199, the memory limit; only row-major "
+               "IDX and NPY files that are not packed, with labels in such a file, are streamed; convert it to shards "
+               "or raise the limit");
     assert_int_equal(enhope_context_set_memory(ctx, 1200), ENHOPE_OK);
     enhope_dataset_free(read_ok((enhope_source){.path = "c.npy"}));
     assert_int_equal(enhope_context_set_memory(ctx, 0), ENHOPE_OK);

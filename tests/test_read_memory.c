@@ -93,8 +93,9 @@ static void packed_arrays_above_the_limit_are_refused(void **state)
     write_gz("above-ubyte.gz", file, make_idx(file, 8, 2, sizes, zeros, sizeof zeros));
     assert_int_equal(enhope_context_set_memory(ctx, 1999), ENHOPE_OK);
     read_fails((enhope_source){.path = "above-ubyte.gz"}, ENHOPE_ERROR_DATA,
-               "above-ubyte.gz: its values take 2000 bytes of memory: expected at most 1999, the memory limit, because "
-               "a packed array is not streamed; convert it to shards or raise the limit");
+               "above-ubyte.gz: its values take 2000 bytes of memory: expected at most 1999, the memory limit; only "
+               "row-major IDX and NPY files that are not packed, with labels in such a file, are streamed; convert it "
+               "to shards or raise the limit");
     assert_int_equal(enhope_convert(ctx, &(enhope_source){.path = "above-ubyte.gz"}, "above", 0, 0, NULL, NULL),
                      ENHOPE_OK);
     assert_int_equal(enhope_context_set_memory(ctx, 2000), ENHOPE_OK);

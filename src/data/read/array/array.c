@@ -338,17 +338,17 @@ static enhope_status push_fortran(enhope_context *ctx, const eh_array *a, eh_str
     return sink->take(ctx, sink, &data->x, NULL, 1);
 }
 
-/* Arrays that are larger than the memory limit have been opened as a store, unless they are packed
- * or column-major. */
+/* Arrays that are larger than the memory limit have been opened as a store, unless they or their
+ * labels cannot be read from any row on. */
 static enhope_status check_memory(enhope_context *ctx, const eh_array *a, const char *name, int64_t count)
 {
     const int64_t bytes = count * (int64_t)(eh_array_is_bytes(a) ? sizeof(uint8_t) : sizeof(float));
     if (ctx->memory == 0 || bytes <= ctx->memory) return ENHOPE_OK;
     return eh_fail(ctx, ENHOPE_ERROR_DATA,
-                   "%s: its values take %lld bytes of memory: expected at most %lld, the memory limit, because a %s "
-                   "array is not streamed; convert it to shards or raise the limit",
-                   name, (long long)bytes, (long long)ctx->memory,
-                   a->fortran && a->rank > 1 ? "column-major" : "packed");
+                   "%s: its values take %lld bytes of memory: expected at most %lld, the memory limit; only row-major "
+                   "IDX and NPY files that are not packed, with labels in such a file, are streamed; convert it to "
+                   "shards or raise the limit",
+                   name, (long long)bytes, (long long)ctx->memory);
 }
 
 enhope_status eh_array_rows(enhope_context *ctx, const eh_array *a, eh_stream *s, const eh_encoding *like,
