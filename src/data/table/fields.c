@@ -38,6 +38,14 @@ eh_number_kind eh_field_number(const char *text, size_t length, char decimal, do
     return kind == EH_NUMBER && fabs(*value) > LARGEST ? EH_NOT_FINITE : kind;
 }
 
+bool eh_field_formed_number(const char *text, size_t length, char decimal)
+{
+    double value;
+    const size_t percent = eh_percent_length(text, length);
+    return eh_thousands_parse(text, length, &value) ||
+           (percent && eh_field_number(text, percent, decimal, &value) == EH_NUMBER);
+}
+
 /* The bytes of a currency sign at the start of the text; 0: there is none. */
 static size_t currency_length(const char *text, size_t length)
 {

@@ -19,11 +19,9 @@ static kind kind_of(const eh_scan *s, const char *text)
     const size_t length = strlen(text);
     if (eh_field_missing(text, length)) return MISSING;
     if (eh_field_number(text, length, s->decimal, &value) != EH_NOT_NUMBER) return NUMBER;
-    const size_t number = eh_percent_length(text, length);
-    if (eh_boolean_parse(text, length, &value) || eh_thousands_parse(text, length, &value) ||
+    if (eh_boolean_parse(text, length, &value) || eh_field_formed_number(text, length, s->decimal) ||
         eh_date_parse_form(text, length, EH_FORM_DAY_FIRST, &value) ||
-        eh_date_parse_form(text, length, EH_FORM_MONTH_FIRST, &value) ||
-        (number && eh_field_number(text, number, s->decimal, &value) == EH_NUMBER))
+        eh_date_parse_form(text, length, EH_FORM_MONTH_FIRST, &value))
         return TYPED;
     return TEXT;
 }

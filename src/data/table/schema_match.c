@@ -31,11 +31,10 @@ static int64_t find_encoded(const eh_encoding *encoding, const char *name)
 static bool is_number(const matching *m, const char *text)
 {
     double value;
-    const size_t length = strlen(text), percent = eh_percent_length(text, length);
+    const size_t length = strlen(text);
     const char decimal = m->decimal ? m->decimal : strchr(text, ',') ? ',' : '.';
     return eh_field_missing(text, length) || eh_field_number(text, length, decimal, &value) != EH_NOT_NUMBER ||
-           eh_thousands_parse(text, length, &value) ||
-           (percent && eh_field_number(text, percent, decimal, &value) == EH_NUMBER);
+           eh_field_formed_number(text, length, decimal);
 }
 
 /* True if the first record has the names of the model's columns, or has texts but no value of the
