@@ -99,7 +99,7 @@ static int64_t draw_target_row(const eh_batches *b, int64_t epoch, int64_t posit
 /* Whether the targets of an epoch are the labels that were spread. */
 static bool uses_spread(const eh_batches *b, int64_t epoch)
 {
-    return b->spread && !b->past && epoch < b->epochs / 2;
+    return b->spread && epoch < b->epochs / 2;
 }
 
 /* Sets the rows of the targets of an epoch whose rows are ordered. `part` is the order of the

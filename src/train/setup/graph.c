@@ -149,12 +149,12 @@ cleanup:
     return status;
 }
 
-/* Spreads the labels over the graph, if some samples have none. */
+/* Spreads the labels over the graph, if some samples have none and no model predicts them yet. */
 static enhope_status spread_labels(enhope_trainer *t, const search *s)
 {
     int32_t *label = NULL;
     enhope_status status;
-    if (!t->samples.unlabeled_n) return ENHOPE_OK;
+    if (!t->samples.unlabeled_n || t->from) return ENHOPE_OK;
     EH_CHECK(eh_new(t->ctx, "spread labels", s->n, sizeof *label, (void **)&label));
     EH_CHECK(eh_new(t->ctx, "spread labels", s->n, sizeof *t->batches.spread, (void **)&t->batches.spread));
     for (int64_t i = 0; i < s->n; i++) label[i] = t->samples.label[s->rows[i]];
