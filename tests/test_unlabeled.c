@@ -136,6 +136,36 @@ static void spread_labels_are_the_targets_of_the_first_half_of_the_epochs(void *
     enhope_dataset_free(data);
 }
 
+/* The labels of each class are equally many, so balanced weights are all the same. */
+static void spread_labels_have_the_weight_of_their_class(void **state)
+{
+    (void)state;
+    enhope_dataset *data = with_labels(20, false);
+    double loss[2];
+    for (int i = 0; i < 2; i++) {
+        int64_t rows;
+        enhope_model *m = train(data, semi("n_epochs", "2", "class_weight", i ? "balanced" : "none", NULL));
+        loss[i] = enhope_model_history(m, &rows)[0].loss;
+        enhope_model_free(m);
+    }
+    assert_true(fabs(loss[0] - loss[1]) < 1e-5 * loss[0]);
+    enhope_dataset_free(data);
+}
+
+static void a_graph_is_found_if_most_samples_have_no_label(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        enhope_dataset *data = with_labels(i ? 70 : 30, false);
+        enhope_trainer *t =
+            started(data, i == 2 ? semi("n_epochs", "2", "graph_k", "3", NULL) : semi("n_epochs", "2", NULL));
+        assert_int_equal(t->batches.candidates, i == 0 ? 5 : i == 1 ? 0 : 3);
+        assert_true((t->batches.spread != NULL) == (i != 1));
+        enhope_trainer_free(t);
+        enhope_dataset_free(data);
+    }
+}
+
 /* ---- the loss ---- */
 
 static double loss_at(enhope_trainer *t, double *gradient)
@@ -378,6 +408,8 @@ int main(void)
         cmocka_unit_test(an_epoch_has_every_unlabeled_sample_once_and_labels_in_every_batch),
         cmocka_unit_test(half_of_the_target_rows_are_neighbors),
         cmocka_unit_test(spread_labels_are_the_targets_of_the_first_half_of_the_epochs),
+        cmocka_unit_test(spread_labels_have_the_weight_of_their_class),
+        cmocka_unit_test(a_graph_is_found_if_most_samples_have_no_label),
         cmocka_unit_test(targets_of_unlabeled_samples_are_their_probabilities_without_noise),
         cmocka_unit_test(the_gradient_matches_differences_for_fixed_targets),
         cmocka_unit_test(every_backend_trains_to_the_same_loss),

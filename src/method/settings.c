@@ -74,8 +74,7 @@ static const row rows[] = {
            "en-hope", EH_FIXED, "method to train, from the table of methods"),
     INTEGER(IN(map, n_components), "2", 1, 65536, EH_FOR_MAPS | EH_FIXED, "number of outputs h of the map"),
     INTEGER(IN(map, n_factors), "400", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "number of factors F"),
-    INTEGER(IN(map, n_hidden), "200", 1, 1048576, EH_FOR_HOPE | EH_FIXED,
-            "number of hidden units m; unless set, 400 for en-tsne"),
+    INTEGER(IN(map, n_hidden), "200", 1, 1048576, EH_FOR_HOPE | EH_FIXED, "number of hidden units m"),
     INTEGER(IN(map, order), "3", 1, 16, EH_FOR_HOPE | EH_FIXED, "order O of the feature interactions"),
     TEXT(IN(map, hidden_layer_sizes), "N-N-...", "500-500-2000", EH_FOR_MLP | EH_FIXED,
          "number of units of each hidden layer, one to eight numbers joined by '-'", &layer_sizes),
@@ -107,8 +106,8 @@ static const row rows[] = {
     CHOICE(IN(objective, target_weight), "sample|pair", "sample", EH_FOR_CLASSES | EH_WITH_JOINT | EH_WITH_MCML_TARGET,
            "unit of equal weight in the target: each sample, or each same-class pair (as in the paper)"),
     INTEGER(IN(objective, graph_k), "5", 0, 1000, EH_FOR_LPP | EH_FOR_GRAPH | EH_FOR_EXEMPLARS,
-            "number of nearest samples that a sample is connected with; unless set, 15 for the en-tsne methods; of "
-            "exemplar methods only samples without a label; 0: none, or all samples of its class (lpp)"),
+            "number of nearest samples that a sample is connected with; unless set, 15 for the en-tsne methods; exemplar "
+            "methods use them if most samples have no label; 0: no graph, or all samples of its class (lpp)"),
     INTEGER(IN(objective, lmnn_k), "3", 1, 100, EH_FOR_LMNN,
             "number of target neighbors per sample: nearest samples of its class in the input space"),
     REAL(IN(objective, perplexity), "30", 1, 1e6, EH_FOR_PT_SNE,

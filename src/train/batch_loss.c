@@ -200,7 +200,7 @@ void eh_batch_loss_set_batch(eh_batch_loss *l, const eh_batch *batch)
     l->batch = *batch;
     l->augment.pass = batch->pass;
     cut_own(l);
-    if (l->consistency.target_probs && batch->target_rows) compute_own_targets(l);
+    if (batch->target_rows) compute_own_targets(l);
     /* all rows are needed if the target is computed from X */
     const bool all = l->target.target_probs && !l->target.inputs;
     const int64_t first = batch->chunk_start[l->chunks.own_first];

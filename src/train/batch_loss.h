@@ -31,8 +31,8 @@ typedef struct eh_input_target {
     eh_real *target_probs; /* (batch, batch) */
 } eh_input_target;
 
-/* Samples without a label: their target is what the map gives for their inputs without noise at the
- * start of the batch (eh_neighbor_targets). weight 0: there are none. */
+/* Samples without a label: their target is what the map gives for the rows of eh_batch.target_rows
+ * without noise at the start of the batch (eh_neighbor_targets). weight 0: there are none. */
 typedef struct eh_consistency {
     double weight;         /* of their loss, relative to that of the labeled samples */
     eh_real *target_probs; /* (batch, z) */

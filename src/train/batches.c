@@ -85,8 +85,13 @@ static void number_classes(eh_batches *b)
     }
 }
 
-/* The row that the target of a sample without a label is computed from: the sample itself in half
- * of the epochs, else one of its neighbors. */
+bool eh_batches_spread(const eh_batches *b, int64_t epoch)
+{
+    return b->spread && epoch < b->epochs / 2;
+}
+
+/* The row that the target of a sample without a label is computed from: with probability 1/2 the
+ * sample itself, else one of its neighbors. */
 static int64_t draw_target_row(const eh_batches *b, int64_t epoch, int64_t position)
 {
     const eh_samples *s = b->samples;
@@ -96,36 +101,15 @@ static int64_t draw_target_row(const eh_batches *b, int64_t epoch, int64_t posit
     return eh_samples_row(s, b->target[position * b->candidates + (int64_t)((2 * unit - 1) * (double)b->candidates)]);
 }
 
-/* Whether the targets of an epoch are the labels that were spread. */
-static bool uses_spread(const eh_batches *b, int64_t epoch)
-{
-    return b->spread && epoch < b->epochs / 2;
-}
-
-/* Sets the rows of the targets of an epoch whose rows are ordered. `part` is the order of the
- * samples without a label. Targets of the others follow from their labels. */
-static void draw_target_rows(eh_batches *b, int64_t epoch)
-{
-    int64_t *to = b->order.target_row, next = 0;
-    for (int64_t i = 0; i < b->count; i++) {
-        const int64_t from = batch_start(b, i), unlabeled = from + b->labeled, end = batch_start(b, i + 1);
-        memcpy(to + from, b->order.row + from, (size_t)b->labeled * sizeof *to);
-        for (int64_t at = unlabeled; at < end; at++)
-            to[at] = draw_target_row(b, epoch, b->samples->n + b->order.part[next++]);
-    }
-}
-
-/* Sets the classes of the rows of an epoch. */
-static void label_rows(const eh_batches *b, int64_t epoch)
+/* Sets row, class and target row at a place of the order. */
+static void place_sample(eh_batches *b, int64_t epoch, int64_t at, int64_t position)
 {
     const eh_samples *s = b->samples;
-    int64_t next = 0;
-    for (int64_t i = 0; i < b->count; i++)
-        for (int64_t at = batch_start(b, i), first = at; at < batch_start(b, i + 1); at++) {
-            const bool labeled = at - first < b->labeled;
-            const int64_t position = labeled ? 0 : s->n + b->order.part[next++];
-            b->order.label[at] = !labeled && uses_spread(b, epoch) ? b->spread[position] : s->label[b->order.row[at]];
-        }
+    const int64_t row = eh_samples_row(s, position);
+    const bool labeled = position < s->n, spread = eh_batches_spread(b, epoch);
+    b->order.row[at] = row;
+    b->order.label[at] = !labeled && spread ? b->spread[position] : s->label[row];
+    if (b->target_rows && !spread) b->order.target_row[at] = labeled ? row : draw_target_row(b, epoch, position);
 }
 
 /* Orders the rows of an epoch of which some have no label: each batch has its next labeled samples
@@ -137,13 +121,11 @@ static void shuffle_both(eh_batches *b, int64_t epoch)
     eh_shuffle(b->seed, EH_STREAM_SHUFFLE, number, s->n, b->order.part);
     for (int64_t i = 0; i < b->count; i++)
         for (int64_t k = 0; k < b->labeled; k++)
-            b->order.row[batch_start(b, i) + k] = s->rows[b->order.part[(i * b->labeled + k) % s->n]];
+            place_sample(b, epoch, batch_start(b, i) + k, b->order.part[(i * b->labeled + k) % s->n]);
     eh_shuffle(b->seed, EH_STREAM_UNLABELED, number, s->unlabeled_n, b->order.part);
     for (int64_t i = 0, next = 0; i < b->count; i++)
         for (int64_t at = batch_start(b, i) + b->labeled; at < batch_start(b, i + 1); at++)
-            b->order.row[at] = s->unlabeled[b->order.part[next++]];
-    label_rows(b, epoch);
-    if (b->target_rows) draw_target_rows(b, epoch);
+            place_sample(b, epoch, at, s->n + b->order.part[next++]);
     b->order.epoch = epoch;
 }
 
@@ -173,7 +155,7 @@ static void send_rows(eh_batches *b, const int64_t *rows, const int32_t *label, 
     b->cp->op->send(b->cp, b->rows, rows, (size_t)n * sizeof *rows);
     b->cp->op->send(b->cp, b->label, label, (size_t)n * sizeof *label);
     if (!b->weight) return;
-    for (int64_t i = 0; i < n; i++) b->order.weight[i] = eh_samples_weight(b->samples, rows[i]);
+    for (int64_t i = 0; i < n; i++) b->order.weight[i] = eh_samples_weight(b->samples, rows[i], label[i]);
     b->cp->op->write(b->cp, b->weight, b->order.weight, n);
 }
 
@@ -181,7 +163,7 @@ static void send(eh_batches *b, int64_t epoch)
 {
     shuffle(b, epoch);
     send_rows(b, b->order.row, b->order.label, b->drawn * (1 + b->targets));
-    if (b->target_rows)
+    if (b->target_rows && !eh_batches_spread(b, epoch))
         b->cp->op->send(b->cp, b->target_rows, b->order.target_row, (size_t)b->drawn * sizeof *b->order.target_row);
     b->sent = epoch;
 }
@@ -218,7 +200,7 @@ enhope_status eh_batches_get(eh_batches *b, int64_t epoch, int64_t number, eh_ba
     *out = (eh_batch){.rows = eh_row_at(b->rows, first),
                       .label = eh_label_at(b->label, first),
                       .weight = b->weight ? eh_at(b->cp, b->weight, first) : NULL,
-                      .target_rows = b->labeled && !uses_spread(b, epoch)
+                      .target_rows = b->labeled && !eh_batches_spread(b, epoch)
                                          ? eh_row_at(b->target_rows ? b->target_rows : b->rows, first)
                                          : NULL,
                       .n = b->chunk_start[chunks],

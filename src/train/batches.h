@@ -3,9 +3,9 @@
  *
  * If samples without a label take part, an epoch has each of them once. Each batch begins with the
  * next labeled samples of the epoch's order, which starts again at its end. The target of a sample
- * without a label is computed from a row of its own, which is the sample itself or, in about half
- * of the epochs, one of its neighbors. If labels have been spread over the neighbor graph, these
- * are the targets of the first half of the epochs, when the map itself is not yet to be trusted.
+ * without a label is computed from a row, which is the sample itself or, with probability 1/2 in
+ * each epoch, one of its neighbors. Labels that were spread over the neighbor graph take the place
+ * of these targets in the first half of the epochs, when the map is not yet reliable.
  *
  * A batch is a function of (seed, epoch, number), so a resumed run needs no other state. If the
  * data is larger than memory, windows supply the rows (stream/windows.h). */
@@ -36,11 +36,12 @@ static inline eh_chunks eh_chunks_of(int64_t count, int rank, int ranks)
 
 /* One batch, on the backend. */
 typedef struct eh_batch {
-    const eh_row *rows;        /* (n) the samples, then the targets of each */
-    const eh_label *label;     /* (n) classes; -1: no target */
-    const eh_real *weight;     /* (n) NULL: 1 */
-    const eh_row *target_rows; /* (n) rows that targets of samples without a label are computed from; NULL: there
-                                * are none, and all targets follow from `label` */
+    const eh_row *rows;    /* (n) the samples, then the targets of each */
+    const eh_label *label; /* (n) classes; -1: no target */
+    const eh_real *weight; /* (n) NULL: 1 */
+    /* (n) rows that the targets of samples without a label are computed from; NULL: all targets
+     * follow from `label`. */
+    const eh_row *target_rows;
     int64_t n;
     const int64_t *chunk_start; /* (chunks + 1) on the host: the first row of each chunk */
     uint64_t pass;              /* number of the pass through the data, from which noise is drawn */
@@ -91,6 +92,8 @@ typedef struct eh_batches {
 } eh_batches;
 
 enhope_status eh_batches_create(eh_batches *b);
+/* Whether samples without a label have spread labels in an epoch. */
+bool eh_batches_spread(const eh_batches *b, int64_t epoch);
 void eh_batches_free(eh_batches *b);
 /* Returns batch `number` of an epoch. Batches may be requested in any order. A failure changes
  * nothing, and the call may be repeated. */

@@ -220,6 +220,10 @@ static enhope_status end_epoch(enhope_trainer *t)
     eh_parameters *p = &t->parameters;
     double error;
     EH_TRY(eh_train_validate(t, p->theta, &error));
+    /* losses with spread labels and without are not comparable */
+    if (t->state.epoch > 0 &&
+        eh_batches_spread(&t->batches, t->state.epoch - 1) != eh_batches_spread(&t->batches, t->state.epoch))
+        t->state.best_loss = INFINITY;
     if (eh_train_state_end_epoch(&t->state, error, seconds(t))) eh_parameters_copy(p, p->theta, p->best);
     t->losses.known = 0;
     if (eh_train_finished(t)) t->done = true;

@@ -27,8 +27,8 @@ typedef struct eh_graph_labels {
     int threads;
 } eh_graph_labels;
 
-/* Sets to (n) to the class whose labels are best connected with each sample; -1: no label can be
- * reached. The result does not depend on the number of threads. */
+/* Sets to (n) to the class whose labels are best connected with each sample; -1: no label is within
+ * 60 links. The result does not depend on the number of threads. */
 enhope_status eh_graph_spread(enhope_context *ctx, const eh_graph_labels *g, int32_t *to);
 
 /* ---- projection_tree.c ---- */

@@ -9,7 +9,6 @@
  * classes at a time, so that memory is linear in n. Each u_i is written by one thread in a fixed
  * order. */
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "compute/cpu/cpu.h"
@@ -27,12 +26,11 @@ typedef struct spread {
     float *best;    /* (n) the largest u so far */
 } spread;
 
-static enhope_status spread_create(enhope_context *ctx, const eh_graph_labels *g, spread *s)
+static enhope_status spread_create(enhope_context *ctx, spread *s)
 {
-    const int64_t n = g->n;
-    s->g = g;
+    const int64_t n = s->g->n;
     EH_TRY(eh_new(ctx, "links of samples", n + 1, sizeof *s->start, (void **)&s->start));
-    EH_TRY(eh_new(ctx, "links of samples", n * g->k * 2, sizeof *s->other, (void **)&s->other));
+    EH_TRY(eh_new(ctx, "links of samples", n * s->g->k * 2, sizeof *s->other, (void **)&s->other));
     EH_TRY(eh_new(ctx, "spread labels", n, sizeof *s->scale, (void **)&s->scale));
     EH_TRY(eh_new(ctx, "spread labels", n * WIDE, sizeof *s->u, (void **)&s->u));
     EH_TRY(eh_new(ctx, "spread labels", n * WIDE, sizeof *s->v, (void **)&s->v));
@@ -107,9 +105,9 @@ static void spread_group(spread *s, int32_t first, int32_t *to)
 
 enhope_status eh_graph_spread(enhope_context *ctx, const eh_graph_labels *g, int32_t *to)
 {
-    spread s = {NULL};
+    spread s = {.g = g};
     enhope_status status;
-    EH_CHECK(spread_create(ctx, g, &s));
+    EH_CHECK(spread_create(ctx, &s));
     link_both_ways(&s);
     for (int64_t i = 0; i < g->n; i++) to[i] = -1;
     for (int32_t first = 0; first < g->classes; first += WIDE) spread_group(&s, first, to);

@@ -18,7 +18,7 @@ bool eh_field_missing(const char *text, size_t length);
 /* As eh_number_parse, with a decimal comma if decimal is ','. Values above 1e30 in size are
  * EH_NOT_FINITE, because float arithmetic with them overflows. */
 eh_number_kind eh_field_number(const char *text, size_t length, char decimal, double *value);
-/* True for a number with thousands or with a percent sign. */
+/* True for a percentage, or a number with commas between thousands. */
 bool eh_field_formed_number(const char *text, size_t length, char decimal);
 /* True for a number that eh_field_number does not read: with thousands separators (1,234.5 or
  * 1.234,5 or 1'234), a currency sign or another decimal point. */

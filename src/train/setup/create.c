@@ -83,8 +83,7 @@ static void log_rows(const enhope_trainer *t, double valid)
         eh_log(t->ctx, ENHOPE_LOG_WARNING, "%lld of %lld samples have no label and are not used",
                (long long)(all - labeled - weightless), (long long)all);
     if (s->unlabeled_n)
-        eh_log(t->ctx, ENHOPE_LOG_INFO,
-               "%lld of %lld samples have no label; they train the map with their own predictions",
+        eh_log(t->ctx, ENHOPE_LOG_INFO, "%lld of %lld samples have no label; they take part in training",
                (long long)s->unlabeled_n, (long long)all);
     if (valid > 0 && !s->valid_n)
         eh_log(t->ctx, ENHOPE_LOG_WARNING,

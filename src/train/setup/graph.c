@@ -1,6 +1,6 @@
-/* The neighbor graph: the nearest training samples of each training sample, by the backend's exact
- * search, or by an approximate search of many samples. en-tsne trains on it. If some samples have
- * no label, it contains all samples, and those without a label adopt predictions of neighbors.
+/* The neighbor graph: the nearest samples of each sample, with and without a label, by the
+ * backend's exact search, or by an approximate search of many samples. en-tsne trains on it. If
+ * most samples have no label, labels and predictions spread over it.
  *
  * Data of many inputs is first projected onto its directions of largest variance, as is usual for
  * t-SNE, unless these keep too little of the variance. The search is then several times as fast. */
@@ -154,7 +154,7 @@ static enhope_status spread_labels(enhope_trainer *t, const search *s)
 {
     int32_t *label = NULL;
     enhope_status status;
-    if (!t->samples.unlabeled_n || t->from) return ENHOPE_OK;
+    if (!t->samples.unlabeled_n || t->from || t->batches.epochs < 2) return ENHOPE_OK;
     EH_CHECK(eh_new(t->ctx, "spread labels", s->n, sizeof *label, (void **)&label));
     EH_CHECK(eh_new(t->ctx, "spread labels", s->n, sizeof *t->batches.spread, (void **)&t->batches.spread));
     for (int64_t i = 0; i < s->n; i++) label[i] = t->samples.label[s->rows[i]];

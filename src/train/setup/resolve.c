@@ -156,7 +156,7 @@ static enhope_status resolve_inputs(enhope_trainer *t, eh_plan *plan)
 
 static enhope_status resolve_map(enhope_trainer *t, eh_plan *plan)
 {
-    enhope_settings *s = &t->set;
+    const enhope_settings *s = &t->set;
     const eh_map *map = t->method->map;
     const int64_t H = t->data->x.H;
     eh_map_shape *shape = &plan->shape;
@@ -166,10 +166,6 @@ static enhope_status resolve_map(enhope_trainer *t, eh_plan *plan)
         shape->relu = s->map.activation == EH_ACTIVATION_RELU;
     }
     if (map == &eh_map_hope) {
-        /* A map of neighborhoods is less smooth than one of classes. */
-        enum { GRAPH_HIDDEN = 400 };
-        const bool chosen = EH_EXPLICIT(s, map.n_hidden) || eh_recipe_sets(s->recipe, "n_hidden");
-        if (t->method->graph && !chosen) s->map.n_hidden = GRAPH_HIDDEN;
         shape->F = s->map.n_factors, shape->m = s->map.n_hidden;
         shape->order = (int)s->map.order;
     }
@@ -210,6 +206,22 @@ static enhope_status resolve_graph(enhope_trainer *t, eh_plan *plan)
     return ENHOPE_OK;
 }
 
+/* Whether samples without a label are connected with their neighbors: if graph_k is set, or if most
+ * samples have no label and the n inputs that are compared take little memory. */
+static bool uses_graph(const enhope_trainer *t, int64_t n)
+{
+    enum { MAX_NUMBERS = 1 << 29 };
+    const int64_t H = t->data->x.H;
+    int64_t numbers;
+    const bool given = EH_EXPLICIT(&t->set, objective.graph_k) && !t->from; /* an update inherits it */
+    if (!t->samples.unlabeled_n || given) return t->samples.unlabeled_n > 0;
+    if (t->samples.unlabeled_n <= t->samples.n) return false;
+    if (eh_mul(n, H, &numbers) && numbers <= MAX_NUMBERS) return true;
+    eh_log(t->ctx, ENHOPE_LOG_INFO,
+           "the data is large: samples without a label are not connected with their neighbors unless graph_k is set");
+    return false;
+}
+
 /* The settings receive the values that `auto` resolves to, and the model stores these. */
 static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
 {
@@ -237,7 +249,7 @@ static enhope_status resolve_objective(enhope_trainer *t, eh_plan *plan)
     plan->drawn = n;
     if (method->graph)
         EH_TRY(resolve_graph(t, plan));
-    else if (t->samples.unlabeled_n)
+    else if (uses_graph(t, n))
         resolve_graph_k(t, n, plan);
     if (plan->candidates && n > INT32_MAX)
         return eh_fail(t->ctx, ENHOPE_ERROR_DATA, "%s needs at most %d samples, but there are %lld", method->info.name,

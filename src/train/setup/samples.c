@@ -100,7 +100,7 @@ cleanup:
  * the weights of the classes in training are used. */
 static double count_of(const eh_samples *s, const double *of_class, int64_t row)
 {
-    if (!of_class) return eh_samples_weight(s, row);
+    if (!of_class) return eh_samples_weight(s, row, s->label[row]);
     return (s->weight ? (double)s->weight[row] : 1) / of_class[s->label[row]];
 }
 

@@ -55,11 +55,10 @@ static inline bool eh_samples_weighted(const eh_samples *s)
 {
     return s->weight || s->class_weight;
 }
-/* The weight of a row of x. Without a label, it has no class weight. */
-static inline float eh_samples_weight(const eh_samples *s, int64_t row)
+/* The weight of a row of x with a label. Without one (-1), it has no class weight. */
+static inline float eh_samples_weight(const eh_samples *s, int64_t row, int32_t label)
 {
-    return (s->weight ? s->weight[row] : 1) *
-           (s->class_weight && s->label[row] >= 0 ? s->class_weight[s->label[row]] : 1);
+    return (s->weight ? s->weight[row] : 1) * (s->class_weight && label >= 0 ? s->class_weight[label] : 1);
 }
 
 /* The row of x of a sample, at a position in the list of eh_samples_list. */

@@ -339,7 +339,7 @@ static enhope_status push_fortran(enhope_context *ctx, const eh_array *a, eh_str
 }
 
 /* Arrays that are larger than the memory limit have been opened as a store, unless they or their
- * labels cannot be read from any row on. */
+ * labels cannot be read from an arbitrary row. */
 static enhope_status check_memory(enhope_context *ctx, const eh_array *a, const char *name, int64_t count)
 {
     const int64_t bytes = count * (int64_t)(eh_array_is_bytes(a) ? sizeof(uint8_t) : sizeof(float));
