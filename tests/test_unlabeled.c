@@ -152,7 +152,7 @@ static void spread_labels_have_the_weight_of_their_class(void **state)
     enhope_dataset_free(data);
 }
 
-static void a_graph_is_found_if_most_samples_have_no_label(void **state)
+static void a_graph_is_found_if_labels_are_a_minority(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -409,7 +409,7 @@ int main(void)
         cmocka_unit_test(half_of_the_target_rows_are_neighbors),
         cmocka_unit_test(spread_labels_are_the_targets_of_the_first_half_of_the_epochs),
         cmocka_unit_test(spread_labels_have_the_weight_of_their_class),
-        cmocka_unit_test(a_graph_is_found_if_most_samples_have_no_label),
+        cmocka_unit_test(a_graph_is_found_if_labels_are_a_minority),
         cmocka_unit_test(targets_of_unlabeled_samples_are_their_probabilities_without_noise),
         cmocka_unit_test(the_gradient_matches_differences_for_fixed_targets),
         cmocka_unit_test(every_backend_trains_to_the_same_loss),

@@ -105,9 +105,10 @@ static const row rows[] = {
            "mcml: a sample collapses onto all points of its class; nca: onto any of them"),
     CHOICE(IN(objective, target_weight), "sample|pair", "sample", EH_FOR_CLASSES | EH_WITH_JOINT | EH_WITH_MCML_TARGET,
            "unit of equal weight in the target: each sample, or each same-class pair (as in the paper)"),
-    INTEGER(IN(objective, graph_k), "5", 0, 1000, EH_FOR_LPP | EH_FOR_GRAPH | EH_FOR_EXEMPLARS,
-            "number of nearest samples that a sample is connected with; unless set, 15 for the en-tsne methods; exemplar "
-            "methods use them if most samples have no label; 0: no graph, or all samples of its class (lpp)"),
+    INTEGER(
+        IN(objective, graph_k), "5", 0, 1000, EH_FOR_LPP | EH_FOR_GRAPH | EH_FOR_EXEMPLARS,
+        "number of nearest samples that a sample is connected with; unless set, 15 for the en-tsne methods; exemplar "
+        "methods use them if most samples have no label; 0: no graph, or all samples of its class (lpp)"),
     INTEGER(IN(objective, lmnn_k), "3", 1, 100, EH_FOR_LMNN,
             "number of target neighbors per sample: nearest samples of its class in the input space"),
     REAL(IN(objective, perplexity), "30", 1, 1e6, EH_FOR_PT_SNE,
