@@ -98,7 +98,7 @@ run --data synthetic:blobs,n=60,classes=3,inputs=4,seed=2 --n-epochs 2 --trials 
 echo "== Ctrl-C"
 : > out
 : > err
-enhope tune --data synthetic:blobs,n=2200,classes=10,inputs=9,seed=1 --trials 50 -o stopped > out 2> err &
+enhope tune $data --trials 50 -o stopped > out 2> err &
 tries=0
 until grep -q '^trial 0:' out err || [ $tries -ge 2400 ]; do sleep 0.05; tries=$((tries + 1)); done
 kill -INT $!
