@@ -38,10 +38,10 @@ if(ENHOPE_CUDA AND CMAKE_CUDA_COMPILER)
   find_package(CUDAToolkit REQUIRED)
   file(GLOB cuda_sources CONFIGURE_DEPENDS src/compute/cuda/*.cu)
   add_plugin(cuda ${cuda_sources} ${base_sources})
-  # nvcc names its temporary files, whose names are in the symbols, after the process unless it keeps them.
+  # nvcc names its temporary files, whose names are in the library, after the process unless it keeps them.
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/nvcc)
   target_compile_options(enhope_cuda PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra,-fopenmp;--keep;--keep-dir=${PROJECT_BINARY_DIR}/nvcc>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;-Xcompiler=-Wall,-Wextra,-fopenmp;--keep;--keep-dir=nvcc>")
   target_link_libraries(enhope_cuda PRIVATE CUDA::cudart_static OpenMP::OpenMP_C)
 endif()
 
